@@ -38,6 +38,8 @@ mod outcome;
 mod output;
 #[path = "../examples/groth16/parameters.rs"]
 mod parameters;
+#[path = "../examples/groth16/paths.rs"]
+mod paths;
 #[path = "../examples/groth16/phases.rs"]
 mod phases;
 #[path = "../examples/groth16/program.rs"]
@@ -54,8 +56,6 @@ mod steps;
 mod supraseal;
 #[path = "../examples/groth16/table.rs"]
 mod table;
-#[path = "../examples/groth16/ways.rs"]
-mod ways;
 
 use std::process::ExitCode;
 
@@ -117,14 +117,14 @@ fn parse(circuit: &str) -> Result<Options, Failure> {
 
 /// All ways to prove one batch.
 fn bench(session: &mut Session, accelerator: &Accelerator, options: &Options) -> Result<(), Failure> {
-    let measured = ways::measure(accelerator, options)?;
+    let measured = paths::measure(accelerator, options)?;
     for way in &measured {
         println!("{}", table::measured(way));
         let outcome = &way.outcome;
         let name = format!("proofwarp {}", outcome.engine);
         session.record(measurement(options, &name, time(outcome)));
     }
-    ways::trim(accelerator);
+    paths::trim(accelerator);
     let supraseal = bench_supraseal(session, options);
     let stock = stock(options);
     let name = match &stock {

@@ -8,7 +8,7 @@ mod common;
 use std::process::ExitCode;
 
 use common::{Answer, Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median};
-use proofwarp::matrix::dense::{Dense, DenseField, Entry, Method, Options, Times};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, MatMulElement, Method, Options};
 use proofwarp::{Accelerator, BackendKind};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -96,7 +96,7 @@ impl Cell<'_> {
         });
     }
 
-    fn product<A: Times<F, Product = F>, F: DenseField>(
+    fn product<A: MatMulElement<F, Product = F>, F: DenseField>(
         &mut self,
         operation: &str,
         a: impl Fn() -> Vec<A>,
@@ -107,7 +107,7 @@ impl Cell<'_> {
             let options = Options { method, bytes: None };
             let c = a.multiply(&b, &options, None)?;
             let rounds = 100u32.div_ceil(F::NUM_BITS - 1);
-            check(c.check_product::<F, _, _>(&a, &b, rounds, &mut ChaCha8Rng::seed_from_u64(9))?.holds())?;
+            check(c.check_product::<F, _, _>(&a, &b, rounds, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;
             drop(c);
             median(|iterations| Ok(Answer::timed(iterations, || a.multiply(&b, &options, None))?))
         });
@@ -120,7 +120,7 @@ impl Cell<'_> {
                 return Err("vectors are multiplied by whole sums alone".into());
             }
             let (entries, x) = (elements::<F>(size * size, 1), elements::<F>(size, 2));
-            let (a, vector) = (square(accelerator, &entries)?, Dense::vector(accelerator, &x)?);
+            let (a, vector) = (square(accelerator, &entries)?, DenseMatrix::vector(accelerator, &x)?);
             let row = |row: &[F]| row.iter().zip(&x).map(|(a, x)| *a * x).sum::<F>();
             let expected: Vec<F> = entries.par_chunks(size).map(row).collect();
             check(a.times_vector(&vector)?.download()? == expected)?;
@@ -160,9 +160,9 @@ impl Cell<'_> {
     }
 }
 
-fn square<T: Entry>(accelerator: &Accelerator, entries: &[T]) -> Result<Dense<T>, Failure> {
+fn square<T: Entry>(accelerator: &Accelerator, entries: &[T]) -> Result<DenseMatrix<T>, Failure> {
     let side = entries.len().isqrt();
-    Ok(Dense::upload(accelerator, entries, side, side)?)
+    Ok(DenseMatrix::upload(accelerator, entries, side, side)?)
 }
 
 fn check(holds: bool) -> Result<(), Failure> {

@@ -14,7 +14,7 @@ use group::Curve;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::curve::MsmCurve;
-use proofwarp::msm::{Form, Msm, msm};
+use proofwarp::msm::{Msm, ScalarForm, msm};
 
 fn main() -> ExitCode {
     common::exit::code(run())
@@ -79,6 +79,6 @@ fn time<C: MsmCurve>(how: &How, place: &str, bases: &[C], scalars: &Scalars) -> 
 /// Bases and scalars are on the device before the clock starts.
 fn resident<C: MsmCurve>(accelerator: &Accelerator, bases: &[C], scalars: &Scalars) -> Result<Outcome, Failure> {
     let resident = Msm::new(accelerator, bases)?;
-    let scalars = resident.upload_scalars(scalars, Form::Canonical)?;
+    let scalars = resident.upload_scalars(scalars, ScalarForm::Canonical)?;
     median(|iterations| Ok(Answer::timed(iterations, || resident.run(&scalars, None))?))
 }

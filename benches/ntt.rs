@@ -63,13 +63,13 @@ fn resident<F: NttField>(
     let mut stream = device.stream()?;
     let mut vector = DeviceVector::upload(&mut stream, values)?;
     domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
-    stream.wait(None)?;
+    stream.synchronize(None)?;
     median(|iterations| {
         let start = stream.traffic().kernels;
-        stream.mark_start()?;
+        stream.begin_timing()?;
         (0..iterations).try_for_each(|_| domain.enqueue(Direction::Forward, &mut stream, &mut vector))?;
-        stream.mark_end()?;
-        stream.wait(None)?;
+        stream.end_timing()?;
+        stream.synchronize(None)?;
         Ok(Answer { time: stream.traffic().kernels.saturating_sub(start), note: "by events".to_owned() })
     })
 }

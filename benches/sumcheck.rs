@@ -13,7 +13,9 @@ use common::{
     median,
 };
 use proofwarp::field::{DeviceVector, Element, ghash::Ghash, tower::Tower};
-use proofwarp::sumcheck::{BoundTranscript, Claim, Columns, HashTranscript, Options, Path, SumcheckField, prove_with};
+use proofwarp::sumcheck::{
+    BoundTranscript, Claim, Columns, HashTranscript, KernelPath, Options, SumcheckField, prove_with,
+};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -90,7 +92,7 @@ fn contestants() -> Vec<(Contestant, Options)> {
     let mut all = Vec::new();
     for (backend, name) in [(BackendKind::Cuda, "CUDA"), (BackendKind::OpenCl, "OpenCL")] {
         let accelerator = Accelerator::with_backend(backend).map_err(|error| error.to_string());
-        for path in [Path::Clmad, Path::Portable, Path::Bitsliced] {
+        for path in [KernelPath::Clmad, KernelPath::Portable, KernelPath::Bitsliced] {
             for place in [RESIDENT, HOST] {
                 let how = accelerator.clone().map_or_else(How::Absent, How::Ours);
                 let implementation = format!("proofwarp {name} {path}");
@@ -141,7 +143,7 @@ struct Inputs<F> {
 impl<F: SumcheckField> Inputs<F> {
     fn new(log_n: u32, degree: usize) -> Self {
         let columns: Vec<Vec<F>> = (0..degree).map(|number| random(1 << log_n, number as u64)).collect();
-        let product = |row: usize| columns.iter().map(|column| column[row].to_work()).product::<F::Work>();
+        let product = |row: usize| columns.iter().map(|column| column[row].to_work()).product::<F::Compute>();
         let sum = (0..1usize << log_n).into_par_iter().map(product).reduce(|| F::ZERO.to_work(), |a, b| a + b);
         let claim = Claim::product(log_n, &(0..degree).collect::<Vec<_>>()).sum(F::from_work(sum));
         Self { claim, columns }
@@ -188,7 +190,7 @@ fn resident<F: SumcheckField>(
     let device = accelerator.devices().first().ok_or("no device")?;
     let mut stream = device.stream()?;
     let vector = DeviceVector::upload(&mut stream, &inputs.columns.concat())?;
-    stream.wait(None)?;
+    stream.synchronize(None)?;
     warmed(accelerator, || prove(accelerator, options, &inputs.claim, Columns::device(&vector)))
 }
 

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::kernels::{Dialect, Module, clmad_modules, cuda_modules, hopper_modules, modules, starting_early};
+use crate::kernels::{Dialect, Module, clmad_modules, cuda_modules, hopper_modules, modules, pdl_kernels};
 use cache::Cache;
 use nvcc::Nvcc;
 
@@ -68,7 +68,7 @@ fn table(Built { fatbins, architectures, compiler, note, clmad_note }: &Built) -
          /// The CUDA version of the compiler.\npub(super) const COMPILER: Option<(u32, u32)> = {compiler:?};\n\
          /// The kernels that `STARTS_EARLY` declares, in order.\nstatic STARTING_EARLY: &[&str] = &{:?};\n\
          /// Modules and their fatbins.\npub(super) static FATBINS: &[(&str, &[u8])] = &[\n",
-        starting_early()
+        pdl_kernels()
     );
     for (module, path) in fatbins {
         let _ = writeln!(text, "    ({module:?}, include_bytes!({:?})),", path.display().to_string());
@@ -92,7 +92,7 @@ fn compile_all(out: &Path) -> Result<Built, String> {
     };
     // The longest compilations first, so that none of them is left to the end.
     let mut modules: Vec<Module> = [modules(), cuda_modules()].concat();
-    modules.sort_by_key(|module| module.quadratic);
+    modules.sort_by_key(|module| module.is_fp2);
     let queue = Mutex::new(modules);
     let done: Mutex<Vec<Result<Fatbin, String>>> = Mutex::default();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);

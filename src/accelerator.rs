@@ -7,7 +7,7 @@
 //! for device in accelerator.devices() {
 //!     println!("{} on {}: {} bytes free", device.info().name, device.info().backend, device.free_memory()?);
 //! }
-//! accelerator.absent().iter().for_each(|reason| println!("{reason}")); // why a better backend is not used
+//! accelerator.unavailable_reasons().iter().for_each(|reason| println!("{reason}")); // why a better backend is not used
 //!
 //! let host = Accelerator::with_backend(BackendKind::Cpu)?; // one backend, without fallback
 //! assert!(host.devices().is_empty());
@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::backend::{BackendKind, Device, Traffic};
-use crate::report::{Call, Report, operation};
+use crate::report::{OpScope, Report, operation};
 use crate::settings::Settings;
 use crate::{Error, Result, process, threads};
 
@@ -30,7 +30,7 @@ pub struct Accelerator {
     devices: Vec<Arc<Device>>,
     forced: Option<BackendKind>,
     /// Reasons why backends have no devices here.
-    absent: Vec<String>,
+    unavailable_reasons: Vec<String>,
 }
 
 /// Holds the process's own accelerator once it has been made.
@@ -56,18 +56,18 @@ impl Accelerator {
     /// A setting of the environment is malformed.
     pub fn automatic() -> Result<Self> {
         Settings::get()?;
-        let mut absent = Vec::new();
+        let mut unavailable_reasons = Vec::new();
         let mut devices = Vec::new();
         for backend in [BackendKind::Cuda, BackendKind::OpenCl] {
             // A GPU that CUDA reaches is not used a second time through OpenCL.
             if devices.is_empty() {
                 match backend_devices(backend) {
                     Ok(found) => devices = found,
-                    Err(error) => absent.push(error.to_string()),
+                    Err(error) => unavailable_reasons.push(error.to_string()),
                 }
             }
         }
-        Ok(Self { devices, forced: None, absent })
+        Ok(Self { devices, forced: None, unavailable_reasons })
     }
 
     /// Creates an accelerator with one backend and no fallback: an operation that `backend` cannot do is an error.
@@ -77,24 +77,24 @@ impl Accelerator {
     pub fn with_backend(backend: BackendKind) -> Result<Self> {
         Settings::get()?;
         let devices = if backend == BackendKind::Cpu { Vec::new() } else { backend_devices(backend)? };
-        Ok(Self { devices, forced: Some(backend), absent: Vec::new() })
+        Ok(Self { devices, forced: Some(backend), unavailable_reasons: Vec::new() })
     }
 
     /// Creates a CPU-only accelerator that ignores the settings, for callers that must report a malformed setting
     /// themselves.
     #[cfg(feature = "mpi")]
-    pub(crate) fn without_settings() -> Self {
-        Self { devices: Vec::new(), forced: None, absent: Vec::new() }
+    pub(crate) fn cpu_only() -> Self {
+        Self { devices: Vec::new(), forced: None, unavailable_reasons: Vec::new() }
     }
 
     /// Returns a copy with the same policy that uses only `devices`.
     #[must_use]
-    pub fn on_devices(&self, devices: Vec<Arc<Device>>) -> Self {
+    pub fn with_devices(&self, devices: Vec<Arc<Device>>) -> Self {
         Self { devices, ..self.clone() }
     }
 
     /// Returns a copy that does not fall back to the host, if it has devices.
-    pub(crate) fn without_host(&self) -> Self {
+    pub(crate) fn without_cpu_fallback(&self) -> Self {
         let backend = self.devices.first().map(|device| device.info().backend);
         Self { forced: self.forced.or(backend), ..self.clone() }
     }
@@ -125,16 +125,16 @@ impl Accelerator {
     }
 
     /// Returns the reasons why backends preferred to the one in use have no devices here; empty if a backend is forced.
-    pub fn absent(&self) -> &[String] {
-        &self.absent
+    pub fn unavailable_reasons(&self) -> &[String] {
+        &self.unavailable_reasons
     }
 
     /// Runs an operation on the devices, or on the CPU if fallback is allowed.
     ///
     /// `gpu` must leave inputs untouched if it fails. An aborted or invalid call never falls back.
-    pub(crate) fn run<T>(
+    pub(crate) fn dispatch<T>(
         &self,
-        call: Call,
+        call: OpScope,
         gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, Traffic)>,
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
@@ -142,12 +142,12 @@ impl Accelerator {
         threads::check()?;
         let start = Instant::now();
         let _span = operation(&call.operation, call.elements);
-        let mut fallbacks = self.absent.clone();
+        let mut fallbacks = self.unavailable_reasons.clone();
         if let Some(device) = self.devices.first() {
             match gpu(&self.devices) {
                 Ok((value, traffic)) => {
                     let info = device.info();
-                    return Ok((value, call.done(info.backend, &info.name, start, traffic, fallbacks)));
+                    return Ok((value, call.finish(info.backend, &info.name, start, traffic, fallbacks)));
                 }
                 Err(error) => {
                     call.failed(device.info(), &error);
@@ -159,7 +159,7 @@ impl Accelerator {
             }
         }
         let value = cpu()?;
-        Ok((value, call.done(BackendKind::Cpu, "host", start, Traffic::default(), fallbacks)))
+        Ok((value, call.finish(BackendKind::Cpu, "host", start, Traffic::default(), fallbacks)))
     }
 }
 
@@ -183,7 +183,7 @@ fn find_cuda() -> Result<Vec<Arc<Device>>> {
         // cargo hides the build warnings of dependencies.
         log::error!("{error}");
     }
-    wrap(drivers?)
+    into_devices(drivers?)
 }
 
 #[cfg(not(feature = "cuda"))]
@@ -193,7 +193,7 @@ fn find_cuda() -> Result<Vec<Arc<Device>>> {
 
 #[cfg(feature = "opencl")]
 fn find_opencl() -> Result<Vec<Arc<Device>>> {
-    wrap(crate::backend::opencl::drivers()?)
+    into_devices(crate::backend::opencl::drivers()?)
 }
 
 #[cfg(not(feature = "opencl"))]
@@ -207,7 +207,7 @@ fn unavailable(backend: BackendKind, reason: &str) -> Error {
 }
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-fn wrap<D: crate::backend::Driver + 'static>(drivers: Vec<D>) -> Result<Vec<Arc<Device>>> {
+fn into_devices<D: crate::backend::Driver + 'static>(drivers: Vec<D>) -> Result<Vec<Arc<Device>>> {
     let limit = Settings::get()?.memory_limit;
     Ok(drivers.into_iter().map(|driver| Device::new(Box::new(driver), limit)).collect())
 }

@@ -100,7 +100,7 @@ impl Error {
 
     /// Returns the error for a kernel that its module lacks.
     #[cfg(any(feature = "cuda", feature = "opencl"))]
-    pub(crate) fn no_kernel(device: &str, module: &str, name: &str) -> Self {
+    pub(crate) fn kernel_not_found(device: &str, module: &str, name: &str) -> Self {
         let [device, module, name] = [device, module, name].map(str::to_owned);
         Self::NoKernel { device, module, name }
     }
@@ -116,7 +116,7 @@ impl Error {
     }
 
     /// Returns the error for a worker thread that ended without a result.
-    pub(crate) fn lost(operation: &str) -> Self {
+    pub(crate) fn internal(operation: &str) -> Self {
         Self::device("host", operation, "a worker thread ended without a result")
     }
 }

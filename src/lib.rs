@@ -64,17 +64,21 @@
 pub mod accelerator;
 #[doc(hidden)]
 pub mod backend;
+pub mod blocking;
 #[cfg(feature = "mpi")]
 pub mod cluster;
 pub mod columns;
 pub mod curve;
 mod error;
 pub mod expression;
+mod fan_out;
 pub mod field;
 #[doc(hidden)]
 pub mod files;
 pub mod groth16;
 pub mod inspect;
+#[doc(hidden)]
+pub mod kernel_module;
 #[doc(hidden)]
 pub mod kernels;
 pub mod matrix;
@@ -84,18 +88,14 @@ mod panic_text;
 pub mod plonk;
 pub mod prelude;
 pub mod process;
-#[doc(hidden)]
-pub mod program;
 pub mod report;
 pub mod settings;
-mod side_by_side;
 mod sizes;
 pub mod sumcheck;
 mod threads;
-pub mod waiting;
 
 pub use accelerator::Accelerator;
-pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, HostBuffer, Mark, Stream, Traffic};
+pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, Event, PinnedBuffer, Stream, Traffic};
 pub use error::{Error, Result};
 pub use report::Report;
 

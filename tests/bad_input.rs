@@ -151,7 +151,7 @@ fn unforced_falls_back(accelerator: &Accelerator) {
 fn devices_without_memory() {
     for forced in alone(Some(TOO_LITTLE)) {
         forced_fails(&forced);
-        unforced_falls_back(&Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec()));
+        unforced_falls_back(&Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec()));
         // What failed gave back what it had.
         assert_eq!(forced.devices()[0].free_memory().expect("free memory"), TOO_LITTLE);
     }
@@ -183,7 +183,7 @@ fn under_the_limit_of_the_environment() {
                 assert!(!malformed);
                 forced_fails(&accelerator);
                 unforced_falls_back(
-                    &Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec()),
+                    &Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec()),
                 );
             }
             Err(error @ Error::Invalid { .. }) => {

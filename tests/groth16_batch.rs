@@ -92,7 +92,7 @@ fn unfinished_batches_have_no_proofs() {
 #[test]
 fn other_devices_than_the_keys() {
     let key = key();
-    let host = Accelerator::automatic().expect("settings").on_devices(Vec::new());
+    let host = Accelerator::automatic().expect("settings").with_devices(Vec::new());
     let (prover, first) = Prover::<Bls12>::new(&host, Squares(20), &&key).expect("prover");
     let witnesses = [Witness { inputs: &first.inputs, aux: &first.aux, evaluations: None }; 2];
     let r = [Scalar::from(4), Scalar::from(5)];

@@ -367,13 +367,13 @@ fn several_devices() {
     let expected: Vec<Vec<Fr>> = x.iter().map(|x| matrix.times(x)).collect();
     let x: Vec<&[Fr]> = x.iter().map(Vec::as_slice).collect();
     for (first, second) in alone(None).iter().zip(alone(None)) {
-        let accelerator = first.on_devices([first.devices(), second.devices()].concat());
+        let accelerator = first.with_devices([first.devices(), second.devices()].concat());
         let there = on(&accelerator, &matrix.csr(), None);
         let mut y = vec![vec![Fr::ONE; 301]; 5];
         let product = |y: &mut [Vec<Fr>]| {
             there.multiply_many(&x, &mut y.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>(), None)
         };
-        second.devices()[0].fail_after(0);
+        second.devices()[0].inject_launch_fault(0);
         let error = product(&mut y).expect_err("injected").to_string();
         assert!(error.contains("injected"), "{error}");
         assert!(y.iter().flatten().all(|value| *value == Fr::ONE));
@@ -421,17 +421,17 @@ fn a_failure_leaves_the_results() {
         let there = on(&accelerator, &matrix.csr(), Some(Kernel::Balanced));
         for launch in 0..2 {
             let mut y = vec![Fr::ONE; 901];
-            accelerator.devices()[0].fail_after(launch);
+            accelerator.devices()[0].inject_launch_fault(launch);
             let error = there.multiply(&x, &mut y, None).expect_err("injected").to_string();
             assert!(error.contains("injected"), "{error}");
             assert!(y.iter().all(|value| *value == Fr::ONE));
             let report = there.multiply(&x, &mut y, None).expect("the next call");
             assert!(y == expected && report.traffic.launches == 2);
         }
-        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
         let there = on(&unforced, &matrix.csr(), None);
         let mut y = vec![Fr::ONE; 901];
-        accelerator.devices()[0].fail_after(0);
+        accelerator.devices()[0].inject_launch_fault(0);
         let report = there.multiply(&x, &mut y, None).expect("the CPU's");
         assert!(y == expected && report.backend == BackendKind::Cpu);
         assert!(report.fallbacks.iter().any(|reason| reason.contains("injected")), "{report}");
@@ -446,7 +446,7 @@ fn too_little_memory() {
     for accelerator in alone(Some(1 << 18)) {
         let error = SparseMatrix::new(&accelerator, matrix.csr()).map(|_| ()).expect_err("no memory");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
-        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
         let there = SparseMatrix::new(&unforced, matrix.csr()).expect("on the host");
         let mut y = vec![Fr::ONE; 1 << 14];
         let report = there.multiply(&x, &mut y, None).expect("the CPU's");

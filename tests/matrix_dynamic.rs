@@ -294,17 +294,17 @@ fn a_failure_leaves_the_result() {
         assert_eq!(launches, 2, "base and delta");
         for launch in 0..launches {
             let mut y = vec![Fr::one(); 40];
-            device.fail_after(launch);
+            device.inject_launch_fault(launch);
             let snapshot = matrix.snapshot().expect("a snapshot");
             let error = snapshot.multiply(&x(30), &mut y, None).expect_err("injected").to_string();
             assert!(error.contains("injected") && y.iter().all(|value| *value == Fr::one()), "{error}");
             snapshot.multiply(&x(30), &mut y, None).expect("the next call");
             assert!(y == expected);
         }
-        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
         let (matrix, expected) = changed(&unforced);
         let mut y = vec![Fr::one(); 40];
-        device.fail_after(1);
+        device.inject_launch_fault(1);
         let report = matrix.snapshot().expect("a snapshot").multiply(&x(30), &mut y, None).expect("the CPU's");
         assert!(y == expected && report.backend == BackendKind::Cpu, "{report}");
     }
@@ -320,7 +320,7 @@ fn a_failure_leaves_the_old_version() {
         // The changes are there, so that the launch is the merge's.
         whole(&matrix, &expected);
         for launch in 0..2 {
-            device.fail_after(launch);
+            device.inject_launch_fault(launch);
             let error = matrix.merge().expect_err("injected").to_string();
             assert!(error.contains("injected"), "{error}");
             assert_eq!((matrix.explain().merges, matrix.explain().changes), (0, 90));
@@ -329,10 +329,10 @@ fn a_failure_leaves_the_old_version() {
         matrix.merge().expect("the next one");
         assert_eq!((matrix.explain().merges, matrix.explain().changes), (1, 0));
         whole(&matrix, &expected);
-        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
         let (matrix, expected) = changed(&unforced);
         whole(&matrix, &expected);
-        device.fail_after(0);
+        device.inject_launch_fault(0);
         matrix.merge().expect("on the host");
         whole(&matrix, &expected);
     }
@@ -342,14 +342,14 @@ fn a_failure_leaves_the_old_version() {
 #[test]
 fn the_host_has_what_a_device_merged() {
     for accelerator in alone(None) {
-        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
         let (matrix, _) = changed(&unforced);
         matrix.merge().expect("a merge");
         matrix.remove(0, 0).expect("a change");
         matrix.add(39, 29, Fr::from(5)).expect("a change");
         matrix.merge().expect("a merge");
         let expected = times(&matrix, &x(30), 40);
-        unforced.devices()[0].fail_after(0);
+        unforced.devices()[0].inject_launch_fault(0);
         let mut y = vec![Fr::one(); 40];
         let report = matrix.snapshot().expect("a snapshot").multiply(&x(30), &mut y, None).expect("the CPU's");
         assert!(y == expected && report.backend == BackendKind::Cpu, "{report}");
@@ -373,7 +373,7 @@ fn merges_find_memory() {
             matrix.update(&(round * each..(round + 1) * each).map(change).collect::<Vec<_>>()).expect("changes");
             times(&matrix, &x(side), side);
             matrix.merge().expect("a merge");
-            blocks.push(accelerator.devices()[0].blocks_asked_for());
+            blocks.push(accelerator.devices()[0].driver_alloc_count());
         }
         assert!(blocks[2..].iter().all(|number| *number == blocks[2]), "{accelerator:?}: {blocks:?}");
         let mut after = model.clone();

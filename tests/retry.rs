@@ -164,20 +164,20 @@ fn a_failure_anywhere_still_gives_a_valid_proof() {
     let device = &accelerator.devices()[0];
     if accelerator.forced().is_some() {
         for launches in [0, 13] {
-            device.fail_after(launches);
+            device.inject_launch_fault(launches);
             let proved = catch_unwind(AssertUnwindSafe(|| prover.prove()));
             assert!(proved.is_err(), "launch {launches}: a proof by another backend than the one that is forced");
         }
-        return device.fail_after(u32::MAX);
+        return device.inject_launch_fault(u32::MAX);
     }
     for failures in 0.. {
         events().operations.clear();
         // A prime number of launches, to meet each kernel at one operation or another.
-        device.fail_after(13 * failures);
+        device.inject_launch_fault(13 * failures);
         assert!(prover.prove(), "launch {}", 13 * failures);
         let on_cpu = events().operations.iter().filter(|(_, backend)| *backend == BackendKind::Cpu).count();
         if on_cpu == 0 {
-            device.fail_after(u32::MAX);
+            device.inject_launch_fault(u32::MAX);
             assert!(failures > 5, "only {failures} failures");
             return;
         }
@@ -206,13 +206,13 @@ fn an_abort_of_each_kernel_still_gives_a_valid_proof() {
 fn a_failure_of_one_device_of_two_is_no_abort() {
     for (first, second) in common::alone(None).iter().zip(common::alone(None)) {
         let devices = [first.devices(), second.devices()].concat();
-        let both = first.on_devices(devices.clone());
+        let both = first.with_devices(devices.clone());
         let transform = Transform::new(10, root(10));
         let original: Vec<Scalar> = (0..1024).map(Scalar::from).collect();
         for (failing, device) in devices.iter().enumerate() {
             let mut values = vec![original.clone(); 16];
             let mut slices: Vec<&mut [Scalar]> = values.iter_mut().map(Vec::as_mut_slice).collect();
-            device.fail_after(3);
+            device.inject_launch_fault(3);
             let error = transform_many(&both, &mut slices, &[transform; 16], None).unwrap_err();
             assert!(matches!(error, Error::Device { .. }), "device {failing}: {error}");
             assert!(values.iter().all(|values| *values == original), "device {failing}");

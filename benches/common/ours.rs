@@ -54,7 +54,7 @@ fn accelerators(backend: BackendKind) -> Vec<(String, Result<Accelerator, String
         Err(error) => return vec![(String::new(), Err(error.to_string()))],
     };
     let devices = all.devices().len();
-    let first = all.on_devices(all.devices().iter().take(1).cloned().collect());
+    let first = all.with_devices(all.devices().iter().take(1).cloned().collect());
     let mut found = vec![(String::new(), Ok(first))];
     if devices > 1 {
         found.push((format!(" on {devices}"), Ok(all)));

@@ -7,7 +7,7 @@ use halo2curves::bn256::Fr;
 use num_bigint::BigUint;
 use proofwarp::backend::Arg;
 use proofwarp::field::as_bytes;
-use proofwarp::program::Program;
+use proofwarp::kernel_module::KernelModule;
 use proofwarp::{Accelerator, Buffer, Device, Stream};
 
 use crate::common::{Answer, Failure, Outcome, inputs, median};
@@ -144,14 +144,14 @@ pub fn modulo_long(cuda: &Accelerator, montgomery: bool) -> Result<Outcome, Fail
 /// A stream of a device, and launches on it.
 struct Run {
     stream: Stream,
-    program: Program,
+    program: KernelModule,
     items: usize,
 }
 
 impl Run {
     fn new(cuda: &Accelerator) -> Result<Self, Failure> {
         let device: &Arc<Device> = cuda.devices().first().ok_or("no device")?;
-        Ok(Self { stream: device.stream()?, program: Program::find("experiments", "seed")?, items: ITEMS })
+        Ok(Self { stream: device.stream()?, program: KernelModule::find("experiments", "seed")?, items: ITEMS })
     }
 
     fn upload<T: bytemuck::NoUninit>(&mut self, values: &[T]) -> Result<Buffer, Failure> {
@@ -175,10 +175,10 @@ impl Run {
     fn time(&mut self, kernel: &str, args: &[Arg]) -> Result<Outcome, Failure> {
         median(|iterations| {
             let start = self.stream.traffic().kernels;
-            self.stream.mark_start()?;
+            self.stream.begin_timing()?;
             (0..iterations).try_for_each(|_| self.launch(kernel, args))?;
-            self.stream.mark_end()?;
-            self.stream.wait(None)?;
+            self.stream.end_timing()?;
+            self.stream.synchronize(None)?;
             Ok(Answer { time: self.stream.traffic().kernels.saturating_sub(start), note: "by events".to_owned() })
         })
     }

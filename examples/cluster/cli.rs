@@ -11,7 +11,7 @@ use proofwarp::BackendKind;
 #[derive(Debug, Parser)]
 #[command(name = "cluster")]
 pub struct Options {
-    /// Points of the multiplication, the binary logarithm
+    /// BasePoints of the multiplication, the binary logarithm
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
     pub log_points: u32,
     /// Elements of the transform, the binary logarithm
@@ -23,7 +23,7 @@ pub struct Options {
     /// Proofs of the batch
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub proofs: usize,
-    /// Folder of the batch's proofs, which a job started again takes up; a new one unless given
+    /// CheckpointDir of the batch's proofs, which a job started again takes up; a new one unless given
     #[arg(long, value_name = "FOLDER")]
     pub folder: Option<PathBuf>,
     /// Timed calls after the first

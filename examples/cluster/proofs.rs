@@ -82,7 +82,7 @@ fn alone(key: &ProvingKeyOnDevice<Bls12>, circuit: &Circuit<Scalar>, number: usi
 /// A batch in a folder; each call has one of its own unless one is given.
 pub fn batch(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure> {
     let circuit = circuit(1 << options.log_constraints)?;
-    let key = cluster.agree(ProvingKeyOnDevice::<Bls12>::new(cluster.accelerator(), whole_key(&circuit)))?;
+    let key = cluster.all_or_error(ProvingKeyOnDevice::<Bls12>::new(cluster.accelerator(), whole_key(&circuit)))?;
     let temp = tempfile::tempdir()?;
     let mut number = 0;
     let name = format!("example's proofs of 2^{} constraints", options.log_constraints);

@@ -5,7 +5,7 @@ use std::time::Instant;
 use blstrs::{G1Affine, G1Projective, Scalar};
 use ff::Field;
 use group::Group;
-use proofwarp::cluster::{Cluster, ClusterMsm, ClusterNtt, Ledger};
+use proofwarp::cluster::{Cluster, ClusterMsm, ClusterNtt, RankStats};
 use proofwarp::ntt::Direction;
 use serde::{Deserialize, Serialize};
 
@@ -63,13 +63,13 @@ fn timed_after<T, I>(
         drop(value.take());
         let input = ready();
         // Nobody is ahead.
-        cluster.agree(Ok(()))?;
+        cluster.all_or_error(Ok(()))?;
         let start = Instant::now();
         value = Some(call(input)?);
-        cluster.agree(Ok(()))?;
+        cluster.all_or_error(Ok(()))?;
         times.push(start.elapsed().as_secs_f64());
     }
-    let share = |(after, before): (Ledger, Ledger)| {
+    let share = |(after, before): (RankStats, RankStats)| {
         let done = after.since(&before);
         let [work, waiting, messages] =
             [done.work, done.waiting, done.messages].map(|t| t.as_secs_f64() / f64::from(calls));
@@ -83,7 +83,7 @@ fn timed_after<T, I>(
     Ok((value.ok_or("no call")?, timed))
 }
 
-fn ledgers(cluster: &Cluster) -> Vec<Ledger> {
+fn ledgers(cluster: &Cluster) -> Vec<RankStats> {
     cluster.table().into_iter().map(|line| line.ledger).collect()
 }
 
@@ -91,7 +91,7 @@ fn ledgers(cluster: &Cluster) -> Vec<Ledger> {
 pub fn msm(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure> {
     let (length, x) = (1usize << options.log_points, Scalar::from(0x1234_5678_9abc_def1).square());
     let msm = ClusterMsm::<G1Affine>::new(cluster, length, |range| Ok(multiples(range)))?;
-    let scalars = powers(x, msm.own());
+    let scalars = powers(x, msm.local_range());
     let what = ("msm", options.log_points, 1);
     let (sum, timed) = timed(cluster, what, options.calls, || Ok(msm.run(&scalars, None)?.0))?;
     if sum != G1Projective::generator() * weighted_sum(x, length as u64) {

@@ -13,7 +13,7 @@ pub use backend::Backend;
 use proofwarp::settings::no_gpu;
 
 use crate::options::WorkOptions;
-use crate::ways::{Adapter, Against};
+use crate::paths::{Adapter, Against};
 use crate::{output, parameters, program};
 
 /// Proves a circuit of bellperson's on proofwarp, verifies the proof, and shows where each phase ran and how long it

@@ -6,14 +6,15 @@ mod child;
 mod circuits;
 mod cli;
 mod compare;
+mod device;
 mod exit;
 mod mapped;
 mod options;
 mod outcome;
 mod output;
 mod parameters;
+mod paths;
 mod phases;
-mod place;
 mod program;
 mod progress;
 mod prove;
@@ -21,7 +22,6 @@ mod resident;
 mod steps;
 mod supraseal;
 mod table;
-mod ways;
 
 use std::process::ExitCode;
 
@@ -33,8 +33,8 @@ use serde::Serialize;
 use cli::Options;
 use compare::Stock;
 use outcome::Outcome;
+use paths::{Adapter, Measured};
 use phases::Phase;
-use ways::{Adapter, Measured};
 
 /// Anything that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -94,7 +94,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     let programs = if options.supraseal() { supraseal::programs(options)? } else { Vec::new() };
     // All that they need is gone before other programs read the parameters too; at the largest sizes there is no room
     // for both.
-    let mut measured = ways::measure(accelerator, options)?;
+    let mut measured = paths::measure(accelerator, options)?;
     for way in &measured {
         println!("{}", table::measured(way));
         explain(options, &way.phases)?;
@@ -102,7 +102,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     if let Some(time) = phases::compiled() {
         println!("compiling or loading kernels at their first use took {time:.2?}, no part of the times of kernels");
     }
-    ways::trim(accelerator);
+    paths::trim(accelerator);
     let elsewhere = programs.iter().map(|program| Ok(Measured::elsewhere(supraseal::run(program, options)?)));
     let elsewhere = elsewhere.collect::<Result<Vec<_>, Failure>>()?;
     // First what was asked for first.
@@ -116,9 +116,9 @@ fn run(options: &Options) -> Result<(), Failure> {
 /// What the engine found, which it says, but for what the options or bellperson's variable leave out.
 fn accelerator(options: &Options) -> Result<Accelerator, Failure> {
     let all = Accelerator::global()?;
-    let asked = place::asked_for_cpu(all).or_else(|| no_gpu().map(|_| NO_GPU));
-    let accelerator = if asked.is_some() { all.on_devices(Vec::new()) } else { all.clone() };
-    place::announce(&accelerator, asked);
+    let asked = device::asked_for_cpu(all).or_else(|| no_gpu().map(|_| NO_GPU));
+    let accelerator = if asked.is_some() { all.with_devices(Vec::new()) } else { all.clone() };
+    device::announce(&accelerator, asked);
     let found = accelerator.devices().len();
     if let Some(count) = options.devices.filter(|count| *count as usize != found) {
         return Err(format!("--devices: expected {count}, got {found}").into());

@@ -7,7 +7,7 @@ use bellperson::groth16::{MappedParameters, Parameters};
 use blstrs::{Bls12, Scalar};
 use proofwarp::Accelerator;
 use proofwarp::groth16::{Circuit, ProvingKeyOnDevice};
-use proofwarp_bellperson::capture::Capture;
+use proofwarp_bellperson::recorder::SynthesisRecorder;
 use proofwarp_bellperson::{Matrices, parameters};
 
 use crate::circuits::Workload;
@@ -44,7 +44,7 @@ impl fmt::Display for Loaded {
 /// # Errors
 /// The file cannot be mapped, or a forced backend failed.
 pub fn measure(accelerator: &Accelerator, work: &WorkOptions, workload: &Workload) -> Result<(), Failure> {
-    let capture = Capture::<_, Matrices<Scalar>>::of(workload.clone())?;
+    let capture = SynthesisRecorder::<_, Matrices<Scalar>>::of(workload.clone())?;
     let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len())?;
     // A file that was made just now would be decoded by the host either way.
     std::thread::sleep(SETTLED);

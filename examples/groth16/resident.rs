@@ -8,14 +8,14 @@ use bellperson::groth16::{self, Proof};
 use blstrs::{Bls12, Scalar};
 use proofwarp::groth16::{Circuit, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::{Accelerator, Report};
-use proofwarp_bellperson::capture::{Capture, Count, Record};
+use proofwarp_bellperson::recorder::{ConstraintSink, Count, SynthesisRecorder};
 use proofwarp_bellperson::{Evaluations, Matrices, parameters};
 use rayon::prelude::*;
 
 use crate::circuits::Workload;
 use crate::options::WorkOptions;
+use crate::paths::Measured;
 use crate::prove::{Batch, Run, ms};
-use crate::ways::Measured;
 use crate::{Failure, phases, prove, steps};
 
 /// Keys made anew to time their first proofs.
@@ -38,7 +38,7 @@ pub fn measure(
     let evaluated = ready.measure::<Evaluations<Scalar>>("resident (a, b, c)", work, batch, parameters)?;
     let mut witness = ready.measure::<Count>("resident (witness)", work, batch, parameters)?;
     if steps {
-        let capture = Capture::<_, Count>::of(batch.circuits[0].clone())?;
+        let capture = SynthesisRecorder::<_, Count>::of(batch.circuits[0].clone())?;
         let assignment = [&capture.inputs[..], &capture.aux].concat();
         witness.steps = steps::measure(&ready.key, &ready.circuit, &assignment)?;
         ready.first_proofs(batch)?;
@@ -55,7 +55,7 @@ struct Ready {
 impl Ready {
     fn new(accelerator: &Accelerator, workload: &Workload, source: &Parameters) -> Result<Self, Failure> {
         let start = Instant::now();
-        let capture = Capture::<_, Matrices<Scalar>>::of(workload.clone())?;
+        let capture = SynthesisRecorder::<_, Matrices<Scalar>>::of(workload.clone())?;
         let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len())?;
         println!("matrices taken down in {:.1} ms", ms(start.elapsed()));
         let key = parameters::<Bls12, _>(&source, &circuit)?;
@@ -73,7 +73,7 @@ impl Ready {
         for _ in 0..FIRST_PROOFS {
             let mut times = [0.0; 2];
             for (time, early) in times.iter_mut().zip([true, false]) {
-                let key = ProvingKeyOnDevice::on_host(self.key.accelerator(), self.key.parameters().clone())?;
+                let key = ProvingKeyOnDevice::new_lazy(self.key.accelerator(), self.key.parameters().clone())?;
                 let start = Instant::now();
                 if early {
                     key.upload(key.accelerator(), None)?;
@@ -109,8 +109,8 @@ fn run<R: Form>(
 ) -> Result<(Run, Report), Failure> {
     let circuits = batch.circuits.clone();
     let start = Instant::now();
-    let captures: Vec<Capture<Scalar, R>> =
-        circuits.into_par_iter().map(Capture::of).collect::<Result<_, SynthesisError>>()?;
+    let captures: Vec<SynthesisRecorder<Scalar, R>> =
+        circuits.into_par_iter().map(SynthesisRecorder::of).collect::<Result<_, SynthesisError>>()?;
     let synthesis = start.elapsed();
     let start = Instant::now();
     let witnesses: Vec<Witness<'_, Scalar>> = captures.iter().map(witness).collect();
@@ -120,12 +120,12 @@ fn run<R: Form>(
     Ok((Run { proofs, synthesis, proving }, report))
 }
 
-fn witness<R: Form>(capture: &Capture<Scalar, R>) -> Witness<'_, Scalar> {
+fn witness<R: Form>(capture: &SynthesisRecorder<Scalar, R>) -> Witness<'_, Scalar> {
     Witness { inputs: &capture.inputs, aux: &capture.aux, evaluations: capture.record.evaluations() }
 }
 
 /// What synthesis leaves to the device.
-trait Form: Record<Scalar> {
+trait Form: ConstraintSink<Scalar> {
     /// A·z, B·z and C·z, unless the device is to compute them.
     fn evaluations(&self) -> Option<[&[Scalar]; 3]>;
 }

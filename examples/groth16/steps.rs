@@ -11,7 +11,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::field::{DeviceVector, as_bytes};
 use proofwarp::groth16::{Circuit, Parameters, ProvingKeyOnDevice};
 use proofwarp::matrix::{Csr, CsrOnDevice, DeviceVectors, Options};
-use proofwarp::msm::{self, DeviceScalars, Form, Msm, Points};
+use proofwarp::msm::{self, BasePoints, DeviceScalars, Msm, ScalarForm};
 use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::{Accelerator, Error, Result};
 
@@ -33,7 +33,7 @@ pub fn measure(
     let Some(device) = key.accelerator().devices().first() else {
         return Err(Error::invalid("--steps", "devices", "one", "none"));
     };
-    let alone = key.accelerator().on_devices(vec![device.clone()]);
+    let alone = key.accelerator().with_devices(vec![device.clone()]);
     let mut bench = Bench { stream: device.stream()?, device: device.clone(), steps: Vec::new() };
     let h = bench.quotient(&alone, circuit, assignment)?;
     bench.sums(&alone, key.parameters(), circuit, assignment, &h)?;
@@ -64,20 +64,20 @@ impl Bench {
             let least: u64 = matrices.iter().map(|matrix| matrix.explain().least_bytes).sum();
             let name = format!("R1CS products, at least {:.1} MB", least as f64 / 1e6);
             self.queued(&name, 3 * circuit.constraints(), |stream| {
-                stream.mark_start()?;
+                stream.begin_timing()?;
                 let mut pairs = matrices.iter().zip(&vectors);
                 pairs.try_for_each(|(matrix, y)| matrix.enqueue(stream, one(&x), one(y), 1))?;
-                stream.mark_end()
+                stream.end_timing()
             })?;
         }
         let domain = NttDomain::<Scalar>::new(alone, log_n)?;
         self.queued("6 transforms", 6 << log_n, |stream| {
-            stream.mark_start()?;
+            stream.begin_timing()?;
             vectors.iter_mut().try_for_each(|vector| domain.enqueue(Direction::Inverse, stream, vector))?;
             let [a, b, _] = &mut vectors;
             [&mut *a, b].into_iter().try_for_each(|vector| domain.enqueue(Direction::CosetForward, stream, vector))?;
             domain.enqueue(Direction::CosetInverse, stream, a)?;
-            stream.mark_end()
+            stream.end_timing()
         })?;
         let [a, ..] = vectors;
         Ok(a)
@@ -93,8 +93,8 @@ impl Bench {
         h: &DeviceVector<Scalar>,
     ) -> Result<()> {
         let upload =
-            |scalars: &[Scalar]| DeviceScalars::upload(alone, as_bytes(scalars).as_chunks().0, Form::Montgomery);
-        let h = DeviceScalars::from_buffer(&self.device, h.buffer().clone(), key.h.len(), Form::Montgomery)?;
+            |scalars: &[Scalar]| DeviceScalars::upload(alone, as_bytes(scalars).as_chunks().0, ScalarForm::Montgomery);
+        let h = DeviceScalars::from_buffer(&self.device, h.buffer().clone(), key.h.len(), ScalarForm::Montgomery)?;
         self.sum("MSM H (G1)", alone, &key.h, &h)?;
         self.sum("MSM L (G1)", alone, &key.l, &upload(&assignment[circuit.inputs()..])?)?;
         let [a, b, _] = circuit.matrices().ok_or_else(|| Error::invalid("steps", "matrices", "some", "none"))?;
@@ -109,7 +109,7 @@ impl Bench {
         &mut self,
         name: &str,
         alone: &Accelerator,
-        bases: &Points<C>,
+        bases: &BasePoints<C>,
         scalars: &DeviceScalars,
     ) -> Result<()> {
         let msm = Msm::shared(alone, bases.clone(), msm::Options::default())?;
@@ -121,7 +121,7 @@ impl Bench {
         self.timed(name, elements, |stream| {
             let before = stream.traffic();
             queue(stream)?;
-            stream.wait(None)?;
+            stream.synchronize(None)?;
             let after = stream.traffic();
             let upload = after.upload.saturating_sub(before.upload);
             Ok(Traffic { upload, kernels: after.kernels.saturating_sub(before.kernels), ..after })

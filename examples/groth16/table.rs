@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
 use crate::outcome::Outcome;
+use crate::paths::Measured;
 use crate::phases::Phase;
-use crate::ways::Measured;
 
 const PHASES: [&str; 8] =
     ["phase", "calls", "elements", "ran on", "time (ms)", "upload (ms)", "kernels (ms)", "download (ms)"];

@@ -1,7 +1,7 @@
 //! Small products: one call each, and all in one.
 
 use proofwarp::Accelerator;
-use proofwarp::matrix::dense::{Dense, DenseField, Entry, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, Options};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -19,7 +19,7 @@ pub fn measure<F: DenseField>(
     runs: u32,
 ) -> Result<Vec<Outcome>, Failure> {
     let entries = elements::<F>(2 * count * size * size, 1);
-    let upload = |entries: &[F]| Dense::upload(accelerator, entries, size, size);
+    let upload = |entries: &[F]| DenseMatrix::upload(accelerator, entries, size, size);
     let matrices = entries.chunks(size * size).map(upload).collect::<Result<Vec<_>, _>>()?;
     let pairs: Vec<_> = matrices.chunks(2).map(|pair| (&pair[0], &pair[1])).collect();
     let options = Options::default();
@@ -28,12 +28,12 @@ pub fn measure<F: DenseField>(
         Ok(products.collect::<Result<Vec<_>, _>>()?)
     };
     let apart = timed(runs, one_by_one)?;
-    let together = timed(runs, || Ok(Dense::multiply_batch(&pairs, &options, None)?))?;
+    let together = timed(runs, || Ok(DenseMatrix::multiply_batch(&pairs, &options, None)?))?;
     let mut outcomes = Vec::new();
     for (name, (products, first, median)) in [("a call each", apart), ("one call", together)] {
         for ((a, b), c) in pairs.iter().zip(&products) {
             let verdict = c.check_product::<F, _, _>(a, b, rounds::<F>(), &mut ChaCha8Rng::seed_from_u64(9))?;
-            if !verdict.holds() {
+            if !verdict.is_valid() {
                 return Err(format!("{name}: a product is wrong").into());
             }
         }

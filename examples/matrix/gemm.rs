@@ -1,6 +1,6 @@
 //! Dense products by every way that is asked for.
 
-use proofwarp::matrix::dense::{Dense, DenseField, Entry, Method, Options, Times};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, MatMulElement, Method, Options};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -55,11 +55,11 @@ fn product<A, B, F>(
     runs: u32,
 ) -> Result<Option<Outcome>, Failure>
 where
-    A: Times<B, Product: Times<F, Product = F>> + Times<F, Product = F>,
-    B: Times<F, Product = F>,
+    A: MatMulElement<B, Product: MatMulElement<F, Product = F>> + MatMulElement<F, Product = F>,
+    B: MatMulElement<F, Product = F>,
     F: DenseField,
 {
-    let (a, b) = (Dense::upload(accelerator, a, size, size)?, Dense::upload(accelerator, b, size, size)?);
+    let (a, b) = (DenseMatrix::upload(accelerator, a, size, size)?, DenseMatrix::upload(accelerator, b, size, size)?);
     let options = Options { method: *method, bytes: None };
     let explanation = match a.explain(&b, &options) {
         Ok(explanation) => explanation,
@@ -79,7 +79,7 @@ where
 }
 
 fn vector<F: DenseField>(way: &Way, (a, x): (&[F], &[F]), size: usize, runs: u32) -> Result<Outcome, Failure> {
-    let (matrix, vector) = (Dense::upload(&way.1, a, size, size)?, Dense::vector(&way.1, x)?);
+    let (matrix, vector) = (DenseMatrix::upload(&way.1, a, size, size)?, DenseMatrix::vector(&way.1, x)?);
     let (y, first, median) = timed(runs, || Ok(matrix.times_vector(&vector)?))?;
     let row = |row: &[F]| row.iter().zip(x).map(|(a, x)| *a * x).sum::<F>();
     if !y.download()?.into_iter().eq(a.chunks(size).map(row)) {

@@ -2,7 +2,7 @@
 
 use ff::Field;
 use proofwarp::Accelerator;
-use proofwarp::matrix::dense::{Dense, DenseField, Entry, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, Options};
 use proofwarp::sumcheck::{BoundTranscript, Claim, Columns, HashTranscript, SumcheckField, prove, verify};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -20,8 +20,8 @@ pub fn measure<F: DenseField, E: SumcheckField<Base = F>>(
     [rows, inner, columns]: [usize; 3],
     runs: u32,
 ) -> Result<Vec<Outcome>, Failure> {
-    let weights = Dense::upload(accelerator, &bytes(rows * inner, 1), rows, inner)?;
-    let numbers = Dense::upload(accelerator, &bytes(inner * columns, 2), inner, columns)?;
+    let weights = DenseMatrix::upload(accelerator, &bytes(rows * inner, 1), rows, inner)?;
+    let numbers = DenseMatrix::upload(accelerator, &bytes(inner * columns, 2), inner, columns)?;
     let options = Options::default();
     println!("{}", weights.explain(&numbers, &options)?);
     // Sums of 32 bits, then elements.
@@ -50,12 +50,12 @@ pub fn measure<F: DenseField, E: SumcheckField<Base = F>>(
 /// Σ over rows and columns of eq-weighted entries: uᵀ·C·v = (uᵀ·W)·(X·v), and the sumcheck of that.
 fn folds<F: DenseField, E: SumcheckField<Base = F>>(
     accelerator: &Accelerator,
-    weights: &Dense<i8>,
-    (activations, product): (&Dense<F>, &Dense<F>),
+    weights: &DenseMatrix<i8>,
+    (activations, product): (&DenseMatrix<F>, &DenseMatrix<F>),
     runs: u32,
 ) -> Result<[Outcome; 2], Failure> {
-    let u = Dense::vector(accelerator, &eq::<F>(product.rows(), 3))?;
-    let v = Dense::vector(accelerator, &eq::<F>(product.columns(), 4))?;
+    let u = DenseMatrix::vector(accelerator, &eq::<F>(product.rows(), 3))?;
+    let v = DenseMatrix::vector(accelerator, &eq::<F>(product.columns(), 4))?;
     let ((left, right), first, median) = timed(runs, || Ok((weights.fold_rows(&u)?, activations.fold_columns(&v)?)))?;
     let folds = [left.download()?, right.download()?];
     let of_product = product.fold_columns(&v)?.download()?;
@@ -64,8 +64,8 @@ fn folds<F: DenseField, E: SumcheckField<Base = F>>(
         return Err("the folds of the factors and of the product differ".into());
     }
     let made = outcome("folds by eq".to_owned(), left.report(), (first, median), "against the product's".to_owned());
-    let lifted = folds.map(|fold| fold.into_iter().map(E::of_base).collect());
-    Ok([made, sumcheck(accelerator, lifted, E::of_base(claimed), runs)?])
+    let lifted = folds.map(|fold| fold.into_iter().map(E::from_base).collect());
+    Ok([made, sumcheck(accelerator, lifted, E::from_base(claimed), runs)?])
 }
 
 /// A proof that the folds' inner product is what the layer's output says, and what its verifier has left to check: the folds' values

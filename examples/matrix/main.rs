@@ -7,6 +7,8 @@
 mod backend;
 mod batch;
 mod cli;
+#[path = "../groth16/device.rs"]
+mod device;
 #[path = "../groth16/exit.rs"]
 mod exit;
 mod gemm;
@@ -15,8 +17,6 @@ mod layer;
 #[path = "../groth16/output.rs"]
 #[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
 mod output;
-#[path = "../groth16/place.rs"]
-mod place;
 mod sparse;
 mod table;
 
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Failure> {
     let accelerator = Accelerator::from_env()?;
     println!("host: {} cores", rayon::current_num_threads());
-    place::announce(&accelerator, place::asked_for_cpu(&accelerator));
+    device::announce(&accelerator, device::asked_for_cpu(&accelerator));
     let outcomes = match options.field {
         Field::Bn254 => measure::<Fr>(&accelerator, options)?,
         Field::Bls12381 => measure::<blstrs::Scalar>(&accelerator, options)?,

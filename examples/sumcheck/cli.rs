@@ -100,8 +100,8 @@ const EXAMPLES: &str = "Examples:
   sumcheck --compare --json out.json               all paths, and the CPU";
 
 fn degree(text: &str) -> Result<usize, String> {
-    let degree = text.parse().ok().filter(|degree| (1..=proofwarp::sumcheck::MOST_FACTORS).contains(degree));
-    degree.ok_or_else(|| format!("expected 1 to {}", proofwarp::sumcheck::MOST_FACTORS))
+    let degree = text.parse().ok().filter(|degree| (1..=proofwarp::sumcheck::MAX_FACTORS).contains(degree));
+    degree.ok_or_else(|| format!("expected 1 to {}", proofwarp::sumcheck::MAX_FACTORS))
 }
 
 impl Options {

@@ -54,7 +54,7 @@ fn random<F: Element>(count: usize, seed: u64) -> Vec<F> {
 }
 
 fn sum<F: SumcheckField, O: Over<F>>(columns: &[Vec<O::Entry>]) -> F {
-    let product = |row: usize| columns.iter().map(|column| O::in_work(column[row])).product::<F::Work>();
+    let product = |row: usize| columns.iter().map(|column| O::in_work(column[row])).product::<F::Compute>();
     let rows = (0..columns[0].len()).into_par_iter();
-    F::from_work(rows.map(product).reduce(|| F::Work::ZERO, |a, b| a + b))
+    F::from_work(rows.map(product).reduce(|| F::Compute::ZERO, |a, b| a + b))
 }

@@ -4,6 +4,8 @@
 //! `cargo run --release --example sumcheck -- --help`
 
 mod cli;
+#[path = "../groth16/device.rs"]
+mod device;
 #[path = "../groth16/exit.rs"]
 mod exit;
 mod inputs;
@@ -13,8 +15,6 @@ mod merkle;
 #[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
 mod output;
 mod over;
-#[path = "../groth16/place.rs"]
-mod place;
 mod table;
 
 use std::process::ExitCode;
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Failure> {
     let accelerator = Accelerator::from_env()?;
     println!("host: {} cores", rayon::current_num_threads());
-    place::announce(&accelerator, place::asked_for_cpu(&accelerator));
+    device::announce(&accelerator, device::asked_for_cpu(&accelerator));
     let measured = match options.field {
         Field::Tower => measure::measure::<Tower, Same>,
         Field::Ghash => measure::measure::<Ghash, Same>,

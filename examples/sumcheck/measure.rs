@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use proofwarp::field::{DeviceVector, HostVector};
 use proofwarp::sumcheck::{
-    BoundTranscript, Columns, HashTranscript, Options as Choice, Path, Proof, Prover, SumcheckField, prove_with, verify,
+    BoundTranscript, Columns, HashTranscript, KernelPath, Options as Choice, Proof, Prover, SumcheckField, prove_with,
+    verify,
 };
 use proofwarp::{Accelerator, BackendKind, Report};
 use serde::Serialize;
@@ -67,18 +68,18 @@ fn ways<F: SumcheckField, O: Over<F>>(
     compare: bool,
 ) -> Result<Vec<Way>, Failure> {
     let way = |name: &str, choice: Choice| Way { name: name.to_owned(), accelerator: accelerator.clone(), choice };
-    let by = |path: Path| Choice { path: Some(path), ..Choice::default() };
+    let by = |path: KernelPath| Choice { path: Some(path), ..Choice::default() };
     let mut ways = vec![way("chosen", Choice::default())];
     if compare {
         let prover = Prover::new(accelerator, &inputs.claim, O::host(&inputs.slices()))?;
         let chosen = prover.explain();
-        if chosen.path == Some(Path::Clmad) {
-            ways.push(way("portable", by(Path::Portable)));
+        if chosen.path == Some(KernelPath::Clmad) {
+            ways.push(way("portable", by(KernelPath::Portable)));
         }
         let (name, rounds) = if chosen.pairs { ("a round a pass", 1) } else { ("two rounds a pass", 2) };
         let others = [
             way(name, Choice { rounds_a_pass: Some(rounds), ..Choice::default() }),
-            way("bitsliced", by(Path::Bitsliced)),
+            way("bitsliced", by(KernelPath::Bitsliced)),
         ];
         // Refused where the field or the claim is of another kind.
         let is_there = |way: &Way| {
@@ -159,7 +160,7 @@ impl<'a, F: SumcheckField, O: Over<F>> Place<'a, F, O> {
         let mut stream = device.stream()?;
         if lying == Lying::Device {
             let vector = DeviceVector::upload(&mut stream, &inputs.columns.concat())?;
-            stream.wait(None)?;
+            stream.synchronize(None)?;
             return Ok(Self::Device(vector));
         }
         let pinned = |column: &Vec<O::Entry>| {

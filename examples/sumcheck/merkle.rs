@@ -57,20 +57,20 @@ pub fn check<F: SumcheckField, O: Over<F>>(
 fn at<F: SumcheckField, O: Over<F>>(column: &[O::Entry], point: &[F]) -> F {
     let (high, low) = point.split_at(point.len() / 2);
     let [high, low] = [high, low].map(weights);
-    let of_part = |(part, weight): (&[O::Entry], &F::Work)| {
-        *weight * part.iter().zip(&low).map(|(entry, weight)| O::in_work(*entry) * weight).sum::<F::Work>()
+    let of_part = |(part, weight): (&[O::Entry], &F::Compute)| {
+        *weight * part.iter().zip(&low).map(|(entry, weight)| O::in_work(*entry) * weight).sum::<F::Compute>()
     };
     let parts = column.par_chunks(low.len()).zip(&high).map(of_part);
-    F::from_work(parts.reduce(|| F::Work::ZERO, |a, b| a + b))
+    F::from_work(parts.reduce(|| F::Compute::ZERO, |a, b| a + b))
 }
 
 /// eq(point, x) for all x.
-fn weights<F: SumcheckField>(point: &[F]) -> Vec<F::Work> {
-    let double = |all: Vec<F::Work>, r: &F| {
+fn weights<F: SumcheckField>(point: &[F]) -> Vec<F::Compute> {
+    let double = |all: Vec<F::Compute>, r: &F| {
         let r = r.to_work();
         all.iter().flat_map(|weight| [*weight - *weight * r, *weight * r]).collect()
     };
-    point.iter().fold(vec![F::Work::ONE], double)
+    point.iter().fold(vec![F::Compute::ONE], double)
 }
 
 #[cfg(test)]

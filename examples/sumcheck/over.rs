@@ -9,7 +9,7 @@ pub trait Over<F: SumcheckField> {
 
     fn lift(entry: Self::Entry) -> F;
 
-    fn in_work(entry: Self::Entry) -> F::Work {
+    fn in_work(entry: Self::Entry) -> F::Compute {
         Self::lift(entry).to_work()
     }
 
@@ -52,7 +52,7 @@ impl<F: SumcheckField> Over<F> for Below {
     type Entry = F::Base;
 
     fn lift(entry: F::Base) -> F {
-        F::of_base(entry)
+        F::from_base(entry)
     }
 
     fn host<'a>(columns: &[&'a [F::Base]]) -> Columns<'a, F> {

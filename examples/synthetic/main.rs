@@ -4,6 +4,8 @@
 
 mod bases;
 mod cli;
+#[path = "../groth16/device.rs"]
+mod device;
 #[path = "../groth16/exit.rs"]
 mod exit;
 mod expect;
@@ -13,8 +15,6 @@ mod memory;
 #[path = "../groth16/output.rs"]
 #[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
 mod output;
-#[path = "../groth16/place.rs"]
-mod place;
 #[path = "../groth16/progress.rs"]
 mod progress;
 mod rows;
@@ -60,13 +60,13 @@ fn accelerator(options: &Options) -> Result<Accelerator, Failure> {
     let all = Accelerator::from_env()?;
     let most = options.devices.map_or(usize::MAX, |devices| devices as usize);
     let devices = all.devices().iter().take(most).cloned().collect();
-    Ok(all.on_devices(devices))
+    Ok(all.with_devices(devices))
 }
 
 fn announce(accelerator: &Accelerator) {
     let cores = rayon::current_num_threads();
     println!("host: {cores} cores{}", memory::host_available().map_or_else(String::new, table::available));
-    place::announce(accelerator, place::asked_for_cpu(accelerator));
+    device::announce(accelerator, device::asked_for_cpu(accelerator));
 }
 
 fn write_json(options: &Options, plan: Vec<memory::Item>, outcome: &Outcome) -> Result<(), Failure> {

@@ -150,7 +150,7 @@ impl<F: NttField> Timed<F> {
             stream.upload_at(arena.buffer(), start, head)?;
             stream.upload_at(arena.buffer(), start + head.len(), tail)?;
         }
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         let coset = Coset { log_n, shift: F::MULTIPLICATIVE_GENERATOR };
         Ok(Self { device: device.clone(), terms, challenges, coset, values, arena })
     }
@@ -185,11 +185,11 @@ impl<F: NttField> Timed<F> {
         let place = |number| DeviceColumn { vector: &self.arena, first: number * self.rows() };
         let columns: Vec<_> = (0..Columns::COUNT).map(place).collect();
         let before = stream.traffic().kernels.as_secs_f64();
-        stream.mark_start()?;
+        stream.begin_timing()?;
         let output = DeviceColumn { vector: sum, first: 0 };
         program.enqueue(stream, &columns, &self.challenges, self.coset, &[output])?;
-        stream.mark_end()?;
-        stream.wait(None)?;
+        stream.end_timing()?;
+        stream.synchronize(None)?;
         Ok(stream.traffic().kernels.as_secs_f64() - before)
     }
 

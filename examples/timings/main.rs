@@ -4,6 +4,8 @@
 //! `PROOFWARP_BACKEND=cuda cargo run --release --features cuda --example timings -- --log 16..20`
 
 mod cli;
+#[path = "../groth16/device.rs"]
+mod device;
 #[path = "../groth16/exit.rs"]
 mod exit;
 mod expression;
@@ -12,8 +14,6 @@ mod expression;
 mod inputs;
 mod ntt;
 mod peers;
-#[path = "../groth16/place.rs"]
-mod place;
 mod plonk;
 #[path = "../../benches/common/variables.rs"]
 #[allow(dead_code, reason = "the benches use more of it")]
@@ -30,8 +30,8 @@ use halo2curves::bn256;
 use proofwarp::backend::{Arg, Device, Stream};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{NttField, as_bytes, as_bytes_mut};
+use proofwarp::kernel_module::KernelModule;
 use proofwarp::matrix::{self, Csr, CsrOnDevice, DeviceVectors, Kernel};
-use proofwarp::program::Program;
 use proofwarp::{Accelerator, Report, msm};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -50,8 +50,8 @@ fn run(options: &Options) -> Result<(), Failure> {
     let sizes = &options.log.0;
     let accelerator = Accelerator::from_env()?;
     let most = if options.devices == 0 { usize::MAX } else { options.devices };
-    let accelerator = accelerator.on_devices(accelerator.devices().iter().take(most).cloned().collect());
-    place::announce(&accelerator, place::asked_for_cpu(&accelerator));
+    let accelerator = accelerator.with_devices(accelerator.devices().iter().take(most).cloned().collect());
+    device::announce(&accelerator, device::asked_for_cpu(&accelerator));
     options.check_devices(accelerator.devices().len())?;
     if options.peers {
         peers::all::<Scalar>(&accelerator, options, sizes)?;
@@ -164,7 +164,7 @@ fn msm_rows<C: MsmCurve>(
         batch(scalars.into(), "batch, bases")?;
     }
     if wants("resident") && !accelerator.devices().is_empty() {
-        let scalars = resident.upload_scalars(scalars, msm::Form::Canonical)?;
+        let scalars = resident.upload_scalars(scalars, msm::ScalarForm::Canonical)?;
         row(options, log_n, || Ok(named(checked(resident.run(&scalars, None)?)?, "resident")))?;
         batch((&scalars).into(), "batch")?;
     }
@@ -243,10 +243,10 @@ fn product_time<F: NttField>(options: &Options, matrix: &CsrOnDevice<F>, csr: &C
     let mut times = Vec::new();
     for _ in 0..=options.repeat.max(1) {
         let before = stream.traffic().kernels.as_secs_f64();
-        stream.mark_start()?;
+        stream.begin_timing()?;
         matrix.enqueue(&mut stream, from, to, 1)?;
-        stream.mark_end()?;
-        stream.wait(None)?;
+        stream.end_timing()?;
+        stream.synchronize(None)?;
         times.push(stream.traffic().kernels.as_secs_f64() - before);
     }
     if options.check {
@@ -272,7 +272,7 @@ fn products(accelerator: &Accelerator, options: &Options) -> Result<(), Failure>
             continue;
         }
         let (count, rounds) = (1u32 << 18, 1024u32);
-        let program = Program::find("vector", name)?;
+        let program = KernelModule::find("vector", name)?;
         let mut stream = device.stream()?;
         let buffers = [stream.allocate(count as usize * bytes)?, stream.allocate(count as usize * bytes)?];
         stream.zero(&buffers[0])?;
@@ -310,7 +310,7 @@ fn inversion_time(
     groups: u32,
 ) -> Result<f64, Failure> {
     let (count, rounds) = (32 * groups, 256u32);
-    let program = Program::find("vector", name)?;
+    let program = KernelModule::find("vector", name)?;
     let mut stream = device.stream()?;
     let buffers = [stream.allocate(count as usize * bytes)?, stream.allocate(count as usize * bytes)?];
     // Below any modulus: every byte of an element but its highest.
@@ -334,10 +334,10 @@ fn least_seconds(
 ) -> Result<f64, Failure> {
     let mut seconds = f64::MAX;
     for _ in 0..=options.repeat {
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         let start = Instant::now();
         queue(stream)?;
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         seconds = seconds.min(start.elapsed().as_secs_f64());
     }
     Ok(seconds)

@@ -78,10 +78,10 @@ fn resident<F: NttField>(
     for direction in [Direction::Forward, Direction::Inverse, Direction::CosetForward, Direction::CosetInverse] {
         let time = median(options, || {
             let before = stream.traffic().kernels;
-            stream.mark_start()?;
+            stream.begin_timing()?;
             (0..CALLS).try_for_each(|_| domain.enqueue(direction, &mut stream, &mut vectors))?;
-            stream.mark_end()?;
-            stream.wait(None)?;
+            stream.end_timing()?;
+            stream.synchronize(None)?;
             let calls = stream.traffic().kernels.saturating_sub(before);
             Ok(calls.as_secs_f64() * 1e3 / f64::from(CALLS * options.batch))
         })?;
@@ -135,9 +135,9 @@ fn on_one<F: NttField>(
     let mut stream = device.stream()?;
     let mut vectors = DeviceVector::upload(&mut stream, &values.repeat(batch as usize))?;
     domain.enqueue(Direction::Forward, &mut stream, &mut vectors)?;
-    stream.wait(None)?;
+    stream.synchronize(None)?;
     let start = Instant::now();
     (0..calls).try_for_each(|_| domain.enqueue(Direction::Forward, &mut stream, &mut vectors))?;
-    stream.wait(None)?;
+    stream.synchronize(None)?;
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }

@@ -23,7 +23,7 @@ pub fn all<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[u
         println!("2^{log_n} as on one device alone          {}", list(&alone, &alone));
         let counts = (0..).map(|log| 1 << log).take_while(|count| *count <= accelerator.devices().len());
         for count in counts {
-            let some = accelerator.on_devices(accelerator.devices()[..count].to_vec());
+            let some = accelerator.with_devices(accelerator.devices()[..count].to_vec());
             if let Err(error) = over(&some, options, &values, &alone) {
                 println!("2^{log_n} over {count} devices: {error}");
             }
@@ -63,7 +63,7 @@ fn on_one<F: NttField>(accelerator: &Accelerator, options: &Options, values: &[F
         median(options, || {
             let start = Instant::now();
             (0..CALLS).try_for_each(|_| domain.enqueue(direction, &mut stream, &mut vector))?;
-            stream.wait(None)?;
+            stream.synchronize(None)?;
             Ok(milliseconds(start.elapsed()) / f64::from(CALLS))
         })
     };

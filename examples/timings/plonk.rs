@@ -8,12 +8,12 @@ use std::sync::Arc;
 use proofwarp::Accelerator;
 use proofwarp::backend::{Device, Stream};
 use proofwarp::field::{DeviceVector, NttField, as_bytes};
+use proofwarp::plonk::steps::blinding::{self, UNIFORM_BYTES};
 use proofwarp::plonk::steps::combine::{self, Sum};
 use proofwarp::plonk::steps::evaluate::{self, Query};
-use proofwarp::plonk::steps::factors::{self, Challenges, Factors, Lookup, Set};
 use proofwarp::plonk::steps::pieces::Cosets;
-use proofwarp::plonk::steps::rows::{self, UNIFORM_BYTES};
-use proofwarp::plonk::steps::{Column, Place, Rows, divide, permute, products};
+use proofwarp::plonk::steps::product_factors::{self, Challenges, Factors, Lookup, Set};
+use proofwarp::plonk::steps::{DeviceColumn, Rows, StridedColumns, divide, lookup_permute, products};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -144,33 +144,33 @@ fn joined<F: NttField>(stream: &mut Stream, vectors: &[DeviceVector<F>]) -> proo
 impl<'a, F: NttField> Timed<'a, F> {
     fn new(device: &Arc<Device>, options: &'a Options, log_n: u32) -> Result<Self, Failure> {
         let rows = Rows { log_n, usable: (1usize << log_n).saturating_sub(BLINDING) };
-        let values = inputs::coefficients::<F>(rows.n());
+        let values = inputs::coefficients::<F>(blinding.n());
         let mut stream = device.stream()?;
-        let arena = DeviceVector::allocate(&mut stream, COUNT * rows.n())?;
+        let arena = DeviceVector::allocate(&mut stream, COUNT * blinding.n())?;
         for number in 0..COUNT {
-            let (tail, head) = as_bytes(&values).split_at(number % rows.n() * size_of::<F>());
+            let (tail, head) = as_bytes(&values).split_at(number % blinding.n() * size_of::<F>());
             let start = number * size_of_val(values.as_slice());
             stream.upload_at(arena.buffer(), start, head)?;
             stream.upload_at(arena.buffer(), start + head.len(), tail)?;
         }
         let [inputs, tables] = [0, 1].map(|which| {
-            (0..LOOKUPS as u64).flat_map(|seed| lookup::<F>(rows.n(), seed)[which].clone()).collect::<Vec<F>>()
+            (0..LOOKUPS as u64).flat_map(|seed| lookup::<F>(blinding.n(), seed)[which].clone()).collect::<Vec<F>>()
         });
         let lookups = [DeviceVector::upload(&mut stream, &inputs)?, DeviceVector::upload(&mut stream, &tables)?];
         let x = -F::MULTIPLICATIVE_GENERATOR;
-        let omega = rows.omega::<F>();
-        let back = omega.pow_vartime([(rows.n() - 1) as u64]);
+        let omega = blinding.omega::<F>();
+        let back = omega.pow_vartime([(blinding.n() - 1) as u64]);
         let points = vec![x, x * omega, x * back, x * back.pow_vartime([BLINDING as u64])];
-        stream.wait(None)?;
-        Ok(Self { device: device.clone(), options, rows, values, arena, inputs, tables, lookups, points })
+        stream.synchronize(None)?;
+        Ok(Self { device: device.clone(), options, blinding, values, arena, inputs, tables, lookups, points })
     }
 
     fn n(&self) -> usize {
         self.rows.n()
     }
 
-    fn on_device(&self, number: usize) -> Column<'_, F> {
-        Column::new(&self.arena, number * self.n())
+    fn on_device(&self, number: usize) -> DeviceColumn<'_, F> {
+        DeviceColumn::new(&self.arena, number * self.n())
     }
 
     /// All columns on the host, where they are checked.
@@ -194,12 +194,12 @@ impl<'a, F: NttField> Timed<'a, F> {
         let mut times = Vec::new();
         for run in 0..=self.options.repeat.max(1) {
             let inputs = inputs(&mut stream)?;
-            stream.wait(None)?;
+            stream.synchronize(None)?;
             let before = stream.traffic().kernels.as_secs_f64();
-            stream.mark_start()?;
+            stream.begin_timing()?;
             let outputs = queue(&mut stream, inputs)?;
-            stream.mark_end()?;
-            stream.wait(None)?;
+            stream.end_timing()?;
+            stream.synchronize(None)?;
             times.push(stream.traffic().kernels.as_secs_f64() - before);
             if self.options.check && run == 0 && on_cpu()? != joined(&mut stream, &outputs)? {
                 return Err(format!("{}: other elements than on the CPU", counted.name).into());
@@ -223,16 +223,19 @@ impl<'a, F: NttField> Timed<'a, F> {
     fn permute(&self) -> Result<(), Failure> {
         let name = "permute, 3 lookups";
         let [inputs, tables] = &self.lookups;
-        let place = Place::packed(self.n(), LOOKUPS);
+        let place = StridedColumns::packed(self.n(), LOOKUPS);
         let on_cpu = || {
             let columns = self.inputs.chunks(self.n()).zip(self.tables.chunks(self.n()));
-            let permuted = columns.map(|(input, table)| Ok(permute::on_cpu(self.rows, input, table)?.0.concat()));
+            let permuted =
+                columns.map(|(input, table)| Ok(lookup_permute::on_cpu(self.rows, input, table)?.0.concat()));
             Ok(permuted.collect::<proofwarp::Result<Vec<_>>>()?.concat())
         };
         self.row(
             Counted { name, products: 0, bytes: 430 * LOOKUPS },
             |_| Ok(()),
-            |stream, ()| Ok(vec![permute::enqueue(stream, self.rows, (inputs, place), (tables, place))?.columns]),
+            |stream, ()| {
+                Ok(vec![lookup_permute::enqueue(stream, self.rows, (inputs, place), (tables, place))?.columns])
+            },
             on_cpu,
         )
     }
@@ -242,16 +245,16 @@ impl<'a, F: NttField> Timed<'a, F> {
     }
 
     fn queue_factors(&self, stream: &mut Stream) -> proofwarp::Result<Factors<DeviceVector<F>>> {
-        let compressed = |k: usize| [0, 1].map(|which| Column::new(&self.lookups[which], k * self.n()));
+        let compressed = |k: usize| [0, 1].map(|which| DeviceColumn::new(&self.lookups[which], k * self.n()));
         let (sets, lookups) = arguments(|number| self.on_device(number), compressed);
-        factors::enqueue(stream, self.rows, self.challenges(), &sets, &lookups)
+        product_factors::enqueue(stream, self.rows, self.challenges(), &sets, &lookups)
     }
 
     fn factors_on_cpu(&self) -> proofwarp::Result<Factors<Vec<F>>> {
         let columns = self.on_host();
         let compressed = |k: usize| [&self.inputs, &self.tables].map(|list| &list[k * self.n()..][..self.n()]);
         let (sets, lookups) = arguments(|number| columns[number].as_slice(), compressed);
-        factors::on_cpu(self.rows, self.challenges(), &sets, &lookups)
+        product_factors::on_cpu(self.rows, self.challenges(), &sets, &lookups)
     }
 
     fn factors(&self) -> Result<(), Failure> {
@@ -284,18 +287,18 @@ impl<'a, F: NttField> Timed<'a, F> {
 
     /// The last rows of advice.
     fn blinding(&self) -> Result<(), Failure> {
-        let (place, blinding) = (Place::packed(self.n(), ADVICE.len()), self.rows.usable..self.n());
+        let (place, blinding) = (StridedColumns::packed(self.n(), ADVICE.len()), self.rows.usable..self.n());
         let values = inputs::coefficients::<F>(place.count * blinding.len());
         self.row(
             Counted { name: "blinding rows of 12 columns", products: 0, bytes: 0 },
             |stream| DeviceVector::upload(stream, &self.on_host()[ADVICE].concat()),
             |stream, mut columns| {
-                rows::enqueue(stream, self.n(), &mut columns, place, blinding.clone(), &values)?;
+                blinding::enqueue(stream, self.n(), &mut columns, place, blinding.clone(), &values)?;
                 Ok(vec![columns])
             },
             || {
                 let mut columns = self.on_host()[ADVICE].concat();
-                rows::on_cpu(self.n(), &mut columns, place, blinding.clone(), &values)?;
+                blinding::on_cpu(self.n(), &mut columns, place, blinding.clone(), &values)?;
                 Ok(columns)
             },
         )
@@ -307,14 +310,14 @@ impl<'a, F: NttField> Timed<'a, F> {
         self.row(
             Counted { name: "random polynomial, with its upload", products: 2, bytes: 96 + UNIFORM_BYTES },
             |_| Ok(()),
-            |stream, ()| Ok(vec![rows::enqueue_uniform(stream, &bytes)?]),
-            || rows::uniform_on_cpu(&bytes),
+            |stream, ()| Ok(vec![blinding::enqueue_uniform(stream, &bytes)?]),
+            || blinding::uniform_on_cpu(&bytes),
         )
     }
 
     fn pieces(&self) -> Result<(), Failure> {
         let cosets = Cosets::new(self.rows.log_n, PIECES.ilog2(), F::MULTIPLICATIVE_GENERATOR, PIECES)?;
-        let place = Place::packed(self.n(), PIECES);
+        let place = StridedColumns::packed(self.n(), PIECES);
         let parts = self.on_host()[..PIECES].concat();
         self.row(
             Counted { name: "4 pieces", products: PIECES * PIECES + 2 * PIECES + 2, bytes: 64 * PIECES },
@@ -387,7 +390,8 @@ impl<'a, F: NttField> Timed<'a, F> {
 
     fn divide(&self) -> Result<(), Failure> {
         let roots: Vec<Vec<F>> = openings().iter().map(|(_, points)| self.points[..*points].to_vec()).collect();
-        let (place, divisions) = (Place::packed(self.n(), roots.len()), roots.iter().map(Vec::len).sum::<usize>());
+        let (place, divisions) =
+            (StridedColumns::packed(self.n(), roots.len()), roots.iter().map(Vec::len).sum::<usize>());
         let polynomials = self.on_host()[..roots.len()].concat();
         self.row(
             Counted { name: "8 divisions of 4 polynomials", products: 19 * divisions / 4, bytes: 96 * divisions },

@@ -46,7 +46,7 @@ pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
 ///
 /// # Panics
 /// Panics if the hook panicked.
-pub fn guarded<T>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T>) -> Result<T> {
+pub fn catch_hook_panic<T>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T>) -> Result<T> {
     let Some(hook) = abort else { return work(None) };
     let panicked = Mutex::new(None);
     let keep = |panic| {
@@ -81,7 +81,7 @@ mod tests {
                 ended.set(true);
                 if finishes { Ok(()) } else { Err(Error::Aborted) }
             };
-            let panic = catch_unwind(AssertUnwindSafe(|| guarded(Some(&hook), work))).expect_err("it panics");
+            let panic = catch_unwind(AssertUnwindSafe(|| catch_hook_panic(Some(&hook), work))).expect_err("it panics");
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
             assert!(ended.get() && asked.into_inner() == 2);
         }

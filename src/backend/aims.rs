@@ -6,7 +6,7 @@ use super::lock;
 
 /// Adds up all memory budgets of a device.
 #[derive(Debug, Default)]
-pub(super) struct Aims {
+pub(super) struct BudgetTotals {
     /// Bytes in use when the first of the current budgets was set.
     before: u64,
     /// Sum of the current budgets.
@@ -14,9 +14,9 @@ pub(super) struct Aims {
     count: usize,
 }
 
-impl Aims {
+impl BudgetTotals {
     /// Returns the target for buffers and free memory together, if there is a budget.
-    pub fn most(&self) -> Option<u64> {
+    pub fn total(&self) -> Option<u64> {
         (self.count > 0).then(|| self.before.saturating_add(self.bytes))
     }
 
@@ -35,9 +35,9 @@ impl Aims {
 }
 
 /// Returns by how many bytes `taken` plus `bytes` exceed the budgets; `None` if they do not, or if there is no budget.
-pub(super) fn beyond(aims: &Mutex<Aims>, taken: u64, bytes: usize) -> Option<u64> {
-    let most = lock(aims).most()?;
-    (taken + bytes as u64).checked_sub(most).filter(|beyond| *beyond > 0)
+pub(super) fn over_budget(aims: &Mutex<BudgetTotals>, taken: u64, bytes: usize) -> Option<u64> {
+    let total = lock(aims).total()?;
+    (taken + bytes as u64).checked_sub(total).filter(|beyond| *beyond > 0)
 }
 
 #[cfg(test)]
@@ -46,15 +46,19 @@ mod tests {
 
     #[test]
     fn aims_add_up_and_end() {
-        let aims = Mutex::new(Aims::default());
-        assert_eq!(beyond(&aims, 1 << 40, 1), None);
+        let aims = Mutex::new(BudgetTotals::default());
+        assert_eq!(over_budget(&aims, 1 << 40, 1), None);
         lock(&aims).add(100, 10);
-        assert_eq!([beyond(&aims, 100, 10), beyond(&aims, 100, 11)], [None, Some(1)]);
+        assert_eq!([over_budget(&aims, 100, 10), over_budget(&aims, 100, 11)], [None, Some(1)]);
         lock(&aims).add(50, 60);
-        assert_eq!([beyond(&aims, 150, 10), beyond(&aims, 150, 12)], [None, Some(2)], "60 was the first one's");
+        assert_eq!(
+            [over_budget(&aims, 150, 10), over_budget(&aims, 150, 12)],
+            [None, Some(2)],
+            "60 was the first one's"
+        );
         lock(&aims).remove(100);
-        assert_eq!(beyond(&aims, 60, 1), Some(1));
+        assert_eq!(over_budget(&aims, 60, 1), Some(1));
         lock(&aims).remove(50);
-        assert_eq!(beyond(&aims, 1 << 40, 1), None);
+        assert_eq!(over_budget(&aims, 1 << 40, 1), None);
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::MemoryHandle;
-use super::core::{Contents, StreamCore};
-use super::pool::Place;
-use super::shared::Shared;
+use super::allocator::DeviceAllocator;
+use super::pool::Block;
+use super::stream_inner::{Sensitivity, StreamInner};
 use super::uses::Uses;
 
 /// Owns device memory that a stream took from the pool; gives it back when dropped.
@@ -16,18 +16,18 @@ use super::uses::Uses;
 pub struct Buffer {
     pub(super) memory: MemoryHandle,
     bytes: usize,
-    place: Place,
-    contents: Contents,
-    home: Arc<StreamCore>,
+    place: Block,
+    contents: Sensitivity,
+    home: Arc<StreamInner>,
     pub(super) uses: Uses,
 }
 
 impl Buffer {
     pub(super) fn new(
-        (memory, place): (MemoryHandle, Place),
+        (memory, place): (MemoryHandle, Block),
         bytes: usize,
-        contents: Contents,
-        home: Arc<StreamCore>,
+        contents: Sensitivity,
+        home: Arc<StreamInner>,
     ) -> Self {
         let uses = Uses::by_owner(&home);
         Self { memory, bytes, place, contents, home, uses }
@@ -36,7 +36,7 @@ impl Buffer {
     /// Marks the contents as secret: they are cleared before the memory gets another owner.
     #[must_use]
     pub fn secret(mut self) -> Self {
-        self.contents = Contents::Secret;
+        self.contents = Sensitivity::Secret;
         self
     }
 
@@ -50,7 +50,7 @@ impl Buffer {
         self.memory
     }
 
-    pub(super) fn shared(&self) -> &Arc<Shared> {
+    pub(super) fn shared(&self) -> &Arc<DeviceAllocator> {
         &self.home.shared
     }
 
@@ -60,13 +60,13 @@ impl Buffer {
     }
 
     pub(super) fn is_secret(&self) -> bool {
-        self.contents != Contents::Plain
+        self.contents != Sensitivity::Plain
     }
 }
 
 impl Drop for Buffer {
     fn drop(&mut self) {
         self.uses.release_to(&self.home);
-        self.home.give_back(self.memory, self.place, self.contents);
+        self.home.release(self.memory, self.place, self.contents);
     }
 }

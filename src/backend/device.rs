@@ -7,21 +7,21 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::aim::Aim;
-use super::cache::Cache;
-use super::core::{Contents, StreamCore};
+use super::allocator::DeviceAllocator;
+use super::first_launch::LaunchedShapes;
+use super::memory_budget::MemoryBudget;
 use super::own_process::OwnProcess;
-use super::pace::Pace;
-use super::pool::Place;
-use super::shared::Shared;
-use super::specialised::Specialised;
-use super::{Buffer, DeviceInfo, Driver, KernelHandle, KernelSource, Mark, MemoryHandle, lock};
+use super::pool::Block;
+use super::queue_limit::QueueLimiter;
+use super::stream_inner::{Sensitivity, StreamInner};
+use super::table_cache::Cache;
+use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
 use crate::{Error, Result, process};
 
 /// Limits cached tables to `1/TABLES_SHARE` of device memory.
-const TABLES_SHARE: u64 = 16;
+const TABLE_CACHE_FRACTION: u64 = 16;
 /// Time for which an answer about free memory holds, 50 ms.
-const FRESH: Duration = Duration::from_millis(50);
+const FREE_MEMORY_TTL: Duration = Duration::from_millis(50);
 
 /// Returns the key that finds a kernel.
 fn key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
@@ -30,16 +30,16 @@ fn key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
 
 /// Represents a device of one backend.
 pub struct Device {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<DeviceAllocator>,
     /// Idle streams by number, taken from the lowest. A caller that takes the same streams in the same order finds its
     /// earlier memory.
-    idle: Mutex<BTreeMap<usize, Arc<StreamCore>>>,
+    idle: Mutex<BTreeMap<usize, Arc<StreamInner>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
-    pub(super) specialised: Specialised,
+    pub(super) specialised: LaunchedShapes,
     tables: Mutex<Cache>,
     /// End of the last cooperative kernel.
-    pub(super) turn: Mutex<Option<Mark>>,
-    pub(super) pace: Pace,
+    pub(super) turn: Mutex<Option<Event>>,
+    pub(super) pace: QueueLimiter,
     /// Time of the driver's last answer about free memory, and that answer plus our allocations at that time.
     answer: Mutex<Option<(Instant, u64)>>,
     /// Launches until one fails on purpose, for tests of fault handling; negative: never.
@@ -58,13 +58,13 @@ impl Device {
     /// Wraps a driver; `limit` caps the total bytes of all buffers of the device.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
-            shared: Arc::new(Shared::new(Box::new(OwnProcess(driver)), limit)),
+            shared: Arc::new(DeviceAllocator::new(Box::new(OwnProcess(driver)), limit)),
             idle: Mutex::default(),
             kernels: Mutex::default(),
-            specialised: Specialised::default(),
+            specialised: LaunchedShapes::default(),
             tables: Mutex::default(),
             turn: Mutex::default(),
-            pace: Pace::default(),
+            pace: QueueLimiter::default(),
             answer: Mutex::default(),
             fuse: AtomicI64::new(-1),
         })
@@ -81,20 +81,20 @@ impl Device {
     }
 
     /// Returns whether the device's streams can copy from the memory of `other`: CUDA's devices share addresses.
-    pub(crate) fn reaches(&self, other: &Self) -> bool {
+    pub(crate) fn can_access(&self, other: &Self) -> bool {
         let [ours, theirs] = [self, other].map(|device| device.info().backend);
         ours == theirs && (ours == super::BackendKind::Cuda || Arc::ptr_eq(&self.shared, &other.shared))
     }
 
     /// Returns whether copies from `other` go directly from memory to memory.
-    pub(crate) fn is_linked_to(&self, other: &Self) -> bool {
+    pub(crate) fn has_p2p_link(&self, other: &Self) -> bool {
         let same = Arc::ptr_eq(&self.shared, &other.shared);
-        same || (self.reaches(other) && self.shared.driver.is_linked_to(other.info().ordinal))
+        same || (self.can_access(other) && self.shared.driver.is_linked_to(other.info().ordinal))
     }
 
     /// Returns the maximum bytes that buffers may take: the device's memory, or the cap if that is less.
     pub fn memory(&self) -> u64 {
-        self.shared.most()
+        self.shared.capacity()
     }
 
     /// Returns the bytes that buffers may still take: the driver's free memory, bounded by the cap. Free memory in the
@@ -104,7 +104,7 @@ impl Device {
     /// The driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
         let pooled = lock(&self.shared.pool).bytes().saturating_add(lock(&self.tables).idle_bytes());
-        Ok(self.shared.within_limit(self.driver_free()?.saturating_add(pooled), pooled))
+        Ok(self.shared.remaining_under_cap(self.driver_free()?.saturating_add(pooled), pooled))
     }
 
     /// Returns the maximum bytes that buffers, the pool and tables have taken together since the process began.
@@ -114,13 +114,13 @@ impl Device {
 
     /// Returns the number of blocks that the driver has been asked for since the process began. Blocks from the pool do
     /// not count.
-    pub fn blocks_asked_for(&self) -> u64 {
-        self.shared.asked_for()
+    pub fn driver_alloc_count(&self) -> u64 {
+        self.shared.driver_alloc_count()
     }
 
     /// Returns whether free memory is given out in parts of the driver's blocks, or in whole blocks only.
-    pub fn divides_blocks(&self) -> bool {
-        self.shared.driver.has_parts()
+    pub fn supports_suballocation(&self) -> bool {
+        self.shared.driver.supports_suballocation()
     }
 
     /// Returns the driver's free memory, from an answer that may be [`FRESH`] old, less later allocations: asking takes
@@ -129,7 +129,7 @@ impl Device {
         let allocated = || self.shared.allocated();
         let mut answer = lock(&self.answer);
         let free_and_ours = match *answer {
-            Some((when, free_and_ours)) if when.elapsed() < FRESH => free_and_ours,
+            Some((when, free_and_ours)) if when.elapsed() < FREE_MEMORY_TTL => free_and_ours,
             _ => {
                 let fresh = self.shared.driver.free_memory()?.saturating_add(allocated());
                 *answer = Some((Instant::now(), fresh));
@@ -140,13 +140,13 @@ impl Device {
     }
 
     /// Takes an idle stream, or creates one.
-    pub(super) fn take_core(&self) -> Result<Arc<StreamCore>> {
+    pub(super) fn acquire_stream(&self) -> Result<Arc<StreamInner>> {
         process::check()?;
         let idle = lock(&self.idle).pop_first();
-        idle.map_or_else(|| StreamCore::new(self.shared.clone()).map(Arc::new), |(_, core)| Ok(core))
+        idle.map_or_else(|| StreamInner::new(self.shared.clone()).map(Arc::new), |(_, core)| Ok(core))
     }
 
-    pub(super) fn put_back(&self, core: Arc<StreamCore>) {
+    pub(super) fn release_stream(&self, core: Arc<StreamInner>) {
         lock(&self.idle).insert(core.number(), core);
     }
 
@@ -160,13 +160,13 @@ impl Device {
             return Ok(table);
         }
         let table = Arc::new(make()?);
-        lock(&self.tables).add(key, table.clone(), self.info().memory / TABLES_SHARE);
+        lock(&self.tables).add(key, table.clone(), self.info().memory / TABLE_CACHE_FRACTION);
         Ok(table)
     }
 
     /// Sets a soft budget of `bytes` above current usage for buffers and free memory, until the result is dropped.
-    pub fn aim(&self, bytes: u64) -> Aim {
-        Aim::new(self.shared.clone(), bytes)
+    pub fn set_memory_budget(&self, bytes: u64) -> MemoryBudget {
+        MemoryBudget::new(self.shared.clone(), bytes)
     }
 
     /// Gives cached tables and all free memory back to the driver.
@@ -177,11 +177,11 @@ impl Device {
 
     /// Gives all free memory back to the driver, so that later allocations find no block that is partly in use.
     pub(crate) fn trim_pool(&self) {
-        self.trim_by(u64::MAX);
+        self.trim_at_least(u64::MAX);
     }
 
     /// Gives free blocks of `bytes` in total back to the driver, at least one, and returns whether there was one.
-    fn trim_by(&self, bytes: u64) -> bool {
+    fn trim_at_least(&self, bytes: u64) -> bool {
         let blocks = lock(&self.shared.pool).take_blocks(bytes);
         let any = !blocks.is_empty();
         self.shared.free(blocks);
@@ -190,11 +190,11 @@ impl Device {
 
     /// Makes one launch fail, after `launches` more: tests check the state that a failure leaves behind.
     #[doc(hidden)]
-    pub fn fail_after(&self, launches: u32) {
+    pub fn inject_launch_fault(&self, launches: u32) {
         self.fuse.store(i64::from(launches), Ordering::SeqCst);
     }
 
-    pub(super) fn burn_fuse(&self, kernel: &str) -> Result<()> {
+    pub(super) fn check_injected_fault(&self, kernel: &str) -> Result<()> {
         if self.fuse.load(Ordering::SeqCst) >= 0 && self.fuse.fetch_sub(1, Ordering::SeqCst) == 0 {
             return Err(Error::device(&self.info().name, kernel, "failure injected by a test"));
         }
@@ -202,7 +202,7 @@ impl Device {
     }
 
     /// Returns a kernel that was used before.
-    pub(super) fn ready_kernel(&self, source: KernelSource<'_>, name: &str) -> Option<KernelHandle> {
+    pub(super) fn cached_kernel(&self, source: KernelSource<'_>, name: &str) -> Option<KernelHandle> {
         lock(&self.kernels).get(&key(source, name)).copied()
     }
 
@@ -212,7 +212,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
     pub fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
-        if let Some(kernel) = self.ready_kernel(source, name) {
+        if let Some(kernel) = self.cached_kernel(source, name) {
             return Ok(kernel);
         }
         let kernel = self.shared.driver.kernel(source, name)?;
@@ -229,19 +229,19 @@ impl Device {
     /// Over the memory budget, the pool comes first, and the driver gets back the excess before it is asked.
     pub(super) fn allocate(
         &self,
-        core: &StreamCore,
+        core: &StreamInner,
         bytes: usize,
-        contents: Contents,
-    ) -> Result<(MemoryHandle, Place)> {
-        if let Some(beyond) = self.shared.beyond_aims(bytes) {
+        contents: Sensitivity,
+    ) -> Result<(MemoryHandle, Block)> {
+        if let Some(beyond) = self.shared.bytes_over_budget(bytes) {
             if let Some(found) = core.carve(bytes, contents)? {
                 return Ok(found);
             }
-            self.trim_by(beyond);
+            self.trim_at_least(beyond);
         }
         loop {
             let error = match self.shared.allocate(bytes) {
-                Ok(memory) => return Ok((memory, Place::whole(memory, bytes))),
+                Ok(memory) => return Ok((memory, Block::whole_block(memory, bytes))),
                 Err(error) => error,
             };
             let Error::OutOfMemory { requested, available, .. } = error else { return Err(error) };
@@ -249,7 +249,7 @@ impl Device {
                 return Ok(found);
             }
             let lacking = requested.saturating_sub(available);
-            if !self.trim_by(lacking) && !lock(&self.tables).clear() {
+            if !self.trim_at_least(lacking) && !lock(&self.tables).clear() {
                 return Err(error);
             }
         }

@@ -20,7 +20,7 @@ pub struct EventHandle(pub usize);
 
 /// Describes pinned host memory, which the device can copy to and from asynchronously.
 #[derive(Debug, Clone, Copy)]
-pub struct Pinned {
+pub struct PinnedAlloc {
     /// Start of the memory on the host.
     pub pointer: *mut u8,
     /// Size in bytes.
@@ -31,9 +31,9 @@ pub struct Pinned {
 
 // SAFETY: a `Pinned` only describes memory that any thread may use; its holder (`staging::Ring`) hands it to one thread
 // at a time.
-unsafe impl Send for Pinned {}
+unsafe impl Send for PinnedAlloc {}
 // SAFETY: as above; the description itself is never mutated.
-unsafe impl Sync for Pinned {}
+unsafe impl Sync for PinnedAlloc {}
 
 /// Describes a kernel argument.
 #[derive(Debug, Clone, Copy)]
@@ -54,7 +54,7 @@ pub enum Arg {
 
 /// Describes how a kernel is launched.
 #[derive(Debug, Clone, Copy)]
-pub struct LaunchShape {
+pub struct LaunchConfig {
     /// Work-groups.
     pub groups: u32,
     /// Work-items of a group.
@@ -65,7 +65,7 @@ pub struct LaunchShape {
 
 /// Holds the source or binary of a module's kernels.
 #[derive(Clone, Copy)]
-pub enum Code<'a> {
+pub enum KernelCode<'a> {
     /// Returns the OpenCL source; it is called only if the module is not compiled yet. CUDA uses the kernels that the
     /// build compiled under the module's name.
     Text(&'a dyn Fn() -> String),
@@ -79,7 +79,7 @@ pub struct KernelSource<'a> {
     /// Unique name of the module.
     pub module: &'a str,
     /// Source or binary of its kernels.
-    pub code: Code<'a>,
+    pub code: KernelCode<'a>,
 }
 
 impl fmt::Debug for KernelSource<'_> {
@@ -115,7 +115,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     unsafe fn memory_free(&self, memory: MemoryHandle);
     /// Returns whether blocks may be used in parts.
-    fn has_parts(&self) -> bool {
+    fn supports_suballocation(&self) -> bool {
         true
     }
     /// Returns a part of a block as memory of its own, valid as long as the block; `offset` is a multiple of 4096
@@ -126,13 +126,13 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle>;
+    unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle>;
     /// Allocates memory of several of the backend's devices at consecutive addresses: `part_bytes` on each device of
     /// `ordinals`, in this order. Without peer access, all parts must be on this device.
     ///
     /// # Errors
     /// The devices cannot access each other's memory, one is out of memory, or the driver's call failed.
-    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+    fn alloc_peer_memory(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let info = self.info();
         if ordinals.iter().all(|ordinal| *ordinal == info.ordinal) {
             return self.memory_allocate(ordinals.len() * part_bytes);
@@ -148,7 +148,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    fn open_peer(&self, _ordinal: usize) -> Result<()> {
+    fn enable_peer_access(&self, _ordinal: usize) -> Result<()> {
         Ok(())
     }
     /// Frees `_parts` parts of memory from [`Self::peers_allocate`] that no queued command of any device uses any more.
@@ -163,17 +163,17 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// Out of memory, or the driver's call failed.
-    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned>;
+    fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc>;
     /// Returns whether kernels may write to pinned memory at its host address, and the host may see the writes before
     /// the kernels end.
-    fn reaches_host(&self) -> bool {
+    fn supports_mapped_host_memory(&self) -> bool {
         false
     }
     /// Frees pinned host memory.
     ///
     /// # Safety
     /// See the trait.
-    unsafe fn pinned_free(&self, pinned: Pinned);
+    unsafe fn pinned_free(&self, pinned: PinnedAlloc);
     /// Creates an in-order queue that runs concurrently with others.
     ///
     /// # Errors
@@ -212,7 +212,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call, or a command queued before, failed.
-    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool>;
+    unsafe fn event_query(&self, event: EventHandle) -> Result<bool>;
     /// Waits on the host until the queue has passed the event.
     ///
     /// # Safety
@@ -244,7 +244,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn copy_in(
+    unsafe fn copy_h2d(
         &self,
         stream: StreamHandle,
         to: MemoryHandle,
@@ -259,7 +259,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn copy_out(
+    unsafe fn copy_d2h(
         &self,
         stream: StreamHandle,
         to: *mut u8,
@@ -296,7 +296,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// compile or load, or is not built in.
     fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
     /// Returns whether a kernel's first launch in a shape compiles it for that shape.
-    fn specialises(&self) -> bool {
+    fn jits_per_launch_shape(&self) -> bool {
         false
     }
     /// Queues a launch.
@@ -306,6 +306,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The driver's call failed.
-    unsafe fn launch(&self, stream: StreamHandle, kernel: KernelHandle, shape: LaunchShape, args: &[Arg])
-    -> Result<()>;
+    unsafe fn launch(
+        &self,
+        stream: StreamHandle,
+        kernel: KernelHandle,
+        shape: LaunchConfig,
+        args: &[Arg],
+    ) -> Result<()>;
 }

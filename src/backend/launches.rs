@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Arg, KernelHandle, KernelSource, LaunchShape, Stream, lock};
+use super::{Arg, KernelHandle, KernelSource, LaunchConfig, Stream, lock};
 use crate::Result;
 
 /// Describes one launch: its kernel, and the number and size of its work-groups.
@@ -32,16 +32,16 @@ impl Stream {
         if launch.groups == 0 {
             return Ok(());
         }
-        self.device.burn_fuse(launch.kernel)?;
+        self.device.check_injected_fault(launch.kernel)?;
         let kernel = self.kernel(launch)?;
         self.traffic.launches = self.traffic.launches.saturating_add(1);
         let Launch { groups, group_size, .. } = launch;
-        let shape = LaunchShape { groups, group_size, beside: self.beside };
+        let shape = LaunchConfig { groups, group_size, beside: self.beside };
         let device = self.device.clone();
         let driver = &device.shared.driver;
         // SAFETY: handles are live; the rest is the caller's promise.
         let queue = |stream: &Self| unsafe { driver.launch(stream.core.handle, kernel, shape, args) };
-        if !driver.specialises() || device.specialised.has(kernel, shape) {
+        if !driver.jits_per_launch_shape() || device.specialised.has(kernel, shape) {
             return queue(self);
         }
         self.between_spans(|stream| {
@@ -59,7 +59,7 @@ impl Stream {
 
     /// Returns the kernel, preparing it at its first use.
     fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
-        if let Some(ready) = self.device.ready_kernel(source, kernel) {
+        if let Some(ready) = self.device.cached_kernel(source, kernel) {
             return Ok(ready);
         }
         self.between_spans(|stream| {
@@ -73,10 +73,10 @@ impl Stream {
     /// Runs `work`, whose time is not the kernels': an open timing span pauses meanwhile.
     fn between_spans<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let open = self.started.is_some();
-        self.mark_end()?;
+        self.end_timing()?;
         let made = work(self);
         if open {
-            self.mark_start()?;
+            self.begin_timing()?;
         }
         made
     }
@@ -95,12 +95,12 @@ impl Stream {
         let mut turn = lock(&device.turn);
         // Kernels of the same stream run in order anyway.
         if let Some(last) = turn.take().filter(|last| !Arc::ptr_eq(&last.core, &self.core)) {
-            self.wait_for(&last)?;
+            self.wait_event(&last)?;
         }
         // SAFETY: passed on from the caller.
         let launched = unsafe { self.launch(launch, args) };
         // Records it after a failure too: the last cooperative kernel may still run.
-        *turn = Some(self.mark()?);
+        *turn = Some(self.record_event()?);
         launched
     }
 }

@@ -5,37 +5,37 @@
 //! algorithm's module (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
 
 mod abort;
-mod across;
-mod aim;
 mod aims;
+mod allocator;
 mod buffer;
-mod cache;
-mod copies;
-mod core;
+mod command_queue;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod device;
 mod driver;
+mod event;
+mod first_launch;
 mod found;
-mod host;
-mod host_uploads;
 mod info;
 mod kind;
 mod launches;
 mod lock;
-mod mark;
+mod memory_budget;
+mod nontemporal;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 mod own_process;
-mod pace;
-mod past_cache;
-mod peers;
+mod parallel_copy;
+mod peer_copy;
+mod peer_memory;
+mod pinned_buffer;
+mod pinned_upload;
 mod pool;
-mod queue;
-mod shared;
-mod specialised;
+mod queue_limit;
 mod staging;
 mod stream;
+mod stream_inner;
+mod table_cache;
 mod traffic;
 mod uses;
 mod wait;
@@ -44,23 +44,24 @@ mod wait;
 mod tests;
 
 pub(crate) use abort::check_abort;
-pub use abort::{Abort, guarded};
-pub use aim::Aim;
+pub use abort::{Abort, catch_hook_panic};
 pub use buffer::Buffer;
-pub(crate) use copies::{clear_all_past_cache, parallel_copy};
 pub use device::Device;
 pub use driver::{
-    Arg, Code, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+    Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle,
 };
+pub use event::Event;
 pub use found::{CudaCard, CudaKernels};
-pub use host::HostBuffer;
 pub use info::DeviceInfo;
 pub use kind::BackendKind;
 pub use launches::Launch;
 pub(crate) use lock::lock;
-pub use mark::Mark;
-pub(crate) use peers::PeerMemory;
-pub(crate) use pool::usable;
+pub use memory_budget::MemoryBudget;
+pub(crate) use parallel_copy::{par_zero_nontemporal, parallel_copy};
+pub(crate) use peer_memory::PeerMemory;
+pub use pinned_buffer::PinnedBuffer;
+pub(crate) use pool::plannable_bytes;
 pub use stream::Stream;
 pub use traffic::Traffic;
-pub(crate) use wait::UPLOAD_PIECE;
+pub(crate) use wait::ABORT_CHECK_BYTES;

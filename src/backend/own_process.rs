@@ -2,7 +2,8 @@
 //! library.
 
 use super::{
-    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle,
 };
 use crate::Result;
 use crate::process::check;
@@ -42,28 +43,28 @@ unsafe impl Driver for OwnProcess {
         self.free(|driver| unsafe { driver.memory_free(memory) });
     }
 
-    fn has_parts(&self) -> bool {
-        self.0.has_parts()
+    fn supports_suballocation(&self) -> bool {
+        self.0.supports_suballocation()
     }
 
-    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         check()?;
         // SAFETY: passed on from the caller.
-        unsafe { self.0.memory_part(memory, offset, bytes) }
+        unsafe { self.0.sub_buffer(memory, offset, bytes) }
     }
 
-    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+    fn alloc_peer_memory(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         check()?;
-        self.0.peers_allocate(ordinals, part_bytes)
+        self.0.alloc_peer_memory(ordinals, part_bytes)
     }
 
     fn is_linked_to(&self, ordinal: usize) -> bool {
         check().is_ok() && self.0.is_linked_to(ordinal)
     }
 
-    fn open_peer(&self, ordinal: usize) -> Result<()> {
+    fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
         check()?;
-        self.0.open_peer(ordinal)
+        self.0.enable_peer_access(ordinal)
     }
 
     unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
@@ -71,16 +72,16 @@ unsafe impl Driver for OwnProcess {
         self.free(|driver| unsafe { driver.peers_free(memory, parts, part_bytes) });
     }
 
-    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+    fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
         check()?;
         self.0.pinned_allocate(bytes)
     }
 
-    fn reaches_host(&self) -> bool {
-        self.0.reaches_host()
+    fn supports_mapped_host_memory(&self) -> bool {
+        self.0.supports_mapped_host_memory()
     }
 
-    unsafe fn pinned_free(&self, pinned: Pinned) {
+    unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         // SAFETY: passed on from the caller.
         self.free(|driver| unsafe { driver.pinned_free(pinned) });
     }
@@ -112,10 +113,10 @@ unsafe impl Driver for OwnProcess {
         self.free(|driver| unsafe { driver.event_free(event) });
     }
 
-    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+    unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
         check()?;
         // SAFETY: passed on from the caller.
-        unsafe { self.0.event_passed(event) }
+        unsafe { self.0.event_query(event) }
     }
 
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
@@ -136,7 +137,7 @@ unsafe impl Driver for OwnProcess {
         unsafe { self.0.stream_wait(stream, event) }
     }
 
-    unsafe fn copy_in(
+    unsafe fn copy_h2d(
         &self,
         stream: StreamHandle,
         to: MemoryHandle,
@@ -146,10 +147,10 @@ unsafe impl Driver for OwnProcess {
     ) -> Result<()> {
         check()?;
         // SAFETY: passed on from the caller.
-        unsafe { self.0.copy_in(stream, to, offset, from, bytes) }
+        unsafe { self.0.copy_h2d(stream, to, offset, from, bytes) }
     }
 
-    unsafe fn copy_out(
+    unsafe fn copy_d2h(
         &self,
         stream: StreamHandle,
         to: *mut u8,
@@ -159,7 +160,7 @@ unsafe impl Driver for OwnProcess {
     ) -> Result<()> {
         check()?;
         // SAFETY: passed on from the caller.
-        unsafe { self.0.copy_out(stream, to, from, offset, bytes) }
+        unsafe { self.0.copy_d2h(stream, to, from, offset, bytes) }
     }
 
     unsafe fn copy(
@@ -185,15 +186,15 @@ unsafe impl Driver for OwnProcess {
         self.0.kernel(source, name)
     }
 
-    fn specialises(&self) -> bool {
-        self.0.specialises()
+    fn jits_per_launch_shape(&self) -> bool {
+        self.0.jits_per_launch_shape()
     }
 
     unsafe fn launch(
         &self,
         stream: StreamHandle,
         kernel: KernelHandle,
-        shape: LaunchShape,
+        shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
         check()?;

@@ -5,35 +5,39 @@ use super::MemoryHandle;
 
 /// Limits the excess of a reused block over the request: `1/SLACK` of it below `LARGE` bytes, else `1/LARGE_SLACK` of
 /// it, but at least `LARGE/SLACK` bytes. If memory is short, blocks may be larger.
-const SLACK: usize = 8;
+const MAX_OVERSIZE_DIV: usize = 8;
 const LARGE: usize = 8 << 20;
 const LARGE_SLACK: usize = 32;
 /// Maximum number of small blocks that any operation holds at once; each may be larger than requested.
 const SMALL_BLOCKS: u64 = 24;
 
 /// Returns the maximum size of a block for a request of `bytes`.
-fn most(bytes: usize) -> usize {
-    bytes.saturating_add(if bytes < LARGE { bytes / SLACK } else { (bytes / LARGE_SLACK).max(LARGE / SLACK) })
+fn max_block_bytes(bytes: usize) -> usize {
+    bytes.saturating_add(if bytes < LARGE {
+        bytes / MAX_OVERSIZE_DIV
+    } else {
+        (bytes / LARGE_SLACK).max(LARGE / MAX_OVERSIZE_DIV)
+    })
 }
 
 /// Returns how much of `free` can be planned with, since blocks may be larger than requested.
-pub(crate) fn usable(free: u64) -> u64 {
-    const OF_SMALL: u64 = SMALL_BLOCKS * (LARGE / SLACK) as u64;
+pub(crate) fn plannable_bytes(free: u64) -> u64 {
+    const OF_SMALL: u64 = SMALL_BLOCKS * (LARGE / MAX_OVERSIZE_DIV) as u64;
     let share = |slack: usize| free.checked_div((slack as u64).saturating_add(1)).unwrap_or(0);
-    free.saturating_sub(share(LARGE_SLACK).saturating_add(OF_SMALL).min(share(SLACK)))
+    free.saturating_sub(share(LARGE_SLACK).saturating_add(OF_SMALL).min(share(MAX_OVERSIZE_DIV)))
 }
 
 /// Locates memory: all or a part of a block that the driver gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct Block {
     pub block: MemoryHandle,
     pub block_bytes: usize,
     pub offset: usize,
     pub bytes: usize,
 }
 
-impl Place {
-    pub fn whole(block: MemoryHandle, bytes: usize) -> Self {
+impl Block {
+    pub fn whole_block(block: MemoryHandle, bytes: usize) -> Self {
         Self { block, block_bytes: bytes, offset: 0, bytes }
     }
 
@@ -41,29 +45,29 @@ impl Place {
         self.bytes == self.block_bytes
     }
 
-    fn ends_at(&self, other: &Self) -> bool {
+    fn is_adjacent_to(&self, other: &Self) -> bool {
         self.block == other.block && self.offset.saturating_add(self.bytes) == other.offset
     }
 }
 
 /// Describes memory that has no owner.
 #[derive(Debug, Clone)]
-pub(super) struct Free {
-    pub place: Place,
+pub(super) struct FreeBlock {
+    pub place: Block,
     /// Numbers of the streams that may still use it.
     pub users: Vec<usize>,
     /// Contents must be cleared before the memory is freed, or reused for anything but scratch memory.
     pub dirty: bool,
 }
 
-impl Free {
+impl FreeBlock {
     /// Returns whether no stream but `stream` may still use it.
-    pub fn is_of(&self, stream: usize) -> bool {
+    pub fn is_exclusive_to(&self, stream: usize) -> bool {
         self.users.iter().all(|user| *user == stream)
     }
 
     /// Merges it with the part behind it.
-    fn join(&mut self, next: &Self) {
+    fn coalesce(&mut self, next: &Self) {
         self.place.bytes = self.place.bytes.saturating_add(next.place.bytes);
         self.dirty |= next.dirty;
         let others = next.users.iter().filter(|user| !self.users.contains(user)).copied().collect::<Vec<_>>();
@@ -72,7 +76,7 @@ impl Free {
 
     /// Splits off the first `bytes`; the rest stays in it.
     fn split(&mut self, bytes: usize) -> Self {
-        let first = Self { place: Place { bytes, ..self.place }, ..self.clone() };
+        let first = Self { place: Block { bytes, ..self.place }, ..self.clone() };
         self.place.offset = self.place.offset.saturating_add(bytes);
         self.place.bytes = self.place.bytes.saturating_sub(bytes);
         first
@@ -81,10 +85,10 @@ impl Free {
 
 /// Holds the free memory.
 #[derive(Debug, Default)]
-pub(super) struct Pool(Vec<Free>);
+pub(super) struct FreeList(Vec<FreeBlock>);
 
-impl Pool {
-    pub fn put(&mut self, free: Free) {
+impl FreeList {
+    pub fn free(&mut self, free: FreeBlock) {
         self.0.push(free);
     }
 
@@ -94,16 +98,18 @@ impl Pool {
 
     /// Takes memory of at least `bytes`, and not much more, that only `stream` may still use. Prefers clean memory
     /// (dirty for scratch, which needs no clearing), then the smallest, then the most recently freed.
-    pub fn take(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<Free> {
-        let fits = |free: &Free| (bytes..=most(bytes)).contains(&free.place.bytes) && free.is_of(stream);
+    pub fn take(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<FreeBlock> {
+        let fits = |free: &FreeBlock| {
+            (bytes..=max_block_bytes(bytes)).contains(&free.place.bytes) && free.is_exclusive_to(stream)
+        };
         let found = self.0.iter().enumerate().rev().filter(|(_, free)| fits(free));
         let (at, _) = found.min_by_key(|(_, free)| (free.dirty != scratch, free.place.bytes))?;
         Some(self.0.remove(at))
     }
 
     /// Takes `bytes` from the smallest free memory that has them, whichever stream had it before.
-    pub fn carve(&mut self, bytes: usize) -> Option<Free> {
-        self.join();
+    pub fn alloc_split(&mut self, bytes: usize) -> Option<FreeBlock> {
+        self.coalesce();
         let found = self.0.iter().enumerate().filter(|(_, free)| free.place.bytes >= bytes);
         let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
         match self.0[at].place.bytes == bytes {
@@ -113,16 +119,16 @@ impl Pool {
     }
 
     /// Takes the smallest free memory of at least `bytes` and less than twice as much, whichever stream had it before.
-    pub fn take_whole(&mut self, bytes: usize) -> Option<Free> {
-        let fits = |free: &Free| (bytes..bytes.saturating_mul(2)).contains(&free.place.bytes);
+    pub fn take_whole(&mut self, bytes: usize) -> Option<FreeBlock> {
+        let fits = |free: &FreeBlock| (bytes..bytes.saturating_mul(2)).contains(&free.place.bytes);
         let found = self.0.iter().enumerate().filter(|(_, free)| fits(free));
         let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
         Some(self.0.remove(at))
     }
 
     /// Takes blocks without a part in use, the largest first, until they have `bytes` in total, and at least one.
-    pub fn take_blocks(&mut self, bytes: u64) -> Vec<Free> {
-        self.join();
+    pub fn take_blocks(&mut self, bytes: u64) -> Vec<FreeBlock> {
+        self.coalesce();
         let (mut blocks, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|free| free.place.is_whole());
         self.0 = rest;
         blocks.sort_by_key(|free| std::cmp::Reverse(free.place.bytes));
@@ -138,27 +144,27 @@ impl Pool {
     }
 
     /// Takes all memory that `stream` may still use.
-    pub fn take_of(&mut self, stream: usize) -> Vec<Free> {
+    pub fn take_used_by(&mut self, stream: usize) -> Vec<FreeBlock> {
         let (of_stream, rest) = self.0.drain(..).partition(|free| free.users.contains(&stream));
         self.0 = rest;
         of_stream
     }
 
     /// Takes blocks without a part in use that no stream may still use.
-    pub fn take_unused(&mut self) -> Vec<Free> {
-        self.join();
+    pub fn take_unused(&mut self) -> Vec<FreeBlock> {
+        self.coalesce();
         let (unused, rest) = self.0.drain(..).partition(|free| free.place.is_whole() && free.users.is_empty());
         self.0 = rest;
         unused
     }
 
     /// Merges adjacent parts.
-    fn join(&mut self) {
+    fn coalesce(&mut self) {
         self.0.sort_by_key(|free| (free.place.block.0, free.place.offset));
         self.0.dedup_by(|next, free| {
-            let beside = free.place.ends_at(&next.place);
+            let beside = free.place.is_adjacent_to(&next.place);
             if beside {
-                free.join(next);
+                free.coalesce(next);
             }
             beside
         });
@@ -169,12 +175,12 @@ impl Pool {
 mod tests {
     use super::*;
 
-    fn block(number: usize, bytes: usize, stream: usize) -> Free {
-        Free { place: Place::whole(MemoryHandle(number), bytes), users: vec![stream], dirty: false }
+    fn block(number: usize, bytes: usize, stream: usize) -> FreeBlock {
+        FreeBlock { place: Block::whole_block(MemoryHandle(number), bytes), users: vec![stream], dirty: false }
     }
 
-    fn pool(blocks: &[(usize, usize, usize)]) -> Pool {
-        Pool(blocks.iter().map(|(number, bytes, stream)| block(*number, *bytes, *stream)).collect())
+    fn pool(blocks: &[(usize, usize, usize)]) -> FreeList {
+        FreeList(blocks.iter().map(|(number, bytes, stream)| block(*number, *bytes, *stream)).collect())
     }
 
     #[test]
@@ -190,7 +196,7 @@ mod tests {
     #[test]
     fn scratch_memory_goes_where_it_need_not_be_cleared() {
         for scratch in [false, true] {
-            let mut pool = Pool(vec![block(1, 64, 0), Free { dirty: true, ..block(2, 64, 0) }]);
+            let mut pool = FreeList(vec![block(1, 64, 0), FreeBlock { dirty: true, ..block(2, 64, 0) }]);
             let dirty = pool.take(64, 0, scratch).map(|free| free.dirty);
             assert_eq!(dirty, Some(scratch));
         }
@@ -200,19 +206,19 @@ mod tests {
     #[test]
     fn parts_are_carved_and_joined() {
         let mut pool = pool(&[(1, 100, 0), (2, 50, 1)]);
-        let [mut first, second, third] = [40, 60, 30].map(|bytes| pool.carve(bytes).expect("room"));
+        let [mut first, second, third] = [40, 60, 30].map(|bytes| pool.alloc_split(bytes).expect("room"));
         let places = [&first, &second, &third].map(|free| (free.place.block.0, free.place.offset, free.place.bytes));
         assert_eq!(places, [(2, 0, 40), (1, 0, 60), (1, 60, 30)]);
-        assert!(pool.carve(11).is_none());
+        assert!(pool.alloc_split(11).is_none());
         (first.users, first.dirty) = (vec![2], true);
         for free in [first, third] {
-            pool.put(free);
+            pool.free(free);
         }
-        assert!(pool.carve(51).is_none(), "40 and 10 of block 2, 30 and 10 of block 1");
-        let all = pool.carve(50).expect("all of block 2");
+        assert!(pool.alloc_split(51).is_none(), "40 and 10 of block 2, 30 and 10 of block 1");
+        let all = pool.alloc_split(50).expect("all of block 2");
         assert!(all.place.is_whole() && all.dirty && all.users.contains(&1) && all.users.contains(&2), "{all:?}");
         assert!(pool.take_blocks(u64::MAX).is_empty(), "block 1 is in use");
-        pool.put(second);
+        pool.free(second);
         assert_eq!(pool.take_blocks(u64::MAX).len(), 1);
     }
 

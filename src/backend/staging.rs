@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::copies::{Copies, clear_all_past_cache};
-use super::past_cache::copy_past_cache;
-use super::{Driver, EventHandle, Pinned};
+use super::nontemporal::copy_past_cache;
+use super::parallel_copy::{CopyTasks, par_zero_nontemporal};
+use super::{Driver, EventHandle, PinnedAlloc};
 use crate::Result;
-use crate::waiting::in_place_scope;
+use crate::blocking::in_place_scope;
 
 /// Bytes of one slot, 4 MiB: at 50 GB/s its copy takes 80 µs, which hides launch costs.
 pub(super) const SLOT_BYTES: usize = 4 << 20;
@@ -14,11 +14,11 @@ pub(super) const SLOT_BYTES: usize = 4 << 20;
 const SLOTS: usize = 8;
 /// Slots that the device fills before the first of them is emptied; tasks empty the others. It is less than [`SLOTS`],
 /// so that the next slot is none of them.
-const COMING: usize = 3;
+const DOWNLOAD_DEPTH: usize = 3;
 
 #[derive(Debug)]
 struct Slot {
-    memory: Pinned,
+    memory: PinnedAlloc,
     busy: Option<EventHandle>,
     /// Tasks copy to it or from it, or will; the event after that, if there is one, is not recorded yet.
     copied: bool,
@@ -29,7 +29,7 @@ struct Slot {
 impl Slot {
     fn is_idle(&self, driver: &dyn Driver) -> bool {
         // SAFETY: the event was recorded by this driver and is live. The wait for it reports a failure.
-        let passed = |event| unsafe { driver.event_passed(event) }.unwrap_or(false);
+        let passed = |event| unsafe { driver.event_query(event) }.unwrap_or(false);
         !self.copied && self.busy.is_none_or(passed)
     }
 }
@@ -38,21 +38,21 @@ impl Slot {
 type Copied = (usize, Result<Option<EventHandle>>);
 
 /// Queues a copy between host memory and device memory at the given offset.
-pub(super) type QueueCopy<'a> = dyn Fn(Pinned, usize) -> Result<EventHandle> + Sync + 'a;
+pub(super) type QueueCopy<'a> = dyn Fn(PinnedAlloc, usize) -> Result<EventHandle> + Sync + 'a;
 
 /// Holds pinned slots, used in turn and allocated at first use.
 #[derive(Debug, Default)]
-pub(super) struct Ring {
+pub(super) struct StagingRing {
     slots: Vec<Slot>,
     /// Numbers of the slots, the least recently taken first.
     turns: VecDeque<usize>,
 }
 
-impl Ring {
+impl StagingRing {
     /// Sends `from` through the slots, part by part. All cores copy to several slots at a time, without waiting for one
     /// another at the end of each. The thread that finishes a slot queues its copy. Parts may go out of order.
     pub(super) fn send(&mut self, driver: &dyn Driver, from: &[u8], secret: bool, queue: &QueueCopy) -> Result<()> {
-        let copies = Copies::new();
+        let copies = CopyTasks::new();
         let result = in_place_scope(|scope| {
             from.chunks(SLOT_BYTES).enumerate().try_for_each(|(number, part)| {
                 let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
@@ -64,7 +64,7 @@ impl Ring {
                 Ok(())
             })
         });
-        self.settle(copies, result)
+        self.finish_copies(copies, result)
     }
 
     /// Receives `parts` of host memory, of at most a slot each, from their offsets on, through the slots. All cores
@@ -77,10 +77,10 @@ impl Ring {
         secret: bool,
         queue: &QueueCopy,
     ) -> Result<()> {
-        let copies = Copies::new();
+        let copies = CopyTasks::new();
         let result = in_place_scope(|scope| {
             let mut coming = VecDeque::new();
-            let empty = |ring: &mut Self, (index, slot, part): (usize, Pinned, &'a mut [u8])| {
+            let empty = |ring: &mut Self, (index, slot, part): (usize, PinnedAlloc, &'a mut [u8])| {
                 ring.wait(driver, index)?;
                 // SAFETY: the device has written the slot's first bytes, and nothing writes there until tasks have read
                 // them.
@@ -89,7 +89,7 @@ impl Ring {
                 Ok(())
             };
             for (part, offset) in parts {
-                if coming.len() == COMING {
+                if coming.len() == DOWNLOAD_DEPTH {
                     coming.pop_front().map_or(Ok(()), |oldest| empty(self, oldest))?;
                 }
                 let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
@@ -99,7 +99,7 @@ impl Ring {
             }
             coming.into_iter().try_for_each(|one| empty(self, one))
         });
-        self.settle(copies, result)
+        self.finish_copies(copies, result)
     }
 
     /// Returns the number and first `bytes` of the next slot, once tasks and the device are done with it.
@@ -107,8 +107,8 @@ impl Ring {
         &mut self,
         driver: &dyn Driver,
         (bytes, secret): (usize, bool),
-        copies: &Copies<Copied>,
-    ) -> Result<(usize, Pinned)> {
+        copies: &CopyTasks<Copied>,
+    ) -> Result<(usize, PinnedAlloc)> {
         let index = self.next_slot(driver)?;
         while self.slots[index].copied {
             self.note(copies.next()?)?;
@@ -116,7 +116,7 @@ impl Ring {
         self.wait(driver, index)?;
         let slot = &mut self.slots[index];
         slot.dirty = slot.dirty.max(if secret { bytes } else { 0 });
-        Ok((index, Pinned { bytes, ..slot.memory }))
+        Ok((index, PinnedAlloc { bytes, ..slot.memory }))
     }
 
     /// Returns the least recently taken slot. If that is in use, it returns a new slot, until there are [`SLOTS`].
@@ -135,7 +135,7 @@ impl Ring {
     }
 
     /// Waits for the last task; returns `result`, or else the first failure.
-    fn settle(&mut self, copies: Copies<Copied>, result: Result<()>) -> Result<()> {
+    fn finish_copies(&mut self, copies: CopyTasks<Copied>, result: Result<()>) -> Result<()> {
         let result = copies.rest().map(|copied| self.note(copied)).fold(result, Result::and);
         // After an error no task may have been spawned for some slots.
         self.slots.iter_mut().for_each(|slot| slot.copied = false);
@@ -163,7 +163,7 @@ impl Ring {
     }
 
     /// Clears secrets, once the device is done with them.
-    pub(super) fn wipe(&mut self, driver: &dyn Driver) {
+    pub(super) fn zeroize(&mut self, driver: &dyn Driver) {
         for index in 0..self.slots.len() {
             let _ = self.wait(driver, index);
         }
@@ -172,12 +172,12 @@ impl Ring {
             // SAFETY: `dirty` is at most the slot's size, and the device is done with it.
             unsafe { std::slice::from_raw_parts_mut(slot.memory.pointer, bytes) }
         });
-        clear_all_past_cache(secrets.collect());
+        par_zero_nontemporal(secrets.collect());
     }
 
     /// Frees everything. The stream must have run empty.
     pub(super) fn free(&mut self, driver: &dyn Driver) {
-        self.wipe(driver);
+        self.zeroize(driver);
         self.turns.clear();
         for slot in self.slots.drain(..) {
             // SAFETY: the device is done with the slot (wipe waited) and it is not used again.

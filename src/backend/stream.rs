@@ -4,23 +4,23 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::core::{Contents, StreamCore};
 use super::staging::SLOT_BYTES;
+use super::stream_inner::{Sensitivity, StreamInner};
 use super::{
-    Abort, BackendKind, Buffer, Device, Driver, EventHandle, HostBuffer, Mark, MemoryHandle, StreamHandle, Traffic,
+    Abort, BackendKind, Buffer, Device, Driver, Event, EventHandle, MemoryHandle, PinnedBuffer, StreamHandle, Traffic,
     check_abort, lock,
 };
 use crate::sizes::MAX_BYTES;
 use crate::{Error, Result};
 
 /// Rounds allocations up to 4 KiB, so that pooled blocks fit again and copies are aligned.
-const GRANULE: usize = 4096;
+const ALLOC_ALIGN: usize = 4096;
 
 /// An in-order queue of a device, for the sole use of its holder.
 #[derive(Debug)]
 pub struct Stream {
     pub(super) device: Arc<Device>,
-    pub(super) core: Arc<StreamCore>,
+    pub(super) core: Arc<StreamInner>,
     pub(super) traffic: Traffic,
     pub(super) started: Option<EventHandle>,
     /// Timing spans of kernels, which are read at the next wait.
@@ -38,12 +38,12 @@ impl Device {
     /// # Errors
     /// The driver's call failed.
     pub fn stream(self: &Arc<Self>) -> Result<Stream> {
-        Ok(Stream::new(self.clone(), self.take_core()?))
+        Ok(Stream::new(self.clone(), self.acquire_stream()?))
     }
 }
 
 impl Stream {
-    pub(super) fn new(device: Arc<Device>, core: Arc<StreamCore>) -> Self {
+    pub(super) fn new(device: Arc<Device>, core: Arc<StreamInner>) -> Self {
         Self {
             device,
             core,
@@ -71,7 +71,7 @@ impl Stream {
     /// # Errors
     /// Out of memory, or the driver failed.
     pub fn allocate(&self, bytes: usize) -> Result<Buffer> {
-        self.allocate_for(bytes, Contents::Plain)
+        self.allocate_for(bytes, Sensitivity::Plain)
     }
 
     /// Allocates device memory for values that are derived from secrets, and written before they are read. It is
@@ -80,10 +80,10 @@ impl Stream {
     /// # Errors
     /// Out of memory, or the driver failed.
     pub fn scratch(&self, bytes: usize) -> Result<Buffer> {
-        self.allocate_for(bytes, Contents::Scratch)
+        self.allocate_for(bytes, Sensitivity::Scratch)
     }
 
-    fn allocate_for(&self, bytes: usize, contents: Contents) -> Result<Buffer> {
+    fn allocate_for(&self, bytes: usize, contents: Sensitivity) -> Result<Buffer> {
         let capacity = self.capacity(bytes)?;
         let found = match self.core.take(capacity, contents)? {
             Some(found) => found,
@@ -94,7 +94,7 @@ impl Stream {
 
     /// Rounds `bytes` up to whole granules; sizes that no slice can have count as out of memory.
     fn capacity(&self, bytes: usize) -> Result<usize> {
-        let rounded = bytes.max(1).checked_next_multiple_of(GRANULE).filter(|capacity| *capacity <= MAX_BYTES);
+        let rounded = bytes.max(1).checked_next_multiple_of(ALLOC_ALIGN).filter(|capacity| *capacity <= MAX_BYTES);
         rounded.ok_or_else(|| Error::OutOfMemory {
             device: self.device.info().name.clone(),
             requested: bytes as u64,
@@ -120,19 +120,19 @@ impl Stream {
         self.check_range("upload", to, offset, from.len())?;
         to.uses.write(&self.core)?;
         // SAFETY: the range was checked.
-        unsafe { self.stage_up((to.memory, offset), from, to.is_secret()) }
+        unsafe { self.staged_upload((to.memory, offset), from, to.is_secret()) }
     }
 
     /// # Safety
     /// The stream's device may write `from.len()` bytes of memory from `to` on.
-    pub(super) unsafe fn stage_up(&mut self, to: (MemoryHandle, usize), from: &[u8], secret: bool) -> Result<()> {
+    pub(super) unsafe fn staged_upload(&mut self, to: (MemoryHandle, usize), from: &[u8], secret: bool) -> Result<()> {
         let start = Instant::now();
         self.secrets |= secret;
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
         lock(&self.core.ring).send(driver, from, secret, &|slot, offset| {
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
-                driver.copy_in(stream, to.0, to.1.saturating_add(offset), slot.pointer, slot.bytes)?;
+                driver.copy_h2d(stream, to.0, to.1.saturating_add(offset), slot.pointer, slot.bytes)?;
                 record_or_wait(driver, stream)
             }
         })?;
@@ -143,9 +143,9 @@ impl Stream {
 
     /// Clears secrets in the staging ring, once the device is done with them. The call is optional: dropping the stream
     /// does so too, but after the kernels instead of concurrently with them.
-    pub fn wipe_staging(&mut self) {
+    pub fn zeroize_staging(&mut self) {
         if std::mem::take(&mut self.secrets) {
-            lock(&self.core.ring).wipe(&*self.core.shared.driver);
+            lock(&self.core.ring).zeroize(&*self.core.shared.driver);
         }
     }
 
@@ -154,7 +154,7 @@ impl Stream {
     /// # Errors
     /// `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
     pub fn download(&mut self, to: &mut [u8], from: &Buffer) -> Result<()> {
-        self.download_unless(to, from, None)
+        self.download_abortable(to, from, None)
     }
 
     /// Copies `from`, from byte `offset` on, to `to` and waits for it.
@@ -165,25 +165,25 @@ impl Stream {
         self.check_range("download", from, offset, to.len())?;
         from.uses.read(&self.core)?;
         // SAFETY: the range was checked.
-        unsafe { self.stage_down(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
+        unsafe { self.staged_download(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
     }
 
     /// Copies the start of `from` to `to` and waits for it, asking `abort` before every part.
     ///
     /// # Errors
     /// [`Error::Aborted`], `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
-    pub(crate) fn download_unless(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
+    pub(crate) fn download_abortable(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
         self.check_range("download", from, 0, to.len())?;
         from.uses.read(&self.core)?;
         // SAFETY: the range was checked.
-        unsafe { self.stage_down(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
+        unsafe { self.staged_download(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
     }
 
     /// Copies ranges of `from`, from their offsets on, to host memory, and waits for them, unless `abort` asks to stop.
     ///
     /// # Safety
     /// The ranges are inside the memory, which the stream's device may read.
-    pub(super) unsafe fn stage_down<'a>(
+    pub(super) unsafe fn staged_download<'a>(
         &mut self,
         pieces: impl Iterator<Item = (&'a mut [u8], usize)>,
         from: MemoryHandle,
@@ -203,7 +203,7 @@ impl Stream {
             check_abort(abort)?;
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
-                driver.copy_out(stream, slot.pointer, from, offset, slot.bytes)?;
+                driver.copy_d2h(stream, slot.pointer, from, offset, slot.bytes)?;
                 record_or_wait(driver, stream)
             }
         })?;
@@ -212,12 +212,12 @@ impl Stream {
     }
 
     /// Lets kernels of other streams run concurrently with those queued from now on.
-    pub(crate) fn run_beside_others(&mut self) {
+    pub(crate) fn set_concurrent(&mut self) {
         self.beside = true;
     }
 
     /// Keeps `buffer`, possibly another stream's, alive until the queued commands have run.
-    pub(crate) fn keep(&mut self, buffer: Arc<Buffer>) {
+    pub(crate) fn retain(&mut self, buffer: Arc<Buffer>) {
         self.kept.push(buffer);
     }
 
@@ -225,9 +225,9 @@ impl Stream {
     ///
     /// # Errors
     /// The driver failed.
-    pub fn host_buffer(&self, bytes: usize) -> Result<HostBuffer> {
-        let pinned = self.core.take_pinned(self.capacity(bytes)?)?;
-        Ok(HostBuffer::new(pinned, bytes, self.core.clone()))
+    pub fn host_buffer(&self, bytes: usize) -> Result<PinnedBuffer> {
+        let pinned = self.core.acquire_pinned(self.capacity(bytes)?)?;
+        Ok(PinnedBuffer::new(pinned, bytes, self.core.clone()))
     }
 
     /// Queues a copy of the start of `from` to `to`, as many bytes as `to` holds. Reading `to` waits for the copy;
@@ -235,18 +235,18 @@ impl Stream {
     ///
     /// # Errors
     /// The host buffer is larger than `from`, or the driver failed.
-    pub fn fetch(&mut self, to: &mut HostBuffer, from: &Buffer) -> Result<()> {
+    pub fn copy_to_pinned(&mut self, to: &mut PinnedBuffer, from: &Buffer) -> Result<()> {
         self.check_range("fetch", from, 0, to.bytes())?;
         from.uses.read(&self.core)?;
         to.uses.write(&self.core)?;
         self.traffic.count_down(to.bytes());
         // SAFETY: the range was checked; the host buffer has recorded the copy, and waits for it before the host uses
         // or frees the memory.
-        unsafe { self.core.shared.driver.copy_out(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
+        unsafe { self.core.shared.driver.copy_d2h(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
     /// Counts `bytes` that a kernel writes to host memory.
-    pub(crate) fn note_written(&mut self, bytes: usize) {
+    pub(crate) fn count_download(&mut self, bytes: usize) {
         self.traffic.count_down(bytes);
     }
 
@@ -278,10 +278,10 @@ impl Stream {
     ///
     /// # Errors
     /// The driver failed.
-    pub fn mark(&self) -> Result<Mark> {
+    pub fn record_event(&self) -> Result<Event> {
         // SAFETY: the handle is live.
         let event = unsafe { self.core.shared.driver.event_record(self.core.handle)? };
-        Ok(Mark { event, number: self.core.next_event(), core: self.core.clone() })
+        Ok(Event { event, number: self.core.next_event(), core: self.core.clone() })
     }
 
     /// Makes commands queued from now on wait for `mark`, an event of another stream on the same device or on one that
@@ -289,7 +289,7 @@ impl Stream {
     ///
     /// # Errors
     /// The event is of another driver's stream, or the driver failed.
-    pub fn wait_for(&mut self, mark: &Mark) -> Result<()> {
+    pub fn wait_event(&mut self, mark: &Event) -> Result<()> {
         self.check_reach("mark", &mark.core)?;
         // SAFETY: both handles are live, and of one driver or of drivers of one backend that share memory.
         unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event)? };
@@ -317,7 +317,7 @@ impl Stream {
     ///
     /// # Errors
     /// The driver failed.
-    pub fn mark_start(&mut self) -> Result<()> {
+    pub fn begin_timing(&mut self) -> Result<()> {
         self.drop_start();
         // SAFETY: the handle is live.
         self.started = Some(unsafe { self.core.shared.driver.event_record(self.core.handle)? });
@@ -328,7 +328,7 @@ impl Stream {
     ///
     /// # Errors
     /// The driver failed.
-    pub fn mark_end(&mut self) -> Result<()> {
+    pub fn end_timing(&mut self) -> Result<()> {
         if let Some(start) = self.started.take() {
             // SAFETY: the handle is live.
             match unsafe { self.core.shared.driver.event_record(self.core.handle) } {
@@ -368,7 +368,7 @@ impl Stream {
     }
 
     /// Checks that this stream's driver can use events of `other`.
-    fn check_reach(&self, what: &str, other: &StreamCore) -> Result<()> {
+    fn check_reach(&self, what: &str, other: &StreamInner) -> Result<()> {
         let [own, others] = [&self.core.shared, &other.shared].map(|shared| shared.driver.info());
         if Arc::ptr_eq(&self.core.shared, &other.shared)
             || (own.backend == others.backend && own.backend == BackendKind::Cuda)
@@ -405,7 +405,7 @@ impl Drop for Stream {
         }
         self.core.synchronize();
         self.core.pass(self.core.next_event());
-        self.wipe_staging();
-        self.device.put_back(self.core.clone());
+        self.zeroize_staging();
+        self.device.release_stream(self.core.clone());
     }
 }

@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cache::Cache;
-use super::pace::Pace;
-use super::peers::PeerMemory;
-use super::specialised::Specialised;
-use super::{KernelHandle, LaunchShape, Stream};
+use super::first_launch::LaunchedShapes;
+use super::peer_memory::PeerMemory;
+use super::queue_limit::QueueLimiter;
+use super::table_cache::Cache;
+use super::{KernelHandle, LaunchConfig, Stream};
 use crate::{Accelerator, Error};
 
 /// Takes a stream of the first device; prints a line if there is none.
@@ -27,21 +27,21 @@ fn queued_work_is_bounded() {
     /// Compute units of the device that times assume.
     const UNITS: u32 = 132;
     let Some(stream) = stream() else { return };
-    let (pace, waits): (Pace, Cell<u32>) = (Pace::default(), Cell::new(0));
+    let (pace, waits): (QueueLimiter, Cell<u32>) = (QueueLimiter::default(), Cell::new(0));
     let hook: &(dyn Fn() -> bool + Send + Sync) = &|| false;
     let turn = |time, abort| {
         let wait = |mark: &_| {
             waits.set(waits.get() + 1);
-            stream.wait_until(mark, None)
+            stream.synchronize_event(mark, None)
         };
-        pace.turn(UNITS, time, abort, wait).expect("a turn")
+        pace.acquire(UNITS, time, abort, wait).expect("a turn")
     };
     let milliseconds = Duration::from_millis;
     assert!(turn(milliseconds(60_000), None).is_none(), "nobody aborts");
     assert!(turn(Duration::from_micros(999), Some(hook)).is_none(), "short");
     for _ in 0..2 {
-        let mark = Arc::new(stream.mark().expect("a mark"));
-        turn(milliseconds(25), Some(hook)).expect("it is counted").ends(mark);
+        let mark = Arc::new(stream.record_event().expect("a mark"));
+        turn(milliseconds(25), Some(hook)).expect("it is counted").release_on(mark);
     }
     assert_eq!(waits.get(), 0, "50 ms may be queued");
     drop(turn(milliseconds(1), Some(hook)));
@@ -74,8 +74,8 @@ fn tables_that_were_used_last_stay() {
 /// Checks that grids of at least 2^16 groups are another version than smaller ones, and so are groups of another size.
 #[test]
 fn versions_differ_by_groups() {
-    let launched = Specialised::default();
-    let shape = |groups, group_size| LaunchShape { groups, group_size, beside: false };
+    let launched = LaunchedShapes::default();
+    let shape = |groups, group_size| LaunchConfig { groups, group_size, beside: false };
     let kernel = KernelHandle(7);
     launched.first(kernel, shape(1 << 16, 64), || Ok(())).expect("launched");
     for (groups, group_size, known) in
@@ -83,7 +83,7 @@ fn versions_differ_by_groups() {
     {
         assert_eq!(launched.has(kernel, shape(groups, group_size)), known, "{groups} groups of {group_size}");
     }
-    launched.first(kernel, shape(5, 64), || Err(Error::lost("launch"))).expect_err("it failed");
+    launched.first(kernel, shape(5, 64), || Err(Error::internal("launch"))).expect_err("it failed");
     assert!(!launched.has(kernel, shape(5, 64)), "what failed has not been launched");
 }
 
@@ -112,7 +112,7 @@ fn memory_of_peers_has_a_part_for_each() {
 fn a_device_reaches_itself() {
     let Some(stream) = stream() else { return };
     let device = stream.device();
-    assert!(device.reaches(device) && device.is_linked_to(device));
+    assert!(device.can_access(device) && device.has_p2p_link(device));
 }
 
 /// Checks that an upload that does not fit is refused before anything is copied, and that one that fits is counted.
@@ -122,13 +122,13 @@ fn uploads_that_are_kept_stay_inside() {
     let bytes = vec![7; 5000];
     let mut kept = stream.host_buffer(bytes.len()).expect("memory");
     let small = stream.allocate(bytes.len() - 1).expect("memory");
-    let error = stream.upload_keeping(&small, &mut kept, &bytes, None).expect_err("a byte too many");
+    let error = stream.upload_and_retain(&small, &mut kept, &bytes, None).expect_err("a byte too many");
     assert!(matches!(error, Error::Invalid { .. }), "{error}");
     let before = stream.traffic();
     let whole = stream.allocate(bytes.len()).expect("memory");
-    stream.upload_keeping(&whole, &mut kept, &bytes, None).expect("it fits");
-    stream.wait(None).expect("it is there");
-    assert!(kept.bytes_of() == bytes);
+    stream.upload_and_retain(&whole, &mut kept, &bytes, None).expect("it fits");
+    stream.synchronize(None).expect("it is there");
+    assert!(kept.as_slice() == bytes);
     let traffic = stream.traffic().since(before);
     assert!(traffic.bytes_up == 5000 && traffic.upload > Duration::ZERO, "{traffic:?}");
 }
@@ -139,10 +139,10 @@ fn a_long_copy_ends_where_it_should() {
     const FIRST: usize = 512 << 20;
     let Some(mut stream) = stream() else { return };
     let mut from = stream.host_buffer(FIRST + 3).expect("memory");
-    from.contents()[FIRST - 1..].copy_from_slice(&[1, 2, 3, 4]);
+    from.as_mut_slice()[FIRST - 1..].copy_from_slice(&[1, 2, 3, 4]);
     let to = stream.allocate(FIRST + 3).expect("memory");
-    stream.send(&to, &from).expect("it fits");
-    stream.wait(None).expect("it is there");
+    stream.copy_from_pinned(&to, &from).expect("it fits");
+    stream.synchronize(None).expect("it is there");
     assert_eq!(stream.traffic().bytes_up, FIRST as u64 + 3);
     let mut end = [0; 4];
     stream.download_at(&mut end, &to, FIRST - 1).expect("inside");

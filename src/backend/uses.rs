@@ -2,25 +2,25 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::core::StreamCore;
 use super::lock;
+use super::stream_inner::StreamInner;
 use crate::Result;
 
 /// Describes a stream's latest command on a piece of memory.
 #[derive(Debug)]
 struct Use {
-    core: Arc<StreamCore>,
+    core: Arc<StreamInner>,
     /// Count of the stream's events when the command was queued.
     events: u64,
     writes: bool,
 }
 
 impl Use {
-    fn new(core: &Arc<StreamCore>, writes: bool) -> Self {
+    fn new(core: &Arc<StreamInner>, writes: bool) -> Self {
         Self { core: core.clone(), events: core.events(), writes }
     }
 
-    fn is_of(&self, core: &Arc<StreamCore>) -> bool {
+    fn is_of(&self, core: &Arc<StreamInner>) -> bool {
         Arc::ptr_eq(&self.core, core)
     }
 
@@ -30,7 +30,7 @@ impl Use {
     }
 
     /// Orders the next command of `core` behind this one.
-    fn order(&self, core: &Arc<StreamCore>) -> Result<()> {
+    fn order(&self, core: &Arc<StreamInner>) -> Result<()> {
         if self.is_of(core) || core.is_behind(&self.core, self.events) { Ok(()) } else { core.wait_for(&self.core) }
     }
 }
@@ -44,7 +44,7 @@ pub(super) struct Uses(Mutex<Vec<Use>>);
 
 impl Uses {
     /// Records that commands of `core`, the last owner, may use the memory.
-    pub fn by_owner(core: &Arc<StreamCore>) -> Self {
+    pub fn by_owner(core: &Arc<StreamInner>) -> Self {
         Self(Mutex::new(vec![Use::new(core, true)]))
     }
 
@@ -52,7 +52,7 @@ impl Uses {
     ///
     /// # Errors
     /// The driver failed; nothing was recorded.
-    pub fn read(&self, core: &Arc<StreamCore>) -> Result<()> {
+    pub fn read(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
         if let Some(own) = uses.iter_mut().find(|one| one.is_of(core)) {
             // A write since then would have removed the entry.
@@ -69,7 +69,7 @@ impl Uses {
     ///
     /// # Errors
     /// The driver failed; nothing was recorded.
-    pub fn write(&self, core: &Arc<StreamCore>) -> Result<()> {
+    pub fn write(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
         uses.iter().try_for_each(|one| one.order(core))?;
         uses.clear();
@@ -85,7 +85,7 @@ impl Uses {
     }
 
     /// Orders the next command of `core`, the owner, behind all pending ones, even if the driver fails.
-    pub fn release_to(&self, core: &Arc<StreamCore>) {
+    pub fn release_to(&self, core: &Arc<StreamInner>) {
         let mut uses = lock(&self.0);
         for one in uses.drain(..) {
             if one.order(core).is_err() {

@@ -3,18 +3,18 @@
 
 use std::time::{Duration, Instant};
 
-use super::pace::Turn;
-use super::{Abort, Buffer, Device, Driver, EventHandle, HostBuffer, Mark, Stream, check_abort};
+use super::queue_limit::QueuePermit;
+use super::{Abort, Buffer, Device, Driver, Event, EventHandle, PinnedBuffer, Stream, check_abort};
 use crate::{Error, Result};
 
 /// Pause between two polls of a running queue, 50 µs: short against a kernel, long against a poll.
 const POLL: Duration = Duration::from_micros(50);
 
 /// Time of polling without pauses, 200 µs: shorter work would wait for most of a pause.
-const AT_ONCE: Duration = Duration::from_micros(200);
+const SPIN_FOR: Duration = Duration::from_micros(200);
 
 /// Bytes of an upload between two abort checks, 64 MiB: a few milliseconds.
-pub(crate) const UPLOAD_PIECE: usize = 64 << 20;
+pub(crate) const ABORT_CHECK_BYTES: usize = 64 << 20;
 
 impl Device {
     /// Waits until at most 50 ms of work is queued on the device, work of length `time` included, then returns a permit
@@ -22,9 +22,14 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
-    pub(crate) fn pace(&self, stream: &Stream, time: Duration, abort: Abort<'_>) -> Result<Option<Turn<'_>>> {
+    pub(crate) fn acquire_queue_permit(
+        &self,
+        stream: &Stream,
+        time: Duration,
+        abort: Abort<'_>,
+    ) -> Result<Option<QueuePermit<'_>>> {
         let units = self.info().compute_units;
-        self.pace.turn(units, time, abort, |mark| stream.wait_until(mark, abort))
+        self.pace.acquire(units, time, abort, |mark| stream.synchronize_event(mark, abort))
     }
 }
 
@@ -33,11 +38,11 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Aborted`], the range is not inside the buffer, or the driver failed.
-    pub(crate) fn upload_unless(&mut self, to: &Buffer, offset: usize, from: &[u8], abort: Abort<'_>) -> Result<()> {
+    pub(crate) fn upload_abortable(&mut self, to: &Buffer, offset: usize, from: &[u8], abort: Abort<'_>) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
-        for (number, piece) in from.chunks(UPLOAD_PIECE).enumerate() {
+        for (number, piece) in from.chunks(ABORT_CHECK_BYTES).enumerate() {
             check_abort(abort)?;
-            self.upload_at(to, offset.saturating_add(number.saturating_mul(UPLOAD_PIECE)), piece)?;
+            self.upload_at(to, offset.saturating_add(number.saturating_mul(ABORT_CHECK_BYTES)), piece)?;
         }
         Ok(())
     }
@@ -46,7 +51,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
-    pub fn wait_until(&self, mark: &Mark, abort: Abort<'_>) -> Result<()> {
+    pub fn synchronize_event(&self, mark: &Event, abort: Abort<'_>) -> Result<()> {
         let driver = &*mark.core.shared.driver;
         let result = match abort {
             Some(abort) => poll(driver, mark.event, abort),
@@ -66,7 +71,7 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Aborted`], or the driver failed.
-    pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
+    pub fn synchronize(&mut self, abort: Abort<'_>) -> Result<()> {
         let driver = &*self.core.shared.driver;
         // SAFETY: the handle is live.
         let end = unsafe { driver.event_record(self.core.handle)? };
@@ -101,13 +106,13 @@ impl Stream {
     ///
     /// # Errors
     /// [`Error::Aborted`], the driver failed, or the kernel ended without writing the number.
-    pub(crate) fn wait_for_word(&mut self, from: &HostBuffer, number: u32, abort: Abort<'_>) -> Result<()> {
-        self.note_written(from.bytes());
+    pub(crate) fn wait_for_signal(&mut self, from: &PinnedBuffer, number: u32, abort: Abort<'_>) -> Result<()> {
+        self.count_download(from.bytes());
         let start = Instant::now();
-        while from.told() != number {
-            if start.elapsed() > AT_ONCE {
-                self.wait(abort)?;
-                return if from.told() == number { Ok(()) } else { Err(Error::lost("a kernel's word")) };
+        while from.read_signal() != number {
+            if start.elapsed() > SPIN_FOR {
+                self.synchronize(abort)?;
+                return if from.read_signal() == number { Ok(()) } else { Err(Error::internal("a kernel's word")) };
             }
             std::hint::spin_loop();
         }
@@ -121,13 +126,13 @@ fn poll(driver: &dyn Driver, end: EventHandle, abort: &(dyn Fn() -> bool + Send 
     let start = Instant::now();
     let mut asked = start;
     // SAFETY: the event is live.
-    while !unsafe { driver.event_passed(end)? } {
+    while !unsafe { driver.event_query(end)? } {
         // The hook may cost a system call (bellperson tries a file lock): ask every millisecond.
         if !aborted && asked.elapsed() > Duration::from_millis(1) {
             aborted = abort();
             asked = Instant::now();
         }
-        if start.elapsed() < AT_ONCE { std::hint::spin_loop() } else { std::thread::sleep(POLL) }
+        if start.elapsed() < SPIN_FOR { std::hint::spin_loop() } else { std::thread::sleep(POLL) }
     }
     if aborted { Err(Error::Aborted) } else { check_abort(Some(abort)) }
 }

@@ -11,15 +11,15 @@ use mpi::Rank;
 use mpi::point_to_point::MatchedReceiveVec;
 use mpi::traits::{Communicator, Destination, Source};
 
-use super::folder::Folder;
-use super::job::Cluster;
+use super::checkpoint::CheckpointDir;
+use super::comm::Cluster;
 use crate::{Error, Result};
 
 /// Mark messages to the root and from it.
 const REPORT: i32 = 2;
 const ORDER: i32 = 3;
 /// Time that the root, which also works, waits before it polls for messages again.
-const NAP: Duration = Duration::from_micros(200);
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
 /// Describes a batch of results that are made one by one and kept in a folder.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ pub struct ClusterBatch {
     pub name: String,
     /// Number of results.
     pub count: usize,
-    /// Folder to which rank 0 writes them, one file each; other ranks need not see it.
+    /// CheckpointDir to which rank 0 writes them, one file each; other ranks need not see it.
     pub folder: PathBuf,
     /// Maximum number that a rank gets at a time; towards the end it gets fewer. With 2, a device can begin one while
     /// it ends another.
@@ -37,7 +37,7 @@ pub struct ClusterBatch {
 
 /// Counts the results of a batch by their origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct BatchOutcome {
     /// Results that existed before.
     pub found: usize,
     /// Results that each rank made.
@@ -59,21 +59,25 @@ impl ClusterBatch {
     /// - the batch differs between ranks
     /// - the folder is another batch's or cannot be written to
     /// - `make` failed on a rank; results finished until then are in the folder
-    pub fn run(&self, cluster: &Cluster, make: impl Fn(&[usize]) -> Result<Vec<Vec<u8>>> + Sync) -> Result<Outcome> {
-        cluster.check_same("batch", format!("{} {}", self.name, self.count).as_bytes())?;
+    pub fn run(
+        &self,
+        cluster: &Cluster,
+        make: impl Fn(&[usize]) -> Result<Vec<Vec<u8>>> + Sync,
+    ) -> Result<BatchOutcome> {
+        cluster.check_replicated("batch", format!("{} {}", self.name, self.count).as_bytes())?;
         let is_root = cluster.rank() == 0;
-        let folder = is_root.then(|| Folder::open(&self.folder, &self.line())).transpose();
-        let folder = cluster.agree(folder)?;
+        let folder = is_root.then(|| CheckpointDir::open(&self.folder, &self.line())).transpose();
+        let folder = cluster.all_or_error(folder)?;
         let make = |numbers: &[usize]| attempt(&make, numbers);
         let result = match &folder {
             Some(folder) => Root::new(self, cluster, folder).run(&make),
             None => work(cluster, &make),
         };
-        let counts = cluster.agree(result)?;
+        let counts = cluster.all_or_error(result)?;
         let counts = cluster.broadcast(0, &counts.iter().flat_map(|n| (*n as u64).to_le_bytes()).collect::<Vec<_>>());
         let mut counts = numbers(&counts);
         let found = counts.pop().unwrap_or(0);
-        Ok(Outcome { found, made: counts })
+        Ok(BatchOutcome { found, made: counts })
     }
 
     /// Returns result `number`, on rank 0.
@@ -81,7 +85,7 @@ impl ClusterBatch {
     /// # Errors
     /// Returns [`Error::Invalid`] if it does not exist.
     pub fn result(&self, number: usize) -> Result<Vec<u8>> {
-        Folder::open(&self.folder, &self.line())?.get(number)
+        CheckpointDir::open(&self.folder, &self.line())?.get(number)
     }
 
     fn line(&self) -> String {
@@ -94,7 +98,7 @@ fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result
     let root = cluster.communicator().process_at_rank(0);
     let mut report = encode(&Ok(Vec::new()));
     loop {
-        let order = cluster.waiting(|| {
+        let order = cluster.time_mpi(|| {
             root.send_with_tag(&report[..], REPORT);
             root.receive_vec_with_tag::<u8>(ORDER).0
         });
@@ -103,11 +107,11 @@ fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result
         if order.is_empty() {
             return Ok(Vec::new());
         }
-        let results = cluster.working(|| make(&order));
+        let results = cluster.time_compute(|| make(&order));
         report = encode(&results);
         if let Err(error) = results {
             // The root sends nothing more to a rank that failed.
-            cluster.waiting(|| root.send_with_tag(&report[..], REPORT));
+            cluster.time_mpi(|| root.send_with_tag(&report[..], REPORT));
             return Err(error);
         }
     }
@@ -117,7 +121,7 @@ fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result
 struct Root<'a> {
     batch: &'a ClusterBatch,
     cluster: &'a Cluster,
-    folder: &'a Folder,
+    folder: &'a CheckpointDir,
     missing: VecDeque<usize>,
     found: usize,
     made: Vec<usize>,
@@ -128,7 +132,7 @@ struct Root<'a> {
 }
 
 impl<'a> Root<'a> {
-    fn new(batch: &'a ClusterBatch, cluster: &'a Cluster, folder: &'a Folder) -> Self {
+    fn new(batch: &'a ClusterBatch, cluster: &'a Cluster, folder: &'a CheckpointDir) -> Self {
         let missing: VecDeque<usize> = folder.missing(batch.count).into();
         let (found, made) = (batch.count - missing.len(), vec![0; cluster.size()]);
         Self { batch, cluster, folder, missing, found, made, stopped: false, failure: None }
@@ -139,7 +143,7 @@ impl<'a> Root<'a> {
         let (orders, to_do) = channel::<Vec<usize>>();
         let (done, results) = channel();
         thread::scope(|scope| {
-            let own = thread::Builder::new().spawn_scoped(scope, move || own_share(&to_do, &done, make));
+            let own = thread::Builder::new().spawn_scoped(scope, move || root_worker(&to_do, &done, make));
             if let Err(error) = own {
                 self.stopped = true;
                 self.failure = Some(Error::device("host", "thread", error));
@@ -170,7 +174,7 @@ impl<'a> Root<'a> {
                 Err(TryRecvError::Empty) => {}
             }
             if idle {
-                thread::sleep(NAP);
+                thread::sleep(POLL_INTERVAL);
             }
         }
     }
@@ -184,7 +188,7 @@ impl<'a> Root<'a> {
     /// Returns a rank's message if one is there.
     fn next_report(&self) -> Option<(Rank, Vec<u8>)> {
         let found = self.cluster.communicator().any_process().immediate_matched_probe_with_tag(REPORT)?;
-        let (report, status) = self.cluster.waiting(|| found.matched_receive_vec::<u8>());
+        let (report, status) = self.cluster.time_mpi(|| found.matched_receive_vec::<u8>());
         Some((status.source_rank(), report))
     }
 
@@ -198,7 +202,7 @@ impl<'a> Root<'a> {
         let next = self.next();
         let order: Vec<u8> = next.iter().flat_map(|number| (*number as u64).to_le_bytes()).collect();
         let process = self.cluster.communicator().process_at_rank(rank);
-        self.cluster.waiting(|| process.send_with_tag(&order[..], ORDER));
+        self.cluster.time_mpi(|| process.send_with_tag(&order[..], ORDER));
         self.cluster.note(|ledger| ledger.sent += order.len() as u64);
         !next.is_empty()
     }
@@ -229,7 +233,7 @@ impl<'a> Root<'a> {
 }
 
 /// Runs the root's own thread, which does not call MPI.
-fn own_share(
+fn root_worker(
     to_do: &Receiver<Vec<usize>>,
     done: &Sender<(Result<Results>, Duration)>,
     make: &(dyn Fn(&[usize]) -> Result<Results> + Sync),
@@ -254,7 +258,7 @@ fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) 
     Ok(numbers.iter().copied().zip(made).collect())
 }
 
-/// Encodes a rank's report as a message. A failure is only a flag, because its text follows when ranks agree.
+/// Encodes a rank's report as a message. A failure is only a flag, because its text follows when ranks all_or_error.
 fn encode(results: &Result<Results>) -> Vec<u8> {
     let Ok(results) = results else { return vec![1] };
     let mut bytes = vec![0];

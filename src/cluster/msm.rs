@@ -5,23 +5,23 @@ use std::time::{Duration, Instant};
 
 use group::{Curve, Group};
 
-use super::job::{Cluster, digest};
+use super::comm::{Cluster, digest};
+use super::partition::Partition;
 use super::points;
-use super::slices::Slices;
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
 use crate::field::SecretBytes;
-use crate::msm::{FilePoints, Form, Msm, Options, Points, Scalars};
-use crate::report::Call;
+use crate::msm::{BasePoints, FilePoints, Msm, Options, ScalarForm, Scalars};
+use crate::report::OpScope;
 use crate::{Error, Report, Result};
 
-const PLACE: &str = "cluster msm";
-/// Points of the first MSM that measures speed; more follow until one takes [`LONG_ENOUGH`], or has [`MOST`].
+const ERROR_CONTEXT: &str = "cluster msm";
+/// Points of the first MSM that measures speed; more follow until one takes [`MIN_SAMPLE_TIME`], or has [`MAX_SAMPLE_POINTS`].
 const FIRST: usize = 1 << 10;
-const MOST: usize = 1 << 20;
-const LONG_ENOUGH: Duration = Duration::from_millis(50);
+const MAX_SAMPLE_POINTS: usize = 1 << 20;
+const MIN_SAMPLE_TIME: Duration = Duration::from_millis(50);
 /// Ranks count as equally fast if all reach this fraction of the fastest one's speed.
-const ALIKE: f64 = 0.9;
+const EQUAL_SPEED_RATIO: f64 = 0.9;
 
 /// Holds bases in slices, one per rank, each on its rank's devices: [`Msm`] for a cluster.
 ///
@@ -32,7 +32,7 @@ const ALIKE: f64 = 0.9;
 pub struct ClusterMsm<'c, C: 'static> {
     cluster: &'c Cluster,
     msm: Msm<'static, C>,
-    slices: Slices,
+    slices: Partition,
 }
 
 impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
@@ -43,12 +43,12 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// # Errors
     /// Returns an error on all ranks if a rank failed to load its bases, loaded another number of them, has too little
     /// memory, or failed.
-    pub fn new<B: Into<Points<C>>>(
+    pub fn new<B: Into<BasePoints<C>>>(
         cluster: &'c Cluster,
         length: usize,
         load: impl FnOnce(Range<usize>) -> Result<B>,
     ) -> Result<Self> {
-        let slices = Slices::by_speed(length, &speeds::<C>(cluster)?)?;
+        let slices = Partition::weighted(length, &speeds::<C>(cluster)?)?;
         Self::with_slices(cluster, slices, Options::default(), load)
     }
 
@@ -57,22 +57,22 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// # Errors
     /// Returns the errors of [`Self::new`], or an error if the slices differ between ranks or are for another number of
     /// ranks.
-    pub fn with_slices<B: Into<Points<C>>>(
+    pub fn with_slices<B: Into<BasePoints<C>>>(
         cluster: &'c Cluster,
-        slices: Slices,
+        slices: Partition,
         options: Options,
         load: impl FnOnce(Range<usize>) -> Result<B>,
     ) -> Result<Self> {
         let own = slices.range(cluster.rank());
-        cluster.agree(check_ranks(cluster, &slices))?;
-        cluster.check_same("slices of the bases", format!("{slices:?}").as_bytes())?;
+        cluster.all_or_error(check_ranks(cluster, &slices))?;
+        cluster.check_replicated("slices of the bases", format!("{slices:?}").as_bytes())?;
         let upload = || {
-            let bases: Points<C> = load(own.clone())?.into();
+            let bases: BasePoints<C> = load(own.clone())?.into();
             equal("number of bases of the rank", own.len(), bases.len())?;
             Msm::shared(cluster.accelerator(), bases, options)
         };
-        let msm = cluster.working(upload);
-        Ok(Self { cluster, msm: cluster.agree(msm)?, slices })
+        let msm = cluster.time_compute(upload);
+        Ok(Self { cluster, msm: cluster.all_or_error(msm)?, slices })
     }
 
     /// Creates an MSM like [`Self::new`], from `points` of a file that every rank has mapped: each rank decodes its
@@ -80,25 +80,25 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     ///
     /// # Errors
     /// Returns the errors of [`Self::new`], or an error if a rank's file differs from rank 0's.
-    pub fn of_file(cluster: &'c Cluster, points: &FilePoints) -> Result<Self>
+    pub fn from_file(cluster: &'c Cluster, points: &FilePoints) -> Result<Self>
     where
         C: group::UncompressedEncoding,
     {
         if cluster.size() > 1 {
-            let digest = cluster.working(|| points.file.read(|bytes| Ok(digest(bytes))));
-            let digest = cluster.agree(digest)?;
+            let digest = cluster.time_compute(|| points.file.read(|bytes| Ok(digest(bytes))));
+            let digest = cluster.all_or_error(digest)?;
             cluster.check_same_digest(&points.file.path().display().to_string(), &digest)?;
         }
-        Self::new(cluster, points.count, |range| Points::encoded(points.clone())?.part(range))
+        Self::new(cluster, points.count, |range| BasePoints::encoded(points.clone())?.slice(range))
     }
 
     /// Returns which bases each rank has.
-    pub fn slices(&self) -> &Slices {
+    pub fn slices(&self) -> &Partition {
         &self.slices
     }
 
     /// Returns the range of this rank's bases.
-    pub fn own(&self) -> Range<usize> {
+    pub fn local_range(&self) -> Range<usize> {
         self.slices.range(self.cluster.rank())
     }
 
@@ -122,7 +122,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
             return part;
         }
         let start = Instant::now();
-        let (sums, report) = self.cluster.agree(part)?;
+        let (sums, report) = self.cluster.all_or_error(part)?;
         let sums = add_all::<C>(self.cluster, &sums, None)?.unwrap_or_default();
         Ok((sums, self.report(report, start)))
     }
@@ -137,9 +137,9 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         scalars: impl Into<Scalars<'s>>,
         abort: Abort<'_>,
     ) -> Result<(Option<C::Curve>, Report)> {
-        self.cluster.agree(check_root(self.cluster, root))?;
+        self.cluster.all_or_error(check_root(self.cluster, root))?;
         let start = Instant::now();
-        let (sums, report) = self.cluster.agree(self.part(&[scalars.into()], abort))?;
+        let (sums, report) = self.cluster.all_or_error(self.part(&[scalars.into()], abort))?;
         let sums = add_all::<C>(self.cluster, &sums, Some(root))?;
         Ok((sums.map(first::<C>).transpose()?, self.report(report, start)))
     }
@@ -156,33 +156,33 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
             return self.run(scalars, abort);
         }
         let mine = if cluster.rank() == root { self.on_root(scalars) } else { Ok((&[][..], [0; 5])) };
-        let (all, header) = cluster.agree(check_root(cluster, root).and(mine))?;
+        let (all, header) = cluster.all_or_error(check_root(cluster, root).and(mine))?;
         let header = cluster.broadcast(root, &header);
-        let mut received = SecretBytes(vec![0; if cluster.rank() == root { 0 } else { 32 * self.own().len() }]);
+        let mut received = SecretBytes(vec![0; if cluster.rank() == root { 0 } else { 32 * self.local_range().len() }]);
         scatter(cluster, root, &self.slices, all, &mut received.0);
-        let own = if cluster.rank() == root { &all[self.own()] } else { received.0.as_chunks().0 };
+        let own = if cluster.rank() == root { &all[self.local_range()] } else { received.0.as_chunks().0 };
         self.run(with_header(own, &header), abort)
     }
 
     /// Returns the rank's own sums.
     fn part(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
-        self.cluster.working(|| self.msm.run_batch(vectors, abort))
+        self.cluster.time_compute(|| self.msm.run_batch(vectors, abort))
     }
 
     fn report(&self, own: Report, start: Instant) -> Report {
-        let call = Call { operation: format!("cluster {}", own.operation), elements: self.slices.length() };
+        let call = OpScope { operation: format!("cluster {}", own.operation), elements: self.slices.length() };
         let Report { backend, device, traffic, fallbacks, total, .. } = own;
-        call.done(backend, &device, start.checked_sub(total).unwrap_or(start), traffic, fallbacks)
+        call.finish(backend, &device, start.checked_sub(total).unwrap_or(start), traffic, fallbacks)
     }
 
     /// Returns the root's scalars, and a header for the other ranks: form and bit length.
     fn on_root<'s>(&self, scalars: Option<Scalars<'s>>) -> Result<(&'s [[u8; 32]], [u8; 5])> {
         let host = scalars.and_then(|scalars| scalars.in_host_memory());
         let (all, form, bits) =
-            host.ok_or_else(|| Error::invalid(PLACE, "scalars of the root", "some in host memory", "none"))?;
+            host.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "scalars of the root", "some in host memory", "none"))?;
         equal("number of scalars", self.slices.length(), all.len())?;
         let [a, b, c, d] = bits.unwrap_or(u32::MAX).to_le_bytes();
-        Ok((all, [u8::from(form == Form::Montgomery), a, b, c, d]))
+        Ok((all, [u8::from(form == ScalarForm::Montgomery), a, b, c, d]))
     }
 }
 
@@ -195,12 +195,12 @@ fn with_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
 }
 
 /// Sends each rank its part of `all`, which `root` has.
-fn scatter(cluster: &Cluster, root: usize, slices: &Slices, all: &[[u8; 32]], own: &mut [u8]) {
+fn scatter(cluster: &Cluster, root: usize, slices: &Partition, all: &[[u8; 32]], own: &mut [u8]) {
     let is_root = cluster.rank() == root;
     let others = slices.all().enumerate().filter(|(rank, range)| is_root && *rank != root && !range.is_empty());
     let sends = others.map(|(rank, range)| (rank, all[range].as_flattened())).collect();
     let receives = if is_root || own.is_empty() { Vec::new() } else { vec![(root, own)] };
-    cluster.waiting(|| cluster.exchange(sends, receives));
+    cluster.time_mpi(|| cluster.exchange(sends, receives));
 }
 
 /// Returns the sums of all ranks' `sums`, added in order of the ranks: on all of them, or only on `root`.
@@ -224,9 +224,9 @@ pub(super) fn add_all<C: MsmCurve>(
 
 /// Returns the speeds of all ranks in points per second, or 1.0 for each if they are about equal.
 pub(super) fn speeds<C: MsmCurve>(cluster: &Cluster) -> Result<Vec<f64>> {
-    let speeds = cluster.speeds(C::NAME, || cluster.working(|| measure::<C>(cluster)))?;
+    let speeds = cluster.speeds(C::NAME, || cluster.time_compute(|| measure::<C>(cluster)))?;
     let fastest = speeds.iter().copied().fold(0.0, f64::max);
-    let alike = speeds.iter().all(|speed| *speed >= ALIKE * fastest);
+    let alike = speeds.iter().all(|speed| *speed >= EQUAL_SPEED_RATIO * fastest);
     Ok(if alike { vec![1.0; speeds.len()] } else { speeds })
 }
 
@@ -244,12 +244,12 @@ fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
             msm.run(&scalars, None)?;
             time = start.elapsed();
         }
-        if time >= LONG_ENOUGH || count >= MOST {
+        if time >= MIN_SAMPLE_TIME || count >= MAX_SAMPLE_POINTS {
             return Ok(count as f64 / time.as_secs_f64().max(1e-9));
         }
-        // As many more as `LONG_ENOUGH` seems to take; by far the most are repeated points.
-        let more = (LONG_ENOUGH.as_secs_f64() / time.as_secs_f64().max(1e-9)).clamp(2.0, 16.0);
-        count = ((count as f64 * more) as usize).min(MOST);
+        // As many more as `MIN_SAMPLE_TIME` seems to take; by far the most are repeated points.
+        let more = (MIN_SAMPLE_TIME.as_secs_f64() / time.as_secs_f64().max(1e-9)).clamp(2.0, 16.0);
+        count = ((count as f64 * more) as usize).min(MAX_SAMPLE_POINTS);
         points = points.iter().copied().cycle().take(count).collect();
     }
 }
@@ -275,10 +275,10 @@ fn scalar(number: u64) -> [u8; 32] {
 }
 
 fn first<C: MsmCurve>(sums: Vec<C::Curve>) -> Result<C::Curve> {
-    sums.into_iter().next().ok_or_else(|| Error::lost(PLACE))
+    sums.into_iter().next().ok_or_else(|| Error::internal(ERROR_CONTEXT))
 }
 
-fn check_ranks(cluster: &Cluster, slices: &Slices) -> Result<()> {
+fn check_ranks(cluster: &Cluster, slices: &Partition) -> Result<()> {
     equal("ranks of the slices", cluster.size(), slices.ranks())
 }
 
@@ -286,9 +286,9 @@ fn check_root(cluster: &Cluster, root: usize) -> Result<()> {
     if root < cluster.size() {
         return Ok(());
     }
-    Err(Error::invalid(PLACE, "root", format!("below {}", cluster.size()), root))
+    Err(Error::invalid(ERROR_CONTEXT, "root", format!("below {}", cluster.size()), root))
 }
 
 fn equal(what: &str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
+    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::operation::{Operation, Parameter};
 use crate::{Error, Result};
 
-const PLACE: &str = "columns";
+const ERROR_CONTEXT: &str = "columns";
 
 /// Describes an argument of an operation.
 pub enum Argument<'a, C: ?Sized> {
@@ -34,7 +34,7 @@ impl<C: ?Sized> Clone for Argument<'_, C> {
 impl<C: ?Sized> Copy for Argument<'_, C> {}
 
 /// Accesses a column, wherever it is.
-pub(super) trait Place {
+pub(super) trait ColumnAccess {
     /// Returns the number of its elements.
     fn length(&self) -> usize;
     /// Returns whether `other` is the same memory.
@@ -54,7 +54,7 @@ pub(super) enum Checkable<'a, C: ?Sized> {
     Number(u32),
 }
 
-impl<'a, C: Place + ?Sized> Checked<'a, C> {
+impl<'a, C: ColumnAccess + ?Sized> Checked<'a, C> {
     /// Checks the arguments of `operation`. `items` is the requested number of work-items; 0 means as many as the rows
     /// need.
     pub fn new(operation: Operation, arguments: &[Argument<'a, C>], items: usize) -> Result<Self> {
@@ -72,7 +72,9 @@ impl<'a, C: Place + ?Sized> Checked<'a, C> {
         let resolved = call.pairs.iter().filter(|(parameter, _)| *parameter != Parameter::Rows);
         let resolve = |(parameter, argument): &(Parameter, Argument<'a, C>)| match *argument {
             Argument::Column(column) => Checkable::Column(column),
-            Argument::Number(number) if *parameter == Parameter::Rotation => Checkable::Number(turn(number, rows)),
+            Argument::Number(number) if *parameter == Parameter::Rotation => {
+                Checkable::Number(normalize_rotation(number, rows))
+            }
             Argument::Number(number) => Checkable::Number(number as u32),
         };
         Ok(Self { rows, arguments: resolved.map(resolve).collect() })
@@ -80,12 +82,12 @@ impl<'a, C: Place + ?Sized> Checked<'a, C> {
 }
 
 /// Reduces a rotation to a number below the rows.
-fn turn(rotation: i64, rows: u32) -> u32 {
+fn normalize_rotation(rotation: i64, rows: u32) -> u32 {
     rotation.checked_rem_euclid(i64::from(rows)).unwrap_or(0) as u32
 }
 
 fn error(operation: Operation, what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Error {
-    Error::invalid(PLACE, format!("{operation:?}: {}", what.into()), expected, actual)
+    Error::invalid(ERROR_CONTEXT, format!("{operation:?}: {}", what.into()), expected, actual)
 }
 
 fn check_kind<C: ?Sized>(
@@ -110,7 +112,7 @@ struct Call<'a, C: ?Sized> {
     pairs: Vec<(Parameter, Argument<'a, C>)>,
 }
 
-impl<'a, C: Place + ?Sized> Call<'a, C> {
+impl<'a, C: ColumnAccess + ?Sized> Call<'a, C> {
     fn numbers(&self, kind: Parameter) -> impl Iterator<Item = i64> {
         let number = move |(parameter, argument): &(Parameter, Argument<'a, C>)| match argument {
             Argument::Number(number) if *parameter == kind => Some(*number),
@@ -167,7 +169,7 @@ impl<'a, C: Place + ?Sized> Call<'a, C> {
         let written = |kind| matches!(kind, Parameter::Written | Parameter::Updated);
         for (number, kind, column) in &all {
             let elsewhere = match kind {
-                Parameter::Rotated => rotations.next().is_some_and(|rotation| turn(rotation, rows) != 0),
+                Parameter::Rotated => rotations.next().is_some_and(|rotation| normalize_rotation(rotation, rows) != 0),
                 Parameter::Elements(_) => true,
                 kind => written(*kind),
             };

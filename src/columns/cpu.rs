@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::check::{Argument, Checkable, Checked, Place};
+use super::check::{Argument, Checkable, Checked, ColumnAccess};
 use super::operation::{Operation, Parameter};
 use crate::field::{NttField, as_bytes};
 use crate::{Result, process};
 
-impl<F> Place for [F] {
+impl<F> ColumnAccess for [F] {
     fn length(&self) -> usize {
         self.len()
     }
@@ -54,15 +54,17 @@ fn results<F: NttField>(operation: Operation, call: &Call<'_, F>) -> Vec<Vec<F>>
         Operation::PermutationFactors => permutation_factors(call),
         Operation::LookupSlots => lookup_slots(call),
         Operation::SortStep => vec![sort_step(call)],
-        Operation::ToMontgomery => vec![call.each(|row| to_montgomery(call.at(0, row)))],
-        Operation::FromMontgomery => vec![call.each(|row| from_montgomery(call.at(0, row)))],
-        _ if operation.parameters()[0] == Parameter::Updated => vec![call.each(|row| updated(operation, call, row))],
-        _ => vec![call.each(|row| made(operation, call, row))],
+        Operation::ToMontgomery => vec![call.par_rows(|row| to_montgomery(call.at(0, row)))],
+        Operation::FromMontgomery => vec![call.par_rows(|row| from_montgomery(call.at(0, row)))],
+        _ if operation.parameters()[0] == Parameter::Updated => {
+            vec![call.par_rows(|row| accumulate_row(operation, call, row))]
+        }
+        _ => vec![call.par_rows(|row| compute_row(operation, call, row))],
     }
 }
 
 impl<F: NttField> Call<'_, F> {
-    fn each(&self, row: impl Fn(usize) -> F + Send + Sync) -> Vec<F> {
+    fn par_rows(&self, row: impl Fn(usize) -> F + Send + Sync) -> Vec<F> {
         (0..self.rows).into_par_iter().map(row).collect()
     }
 
@@ -71,15 +73,15 @@ impl<F: NttField> Call<'_, F> {
     }
 
     /// Returns the element of a column at the row that a rotation gives.
-    fn turned(&self, column: usize, rotation: usize, row: usize) -> F {
+    fn rotated(&self, column: usize, rotation: usize, row: usize) -> F {
         self.columns[column][(row + self.numbers[rotation]) % self.rows]
     }
 }
 
 /// Computes a row of an operation that does not read its target.
-fn made<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
-    let a = || call.turned(1, 0, row);
-    let b = || call.turned(2, 1, row);
+fn compute_row<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
+    let a = || call.rotated(1, 0, row);
+    let b = || call.rotated(2, 1, row);
     let c = |column: usize| call.at(column, 0);
     match operation {
         Operation::Constant => c(1),
@@ -96,9 +98,9 @@ fn made<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F 
 }
 
 /// Computes a row of an operation that updates its target.
-fn updated<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
+fn accumulate_row<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
     let at = |column: usize| call.at(column, row);
-    let turned = |column: usize| call.turned(column, 0, row);
+    let rotated = |column: usize| call.rotated(column, 0, row);
     // Adds each term after a product by y.
     let add = |y: usize, terms: &[F]| terms.iter().fold(at(0), |h, term| h * call.at(y, 0) + term);
     match operation {
@@ -107,16 +109,16 @@ fn updated<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) ->
             place => at(0) * call.at(1, place - 1),
         },
         Operation::PermutationEnds => add(6, &[(F::ONE - at(1)) * at(3), (at(2).square() - at(2)) * at(4)]),
-        Operation::Link => add(4, &[(at(1) - turned(2)) * at(3)]),
+        Operation::Link => add(4, &[(at(1) - rotated(2)) * at(3)]),
         Operation::PermutationSides => add(4, &[(at(1) - at(2)) * at(3)]),
         Operation::Logup => {
-            let step = (turned(5) - at(5)) * at(1) + at(4);
+            let step = (rotated(5) - at(5)) * at(1) + at(4);
             add(10, &[at(5) * at(7), at(6) * at(8), (step * at(2) - at(1) * at(3)) * at(9)])
         }
-        Operation::LogupMore => add(5, &[((turned(3) - at(3)) * at(1) - at(2)) * at(4)]),
+        Operation::LogupMore => add(5, &[((rotated(3) - at(3)) * at(1) - at(2)) * at(4)]),
         Operation::Shuffle => {
             let z = at(3);
-            let step = at(2) * turned(3) - at(1) * z;
+            let step = at(2) * rotated(3) - at(1) * z;
             add(7, &[(F::ONE - z) * at(4), (z.square() - z) * at(5), step * at(6)])
         }
         _ => at(0),
@@ -126,16 +128,16 @@ fn updated<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) ->
 fn permutation_factors<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
     let challenge = |number: usize| call.at(5, number);
     let value = |row: usize| call.at(2, row) + challenge(2);
-    let left = call.each(|row| call.at(0, row) * (challenge(1) * call.at(3, row) + value(row)));
-    let right = call.each(|row| call.at(1, row) * (call.at(4, row) + value(row)));
-    vec![left, right, call.each(|row| call.at(4, row) * challenge(3))]
+    let left = call.par_rows(|row| call.at(0, row) * (challenge(1) * call.at(3, row) + value(row)));
+    let right = call.par_rows(|row| call.at(1, row) * (call.at(4, row) + value(row)));
+    vec![left, right, call.par_rows(|row| call.at(4, row) * challenge(3))]
 }
 
 fn lookup_slots<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
     let (beta, gamma, slot) = (call.at(4, 0), call.at(4, 1), call.numbers[0]);
     let factor = |first: usize, row: usize| (call.at(first, row) + beta) * (call.at(first + 1, row) + gamma);
-    let mut beside = call.each(|row| factor(0, row));
-    let mut permuted = call.each(|row| factor(2, row));
+    let mut beside = call.par_rows(|row| factor(0, row));
+    let mut permuted = call.par_rows(|row| factor(2, row));
     permuted.par_chunks_mut(slot).zip(beside.par_chunks_mut(slot)).for_each(|(permuted, beside)| {
         let all = multiply_by_others(permuted, beside);
         beside[0] = all;

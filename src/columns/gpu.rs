@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use super::check::{Argument, Checkable, Checked, Place};
+use super::check::{Argument, Checkable, Checked, ColumnAccess};
 use super::operation::{Operation, Parameter};
 use crate::Result;
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::program::{Program, mem};
 
 /// Work-items of a group, 128: it equals `COLUMNS_GROUP` of `cl/columns.cl`.
 const GROUP: u32 = 128;
 
-impl<F: NttField> Place for DeviceVector<F> {
+impl<F: NttField> ColumnAccess for DeviceVector<F> {
     fn length(&self) -> usize {
         self.len()
     }
@@ -50,12 +50,12 @@ pub fn enqueue<F: NttField>(
                     Parameter::Written | Parameter::Updated => column.write_on(stream)?,
                     _ => column.read_on(stream)?,
                 }
-                mem(column.buffer())
+                buffer_arg(column.buffer())
             }
         });
     }
     let items = work_items(operation, &call);
-    let program = Program::of(Family::Columns, F::NAME)?;
+    let program = KernelModule::of(Family::Columns, F::NAME)?;
     // SAFETY: the arguments match the kernel: the number of rows, then the operation's parameters. Columns were found
     // to have all rows, single elements to be there, and rotations to be below the rows.
     unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }

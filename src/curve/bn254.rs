@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::scalar::MIN_PIECE;
 use super::{MsmCurve, msm_best};
-use crate::kernels::name;
+use crate::kernels::ids;
 
 /// Writes the points' raw bytes: coordinates in Montgomery form, little-endian. Infinity is all zero, as on the device.
 fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<u8> {
@@ -27,7 +27,7 @@ fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<
 }
 
 /// Returns the points' memory if it equals the output of [`write_points`].
-fn as_written<C: SerdeObject + PrimeCurveAffine>(points: &[C], point_bytes: usize) -> Option<&[u8]> {
+fn try_as_device_bytes<C: SerdeObject + PrimeCurveAffine>(points: &[C], point_bytes: usize) -> Option<&[u8]> {
     // SAFETY: used only if a point is as large as its coordinates together, so that it has no padding; all of them are
     // integers.
     let memory = |points: &[C]| unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), size_of_val(points)) };
@@ -51,7 +51,7 @@ macro_rules! bn254_curve {
             const SCALAR_BITS: u32 = 254;
 
             fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
-                as_written(points, Self::AFFINE_BYTES)
+                try_as_device_bytes(points, Self::AFFINE_BYTES)
                     .map_or_else(|| Cow::Owned(write_points(points, Self::AFFINE_BYTES)), Cow::Borrowed)
             }
 
@@ -69,19 +69,19 @@ macro_rules! bn254_curve {
                 msm_best(points, scalars)
             }
 
-            fn lies_on_curve(&self) -> bool {
-                self.is_on_curve().into()
+            fn is_on_curve(&self) -> bool {
+                CurveAffine::is_on_curve(self).into()
             }
 
-            fn lies_in_subgroup(&self) -> bool {
+            fn is_torsion_free(&self) -> bool {
                 self.to_curve().is_torsion_free().into()
             }
         }
     };
 }
 
-bn254_curve!(G1Affine, G1, Fq, 64, name::BN254_G1);
-bn254_curve!(G2Affine, G2, Fq2, 128, name::BN254_G2);
+bn254_curve!(G1Affine, G1, Fq, 64, ids::BN254_G1);
+bn254_curve!(G2Affine, G2, Fq2, 128, ids::BN254_G2);
 
 #[cfg(test)]
 mod tests {
@@ -90,8 +90,8 @@ mod tests {
     #[test]
     fn memory_is_used_as_it_is() {
         let points = [G1Affine::generator(), G1Affine::identity(), -G1Affine::generator()];
-        assert_eq!(as_written(&points, 64).map(<[u8]>::to_vec), Some(write_points(&points, 64)));
+        assert_eq!(try_as_device_bytes(&points, 64).map(<[u8]>::to_vec), Some(write_points(&points, 64)));
         let points = [G2Affine::generator(), G2Affine::identity(), -G2Affine::generator()];
-        assert_eq!(as_written(&points, 128).map(<[u8]>::to_vec), Some(write_points(&points, 128)));
+        assert_eq!(try_as_device_bytes(&points, 128).map(<[u8]>::to_vec), Some(write_points(&points, 128)));
     }
 }

@@ -14,16 +14,16 @@ use halo2curves_axiom::serde::SerdeObject;
 use rayon::prelude::*;
 
 use super::MsmCurve;
-use super::adding::Adding;
+use super::nonzero_terms::NonZeroTerms;
 use super::scalar::MIN_PIECE;
-use crate::field::{Element, in_place};
-use crate::kernels::name;
+use crate::field::{Element, try_cast_elements};
+use crate::kernels::ids;
 
 /// Bytes that a coordinate takes.
 const COORDINATE: usize = 32;
 
 /// Writes x and y in Montgomery form, little-endian, as in raw bytes. Infinity is all zero, as on the device.
-fn written(points: &[G1Affine]) -> Vec<u8> {
+fn to_device_bytes(points: &[G1Affine]) -> Vec<u8> {
     let mut bytes = vec![0; points.len() * G1Affine::AFFINE_BYTES];
     let places = bytes.par_chunks_exact_mut(G1Affine::AFFINE_BYTES).zip(points).with_min_len(MIN_PIECE);
     places.for_each(|(place, point)| {
@@ -34,7 +34,7 @@ fn written(points: &[G1Affine]) -> Vec<u8> {
 }
 
 /// Returns the points' memory if it equals the output of [`written`].
-fn as_written(points: &[G1Affine]) -> Option<&[u8]> {
+fn try_as_device_bytes(points: &[G1Affine]) -> Option<&[u8]> {
     // SAFETY: used only if a point is as large as its coordinates together, so that it has no padding; both are
     // integers.
     let memory = |points: &[G1Affine]| unsafe {
@@ -42,18 +42,18 @@ fn as_written(points: &[G1Affine]) -> Option<&[u8]> {
     };
     // The generator's coordinates differ, and so reveal their order.
     let generator = [G1Affine::generator()];
-    let same = size_of::<G1Affine>() == G1Affine::AFFINE_BYTES && memory(&generator) == written(&generator);
+    let same = size_of::<G1Affine>() == G1Affine::AFFINE_BYTES && memory(&generator) == to_device_bytes(&generator);
     // SAFETY: as above.
     same.then(|| unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), size_of_val(points)) })
 }
 
 impl MsmCurve for G1Affine {
-    const NAME: &'static str = name::BN254_G1;
+    const NAME: &'static str = ids::BN254_G1;
     const AFFINE_BYTES: usize = 2 * COORDINATE;
     const SCALAR_BITS: u32 = 254;
 
     fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
-        as_written(points).map_or_else(|| Cow::Owned(written(points)), Cow::Borrowed)
+        try_as_device_bytes(points).map_or_else(|| Cow::Owned(to_device_bytes(points)), Cow::Borrowed)
     }
 
     fn from_device(jacobian: &[u8]) -> Self::Curve {
@@ -68,7 +68,7 @@ impl MsmCurve for G1Affine {
     }
 
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
-        let adding = Adding::new(points, scalars);
+        let adding = NonZeroTerms::new(points, scalars);
         msm_best(&adding.scalars, &adding.points)
     }
 
@@ -76,16 +76,16 @@ impl MsmCurve for G1Affine {
     /// without a device.
     fn msm_cpu_elements(points: &[Self], field: &str, elements: &[[u8; 32]]) -> Option<Self::Curve> {
         // SAFETY: the caller promises the memory of elements of the field, which is that of the scalars.
-        let elements = (field == Fr::NAME).then(|| unsafe { in_place(elements) }).flatten()?;
-        let adding = Adding::of_elements(points, elements);
+        let elements = (field == Fr::NAME).then(|| unsafe { try_cast_elements(elements) }).flatten()?;
+        let adding = NonZeroTerms::from_elements(points, elements);
         Some(msm_best(&adding.scalars, &adding.points))
     }
 
-    fn lies_on_curve(&self) -> bool {
-        self.is_on_curve().into()
+    fn is_on_curve(&self) -> bool {
+        CurveAffine::is_on_curve(self).into()
     }
 
-    fn lies_in_subgroup(&self) -> bool {
+    fn is_torsion_free(&self) -> bool {
         self.to_curve().is_torsion_free().into()
     }
 }
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn memory_is_used_as_it_is() {
         let points = [G1Affine::generator(), G1Affine::identity(), -G1Affine::generator()];
-        assert_eq!(as_written(&points).map(<[u8]>::to_vec), Some(written(&points)));
+        assert_eq!(try_as_device_bytes(&points).map(<[u8]>::to_vec), Some(to_device_bytes(&points)));
     }
 
     /// Checks that both crates' types have one form, so that kernels made for one serve the other.

@@ -7,24 +7,24 @@
 //! taken modulo that order, and the GLV endomorphism is a multiplication only there. Sums over other points are
 //! meaningless, and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
-mod adding;
 mod blst_alone;
 mod bn254;
 #[cfg(feature = "halo2")]
 mod bn254_axiom;
+mod nonzero_terms;
 mod pasta;
 mod scalar;
 
 use std::borrow::Cow;
 
-use adding::{Adding, InBitsOfOrder};
 use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
 use group::prime::PrimeCurveAffine;
 use halo2curves::CurveAffine;
+use nonzero_terms::{NonZeroTerms, ReducedScalars};
 pub(crate) use scalar::{scalar_from_bytes, scalar_to_bytes};
 
-use crate::kernels::name;
+use crate::kernels::ids;
 
 /// Describes a curve known to the kernels.
 pub trait MsmCurve: PrimeCurveAffine {
@@ -36,7 +36,7 @@ pub trait MsmCurve: PrimeCurveAffine {
     const SCALAR_BITS: u32;
     /// Whether devices decode points in the curve's uncompressed form, which is as long as their device form:
     /// [`crate::msm::decode()`].
-    const DECODES: bool = false;
+    const HAS_GPU_DECODE: bool = false;
 
     /// Returns the points' memory in device form, copied only if the Rust type has another layout.
     fn to_device(points: &[Self]) -> Cow<'_, [u8]>;
@@ -55,16 +55,16 @@ pub trait MsmCurve: PrimeCurveAffine {
     }
 
     /// Returns whether the point is infinity or its coordinates, which are reduced, satisfy the curve's equation.
-    fn lies_on_curve(&self) -> bool;
+    fn is_on_curve(&self) -> bool;
 
     /// Returns whether a point on the curve is infinity or of prime order.
-    fn lies_in_subgroup(&self) -> bool;
+    fn is_torsion_free(&self) -> bool;
 }
 
 /// Returns the sum by halo2curves' Pippenger, which accepts no infinity among its points; pairs that add nothing are
 /// left out.
 fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
-    let adding = Adding::new(points, scalars);
+    let adding = NonZeroTerms::new(points, scalars);
     halo2curves::msm::msm_best(&adding.scalars, &adding.points)
 }
 
@@ -77,7 +77,7 @@ macro_rules! blst_curve {
             const NAME: &'static str = $name;
             const AFFINE_BYTES: usize = size_of::<$raw_affine>();
             const SCALAR_BITS: u32 = 255;
-            const DECODES: bool = true;
+            const HAS_GPU_DECODE: bool = true;
 
             fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
                 // SAFETY: the type is a transparent wrapper of blst's C struct of u64 limbs, which has
@@ -99,7 +99,7 @@ macro_rules! blst_curve {
                 }
                 // SAFETY: as in `to_device`.
                 let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
-                let scalars = InBitsOfOrder::new::<Self::Scalar>(scalars);
+                let scalars = ReducedScalars::new::<Self::Scalar>(scalars);
                 let bits = Self::SCALAR_BITS as usize;
                 let threads = blst_alone::has_threads();
                 let sum = if threads { raw.mult(scalars.as_flattened(), bits) } else { $alone(raw, &scalars, bits) };
@@ -107,16 +107,16 @@ macro_rules! blst_curve {
                 unsafe { std::mem::transmute::<$raw, $projective>(sum) }
             }
 
-            fn lies_on_curve(&self) -> bool {
+            fn is_on_curve(&self) -> bool {
                 self.is_on_curve().into()
             }
 
-            fn lies_in_subgroup(&self) -> bool {
+            fn is_torsion_free(&self) -> bool {
                 self.is_torsion_free().into()
             }
         }
     };
 }
 
-blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, name::BLS12_381_G1, blst_alone::p1_sum);
-blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, name::BLS12_381_G2, blst_alone::p2_sum);
+blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, ids::BLS12_381_G1, blst_alone::p1_sum);
+blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, ids::BLS12_381_G2, blst_alone::p2_sum);

@@ -6,7 +6,7 @@ use pasta_curves::arithmetic::CurveAffine;
 use pasta_curves::{Ep, EpAffine, Eq, EqAffine};
 
 use super::{MsmCurve, msm_best};
-use crate::kernels::name;
+use crate::kernels::ids;
 
 /// Implements the trait for a curve over a field of four 64-bit limbs.
 macro_rules! pasta_curve {
@@ -35,11 +35,11 @@ macro_rules! pasta_curve {
                 msm_best(points, scalars)
             }
 
-            fn lies_on_curve(&self) -> bool {
-                self.is_on_curve().into()
+            fn is_on_curve(&self) -> bool {
+                CurveAffine::is_on_curve(self).into()
             }
 
-            fn lies_in_subgroup(&self) -> bool {
+            fn is_torsion_free(&self) -> bool {
                 // The curve's order is prime.
                 true
             }
@@ -47,5 +47,5 @@ macro_rules! pasta_curve {
     };
 }
 
-pasta_curve!(EpAffine, Ep, name::PALLAS);
-pasta_curve!(EqAffine, Eq, name::VESTA);
+pasta_curve!(EpAffine, Ep, ids::PALLAS);
+pasta_curve!(EqAffine, Eq, ids::VESTA);

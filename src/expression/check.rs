@@ -1,6 +1,6 @@
 //! Checks the arguments of a program.
 
-use super::program::{PLACE, Program};
+use super::program::{ERROR_CONTEXT, Program};
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -22,9 +22,13 @@ impl<F: NttField> Program<F> {
 }
 
 fn at_least(what: &str, expected: usize, actual: usize) -> Result<()> {
-    if actual >= expected { Ok(()) } else { Err(Error::invalid(PLACE, what, format!("at least {expected}"), actual)) }
+    if actual >= expected {
+        Ok(())
+    } else {
+        Err(Error::invalid(ERROR_CONTEXT, what, format!("at least {expected}"), actual))
+    }
 }
 
 pub(super) fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
-    if actual == expected { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
+    if actual == expected { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

@@ -1,11 +1,11 @@
 //! Computes the points of rows.
 
-use super::program::PLACE;
+use super::program::ERROR_CONTEXT;
 use crate::field::NttField;
 use crate::{Error, Result};
 
 /// Maximum `log_n`, 31: rows have 32-bit numbers, with room to add a rotation.
-const MOST_LOG: u32 = 31;
+const MAX_LOG_N: u32 = 31;
 
 /// Describes `2^log_n` rows. Row i has the point shift·ω^i, with the ω of that order of
 /// [`NttDomain`](crate::ntt::NttDomain).
@@ -36,10 +36,10 @@ impl<F: NttField> Coset<F> {
     }
 
     pub(super) fn check(&self) -> Result<()> {
-        let most = F::S.min(MOST_LOG);
+        let most = F::S.min(MAX_LOG_N);
         if self.log_n <= most {
             return Ok(());
         }
-        Err(Error::invalid(PLACE, "log_n of the coset", format!("at most {most}"), self.log_n))
+        Err(Error::invalid(ERROR_CONTEXT, "log_n of the coset", format!("at most {most}"), self.log_n))
     }
 }

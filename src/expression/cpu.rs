@@ -4,10 +4,10 @@
 use rayon::prelude::*;
 
 use super::coset::Coset;
-use super::program::{Combination, Group, Instruction, Operand, Program, Target};
+use super::program::{FusedOp, Group, Instruction, Operand, Program, Target};
 use crate::backend::{Abort, check_abort};
+use crate::blocking::install;
 use crate::field::{NttField, SecretVec};
-use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Rows of a block: 8 slots of them fit a core's L1 cache.
@@ -33,7 +33,7 @@ pub(super) fn evaluate<F: NttField>(
     let values = program.values_for(inputs.challenges);
     for group in program.groups() {
         let rows = Rows { group, values: &values, inputs };
-        spread(|| rows.evaluate(&mut results, abort))?;
+        install(|| rows.evaluate(&mut results, abort))?;
     }
     check_abort(abort)?;
     outputs.iter_mut().zip(&results).for_each(|(output, result)| output.copy_from_slice(result));
@@ -48,7 +48,7 @@ struct Rows<'a, F> {
 }
 
 /// Holds a block's memory: operands, slots and scratch memory.
-struct Room<F: NttField> {
+struct BlockScratch<F: NttField> {
     a: SecretVec<F>,
     b: SecretVec<F>,
     x: SecretVec<F>,
@@ -56,7 +56,7 @@ struct Room<F: NttField> {
     scratch: Vec<SecretVec<F>>,
 }
 
-impl<F: NttField> Room<F> {
+impl<F: NttField> BlockScratch<F> {
     fn new(group: &Group) -> Self {
         let block = || SecretVec(vec![F::ZERO; BLOCK]);
         let blocks = |count: u32| (0..count).map(|_| block()).collect();
@@ -77,7 +77,7 @@ impl<F: NttField> Rows<'_, F> {
         }
         let blocks = blocks.into_par_iter().enumerate();
         blocks.try_for_each_init(
-            || Room::new(self.group),
+            || BlockScratch::new(self.group),
             |room, (number, mut outputs)| {
                 check_abort(abort)?;
                 self.evaluate_block(room, number * BLOCK, &mut outputs);
@@ -86,7 +86,7 @@ impl<F: NttField> Rows<'_, F> {
         )
     }
 
-    fn evaluate_block(&self, room: &mut Room<F>, first: usize, outputs: &mut Outputs<'_, F>) {
+    fn evaluate_block(&self, room: &mut BlockScratch<F>, first: usize, outputs: &mut Outputs<'_, F>) {
         if self.group.uses_x() {
             let points = self.inputs.coset.points(first, BLOCK);
             room.x.iter_mut().zip(points).for_each(|(x, point)| *x = point);
@@ -96,7 +96,7 @@ impl<F: NttField> Rows<'_, F> {
         }
     }
 
-    fn step(&self, room: &mut Room<F>, first: usize, outputs: &mut Outputs<'_, F>, instruction: &Instruction) {
+    fn step(&self, room: &mut BlockScratch<F>, first: usize, outputs: &mut Outputs<'_, F>, instruction: &Instruction) {
         self.read(room, first, outputs, instruction.a);
         if let Some(b) = instruction.b {
             self.read_second(room, first, outputs, b);
@@ -105,9 +105,9 @@ impl<F: NttField> Rows<'_, F> {
         if let Some((combination, c)) = instruction.c {
             self.read_second(room, first, outputs, c);
             match combination {
-                Combination::Add => with_second(room, |a, c| a + c),
-                Combination::Subtract => with_second(room, |a, c| a - c),
-                Combination::SubtractFrom => with_second(room, |a, c| c - a),
+                FusedOp::Add => with_second(room, |a, c| a + c),
+                FusedOp::Subtract => with_second(room, |a, c| a - c),
+                FusedOp::SubtractFrom => with_second(room, |a, c| c - a),
             }
         }
         match instruction.target {
@@ -120,15 +120,15 @@ impl<F: NttField> Rows<'_, F> {
         }
     }
 
-    fn read_second(&self, room: &mut Room<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
+    fn read_second(&self, room: &mut BlockScratch<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
         std::mem::swap(&mut room.a, &mut room.b);
         self.read(room, first, outputs, operand);
         std::mem::swap(&mut room.a, &mut room.b);
     }
 
     /// Copies `operand`, of the rows from `first` on, to `room.a`.
-    fn read(&self, room: &mut Room<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
-        let Room { a, x, slots, scratch, .. } = room;
+    fn read(&self, room: &mut BlockScratch<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
+        let BlockScratch { a, x, slots, scratch, .. } = room;
         match operand {
             Operand::Slot(slot) => a.copy_from_slice(&slots[slot as usize]),
             Operand::Scratch(number) => a.copy_from_slice(&scratch[number as usize]),
@@ -157,6 +157,6 @@ impl<F: NttField> Rows<'_, F> {
 }
 
 /// Combines the first block with the second, in place.
-fn with_second<F: NttField>(room: &mut Room<F>, operation: impl Fn(F, F) -> F) {
+fn with_second<F: NttField>(room: &mut BlockScratch<F>, operation: impl Fn(F, F) -> F) {
     room.a.iter_mut().zip(room.b.iter()).for_each(|(a, b)| *a = operation(*a, *b));
 }

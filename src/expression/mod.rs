@@ -28,27 +28,27 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
+mod ast;
 mod check;
 mod coset;
 mod cpu;
-mod device;
+mod enqueue;
 mod explain;
-mod gpu;
+mod host_slices;
 mod lower;
 mod program;
-mod tree;
 
 use std::cell::RefCell;
 
+pub use ast::{Expression, Query, Term};
 pub use coset::Coset;
-pub use device::DeviceColumn;
+pub use enqueue::DeviceColumn;
 pub use explain::{Explanation, GroupExplanation};
-pub use program::{Combination, Group, Instruction, Operand, Program, SLOTS, Target, Value};
-pub use tree::{Expression, Query, Term};
+pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, Target, Value};
 
-use crate::backend::{Abort, guarded};
+use crate::backend::{Abort, catch_hook_panic};
 use crate::field::NttField;
-use crate::report::Call;
+use crate::report::OpScope;
 use crate::{Accelerator, Report, Result};
 use check::equal;
 use cpu::Inputs;
@@ -92,7 +92,7 @@ impl<F: NttField> Program<F> {
         abort: Abort<'_>,
     ) -> Result<Report> {
         let inputs = Inputs { columns, challenges, coset };
-        guarded(abort, |abort| self.run_guarded(accelerator, inputs, outputs, abort))
+        catch_hook_panic(abort, |abort| self.run_guarded(accelerator, inputs, outputs, abort))
     }
 
     fn run_guarded(
@@ -104,13 +104,13 @@ impl<F: NttField> Program<F> {
     ) -> Result<Report> {
         self.check_slices(inputs, outputs)?;
         let elements = inputs.coset.rows() * self.outputs();
-        let call = Call { operation: format!("expression {}", F::NAME), elements };
+        let call = OpScope { operation: format!("expression {}", F::NAME), elements };
         // Both closures need the outputs; only one runs at a time.
         let outputs = RefCell::new(outputs);
-        let ((), report) = accelerator.run(
+        let ((), report) = accelerator.dispatch(
             call,
             |devices| {
-                let traffic = gpu::evaluate(&devices[0], self, inputs, &mut outputs.borrow_mut(), abort)?;
+                let traffic = host_slices::evaluate(&devices[0], self, inputs, &mut outputs.borrow_mut(), abort)?;
                 Ok(((), traffic))
             },
             || cpu::evaluate(self, inputs, &mut outputs.borrow_mut(), abort),

@@ -5,14 +5,14 @@
 
 use ff::Field;
 
-use super::tree::Query;
+use super::ast::Query;
 
 /// Names this module in errors.
-pub(super) const PLACE: &str = "expression";
+pub(super) const ERROR_CONTEXT: &str = "expression";
 
 /// Slots of a row, the registers for values between instructions: `EXPRESSION_SLOTS` of `cl/expression.cl`. Other
 /// values go to scratch memory.
-pub const SLOTS: u32 = 8;
+pub const REGISTERS: u32 = 8;
 
 /// Names an operand that an instruction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,7 +44,7 @@ pub enum Target {
 
 /// Says how a third operand c is combined with a·b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Combination {
+pub enum FusedOp {
     /// a·b + c.
     Add,
     /// a·b − c.
@@ -63,7 +63,7 @@ pub struct Instruction {
     /// Second factor, if there is one.
     pub b: Option<Operand>,
     /// Third operand, if there is one, and how it is combined with the product.
-    pub c: Option<(Combination, Operand)>,
+    pub c: Option<(FusedOp, Operand)>,
 }
 
 impl Instruction {

@@ -7,10 +7,10 @@ use std::ops::{Deref, DerefMut};
 
 use rayon::prelude::*;
 
-use super::pages::in_large_pages;
+use super::huge_pages::advise_huge_pages;
 use super::{Element, as_bytes_mut};
 use crate::Result;
-use crate::backend::{HostBuffer, Stream, clear_all_past_cache};
+use crate::backend::{PinnedBuffer, Stream, par_zero_nontemporal};
 use crate::sizes::byte_len;
 
 /// Holds elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
@@ -19,7 +19,7 @@ use crate::sizes::byte_len;
 /// mutable one.
 #[derive(Debug)]
 pub struct HostVector<F> {
-    buffer: HostBuffer,
+    buffer: PinnedBuffer,
     len: usize,
     elements: PhantomData<F>,
 }
@@ -31,15 +31,15 @@ impl<F: Element> HostVector<F> {
     /// The driver has no pinned memory left.
     pub fn new(stream: &Stream, len: usize) -> Result<Self> {
         let mut buffer = stream.host_buffer(byte_len::<F>("HostVector::new", len)?)?;
-        buffer.contents().fill(0);
+        buffer.as_mut_slice().fill(0);
         Ok(Self { buffer, len, elements: PhantomData })
     }
 
-    pub(crate) fn buffer(&self) -> &HostBuffer {
+    pub(crate) fn buffer(&self) -> &PinnedBuffer {
         &self.buffer
     }
 
-    pub(crate) fn buffer_mut(&mut self) -> &mut HostBuffer {
+    pub(crate) fn buffer_mut(&mut self) -> &mut PinnedBuffer {
         &mut self.buffer
     }
 }
@@ -48,7 +48,7 @@ impl<F: Element> Deref for HostVector<F> {
     type Target = [F];
 
     fn deref(&self) -> &[F] {
-        let bytes = self.buffer.bytes_of();
+        let bytes = self.buffer.as_slice();
         // SAFETY: pages hold `len` elements, aligned; zeros and the kernels' results are valid elements (`Element`).
         // `bytes_of` has waited for copies into them, and another one takes a mutable reference.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), self.len) }
@@ -57,7 +57,7 @@ impl<F: Element> Deref for HostVector<F> {
 
 impl<F: Element> DerefMut for HostVector<F> {
     fn deref_mut(&mut self) -> &mut [F] {
-        let bytes = self.buffer.contents();
+        let bytes = self.buffer.as_mut_slice();
         // SAFETY: as in `deref`.
         unsafe { std::slice::from_raw_parts_mut(bytes.as_mut_ptr().cast(), self.len) }
     }
@@ -67,7 +67,7 @@ impl<F: Element> DerefMut for HostVector<F> {
 pub(crate) struct SecretVec<F: Element>(pub Vec<F>);
 
 /// Maximum bytes that are cleared in a core's cache, 256 KiB: the next allocation may get the same memory.
-const IN_CACHE: usize = 1 << 18;
+const IN_CACHE_CLEAR_MAX: usize = 1 << 18;
 
 /// Elements that a core writes at a time, 4096: a piece stays in its cache.
 const PIECE: usize = 1 << 12;
@@ -76,14 +76,14 @@ impl<F: Element> SecretVec<F> {
     /// Returns zeros that all cores write: gigabytes of new memory need all cores even for zeros.
     #[cfg(feature = "mpi")]
     pub fn zeros(length: usize) -> Self {
-        Self::written(length, |_, _| ())
+        Self::par_from_fn(length, |_, _| ())
     }
 
     /// Returns the elements that `write` makes of zeros, a piece at a time on all cores; `write` gets the index of a
     /// piece's first element.
-    pub fn written(length: usize, write: impl Fn(usize, &mut [F]) + Sync) -> Self {
+    pub fn par_from_fn(length: usize, write: impl Fn(usize, &mut [F]) + Sync) -> Self {
         let mut values = Vec::with_capacity(length);
-        in_large_pages(values.spare_capacity_mut());
+        advise_huge_pages(values.spare_capacity_mut());
         let pieces = values.spare_capacity_mut()[..length].par_chunks_mut(PIECE).enumerate();
         pieces.for_each(|(number, piece)| {
             piece.fill(MaybeUninit::new(F::ZERO));
@@ -99,11 +99,11 @@ impl<F: Element> SecretVec<F> {
 
     /// Replaces secrets by zeros.
     pub fn clear(&mut self) {
-        if size_of_val(&self.0[..]) <= IN_CACHE {
+        if size_of_val(&self.0[..]) <= IN_CACHE_CLEAR_MAX {
             self.0.fill(F::ZERO);
         } else {
             // SAFETY: zeros are elements.
-            clear_all_past_cache(vec![unsafe { as_bytes_mut(&mut self.0) }]);
+            par_zero_nontemporal(vec![unsafe { as_bytes_mut(&mut self.0) }]);
         }
         // Keeps the compiler from dropping these stores, which nothing reads.
         std::hint::black_box(&self.0);
@@ -137,7 +137,7 @@ pub(crate) struct SecretBytes(pub Vec<u8>);
 #[cfg(feature = "mpi")]
 impl Drop for SecretBytes {
     fn drop(&mut self) {
-        clear_all_past_cache(vec![&mut self.0[..]]);
+        par_zero_nontemporal(vec![&mut self.0[..]]);
         // Keeps the compiler from dropping these stores, which nothing reads.
         std::hint::black_box(&self.0);
     }

@@ -14,9 +14,9 @@ pub mod bitslice;
 mod device;
 pub mod ghash;
 mod host;
+mod huge_pages;
 pub mod isomorphism;
 pub mod linear;
-mod pages;
 #[cfg(feature = "plonky3")]
 pub mod plonky3;
 pub mod tower;
@@ -31,8 +31,8 @@ pub(crate) use host::SecretBytes;
 pub(crate) use host::SecretVec;
 use rayon::prelude::*;
 
-use crate::kernels::{Family, name};
-use crate::program::Program;
+use crate::kernel_module::KernelModule;
+use crate::kernels::{Family, ids};
 use crate::{Error, Result, process};
 
 /// Represents a field whose elements devices read in the layout of host memory.
@@ -66,21 +66,21 @@ macro_rules! ntt_field {
     };
 }
 
-ntt_field!(blstrs::Scalar, name::BLS12_381_FR);
-ntt_field!(halo2curves::bn256::Fr, name::BN254_FR);
+ntt_field!(blstrs::Scalar, ids::BLS12_381_FR);
+ntt_field!(halo2curves::bn256::Fr, ids::BN254_FR);
 #[cfg(feature = "halo2")]
-ntt_field!(halo2curves_axiom::bn256::Fr, name::BN254_FR);
-ntt_field!(pasta_curves::Fp, name::PASTA_FP);
-ntt_field!(pasta_curves::Fq, name::PASTA_FQ);
+ntt_field!(halo2curves_axiom::bn256::Fr, ids::BN254_FR);
+ntt_field!(pasta_curves::Fp, ids::PASTA_FP);
+ntt_field!(pasta_curves::Fq, ids::PASTA_FQ);
 
 // SAFETY: the type is a number of 128 bits, all of which are elements.
 unsafe impl Element for ghash::Ghash {
-    const NAME: &'static str = name::GHASH;
+    const NAME: &'static str = ids::GHASH;
 }
 
 // SAFETY: as above.
 unsafe impl Element for tower::Tower {
-    const NAME: &'static str = name::TOWER;
+    const NAME: &'static str = ids::TOWER;
 }
 
 /// Returns the memory of field elements, read-only.
@@ -95,7 +95,7 @@ pub fn as_bytes<F: Element>(values: &[F]) -> &[u8] {
 /// # Safety
 /// The bytes are elements of the field; in prime fields, reduced ones in Montgomery form.
 #[cfg(feature = "halo2")]
-pub(crate) unsafe fn in_place<F: Element>(bytes: &[[u8; 32]]) -> Option<&[F]> {
+pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option<&[F]> {
     let start = bytes.as_ptr().cast::<F>();
     let fits = size_of::<F>() == 32 && start.is_aligned();
     // SAFETY: the bytes hold `bytes.len()` elements, and are aligned; the caller promises valid contents.
@@ -109,7 +109,7 @@ pub(crate) unsafe fn in_place<F: Element>(bytes: &[[u8; 32]]) -> Option<&[F]> {
 /// - [`Error::Forked`]: [`process::check`] explains it.
 pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
     process::check()?;
-    let modulus = Program::of(Family::Ntt, F::NAME)?.modulus();
+    let modulus = KernelModule::of(Family::Ntt, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
     match limbs.position_first(|limbs| !is_below(limbs, modulus)) {
         None => Ok(()),

@@ -67,7 +67,7 @@ const fn join(level: u32, low: u128, high: u128) -> u128 {
 }
 
 /// Returns a product in T(level), level > 0, from those of the low halves, of the high halves, and of the halves' sums.
-pub(crate) const fn of_products(level: u32, low: u128, high: u128, both: u128) -> u128 {
+pub(crate) const fn karatsuba_combine(level: u32, low: u128, high: u128, both: u128) -> u128 {
     join(level, low ^ high, both ^ low ^ high ^ times_generator(level - 1, high))
 }
 
@@ -91,7 +91,7 @@ const fn product_by(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -
     let low = product_by(tables, level - 1, a0, b0);
     let high = product_by(tables, level - 1, a1, b1);
     let middle = product_by(tables, level - 1, a0 ^ a1, b0 ^ b1);
-    of_products(level, low, high, middle)
+    karatsuba_combine(level, low, high, middle)
 }
 
 /// Holds logarithms of T3's elements to a base whose powers are all elements but zero.

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::check::{PLACE, equal};
-use super::proof::{Blinding, Partial, assemble};
-use super::results::Results;
+use super::check::{ERROR_CONTEXT, equal};
+use super::partial_results::PartialResults;
+use super::proof::{Blinding, PartialSums, assemble};
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
-use crate::backend::{Abort, Device, Traffic, guarded};
+use crate::backend::{Abort, Device, Traffic, catch_hook_panic};
+use crate::blocking::in_place_scope;
 use crate::curve::MsmCurve;
-use crate::report::Call;
-use crate::waiting::in_place_scope;
+use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Holds a resumable batch of proofs.
@@ -22,7 +22,7 @@ pub struct Batch<'a, E: Engine> {
     witnesses: &'a [Witness<'a, E::Fr>],
     r: &'a [E::Fr],
     s: &'a [E::Fr],
-    sums: Results<E>,
+    sums: PartialResults<E>,
     blinding: OnceLock<Vec<Blinding<E>>>,
 }
 
@@ -43,7 +43,7 @@ impl<'a, E: Engine> Batch<'a, E> {
         equal("number of s", witnesses.len(), s.len())?;
         circuit.check_key(key.parameters())?;
         witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
-        let sums = Results::new(witnesses.len());
+        let sums = PartialResults::new(witnesses.len());
         Ok(Self { key, circuit, witnesses, r, s, sums, blinding: OnceLock::new() })
     }
 
@@ -53,17 +53,17 @@ impl<'a, E: Engine> Batch<'a, E> {
     /// - [`Error::Aborted`]: the hook aborted.
     /// - A forced backend failed: its error.
     pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
-        let call = Call { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
+        let call = OpScope { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
         let run = |abort: Abort<'_>| {
             let on_devices = |devices: &[Arc<Device>]| self.on_devices(devices, abort).map(|traffic| ((), traffic));
-            accelerator.run(call, on_devices, || self.on_cpu(abort)).map(|((), report)| report)
+            accelerator.dispatch(call, on_devices, || self.on_cpu(abort)).map(|((), report)| report)
         };
         in_place_scope(|scope| {
             // Runs beside the devices.
             scope.spawn(|_| {
                 self.blinding();
             });
-            guarded(abort, run)
+            catch_hook_panic(abort, run)
         })
     }
 
@@ -79,11 +79,11 @@ impl<'a, E: Engine> Batch<'a, E> {
     pub fn proofs(self) -> Result<Vec<Proof<E>>> {
         let missing = self.missing();
         if missing > 0 {
-            return Err(Error::invalid(PLACE, "missing proofs of a batch", 0, missing));
+            return Err(Error::invalid(ERROR_CONTEXT, "missing proofs of a batch", 0, missing));
         }
         self.blinding();
         let Self { key, sums, blinding, .. } = self;
-        let sums: Vec<_> = sums.all().iter().filter_map(Partial::all).collect();
+        let sums: Vec<_> = sums.all().iter().filter_map(PartialSums::all).collect();
         Ok(assemble(key.parameters(), &sums, &blinding.into_inner().unwrap_or_default()))
     }
 

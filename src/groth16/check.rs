@@ -3,12 +3,12 @@
 use crate::{Error, Result};
 
 /// Names this module in errors of its checks.
-pub(super) const PLACE: &str = "groth16";
+pub(super) const ERROR_CONTEXT: &str = "groth16";
 
 /// Checks that a length is as expected.
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] if it is not.
 pub(super) fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
+    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ff::Field;
 use rayon::prelude::*;
 
-use super::check::{PLACE, equal};
+use super::check::{ERROR_CONTEXT, equal};
 use super::per_device::PerDevice;
 use super::{Engine, Parameters};
-use crate::backend::{Abort, Buffer, Device, Stream, check_abort, guarded};
+use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic, check_abort};
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, Options};
 use crate::{Accelerator, Error, Result};
@@ -36,16 +36,16 @@ pub struct Circuit<F> {
     pub(super) a: Vec<u32>,
     pub(super) b: Vec<u32>,
     matrices: Option<[Arc<Csr<F>>; 3]>,
-    on_devices: PerDevice<OnDevice>,
+    on_devices: PerDevice<DeviceIndices>,
     matrices_on_devices: [PerDevice<CsrOnDevice<F>>; 3],
 }
 
 /// The matrices A, B and C, uploaded to one device.
-pub(super) type OfDevice<F> = [Arc<CsrOnDevice<F>>; 3];
+pub(super) type DeviceMatrices<F> = [Arc<CsrOnDevice<F>>; 3];
 
 /// Holds the numbers of a circuit's chosen variables on one device.
 #[derive(Debug)]
-pub(super) struct OnDevice {
+pub(super) struct DeviceIndices {
     /// `None` if all variables are chosen.
     pub a: Option<Buffer>,
     pub b: Option<Buffer>,
@@ -62,8 +62,8 @@ impl<F: NttField> Circuit<F> {
         let (inputs, aux) = (b_inputs.len(), a_aux.len());
         limit("variables", inputs + aux)?;
         limit("constraints", constraints)?;
-        let a = (0..inputs as u32).into_par_iter().chain(chosen(a_aux, inputs)).collect();
-        let b = chosen(b_inputs, 0).chain(chosen(b_aux, inputs)).collect();
+        let a = (0..inputs as u32).into_par_iter().chain(selected_variables(a_aux, inputs)).collect();
+        let b = selected_variables(b_inputs, 0).chain(selected_variables(b_aux, inputs)).collect();
         Ok(Self {
             inputs,
             aux,
@@ -90,9 +90,9 @@ impl<F: NttField> Circuit<F> {
             equal(format!("columns of {name}"), columns, matrix.columns())?;
         }
         if inputs > columns {
-            return Err(Error::invalid(PLACE, "number of inputs", format!("at most {columns}"), inputs));
+            return Err(Error::invalid(ERROR_CONTEXT, "number of inputs", format!("at most {columns}"), inputs));
         }
-        let (in_a, in_b) = (occurring(a), occurring(b));
+        let (in_a, in_b) = (nonzero_columns(a), nonzero_columns(b));
         let densities = Densities { a_aux: &in_a[inputs..], b_inputs: &in_b[..inputs], b_aux: &in_b[inputs..] };
         Ok(Self { matrices: Some(matrices), ..Self::new(rows, densities)? })
     }
@@ -144,7 +144,7 @@ impl<F: NttField> Circuit<F> {
             self.on_device(device, abort)?;
             self.matrices_on_device(device, abort).map(drop)
         };
-        guarded(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
+        catch_hook_panic(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
     }
 
     /// Returns the bytes that it takes on all devices together.
@@ -166,19 +166,23 @@ impl<F: NttField> Circuit<F> {
     }
 
     /// Returns the chosen variables on `device`, uploaded now if it lacks them.
-    pub(super) fn on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Arc<OnDevice>> {
+    pub(super) fn on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Arc<DeviceIndices>> {
         self.on_devices.get(device, || {
             check_abort(abort)?;
             let mut stream = device.stream()?;
             let (a, b) = (self.upload_indices(&mut stream, &self.a)?, self.upload_indices(&mut stream, &self.b)?);
-            stream.wait(abort)?;
-            Ok(OnDevice { a, b })
+            stream.synchronize(abort)?;
+            Ok(DeviceIndices { a, b })
         })
     }
 
     /// Returns the matrices on `device`, if there are any, uploaded now if it lacks them. Uploaded ones stay if the
     /// next one's upload is aborted.
-    pub(super) fn matrices_on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Option<OfDevice<F>>> {
+    pub(super) fn matrices_on_device(
+        &self,
+        device: &Arc<Device>,
+        abort: Abort<'_>,
+    ) -> Result<Option<DeviceMatrices<F>>> {
         let Some(matrices) = &self.matrices else { return Ok(None) };
         let get = |number: usize| {
             let upload = || CsrOnDevice::new_unless(device, &matrices[number], Options::default(), abort);
@@ -197,20 +201,20 @@ impl<F: NttField> Circuit<F> {
     }
 }
 
-impl OnDevice {
+impl DeviceIndices {
     fn bytes(&self) -> u64 {
         [&self.a, &self.b].into_iter().flatten().map(|buffer| buffer.bytes() as u64).sum()
     }
 }
 
 /// Returns the numbers of the chosen variables. The first one of `density` has number `first`.
-fn chosen(density: &[bool], first: usize) -> impl ParallelIterator<Item = u32> + '_ {
+fn selected_variables(density: &[bool], first: usize) -> impl ParallelIterator<Item = u32> + '_ {
     let places = density.par_iter().enumerate().filter(|(_, chosen)| **chosen);
     places.map(move |(place, _)| (first + place) as u32)
 }
 
 /// Returns which columns have a coefficient other than zero.
-fn occurring<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
+fn nonzero_columns<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
     let zero: Vec<bool> = matrix.dictionary().iter().map(Field::is_zero_vartime).collect();
     let occurs: Vec<AtomicBool> = (0..matrix.columns()).into_par_iter().map(|_| AtomicBool::default()).collect();
     let nonzeros = matrix.column_indices().par_iter().zip(matrix.coefficient_indices());
@@ -225,6 +229,10 @@ fn occurring<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
 }
 
 fn limit(what: &'static str, number: usize) -> Result<()> {
-    const MOST: usize = 1 << 31;
-    if number <= MOST { Ok(()) } else { Err(Error::invalid(PLACE, what, format!("at most {MOST}"), number)) }
+    const MAX_VARIABLES: usize = 1 << 31;
+    if number <= MAX_VARIABLES {
+        Ok(())
+    } else {
+        Err(Error::invalid(ERROR_CONTEXT, what, format!("at most {MAX_VARIABLES}"), number))
+    }
 }

@@ -4,13 +4,13 @@ use rayon::prelude::*;
 
 use super::proof::Sums;
 use super::quotient::coset_inverse;
-use super::witness::no_matrices;
+use super::witness::missing_matrices;
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
 use crate::curve::{MsmCurve, scalar_to_bytes};
 use crate::field::{NttField, SecretVec};
 use crate::matrix::SparseMatrix;
-use crate::msm::{Copied, Points, msm};
+use crate::msm::{BasePoints, ZeroizingScalars, msm};
 use crate::ntt::{Direction, NttDomain};
 use crate::{Accelerator, Result};
 
@@ -20,7 +20,7 @@ pub(super) fn prove<E: Engine>(
     witness: &Witness<'_, E::Fr>,
     abort: Abort<'_>,
 ) -> Result<Sums<E>> {
-    let (host, parameters) = (key.accelerator().on_devices(Vec::new()), key.parameters());
+    let (host, parameters) = (key.accelerator().with_devices(Vec::new()), key.parameters());
     let assignment = SecretVec([witness.inputs, witness.aux].concat());
     let h = canonical(quotient(&host, key.domain(), circuit, witness, &assignment, abort)?.par_iter().copied());
     let select = |chosen: &[u32]| canonical(chosen.par_iter().map(|i| assignment[*i as usize]));
@@ -34,13 +34,18 @@ pub(super) fn prove<E: Engine>(
     })
 }
 
-fn sum<C: MsmCurve>(host: &Accelerator, bases: &Points<C>, scalars: &[[u8; 32]], abort: Abort<'_>) -> Result<C::Curve> {
+fn sum<C: MsmCurve>(
+    host: &Accelerator,
+    bases: &BasePoints<C>,
+    scalars: &[[u8; 32]],
+    abort: Abort<'_>,
+) -> Result<C::Curve> {
     msm(host, bases.on_host()?, scalars, abort).map(|(sum, _)| sum)
 }
 
 /// Returns scalars as little-endian numbers.
-fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> Copied {
-    Copied(scalars.map(scalar_to_bytes).collect())
+fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> ZeroizingScalars {
+    ZeroizingScalars(scalars.map(scalar_to_bytes).collect())
 }
 
 /// Returns the coefficients of h.
@@ -79,7 +84,7 @@ fn evaluate<F: NttField>(
         pairs.for_each(|(to, from)| to[..from.len()].copy_from_slice(from));
         return Ok(());
     }
-    let matrices = circuit.matrices().ok_or_else(no_matrices)?;
+    let matrices = circuit.matrices().ok_or_else(missing_matrices)?;
     for (to, matrix) in vectors.iter_mut().zip(matrices) {
         let matrix = SparseMatrix::new(host, matrix.clone())?;
         matrix.multiply(assignment, &mut to[..circuit.constraints], abort)?;

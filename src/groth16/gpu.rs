@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::prover::Prover;
-use super::results::Results;
-use super::spread::{Job, spread};
+use super::device_prover::DeviceProver;
+use super::partial_results::PartialResults;
+use super::schedule::{ProofTask, schedule};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness, streamed};
 use crate::Result;
 use crate::backend::{Abort, Device, Traffic};
-use crate::side_by_side::side_by_side;
+use crate::fan_out::fan_out;
 
 /// Computes the MSMs of all `witnesses`, spread over `devices`.
 pub(super) fn prove<E: Engine>(
@@ -17,24 +17,24 @@ pub(super) fn prove<E: Engine>(
     key: &ProvingKeyOnDevice<E>,
     circuit: &Circuit<E::Fr>,
     witnesses: &[Witness<'_, E::Fr>],
-    results: &Results<E>,
+    results: &PartialResults<E>,
     abort: Abort<'_>,
 ) -> Result<Traffic> {
-    let jobs = spread(witnesses.len(), devices.len(), &key.costs());
+    let jobs = schedule(witnesses.len(), devices.len(), &key.costs());
     let jobs = jobs.into_iter().map(|jobs| results.missing_of(&jobs));
     let shares = devices.iter().zip(jobs).filter(|(_, jobs)| !jobs.is_empty());
-    let parts = side_by_side("groth16", shares, |(device, jobs)| {
-        prove_on(&Prover::new(device, key, circuit, &jobs, abort)?, &jobs, witnesses, results, abort)
+    let parts = fan_out("groth16", shares, |(device, jobs)| {
+        prove_on(&DeviceProver::new(device, key, circuit, &jobs, abort)?, &jobs, witnesses, results, abort)
     });
     parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
 }
 
 /// Runs `jobs` on one device. Several jobs share the streamed parts of the key.
 fn prove_on<E: Engine>(
-    prover: &Prover<'_, E>,
-    jobs: &[Job],
+    prover: &DeviceProver<'_, E>,
+    jobs: &[ProofTask],
     witnesses: &[Witness<'_, E::Fr>],
-    results: &Results<E>,
+    results: &PartialResults<E>,
     abort: Abort<'_>,
 ) -> Result<Traffic> {
     if jobs.len() > 1 && prover.tables.is_streamed() {

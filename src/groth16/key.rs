@@ -7,22 +7,22 @@ use group::prime::PrimeCurveAffine;
 
 use super::Engine;
 use super::per_device::PerDevice;
-use super::spread::{Costs, Query, Share};
-use crate::backend::{Abort, Device, guarded, lock};
+use super::schedule::{Costs, Query, QuerySet};
+use crate::backend::{Abort, Device, catch_hook_panic, lock};
 use crate::curve::MsmCurve;
-use crate::msm::{self, Msm, Options, Points};
+use crate::msm::{self, BasePoints, Msm, Options};
 use crate::{Accelerator, Error, Result};
 
 /// Leaves 1/WORKSPACE_SHARE of a device's free memory to the MSMs of proofs.
-const WORKSPACE_SHARE: u64 = 8;
+const WORKSPACE_FRACTION: u64 = 8;
 /// Vectors of the domain's length that a proof has on a device: a, b, c, the assignment and its two selections, and up
 /// to three more for transforms and their tables.
 const VECTORS: u64 = 9;
 /// Fixed bytes that a proof of any length takes, such as for tables of short transforms.
-const LEAST: u64 = 16 << 20;
+const MIN_PROOF_BYTES: u64 = 16 << 20;
 
 /// Leading binary digits of the free memory that count in a [`Situation`].
-const DIGITS: u32 = 4;
+const MEMO_PRECISION_BITS: u32 = 4;
 
 /// Holds the result of a circuit's setup, as Groth16 defines it ("On the Size of Pairing-based Non-interactive
 /// Arguments", 2016), in bellperson's order.
@@ -39,15 +39,15 @@ pub struct Parameters<E: Engine> {
     /// δ in G2.
     pub delta_g2: E::G2Affine,
     /// τⁱ·t(τ)/δ for i < m − 1, where m is the domain's order.
-    pub h: Points<E::G1Affine>,
+    pub h: BasePoints<E::G1Affine>,
     /// (β·uᵢ(τ) + α·vᵢ(τ) + wᵢ(τ))/δ for auxiliary variables.
-    pub l: Points<E::G1Affine>,
+    pub l: BasePoints<E::G1Affine>,
     /// uᵢ(τ) of all inputs, then of those auxiliary variables that occur in A.
-    pub a: Points<E::G1Affine>,
+    pub a: BasePoints<E::G1Affine>,
     /// vᵢ(τ) of those inputs, then of those auxiliary variables that occur in B.
-    pub b_g1: Points<E::G1Affine>,
+    pub b_g1: BasePoints<E::G1Affine>,
     /// vᵢ(τ) of the variables of `b_g1`, in G2.
-    pub b_g2: Points<E::G2Affine>,
+    pub b_g2: BasePoints<E::G2Affine>,
 }
 
 /// Holds a proving key whose bases are uploaded once to each device that proves, for any number of proofs. A device
@@ -64,12 +64,12 @@ pub struct ProvingKeyOnDevice<E: Engine> {
     reserves: PerDevice<u64>,
     /// Last number of proofs in flight on each device, and the situation that it was found for. Finding it takes as
     /// long as a small proof.
-    at_once: PerDevice<Mutex<Option<(Situation, usize)>>>,
+    at_once: PerDevice<Mutex<Option<(ConcurrencyKey, usize)>>>,
 }
 
 /// Lists the inputs that decide the number of proofs in flight: the MSMs, how many of their queries were fetched, the
 /// free memory without its lower digits, and the maximum number of proofs.
-type Situation = (Share, usize, u64, usize);
+type ConcurrencyKey = (QuerySet, usize, u64, usize);
 
 /// Holds queries on the devices.
 #[derive(Debug)]
@@ -81,16 +81,16 @@ struct Tables<E: Engine> {
 type Table<C> = Msm<'static, C>;
 
 /// Holds the queries of a share on one device. Each is uploaded at its first use.
-pub(super) struct Held<'k, E: Engine> {
+pub(super) struct DeviceKey<'k, E: Engine> {
     key: &'k ProvingKeyOnDevice<E>,
     device: &'k Arc<Device>,
-    share: Share,
+    share: QuerySet,
     abort: Abort<'k>,
     g1: [OnceLock<Arc<Table<E::G1Affine>>>; 4],
     b_g2: OnceLock<Arc<Table<E::G2Affine>>>,
 }
 
-impl<E: Engine> Held<'_, E> {
+impl<E: Engine> DeviceKey<'_, E> {
     /// Returns the bases of `query` in G1 if it is in the device's share.
     pub fn g1(&self, query: Query) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
         let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
@@ -102,13 +102,13 @@ impl<E: Engine> Held<'_, E> {
             Query::BG2 => return Ok(None),
         };
         let get = || self.key.query(self.device, &self.key.tables.g1[number], bases, self.abort);
-        self.share.has(query).then(|| once(&self.g1[number], get)).transpose()
+        self.share.has(query).then(|| get_or_try_init(&self.g1[number], get)).transpose()
     }
 
     /// Returns the bases of B in G2 if they are in the device's share.
     pub fn b_g2(&self) -> Result<Option<&Arc<Table<E::G2Affine>>>> {
         let get = || self.key.query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
-        self.share.has(Query::BG2).then(|| once(&self.b_g2, get)).transpose()
+        self.share.has(Query::BG2).then(|| get_or_try_init(&self.b_g2, get)).transpose()
     }
 
     /// Uploads missing queries. Those that would cost most to stream come first.
@@ -122,7 +122,7 @@ impl<E: Engine> Held<'_, E> {
     pub fn at_once(&self, free: u64, most: usize, find: impl FnOnce() -> usize) -> Result<usize> {
         let there =
             self.g1.iter().filter(|table| table.get().is_some()).count() + usize::from(self.b_g2.get().is_some());
-        let digits = free.checked_ilog2().unwrap_or(0).saturating_sub(DIGITS);
+        let digits = free.checked_ilog2().unwrap_or(0).saturating_sub(MEMO_PRECISION_BITS);
         let situation = (self.share, there, free >> digits << digits, most);
         let last = self.key.at_once.get(self.device, || Ok(Mutex::default()))?;
         let mut last = lock(&last);
@@ -135,8 +135,8 @@ impl<E: Engine> Held<'_, E> {
     /// Estimates the total time of the MSMs over the queries that were fetched, each with `bytes` of workspace beside
     /// `at_once` − 1 others. Returns `None` if one does not fit.
     pub fn time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
-        let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.time_within(bytes, at_once, self.abort));
-        let g2 = self.b_g2.get().into_iter().map(|table| table.time_within(bytes, at_once, self.abort));
+        let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.estimate_time(bytes, at_once, self.abort));
+        let g2 = self.b_g2.get().into_iter().map(|table| table.estimate_time(bytes, at_once, self.abort));
         g1.chain(g2).sum()
     }
 
@@ -148,7 +148,7 @@ impl<E: Engine> Held<'_, E> {
 }
 
 /// Returns the value in `place`, initialised by `get` if there is none.
-fn once<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
+fn get_or_try_init<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
     match place.get() {
         Some(held) => Ok(held),
         None => get().map(|new| place.get_or_init(|| new)),
@@ -167,7 +167,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - An encoded point is invalid: the error of its source.
     /// - A forced backend failed: its error.
     pub fn new(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
-        let key = Self::on_host(accelerator, parameters)?;
+        let key = Self::new_lazy(accelerator, parameters)?;
         key.upload(accelerator, None)?;
         Ok(key)
     }
@@ -178,7 +178,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     ///
     /// # Errors
     /// Returns [`Error::Invalid`], which names the first invalid point by its query, or an error of [`Self::new`].
-    pub fn checked(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
+    pub fn new_checked(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         parameters.check_points(accelerator)?;
         Self::new(accelerator, parameters)
@@ -189,7 +189,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if lengths do not match, or δ is zero.
-    pub fn on_host(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
+    pub fn new_lazy(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
         Ok(Self {
@@ -210,7 +210,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - A forced backend failed: its error.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
-        match guarded(abort, |abort| self.held(device, Share::ALL, abort).upload()) {
+        match catch_hook_panic(abort, |abort| self.held(device, QuerySet::ALL, abort).upload()) {
             Err(error @ (Error::Invalid { .. } | Error::Aborted)) => Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("groth16: the key stays on the host: {error}");
@@ -225,8 +225,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     ///
     /// # Errors
     /// Returns an error if the device does not say how much memory is free.
-    pub fn goes_up_with_first_proof(&self, accelerator: &Accelerator) -> Result<bool> {
-        accelerator.devices().first().map_or(Ok(false), |device| self.has_much_room(device))
+    pub fn upload_is_deferred(&self, accelerator: &Accelerator) -> Result<bool> {
+        accelerator.devices().first().map_or(Ok(false), |device| self.has_headroom(device))
     }
 
     /// Returns the key on the host.
@@ -256,22 +256,22 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     pub(super) fn on_device<'k>(
         &'k self,
         device: &'k Arc<Device>,
-        share: Share,
+        share: QuerySet,
         abort: Abort<'k>,
-    ) -> Result<Held<'k, E>> {
+    ) -> Result<DeviceKey<'k, E>> {
         let held = self.held(device, share, abort);
-        if !self.has_much_room(device)? {
+        if !self.has_headroom(device)? {
             held.upload()?;
         }
         Ok(held)
     }
 
-    fn held<'k>(&'k self, device: &'k Arc<Device>, share: Share, abort: Abort<'k>) -> Held<'k, E> {
-        Held { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
+    fn held<'k>(&'k self, device: &'k Arc<Device>, share: QuerySet, abort: Abort<'k>) -> DeviceKey<'k, E> {
+        DeviceKey { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
     }
 
     /// Returns whether `device` has no query yet, and enough free memory for all of them, whatever MSMs take first.
-    fn has_much_room(&self, device: &Arc<Device>) -> Result<bool> {
+    fn has_headroom(&self, device: &Arc<Device>) -> Result<bool> {
         if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
             return Ok(false);
         }
@@ -283,11 +283,11 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         &self,
         device: &Arc<Device>,
         tables: &PerDevice<Table<C>>,
-        bases: &Points<C>,
+        bases: &BasePoints<C>,
         abort: Abort<'_>,
     ) -> Result<Arc<Table<C>>> {
         tables.get(device, || {
-            table(&self.accelerator.on_devices(vec![device.clone()]), bases, *self.reserve(device)?, abort)
+            table(&self.accelerator.with_devices(vec![device.clone()]), bases, *self.reserve(device)?, abort)
         })
     }
 
@@ -295,8 +295,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     fn reserve(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
         self.reserves.get(device, || {
             let longest = self.domain().max(self.parameters.l.len()) as u64;
-            let vectors = (VECTORS * 32).saturating_mul(longest).saturating_add(LEAST);
-            Ok(vectors.saturating_add(device.free_memory()? / WORKSPACE_SHARE))
+            let vectors = (VECTORS * 32).saturating_mul(longest).saturating_add(MIN_PROOF_BYTES);
+            Ok(vectors.saturating_add(device.free_memory()? / WORKSPACE_FRACTION))
         })
     }
 
@@ -341,16 +341,16 @@ impl<E: Engine> Parameters<E> {
     }
 
     fn check(&self) -> Result<()> {
-        const PLACE: &str = "groth16 key";
+        const ERROR_CONTEXT: &str = "groth16 key";
         if !self.h.len().checked_add(1).is_some_and(usize::is_power_of_two) {
-            return Err(Error::invalid(PLACE, "length of h", "a power of two, less one", self.h.len()));
+            return Err(Error::invalid(ERROR_CONTEXT, "length of h", "a power of two, less one", self.h.len()));
         }
         if self.b_g1.len() != self.b_g2.len() {
-            return Err(Error::invalid(PLACE, "length of b_g2", self.b_g1.len(), self.b_g2.len()));
+            return Err(Error::invalid(ERROR_CONTEXT, "length of b_g2", self.b_g1.len(), self.b_g2.len()));
         }
         // With δ = 0 the maker of the key could learn the witness.
         if bool::from(self.delta_g1.is_identity() | self.delta_g2.is_identity()) {
-            return Err(Error::invalid(PLACE, "δ", "a point other than zero", "zero"));
+            return Err(Error::invalid(ERROR_CONTEXT, "δ", "a point other than zero", "zero"));
         }
         Ok(())
     }
@@ -375,7 +375,7 @@ fn bytes_of<C: MsmCurve>(points: usize) -> u64 {
 /// may abort the upload.
 fn table<C: MsmCurve>(
     accelerator: &Accelerator,
-    bases: &Points<C>,
+    bases: &BasePoints<C>,
     reserve: u64,
     abort: Abort<'_>,
 ) -> Result<Table<C>> {
@@ -384,7 +384,7 @@ fn table<C: MsmCurve>(
     if bytes.saturating_add(reserve) > free {
         let name = C::NAME;
         log::warn!("groth16 {name}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs");
-        return Msm::streamed(accelerator, bases.clone());
+        return Msm::with_streamed_bases(accelerator, bases.clone());
     }
-    Msm::shared_unless(accelerator, bases.clone(), Options::default(), abort)
+    Msm::shared_abortable(accelerator, bases.clone(), Options::default(), abort)
 }

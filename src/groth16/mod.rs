@@ -14,25 +14,25 @@
 //! to the coset.
 
 mod batch;
+mod batched;
 mod check;
 mod circuit;
 mod cpu;
+mod device_proof;
+mod device_prover;
 mod engine;
 mod gpu;
+mod in_flight;
 mod key;
-mod lane;
+mod msm_queue;
+mod partial_results;
 mod per_device;
 mod proof;
+mod proof_streams;
 mod prove;
-mod prover;
-mod queue;
 mod quotient;
-mod results;
-mod running;
-mod spread;
+mod schedule;
 mod streamed;
-mod together;
-mod under_way;
 mod witness;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::Result;
 use crate::backend::{Device, lock};
-use crate::waiting::{made_once, there};
+use crate::blocking::{get_or_try_init, try_get};
 
 /// A device and its value, which may be in the making.
 type Slot<T> = (Arc<Device>, Arc<Mutex<Option<Arc<T>>>>);
@@ -31,13 +31,13 @@ impl<T> PerDevice<T> {
     where
         T: Send + Sync,
     {
-        made_once(&self.slot(device), make)
+        get_or_try_init(&self.slot(device), make)
     }
 
     /// Returns the values that exist, without those that are being made.
     pub fn all(&self) -> Vec<Arc<T>> {
         let slots: Vec<_> = lock(&self.0).iter().map(|(_, slot)| slot.clone()).collect();
-        slots.iter().filter_map(|slot| there(slot)).collect()
+        slots.iter().filter_map(|slot| try_get(slot)).collect()
     }
 
     /// Returns whether `device` has a value, or one is being made for it.

@@ -5,7 +5,7 @@ use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
 use rayon::prelude::*;
 
-use super::spread::{Query, Share};
+use super::schedule::{Query, QuerySet};
 use super::{Engine, Parameters};
 
 /// Holds a proof.
@@ -38,7 +38,7 @@ pub(crate) struct Sums<E: Engine> {
 
 /// Holds those MSM results of an assignment that are done.
 #[derive(Clone)]
-pub(super) struct Partial<E: Engine> {
+pub(super) struct PartialSums<E: Engine> {
     pub h: Option<E::G1>,
     pub l: Option<E::G1>,
     pub a: Option<E::G1>,
@@ -46,7 +46,7 @@ pub(super) struct Partial<E: Engine> {
     pub b_g2: Option<E::G2>,
 }
 
-impl<E: Engine> Partial<E> {
+impl<E: Engine> PartialSums<E> {
     pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
 
     /// Holds the result over `query` in G1 only.
@@ -70,11 +70,11 @@ impl<E: Engine> Partial<E> {
     }
 
     /// Returns the queries whose MSMs are done.
-    pub fn share(&self) -> Share {
+    pub fn share(&self) -> QuerySet {
         let Self { h, l, a, b_g1, b_g2 } = self;
         let done = [(Query::H, h), (Query::L, l), (Query::A, a), (Query::BG1, b_g1)];
         let g1 = done.into_iter().filter(|(_, sum)| sum.is_some()).map(|(query, _)| query);
-        g1.chain(b_g2.map(|_| Query::BG2)).fold(Share::default(), Share::with)
+        g1.chain(b_g2.map(|_| Query::BG2)).fold(QuerySet::default(), QuerySet::with)
     }
 
     /// Returns all results, if all are done.
@@ -83,7 +83,7 @@ impl<E: Engine> Partial<E> {
     }
 }
 
-impl<E: Engine> From<Sums<E>> for Partial<E> {
+impl<E: Engine> From<Sums<E>> for PartialSums<E> {
     fn from(Sums { h, l, a, b_g1, b_g2 }: Sums<E>) -> Self {
         Self { h: Some(h), l: Some(l), a: Some(a), b_g1: Some(b_g1), b_g2: Some(b_g2) }
     }

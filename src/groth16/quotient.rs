@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::check::PLACE;
-use super::circuit::OfDevice;
-use super::lane::Lane;
-use super::witness::no_matrices;
+use super::check::ERROR_CONTEXT;
+use super::circuit::DeviceMatrices;
+use super::proof_streams::ProofStreams;
+use super::witness::missing_matrices;
 use super::{Circuit, Witness};
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::matrix::DeviceVectors;
 use crate::ntt::{Direction, NttDomain};
-use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Work-items of a group, `GROTH16_GROUP` of `cl/groth16.cl`, and maximum groups. With more elements, work-items take
@@ -24,7 +24,8 @@ const MAX_GROUPS: u64 = 1 << 16;
 pub(crate) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
     let power = (0..domain.log_n()).fold(domain.coset(), |power, _| power.square());
     let inverse: Option<F> = (power - F::ONE).invert().into();
-    inverse.ok_or_else(|| Error::invalid(PLACE, "generator of the coset", "one outside the domain", "one in it"))
+    inverse
+        .ok_or_else(|| Error::invalid(ERROR_CONTEXT, "generator of the coset", "one outside the domain", "one in it"))
 }
 
 /// Holds memory for a, b and c, zero behind the constraints.
@@ -45,9 +46,9 @@ impl<F: NttField> Vectors<F> {
     /// Queues the coefficients of h, as many as the domain has elements.
     pub fn quotient(
         self,
-        lane: &mut Lane<'_>,
+        lane: &mut ProofStreams<'_>,
         domain: &NttDomain<F>,
-        matrices: Option<&OfDevice<F>>,
+        matrices: Option<&DeviceMatrices<F>>,
         witness: &Witness<'_, F>,
         assignment: &DeviceVector<F>,
     ) -> Result<DeviceVector<F>> {
@@ -71,8 +72,8 @@ impl<F: NttField> Vectors<F> {
 
 /// Queues a, b or c by its `number`: its upload or its product.
 fn evaluate<F: NttField>(
-    lane: &mut Lane<'_>,
-    matrices: Option<&OfDevice<F>>,
+    lane: &mut ProofStreams<'_>,
+    matrices: Option<&DeviceMatrices<F>>,
     witness: &Witness<'_, F>,
     assignment: &DeviceVector<F>,
     (number, vector): (usize, &DeviceVector<F>),
@@ -80,7 +81,7 @@ fn evaluate<F: NttField>(
     if let Some(evaluations) = &witness.evaluations {
         return lane.upload(vector, &[evaluations[number]]);
     }
-    let matrices = matrices.ok_or_else(no_matrices)?;
+    let matrices = matrices.ok_or_else(missing_matrices)?;
     let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
     lane.transform(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
 }
@@ -99,7 +100,7 @@ fn combine<F: NttField>(
     to: &DeviceVector<F>,
     with: &DeviceVector<F>,
 ) -> Result<()> {
-    let args = [mem(factor), mem(to.buffer()), mem(with.buffer())];
+    let args = [buffer_arg(factor), buffer_arg(to.buffer()), buffer_arg(with.buffer())];
     launch::<F>(stream, kernel, to.len(), &args)
 }
 
@@ -111,14 +112,19 @@ pub(super) fn gather<F: NttField>(
 ) -> Result<Arc<Buffer>> {
     let count = chosen.bytes() / 4;
     let scalars = DeviceVector::<F>::unwritten(stream, count)?;
-    launch::<F>(stream, "groth16_gather", count, &[mem(chosen), mem(assignment.buffer()), mem(scalars.buffer())])?;
+    launch::<F>(
+        stream,
+        "groth16_gather",
+        count,
+        &[buffer_arg(chosen), buffer_arg(assignment.buffer()), buffer_arg(scalars.buffer())],
+    )?;
     Ok(scalars.buffer().clone())
 }
 
 fn launch<F: NttField>(stream: &mut Stream, kernel: &str, count: usize, buffers: &[Arg]) -> Result<()> {
-    let number = u32::try_from(count).map_err(|_| Error::invalid(PLACE, "elements", "below 2^32", count))?;
+    let number = u32::try_from(count).map_err(|_| Error::invalid(ERROR_CONTEXT, "elements", "below 2^32", count))?;
     let items = u64::from(number).min(MAX_GROUPS * u64::from(GROUP));
     let args = [&[Arg::U32(number)], buffers].concat();
     // SAFETY: callers pass the buffers that the kernel declares, each of `count` elements; indices are variables.
-    unsafe { Program::of(Family::Groth16, F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
+    unsafe { KernelModule::of(Family::Groth16, F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
 }

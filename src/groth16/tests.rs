@@ -7,8 +7,8 @@ use ff::Field;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 
-use super::proof::Partial;
-use super::spread::{Query, Share};
+use super::proof::PartialSums;
+use super::schedule::{Query, QuerySet};
 use super::{Circuit, Densities, Proof};
 use crate::Accelerator;
 use crate::matrix::Csr;
@@ -36,33 +36,33 @@ fn each_part_of_a_proof_counts() {
 fn sums_join() {
     let sums = [Query::H, Query::L, Query::A, Query::BG1];
     let part = |query: Query| match query {
-        Query::BG2 => Partial::<Bls12>::g2(G2Projective::generator()),
-        query => Partial::g1(query, G1Projective::generator()),
+        Query::BG2 => PartialSums::<Bls12>::g2(G2Projective::generator()),
+        query => PartialSums::g1(query, G1Projective::generator()),
     };
     for first in 0..Query::ALL.len() {
-        let mut joined = Partial::NONE;
+        let mut joined = PartialSums::NONE;
         for step in 0..Query::ALL.len() {
             assert!(joined.all().is_none(), "{step} of five");
             joined.add(part(Query::ALL[(first + step) % Query::ALL.len()]));
         }
-        assert_eq!(joined.share(), Share::ALL);
+        assert_eq!(joined.share(), QuerySet::ALL);
         let all = joined.all().expect("five of five");
         assert!([all.h, all.l, all.a, all.b_g1].into_iter().all(|sum| sum == G1Projective::generator()));
     }
     for query in sums {
-        assert_eq!(part(query).share(), Share::default().with(query));
+        assert_eq!(part(query).share(), QuerySet::default().with(query));
     }
 }
 
 /// Checks the difference and the union of shares.
 #[test]
 fn shares_are_sets() {
-    let of = |queries: &[Query]| queries.iter().copied().fold(Share::default(), Share::with);
+    let of = |queries: &[Query]| queries.iter().copied().fold(QuerySet::default(), QuerySet::with);
     let (first, second) = (of(&[Query::H, Query::L]), of(&[Query::L, Query::BG2]));
     assert_eq!(first.without(second), of(&[Query::H]));
     assert_eq!(second.without(first), of(&[Query::BG2]));
     assert_eq!(first.or(second), of(&[Query::H, Query::L, Query::BG2]));
-    assert!(first.without(Share::ALL).is_empty() && !first.is_empty());
+    assert!(first.without(QuerySet::ALL).is_empty() && !first.is_empty());
 }
 
 /// Checks that variables may all be inputs, and that those in the queries of B are told apart.

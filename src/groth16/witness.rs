@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Circuit;
-use super::check::{PLACE, equal};
+use super::check::{ERROR_CONTEXT, equal};
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -49,10 +49,10 @@ impl<F: NttField> Witness<'_, F> {
 }
 
 /// Returns the error of a witness without evaluations and a circuit without matrices.
-pub(super) fn no_matrices() -> Error {
+pub(super) fn missing_matrices() -> Error {
     no_evaluations("evaluations")
 }
 
 fn no_evaluations(what: impl Into<String>) -> Error {
-    Error::invalid(PLACE, what, "some, or a circuit with its matrices", "neither")
+    Error::invalid(ERROR_CONTEXT, what, "some, or a circuit with its matrices", "neither")
 }

@@ -59,7 +59,7 @@ impl FieldDescription {
     }
 
     /// Returns whether the field is prime and an element has one or two words.
-    pub fn is_words(&self) -> bool {
+    pub fn is_small(&self) -> bool {
         !self.binary && self.limbs() <= 2
     }
 

@@ -6,8 +6,8 @@
 
 mod curves;
 mod fields;
-mod halves;
-pub mod name;
+mod glv;
+pub mod ids;
 mod sources;
 
 use std::collections::BTreeSet;
@@ -16,9 +16,9 @@ use std::fmt::Write as _;
 use blstrs::{Fp, Scalar};
 pub use curves::{CurveDescription, Subgroup};
 pub use fields::{Extension, FieldDescription};
+pub use glv::GlvParams;
+use glv::{GLV_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
 use halo2curves::bn256;
-pub use halves::Halves;
-use halves::{HALF_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
 use sources::{
     COLUMNS, CSR, CURVE, DIALECT_CL, DIALECT_CUDA, EXPERIMENTS, EXPRESSION, FIELD, FIELD_COMMON, FIELD_ENCODING,
     FIELD_EXTENSION, FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE,
@@ -110,7 +110,7 @@ pub struct Module {
     /// Field that it computes in: of a curve, the field of its coordinates, or the field that this extends.
     pub field: FieldDescription,
     /// Whether coordinates are in the quadratic extension `field[u]/(u² + 1)`.
-    pub quadratic: bool,
+    pub is_fp2: bool,
     /// Extension of the field that it computes in; `None` if it computes in the field itself.
     pub extension: Option<Extension>,
     /// Field of the scalars; `None` if there are none.
@@ -122,52 +122,52 @@ pub struct Module {
 }
 
 /// Returns the prime fields of one or two words.
-pub fn word_fields() -> Vec<FieldDescription> {
+pub fn small_fields() -> Vec<FieldDescription> {
     vec![
-        FieldDescription::from_modulus(name::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
-        FieldDescription::from_modulus(name::BABY_BEAR, 15 * (1 << 27) + 1),
+        FieldDescription::from_modulus(ids::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
+        FieldDescription::from_modulus(ids::BABY_BEAR, 15 * (1 << 27) + 1),
     ]
 }
 
 /// Returns the extensions of the [`word_fields`] from which challenges of sumcheck come, in their order.
 pub fn extensions() -> [Extension; 2] {
     [
-        Extension { name: name::GOLDILOCKS2, degree: 2, residue: 7 },
-        Extension { name: name::BABY_BEAR4, degree: 4, residue: 11 },
+        Extension { name: ids::GOLDILOCKS2, degree: 2, residue: 7 },
+        Extension { name: ids::BABY_BEAR4, degree: 4, residue: 11 },
     ]
 }
 
 /// Returns every prime field that points or transforms are over.
 pub fn fields() -> Vec<FieldDescription> {
     vec![
-        FieldDescription::from_gpu_field::<Scalar>(name::BLS12_381_FR),
-        FieldDescription::from_gpu_field::<Fp>(name::BLS12_381_FQ),
-        FieldDescription::from_prime_field::<bn256::Fr>(name::BN254_FR),
-        FieldDescription::from_prime_field::<bn256::Fq>(name::BN254_FQ),
-        FieldDescription::from_prime_field::<pasta_curves::Fp>(name::PASTA_FP),
-        FieldDescription::from_prime_field::<pasta_curves::Fq>(name::PASTA_FQ),
+        FieldDescription::from_gpu_field::<Scalar>(ids::BLS12_381_FR),
+        FieldDescription::from_gpu_field::<Fp>(ids::BLS12_381_FQ),
+        FieldDescription::from_prime_field::<bn256::Fr>(ids::BN254_FR),
+        FieldDescription::from_prime_field::<bn256::Fq>(ids::BN254_FQ),
+        FieldDescription::from_prime_field::<pasta_curves::Fp>(ids::PASTA_FP),
+        FieldDescription::from_prime_field::<pasta_curves::Fq>(ids::PASTA_FQ),
     ]
 }
 
 /// Lists curves by name, coordinate field, extension and scalar field.
 const CURVES: [(&str, &str, bool, &str); 6] = [
-    (name::BLS12_381_G1, name::BLS12_381_FQ, false, name::BLS12_381_FR),
-    (name::BLS12_381_G2, name::BLS12_381_FQ, true, name::BLS12_381_FR),
-    (name::BN254_G1, name::BN254_FQ, false, name::BN254_FR),
-    (name::BN254_G2, name::BN254_FQ, true, name::BN254_FR),
-    (name::PALLAS, name::PASTA_FP, false, name::PASTA_FQ),
-    (name::VESTA, name::PASTA_FQ, false, name::PASTA_FP),
+    (ids::BLS12_381_G1, ids::BLS12_381_FQ, false, ids::BLS12_381_FR),
+    (ids::BLS12_381_G2, ids::BLS12_381_FQ, true, ids::BLS12_381_FR),
+    (ids::BN254_G1, ids::BN254_FQ, false, ids::BN254_FR),
+    (ids::BN254_G2, ids::BN254_FQ, true, ids::BN254_FR),
+    (ids::PALLAS, ids::PASTA_FP, false, ids::PASTA_FQ),
+    (ids::VESTA, ids::PASTA_FQ, false, ids::PASTA_FP),
 ];
 
 /// Names the field of the curves whose encoding of points kernels know.
-const ENCODED_FIELD: &str = name::BLS12_381_FQ;
+const ENCODED_FIELD: &str = ids::BLS12_381_FQ;
 
 /// Lists fields with a large power of two dividing p − 1, on which transforms are defined.
-const NTT_FIELDS: [&str; 4] = [name::BLS12_381_FR, name::BN254_FR, name::PASTA_FP, name::PASTA_FQ];
+const NTT_FIELDS: [&str; 4] = [ids::BLS12_381_FR, ids::BN254_FR, ids::PASTA_FP, ids::PASTA_FQ];
 /// Lists fields of provers that work on columns one operation at a time.
-const COLUMN_FIELDS: [&str; 1] = [name::BN254_FR];
+const COLUMN_FIELDS: [&str; 1] = [ids::BN254_FR];
 /// Lists scalar fields of curves with a pairing.
-const PAIRING_FIELDS: [&str; 2] = [name::BLS12_381_FR, name::BN254_FR];
+const PAIRING_FIELDS: [&str; 2] = [ids::BLS12_381_FR, ids::BN254_FR];
 
 /// Returns every module, in a fixed order.
 pub fn modules() -> Vec<Module> {
@@ -177,7 +177,7 @@ pub fn modules() -> Vec<Module> {
         name: format!("{}_{}{}", family.name(), field.name, if quadratic { "2" } else { "" }),
         family,
         field: field.clone(),
-        quadratic,
+        is_fp2: quadratic,
         extension: None,
         scalar: None,
         curve: None,
@@ -185,7 +185,7 @@ pub fn modules() -> Vec<Module> {
     };
     let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, f, false)).collect();
     modules.extend(
-        [name::BLS12_381_FQ, name::BN254_FQ]
+        [ids::BLS12_381_FQ, ids::BN254_FQ]
             .iter()
             .filter_map(|n| by_name(n))
             .map(|f| of_field(Family::Vector, &f, true)),
@@ -204,14 +204,14 @@ pub fn modules() -> Vec<Module> {
     for (family, names) in families {
         modules.extend(names.iter().filter_map(|n| by_name(n)).map(|f| of_field(family, &f, false)));
     }
-    for (field, extension) in word_fields().iter().zip(extensions()) {
+    for (field, extension) in small_fields().iter().zip(extensions()) {
         modules.extend([Family::Gemm, Family::Sumcheck].map(|family| of_field(family, field, false)));
         let name = format!("{}_{}", Family::Sumcheck.name(), extension.name);
         modules.push(Module { name, extension: Some(extension), ..of_field(Family::Sumcheck, field, false) });
     }
-    let ghash = FieldDescription::ghash(name::GHASH);
+    let ghash = FieldDescription::ghash(ids::GHASH);
     modules.push(of_field(Family::Sumcheck, &ghash, false));
-    let name = format!("{}_{}", Family::SumcheckSliced.name(), name::TOWER);
+    let name = format!("{}_{}", Family::SumcheckSliced.name(), ids::TOWER);
     modules.push(Module { name, ..of_field(Family::SumcheckSliced, &ghash, false) });
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
@@ -219,7 +219,16 @@ pub fn modules() -> Vec<Module> {
             for family in [Family::Msm, Family::Points] {
                 let (name, field) = (format!("{}_{name}", family.name()), field.clone());
                 let (scalar, curve) = (scalar.clone(), curve.clone());
-                modules.push(Module { name, family, field, quadratic, extension: None, scalar, curve, define: "" });
+                modules.push(Module {
+                    name,
+                    family,
+                    field,
+                    is_fp2: quadratic,
+                    extension: None,
+                    scalar,
+                    curve,
+                    define: "",
+                });
             }
         }
     }
@@ -231,22 +240,22 @@ pub fn modules() -> Vec<Module> {
 pub fn clmad_modules() -> Vec<Module> {
     let binary = modules().into_iter().filter(|module| module.field.binary && module.family == Family::Sumcheck);
     binary
-        .map(|module| Module { name: format!("{}_{}", module.name, name::CLMAD), define: HAS_CLMAD, ..module })
+        .map(|module| Module { name: format!("{}_{}", module.name, ids::CLMAD), define: HAS_CLMAD, ..module })
         .collect()
 }
 
 /// Returns modules for CUDA only, which know no field: products of bytes on tensor cores, and a bench's experiments.
 pub fn cuda_modules() -> Vec<Module> {
-    [of_bytes(Family::GemmInt8, name::TENSOR, ""), of_bytes(Family::Experiments, name::SEED, "")].concat()
+    [byte_module(Family::GemmInt8, ids::TENSOR, ""), byte_module(Family::Experiments, ids::EXPERIMENTS, "")].concat()
 }
 
 /// Returns the module of byte products for devices of compute capability 9.0 alone, by instructions that no others
 /// have.
 pub fn hopper_modules() -> Vec<Module> {
-    of_bytes(Family::GemmInt8, name::HOPPER, HAS_WGMMA)
+    byte_module(Family::GemmInt8, ids::HOPPER, HAS_WGMMA)
 }
 
-fn of_bytes(family: Family, name: &str, define: &'static str) -> Vec<Module> {
+fn byte_module(family: Family, name: &str, define: &'static str) -> Vec<Module> {
     let any = modules().into_iter().find(|module| module.family == Family::Gemm);
     let name = format!("{}_{name}", family.name());
     any.map(|module| Module { name, family, define, ..module }).into_iter().collect()
@@ -254,7 +263,7 @@ fn of_bytes(family: Family, name: &str, define: &'static str) -> Vec<Module> {
 
 /// Returns the sorted names of kernels that wait by themselves for earlier work in their stream: those that
 /// `STARTS_EARLY` of `cuda/dialect.cuh` declares.
-pub fn starting_early() -> Vec<String> {
+pub fn pdl_kernels() -> Vec<String> {
     let sources = modules().into_iter().map(|module| module.source(Dialect::Cuda));
     let declared = |line: &str| Some(line.strip_prefix("STARTS_EARLY(")?.strip_suffix(')')?.to_owned());
     let declared = |source: String| source.lines().filter_map(declared).collect::<Vec<_>>();
@@ -272,36 +281,36 @@ impl Module {
             return text;
         }
         if let (Family::Msm, Some(scalar)) = (self.family, &self.scalar) {
-            section(&mut text, scalar, &[]);
+            emit_field(&mut text, scalar, &[]);
         }
-        section(&mut text, &self.field, self.field_extras());
-        let coordinate = if self.quadratic {
+        emit_field(&mut text, &self.field, self.extra_field_sources());
+        let coordinate = if self.is_fp2 {
             let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {}2", self.field.name, self.field.name);
             text.push_str(FIELD2);
             text.push_str(FIELD_LOOSE);
             text.push_str("#undef FIELD\n");
             format!("{}2", self.field.name)
         } else if let Some(extension) = &self.extension {
-            extension_section(&mut text, &self.field, extension);
+            emit_extension(&mut text, &self.field, extension);
             extension.name.to_owned()
         } else {
             self.field.name.to_owned()
         };
         let degree = self.extension.as_ref().map_or(1, |extension| extension.degree);
-        let words = self.field.limbs() * if self.quadratic { 2 } else { degree };
+        let words = self.field.limbs() * if self.is_fp2 { 2 } else { degree };
         let _ = writeln!(text, "#define FIELD {coordinate}\n#define FIELD_WORDS {words}");
         if let Some(scalar) = &self.scalar {
             let _ = writeln!(text, "#define SCALAR {}\n#define SCALAR_LIMBS {}", scalar.name, scalar.limbs());
         }
         if let Some(curve) = &self.curve {
-            curve_constants(&mut text, curve);
+            emit_curve(&mut text, curve);
         }
         self.family_sources(&mut text);
         text
     }
 
     /// Returns the sources of the field that only this family needs.
-    fn field_extras(&self) -> &'static [&'static str] {
+    fn extra_field_sources(&self) -> &'static [&'static str] {
         match self.family {
             Family::Ntt | Family::NttSmall => SHOUP,
             Family::Plonk => PLONK_FIELD,
@@ -325,7 +334,7 @@ impl Module {
             Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
             Family::Csr => CSR.iter().for_each(|part| text.push_str(part)),
             Family::Columns => text.push_str(COLUMNS),
-            Family::Gemm if self.field.is_words() => GEMM_WORDS.iter().for_each(|part| text.push_str(part)),
+            Family::Gemm if self.field.is_small() => GEMM_WORDS.iter().for_each(|part| text.push_str(part)),
             Family::Gemm => GEMM.iter().for_each(|part| text.push_str(part)),
             Family::GemmInt8 => {
                 text.push_str(INT8_RESIDUES);
@@ -340,7 +349,7 @@ impl Module {
             }
             Family::Sumcheck => {
                 let base = self.extension.is_some().then_some(SUMCHECK_BASE);
-                let sums = self.field.is_words().then_some(SUMCHECK_WORDS);
+                let sums = self.field.is_small().then_some(SUMCHECK_WORDS);
                 [SUMCHECK_PRIME]
                     .into_iter()
                     .chain(sums)
@@ -370,7 +379,7 @@ impl Module {
 }
 
 /// Defines a binary or a prime field: its constants, then its functions, prefixed by its name, with those of `more`.
-fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
+fn emit_field(text: &mut String, field: &FieldDescription, more: &[&str]) {
     if field.binary {
         let _ = writeln!(text, "#define FIELD {}\n{GHASH}\n#undef FIELD", field.name);
         return;
@@ -410,7 +419,7 @@ fn section(text: &mut String, field: &FieldDescription, more: &[&str]) {
 }
 
 /// Defines an extension of a field that is already defined.
-fn extension_section(text: &mut String, field: &FieldDescription, extension: &Extension) {
+fn emit_extension(text: &mut String, field: &FieldDescription, extension: &Extension) {
     let Extension { name, degree, .. } = extension;
     let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {name}\n#define DEGREE {degree}", field.name);
     define_limbs(text, "RESIDUE", &extension.residue_limbs(field));
@@ -419,9 +428,9 @@ fn extension_section(text: &mut String, field: &FieldDescription, extension: &Ex
 }
 
 /// Defines the constants of a curve.
-fn curve_constants(text: &mut String, curve: &CurveDescription) {
+fn emit_curve(text: &mut String, curve: &CurveDescription) {
     define_limbs(text, "CURVE_B", &curve.b);
-    halves_constants(text, &curve.halves);
+    emit_glv(text, &curve.halves);
     if let Some(Subgroup { alpha, beta, factor }) = &curve.subgroup {
         define_limbs(text, "ALPHA", alpha);
         define_limbs(text, "BETA", beta);
@@ -431,10 +440,10 @@ fn curve_constants(text: &mut String, curve: &CurveDescription) {
 }
 
 /// Defines the endomorphism and the constants of the GLV decomposition.
-fn halves_constants(text: &mut String, halves: &Halves) {
+fn emit_glv(text: &mut String, halves: &GlvParams) {
     define_limbs(text, "LAMBDA_X", &halves.beta);
     for (what, count) in
-        [("HALF_WORDS", HALF_WORDS), ("QUOTIENT_WORDS", QUOTIENT_WORDS), ("QUOTIENT_SHIFT", QUOTIENT_SHIFT)]
+        [("HALF_WORDS", GLV_WORDS), ("QUOTIENT_WORDS", QUOTIENT_WORDS), ("QUOTIENT_SHIFT", QUOTIENT_SHIFT)]
     {
         let _ = writeln!(text, "#define {what} {count}");
     }

@@ -19,18 +19,18 @@ const CPU_PIECE: usize = 1 << 11;
 pub(super) fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &Scalars<'_>, abort: Abort<'_>) -> Result<C::Curve> {
     if let Some((field, elements)) = scalars.elements_in_host_memory() {
         let part = |bases: &[C], elements: &[[u8; 32]]| C::msm_cpu_elements(bases, field, elements);
-        if let Some(sum) = in_pieces(bases, elements, abort, part)? {
+        if let Some(sum) = chunked_sum(bases, elements, abort, part)? {
             return Ok(sum);
         }
     }
     let sum =
-        in_pieces(bases, &on_host::<C::Scalar>(scalars)?, abort, |bases, scalars| Some(C::msm_cpu(bases, scalars)));
+        chunked_sum(bases, &on_host::<C::Scalar>(scalars)?, abort, |bases, scalars| Some(C::msm_cpu(bases, scalars)));
     Ok(sum?.unwrap_or_else(C::Curve::identity))
 }
 
 /// Computes the sum with `part`, in pieces only if there is a hook to poll, since larger sums take less time per point.
 /// Returns `None` if `part` does for a piece.
-fn in_pieces<C: MsmCurve>(
+fn chunked_sum<C: MsmCurve>(
     bases: &[C],
     scalars: &[[u8; 32]],
     abort: Abort<'_>,

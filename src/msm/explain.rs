@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use ff::PrimeField;
 
-use super::plan::{MOST_JOINED, Need, Plan, Split};
-use super::run::{Bases, Work, most, plan_for, split_for};
-use super::scalars::{Place, Scalars, on_host};
+use super::exec::{Bases, MsmInput, batch_size, plan_for, split_for};
+use super::plan::{MAX_BATCH, Plan, Sharding, Workload};
+use super::scalars::{ScalarLocation, Scalars, on_host};
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
+use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
-use crate::program::Program;
 use crate::{Error, Result};
 
 /// Describes how a multiplication is divided into shares of the devices, windows, chunks and kernels.
@@ -55,20 +55,20 @@ pub struct Explanation {
 impl Explanation {
     pub(super) fn new<C: MsmCurve>(
         devices: &[Arc<Device>],
-        work: &Work<'_, C>,
+        work: &MsmInput<'_, C>,
         points: usize,
         scalars: Option<Scalars<'_>>,
     ) -> Result<Self> {
         let (split, plans, joined) = plans(devices, work, points, scalars)?;
         let most = plans.iter().max_by_key(|plan| plan.bytes()).copied();
         let most = most.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
-        let (plan, share) = (most.of_all(), split.grid.piece().min(points));
+        let (plan, share) = (most.unrestricted(), split.grid.piece().min(points));
         let table_bytes = work.bases.iter().map(|bases| match bases {
             Bases::Host(_) => 0,
             Bases::Device(table) => table.buffer.bytes() as u64,
         });
         let longest_row = match scalars {
-            Some(scalars) if matches!(scalars.place, Place::Host(_)) => {
+            Some(scalars) if matches!(scalars.place, ScalarLocation::Host(_)) => {
                 longest_row::<C>(&plan, &on_host::<C::Scalar>(&scalars)?[..share])?
             }
             _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), scalar_bits::<C>(scalars)),
@@ -81,8 +81,8 @@ impl Explanation {
             devices: devices.iter().take(work.bases.len()).map(|device| device.info().name.clone()).collect(),
             window_groups: plans.iter().map(|plan| plan.windows - plan.sets + plan.own_sets()).collect(),
             window: (plan.c, plan.windows),
-            narrow_windows: plan.sets - plan.wide,
-            halved: plan.halved,
+            narrow_windows: plan.sets - plan.wide_windows,
+            halved: plan.glv,
             sets: plan.sets,
             rows: (rows, entries / rows),
             longest_row,
@@ -104,22 +104,22 @@ impl Explanation {
 /// long batch joins. There is no plan if there is nothing to do.
 fn plans<C: MsmCurve>(
     devices: &[Arc<Device>],
-    work: &Work<'_, C>,
+    work: &MsmInput<'_, C>,
     points: usize,
     scalars: Option<Scalars<'_>>,
-) -> Result<(Split, Vec<Plan>, usize)> {
+) -> Result<(Sharding, Vec<Plan>, usize)> {
     let on_device = scalars.is_none_or(|scalars| scalars.grid().is_some());
-    let need = Need { on_device, ..Need::alone(points, scalar_bits::<C>(scalars)) };
+    let need = Workload { on_device, ..Workload::single(points, scalar_bits::<C>(scalars)) };
     let split = split_for(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
     let plan = |(number, (device, bases)): (usize, (&Arc<Device>, _))| {
-        let (points, own) = (split.points(number, points).len(), split.own(number));
-        plan_for(device, bases, Need { points, own, ..need }, &work.options)
+        let (points, own) = (split.points(number, points).len(), split.assignment(number));
+        plan_for(device, bases, Workload { points, own, ..need }, &work.options)
     };
     let first = devices.iter().zip(work.bases).take(split.grid.groups).enumerate();
     let plans = first.map(plan).collect::<Result<_>>()?;
     let points = split.points(0, points).len();
-    let batch = Need { points, own: split.own(0), vectors: MOST_JOINED as u32, joined: true, ..need };
-    let joined = devices.first().map_or(Ok(1), |device| most(device, work, (0, batch), MOST_JOINED))?;
+    let batch = Workload { points, own: split.assignment(0), vectors: MAX_BATCH as u32, joined: true, ..need };
+    let joined = devices.first().map_or(Ok(1), |device| batch_size(device, work, (0, batch), MAX_BATCH))?;
     Ok((split, plans, joined))
 }
 
@@ -135,7 +135,7 @@ fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: 
     // The highest window has the remaining bits, and as few rows as they allow. If its digits are 0 and 1 alone, a row
     // has at most two thirds of the points.
     let highest = 2 * points / (2 * highest_digit::<F>(plan, scalar_bits)).max(3);
-    let others_highest = if plan.halved { highest } else { others * points / u64::from(plan.buckets(0)) };
+    let others_highest = if plan.glv { highest } else { others * points / u64::from(plan.buckets(0)) };
     let mean = plan.mean_row().max(highest + others_highest) + 1;
     // Rows of few entries vary more than a normal distribution.
     (mean + (25 * mean).isqrt() + 3).min(points * (others + 1))
@@ -144,7 +144,7 @@ fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: 
 /// Returns the highest window's digit of the largest scalars.
 fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
     let (highest, below) = (plan.windows - 1, plan.first_bit(plan.windows - 1));
-    if plan.halved {
+    if plan.glv {
         // The digit is at least half of 2^(half_bits − below).
         return 1 << plan.half_bits().saturating_sub(below + 1);
     }
@@ -158,12 +158,12 @@ fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
 
 /// Counts the entries of the fullest bucket for canonical `scalars`, with digits as the kernels make them.
 fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
-    let halves = if plan.halved { Program::of(Family::Msm, C::NAME)?.halves() } else { None };
+    let halves = if plan.glv { KernelModule::of(Family::Msm, C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
     for scalar in scalars.iter().map(scalar_from_bytes::<C::Scalar>) {
         match halves {
             Some(halves) => {
-                let halves = halves.halve(&scalar_to_bytes(scalar));
+                let halves = halves.glv_decompose(&scalar_to_bytes(scalar));
                 for (_, half) in &halves {
                     count_digits(plan, half, &mut counts);
                 }

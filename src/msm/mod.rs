@@ -25,23 +25,23 @@
 
 mod bases;
 mod cpu;
+mod exec;
 mod explain;
-mod once;
+mod one_shot;
 mod options;
+mod pending;
 mod plan;
-mod queued;
 mod request;
 mod resident;
-mod run;
 mod scalars;
 
 pub(crate) use bases::check;
-pub use bases::{EncodedPoints, Expected, FilePoints, MappedFile, PointName, Points, decode};
+pub use bases::{BasePoints, EncodedPoints, FilePoints, MappedFile, PointChecks, PointName, decode};
 pub use explain::Explanation;
-pub use once::{msm, msm_with_options};
+pub use one_shot::{msm, msm_with_options};
 pub use options::Options;
-pub(crate) use plan::even;
-pub(crate) use queued::Queued;
-pub use resident::{Msm, Running};
-pub(crate) use scalars::Copied;
-pub use scalars::{DeviceScalars, Form, Scalars};
+pub(crate) use pending::QueuedMsm;
+pub(crate) use plan::balanced_len;
+pub use resident::{Msm, PendingMsm};
+pub(crate) use scalars::ZeroizingScalars;
+pub use scalars::{DeviceScalars, ScalarForm, Scalars};

@@ -49,7 +49,7 @@ impl Options {
     }
 
     /// Returns the maximum number of an accelerator's devices to use.
-    pub(super) fn most_devices(&self) -> usize {
+    pub(super) fn max_devices(&self) -> usize {
         if self.devices == 0 { usize::MAX } else { self.devices }
     }
 }

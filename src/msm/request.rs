@@ -1,7 +1,7 @@
 //! Checks that every multiplication starts with, and its name in reports.
 
 use crate::curve::MsmCurve;
-use crate::report::Call;
+use crate::report::OpScope;
 use crate::{Error, Result};
 
 /// Checks that there is a scalar for each base.
@@ -13,6 +13,6 @@ pub(super) fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
 }
 
 /// Returns the call of a multiplication by `elements` scalars, as reports name it.
-pub(super) fn call<C: MsmCurve>(elements: usize) -> Call {
-    Call { operation: format!("msm {}", C::NAME), elements }
+pub(super) fn call<C: MsmCurve>(elements: usize) -> OpScope {
+    OpScope { operation: format!("msm {}", C::NAME), elements }
 }

@@ -5,16 +5,16 @@ use std::time::Duration;
 
 use group::Group;
 
-use super::bases::{Held, Points, Table, check, problem};
+use super::bases::{BasePoints, BaseTable, HostBases, check, problem};
 use super::cpu::on_cpu;
+use super::exec::{self, Bases, MsmInput, Pipeline, PlanMemos};
 use super::explain::Explanation;
 use super::options::Options;
-use super::plan::{Grid, Need, Plan};
-use super::queued::Queued;
+use super::pending::QueuedMsm;
+use super::plan::{DeviceMesh, Plan, Workload};
 use super::request::{call, check_lengths};
-use super::run::{self, Bases, Choices, Pipeline, Work};
-use super::scalars::{DeviceScalars, Form, Scalars};
-use crate::backend::{Abort, Buffer, Device, Stream, Traffic, guarded};
+use super::scalars::{DeviceScalars, ScalarForm, Scalars};
+use crate::backend::{Abort, Buffer, Device, Stream, Traffic, catch_hook_panic};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -43,11 +43,11 @@ use crate::{Accelerator, Error, Report, Result};
 pub struct Msm<'a, C> {
     accelerator: Accelerator,
     options: Options,
-    bases: Held<'a, C>,
+    bases: HostBases<'a, C>,
     /// One per device, in order of the bases; empty if the bases are on the host only.
-    tables: Vec<Table>,
-    grid: Grid,
-    choices: Choices,
+    tables: Vec<BaseTable>,
+    grid: DeviceMesh,
+    choices: PlanMemos,
 }
 
 impl<C: MsmCurve> Msm<'static, C> {
@@ -57,29 +57,29 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// # Errors
     /// - [`Error::Invalid`]: an option is out of its range, or an encoded point fails its checks.
     /// - The error of a forced backend that has too little memory or failed.
-    pub fn shared(accelerator: &Accelerator, bases: impl Into<Points<C>>, options: Options) -> Result<Self> {
-        Self::shared_unless(accelerator, bases.into(), options, None)
+    pub fn shared(accelerator: &Accelerator, bases: impl Into<BasePoints<C>>, options: Options) -> Result<Self> {
+        Self::shared_abortable(accelerator, bases.into(), options, None)
     }
 
     /// Uploads `bases` like [`Self::shared`]; the hook `abort` can stop the upload.
-    pub(crate) fn shared_unless(
+    pub(crate) fn shared_abortable(
         accelerator: &Accelerator,
-        bases: Points<C>,
+        bases: BasePoints<C>,
         options: Options,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        Self::upload(accelerator, Held::Shared(bases), options, abort)
+        Self::upload(accelerator, HostBases::Shared(bases), options, abort)
     }
 
     /// Keeps `bases` on the host: every call streams them.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if an encoded point fails its checks.
-    pub(crate) fn streamed(accelerator: &Accelerator, bases: Points<C>) -> Result<Self> {
+    pub(crate) fn with_streamed_bases(accelerator: &Accelerator, bases: BasePoints<C>) -> Result<Self> {
         bases.on_host()?;
-        let grid = Grid::of_points(bases.len(), accelerator.devices().len());
+        let grid = DeviceMesh::by_points(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
-        Ok(Self { accelerator, options, bases: Held::Shared(bases), tables, grid, choices: Choices::default() })
+        Ok(Self { accelerator, options, bases: HostBases::Shared(bases), tables, grid, choices: PlanMemos::default() })
     }
 }
 
@@ -104,32 +104,32 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::Invalid`]: an option is out of its range.
     /// - The error of a forced backend that has too little memory or failed.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
-        Self::upload(accelerator, Held::Borrowed(bases), options, None)
+        Self::upload(accelerator, HostBases::Borrowed(bases), options, None)
     }
 
-    fn upload(accelerator: &Accelerator, bases: Held<'a, C>, options: Options, abort: Abort<'_>) -> Result<Self> {
+    fn upload(accelerator: &Accelerator, bases: HostBases<'a, C>, options: Options, abort: Abort<'_>) -> Result<Self> {
         options.check()?;
-        let devices = accelerator.devices().iter().take(options.most_devices());
-        let accelerator = accelerator.on_devices(devices.cloned().collect());
-        let held = run::grid::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
+        let devices = accelerator.devices().iter().take(options.max_devices());
+        let accelerator = accelerator.with_devices(devices.cloned().collect());
+        let held = exec::choose_mesh::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
             let devices = accelerator.devices().iter().take(grid.devices).enumerate();
             let held = devices.map(|(number, device)| (device, grid.held(number, bases.len())));
             let tables = held.filter(|(_, range)| !range.is_empty());
-            let tables = tables.map(|(device, range)| Table::new(device, bases.part(range)?, &options, abort));
+            let tables = tables.map(|(device, range)| BaseTable::new(device, bases.part(range)?, &options, abort));
             Ok((grid, tables.collect::<Result<Vec<_>>>()?))
         });
         let (grid, tables) = match held {
             Err(error @ (Error::Invalid { .. } | Error::Aborted)) => return Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("msm {}: bases stay on the host: {error}", C::NAME);
-                (Grid::of_points(bases.len(), accelerator.devices().len()), Vec::new())
+                (DeviceMesh::by_points(bases.len(), accelerator.devices().len()), Vec::new())
             }
             held => held?,
         };
         if tables.is_empty() {
             bases.on_host()?;
         }
-        Ok(Self { accelerator, options, bases, tables, grid, choices: Choices::default() })
+        Ok(Self { accelerator, options, bases, tables, grid, choices: PlanMemos::default() })
     }
 
     /// Checks untrusted `bases` and uploads them with `options`. Each base must be infinity or a point of the curve's
@@ -154,7 +154,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// # Errors
     /// - [`Error::Invalid`]: there are not as many scalars as bases, or there is no device.
     /// - The error of a device that has too little memory or failed.
-    pub fn upload_scalars(&self, scalars: &[[u8; 32]], form: Form) -> Result<DeviceScalars> {
+    pub fn upload_scalars(&self, scalars: &[[u8; 32]], form: ScalarForm) -> Result<DeviceScalars> {
         check_lengths(self.bases.len(), scalars.len())?;
         DeviceScalars::spread(self.accelerator.devices(), self.grid, scalars, form)
     }
@@ -175,7 +175,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - The error of a forced backend that failed.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
-        sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::lost("msm"))
+        sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::internal("msm"))
     }
 
     /// Computes the sums of several `vectors` of scalars over the same bases, in their order. This is cheaper than one
@@ -197,9 +197,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
             let bases = self.bases.on_host()?;
             vectors.iter().map(|scalars| on_cpu(bases, scalars, abort)).collect()
         };
-        guarded(abort, |abort| {
+        catch_hook_panic(abort, |abort| {
             let call = call::<C>(elements);
-            self.accelerator.run(call, |devices| run::msm(devices, work, abort), || on_host(abort))
+            self.accelerator.dispatch(call, |devices| exec::msm(devices, work, abort), || on_host(abort))
         })
     }
 
@@ -208,11 +208,11 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if there are not as many scalars as bases.
-    pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<Running<'s, 'a, C>> {
+    pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<PendingMsm<'s, 'a, C>> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
         let pipelines = self.pipelines(&scalars, None, 1, None);
-        Ok(Running { msm: self, scalars, pipelines })
+        Ok(PendingMsm { msm: self, scalars, pipelines })
     }
 
     /// Queues a sum of `scalars` on the devices, with 1/`parts` of their free memory. The first device uses `stream` if
@@ -226,9 +226,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         stream: Option<Stream>,
         parts: usize,
         abort: Abort<'_>,
-    ) -> Result<Queued<'_, C>> {
+    ) -> Result<QueuedMsm<'_, C>> {
         check_lengths(self.bases.len(), scalars.len())?;
-        Ok(Queued::new(self.pipelines(&scalars.into(), stream, parts, abort)?, scalars))
+        Ok(QueuedMsm::new(self.pipelines(&scalars.into(), stream, parts, abort)?, scalars))
     }
 
     /// Starts `vector` on every device; the first device uses `stream` if it is given.
@@ -241,14 +241,14 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     ) -> Result<Vec<Pipeline>> {
         let (bases, devices) = (self.shares()?, self.accelerator.devices());
         let work = self.work(&bases, std::slice::from_ref(vector));
-        let split = run::split(devices, &work, vector, parts, abort)?;
+        let split = exec::split(devices, &work, vector, parts, abort)?;
         let start =
-            |(number, device)| run::start((device, stream.take()), number, work, (vector, &split), parts, abort);
+            |(number, device)| exec::start((device, stream.take()), number, work, (vector, &split), parts, abort);
         devices.iter().take(bases.len()).enumerate().map(start).collect()
     }
 
-    fn work<'w>(&'w self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> Work<'w, C> {
-        Work { bases, vectors, grid: self.grid, choices: &self.choices, options: self.options }
+    fn work<'w>(&'w self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> MsmInput<'w, C> {
+        MsmInput { bases, vectors, grid: self.grid, choices: &self.choices, options: self.options }
     }
 
     /// Computes the sums of several `vectors` on the devices, without a CPU fallback: a failure is left to the caller.
@@ -259,15 +259,15 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
         let work = self.work(&bases, &vectors);
-        run::msm(self.accelerator.devices(), work, abort)
+        exec::msm(self.accelerator.devices(), work, abort)
     }
 
     /// Estimates by the model the time of one MSM on the first device, with `bytes` of workspace and `at_once`
     /// concurrent MSMs. Its scalars are on that device. Returns `None` if the memory does not suffice or there is no
     /// device.
-    pub(crate) fn time_within(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
+    pub(crate) fn estimate_time(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
         let (points, at_once, abortable) = (self.bases.len(), at_once as u32, abort.is_some());
-        let need = Need { at_once, abortable, ..Need::alone(points, C::SCALAR_BITS) };
+        let need = Workload { at_once, abortable, ..Workload::single(points, C::SCALAR_BITS) };
         let problem = problem::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
         Plan::fit(problem, bytes).ok().map(|plan| plan.time(points))
     }
@@ -299,13 +299,13 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
 }
 
 /// Holds a sum in flight. If dropped without waiting, it first runs to its end.
-pub struct Running<'s, 'a, C> {
+pub struct PendingMsm<'s, 'a, C> {
     msm: &'s Msm<'a, C>,
     scalars: Scalars<'s>,
     pipelines: Result<Vec<Pipeline>>,
 }
 
-impl<C: MsmCurve> Running<'_, '_, C> {
+impl<C: MsmCurve> PendingMsm<'_, '_, C> {
     /// Waits for the sum and returns it.
     ///
     /// # Errors
@@ -320,8 +320,8 @@ impl<C: MsmCurve> Running<'_, '_, C> {
             })
         };
         let on_host = |abort: Abort<'_>| on_cpu(msm.bases.on_host()?, &scalars, abort);
-        guarded(abort, |abort| {
-            msm.accelerator.run(call::<C>(scalars.len()), |_| finish(pipelines, abort), || on_host(abort))
+        catch_hook_panic(abort, |abort| {
+            msm.accelerator.dispatch(call::<C>(scalars.len()), |_| finish(pipelines, abort), || on_host(abort))
         })
     }
 
@@ -340,7 +340,7 @@ impl<C: MsmCurve> Running<'_, '_, C> {
         let (sum, report) = self.wait(abort)?;
         let mut stream = device.stream()?;
         stream.upload_at(buffer, offset, &C::to_device(&[sum.to_affine()]))?;
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         Ok(report)
     }
 }

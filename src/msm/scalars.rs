@@ -7,15 +7,15 @@ use std::sync::Arc;
 use ff::PrimeField;
 use rayon::prelude::*;
 
-use super::plan::Grid;
-use crate::backend::{Buffer, Device, Mark, clear_all_past_cache};
+use super::plan::DeviceMesh;
+use crate::backend::{Buffer, Device, Event, par_zero_nontemporal};
 use crate::curve::{scalar_from_bytes, scalar_to_bytes};
 use crate::field::{NttField, as_bytes};
 use crate::{Accelerator, Error, Result};
 
 /// Selects how the bytes of a scalar represent its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ScalarForm {
     /// The number itself: any value below 2^256 counts modulo the group's order r.
     Canonical,
     /// 2^256 times the number, modulo r; any 256-bit value is allowed too.
@@ -25,24 +25,24 @@ pub enum Form {
 /// Refers to the scalars of one multiplication, 32 little-endian bytes each, on the host or on the devices.
 #[derive(Debug, Clone, Copy)]
 pub struct Scalars<'a> {
-    pub(super) place: Place<'a>,
-    pub(super) form: Form,
+    pub(super) place: ScalarLocation<'a>,
+    pub(super) form: ScalarForm,
     pub(super) bit_length: Option<u32>,
     /// The name of their field, if they are the memory of its elements.
     field: Option<&'static str>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum ScalarLocation<'a> {
     Host(&'a [[u8; 32]]),
     Devices(&'a DeviceScalars),
 }
 
 /// Holds scalars in host memory, their form, and their promised bit length.
 #[cfg(feature = "mpi")]
-pub(crate) type Whole<'a> = (&'a [[u8; 32]], Form, Option<u32>);
+pub(crate) type Whole<'a> = (&'a [[u8; 32]], ScalarForm, Option<u32>);
 
-impl fmt::Debug for Place<'_> {
+impl fmt::Debug for ScalarLocation<'_> {
     /// Writes only the number of scalars: they may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -55,12 +55,12 @@ impl fmt::Debug for Place<'_> {
 impl<'a> Scalars<'a> {
     /// Wraps canonical scalars in host memory ([`Form::Canonical`]).
     pub fn canonical(scalars: &'a [[u8; 32]]) -> Self {
-        Self { place: Place::Host(scalars), form: Form::Canonical, bit_length: None, field: None }
+        Self { place: ScalarLocation::Host(scalars), form: ScalarForm::Canonical, bit_length: None, field: None }
     }
 
     /// Wraps scalars in host memory in Montgomery form.
     pub fn montgomery(scalars: &'a [[u8; 32]]) -> Self {
-        Self { form: Form::Montgomery, ..Self::canonical(scalars) }
+        Self { form: ScalarForm::Montgomery, ..Self::canonical(scalars) }
     }
 
     /// Wraps field elements as their Rust type stores them, in Montgomery form.
@@ -84,7 +84,7 @@ impl<'a> Scalars<'a> {
     /// Returns the field and its elements if they are in host memory and have no promised bit length.
     pub(super) fn elements_in_host_memory(&self) -> Option<(&'static str, &'a [[u8; 32]])> {
         match self.place {
-            Place::Host(scalars) if self.bit_length.is_none() => Some((self.field?, scalars)),
+            ScalarLocation::Host(scalars) if self.bit_length.is_none() => Some((self.field?, scalars)),
             _ => None,
         }
     }
@@ -93,24 +93,24 @@ impl<'a> Scalars<'a> {
     #[cfg(feature = "mpi")]
     pub(crate) fn in_host_memory(&self) -> Option<Whole<'a>> {
         match self.place {
-            Place::Host(scalars) => Some((scalars, self.form, self.bit_length)),
-            Place::Devices(_) => None,
+            ScalarLocation::Host(scalars) => Some((scalars, self.form, self.bit_length)),
+            ScalarLocation::Devices(_) => None,
         }
     }
 
     /// Returns how the scalars are spread over devices, if they are.
-    pub(super) fn grid(&self) -> Option<Grid> {
+    pub(super) fn grid(&self) -> Option<DeviceMesh> {
         match self.place {
-            Place::Host(_) => None,
-            Place::Devices(scalars) => Some(scalars.grid),
+            ScalarLocation::Host(_) => None,
+            ScalarLocation::Devices(scalars) => Some(scalars.grid),
         }
     }
 
     /// Returns the number of scalars.
     pub fn len(&self) -> usize {
         match self.place {
-            Place::Host(scalars) => scalars.len(),
-            Place::Devices(scalars) => scalars.count,
+            ScalarLocation::Host(scalars) => scalars.len(),
+            ScalarLocation::Devices(scalars) => scalars.count,
         }
     }
 
@@ -152,7 +152,7 @@ where
 
 impl<'a> From<&'a DeviceScalars> for Scalars<'a> {
     fn from(scalars: &'a DeviceScalars) -> Self {
-        Self { place: Place::Devices(scalars), form: scalars.form, bit_length: None, field: None }
+        Self { place: ScalarLocation::Devices(scalars), form: scalars.form, bit_length: None, field: None }
     }
 }
 
@@ -166,13 +166,13 @@ impl<'a> From<&'a DeviceScalars> for Scalars<'a> {
 pub struct DeviceScalars {
     /// One per device, in order of the scalars.
     pub(super) shards: Vec<(Arc<Device>, Arc<Buffer>)>,
-    pub(super) grid: Grid,
+    pub(super) grid: DeviceMesh,
     pub(super) count: usize,
-    pub(super) form: Form,
+    pub(super) form: ScalarForm,
     /// Scalars in a buffer before the first of these.
     pub(super) first: usize,
     /// Event of the stream that writes the scalars, after the write.
-    pub(super) ready: Option<Arc<Mark>>,
+    pub(super) ready: Option<Arc<Event>>,
 }
 
 impl DeviceScalars {
@@ -181,13 +181,18 @@ impl DeviceScalars {
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if there is no device, or the error of a device that has too little memory or failed.
-    pub fn upload(accelerator: &Accelerator, scalars: &[[u8; 32]], form: Form) -> Result<Self> {
-        let grid = Grid::of_points(scalars.len(), accelerator.devices().len());
+    pub fn upload(accelerator: &Accelerator, scalars: &[[u8; 32]], form: ScalarForm) -> Result<Self> {
+        let grid = DeviceMesh::by_points(scalars.len(), accelerator.devices().len());
         Self::spread(accelerator.devices(), grid, scalars, form)
     }
 
     /// Uploads to each device the `scalars` of the bases that it holds, as `grid` says.
-    pub(super) fn spread(devices: &[Arc<Device>], grid: Grid, scalars: &[[u8; 32]], form: Form) -> Result<Self> {
+    pub(super) fn spread(
+        devices: &[Arc<Device>],
+        grid: DeviceMesh,
+        scalars: &[[u8; 32]],
+        form: ScalarForm,
+    ) -> Result<Self> {
         if devices.is_empty() {
             return Err(Error::invalid("msm", "scalars for the devices", "an accelerator with devices", "one without"));
         }
@@ -197,7 +202,7 @@ impl DeviceScalars {
             let mut stream = device.stream()?;
             let buffer = stream.allocate(size_of_val(scalars))?.secret();
             stream.upload(&buffer, scalars.as_flattened())?;
-            stream.wait(None)?;
+            stream.synchronize(None)?;
             Ok((device.clone(), Arc::new(buffer)))
         });
         let shards = shards.collect::<Result<_>>()?;
@@ -209,7 +214,7 @@ impl DeviceScalars {
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if `buffer` is too short or is of another device.
-    pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: Form) -> Result<Self> {
+    pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: ScalarForm) -> Result<Self> {
         Self::from_range(device, buffer, 0..count, form)
     }
 
@@ -217,7 +222,12 @@ impl DeviceScalars {
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if `buffer` is too short or is of another device.
-    pub fn from_range(device: &Arc<Device>, buffer: Arc<Buffer>, range: Range<usize>, form: Form) -> Result<Self> {
+    pub fn from_range(
+        device: &Arc<Device>,
+        buffer: Arc<Buffer>,
+        range: Range<usize>,
+        form: ScalarForm,
+    ) -> Result<Self> {
         if !device.owns(&buffer) {
             let expected = format!("one of {}", device.info().name);
             return Err(Error::invalid("msm", "buffer of scalars", expected, "one of another device"));
@@ -228,13 +238,13 @@ impl DeviceScalars {
         }
         let count = range.len();
         let shards = vec![(device.clone(), buffer)];
-        Ok(Self { shards, grid: Grid::of_one(count), count, form, first: range.start, ready: None })
+        Ok(Self { shards, grid: DeviceMesh::single_device(count), count, form, first: range.start, ready: None })
     }
 
     /// Makes multiplications wait on the device for the event `mark` of one of its streams, after which the scalars are
     /// there.
     #[must_use]
-    pub fn after(self, mark: Arc<Mark>) -> Self {
+    pub fn ready_after(self, mark: Arc<Event>) -> Self {
         Self { ready: Some(mark), ..self }
     }
 
@@ -248,14 +258,14 @@ impl DeviceScalars {
         self.count == 0
     }
 
-    fn download(&self) -> Result<Copied> {
-        let mut scalars = Copied(vec![[0; 32]; self.count]);
+    fn download(&self) -> Result<ZeroizingScalars> {
+        let mut scalars = ZeroizingScalars(vec![[0; 32]; self.count]);
         // One device per piece suffices: all devices of a piece hold the same scalars.
         let shards = self.shards.iter().step_by(self.grid.groups);
         for ((device, buffer), scalars) in shards.zip(scalars.0.chunks_mut(self.grid.piece())) {
             let mut stream = device.stream()?;
-            self.ready.iter().try_for_each(|ready| stream.wait_for(ready))?;
-            let mut all = Copied(vec![[0; 32]; self.first + scalars.len()]);
+            self.ready.iter().try_for_each(|ready| stream.wait_event(ready))?;
+            let mut all = ZeroizingScalars(vec![[0; 32]; self.first + scalars.len()]);
             stream.download(all.0.as_flattened_mut(), buffer)?;
             scalars.copy_from_slice(&all.0[self.first..]);
         }
@@ -264,11 +274,11 @@ impl DeviceScalars {
 }
 
 /// Holds scalars in pageable host memory and clears them when dropped.
-pub(crate) struct Copied(pub Vec<[u8; 32]>);
+pub(crate) struct ZeroizingScalars(pub Vec<[u8; 32]>);
 
-impl Drop for Copied {
+impl Drop for ZeroizingScalars {
     fn drop(&mut self) {
-        clear_all_past_cache(vec![self.0.as_flattened_mut()]);
+        par_zero_nontemporal(vec![self.0.as_flattened_mut()]);
         // Nothing reads the scalars any more, but the compiler must not remove the stores.
         std::hint::black_box(&self.0);
     }
@@ -277,7 +287,7 @@ impl Drop for Copied {
 /// Holds scalars in host memory, lent by a caller or copied.
 pub(super) enum OnHost<'a> {
     Lent(&'a [[u8; 32]]),
-    Copy(Copied),
+    Copy(ZeroizingScalars),
 }
 
 impl Deref for OnHost<'_> {
@@ -297,16 +307,16 @@ impl Deref for OnHost<'_> {
 /// Returns [`Error::Invalid`] if a scalar exceeds its promised bit length, or the error of a device that failed.
 pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<OnHost<'a>> {
     let mut host = match scalars.place {
-        Place::Host(scalars) => OnHost::Lent(scalars),
-        Place::Devices(scalars) => OnHost::Copy(scalars.download()?),
+        ScalarLocation::Host(scalars) => OnHost::Lent(scalars),
+        ScalarLocation::Devices(scalars) => OnHost::Copy(scalars.download()?),
     };
-    if scalars.form == Form::Montgomery {
+    if scalars.form == ScalarForm::Montgomery {
         let inverse = F::from(2).pow_vartime([256]).invert().unwrap_or(F::ZERO);
         let canonical = |scalar: &[u8; 32]| scalar_to_bytes(scalar_from_bytes::<F>(scalar) * inverse);
-        host = OnHost::Copy(Copied(host.par_iter().map(canonical).collect()));
+        host = OnHost::Copy(ZeroizingScalars(host.par_iter().map(canonical).collect()));
     }
     match scalars.bit_length {
-        Some(bits) if host.par_iter().any(|scalar| is_longer::<F>(scalar, bits)) => Err(too_long(bits)),
+        Some(bits) if host.par_iter().any(|scalar| is_longer::<F>(scalar, bits)) => Err(scalar_out_of_range(bits)),
         _ => Ok(host),
     }
 }
@@ -324,6 +334,6 @@ fn bit_length(scalar: &[u8; 32]) -> u32 {
 }
 
 /// Returns the error for a scalar that does not fit its windows.
-pub(super) fn too_long(bits: u32) -> Error {
+pub(super) fn scalar_out_of_range(bits: u32) -> Error {
     Error::invalid("msm", "scalars", format!("below 2^{bits}"), "a longer one")
 }

@@ -16,12 +16,12 @@ use std::ops::{Deref, DerefMut};
 
 use rayon::prelude::*;
 
-use super::limbs::{Limbs, Modulus, limbs_of, limbs_of_mut};
+use super::limbs::{Limbs4, Modulus, limbs_of, limbs_of_mut};
 use super::{Order, Transform};
 use crate::Result;
-use crate::backend::{Abort, check_abort, clear_all_past_cache};
+use crate::backend::{Abort, check_abort, par_zero_nontemporal};
+use crate::blocking::install;
 use crate::field::{NttField, SecretVec};
-use crate::waiting::spread;
 
 /// Columns or rows of a tile: runs of 8 elements are 4 cache lines.
 const TILE: usize = 8;
@@ -47,11 +47,11 @@ pub(super) fn transform_many<F: NttField>(
         if abort.is_some() {
             done.push((plan, result));
         } else {
-            plan.store(&result, values);
+            plan.write_ordered(&result, values);
         }
     }
     check_abort(abort)?;
-    done.iter().zip(values).for_each(|((plan, result), values)| plan.store(result, values));
+    done.iter().zip(values).for_each(|((plan, result), values)| plan.write_ordered(result, values));
     Ok(())
 }
 
@@ -119,27 +119,27 @@ impl<F: NttField> Plan<F> {
     }
 
     /// Transforms the columns of `values` into the rows of `turned`.
-    fn transform_columns(&self, values: &[Limbs], turned: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
+    fn transform_columns(&self, values: &[Limbs4], turned: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
             check_abort(abort)?;
-            turn(values, self.columns, tile * TILE, columns, self.rows);
+            transpose(values, self.columns, tile * TILE, columns, self.rows);
             columns.chunks_exact_mut(self.rows).for_each(|column| self.evaluate(column, self.column_shift));
             Ok(())
         })
     }
 
     /// Transforms the columns of `turned` into the rows of `result`.
-    fn transform_rows(&self, turned: &[Limbs], result: &mut [Limbs], abort: Abort<'_>) -> Result<()> {
+    fn transform_rows(&self, turned: &[Limbs4], result: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
             check_abort(abort)?;
-            turn(turned, self.rows, tile * TILE, rows, self.columns);
+            transpose(turned, self.rows, tile * TILE, rows, self.columns);
             let rows = rows.chunks_exact_mut(self.columns).enumerate();
             rows.for_each(|(row, values)| self.transform_row(values, tile * TILE + row));
             Ok(())
         })
     }
 
-    fn transform_row(&self, values: &mut [Limbs], row: usize) {
+    fn transform_row(&self, values: &mut [Limbs4], row: usize) {
         let shift = self.row_shifts[row];
         self.evaluate(values, (shift != F::ONE).then_some(shift));
         self.output.apply(self.modulus, values, row);
@@ -149,7 +149,7 @@ impl<F: NttField> Plan<F> {
     }
 
     /// Writes `result` to `values` in the requested order.
-    fn store(&self, result: &[Limbs], values: &mut [F]) {
+    fn write_ordered(&self, result: &[Limbs4], values: &mut [F]) {
         // SAFETY: `Output::apply` leaves reduced elements.
         let values = unsafe { limbs_of_mut(values) };
         if self.rows == 1 || self.order == Order::BitReversed {
@@ -180,7 +180,7 @@ impl<F: NttField> Output<F> {
     }
 
     /// Multiplies the outputs of `row` by their factors, and reduces them.
-    fn apply(&self, modulus: Modulus, values: &mut [Limbs], row: usize) {
+    fn apply(&self, modulus: Modulus, values: &mut [Limbs4], row: usize) {
         match self {
             Self::Plain => values.iter_mut().for_each(|value| *value = modulus.reduce(value)),
             Self::Scaled(scale) => {
@@ -200,37 +200,37 @@ impl<F: NttField> Output<F> {
 }
 
 /// Copies `values` so that all cores touch the pages of the copy first.
-fn copy(values: &[Limbs]) -> Work {
+fn copy(values: &[Limbs4]) -> Work {
     Work(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
 }
 
 /// Holds intermediate elements and clears them when dropped, because they may be secret.
-struct Work(Vec<Limbs>);
+struct Work(Vec<Limbs4>);
 
 impl Deref for Work {
-    type Target = [Limbs];
+    type Target = [Limbs4];
 
-    fn deref(&self) -> &[Limbs] {
+    fn deref(&self) -> &[Limbs4] {
         &self.0
     }
 }
 
 impl DerefMut for Work {
-    fn deref_mut(&mut self) -> &mut [Limbs] {
+    fn deref_mut(&mut self) -> &mut [Limbs4] {
         &mut self.0
     }
 }
 
 impl Drop for Work {
     fn drop(&mut self) {
-        clear_all_past_cache(vec![bytemuck::cast_slice_mut(&mut self.0)]);
+        par_zero_nontemporal(vec![bytemuck::cast_slice_mut(&mut self.0)]);
         // No code reads the zeros; this keeps the compiler from dropping the stores.
         std::hint::black_box(&self.0);
     }
 }
 
 /// Copies columns from `first` on of a matrix with rows of `width` into rows of `height`, as many as `to` holds.
-fn turn<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: usize) {
+fn transpose<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: usize) {
     let count = to.len() / height;
     for (i, row) in from.chunks_exact(width).enumerate() {
         row[first..first + count].iter().enumerate().for_each(|(t, value)| to[t * height + i] = *value);
@@ -242,7 +242,7 @@ impl<F: NttField> Plan<F> {
     ///
     /// Each level reduces the polynomial modulo x^h − c and x^h + c, down to h = 1. A block of 2h coefficients is
     /// modulo x^2h − c², so c is one number a block: c = shift^h · roots[block].
-    fn evaluate(&self, values: &mut [Limbs], shift: Option<F>) {
+    fn evaluate(&self, values: &mut [Limbs4], shift: Option<F>) {
         let levels = values.len().trailing_zeros() as usize;
         let squares = shift
             .map(|shift| -> Vec<F> { std::iter::successors(Some(shift), |s| Some(s.square())).take(levels).collect() });
@@ -254,20 +254,20 @@ impl<F: NttField> Plan<F> {
 }
 
 /// Runs one level of [`Plan::evaluate`].
-fn reduce(modulus: Modulus, values: &mut [Limbs], half: usize, roots: &[Limbs], factor: Option<Limbs>) {
+fn reduce(modulus: Modulus, values: &mut [Limbs4], half: usize, roots: &[Limbs4], factor: Option<Limbs4>) {
     let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
     if factor.is_none() {
         // The first root is 1.
         if let Some((block, _)) = blocks.next() {
             let (low, high) = block.split_at_mut(half);
-            low.iter_mut().zip(high).for_each(|(x, y)| (*x, *y) = modulus.both(x, y));
+            low.iter_mut().zip(high).for_each(|(x, y)| (*x, *y) = modulus.butterfly(x, y));
         }
     }
     for (block, root) in blocks {
         let c = factor.map_or(*root, |factor| modulus.reduce(&modulus.multiply(root, &factor)));
         let (low, high) = block.split_at_mut(half);
         for (x, y) in low.iter_mut().zip(high) {
-            (*x, *y) = modulus.both(x, &modulus.multiply(y, &c));
+            (*x, *y) = modulus.butterfly(x, &modulus.multiply(y, &c));
         }
     }
 }
@@ -294,7 +294,7 @@ fn square_times<F: NttField>(base: F, count: u32) -> F {
 pub(super) fn permuted<F: NttField>(values: &[F]) -> Vec<F> {
     let bits = values.len().trailing_zeros();
     let places = (0..values.len()).into_par_iter().with_min_len(MIN_PIECE);
-    spread(|| places.map(|index| values[reverse(index, bits)]).collect())
+    install(|| places.map(|index| values[reverse(index, bits)]).collect())
 }
 
 fn reverse(index: usize, bits: u32) -> usize {

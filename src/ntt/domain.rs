@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::many::transform_many;
+use super::batch::transform_many;
 use super::plan::MAX_RADIX_LOG;
 use super::{Order, TableSize, Transform};
 use crate::backend::Abort;
@@ -103,17 +103,17 @@ impl<F: NttField> NttDomain<F> {
     /// Fails if `log_n` is above the field's two-adicity, the coset's generator is zero, or `max_radix_log` is out of
     /// its range.
     pub fn with_options(accelerator: &Accelerator, log_n: u32, options: Options<F>) -> Result<Self> {
-        const PLACE: &str = "NttDomain";
+        const ERROR_CONTEXT: &str = "NttDomain";
         if log_n > F::S {
-            return Err(Error::invalid(PLACE, "log_n", format!("at most the two-adicity {}", F::S), log_n));
+            return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at most the two-adicity {}", F::S), log_n));
         }
         let coset = options.coset.unwrap_or(F::MULTIPLICATIVE_GENERATOR);
         let coset_inverse = Option::<F>::from(coset.invert());
         let coset_inverse = coset_inverse
-            .ok_or_else(|| Error::invalid(PLACE, "generator of the coset", "a nonzero element", "zero"))?;
+            .ok_or_else(|| Error::invalid(ERROR_CONTEXT, "generator of the coset", "a nonzero element", "zero"))?;
         if options.max_radix_log > MAX_RADIX_LOG {
             let expected = format!("at most {MAX_RADIX_LOG}");
-            return Err(Error::invalid(PLACE, "max_radix_log", expected, options.max_radix_log));
+            return Err(Error::invalid(ERROR_CONTEXT, "max_radix_log", expected, options.max_radix_log));
         }
         Ok(Self {
             accelerator: accelerator.clone(),

@@ -1,15 +1,15 @@
 //! Defines a domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
 
 use super::domain::{Direction, NttDomain, Options};
-use super::elements::{inverse_of_vanishing, launch, scale_periodically};
 use super::passes::Passes;
 use super::plan::MAX_RADIX_LOG;
+use super::pointwise::{inverse_of_vanishing, launch, scale_periodically};
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, Traffic};
 use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::program::{Program, mem};
-use crate::report::Call;
+use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Describes the coset g·H of a subgroup H of order N = `2^(log_n + log_factor)`, for polynomials of degree below n =
@@ -20,8 +20,8 @@ use crate::{Accelerator, Error, Report, Result};
 /// the coefficients. Butterflies take N·log₂(n)/2 products instead of N·log₂(N)/2. Each coset takes tables of its own.
 #[derive(Debug, Clone)]
 pub struct ExtendedDomain<F> {
-    small: NttDomain<F>,
-    whole: NttDomain<F>,
+    base_domain: NttDomain<F>,
+    extended_domain: NttDomain<F>,
 }
 
 impl<F: NttField> ExtendedDomain<F> {
@@ -39,18 +39,18 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Fails if the sum of the logarithms is above the field's two-adicity, or if g is zero.
     pub fn with_coset(accelerator: &Accelerator, log_n: u32, log_factor: u32, coset: F) -> Result<Self> {
         let options = Options { coset: Some(coset), ..Options::default() };
-        let whole = NttDomain::with_options(accelerator, log_n.saturating_add(log_factor), options)?;
-        Ok(Self { small: NttDomain::with_options(accelerator, log_n, options)?, whole })
+        let extended_domain = NttDomain::with_options(accelerator, log_n.saturating_add(log_factor), options)?;
+        Ok(Self { base_domain: NttDomain::with_options(accelerator, log_n, options)?, extended_domain })
     }
 
     /// Returns the domain of order n.
-    pub fn small(&self) -> &NttDomain<F> {
-        &self.small
+    pub fn base_domain(&self) -> &NttDomain<F> {
+        &self.base_domain
     }
 
     /// Returns the domain of order N, whose coset is the extended one.
-    pub fn whole(&self) -> &NttDomain<F> {
-        &self.whole
+    pub fn extended_domain(&self) -> &NttDomain<F> {
+        &self.extended_domain
     }
 
     /// Returns the number of cosets of the small domain.
@@ -59,16 +59,16 @@ impl<F: NttField> ExtendedDomain<F> {
     }
 
     fn log_factor(&self) -> u32 {
-        self.whole.log_n() - self.small.log_n()
+        self.extended_domain.log_n() - self.base_domain.log_n()
     }
 
     /// Returns g·ω^j, the shift of coset j of the small subgroup.
     pub(crate) fn shift(&self, coset: usize) -> F {
-        self.whole.coset() * self.whole.omega().pow_vartime([coset as u64])
+        self.extended_domain.coset() * self.extended_domain.omega().pow_vartime([coset as u64])
     }
 
     fn transform(&self, coset: usize) -> Transform<F> {
-        Transform { shift_in: Some(self.shift(coset)), ..self.small.transform(Direction::Forward) }
+        Transform { shift_in: Some(self.shift(coset)), ..self.base_domain.transform(Direction::Forward) }
     }
 
     /// Queues the values of a polynomial, of n coefficients, on one coset of n: element i is the value at g·ω^(j +
@@ -101,13 +101,13 @@ impl<F: NttField> ExtendedDomain<F> {
     ) -> Result<DeviceVector<F>> {
         coefficients.read_on(stream)?;
         self.check_coset(coset)?;
-        let layout = self.small.all_of(coefficients)?;
+        let layout = self.base_domain.contiguous_layout(coefficients)?;
         let values = DeviceVector::unwritten(stream, coefficients.len())?;
         if layout.vectors == 0 {
             return Ok(values);
         }
         let passes = Passes::with_radix(stream, &self.transform(coset), layout, MAX_RADIX_LOG)?;
-        let other = passes.other(stream, values.buffer())?;
+        let other = passes.scratch_like(stream, values.buffer())?;
         passes.queue_from(stream, coefficients.buffer(), values.buffer(), other.as_ref())?;
         Ok(values)
     }
@@ -118,12 +118,12 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Fails in the cases of [`Self::enqueue_coset`].
     pub fn enqueue_forward(&self, stream: &mut Stream, coefficients: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         self.check_length(coefficients)?;
-        let whole = DeviceVector::unwritten(stream, 1 << self.whole.log_n())?;
+        let extended_domain = DeviceVector::unwritten(stream, 1 << self.extended_domain.log_n())?;
         for coset in 0..self.cosets() {
             let values = self.enqueue_coset(stream, coefficients, coset)?;
-            self.spread(stream, &values, &whole, coset)?;
+            self.interleave(stream, &values, &extended_domain, coset)?;
         }
-        Ok(whole)
+        Ok(extended_domain)
     }
 
     /// Queues the interleaving of values on all cosets, in their order, to values on the whole coset in natural order.
@@ -131,17 +131,17 @@ impl<F: NttField> ExtendedDomain<F> {
     /// # Errors
     /// Fails if the number or lengths of `cosets` do not fit, one is on another device, or the device has too little
     /// memory or fails.
-    pub fn enqueue_joined(&self, stream: &mut Stream, cosets: &[DeviceVector<F>]) -> Result<DeviceVector<F>> {
+    pub fn enqueue_interleaved(&self, stream: &mut Stream, cosets: &[DeviceVector<F>]) -> Result<DeviceVector<F>> {
         if cosets.len() != self.cosets() {
             return Err(Error::invalid("ntt", "number of cosets", self.cosets(), cosets.len()));
         }
-        let whole = DeviceVector::unwritten(stream, 1 << self.whole.log_n())?;
+        let extended_domain = DeviceVector::unwritten(stream, 1 << self.extended_domain.log_n())?;
         for (coset, values) in cosets.iter().enumerate() {
             values.read_on(stream)?;
             self.check_length(values)?;
-            self.spread(stream, values, &whole, coset)?;
+            self.interleave(stream, values, &extended_domain, coset)?;
         }
-        Ok(whole)
+        Ok(extended_domain)
     }
 
     /// Queues the transform of values on the whole coset, in natural order, to N coefficients, in place.
@@ -149,7 +149,7 @@ impl<F: NttField> ExtendedDomain<F> {
     /// # Errors
     /// Fails in the cases of [`NttDomain::enqueue`].
     pub fn enqueue_inverse(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
-        self.whole.enqueue(Direction::CosetInverse, stream, values)
+        self.extended_domain.enqueue(Direction::CosetInverse, stream, values)
     }
 
     /// Divides values on one coset of n by those of x^n − 1, which are all equal there.
@@ -163,7 +163,7 @@ impl<F: NttField> ExtendedDomain<F> {
         coset: usize,
     ) -> Result<()> {
         self.check_coset(coset)?;
-        self.small.scale(stream, values, self.inverse_of_vanishing(coset)?)
+        self.base_domain.scale(stream, values, self.inverse_of_vanishing(coset)?)
     }
 
     /// Divides values on the whole coset, in natural order, by those of x^n − 1, of which N/n are different.
@@ -172,7 +172,7 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Fails if there is no whole number of vectors of N, x^n − 1 is 0 on a coset, the vector is on another device, or
     /// the device fails.
     pub fn divide_by_vanishing_on_coset(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
-        let order = 1usize << self.whole.log_n();
+        let order = 1usize << self.extended_domain.log_n();
         if !values.len().is_multiple_of(order) {
             return Err(Error::invalid("ntt", "length on the device", format!("a multiple of {order}"), values.len()));
         }
@@ -185,12 +185,13 @@ impl<F: NttField> ExtendedDomain<F> {
     /// # Errors
     /// Fails if there are not n coefficients, or if a forced backend fails.
     pub fn forward(&self, coefficients: &[F]) -> Result<(Vec<F>, Report)> {
-        let n = 1usize << self.small.log_n();
+        let n = 1usize << self.base_domain.log_n();
         if coefficients.len() != n {
             return Err(Error::invalid("ntt", "number of coefficients", n, coefficients.len()));
         }
-        let call = Call { operation: format!("extended ntt {}", F::NAME), elements: 1 << self.whole.log_n() };
-        self.whole.accelerator().run(
+        let call =
+            OpScope { operation: format!("extended ntt {}", F::NAME), elements: 1 << self.extended_domain.log_n() };
+        self.extended_domain.accelerator().dispatch(
             call,
             |devices| self.forward_on(&devices[0], coefficients),
             || self.forward_on_cpu(coefficients),
@@ -207,7 +208,7 @@ impl<F: NttField> ExtendedDomain<F> {
         let values = self.enqueue_forward(&mut stream, &coefficients)?;
         let mut results = vec![F::ZERO; values.len()];
         values.download(&mut stream, &mut results)?;
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         Ok((results, stream.traffic()))
     }
 
@@ -216,28 +217,28 @@ impl<F: NttField> ExtendedDomain<F> {
         let transforms: Vec<_> = (0..self.cosets()).map(|coset| self.transform(coset)).collect();
         let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(|coset| &mut coset[..]).collect();
         cpu::transform_many(&mut slices, &transforms, None)?;
-        let order = 1usize << self.whole.log_n();
+        let order = 1usize << self.extended_domain.log_n();
         Ok((0..order).map(|i| cosets[i % self.cosets()][i >> self.log_factor()]).collect())
     }
 
     /// Returns 1/((g·ω^j)^n − 1), j being `coset`.
     fn inverse_of_vanishing(&self, coset: usize) -> Result<F> {
-        inverse_of_vanishing((0..self.small.log_n()).fold(self.shift(coset), |power, _| power.square()))
+        inverse_of_vanishing((0..self.base_domain.log_n()).fold(self.shift(coset), |power, _| power.square()))
     }
 
     /// Queues the copy of values on a coset to their places in the natural order of `whole`.
-    fn spread(
+    fn interleave(
         &self,
         stream: &mut Stream,
         values: &DeviceVector<F>,
-        whole: &DeviceVector<F>,
+        extended_domain: &DeviceVector<F>,
         coset: usize,
     ) -> Result<()> {
         let count = values.len() as u64;
-        let mut args = vec![mem(values.buffer()), mem(whole.buffer()), Arg::U64(count)];
+        let mut args = vec![buffer_arg(values.buffer()), buffer_arg(extended_domain.buffer()), Arg::U64(count)];
         args.extend([self.log_factor(), coset as u32].map(Arg::U32));
         // SAFETY: the arguments are those of `ntt_spread`, and `whole` is 2^log_factor times as long.
-        unsafe { launch(Program::of(Family::Ntt, F::NAME)?, stream, "ntt_spread", count, &args) }
+        unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_spread", count, &args) }
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {
@@ -248,7 +249,7 @@ impl<F: NttField> ExtendedDomain<F> {
     }
 
     fn check_length(&self, values: &DeviceVector<F>) -> Result<()> {
-        let n = 1usize << self.small.log_n();
+        let n = 1usize << self.base_domain.log_n();
         if values.len() == n { Ok(()) } else { Err(Error::invalid("ntt", "length on the device", n, values.len())) }
     }
 }

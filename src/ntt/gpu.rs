@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::Transform;
-use super::lanes::transform_on;
-use super::outcome::Transformed;
+use super::host_pipeline::transform_on;
+use super::rollback::Transformed;
 use crate::backend::{Abort, Device, Traffic};
+use crate::blocking::install;
+use crate::fan_out::fan_out;
 use crate::field::NttField;
-use crate::side_by_side::side_by_side;
-use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Transforms vectors on all devices, an equal share each. A device that fails stops the others.
@@ -31,7 +31,7 @@ pub(super) fn transform_many<F: NttField>(
     // A stream that cannot be stopped is waited for without polling.
     let stop: Abort<'_> = if alone && abort.is_none() { None } else { Some(&stop) };
     let shares = devices.iter().zip(values.chunks_mut(share).zip(transforms.chunks(share)));
-    let parts = side_by_side("ntt", shares, |(device, (values, transforms))| {
+    let parts = fan_out("ntt", shares, |(device, (values, transforms))| {
         let part = transform_on(device, values, transforms, stop);
         failed.fetch_or(part.is_err(), Ordering::Relaxed);
         part
@@ -39,7 +39,7 @@ pub(super) fn transform_many<F: NttField>(
     // An error drops the parts, which restores the vectors.
     let parts = collect(parts)?;
     let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
-    spread(|| parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit));
+    install(|| parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit));
     Ok(traffic)
 }
 

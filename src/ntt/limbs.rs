@@ -4,19 +4,19 @@
 //! not.
 
 use crate::field::NttField;
+use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
-use crate::program::Program;
 use crate::{Error, Result};
 
 /// Holds the little-endian limbs of an element.
-pub(super) type Limbs = [u64; 4];
+pub(super) type Limbs4 = [u64; 4];
 
 /// Holds a prime p with 2p < 2^256.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Modulus {
-    p: Limbs,
+    p: Limbs4,
     /// 2p.
-    twice: Limbs,
+    twice: Limbs4,
     /// −p⁻¹ modulo 2^64.
     inverse: u64,
 }
@@ -29,7 +29,7 @@ fn multiply_add(x: u64, a: u64, b: u64, carry: u64) -> (u64, u64) {
 }
 
 #[inline]
-fn plus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
+fn plus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
     let mut carry = false;
     let sum = std::array::from_fn(|i| {
         let (sum, over) = a[i].overflowing_add(b[i]);
@@ -41,7 +41,7 @@ fn plus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
 }
 
 #[inline]
-fn minus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
+fn minus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
     let mut borrow = false;
     let difference = std::array::from_fn(|i| {
         let (difference, under) = a[i].overflowing_sub(b[i]);
@@ -55,11 +55,11 @@ fn minus(a: &Limbs, b: &Limbs) -> (Limbs, bool) {
 impl Modulus {
     /// Returns the modulus of the field.
     pub fn of<F: NttField>() -> Result<Self> {
-        let words = Program::of(Family::Ntt, F::NAME)?.modulus();
-        if words.len() != 8 || size_of::<F>() != size_of::<Limbs>() || align_of::<F>() != align_of::<Limbs>() {
+        let words = KernelModule::of(Family::Ntt, F::NAME)?.modulus();
+        if words.len() != 8 || size_of::<F>() != size_of::<Limbs4>() || align_of::<F>() != align_of::<Limbs4>() {
             return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
         }
-        let p: Limbs = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
+        let p: Limbs4 = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
         // Newton's iteration: each step doubles the number of correct bits.
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));
         let (twice, over) = plus(&p, &p);
@@ -71,7 +71,7 @@ impl Modulus {
 
     /// Returns y·c/2^256 below 2p, for y below 2p and c below p. Rounds leave at most c + p, which fits.
     #[inline]
-    pub fn multiply(&self, y: &Limbs, c: &Limbs) -> Limbs {
+    pub fn multiply(&self, y: &Limbs4, c: &Limbs4) -> Limbs4 {
         let mut t = [0u64; 4];
         for digit in y {
             let (low, mut carry) = multiply_add(t[0], *digit, c[0], 0);
@@ -89,7 +89,7 @@ impl Modulus {
 
     /// Returns the butterfly (x + y, x − y), all below 2p.
     #[inline]
-    pub fn both(&self, x: &Limbs, y: &Limbs) -> (Limbs, Limbs) {
+    pub fn butterfly(&self, x: &Limbs4, y: &Limbs4) -> (Limbs4, Limbs4) {
         let (sum, carry) = plus(x, y);
         let (less, borrow) = minus(&sum, &self.twice);
         let keep = u64::from(borrow && !carry).wrapping_neg();
@@ -102,7 +102,7 @@ impl Modulus {
 
     /// Reduces `x` from below 2p to below p.
     #[inline]
-    pub fn reduce(&self, x: &Limbs) -> Limbs {
+    pub fn reduce(&self, x: &Limbs4) -> Limbs4 {
         let (less, borrow) = minus(x, &self.p);
         let keep = u64::from(borrow).wrapping_neg();
         std::array::from_fn(|i| (x[i] & keep) | (less[i] & !keep))
@@ -110,8 +110,8 @@ impl Modulus {
 }
 
 /// Returns the limbs of elements.
-pub(super) fn limbs_of<F: NttField>(values: &[F]) -> &[Limbs] {
-    assert!(size_of::<F>() == size_of::<Limbs>() && align_of::<F>() == align_of::<Limbs>());
+pub(super) fn limbs_of<F: NttField>(values: &[F]) -> &[Limbs4] {
+    assert!(size_of::<F>() == size_of::<Limbs4>() && align_of::<F>() == align_of::<Limbs4>());
     // SAFETY: `NttField` promises little-endian limbs, and sizes and alignments are equal.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
@@ -120,8 +120,8 @@ pub(super) fn limbs_of<F: NttField>(values: &[F]) -> &[Limbs] {
 ///
 /// # Safety
 /// The caller writes only limbs below p.
-pub(super) unsafe fn limbs_of_mut<F: NttField>(values: &mut [F]) -> &mut [Limbs] {
-    assert!(size_of::<F>() == size_of::<Limbs>() && align_of::<F>() == align_of::<Limbs>());
+pub(super) unsafe fn limbs_of_mut<F: NttField>(values: &mut [F]) -> &mut [Limbs4] {
+    assert!(size_of::<F>() == size_of::<Limbs4>() && align_of::<F>() == align_of::<Limbs4>());
     // SAFETY: as in `limbs_of`; the caller promises valid contents.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) }
 }
@@ -130,7 +130,7 @@ pub(super) unsafe fn limbs_of_mut<F: NttField>(values: &mut [F]) -> &mut [Limbs]
 mod tests {
     use super::*;
 
-    fn element<F: NttField>(limbs: Limbs) -> F {
+    fn element<F: NttField>(limbs: Limbs4) -> F {
         let mut value = [F::ZERO];
         // SAFETY: callers pass reduced limbs.
         let memory = unsafe { limbs_of_mut(&mut value) };
@@ -153,7 +153,7 @@ mod tests {
                     let product = modulus.multiply(&larger, &x_limbs);
                     assert!(minus(&product, &modulus.twice).1 && element::<F>(modulus.reduce(&product)) == *x * y);
                     for first in [x_limbs, plus(&x_limbs, &modulus.p).0] {
-                        let (sum, difference) = modulus.both(&first, &larger);
+                        let (sum, difference) = modulus.butterfly(&first, &larger);
                         assert!(minus(&sum, &modulus.twice).1 && minus(&difference, &modulus.twice).1);
                         assert!(element::<F>(modulus.reduce(&sum)) == *x + y);
                         assert!(element::<F>(modulus.reduce(&difference)) == *x - y);

@@ -19,35 +19,35 @@
 //! [`ExtendedDomain`] evaluates on a larger coset without zeros. [`PeerVector`] is one vector over several devices.
 //! [`transform_many`] computes any sums Σ aᵢ·ω^(ij).
 
-#[cfg(feature = "mpi")]
-mod between;
+mod batch;
 mod cpu;
+mod device_api;
+mod device_transform;
 mod domain;
-mod elements;
 mod extended;
 mod gpu;
-mod lanes;
+mod host_pipeline;
 mod limbs;
-mod many;
-mod outcome;
+mod multi_gpu;
+mod multi_gpu_plan;
+mod out_of_core;
 mod passes;
-mod peer_passes;
-mod peers;
 mod pinned;
 mod plan;
-mod queue;
-mod streamed;
-mod tables;
+mod pointwise;
+mod rollback;
 mod transform;
-mod vectors;
-
 #[cfg(feature = "mpi")]
-pub(crate) use between::{Columns, transform_each_on_cpu};
+mod twiddle_transpose;
+mod twiddles;
+
+pub use batch::transform_many;
 pub use domain::{Direction, NttDomain, Options};
-pub(crate) use elements::multiply_by_powers;
 pub use extended::ExtendedDomain;
-pub use many::transform_many;
-pub use passes::Layout;
-pub use peers::PeerVector;
-pub(crate) use tables::Powers;
+pub use multi_gpu::ShardedVector;
+pub use passes::VectorLayout;
+pub(crate) use pointwise::multiply_by_powers;
 pub use transform::{Order, TableSize, Transform};
+#[cfg(feature = "mpi")]
+pub(crate) use twiddle_transpose::{ColumnBlock, transform_each_on_cpu};
+pub(crate) use twiddles::Powers;

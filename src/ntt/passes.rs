@@ -1,11 +1,11 @@
 //! Queues a transform's kernels in their order.
 
 use super::plan::{ColumnPass, Plan, SMALL_TILE, TILE};
-use super::tables::{Tables, has_one_table};
+use super::twiddles::{Twiddles, has_one_table};
 use super::{Order, Transform};
 use crate::backend::{Arg, BackendKind, Buffer, DeviceInfo, Stream};
 use crate::field::NttField;
-use crate::program::{Program, mem};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Flags of the kernels, as `cl/ntt_tile.cl` numbers them.
@@ -18,7 +18,7 @@ const IN_PLACE: u32 = 32;
 
 /// Describes vectors of one buffer, every `stride` elements from its start on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct VectorLayout {
     /// Number of vectors.
     pub vectors: u32,
     /// Distance from the start of a vector to the start of the next, in elements.
@@ -26,7 +26,7 @@ pub struct Layout {
 }
 
 /// Returns the kernels' flags for a transform and its tables.
-pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Tables) -> u32 {
+pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Twiddles) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     flag(transform.shift_in.is_some(), SHIFTED)
         | flag(transform.order == Order::BitReversed, REVERSED)
@@ -38,12 +38,12 @@ pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Tables) -> u
 /// Holds everything that the kernels of one transform need.
 pub(super) struct Passes {
     plan: Plan,
-    program: Program,
-    tables: Tables,
+    program: KernelModule,
+    tables: Twiddles,
     flags: u32,
-    layout: Layout,
+    layout: VectorLayout,
     /// Whether passes that change the order of elements write over their input.
-    in_place: bool,
+    can_run_in_place: bool,
 }
 
 impl Passes {
@@ -51,7 +51,7 @@ impl Passes {
     pub fn with_radix<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
-        layout: Layout,
+        layout: VectorLayout,
         max_radix_log: u32,
     ) -> Result<Self> {
         let device = stream.device().clone();
@@ -63,16 +63,23 @@ impl Passes {
             let expected = format!("at most {most} of 2^{}", plan.log_n);
             return Err(Error::invalid("ntt on a device", "number of vectors", expected, layout.vectors));
         }
-        let tables = Tables::new(stream, &plan, transform)?;
-        tables.keep(stream);
+        let tables = Twiddles::new(stream, &plan, transform)?;
+        tables.retain_on(stream);
         let flags = flags(transform, &tables);
-        let in_place = Self::in_place(&plan, transform.order, device.info());
-        Ok(Self { program: Program::of(plan.tile.family, F::NAME)?, plan, tables, flags, layout, in_place })
+        let can_run_in_place = Self::can_run_in_place(&plan, transform.order, device.info());
+        Ok(Self {
+            program: KernelModule::of(plan.tile.family, F::NAME)?,
+            plan,
+            tables,
+            flags,
+            layout,
+            can_run_in_place,
+        })
     }
 
     /// Returns the plan with small tiles for a single vector all of whose tiles run at once. A host's processor takes
     /// any number of tiles, since it makes no difference there.
-    fn in_one_wave(plan: &Plan, layout: Layout, info: &DeviceInfo) -> Option<Plan> {
+    fn in_one_wave(plan: &Plan, layout: VectorLayout, info: &DeviceInfo) -> Option<Plan> {
         let at_once = u64::from(info.compute_units * SMALL_TILE.groups);
         let small = plan.with_small_tiles().filter(|_| layout.vectors == 1);
         small.filter(|small| info.is_cpu || small.tiles(1) <= at_once)
@@ -80,7 +87,7 @@ impl Passes {
 
     /// Returns whether passes may write where they read: no pass changes the order, or the groups of a plane can wait
     /// for each other, since more run at once. Groups of small tiles do not wait.
-    fn in_place(plan: &Plan, order: Order, info: &DeviceInfo) -> bool {
+    fn can_run_in_place(plan: &Plan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
         let groups = 1 << plan.plane_log().max(swap_log);
         let at_once = 2 * groups <= info.compute_units * plan.tile.groups;
@@ -93,8 +100,8 @@ impl Passes {
     }
 
     /// Allocates the second buffer that [`Self::queue`] needs, as large as the data; `None` if passes write in place.
-    pub fn other(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
-        (!self.in_place).then(|| stream.scratch(data.bytes())).transpose()
+    pub fn scratch_like(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
+        (!self.can_run_in_place).then(|| stream.scratch(data.bytes())).transpose()
     }
 
     /// Queues the transform of `data`.
@@ -108,14 +115,14 @@ impl Passes {
         stream: &mut Stream,
         source: &Buffer,
         data: &Buffer,
-        other: Option<&Buffer>,
+        scratch_like: Option<&Buffer>,
     ) -> Result<()> {
         let passes = self.plan.column_passes(self.natural());
-        let wait = self.in_place && self.natural() && !passes.is_empty();
+        let wait = self.can_run_in_place && self.natural() && !passes.is_empty();
         let (swap_words, row_words) = if wait { self.state_words(&passes) } else { (0, 0) };
         let state = stream.allocate(4 * (swap_words + row_words) as usize)?;
         // The last pass but one writes to the second buffer, and the last one back.
-        let between = other.filter(|_| !self.in_place).unwrap_or(data);
+        let between = scratch_like.filter(|_| !self.can_run_in_place).unwrap_or(data);
         let mut from = source;
         for (number, pass) in passes.iter().enumerate() {
             let clear = if number == 0 { swap_words + row_words } else { 0 };
@@ -144,9 +151,9 @@ impl Passes {
     ) -> Result<()> {
         let ColumnPass { radix_log, stride_log, first_log, swap_log } = *pass;
         let flags = self.flags | if wait { IN_PLACE } else { 0 };
-        let mut args = vec![mem(from), mem(to), Arg::U64(self.layout.stride)];
+        let mut args = vec![buffer_arg(from), buffer_arg(to), Arg::U64(self.layout.stride)];
         args.extend([self.plan.log_n, stride_log, radix_log, first_log, swap_log].map(Arg::U32));
-        args.extend([mem(&self.tables.nodes), Arg::U32(flags), mem(state), Arg::U32(clear)]);
+        args.extend([buffer_arg(&self.tables.nodes), Arg::U32(flags), buffer_arg(state), Arg::U32(clear)]);
         // SAFETY: the arguments are those of `ntt_columns`; vectors are 2^log_n long and tables as planned.
         unsafe { self.launch(stream, "ntt_columns", self.plan.tiles(self.layout.vectors), &args, wait) }
     }
@@ -165,11 +172,11 @@ impl Passes {
         let rows = u64::from(layout.vectors) << plan.rows_log();
         let flags = self.flags | if state.is_some() { IN_PLACE } else { 0 };
         let (state, offset) = state.map_or((from, 0), |(buffer, offset)| (buffer, offset));
-        let mut args = vec![mem(from), mem(to), Arg::U64(layout.stride)];
+        let mut args = vec![buffer_arg(from), buffer_arg(to), Arg::U64(layout.stride)];
         args.extend([rows as u32, plan.log_n, radix_log, plan.first_log()].map(Arg::U32));
         let [low, high, last] = tables.factors();
-        args.extend([mem(&tables.plain), Arg::U32(plan.low_log), low, high]);
-        args.extend([last, Arg::U32(flags), mem(state), Arg::U32(offset)]);
+        args.extend([buffer_arg(&tables.plain), Arg::U32(plan.low_log), low, high]);
+        args.extend([last, Arg::U32(flags), buffer_arg(state), Arg::U32(offset)]);
         args.push(Arg::U32(plan.plane_log()));
         let tiles = rows.div_ceil(1 << (plan.tile.log - radix_log));
         // SAFETY: the arguments are those of `ntt_rows`; vectors are 2^log_n long and tables as planned.
@@ -178,8 +185,9 @@ impl Passes {
 
     /// Queues transforms of fewer elements than a work-item of a tile has.
     fn queue_short(&self, stream: &mut Stream, from: &Buffer, to: &Buffer) -> Result<()> {
-        let Layout { vectors, stride } = self.layout;
-        let mut args = vec![mem(from), mem(to), Arg::U64(stride), Arg::U32(vectors), Arg::U32(self.plan.log_n)];
+        let VectorLayout { vectors, stride } = self.layout;
+        let mut args =
+            vec![buffer_arg(from), buffer_arg(to), Arg::U64(stride), Arg::U32(vectors), Arg::U32(self.plan.log_n)];
         let [low, _, last] = self.tables.factors();
         args.extend([low, last, Arg::U32(self.flags)]);
         // SAFETY: the arguments are those of `ntt_short`; vectors are 2^log_n long, with factors for each element.

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::Transform;
 use super::cpu;
+use super::device_transform::DeviceTransform;
 use super::domain::{Direction, NttDomain};
-use super::passes::Layout;
-use super::queue::Queue;
-use crate::backend::{Abort, Device, Stream, Traffic, check_abort, guarded};
+use super::passes::VectorLayout;
+use crate::backend::{Abort, Device, Stream, Traffic, catch_hook_panic, check_abort};
+use crate::fan_out::fan_out;
 use crate::field::{HostVector, NttField};
-use crate::report::Call;
-use crate::side_by_side::side_by_side;
+use crate::report::OpScope;
 use crate::{Report, Result};
 
 /// Vectors in flight: one is uploaded, one transformed, one downloaded.
@@ -28,11 +28,11 @@ impl<F: NttField> NttDomain<F> {
         let transform = self.transform(direction);
         pairs.iter().try_for_each(|(from, to)| transform.check(from.len()).and_then(|()| transform.check(to.len())))?;
         let elements = pairs.iter().map(|(from, _)| from.len()).sum();
-        let call = Call { operation: format!("pinned ntt {}", F::NAME), elements };
+        let call = OpScope { operation: format!("pinned ntt {}", F::NAME), elements };
         // Both closures borrow the pairs, but only one runs at a time.
         let pairs = std::cell::RefCell::new(pairs);
-        guarded(abort, |abort| {
-            let ((), report) = self.accelerator().run(
+        catch_hook_panic(abort, |abort| {
+            let ((), report) = self.accelerator().dispatch(
                 call,
                 |devices| spread(devices, &mut pairs.borrow_mut(), &transform, abort).map(|traffic| ((), traffic)),
                 || on_cpu(&mut pairs.borrow_mut(), &transform, abort),
@@ -59,7 +59,7 @@ fn spread<F: NttField>(
 ) -> Result<Traffic> {
     let share = pairs.len().div_ceil(devices.len()).max(1);
     let shares = devices.iter().zip(pairs.chunks_mut(share));
-    let parts = side_by_side("ntt", shares, |(device, pairs)| on_device(device, pairs, transform, abort));
+    let parts = fan_out("ntt", shares, |(device, pairs)| on_device(device, pairs, transform, abort));
     parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
 }
 
@@ -75,24 +75,24 @@ fn on_device<F: NttField>(
     for (number, pair) in pairs.iter_mut().enumerate() {
         let stream = &mut streams[number % lanes];
         if number >= lanes {
-            stream.wait(abort)?;
+            stream.synchronize(abort)?;
         } else {
             check_abort(abort)?;
         }
         enqueue(stream, pair, transform)?;
     }
-    streams.iter_mut().try_for_each(|stream| stream.wait(abort))?;
+    streams.iter_mut().try_for_each(|stream| stream.synchronize(abort))?;
     Ok(streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic()))
 }
 
 fn enqueue<F: NttField>(stream: &mut Stream, (from, to): &mut Pair<'_, F>, transform: &Transform<F>) -> Result<()> {
     let bytes = from.buffer().bytes();
-    let queue = Queue::new(stream, transform, Layout { vectors: 1, stride: from.len() as u64 }, 0)?;
+    let queue = DeviceTransform::new(stream, transform, VectorLayout { vectors: 1, stride: from.len() as u64 }, 0)?;
     let data = stream.allocate(bytes)?.secret();
-    let other = queue.other(stream, &data)?;
-    stream.send(&data, from.buffer())?;
-    stream.mark_start()?;
+    let other = queue.scratch_like(stream, &data)?;
+    stream.copy_from_pinned(&data, from.buffer())?;
+    stream.begin_timing()?;
     queue.queue(stream, &data, other.as_ref())?;
-    stream.mark_end()?;
-    stream.fetch(to.buffer_mut(), &data)
+    stream.end_timing()?;
+    stream.copy_to_pinned(to.buffer_mut(), &data)
 }

@@ -66,9 +66,9 @@ impl Plan {
     /// Plans as few passes as radices up to 2^max_radix_log allow, with all twiddles of the last pass in one table or
     /// in two.
     pub fn new(log_n: u32, max_radix_log: u32, one_table: bool) -> Result<Self> {
-        const PLACE: &str = "ntt on a device";
+        const ERROR_CONTEXT: &str = "ntt on a device";
         if log_n > MAX_LOG_N {
-            return Err(Error::invalid(PLACE, "log_n", format!("at most {MAX_LOG_N}"), log_n));
+            return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at most {MAX_LOG_N}"), log_n));
         }
         let single = max_radix_log == MAX_RADIX_LOG && log_n <= TILE.log;
         let count = if single { 1 } else { log_n.div_ceil(max_radix_log).max(1) };
@@ -86,14 +86,14 @@ impl Plan {
             }
             _ => {
                 let most = MAX_PASSES * max_radix_log;
-                return Err(Error::invalid(PLACE, "log_n", format!("at most {most} for such a radix"), log_n));
+                return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at most {most} for such a radix"), log_n));
             }
         };
         let mut plan = Self { log_n, tile: TILE, radices, low_log: 0 };
         if let Some(pass) = plan.column_passes(true).iter().find(|pass| pass.radix_log + pass.stride_log < TILE.log) {
             // A tile's columns would belong to several blocks.
             let (bits, least) = (pass.radix_log + pass.stride_log, TILE.log);
-            return Err(Error::invalid(PLACE, "bits of the last passes", format!("at least {least}"), bits));
+            return Err(Error::invalid(ERROR_CONTEXT, "bits of the last passes", format!("at least {least}"), bits));
         }
         let rows_log = plan.rows_log();
         let one_table = one_table || log_n <= MAX_SINGLE_TABLE_LOG;

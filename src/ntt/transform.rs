@@ -76,19 +76,24 @@ impl<F: NttField> Transform<F> {
     /// # Errors
     /// Fails if ω is no primitive `2^log_n`-th root of unity, or if the vector has another length.
     pub fn check(&self, length: usize) -> Result<()> {
-        const PLACE: &str = "ntt";
+        const ERROR_CONTEXT: &str = "ntt";
         if self.log_n > F::S || self.log_n >= usize::BITS {
-            return Err(Error::invalid(PLACE, "log_n", format!("at most the two-adicity {}", F::S), self.log_n));
+            return Err(Error::invalid(
+                ERROR_CONTEXT,
+                "log_n",
+                format!("at most the two-adicity {}", F::S),
+                self.log_n,
+            ));
         }
         if length != 1 << self.log_n {
-            return Err(Error::invalid(PLACE, "length of the slice", format!("2^{}", self.log_n), length));
+            return Err(Error::invalid(ERROR_CONTEXT, "length of the slice", format!("2^{}", self.log_n), length));
         }
         // ω is primitive exactly if its (n/2)-th power is −1 (or ω = 1 for a length of one).
         let half = (1..self.log_n).fold(self.omega, |power, _| power.square());
         let primitive = if self.log_n == 0 { self.omega == F::ONE } else { half == -F::ONE };
         if !primitive {
             return Err(Error::invalid(
-                PLACE,
+                ERROR_CONTEXT,
                 "omega",
                 format!("a primitive 2^{}-th root of unity", self.log_n),
                 "another element",

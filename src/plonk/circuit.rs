@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::layout::{Layout, Name};
+use super::layout::{ColumnId, ColumnLayout};
 use super::steps::pieces::MAX_COSETS;
 use crate::expression::Expression;
 use crate::{Error, Result};
@@ -32,7 +32,7 @@ pub struct Circuit<F> {
     /// Blinding rows at the end of each column. Products end in the row before them.
     pub blinding: usize,
     /// Columns of each kind.
-    pub layout: Layout,
+    pub layout: ColumnLayout,
     /// Phase of each advice column.
     pub advice_phases: Vec<u8>,
     /// Phase after which each challenge is known.
@@ -42,7 +42,7 @@ pub struct Circuit<F> {
     /// Lookups.
     pub lookups: Vec<Lookup<F>>,
     /// Columns of the permutation: fixed, advice or instance.
-    pub permutation: Vec<Name>,
+    pub permutation: Vec<ColumnId>,
     /// Advice columns and the rotations at which they are opened, in transcript order.
     pub advice_queries: Vec<(usize, i32)>,
     /// Fixed columns and the rotations at which they are opened, in transcript order.
@@ -54,7 +54,7 @@ pub struct Circuit<F> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SamePoint {
     /// The column.
-    pub column: Name,
+    pub column: ColumnId,
     /// Both rotations, in the queries' order.
     pub rotations: [i32; 2],
 }
@@ -62,7 +62,7 @@ pub struct SamePoint {
 impl SamePoint {
     /// Returns the first two of `queries`, each a column and a rotation, that ask for one value of columns of `rows`
     /// rows.
-    pub fn of(queries: impl IntoIterator<Item = (Name, i32)>, rows: usize) -> Option<Self> {
+    pub fn of(queries: impl IntoIterator<Item = (ColumnId, i32)>, rows: usize) -> Option<Self> {
         let mut seen = HashMap::new();
         let rows = i64::try_from(rows.max(1)).unwrap_or(i64::MAX);
         queries.into_iter().find_map(|(column, rotation)| {
@@ -79,17 +79,17 @@ impl<F> Circuit<F> {
     }
 
     /// Returns the number of rows that a witness may use; products end in the row after them.
-    pub fn usable(&self) -> usize {
+    pub fn usable_rows(&self) -> usize {
         self.rows().saturating_sub(self.blinding).saturating_sub(1)
     }
 
     /// Returns the rotation from row 0 back to the row where products end.
-    pub fn back_to_end(&self) -> i32 {
+    pub fn rotation_to_last(&self) -> i32 {
         0_i32.wrapping_sub_unsigned((self.blinding as u32).wrapping_add(1))
     }
 
     /// Returns the number of permutation columns in one product: the most that the degree allows.
-    pub fn set_size(&self) -> usize {
+    pub fn permutation_chunk_len(&self) -> usize {
         self.degree.saturating_sub(2).max(1)
     }
 
@@ -101,18 +101,18 @@ impl<F> Circuit<F> {
 
     /// Returns the first two queries of one column that ask for its value at one point.
     pub fn same_point(&self) -> Option<SamePoint> {
-        let advice = self.advice_queries.iter().map(|(column, rotation)| (Name::Advice(*column), *rotation));
-        let fixed = self.fixed_queries.iter().map(|(column, rotation)| (Name::Fixed(*column), *rotation));
+        let advice = self.advice_queries.iter().map(|(column, rotation)| (ColumnId::Advice(*column), *rotation));
+        let fixed = self.fixed_queries.iter().map(|(column, rotation)| (ColumnId::Fixed(*column), *rotation));
         SamePoint::of(advice.chain(fixed), self.rows())
     }
 
     /// Returns the numbers of the advice columns of `phase`.
-    pub fn advice_of(&self, phase: u8) -> Vec<usize> {
+    pub fn advice_in_phase(&self, phase: u8) -> Vec<usize> {
         numbers_of(&self.advice_phases, phase)
     }
 
     /// Returns the numbers of the challenges that are known after `phase`.
-    pub fn challenges_after(&self, phase: u8) -> Vec<usize> {
+    pub fn challenges_of_phase(&self, phase: u8) -> Vec<usize> {
         numbers_of(&self.challenge_phases, phase)
     }
 
@@ -139,7 +139,7 @@ impl<F> Circuit<F> {
     }
 
     fn check_counts(&self) -> Result<()> {
-        let Layout { permuted, advice, sets, lookups, .. } = self.layout;
+        let ColumnLayout { permuted, advice, sets, lookups, .. } = self.layout;
         equal("phases of advice columns", advice, self.advice_phases.len())?;
         equal("columns of the permutation", permuted, self.permutation.len())?;
         equal("lookups", lookups, self.lookups.len())?;
@@ -148,7 +148,7 @@ impl<F> Circuit<F> {
             let expected = format!("{} to {}", degrees.start(), degrees.end());
             return Err(Error::invalid(PLACE, "degree", expected, self.degree));
         }
-        equal("sets", permuted.div_ceil(self.set_size()), sets)?;
+        equal("sets", permuted.div_ceil(self.permutation_chunk_len()), sets)?;
         if self.layout.checked_columns().is_none() {
             let actual = format!("{:?}", self.layout);
             return Err(Error::invalid(PLACE, "columns", "fewer than 2^32", actual));
@@ -165,15 +165,15 @@ impl<F> Circuit<F> {
     }
 
     fn check_names(&self) -> Result<()> {
-        let Layout { fixed, advice, instances, .. } = self.layout;
-        let is_there = |name: Name| match name {
-            Name::Fixed(number) => number < fixed,
-            Name::Advice(number) => number < advice,
-            Name::Instance(number) => number < instances,
+        let ColumnLayout { fixed, advice, instances, .. } = self.layout;
+        let is_there = |name: ColumnId| match name {
+            ColumnId::Fixed(number) => number < fixed,
+            ColumnId::Advice(number) => number < advice,
+            ColumnId::Instance(number) => number < instances,
             _ => false,
         };
-        let queries = self.advice_queries.iter().map(|(column, _)| Name::Advice(*column));
-        let queries = queries.chain(self.fixed_queries.iter().map(|(column, _)| Name::Fixed(*column)));
+        let queries = self.advice_queries.iter().map(|(column, _)| ColumnId::Advice(*column));
+        let queries = queries.chain(self.fixed_queries.iter().map(|(column, _)| ColumnId::Fixed(*column)));
         match queries.chain(self.permutation.iter().copied()).find(|name| !is_there(*name)) {
             Some(name) => {
                 let expected = format!("one of {fixed} fixed, {advice} advice and {instances} instance columns");
@@ -197,19 +197,19 @@ mod tests {
     use halo2curves::bn256::Fr;
 
     use super::*;
-    use crate::plonk::memory::Memory;
+    use crate::plonk::memory::MemoryEstimate;
 
     fn circuit() -> Circuit<Fr> {
         Circuit {
             log_n: 4,
             degree: 3,
             blinding: 5,
-            layout: Layout { fixed: 1, permuted: 1, advice: 1, instances: 1, sets: 1, lookups: 0 },
+            layout: ColumnLayout { fixed: 1, permuted: 1, advice: 1, instances: 1, sets: 1, lookups: 0 },
             advice_phases: vec![0],
             challenge_phases: Vec::new(),
             gates: Vec::new(),
             lookups: Vec::new(),
-            permutation: vec![Name::Advice(0)],
+            permutation: vec![ColumnId::Advice(0)],
             advice_queries: vec![(0, 0), (0, 1)],
             fixed_queries: vec![(0, -1)],
         }
@@ -219,8 +219,8 @@ mod tests {
         let mut changed = circuit();
         change(&mut changed);
         // Neither the estimate nor the check panics, whatever the circuit is.
-        let memory = Memory::of(&changed, usize::MAX);
-        assert!(memory.whole_bytes(false) > 0 && memory.most_bytes() > 0 && memory.least_bytes() > 0);
+        let memory = MemoryEstimate::of(&changed, usize::MAX);
+        assert!(memory.uncut_bytes(false) > 0 && memory.max_bytes() > 0 && memory.min_bytes() > 0);
         let error = changed.check().expect_err(what).to_string();
         assert!(error.contains(what), "{what}: {error}");
     }
@@ -240,8 +240,8 @@ mod tests {
             refused(|circuit| circuit.degree = degree, "degree: expected 3 to 257");
         }
         refused(|circuit| circuit.layout.instances = usize::MAX, "columns: expected fewer than 2^32");
-        refused(|circuit| circuit.permutation = vec![Name::Advice(1)], "column of a query or the permutation");
-        refused(|circuit| circuit.permutation = vec![Name::Set(0)], "column of a query or the permutation");
+        refused(|circuit| circuit.permutation = vec![ColumnId::Advice(1)], "column of a query or the permutation");
+        refused(|circuit| circuit.permutation = vec![ColumnId::Set(0)], "column of a query or the permutation");
         refused(|circuit| circuit.advice_queries.push((usize::MAX, 0)), "got Advice(18446744073709551615)");
         refused(|circuit| circuit.fixed_queries.push((1, 0)), "got Fixed(1)");
     }

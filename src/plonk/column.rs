@@ -10,23 +10,23 @@ use crate::{Error, Result};
 /// when dropped.
 ///
 /// Only [`super::Engine`] depends on where they are.
-pub struct Column<F: NttField>(pub(super) Place<F>);
+pub struct Column<F: NttField>(pub(super) ColumnStorage<F>);
 
 /// Holds a column's elements.
-pub(super) enum Place<F: NttField> {
+pub(super) enum ColumnStorage<F: NttField> {
     Host(SecretVec<F>),
-    Device(Resident<F>),
+    Device(DeviceSlice<F>),
 }
 
 /// Refers to a range of a vector on a device, in which other columns may be too.
 #[derive(Debug)]
-pub(super) struct Resident<F> {
+pub(super) struct DeviceSlice<F> {
     pub vector: Arc<DeviceVector<F>>,
     pub first: usize,
     pub len: usize,
 }
 
-impl<F> Clone for Resident<F> {
+impl<F> Clone for DeviceSlice<F> {
     fn clone(&self) -> Self {
         Self { vector: self.vector.clone(), ..*self }
     }
@@ -35,29 +35,29 @@ impl<F> Clone for Resident<F> {
 impl<F: NttField> Column<F> {
     /// Creates a column of `elements` in host memory.
     pub fn new(elements: Vec<F>) -> Self {
-        Self(Place::Host(SecretVec(elements)))
+        Self(ColumnStorage::Host(SecretVec(elements)))
     }
 
     /// Splits `vector` into columns of `len` elements each.
     pub(super) fn of(vector: DeviceVector<F>, len: usize) -> Vec<Self> {
         let (count, vector) = (vector.len().checked_div(len).unwrap_or(0), Arc::new(vector));
-        let column = |k| Self(Place::Device(Resident { vector: vector.clone(), first: k * len, len }));
+        let column = |k| Self(ColumnStorage::Device(DeviceSlice { vector: vector.clone(), first: k * len, len }));
         (0..count).map(column).collect()
     }
 
     /// Returns the elements of a column in host memory, for writing.
     pub(super) fn host_mut(&mut self) -> Result<&mut [F]> {
         match &mut self.0 {
-            Place::Host(elements) => Ok(elements),
-            Place::Device(_) => Err(Error::lost("plonk")),
+            ColumnStorage::Host(elements) => Ok(elements),
+            ColumnStorage::Device(_) => Err(Error::internal("plonk")),
         }
     }
 
     /// Borrows the column for reading.
-    pub fn view(&self) -> View<'_, F> {
-        View(match &self.0 {
-            Place::Host(elements) => Viewed::Host(elements),
-            Place::Device(resident) => Viewed::Device(resident),
+    pub fn view(&self) -> ColumnView<'_, F> {
+        ColumnView(match &self.0 {
+            ColumnStorage::Host(elements) => ViewStorage::Host(elements),
+            ColumnStorage::Device(resident) => ViewStorage::Device(resident),
         })
     }
 }
@@ -69,48 +69,48 @@ impl<F: NttField> fmt::Debug for Column<F> {
 }
 
 /// Borrows a column for reading.
-pub struct View<'a, F>(pub(super) Viewed<'a, F>);
+pub struct ColumnView<'a, F>(pub(super) ViewStorage<'a, F>);
 
 /// Borrows the elements of a view.
-pub(super) enum Viewed<'a, F> {
+pub(super) enum ViewStorage<'a, F> {
     Host(&'a [F]),
-    Device(&'a Resident<F>),
+    Device(&'a DeviceSlice<F>),
 }
 
-impl<F> Clone for View<'_, F> {
+impl<F> Clone for ColumnView<'_, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<F> Copy for View<'_, F> {}
+impl<F> Copy for ColumnView<'_, F> {}
 
-impl<F> Clone for Viewed<'_, F> {
+impl<F> Clone for ViewStorage<'_, F> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<F> Copy for Viewed<'_, F> {}
+impl<F> Copy for ViewStorage<'_, F> {}
 
-impl<F> fmt::Debug for View<'_, F> {
+impl<F> fmt::Debug for ColumnView<'_, F> {
     /// Leaves out the elements, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Column").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
-impl<'a, F> View<'a, F> {
+impl<'a, F> ColumnView<'a, F> {
     /// Borrows `elements` in host memory as a column.
     pub fn new(elements: &'a [F]) -> Self {
-        Self(Viewed::Host(elements))
+        Self(ViewStorage::Host(elements))
     }
 
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self.0 {
-            Viewed::Host(elements) => elements.len(),
-            Viewed::Device(resident) => resident.len,
+            ViewStorage::Host(elements) => elements.len(),
+            ViewStorage::Device(resident) => resident.len,
         }
     }
 

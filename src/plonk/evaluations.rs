@@ -5,31 +5,31 @@ use std::collections::{HashMap, HashSet};
 use ff::Field;
 
 use super::column::Column;
+use super::context::ProverContext;
 use super::curve::ProofCurve;
-use super::openings::Openings;
+use super::openings::OpeningStage;
 use super::polynomials::Polynomials;
 use super::queries::Queries;
-use super::setting::Setting;
 use crate::Result;
 
 /// Holds a proof after y.
 #[derive(Debug)]
-pub struct Quotient<'a, C: ProofCurve> {
-    pub(super) setting: Setting<'a, C>,
+pub struct QuotientStage<'a, C: ProofCurve> {
+    pub(super) setting: ProverContext<'a, C>,
     /// Coefficients of each circuit's own columns, by number.
     pub(super) own: Vec<Vec<Column<C::Scalar>>>,
     pub(super) pieces: Vec<Column<C::Scalar>>,
     pub(super) random: Column<C::Scalar>,
 }
 
-impl<'a, C: ProofCurve> Quotient<'a, C> {
+impl<'a, C: ProofCurve> QuotientStage<'a, C> {
     /// Returns the values of the proof's polynomials at `x`·ω^i, in transcript order.
     ///
     /// # Errors
     /// Returns the error of a forced backend that failed.
-    pub fn evaluations(self, x: C::Scalar) -> Result<(Openings<'a, C>, Vec<C::Scalar>)> {
+    pub fn evaluations(self, x: C::Scalar) -> Result<(OpeningStage<'a, C>, Vec<C::Scalar>)> {
         let Self { setting, own, pieces, random } = self;
-        let (shared, quotient) = (setting.key.coefficients(), joined(setting, &pieces, x)?);
+        let (shared, quotient) = (setting.key.coefficients(), combine_h_pieces(setting, &pieces, x)?);
         let queries = Queries::new(setting.circuit, own.len());
         let (evaluated, opened) = (queries.evaluated(), queries.opened());
         let polynomials = Polynomials { setting, shared, own, quotient, random, x };
@@ -40,13 +40,13 @@ impl<'a, C: ProofCurve> Quotient<'a, C> {
         let values: HashMap<_, _> = different.into_iter().zip(values).collect();
         let written = evaluated.iter().map(|query| values[query]).collect();
         let queries = opened.into_iter().map(|query| (query, values[&query])).collect();
-        Ok((Openings { polynomials, queries }, written))
+        Ok((OpeningStage { polynomials, queries }, written))
     }
 }
 
 /// Returns Σ x^(n·i)·pieceᵢ.
-fn joined<C: ProofCurve>(
-    setting: Setting<'_, C>,
+fn combine_h_pieces<C: ProofCurve>(
+    setting: ProverContext<'_, C>,
     pieces: &[Column<C::Scalar>],
     x: C::Scalar,
 ) -> Result<Column<C::Scalar>> {

@@ -6,17 +6,17 @@ use ff::Field;
 use super::column::Column;
 use super::curve::ProofCurve;
 use super::engine::Basis;
-use super::openings::{Openings, different};
+use super::openings::{OpeningStage, unique};
 use crate::Result;
 
-impl<C: ProofCurve> Openings<'_, C> {
+impl<C: ProofCurve> OpeningStage<'_, C> {
     /// Commits, point by point, to the quotient by X − point of the polynomials that are opened there, weighed by
     /// powers of `v`.
     ///
     /// # Errors
     /// Returns the error of a forced backend that failed.
     pub fn gwc(self, v: C::Scalar) -> Result<Vec<C>> {
-        let rotations = different(self.queries.iter().map(|(query, _)| query.rotation));
+        let rotations = unique(self.queries.iter().map(|(query, _)| query.rotation));
         let quotients = rotations.into_iter().map(|rotation| self.quotient_at(rotation, v));
         let quotients = quotients.collect::<Result<Vec<_>>>()?;
         let views: Vec<_> = quotients.iter().map(Column::view).collect();

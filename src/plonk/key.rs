@@ -1,16 +1,16 @@
 //! Holds the columns that a circuit's setup gives its prover.
 
-use super::column::View;
-use super::layout::{Layout, Name};
+use super::column::ColumnView;
+use super::layout::{ColumnId, ColumnLayout};
 use crate::{Error, Result};
 
 /// Borrows a polynomial in both forms.
 #[derive(Debug, Clone, Copy)]
 pub struct Polynomial<'a, F> {
     /// Its values on the subgroup of order n.
-    pub values: View<'a, F>,
+    pub values: ColumnView<'a, F>,
     /// Its n coefficients.
-    pub coefficients: View<'a, F>,
+    pub coefficients: ColumnView<'a, F>,
 }
 
 /// Borrows the columns of a key from their owner.
@@ -22,38 +22,38 @@ pub struct Key<'a, F> {
     /// column's cell i.
     pub sigma: Vec<Polynomial<'a, F>>,
     /// Coefficients of the column that is 1 in row 0.
-    pub first: View<'a, F>,
+    pub first: ColumnView<'a, F>,
     /// Coefficients of the column that is 1 where products end.
-    pub last: View<'a, F>,
+    pub last: ColumnView<'a, F>,
     /// Coefficients of the column that is 1 in usable rows.
-    pub active: View<'a, F>,
+    pub active: ColumnView<'a, F>,
 }
 
 impl<'a, F> Key<'a, F> {
     /// Returns the coefficients of all shared columns, in the order of their numbers.
-    pub(super) fn coefficients(&self) -> Vec<View<'a, F>> {
+    pub(super) fn coefficients(&self) -> Vec<ColumnView<'a, F>> {
         let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.coefficients);
         columns.chain([self.first, self.last, self.active]).collect()
     }
 
     /// Returns the values of all shared columns, in the order of their numbers. Columns without values are empty.
-    pub(super) fn values(&self) -> Vec<View<'a, F>> {
+    pub(super) fn values(&self) -> Vec<ColumnView<'a, F>> {
         let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.values);
-        columns.chain([View::new(&[]); 3]).collect()
+        columns.chain([ColumnView::new(&[]); 3]).collect()
     }
 
     /// Checks that the key has the columns of `layout`, of `rows` rows each.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if it does not.
-    pub(super) fn check(&self, layout: &Layout, rows: usize) -> Result<()> {
+    pub(super) fn check(&self, layout: &ColumnLayout, rows: usize) -> Result<()> {
         let actual = (self.fixed.len(), self.sigma.len());
         if actual != (layout.fixed, layout.permuted) {
             let text = |(fixed, sigma): (usize, usize)| format!("{fixed} fixed columns and {sigma} σ");
             let expected = text((layout.fixed, layout.permuted));
             return Err(Error::invalid("plonk key", "columns", expected, text(actual)));
         }
-        debug_assert_eq!(self.coefficients().len(), layout.number(Name::Advice(0)));
+        debug_assert_eq!(self.coefficients().len(), layout.number(ColumnId::Advice(0)));
         let values = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.values);
         match self.coefficients().into_iter().chain(values).find(|column| column.len() != rows) {
             Some(column) => Err(Error::invalid("plonk key", "rows of a column", rows, column.len())),

@@ -2,7 +2,7 @@
 
 /// Identifies a column of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Name {
+pub enum ColumnId {
     /// Fixed column of the key, the same in every proof.
     Fixed(usize),
     /// σ of a permutation column, by that column's index in the permutation.
@@ -29,7 +29,7 @@ pub enum Name {
 
 /// Counts the columns of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Layout {
+pub struct ColumnLayout {
     /// Fixed columns, selectors included.
     pub fixed: usize,
     /// Permutation columns.
@@ -44,24 +44,24 @@ pub struct Layout {
     pub lookups: usize,
 }
 
-impl Layout {
+impl ColumnLayout {
     /// Returns the number by which expressions name the column `name`.
-    pub fn number(&self, name: Name) -> usize {
+    pub fn number(&self, name: ColumnId) -> usize {
         let own = self.shared();
         let sets = own + self.advice + self.instances;
         let lookups = sets + self.sets;
         match name {
-            Name::Fixed(i) => i,
-            Name::Sigma(i) => self.fixed + i,
-            Name::First => self.fixed + self.permuted,
-            Name::Last => self.fixed + self.permuted + 1,
-            Name::Active => self.fixed + self.permuted + 2,
-            Name::Advice(i) => own + i,
-            Name::Instance(i) => own + self.advice + i,
-            Name::Set(i) => sets + i,
-            Name::Lookup(i) => lookups + i,
-            Name::Input(i) => lookups + self.lookups + i,
-            Name::Table(i) => lookups + 2 * self.lookups + i,
+            ColumnId::Fixed(i) => i,
+            ColumnId::Sigma(i) => self.fixed + i,
+            ColumnId::First => self.fixed + self.permuted,
+            ColumnId::Last => self.fixed + self.permuted + 1,
+            ColumnId::Active => self.fixed + self.permuted + 2,
+            ColumnId::Advice(i) => own + i,
+            ColumnId::Instance(i) => own + self.advice + i,
+            ColumnId::Set(i) => sets + i,
+            ColumnId::Lookup(i) => lookups + i,
+            ColumnId::Input(i) => lookups + self.lookups + i,
+            ColumnId::Table(i) => lookups + 2 * self.lookups + i,
         }
     }
 
@@ -88,7 +88,7 @@ impl Layout {
 
     /// Returns the number of columns of one circuit.
     pub fn columns(&self) -> usize {
-        self.number(Name::Table(self.lookups))
+        self.number(ColumnId::Table(self.lookups))
     }
 }
 
@@ -98,22 +98,22 @@ mod tests {
 
     #[test]
     fn numbers_have_no_gaps() {
-        let layout = Layout { fixed: 2, permuted: 3, advice: 4, instances: 1, sets: 2, lookups: 2 };
-        let few = |name: fn(usize) -> Name, count: usize| (0..count).map(name).collect::<Vec<_>>();
+        let layout = ColumnLayout { fixed: 2, permuted: 3, advice: 4, instances: 1, sets: 2, lookups: 2 };
+        let few = |name: fn(usize) -> ColumnId, count: usize| (0..count).map(name).collect::<Vec<_>>();
         let names = [
-            few(Name::Fixed, 2),
-            few(Name::Sigma, 3),
-            vec![Name::First, Name::Last, Name::Active],
-            few(Name::Advice, 4),
-            few(Name::Instance, 1),
-            few(Name::Set, 2),
-            few(Name::Lookup, 2),
-            few(Name::Input, 2),
-            few(Name::Table, 2),
+            few(ColumnId::Fixed, 2),
+            few(ColumnId::Sigma, 3),
+            vec![ColumnId::First, ColumnId::Last, ColumnId::Active],
+            few(ColumnId::Advice, 4),
+            few(ColumnId::Instance, 1),
+            few(ColumnId::Set, 2),
+            few(ColumnId::Lookup, 2),
+            few(ColumnId::Input, 2),
+            few(ColumnId::Table, 2),
         ]
         .concat();
         let numbers: Vec<_> = names.iter().map(|name| layout.number(*name)).collect();
         assert_eq!(numbers, (0..layout.columns()).collect::<Vec<_>>());
-        assert_eq!(layout.number(Name::Advice(0)), layout.shared());
+        assert_eq!(layout.number(ColumnId::Advice(0)), layout.shared());
     }
 }

@@ -1,11 +1,11 @@
 //! Permutes the columns of lookups, after θ.
 
+use super::advice::{AdviceStage, Random};
 use super::column::Column;
 use super::curve::ProofCurve;
 use super::engine::{Basis, PermutedLookup};
-use super::steps::permute::Missing;
-use super::sums::Sum;
-use super::witness::{Random, Witnesses};
+use super::steps::lookup_permute::Missing;
+use super::weighted_sum::WeightedSum;
 use crate::Result;
 
 /// Holds a lookup's columns as values.
@@ -19,38 +19,38 @@ pub(super) struct Columns<C: ProofCurve> {
 
 /// Holds a proof after θ.
 #[derive(Debug)]
-pub struct Permuted<'a, C: ProofCurve> {
-    pub(super) start: Witnesses<'a, C>,
+pub struct LookupStage<'a, C: ProofCurve> {
+    pub(super) start: AdviceStage<'a, C>,
     pub(super) theta: C::Scalar,
     /// Lookups of each circuit.
     pub(super) lookups: Vec<Vec<Columns<C>>>,
 }
 
-impl<'a, C: ProofCurve> Witnesses<'a, C> {
+impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     /// Permutes the columns of lookups as their argument needs them, and commits to A' and S' of each lookup of each
     /// circuit. A value that is not in its table is logged as a warning, and the proof does not verify.
     ///
     /// # Errors
     /// Fails if a column has not been committed to, or a forced backend failed.
-    pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(Permuted<'a, C>, Vec<C>)> {
+    pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(LookupStage<'a, C>, Vec<C>)> {
         self.check()?;
         let circuits = 0..self.circuits.len();
         let lookups: Vec<_> = circuits.map(|circuit| self.permuted(circuit, theta, random)).collect::<Result<_>>()?;
         let all = lookups.iter().flatten().flat_map(|columns| &columns.permuted);
         let points = self.setting.commit(Basis::Lagrange, &all.map(Column::view).collect::<Vec<_>>())?;
-        Ok((Permuted { start: self, theta, lookups }, points))
+        Ok((LookupStage { start: self, theta, lookups }, points))
     }
 
     fn permuted(&self, circuit: usize, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<Vec<Columns<C>>> {
         let engine = self.setting.engine;
         let values = self.circuits[circuit].values(self.setting.key);
         let compressed =
-            |sum: &Sum<C::Scalar>| engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta));
+            |sum: &WeightedSum<C::Scalar>| engine.weighted_sum(sum, &values, &sum.challenges(&self.challenges, theta));
         let sums = self.setting.circuit.compressed.iter();
         let compressed = sums.map(|[inputs, tables]| Ok([compressed(inputs)?, compressed(tables)?]));
         let compressed = compressed.collect::<Result<Vec<[Column<C::Scalar>; 2]>>>()?;
         let pairs: Vec<_> = compressed.iter().map(|pair| pair.each_ref().map(Column::view)).collect();
-        let permuted = engine.permute(&pairs, self.setting.circuit.usable(), random)?;
+        let permuted = engine.permute(&pairs, self.setting.circuit.usable_rows(), random)?;
         let missing = permuted.iter().enumerate().filter_map(|(number, lookup)| Some((number, lookup.missing?)));
         missing.for_each(|(number, missing)| self.warn(circuit, number, missing));
         let columns = |(compressed, PermutedLookup { columns, .. })| Columns { compressed, permuted: columns };

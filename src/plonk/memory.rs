@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::circuit::Circuit;
-use super::layout::Layout;
+use super::layout::ColumnLayout;
 use super::steps::pieces::{MAX_COSETS, vectors};
 use crate::expression::Expression;
 use crate::field::NttField;
@@ -12,7 +12,7 @@ use crate::field::NttField;
 pub(super) const FOR_TRANSFORM: usize = 2;
 /// Columns on the device for each column that is read on a coset: its coefficients, its values, and a second column to
 /// transform into.
-pub(super) const FOR_COSET: usize = 3;
+pub(super) const COSET_COLUMNS: usize = 3;
 /// Columns on the device that a lookup takes: A, S, A', S', and the tables of the permutation.
 pub(super) const FOR_LOOKUP: usize = 6;
 /// Columns on the device that a grand product takes: the product, its numerators and its denominators.
@@ -20,7 +20,7 @@ pub(super) const FOR_PRODUCT: usize = 3;
 /// Minimum columns that a commitment takes: scalars, and an MSM's matrix and buckets.
 const FOR_COMMITMENT: usize = 6;
 /// Leaves 1/SPARE of the free memory to tables of powers and to parameters of kernels.
-const SPARE: u64 = 8;
+const RESERVE_DIV: u64 = 8;
 /// Adds 1/TABLES to the memory of a whole proof, for tables of powers and parameters of kernels.
 const TABLES: u64 = 16;
 /// Columns that a setup's two sets of bases take: a point is two elements.
@@ -43,17 +43,17 @@ pub(super) fn for_commitments(column: u64) -> u64 {
 
 /// Plans a proof's use of a device's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Plan {
+pub struct MemoryPlan {
     /// Whether a proof's own columns stay on the device between steps; if not, host memory holds them.
-    pub keeps_own: bool,
+    pub columns_resident: bool,
     /// Columns that a step has on the device at once, in addition to those that stay there. It processes more in
     /// groups. A group is at least a unit that cannot be split: a lookup, a circuit's permutation, a constraint.
-    pub at_once: usize,
+    pub max_columns: usize,
 }
 
-impl Plan {
+impl MemoryPlan {
     /// Keeps all columns on the device, and splits no step.
-    pub const ALL: Self = Self { keeps_own: true, at_once: usize::MAX };
+    pub const ALL: Self = Self { columns_resident: true, max_columns: usize::MAX };
 }
 
 /// Counts the columns of n elements that a proof has on a device.
@@ -76,7 +76,7 @@ impl Plan {
 /// println!("{memory}");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemoryEstimate {
     /// Bytes of a column.
     pub column: u64,
     /// Columns of both sets of bases, which setups keep.
@@ -103,23 +103,23 @@ pub struct Memory {
     pub least_beside: usize,
 }
 
-impl Memory {
+impl MemoryEstimate {
     /// Estimates a proof of `circuits` circuits of one key. More than 2^24 circuits, or columns of a kind, count as
     /// 2^24.
     pub fn of<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
         let (layout, circuits) = (circuit.layout.at_most(MOST), circuits.min(MOST));
-        let Layout { permuted, advice, instances, sets, lookups, .. } = layout;
+        let ColumnLayout { permuted, advice, instances, sets, lookups, .. } = layout;
         let (shared, pieces) = (layout.shared(), circuit.pieces().min(MAX_COSETS));
         let opened = circuits * (advice + instances + sets + 3 * lookups);
         // A and S exist until the products do. Then values become coefficients, and a vector of values is freed with
         // its last column. The random polynomial and the quotient's parts come after that.
         let own = opened + opened.max(1 + pieces);
         let products = FOR_PRODUCT * circuits * (sets + lookups);
-        let coset = FOR_COSET * (shared + opened / circuits.max(1)) + circuits;
+        let coset = COSET_COLUMNS * (shared + opened / circuits.max(1)) + circuits;
         let most = [opened, coset, FOR_LOOKUP * lookups, products, FOR_COMMITMENT * advice];
         // A circuit's permutation cannot be split: if columns come from the host, all its values and σ are on the
         // device together.
-        let (chain, constraint) = (FOR_PRODUCT * sets, FOR_COSET * widest(circuit) + circuits);
+        let (chain, constraint) = (FOR_PRODUCT * sets, COSET_COLUMNS * widest(circuit) + circuits);
         // The quotient's values on the cosets, and the memory that turns them into its pieces.
         let quotient = pieces * (1 + vectors(pieces));
         let beside = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), quotient, FOR_COMMITMENT];
@@ -153,7 +153,7 @@ impl Memory {
     }
 
     /// Returns the bytes that a proof takes in addition to bases and key if all columns stay on the device.
-    pub fn most_bytes(&self) -> u64 {
+    pub fn max_bytes(&self) -> u64 {
         self.bytes(self.own + self.most)
     }
 
@@ -161,7 +161,7 @@ impl Memory {
     /// commitments included.
     ///
     /// `in_place` says whether transforms need no second column for each.
-    pub fn whole_bytes(&self, in_place: bool) -> u64 {
+    pub fn uncut_bytes(&self, in_place: bool) -> u64 {
         let second = if in_place { 0 } else { self.transformed };
         let columns = |count: usize| self.column.saturating_mul(count as u64);
         let sums = for_commitments(self.column).saturating_mul(self.sums_at_once as u64);
@@ -171,7 +171,7 @@ impl Memory {
     }
 
     /// Returns the minimum bytes that a proof takes in addition to bases.
-    pub fn least_bytes(&self) -> u64 {
+    pub fn min_bytes(&self) -> u64 {
         self.bytes(self.least)
     }
 
@@ -182,29 +182,29 @@ impl Memory {
 
     /// Chooses the plan for `free` bytes beside bases, and beside the key if `key_stays`: all columns on the device;
     /// own columns on the device, and steps in groups of columns; or own columns in host memory, and steps in groups.
-    pub fn plan(&self, free: u64, key_stays: bool) -> Plan {
+    pub fn plan(&self, free: u64, key_stays: bool) -> MemoryPlan {
         let columns = self.columns(free);
         match columns.checked_sub(self.own) {
-            Some(rest) if rest >= self.most => Plan::ALL,
+            Some(rest) if rest >= self.most => MemoryPlan::ALL,
             Some(rest) if rest >= if key_stays { self.least_beside } else { self.least } => {
-                Plan { keeps_own: true, at_once: rest }
+                MemoryPlan { columns_resident: true, max_columns: rest }
             }
-            _ => Plan { keeps_own: false, at_once: columns.max(1) },
+            _ => MemoryPlan { columns_resident: false, max_columns: columns.max(1) },
         }
     }
 
     /// Returns the number of columns that fit in `free` bytes.
     fn columns(&self, free: u64) -> usize {
-        ((free - free / SPARE) / self.column.max(1)) as usize
+        ((free - free / RESERVE_DIV) / self.column.max(1)) as usize
     }
 
     /// Returns the free bytes that `columns` columns need.
     fn bytes(&self, columns: usize) -> u64 {
-        self.column.saturating_mul(columns as u64).saturating_mul(SPARE) / (SPARE - 1) + 1
+        self.column.saturating_mul(columns as u64).saturating_mul(RESERVE_DIV) / (RESERVE_DIV - 1) + 1
     }
 }
 
-impl fmt::Display for Memory {
+impl fmt::Display for MemoryEstimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mib = self.column as f64 / f64::from(1 << 20);
         writeln!(f, "plonk memory on the device, in columns of {mib:.3} MiB")?;
@@ -234,8 +234,11 @@ fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
         columns.len() + 4
     });
     // A set reads its values and σ, its product and the active rows.
-    let set =
-        if circuit.permutation.is_empty() { 0 } else { 2 * circuit.set_size().min(circuit.permutation.len()) + 2 };
+    let set = if circuit.permutation.is_empty() {
+        0
+    } else {
+        2 * circuit.permutation_chunk_len().min(circuit.permutation.len()) + 2
+    };
     gates.chain(lookups).chain([set]).max().unwrap_or(0)
 }
 
@@ -243,17 +246,17 @@ fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
 mod tests {
     use super::*;
     use crate::plonk::circuit::Lookup;
-    use crate::plonk::layout::Name;
+    use crate::plonk::layout::ColumnId;
     use halo2curves::bn256::Fr;
 
     /// Returns a circuit with 12 advice and 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
     fn circuit(log_n: u32) -> Circuit<Fr> {
-        let layout = Layout { fixed: 14, permuted: 13, advice: 12, instances: 1, sets: 5, lookups: 3 };
+        let layout = ColumnLayout { fixed: 14, permuted: 13, advice: 12, instances: 1, sets: 5, lookups: 3 };
         let here = |name| Expression::column(layout.number(name), 0);
         let lookup = |number: usize| Lookup {
             name: String::new(),
-            inputs: vec![here(Name::Advice(number))],
-            tables: vec![here(Name::Fixed(0))],
+            inputs: vec![here(ColumnId::Advice(number))],
+            tables: vec![here(ColumnId::Fixed(0))],
         };
         Circuit {
             log_n,
@@ -262,9 +265,9 @@ mod tests {
             layout,
             advice_phases: vec![0; 12],
             challenge_phases: Vec::new(),
-            gates: vec![here(Name::Advice(0)) * here(Name::Advice(1)) - here(Name::Advice(2))],
+            gates: vec![here(ColumnId::Advice(0)) * here(ColumnId::Advice(1)) - here(ColumnId::Advice(2))],
             lookups: (0..3).map(lookup).collect(),
-            permutation: (0..12).map(Name::Advice).chain([Name::Instance(0)]).collect(),
+            permutation: (0..12).map(ColumnId::Advice).chain([ColumnId::Instance(0)]).collect(),
             advice_queries: Vec::new(),
             fixed_queries: Vec::new(),
         }
@@ -272,29 +275,29 @@ mod tests {
 
     #[test]
     fn a_plan_holds_what_it_says() {
-        let memory = Memory::of(&circuit(20), 1);
+        let memory = MemoryEstimate::of(&circuit(20), 1);
         assert_eq!((memory.column, memory.key), (32 << 20, 57));
-        assert_eq!(memory.plan(memory.most_bytes(), true), Plan::ALL);
+        assert_eq!(memory.plan(memory.max_bytes(), true), MemoryPlan::ALL);
         for columns in memory.least..memory.own + memory.most {
             let plan = memory.plan(memory.bytes(columns), false);
-            let stays = if plan.keeps_own { memory.own } else { 0 };
-            assert!(plan.at_once >= memory.least && stays + plan.at_once <= columns, "{columns}: {plan:?}");
+            let stays = if plan.columns_resident { memory.own } else { 0 };
+            assert!(plan.max_columns >= memory.least && stays + plan.max_columns <= columns, "{columns}: {plan:?}");
         }
     }
 
     /// Checks that a proof takes 5.2 GB with bases and key: 151 columns, tables, and no second column for transforms.
     #[test]
     fn no_more_than_asked_is_taken_at_2_20() {
-        let memory = Memory::of(&circuit(20), 1);
+        let memory = MemoryEstimate::of(&circuit(20), 1);
         assert_eq!((memory.bases + memory.key, memory.whole, memory.committed), (61, 90, 36));
-        let bytes = |in_place| memory.column * 61 + memory.whole_bytes(in_place);
+        let bytes = |in_place| memory.column * 61 + memory.uncut_bytes(in_place);
         assert!(bytes(true) < 5_300_000_000 && bytes(false) > bytes(true), "{}", bytes(true));
     }
 
     #[test]
     fn two_gigabytes_are_enough_at_2_20() {
-        let memory = Memory::of(&circuit(20), 1);
-        assert!(memory.bytes(memory.bases) + memory.least_bytes() < 2 << 30, "{memory}");
+        let memory = MemoryEstimate::of(&circuit(20), 1);
+        assert!(memory.bytes(memory.bases) + memory.min_bytes() < 2 << 30, "{memory}");
         assert!(!memory.has_room_for_key(2 << 30));
         assert!(memory.has_room_for_key(5_600_000_000));
     }

@@ -10,8 +10,11 @@
 //! Steps know the names of columns and the order of terms. [`Engine`] works on columns, with [`steps`] on a device or
 //! on the host.
 
+mod advice;
 mod circuit;
 mod column;
+mod compiled;
+mod context;
 mod curve;
 mod engine;
 mod evaluations;
@@ -19,38 +22,35 @@ mod gwc;
 mod key;
 mod layout;
 mod lookups;
-mod lowered;
 mod memory;
 mod openings;
 mod polynomials;
 mod products;
 mod queries;
-mod quotient;
-mod setting;
-mod shares;
+mod schedule;
 mod shplonk;
 pub mod steps;
-mod sums;
 mod terms;
-mod witness;
+mod vanishing;
+mod weighted_sum;
 
 #[cfg(test)]
 mod tests;
 
+pub use advice::{AdviceStage, Random};
 pub use circuit::{Circuit, Lookup, SamePoint};
-pub use column::{Column, View};
+pub use column::{Column, ColumnView};
+pub use compiled::CompiledCircuit;
+pub use context::{PeerDevice, ProverContext};
 pub use curve::ProofCurve;
-pub use engine::{Basis, Engine, Hook, KeyOnDevice, Srs};
-pub use evaluations::Quotient;
+pub use engine::{AbortHook, Basis, Engine, KeyOnDevice, Srs};
+pub use evaluations::QuotientStage;
 pub use key::{Key, Polynomial};
-pub use layout::{Layout, Name};
-pub use lookups::Permuted;
-pub use lowered::Lowered;
-pub use memory::{Memory, Plan};
-pub use openings::Openings;
-pub use products::Products;
-pub use quotient::Masked;
-pub use setting::{Peer, Setting};
-pub use shares::Link;
+pub use layout::{ColumnId, ColumnLayout};
+pub use lookups::LookupStage;
+pub use memory::{MemoryEstimate, MemoryPlan};
+pub use openings::OpeningStage;
+pub use products::ProductStage;
+pub use schedule::Link;
 pub use shplonk::Shplonk;
-pub use witness::{Random, Witnesses};
+pub use vanishing::BlindedStage;

@@ -6,19 +6,19 @@ use super::queries::Query;
 
 /// Holds a proof after x, whose polynomials remain to be opened.
 #[derive(Debug)]
-pub struct Openings<'a, C: ProofCurve> {
+pub struct OpeningStage<'a, C: ProofCurve> {
     pub(super) polynomials: Polynomials<'a, C>,
     /// Queries and their values, in the order of the openings.
     pub(super) queries: Vec<(Query, C::Scalar)>,
 }
 
 /// Returns the different items of `all`, in the order of their first occurrence.
-pub(super) fn different<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    let mut different = Vec::new();
+pub(super) fn unique<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut unique = Vec::new();
     for one in all {
-        if !different.contains(&one) {
-            different.push(one);
+        if !unique.contains(&one) {
+            unique.push(one);
         }
     }
-    different
+    unique
 }

@@ -2,18 +2,18 @@
 
 use ff::Field;
 
-use super::column::{Column, View};
+use super::column::{Column, ColumnView};
+use super::context::ProverContext;
 use super::curve::ProofCurve;
-use super::queries::{Opened, Query};
-use super::setting::Setting;
+use super::queries::{PolynomialId, Query};
 use crate::Result;
 
 /// Holds the coefficients of all polynomials that are opened, and the point x.
 #[derive(Debug)]
 pub(super) struct Polynomials<'a, C: ProofCurve> {
-    pub setting: Setting<'a, C>,
+    pub setting: ProverContext<'a, C>,
     /// Columns that circuits share, by number.
-    pub shared: Vec<View<'a, C::Scalar>>,
+    pub shared: Vec<ColumnView<'a, C::Scalar>>,
     /// Each circuit's own columns. Their numbers follow those of `shared`.
     pub own: Vec<Vec<Column<C::Scalar>>>,
     /// Σ x^(n·i)·pieceᵢ, which has the quotient's value at x.
@@ -23,11 +23,11 @@ pub(super) struct Polynomials<'a, C: ProofCurve> {
 }
 
 impl<C: ProofCurve> Polynomials<'_, C> {
-    pub fn view(&self, polynomial: Opened) -> View<'_, C::Scalar> {
+    pub fn view(&self, polynomial: PolynomialId) -> ColumnView<'_, C::Scalar> {
         match polynomial {
-            Opened::Quotient => self.quotient.view(),
-            Opened::Random => self.random.view(),
-            Opened::Column(circuit, name) => {
+            PolynomialId::Quotient => self.quotient.view(),
+            PolynomialId::Random => self.random.view(),
+            PolynomialId::Column(circuit, name) => {
                 let number = self.setting.circuit.layout.number(name);
                 match self.shared.get(number) {
                     Some(shared) => *shared,

@@ -1,34 +1,34 @@
 //! Commits to the products of the permutation and of lookups, after β and γ.
 
-use super::column::{Column, View};
+use super::advice::{Random, Witness, named};
+use super::column::{Column, ColumnView};
+use super::context::ProverContext;
 use super::curve::ProofCurve;
 use super::engine::Basis;
 use super::key::Polynomial;
-use super::layout::Name;
-use super::lookups::{Columns, Permuted};
-use super::setting::Setting;
-use super::steps::factors::{self, Challenges};
-use super::witness::{Random, Witness, named};
+use super::layout::ColumnId;
+use super::lookups::{Columns, LookupStage};
+use super::steps::product_factors::{self, Challenges};
 use crate::Result;
 
 /// Holds a circuit's products as values.
 #[derive(Debug)]
-pub(super) struct Running<C: ProofCurve> {
+pub(super) struct GrandProducts<C: ProofCurve> {
     pub sets: Vec<Column<C::Scalar>>,
     pub lookups: Vec<Column<C::Scalar>>,
 }
 
 /// Holds a proof after β and γ.
 #[derive(Debug)]
-pub struct Products<'a, C: ProofCurve> {
-    pub(super) permuted: Permuted<'a, C>,
+pub struct ProductStage<'a, C: ProofCurve> {
+    pub(super) permuted: LookupStage<'a, C>,
     pub(super) beta: C::Scalar,
     pub(super) gamma: C::Scalar,
     /// Products of each circuit.
-    pub(super) running: Vec<Running<C>>,
+    pub(super) running: Vec<GrandProducts<C>>,
 }
 
-impl<'a, C: ProofCurve> Permuted<'a, C> {
+impl<'a, C: ProofCurve> LookupStage<'a, C> {
     /// Commits to the products of each circuit's sets, then to those of each circuit's lookups.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         mut self,
         [beta, gamma]: [C::Scalar; 2],
         random: Random<'_, C::Scalar>,
-    ) -> Result<(Products<'a, C>, Vec<C>)> {
+    ) -> Result<(ProductStage<'a, C>, Vec<C>)> {
         let setting = self.start.setting;
         let circuit = setting.circuit;
         let sets: Vec<_> = self.start.circuits.iter().flat_map(|witness| sets(setting, witness)).collect();
@@ -47,7 +47,7 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         let chains = of_sets.into_iter().cycle().take(if sets.is_empty() { 0 } else { self.start.circuits.len() });
         let chains: Vec<_> = chains.chain(lookups.iter().map(|_| 1)).collect();
         let challenges = Challenges { beta, gamma };
-        let usable = circuit.usable();
+        let usable = circuit.usable_rows();
         let mut products = setting.engine.products(challenges, &sets, &lookups, &chains, usable, random)?;
         let points = setting.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
         // A and S are not needed any more: their memory is freed first.
@@ -55,30 +55,33 @@ impl<'a, C: ProofCurve> Permuted<'a, C> {
         compressed.for_each(|columns| *columns = [(); 2].map(|()| Column::new(Vec::new())));
         let lookups = products.split_off(circuit.layout.sets * self.start.circuits.len());
         let (mut sets, mut lookups) = (products.into_iter(), lookups.into_iter());
-        let running = self.start.circuits.iter().map(|_| Running {
+        let running = self.start.circuits.iter().map(|_| GrandProducts {
             sets: sets.by_ref().take(circuit.layout.sets).collect(),
             lookups: lookups.by_ref().take(circuit.layout.lookups).collect(),
         });
         let running = running.collect();
-        Ok((Products { permuted: self, beta, gamma, running }, points))
+        Ok((ProductStage { permuted: self, beta, gamma, running }, points))
     }
 }
 
 /// Returns the permutation sets of a circuit: the values and σ of each column.
-fn sets<'v, C: ProofCurve>(setting: Setting<'v, C>, witness: &'v Witness<C>) -> Vec<factors::Set<View<'v, C::Scalar>>> {
+fn sets<'v, C: ProofCurve>(
+    setting: ProverContext<'v, C>,
+    witness: &'v Witness<C>,
+) -> Vec<product_factors::Set<ColumnView<'v, C::Scalar>>> {
     let (circuit, values) = (setting.circuit, witness.values(setting.key));
     let column =
-        |(name, sigma): (&Name, &Polynomial<'v, C::Scalar>)| [named(&values, &circuit.layout, *name), sigma.values];
+        |(name, sigma): (&ColumnId, &Polynomial<'v, C::Scalar>)| [named(&values, &circuit.layout, *name), sigma.values];
     let columns: Vec<_> = circuit.permutation.iter().zip(&setting.key.sigma).map(column).collect();
-    let set = |(number, columns): (usize, &[[View<'v, C::Scalar>; 2]])| factors::Set {
+    let set = |(number, columns): (usize, &[[ColumnView<'v, C::Scalar>; 2]])| product_factors::Set {
         columns: columns.to_vec(),
-        first: (number * circuit.set_size()) as u64,
+        first: (number * circuit.permutation_chunk_len()) as u64,
     };
-    columns.chunks(circuit.set_size()).enumerate().map(set).collect()
+    columns.chunks(circuit.permutation_chunk_len()).enumerate().map(set).collect()
 }
 
-fn lookup<C: ProofCurve>(columns: &Columns<C>) -> factors::Lookup<View<'_, C::Scalar>> {
+fn lookup<C: ProofCurve>(columns: &Columns<C>) -> product_factors::Lookup<ColumnView<'_, C::Scalar>> {
     let [input, table] = columns.compressed.each_ref().map(Column::view);
     let [permuted_input, permuted_table] = columns.permuted.each_ref().map(Column::view);
-    factors::Lookup { input, table, permuted_input, permuted_table }
+    product_factors::Lookup { input, table, permuted_input, permuted_table }
 }

@@ -3,12 +3,12 @@
 
 use ff::Field;
 
-use super::column::{Column, View};
+use super::column::{Column, ColumnView};
 use super::curve::ProofCurve;
 use super::engine::Basis;
-use super::openings::{Openings, different};
+use super::openings::{OpeningStage, unique};
 use super::polynomials::Polynomials;
-use super::queries::Opened;
+use super::queries::PolynomialId;
 use crate::{Error, Result};
 
 /// Holds a proof after the first of the two commitments of its openings.
@@ -24,7 +24,7 @@ pub struct Shplonk<'a, C: ProofCurve> {
     v: C::Scalar,
 }
 
-impl<'a, C: ProofCurve> Openings<'a, C> {
+impl<'a, C: ProofCurve> OpeningStage<'a, C> {
     /// Commits to the quotient of all sets of polynomials by their points. Powers of `y` weigh the polynomials of a
     /// set, powers of `v` the sets.
     ///
@@ -33,9 +33,9 @@ impl<'a, C: ProofCurve> Openings<'a, C> {
     pub fn shplonk(self, y: C::Scalar, v: C::Scalar) -> Result<(Shplonk<'a, C>, C)> {
         let Self { polynomials, queries } = self;
         let queries: Vec<_> = queries.into_iter().map(|(query, _)| (query.polynomial, query.rotation)).collect();
-        let rotations = different(queries.iter().map(|(_, rotation)| *rotation));
+        let rotations = unique(queries.iter().map(|(_, rotation)| *rotation));
         let engine = polynomials.setting.engine;
-        let sum = |(points, members): (Vec<usize>, Vec<Opened>)| {
+        let sum = |(points, members): (Vec<usize>, Vec<PolynomialId>)| {
             let views = members.iter().map(|member| polynomials.view(*member));
             Ok((points, engine.combine(&views.zip(powers(y)).collect::<Vec<_>>())?))
         };
@@ -64,7 +64,7 @@ impl<C: ProofCurve> Shplonk<'_, C> {
         // All factors are divided by the first set's, which is not 0, since u is random.
         let scale = factors.first().and_then(|factor| factor.invert().into()).unwrap_or(C::Scalar::ZERO);
         factors.iter_mut().zip(powers(self.v)).for_each(|(factor, power)| *factor *= power * scale);
-        let mut terms: Vec<(View<'_, C::Scalar>, C::Scalar)> =
+        let mut terms: Vec<(ColumnView<'_, C::Scalar>, C::Scalar)> =
             self.sets.iter().map(|(_, sum)| sum.view()).zip(factors).collect();
         terms.push((self.quotient.view(), -self.vanishing(u, |_| true) * scale));
         // The constants r_s(u) are left out: they would change the remainder alone.
@@ -80,11 +80,11 @@ impl<C: ProofCurve> Shplonk<'_, C> {
 }
 
 /// Groups the polynomials that are opened at the same points, in the order of their first occurrence.
-fn sets(queries: &[(Opened, usize)]) -> Vec<(Vec<usize>, Vec<Opened>)> {
-    let mut sets: Vec<(Vec<usize>, Vec<Opened>)> = Vec::new();
-    for polynomial in different(queries.iter().map(|(polynomial, _)| *polynomial)) {
+fn sets(queries: &[(PolynomialId, usize)]) -> Vec<(Vec<usize>, Vec<PolynomialId>)> {
+    let mut sets: Vec<(Vec<usize>, Vec<PolynomialId>)> = Vec::new();
+    for polynomial in unique(queries.iter().map(|(polynomial, _)| *polynomial)) {
         let its = queries.iter().filter(|(other, _)| *other == polynomial);
-        let mut points = different(its.map(|(_, rotation)| *rotation));
+        let mut points = unique(its.map(|(_, rotation)| *rotation));
         points.sort_unstable();
         match sets.iter_mut().find(|(others, _)| *others == points) {
             Some((_, members)) => members.push(polynomial),
@@ -99,5 +99,5 @@ fn powers<F: Field>(base: F) -> impl Iterator<Item = F> {
 }
 
 fn one<C>(points: Vec<C>) -> Result<C> {
-    points.into_iter().next().ok_or_else(|| Error::lost("plonk"))
+    points.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }

@@ -3,7 +3,7 @@
 use ff::PrimeField;
 
 use super::circuit::{Circuit, Lookup};
-use super::layout::Name;
+use super::layout::ColumnId;
 use crate::expression::Expression;
 
 /// Makes the terms of one circuit; challenges are the circuit's own, then θ, β and γ.
@@ -26,31 +26,33 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         all
     }
 
-    fn column(&self, name: Name, rotation: i32) -> Expression<F> {
+    fn column(&self, name: ColumnId, rotation: i32) -> Expression<F> {
         Expression::column(self.circuit.layout.number(name), rotation)
     }
 
-    fn here(&self, name: Name) -> Expression<F> {
+    fn query_cur(&self, name: ColumnId) -> Expression<F> {
         self.column(name, 0)
     }
 
     /// Returns l₀·(1 − z).
-    fn starts_with_one(&self, z: Name) -> Expression<F> {
-        self.here(Name::First) * (Expression::Constant(F::ONE) - self.here(z))
+    fn starts_with_one(&self, z: ColumnId) -> Expression<F> {
+        self.query_cur(ColumnId::First) * (Expression::Constant(F::ONE) - self.query_cur(z))
     }
 
     /// Returns l_last·(z² − z).
-    fn ends_with_zero_or_one(&self, z: Name) -> Expression<F> {
-        self.here(Name::Last) * (self.here(z) * self.here(z) - self.here(z))
+    fn ends_with_zero_or_one(&self, z: ColumnId) -> Expression<F> {
+        self.query_cur(ColumnId::Last) * (self.query_cur(z) * self.query_cur(z) - self.query_cur(z))
     }
 
     fn permutation(&self) -> Vec<Expression<F>> {
         let sets = self.circuit.layout.sets;
         let Some(last) = sets.checked_sub(1) else { return Vec::new() };
-        let end = self.circuit.back_to_end();
-        let goes_on =
-            |set: usize| self.here(Name::First) * (self.here(Name::Set(set)) - self.column(Name::Set(set - 1), end));
-        let mut terms = vec![self.starts_with_one(Name::Set(0)), self.ends_with_zero_or_one(Name::Set(last))];
+        let end = self.circuit.rotation_to_last();
+        let goes_on = |set: usize| {
+            self.query_cur(ColumnId::First)
+                * (self.query_cur(ColumnId::Set(set)) - self.column(ColumnId::Set(set - 1), end))
+        };
+        let mut terms = vec![self.starts_with_one(ColumnId::Set(0)), self.ends_with_zero_or_one(ColumnId::Set(last))];
         terms.extend((1..sets).map(goes_on));
         terms.extend((0..sets).map(|set| self.set(set)));
         terms
@@ -59,29 +61,30 @@ impl<'a, F: PrimeField> Terms<'a, F> {
     /// Returns l_active·(z(ωX)·∏(v + β·σ + γ) − z·∏(v + β·δ^c·X + γ)).
     fn set(&self, set: usize) -> Expression<F> {
         let columns = self.circuit.permutation.iter().enumerate();
-        let columns = columns.skip(set * self.circuit.set_size()).take(self.circuit.set_size());
-        let (mut next, mut now) = (self.column(Name::Set(set), 1), self.here(Name::Set(set)));
+        let columns =
+            columns.skip(set * self.circuit.permutation_chunk_len()).take(self.circuit.permutation_chunk_len());
+        let (mut next, mut now) = (self.column(ColumnId::Set(set), 1), self.query_cur(ColumnId::Set(set)));
         for (number, name) in columns {
-            let factor = |cell: Expression<F>| self.here(*name) + self.beta.clone() * cell + self.gamma.clone();
-            next = next * factor(self.here(Name::Sigma(number)));
+            let factor = |cell: Expression<F>| self.query_cur(*name) + self.beta.clone() * cell + self.gamma.clone();
+            next = next * factor(self.query_cur(ColumnId::Sigma(number)));
             now = now * factor(Expression::X * F::DELTA.pow_vartime([number as u64]));
         }
-        self.here(Name::Active) * (next - now)
+        self.query_cur(ColumnId::Active) * (next - now)
     }
 
     fn lookup(&self, number: usize, lookup: &Lookup<F>) -> [Expression<F>; 5] {
-        let [z, input, table] = [Name::Lookup(number), Name::Input(number), Name::Table(number)];
+        let [z, input, table] = [ColumnId::Lookup(number), ColumnId::Input(number), ColumnId::Table(number)];
         let (beta, gamma) = (&self.beta, &self.gamma);
-        let permuted = (self.here(input) + beta.clone()) * (self.here(table) + gamma.clone());
+        let permuted = (self.query_cur(input) + beta.clone()) * (self.query_cur(table) + gamma.clone());
         let plain =
             (self.compressed(&lookup.inputs) + beta.clone()) * (self.compressed(&lookup.tables) + gamma.clone());
-        let differ = || self.here(input) - self.here(table);
+        let differ = || self.query_cur(input) - self.query_cur(table);
         [
             self.starts_with_one(z),
             self.ends_with_zero_or_one(z),
-            self.here(Name::Active) * (self.column(z, 1) * permuted - self.here(z) * plain),
-            self.here(Name::First) * differ(),
-            self.here(Name::Active) * (differ() * (self.here(input) - self.column(input, -1))),
+            self.query_cur(ColumnId::Active) * (self.column(z, 1) * permuted - self.query_cur(z) * plain),
+            self.query_cur(ColumnId::First) * differ(),
+            self.query_cur(ColumnId::Active) * (differ() * (self.query_cur(input) - self.column(input, -1))),
         ]
     }
 

@@ -3,9 +3,9 @@
 use halo2curves::bn256::Fr;
 
 use super::circuit::Circuit;
-use super::layout::{Layout, Name};
-use super::memory::Memory;
-use super::steps::{Place, rows::uniform_on_cpu};
+use super::layout::{ColumnId, ColumnLayout};
+use super::memory::MemoryEstimate;
+use super::steps::{StridedColumns, blinding::uniform_on_cpu};
 use crate::Accelerator;
 use crate::expression::Expression;
 use crate::field::DeviceVector;
@@ -13,8 +13,9 @@ use crate::field::DeviceVector;
 /// Returns a circuit of 2^20 rows with all its columns in the permutation: `fixed` fixed columns and an advice column.
 fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
     let permuted = fixed + 1;
-    let layout = Layout { fixed, permuted, advice: 1, instances: 0, sets: permuted.div_ceil(degree - 2), lookups: 0 };
-    let fixed = (0..fixed).map(Name::Fixed);
+    let layout =
+        ColumnLayout { fixed, permuted, advice: 1, instances: 0, sets: permuted.div_ceil(degree - 2), lookups: 0 };
+    let fixed = (0..fixed).map(ColumnId::Fixed);
     Circuit {
         log_n: 20,
         degree,
@@ -22,9 +23,9 @@ fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
         layout,
         advice_phases: vec![0],
         challenge_phases: Vec::new(),
-        gates: vec![Expression::column(layout.number(Name::Advice(0)), 0)],
+        gates: vec![Expression::column(layout.number(ColumnId::Advice(0)), 0)],
         lookups: Vec::new(),
-        permutation: fixed.chain([Name::Advice(0)]).collect(),
+        permutation: fixed.chain([ColumnId::Advice(0)]).collect(),
         advice_queries: Vec::new(),
         fixed_queries: Vec::new(),
     }
@@ -33,20 +34,20 @@ fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
 /// Checks eight circuits of 21 sets each: a product takes three columns, and no other step takes as many.
 #[test]
 fn products_are_of_all_circuits() {
-    assert_eq!(Memory::of(&circuit(3, 20), 8).most, 3 * 8 * 21);
+    assert_eq!(MemoryEstimate::of(&circuit(3, 20), 8).most, 3 * 8 * 21);
 }
 
 /// Checks a set of five columns. It reads them, as many σ, its product and the active rows, and each takes three
 /// columns on a coset. One more holds the sum.
 #[test]
 fn the_widest_constraint_is_a_sets() {
-    assert_eq!(Memory::of(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
+    assert_eq!(MemoryEstimate::of(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
 }
 
 /// Checks that 1/8 of the free memory is left to other things.
 #[test]
 fn a_key_stays_where_all_columns_fit() {
-    let memory = Memory::of(&circuit(7, 9), 1);
+    let memory = MemoryEstimate::of(&circuit(7, 9), 1);
     let columns = memory.key + memory.own + memory.least_beside;
     let free = memory.column * columns as u64 * 8 / 7 + 1;
     assert!(memory.has_room_for_key(free) && !memory.has_room_for_key(free - memory.column));
@@ -70,10 +71,10 @@ fn a_place_has_all_its_columns() {
     let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
     let mut stream = device.stream().expect("a stream");
     let vector = DeviceVector::<Fr>::allocate(&mut stream, 64).expect("memory");
-    let starts = |place: Place| place.columns(&vector).iter().map(|column| column.first).collect::<Vec<_>>();
-    assert_eq!(starts(Place::packed(8, 3)), [0, 8, 16]);
-    assert_eq!(starts(Place { first: 5, stride: 20, count: 2 }), [5, 25]);
-    assert!(starts(Place::packed(8, 0)).is_empty());
+    let starts = |place: StridedColumns| place.columns(&vector).iter().map(|column| column.first).collect::<Vec<_>>();
+    assert_eq!(starts(StridedColumns::packed(8, 3)), [0, 8, 16]);
+    assert_eq!(starts(StridedColumns { first: 5, stride: 20, count: 2 }), [5, 25]);
+    assert!(starts(StridedColumns::packed(8, 0)).is_empty());
 }
 
 /// Checks that 64 bytes are an element, and that no other length is.

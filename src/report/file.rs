@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Once;
 
-use super::entry::Entry;
+use super::record::LogRecord;
 use crate::files;
 use crate::settings::Settings;
 
 /// Appends a line to the file. Programs without a logger, and those that watch another program, read there what ran.
-pub fn append(entry: &Entry<'_>) {
+pub fn append(entry: &LogRecord<'_>) {
     static COMPLAINT: Once = Once::new();
     // Malformed settings are an error of the accelerator: nothing runs that could be reported.
     let Some(path) = Settings::get().ok().and_then(|settings| settings.report.as_ref()) else { return };
@@ -31,7 +31,7 @@ fn warn_aloud(text: &str) {
 }
 
 /// Opens the file, without waiting for a reader if it is a pipe, and writes a line.
-fn append_to(path: &Path, entry: &Entry<'_>) -> io::Result<()> {
+fn append_to(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
     let line = if is_json { entry.json().to_string() } else { entry.text() };
     let mut file = files::open(OpenOptions::new().create(true).append(true), path)?;
@@ -48,7 +48,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let written = |name: &str| {
             let path = folder.path().join(name);
-            (0..2).for_each(|_| append_to(&path, &Entry::Complaint("x")).expect(name));
+            (0..2).for_each(|_| append_to(&path, &LogRecord::Complaint("x")).expect(name));
             std::fs::read_to_string(path).expect(name)
         };
         assert_eq!(written("a.txt"), "x\nx\n");
@@ -69,7 +69,7 @@ mod tests {
             move || {
                 let (sender, ended) = std::sync::mpsc::channel();
                 let path = path.clone();
-                std::thread::spawn(move || sender.send(append_to(&path, &Entry::Complaint("x")).is_ok()));
+                std::thread::spawn(move || sender.send(append_to(&path, &LogRecord::Complaint("x")).is_ok()));
                 ended.recv_timeout(std::time::Duration::from_secs(10)).expect("an end: nothing waits for a reader")
             }
         };
@@ -79,7 +79,7 @@ mod tests {
         let mut line = [0; 2];
         reader.read_exact(&mut line).expect("a line");
         assert_eq!(&line, b"x\n");
-        let taken = (0..1 << 16).take_while(|_| append_to(&path, &Entry::Complaint("x")).is_ok()).count();
+        let taken = (0..1 << 16).take_while(|_| append_to(&path, &LogRecord::Complaint("x")).is_ok()).count();
         assert!((1..1 << 16).contains(&taken), "a full pipe is an error after {taken} lines");
         drop(reader);
         assert!(!append(), "the reader has gone");

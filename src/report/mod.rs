@@ -17,13 +17,13 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
-mod call;
-mod entry;
 mod file;
-mod finished;
+mod record;
+mod report;
+mod scope;
 mod telemetry;
 
-pub(crate) use call::Call;
-pub use call::{complain, observe, own_kernel, own_work};
-pub use finished::Report;
+pub use report::Report;
+pub(crate) use scope::OpScope;
+pub use scope::{observe, record_host_work, record_kernel, report_failure};
 pub(crate) use telemetry::operation;

@@ -59,7 +59,7 @@ impl Settings {
     pub fn get() -> Result<&'static Self> {
         static SETTINGS: OnceLock<Result<Settings>> = OnceLock::new();
         let read = || {
-            warn_of_unknown(std::env::vars_os().map(|(name, _)| name));
+            warn_unknown_vars(std::env::vars_os().map(|(name, _)| name));
             Self::read(|name| std::env::var_os(name))
         };
         SETTINGS.get_or_init(read).as_ref().map_err(Clone::clone)
@@ -88,10 +88,10 @@ impl Settings {
 /// Returns the value of bellperson's variable [`NO_GPU`] if it forces the CPU. Any value but 0 does, even an empty one,
 /// as in bellperson. It is read at each call, as bellperson does.
 pub fn no_gpu() -> Option<String> {
-    asks_for_the_cpu(std::env::var(NO_GPU).ok())
+    forces_cpu(std::env::var(NO_GPU).ok())
 }
 
-fn asks_for_the_cpu(no_gpu: Option<String>) -> Option<String> {
+fn forces_cpu(no_gpu: Option<String>) -> Option<String> {
     no_gpu.filter(|value| value != "0")
 }
 
@@ -137,7 +137,7 @@ fn path(value: Option<OsString>) -> Option<PathBuf> {
 }
 
 /// Warns of unknown names: a misspelt one would go unnoticed otherwise.
-fn warn_of_unknown(names: impl Iterator<Item = OsString>) {
+fn warn_unknown_vars(names: impl Iterator<Item = OsString>) {
     for name in unknown(names) {
         log::warn!("{name}: no such setting; docs/settings.md lists those that there are");
     }
@@ -183,9 +183,9 @@ mod tests {
     #[test]
     fn any_value_but_0_asks_for_the_cpu() {
         for value in ["1", "", "yes"] {
-            assert_eq!(asks_for_the_cpu(Some(value.to_owned())).as_deref(), Some(value));
+            assert_eq!(forces_cpu(Some(value.to_owned())).as_deref(), Some(value));
         }
-        assert_eq!([Some("0".to_owned()), None].map(asks_for_the_cpu), [None, None]);
+        assert_eq!([Some("0".to_owned()), None].map(forces_cpu), [None, None]);
     }
 
     #[test]

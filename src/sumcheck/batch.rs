@@ -2,18 +2,18 @@
 
 use super::batch_prover::BatchProver;
 use super::bound::BoundTranscript;
-use super::claim::{Claim, PLACE};
+use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, Slices};
 use super::dialogue::{Dialogue, unproved, wrong_sum};
 use super::field::SumcheckField;
 use super::frame::{Frame, MAX_NUMBER, number};
-use super::message::Message;
 use super::plan::Options;
 use super::proof::{bytes, check_rounds, read};
 use super::prover::check;
+use super::round_poly::RoundPolynomial;
 use super::transcript::Transcript;
-use super::verify::{last_claim, refused, say};
-use crate::backend::{Abort, guarded};
+use super::verify::{last_claim, say, verification_failed};
+use crate::backend::{Abort, catch_hook_panic};
 use crate::{Accelerator, Error, Result, report};
 
 /// Holds claims that are proved together, with the same challenges. The proof is of their sum, each claim times a power
@@ -53,7 +53,7 @@ pub struct Batch<F> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchProof<F> {
     /// One message per round, of the highest degree of a claim.
-    pub messages: Vec<Message<F>>,
+    pub messages: Vec<RoundPolynomial<F>>,
     /// Column values at the point, by claim.
     pub finals: Vec<Vec<F>>,
 }
@@ -107,14 +107,15 @@ impl<F: SumcheckField> Batch<F> {
     ) -> Result<BatchProof<F>> {
         self.check()?;
         if columns.len() != self.claims.len() {
-            return Err(Error::invalid(PLACE, "columns of claims", self.claims.len(), columns.len()));
+            return Err(Error::invalid(ERROR_CONTEXT, "columns of claims", self.claims.len(), columns.len()));
         }
         let options = Options::default();
         self.claims.iter().zip(&columns).try_for_each(|(claim, columns)| check(claim, columns, &options))?;
         let transcript = transcript.transcript;
         let factors = self.factors(transcript);
         let mut dialogue = Dialogue::new(&mut *transcript);
-        let finals = guarded(abort, |abort| self.finals(accelerator, columns, &factors, &mut dialogue, abort))?;
+        let finals =
+            catch_hook_panic(abort, |abort| self.finals(accelerator, columns, &factors, &mut dialogue, abort))?;
         let messages = dialogue.messages;
         for finals in &finals {
             Frame::Finals.observe(transcript, finals);
@@ -152,7 +153,7 @@ impl<F: SumcheckField> Batch<F> {
             }),
             (finals, Some(device), Some(slices)) => {
                 let error = finals.err().unwrap_or_else(|| unproved(&device));
-                report::complain(&format!("sumcheck {}: the host proves a batch: {error}", F::NAME));
+                report::report_failure(&format!("sumcheck {}: the host proves a batch: {error}", F::NAME));
                 let finals = dialogue.on_host(|| Ok(self.on_host(&slices, factors)), &device, abort)?;
                 let proved = self.is_proved(factors, &dialogue.messages, &dialogue.challenges, &finals);
                 if proved { Ok(finals) } else { Err(wrong_sum()) }
@@ -185,12 +186,12 @@ impl<F: SumcheckField> Batch<F> {
         if self.is_proved(&factors, &proof.messages, &point, &proof.finals) {
             return Ok((point, proof.finals.clone()));
         }
-        Err(refused())
+        Err(verification_failed())
     }
 
     /// Returns whether `messages` and `finals` prove all claims if `point` are the challenges. This is the verifier's
     /// last check.
-    fn is_proved(&self, factors: &[F], messages: &[Message<F>], point: &[F], finals: &[Vec<F>]) -> bool {
+    fn is_proved(&self, factors: &[F], messages: &[RoundPolynomial<F>], point: &[F], finals: &[Vec<F>]) -> bool {
         let sum = self.claims.iter().zip(factors).map(|(claim, factor)| claim.claimed() * factor).sum();
         let expected = |((claim, factor), finals): ((&Claim<F>, &F), &Vec<F>)| {
             let (waited, own) = point.split_at((self.rounds() - claim.variables()) as usize);
@@ -203,14 +204,14 @@ impl<F: SumcheckField> Batch<F> {
 
     fn check_finals(&self, finals: &[Vec<F>]) -> Result<()> {
         if finals.len() != self.claims.len() {
-            return Err(Error::invalid(PLACE, "finals by claims", self.claims.len(), finals.len()));
+            return Err(Error::invalid(ERROR_CONTEXT, "finals by claims", self.claims.len(), finals.len()));
         }
         let differs = |(claim, finals): (&Claim<F>, &Vec<F>)| finals.len() != claim.columns();
         match self.claims.iter().zip(finals).position(differs) {
             None => Ok(()),
             Some(number) => {
                 let expected = self.claims[number].columns();
-                Err(Error::invalid(PLACE, format!("finals of claim {number}"), expected, finals[number].len()))
+                Err(Error::invalid(ERROR_CONTEXT, format!("finals of claim {number}"), expected, finals[number].len()))
             }
         }
     }
@@ -218,7 +219,7 @@ impl<F: SumcheckField> Batch<F> {
     fn check(&self) -> Result<()> {
         if !(1..=MAX_NUMBER).contains(&self.claims.len()) {
             let expected = format!("1 to {MAX_NUMBER}");
-            return Err(Error::invalid(PLACE, "number of claims", expected, self.claims.len()));
+            return Err(Error::invalid(ERROR_CONTEXT, "number of claims", expected, self.claims.len()));
         }
         self.claims.iter().try_for_each(Claim::check)
     }

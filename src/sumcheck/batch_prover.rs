@@ -1,11 +1,11 @@
 //! Runs the provers of several claims as one, whose messages are the sums of theirs.
 
-use super::claim::{Claim, PLACE};
+use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, Slices};
 use super::dialogue::RoundProver;
 use super::field::SumcheckField;
-use super::message::Message;
 use super::prover::Prover;
+use super::round_poly::RoundPolynomial;
 use crate::backend::{Abort, check_abort};
 use crate::{Accelerator, Error, Result};
 
@@ -25,7 +25,7 @@ struct BatchedClaim<'a, F: SumcheckField> {
     factor: F,
     /// The round in which the claim starts.
     start: u32,
-    message: Option<Message<F>>,
+    message: Option<RoundPolynomial<F>>,
 }
 
 impl<'a, F: SumcheckField> BatchProver<'a, F> {
@@ -74,7 +74,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
 impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
     type Finals = Vec<Vec<F>>;
 
-    fn message(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>> {
+    fn message(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>> {
         if self.round == self.rounds {
             return Ok(None);
         }
@@ -83,7 +83,7 @@ impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
             let polynomial = claim.polynomial(self.round, abort)?;
             sum.iter_mut().zip(polynomial).for_each(|(sum, coefficient)| *sum += claim.factor * coefficient);
         }
-        Ok(Some(Message::of_polynomial(&sum)))
+        Ok(Some(RoundPolynomial::of_polynomial(&sum)))
     }
 
     fn fold(&mut self, challenge: F) -> Result<()> {
@@ -91,8 +91,8 @@ impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
         self.claims.iter_mut().try_for_each(|claim| claim.fold(challenge))
     }
 
-    fn finals(&mut self, abort: Abort<'_>) -> Result<Vec<Vec<F>>> {
-        self.claims.iter_mut().map(|claim| claim.prover.finals(abort)).collect()
+    fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Vec<Vec<F>>> {
+        self.claims.iter_mut().map(|claim| claim.prover.final_evaluations(abort)).collect()
     }
 }
 
@@ -102,8 +102,8 @@ impl<F: SumcheckField> BatchedClaim<'_, F> {
         if round < self.start {
             return Ok(vec![self.claimed, -self.claimed]);
         }
-        let message = self.prover.message_unless(abort)?;
-        let message = message.ok_or_else(|| Error::invalid(PLACE, "rounds of a claim", "one more", "none"))?;
+        let message = self.prover.message_abortable(abort)?;
+        let message = message.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "rounds of a claim", "one more", "none"))?;
         let polynomial = message.polynomial(self.claimed);
         self.message = Some(message);
         Ok(polynomial)

@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-use super::claim::PLACE;
+use super::claim::ERROR_CONTEXT;
 use super::field::SumcheckField;
 use super::frame::{Frame, MAX_NUMBER, packed};
 use super::transcript::Transcript;
@@ -75,5 +75,5 @@ fn check(what: &str, length: usize) -> Result<()> {
     if (1..=MAX_NUMBER).contains(&length) {
         return Ok(());
     }
-    Err(Error::invalid(PLACE, what, format!("1 to {MAX_NUMBER}"), length))
+    Err(Error::invalid(ERROR_CONTEXT, what, format!("1 to {MAX_NUMBER}"), length))
 }

@@ -8,11 +8,11 @@ use super::transcript::Transcript;
 use crate::{Error, Result};
 
 /// Names this module in errors.
-pub(super) const PLACE: &str = "sumcheck";
+pub(super) const ERROR_CONTEXT: &str = "sumcheck";
 /// Maximum number of variables, which is also the number of rounds.
-pub const MOST_VARIABLES: u32 = 32;
+pub const MAX_VARIABLES: u32 = 32;
 /// Maximum degree of a term, which is its number of factors.
-pub const MOST_FACTORS: usize = 6;
+pub const MAX_FACTORS: usize = 6;
 /// Maximum number of columns and of terms, 2^24 − 1: a transcript takes in their numbers as elements, which must
 /// differ.
 pub const MAX_COLUMNS: usize = MAX_NUMBER;
@@ -43,11 +43,11 @@ pub struct Claim<F> {
 impl<F: Field> Claim<F> {
     /// Returns a claim on the product of `columns`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
     pub fn product(variables: u32, columns: &[usize]) -> Self {
-        Self::of_terms(variables, vec![Term { coefficient: F::ONE, columns: columns.to_vec() }])
+        Self::sum_of_products(variables, vec![Term { coefficient: F::ONE, columns: columns.to_vec() }])
     }
 
     /// Returns a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
-    pub fn of_terms(variables: u32, terms: Vec<Term<F>>) -> Self {
+    pub fn sum_of_products(variables: u32, terms: Vec<Term<F>>) -> Self {
         let columns = columns_of(&terms);
         Self { variables, terms, columns, eq: None, sum: F::ZERO }
     }
@@ -131,26 +131,27 @@ impl<F: Field> Claim<F> {
     /// - there are no or too many terms, or a term has no or too many factors
     /// - the point of eq has another number of coordinates
     pub(super) fn check(&self) -> Result<()> {
-        let refuse = |what: String, expected: String, actual: usize| Err(Error::invalid(PLACE, what, expected, actual));
-        if self.variables > MOST_VARIABLES {
-            return refuse("variables".into(), format!("at most {MOST_VARIABLES}"), self.variables as usize);
+        let refuse =
+            |what: String, expected: String, actual: usize| Err(Error::invalid(ERROR_CONTEXT, what, expected, actual));
+        if self.variables > MAX_VARIABLES {
+            return refuse("variables".into(), format!("at most {MAX_VARIABLES}"), self.variables as usize);
         }
         if self.terms.is_empty() {
             return refuse("number of terms".into(), "at least 1".into(), 0);
         }
-        let of_terms = columns_of(&self.terms);
-        for (what, number) in [("terms", self.terms.len()), ("columns", self.columns), ("columns", of_terms)] {
+        let sum_of_products = columns_of(&self.terms);
+        for (what, number) in [("terms", self.terms.len()), ("columns", self.columns), ("columns", sum_of_products)] {
             if number > MAX_COLUMNS {
                 return refuse(format!("number of {what}"), format!("at most {MAX_COLUMNS}"), number);
             }
         }
-        if self.columns < of_terms {
-            let expected = format!("at least {of_terms}, which terms have");
+        if self.columns < sum_of_products {
+            let expected = format!("at least {sum_of_products}, which terms have");
             return refuse("number of columns".into(), expected, self.columns);
         }
-        let of_another_degree = |term: &Term<F>| !(1..=MOST_FACTORS).contains(&term.columns.len());
+        let of_another_degree = |term: &Term<F>| !(1..=MAX_FACTORS).contains(&term.columns.len());
         if let Some(number) = self.terms.iter().position(of_another_degree) {
-            let (what, expected) = (format!("degree of term {number}"), format!("1 to {MOST_FACTORS}"));
+            let (what, expected) = (format!("degree of term {number}"), format!("1 to {MAX_FACTORS}"));
             return refuse(what, expected, self.terms[number].columns.len());
         }
         match &self.eq {
@@ -192,7 +193,7 @@ impl<F: SumcheckField> Claim<F> {
     }
 
     /// Returns the claim in the compute field.
-    pub(super) fn to_work(&self) -> Claim<F::Work> {
+    pub(super) fn to_work(&self) -> Claim<F::Compute> {
         let term = |term: &Term<F>| Term { coefficient: term.coefficient.to_work(), columns: term.columns.clone() };
         Claim {
             variables: self.variables,

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::claim::{Claim, PLACE};
+use super::claim::{Claim, ERROR_CONTEXT};
 use super::field::SumcheckField;
 use crate::backend::Device;
 use crate::field::tower::Tower;
 use crate::field::{DeviceVector, Element, HostVector, bitslice};
-use crate::kernels::name;
+use crate::kernels::ids;
 use crate::{Error, Result};
 
 /// Borrows a column in host memory.
@@ -119,7 +119,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     }
 
     /// Wraps `columns`, in whose memory rounds work. The vector must be as for [`Self::device`].
-    pub fn consumed(columns: DeviceVector<F>) -> Self {
+    pub fn device_owned(columns: DeviceVector<F>) -> Self {
         Self::Consumed(columns)
     }
 
@@ -168,23 +168,23 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         let rows = 1usize << claim.variables();
         if matches!(self, Self::HostBase(_) | Self::KeptBase(_)) && F::NAME == F::Base::NAME {
             return Err(Error::invalid(
-                PLACE,
+                ERROR_CONTEXT,
                 "columns",
                 "over the field itself, which extends none",
                 "over one below",
             ));
         }
-        if matches!(self, Self::KeptSliced(_)) && (F::NAME != name::TOWER || rows < bitslice::TILE) {
+        if matches!(self, Self::KeptSliced(_)) && (F::NAME != ids::TOWER || rows < bitslice::TILE) {
             let expected = format!("of the tower, and at least {} rows, where they are bit-sliced", bitslice::TILE);
-            return Err(Error::invalid(PLACE, "columns", expected, format!("{rows} of {}", F::NAME)));
+            return Err(Error::invalid(ERROR_CONTEXT, "columns", expected, format!("{rows} of {}", F::NAME)));
         }
         let lengths = self.lengths();
         if let Some(number) = lengths.iter().position(|length| *length != rows) {
-            return Err(Error::invalid(PLACE, format!("length of column {number}"), rows, lengths[number]));
+            return Err(Error::invalid(ERROR_CONTEXT, format!("length of column {number}"), rows, lengths[number]));
         }
         if let Some(length) = self.device_length().filter(|length| length % rows != 0) {
             return Err(Error::invalid(
-                PLACE,
+                ERROR_CONTEXT,
                 "length of the vector of columns",
                 format!("a multiple of {rows}"),
                 length,
@@ -192,7 +192,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         }
         let (count, expected) = (self.count(claim.variables()), claim.columns());
         if count != expected {
-            return Err(Error::invalid(PLACE, "number of columns", expected, count));
+            return Err(Error::invalid(ERROR_CONTEXT, "number of columns", expected, count));
         }
         Ok(())
     }
@@ -229,7 +229,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
 /// assert_eq!(unsliced(&words, 1024)?, column);
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
-pub fn sliced(column: &[Tower]) -> Vec<Tower> {
+pub fn bitslice_column(column: &[Tower]) -> Vec<Tower> {
     let elements: Vec<u128> = column.iter().map(|Tower(bits)| *bits).collect();
     let element = |words: &[u32; 4]| words.iter().rev().fold(0, |bits, word| bits << 32 | u128::from(*word));
     bitslice::to_tiles(&elements).as_chunks().0.iter().map(element).map(Tower).collect()
@@ -239,10 +239,11 @@ pub fn sliced(column: &[Tower]) -> Vec<Tower> {
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] if `words` has not the length of `rows` elements.
-pub fn unsliced(words: &[u32], rows: usize) -> Result<Vec<Tower>> {
+pub fn unbitslice_column(words: &[u32], rows: usize) -> Result<Vec<Tower>> {
     let expected = || rows.div_ceil(bitslice::TILE) as u128 * bitslice::TILE_WORDS as u128;
     let elements = bitslice::from_tiles(words, rows);
-    let elements = elements.ok_or_else(|| Error::invalid(PLACE, "words of a column", expected(), words.len()))?;
+    let elements =
+        elements.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "words of a column", expected(), words.len()))?;
     Ok(elements.into_iter().map(Tower).collect())
 }
 

@@ -4,41 +4,41 @@ use rayon::prelude::*;
 
 use super::claim::Term;
 use super::field::{SumcheckField, WorkField};
-use super::message::Point;
-use super::shape::Shape;
+use super::round_poly::Point;
+use super::round_shape::RoundShape;
+use crate::blocking::install;
 use crate::field::SecretVec;
-use crate::waiting::spread;
 
 /// Rows per block, 256: the blocks of a few columns fit a core's first-level cache.
 const BLOCK: usize = 256;
 /// Rows that one core folds at a time.
 const FOLDED: usize = 1 << 12;
 /// Maximum number of rows that one core handles alone: waking other cores would not pay.
-const FEW: usize = 1 << 10;
+const MIN_PARALLEL_ROWS: usize = 1 << 10;
 
 /// Writes a column's elements from a row on, converted to the compute field.
-type Bring<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + Send + 'a>;
+type ColumnLoader<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + Send + 'a>;
 
 /// Holds columns between two rounds.
-pub(super) enum Rows<'a, W: WorkField> {
+pub(super) enum HostColumns<'a, W: WorkField> {
     /// The caller's columns, until they are folded.
     Given(Vec<&'a [W]>),
     /// The caller's columns in another basis, and their number of rows. Blocks are converted whenever they are needed,
     /// which costs less than keeping all of them converted.
-    Brought(Vec<Bring<'a, W>>, usize),
+    Brought(Vec<ColumnLoader<'a, W>>, usize),
     /// Columns in memory of our own, and the number of leading rows that count.
     Own(Vec<SecretVec<W>>, usize),
 }
 
-impl<'a, W: WorkField> Rows<'a, W> {
+impl<'a, W: WorkField> HostColumns<'a, W> {
     /// Returns host `columns`, converted block by block if they are in another basis.
-    pub fn of<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
+    pub fn of<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
         let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_work(column)).collect();
-        there.map_or_else(|| Self::in_another_basis(columns), Self::Given)
+        there.map_or_else(|| Self::with_basis_change(columns), Self::Given)
     }
 
-    fn in_another_basis<F: SumcheckField<Work = W>>(columns: &[&'a [F]]) -> Self {
-        let bring = |column: &&'a [F]| -> Bring<'a, W> {
+    fn with_basis_change<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
+        let bring = |column: &&'a [F]| -> ColumnLoader<'a, W> {
             let column = *column;
             Box::new(|first, to| F::to_work_all(&column[first..][..to.len()], to))
         };
@@ -83,28 +83,28 @@ impl<'a, W: WorkField> Rows<'a, W> {
     }
 
     /// Returns sums over half the rows, one for each point of `shape`.
-    pub fn sums(&self, shape: &Shape<W>) -> Vec<W> {
+    pub fn sums(&self, shape: &RoundShape<W>) -> Vec<W> {
         let half = self.rows() / 2;
         let add = |mut sums: Vec<W>, more: Vec<W>| {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
             sums
         };
-        let block = |room: &mut Room<W>, number: usize| {
+        let block = |room: &mut BlockScratch<W>, number: usize| {
             let first = number * BLOCK;
             Block { rows: self, shape, first, length: BLOCK.min(half - first), half }.sums(room)
         };
         let (count, zero) = (half.div_ceil(BLOCK), || vec![W::ZERO; shape.points.len()]);
-        if half <= FEW {
-            let mut room = Room::new(self, shape, half.min(BLOCK));
+        if half <= MIN_PARALLEL_ROWS {
+            let mut room = BlockScratch::new(self, shape, half.min(BLOCK));
             return (0..count).map(|number| block(&mut room, number)).fold(zero(), add);
         }
-        let sums = (0..count).into_par_iter().map_init(|| Room::new(self, shape, BLOCK), block);
-        spread(|| sums.reduce(zero, add))
+        let sums = (0..count).into_par_iter().map_init(|| BlockScratch::new(self, shape, BLOCK), block);
+        install(|| sums.reduce(zero, add))
     }
 }
 
 /// Returns `count` elements of a column from row `first` on.
-fn part<W: WorkField>(bring: &Bring<'_, W>, first: usize, count: usize) -> SecretVec<W> {
+fn part<W: WorkField>(bring: &ColumnLoader<'_, W>, first: usize, count: usize) -> SecretVec<W> {
     let mut elements = SecretVec(vec![W::ZERO; count]);
     bring(first, &mut elements.0);
     elements
@@ -116,24 +116,24 @@ fn folded<C: Sync, W: WorkField>(
     half: usize,
     write: impl Fn(&C, usize, &mut [W]) + Sync,
 ) -> Vec<SecretVec<W>> {
-    let all = || columns.iter().map(|column| SecretVec::written(half, |first, piece| write(column, first, piece)));
-    if half <= FEW { all().collect() } else { spread(|| all().collect()) }
+    let all = || columns.iter().map(|column| SecretVec::par_from_fn(half, |first, piece| write(column, first, piece)));
+    if half <= MIN_PARALLEL_ROWS { all().collect() } else { install(|| all().collect()) }
 }
 
 /// Folds `column` in place.
 fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
     let (low, high) = column.split_at_mut(half);
     let high = &high[..half];
-    if half <= FEW {
+    if half <= MIN_PARALLEL_ROWS {
         return W::fold(low, high, challenge);
     }
     let pairs = low.par_chunks_mut(FOLDED).zip(high.par_chunks(FOLDED));
-    spread(|| pairs.for_each(|(low, high)| W::fold(low, high, challenge)));
+    install(|| pairs.for_each(|(low, high)| W::fold(low, high, challenge)));
 }
 
 /// Holds the scratch memory of a block. For each column it has both halves if they are converted, their differences,
 /// and values at a point. All of these, the weights and the product have one element per row.
-struct Room<W: WorkField> {
+struct BlockScratch<W: WorkField> {
     brought: Vec<[SecretVec<W>; 2]>,
     differences: Vec<SecretVec<W>>,
     values: Vec<SecretVec<W>>,
@@ -141,13 +141,13 @@ struct Room<W: WorkField> {
     product: SecretVec<W>,
 }
 
-impl<W: WorkField> Room<W> {
-    fn new(columns: &Rows<'_, W>, shape: &Shape<W>, rows: usize) -> Self {
+impl<W: WorkField> BlockScratch<W> {
+    fn new(columns: &HostColumns<'_, W>, shape: &RoundShape<W>, rows: usize) -> Self {
         let block = || SecretVec(vec![W::ZERO; rows]);
         let blocks = || (0..shape.columns).map(|_| block()).collect();
         let brought = match columns {
-            Rows::Brought(columns, _) => columns.iter().map(|_| [block(), block()]).collect(),
-            Rows::Given(_) | Rows::Own(..) => Vec::new(),
+            HostColumns::Brought(columns, _) => columns.iter().map(|_| [block(), block()]).collect(),
+            HostColumns::Given(_) | HostColumns::Own(..) => Vec::new(),
         };
         Self { brought, differences: blocks(), values: blocks(), weights: block(), product: block() }
     }
@@ -158,8 +158,8 @@ type Halves<'a, W> = [&'a [W]; 2];
 
 /// Selects a block of rows: `length` rows from `first` on in each half.
 struct Block<'a, W: WorkField> {
-    rows: &'a Rows<'a, W>,
-    shape: &'a Shape<W>,
+    rows: &'a HostColumns<'a, W>,
+    shape: &'a RoundShape<W>,
     first: usize,
     length: usize,
     half: usize,
@@ -170,14 +170,14 @@ impl<W: WorkField> Block<'_, W> {
     fn halves<'b>(&'b self, room: &'b mut [[SecretVec<W>; 2]]) -> Vec<Halves<'b, W>> {
         let starts = [self.first, self.half + self.first];
         match self.rows {
-            Rows::Given(columns) => {
+            HostColumns::Given(columns) => {
                 columns.iter().map(|column| starts.map(|start| &column[start..][..self.length])).collect()
             }
-            Rows::Own(columns, _) => {
+            HostColumns::Own(columns, _) => {
                 columns.iter().map(|column| starts.map(|start| &column.0[start..][..self.length])).collect()
             }
-            Rows::Brought(columns, _) => {
-                let bring = |(bring, [low, high]): (&Bring<'_, W>, &'b mut [SecretVec<W>; 2])| {
+            HostColumns::Brought(columns, _) => {
+                let bring = |(bring, [low, high]): (&ColumnLoader<'_, W>, &'b mut [SecretVec<W>; 2])| {
                     let halves = [&mut low.0[..self.length], &mut high.0[..self.length]];
                     halves.into_iter().zip(starts).for_each(|(half, start)| bring(start, half));
                     [&low.0[..self.length], &high.0[..self.length]]
@@ -187,8 +187,8 @@ impl<W: WorkField> Block<'_, W> {
         }
     }
 
-    fn sums(&self, room: &mut Room<W>) -> Vec<W> {
-        let Room { brought, differences, values, weights, product } = room;
+    fn sums(&self, room: &mut BlockScratch<W>) -> Vec<W> {
+        let BlockScratch { brought, differences, values, weights, product } = room;
         let halves = self.halves(brought);
         if let Some(all) = &self.shape.weights {
             all.write(all.level(self.half.ilog2()), self.first, &mut weights.0[..self.length]);

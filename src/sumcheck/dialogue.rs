@@ -1,8 +1,8 @@
 //! Runs a prover against a transcript. If a device fails or computes a wrong value, another prover continues.
 
-use super::claim::PLACE;
+use super::claim::ERROR_CONTEXT;
 use super::field::SumcheckField;
-use super::message::Message;
+use super::round_poly::RoundPolynomial;
 use super::transcript::{Checkpoint, Transcript};
 use super::verify::round;
 use crate::backend::Abort;
@@ -13,13 +13,13 @@ pub(super) trait RoundProver<F> {
     type Finals: PartialEq;
 
     /// Returns the next round's message, or `None` after the last round.
-    fn message(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>>;
+    fn message(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>>;
 
     /// Binds the round's variable to `challenge`.
     fn fold(&mut self, challenge: F) -> Result<()>;
 
     /// Returns the columns' values after the last round, unchecked.
-    fn finals(&mut self, abort: Abort<'_>) -> Result<Self::Finals>;
+    fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Self::Finals>;
 }
 
 /// Holds the messages that a transcript has taken in, and its challenges.
@@ -27,7 +27,7 @@ pub(super) struct Dialogue<'t, F, T> {
     transcript: &'t mut T,
     /// Restores the state before the first message.
     restore: Option<Checkpoint<T>>,
-    pub messages: Vec<Message<F>>,
+    pub messages: Vec<RoundPolynomial<F>>,
     pub challenges: Vec<F>,
 }
 
@@ -49,7 +49,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
         match self.go_through(prover, abort)? {
             Outcome::Finals(finals) => Ok(finals),
             Outcome::Differs(round) => {
-                Err(Error::invalid(PLACE, format!("message {round}"), "the one said before", "another"))
+                Err(Error::invalid(ERROR_CONTEXT, format!("message {round}"), "the one said before", "another"))
             }
         }
     }
@@ -90,7 +90,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
     ) -> Result<Error> {
         Ok(match self.go_through(&mut host, abort)? {
             Outcome::Finals(expected) if expected == *finals => wrong_sum(),
-            Outcome::Finals(_) => Error::device(device, PLACE, "it computed other finals than the host"),
+            Outcome::Finals(_) => Error::device(device, ERROR_CONTEXT, "it computed other finals than the host"),
             Outcome::Differs(round) => another_message(device, round),
         })
     }
@@ -102,11 +102,11 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
             prover.fold(challenge)?;
             number += 1;
         }
-        prover.finals(abort).map(Outcome::Finals)
+        prover.final_evaluations(abort).map(Outcome::Finals)
     }
 
     /// Returns the challenge for `message`, or `None` if another one was sent in that round.
-    fn answer(&mut self, number: usize, message: Message<F>) -> Option<F> {
+    fn answer(&mut self, number: usize, message: RoundPolynomial<F>) -> Option<F> {
         if let (Some(said), Some(challenge)) = (self.messages.get(number), self.challenges.get(number)) {
             return (*said == message).then_some(*challenge);
         }
@@ -119,15 +119,15 @@ impl<'t, F: SumcheckField, T: Transcript<F>> Dialogue<'t, F, T> {
 
 /// Returns the error of a false claim.
 pub(super) fn wrong_sum() -> Error {
-    Error::invalid(PLACE, "sum of the claim", "that of the columns", "another")
+    Error::invalid(ERROR_CONTEXT, "sum of the claim", "that of the columns", "another")
 }
 
 /// Returns the error of a device whose messages and finals prove nothing. The device may be at fault, or the claim.
 pub(super) fn unproved(device: &str) -> Error {
     let reason = "its messages and finals do not prove the claim: it computed a wrong value, or the claim's sum is not the columns'";
-    Error::device(device, PLACE, reason)
+    Error::device(device, ERROR_CONTEXT, reason)
 }
 
 fn another_message(device: &str, round: usize) -> Error {
-    Error::device(device, PLACE, format!("it computed another message in round {round} than the host"))
+    Error::device(device, ERROR_CONTEXT, format!("it computed another message in round {round} than the host"))
 }

@@ -9,7 +9,7 @@ use super::field::WorkField;
 use crate::field::SecretVec;
 
 /// Returns the weights for the last k variables of `point`, k = 0, 1, …: those for k start at 2^k.
-fn pyramid<W: WorkField>(point: &[W]) -> Vec<W> {
+fn eq_evals_all_levels<W: WorkField>(point: &[W]) -> Vec<W> {
     let mut table = vec![W::ZERO, W::ONE];
     for w in point.iter().rev() {
         // The new variable is the highest bit.
@@ -22,7 +22,7 @@ fn pyramid<W: WorkField>(point: &[W]) -> Vec<W> {
 
 /// Holds both tables.
 #[derive(Debug)]
-pub(super) struct Weights<W> {
+pub(super) struct EqTables<W> {
     low: Vec<W>,
     high: Vec<W>,
     /// Variables of the low table.
@@ -37,11 +37,11 @@ pub(super) struct Level {
     pub high_log: u32,
 }
 
-impl<W: WorkField> Weights<W> {
+impl<W: WorkField> EqTables<W> {
     pub fn new(point: &[W]) -> Self {
         let low_variables = point.len() / 2;
         let (high, low) = point.split_at(point.len() - low_variables);
-        Self { low: pyramid(low), high: pyramid(high), low_variables: low_variables as u32 }
+        Self { low: eq_evals_all_levels(low), high: eq_evals_all_levels(high), low_variables: low_variables as u32 }
     }
 
     /// Returns the level for rows of the last `variables` variables.
@@ -80,7 +80,7 @@ mod tests {
     fn weights_are_products() {
         type F = blstrs::Scalar;
         let point: Vec<F> = (3..10).map(F::from).collect();
-        let weights = Weights::new(&point);
+        let weights = EqTables::new(&point);
         for variables in 0..=point.len() {
             let point = &point[point.len() - variables..];
             let mut all = vec![F::from(0); 1 << variables];

@@ -10,7 +10,7 @@ use crate::field::{Element, NttField, isomorphism};
 /// A field that sums are proved in.
 pub trait SumcheckField: Element {
     /// The compute field, in which rounds are computed: the same field, perhaps in another basis.
-    type Work: WorkField;
+    type Compute: WorkField;
     /// The base field, which this one extends: columns may be over it before the first challenge. It is the field
     /// itself if that extends none.
     type Base: Element;
@@ -18,26 +18,26 @@ pub trait SumcheckField: Element {
     const BYTES: usize;
 
     /// Returns the element in the compute field.
-    fn to_work(self) -> Self::Work;
+    fn to_work(self) -> Self::Compute;
 
     /// Writes `elements` to `to` in the compute field, up to the shorter length.
-    fn to_work_all(elements: &[Self], to: &mut [Self::Work]) {
+    fn to_work_all(elements: &[Self], to: &mut [Self::Compute]) {
         to.iter_mut().zip(elements).for_each(|(to, element)| *to = element.to_work());
     }
 
     /// Converts `element` back from the compute field.
-    fn from_work(element: Self::Work) -> Self;
+    fn from_work(element: Self::Compute) -> Self;
 
     /// Returns `base` as an element of this field.
-    fn of_base(base: Self::Base) -> Self;
+    fn from_base(base: Self::Base) -> Self;
 
     /// Returns the product of `work` and `base`.
-    fn times_base(work: Self::Work, base: Self::Base) -> Self::Work {
-        work * Self::of_base(base).to_work()
+    fn times_base(work: Self::Compute, base: Self::Base) -> Self::Compute {
+        work * Self::from_base(base).to_work()
     }
 
     /// Returns `elements` as they are if they need no conversion.
-    fn as_work(elements: &[Self]) -> Option<&[Self::Work]>;
+    fn as_work(elements: &[Self]) -> Option<&[Self::Compute]>;
 
     /// Returns the map from the bits of elements to those of the compute field, or `None` if they are the same.
     fn conversion() -> Option<&'static LinearMap>;
@@ -57,7 +57,7 @@ pub trait SumcheckField: Element {
 }
 
 /// A field that rounds are computed in, block by block.
-pub trait WorkField: SumcheckField<Work = Self> {
+pub trait WorkField: SumcheckField<Compute = Self> {
     /// Computes `a[i] = a[i]·b[i]`.
     fn multiply(a: &mut [Self], b: &[Self]);
 
@@ -79,17 +79,17 @@ pub trait WorkField: SumcheckField<Work = Self> {
     }
 
     /// Returns this element in the tower; `None` in a prime field.
-    fn in_tower(self) -> Option<Tower> {
+    fn to_tower(self) -> Option<Tower> {
         None
     }
 }
 
 impl<F: NttField> SumcheckField for F {
-    type Work = Self;
+    type Compute = Self;
     type Base = Self;
     const BYTES: usize = size_of::<F>();
 
-    fn of_base(base: Self) -> Self {
+    fn from_base(base: Self) -> Self {
         base
     }
 
@@ -151,10 +151,10 @@ impl<F: NttField> WorkField for F {
 macro_rules! binary {
     ($type:ident) => {
         const BYTES: usize = 16;
-        type Work = Ghash;
+        type Compute = Ghash;
         type Base = Self;
 
-        fn of_base(base: Self) -> Self {
+        fn from_base(base: Self) -> Self {
             base
         }
 
@@ -241,7 +241,7 @@ impl WorkField for Ghash {
         Some(element.into())
     }
 
-    fn in_tower(self) -> Option<Tower> {
+    fn to_tower(self) -> Option<Tower> {
         Some(self.into())
     }
 }
@@ -262,7 +262,7 @@ mod tests {
             assert_eq!(F::from_work(element.to_work()), element);
             element = element.square() + F::from_number(3);
         }
-        assert_eq!(element.to_work().times_two(), element.to_work() * F::Work::from_number(2));
+        assert_eq!(element.to_work().times_two(), element.to_work() * F::Compute::from_number(2));
         assert_eq!(F::from_number(1), F::ONE);
         assert!(modulus.is_none_or(|bytes| F::read(bytes).is_none()));
     }

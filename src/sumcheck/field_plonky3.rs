@@ -11,11 +11,11 @@ use crate::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
 macro_rules! extension {
     ($type:ident over $base:ident, $degree:literal, $bytes:literal) => {
         impl SumcheckField for $type {
-            type Work = Self;
+            type Compute = Self;
             type Base = $base;
             const BYTES: usize = $degree * $bytes;
 
-            fn of_base(base: $base) -> Self {
+            fn from_base(base: $base) -> Self {
                 Self(base.0.into())
             }
 
@@ -89,7 +89,7 @@ mod tests {
     use ff::Field;
 
     use super::*;
-    use crate::kernels::{extensions, word_fields};
+    use crate::kernels::{extensions, small_fields};
 
     fn encoding<F: SumcheckField>() {
         let mut element = F::from_uniform(&std::array::from_fn(|i| (i as u8).wrapping_mul(7).wrapping_add(1)));
@@ -100,7 +100,7 @@ mod tests {
             assert_eq!(F::read(&bytes[1..]), None);
             element = element.square() + F::from_number(3);
         }
-        assert_eq!((F::from_number(1), F::of_base(F::Base::ONE)), (F::ONE, F::ONE));
+        assert_eq!((F::from_number(1), F::from_base(F::Base::ONE)), (F::ONE, F::ONE));
         assert_eq!(F::read(&[0xff; 16]), None);
         let base = F::Base::ONE.double();
         assert_eq!(F::times_base(element.to_work(), base), (element + element).to_work());
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(x.square(), Goldilocks2::from(u64::from(extensions()[0].residue)));
         let x = BabyBear4::of_coefficients(|i| BabyBear::from(u64::from(i == 1)).0);
         assert_eq!(x.square().square(), BabyBear4::from(u64::from(extensions()[1].residue)));
-        let limbs = extensions()[1].residue_limbs(&word_fields()[1]);
+        let limbs = extensions()[1].residue_limbs(&small_fields()[1]);
         let element = [BabyBear::from(11)];
         assert_eq!(crate::field::as_bytes(&element), limbs[0].to_le_bytes());
     }

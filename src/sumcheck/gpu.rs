@@ -5,21 +5,21 @@ use std::sync::Arc;
 
 use ff::Field;
 
+use super::basis_change::{Elements, convert, to_ghash};
 use super::columns::Columns;
-use super::cpu::Rows;
+use super::cpu::HostColumns;
 use super::field::SumcheckField;
 use super::gpu_challenge::{Challenge, value};
-use super::gpu_columns::{Lying, lying, unslice};
-use super::gpu_convert::{Elements, convert, to_ghash};
+use super::gpu_columns::{DeviceColumns, locate_or_upload, unslice};
 use super::gpu_memory::{LastRows, Sums, Tables};
-use super::pairs::{self, Pairs};
 use super::plan::{GROUP, Plan};
-use super::shape::Shape;
+use super::round_shape::RoundShape;
 use super::sizes::{bytes, product};
+use super::two_rounds::{self, TwoRoundState};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
 use crate::field::{DeviceVector, Element};
-use crate::kernels::{Family, name};
-use crate::program::{Program, mem};
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::kernels::{Family, ids};
 use crate::{Error, Result};
 
 /// Matches `NO_WEIGHTS` of the kernels.
@@ -35,24 +35,24 @@ const FIRST_PAIRS: [&str; 3] = ["sumcheck_first_pair_2", "sumcheck_first_pair_3"
 pub(super) struct Rounds<'a, F: SumcheckField> {
     // Dropped first: queued work ends before memory is freed.
     stream: Stream,
-    program: Program,
+    program: KernelModule,
     plan: Plan,
     rows: u64,
-    now: Lying,
+    now: DeviceColumns,
     /// Destination of folded columns.
-    to: Lying,
+    to: DeviceColumns,
     /// Columns over the base field, until they are folded, and the kernels of that field.
-    base: Option<(Program, Lying)>,
+    base: Option<(KernelModule, DeviceColumns)>,
     sums: Sums,
     /// Terms and weights; `None` for products that have kernels of their own.
     tables: Option<Tables>,
-    last: LastRows<F::Work>,
+    last: LastRows<F::Compute>,
     /// Table of the change of basis. The device caches it too, but may evict it.
     images: Option<Arc<Buffer>>,
     /// Whether columns are still in another basis, from which the first pass converts them.
     brings: bool,
     /// State of passes for two rounds, if passes are for two.
-    pairs: Option<Pairs<F::Work>>,
+    pairs: Option<TwoRoundState<F::Compute>>,
     /// The caller's columns, borrowed or consumed.
     columns: Columns<'a, F>,
 }
@@ -61,8 +61,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// Prepares `columns` for the rounds of `plan`. Allocates all memory that the rounds need.
     pub fn new(
         device: &Arc<Device>,
-        program: Program,
-        shape: &Shape<F::Work>,
+        program: KernelModule,
+        shape: &RoundShape<F::Compute>,
         columns: Columns<'a, F>,
         plan: Plan,
         abort: Abort<'_>,
@@ -72,23 +72,26 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let work = match plan.work_rows {
             0 => None,
             work_rows => Some((
-                DeviceVector::<F::Work>::unwritten(&stream, product(shape.columns, work_rows as usize)?)?,
+                DeviceVector::<F::Compute>::unwritten(&stream, product(shape.columns, work_rows as usize)?)?,
                 work_rows,
             )),
         };
-        let own = work.map(|(vector, stride)| Lying { buffer: vector.buffer().clone(), stride });
-        let now = lying(&mut stream, &columns, (own.as_ref(), rows), abort)?;
+        let own = work.map(|(vector, stride)| DeviceColumns { buffer: vector.buffer().clone(), stride });
+        let now = locate_or_upload(&mut stream, &columns, (own.as_ref(), rows), abort)?;
         let to = own.unwrap_or_else(|| now.clone());
         let base = match plan.base_first {
-            true => Some((Program::of(Family::Sumcheck, F::Base::NAME)?, now.clone())),
+            true => Some((KernelModule::of(Family::Sumcheck, F::Base::NAME)?, now.clone())),
             false => None,
         };
-        let pairs = plan.pairs.then(|| Pairs::new(shape.degree));
+        let pairs = plan.pairs.then(|| TwoRoundState::new(shape.degree));
         let sums = Sums::new(&mut stream, shape, &plan)?;
         let tables = if plan.fused { None } else { Some(Tables::new(&mut stream, shape)?) };
-        let last_rows = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
-        let last =
-            LastRows::new(&stream, product(shape.columns, last_rows)?, plan.rounds() > u32::from(plan.base_first))?;
+        let finish_on_host = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
+        let last = LastRows::new(
+            &stream,
+            product(shape.columns, finish_on_host)?,
+            plan.rounds() > u32::from(plan.base_first),
+        )?;
         let mut rounds = Self {
             stream,
             program,
@@ -126,7 +129,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     fn lift(&mut self, columns: usize) -> Result<()> {
         let count = columns as u64 * self.rows;
-        let args = [Arg::U64(count), mem(&self.now.buffer), mem(&self.to.buffer)];
+        let args = [Arg::U64(count), buffer_arg(&self.now.buffer), buffer_arg(&self.to.buffer)];
         let items = items(self.plan.groups_for(count));
         // SAFETY: the arguments match the kernel, and both buffers have all rows of the columns.
         unsafe { self.program.launch(&mut self.stream, "sumcheck_lift", items, GROUP, &args)? };
@@ -135,7 +138,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     fn unslice(&mut self, columns: usize) -> Result<()> {
-        let program = Program::of(Family::SumcheckSliced, name::TOWER)?;
+        let program = KernelModule::of(Family::SumcheckSliced, ids::TOWER)?;
         // SAFETY: `now` has all rows of the columns, these fill tiles, and `to` has room for them.
         unsafe { unslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)? };
         self.now = self.to.clone();
@@ -156,7 +159,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let count = columns as u64 * self.rows;
         let items = items(self.plan.groups_for(count));
         let all = Elements { count, items, from: &self.now.buffer, to: &self.to.buffer };
-        let images = self.images.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
+        let images = self.images.as_ref().ok_or_else(|| Error::internal("sumcheck"))?;
         // SAFETY: both buffers have all rows of the columns, the field is a binary one, and `self` keeps the table.
         unsafe { convert(&mut self.stream, self.program, images, all)? };
         self.now = self.to.clone();
@@ -168,16 +171,16 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// the points of `shape`.
     pub fn sums(
         &mut self,
-        shape: &Shape<F::Work>,
-        challenge: Option<F::Work>,
+        shape: &RoundShape<F::Compute>,
+        challenge: Option<F::Compute>,
         abort: Abort<'_>,
-    ) -> Result<Vec<F::Work>> {
+    ) -> Result<Vec<F::Compute>> {
         if let Some(values) = self.pairs.as_mut().and_then(|pairs| pairs.second(&shape.interpolation, challenge)) {
             return Ok(values);
         }
         let challenge = match challenge {
             None if self.base.is_some() => return self.base_sums(shape, abort),
-            challenge => self.out_of_base(shape.columns, challenge)?,
+            challenge => self.bind_base_field(shape.columns, challenge)?,
         };
         if self.pairs.is_some() {
             return self.pair_sums(shape, challenge, abort);
@@ -188,10 +191,10 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// Returns the values of one round, from a pass for that round.
     fn round_sums(
         &mut self,
-        shape: &Shape<F::Work>,
-        challenge: Option<F::Work>,
+        shape: &RoundShape<F::Compute>,
+        challenge: Option<F::Compute>,
         abort: Abort<'_>,
-    ) -> Result<Vec<F::Work>> {
+    ) -> Result<Vec<F::Compute>> {
         let groups = match self.plan.fused {
             true => self.product(shape, challenge)?,
             false => self.terms(shape, challenge)?,
@@ -203,11 +206,11 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// If only one round is left, the pass is for that one.
     fn pair_sums(
         &mut self,
-        shape: &Shape<F::Work>,
-        challenge: Option<F::Work>,
+        shape: &RoundShape<F::Compute>,
+        challenge: Option<F::Compute>,
         abort: Abort<'_>,
-    ) -> Result<Vec<F::Work>> {
-        let first = self.take_first();
+    ) -> Result<Vec<F::Compute>> {
+        let first = self.take_pending_challenge();
         let challenges = match (first, challenge) {
             (Some(first), Some(second)) if self.rows >= 16 => Some((first, second)),
             (None, None) if self.rows >= 4 => None,
@@ -217,24 +220,25 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             }
         };
         let groups = self.pair(shape, challenges)?;
-        let values = self.sums.values(&mut self.stream, self.program, (groups, pairs::values(shape.degree)), abort)?;
-        self.pairs.as_mut().map(|pairs| pairs.begin(values)).ok_or_else(|| Error::lost("sumcheck"))
+        let values =
+            self.sums.values(&mut self.stream, self.program, (groups, two_rounds::values(shape.degree)), abort)?;
+        self.pairs.as_mut().map(|pairs| pairs.begin(values)).ok_or_else(|| Error::internal("sumcheck"))
     }
 
     /// Folds by both `challenges`, if there are any, and evaluates in one pass. Returns the number of groups.
-    fn pair(&mut self, shape: &Shape<F::Work>, challenges: Option<(F::Work, F::Work)>) -> Result<u32> {
+    fn pair(&mut self, shape: &RoundShape<F::Compute>, challenges: Option<(F::Compute, F::Compute)>) -> Result<u32> {
         if self.brings {
             let quads = self.rows / 4;
             return self.first_pass(FIRST_PAIRS, shape.columns, (quads, self.plan.pair_groups_for(quads)));
         }
         let folds = challenges.is_some();
         let quads = if folds { self.rows / 16 } else { self.rows / 4 };
-        let (first, second) = challenges.unwrap_or((F::Work::ZERO, F::Work::ZERO));
+        let (first, second) = challenges.unwrap_or((F::Compute::ZERO, F::Compute::ZERO));
         let both = first * second;
         let mut args = [quads as u32, u32::from(folds)].map(Arg::U32).to_vec();
         args.extend([self.now.stride, self.to.stride].map(Arg::U64));
         args.extend([&first, &second, &both].map(value));
-        args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
+        args.extend([&*self.now.buffer, &*self.to.buffer].map(buffer_arg));
         args.extend(self.sums.next_pass());
         let groups = self.plan.pair_groups_for(quads);
         let kernel = PAIRS[shape.columns - 2];
@@ -251,9 +255,9 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     /// Runs the first pass, over columns that are still in another basis: `groups` groups evaluate `step` pairs of
     /// rows, or sets of four for two rounds. Returns `groups`.
     fn first_pass(&mut self, kernels: [&str; 3], columns: usize, (step, groups): (u64, u32)) -> Result<u32> {
-        let images = self.images.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
+        let images = self.images.as_ref().ok_or_else(|| Error::internal("sumcheck"))?;
         let mut args = vec![Arg::U32(step as u32), Arg::U64(self.now.stride), Arg::U64(self.to.stride)];
-        args.extend([&**images, &*self.now.buffer, &*self.to.buffer].map(mem));
+        args.extend([&**images, &*self.now.buffer, &*self.to.buffer].map(buffer_arg));
         args.extend(self.sums.next_pass());
         // SAFETY: the arguments match the kernel. Columns have 2·step rows, or 4·step if the pass is for two rounds,
         // for which `to` has room. There is a partial sum for each group and value.
@@ -264,51 +268,51 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     /// Takes the challenge of a pair's first round if columns are not folded by it yet.
-    fn take_first(&mut self) -> Option<F::Work> {
-        self.pairs.as_mut().and_then(Pairs::take_first)
+    fn take_pending_challenge(&mut self) -> Option<F::Compute> {
+        self.pairs.as_mut().and_then(TwoRoundState::take_first)
     }
 
     /// Returns the values of the first round over columns of the base field.
-    fn base_sums(&mut self, shape: &Shape<F::Work>, abort: Abort<'_>) -> Result<Vec<F::Work>> {
-        let Some((program, from)) = self.base.clone() else { return Err(Error::lost("sumcheck")) };
+    fn base_sums(&mut self, shape: &RoundShape<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
+        let Some((program, from)) = self.base.clone() else { return Err(Error::internal("sumcheck")) };
         let half = self.rows / 2;
         let groups = self.plan.groups_for(half);
         let zero = F::Base::ZERO;
         let mut args = [half as u32, 0].map(Arg::U32).to_vec();
         args.extend([Arg::U64(from.stride), Arg::U64(from.stride), value(&zero)]);
         // Nothing is folded, so nothing is written to columns.
-        args.extend([&*from.buffer, &*from.buffer].map(mem));
+        args.extend([&*from.buffer, &*from.buffer].map(buffer_arg));
         args.extend(self.sums.next_pass());
         // SAFETY: the arguments match the kernel. Columns have 2·half rows of the base field. There is a partial sum
         // for each group and point, of a field whose elements are at least as large.
         unsafe { program.launch(&mut self.stream, PRODUCTS[shape.columns - 2], items(groups), GROUP, &args)? };
         let values: Vec<F::Base> = self.sums.values(&mut self.stream, program, (groups, shape.points.len()), abort)?;
-        Ok(values.into_iter().map(|value| F::of_base(value).to_work()).collect())
+        Ok(values.into_iter().map(|value| F::from_base(value).to_work()).collect())
     }
 
     /// Binds the first variable to `challenge` and returns `None` if columns are still over the base field; else
     /// returns `challenge`.
-    fn out_of_base(&mut self, columns: usize, challenge: Option<F::Work>) -> Result<Option<F::Work>> {
+    fn bind_base_field(&mut self, columns: usize, challenge: Option<F::Compute>) -> Result<Option<F::Compute>> {
         let Some((_, from)) = self.base.take() else { return Ok(challenge) };
-        let challenge = challenge.ok_or_else(|| Error::lost("sumcheck"))?;
+        let challenge = challenge.ok_or_else(|| Error::internal("sumcheck"))?;
         self.now = from;
         self.fold_by("sumcheck_base_fold", columns, challenge)?;
         Ok(None)
     }
 
     /// Folds by `challenge`, if there is one, and evaluates in one pass. Returns the number of groups.
-    fn product(&mut self, shape: &Shape<F::Work>, challenge: Option<F::Work>) -> Result<u32> {
+    fn product(&mut self, shape: &RoundShape<F::Compute>, challenge: Option<F::Compute>) -> Result<u32> {
         if self.brings {
             let half = self.rows / 2;
             return self.first_pass(FIRST_PRODUCTS, shape.columns, (half, self.plan.groups_for(half)));
         }
         let folds = challenge.is_some();
         let half = if folds { self.rows / 4 } else { self.rows / 2 };
-        let r = Challenge::new(self.program, challenge.unwrap_or(F::Work::ZERO));
+        let r = Challenge::new(self.program, challenge.unwrap_or(F::Compute::ZERO));
         let mut args = [half as u32, u32::from(folds)].map(Arg::U32).to_vec();
         args.extend([self.now.stride, self.to.stride].map(Arg::U64));
         args.push(r.arg());
-        args.extend([&*self.now.buffer, &*self.to.buffer].map(mem));
+        args.extend([&*self.now.buffer, &*self.to.buffer].map(buffer_arg));
         args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
         let kernel = PRODUCTS[shape.columns - 2];
@@ -323,7 +327,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
 
     /// Folds by `challenge`, if there is one, then evaluates terms, with groups for each point. Returns the number of
     /// groups per point.
-    fn terms(&mut self, shape: &Shape<F::Work>, challenge: Option<F::Work>) -> Result<u32> {
+    fn terms(&mut self, shape: &RoundShape<F::Compute>, challenge: Option<F::Compute>) -> Result<u32> {
         if let Some(challenge) = challenge {
             self.fold(shape.columns, challenge)?;
         }
@@ -338,8 +342,9 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let numbers = [half as u32, points, shape.terms.len() as u32, shape.degree as u32, low_log, low_at, high_at];
         let mut args = numbers.map(Arg::U32).to_vec();
         args.push(Arg::U64(self.now.stride));
-        let Tables { words, coefficients, weights } = self.tables.as_ref().ok_or_else(|| Error::lost("sumcheck"))?;
-        args.extend([words, coefficients, weights, &*self.now.buffer].map(mem));
+        let Tables { words, coefficients, weights } =
+            self.tables.as_ref().ok_or_else(|| Error::internal("sumcheck"))?;
+        args.extend([words, coefficients, weights, &*self.now.buffer].map(buffer_arg));
         args.extend(self.sums.next_pass());
         let groups = self.plan.groups_for(half);
         // SAFETY: the arguments match the kernel. Terms name existing columns, each of 2·half rows, and weights are for
@@ -348,16 +353,16 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(groups)
     }
 
-    fn fold_unless_none(&mut self, columns: usize, challenge: Option<F::Work>) -> Result<()> {
+    fn fold_unless_none(&mut self, columns: usize, challenge: Option<F::Compute>) -> Result<()> {
         challenge.map_or(Ok(()), |challenge| self.fold(columns, challenge))
     }
 
-    fn fold(&mut self, columns: usize, challenge: F::Work) -> Result<()> {
+    fn fold(&mut self, columns: usize, challenge: F::Compute) -> Result<()> {
         self.fold_by("sumcheck_fold", columns, challenge)
     }
 
-    fn fold_by(&mut self, kernel: &str, columns: usize, challenge: F::Work) -> Result<()> {
-        let to = (mem(&self.to.buffer), self.to.stride);
+    fn fold_by(&mut self, kernel: &str, columns: usize, challenge: F::Compute) -> Result<()> {
+        let to = (buffer_arg(&self.to.buffer), self.to.stride);
         // SAFETY: callers name kernels that fold, and `to` has room for half of the rows.
         unsafe { self.fold_into(kernel, columns, challenge, to)? };
         self.folded();
@@ -369,12 +374,12 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     ///
     /// # Safety
     /// `kernel` must be one that folds, and `to.0` must have room for half of the rows at that stride.
-    unsafe fn fold_into(&mut self, kernel: &str, columns: usize, challenge: F::Work, to: (Arg, u64)) -> Result<()> {
+    unsafe fn fold_into(&mut self, kernel: &str, columns: usize, challenge: F::Compute, to: (Arg, u64)) -> Result<()> {
         let half = self.rows / 2;
         let challenge = Challenge::new(self.program, challenge);
         let mut args = [half as u32, columns as u32].map(Arg::U32).to_vec();
         args.extend([self.now.stride, to.1].map(Arg::U64));
-        args.extend([challenge.arg(), mem(&self.now.buffer), to.0]);
+        args.extend([challenge.arg(), buffer_arg(&self.now.buffer), to.0]);
         let items = items(self.plan.groups_for(half));
         // SAFETY: the arguments match the kernel, columns have 2·half rows, and the caller guarantees the room in `to`.
         unsafe { self.program.launch(&mut self.stream, kernel, items, GROUP, &args) }
@@ -386,23 +391,23 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     /// Binds the first variable to `challenge`, if there is one, then brings the columns to the host.
-    pub fn last_rows(
+    pub fn finish_on_host(
         &mut self,
         columns: usize,
-        challenge: Option<F::Work>,
+        challenge: Option<F::Compute>,
         abort: Abort<'_>,
-    ) -> Result<Rows<'static, F::Work>> {
+    ) -> Result<HostColumns<'static, F::Compute>> {
         if self.brings {
             self.convert_now(columns)?;
         }
-        let first = self.take_first();
+        let first = self.take_pending_challenge();
         self.fold_unless_none(columns, first)?;
-        match (self.out_of_base(columns, challenge)?, self.last.host.on_device(0)) {
+        match (self.bind_base_field(columns, challenge)?, self.last.host.as_kernel_arg(0)) {
             (Some(challenge), Some(host)) => {
                 // SAFETY: the kernel folds, and `host` has room for all columns' last rows.
                 unsafe { self.fold_into("sumcheck_fold", columns, challenge, (host, self.rows / 2))? };
                 self.rows /= 2;
-                self.stream.note_written(product(columns, bytes::<F::Work>(self.rows as usize)?)?);
+                self.stream.count_download(product(columns, bytes::<F::Compute>(self.rows as usize)?)?);
                 self.sums.wait_for_kernels(&mut self.stream, self.program, abort)?;
             }
             (Some(challenge), None) => {
@@ -412,19 +417,19 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
             (None, _) => self.fetch_last(columns, abort)?,
         }
         let rows = self.rows as usize;
-        Ok(Rows::Own((0..columns).map(|column| self.last.column(column, rows)).collect(), rows))
+        Ok(HostColumns::Own((0..columns).map(|column| self.last.column(column, rows)).collect(), rows))
     }
 
     /// Copies the remaining rows of the columns to the host.
     fn fetch_last(&mut self, columns: usize, abort: Abort<'_>) -> Result<()> {
-        let packed = self.last.packed.as_ref().ok_or_else(|| Error::lost("sumcheck"))?.buffer();
-        let (rows, stride) = (bytes::<F::Work>(self.rows as usize)?, bytes::<F::Work>(self.now.stride as usize)?);
+        let packed = self.last.packed.as_ref().ok_or_else(|| Error::internal("sumcheck"))?.buffer();
+        let (rows, stride) = (bytes::<F::Compute>(self.rows as usize)?, bytes::<F::Compute>(self.now.stride as usize)?);
         for column in 0..columns {
             let from = (&*self.now.buffer, product(column, stride)?);
             self.stream.copy((packed, product(column, rows)?), from, rows)?;
         }
-        self.stream.fetch(&mut self.last.host, packed)?;
-        self.stream.wait(abort)
+        self.stream.copy_to_pinned(&mut self.last.host, packed)?;
+        self.stream.synchronize(abort)
     }
 }
 

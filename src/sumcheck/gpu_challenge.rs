@@ -5,7 +5,7 @@ use std::ptr;
 use super::field::WorkField;
 use crate::backend::Arg;
 use crate::field::{Element, as_bytes};
-use crate::program::Program;
+use crate::kernel_module::KernelModule;
 
 /// Holds an element. In a prime field of more than two limbs it is a fixed factor: the element as a number, and
 /// ⌊element·R/p⌋ (`cl/shoup.cl`).
@@ -16,8 +16,8 @@ pub(super) struct Challenge<W> {
 
 impl<W: WorkField> Challenge<W> {
     /// Returns the challenge `element` for `program`, which is one of the field.
-    pub fn new(program: Program, element: W) -> Self {
-        Self { element, fixed: program.is_of_limbs().then(|| fixed(program, &element)) }
+    pub fn new(program: KernelModule, element: W) -> Self {
+        Self { element, fixed: program.is_multi_limb().then(|| fixed(program, &element)) }
     }
 
     /// Returns the argument, which points into `self`.
@@ -36,7 +36,7 @@ pub(super) fn value<W: Element>(element: &W) -> Arg {
 
 /// Returns the element as a number b, then ⌊b·R/p⌋. One Montgomery reduction gives b; its digits are the quotient,
 /// since b·R = quotient·p + (b·R mod p).
-fn fixed<W: Element>(program: Program, element: &W) -> Vec<u32> {
+fn fixed<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
     let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
     let mut number: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let (modulus, inverse) = (program.modulus(), program.inv32());
@@ -65,11 +65,11 @@ mod tests {
     use num_bigint::BigUint;
 
     use super::*;
-    use crate::kernels::{Family, name};
+    use crate::kernels::{Family, ids};
 
     #[test]
     fn a_fixed_factor_is_the_number_and_its_quotient() {
-        let program = Program::of(Family::Sumcheck, name::BN254_FR).expect("there");
+        let program = KernelModule::of(Family::Sumcheck, ids::BN254_FR).expect("there");
         let modulus = BigUint::from_slice(program.modulus());
         for element in [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(12345).invert().expect("not zero")] {
             let number = BigUint::from_bytes_le(element.to_repr().as_ref());

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::claim::PLACE;
+use super::claim::ERROR_CONTEXT;
 use super::columns::{Columns, HostColumn};
 use super::field::SumcheckField;
-use super::plan::Place;
+use super::plan::ColumnOwnership;
 use super::sizes::{bytes, product};
-use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
+use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
-use crate::program::{Program, mem};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Matches `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
@@ -17,12 +17,12 @@ pub(super) const SLICE_GROUP: u32 = 128;
 
 /// Holds columns that lie one after the other: their memory, and the elements from one to the next.
 #[derive(Clone)]
-pub(super) struct Lying {
+pub(super) struct DeviceColumns {
     pub buffer: Arc<Buffer>,
     pub stride: u64,
 }
 
-impl Lying {
+impl DeviceColumns {
     fn of<E: Element>(vector: &DeviceVector<E>, stride: u64) -> Self {
         Self { buffer: vector.buffer().clone(), stride }
     }
@@ -30,56 +30,60 @@ impl Lying {
 
 /// Returns where `columns` of `rows` rows are on the device. Uploads host columns first: into `own`, or into a new
 /// vector if they are over the base field.
-pub(super) fn lying<F: SumcheckField>(
+pub(super) fn locate_or_upload<F: SumcheckField>(
     stream: &mut Stream,
     columns: &Columns<'_, F>,
-    (own, rows): (Option<&Lying>, u64),
+    (own, rows): (Option<&DeviceColumns>, u64),
     abort: Abort<'_>,
-) -> Result<Lying> {
+) -> Result<DeviceColumns> {
     match columns {
         Columns::Host(columns) => {
-            let missing = || Error::invalid(PLACE, "memory for columns of the host", "some", "none");
+            let missing = || Error::invalid(ERROR_CONTEXT, "memory for columns of the host", "some", "none");
             upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
         }
         Columns::HostBase(columns) => {
             let vector = DeviceVector::<F::Base>::unwritten(stream, product(columns.len(), rows as usize)?)?;
-            upload(stream, Lying::of(&vector, rows), columns, abort)
+            upload(stream, DeviceColumns::of(&vector, rows), columns, abort)
         }
-        Columns::Kept(vector) | Columns::KeptSliced(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
-        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| Lying::of(vector, rows)),
-        Columns::Consumed(vector) => vector.write_on(stream).map(|()| Lying::of(vector, rows)),
+        Columns::Kept(vector) | Columns::KeptSliced(vector) => {
+            vector.read_on(stream).map(|()| DeviceColumns::of(vector, rows))
+        }
+        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| DeviceColumns::of(vector, rows)),
+        Columns::Consumed(vector) => vector.write_on(stream).map(|()| DeviceColumns::of(vector, rows)),
     }
 }
 
 /// Uploads `columns` to `to`, and returns once all of them have been read.
 fn upload<E: Element>(
     stream: &mut Stream,
-    to: Lying,
+    to: DeviceColumns,
     columns: &[HostColumn<'_, E>],
     abort: Abort<'_>,
-) -> Result<Lying> {
+) -> Result<DeviceColumns> {
     for (number, column) in columns.iter().enumerate() {
         let offset = product(number, bytes::<E>(to.stride as usize)?)?;
         match column {
-            HostColumn::Slice(elements) => stream.upload_unless(&to.buffer, offset, as_bytes(elements), abort)?,
-            HostColumn::Pinned(vector) => stream.send_unless(&to.buffer, offset, vector.buffer(), abort)?,
+            HostColumn::Slice(elements) => stream.upload_abortable(&to.buffer, offset, as_bytes(elements), abort)?,
+            HostColumn::Pinned(vector) => {
+                stream.copy_from_pinned_abortable(&to.buffer, offset, vector.buffer(), abort)?
+            }
         }
     }
     if columns.iter().any(|column| matches!(column, HostColumn::Pinned(_))) {
-        stream.wait(abort)?;
+        stream.synchronize(abort)?;
     }
     Ok(to)
 }
 
 /// Returns who owns `columns`.
-pub(super) fn place<F: SumcheckField>(columns: &Columns<'_, F>) -> Place {
+pub(super) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwnership {
     match columns {
-        Columns::Host(_) => Place::Host,
-        Columns::HostBase(_) => Place::HostBase,
-        Columns::Kept(_) => Place::Kept,
-        Columns::KeptSliced(_) => Place::KeptSliced,
-        Columns::KeptBase(_) => Place::KeptBase,
-        Columns::Consumed(_) => Place::Consumed,
+        Columns::Host(_) => ColumnOwnership::Host,
+        Columns::HostBase(_) => ColumnOwnership::HostBase,
+        Columns::Kept(_) => ColumnOwnership::Kept,
+        Columns::KeptSliced(_) => ColumnOwnership::KeptSliced,
+        Columns::KeptBase(_) => ColumnOwnership::KeptBase,
+        Columns::Consumed(_) => ColumnOwnership::Consumed,
     }
 }
 
@@ -90,23 +94,29 @@ pub(super) fn place<F: SumcheckField>(columns: &Columns<'_, F>) -> Place {
 /// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.
 pub(super) unsafe fn unslice(
     stream: &mut Stream,
-    program: Program,
+    program: KernelModule,
     (columns, rows): (usize, u64),
-    from: &Lying,
+    from: &DeviceColumns,
     to: &Buffer,
 ) -> Result<()> {
     let tiles = rows / bitslice::TILE as u64;
-    let args = [Arg::U32(tiles as u32), Arg::U32(columns as u32), Arg::U64(from.stride), mem(&from.buffer), mem(to)];
+    let args = [
+        Arg::U32(tiles as u32),
+        Arg::U32(columns as u32),
+        Arg::U64(from.stride),
+        buffer_arg(&from.buffer),
+        buffer_arg(to),
+    ];
     let items = tiles * columns as u64 * u64::from(SLICE_GROUP);
     // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
     unsafe { program.launch(stream, "sumcheck_unslice", items, SLICE_GROUP, &args) }
 }
 
 /// Returns `count` elements that kernels left in host memory, from byte `at` on.
-pub(super) fn elements<E: Element>(from: &HostBuffer, at: usize, count: usize) -> Vec<E> {
+pub(super) fn elements<E: Element>(from: &PinnedBuffer, at: usize, count: usize) -> Vec<E> {
     let mut elements = vec![E::ZERO; count];
     // SAFETY: the bytes written are elements, which kernels left.
     let bytes = unsafe { as_bytes_mut(&mut elements) };
-    bytes.copy_from_slice(&from.bytes_of()[at..][..bytes.len()]);
+    bytes.copy_from_slice(&from.as_slice()[at..][..bytes.len()]);
     elements
 }

@@ -3,15 +3,15 @@
 
 use super::field::WorkField;
 use super::gpu_columns::elements;
-use super::message::Point;
-use super::pairs;
 use super::plan::{GROUP, Plan};
-use super::shape::Shape;
+use super::round_poly::Point;
+use super::round_shape::RoundShape;
 use super::sizes::{bytes, product};
+use super::two_rounds;
 use crate::Result;
-use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
+use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
-use crate::program::{Program, mem};
+use crate::kernel_module::{KernelModule, buffer_arg};
 
 /// Matches `POINT_INFINITY` of the kernels.
 const INFINITY: u32 = u32::MAX;
@@ -25,7 +25,7 @@ pub(super) struct Sums {
     totals: Option<Buffer>,
     /// If kernels can write to host memory: the number of the pass, then its values from byte [`VALUES_AT`] on. Else
     /// only values.
-    fetched: HostBuffer,
+    fetched: PinnedBuffer,
     /// Number of groups of a pass that have ended.
     ended: Buffer,
     /// Number of passes so far.
@@ -35,7 +35,7 @@ pub(super) struct Sums {
 /// Holds memory for the columns' last rows, side by side: the host's, and the device's unless a kernel writes to the
 /// host's.
 pub(super) struct LastRows<W: Element> {
-    pub host: HostBuffer,
+    pub host: PinnedBuffer,
     pub packed: Option<DeviceVector<W>>,
 }
 
@@ -47,17 +47,17 @@ pub(super) struct Tables {
 }
 
 impl Sums {
-    pub fn new<W: WorkField>(stream: &mut Stream, shape: &Shape<W>, plan: &Plan) -> Result<Self> {
+    pub fn new<W: WorkField>(stream: &mut Stream, shape: &RoundShape<W>, plan: &Plan) -> Result<Self> {
         // A pass for one round has fewer sums than one for two.
         let (groups, points) = match plan.pairs {
-            true => (plan.pair_groups, pairs::values(shape.degree)),
+            true => (plan.pair_groups, two_rounds::values(shape.degree)),
             false => (plan.groups, shape.points.len()),
         };
         let values = bytes::<W>(points)?;
         let partials = stream.scratch(product(groups as usize, values)?)?;
         let mut fetched = stream.host_buffer(VALUES_AT.saturating_add(values))?;
-        fetched.contents()[..VALUES_AT].fill(0);
-        let totals = match fetched.on_device(0) {
+        fetched.as_mut_slice()[..VALUES_AT].fill(0);
+        let totals = match fetched.as_kernel_arg(0) {
             Some(_) => None,
             None => Some(stream.scratch(fetched.bytes())?),
         };
@@ -70,37 +70,37 @@ impl Sums {
     pub fn next_pass(&mut self) -> [Arg; 5] {
         self.passes = self.passes.wrapping_add(1);
         // Kernels that cannot write to host memory leave partial sums, and ignore both addresses.
-        let there = |at| self.fetched.on_device(at).unwrap_or_else(|| mem(&self.partials));
-        [mem(&self.partials), Arg::U32(self.passes), there(VALUES_AT), mem(&self.ended), there(0)]
+        let there = |at| self.fetched.as_kernel_arg(at).unwrap_or_else(|| buffer_arg(&self.partials));
+        [buffer_arg(&self.partials), Arg::U32(self.passes), there(VALUES_AT), buffer_arg(&self.ended), there(0)]
     }
 
     /// Waits for all kernels queued so far. If kernels can write to host memory, a last one writes a word there, which
     /// arrives earlier than the driver's own.
-    pub fn wait_for_kernels(&mut self, stream: &mut Stream, program: Program, abort: Abort<'_>) -> Result<()> {
-        let Some(told) = self.fetched.on_device(0) else { return stream.wait(abort) };
+    pub fn wait_for_kernels(&mut self, stream: &mut Stream, program: KernelModule, abort: Abort<'_>) -> Result<()> {
+        let Some(told) = self.fetched.as_kernel_arg(0) else { return stream.synchronize(abort) };
         self.passes = self.passes.wrapping_add(1);
         // SAFETY: the arguments match the kernel, and `fetched` has room for the word.
         unsafe { program.launch(stream, "sumcheck_tell", 1, 1, &[Arg::U32(self.passes), told])? };
-        stream.wait_for_word(&self.fetched, self.passes, abort)
+        stream.wait_for_signal(&self.fetched, self.passes, abort)
     }
 
     /// Waits for the last pass, by `program` with `groups` groups, and returns its values at `points` points.
     pub fn values<E: Element>(
         &mut self,
         stream: &mut Stream,
-        program: Program,
+        program: KernelModule,
         (groups, points): (u32, usize),
         abort: Abort<'_>,
     ) -> Result<Vec<E>> {
         let Some(totals) = &self.totals else {
-            stream.wait_for_word(&self.fetched, self.passes, abort)?;
+            stream.wait_for_signal(&self.fetched, self.passes, abort)?;
             return Ok(elements(&self.fetched, VALUES_AT, points));
         };
-        let args = [Arg::U32(groups), Arg::U32(points as u32), mem(&self.partials), mem(totals)];
+        let args = [Arg::U32(groups), Arg::U32(points as u32), buffer_arg(&self.partials), buffer_arg(totals)];
         // SAFETY: the arguments match the kernel, and the pass before it wrote a partial sum for each group and point.
         unsafe { program.launch(stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
-        stream.fetch(&mut self.fetched, totals)?;
-        stream.wait(abort)?;
+        stream.copy_to_pinned(&mut self.fetched, totals)?;
+        stream.synchronize(abort)?;
         Ok(elements(&self.fetched, 0, points))
     }
 }
@@ -110,7 +110,7 @@ impl<W: Element> LastRows<W> {
     /// host memory.
     pub fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
         let host = stream.host_buffer(bytes::<W>(elements)?)?;
-        let packed = match host.on_device(0) {
+        let packed = match host.as_kernel_arg(0) {
             Some(_) if is_folded => None,
             _ => Some(DeviceVector::unwritten(stream, elements)?),
         };
@@ -124,9 +124,9 @@ impl<W: Element> LastRows<W> {
 }
 
 impl Tables {
-    pub fn new<W: WorkField>(stream: &mut Stream, shape: &Shape<W>) -> Result<Self> {
+    pub fn new<W: WorkField>(stream: &mut Stream, shape: &RoundShape<W>) -> Result<Self> {
         let coefficients: Vec<W> = shape.terms.iter().map(|term| term.coefficient).collect();
-        let weights = shape.weights.as_ref().map_or_else(Vec::new, super::eq::Weights::table);
+        let weights = shape.weights.as_ref().map_or_else(Vec::new, super::eq::EqTables::table);
         let words: Vec<u8> = words(shape).into_iter().flat_map(u32::to_le_bytes).collect();
         let mut table = |bytes: &[u8]| {
             let buffer = stream.allocate(bytes.len())?;
@@ -141,7 +141,7 @@ impl Tables {
 }
 
 /// Returns the numbers of the points, then for each term the number of its factors, and their columns.
-fn words<W>(shape: &Shape<W>) -> Vec<u32> {
+fn words<W>(shape: &RoundShape<W>) -> Vec<u32> {
     let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
     let mut words: Vec<u32> = shape.points.iter().map(number).collect();
     for term in &shape.terms {

@@ -1,8 +1,8 @@
 //! Copies columns from a device, so that the host can check whether the device computed correctly.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::claim::PLACE;
-use super::columns::{Columns, HostColumn, Slices, unsliced};
+use super::claim::ERROR_CONTEXT;
+use super::columns::{Columns, HostColumn, Slices, unbitslice_column};
 use super::field::{SumcheckField, WorkField};
 use crate::backend::{Abort, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
@@ -22,7 +22,7 @@ impl<F: SumcheckField> HostCopy<F> {
     /// - [`Error::Aborted`]: the abort hook aborted.
     /// - The driver's error: the copy failed.
     pub fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
-        let there = || Error::invalid(PLACE, "columns", "kept on a device", "others");
+        let there = || Error::invalid(ERROR_CONTEXT, "columns", "kept on a device", "others");
         let mut stream = columns.device_of().ok_or_else(there)?.stream()?;
         match columns {
             Columns::Kept(vector) => download(&mut stream, vector, abort).map(Self::Own),
@@ -44,7 +44,7 @@ impl<F: SumcheckField> HostCopy<F> {
 fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, abort: Abort<'_>) -> Result<SecretVec<E>> {
     let mut elements = SecretVec(vec![E::ZERO; vector.len()]);
     // SAFETY: the bytes written are elements, which kernels left.
-    stream.download_unless(unsafe { as_bytes_mut(&mut elements.0) }, vector.buffer(), abort)?;
+    stream.download_abortable(unsafe { as_bytes_mut(&mut elements.0) }, vector.buffer(), abort)?;
     Ok(elements)
 }
 
@@ -53,9 +53,9 @@ fn packed<F: SumcheckField>(columns: &SecretVec<F>, rows: usize) -> Result<Secre
     let mut all = SecretVec(Vec::with_capacity(columns.0.len()));
     for column in columns.0.chunks(rows) {
         let words: Vec<u32> = as_bytes(column).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        let elements = unsliced(&words, rows)?;
-        let there = elements.into_iter().map(|element| F::Work::of_tower(element).map(F::from_work));
-        all.0.extend(there.collect::<Option<Vec<F>>>().ok_or_else(|| Error::lost(PLACE))?);
+        let elements = unbitslice_column(&words, rows)?;
+        let there = elements.into_iter().map(|element| F::Compute::of_tower(element).map(F::from_work));
+        all.0.extend(there.collect::<Option<Vec<F>>>().ok_or_else(|| Error::internal(ERROR_CONTEXT))?);
     }
     Ok(all)
 }

@@ -31,6 +31,7 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
+mod basis_change;
 mod batch;
 mod batch_prover;
 mod bound;
@@ -39,7 +40,7 @@ mod challenger;
 mod claim;
 mod columns;
 mod cpu;
-mod cpu_base;
+mod cpu_base_field;
 mod dialogue;
 mod eq;
 mod field;
@@ -47,36 +48,35 @@ mod field;
 mod field_plonky3;
 mod frame;
 mod gpu;
+mod gpu_bitsliced;
 mod gpu_challenge;
 mod gpu_columns;
-mod gpu_convert;
 mod gpu_memory;
-mod gpu_path;
-mod gpu_sliced;
 mod host_copy;
-mod message;
-mod pairs;
+mod kernel_select;
 mod plan;
 mod proof;
 mod prove;
 mod prover;
-mod shape;
+mod round_poly;
+mod round_shape;
 mod sizes;
 mod transcript;
+mod two_rounds;
 mod verify;
 
 pub use batch::{Batch, BatchProof};
 pub use bound::BoundTranscript;
 #[cfg(feature = "plonky3")]
 pub use challenger::Challenger;
-pub use claim::{Claim, MAX_COLUMNS, MOST_FACTORS, MOST_VARIABLES, Term};
-pub use columns::{Columns, HostColumn, sliced, unsliced};
+pub use claim::{Claim, MAX_COLUMNS, MAX_FACTORS, MAX_VARIABLES, Term};
+pub use columns::{Columns, HostColumn, bitslice_column, unbitslice_column};
 pub use field::{SumcheckField, WorkField};
-pub use message::Message;
-pub use plan::{Explanation, Options, Path, Place, TAIL};
+pub use plan::{ColumnOwnership, Explanation, HOST_TAIL_LOG, KernelPath, Options};
 pub use proof::Proof;
 pub use prove::{prove, prove_with};
 pub use prover::Prover;
+pub use round_poly::RoundPolynomial;
 pub use transcript::{Checkpoint, HashTranscript, Transcript};
 pub use verify::verify;
 

@@ -5,16 +5,16 @@
 
 use std::fmt;
 
-use super::claim::{Claim, PLACE};
+use super::claim::{Claim, ERROR_CONTEXT};
 use super::field::{SumcheckField, WorkField};
-use super::pairs;
-use super::shape::Shape;
+use super::round_shape::RoundShape;
+use super::two_rounds;
 use crate::field::bitslice;
 use crate::{Error, Result};
 
 /// Selects the kernels that compute the rounds on a device. All paths give the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Path {
+pub enum KernelPath {
     /// Kernels that every device runs.
     Portable,
     /// Carry-less multiply-add, for binary fields on NVIDIA's devices of compute capability 8.0 and later.
@@ -24,7 +24,7 @@ pub enum Path {
     Bitsliced,
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for KernelPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Portable => "portable",
@@ -38,7 +38,7 @@ impl fmt::Display for Path {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Options {
     /// The one path that may be taken.
-    pub path: Option<Path>,
+    pub path: Option<KernelPath>,
     /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. [`Path::Bitsliced`] takes at least 10.
     pub tail: Option<u32>,
     /// Rounds per pass over the columns, if they run on a device: 1 or 2. Two require a product of two to four columns
@@ -49,7 +49,7 @@ pub struct Options {
 }
 
 /// Binary logarithm, 9, of the rows at which the host is as fast as a device, for which it has to wait.
-pub const TAIL: u32 = 9;
+pub const HOST_TAIL_LOG: u32 = 9;
 /// Work-items of a group: matches `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
 pub(super) const GROUP: u32 = 128;
 /// Binary logarithm of the rows of a bit-sliced tile; tiles are not divided.
@@ -57,7 +57,7 @@ const TILE_LOG: u32 = bitslice::TILE.ilog2();
 /// Groups per compute unit that work on tiles, 5: as many as a multiprocessor has registers for.
 const SLICED_GROUPS_A_UNIT: u32 = 5;
 /// Maximum number of groups of a launch.
-const MOST_GROUPS: u32 = 4096;
+const MAX_GROUPS: u32 = 4096;
 /// Groups per compute unit, 8: enough to hide the latency of memory.
 const GROUPS_A_UNIT: u32 = 8;
 /// Minimum number of variables, 25, from which passes for two rounds pay with four columns: the registers of their
@@ -69,7 +69,7 @@ const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// Says who owns the columns on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ColumnOwnership {
     /// Columns from host memory.
     Host,
     /// Columns from host memory, over the base field.
@@ -108,31 +108,40 @@ pub(super) struct Plan {
 
 impl Plan {
     /// Plans rounds over columns whose owner is `place`, on a device of `units` compute units.
-    pub fn new<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
+    pub fn new<F: SumcheckField>(
+        shape: &RoundShape<F::Compute>,
+        place: ColumnOwnership,
+        units: u32,
+        options: &Options,
+    ) -> Self {
         let rows = 1u64 << shape.variables;
         let fused = has_kernel(shape);
         let pairs = takes_pairs::<F>(shape, options);
-        let tail = options.tail.unwrap_or(TAIL);
-        let is_base = matches!(place, Place::HostBase | Place::KeptBase);
+        let tail = options.tail.unwrap_or(HOST_TAIL_LOG);
+        let is_base = matches!(place, ColumnOwnership::HostBase | ColumnOwnership::KeptBase);
         let base_first = is_base && fused && shape.variables > tail;
         let work_rows = match place {
-            Place::HostBase | Place::KeptBase if base_first => rows / 2,
-            Place::Host | Place::HostBase | Place::KeptBase | Place::KeptSliced => rows,
-            Place::Consumed => 0,
+            ColumnOwnership::HostBase | ColumnOwnership::KeptBase if base_first => rows / 2,
+            ColumnOwnership::Host
+            | ColumnOwnership::HostBase
+            | ColumnOwnership::KeptBase
+            | ColumnOwnership::KeptSliced => rows,
+            ColumnOwnership::Consumed => 0,
             // Converted before the first round.
-            Place::Kept if F::conversion().is_some() => rows,
-            Place::Kept => rows / 2,
+            ColumnOwnership::Kept if F::conversion().is_some() => rows,
+            ColumnOwnership::Kept => rows / 2,
         };
         let columns = rows.saturating_mul(shape.columns as u64);
-        let below = if place == Place::HostBase { columns.saturating_mul(size_of::<F::Base>() as u64) } else { 0 };
+        let below =
+            if place == ColumnOwnership::HostBase { columns.saturating_mul(size_of::<F::Base>() as u64) } else { 0 };
         // Passes for two rounds run an even number of rounds: the host takes an odd one.
         let on_device = shape.variables.saturating_sub(tail);
         let tail = if pairs && !on_device.is_multiple_of(2) { tail.saturating_add(1) } else { tail };
-        let groups = units.saturating_mul(GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+        let groups = units.saturating_mul(GROUPS_A_UNIT).clamp(1, MAX_GROUPS);
         let pair_groups = pair_groups(shape, units);
         let sums_of = |groups: u32, values: usize| u64::from(groups).saturating_add(1).saturating_mul(values as u64);
         let sums = sums_of(groups, shape.points.len());
-        let pair_sums = sums_of(pair_groups, pairs::values(shape.degree));
+        let pair_sums = sums_of(pair_groups, two_rounds::values(shape.degree));
         let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
         // The larger of both, so that the bytes are enough for either pass.
         let sums = if has_pair_kernel(shape) { sums.max(pair_sums) } else { sums };
@@ -149,14 +158,19 @@ impl Plan {
             groups,
             pair_groups,
             work_rows,
-            bytes: elements.saturating_mul(size_of::<F::Work>() as u64).saturating_add(below),
+            bytes: elements.saturating_mul(size_of::<F::Compute>() as u64).saturating_add(below),
         }
     }
 
     /// Plans rounds over bit-sliced columns: whole tiles, and one more for each group.
-    pub fn sliced<F: SumcheckField>(shape: &Shape<F::Work>, place: Place, units: u32, options: &Options) -> Self {
-        let work_rows = if place == Place::Consumed { 0 } else { 1u64 << shape.variables };
-        let groups = units.saturating_mul(SLICED_GROUPS_A_UNIT).clamp(1, MOST_GROUPS);
+    pub fn sliced<F: SumcheckField>(
+        shape: &RoundShape<F::Compute>,
+        place: ColumnOwnership,
+        units: u32,
+        options: &Options,
+    ) -> Self {
+        let work_rows = if place == ColumnOwnership::Consumed { 0 } else { 1u64 << shape.variables };
+        let groups = units.saturating_mul(SLICED_GROUPS_A_UNIT).clamp(1, MAX_GROUPS);
         let products = u64::from(groups).saturating_mul(bitslice::TILE as u64);
         let elements = work_rows.saturating_mul(shape.columns as u64).saturating_add(products);
         Self {
@@ -168,7 +182,7 @@ impl Plan {
             groups,
             pair_groups: groups,
             work_rows,
-            bytes: elements.saturating_mul(size_of::<F::Work>() as u64),
+            bytes: elements.saturating_mul(size_of::<F::Compute>() as u64),
         }
     }
 
@@ -199,28 +213,28 @@ impl<F: SumcheckField> Claim<F> {
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if the claim is malformed.
-    pub fn device_bytes(&self, place: Place, compute_units: u32) -> Result<u64> {
+    pub fn device_bytes(&self, place: ColumnOwnership, compute_units: u32) -> Result<u64> {
         self.check()?;
-        let shape = Shape::new(&self.to_work(), self.columns());
+        let shape = RoundShape::new(&self.to_work(), self.columns());
         Ok(Plan::new::<F>(&shape, place, compute_units, &Options::default()).bytes)
     }
 }
 
 /// Returns whether passes are for two rounds.
-fn takes_pairs<F: SumcheckField>(shape: &Shape<F::Work>, options: &Options) -> bool {
+fn takes_pairs<F: SumcheckField>(shape: &RoundShape<F::Compute>, options: &Options) -> bool {
     let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM && F::conversion().is_none();
-    let chosen = options.path == Some(Path::Clmad) && pays;
+    let chosen = options.path == Some(KernelPath::Clmad) && pays;
     options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_pair_kernel(shape)
 }
 
 /// Returns the maximum number of groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of
 /// `cl/sumcheck_pairs.cl`.
-fn pair_groups<W: WorkField>(shape: &Shape<W>, units: u32) -> u32 {
-    units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MOST_GROUPS)
+fn pair_groups<W: WorkField>(shape: &RoundShape<W>, units: u32) -> u32 {
+    units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MAX_GROUPS)
 }
 
 /// Returns whether there is a kernel that takes two rounds of the claim in a pass.
-fn has_pair_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
+fn has_pair_kernel<W: WorkField>(shape: &RoundShape<W>) -> bool {
     has_kernel(shape) && is_binary::<W>()
 }
 
@@ -228,7 +242,7 @@ fn has_pair_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Explanation {
     /// Kernels of the rounds on the device; `None` if all rounds run on the host.
-    pub path: Option<Path>,
+    pub path: Option<KernelPath>,
     /// Number of rounds on the device.
     pub device_rounds: u32,
     /// Number of rounds on the host.
@@ -275,12 +289,12 @@ pub(super) fn is_binary<F: SumcheckField>() -> bool {
 /// Returns [`Error::Invalid`] if they are not available for the field, or for the claim on `columns` columns.
 pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Options) -> Result<()> {
     match options.path {
-        Some(path @ (Path::Clmad | Path::Bitsliced)) if !is_binary::<F>() => {
-            Err(Error::invalid(PLACE, "path", "portable for a prime field", path))
+        Some(path @ (KernelPath::Clmad | KernelPath::Bitsliced)) if !is_binary::<F>() => {
+            Err(Error::invalid(ERROR_CONTEXT, "path", "portable for a prime field", path))
         }
-        Some(Path::Bitsliced) if !has_kernel(&Shape::new(&claim.to_work(), columns)) => {
+        Some(KernelPath::Bitsliced) if !has_kernel(&RoundShape::new(&claim.to_work(), columns)) => {
             let expected = "another where the claim is not on the product of all columns, two to four, without eq";
-            Err(Error::invalid(PLACE, "path", expected, Path::Bitsliced))
+            Err(Error::invalid(ERROR_CONTEXT, "path", expected, KernelPath::Bitsliced))
         }
         _ => check_rounds(claim, columns, options),
     }
@@ -289,15 +303,15 @@ pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, opt
 fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Options) -> Result<()> {
     let expected = match (options.path, options.rounds_a_pass) {
         (_, None | Some(1)) => return Ok(()),
-        (Some(Path::Bitsliced), Some(_)) => "1 on the path bitsliced",
-        (_, Some(2)) if has_pair_kernel(&Shape::new(&claim.to_work(), columns)) => return Ok(()),
+        (Some(KernelPath::Bitsliced), Some(_)) => "1 on the path bitsliced",
+        (_, Some(2)) if has_pair_kernel(&RoundShape::new(&claim.to_work(), columns)) => return Ok(()),
         (_, Some(2)) => "1 where the claim is not on the product of two to four columns of a binary field, without eq",
         (_, Some(_)) => "1 or 2",
     };
-    Err(Error::invalid(PLACE, "rounds a pass", expected, options.rounds_a_pass.unwrap_or_default()))
+    Err(Error::invalid(ERROR_CONTEXT, "rounds a pass", expected, options.rounds_a_pass.unwrap_or_default()))
 }
 
 /// Returns whether the claim is on a product whose rounds have a kernel of their own.
-fn has_kernel<W: WorkField>(shape: &Shape<W>) -> bool {
+fn has_kernel<W: WorkField>(shape: &RoundShape<W>) -> bool {
     shape.is_product() && PRODUCTS.contains(&shape.columns)
 }

@@ -1,16 +1,16 @@
 //! Defines a proof and its bytes.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::claim::{Claim, PLACE};
+use super::claim::{Claim, ERROR_CONTEXT};
 use super::field::SumcheckField;
-use super::message::Message;
+use super::round_poly::RoundPolynomial;
 use crate::{Error, Result};
 
 /// Holds the messages of all rounds, and each column's value at the point whose coordinates are the challenges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof<F> {
     /// One message per round.
-    pub messages: Vec<Message<F>>,
+    pub messages: Vec<RoundPolynomial<F>>,
     /// Column values at the point, by column number.
     pub finals: Vec<F>,
 }
@@ -40,7 +40,7 @@ impl<F: SumcheckField> Proof<F> {
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         check_rounds(&self.messages, claim.variables(), claim.round_degree())?;
         if self.finals.len() != claim.columns() {
-            return Err(Error::invalid(PLACE, "finals of the proof", claim.columns(), self.finals.len()));
+            return Err(Error::invalid(ERROR_CONTEXT, "finals of the proof", claim.columns(), self.finals.len()));
         }
         Ok(())
     }
@@ -48,11 +48,11 @@ impl<F: SumcheckField> Proof<F> {
 
 /// Returns the bytes of `messages` and `finals`, with nothing between them.
 pub(super) fn bytes<'a, F: SumcheckField>(
-    messages: &'a [Message<F>],
+    messages: &'a [RoundPolynomial<F>],
     finals: impl IntoIterator<Item = &'a F>,
 ) -> Vec<u8> {
     let mut bytes = Vec::new();
-    messages.iter().flat_map(Message::coefficients).chain(finals).for_each(|element| element.write(&mut bytes));
+    messages.iter().flat_map(RoundPolynomial::coefficients).chain(finals).for_each(|element| element.write(&mut bytes));
     bytes
 }
 
@@ -65,21 +65,21 @@ pub(super) fn read<F: SumcheckField>(
     (rounds, degree): (u32, usize),
     finals: Option<usize>,
     bytes: &[u8],
-) -> Result<(Vec<Message<F>>, Vec<F>)> {
+) -> Result<(Vec<RoundPolynomial<F>>, Vec<F>)> {
     let coefficients = (rounds as usize).checked_mul(degree);
     let elements = coefficients.zip(finals).and_then(|(coefficients, finals)| coefficients.checked_add(finals));
     let length = elements.and_then(|elements| elements.checked_mul(F::BYTES));
     if length != Some(bytes.len()) {
         let expected = length.map_or_else(|| "no proof of so many columns".to_owned(), |length| length.to_string());
-        return Err(Error::invalid(PLACE, "bytes of the proof", expected, bytes.len()));
+        return Err(Error::invalid(ERROR_CONTEXT, "bytes of the proof", expected, bytes.len()));
     }
     let element = |(number, bytes): (usize, &[u8])| {
-        let refused = || Error::invalid(PLACE, format!("element {number} of the proof"), "below p", "another");
+        let refused = || Error::invalid(ERROR_CONTEXT, format!("element {number} of the proof"), "below p", "another");
         F::read(bytes).ok_or_else(refused)
     };
     let elements = bytes.chunks(F::BYTES).enumerate().map(element).collect::<Result<Vec<F>>>()?;
     let (messages, finals) = elements.split_at(coefficients.unwrap_or_default());
-    let messages = messages.chunks(degree).map(|message| Message::new(message.to_vec())).collect();
+    let messages = messages.chunks(degree).map(|message| RoundPolynomial::new(message.to_vec())).collect();
     Ok((messages, finals.to_vec()))
 }
 
@@ -87,15 +87,19 @@ pub(super) fn read<F: SumcheckField>(
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] if there are more or fewer messages, or one has another degree.
-pub(super) fn check_rounds<F: SumcheckField>(messages: &[Message<F>], rounds: u32, degree: usize) -> Result<()> {
+pub(super) fn check_rounds<F: SumcheckField>(
+    messages: &[RoundPolynomial<F>],
+    rounds: u32,
+    degree: usize,
+) -> Result<()> {
     if messages.len() != rounds as usize {
-        return Err(Error::invalid(PLACE, "messages of the proof", rounds, messages.len()));
+        return Err(Error::invalid(ERROR_CONTEXT, "messages of the proof", rounds, messages.len()));
     }
     match messages.iter().position(|message| message.coefficients().len() != degree) {
         None => Ok(()),
         Some(round) => {
             let actual = messages[round].coefficients().len();
-            Err(Error::invalid(PLACE, format!("coefficients of message {round}"), degree, actual))
+            Err(Error::invalid(ERROR_CONTEXT, format!("coefficients of message {round}"), degree, actual))
         }
     }
 }

@@ -15,7 +15,7 @@ use super::proof::Proof;
 use super::prover::{Prover, call, check, device_for};
 use super::transcript::Transcript;
 use super::verify::is_proved;
-use crate::backend::{Abort, Device, guarded};
+use crate::backend::{Abort, Device, catch_hook_panic};
 use crate::{Accelerator, BackendKind, Error, Report, Result};
 
 /// Proves `claim`. The transcript takes in the claim, then one message per round, then the finals.
@@ -60,7 +60,7 @@ pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     let transcript = transcript.transcript;
     claim.observe(transcript);
     let mut dialogue = Dialogue::new(&mut *transcript);
-    let (finals, report) = guarded(abort, |abort| match columns.slices() {
+    let (finals, report) = catch_hook_panic(abort, |abort| match columns.slices() {
         Some(slices) => from_host(accelerator, claim, &slices, &mut dialogue, options, abort),
         None => where_they_lie(claim, columns, &mut dialogue, options, abort),
     })?;
@@ -88,7 +88,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
     let host = || Prover::on_host(claim, columns, Vec::new());
     // Both closures need the dialogue, and only one runs at a time.
     let dialogue = RefCell::new(dialogue);
-    accelerator.on_devices(devices).run(
+    accelerator.with_devices(devices).dispatch(
         call(claim, columns.len()),
         |devices| {
             let mut dialogue = dialogue.borrow_mut();
@@ -121,7 +121,7 @@ fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
     let info = device.as_deref().map(Device::info);
     let (backend, name) = info.map_or((BackendKind::Cpu, "host"), |info| (info.backend, info.name.as_str()));
     let kept = columns.kept();
-    let result = Prover::where_they_lie(claim, columns, options, abort).and_then(|mut prover| {
+    let result = Prover::on_owning_device(claim, columns, options, abort).and_then(|mut prover| {
         let finals = dialogue.finals(&mut prover, abort)?;
         if dialogue.proves(claim, &finals) {
             return Ok((finals, prover.traffic()));
@@ -133,7 +133,7 @@ fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
             call.failed(info, error);
         }
     })?;
-    Ok((finals, call.done(backend, name, start, traffic, Vec::new())))
+    Ok((finals, call.finish(backend, name, start, traffic, Vec::new())))
 }
 
 /// Returns why `finals` of columns on a device prove nothing. If the columns are still there, proves them on the host.

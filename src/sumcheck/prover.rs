@@ -4,22 +4,22 @@ use std::sync::Arc;
 
 use ff::Field;
 
-use super::claim::{Claim, PLACE};
+use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, HostColumn, Slices};
-use super::cpu::Rows;
-use super::cpu_base::BaseRows;
+use super::cpu::HostColumns;
+use super::cpu_base_field::BaseRows;
 use super::dialogue::{RoundProver, unproved, wrong_sum};
 use super::field::SumcheckField;
 use super::gpu::Rounds;
-use super::gpu_columns::place;
-use super::gpu_path::kernels;
-use super::gpu_sliced::SlicedRounds;
-use super::message::Message;
-use super::plan::{Explanation, Options, Path, Plan, check_path};
-use super::shape::Shape;
+use super::gpu_bitsliced::SlicedRounds;
+use super::gpu_columns::ownership;
+use super::kernel_select::kernels;
+use super::plan::{Explanation, KernelPath, Options, Plan, check_path};
+use super::round_poly::RoundPolynomial;
+use super::round_shape::RoundShape;
 use crate::backend::{Abort, Device, Traffic};
 use crate::field::Element;
-use crate::report::Call;
+use crate::report::OpScope;
 use crate::settings::Settings;
 use crate::{Accelerator, Error, Result};
 
@@ -51,26 +51,26 @@ use crate::{Accelerator, Error, Result};
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
 pub struct Prover<'a, F: SumcheckField> {
-    claim: Claim<F::Work>,
-    shape: Shape<F::Work>,
-    machine: Machine<'a, F>,
+    claim: Claim<F::Compute>,
+    shape: RoundShape<F::Compute>,
+    machine: RoundEngine<'a, F>,
     /// Name of the device that runs rounds, if one does.
     device: Option<String>,
     tail: u32,
     round: u32,
-    state: State<F::Work>,
+    state: ProverState<F::Compute>,
     /// Claimed sum of the rounds to come.
-    claimed: F::Work,
+    claimed: F::Compute,
     /// Product of eq's factors of the bound variables.
-    scale: F::Work,
+    scale: F::Compute,
     /// Challenge by which columns are not folded yet.
-    pending: Option<F::Work>,
+    pending: Option<F::Compute>,
     explanation: Explanation,
     traffic: Traffic,
 }
 
 /// Says which call comes next.
-enum State<W> {
+enum ProverState<W> {
     Message,
     /// The challenge for this polynomial.
     Challenge(Vec<W>),
@@ -79,8 +79,8 @@ enum State<W> {
 }
 
 /// Computes rounds, on the host or on a device.
-enum Machine<'a, F: SumcheckField> {
-    Host(Rows<'a, F::Work>),
+enum RoundEngine<'a, F: SumcheckField> {
+    Host(HostColumns<'a, F::Compute>),
     /// Columns over the base field, until they are folded.
     HostBase(BaseRows<'a, F>),
     Device(Box<Rounds<'a, F>>),
@@ -121,24 +121,24 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     ) -> Result<Self> {
         check(claim, &columns, options)?;
         let Some(slices) = columns.slices() else {
-            return Self::where_they_lie(claim, columns, options, None);
+            return Self::on_owning_device(claim, columns, options, None);
         };
         let Some(device) = device_for(accelerator, claim, options) else {
-            return Ok(Self::on_host(claim, &slices, accelerator.absent().to_vec()));
+            return Ok(Self::on_host(claim, &slices, accelerator.unavailable_reasons().to_vec()));
         };
         Self::on_device(device, claim, columns, options, None).or_else(|error| {
             call(claim, slices.len()).failed(device.info(), &error);
             if accelerator.forced().is_some() || matches!(error, Error::Invalid { .. }) {
                 return Err(error);
             }
-            let reasons = accelerator.absent().iter().cloned().chain([error.to_string()]).collect();
+            let reasons = accelerator.unavailable_reasons().iter().cloned().chain([error.to_string()]).collect();
             Ok(Self::on_host(claim, &slices, reasons))
         })
     }
 
     /// Starts on the host's cores. The claim and the columns must have been checked.
     pub(super) fn on_host(claim: &Claim<F>, columns: &Slices<'a, F>, reasons: Vec<String>) -> Self {
-        let shape = Shape::new(&claim.to_work(), columns.len());
+        let shape = RoundShape::new(&claim.to_work(), columns.len());
         let explanation = Explanation {
             path: None,
             device_rounds: 0,
@@ -149,21 +149,21 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             reasons,
         };
         let machine = match columns {
-            Slices::Own(columns) => Machine::Host(Rows::of(&elements(columns))),
-            Slices::Base(columns) if shape.is_product() => Machine::HostBase(BaseRows::new(elements(columns))),
-            Slices::Base(columns) => Machine::Host(BaseRows::<F>::new(elements(columns)).lifted()),
+            Slices::Own(columns) => RoundEngine::Host(HostColumns::of(&elements(columns))),
+            Slices::Base(columns) if shape.is_product() => RoundEngine::HostBase(BaseRows::new(elements(columns))),
+            Slices::Base(columns) => RoundEngine::Host(BaseRows::<F>::new(elements(columns)).lifted()),
         };
         Self::of(claim, shape, machine, u32::MAX, explanation)
     }
 
     /// Starts on the device that holds the columns.
-    pub(super) fn where_they_lie(
+    pub(super) fn on_owning_device(
         claim: &Claim<F>,
         columns: Columns<'a, F>,
         options: &Options,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        let there = || Error::invalid(PLACE, "columns", "on a device", "in the host's memory");
+        let there = || Error::invalid(ERROR_CONTEXT, "columns", "on a device", "in the host's memory");
         let device = columns.device_of().ok_or_else(there)?;
         Self::on_device(&device, claim, columns, options, abort)
     }
@@ -176,15 +176,15 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         options: &Options,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        let shape = Shape::new(&claim.to_work(), columns.count(claim.variables()));
+        let shape = RoundShape::new(&claim.to_work(), columns.count(claim.variables()));
         let (path, program, reasons) = kernels::<F>(device, claim.variables(), options)?;
-        let plan = if path == Path::Bitsliced { Plan::sliced::<F> } else { Plan::new::<F> };
+        let plan = if path == KernelPath::Bitsliced { Plan::sliced::<F> } else { Plan::new::<F> };
         let options = Options { path: Some(path), tail: tail(options), ..*options };
-        let plan = plan(&shape, place(&columns), device.info().compute_units, &options);
-        let machine = if path == Path::Bitsliced {
-            Machine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
+        let plan = plan(&shape, ownership(&columns), device.info().compute_units, &options);
+        let machine = if path == KernelPath::Bitsliced {
+            RoundEngine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
         } else {
-            Machine::Device(Box::new(Rounds::new(device, program, &shape, columns, plan, abort)?))
+            RoundEngine::Device(Box::new(Rounds::new(device, program, &shape, columns, plan, abort)?))
         };
         let explanation = Explanation {
             path: Some(path),
@@ -201,8 +201,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
 
     fn of(
         claim: &Claim<F>,
-        shape: Shape<F::Work>,
-        machine: Machine<'a, F>,
+        shape: RoundShape<F::Compute>,
+        machine: RoundEngine<'a, F>,
         tail: u32,
         explanation: Explanation,
     ) -> Self {
@@ -213,9 +213,9 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             device: None,
             tail,
             round: 0,
-            state: State::Message,
+            state: ProverState::Message,
             claimed: claim.claimed().to_work(),
-            scale: F::Work::ONE,
+            scale: F::Compute::ONE,
             pending: None,
             explanation,
             traffic: Traffic::default(),
@@ -235,9 +235,9 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Returns the traffic of devices so far.
     pub(super) fn traffic(&self) -> Traffic {
         match &self.machine {
-            Machine::Device(rounds) => rounds.traffic(),
-            Machine::Sliced(rounds) => rounds.traffic(),
-            Machine::Host(_) | Machine::HostBase(_) => self.traffic,
+            RoundEngine::Device(rounds) => rounds.traffic(),
+            RoundEngine::Sliced(rounds) => rounds.traffic(),
+            RoundEngine::Host(_) | RoundEngine::HostBase(_) => self.traffic,
         }
     }
 
@@ -246,23 +246,23 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// # Errors
     /// - [`Error::Invalid`]: the last message has no challenge yet, or a device failed before.
     /// - [`Error::Device`] or another device error: the device failed.
-    pub fn message(&mut self) -> Result<Option<Message<F>>> {
-        self.message_unless(None)
+    pub fn message(&mut self) -> Result<Option<RoundPolynomial<F>>> {
+        self.message_abortable(None)
     }
 
     /// Returns the next round's message like [`Self::message`], unless `abort` stops it.
     ///
     /// # Errors
     /// Returns the errors of [`Self::message`], or [`Error::Aborted`] if the abort hook aborts.
-    pub(super) fn message_unless(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>> {
+    pub(super) fn message_abortable(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>> {
         self.expect_message("message")?;
         if self.round == self.claim.variables() {
             return Ok(None);
         }
         let polynomial = self.attempt(|prover| prover.polynomial(abort))?;
         let there: Vec<F> = polynomial.iter().map(|coefficient| F::from_work(*coefficient)).collect();
-        self.state = State::Challenge(polynomial);
-        Ok(Some(Message::of_polynomial(&there)))
+        self.state = ProverState::Challenge(polynomial);
+        Ok(Some(RoundPolynomial::of_polynomial(&there)))
     }
 
     /// Binds the round's variable to `challenge`.
@@ -270,18 +270,18 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// # Errors
     /// Returns [`Error::Invalid`] if no message is waiting for a challenge.
     pub fn fold(&mut self, challenge: F) -> Result<()> {
-        let State::Challenge(polynomial) = &self.state else {
-            return Err(out_of_order("fold", "a message before it", self.said()));
+        let ProverState::Challenge(polynomial) = &self.state else {
+            return Err(out_of_order("fold", "a message before it", self.state_description()));
         };
         let challenge = challenge.to_work();
         // Computed as the verifier does, whatever the polynomial's second coefficient is here.
-        self.claimed = Message::of_polynomial(polynomial).next_claim(self.claimed, challenge);
+        self.claimed = RoundPolynomial::of_polynomial(polynomial).next_claim(self.claimed, challenge);
         if let Some(w) = self.claim.eq().map(|point| point[self.round as usize]) {
-            self.scale *= w * challenge + (F::Work::ONE - w) * (F::Work::ONE - challenge);
+            self.scale *= w * challenge + (F::Compute::ONE - w) * (F::Compute::ONE - challenge);
         }
         self.pending = Some(challenge);
         self.round += 1;
-        self.state = State::Message;
+        self.state = ProverState::Message;
         Ok(())
     }
 
@@ -292,15 +292,15 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// - [`Error::Device`] or another device error: a device failed or computed a wrong value, or the columns' sum is
     ///   not the claimed one.
     pub fn finish(mut self) -> Result<Vec<F>> {
-        let finals = self.last_values(None)?;
-        if self.scale * self.claim.value(&finals) != self.claimed {
+        let final_evaluations = self.last_values(None)?;
+        if self.scale * self.claim.value(&final_evaluations) != self.claimed {
             return Err(self.device().map_or_else(wrong_sum, unproved));
         }
-        Ok(finals.into_iter().map(F::from_work).collect())
+        Ok(final_evaluations.into_iter().map(F::from_work).collect())
     }
 
     /// Returns each column's value at the point, unchecked.
-    fn last_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
+    fn last_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         self.expect_message("finish")?;
         if self.round < self.claim.variables() {
             let left = format!("{} of {} rounds", self.round, self.claim.variables());
@@ -311,14 +311,18 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     fn expect_message(&self, call: &str) -> Result<()> {
-        if matches!(self.state, State::Message) { Ok(()) } else { Err(out_of_order(call, "a challenge", self.said())) }
+        if matches!(self.state, ProverState::Message) {
+            Ok(())
+        } else {
+            Err(out_of_order(call, "a challenge", self.state_description()))
+        }
     }
 
-    fn said(&self) -> String {
+    fn state_description(&self) -> String {
         match self.state {
-            State::Message => format!("none in round {}", self.round),
-            State::Challenge(_) => format!("none for the message of round {}", self.round),
-            State::Broken => "a device that failed".to_owned(),
+            ProverState::Message => format!("none in round {}", self.round),
+            ProverState::Challenge(_) => format!("none for the message of round {}", self.round),
+            ProverState::Broken => "a device that failed".to_owned(),
         }
     }
 
@@ -326,18 +330,18 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let result = work(self);
         if result.is_err() {
-            self.state = State::Broken;
+            self.state = ProverState::Broken;
         }
         result
     }
 
     /// Returns all coefficients of the round's polynomial.
-    fn polynomial(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
+    fn polynomial(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         let mut values = self.sums(abort)?;
         match self.claim.eq().map(|point| point[self.round as usize]) {
             None => {
                 values.push(self.claimed - values[0]);
-                let interpolation = if let Machine::Sliced(rounds) = &self.machine {
+                let interpolation = if let RoundEngine::Sliced(rounds) = &self.machine {
                     rounds.interpolation()
                 } else {
                     &self.shape.interpolation
@@ -348,50 +352,54 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    fn sums(&mut self, abort: Abort<'_>) -> Result<Vec<F::Work>> {
+    fn sums(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         if self.claim.variables() - self.round > self.tail {
             match &mut self.machine {
-                Machine::Device(rounds) => return rounds.sums(&self.shape, self.pending.take(), abort),
-                Machine::Sliced(rounds) => return rounds.sums(self.pending.take(), abort),
-                Machine::Host(_) | Machine::HostBase(_) => (),
+                RoundEngine::Device(rounds) => return rounds.sums(&self.shape, self.pending.take(), abort),
+                RoundEngine::Sliced(rounds) => return rounds.sums(self.pending.take(), abort),
+                RoundEngine::Host(_) | RoundEngine::HostBase(_) => (),
             }
         }
-        if let (Machine::HostBase(rows), None) = (&self.machine, self.pending) {
+        if let (RoundEngine::HostBase(rows), None) = (&self.machine, self.pending) {
             crate::backend::check_abort(abort)?;
             return Ok(rows.sums(&self.shape));
         }
         self.host_rows(abort)?;
         match &self.machine {
-            Machine::Host(rows) => Ok(rows.sums(&self.shape)),
-            Machine::HostBase(_) | Machine::Device(_) | Machine::Sliced(_) => Err(Error::lost("sumcheck")),
+            RoundEngine::Host(rows) => Ok(rows.sums(&self.shape)),
+            RoundEngine::HostBase(_) | RoundEngine::Device(_) | RoundEngine::Sliced(_) => {
+                Err(Error::internal("sumcheck"))
+            }
         }
     }
 
     /// Returns the columns on the host, with all challenges bound.
-    fn host_rows(&mut self, abort: Abort<'_>) -> Result<&Rows<'a, F::Work>> {
+    fn host_rows(&mut self, abort: Abort<'_>) -> Result<&HostColumns<'a, F::Compute>> {
         crate::backend::check_abort(abort)?;
         let challenge = &mut self.pending;
         let rows = match &mut self.machine {
-            Machine::Device(rounds) => Some(rounds.last_rows(self.shape.columns, challenge.take(), abort)?),
-            Machine::Sliced(rounds) => Some(rounds.last_rows(challenge.take(), abort)?),
-            Machine::Host(_) | Machine::HostBase(_) => None,
+            RoundEngine::Device(rounds) => Some(rounds.finish_on_host(self.shape.columns, challenge.take(), abort)?),
+            RoundEngine::Sliced(rounds) => Some(rounds.finish_on_host(challenge.take(), abort)?),
+            RoundEngine::Host(_) | RoundEngine::HostBase(_) => None,
         };
         if let Some(rows) = rows {
             self.traffic = self.traffic();
-            self.machine = Machine::Host(rows);
+            self.machine = RoundEngine::Host(rows);
         }
-        if let Machine::HostBase(rows) = &self.machine {
+        if let RoundEngine::HostBase(rows) = &self.machine {
             let rows = self.pending.take().map_or_else(|| rows.lifted(), |challenge| rows.folded(challenge));
-            self.machine = Machine::Host(rows);
+            self.machine = RoundEngine::Host(rows);
         }
         match &mut self.machine {
-            Machine::Host(rows) => {
+            RoundEngine::Host(rows) => {
                 if let Some(challenge) = self.pending.take() {
                     rows.fold(challenge);
                 }
                 Ok(rows)
             }
-            Machine::HostBase(_) | Machine::Device(_) | Machine::Sliced(_) => Err(Error::lost("sumcheck")),
+            RoundEngine::HostBase(_) | RoundEngine::Device(_) | RoundEngine::Sliced(_) => {
+                Err(Error::internal("sumcheck"))
+            }
         }
     }
 }
@@ -399,15 +407,15 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
 impl<F: SumcheckField> RoundProver<F> for Prover<'_, F> {
     type Finals = Vec<F>;
 
-    fn message(&mut self, abort: Abort<'_>) -> Result<Option<Message<F>>> {
-        self.message_unless(abort)
+    fn message(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>> {
+        self.message_abortable(abort)
     }
 
     fn fold(&mut self, challenge: F) -> Result<()> {
         Prover::fold(self, challenge)
     }
 
-    fn finals(&mut self, abort: Abort<'_>) -> Result<Vec<F>> {
+    fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Vec<F>> {
         Ok(self.last_values(abort)?.into_iter().map(F::from_work).collect())
     }
 }
@@ -429,7 +437,7 @@ fn times_eq<W: Field>(polynomial: &[W], w: W, scale: W) -> Vec<W> {
 }
 
 fn out_of_order(call: &str, expected: &str, actual: impl ToString) -> Error {
-    Error::invalid(PLACE, call, expected, actual)
+    Error::invalid(ERROR_CONTEXT, call, expected, actual)
 }
 
 /// Checks `claim`, and that `columns` and `options` fit it.
@@ -449,7 +457,7 @@ pub(super) fn device_for<'d, F: SumcheckField>(
     claim: &Claim<F>,
     options: &Options,
 ) -> Option<&'d Arc<Device>> {
-    let tail = tail(options).unwrap_or(super::plan::TAIL);
+    let tail = tail(options).unwrap_or(super::plan::HOST_TAIL_LOG);
     accelerator.devices().first().filter(|_| claim.variables() > tail)
 }
 
@@ -459,6 +467,6 @@ fn tail(options: &Options) -> Option<u32> {
 }
 
 /// Returns the call that reports describe.
-pub(super) fn call<F: SumcheckField>(claim: &Claim<F>, columns: usize) -> Call {
-    Call { operation: format!("sumcheck {}", F::NAME), elements: columns << claim.variables() }
+pub(super) fn call<F: SumcheckField>(claim: &Claim<F>, columns: usize) -> OpScope {
+    OpScope { operation: format!("sumcheck {}", F::NAME), elements: columns << claim.variables() }
 }

@@ -1,7 +1,7 @@
 //! Multiplies lengths, and refuses products that no memory can have.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::claim::PLACE;
+use super::claim::ERROR_CONTEXT;
 use crate::{Result, sizes};
 
 /// Returns `a` * `b`.
@@ -9,7 +9,7 @@ use crate::{Result, sizes};
 /// # Errors
 /// Returns [`crate::Error::Invalid`] if the product exceeds the address space.
 pub(super) fn product(a: usize, b: usize) -> Result<usize> {
-    sizes::product(PLACE, "size", &[a, b])
+    sizes::product(ERROR_CONTEXT, "size", &[a, b])
 }
 
 /// Returns the bytes of `count` elements.
@@ -17,5 +17,5 @@ pub(super) fn product(a: usize, b: usize) -> Result<usize> {
 /// # Errors
 /// Returns [`crate::Error::Invalid`] if they exceed the address space.
 pub(super) fn bytes<E>(count: usize) -> Result<usize> {
-    sizes::byte_len::<E>(PLACE, count)
+    sizes::byte_len::<E>(ERROR_CONTEXT, count)
 }

@@ -1,11 +1,11 @@
 //! Verifies proofs: it evaluates one polynomial per round.
 
 use super::bound::BoundTranscript;
-use super::claim::{Claim, PLACE};
+use super::claim::{Claim, ERROR_CONTEXT};
 use super::field::SumcheckField;
 use super::frame::Frame;
-use super::message::Message;
 use super::proof::Proof;
+use super::round_poly::RoundPolynomial;
 use super::transcript::Transcript;
 use crate::{Error, Result};
 
@@ -30,7 +30,7 @@ pub fn verify<F: SumcheckField, T: Transcript<F>>(
     if is_proved(claim, &proof.messages, &point, &proof.finals) {
         Ok((point, proof.finals.clone()))
     } else {
-        Err(refused())
+        Err(verification_failed())
     }
 }
 
@@ -38,7 +38,7 @@ pub fn verify<F: SumcheckField, T: Transcript<F>>(
 /// check.
 pub(super) fn is_proved<F: SumcheckField>(
     claim: &Claim<F>,
-    messages: &[Message<F>],
+    messages: &[RoundPolynomial<F>],
     point: &[F],
     finals: &[F],
 ) -> bool {
@@ -49,26 +49,26 @@ pub(super) fn is_proved<F: SumcheckField>(
 }
 
 /// Tells `transcript` the `messages`, and returns its challenges.
-pub(super) fn say<F: SumcheckField>(messages: &[Message<F>], transcript: &mut impl Transcript<F>) -> Vec<F> {
+pub(super) fn say<F: SumcheckField>(messages: &[RoundPolynomial<F>], transcript: &mut impl Transcript<F>) -> Vec<F> {
     messages.iter().map(|message| round(message, transcript)).collect()
 }
 
 /// Returns the claim after the last of `messages`, if `sum` is the claim before the first and `point` are the
 /// challenges.
-pub(super) fn last_claim<F: SumcheckField>(messages: &[Message<F>], sum: F, point: &[F]) -> F::Work {
+pub(super) fn last_claim<F: SumcheckField>(messages: &[RoundPolynomial<F>], sum: F, point: &[F]) -> F::Compute {
     messages.iter().zip(point).fold(sum.to_work(), |claim, (message, challenge)| {
         let there = message.coefficients().iter().map(|coefficient| coefficient.to_work()).collect();
-        Message::<F::Work>::new(there).next_claim(claim, challenge.to_work())
+        RoundPolynomial::<F::Compute>::new(there).next_claim(claim, challenge.to_work())
     })
 }
 
 /// Tells `transcript` a `message`, and returns the challenge for it.
-pub(super) fn round<F: SumcheckField>(message: &Message<F>, transcript: &mut impl Transcript<F>) -> F {
+pub(super) fn round<F: SumcheckField>(message: &RoundPolynomial<F>, transcript: &mut impl Transcript<F>) -> F {
     Frame::Message.observe(transcript, message.coefficients());
     transcript.challenge("point")
 }
 
 /// Returns the error for finals that do not follow from the messages.
-pub(super) fn refused() -> Error {
-    Error::invalid(PLACE, "proof", "finals that the messages lead to", "others")
+pub(super) fn verification_failed() -> Error {
+    Error::invalid(ERROR_CONTEXT, "proof", "finals that the messages lead to", "others")
 }

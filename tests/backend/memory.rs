@@ -109,7 +109,7 @@ fn more_than_the_device_has_gives_out_of_memory() {
 fn streams_take_turns_with_memory() {
     for driver in drivers() {
         let device = Device::new(driver, Some(6 * MIB as u64));
-        if !device.divides_blocks() {
+        if !device.supports_suballocation() {
             eprintln!("left out: parts of blocks, which {} does not have", device.info().name);
             continue;
         }
@@ -121,7 +121,7 @@ fn streams_take_turns_with_memory() {
                 assert_eq!(device.free_memory().unwrap(), 0);
             }
         }
-        assert_eq!((device.blocks_asked_for(), device.peak_memory()), (1, 6 * MIB as u64));
+        assert_eq!((device.driver_alloc_count(), device.peak_memory()), (1, 6 * MIB as u64));
     }
 }
 
@@ -130,13 +130,13 @@ fn streams_take_turns_with_memory() {
 fn no_more_is_taken_than_aimed_at_where_that_does() {
     for driver in drivers() {
         let device = Device::new(driver, None);
-        if !device.divides_blocks() {
+        if !device.supports_suballocation() {
             eprintln!("left out: parts of blocks, which {} does not have", device.info().name);
             continue;
         }
         let streams = [(); 3].map(|()| device.stream().unwrap());
         let kept = streams[0].allocate(MIB).unwrap();
-        let aim = device.aim(6 * MIB as u64);
+        let aim = device.set_memory_budget(6 * MIB as u64);
         for (stream, parts) in streams.iter().zip(1..) {
             let held: Vec<_> = (0..parts).map(|_| stream.allocate(6 * MIB / parts).unwrap()).collect();
             assert_eq!(held.len(), parts);

@@ -9,7 +9,9 @@ use proofwarp::backend::{Buffer, Device, Stream};
 use proofwarp::columns::{Argument, Operation};
 use proofwarp::expression::{Coset, DeviceColumn, Expression, Program};
 use proofwarp::field::{DeviceVector, HostVector};
-use proofwarp::plonk::steps::{Column, Place, Rows, combine, divide, evaluate, permute, pieces, rows};
+use proofwarp::plonk::steps::{
+    DeviceColumn, Rows, StridedColumns, blinding, combine, divide, evaluate, lookup_permute, pieces,
+};
 
 use crate::{MIB, devices, downloaded, drivers, pattern};
 
@@ -30,7 +32,7 @@ fn occupy(stream: &mut Stream) {
 fn of_sevens(stream: &mut Stream, bytes: usize) -> Buffer {
     let buffer = stream.allocate(bytes).unwrap();
     stream.upload(&buffer, &vec![7; bytes]).unwrap();
-    stream.wait(None).unwrap();
+    stream.synchronize(None).unwrap();
     buffer
 }
 
@@ -76,12 +78,12 @@ fn fetched_bytes_are_there_without_a_wait() {
         let from = of_sevens(&mut stream, LONG);
         occupy(&mut stream);
         let mut host = stream.host_buffer(LONG).unwrap();
-        stream.fetch(&mut host, &from).unwrap();
+        stream.copy_to_pinned(&mut host, &from).unwrap();
         let mut out = vec![0; LONG];
-        host.move_to(&mut out);
+        host.drain_into(&mut out);
         assert!(out.iter().all(|byte| *byte == 7), "read before the copy had ended");
         let mut left = vec![1; LONG];
-        stream.host_buffer(LONG).unwrap().move_to(&mut left);
+        stream.host_buffer(LONG).unwrap().drain_into(&mut left);
         assert!(left.iter().all(|byte| *byte == 0), "the pool's next owner finds what was fetched");
     }
 }
@@ -93,11 +95,11 @@ fn a_copy_of_another_stream_holds_its_host_memory() {
         let from = of_sevens(&mut other, MIB);
         occupy(&mut other);
         let mut host = home.host_buffer(MIB).unwrap();
-        other.fetch(&mut host, &from).unwrap();
+        other.copy_to_pinned(&mut host, &from).unwrap();
         drop(host);
         let vector = HostVector::<F>::new(&home, MIB / 32).unwrap();
         let borrowed: &[F] = &vector;
-        other.wait(None).unwrap();
+        other.synchronize(None).unwrap();
         assert!(borrowed.iter().all(|element| bool::from(element.is_zero())), "it changed under a shared borrow");
     }
 }
@@ -111,10 +113,10 @@ fn a_forgotten_stream_takes_nothing_along() {
         let from = of_sevens(&mut stream, LONG);
         let mut host = stream.host_buffer(LONG).unwrap();
         occupy(&mut stream);
-        stream.fetch(&mut host, &from).unwrap();
+        stream.copy_to_pinned(&mut host, &from).unwrap();
         std::mem::forget(stream);
         let mut out = vec![0; LONG];
-        host.move_to(&mut out);
+        host.drain_into(&mut out);
         assert!(out.iter().all(|byte| *byte == 7));
     }
 }
@@ -132,7 +134,7 @@ fn a_buffer_may_go_before_another_stream_is_done_with_it() {
         let next = home.allocate(MIB).unwrap();
         let bytes = pattern(MIB);
         home.upload(&next, &bytes).unwrap();
-        other.wait(None).unwrap();
+        other.synchronize(None).unwrap();
         assert!(downloaded(&mut home, &next) == bytes, "the last owner's command came later");
     }
 }
@@ -160,19 +162,19 @@ fn marks_of_another_driver_are_refused() {
     for (device, driver) in devices().into_iter().zip(drivers()) {
         let stranger = Device::new(driver, None);
         let [mut own, mut others] = [&device, &stranger].map(|device| device.stream().unwrap());
-        let mark = others.mark().unwrap();
-        let result = own.wait_for(&mark);
+        let mark = others.record_event().unwrap();
+        let result = own.wait_event(&mark);
         let shared = device.info().backend == proofwarp::BackendKind::Cuda;
         assert_eq!(result.is_ok(), shared, "{result:?}");
-        own.wait_until(&mark, None).unwrap();
+        own.synchronize_event(&mark, None).unwrap();
         let buffer = others.allocate(MIB).unwrap();
         assert!(own.zero(&buffer).is_err() && own.upload(&buffer, &[1]).is_err());
         let mut host = others.host_buffer(MIB).unwrap();
         let from = of_sevens(&mut own, MIB);
-        own.fetch(&mut host, &from).unwrap();
-        others.wait(None).unwrap();
+        own.copy_to_pinned(&mut host, &from).unwrap();
+        others.synchronize(None).unwrap();
         let mut out = vec![0; MIB];
-        host.move_to(&mut out);
+        host.drain_into(&mut out);
         assert!(out.iter().all(|byte| *byte == 7), "host memory is any driver's");
     }
 }
@@ -181,12 +183,12 @@ fn marks_of_another_driver_are_refused() {
 #[test]
 fn steps_refuse_places_that_wrap() {
     let hostile = [
-        Place { first: usize::MAX, stride: 0, count: 1 },
-        Place { first: 0, stride: usize::MAX, count: 3 },
-        Place { first: 8, stride: 1 << 63, count: 3 },
-        Place { first: 0, stride: 0, count: 1 << 63 },
-        Place { first: 0, stride: 0, count: 1 << 62 },
-        Place { first: 1, stride: 1 << 60, count: 17 },
+        StridedColumns { first: usize::MAX, stride: 0, count: 1 },
+        StridedColumns { first: 0, stride: usize::MAX, count: 3 },
+        StridedColumns { first: 8, stride: 1 << 63, count: 3 },
+        StridedColumns { first: 0, stride: 0, count: 1 << 63 },
+        StridedColumns { first: 0, stride: 0, count: 1 << 62 },
+        StridedColumns { first: 1, stride: 1 << 60, count: 17 },
     ];
     for device in devices() {
         let mut stream = device.stream().unwrap();
@@ -195,19 +197,22 @@ fn steps_refuse_places_that_wrap() {
         let of = Rows { log_n: 4, usable: 10 };
         let pieces = pieces::Cosets::<F>::new(4, 2, F::from(7), 3).unwrap();
         for place in hostile {
-            assert!(rows::enqueue(&mut stream, 16, &mut written, place, 0..16, &[F::ONE; 16]).is_err(), "{place:?}");
+            assert!(
+                blinding::enqueue(&mut stream, 16, &mut written, place, 0..16, &[F::ONE; 16]).is_err(),
+                "{place:?}"
+            );
             assert!(divide::enqueue(&mut stream, 16, &mut written, place, &[vec![F::ONE]]).is_err(), "{place:?}");
-            assert!(permute::enqueue(&mut stream, of, (&read, place), (&read, place)).is_err(), "{place:?}");
+            assert!(lookup_permute::enqueue(&mut stream, of, (&read, place), (&read, place)).is_err(), "{place:?}");
             assert!(pieces.enqueue(&mut stream, &mut written, place).is_err(), "{place:?}");
         }
         for first in [49, 1 << 59, usize::MAX, usize::MAX - 15] {
-            let column = Column::new(&read, first);
+            let column = DeviceColumn::new(&read, first);
             let query = evaluate::Query { polynomial: column, point: 0 };
             assert!(evaluate::enqueue(&mut stream, 16, &[query], &[F::ONE]).is_err(), "{first}");
             let sum = combine::Sum { terms: vec![(column, F::ONE)], minus: Vec::new() };
             assert!(combine::enqueue(&mut stream, 16, &[sum]).is_err(), "{first}");
         }
-        stream.wait(None).unwrap();
+        stream.synchronize(None).unwrap();
         for vector in [&written, &read] {
             let mut elements = [F::ZERO; 64];
             vector.download(&mut stream, &mut elements).unwrap();
@@ -224,7 +229,7 @@ fn operations_and_expressions_refuse_lengths_that_wrap() {
         let out = DeviceVector::<F>::allocate(&mut stream, 16).unwrap();
         for rows in [17, 1 << 32, i64::MAX] {
             let columns = [&out, &vector, &vector].map(Argument::Column);
-            let arguments = [&columns[..], &[0, 0, rows].map(Argument::Number)].concat();
+            let arguments = [&columns[..], &[0, 0, blinding].map(Argument::Number)].concat();
             let result = proofwarp::columns::enqueue(&mut stream, Operation::Sum, &arguments, 16);
             assert!(result.is_err(), "{rows} rows");
         }

@@ -49,14 +49,14 @@ fn time_between_marks_is_counted() {
     for device in devices() {
         let mut stream = device.stream().unwrap();
         let buffer = uploaded(&mut stream, &pattern(OVER_A_SLOT));
-        stream.wait(None).unwrap();
+        stream.synchronize(None).unwrap();
         assert_eq!(stream.traffic().kernels, Duration::ZERO, "no mark was set");
-        stream.mark_start().unwrap();
+        stream.begin_timing().unwrap();
         for _ in 0..8 {
             stream.zero(&buffer).unwrap();
         }
-        stream.mark_end().unwrap();
-        stream.wait(None).unwrap();
+        stream.end_timing().unwrap();
+        stream.synchronize(None).unwrap();
         let time = stream.traffic().kernels;
         assert!(time > Duration::ZERO && time < Duration::from_secs(10), "{time:?}");
     }
@@ -76,9 +76,9 @@ fn an_abort_is_reported_and_leaves_the_stream_usable() {
                 answer
             }
         };
-        assert!(matches!(stream.wait(Some(&hook(true))), Err(Error::Aborted)));
+        assert!(matches!(stream.synchronize(Some(&hook(true))), Err(Error::Aborted)));
         assert!(asked.load(Ordering::Relaxed) > 0);
-        stream.wait(Some(&hook(false))).unwrap();
+        stream.synchronize(Some(&hook(false))).unwrap();
         assert!(downloaded(&mut stream, &buffer) == bytes);
     }
 }
@@ -93,13 +93,13 @@ fn a_stream_waits_for_a_mark_on_another() {
         // passed the copy.
         unsafe {
             pinned.pointer.write_bytes(0xaa, MIB);
-            driver.copy_in(first, memory, 0, pinned.pointer, MIB).unwrap();
+            driver.copy_h2d(first, memory, 0, pinned.pointer, MIB).unwrap();
             driver.zero(first, memory, MIB / 2, MIB / 2).unwrap();
             let mark = driver.event_record(first).unwrap();
             driver.stream_wait(second, mark).unwrap();
-            driver.copy_out(second, pinned.pointer, memory, 0, MIB).unwrap();
+            driver.copy_d2h(second, pinned.pointer, memory, 0, MIB).unwrap();
             driver.stream_synchronize(second).unwrap();
-            assert!(driver.event_passed(mark).unwrap());
+            assert!(driver.event_query(mark).unwrap());
             driver.event_free(mark);
             let bytes = std::slice::from_raw_parts(pinned.pointer, MIB);
             assert!(bytes[..MIB / 2].iter().all(|byte| *byte == 0xaa));
@@ -124,13 +124,13 @@ fn memory_of_another_stream_is_waited_for() {
         let source = first.allocate(MIB / 2).unwrap();
         first.upload(&source, &pattern(MIB / 2)).unwrap();
         let memory = first.allocate(MIB / 2).unwrap();
-        first.wait(None).unwrap();
+        first.synchronize(None).unwrap();
         (0..10).for_each(|_| first.copy((&one, 0), (&other, 0), LARGE).unwrap());
         first.copy((&memory, 0), (&source, 0), MIB / 2).unwrap();
         drop(memory);
         let again = second.allocate(MIB / 2).unwrap();
         second.upload(&again, &vec![7; MIB / 2]).unwrap();
-        first.wait(None).unwrap();
+        first.synchronize(None).unwrap();
         assert!(downloaded(&mut second, &again).iter().all(|byte| *byte == 7), "written by the stream before");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use proofwarp::backend::opencl::{OpenClDriver, drivers};
-use proofwarp::backend::{Arg, Code, Device, Driver as _, KernelSource, Launch, Stream};
+use proofwarp::backend::{Arg, Device, Driver as _, KernelCode, KernelSource, Launch, Stream};
 use proofwarp::{BackendKind, Error};
 use sha2::{Digest as _, Sha256};
 
@@ -43,16 +43,16 @@ fn run_module(
 ) -> proofwarp::Result<Vec<u32>> {
     let x: Vec<u8> = (0..LENGTH).flat_map(u32::to_ne_bytes).collect();
     let (x, y) = (uploaded(stream, &x), uploaded(stream, &[0; 4 * LENGTH as usize]));
-    let source = KernelSource { module: "test_axpy", code: Code::Text(text) };
+    let source = KernelSource { module: "test_axpy", code: KernelCode::Text(text) };
     let launch = Launch { source, kernel, groups: LENGTH.div_ceil(group_size.max(1)), group_size };
     let args = [Arg::Memory(y.handle()), Arg::Memory(x.handle()), Arg::U32(3), Arg::U64(5 << 32), Arg::U32(LENGTH)];
     // SAFETY: arguments match `axpy` above, which stays below LENGTH.
     unsafe {
-        stream.mark_start()?;
+        stream.begin_timing()?;
         stream.launch(launch, &args)?;
-        stream.mark_end()?;
+        stream.end_timing()?;
     }
-    stream.wait(None)?;
+    stream.synchronize(None)?;
     Ok(numbers(&downloaded(stream, &y)))
 }
 
@@ -91,7 +91,7 @@ fn compilation_is_no_kernels_time() {
 #[test]
 fn specialisation_is_no_kernels_time() {
     let Some(driver) = driver() else { return };
-    if !driver.specialises() {
+    if !driver.jits_per_launch_shape() {
         return eprintln!("left out: first launches that compile, which this driver's do not");
     }
     let device = Device::new(Box::new(driver), None);
@@ -130,7 +130,7 @@ fn an_injected_failure_comes_once() {
     let Some(driver) = driver() else { return };
     let device = Device::new(Box::new(driver), None);
     let mut stream = device.stream().unwrap();
-    device.fail_after(1);
+    device.inject_launch_fault(1);
     assert_eq!(run(&mut stream, AXPY, "axpy", 64).unwrap(), expected());
     assert!(matches!(run(&mut stream, AXPY, "axpy", 64), Err(Error::Device { .. })));
     for _ in 0..3 {
@@ -149,7 +149,7 @@ fn an_abort_hook_is_asked_while_a_kernel_runs() {
     let device = Device::new(Box::new(driver), None);
     let mut stream = device.stream().unwrap();
     let y = stream.allocate(4 * 64).unwrap();
-    let source = KernelSource { module: "test_slow", code: Code::Text(&|| SLOW.to_owned()) };
+    let source = KernelSource { module: "test_slow", code: KernelCode::Text(&|| SLOW.to_owned()) };
     let launch = Launch { source, kernel: "slow", groups: 1, group_size: 64 };
     // A first launch may compile the kernel, and waits then.
     for rounds in [1, 4_000_000] {
@@ -159,7 +159,7 @@ fn an_abort_hook_is_asked_while_a_kernel_runs() {
     let asked = AtomicU32::new(0);
     // Says no at first, so that a later question is seen to count.
     let hook = || asked.fetch_add(1, Ordering::Relaxed) == 2;
-    assert!(matches!(stream.wait(Some(&hook)), Err(Error::Aborted)));
+    assert!(matches!(stream.synchronize(Some(&hook)), Err(Error::Aborted)));
     assert_eq!(asked.load(Ordering::Relaxed), 3, "asked again after its yes");
 }
 

@@ -2,7 +2,7 @@
 
 use blstrs::{G1Affine, Scalar};
 use halo2curves::bn256::Bn256;
-use proofwarp::cluster::{ClusterBatch, ClusterKey, ClusterMsm, ClusterNtt, Slices};
+use proofwarp::cluster::{ClusterBatch, ClusterKey, ClusterMsm, ClusterNtt, Partition};
 use proofwarp::msm::{Options, msm};
 use proofwarp::ntt::Direction;
 use proofwarp::{Error, Result};
@@ -21,7 +21,7 @@ pub fn on_all_ranks(checks: &Checks) {
     let cluster = checks.cluster;
     let last = cluster.size() - 1;
     let is_last = cluster.rank() == last;
-    checks.failed("agree", last, "injected", cluster.agree(if is_last { injected() } else { Ok(()) }));
+    checks.failed("agree", last, "injected", cluster.all_or_error(if is_last { injected() } else { Ok(()) }));
     sums(checks, last);
     transforms(checks, last);
     let setup = Setup::new(45);
@@ -39,22 +39,22 @@ fn sums(checks: &Checks, last: usize) {
     let load = |range: std::ops::Range<usize>| if is_last { injected() } else { Ok(all[range].to_vec()) };
     checks.failed("bases", last, "injected", ClusterMsm::<G1Affine>::new(cluster, COUNT, load));
     let short = |_: std::ops::Range<usize>| Ok(all[..1].to_vec());
-    let slices = Slices::even(COUNT * cluster.size(), cluster.size());
+    let slices = Partition::even(COUNT * cluster.size(), cluster.size());
     let result = ClusterMsm::<G1Affine>::with_slices(cluster, slices.clone(), Options::default(), short);
     checks.failed("too few bases", 0, "number of bases", result);
-    let others = Slices::even(COUNT + usize::from(is_last), cluster.size());
+    let others = Partition::even(COUNT + usize::from(is_last), cluster.size());
     let whole = |range: std::ops::Range<usize>| Ok(vec![all[0]; range.len()]);
     let result = ClusterMsm::<G1Affine>::with_slices(cluster, others, Options::default(), whole);
     if cluster.size() > 1 {
         checks.failed("other slices", last, "slices of the bases", result);
     }
-    let more = Slices::even(COUNT, cluster.size() + 1);
+    let more = Partition::even(COUNT, cluster.size() + 1);
     let result = ClusterMsm::<G1Affine>::with_slices(cluster, more, Options::default(), whole);
     checks.failed("other ranks", 0, "ranks of the slices", result);
 
     let sum = ClusterMsm::<G1Affine>::with_slices(
         cluster,
-        Slices::even(COUNT, cluster.size()),
+        Partition::even(COUNT, cluster.size()),
         Options::default(),
         |range| Ok(all[range].to_vec()),
     );

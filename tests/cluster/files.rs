@@ -9,7 +9,7 @@ use group::UncompressedEncoding;
 use proofwarp::cluster::{ClusterKey, ClusterMsm, Input, KeyLayout};
 use proofwarp::groth16::{Circuit, Parameters, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
-use proofwarp::msm::{Expected, FilePoints, MappedFile, Points, msm};
+use proofwarp::msm::{BasePoints, FilePoints, MappedFile, PointChecks, msm};
 
 use crate::msm::bases;
 use crate::tools::{Checks, random};
@@ -31,7 +31,7 @@ fn file<C: UncompressedEncoding>(path: &Path, mark: u8, points: &[C]) -> FilePoi
     // SAFETY: nobody writes to it while this process runs.
     let file =
         unsafe { MappedFile::new(file, path.to_owned(), |one, other| one.len() == other.len()) }.expect("mapped");
-    let expected = Expected { in_subgroup: true, not_infinity: false };
+    let expected = PointChecks { in_subgroup: true, not_infinity: false };
     let name = |path: &Path, query: &str, number, place| format!("{}: {query} {number} at {place}", path.display());
     FilePoints { file: Arc::new(file), start: HEADER, count: points.len(), expected, query: "base", name }
 }
@@ -78,7 +78,7 @@ pub fn key(checks: &Checks) {
 
 type Key = Parameters<Bls12>;
 
-const QUERIES: [fn(&Key) -> &Points<G1Affine>; 4] = [|key| &key.h, |key| &key.l, |key| &key.a, |key| &key.b_g1];
+const QUERIES: [fn(&Key) -> &BasePoints<G1Affine>; 4] = [|key| &key.h, |key| &key.l, |key| &key.a, |key| &key.b_g1];
 
 /// A circuit of 20 constraints, and a key of its shape that satisfies nothing.
 fn circuit_and_key() -> (Circuit<Scalar>, Key) {
@@ -104,9 +104,9 @@ fn circuit_and_key() -> (Circuit<Scalar>, Key) {
 
 /// The same key, its queries in a file each.
 fn files(folder: &Path, key: &Key) -> Key {
-    let g1 = |name: &str, points: &Points<G1Affine>| {
+    let g1 = |name: &str, points: &BasePoints<G1Affine>| {
         let file = file(&folder.join(name), 0, points.on_host().expect("points"));
-        Points::encoded(file).expect("points that devices decode")
+        BasePoints::encoded(file).expect("points that devices decode")
     };
     let b_g2 = file(&folder.join("b_g2"), 0, key.b_g2.on_host().expect("points"));
     Parameters {
@@ -114,7 +114,7 @@ fn files(folder: &Path, key: &Key) -> Key {
         l: g1("l", &key.l),
         a: g1("a", &key.a),
         b_g1: g1("b_g1", &key.b_g1),
-        b_g2: Points::encoded(b_g2).expect("points that devices decode"),
+        b_g2: BasePoints::encoded(b_g2).expect("points that devices decode"),
         ..key.clone()
     }
 }

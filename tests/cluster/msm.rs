@@ -2,7 +2,7 @@
 
 use ff::PrimeField;
 use group::{Curve, Group};
-use proofwarp::cluster::{ClusterMsm, Slices};
+use proofwarp::cluster::{ClusterMsm, Partition};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::msm::{Options, Scalars, msm};
@@ -24,8 +24,8 @@ pub fn bases<C: MsmCurve>(count: usize) -> Vec<C> {
 pub fn every_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, lengths: &[usize]) {
     let ranks = checks.cluster.size();
     for length in lengths.iter().copied() {
-        let even = Slices::even(length, ranks);
-        let last = Slices::by_speed(
+        let even = Partition::even(length, ranks);
+        let last = Partition::weighted(
             length,
             &(0..ranks).map(|rank| f64::from(u8::from(rank + 1 == ranks))).collect::<Vec<_>>(),
         );
@@ -36,7 +36,7 @@ pub fn every_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, lengths: &[u
     }
 }
 
-fn one_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, length: usize, slices: Option<Slices>) {
+fn one_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, length: usize, slices: Option<Partition>) {
     let (cluster, all) = (checks.cluster, bases::<C>(length));
     let load = |range: std::ops::Range<usize>| Ok(all[range].to_vec());
     let what = format!("{} of {length} in {slices:?}", C::NAME);
@@ -71,7 +71,7 @@ fn one_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, length: usize, sli
     checks.equal(format!("{what}, short"), &expected, &sum.run_from(0, scalars, None).expect("a sum").0);
 }
 
-/// Slices by measured speeds are the same on all ranks, and sums right.
+/// Partition by measured speeds are the same on all ranks, and sums right.
 pub fn measured(checks: &Checks) {
     one_length::<blstrs::G1Affine>(checks, 1000, None);
 }

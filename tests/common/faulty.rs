@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use fault_plan::{Call, Counts, FAULTS, Fault, Faults, Live, Planned};
 
 use proofwarp::backend::{
-    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle,
 };
 use proofwarp::{Error, Result};
 
@@ -24,7 +25,7 @@ pub struct Faulty {
     inner: Arc<dyn Driver>,
     faults: Faults,
     /// A page through which bits are changed, made at first use.
-    page: Mutex<Option<Pinned>>,
+    page: Mutex<Option<PinnedAlloc>>,
 }
 
 impl Faulty {
@@ -78,10 +79,10 @@ impl Faulty {
         let offset = at.1 + (random >> 3) as usize % bytes;
         // SAFETY: passed on from the caller; the page is ours, and waited for.
         unsafe {
-            self.inner.copy_out(stream, page.pointer, at.0, offset, 1)?;
+            self.inner.copy_d2h(stream, page.pointer, at.0, offset, 1)?;
             self.inner.stream_synchronize(stream)?;
             *page.pointer ^= 1 << (random % 8);
-            self.inner.copy_in(stream, at.0, offset, page.pointer, 1)?;
+            self.inner.copy_h2d(stream, at.0, offset, page.pointer, 1)?;
             self.inner.stream_synchronize(stream)
         }
     }
@@ -163,29 +164,29 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.memory_free(memory) };
     }
 
-    fn has_parts(&self) -> bool {
-        self.inner.has_parts()
+    fn supports_suballocation(&self) -> bool {
+        self.inner.supports_suballocation()
     }
 
-    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         self.check(Call::Allocation, "a part of an allocation")?;
         // SAFETY: passed on from the caller.
-        let part = unsafe { self.inner.memory_part(memory, offset, bytes)? };
+        let part = unsafe { self.inner.sub_buffer(memory, offset, bytes)? };
         self.faults.state().parts.insert(part, (memory, bytes));
         Ok(part)
     }
 
-    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+    fn alloc_peer_memory(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         self.check(Call::Allocation, "an allocation of peers")?;
-        self.inner.peers_allocate(ordinals, part_bytes)
+        self.inner.alloc_peer_memory(ordinals, part_bytes)
     }
 
     fn is_linked_to(&self, ordinal: usize) -> bool {
         self.inner.is_linked_to(ordinal)
     }
 
-    fn open_peer(&self, ordinal: usize) -> Result<()> {
-        self.inner.open_peer(ordinal)
+    fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
+        self.inner.enable_peer_access(ordinal)
     }
 
     unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
@@ -193,18 +194,18 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.peers_free(memory, parts, part_bytes) };
     }
 
-    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+    fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
         self.check(Call::Allocation, "an allocation of page-locked memory")?;
         let pinned = self.inner.pinned_allocate(bytes)?;
         self.faults.state().live.pinned += 1;
         Ok(pinned)
     }
 
-    fn reaches_host(&self) -> bool {
-        self.inner.reaches_host()
+    fn supports_mapped_host_memory(&self) -> bool {
+        self.inner.supports_mapped_host_memory()
     }
 
-    unsafe fn pinned_free(&self, pinned: Pinned) {
+    unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         self.faults.state().live.pinned -= 1;
         // SAFETY: passed on from the caller.
         unsafe { self.inner.pinned_free(pinned) };
@@ -242,14 +243,14 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.event_free(event) };
     }
 
-    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+    unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
         if let Err(error) = self.check(Call::Look, "a look at a mark") {
             // SAFETY: passed on from the caller.
             let _ = unsafe { self.inner.event_synchronize(event) };
             return Err(error);
         }
         // SAFETY: passed on from the caller.
-        unsafe { self.inner.event_passed(event) }
+        unsafe { self.inner.event_query(event) }
     }
 
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
@@ -269,7 +270,7 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.stream_wait(stream, event) }
     }
 
-    unsafe fn copy_in(
+    unsafe fn copy_h2d(
         &self,
         stream: StreamHandle,
         to: MemoryHandle,
@@ -280,12 +281,12 @@ unsafe impl Driver for Faulty {
         let struck = self.check(Call::CopyIn, "a copy to the device")?;
         // SAFETY: passed on from the caller; the range is the copy's.
         unsafe {
-            self.inner.copy_in(stream, to, offset, from, bytes)?;
+            self.inner.copy_h2d(stream, to, offset, from, bytes)?;
             struck.map_or(Ok(()), |planned| self.flip(stream, (to, offset), bytes, planned.random))
         }
     }
 
-    unsafe fn copy_out(
+    unsafe fn copy_d2h(
         &self,
         stream: StreamHandle,
         to: *mut u8,
@@ -296,7 +297,7 @@ unsafe impl Driver for Faulty {
         let struck = self.check(Call::CopyOut, "a copy to the host")?;
         // SAFETY: passed on from the caller; the byte is within the range, which the copy has written.
         unsafe {
-            self.inner.copy_out(stream, to, from, offset, bytes)?;
+            self.inner.copy_d2h(stream, to, from, offset, bytes)?;
             if let Some(Planned { random, .. }) = struck.filter(|_| bytes > 0) {
                 self.inner.stream_synchronize(stream)?;
                 *to.add((random >> 3) as usize % bytes) ^= 1 << (random % 8);
@@ -330,15 +331,15 @@ unsafe impl Driver for Faulty {
         self.inner.kernel(source, name)
     }
 
-    fn specialises(&self) -> bool {
-        self.inner.specialises()
+    fn jits_per_launch_shape(&self) -> bool {
+        self.inner.jits_per_launch_shape()
     }
 
     unsafe fn launch(
         &self,
         stream: StreamHandle,
         kernel: KernelHandle,
-        shape: LaunchShape,
+        shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
         let struck = self.check(Call::Launch, "a launch")?;

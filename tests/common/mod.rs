@@ -60,7 +60,7 @@ pub fn accelerators_with_devices() -> Vec<Accelerator> {
 /// tests that make it fail, or that cap its memory.
 pub fn alone(memory_limit: Option<u64>) -> Vec<Accelerator> {
     let device = |accelerator: &Accelerator| Device::new(fresh_driver(&accelerator.devices()[0]), memory_limit);
-    accelerators_with_devices().iter().map(|accelerator| accelerator.on_devices(vec![device(accelerator)])).collect()
+    accelerators_with_devices().iter().map(|accelerator| accelerator.with_devices(vec![device(accelerator)])).collect()
 }
 
 /// A driver of its own for the first device of the same backend.

@@ -75,7 +75,7 @@ fn an_abort_leaves_outputs() {
 fn a_device_that_fails_leaves_outputs() {
     let inputs = Inputs::<Fr>::random(5, 3, 6, 3);
     for accelerator in alone(None) {
-        accelerator.devices()[0].fail_after(0);
+        accelerator.devices()[0].inject_launch_fault(0);
         let mut output = vec![Fr::from(9); 64];
         let result =
             program().run(&accelerator, &inputs.columns(), &inputs.challenges, inputs.coset, &mut [&mut output], None);

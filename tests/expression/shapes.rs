@@ -1,7 +1,7 @@
 //! Shapes at the edges of what programs do.
 
 use halo2curves::bn256::Fr;
-use proofwarp::expression::{Expression, Program, SLOTS, Term};
+use proofwarp::expression::{Expression, Program, REGISTERS, Term};
 use proofwarp::field::NttField;
 
 use crate::common::{self, accelerators_and_cpu};
@@ -66,7 +66,7 @@ fn spills<F: NttField>() {
     let again = values.iter().cloned().fold(sum, |sum, value| sum - value * Expression::X);
     let program = Program::vectors(std::slice::from_ref(&again), 0);
     let group = &program.groups()[0];
-    assert!(group.slots() == SLOTS && group.scratch() > 10, "{}", program.explain());
+    assert!(group.slots() == REGISTERS && group.scratch() > 10, "{}", program.explain());
     assert_eq!(program.scratch_bytes(5), u64::from(group.scratch()) * 64 * 32);
     assert_eq!(program.scratch_bytes(25), u64::from(group.scratch()) << 25);
     for log_n in [2, 8] {

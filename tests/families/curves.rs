@@ -4,8 +4,8 @@ use ff::Field;
 use group::{Group, UncompressedEncoding};
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
-use proofwarp::msm::{Expected, Msm, Options, Scalars, decode};
-use proofwarp::program::Program;
+use proofwarp::kernel_module::KernelModule;
+use proofwarp::msm::{Msm, Options, PointChecks, Scalars, decode};
 
 use crate::common::points::{Bases, TestCurve, random};
 use crate::common::{accelerators_with_devices, every_curve, rng};
@@ -23,7 +23,7 @@ fn operations<C: Group>() -> [Operation<C>; 4] {
 }
 
 fn apply<C: TestCurve>(accelerator: &Accelerator, kernel: &str, p: &[C], q: &[C]) -> Vec<C::Curve> {
-    let program = Program::find("points", C::NAME).expect("module exists");
+    let program = KernelModule::find("points", C::NAME).expect("module exists");
     let mut stream = accelerator.devices()[0].stream().expect("stream");
     let [x, y] = [p, q].map(|points| {
         let buffer = stream.allocate(points.len() * C::AFFINE_BYTES).expect("memory");
@@ -93,7 +93,7 @@ fn decoded<C: TestCurve + UncompressedEncoding>() {
     for accelerator in accelerators_with_devices() {
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         let buffer = stream.allocate(bytes.len()).expect("memory");
-        let expected = Expected { in_subgroup: true, not_infinity: true };
+        let expected = PointChecks { in_subgroup: true, not_infinity: true };
         decode::<C>(&mut stream, &buffer, &bytes, expected).expect("good points");
         let mut found = vec![0; bytes.len()];
         stream.download(&mut found, &buffer).expect("download");

@@ -1,7 +1,7 @@
 //! `csr_…`, `gemm_…` and `gemm_int8_…`.
 
 use proofwarp::field::NttField;
-use proofwarp::matrix::dense::{Dense, DenseField, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options};
 use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy, Threshold};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::{Accelerator, BackendKind};
@@ -74,9 +74,9 @@ fn dense<F: DenseField>() {
     let small: Vec<i8> = (0..rows * inner).map(|i| ((i * 37 % 256) as u8).cast_signed()).collect();
     let product = |accelerator: &Accelerator, method: Option<Method>| {
         let options = Options { method, bytes: None };
-        let b = Dense::upload(accelerator, &b, inner, columns)?;
-        let c = Dense::upload(accelerator, &a, rows, inner)?.multiply(&b, &options, None)?.download()?;
-        let small = Dense::upload(accelerator, &small, rows, inner)?;
+        let b = DenseMatrix::upload(accelerator, &b, inner, columns)?;
+        let c = DenseMatrix::upload(accelerator, &a, rows, inner)?.multiply(&b, &options, None)?.download()?;
+        let small = DenseMatrix::upload(accelerator, &small, rows, inner)?;
         Ok::<_, proofwarp::Error>((c, small.multiply(&b, &Options::default(), None)?.download()?))
     };
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");

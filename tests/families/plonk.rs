@@ -5,10 +5,10 @@ use std::array::from_fn;
 use proofwarp::field::NttField;
 use proofwarp::plonk::steps::combine::Sum;
 use proofwarp::plonk::steps::evaluate::Query;
-use proofwarp::plonk::steps::factors::{Challenges, Lookup, Set};
 use proofwarp::plonk::steps::pieces::Cosets;
+use proofwarp::plonk::steps::product_factors::{Challenges, Lookup, Set};
 use proofwarp::plonk::steps::{
-    Column, Place, Rows, combine, divide, evaluate, factors, permute, products, rows as blinding,
+    DeviceColumn, Rows, StridedColumns, blinding, combine, divide, evaluate, lookup_permute, product_factors, products,
 };
 
 use crate::every_field;
@@ -20,12 +20,14 @@ const N: usize = 1 << ROWS.log_n;
 fn sums<F: NttField>() {
     let polynomials: [Vec<F>; 3] = from_fn(|k| column(N, k as u64));
     let (factors, minus) = (random::<F>(3, 9), random::<F>(2, 10));
-    let host =
-        Sum { terms: polynomials.iter().map(Vec::as_slice).zip(factors.clone()).collect(), minus: minus.clone() };
+    let host = Sum {
+        terms: polynomials.iter().map(Vec::as_slice).zip(product_factors.clone()).collect(),
+        minus: minus.clone(),
+    };
     let expected = combine::on_cpu(N, &[host]).expect("on the CPU");
     on_devices(|stream| {
         let whole = upload(stream, &polynomials.concat());
-        let terms = (0..3).map(|k| Column::new(&whole, k * N)).zip(factors.clone()).collect();
+        let terms = (0..3).map(|k| DeviceColumn::new(&whole, k * N)).zip(product_factors.clone()).collect();
         let found = combine::enqueue(stream, N, &[Sum { terms, minus: minus.clone() }]).expect("enqueue");
         assert!(download(stream, &found) == expected);
     });
@@ -38,7 +40,7 @@ fn values<F: NttField>() {
     let expected = evaluate::on_cpu(&host, &points).expect("on the CPU");
     on_devices(|stream| {
         let there = upload(stream, &polynomial);
-        let queries = [0, 1].map(|point| Query { polynomial: Column::new(&there, 0), point });
+        let queries = [0, 1].map(|point| Query { polynomial: DeviceColumn::new(&there, 0), point });
         let found = evaluate::enqueue(stream, N + 3, &queries, &points).expect("enqueue");
         assert!(download(stream, &found) == expected);
     });
@@ -48,11 +50,11 @@ every_field!(values);
 fn permutation<F: NttField>() {
     let table: Vec<F> = (0..N).map(|row| F::from((row % 50) as u64)).collect();
     let input: Vec<F> = (0..N).map(|row| F::from((row * row % 50) as u64)).collect();
-    let ([permuted, beside], missing) = permute::on_cpu(ROWS, &input, &table).expect("on the CPU");
+    let ([permuted, beside], missing) = lookup_permute::on_cpu(ROWS, &input, &table).expect("on the CPU");
     on_devices(|stream| {
         let (inputs, tables) = (upload(stream, &input), upload(stream, &table));
-        let place = Place::packed(N, 1);
-        let found = permute::enqueue(stream, ROWS, (&inputs, place), (&tables, place)).expect("enqueue");
+        let place = StridedColumns::packed(N, 1);
+        let found = lookup_permute::enqueue(stream, ROWS, (&inputs, place), (&tables, place)).expect("enqueue");
         assert_eq!(found.missing(stream).expect("missing"), [missing]);
         assert!(download(stream, &found.columns) == [&permuted[..], &beside].concat());
     });
@@ -65,14 +67,14 @@ fn grand_products<F: NttField>() {
     let host = {
         let at = |k: usize| columns[k].as_slice();
         let (set, lookup) = set_and_lookup(at);
-        let factors = factors::on_cpu(ROWS, challenges, &[set], &[lookup]).expect("on the CPU");
-        products::on_cpu(ROWS, &factors, &[1, 1]).expect("on the CPU")
+        let factors = product_factors::on_cpu(ROWS, challenges, &[set], &[lookup]).expect("on the CPU");
+        products::on_cpu(ROWS, &product_factors, &[1, 1]).expect("on the CPU")
     };
     on_devices(|stream| {
         let whole = upload(stream, &columns.concat());
-        let (set, lookup) = set_and_lookup(|k| Column::new(&whole, k * N));
-        let factors = factors::enqueue(stream, ROWS, challenges, &[set], &[lookup]).expect("enqueue");
-        let found = products::enqueue(stream, ROWS, &factors, &[1, 1]).expect("enqueue");
+        let (set, lookup) = set_and_lookup(|k| DeviceColumn::new(&whole, k * N));
+        let factors = product_factors::enqueue(stream, ROWS, challenges, &[set], &[lookup]).expect("enqueue");
+        let found = products::enqueue(stream, ROWS, &product_factors, &[1, 1]).expect("enqueue");
         assert!(download(stream, &found) == host);
     });
 }
@@ -90,7 +92,7 @@ fn quotients<F: NttField>() {
     divide::on_cpu(&mut [&mut host], &roots).expect("on the CPU");
     on_devices(|stream| {
         let mut there = upload(stream, &polynomial);
-        divide::enqueue(stream, N + 5, &mut there, Place::packed(N + 5, 1), &roots).expect("enqueue");
+        divide::enqueue(stream, N + 5, &mut there, StridedColumns::packed(N + 5, 1), &roots).expect("enqueue");
         assert!(download(stream, &there) == host);
     });
 }
@@ -103,7 +105,7 @@ fn pieces<F: NttField>() {
     cosets.on_cpu(&mut parts.each_mut().map(Vec::as_mut_slice)).expect("on the CPU");
     on_devices(|stream| {
         let mut there = upload(stream, &before);
-        cosets.enqueue(stream, &mut there, Place::packed(32, 3)).expect("enqueue");
+        cosets.enqueue(stream, &mut there, StridedColumns::packed(32, 3)).expect("enqueue");
         assert!(download(stream, &there) == parts.concat());
     });
 }
@@ -112,7 +114,7 @@ every_field!(pieces);
 fn blinding_rows<F: NttField>() {
     let (mut host, values) = (column::<F>(N, 1), random::<F>(8, 2));
     let before = host.clone();
-    let place = Place::packed(N, 1);
+    let place = StridedColumns::packed(N, 1);
     blinding::on_cpu(N, &mut host, place, ROWS.usable..N, &values).expect("on the CPU");
     let bytes: Vec<u8> = (0..64 * 40).map(|i| (i * 91 % 251) as u8).collect();
     let uniform = blinding::uniform_on_cpu::<F>(&bytes).expect("on the CPU");

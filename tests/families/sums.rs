@@ -3,7 +3,7 @@
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    BoundTranscript, Claim, Columns, HashTranscript, Options, Path, Prover, SumcheckField, Term, prove_with,
+    BoundTranscript, Claim, Columns, HashTranscript, KernelPath, Options, Prover, SumcheckField, Term, prove_with,
 };
 
 use crate::agree;
@@ -41,7 +41,7 @@ fn rounds<F: SumcheckField>() {
         proved(Claim::<F>::product(5, &(0..degree).collect::<Vec<_>>()), &ON_DEVICE);
     }
     let term = |columns: &[usize]| Term { coefficient: F::from_number(3), columns: columns.to_vec() };
-    proved(Claim::<F>::of_terms(5, vec![term(&[0, 1]), term(&[1, 2, 2])]), &ON_DEVICE);
+    proved(Claim::<F>::sum_of_products(5, vec![term(&[0, 1]), term(&[1, 2, 2])]), &ON_DEVICE);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn tower() {
 fn bitsliced() {
     for degree in 2..=4 {
         let claim = Claim::<Tower>::product(11, &(0..degree).collect::<Vec<_>>());
-        proved(claim, &Options { path: Some(Path::Bitsliced), ..ON_DEVICE });
+        proved(claim, &Options { path: Some(KernelPath::Bitsliced), ..ON_DEVICE });
     }
 }
 

@@ -52,7 +52,7 @@ fn over_devices<F: NttField>() {
         let count = 1 << cards.max(1).ilog2();
         let on = if count > 1 { devices[..count].to_vec() } else { vec![devices[0].clone(); 2] };
         let options = Options { max_radix_log: 5, ..Options::default() };
-        let domain = NttDomain::<F>::with_options(&accelerator.on_devices(on), log_n, options).expect("domain");
+        let domain = NttDomain::<F>::with_options(&accelerator.with_devices(on), log_n, options).expect("domain");
         let mut vector = match domain.peer_vector() {
             Ok(vector) => vector,
             Err(_) if count > 1 && devices[0].info().backend == BackendKind::OpenCl => {

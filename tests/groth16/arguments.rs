@@ -7,7 +7,7 @@ use blstrs::{Bls12, G1Affine, Scalar};
 use ff::Field;
 use proofwarp::groth16::{self, Densities, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::matrix::Csr;
-use proofwarp::msm::{EncodedPoints, Expected, Points};
+use proofwarp::msm::{BasePoints, EncodedPoints, PointChecks};
 use proofwarp::{Accelerator, BackendKind, Error};
 use proofwarp_bellperson::{Assignment, Prover, parameters};
 
@@ -116,8 +116,8 @@ impl EncodedPoints<G1Affine> for Endless {
         usize::MAX
     }
 
-    fn expected(&self) -> Expected {
-        Expected::default()
+    fn expected(&self) -> PointChecks {
+        PointChecks::default()
     }
 
     fn read(&self, _: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
@@ -139,15 +139,15 @@ fn keys_of_any_length() {
     for accelerator in accelerators_and_cpu() {
         let (prover, inputs, aux) = prover(&accelerator, &key);
         let good = prover.key().parameters().clone();
-        let endless = || Points::encoded(Endless).expect("of a curve that devices decode");
-        let error = ProvingKeyOnDevice::on_host(&accelerator, groth16::Parameters { h: endless(), ..good.clone() });
+        let endless = || BasePoints::encoded(Endless).expect("of a curve that devices decode");
+        let error = ProvingKeyOnDevice::new_lazy(&accelerator, groth16::Parameters { h: endless(), ..good.clone() });
         invalid(error, "length of h");
-        let error = ProvingKeyOnDevice::on_host(&accelerator, groth16::Parameters { b_g1: endless(), ..good.clone() });
+        let error = ProvingKeyOnDevice::new_lazy(&accelerator, groth16::Parameters { b_g1: endless(), ..good.clone() });
         invalid(error, "length of b_g2");
         let long = groth16::Parameters { l: endless(), a: endless(), ..good };
         assert_eq!(long.bytes(), u64::MAX);
-        let long = ProvingKeyOnDevice::on_host(&accelerator, long).expect("lengths of l and a are the circuit's");
-        assert!(accelerator.devices().is_empty() || !long.goes_up_with_first_proof(&accelerator).expect("memory"));
+        let long = ProvingKeyOnDevice::new_lazy(&accelerator, long).expect("lengths of l and a are the circuit's");
+        assert!(accelerator.devices().is_empty() || !long.upload_is_deferred(&accelerator).expect("memory"));
         let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
         let one = [Scalar::ONE];
         invalid(prove(&long, prover.circuit(), &[witness], &one, &one, None), "bases of l");

@@ -92,7 +92,7 @@ impl Setup {
 fn on(count: usize) -> Vec<Accelerator> {
     let device = |like: &Device| Device::new(fresh_driver(like), None);
     let devices = |accelerator: &Accelerator| (0..count).map(|_| device(&accelerator.devices()[0])).collect();
-    accelerators_with_devices().iter().map(|accelerator| accelerator.on_devices(devices(accelerator))).collect()
+    accelerators_with_devices().iter().map(|accelerator| accelerator.with_devices(devices(accelerator))).collect()
 }
 
 /// Every size of a batch on every number of devices gives the CPU's proofs.
@@ -103,7 +103,7 @@ fn batches_over_devices() {
     assert!(expected[0] != expected[1] && !bool::from(expected[0].b.is_identity()));
     for four in on(4) {
         for devices in 1..=4 {
-            let accelerator = four.on_devices(four.devices()[..devices].to_vec());
+            let accelerator = four.with_devices(four.devices()[..devices].to_vec());
             let key = setup.key(&accelerator);
             for count in [1, 2, 3, 8, 10] {
                 let never = || false;
@@ -126,7 +126,7 @@ fn helpers_hold_a_part_of_the_key() {
     let (all, b_g2) = (setup.bytes(), 128 * setup.parameters.b_g2.len() as u64);
     for accelerator in on(4) {
         for devices in [1, 2, 4] {
-            let some = accelerator.on_devices(accelerator.devices()[..devices].to_vec());
+            let some = accelerator.with_devices(accelerator.devices()[..devices].to_vec());
             let key = setup.key(&some);
             for _ in 0..2 {
                 assert!(setup.prove(&key, 1, None).expect("proof").0 == expected[..1]);
@@ -145,17 +145,17 @@ fn a_device_fails() {
     let setup = Setup::new();
     let expected = setup.on_cpu();
     for forced in on(3) {
-        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
+        let free = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         let (key, free_key) = (setup.key(&forced), setup.key(&free));
         for count in [1, 5] {
             setup.prove(&key, count, None).expect("all tables are there");
             for (number, device) in forced.devices().iter().enumerate() {
                 for fuse in [0, 5, 12] {
-                    device.fail_after(fuse);
+                    device.inject_launch_fault(fuse);
                     let result = setup.prove(&key, count, None).map(|(_, report)| report);
                     assert!(matches!(result, Err(Error::Device { .. })), "launch {fuse} of {number}: {result:?}");
                     assert!(setup.prove(&key, count, None).expect("proofs").0 == expected[..count]);
-                    device.fail_after(fuse);
+                    device.inject_launch_fault(fuse);
                     let (proofs, report) = setup.prove(&free_key, count, None).expect("proofs");
                     assert!(proofs == expected[..count], "launch {fuse} of {number}: {report}");
                     assert_eq!(report.backend, BackendKind::Cpu, "{report}");

@@ -42,7 +42,7 @@ fn failures_on_a_device() {
         let (expected, report) = run().expect("proofs");
         let launches = report.traffic.launches;
         for fuse in (0..launches).step_by(launches as usize / 6) {
-            accelerator.devices()[0].fail_after(fuse);
+            accelerator.devices()[0].inject_launch_fault(fuse);
             let result = run();
             assert!(matches!(result, Err(Error::Device { .. })), "launch {fuse}: {result:?}");
             assert_eq!(run().expect("proofs").0, expected, "after launch {fuse} failed");
@@ -63,7 +63,7 @@ fn fallback_to_the_cpu() {
         let (expected, report) = run();
         assert_ne!(report.backend, BackendKind::Cpu);
         for fuse in [0, report.traffic.launches * 3 / 4] {
-            device.fail_after(fuse);
+            device.inject_launch_fault(fuse);
             let (proofs, report) = run();
             assert_eq!(proofs, expected);
             assert_eq!(report.backend, BackendKind::Cpu);
@@ -82,7 +82,7 @@ fn faults_and_retries_at_random() {
     let mut random = rng(53);
     for forced in alone(None) {
         let device = &forced.devices()[0];
-        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
+        let free = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         let (prover, _) = Prover::<Bls12>::new(&forced, circuits[0], &&key).expect("prover");
         let assignments = prover.assign(circuits.clone()).expect("assignments");
         let witnesses = witnesses(&assignments);
@@ -90,7 +90,7 @@ fn faults_and_retries_at_random() {
         for case in 0..6 {
             let proofs = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
             while proofs.missing() > 0 {
-                device.fail_after(random.gen_range(0..400));
+                device.inject_launch_fault(random.gen_range(0..400));
                 let (abort, ask) = (abort_after(random.gen_range(0..60)), random.gen_bool(0.5));
                 let accelerator = if random.gen_bool(0.3) { &free } else { &forced };
                 match proofs.run(accelerator, if ask { Some(&abort) } else { None }) {
@@ -102,7 +102,7 @@ fn faults_and_retries_at_random() {
             let proofs = proofs.proofs().expect("all of them");
             assert!(proofs.len() == 3 && proofs.iter().zip(&expected).all(same), "case {case}");
         }
-        device.fail_after(u32::MAX);
+        device.inject_launch_fault(u32::MAX);
         assert!(counts[2] > 0, "on the device, on the host, failed: {counts:?}");
     }
 }
@@ -155,7 +155,7 @@ fn uploads_that_are_aborted() {
     let (circuits, r, s) = batch(2, 20, Kind::Dense);
     let expected = stock(&circuits, &key, &r, &s);
     for accelerator in alone(None) {
-        let host = accelerator.on_devices(Vec::new());
+        let host = accelerator.with_devices(Vec::new());
         let (prover, _) = Prover::<Bls12>::new(&host, circuits[0], &&key).expect("prover");
         let upload = |questions| prover.key().upload(&accelerator, Some(&abort_after(questions)));
         let mut bytes = 0;
@@ -186,7 +186,7 @@ fn uploads_of_circuits_that_are_aborted() {
     let (circuits, r, s) = batch(1, 20, Kind::Dense);
     let expected = stock(&circuits, &key, &r, &s);
     for accelerator in alone(None) {
-        let host = accelerator.on_devices(Vec::new());
+        let host = accelerator.with_devices(Vec::new());
         let (prover, first) = Prover::<Bls12>::new(&host, circuits[0], &&key).expect("prover");
         let circuit = prover.circuit();
         let upload = |questions| circuit.upload(&accelerator, Some(&abort_after(questions)));

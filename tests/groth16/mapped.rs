@@ -80,7 +80,7 @@ fn on_host(prover: &Prover<Bls12>) -> [bool; 5] {
 fn automatic() -> Vec<Accelerator> {
     alone(None)
         .iter()
-        .map(|forced| Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec()))
+        .map(|forced| Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec()))
         .collect()
 }
 
@@ -117,7 +117,7 @@ fn several_devices() {
     let (_file, mapped) = sample.mapped(true);
     for like in accelerators_with_devices() {
         let device = || Device::new(fresh_driver(&like.devices()[0]), None);
-        let both = like.on_devices(vec![device(), device()]);
+        let both = like.with_devices(vec![device(), device()]);
         let prover = sample.prover(&both, &mapped).expect("prover");
         let before = prover.key().bytes();
         sample.prove(&prover).expect("proofs");
@@ -145,11 +145,11 @@ fn fallback() {
     let (_file, mapped) = sample.mapped(false);
     for accelerator in automatic() {
         let prover = sample.prover(&accelerator, &mapped).expect("prover");
-        accelerator.devices()[0].fail_after(0);
+        accelerator.devices()[0].inject_launch_fault(0);
         assert_eq!(sample.prove(&prover), Ok(BackendKind::Cpu));
         assert_eq!(on_host(&prover), [true; 5]);
         // Where it fails before, too.
-        accelerator.devices()[0].fail_after(3);
+        accelerator.devices()[0].inject_launch_fault(3);
         let prover = sample.prover(&accelerator, &mapped).expect("prover");
         sample.prove(&prover).expect("proofs");
     }
@@ -167,7 +167,7 @@ fn changed_files() {
             let half = &whole[..whole.len() / 2];
             std::fs::write(file.path(), if truncate { half } else { &whole }).expect("written");
             sample.prove(&prover).expect("proofs by what the device has");
-            accelerator.devices()[0].fail_after(0);
+            accelerator.devices()[0].inject_launch_fault(0);
             let error = sample.prove(&prover).expect_err("there are no points for the CPU");
             let path = file.path().display().to_string();
             let reason = if truncate { "as when it was mapped" } else { "changed since" };

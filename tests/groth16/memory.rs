@@ -14,7 +14,7 @@ use crate::common::{accelerators_with_devices, fresh_driver};
 pub fn capped(limit: Option<u64>) -> Vec<Accelerator> {
     let capped = |forced: &Accelerator| {
         let device = Device::new(fresh_driver(&forced.devices()[0]), limit);
-        Accelerator::automatic().expect("settings").on_devices(vec![device])
+        Accelerator::automatic().expect("settings").with_devices(vec![device])
     };
     accelerators_with_devices().iter().map(capped).collect()
 }
@@ -83,11 +83,11 @@ fn out_of_memory_at_each_step() {
         let (mut limit, mut failures) = (0, 0);
         while limit < 64 << 20 {
             let device = Device::new(fresh_driver(&like.devices()[0]), Some(limit));
-            let lacking = match job.prove(&like.on_devices(vec![device.clone()])) {
+            let lacking = match job.prove(&like.with_devices(vec![device.clone()])) {
                 Ok(()) => limit / 3,
                 Err(error) => lacking(&error, limit),
             };
-            job.prove(&Accelerator::automatic().expect("settings").on_devices(vec![device.clone()]))
+            job.prove(&Accelerator::automatic().expect("settings").with_devices(vec![device.clone()]))
                 .expect("proofs, be it on the CPU");
             assert_eq!(device.free_memory().expect("memory"), limit, "bytes free of {limit}");
             failures += usize::from(lacking != limit / 3);

@@ -7,7 +7,7 @@ use blstrs::{Bls12, Scalar};
 use ff::Field;
 use proofwarp::matrix::Csr;
 use proofwarp_bellperson::Matrices;
-use proofwarp_bellperson::capture::Capture;
+use proofwarp_bellperson::recorder::SynthesisRecorder;
 use proptest::prelude::*;
 
 use crate::circuits::stock_on_cpu;
@@ -69,8 +69,8 @@ fn systems_without() {
 #[test]
 fn variables_of_every_kind() {
     let recipe = Recipe { inputs: 4, secrets: 9, constraints: 150, constants: true, inputs_in_rows: true, seed: 5 };
-    let capture: Capture<Scalar, Matrices<Scalar>> =
-        Capture::of(recipe.circuits(1, false).remove(0)).expect("matrices");
+    let capture: SynthesisRecorder<Scalar, Matrices<Scalar>> =
+        SynthesisRecorder::of(recipe.circuits(1, false).remove(0)).expect("matrices");
     let (inputs, aux) = (capture.inputs.len(), capture.aux.len());
     let circuit = capture.record.circuit(inputs, aux).expect("circuit");
     let [a, b, _] = circuit.matrices().expect("matrices");

@@ -35,7 +35,7 @@ fn several_devices() {
     let (circuits, r, s) = batch(5, 6, Kind::Plain);
     let expected = stock(&circuits, &key, &r, &s);
     for (one, two) in alone(None).iter().zip(alone(None)) {
-        let both = one.on_devices([one.devices(), two.devices()].concat());
+        let both = one.with_devices([one.devices(), two.devices()].concat());
         let (prover, _) = Prover::<Bls12>::new(&both, circuits[0], &&key).expect("prover");
         let bytes = prover.key().bytes();
         let assignments = prover.assign(circuits.clone()).expect("assignments");

@@ -2,7 +2,7 @@
 
 use halo2curves::bn256::Fr;
 use proofwarp::field::as_bytes_mut;
-use proofwarp::matrix::dense::{Dense, Method, Options, View};
+use proofwarp::matrix::dense::{DenseMatrix, Method, Options, View};
 use proofwarp::{Error, Result};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices, alone};
@@ -18,7 +18,7 @@ fn refused<T>(result: Result<T>, message: &str) {
 fn shapes_that_do_not_fit() {
     for accelerator in accelerators_and_cpu() {
         let entries = elements::<Fr>(12, 1);
-        refused(Dense::upload(&accelerator, &entries, 3, 5), "number of entries: expected 15, got 12");
+        refused(DenseMatrix::upload(&accelerator, &entries, 3, 5), "number of entries: expected 15, got 12");
         let (a, b) = (upload(&accelerator, &entries, 3, 4), upload(&accelerator, &entries, 2, 6));
         refused(a.multiply(&b, &Options::default(), None), "rows of the second factor: expected 4, got 2");
         refused(a.explain(&b, &Options::default()), "rows of the second factor: expected 4, got 2");
@@ -48,7 +48,7 @@ fn products_of_any_size() {
         let error = tall.multiply(&narrower, &Options::default(), None).map(|_| ()).expect_err("2^55 bytes");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
         let two = [(&tall, &narrower), (&tall, &narrower)];
-        let error = Dense::multiply_batch(&two, &Options::default(), None).map(|_| ()).expect_err("2^56 bytes");
+        let error = DenseMatrix::multiply_batch(&two, &Options::default(), None).map(|_| ()).expect_err("2^56 bytes");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
     }
 }
@@ -70,7 +70,8 @@ fn memory_that_overlaps() {
 fn views_that_do_not_fit() {
     for accelerator in accelerators_and_cpu() {
         let entries = elements::<Fr>(20, 1);
-        let strided = |step| Dense::upload_view(&accelerator, &entries, View::row_major(3, 5).with_row_step(step));
+        let strided =
+            |step| DenseMatrix::upload_view(&accelerator, &entries, View::row_major(3, 5).with_row_step(step));
         refused(strided(4), "stride of rows: expected at least 5, got 4");
         refused(strided(8), "number of entries: expected at least 21, got 20");
         assert!(strided(7).is_ok());
@@ -85,7 +86,7 @@ fn elements_that_are_none() {
     // SAFETY: Fr is four words, of which all patterns may be looked at; the test is that this one is refused.
     unsafe { as_bytes_mut(&mut entries[7..8]) }.fill(0xff);
     for accelerator in accelerators_and_cpu() {
-        let error = Dense::upload(&accelerator, &entries, 3, 4).map(|_| ()).expect_err("no element").to_string();
+        let error = DenseMatrix::upload(&accelerator, &entries, 3, 4).map(|_| ()).expect_err("no element").to_string();
         assert_eq!(error, "field: element 7: expected limbs below the modulus, got others");
     }
 }
@@ -125,7 +126,7 @@ fn matrices_on_two_devices() {
 fn too_little_memory() {
     for accelerator in alone(Some(1 << 16)) {
         let entries = elements::<Fr>(64 * 64, 1);
-        let error = Dense::upload(&accelerator, &entries, 64, 64).map(|_| ()).expect_err("no memory");
+        let error = DenseMatrix::upload(&accelerator, &entries, 64, 64).map(|_| ()).expect_err("no memory");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
     }
 }

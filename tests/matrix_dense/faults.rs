@@ -1,7 +1,7 @@
 //! Aborts and failures: results are made whole or not at all.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{Dense, Options};
+use proofwarp::matrix::dense::{DenseMatrix, Options};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{abort_after, accelerators_and_cpu, alone};
@@ -14,7 +14,7 @@ fn an_abort_leaves_the_result() {
     for accelerator in accelerators_and_cpu() {
         let (a, b) = (upload(&accelerator, &a, 40, 30), upload(&accelerator, &b, 30, 20));
         let before = vec![Fr::one(); 40 * 20];
-        let mut c: Dense<Fr> = upload(&accelerator, &before, 40, 20);
+        let mut c: DenseMatrix<Fr> = upload(&accelerator, &before, 40, 20);
         let mut aborted = 0;
         for questions in 0.. {
             match a.multiply_into(&b, &mut c, &Options::default(), Some(&abort_after(questions))) {
@@ -40,19 +40,19 @@ fn a_failure_leaves_the_result() {
         let device = &accelerator.devices()[0];
         let (x, y) = (upload(&accelerator, &a, 40, 30), upload(&accelerator, &b, 30, 20));
         let before = vec![Fr::one(); 40 * 20];
-        let mut c: Dense<Fr> = upload(&accelerator, &before, 40, 20);
+        let mut c: DenseMatrix<Fr> = upload(&accelerator, &before, 40, 20);
         // The product, and the copy to its place.
         for launch in 0..2 {
-            device.fail_after(launch);
+            device.inject_launch_fault(launch);
             let error = x.multiply_into(&y, &mut c, &Options::default(), None).expect_err("injected").to_string();
             assert!(error.contains("injected"), "{error}");
             assert!(c.download().expect("download") == before);
         }
         x.multiply_into(&y, &mut c, &Options::default(), None).expect("the next call");
         assert!(c.download().expect("download") == expected);
-        let unforced = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
         let (x, y) = (upload(&unforced, &a, 40, 30), upload(&unforced, &b, 30, 20));
-        device.fail_after(0);
+        device.inject_launch_fault(0);
         let product = x.multiply(&y, &Options::default(), None).expect("the CPU's");
         let report = product.report().expect("a report");
         assert!(product.download().expect("download") == expected && report.backend == BackendKind::Cpu);

@@ -1,7 +1,7 @@
 //! Products of every shape by every method.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{Dense, DenseField, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options};
 
 use crate::common::{accelerators_and_cpu, every_curve, rng};
 use crate::tools::{METHODS, bytes, element, elements, ends, options, product, upload, words};
@@ -192,14 +192,14 @@ fn bounded_entries() {
     let other = elements::<Fr>(inner * columns, 2);
     let expected = product((&small, &other), sizes, |a, b| a * b);
     for accelerator in accelerators_and_cpu() {
-        let a = upload(&accelerator, &small, rows, inner).bounded(8).expect("within the bound");
+        let a = upload(&accelerator, &small, rows, inner).with_bound(8).expect("within the bound");
         let b = upload(&accelerator, &other, inner, columns);
         let c = a.multiply(&b, &Options::default(), None).expect("a product");
         assert!(c.download().expect("download") == expected, "{accelerator:?}");
-        let error = upload(&accelerator, &small, rows, inner).bounded(7).expect_err("beyond").to_string();
+        let error = upload(&accelerator, &small, rows, inner).with_bound(7).expect_err("beyond").to_string();
         assert_eq!(error, "dense: entry (0, 0): expected within ±(2^7 - 1), got another");
         let shifted = a.block(1..20, 3..30).expect("inside");
-        assert!(shifted.bounded(8).is_ok());
+        assert!(shifted.with_bound(8).is_ok());
     }
 }
 
@@ -213,11 +213,11 @@ fn a_wrong_entry_is_caught() {
     for accelerator in accelerators_and_cpu() {
         let (a, b) = (upload(&accelerator, &a, rows, inner), upload(&accelerator, &b, inner, columns));
         let check = |c: &[Fr]| {
-            let c: Dense<Fr> = upload(&accelerator, c, rows, columns);
+            let c: DenseMatrix<Fr> = upload(&accelerator, c, rows, columns);
             c.check_product::<Fr, _, _>(&a, &b, 2, &mut rng(7)).expect("a check")
         };
         let verdict = check(&right);
-        assert!(verdict.holds() && verdict.error_bits == 2 * 253, "{verdict:?}");
+        assert!(verdict.is_valid() && verdict.error_bits == 2 * 253, "{verdict:?}");
         assert_eq!(check(&wrong).wrong_row, Some(4));
     }
 }

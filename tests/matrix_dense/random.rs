@@ -1,7 +1,7 @@
 //! Products of any shape in any order in memory, with entries at the ends of their range, against the definition.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{Dense, Method, View};
+use proofwarp::matrix::dense::{DenseMatrix, Method, View};
 use proptest::prelude::*;
 
 use crate::common::accelerators_and_cpu;
@@ -58,8 +58,8 @@ fn any_product() {
         let of_numbers =
             product((&rows_of(&numbers, of_a), &rows_of(&b, of_b)), sizes, |a, b| element::<Fr>(a.into()) * b);
         for accelerator in &accelerators {
-            let matrix = |entries: &[Fr], view| Dense::upload_view(accelerator, entries, view).expect("a view");
-            let numbers = Dense::upload_view(accelerator, &numbers, of_a).expect("a view");
+            let matrix = |entries: &[Fr], view| DenseMatrix::upload_view(accelerator, entries, view).expect("a view");
+            let numbers = DenseMatrix::upload_view(accelerator, &numbers, of_a).expect("a view");
             let (a, b) = (matrix(&a, of_a), matrix(&b, of_b));
             for method in METHODS.into_iter().chain([Some(Method::Crt)]) {
                 // Residues need tensor cores.

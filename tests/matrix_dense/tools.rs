@@ -2,7 +2,7 @@
 
 use proofwarp::Accelerator;
 use proofwarp::field::as_bytes;
-use proofwarp::matrix::dense::{Dense, DenseField, Entry, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, Method, Options};
 use rand::Rng;
 
 use crate::common::rng;
@@ -62,6 +62,6 @@ pub fn product<A: Copy, B: Copy, C: std::iter::Sum<C>>(
         .collect()
 }
 
-pub fn upload<T: Entry>(accelerator: &Accelerator, entries: &[T], rows: usize, columns: usize) -> Dense<T> {
-    Dense::upload(accelerator, entries, rows, columns).expect("a matrix")
+pub fn upload<T: Entry>(accelerator: &Accelerator, entries: &[T], rows: usize, columns: usize) -> DenseMatrix<T> {
+    DenseMatrix::upload(accelerator, entries, rows, columns).expect("a matrix")
 }

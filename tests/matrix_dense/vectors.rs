@@ -1,7 +1,7 @@
 //! Matrices times vectors, and folds.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{Dense, DenseField, Entry, Times};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, MatMulElement};
 
 use crate::common::{accelerators_and_cpu, every_curve};
 use crate::tools::{bytes, element, elements, product, upload, words};
@@ -10,7 +10,7 @@ use crate::tools::{bytes, element, elements, product, upload, words};
 const SHAPES: [[usize; 2]; 9] =
     [[0, 4], [4, 0], [1, 1], [1, 5000], [5000, 1], [63, 65], [130, 127], [7, 3000], [3000, 7]];
 
-pub fn agrees<T: Entry + Times<F, Product = F>, F: DenseField>(
+pub fn agrees<T: Entry + MatMulElement<F, Product = F>, F: DenseField>(
     entries: impl Fn(usize) -> Vec<T>,
     value: impl Fn(T) -> F,
 ) {
@@ -24,7 +24,7 @@ pub fn agrees<T: Entry + Times<F, Product = F>, F: DenseField>(
         }
         for accelerator in accelerators_and_cpu() {
             let a = upload(&accelerator, &entries, rows, columns);
-            let [x, w] = [&x, &w].map(|vector| Dense::vector(&accelerator, vector).expect("a vector"));
+            let [x, w] = [&x, &w].map(|vector| DenseMatrix::vector(&accelerator, vector).expect("a vector"));
             assert!(a.times_vector(&x).expect("y").download().expect("download") == expected, "{accelerator:?}");
             assert!(a.fold_columns(&x).expect("y").download().expect("download") == expected, "{accelerator:?}");
             assert!(

@@ -1,7 +1,7 @@
 //! Strides, blocks, transposes, and products into parts of memory.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{Dense, DenseField, Method, Options, View};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options, View};
 
 use crate::common::accelerators_and_cpu;
 use crate::tools::{METHODS, elements, options, product, upload};
@@ -21,7 +21,8 @@ fn any_order_in_memory() {
         for right in views.map(View::transposed) {
             let expected = product((&rows_of(&memory, left), &rows_of(&memory, right)), [20, 30, 20], |a, b| a * b);
             for accelerator in accelerators_and_cpu() {
-                let [a, b] = [left, right].map(|view| Dense::upload_view(&accelerator, &memory, view).expect("a view"));
+                let [a, b] =
+                    [left, right].map(|view| DenseMatrix::upload_view(&accelerator, &memory, view).expect("a view"));
                 assert_eq!(a.download().expect("download"), rows_of(&memory, left));
                 for method in METHODS {
                     let c = a.multiply(&b, &options(method), None).expect("a product").download().expect("download");
@@ -73,10 +74,11 @@ fn into_a_part_of_memory() {
 fn a_batch() {
     let entries: Vec<Vec<Fr>> = (0..6).map(|seed| elements(12, seed)).collect();
     for accelerator in accelerators_and_cpu() {
-        let matrices: Vec<Dense<Fr>> = entries.iter().map(|entries| upload(&accelerator, entries, 3, 4)).collect();
-        let transposed: Vec<Dense<Fr>> = matrices.iter().map(Dense::transposed).collect();
+        let matrices: Vec<DenseMatrix<Fr>> =
+            entries.iter().map(|entries| upload(&accelerator, entries, 3, 4)).collect();
+        let transposed: Vec<DenseMatrix<Fr>> = matrices.iter().map(DenseMatrix::transposed).collect();
         let pairs: Vec<_> = matrices.iter().zip(&transposed).collect();
-        let products = Dense::multiply_batch(&pairs, &Options::default(), None).expect("products");
+        let products = DenseMatrix::multiply_batch(&pairs, &Options::default(), None).expect("products");
         for ((a, b), c) in pairs.iter().zip(products) {
             let alone = a.multiply(b, &Options::default(), None).expect("a product");
             assert!(c.download().expect("download") == alone.download().expect("download"));
@@ -97,16 +99,16 @@ pub fn together<F: DenseField>() {
     for accelerator in accelerators_and_cpu() {
         let a = upload(&accelerator, &left, count * rows, inner);
         let b = upload(&accelerator, &right, count * inner, columns);
-        let blocks = |matrix: &Dense<F>, rows: usize| -> Vec<Dense<F>> {
+        let blocks = |matrix: &DenseMatrix<F>, rows: usize| -> Vec<DenseMatrix<F>> {
             let block = |i| matrix.block(i * rows..(i + 1) * rows, 0..matrix.columns()).expect("inside");
             (0..count).map(block).collect()
         };
         let (a, b) = (blocks(&a, rows), blocks(&b, inner));
         let pairs: Vec<_> = a.iter().zip(&b).collect();
-        let products = Dense::multiply_batch(&pairs, &options, None).expect("products");
+        let products = DenseMatrix::multiply_batch(&pairs, &options, None).expect("products");
         let launches = products[0].report().expect("a report").traffic.launches;
         assert_eq!(launches, u32::from(!accelerator.devices().is_empty()), "{accelerator:?}");
-        let download = |product: &Dense<F>| product.download().expect("download");
+        let download = |product: &DenseMatrix<F>| product.download().expect("download");
         assert!(products.iter().map(download).eq(expected.iter().cloned()), "{accelerator:?}");
         // Of memory of their own, the other way round, with another shape and other strides among them.
         let own = |entries: &[F], rows: usize| upload(&accelerator, entries, rows, entries.len() / rows);
@@ -115,7 +117,7 @@ pub fn together<F: DenseField>() {
         let [down, across] = [products[0].transposed(), products[1].block(3..40, 0..columns).expect("inside")];
         let mut pairs: Vec<_> = a.iter().zip(&b).collect();
         pairs.insert(2, (&across, &down));
-        let mixed = Dense::multiply_batch(&pairs, &options, Some(&|| false)).expect("products");
+        let mixed = DenseMatrix::multiply_batch(&pairs, &options, Some(&|| false)).expect("products");
         let found = mixed.iter().enumerate().filter(|(number, _)| *number != 2).map(|(_, product)| download(product));
         assert!(found.eq(expected.iter().rev().cloned()), "{accelerator:?}");
         let alone = across.multiply(&down, &options, None).expect("a product");

@@ -3,7 +3,7 @@
 use ff::Field;
 use proofwarp::field::as_bytes_mut;
 use proofwarp::field::plonky3::{BabyBear, Goldilocks};
-use proofwarp::matrix::dense::{Dense, DenseField, Method, Options, View};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options, View};
 
 use crate::common::{accelerators_and_cpu, rng};
 use crate::products::{extremes, residues, shapes};
@@ -52,7 +52,7 @@ fn several_tiles_in_any_order<F: DenseField>() {
     for accelerator in accelerators_and_cpu() {
         let along = [upload(&accelerator, &a, rows, inner), upload(&accelerator, &b, inner, columns)];
         let down = [(&a_down, rows, inner), (&b_down, inner, columns)].map(|(entries, rows, columns)| {
-            Dense::upload_view(&accelerator, entries, View::column_major(rows, columns)).expect("a view")
+            DenseMatrix::upload_view(&accelerator, entries, View::column_major(rows, columns)).expect("a view")
         });
         let small = upload(&accelerator, &small, rows, inner);
         for method in METHODS {
@@ -78,7 +78,7 @@ fn numbers_and_bounds<F: DenseField>() {
         let b = upload(&accelerator, &other, inner, columns);
         let c = a.multiply(&b, &Options::default(), None).expect("a product");
         assert!(c.download().expect("download") == expected, "{accelerator:?}");
-        let error = upload(&accelerator, &[F::ZERO, F::from(3), -F::from(4)], 1, 3).bounded(2).expect_err("beyond");
+        let error = upload(&accelerator, &[F::ZERO, F::from(3), -F::from(4)], 1, 3).with_bound(2).expect_err("beyond");
         assert_eq!(error.to_string(), "dense: entry (0, 2): expected within ±(2^2 - 1), got another");
     }
 }
@@ -92,11 +92,11 @@ fn a_wrong_entry_is_caught<F: DenseField>() {
     for accelerator in accelerators_and_cpu() {
         let (a, b) = (upload(&accelerator, &a, rows, inner), upload(&accelerator, &b, inner, columns));
         let check = |c: &[F]| {
-            let c: Dense<F> = upload(&accelerator, c, rows, columns);
+            let c: DenseMatrix<F> = upload(&accelerator, c, rows, columns);
             c.check_product::<F, _, _>(&a, &b, 4, &mut rng(7)).expect("a check")
         };
         let verdict = check(&right);
-        assert!(verdict.holds() && verdict.error_bits == 4 * (F::NUM_BITS - 1), "{verdict:?}");
+        assert!(verdict.is_valid() && verdict.error_bits == 4 * (F::NUM_BITS - 1), "{verdict:?}");
         assert_eq!(check(&wrong).wrong_row, Some(4));
     }
 }
@@ -113,7 +113,7 @@ fn numbers_from_the_modulus_on() {
         for method in METHODS {
             let c = a.multiply(&b, &options(method), None).expect("a product").download().expect("download");
             assert!(c == expected, "{method:?} {accelerator:?}");
-            let one = Dense::vector(&accelerator, &[-Goldilocks::ONE; 25]).expect("a vector");
+            let one = DenseMatrix::vector(&accelerator, &[-Goldilocks::ONE; 25]).expect("a vector");
             let sums = a.times_vector(&one).expect("sums").download().expect("download");
             let row = |row: &[Goldilocks]| -row.iter().sum::<Goldilocks>();
             assert!(sums.into_iter().eq(all.chunks(25).map(row)));
@@ -134,7 +134,7 @@ fn elements_that_are_none() {
         unsafe { as_bytes_mut(&mut entries[number..=number]) }.copy_from_slice(&word.to_le_bytes());
     }
     for accelerator in accelerators_and_cpu() {
-        let error = Dense::upload(&accelerator, &entries, 3, 4).map(|_| ()).expect_err("no element").to_string();
+        let error = DenseMatrix::upload(&accelerator, &entries, 3, 4).map(|_| ()).expect_err("no element").to_string();
         assert_eq!(error, "field: element 7: expected limbs below the modulus, got others");
     }
 }

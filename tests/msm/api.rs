@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff::{Field, PrimeField};
 use group::{Curve, Group};
 use proofwarp::backend::{Buffer, Device};
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm, msm_with_options};
+use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars, msm, msm_with_options};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
@@ -21,13 +21,13 @@ fn buffer(device: &Arc<Device>, contents: &[u8]) -> Arc<Buffer> {
     let mut stream = device.stream().expect("stream");
     let buffer = stream.allocate(contents.len() + 100).expect("memory");
     stream.upload(&buffer, contents).expect("upload");
-    stream.wait(None).expect("wait");
+    stream.synchronize(None).expect("wait");
     Arc::new(buffer)
 }
 
 /// The scalars on the accelerator's devices in both forms, uploaded and as a buffer.
 fn on_devices<C: TestCurve>(accelerator: &Accelerator, scalars: &[C::Scalar]) -> Vec<DeviceScalars> {
-    let forms = [(bytes(scalars), Form::Canonical), (montgomery(scalars), Form::Montgomery)];
+    let forms = [(bytes(scalars), ScalarForm::Canonical), (montgomery(scalars), ScalarForm::Montgomery)];
     let both = forms.iter().flat_map(|(bytes, form)| {
         let device = &accelerator.devices()[0];
         let buffer = buffer(device, bytes.as_flattened());
@@ -170,7 +170,7 @@ fn batches_are_the_same_as_single_calls() {
         let on_devices = if accelerator.devices().is_empty() {
             None
         } else {
-            Some(DeviceScalars::upload(&accelerator, &canonical[4], Form::Canonical).expect("upload"))
+            Some(DeviceScalars::upload(&accelerator, &canonical[4], ScalarForm::Canonical).expect("upload"))
         };
         let mut forms: Vec<_> = canonical.iter().map(Scalars::from).collect();
         forms[1] = Scalars::elements(&vectors[1]).with_bit_length(10);
@@ -258,11 +258,11 @@ fn calls_under_way_fail_or_fall_back() {
     let bases = Bases::<G1>::consecutive(50, &mut rng);
     let scalars: Vec<Fr> = random(50, &mut rng);
     for forced in alone(None) {
-        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
+        let free = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         for launch in [0, 2, 5] {
             let run = |accelerator: &Accelerator| {
                 let msm = Msm::new(accelerator, &bases.points).expect("bases");
-                forced.devices()[0].fail_after(launch);
+                forced.devices()[0].inject_launch_fault(launch);
                 msm.start(Scalars::elements(&scalars)).expect("start").wait(None)
             };
             assert!(run(&forced).expect_err("injected").to_string().contains("injected"));
@@ -379,7 +379,7 @@ fn slices_by_any_plan() {
 #[test]
 fn scalars_for_devices_that_do_not_fit() {
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
-    let error = DeviceScalars::upload(&cpu, &[[0; 32]], Form::Canonical).expect_err("no devices").to_string();
+    let error = DeviceScalars::upload(&cpu, &[[0; 32]], ScalarForm::Canonical).expect_err("no devices").to_string();
     assert!(error.contains("an accelerator with devices"), "{error}");
     let mut rng = rng(SEED + 8);
     let bases = Bases::<G1>::consecutive(10, &mut rng);
@@ -388,18 +388,18 @@ fn scalars_for_devices_that_do_not_fit() {
         let device = &accelerator.devices()[0];
         let buffer = buffer(device, scalars.as_flattened());
         for (count, expected) in [(14, "expected 448 bytes, got 420"), (usize::MAX, "got 420")] {
-            let error = DeviceScalars::from_buffer(device, buffer.clone(), count, Form::Canonical);
+            let error = DeviceScalars::from_buffer(device, buffer.clone(), count, ScalarForm::Canonical);
             let error = error.expect_err("shorter").to_string();
             assert!(error.contains(expected), "{error}");
         }
         let msm = Msm::new(&accelerator, &bases.points).expect("bases");
         for length in [0, 1, 9] {
-            let short = DeviceScalars::upload(&accelerator, &scalars[..length], Form::Canonical).expect("upload");
+            let short = DeviceScalars::upload(&accelerator, &scalars[..length], ScalarForm::Canonical).expect("upload");
             let error = msm.run(&short, None).expect_err("fewer than bases").to_string();
             assert!(error.contains(&format!("number of scalars: expected 10, got {length}")), "{error}");
         }
-        let elsewhere = accelerator.on_devices(vec![Device::new(crate::common::fresh_driver(device), None)]);
-        let elsewhere = DeviceScalars::upload(&elsewhere, &scalars, Form::Canonical).expect("upload");
+        let elsewhere = accelerator.with_devices(vec![Device::new(crate::common::fresh_driver(device), None)]);
+        let elsewhere = DeviceScalars::upload(&elsewhere, &scalars, ScalarForm::Canonical).expect("upload");
         for error in [msm.run(&elsewhere, None), msm.start(&elsewhere).expect("start").wait(None)] {
             let error = error.expect_err("on another device");
             assert!(matches!(error, Error::Invalid { .. }), "{error}");

@@ -264,11 +264,11 @@ fn devices_that_fail() {
     let mut bases = good::<pasta_curves::EpAffine>(100);
     bases[50] = off_curve(bases[0])[0];
     for forced in alone(None) {
-        let fail = |accelerator: &Accelerator| accelerator.devices()[0].fail_after(0);
+        let fail = |accelerator: &Accelerator| accelerator.devices()[0].inject_launch_fault(0);
         fail(&forced);
         let error = Msm::checked(&forced, &bases, Options::default()).map(drop).expect_err("the device fails");
         assert!(matches!(error, Error::Device { .. }), "{error}");
-        let unforced = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
+        let unforced = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         fail(&unforced);
         refused(&unforced, &bases, 50, ON_CURVE);
         assert_ne!(forced.forced(), Some(BackendKind::Cpu));
@@ -283,7 +283,7 @@ fn shares_of_devices() {
     let bad = [off_curve(bases[0])[0], not_reduced(bases[0], 0)];
     let pairs: Vec<Accelerator> = accelerators_with_devices()
         .iter()
-        .map(|accelerator| accelerator.on_devices(vec![accelerator.devices()[0].clone(); 2]))
+        .map(|accelerator| accelerator.with_devices(vec![accelerator.devices()[0].clone(); 2]))
         .collect();
     for accelerator in &pairs {
         Msm::checked(accelerator, &bases, Options::default()).expect("they are good");

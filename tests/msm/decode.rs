@@ -7,7 +7,7 @@ use ff::Field;
 use group::{Curve, Group, UncompressedEncoding};
 use proofwarp::backend::Device;
 use proofwarp::curve::MsmCurve;
-use proofwarp::msm::{EncodedPoints, Expected, FilePoints, MappedFile, Msm, Options, Points, decode};
+use proofwarp::msm::{BasePoints, EncodedPoints, FilePoints, MappedFile, Msm, Options, PointChecks, decode};
 use proofwarp::{Accelerator, BackendKind, Error};
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
@@ -16,9 +16,9 @@ use crate::common::{accelerators_with_devices, rng};
 
 /// Points of one upload, as in `src/msm/bases/check.rs`.
 const CHUNK: usize = 1 << 18;
-const ANY: Expected = Expected { in_subgroup: false, not_infinity: false };
-const IN_SUBGROUP: Expected = Expected { in_subgroup: true, ..ANY };
-const NOT_INFINITY: Expected = Expected { not_infinity: true, ..ANY };
+const ANY: PointChecks = PointChecks { in_subgroup: false, not_infinity: false };
+const IN_SUBGROUP: PointChecks = PointChecks { in_subgroup: true, ..ANY };
+const NOT_INFINITY: PointChecks = PointChecks { not_infinity: true, ..ANY };
 
 trait TestCurve: MsmCurve<Curve: Curve<AffineRepr = Self>> + UncompressedEncoding {
     /// Random bytes as a compressed point, which may be on the curve.
@@ -67,7 +67,7 @@ fn outside<C: TestCurve>(rng: &mut ChaCha8Rng) -> C {
     loop {
         rng.fill_bytes(&mut bytes);
         bytes[0] = bytes[0] & 0x3f | 0x80;
-        let point = C::uncompress(&bytes).filter(|point| point.lies_on_curve() && !point.lies_in_subgroup());
+        let point = C::uncompress(&bytes).filter(|point| point.is_on_curve() && !point.is_torsion_free());
         if let Some(point) = point {
             return point;
         }
@@ -75,7 +75,7 @@ fn outside<C: TestCurve>(rng: &mut ChaCha8Rng) -> C {
 }
 
 /// What a device makes of encodings.
-fn on_device<C: TestCurve>(device: &Arc<Device>, bytes: &[u8], expected: Expected) -> Result<Vec<u8>, Error> {
+fn on_device<C: TestCurve>(device: &Arc<Device>, bytes: &[u8], expected: PointChecks) -> Result<Vec<u8>, Error> {
     let mut stream = device.stream()?;
     let buffer = stream.allocate(bytes.len())?;
     decode::<C>(&mut stream, &buffer, bytes, expected)?;
@@ -89,7 +89,7 @@ fn devices() -> Vec<Arc<Device>> {
 }
 
 /// Refused for point `index`, of which something else was expected.
-fn refused<C: TestCurve>(device: &Arc<Device>, bytes: &[u8], how: Expected, index: usize, expectation: &str) {
+fn refused<C: TestCurve>(device: &Arc<Device>, bytes: &[u8], how: PointChecks, index: usize, expectation: &str) {
     match on_device::<C>(device, bytes, how) {
         Err(Error::Invalid { place: "msm", what, expected, .. }) => {
             assert_eq!((what, &*expected), (format!("point {index}"), expectation), "{}", C::NAME);
@@ -114,7 +114,7 @@ fn decoded_as_by_the_cpu<C: TestCurve>() {
 }
 
 /// Encodings with one fault each, and what is expected instead.
-fn faulty<C: TestCurve>() -> Vec<(Vec<u8>, Expected, &'static str)> {
+fn faulty<C: TestCurve>() -> Vec<(Vec<u8>, PointChecks, &'static str)> {
     let good = encoded(&C::generator());
     let infinity = encoded(&C::identity());
     let mut all = Vec::new();
@@ -204,7 +204,7 @@ impl<C: TestCurve> EncodedPoints<C> for Memory {
         self.0.len() / C::AFFINE_BYTES
     }
 
-    fn expected(&self) -> Expected {
+    fn expected(&self) -> PointChecks {
         IN_SUBGROUP
     }
 
@@ -231,7 +231,7 @@ fn multiplication<C: TestCurve>() {
     let expected = C::msm_cpu(&points, &scalars);
     for accelerator in crate::common::accelerators_and_cpu() {
         for precompute in [0, 2] {
-            let bases = Points::<C>::encoded(Memory(bytes.clone())).expect("a curve that devices decode");
+            let bases = BasePoints::<C>::encoded(Memory(bytes.clone())).expect("a curve that devices decode");
             let msm =
                 Msm::shared(&accelerator, bases.clone(), Options { precompute, ..Options::default() }).expect("bases");
             assert_eq!(msm.run(&scalars, None).expect("sum").0, expected);
@@ -239,7 +239,7 @@ fn multiplication<C: TestCurve>() {
         }
         let mut bytes = bytes.clone();
         bytes[42 * C::AFFINE_BYTES + 5] ^= 1;
-        let bases = Points::<C>::encoded(Memory(bytes)).expect("a curve that devices decode");
+        let bases = BasePoints::<C>::encoded(Memory(bytes)).expect("a curve that devices decode");
         let error =
             Msm::shared(&accelerator, bases, Options::default()).map(drop).expect_err("one is not on the curve");
         assert!(accelerator.devices().is_empty() || error.to_string().contains("point 42 of memory: "), "{error}");
@@ -247,7 +247,7 @@ fn multiplication<C: TestCurve>() {
 }
 
 /// The points of a file of these bytes, as adapters map theirs.
-fn mapped(bytes: &[u8], expected: Expected, count: usize) -> FilePoints {
+fn mapped(bytes: &[u8], expected: PointChecks, count: usize) -> FilePoints {
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     file.write_all(bytes).expect("written");
     let (file, path) = file.into_parts();
@@ -264,11 +264,11 @@ fn mapped(bytes: &[u8], expected: Expected, count: usize) -> FilePoints {
 }
 
 /// What a key of encoded points is refused for, by each backend and by the CPU.
-fn refusals<C: TestCurve>(bytes: &[u8], expected: Expected) -> Vec<String> {
+fn refusals<C: TestCurve>(bytes: &[u8], expected: PointChecks) -> Vec<String> {
     let points = mapped(bytes, expected, bytes.len() / C::AFFINE_BYTES);
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU is always there");
     let refusal = |accelerator: &Accelerator| {
-        let points = Points::<C>::encoded(points.clone()).expect("a curve that devices decode");
+        let points = BasePoints::<C>::encoded(points.clone()).expect("a curve that devices decode");
         Msm::shared(accelerator, points, Options::default()).map(drop).expect_err("a fault").to_string()
     };
     accelerators_with_devices().iter().chain([&cpu]).map(refusal).collect()
@@ -294,25 +294,25 @@ fn the_host_says_what_devices_say<C: TestCurve>() {
 fn parts<C: TestCurve>() {
     let bytes = good::<C>(20);
     let all: Vec<C> = bytes.chunks(C::AFFINE_BYTES).map(|bytes| on_cpu(bytes).expect("a point")).collect();
-    let file = Points::<C>::encoded(mapped(&bytes, IN_SUBGROUP, 20)).expect("a curve that devices decode");
-    let memory = Points::<C>::encoded(Memory(bytes)).expect("a curve that devices decode");
+    let file = BasePoints::<C>::encoded(mapped(&bytes, IN_SUBGROUP, 20)).expect("a curve that devices decode");
+    let memory = BasePoints::<C>::encoded(Memory(bytes)).expect("a curve that devices decode");
     for (points, stays) in [(file, true), (memory, false), (all.clone().into(), false)] {
         for range in [0..20, 3..7, 19..20, 5..5, 20..20] {
-            let part = points.part(range.clone()).expect("a part");
+            let part = points.slice(range.clone()).expect("a part");
             assert_eq!((part.len(), part.in_memory().is_none()), (range.len(), stays));
             assert_eq!(**part.on_host().expect("points"), all[range]);
         }
         for numbers in [&[19, 0, 4, 4][..], &[]] {
             let expected: Vec<C> = numbers.iter().map(|number| all[*number]).collect();
-            assert_eq!(points.pick(numbers).expect("points").in_memory().map(|points| &**points), Some(&expected));
+            assert_eq!(points.gather(numbers).expect("points").in_memory().map(|points| &**points), Some(&expected));
         }
         assert_eq!(points.in_memory().is_none(), stays);
         #[expect(clippy::reversed_empty_ranges, reason = "it is refused")]
         for range in [0..21, 21..21, 7..3] {
-            let error = points.part(range.clone()).map(drop).expect_err("no part").to_string();
+            let error = points.slice(range.clone()).map(drop).expect_err("no part").to_string();
             assert_eq!(error, format!("msm: part of the points: expected a range within 20, got {range:?}"));
         }
-        let error = points.pick(&[3, 20, 21]).map(drop).expect_err("no point").to_string();
+        let error = points.gather(&[3, 20, 21]).map(drop).expect_err("no point").to_string();
         assert_eq!(error, "msm: number of a point: expected below 20, got 20");
     }
 }
@@ -321,9 +321,9 @@ fn parts<C: TestCurve>() {
 fn faults_of_picked_points<C: TestCurve>() {
     let mut bytes = good::<C>(20);
     bytes[11 * C::AFFINE_BYTES + 5] ^= 1;
-    let points = Points::<C>::encoded(mapped(&bytes, IN_SUBGROUP, 20)).expect("a curve that devices decode");
-    points.pick(&[0, 10, 12, 19]).expect("good ones");
-    let error = points.pick(&[10, 11]).map(drop).expect_err("a fault").to_string();
+    let points = BasePoints::<C>::encoded(mapped(&bytes, IN_SUBGROUP, 20)).expect("a curve that devices decode");
+    points.gather(&[0, 10, 12, 19]).expect("good ones");
+    let error = points.gather(&[10, 11]).map(drop).expect_err("a fault").to_string();
     assert!(error.starts_with("msm: h 11: expected "), "{error}");
 }
 

@@ -3,7 +3,7 @@
 use group::Curve;
 use halo2curves::bn256;
 use proofwarp::backend::Device;
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm};
+use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars, msm};
 use proofwarp::{Accelerator, Error};
 use rand::Rng;
 
@@ -22,7 +22,7 @@ const BITS: u32 = 6;
 fn of_three() -> Vec<Accelerator> {
     let device = |like: &Device| Device::new(fresh_driver(like), None);
     let three = |accelerator: &Accelerator| (0..3).map(|_| device(&accelerator.devices()[0])).collect();
-    accelerators_with_devices().iter().map(|accelerator| accelerator.on_devices(three(accelerator))).collect()
+    accelerators_with_devices().iter().map(|accelerator| accelerator.with_devices(three(accelerator))).collect()
 }
 
 fn many() -> (Bases<bn256::G1Affine>, [Vec<bn256::Fr>; 2]) {
@@ -43,8 +43,8 @@ fn several_devices() {
         assert_eq!(msm.table_bytes(), 64 * (plan.window_groups.len() * COUNT) as u64, "{plan}");
         assert_eq!((plan.devices.len(), plan.points), (2, COUNT), "{plan}");
         let upload = |scalars: Vec<_>, form| DeviceScalars::upload(&accelerator, &scalars, form).expect("upload");
-        let canonical = upload(bytes(&vectors[0]), Form::Canonical);
-        let in_montgomery = upload(montgomery(&vectors[1]), Form::Montgomery);
+        let canonical = upload(bytes(&vectors[0]), ScalarForm::Canonical);
+        let in_montgomery = upload(montgomery(&vectors[1]), ScalarForm::Montgomery);
         let forms = [Scalars::elements(&vectors[0]), (&in_montgomery).into(), (&canonical).into()];
         let forms = forms.map(|scalars| scalars.with_bit_length(BITS));
         let (sums, report) = msm.run_batch(&forms, None).expect("batch");
@@ -67,17 +67,17 @@ fn one_device_of_several() {
         let run = |scalars: Scalars<'_>| msm.run(scalars.with_bit_length(BITS), None);
         assert!(run(Scalars::elements(&vectors[0])).expect("run").0 == bases.expected(&vectors[0]));
         let canonical = bytes(&vectors[1]);
-        let on_two = DeviceScalars::upload(&accelerator, &canonical, Form::Canonical).expect("upload");
+        let on_two = DeviceScalars::upload(&accelerator, &canonical, ScalarForm::Canonical).expect("upload");
         let error = run((&on_two).into()).expect_err("shared otherwise").to_string();
         assert!(error.contains("expected shared among 1 devices as the bases are, got among 2"), "{error}");
-        let first = accelerator.on_devices(accelerator.devices()[..1].to_vec());
-        let on_one = DeviceScalars::upload(&first, &canonical, Form::Canonical).expect("upload");
+        let first = accelerator.with_devices(accelerator.devices()[..1].to_vec());
+        let on_one = DeviceScalars::upload(&first, &canonical, ScalarForm::Canonical).expect("upload");
         assert!(run((&on_one).into()).expect("run").0 == bases.expected(&vectors[1]));
         let both = Msm::new(&accelerator, &bases.points).expect("bases");
         let error = both.run(&on_one, None).expect_err("shared otherwise").to_string();
         assert!(error.contains("expected shared among 2 devices as the bases are, got among 1"), "{error}");
         let exchanged: Vec<_> = [1, 0, 2].map(|i| accelerator.devices()[i].clone()).into();
-        let exchanged = Msm::new(&accelerator.on_devices(exchanged), &bases.points).expect("bases");
+        let exchanged = Msm::new(&accelerator.with_devices(exchanged), &bases.points).expect("bases");
         let error = exchanged.run(&on_two, None).expect_err("the other way round").to_string();
         assert!(error.contains("on the device of their bases"), "{error}");
     }
@@ -101,7 +101,7 @@ fn every_cap_on_memory(ways: &[(u32, bool)]) {
     let bases = Bases::<G1>::special(1500, &mut rng);
     let scalars: Vec<Fr> = random(1500, &mut rng);
     for accelerator in accelerators_with_devices() {
-        let there = DeviceScalars::upload(&accelerator, &montgomery(&scalars), Form::Montgomery).expect("upload");
+        let there = DeviceScalars::upload(&accelerator, &montgomery(&scalars), ScalarForm::Montgomery).expect("upload");
         let forms = [Scalars::elements(&scalars), (&there).into()];
         for ((rounds, halved), form) in ways.iter().flat_map(|way| forms.map(|form| (*way, form))) {
             let (mut memory, mut chunks, mut bands) = (u64::MAX, 1, 1);
@@ -136,7 +136,7 @@ fn bases_that_do_not_fit_stay_on_the_host() {
     for forced in alone(Some(4 << 20)) {
         let error = Msm::new(&forced, &bases.points).expect_err("4.8 MB in 4 MiB");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
-        let free = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
+        let free = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         let msm = Msm::new(&free, &bases.points).expect("bases stay on the host");
         assert_eq!(msm.table_bytes(), 0);
         let plan = msm.explain(Some(promised)).expect("plan");
@@ -166,7 +166,7 @@ fn a_batch_shares_the_upload_of_bases() {
     };
     let forms: Vec<_> = (0..10).map(form).collect();
     for forced in alone(Some(64 << 20)) {
-        let accelerator = Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec());
+        let accelerator = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         let others = accelerator.devices()[0].stream().expect("stream").allocate(63 << 20).expect("memory");
         let with = |memory| {
             let options = Options { memory, window: 7, ..Options::default() };

@@ -1,7 +1,7 @@
 //! What `explain` says agrees with what is known and with what is done.
 
 use ff::Field;
-use proofwarp::msm::{DeviceScalars, Explanation, Form, Msm, Options, Scalars};
+use proofwarp::msm::{DeviceScalars, Explanation, Msm, Options, ScalarForm, Scalars};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::points::{Bases, TestCurve, below, bytes, montgomery, random};
@@ -99,7 +99,8 @@ fn longest_rows_are_counted() {
         let half: Vec<Fr> = (0..400).map(|i| if i < 150 { Fr::from(7) } else { Fr::ZERO }).collect();
         assert_eq!(longest(&half), 150);
         let expected = msm.explain(None).expect("plan").longest_row;
-        let there = DeviceScalars::upload(&accelerator, &bytes(&[Fr::ONE; 400]), Form::Canonical).expect("upload");
+        let there =
+            DeviceScalars::upload(&accelerator, &bytes(&[Fr::ONE; 400]), ScalarForm::Canonical).expect("upload");
         assert_eq!(msm.explain(Some((&there).into())).expect("plan").longest_row, expected, "not looked at");
     }
 }
@@ -116,7 +117,7 @@ fn rows_of_random_scalars<C: TestCurve>(precompute: u32, halved: bool) {
         for bits in [1, 4, 5, 64, 250, 255] {
             let scalars: Vec<C::Scalar> = (0..400).map(|_| below(bits, &mut rng)).collect();
             let scalars = bytes(&scalars);
-            let there = DeviceScalars::upload(accelerator, &scalars, Form::Canonical).expect("upload");
+            let there = DeviceScalars::upload(accelerator, &scalars, ScalarForm::Canonical).expect("upload");
             let explain = |scalars: Scalars<'_>| msm.explain(Some(scalars.with_bit_length(bits))).expect("plan");
             let [counted, plan] = [explain((&scalars).into()).longest_row, explain((&there).into()).longest_row];
             assert!(counted <= plan && plan <= 3 * counted + 12, "{counted} of {plan}: {}", explain((&there).into()));

@@ -19,7 +19,7 @@ fn a_changed_bit_does_not_blame_the_caller() {
     let scalars = random(9, &mut rng);
     for accelerator in accelerators_with_devices() {
         let (faulty, faults) = Faulty::new(Arc::from(fresh_driver(&accelerator.devices()[0])));
-        let accelerator = accelerator.on_devices(vec![Device::new(Box::new(faulty), None)]);
+        let accelerator = accelerator.with_devices(vec![Device::new(Box::new(faulty), None)]);
         let msm = Msm::new(&accelerator, &bases.points).expect("bases");
         assert!(msm.run(Scalars::elements(&scalars), None).expect("a sum").0 == bases.expected(&scalars));
         let mut refused = 0;
@@ -44,7 +44,7 @@ fn a_device_that_ends_frees_what_it_took() {
     let scalars = random(9, &mut rng);
     for accelerator in accelerators_with_devices() {
         let (faulty, faults) = Faulty::new(Arc::from(fresh_driver(&accelerator.devices()[0])));
-        let accelerator = accelerator.on_devices(vec![Device::new(Box::new(faulty), None)]);
+        let accelerator = accelerator.with_devices(vec![Device::new(Box::new(faulty), None)]);
         let msm = Msm::new(&accelerator, &bases.points).expect("bases");
         assert!(msm.run(Scalars::elements(&scalars), None).expect("a sum").0 == bases.expected(&scalars));
         assert!(faults.live().memories > 0, "the points are on the device");

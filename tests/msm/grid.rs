@@ -2,7 +2,7 @@
 
 use halo2curves::bn256;
 use proofwarp::backend::Device;
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
 use proofwarp::{Accelerator, Error};
 use rand::Rng;
 
@@ -21,7 +21,7 @@ const FEW: usize = 300;
 fn on(devices: usize) -> Vec<Accelerator> {
     let device = |like: &Device| Device::new(fresh_driver(like), None);
     let views = |accelerator: &Accelerator| (0..devices).map(|_| device(&accelerator.devices()[0])).collect();
-    accelerators_with_devices().iter().map(|accelerator| accelerator.on_devices(views(accelerator))).collect()
+    accelerators_with_devices().iter().map(|accelerator| accelerator.with_devices(views(accelerator))).collect()
 }
 
 fn in_groups(window_groups: usize) -> Options {
@@ -37,7 +37,7 @@ fn any_scalars<C: TestCurve>(most: usize) {
         let msm = Msm::with_options(accelerator, &bases.points, in_groups(groups)).expect("bases");
         assert_eq!(msm.table_bytes(), (groups * FEW * C::AFFINE_BYTES) as u64, "all hold all");
         for (name, scalars) in &vectors {
-            let there = msm.upload_scalars(&montgomery(scalars), Form::Montgomery).expect("upload");
+            let there = msm.upload_scalars(&montgomery(scalars), ScalarForm::Montgomery).expect("upload");
             for form in [Scalars::elements(scalars), (&there).into()] {
                 let plan = msm.explain(Some(form)).expect("plan");
                 let (sum, report) = msm.run(form, None).expect("run");
@@ -103,8 +103,8 @@ fn pieces_and_groups() {
             let plan = msm.explain(None).expect("plan");
             assert_eq!((plan.devices.len(), plan.window_groups.len()), (held, groups), "{plan}");
             assert!(msm.table_bytes().abs_diff((64 * MANY * groups) as u64) < 1000, "{plan}");
-            let canonical = msm.upload_scalars(&bytes(&vectors[0]), Form::Canonical).expect("upload");
-            let by_points = DeviceScalars::upload(&accelerator, &montgomery(&vectors[1]), Form::Montgomery);
+            let canonical = msm.upload_scalars(&bytes(&vectors[0]), ScalarForm::Canonical).expect("upload");
+            let by_points = DeviceScalars::upload(&accelerator, &montgomery(&vectors[1]), ScalarForm::Montgomery);
             let by_points = by_points.expect("upload");
             let other = if held == devices { (&by_points).into() } else { Scalars::elements(&vectors[1]) };
             let forms = [Scalars::elements(&vectors[0]), other, (&canonical).into()];
@@ -131,7 +131,7 @@ fn little_memory() {
         loop {
             let options = Options { memory, window: 7, affine_rounds: Some(1), ..in_groups(2) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
-            let there = msm.upload_scalars(&bytes(&scalars), Form::Canonical).expect("upload");
+            let there = msm.upload_scalars(&bytes(&scalars), ScalarForm::Canonical).expect("upload");
             let plan = match msm.explain(Some((&there).into())) {
                 Err(Error::OutOfMemory { .. }) => break,
                 plan => plan.expect("no other error"),
@@ -162,11 +162,12 @@ fn without_groups() {
         let more = Msm::with_options(&accelerator, &bases.points, in_groups(5)).expect("bases");
         assert_eq!(more.explain(None).expect("plan").window_groups.len(), 2, "as many as there are devices");
         assert!(more.run(Scalars::elements(&scalars), None).expect("run").0 == bases.expected(&scalars));
-        let error = more.upload_scalars(&bytes(&scalars[1..]), Form::Canonical).expect_err("one less").to_string();
+        let error =
+            more.upload_scalars(&bytes(&scalars[1..]), ScalarForm::Canonical).expect_err("one less").to_string();
         assert!(error.contains(&format!("expected {FEW}, got {}", FEW - 1)), "{error}");
-        let alone = accelerator.on_devices(accelerator.devices()[..1].to_vec());
+        let alone = accelerator.with_devices(accelerator.devices()[..1].to_vec());
         let msm = Msm::with_options(&alone, &bases.points, in_groups(2)).expect("bases");
-        let there = msm.upload_scalars(&bytes(&scalars), Form::Canonical).expect("upload");
+        let there = msm.upload_scalars(&bytes(&scalars), ScalarForm::Canonical).expect("upload");
         assert!(msm.run(&there, None).expect("run").0 == bases.expected(&scalars));
     }
 }

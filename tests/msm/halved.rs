@@ -2,7 +2,7 @@
 
 use ff::{Field, PrimeField};
 use proofwarp::Accelerator;
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::points::{Bases, TestCurve, bytes, distributions, montgomery, random};
@@ -114,7 +114,7 @@ fn in_chunks() {
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             let plan = msm.explain(None).expect("plan");
             assert!(plan.halved && plan.chunk < 3000, "{plan}");
-            let there = DeviceScalars::upload(&accelerator, &canonical, Form::Canonical).expect("upload");
+            let there = DeviceScalars::upload(&accelerator, &canonical, ScalarForm::Canonical).expect("upload");
             for form in [Scalars::canonical(&canonical), Scalars::montgomery(&in_montgomery), (&there).into()] {
                 let (sum, report) = msm.run(form, None).expect("run");
                 assert!(sum == bases.expected(&scalars), "{report}\n{plan}");

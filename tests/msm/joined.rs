@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff::Field;
 use halo2curves::bn256;
 use proofwarp::backend::Device;
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
 use proofwarp::{Accelerator, Error};
 
 use crate::common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
@@ -31,8 +31,8 @@ fn vectors<C: TestCurve>(vectors: usize, count: usize) -> Vec<Vec<C::Scalar>> {
 /// Every vector on the accelerator's devices, in forms by turns.
 fn on_devices<C: TestCurve>(msm: &Msm<'_, C>, vectors: &[Vec<C::Scalar>]) -> Vec<DeviceScalars> {
     let upload = |(number, scalars): (usize, &Vec<C::Scalar>)| match number % 2 {
-        0 => msm.upload_scalars(&montgomery(scalars), Form::Montgomery),
-        _ => msm.upload_scalars(&bytes(scalars), Form::Canonical),
+        0 => msm.upload_scalars(&montgomery(scalars), ScalarForm::Montgomery),
+        _ => msm.upload_scalars(&bytes(scalars), ScalarForm::Canonical),
     };
     vectors.iter().enumerate().map(upload).collect::<Result<_, _>>().expect("upload")
 }
@@ -147,10 +147,10 @@ fn launches(device: &Device, run: impl Fn() -> bool) -> u32 {
     let (mut fails, mut works) = (0, 1 << 12);
     while works - fails > 1 {
         let middle = u32::midpoint(fails, works);
-        device.fail_after(middle);
+        device.inject_launch_fault(middle);
         if run() { works = middle } else { fails = middle }
     }
-    device.fail_after(u32::MAX);
+    device.inject_launch_fault(u32::MAX);
     works
 }
 
@@ -210,7 +210,7 @@ fn windows_of_several_devices() {
     for accelerator in accelerators_with_devices() {
         let device = || Device::new(fresh_driver(&accelerator.devices()[0]), None);
         let devices: Vec<Arc<Device>> = (0..3).map(|_| device()).collect();
-        let accelerator: Accelerator = accelerator.on_devices(devices);
+        let accelerator: Accelerator = accelerator.with_devices(devices);
         for window in [0, 9] {
             let options = Options { window_groups: 3, window, ..joining(3) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");

@@ -2,7 +2,7 @@
 
 use ff::Field;
 use proofwarp::Accelerator;
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
 
 use crate::common::points::{Bases, TestCurve, bytes, distributions, random};
 use crate::common::{accelerators_and_cpu, accelerators_with_devices, rng};
@@ -142,7 +142,7 @@ fn batches_with_rounds_and_scalars_on_devices() {
     let bases = Bases::<G1>::special(150, &mut rng);
     let vectors: Vec<Vec<Fr>> = (0..5).map(|_| random(150, &mut rng)).collect();
     for accelerator in accelerators_with_devices() {
-        let upload = |scalars: &Vec<Fr>| DeviceScalars::upload(&accelerator, &bytes(scalars), Form::Canonical);
+        let upload = |scalars: &Vec<Fr>| DeviceScalars::upload(&accelerator, &bytes(scalars), ScalarForm::Canonical);
         let there: Vec<_> = vectors.iter().map(|scalars| upload(scalars).expect("upload")).collect();
         for (copies, rounds) in [(2, 0), (3, 1), (5, 3), (16, 5)] {
             let msm = table(&accelerator, &bases, Options { affine_rounds: Some(rounds), ..options(copies, 6) });

@@ -127,7 +127,7 @@ fn a_failure_is_an_error<C: TestCurve>() {
     let scalars = random(100, &mut rng);
     for accelerator in alone(None) {
         for launch in 0.. {
-            accelerator.devices()[0].fail_after(launch);
+            accelerator.devices()[0].inject_launch_fault(launch);
             match msm(&accelerator, &bases.points, &bytes(&scalars), None) {
                 Err(error) => assert!(error.to_string().contains("injected"), "{error}"),
                 Ok((sum, _)) => {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proofwarp::backend::Stream;
 use proofwarp::field::{DeviceVector, HostVector, NttField};
-use proofwarp::ntt::{Direction, ExtendedDomain, Layout, NttDomain, Options, Order, Transform, transform_many};
+use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain, Options, Order, Transform, VectorLayout, transform_many};
 use proofwarp::{Accelerator, Error};
 
 use crate::common::ntt::{of_every_field, omega, ordered, power, random, reference};
@@ -91,7 +91,7 @@ fn strided_vectors<F: NttField>() {
             let x: Vec<F> = random::<F>(log_n + 2, 5)[..2 * stride + n].to_vec();
             let mut stream = stream(&accelerator);
             let mut values = upload(&mut stream, &x);
-            let layout = Layout { vectors: 3, stride: stride as u64 };
+            let layout = VectorLayout { vectors: 3, stride: stride as u64 };
             domain.enqueue_strided(Direction::CosetForward, &mut stream, &mut values, layout).expect("enqueue");
             let mut expected = x;
             for start in [0, stride, 2 * stride] {
@@ -100,7 +100,7 @@ fn strided_vectors<F: NttField>() {
             }
             assert!(download(&mut stream, &values) == expected, "2^{log_n}, {accelerator:?}");
             for (vectors, stride) in [(4, stride), (2, n - 1), (2, usize::MAX)] {
-                let layout = Layout { vectors, stride: stride as u64 };
+                let layout = VectorLayout { vectors, stride: stride as u64 };
                 let result = domain.enqueue_strided(Direction::Forward, &mut stream, &mut values, layout);
                 assert!(matches!(result, Err(Error::Invalid { .. })), "{layout:?}");
             }
@@ -132,7 +132,7 @@ fn extended_domains<F: NttField>() {
             let coefficients = random::<F>(log_n, 7);
             let mut padded = coefficients.clone();
             padded.resize(1 << (log_n + log_factor), F::ZERO);
-            let expected = reference(&padded, &domain.whole().transform(Direction::CosetForward));
+            let expected = reference(&padded, &domain.extended_domain().transform(Direction::CosetForward));
             let (values, _) = domain.forward(&coefficients).expect("forward");
             assert!(values == expected, "2^{log_n}, {log_factor}, {accelerator:?}");
             if !accelerator.devices().is_empty() {
@@ -159,7 +159,7 @@ fn extended_on_the_device<F: NttField>(
         let values = download(&mut stream, values);
         assert!(values.iter().enumerate().all(|(i, value)| *value == expected[j + i * factor]), "coset {j}");
     }
-    let mut whole = domain.enqueue_joined(&mut stream, &cosets).expect("joined");
+    let mut whole = domain.enqueue_interleaved(&mut stream, &cosets).expect("joined");
     assert!(download(&mut stream, &whole) == expected, "joined");
     domain.enqueue_inverse(&mut stream, &mut whole).expect("inverse");
     let back = download(&mut stream, &whole);
@@ -170,11 +170,11 @@ fn extended_on_the_device<F: NttField>(
     for (j, values) in cosets.iter_mut().enumerate() {
         domain.divide_coset_by_vanishing(&mut stream, values, j).expect("division");
     }
-    let joined = domain.enqueue_joined(&mut stream, &cosets).expect("joined");
+    let joined = domain.enqueue_interleaved(&mut stream, &cosets).expect("joined");
     let quotients = download(&mut stream, &joined);
     assert!(download(&mut stream, &whole) == quotients, "divided before or after joining");
     for (i, quotient) in quotients.iter().enumerate().step_by(expected.len().div_ceil(7)) {
-        let point = domain.whole().coset() * power(domain.whole().omega(), i);
+        let point = domain.extended_domain().coset() * power(domain.extended_domain().omega(), i);
         assert!(*quotient * (power(point, coefficients.len()) - F::ONE) == expected[i], "element {i}");
     }
 }
@@ -242,7 +242,7 @@ fn streamed_vectors_are_all_or_nothing<F: NttField>() {
         }
         for launch in (0..40).step_by(4) {
             let mut values = vectors.clone();
-            accelerator.devices()[0].fail_after(launch);
+            accelerator.devices()[0].inject_launch_fault(launch);
             let error = run(&mut values, u32::MAX).expect_err("the launch fails");
             assert!(error.to_string().contains("injected"), "{error}");
             assert!(values == vectors, "launch {launch}, {accelerator:?}");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proofwarp::backend::Device;
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::ntt::{Direction, NttDomain, Options, Order, PeerVector};
+use proofwarp::ntt::{Direction, NttDomain, Options, Order, ShardedVector};
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::common::ntt::random;
@@ -16,7 +16,7 @@ const DIRECTIONS: [Direction; 4] =
 
 /// A domain on the first device so many times.
 fn repeated<F: NttField>(accelerator: &Accelerator, times: usize, log_n: u32, max_radix_log: u32) -> NttDomain<F> {
-    let accelerator = accelerator.on_devices(vec![accelerator.devices()[0].clone(); times]);
+    let accelerator = accelerator.with_devices(vec![accelerator.devices()[0].clone(); times]);
     let options = Options { max_radix_log, ..Options::default() };
     NttDomain::with_options(&accelerator, log_n, options).expect("domain")
 }
@@ -33,7 +33,12 @@ fn on_one<F: NttField>(accelerator: &Accelerator, direction: Direction, x: &[F])
 }
 
 /// What the vector's devices make of it.
-fn on_peers<F: NttField>(domain: &NttDomain<F>, direction: Direction, vector: &mut PeerVector<F>, x: &[F]) -> Vec<F> {
+fn on_peers<F: NttField>(
+    domain: &NttDomain<F>,
+    direction: Direction,
+    vector: &mut ShardedVector<F>,
+    x: &[F],
+) -> Vec<F> {
     vector.upload(x).expect("upload");
     domain.enqueue_on_peers(direction, vector).expect("enqueue");
     let mut result = vec![F::ZERO; x.len()];
@@ -102,10 +107,10 @@ fn a_failure_leaves_the_vector_usable() {
         let expected = on_peers(&domain, Direction::Forward, &mut vector, &x);
         for launch in 0..=6 {
             vector.upload(&x).expect("upload");
-            accelerator.devices()[0].fail_after(launch);
+            accelerator.devices()[0].inject_launch_fault(launch);
             let result = domain.enqueue_on_peers(Direction::Forward, &mut vector);
             assert_eq!(result.is_err(), launch < 6, "launch {launch} of 6: {result:?}");
-            accelerator.devices()[0].fail_after(u32::MAX);
+            accelerator.devices()[0].inject_launch_fault(u32::MAX);
             assert!(on_peers(&domain, Direction::Forward, &mut vector, &x) == expected, "after launch {launch}");
         }
     }
@@ -138,7 +143,7 @@ fn what_cannot_be_done_is_an_error() {
         assert!(error(2, 16).contains("log_n: expected at least 17, got 16"));
         let options = Options { output: Order::BitReversed, ..Options::default() };
         let domain = NttDomain::<blstrs::Scalar>::with_options(&accelerator, 17, options).expect("domain");
-        let accelerator = accelerator.on_devices(accelerator.devices()[..1].to_vec());
+        let accelerator = accelerator.with_devices(accelerator.devices()[..1].to_vec());
         let other = NttDomain::<blstrs::Scalar>::new(&accelerator, 17).expect("domain");
         let mut vector = other.peer_vector().expect("of one device");
         let error = domain.enqueue_on_peers(Direction::Forward, &mut vector).expect_err("an order").to_string();
@@ -154,7 +159,7 @@ fn what_cannot_be_done_is_an_error() {
 fn memory_of_two_devices() {
     for accelerator in alone(None) {
         let second = Device::new(fresh_driver(&accelerator.devices()[0]), None);
-        let both = accelerator.on_devices(vec![accelerator.devices()[0].clone(), second]);
+        let both = accelerator.with_devices(vec![accelerator.devices()[0].clone(), second]);
         let domain = NttDomain::<blstrs::Scalar>::new(&both, 17).expect("domain");
         if accelerator.devices()[0].info().backend == BackendKind::Cuda {
             every_direction(&accelerator, &domain, "two handles of one device");
@@ -188,7 +193,7 @@ fn groups_of_devices() -> Vec<Accelerator> {
         eprintln!("left out: transforms over several CUDA devices, since there are {devices}");
     }
     let counts = (1..).map(|log| 1 << log).take_while(|count| *count <= devices);
-    let first = |count: usize| cuda.as_ref().map(|cuda| cuda.on_devices(cuda.devices()[..count].to_vec()));
+    let first = |count: usize| cuda.as_ref().map(|cuda| cuda.with_devices(cuda.devices()[..count].to_vec()));
     counts.filter_map(first).collect()
 }
 

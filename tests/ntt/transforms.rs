@@ -236,7 +236,7 @@ fn a_failure_leaves_the_vectors<F: NttField>() {
     for accelerator in alone(None) {
         let mut values = vectors.clone();
         for launch in 0.. {
-            accelerator.devices()[0].fail_after(launch);
+            accelerator.devices()[0].inject_launch_fault(launch);
             let result = transform_many(&accelerator, &mut slices(&mut values), &transforms, None);
             if let Err(error) = result {
                 assert!(error.to_string().contains("injected"), "{error}");

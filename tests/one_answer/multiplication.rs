@@ -4,7 +4,7 @@
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use num_bigint::BigUint;
-use proofwarp::msm::{DeviceScalars, Form, Msm, Options, Scalars, msm, msm_with_options};
+use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars, msm, msm_with_options};
 use proofwarp::{Accelerator, Result};
 
 use super::common::points::{Bases, TestCurve};
@@ -92,7 +92,7 @@ fn ways<C: TestCurve>() -> Vec<(&'static str, Way<C>)> {
             if accelerator.devices().is_empty() {
                 return msm.run(scalars, None).map(|(sum, _)| sum);
             }
-            let there = DeviceScalars::upload(accelerator, scalars, Form::Canonical)?;
+            let there = DeviceScalars::upload(accelerator, scalars, ScalarForm::Canonical)?;
             msm.run(&there, None).map(|(sum, _)| sum)
         }),
         ("batch", |accelerator, bases, scalars| {
@@ -139,10 +139,12 @@ fn promises<C: TestCurve>() {
     let inverse = C::Scalar::from(2).pow_vartime([256]).invert().expect("r is odd");
     for bits in [0, 8, 253, 254, 255, u32::MAX] {
         for number in all.iter().step_by(5) {
-            for form in [Form::Canonical, Form::Montgomery] {
+            for form in [ScalarForm::Canonical, ScalarForm::Montgomery] {
                 let (scalar, vector) = match form {
-                    Form::Canonical => (reduced::<C::Scalar>(number), Scalars::canonical(std::slice::from_ref(number))),
-                    Form::Montgomery => {
+                    ScalarForm::Canonical => {
+                        (reduced::<C::Scalar>(number), Scalars::canonical(std::slice::from_ref(number)))
+                    }
+                    ScalarForm::Montgomery => {
                         (reduced::<C::Scalar>(number) * inverse, Scalars::montgomery(std::slice::from_ref(number)))
                     }
                 };

@@ -198,7 +198,7 @@ fn keys_with_points_outside_the_subgroup() {
     let with = |change: &dyn Fn(&mut Parameters<E>)| {
         let mut parameters = good();
         change(&mut parameters);
-        one_answer("a key", |accelerator| ProvingKeyOnDevice::checked(accelerator, parameters.clone()).map(drop))
+        one_answer("a key", |accelerator| ProvingKeyOnDevice::new_checked(accelerator, parameters.clone()).map(drop))
     };
     assert_eq!(with(&|_| ()), Ok(()));
     let expected =

@@ -1,7 +1,7 @@
 //! Sums of multiples of polynomials.
 
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::plonk::steps::Column;
+use proofwarp::plonk::steps::DeviceColumn;
 use proofwarp::plonk::steps::combine::{Sum, enqueue, on_cpu};
 
 use crate::shared::{column, download, every_field, on_devices, random, refused, upload};
@@ -28,8 +28,8 @@ fn combines<F: NttField>() {
         on_devices(|stream| {
             let each: Vec<DeviceVector<F>> = polynomials.iter().map(|p| upload(stream, p)).collect();
             let whole = upload(stream, &polynomials.concat());
-            let apart: Vec<_> = each.iter().map(|vector| Column::new(vector, 0)).collect();
-            let together: Vec<_> = (0..21).map(|k| Column::new(&whole, k * n)).collect();
+            let apart: Vec<_> = each.iter().map(|vector| DeviceColumn::new(vector, 0)).collect();
+            let together: Vec<_> = (0..21).map(|k| DeviceColumn::new(&whole, k * n)).collect();
             for places in [apart, together] {
                 let sums = kinds.iter().map(|(terms, count)| Sum {
                     terms: terms.clone().map(|k| (places[k], factors[k])).collect(),
@@ -49,7 +49,7 @@ fn refuses() {
     on_devices(|stream| {
         let vector = upload::<F>(stream, &random(10, 1));
         let sum = |first: usize, minus: usize| {
-            [Sum { terms: vec![(Column::new(&vector, first), F::one())], minus: random(minus, 2) }]
+            [Sum { terms: vec![(DeviceColumn::new(&vector, first), F::one())], minus: random(minus, 2) }]
         };
         refused(enqueue(stream, 10, &sum(2, 0)), "within 10", "from 2 on");
         refused(enqueue(stream, 4, &sum(2, 5)), "at most 4", "5");

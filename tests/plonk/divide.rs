@@ -1,7 +1,7 @@
 //! Quotients by roots.
 
 use proofwarp::field::NttField;
-use proofwarp::plonk::steps::Place;
+use proofwarp::plonk::steps::StridedColumns;
 use proofwarp::plonk::steps::divide::{enqueue, on_cpu};
 
 use crate::shared::{column, download, every_field, on_devices, random, refused, spread, upload};
@@ -25,7 +25,7 @@ fn divides<F: NttField>() {
             [0, 1, 4, 2, 3].iter().enumerate().map(|(k, count)| random((*count).min(n), k as u64)).collect();
         let roots = [roots, vec![vec![F::ZERO], vec![F::ONE; n.min(2)]]].concat();
         let pairs: Vec<[Vec<F>; 2]> = roots.iter().zip(0..).map(|(roots, seed)| multiple(n, roots, seed)).collect();
-        let place = Place { first: 2, stride: n + 3, count: roots.len() };
+        let place = StridedColumns { first: 2, stride: n + 3, count: roots.len() };
         let length = 2 + roots.len() * (n + 3);
         let of = |which: usize| pairs.iter().map(|pair| pair[which].clone()).collect::<Vec<_>>();
         let mut host = of(0);
@@ -47,7 +47,7 @@ fn drops_remainders<F: NttField>() {
     on_cpu(&mut [&mut host], &roots).expect("on the CPU");
     on_devices(|stream| {
         let mut there = upload(stream, &polynomial);
-        enqueue(stream, 3000, &mut there, Place::packed(3000, 1), &roots).expect("enqueue");
+        enqueue(stream, 3000, &mut there, StridedColumns::packed(3000, 1), &roots).expect("enqueue");
         assert!(download(stream, &there) == host);
     });
 }
@@ -58,7 +58,7 @@ every_field!(drops_remainders);
 fn many_tiles() {
     type F = halo2curves::bn256::Fr;
     let (n, roots) = (300_001, vec![random::<F>(2, 1), vec![F::one()], Vec::new()]);
-    let place = Place::packed(n, 3);
+    let place = StridedColumns::packed(n, 3);
     let polynomials: Vec<Vec<F>> = (2..5).map(|seed| random(n, seed)).collect();
     let mut host = polynomials.clone();
     on_cpu(&mut host.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>(), &roots).expect("on the CPU");
@@ -76,9 +76,9 @@ fn refuses() {
     on_devices(|stream| {
         let mut vector = upload::<F>(stream, &random(10, 1));
         let roots = vec![vec![F::one()]; 2];
-        refused(enqueue(stream, 5, &mut vector, Place::packed(4, 2), &roots), "at least 5", "4");
-        refused(enqueue(stream, 5, &mut vector, Place::packed(6, 2), &roots), "within 10", "2 of 5 every 6");
-        refused(enqueue(stream, 5, &mut vector, Place::packed(5, 1), &roots), "1", "2");
+        refused(enqueue(stream, 5, &mut vector, StridedColumns::packed(4, 2), &roots), "at least 5", "4");
+        refused(enqueue(stream, 5, &mut vector, StridedColumns::packed(6, 2), &roots), "within 10", "2 of 5 every 6");
+        refused(enqueue(stream, 5, &mut vector, StridedColumns::packed(5, 1), &roots), "1", "2");
         assert_eq!(stream.traffic().launches, 0);
     });
     refused(on_cpu::<F>(&mut [], &[Vec::new()]), "0", "1");

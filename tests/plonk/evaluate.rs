@@ -1,7 +1,7 @@
 //! Values of polynomials.
 
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::plonk::steps::Column;
+use proofwarp::plonk::steps::DeviceColumn;
 use proofwarp::plonk::steps::evaluate::{Query, enqueue, on_cpu};
 
 use crate::shared::{column, download, every_field, on_devices, random, refused, upload};
@@ -25,8 +25,8 @@ fn evaluates<F: NttField>() {
         on_devices(|stream| {
             let each: Vec<DeviceVector<F>> = polynomials.iter().map(|p| upload(stream, p)).collect();
             let whole = upload(stream, &[&[F::ONE; 3][..], &polynomials.concat()].concat());
-            let apart: Vec<_> = each.iter().map(|vector| Column::new(vector, 0)).collect();
-            let together: Vec<_> = (0..11).map(|k| Column::new(&whole, 3 + k * n)).collect();
+            let apart: Vec<_> = each.iter().map(|vector| DeviceColumn::new(vector, 0)).collect();
+            let together: Vec<_> = (0..11).map(|k| DeviceColumn::new(&whole, 3 + k * n)).collect();
             for places in [apart, together] {
                 let queries = queries.iter().map(|(k, point)| Query { polynomial: places[*k], point: *point });
                 let values = enqueue(stream, n, &queries.collect::<Vec<_>>(), &points).expect("enqueue");
@@ -47,7 +47,7 @@ fn many_tiles() {
     assert!(expected[1] == polynomial.iter().rfold(F::zero(), |sum, c| sum * points[1] + c));
     on_devices(|stream| {
         let there = upload(stream, &polynomial);
-        let queries = [0, 1].map(|point| Query { polynomial: Column::new(&there, 0), point });
+        let queries = [0, 1].map(|point| Query { polynomial: DeviceColumn::new(&there, 0), point });
         let values = enqueue(stream, polynomial.len(), &queries, &points).expect("enqueue");
         assert!(download(stream, &values) == expected);
     });
@@ -58,7 +58,7 @@ fn refuses() {
     type F = halo2curves::bn256::Fr;
     on_devices(|stream| {
         let vector = upload::<F>(stream, &random(10, 1));
-        let query = |first: usize, point: usize| [Query { polynomial: Column::new(&vector, first), point }];
+        let query = |first: usize, point: usize| [Query { polynomial: DeviceColumn::new(&vector, first), point }];
         refused(enqueue(stream, 0, &query(0, 0), &[F::one()]), "1 to", "0");
         refused(enqueue(stream, 10, &query(1, 0), &[F::one()]), "within 10", "1 of 10 every 0 from 1 on");
         refused(enqueue(stream, 10, &query(usize::MAX, 0), &[F::one()]), "within 10", "1 of 10");

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use proofwarp::field::NttField;
-use proofwarp::plonk::steps::permute::{Missing, enqueue, on_cpu};
-use proofwarp::plonk::steps::{Place, Rows};
+use proofwarp::plonk::steps::lookup_permute::{Missing, enqueue, on_cpu};
+use proofwarp::plonk::steps::{Rows, StridedColumns};
 use rand::Rng;
 
 use crate::common::rng;
@@ -41,8 +41,8 @@ fn holds<F: NttField>(usable: usize, [input, table]: [&[F]; 2], [permuted, besid
 fn agrees<F: NttField>(rows: Rows, lookups: &[[Vec<F>; 2]]) -> Vec<Option<Missing>> {
     let n = rows.n();
     let (inputs_at, tables_at) = (
-        Place { first: 3, stride: n + 5, count: lookups.len() },
-        Place { first: 1, stride: n + 2, count: lookups.len() },
+        StridedColumns { first: 3, stride: n + 5, count: lookups.len() },
+        StridedColumns { first: 1, stride: n + 2, count: lookups.len() },
     );
     let of = |which: usize| lookups.iter().map(|lookup| lookup[which].clone()).collect::<Vec<_>>();
     let length = 3 + lookups.len() * (n + 5);
@@ -143,7 +143,7 @@ fn many_tiles() {
     input[700_000] = -F::one();
     let ([permuted, beside], missing) = on_cpu(rows, &input, &table).expect("on the CPU");
     assert_eq!(missing, Some(Missing { rows: 1, first: 700_000 }));
-    let place = Place::packed(rows.n(), 1);
+    let place = StridedColumns::packed(rows.n(), 1);
     on_devices(|stream| {
         let (inputs, tables) = (upload(stream, &input), upload(stream, &table));
         let there = enqueue(stream, rows, (&inputs, place), (&tables, place)).expect("enqueue");
@@ -158,14 +158,19 @@ fn refuses() {
     let rows = Rows { log_n: 4, usable: 10 };
     on_devices(|stream| {
         let vector = upload::<F>(stream, &random(32, 1));
-        let (two, one) = (Place::packed(16, 2), Place::packed(16, 1));
+        let (two, one) = (StridedColumns::packed(16, 2), StridedColumns::packed(16, 1));
         refused(enqueue(stream, rows, (&vector, two), (&vector, one)), "2", "1");
-        let far = Place { first: 17, stride: 16, count: 1 };
+        let far = StridedColumns { first: 17, stride: 16, count: 1 };
         refused(enqueue(stream, rows, (&vector, far), (&vector, one)), "within 32", "1 of 16 every 16 from 17 on");
         refused(enqueue(stream, Rows { usable: 16, ..rows }, (&vector, one), (&vector, one)), "below 16", "16");
         refused(enqueue(stream, Rows { log_n: 40, usable: 1 }, (&vector, one), (&vector, one)), "at most", "40");
         assert_eq!(stream.traffic().launches, 0);
-        let none = enqueue(stream, rows, (&vector, Place { count: 0, ..one }), (&vector, Place { count: 0, ..one }));
+        let none = enqueue(
+            stream,
+            rows,
+            (&vector, StridedColumns { count: 0, ..one }),
+            (&vector, StridedColumns { count: 0, ..one }),
+        );
         assert!(none.expect("no lookups").columns.is_empty());
     });
     refused(on_cpu::<F>(rows, &random(15, 1), &random(16, 1)), "16", "15");

@@ -5,7 +5,7 @@ use proofwarp::Accelerator;
 use proofwarp::BackendKind;
 use proofwarp::field::NttField;
 use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain};
-use proofwarp::plonk::steps::Place;
+use proofwarp::plonk::steps::StridedColumns;
 use proofwarp::plonk::steps::pieces::Cosets;
 
 use crate::common::accelerators_with_devices;
@@ -55,7 +55,7 @@ fn gives_pieces<F: NttField>() {
         let mut host = parts.clone();
         cosets.on_cpu(&mut host.iter_mut().map(Vec::as_mut_slice).collect::<Vec<_>>()).expect("on the CPU");
         assert!(host == pieces, "{log_n} {q}");
-        let place = Place { first: 1, stride: n + 3, count: q };
+        let place = StridedColumns { first: 1, stride: n + 3, count: q };
         crate::shared::on_devices(|stream| {
             let spread = |columns: &[Vec<F>]| crate::shared::spread(columns, place, 1 + q * (n + 3));
             let mut there = upload(stream, &spread(&parts));
@@ -82,10 +82,10 @@ fn quotient_of_polynomials() {
         // c has the same values on the subgroup.
         let mut values = [a.clone(), b.clone()];
         for polynomial in &mut values {
-            extended.small().forward(polynomial).expect("forward");
+            extended.base_domain().forward(polynomial).expect("forward");
         }
         let mut c: Vec<F> = values[0].iter().zip(&values[1]).map(|(a, b)| a * b).collect();
-        extended.small().inverse(&mut c).expect("inverse");
+        extended.base_domain().inverse(&mut c).expect("inverse");
         let columns = upload(&mut stream, &[&a[..], &b, &c].concat());
         let mut all = Vec::new();
         for coset in 0..q {
@@ -94,8 +94,8 @@ fn quotient_of_polynomials() {
             all.extend((0..n).map(|i| values[i] * values[n + i] - values[2 * n + i]));
         }
         let mut parts = upload(&mut stream, &all);
-        extended.small().enqueue(Direction::Inverse, &mut stream, &mut parts).expect("inverse");
-        cosets.enqueue(&mut stream, &mut parts, Place::packed(n, q)).expect("pieces");
+        extended.base_domain().enqueue(Direction::Inverse, &mut stream, &mut parts).expect("inverse");
+        cosets.enqueue(&mut stream, &mut parts, StridedColumns::packed(n, q)).expect("pieces");
         let h = download(&mut stream, &parts);
         let x = random::<F>(1, 3)[0];
         let [a, b, c, h] = [&a[..], &b, &c, &h].map(|polynomial| evaluate(polynomial, x));
@@ -127,9 +127,9 @@ fn refuses() {
     let cosets = Cosets::new(3, 1, zeta, 2).expect("cosets");
     crate::shared::on_devices(|stream| {
         let mut vector = upload::<F>(stream, &random(16, 1));
-        refused(cosets.enqueue(stream, &mut vector, Place::packed(8, 1)), "2", "1");
-        refused(cosets.enqueue(stream, &mut vector, Place::packed(7, 2)), "at least 8", "7");
-        refused(cosets.enqueue(stream, &mut vector, Place::packed(9, 2)), "within 16", "2 of 8 every 9");
+        refused(cosets.enqueue(stream, &mut vector, StridedColumns::packed(8, 1)), "2", "1");
+        refused(cosets.enqueue(stream, &mut vector, StridedColumns::packed(7, 2)), "at least 8", "7");
+        refused(cosets.enqueue(stream, &mut vector, StridedColumns::packed(9, 2)), "within 16", "2 of 8 every 9");
         assert_eq!(stream.traffic().launches, 0);
     });
     refused(cosets.on_cpu(&mut [&mut [F::one(); 8][..], &mut [F::one(); 7]]), "8", "7");

@@ -1,8 +1,8 @@
 //! Factors and grand products.
 
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::plonk::steps::factors::{Challenges, Factors, Lookup, Set};
-use proofwarp::plonk::steps::{Column, Rows, factors, products};
+use proofwarp::plonk::steps::product_factors::{Challenges, Factors, Lookup, Set};
+use proofwarp::plonk::steps::{DeviceColumn, Rows, product_factors, products};
 
 use crate::shared::{column, download, every_field, on_devices, random, refused, upload};
 
@@ -116,7 +116,7 @@ fn factors_of_columns<F: NttField>() {
         let host = {
             let column = |k: usize| columns[k].as_slice();
             let (sets, lookups) = of(&sets, &lookups, column);
-            factors::on_cpu(rows, challenges, &sets, &lookups).expect("on the CPU")
+            product_factors::on_cpu(rows, challenges, &sets, &lookups).expect("on the CPU")
         };
         let place = |row: usize| rows.omega::<F>().pow_vartime([row as u64]);
         let defined = |row: usize| {
@@ -132,14 +132,15 @@ fn factors_of_columns<F: NttField>() {
             let whole = upload(stream, &columns.concat());
             let each: Vec<DeviceVector<F>> = columns.iter().map(|column| upload(stream, column)).collect();
             let z = {
-                let (sets, lookups) = of(&sets, &lookups, |k| Column::new(&whole, k * n));
-                let factors = factors::enqueue(stream, rows, challenges, &sets, &lookups).expect("enqueue");
-                products::enqueue(stream, rows, &factors, &[4, 1, 1, 1]).expect("enqueue")
+                let (sets, lookups) = of(&sets, &lookups, |k| DeviceColumn::new(&whole, k * n));
+                let factors = product_factors::enqueue(stream, rows, challenges, &sets, &lookups).expect("enqueue");
+                products::enqueue(stream, rows, &product_factors, &[4, 1, 1, 1]).expect("enqueue")
             };
             assert!(download(stream, &z) == expected, "{rows:?}");
-            let (sets, lookups) = of(&sets, &lookups, |k| Column::new(&each[k], 0));
-            let factors = factors::enqueue(stream, rows, challenges, &sets, &lookups).expect("enqueue");
-            for (there, host) in [(&factors.numerators, &host.numerators), (&factors.denominators, &host.denominators)]
+            let (sets, lookups) = of(&sets, &lookups, |k| DeviceColumn::new(&each[k], 0));
+            let factors = product_factors::enqueue(stream, rows, challenges, &sets, &lookups).expect("enqueue");
+            for (there, host) in
+                [(&product_factors.numerators, &host.numerators), (&product_factors.denominators, &host.denominators)]
             {
                 assert!(download(stream, there) == *host, "{rows:?}");
             }
@@ -174,11 +175,11 @@ fn refuses() {
         refused(products::enqueue(stream, rows, &there, &[3]), "24", "16");
         refused(products::enqueue(stream, rows, &there, &[usize::MAX, 2]), "fewer", "2 chains");
         let challenges = Challenges { beta: F::from(1), gamma: F::from(2) };
-        let far = Column::new(&there.denominators, 1);
+        let far = DeviceColumn::new(&there.denominators, 1);
         let set = Set { columns: vec![[far; 2]], first: 0 };
-        refused(factors::enqueue(stream, rows, challenges, &[set], &[]), "within 8", "from 1 on");
+        refused(product_factors::enqueue(stream, rows, challenges, &[set], &[]), "within 8", "from 1 on");
         assert_eq!(stream.traffic().launches, 0);
-        let none = factors::enqueue(stream, rows, challenges, &[], &[]).expect("none");
+        let none = product_factors::enqueue(stream, rows, challenges, &[], &[]).expect("none");
         assert!(products::enqueue(stream, rows, &none, &[]).expect("none").is_empty());
     });
     refused(products::on_cpu(rows, &Factors { numerators, denominators }, &[2]), "16", "8");

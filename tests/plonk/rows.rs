@@ -2,8 +2,8 @@
 
 use ff::FromUniformBytes;
 use proofwarp::field::NttField;
-use proofwarp::plonk::steps::Place;
-use proofwarp::plonk::steps::rows::{enqueue, enqueue_uniform, on_cpu, uniform_on_cpu};
+use proofwarp::plonk::steps::StridedColumns;
+use proofwarp::plonk::steps::blinding::{enqueue, enqueue_uniform, on_cpu, uniform_on_cpu};
 use rand::RngCore;
 
 use crate::common::rng;
@@ -11,7 +11,7 @@ use crate::shared::{column, download, every_field, on_devices, random, refused, 
 
 fn fills<F: NttField>() {
     for (n, rows) in [(2, 1..2), (16, 10..16), (16, 11..16), (4096, 4090..4096), (1000, 0..1000), (8, 3..3)] {
-        let place = Place { first: 3, stride: n + 1, count: 5 };
+        let place = StridedColumns { first: 3, stride: n + 1, count: 5 };
         let columns = column::<F>(3 + 5 * (n + 1), 1);
         let values = random::<F>(5 * rows.len(), 2);
         let mut expected = columns.clone();
@@ -64,13 +64,21 @@ fn refuses() {
     let values = random::<F>(4, 1);
     on_devices(|stream| {
         let mut vector = upload::<F>(stream, &random(16, 1));
-        let place = Place::packed(8, 2);
+        let place = StridedColumns::packed(8, 2);
         refused(enqueue(stream, 8, &mut vector, place, 6..9, &values), "within 0 to 8", "6 to 9");
         refused(enqueue(stream, 8, &mut vector, place, 5..8, &values), "6", "4");
-        refused(enqueue(stream, 8, &mut vector, Place { stride: 7, ..place }, 6..8, &values), "at least 8", "7");
-        refused(enqueue(stream, 8, &mut vector, Place { first: 1, ..place }, 6..8, &values), "within 16", "from 1 on");
+        refused(
+            enqueue(stream, 8, &mut vector, StridedColumns { stride: 7, ..place }, 6..8, &values),
+            "at least 8",
+            "7",
+        );
+        refused(
+            enqueue(stream, 8, &mut vector, StridedColumns { first: 1, ..place }, 6..8, &values),
+            "within 16",
+            "from 1 on",
+        );
         refused(enqueue_uniform::<F>(stream, &[0; 65]), "a multiple of 64", "65");
         assert_eq!(stream.traffic().launches, 0);
     });
-    refused(on_cpu(8, &mut random::<F>(16, 1), Place::packed(8, 2), 7..8, &values), "2", "4");
+    refused(on_cpu(8, &mut random::<F>(16, 1), StridedColumns::packed(8, 2), 7..8, &values), "2", "4");
 }

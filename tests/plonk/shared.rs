@@ -4,7 +4,7 @@ use ff::Field;
 use proofwarp::Error;
 use proofwarp::backend::Stream;
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::plonk::steps::Place;
+use proofwarp::plonk::steps::StridedColumns;
 use rand::Rng;
 
 use crate::common::{accelerators_with_devices, rng};
@@ -28,7 +28,7 @@ pub fn random<F: Field>(length: usize, seed: u64) -> Vec<F> {
 }
 
 /// Columns at a place in a vector whose other elements are 7.
-pub fn spread<F: NttField>(columns: &[Vec<F>], place: Place, length: usize) -> Vec<F> {
+pub fn spread<F: NttField>(columns: &[Vec<F>], place: StridedColumns, length: usize) -> Vec<F> {
     let mut all = vec![F::from(7); length];
     for (k, column) in columns.iter().enumerate() {
         all[place.start(k)..][..column.len()].copy_from_slice(column);

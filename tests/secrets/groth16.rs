@@ -110,14 +110,14 @@ pub fn aborted(accelerator: &Accelerator) {
 
 /// A device fails at several steps, and the host goes on.
 pub fn failed(accelerator: &Accelerator) {
-    let free = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+    let free = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
     for launches in [0, 5, 20, 50] {
         with_batch(&free, false, |batch| {
             if let Some(device) = free.devices().first() {
-                device.fail_after(launches);
+                device.inject_launch_fault(launches);
             }
             run(&free, batch, None);
-            free.devices().iter().for_each(|device| device.fail_after(u32::MAX));
+            free.devices().iter().for_each(|device| device.inject_launch_fault(u32::MAX));
         });
     }
 }

@@ -8,13 +8,13 @@ use ff::Field;
 use proofwarp::columns::Argument;
 use proofwarp::groth16::Witness;
 use proofwarp::matrix::Csr;
-use proofwarp::matrix::dense::Dense;
+use proofwarp::matrix::dense::DenseMatrix;
 use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy};
 use proofwarp::msm::Scalars;
 use proofwarp::sumcheck::Columns;
 use proofwarp::{Accelerator, BackendKind};
 use proofwarp_bellperson::Evaluations;
-use proofwarp_bellperson::capture::{Capture, Count, Values};
+use proofwarp_bellperson::recorder::{Count, SynthesisRecorder, Values};
 
 /// A product of secrets.
 struct Product([Scalar; 2]);
@@ -60,10 +60,10 @@ fn types_that_hold_secrets() {
     let secrets = [a, b, a * b];
     let says_nothing = |what, printed: &dyn Debug| says_nothing(what, printed, &secrets);
     says_nothing("Witness", &Witness { inputs: &secrets, aux: &secrets, evaluations: Some([&secrets; 3]) });
-    let assignment = || Capture::<_, Count>::of(Product([a, b])).expect("a circuit");
+    let assignment = || SynthesisRecorder::<_, Count>::of(Product([a, b])).expect("a circuit");
     says_nothing("Capture", &assignment());
     says_nothing("Values", &Values { inputs: &secrets, aux: &assignment().aux });
-    let evaluated = Capture::<_, Evaluations<Scalar>>::of(Product([a, b])).expect("a circuit");
+    let evaluated = SynthesisRecorder::<_, Evaluations<Scalar>>::of(Product([a, b])).expect("a circuit");
     assert!(evaluated.record.vectors[0].contains(&a));
     says_nothing("Evaluated", &evaluated);
     says_nothing("Evaluations", &evaluated.record);
@@ -74,7 +74,7 @@ fn types_that_hold_secrets() {
     let text = format!("{:x?}", Columns::host(&[&tower]));
     assert!(!text.contains("123456789ab"), "{text}");
     let host = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
-    says_nothing("Dense", &Dense::vector(&host, &secrets).expect("a vector"));
+    says_nothing("Dense", &DenseMatrix::vector(&host, &secrets).expect("a vector"));
     let matrix = Csr::from_rows(2, [vec![(0, Scalar::ONE)]]).expect("a matrix");
     let matrix = DynamicCsr::new(&host, matrix, Policy::default()).expect("a matrix");
     matrix.update(&[Change { row: 0, column: 1, action: Action::Set(a) }]).expect("a change");

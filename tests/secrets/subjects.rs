@@ -9,10 +9,10 @@ use proofwarp::backend::Abort;
 use proofwarp::columns::{Argument, Operation, enqueue, on_cpu};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{DeviceVector, HostVector, NttField};
-use proofwarp::matrix::dense::{Dense, Method, Options};
+use proofwarp::matrix::dense::{DenseMatrix, Method, Options};
 use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy, Threshold};
 use proofwarp::matrix::{Csr, SparseMatrix};
-use proofwarp::msm::{Form, Msm, Scalars};
+use proofwarp::msm::{Msm, ScalarForm, Scalars};
 use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain};
 use proofwarp::sumcheck::{BoundTranscript, Claim, Columns, HashTranscript, prove};
 use proofwarp::{Accelerator, BackendKind, Error};
@@ -98,7 +98,7 @@ where
     }
     multiplication.run_batch(&[Scalars::elements(&secrets); 3], None).expect("sums");
     if !accelerator.devices().is_empty() {
-        let there = multiplication.upload_scalars(bytes(), Form::Canonical).expect("scalars");
+        let there = multiplication.upload_scalars(bytes(), ScalarForm::Canonical).expect("scalars");
         multiplication.run(&there, None).expect("a sum");
     }
     let aborted = multiplication.run(&*secrets, Some(&abort_after(1)));
@@ -186,15 +186,16 @@ const ROWS_OF_COLUMNS: i64 = 256;
 
 fn dense(accelerator: &Accelerator) {
     let (secrets, numbers) = (Secrets::<Fr>::new(), public::<Fr>(COUNT, 2));
-    let [a, b] = [&secrets.0, &numbers].map(|all| Dense::upload(accelerator, all, ROWS, COUNT / ROWS).expect("a"));
+    let [a, b] =
+        [&secrets.0, &numbers].map(|all| DenseMatrix::upload(accelerator, all, ROWS, COUNT / ROWS).expect("a"));
     for method in [Method::Lazy, Method::Montgomery] {
         let product = a.multiply(&b.transposed(), &Options::default().method(method), None).expect("a product");
         drop(Secrets(product.download().expect("entries")));
         let product = b.transposed().multiply(&a, &Options::default().method(method), None).expect("a product");
-        assert!(product.check_product::<Fr, _, _>(&b.transposed(), &a, 1, &mut rng(1)).expect("a check").holds());
+        assert!(product.check_product::<Fr, _, _>(&b.transposed(), &a, 1, &mut rng(1)).expect("a check").is_valid());
         drop(Secrets(product.download().expect("entries")));
     }
-    let x = Dense::vector(accelerator, &numbers[..COUNT / ROWS]).expect("a vector");
+    let x = DenseMatrix::vector(accelerator, &numbers[..COUNT / ROWS]).expect("a vector");
     drop(Secrets(a.times_vector(&x).expect("a product").download().expect("entries")));
     drop(Secrets(a.transposed().download().expect("entries")));
 }
@@ -281,7 +282,7 @@ fn columns(accelerator: &Accelerator) {
     }
     let mut result = Secrets::<Fr>::zeros(COUNT / 2);
     columns[0].download(&mut stream, &mut result).expect("a column");
-    stream.wait(None).expect("all is done");
+    stream.synchronize(None).expect("all is done");
 }
 
 fn number_of_device<'a>() -> [Argument<'a, DeviceVector<Fr>>; 3] {

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    Batch, BatchProof, BoundTranscript, Claim, Columns, HashTranscript, MAX_COLUMNS, Message, Place, Proof,
-    SumcheckField, Term, prove, unsliced, verify,
+    Batch, BatchProof, BoundTranscript, Claim, ColumnOwnership, Columns, HashTranscript, MAX_COLUMNS, Proof,
+    RoundPolynomial, SumcheckField, Term, prove, unbitslice_column, verify,
 };
 use proofwarp::{Accelerator, BackendKind};
 use sha2::{Digest, Sha256};
@@ -25,9 +25,9 @@ fn root<F: SumcheckField>(columns: &[Vec<F>]) -> [u8; 32] {
 }
 
 /// The point of random messages that are bound to a commitment, and what is claimed there.
-fn random_messages<F: SumcheckField>(claim: &Claim<F>, commitment: Option<&[u8]>) -> (Vec<Message<F>>, F) {
+fn random_messages<F: SumcheckField>(claim: &Claim<F>, commitment: Option<&[u8]>) -> (Vec<RoundPolynomial<F>>, F) {
     let mut rng = rng(1);
-    let message = |_| Message::new(vec![F::random(&mut rng), F::random(&mut rng)]);
+    let message = |_| RoundPolynomial::new(vec![F::random(&mut rng), F::random(&mut rng)]);
     let messages: Vec<_> = (0..claim.variables()).map(message).collect();
     let mut recorder = Recorder::new(b"tests", true);
     let bound = match commitment {
@@ -158,7 +158,7 @@ fn elements_of<F: SumcheckField>(claim: &Claim<F>) -> Vec<F> {
 fn alike<F: SumcheckField>() -> Vec<Claim<F>> {
     let f = F::from_number;
     let term = |coefficient: u64, columns: &[usize]| Term { coefficient: f(coefficient), columns: columns.to_vec() };
-    let of = |terms: &[Term<F>]| Claim::of_terms(2, terms.to_vec());
+    let of = |terms: &[Term<F>]| Claim::sum_of_products(2, terms.to_vec());
     let two = of(&[term(2, &[0, 1]), term(4, &[3])]);
     let mut all = vec![
         two.clone(),
@@ -172,7 +172,7 @@ fn alike<F: SumcheckField>() -> Vec<Claim<F>> {
         two.clone().with_columns(5),
         two.clone().with_columns(6),
         two.clone().sum(f(1)),
-        Claim::of_terms(3, two.terms().to_vec()),
+        Claim::sum_of_products(3, two.terms().to_vec()),
     ];
     let points = [vec![f(0), f(0)], vec![f(0), f(1)], vec![f(1), f(0)]];
     all.extend(points.map(|point| two.clone().with_eq(point)));
@@ -221,7 +221,7 @@ type Call<'a> = Box<dyn Fn() -> proofwarp::Result<()> + 'a>;
 /// Sizes that no memory has: errors, at once.
 #[test]
 fn hostile_sizes() {
-    let proof = Proof { messages: vec![Message::new(vec![Ghash(1), Ghash(2)]); 2], finals: vec![Ghash(1); 2] };
+    let proof = Proof { messages: vec![RoundPolynomial::new(vec![Ghash(1), Ghash(2)]); 2], finals: vec![Ghash(1); 2] };
     let product = |columns: &[usize]| Claim::<Ghash>::product(2, columns);
     let wide = |columns: usize| product(&[0, 1]).with_columns(columns);
     let verified = |claim: &Claim<Ghash>| verify(claim, &proof, unbound(&mut transcript())).map(|_| ());
@@ -244,8 +244,12 @@ fn hostile_sizes() {
         ("from_bytes, 2^24 - 1 columns", "bytes of the proof", Box::new(|| read(&wide(MAX_COLUMNS), 64))),
         ("batch, 2^60 columns", &columns, Box::new(|| batch(wide(1 << 60)))),
         ("batch, 2^24 - 1 columns", "bytes of the proof", Box::new(|| batch(wide(MAX_COLUMNS)))),
-        ("unsliced, 2^62 rows", "words of a column", Box::new(|| unsliced(&[], 1 << 62).map(|_| ()))),
-        ("unsliced, usize::MAX rows", "words of a column", Box::new(|| unsliced(&[0; 4096], usize::MAX).map(|_| ()))),
+        ("unsliced, 2^62 rows", "words of a column", Box::new(|| unbitslice_column(&[], 1 << 62).map(|_| ()))),
+        (
+            "unsliced, usize::MAX rows",
+            "words of a column",
+            Box::new(|| unbitslice_column(&[0; 4096], usize::MAX).map(|_| ())),
+        ),
         (
             "prove, 33 variables",
             "at most 32",
@@ -257,9 +261,13 @@ fn hostile_sizes() {
         (
             "memory, u32::MAX variables",
             "at most 32",
-            Box::new(|| Claim::<Ghash>::product(u32::MAX, &[0]).device_bytes(Place::Host, 1).map(|_| ())),
+            Box::new(|| Claim::<Ghash>::product(u32::MAX, &[0]).device_bytes(ColumnOwnership::Host, 1).map(|_| ())),
         ),
-        ("memory, column 2^60", &columns, Box::new(|| product(&[1 << 60]).device_bytes(Place::Host, 1).map(|_| ()))),
+        (
+            "memory, column 2^60",
+            &columns,
+            Box::new(|| product(&[1 << 60]).device_bytes(ColumnOwnership::Host, 1).map(|_| ())),
+        ),
     ];
     for (name, expected, run) in cases {
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| panic!("{name} panics"));
@@ -268,7 +276,7 @@ fn hostile_sizes() {
     }
     // As much as there can be: a number, however large.
     let most = Claim::<blstrs::Scalar>::product(32, &[0]).with_columns(MAX_COLUMNS);
-    let bytes = most.device_bytes(Place::HostBase, u32::MAX).expect("a number");
+    let bytes = most.device_bytes(ColumnOwnership::HostBase, u32::MAX).expect("a number");
     assert!(bytes > (MAX_COLUMNS as u64) << 37, "{bytes}");
 }
 
@@ -280,7 +288,7 @@ fn random_proofs<F: SumcheckField>() {
         let claim = Claim::product(n, &[0, 1]).with_eq(vec![F::from_number(u64::from(trial % 2)); n as usize]);
         let claim = claim.sum(F::random(&mut rng));
         let mut elements = |count| (0..count).map(|_| F::random(&mut rng)).collect::<Vec<_>>();
-        let messages = (0..n).map(|_| Message::new(elements(3))).collect();
+        let messages = (0..n).map(|_| RoundPolynomial::new(elements(3))).collect();
         let proof = Proof { messages, finals: elements(2) };
         assert!(verify(&claim, &proof, unbound(&mut transcript())).is_err(), "{trial}");
     }

@@ -41,7 +41,7 @@ where
         };
         let column = |_| (0..1usize << claim.variables()).map(&mut element).collect::<Vec<_>>();
         let columns: Vec<Vec<F::Base>> = (0..columns).map(column).collect();
-        let lifted = columns.iter().map(|column| column.iter().map(|a| F::of_base(*a)).collect()).collect();
+        let lifted = columns.iter().map(|column| column.iter().map(|a| F::from_base(*a)).collect()).collect();
         let case = Case::new(claim, lifted);
         let expected = case.prove(&cpu(), Lying::Host, &Options::default());
         case.check(&expected);
@@ -61,7 +61,7 @@ where
             for accelerator in accelerators_with_devices() {
                 let mut stream = accelerator.devices()[0].stream().expect("stream");
                 let vector = DeviceVector::upload(&mut stream, &self.columns.concat()).expect("memory");
-                stream.wait(None).expect("upload");
+                stream.synchronize(None).expect("upload");
                 self.proves(&accelerator, Columns::device_base(&vector), &options);
                 let pinned: Vec<_> = self.columns.iter().map(|column| page_locked(&accelerator, column)).collect();
                 self.proves(&accelerator, Columns::pinned_base(&pinned.iter().collect::<Vec<_>>()), &options);
@@ -93,9 +93,9 @@ fn terms_and_eq<F: SumcheckField<Base: PrimeField>>() {
     for variables in [0, 1, 4, 8] {
         let mut term = |columns: &[usize]| Term { coefficient: F::random(&mut rng), columns: columns.to_vec() };
         let terms = vec![term(&[0, 1, 1]), term(&[2]), term(&[0, 2])];
-        Below::<F>::new(Claim::of_terms(variables, terms.clone()), 4, 1).agrees();
+        Below::<F>::new(Claim::sum_of_products(variables, terms.clone()), 4, 1).agrees();
         let point: Vec<F> = (0..variables).map(|_| F::random(&mut rng)).collect();
-        Below::<F>::new(Claim::of_terms(variables, terms).with_eq(point.clone()), 3, 2).agrees();
+        Below::<F>::new(Claim::sum_of_products(variables, terms).with_eq(point.clone()), 3, 2).agrees();
         Below::<F>::new(Claim::product(variables, &[1, 0]).with_eq(point), 2, 3).agrees();
     }
 }
@@ -259,12 +259,12 @@ fn numbers_from_the_modulus_on() {
     let columns: Vec<Vec<Goldilocks>> = (0..3).map(|k| (0..64).map(|i| number(i + k)).collect()).collect();
     let tight: Vec<Vec<Goldilocks2>> = columns
         .iter()
-        .map(|column| column.iter().map(|a| Goldilocks2::of_base(*a + Goldilocks::ZERO)).collect())
+        .map(|column| column.iter().map(|a| Goldilocks2::from_base(*a + Goldilocks::ZERO)).collect())
         .collect();
     let case = Case::new(Claim::product(6, &[0, 1, 2]), tight);
     let expected = case.prove(&cpu(), Lying::Host, &Options::default());
     let loose: Vec<Vec<Goldilocks2>> =
-        columns.iter().map(|column| column.iter().map(|a| Goldilocks2::of_base(*a)).collect()).collect();
+        columns.iter().map(|column| column.iter().map(|a| Goldilocks2::from_base(*a)).collect()).collect();
     for accelerator in accelerators_and_cpu() {
         let options = Options { tail: Some(0), ..Options::default() };
         let slices: Vec<&[Goldilocks]> = columns.iter().map(Vec::as_slice).collect();

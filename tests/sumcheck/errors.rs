@@ -2,7 +2,7 @@
 
 use ff::Field;
 use proofwarp::field::ghash::Ghash;
-use proofwarp::sumcheck::{Claim, Columns, Options, Path, Prover, Term, prove, prove_with};
+use proofwarp::sumcheck::{Claim, Columns, KernelPath, Options, Prover, Term, prove, prove_with};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices};
@@ -31,9 +31,9 @@ fn what_does_not_fit() {
         refused(Claim::product(33, &[0]), &[a], "variables: expected at most 32, got 33");
         refused(Claim::product(3, &[]), &[a], "degree of term 0: expected 1 to 6, got 0");
         refused(Claim::product(3, &[0; 7]), &[a], "degree of term 0: expected 1 to 6, got 7");
-        refused(Claim::of_terms(3, vec![]), &[a], "number of terms: expected at least 1, got 0");
+        refused(Claim::sum_of_products(3, vec![]), &[a], "number of terms: expected at least 1, got 0");
         let term = |columns: usize| Term { coefficient: Ghash::ONE, columns: vec![0; columns] };
-        refused(Claim::of_terms(3, vec![term(2), term(0)]), &[a], "degree of term 1: expected 1 to 6, got 0");
+        refused(Claim::sum_of_products(3, vec![term(2), term(0)]), &[a], "degree of term 1: expected 1 to 6, got 0");
         let point = vec![Ghash::ONE; 2];
         refused(Claim::product(3, &[0]).with_eq(point), &[a], "coordinates of eq's point: expected 3, got 2");
     }
@@ -101,7 +101,7 @@ fn calls_out_of_order() {
 #[test]
 fn paths_that_are_not_there() {
     let case = Case::<blstrs::Scalar>::product(3, 2, 4);
-    let options = Options { path: Some(Path::Clmad), tail: Some(0), rounds_a_pass: None };
+    let options = Options { path: Some(KernelPath::Clmad), tail: Some(0), rounds_a_pass: None };
     for accelerator in accelerators_and_cpu() {
         let columns = Columns::host(&case.slices());
         let error = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &options, None);

@@ -45,10 +45,10 @@ fn a_failure_at_each_launch() {
         let expected = case.prove(&cpu(), Lying::Host, &ON_DEVICE);
         for forced in alone(None) {
             let device = forced.devices()[0].clone();
-            let free = Accelerator::automatic().expect("settings").on_devices(vec![device.clone()]);
+            let free = Accelerator::automatic().expect("settings").with_devices(vec![device.clone()]);
             let mut failed = 0;
             for launches in 0..100 {
-                device.fail_after(launches);
+                device.inject_launch_fault(launches);
                 let columns = Columns::host(&case.slices());
                 let proved = prove_with(&forced, &case.claim, columns, unbound(&mut transcript()), &ON_DEVICE, None);
                 let error = match proved {
@@ -60,7 +60,7 @@ fn a_failure_at_each_launch() {
                 };
                 assert!(error.contains("failure injected"), "{error}");
                 failed += 1;
-                device.fail_after(launches);
+                device.inject_launch_fault(launches);
                 let columns = Columns::host(&case.slices());
                 let proved = prove_with(&free, &case.claim, columns, unbound(&mut transcript()), &ON_DEVICE, None);
                 let (proof, report) = proved.expect("the host takes over");
@@ -79,7 +79,7 @@ fn a_failure_leaves_kept_columns() {
     let case = Case::<Ghash>::product(6, 2, 5);
     for accelerator in alone(None) {
         let vector = case.upload(&accelerator);
-        accelerator.devices()[0].fail_after(3);
+        accelerator.devices()[0].inject_launch_fault(3);
         let result = prove_with(
             &accelerator,
             &case.claim,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proofwarp::backend::{
-    Arg, Device, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned,
+    Arg, Device, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
     StreamHandle,
 };
 use proofwarp::{Accelerator, BackendKind, Result};
@@ -20,8 +20,8 @@ pub fn faulty() -> Vec<(Accelerator, Accelerator, Flip)> {
         let flip = Flip::new(AtomicI64::new(-1));
         let driver = Faulty { inner: fresh_driver(&forced.devices()[0]), flip: flip.clone() };
         let devices = vec![Device::new(Box::new(driver), None)];
-        let free = Accelerator::automatic().expect("settings").on_devices(devices.clone());
-        (forced.on_devices(devices), free, flip)
+        let free = Accelerator::automatic().expect("settings").with_devices(devices.clone());
+        (forced.with_devices(devices), free, flip)
     };
     // Its copies are those that the tests count.
     let all = accelerators_with_devices();
@@ -53,20 +53,20 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.memory_free(memory) }
     }
 
-    fn has_parts(&self) -> bool {
-        self.inner.has_parts()
+    fn supports_suballocation(&self) -> bool {
+        self.inner.supports_suballocation()
     }
 
-    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         // SAFETY: passed on from the caller.
-        unsafe { self.inner.memory_part(memory, offset, bytes) }
+        unsafe { self.inner.sub_buffer(memory, offset, bytes) }
     }
 
-    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+    fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
         self.inner.pinned_allocate(bytes)
     }
 
-    unsafe fn pinned_free(&self, pinned: Pinned) {
+    unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         // SAFETY: as the caller says.
         unsafe { self.inner.pinned_free(pinned) }
     }
@@ -95,9 +95,9 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.event_free(event) }
     }
 
-    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+    unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
         // SAFETY: as the caller says.
-        unsafe { self.inner.event_passed(event) }
+        unsafe { self.inner.event_query(event) }
     }
 
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
@@ -115,7 +115,7 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.stream_wait(stream, event) }
     }
 
-    unsafe fn copy_in(
+    unsafe fn copy_h2d(
         &self,
         stream: StreamHandle,
         to: MemoryHandle,
@@ -124,10 +124,10 @@ unsafe impl Driver for Faulty {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: as the caller says.
-        unsafe { self.inner.copy_in(stream, to, offset, from, bytes) }
+        unsafe { self.inner.copy_h2d(stream, to, offset, from, bytes) }
     }
 
-    unsafe fn copy_out(
+    unsafe fn copy_d2h(
         &self,
         stream: StreamHandle,
         to: *mut u8,
@@ -137,7 +137,7 @@ unsafe impl Driver for Faulty {
     ) -> Result<()> {
         // SAFETY: as the caller says; the copy is done when the bit is flipped, and there is a byte.
         unsafe {
-            self.inner.copy_out(stream, to, from, offset, bytes)?;
+            self.inner.copy_d2h(stream, to, from, offset, bytes)?;
             if bytes > 0 && self.flip.fetch_sub(1, Ordering::SeqCst) == 0 {
                 self.inner.stream_synchronize(stream)?;
                 *to ^= 1;
@@ -166,15 +166,15 @@ unsafe impl Driver for Faulty {
         self.inner.kernel(source, name)
     }
 
-    fn specialises(&self) -> bool {
-        self.inner.specialises()
+    fn jits_per_launch_shape(&self) -> bool {
+        self.inner.jits_per_launch_shape()
     }
 
     unsafe fn launch(
         &self,
         stream: StreamHandle,
         kernel: KernelHandle,
-        shape: LaunchShape,
+        shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
         // SAFETY: as the caller says.

@@ -2,7 +2,9 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, Columns, Options, Path, Proof, Prover, SumcheckField, Term, prove_with, unsliced};
+use proofwarp::sumcheck::{
+    Claim, Columns, KernelPath, Options, Proof, Prover, SumcheckField, Term, prove_with, unbitslice_column,
+};
 use proofwarp::{Abort, Accelerator, BackendKind};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices};
@@ -56,7 +58,7 @@ fn terms<F: SumcheckField>() {
     // All columns once, which is a product but for its coefficient.
     for degree in 1..=5 {
         let term = Term { coefficient: F::from_number(3), columns: (0..degree).rev().collect() };
-        agrees(&Case::random(Claim::of_terms(4, vec![term]), degree, degree as u64), &[ON_DEVICE]);
+        agrees(&Case::random(Claim::sum_of_products(4, vec![term]), degree, degree as u64), &[ON_DEVICE]);
     }
     for (variables, degree) in [(0, 2), (1, 1), (2, 6), (3, 5), (5, 3), (8, 4)] {
         agrees(&Case::<F>::terms(variables, degree, 40 + u64::from(variables)), &[ON_DEVICE]);
@@ -184,8 +186,8 @@ fn bit_sliced_columns() {
     for column in &case.columns {
         let bits: Vec<u128> = column.iter().map(|element| element.0).collect();
         let words = proofwarp::field::bitslice::to_tiles(&bits);
-        assert_eq!(&unsliced(&words, column.len()).expect("its words"), column);
-        let error = unsliced(&words[1..], column.len()).expect_err("one too few").to_string();
+        assert_eq!(&unbitslice_column(&words, column.len()).expect("its words"), column);
+        let error = unbitslice_column(&words[1..], column.len()).expect_err("one too few").to_string();
         assert_eq!(error, "sumcheck: words of a column: expected 8192, got 8191");
     }
 }
@@ -205,11 +207,11 @@ fn what_runs_where_is_told() {
             explanation.path.is_some() && explanation.to_string().contains(&format!("{rounds} rounds on the device"))
         );
         let units = accelerator.devices()[0].info().compute_units;
-        let place = proofwarp::sumcheck::Place::Host;
+        let place = proofwarp::sumcheck::ColumnOwnership::Host;
         assert_eq!(case.claim.device_bytes(place, units).expect("a claim"), explanation.bytes);
-        let options = Options { path: Some(Path::Portable), ..Options::default() };
+        let options = Options { path: Some(KernelPath::Portable), ..Options::default() };
         let prover = Prover::with_options(&accelerator, &case.claim, Columns::host(&case.slices()), &options);
-        assert_eq!(prover.expect("always there").explain().path, Some(Path::Portable));
+        assert_eq!(prover.expect("always there").explain().path, Some(KernelPath::Portable));
     }
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
     let prover = Prover::new(&cpu, &case.claim, Columns::host(&case.slices())).expect("a prover");

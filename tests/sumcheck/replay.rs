@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::sumcheck::{
-    Batch, BatchProof, Columns, Options, Path, Proof, Prover, SumcheckField, prove_with, verify,
+    Batch, BatchProof, Columns, KernelPath, Options, Proof, Prover, SumcheckField, prove_with, verify,
 };
 use proofwarp::{Accelerator, BackendKind, Error, Report, Result};
 
@@ -13,7 +13,7 @@ use crate::faulty::{Flip, faulty};
 use crate::tools::{Case, Lying, Recorder, transcript, unbound};
 
 /// A pass and a copy a round, all rounds on the device.
-const ON_DEVICE: Options = Options { path: Some(Path::Portable), tail: Some(0), rounds_a_pass: Some(1) };
+const ON_DEVICE: Options = Options { path: Some(KernelPath::Portable), tail: Some(0), rounds_a_pass: Some(1) };
 const FALSE_CLAIM: &str = "sumcheck: sum of the claim: expected that of the columns, got another";
 
 /// A copy that is flipped, and a launch that fails.
@@ -31,7 +31,7 @@ impl Faults {
 
     fn set(self, accelerator: &Accelerator, flip: &Flip) {
         flip.store(self.flip.map_or(-1, i64::from), Ordering::SeqCst);
-        accelerator.devices()[0].fail_after(self.failure.unwrap_or(u32::MAX));
+        accelerator.devices()[0].inject_launch_fault(self.failure.unwrap_or(u32::MAX));
     }
 }
 
@@ -143,14 +143,14 @@ fn false_claims_are_told_from_faults() {
         let slices = case.slices();
         for accelerator in accelerators_and_cpu() {
             assert_eq!(on(&accelerator, Columns::host(&slices)), FALSE_CLAIM);
-            let free = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+            let free = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
             assert_eq!(on(&free, Columns::host(&slices)), FALSE_CLAIM);
             assert_eq!(prove_on(&free, &case, false).expect_err("a false claim").to_string(), FALSE_CLAIM);
         }
         for accelerator in accelerators_with_devices() {
             assert_eq!(on(&accelerator, Columns::device(&case.upload(&accelerator))), FALSE_CLAIM);
             // These are gone.
-            let error = on(&accelerator, Columns::consumed(case.upload(&accelerator)));
+            let error = on(&accelerator, Columns::device_owned(case.upload(&accelerator)));
             assert!(error.contains("or the claim's sum is not the columns'"), "{error}");
         }
     }
@@ -161,15 +161,15 @@ fn false_claims_are_told_from_faults() {
 fn false_claims_on_columns_of_a_device() {
     use proofwarp::field::DeviceVector;
     use proofwarp::field::tower::Tower;
-    use proofwarp::sumcheck::sliced;
+    use proofwarp::sumcheck::bitslice_column;
 
     let case = Case::<Tower>::product(10, 2, 3);
     let claim = case.claim.clone().sum(Tower(3));
-    let words: Vec<Tower> = case.columns.iter().flat_map(|column| sliced(column)).collect();
+    let words: Vec<Tower> = case.columns.iter().flat_map(|column| bitslice_column(column)).collect();
     for accelerator in accelerators_with_devices() {
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         let vector = DeviceVector::upload(&mut stream, &words).expect("memory");
-        stream.wait(None).expect("upload");
+        stream.synchronize(None).expect("upload");
         let columns = Columns::device_sliced(&vector);
         let proved = prove_with(&accelerator, &claim, columns, unbound(&mut transcript()), &Options::default(), None);
         assert_eq!(proved.expect_err("a false claim").to_string(), FALSE_CLAIM);
@@ -180,7 +180,7 @@ fn false_claims_on_columns_of_a_device() {
         let claim = proofwarp::sumcheck::Claim::<Goldilocks2>::product(3, &[0, 1]).sum(Goldilocks2::from(7));
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         let vector = DeviceVector::upload(&mut stream, &[Goldilocks::from(5); 16]).expect("memory");
-        stream.wait(None).expect("upload");
+        stream.synchronize(None).expect("upload");
         let columns = Columns::device_base(&vector);
         let proved = prove_with(&accelerator, &claim, columns, unbound(&mut transcript()), &ON_DEVICE, None);
         assert_eq!(proved.expect_err("a false claim").to_string(), FALSE_CLAIM);
@@ -268,7 +268,7 @@ fn false_claims_of_batches() {
         let mut cases = cases.clone();
         cases[number].claim = cases[number].claim.clone().sum(Ghash(5));
         for accelerator in accelerators_and_cpu() {
-            let free = Accelerator::automatic().expect("settings").on_devices(accelerator.devices().to_vec());
+            let free = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
             for (accelerator, goes_back) in [(&accelerator, true), (&free, true), (&free, false)] {
                 let error = batch_on(accelerator, &cases, goes_back).expect_err("a false claim");
                 assert_eq!(error.to_string(), FALSE_CLAIM);

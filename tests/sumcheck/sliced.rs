@@ -5,8 +5,8 @@ use proofwarp::backend::Arg;
 use proofwarp::field::DeviceVector;
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::{self, Tower};
-use proofwarp::program::Program;
-use proofwarp::sumcheck::{Claim, Columns, Options, Path, Prover, SumcheckField, prove_with, sliced};
+use proofwarp::kernel_module::KernelModule;
+use proofwarp::sumcheck::{Claim, Columns, KernelPath, Options, Prover, SumcheckField, bitslice_column, prove_with};
 use proofwarp::{Accelerator, Error};
 
 use rand::RngCore;
@@ -14,7 +14,7 @@ use rand::RngCore;
 use crate::common::{abort_after, accelerators_with_devices, alone, rng};
 use crate::tools::{Case, EVERYWHERE, Lying, transcript, unbound};
 
-const SLICED: Options = Options { path: Some(Path::Bitsliced), tail: None, rounds_a_pass: None };
+const SLICED: Options = Options { path: Some(KernelPath::Bitsliced), tail: None, rounds_a_pass: None };
 
 fn cpu() -> Accelerator {
     Accelerator::with_backend(BackendKind::Cpu).expect("always there")
@@ -60,13 +60,13 @@ fn columns_that_are_sliced() {
     let cases = [Case::<Tower>::product(10, 2, 70), Case::product(12, 3, 71), Case::terms(11, 3, 72).with_eq(73)];
     for case in cases {
         let expected = case.prove(&cpu(), Lying::Host, &Options::default());
-        let words: Vec<Tower> = case.columns.iter().flat_map(|column| sliced(column)).collect();
+        let words: Vec<Tower> = case.columns.iter().flat_map(|column| bitslice_column(column)).collect();
         for accelerator in accelerators_with_devices() {
             let mut stream = accelerator.devices()[0].stream().expect("stream");
             let vector = DeviceVector::upload(&mut stream, &words).expect("memory");
-            stream.wait(None).expect("upload");
-            let paths = [None, Some(Path::Portable), Some(Path::Bitsliced)];
-            for path in paths.into_iter().filter(|path| case.is_product() || *path != Some(Path::Bitsliced)) {
+            stream.synchronize(None).expect("upload");
+            let paths = [None, Some(KernelPath::Portable), Some(KernelPath::Bitsliced)];
+            for path in paths.into_iter().filter(|path| case.is_product() || *path != Some(KernelPath::Bitsliced)) {
                 let (options, columns) = (Options { path, ..Options::default() }, Columns::device_sliced(&vector));
                 let proved = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &options, None);
                 assert!(proved.expect("a proof").0 == expected, "{accelerator:?} {path:?} {:?}", case.claim);
@@ -111,7 +111,7 @@ fn products_of_32_bits() {
         let products = a.iter().zip(&b).map(|(a, b)| tower::product(5, (*a).into(), (*b).into()) as u32);
         let expected = by_bits(&products.collect::<Vec<_>>());
         for accelerator in accelerators_with_devices() {
-            let program = Program::find("sumcheck_sliced", "tower").expect("module exists");
+            let program = KernelModule::find("sumcheck_sliced", "tower").expect("module exists");
             let mut stream = accelerator.devices()[0].stream().expect("stream");
             let [x, y, to] = [(); 3].map(|()| stream.allocate(expected.len()).expect("memory"));
             stream.upload(&x, &by_bits(&a)).expect("upload");
@@ -147,13 +147,13 @@ fn what_runs_where_is_told() {
             Prover::with_options(&accelerator, &case.claim, columns, options).expect("memory").explain().clone()
         };
         let told = new(12, &SLICED);
-        assert_eq!((told.path, told.device_rounds, told.host_rounds), (Some(Path::Bitsliced), 2, 10));
+        assert_eq!((told.path, told.device_rounds, told.host_rounds), (Some(KernelPath::Bitsliced), 2, 10));
         assert!(told.to_string().starts_with("2 rounds on the device (bitsliced, a pass a round, "), "{told}");
         let told = new(10, &Options { tail: Some(0), ..SLICED });
-        assert_eq!(told.path, Some(Path::Portable));
+        assert_eq!(told.path, Some(KernelPath::Portable));
         assert_eq!(told.reasons, ["no more than 2^10 rows, which are not sliced"]);
         // It is taken where it is asked for.
-        assert_ne!(new(case.claim.variables(), &Options::default()).path, Some(Path::Bitsliced));
+        assert_ne!(new(case.claim.variables(), &Options::default()).path, Some(KernelPath::Bitsliced));
     }
 }
 
@@ -209,7 +209,7 @@ fn failures_and_too_little_memory() {
     };
     for accelerator in alone(None) {
         for launches in 0..4 {
-            accelerator.devices()[0].fail_after(launches);
+            accelerator.devices()[0].inject_launch_fault(launches);
             let error = prove(&accelerator).expect_err("made to fail").to_string();
             assert!(error.contains("failure injected"), "{error}");
         }

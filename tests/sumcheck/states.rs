@@ -20,7 +20,8 @@ fn too_little_memory_at_the_start() {
         };
         let error = start(&forced).expect_err("64 KiB of columns in 32 KiB");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
-        start(&Accelerator::automatic().expect("settings").on_devices(forced.devices().to_vec())).expect("on the host");
+        start(&Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec()))
+            .expect("on the host");
     }
 }
 
@@ -31,7 +32,7 @@ fn a_failure_ends_the_prover() {
     for accelerator in alone(None) {
         let columns = Columns::host(&case.slices());
         let mut prover = Prover::with_options(&accelerator, &case.claim, columns, &ON_DEVICE).expect("a prover");
-        accelerator.devices()[0].fail_after(0);
+        accelerator.devices()[0].inject_launch_fault(0);
         prover.message().expect_err("made to fail");
         let after = [prover.message().map(|_| ()), prover.fold(Ghash::ONE), prover.finish().map(|_| ())];
         for error in after.map(|result| result.expect_err("it failed").to_string()) {

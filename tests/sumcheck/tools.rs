@@ -69,7 +69,7 @@ impl<F: SumcheckField> Case<F> {
         };
         let highest: Vec<usize> = (0..degree).map(|factor| factor % 3).collect();
         let terms = vec![term(5, &highest), term(3, &[4]), term(1, &highest[..degree.div_ceil(2)])];
-        Self::random(Claim::of_terms(variables, terms), 6, seed)
+        Self::random(Claim::sum_of_products(variables, terms), 6, seed)
     }
 
     /// With a factor eq of a random point.
@@ -93,7 +93,7 @@ impl<F: SumcheckField> Case<F> {
     pub fn upload(&self, accelerator: &Accelerator) -> DeviceVector<F> {
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         let vector = DeviceVector::upload(&mut stream, &self.columns.concat()).expect("memory");
-        stream.wait(None).expect("upload");
+        stream.synchronize(None).expect("upload");
         vector
     }
 
@@ -102,7 +102,7 @@ impl<F: SumcheckField> Case<F> {
         let vector = (lying != Lying::Host).then(|| self.upload(accelerator));
         let columns = match (&vector, lying) {
             (Some(vector), Lying::Kept) => Columns::device(vector),
-            (Some(_), _) => Columns::consumed(self.upload(accelerator)),
+            (Some(_), _) => Columns::device_owned(self.upload(accelerator)),
             (None, _) => Columns::host(&self.slices()),
         };
         let proved = prove_with(accelerator, &self.claim, columns, unbound(&mut transcript), options, None);

@@ -26,7 +26,7 @@ impl<F: SumcheckField> Vectors<F> {
         let columns: Vec<Vec<F>> = (0..4).map(|_| elements(8)).collect();
         let point = elements(3);
         let small = (0..2).map(|_| elements(4)).collect();
-        let claim = Claim::of_terms(3, terms);
+        let claim = Claim::sum_of_products(3, terms);
         Self {
             plain: Case::new(claim.clone(), columns.clone()),
             with_eq: Case::new(claim.with_eq(point), columns),

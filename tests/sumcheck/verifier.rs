@@ -2,7 +2,7 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, HashTranscript, Message, Options, Proof, SumcheckField, verify};
+use proofwarp::sumcheck::{Claim, HashTranscript, Options, Proof, RoundPolynomial, SumcheckField, verify};
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::tools::{Case, Lying, transcript, unbound};
@@ -37,7 +37,11 @@ fn corruptions<F: SumcheckField>() {
         refused(claim, &of(|proof| drop(proof.messages.pop())), "messages of the proof");
         refused(claim, &of(|proof| proof.messages.push(proof.messages[0].clone())), "messages of the proof");
         refused(claim, &of(|proof| proof.finals.truncate(1)), "finals of the proof: expected ");
-        refused(claim, &of(|proof| proof.messages[2] = Message::new(vec![F::ONE])), "coefficients of message 2");
+        refused(
+            claim,
+            &of(|proof| proof.messages[2] = RoundPolynomial::new(vec![F::ONE])),
+            "coefficients of message 2",
+        );
         let empty = HashTranscript::new(b"another protocol");
         assert!(verify(claim, &proof, unbound(&mut empty.clone())).is_err(), "another transcript");
     }

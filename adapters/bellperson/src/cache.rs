@@ -9,7 +9,7 @@ use proofwarp::Accelerator;
 use proofwarp::groth16::{Circuit, Engine};
 use proofwarp::settings::Settings;
 
-use crate::held::Held;
+use crate::cached_prover::CachedProver;
 
 /// Default limit of the key cache: 1/SHARE of device memory.
 const SHARE: u64 = 2;
@@ -35,7 +35,7 @@ trait Entry: Any + Send + Sync + std::fmt::Debug {
     fn bytes(&self) -> u64;
 }
 
-impl<E: Engine + MultiMillerLoop> Entry for Held<E> {
+impl<E: Engine + MultiMillerLoop> Entry for CachedProver<E> {
     /// Returns the larger of the prover's bytes on the devices and the bytes of the key's points on the host.
     fn bytes(&self) -> u64 {
         let (key, circuit) = (self.prover.key(), self.prover.circuit());
@@ -78,7 +78,7 @@ pub fn clear_key_cache() {
 }
 
 /// Returns the cached prover for the parameters `source` and for circuits such as `circuit`, if there is one.
-pub fn find<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Option<Arc<Held<E>>>
+pub fn find<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Option<Arc<CachedProver<E>>>
 where
     E: Engine + MultiMillerLoop,
     P: ParameterSource<E>,
@@ -87,9 +87,9 @@ where
     let entries = lock().entries.clone();
     for entry in entries.iter().rev() {
         let any: Arc<dyn Any + Send + Sync> = entry.clone();
-        let Ok(held) = any.downcast::<Held<E>>() else { continue };
+        let Ok(held) = any.downcast::<CachedProver<E>>() else { continue };
         // Parameters that cannot be read as this key are another key.
-        if held.takes(circuit) && held.has(source).unwrap_or(false) {
+        if held.accepts_circuit(circuit) && held.matches_params(source).unwrap_or(false) {
             lock().used(entry);
             return Some(held);
         }
@@ -98,7 +98,7 @@ where
 }
 
 /// Removes a prover whose points may no longer be those of its key.
-pub fn forget<E: Engine + MultiMillerLoop>(held: &Arc<Held<E>>) {
+pub fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
     let held: Arc<dyn Entry> = held.clone();
     log::warn!("key cache: a key goes: a proof by it does not verify");
     let gone = lock().take(&held);
@@ -119,13 +119,13 @@ pub fn make_room(accelerator: &Accelerator, bytes: u64) {
 }
 
 /// Evicts all provers and returns whether there were any.
-pub fn make_all_room() -> bool {
+pub fn evict_all() -> bool {
     let gone = lock().shrink(0, 0);
     !gone.is_empty()
 }
 
 /// Caches `held` and evicts others for it, unless it exceeds a limit that was set explicitly.
-pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<Held<E>>) {
+pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<CachedProver<E>>) {
     let (bound, strict) = bound(accelerator);
     let bytes = held.bytes();
     if strict && bytes > bound {
@@ -140,7 +140,7 @@ pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<He
 }
 
 /// Evicts provers until the rest are within the limit: a cached prover grows once its key is on further devices.
-pub fn settle(accelerator: &Accelerator) {
+pub fn enforce_limit(accelerator: &Accelerator) {
     let (bound, strict) = bound(accelerator);
     let gone = lock().shrink(bound, usize::from(!strict));
     drop(gone);

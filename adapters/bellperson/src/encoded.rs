@@ -8,10 +8,10 @@ use std::sync::Arc;
 use bellperson::groth16::MappedParameters;
 use group::UncompressedEncoding;
 use pairing::MultiMillerLoop;
-use proofwarp::msm::{Expected, FilePoints, MappedFile};
+use proofwarp::msm::{FilePoints, MappedFile, PointChecks};
 use rayon::prelude::*;
 
-use crate::identity::{Identity, is_same_state};
+use crate::file_identity::{FileIdentity, is_same_state};
 
 /// Maps the file behind `mapped` again, for as long as a key lives, if later changes to it can be detected. Copies the
 /// file instead if the settings ask for copies.
@@ -27,7 +27,7 @@ pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Opti
 }
 
 fn mapped_again<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<MappedFile>> {
-    let identity = Identity::of(mapped)?;
+    let identity = FileIdentity::of(mapped)?;
     let handle = mapped.param_file.try_clone().ok()?;
     // SAFETY: the caller who maps parameters promises that the file stays unchanged while they are in use; as this map
     // may live longer, every use checks for changes.
@@ -49,7 +49,7 @@ pub fn query<C: UncompressedEncoding>(
     let place = |number| start + number * size..start + (number + 1) * size;
     let in_place = |(number, range): (usize, &Range<usize>)| *range == place(number);
     let contiguous = end <= file.len() && ranges.par_iter().enumerate().all(in_place);
-    let expected = Expected { in_subgroup, not_infinity: true };
+    let expected = PointChecks { in_subgroup, not_infinity: true };
     contiguous.then(|| FilePoints { file: file.clone(), start, count, expected, query, name: point_name })
 }
 

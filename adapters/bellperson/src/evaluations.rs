@@ -8,11 +8,11 @@ use proofwarp::field::NttField;
 use proofwarp::groth16::{Circuit, Densities, Witness};
 use rayon::prelude::*;
 
-use crate::capture::{Capture, Record, Values};
 use crate::cleared::clear;
+use crate::recorder::{ConstraintSink, SynthesisRecorder, Values};
 
 /// Holds a circuit's assignment with its constraints' values.
-pub(crate) type Evaluated<F> = Capture<F, Evaluations<F>>;
+pub(crate) type Evaluated<F> = SynthesisRecorder<F, Evaluations<F>>;
 
 /// Holds A·z, B·z and C·z for the assignment z, and which variables occur in A and B. The values are cleared on drop.
 #[derive(Default)]
@@ -67,7 +67,7 @@ where
     F: NttField,
     C: bellperson::Circuit<F> + Send,
 {
-    circuits.into_par_iter().map(Capture::of).collect()
+    circuits.into_par_iter().map(SynthesisRecorder::of).collect()
 }
 
 impl<F: NttField> Evaluated<F> {
@@ -77,7 +77,7 @@ impl<F: NttField> Evaluated<F> {
     }
 }
 
-impl<F: PrimeField> Record<F> for Evaluations<F> {
+impl<F: PrimeField> ConstraintSink<F> for Evaluations<F> {
     const TERMS: bool = true;
 
     fn constrain(&mut self, values: Values<'_, F>, terms: [&LinearCombination<F>; 3]) {

@@ -8,10 +8,10 @@ use bellperson::groth16::ParameterSource;
 use ec_gpu_gen::multiexp_cpu::SourceBuilder;
 use group::prime::PrimeCurveAffine;
 use pairing::MultiMillerLoop;
+use proofwarp::blocking::text_of;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
-use proofwarp::waiting::text_of;
 
-use crate::mapped;
+use crate::mapped_params;
 
 /// Returns the key of `circuit` from bellperson's parameters in memory or in a file. Vectors in memory that hold
 /// exactly the needed points are shared, not copied.
@@ -23,8 +23,8 @@ where
     E: Engine + MultiMillerLoop,
     P: ParameterSource<E>,
 {
-    if let Some(mapped) = mapped::mapped(source) {
-        return mapped::read(mapped, circuit);
+    if let Some(mapped) = mapped_params::mapped(source) {
+        return mapped_params::read(mapped, circuit);
     }
     let (inputs, [a, b_inputs, b_aux]) = (circuit.inputs(), circuit.query_lengths());
     let vk = source.get_vk(inputs)?;
@@ -35,17 +35,17 @@ where
         beta_g2: vk.beta_g2,
         delta_g1: vk.delta_g1,
         delta_g2: vk.delta_g2,
-        h: points(given(|| source.get_h(h))?, h)?.into(),
-        l: points(given(|| source.get_l(circuit.aux()))?, circuit.aux())?.into(),
-        a: joined(given(|| source.get_a(inputs, a - inputs))?, [inputs, a - inputs])?.into(),
-        b_g1: joined(given(|| source.get_b_g1(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
-        b_g2: joined(given(|| source.get_b_g2(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
+        h: points(catch_short_file(|| source.get_h(h))?, h)?.into(),
+        l: points(catch_short_file(|| source.get_l(circuit.aux()))?, circuit.aux())?.into(),
+        a: joined(catch_short_file(|| source.get_a(inputs, a - inputs))?, [inputs, a - inputs])?.into(),
+        b_g1: joined(catch_short_file(|| source.get_b_g1(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
+        b_g2: joined(catch_short_file(|| source.get_b_g2(b_inputs, b_aux))?, [b_inputs, b_aux])?.into(),
     })
 }
 
 /// Calls `get` on a source and converts a panic to an error: bellperson's mapped files panic if they are shorter than
 /// declared.
-fn given<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Result<T, SynthesisError> {
+fn catch_short_file<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Result<T, SynthesisError> {
     let panicked = |text: &str| std::io::Error::other(format!("the parameters' source panicked: a short file? {text}"));
     catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|panic| Err(panicked(text_of(&*panic)).into()))
 }

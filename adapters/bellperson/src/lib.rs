@@ -6,31 +6,31 @@
 //! losing finished work. They keep the most recently used keys on the devices. [`Prover`] holds a key with a circuit's
 //! matrices for the caller: the device computes the R1CS products too, and no locks are taken.
 
+mod api;
 mod cache;
-mod call;
-pub mod capture;
+mod cached_prover;
 mod cleared;
+mod device_lease;
 mod encoded;
 mod evaluations;
-mod ext;
-mod held;
-mod identity;
+mod file_identity;
 mod key;
 mod locks;
-mod mapped;
+mod mapped_params;
 mod matrices;
 mod prover;
-mod turn;
+pub mod recorder;
+mod request;
 mod verify;
 
 use bellperson::SynthesisError;
 
-pub use cache::{KeyCache, clear_key_cache, key_cache, limit_key_cache};
-pub use evaluations::Evaluations;
-pub use ext::{
+pub use api::{
     create_proof, create_proof_batch, create_proof_batch_in_priority, create_proof_in_priority, create_random_proof,
     create_random_proof_batch, create_random_proof_batch_in_priority, create_random_proof_in_priority,
 };
+pub use cache::{KeyCache, clear_key_cache, key_cache, limit_key_cache};
+pub use evaluations::Evaluations;
 pub use key::parameters;
 pub use matrices::Matrices;
 pub use prover::{Assignment, Prover, prove_evaluated};
@@ -48,7 +48,7 @@ pub use prover::{Assignment, Prover, prove_evaluated};
 pub mod groth16 {
     pub use bellperson::groth16::*;
 
-    pub use crate::ext::{
+    pub use crate::api::{
         create_proof, create_proof_batch, create_proof_batch_in_priority, create_proof_in_priority,
         create_random_proof, create_random_proof_batch, create_random_proof_batch_in_priority,
         create_random_proof_in_priority,

@@ -20,9 +20,9 @@ use proofwarp::{Accelerator, files};
 const GPU: &str = "bellman.gpu.lock";
 const PRIORITY: &str = "bellman.priority.lock";
 /// Interval between checks of the priority lock, 5 ms: a check costs three system calls.
-const ASK_AGAIN: Duration = Duration::from_millis(5);
+const PRIORITY_POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// Interval between attempts to take a lock that must not block the thread, 2 ms.
-const TRY_AGAIN: Duration = Duration::from_millis(2);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 thread_local! {
     /// Counts the locks that this thread holds. A rayon worker that waits for parts of a proof may start another proof.
@@ -33,16 +33,16 @@ thread_local! {
 
 /// Increments its thread's counter while it lives in that thread.
 #[derive(Debug)]
-struct Counted(&'static LocalKey<Cell<usize>>);
+struct ThreadLocalCount(&'static LocalKey<Cell<usize>>);
 
-impl Counted {
+impl ThreadLocalCount {
     fn new(counter: &'static LocalKey<Cell<usize>>) -> Self {
         counter.set(counter.get() + 1);
         Self(counter)
     }
 }
 
-impl Drop for Counted {
+impl Drop for ThreadLocalCount {
     fn drop(&mut self) {
         self.0.set(self.0.get().saturating_sub(1));
     }
@@ -50,18 +50,18 @@ impl Drop for Counted {
 
 /// Selects how a file is locked.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum LockMode {
     Shared,
     Exclusive,
 }
 
 /// Holds a file locked until dropped.
 #[derive(Debug)]
-struct Locked(File);
+struct FileLock(File);
 
-impl Locked {
+impl FileLock {
     /// Waits for the lock of the file at `path`.
-    fn wait(path: &Path, kind: Kind) -> io::Result<Self> {
+    fn wait(path: &Path, kind: LockMode) -> io::Result<Self> {
         let file = open(path)?;
         log::debug!("waiting for {}", path.display());
         if rayon::current_thread_index().is_none() {
@@ -71,20 +71,20 @@ impl Locked {
         // The lock's holder may need this worker, which therefore runs other jobs of its pool meanwhile.
         while !try_lock(&file, path, kind)? {
             if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                std::thread::sleep(TRY_AGAIN);
+                std::thread::sleep(LOCK_RETRY_INTERVAL);
             }
         }
         Ok(Self(file))
     }
 
     /// Returns the lock of the file at `path`, if it is free.
-    fn attempt(path: &Path, kind: Kind) -> io::Result<Option<Self>> {
+    fn attempt(path: &Path, kind: LockMode) -> io::Result<Option<Self>> {
         let file = open(path)?;
         Ok(try_lock(&file, path, kind)?.then_some(Self(file)))
     }
 }
 
-impl Drop for Locked {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // Closing the file releases the lock in any case.
         let _ = self.0.unlock();
@@ -92,11 +92,11 @@ impl Drop for Locked {
 }
 
 /// Waits for the lock, and retries if a signal interrupts the wait.
-fn block(file: &File, kind: Kind) -> io::Result<()> {
+fn block(file: &File, kind: LockMode) -> io::Result<()> {
     loop {
         let result = match kind {
-            Kind::Shared => file.lock_shared(),
-            Kind::Exclusive => file.lock(),
+            LockMode::Shared => file.lock_shared(),
+            LockMode::Exclusive => file.lock(),
         };
         match result {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -105,10 +105,10 @@ fn block(file: &File, kind: Kind) -> io::Result<()> {
     }
 }
 
-fn try_lock(file: &File, path: &Path, kind: Kind) -> io::Result<bool> {
+fn try_lock(file: &File, path: &Path, kind: LockMode) -> io::Result<bool> {
     let result = match kind {
-        Kind::Shared => file.try_lock_shared(),
-        Kind::Exclusive => file.try_lock(),
+        LockMode::Shared => file.try_lock_shared(),
+        LockMode::Exclusive => file.try_lock(),
     };
     match result {
         Ok(()) => Ok(true),
@@ -132,8 +132,8 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
 /// Holds devices and the locks on them.
 #[derive(Debug)]
 pub struct GpuLock {
-    _files: Vec<Locked>,
-    _counted: Counted,
+    _files: Vec<FileLock>,
+    _counted: ThreadLocalCount,
     devices: Vec<Arc<Device>>,
 }
 
@@ -147,10 +147,10 @@ impl GpuLock {
         let (files, devices) = match per_lock() {
             _ if Self::held() => (Vec::new(), all.to_vec()),
             Some(0) => (Vec::new(), all.to_vec()),
-            Some(most) => some(all, most)?,
-            None => (vec![Locked::wait(&path(None), Kind::Exclusive)?], all.to_vec()),
+            Some(most) => lock_free_devices(all, most)?,
+            None => (vec![FileLock::wait(&path(None), LockMode::Exclusive)?], all.to_vec()),
         };
-        Ok(Self { _files: files, _counted: Counted::new(&GPU_HELD), devices })
+        Ok(Self { _files: files, _counted: ThreadLocalCount::new(&GPU_HELD), devices })
     }
 
     /// Returns whether this thread holds a GPU lock.
@@ -177,14 +177,14 @@ fn per_lock() -> Option<usize> {
 /// Locks up to `most` free devices, once at least one is free.
 ///
 /// If none is free, stock bellperson uses all of them despite the locks of other processes.
-fn some(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<Locked>, Vec<Arc<Device>>)> {
+fn lock_free_devices(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<FileLock>, Vec<Arc<Device>>)> {
     loop {
         let (mut files, mut devices) = (Vec::new(), Vec::new());
         for device in all {
             if files.len() == most {
                 break;
             }
-            if let Some(file) = Locked::attempt(&path(Some(device)), Kind::Exclusive)? {
+            if let Some(file) = FileLock::attempt(&path(Some(device)), LockMode::Exclusive)? {
                 files.push(file);
                 devices.push(device.clone());
             }
@@ -193,7 +193,7 @@ fn some(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<Locked>, Vec<Arc<De
             return Ok((files, devices));
         }
         if rayon::yield_now() != Some(rayon::Yield::Executed) {
-            std::thread::sleep(TRY_AGAIN);
+            std::thread::sleep(LOCK_RETRY_INTERVAL);
         }
     }
 }
@@ -213,15 +213,15 @@ fn uuid(bytes: [u8; 16]) -> String {
 /// Holds the priority lock, which others make way for.
 #[derive(Debug)]
 pub struct PriorityLock {
-    _file: Locked,
-    _counted: Counted,
+    _file: FileLock,
+    _counted: ThreadLocalCount,
 }
 
 impl PriorityLock {
     /// Waits for other high-priority proofs, then takes the lock.
     pub fn take() -> io::Result<Self> {
-        let file = Locked::wait(&temp_dir().join(PRIORITY), Kind::Exclusive)?;
-        Ok(Self { _file: file, _counted: Counted::new(&PRIORITY_HELD) })
+        let file = FileLock::wait(&temp_dir().join(PRIORITY), LockMode::Exclusive)?;
+        Ok(Self { _file: file, _counted: ThreadLocalCount::new(&PRIORITY_HELD) })
     }
 
     /// Returns whether this thread holds the priority lock.
@@ -233,12 +233,12 @@ impl PriorityLock {
 /// Waits until the priority lock is free.
 pub fn wait_for_priority() -> io::Result<()> {
     // Shared: waiting processes do not take each other for a high-priority proof.
-    Locked::wait(&temp_dir().join(PRIORITY), Kind::Shared).map(drop)
+    FileLock::wait(&temp_dir().join(PRIORITY), LockMode::Shared).map(drop)
 }
 
 /// Returns whether the priority lock is taken; false if that cannot be determined.
 pub fn priority_taken() -> bool {
-    let attempt = Locked::attempt(&temp_dir().join(PRIORITY), Kind::Shared);
+    let attempt = FileLock::attempt(&temp_dir().join(PRIORITY), LockMode::Shared);
     attempt.map_or_else(
         |error| {
             log::warn!("whether a proof of high priority waits is not known: {error}");
@@ -250,23 +250,23 @@ pub fn priority_taken() -> bool {
 
 /// Tells whether priority was requested since it was made; reads the lock file at most every `ASK_AGAIN`.
 #[derive(Debug)]
-pub struct Asked {
+pub struct PriorityPoll {
     since: Instant,
     /// Microseconds from `since` to the next check.
     next: AtomicU64,
     yes: AtomicBool,
 }
 
-impl Asked {
+impl PriorityPoll {
     /// Starts without a request.
     pub fn new() -> Self {
         Self { since: Instant::now(), next: AtomicU64::new(0), yes: AtomicBool::new(false) }
     }
 
     /// Returns whether priority has been requested.
-    pub fn ask(&self) -> bool {
+    pub fn poll(&self) -> bool {
         let (now, next) = (self.since.elapsed().as_micros() as u64, self.next.load(Ordering::Relaxed));
-        let later = now + ASK_AGAIN.as_micros() as u64;
+        let later = now + PRIORITY_POLL_INTERVAL.as_micros() as u64;
         let due = now >= next && self.next.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if due && priority_taken() {
             self.yes.store(true, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use proofwarp::field::NttField;
 use proofwarp::groth16::Circuit;
 use proofwarp::matrix::Csr;
 
-use crate::capture::{Record, Values};
+use crate::recorder::{ConstraintSink, Values};
 
 /// Holds the matrices A, B and C of a circuit's constraints.
 #[derive(Debug)]
@@ -96,7 +96,7 @@ impl<F: PrimeField> Default for Matrices<F> {
     }
 }
 
-impl<F: PrimeField> Record<F> for Matrices<F> {
+impl<F: PrimeField> ConstraintSink<F> for Matrices<F> {
     const TERMS: bool = true;
 
     fn constrain(&mut self, _: Values<'_, F>, terms: [&LinearCombination<F>; 3]) {

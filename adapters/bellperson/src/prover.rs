@@ -9,12 +9,12 @@ use proofwarp::groth16::{self, Batch, Engine, ProvingKeyOnDevice, Witness, prove
 use proofwarp::{Accelerator, Error, Report};
 use rayon::prelude::*;
 
-use crate::capture::{Capture, Count};
+use crate::device_lease::DeviceLease;
 use crate::evaluations::{Evaluated, evaluated};
 use crate::failed;
 use crate::key::parameters;
 use crate::matrices::Matrices;
-use crate::turn::Turn;
+use crate::recorder::{Count, SynthesisRecorder};
 use crate::verify::check;
 
 /// Holds a circuit's matrices and its key on the devices. Later proofs take only a circuit's assignment, and circuits
@@ -33,7 +33,7 @@ pub struct Prover<E: Engine + MultiMillerLoop> {
 }
 
 /// Holds a circuit's assignment and the number of its constraints.
-pub type Assignment<F> = Capture<F, Count>;
+pub type Assignment<F> = SynthesisRecorder<F, Count>;
 
 impl<E: Engine + MultiMillerLoop> Prover<E> {
     /// Records the matrices of `circuit`, which must have an assignment, and returns the assignment too.
@@ -48,7 +48,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         circuit: impl Circuit<E::Fr>,
         source: &P,
     ) -> Result<(Self, Assignment<E::Fr>), SynthesisError> {
-        let (circuit, assignment) = taken_down(circuit)?;
+        let (circuit, assignment) = record_circuit(circuit)?;
         let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
         let verifying_key = source.get_vk(circuit.inputs())?.clone();
         Ok((Self::from_parts(key, circuit, verifying_key), assignment))
@@ -115,9 +115,9 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     }
 
     /// Returns the proofs of `witnesses`, made in turn with other processes.
-    pub(crate) fn prove_in_turn(
+    pub(crate) fn prove_with_lease(
         &self,
-        turn: &mut Turn,
+        turn: &mut DeviceLease,
         witnesses: &[Witness<'_, E::Fr>],
         r: &[E::Fr],
         s: &[E::Fr],
@@ -174,10 +174,10 @@ pub(crate) fn equal_constraints<F: NttField>(
 }
 
 /// Synthesises `circuit`, which must have an assignment, and returns its matrices and its assignment.
-pub(crate) fn taken_down<F: NttField>(
+pub(crate) fn record_circuit<F: NttField>(
     circuit: impl Circuit<F>,
 ) -> Result<(groth16::Circuit<F>, Assignment<F>), SynthesisError> {
-    let mut capture = Capture::<_, Matrices<F>>::of(circuit)?;
+    let mut capture = SynthesisRecorder::<_, Matrices<F>>::of(circuit)?;
     let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len()).map_err(failed)?;
     let record = Count(circuit.constraints());
     let (inputs, aux) = (std::mem::take(&mut capture.inputs), std::mem::take(&mut capture.aux));
@@ -188,7 +188,7 @@ pub(crate) fn taken_down<F: NttField>(
 pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
     circuits: Vec<C>,
 ) -> Result<Vec<Assignment<F>>, SynthesisError> {
-    circuits.into_par_iter().map(Capture::of).collect()
+    circuits.into_par_iter().map(SynthesisRecorder::of).collect()
 }
 
 /// Proves `circuits` whose constraints the host evaluates during synthesis, as bellperson does. Nothing is recorded for

@@ -14,12 +14,12 @@ use rayon::prelude::*;
 
 /// Describes a proof that was not returned.
 #[derive(Debug)]
-struct Refusal {
+struct InvalidProof {
     number: usize,
     backend: BackendKind,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for InvalidProof {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, backend } = self;
         write!(
@@ -30,21 +30,21 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl error::Error for Refusal {}
+impl error::Error for InvalidProof {}
 
 /// Returns whether `error` says that a proof does not verify.
 pub fn is_refusal(error: &SynthesisError) -> bool {
     match error {
-        SynthesisError::IoError(error) => matches!(error.get_ref(), Some(reason) if reason.is::<Refusal>()),
+        SynthesisError::IoError(error) => matches!(error.get_ref(), Some(reason) if reason.is::<InvalidProof>()),
         _ => false,
     }
 }
 
 /// Returns `error`, with a refused proof's number mapped by `number` to its number in the caller's batch.
-pub fn renumbered(error: SynthesisError, number: impl Fn(usize) -> usize) -> SynthesisError {
+pub fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> usize) -> SynthesisError {
     let SynthesisError::IoError(error) = error else { return error };
-    SynthesisError::IoError(match error.downcast::<Refusal>() {
-        Ok(refusal) => io::Error::other(Refusal { number: number(refusal.number), ..refusal }),
+    SynthesisError::IoError(match error.downcast::<InvalidProof>() {
+        Ok(refusal) => io::Error::other(InvalidProof { number: number(refusal.number), ..refusal }),
         Err(error) => error,
     })
 }
@@ -60,7 +60,7 @@ pub fn check<E: Engine + MultiMillerLoop>(
     let numbered = proofs.par_iter().zip(inputs).enumerate();
     numbered.try_for_each(|(number, (proof, inputs))| match verifies(key, proof, inputs) {
         true => Ok(()),
-        false => Err(SynthesisError::IoError(io::Error::other(Refusal { number, backend }))),
+        false => Err(SynthesisError::IoError(io::Error::other(InvalidProof { number, backend }))),
     })
 }
 

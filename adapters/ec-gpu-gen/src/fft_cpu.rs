@@ -5,7 +5,7 @@
 use ff::PrimeField;
 
 use crate::threadpool::{Worker, threads_asked_for};
-use crate::{forced, known};
+use crate::{forced_backend, type_dispatch};
 
 /// Transforms 2^log_n elements on one thread.
 ///
@@ -13,7 +13,7 @@ use crate::{forced, known};
 /// Panics if the length is not 2^log_n, or if this thread's last kernel call failed on a backend that
 /// `PROOFWARP_BACKEND` forces.
 pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
-    forced::stop_after_failure();
+    forced_backend::abort_process_on_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "serial_fft: length of the slice");
     let twiddles = powers(*omega, a.len() / 2);
     decimate(a, &twiddles, 1);
@@ -30,7 +30,7 @@ pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
 /// - there are more threads than elements;
 /// - this thread's last kernel call failed on a backend that `PROOFWARP_BACKEND` forces.
 pub fn parallel_fft<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) {
-    forced::stop_after_failure();
+    forced_backend::abort_process_on_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "parallel_fft: length of the slice");
     assert!(log_n >= log_threads, "parallel_fft: 2^{log_threads} threads for 2^{log_n} elements");
     if transform_as_known(a, worker, omega, log_n, log_threads) {
@@ -54,9 +54,9 @@ fn transform_as_known<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, lo
     if log_threads != worker.log_num_threads() || threads_asked_for().is_some() {
         return false;
     }
-    let Some(ntt) = known::ntt::<F>() else { return false };
+    let Some(ntt) = type_dispatch::ntt::<F>() else { return false };
     // An error, such as ω of another order, leaves the slice unchanged; the caller's own code has no such limits.
-    known::cpu().and_then(|cpu| ntt(&cpu, &mut [a], &[*omega], &[log_n], None)).is_ok()
+    type_dispatch::cpu().and_then(|cpu| ntt(&cpu, &mut [a], &[*omega], &[log_n], None)).is_ok()
 }
 
 /// Returns 1, ω, …, ω^(count − 1).

@@ -27,12 +27,11 @@ mod error;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod fft;
 pub mod fft_cpu;
-mod forced;
-mod known;
-mod levels;
+mod forced_backend;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod multiexp;
 pub mod multiexp_cpu;
+mod nested_pools;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 mod program;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
@@ -41,6 +40,7 @@ mod scope;
 mod source;
 pub mod threadpool;
 mod threads;
+mod type_dispatch;
 
 pub use error::{EcError, EcResult};
 pub use source::{SourceBuilder, generate};

@@ -9,13 +9,13 @@ use ff::PrimeField;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
-use proofwarp::waiting::text_of;
+use proofwarp::blocking::text_of;
 use proofwarp::{Accelerator, Error};
 
-use crate::forced::Watch;
-use crate::known::{self, Msm};
+use crate::forced_backend::FailureGuard;
 use crate::rust_gpu_tools::{Device, Program, accelerator_of};
 use crate::threadpool::{Scope, Worker};
+use crate::type_dispatch::{self, Msm};
 use crate::{EcError, EcResult};
 
 /// Computes multi-exponentiations on one device.
@@ -46,7 +46,8 @@ where
             let (expected, actual) = (device.name(), program.device_name());
             return Err(Error::invalid("multiexp", "device of the program", expected, actual).into());
         }
-        let msm = known::msm::<G>().ok_or(EcError::Simple("proofwarp has no multi-exponentiation on this curve"))?;
+        let msm =
+            type_dispatch::msm::<G>().ok_or(EcError::Simple("proofwarp has no multi-exponentiation on this curve"))?;
         Ok(Self { accelerator: accelerator_of(&[program])?, msm, abort: maybe_abort })
     }
 
@@ -59,12 +60,17 @@ where
     /// # Errors
     /// Returns an error if the lengths differ, the hook aborted, or the device failed.
     pub fn multiexp(&self, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
-        self.watched(&Watch::start(), bases, exponents)
+        self.watched(&FailureGuard::start(), bases, exponents)
     }
 
-    fn watched(&self, watch: &Watch, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
+    fn watched(
+        &self,
+        watch: &FailureGuard,
+        bases: &[G],
+        exponents: &[<G::Scalar as PrimeField>::Repr],
+    ) -> EcResult<G::Curve> {
         let run = |abort: Abort<'_>| (self.msm)(&self.accelerator, bases, exponents, abort);
-        watch.end(known::on_devices(self.abort, run).map_err(EcError::from))
+        watch.end(type_dispatch::on_devices(self.abort, run).map_err(EcError::from))
     }
 }
 
@@ -129,7 +135,7 @@ where
         results: &'s mut [G::Curve],
         error: Arc<RwLock<EcResult<()>>>,
     ) {
-        let watch = Watch::start();
+        let watch = FailureGuard::start();
         if let Err(invalid) = watch.end(self.check(bases.len(), exps.len(), results.len())) {
             return fail(&error, invalid);
         }

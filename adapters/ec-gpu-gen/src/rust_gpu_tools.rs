@@ -5,20 +5,19 @@
 //! memory and on the streams that proofwarp's own kernels use.
 
 mod accelerator;
-mod appended;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod device;
+mod env;
 mod error;
 mod handle;
 mod ids;
 #[cfg(feature = "opencl")]
 pub mod opencl;
 mod program;
-mod wishes;
+mod user_kernels;
 
 pub use crate::program_closures;
-pub use appended::LocalBuffer;
 pub use device::Device;
 #[cfg(feature = "opencl")]
 pub use error::ClError;
@@ -28,3 +27,4 @@ pub use error::GPUError;
 pub use ids::{DeviceUuid, Framework, PciId, UniqueId, Vendor};
 pub use program::Program;
 pub(crate) use program::accelerator_of;
+pub use user_kernels::LocalBuffer;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::levels;
+use crate::nested_pools;
 use crate::threads::{Job, Threads};
 
 /// Starts jobs that may borrow values which live for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits
@@ -82,7 +82,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'smaller>) -> R,
         'scope: 'smaller,
     {
-        run(levels::pool(self.threads.count()), f)
+        run(nested_pools::pool(self.threads.count()), f)
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
         };
         let work = || run(threads.clone(), |scope| (0..jobs).for_each(|number| scope.execute(move || job(number))));
         let panic = catch_unwind(AssertUnwindSafe(work)).err();
-        (panic.map(|panic| proofwarp::waiting::text_of(&*panic).to_owned()), done.into_inner())
+        (panic.map(|panic| proofwarp::blocking::text_of(&*panic).to_owned()), done.into_inner())
     }
 
     #[test]
@@ -176,7 +176,7 @@ mod tests {
             });
         };
         let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it panics");
-        assert_eq!((proofwarp::waiting::text_of(&*panic), done.into_inner()), ("the caller's", 9));
+        assert_eq!((proofwarp::blocking::text_of(&*panic), done.into_inner()), ("the caller's", 9));
     }
 
     /// Checks that more jobs than threads can wait for an inner scope, whose jobs do so again.
@@ -192,7 +192,7 @@ mod tests {
         let (sender, ended) = channel();
         thread::spawn(move || {
             let done = AtomicUsize::new(0);
-            run(levels::pool(2), |scope| start(scope, 3, &done));
+            run(nested_pools::pool(2), |scope| start(scope, 3, &done));
             sender.send(done.into_inner())
         });
         // A deadlock is a failure.

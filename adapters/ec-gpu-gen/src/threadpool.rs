@@ -10,7 +10,7 @@ use once_cell::sync::Lazy;
 use proofwarp::process;
 
 pub use crate::scope::Scope;
-use crate::{levels, scope};
+use crate::{nested_pools, scope};
 
 static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
 
@@ -35,7 +35,7 @@ impl Pool {
         if let Err(forked) = process::check() {
             panic!("{forked}");
         }
-        scope::run(levels::pool(*NUM_THREADS), f)
+        scope::run(nested_pools::pool(*NUM_THREADS), f)
     }
 
     /// Starts `job` and returns at once. A panic of the job is logged.
@@ -46,7 +46,7 @@ impl Pool {
         if let Err(forked) = process::check() {
             panic!("{forked}");
         }
-        levels::pool(*NUM_THREADS).execute(Box::new(job));
+        nested_pools::pool(*NUM_THREADS).execute(Box::new(job));
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
                     Worker::new().scoped(|scope| scope.execute(move || assert!(number == usize::MAX, "job {number}")));
                 };
                 let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it panics");
-                proofwarp::waiting::text_of(&*panic).to_owned()
+                proofwarp::blocking::text_of(&*panic).to_owned()
             };
             THREAD_POOL.spawn(|| panic!("to the log"));
             let panics: Vec<_> = (0..=2 * *NUM_THREADS).map(round).collect();

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use proofwarp::waiting::text_of;
+use proofwarp::blocking::text_of;
 
 /// Job that a thread runs.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;

@@ -8,6 +8,8 @@
     reason = "the example and the other benches use more of what they share"
 )]
 
+#[path = "../examples/halo2/adapter.rs"]
+mod adapter;
 #[path = "../examples/halo2/circuit.rs"]
 mod circuit;
 #[path = "../../../benches/common/mod.rs"]
@@ -16,8 +18,6 @@ mod common;
 mod measure;
 #[path = "../examples/halo2/options.rs"]
 mod options;
-#[path = "../examples/halo2/ours.rs"]
-mod ours;
 #[path = "../examples/halo2/outcome.rs"]
 mod outcome;
 #[path = "../examples/halo2/peer.rs"]
@@ -46,12 +46,12 @@ use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::Circuit;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::{Accelerator, BackendKind};
-use proofwarp_halo2::Marked;
+use proofwarp_halo2::TimedTranscript;
 use rand_core::OsRng;
 
+use adapter::Ours;
 use measure::measure;
 use options::{Kind, Work, name};
-use ours::Ours;
 use outcome::Outcome;
 use shape::Shape;
 use stock::Stock;

@@ -8,7 +8,7 @@ use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::Assigned;
 use rayon::prelude::*;
 
-use crate::memory::filled;
+use crate::memory::par_filled_vec;
 
 /// Maximum number of arenas whose memory is kept, 2: touching new memory takes longer than a proof on a device.
 const KEPT: usize = 2;
@@ -18,11 +18,11 @@ const PIECE: usize = 1 << 8;
 static MEMORY: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 /// Holds columns of n assigned cells each, 0 where nothing is assigned. Cells never move.
-pub struct Cells(Vec<Vec<Assigned<Fr>>>);
+pub struct AssignedCells(Vec<Vec<Assigned<Fr>>>);
 
-impl Cells {
+impl AssignedCells {
     pub fn new(columns: usize, rows: usize) -> Self {
-        Self((0..columns).map(|_| filled(Assigned::Zero, rows)).collect())
+        Self((0..columns).map(|_| par_filled_vec(Assigned::Zero, rows)).collect())
     }
 
     /// Returns the cell at `row` of `column`, if it exists.
@@ -33,22 +33,22 @@ impl Cells {
 
 /// Holds a witness: cells, and the columns of their values. When dropped, it is cleared in the background, and its
 /// memory is then kept for the next arena of the same shape.
-pub struct Arena(Memory);
+pub struct WitnessArena(Memory);
 
 struct Memory {
-    cells: Cells,
+    cells: AssignedCells,
     /// Empty until they are first requested.
     values: Vec<Vec<Fr>>,
     rows: usize,
 }
 
-impl Arena {
+impl WitnessArena {
     pub fn new(columns: usize, rows: usize) -> Self {
         let mut kept = memory();
         let fits = |memory: &Memory| memory.rows == rows && memory.values.len() == columns;
         let found = kept.iter().position(fits).map(|at| kept.remove(at));
         drop(kept);
-        let new = || Memory { cells: Cells::new(columns, rows), values: vec![Vec::new(); columns], rows };
+        let new = || Memory { cells: AssignedCells::new(columns, rows), values: vec![Vec::new(); columns], rows };
         Self(found.unwrap_or_else(new))
     }
 
@@ -67,9 +67,9 @@ impl Arena {
     }
 }
 
-impl Drop for Arena {
+impl Drop for WitnessArena {
     fn drop(&mut self) {
-        let empty = Memory { cells: Cells(Vec::new()), values: Vec::new(), rows: 0 };
+        let empty = Memory { cells: AssignedCells(Vec::new()), values: Vec::new(), rows: 0 };
         let mut used = std::mem::replace(&mut self.0, empty);
         rayon::spawn(move || {
             used.clear();
@@ -99,9 +99,9 @@ impl Memory {
 }
 
 /// Holds a caller's columns, and overwrites them when dropped.
-pub struct Cleared(pub Vec<Vec<Fr>>);
+pub struct ZeroizeOnDrop(pub Vec<Vec<Fr>>);
 
-impl Drop for Cleared {
+impl Drop for ZeroizeOnDrop {
     fn drop(&mut self) {
         self.0.par_iter_mut().for_each(|values| values.fill(Fr::ZERO));
         // Keeps these stores, which nothing reads, from being optimised away.
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn memory_is_zero_again() {
-        let mut used = Memory { cells: Cells::new(2, 300), values: vec![Vec::new(); 2], rows: 300 };
+        let mut used = Memory { cells: AssignedCells::new(2, 300), values: vec![Vec::new(); 2], rows: 300 };
         *used.cells.cell(1, 299).expect("a cell") = Assigned::Rational(Fr::from(6), Fr::from(2));
         write_values(&used.cells.0[1], &mut used.values[1]);
         assert_eq!(used.values[1][299], Fr::from(3));

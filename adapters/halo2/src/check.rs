@@ -10,15 +10,15 @@ use halo2_axiom::poly::kzg::strategy::SingleStrategy;
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::Accelerator;
 use proofwarp::backend::BackendKind;
-use proofwarp::report::own_work;
+use proofwarp::report::record_host_work;
 
-use crate::error::outer;
+use crate::caches::clear_setups;
+use crate::error::to_halo2_error;
 use crate::opening::{Kind, Opening};
 use crate::options::Options;
 use crate::random::unpredictable;
 use crate::record::{Record, Repeating};
-use crate::setup::clear_setups;
-use crate::synthesis::Pen;
+use crate::synthesis::ProofWriter;
 use crate::task::Task;
 use crate::witness::Source;
 
@@ -33,7 +33,7 @@ pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWri
     transcript: &mut T,
     source: &mut impl Source,
 ) -> Result<(), Error> {
-    let mut pen = Pen::new(transcript, task.seed.source());
+    let mut pen = ProofWriter::new(transcript, task.seed.source());
     let device = task.prove::<P, E, T>(task.options, &mut pen, source)?;
     match task.options.checks(device.is_some())? {
         true => check::<P>(task, pen.record(), device.as_deref().unwrap_or("host"), source),
@@ -59,28 +59,28 @@ fn check<P: Opening>(
         return Ok(());
     }
     let rows = 1 << task.pk.get_vk().get_domain().k();
-    if own_work("halo2 verify", rows, || verifies::<P>(task, record)) {
+    if record_host_work("halo2 verify", rows, || verifies::<P>(task, record)) {
         return Ok(());
     }
-    let host = Accelerator::with_backend(BackendKind::Cpu).map_err(outer)?;
+    let host = Accelerator::with_backend(BackendKind::Cpu).map_err(to_halo2_error)?;
     let abort = task.options.abort.clone();
     let options = Options { accelerator: Some(host), devices: Some(1), abort, check: Some(false), plan: None };
     let mut said = Repeating::new(record, Fr::ZERO);
-    let again = task.prove::<P, _, _>(&options, &mut Pen::new(&mut said, task.seed.source()), source);
+    let again = task.prove::<P, _, _>(&options, &mut ProofWriter::new(&mut said, task.seed.source()), source);
     match (said.differs(), again) {
         (Some(message), _) => {
             // A setup or key that the device keeps may have changed.
             clear_setups();
             let reason = format!("message {message} of {} is not the host's: a wrong result", record.messages());
             log::error!("halo2: the proof does not verify: {device}: {reason}");
-            Err(outer(proofwarp::Error::device(device, "a proof", reason)))
+            Err(to_halo2_error(proofwarp::Error::device(device, "a proof", reason)))
         }
         (None, Ok(_)) if said.is_over() => {
             log::warn!("halo2: the proof does not verify: the witness does not satisfy the circuit");
             Ok(())
         }
         (None, Ok(_)) => {
-            Err(outer(proofwarp::Error::device(device, "a proof", "it has other messages than the host's")))
+            Err(to_halo2_error(proofwarp::Error::device(device, "a proof", "it has other messages than the host's")))
         }
         (None, Err(error)) => {
             log::error!("halo2: the proof does not verify, and the host cannot make it again to say why: {error}");

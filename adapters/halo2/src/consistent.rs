@@ -5,9 +5,9 @@ use halo2_axiom::halo2curves::pairing::Engine as _;
 use halo2_axiom::plonk::Error;
 use halo2_axiom::poly::commitment::ParamsProver;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
-use proofwarp::plonk::{Basis, Engine, View};
+use proofwarp::plonk::{Basis, ColumnView, Engine};
 
-use crate::error::outer;
+use crate::error::to_halo2_error;
 use crate::random::{elements, unpredictable};
 
 /// Checks by random sums that a setup's bases, as the engine has them, are powers of its secret times G1, and Lagrange
@@ -23,12 +23,12 @@ use crate::random::{elements, unpredictable};
 pub fn is_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Result<bool, Error> {
     let values = elements(params.get_g().len(), &mut unpredictable());
     let commit = |basis, column: &[Fr]| {
-        let points = engine.commit(basis, &[View::new(column)]).map_err(outer)?;
+        let points = engine.commit(basis, &[ColumnView::new(column)]).map_err(to_halo2_error)?;
         points.first().copied().ok_or(Error::BoundsFailure)
     };
     let lagrange = commit(Basis::Lagrange, &values)?;
-    let coefficients = engine.interpolate(&[View::new(&values)]).and_then(|columns| engine.into_host(columns));
-    let mut coefficients = coefficients.map_err(outer)?.into_iter().next().ok_or(Error::BoundsFailure)?;
+    let coefficients = engine.interpolate(&[ColumnView::new(&values)]).and_then(|columns| engine.into_host(columns));
+    let mut coefficients = coefficients.map_err(to_halo2_error)?.into_iter().next().ok_or(Error::BoundsFailure)?;
     let powers = commit(Basis::Monomial, &coefficients)?;
     // The last base has no successor.
     let last = coefficients.pop().unwrap_or_default();

@@ -6,7 +6,7 @@ use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem,
 use halo2_axiom::poly::{Coeff, LagrangeCoeff, Polynomial as Stock};
 use proofwarp::expression::Expression as Plain;
 use proofwarp::plonk::steps::pieces::MAX_COSETS;
-use proofwarp::plonk::{Circuit, Key, Layout, Lookup, Name, Polynomial, SamePoint, View};
+use proofwarp::plonk::{Circuit, ColumnId, ColumnLayout, ColumnView, Key, Lookup, Polynomial, SamePoint};
 
 /// Runs the configuration of `circuit`.
 pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::Config) {
@@ -32,8 +32,8 @@ pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
 
 /// Warns of queries in `system` that no proof with 2^`k` rows can have. Keys can still be made.
 pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
-    let advice = system.advice_queries().iter().map(|(column, at)| (Name::Advice(column.index()), at.0));
-    let fixed = system.fixed_queries().iter().map(|(column, at)| (Name::Fixed(column.index()), at.0));
+    let advice = system.advice_queries().iter().map(|(column, at)| (ColumnId::Advice(column.index()), at.0));
+    let fixed = system.fixed_queries().iter().map(|(column, at)| (ColumnId::Fixed(column.index()), at.0));
     if let Some(same) = SamePoint::of(advice.chain(fixed), 1 << k) {
         log::warn!("halo2: no proof can be made with this key: {}", text(&same, k));
     }
@@ -59,7 +59,7 @@ pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
     // Taken from the key's own domain: the system's degree depends on the current environment.
     let degree = domain.get_quotient_poly_degree() + 1;
     let permutation: Vec<_> = system.permutation().get_columns().iter().map(name).collect();
-    let layout = Layout {
+    let layout = ColumnLayout {
         fixed: system.num_fixed_columns(),
         permuted: permutation.len(),
         advice: system.num_advice_columns(),
@@ -88,23 +88,23 @@ pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
     }
 }
 
-fn name(column: &Column<Any>) -> Name {
+fn name(column: &Column<Any>) -> ColumnId {
     match column.column_type() {
-        Any::Advice(_) => Name::Advice(column.index()),
-        Any::Fixed => Name::Fixed(column.index()),
-        Any::Instance => Name::Instance(column.index()),
+        Any::Advice(_) => ColumnId::Advice(column.index()),
+        Any::Fixed => ColumnId::Fixed(column.index()),
+        Any::Instance => ColumnId::Instance(column.index()),
     }
 }
 
-fn plain(layout: &Layout, expression: &Expression<Fr>) -> Plain<Fr> {
-    let column = |name: Name, rotation: halo2_axiom::poly::Rotation| Plain::column(layout.number(name), rotation.0);
+fn plain(layout: &ColumnLayout, expression: &Expression<Fr>) -> Plain<Fr> {
+    let column = |name: ColumnId, rotation: halo2_axiom::poly::Rotation| Plain::column(layout.number(name), rotation.0);
     expression.evaluate(
         &Plain::Constant,
         // A key's system has fixed columns in place of selectors.
         &|_| Plain::Constant(Fr::ZERO),
-        &|query| column(Name::Fixed(query.column_index()), query.rotation()),
-        &|query| column(Name::Advice(query.column_index()), query.rotation()),
-        &|query| column(Name::Instance(query.column_index()), query.rotation()),
+        &|query| column(ColumnId::Fixed(query.column_index()), query.rotation()),
+        &|query| column(ColumnId::Advice(query.column_index()), query.rotation()),
+        &|query| column(ColumnId::Instance(query.column_index()), query.rotation()),
         &|challenge| Plain::Challenge(challenge.index()),
         &|a| -a,
         &|a, b| a + b,
@@ -117,19 +117,22 @@ fn plain(layout: &Layout, expression: &Expression<Fr>) -> Plain<Fr> {
 pub fn key(key: &ProvingKey<G1Affine>) -> Key<'_, Fr> {
     let permutation = key.permutation();
     Key {
-        fixed: both(key.fixed_values(), key.fixed_polys()),
-        sigma: both(permutation.permutations(), permutation.polys()),
-        first: View::new(key.l0().values()),
-        last: View::new(key.l_last().values()),
-        active: View::new(key.l_active_row().values()),
+        fixed: values_and_coefficients(key.fixed_values(), key.fixed_polys()),
+        sigma: values_and_coefficients(permutation.permutations(), permutation.polys()),
+        first: ColumnView::new(key.l0().values()),
+        last: ColumnView::new(key.l_last().values()),
+        active: ColumnView::new(key.l_active_row().values()),
     }
 }
 
-fn both<'a>(values: &'a [Stock<Fr, LagrangeCoeff>], polys: &'a [Stock<Fr, Coeff>]) -> Vec<Polynomial<'a, Fr>> {
+fn values_and_coefficients<'a>(
+    values: &'a [Stock<Fr, LagrangeCoeff>],
+    polys: &'a [Stock<Fr, Coeff>],
+) -> Vec<Polynomial<'a, Fr>> {
     let pairs = values.iter().zip(polys);
-    let both = |(values, polys): (&'a Stock<Fr, LagrangeCoeff>, &'a Stock<Fr, Coeff>)| Polynomial {
-        values: View::new(values.values()),
-        coefficients: View::new(polys.values()),
+    let values_and_coefficients = |(values, polys): (&'a Stock<Fr, LagrangeCoeff>, &'a Stock<Fr, Coeff>)| Polynomial {
+        values: ColumnView::new(values.values()),
+        coefficients: ColumnView::new(polys.values()),
     };
-    pairs.map(both).collect()
+    pairs.map(values_and_coefficients).collect()
 }

@@ -5,7 +5,7 @@ use std::io;
 use halo2_axiom::plonk::Error;
 
 /// Wraps `error` in the only variant that can hold it; its source is the error itself.
-pub fn outer(error: proofwarp::Error) -> Error {
+pub fn to_halo2_error(error: proofwarp::Error) -> Error {
     Error::Transcript(io::Error::other(error))
 }
 

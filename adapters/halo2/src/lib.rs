@@ -76,31 +76,31 @@
 //! ```
 
 mod arena;
+mod caches;
 mod check;
 mod consistent;
 mod constraints;
+mod device_pick;
+mod device_provers;
 mod error;
-mod kept;
 mod keygen;
-mod marks;
+mod lru;
 mod memory;
 mod opening;
 mod options;
 mod prover;
 mod random;
 mod record;
-mod setup;
 mod synthesis;
 mod task;
-mod turn;
+mod timed_transcript;
 mod witness;
-mod workers;
 
+pub use caches::clear_setups;
 pub use halo2_axiom;
 pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen_vk_custom};
-pub use marks::Marked;
 pub use opening::{Kind, Opening, Scheme};
 pub use options::{Options, memory};
 pub use proofwarp;
 pub use prover::{create_proof, create_proof_from_advice, create_proof_from_advice_with, create_proof_with};
-pub use setup::clear_setups;
+pub use timed_transcript::TimedTranscript;

@@ -3,11 +3,11 @@
 use halo2_axiom::halo2curves::bn256::G1Affine;
 use halo2_axiom::plonk::{Error, ProvingKey};
 use proofwarp::Accelerator;
-use proofwarp::plonk::{Hook, Memory, Plan};
+use proofwarp::plonk::{AbortHook, MemoryEstimate, MemoryPlan};
 use proofwarp::settings::Settings;
 
 use crate::constraints;
-use crate::error::outer;
+use crate::error::to_halo2_error;
 
 /// Holds the options of a proof.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,7 @@ pub struct Options {
     pub devices: Option<usize>,
     /// The abort hook, polled before each step of a proof and during commitments. If it says stop, the proof ends with
     /// [`proofwarp::Error::Aborted`] in an `Error::Transcript`. The key, the setup and the circuits are then unchanged.
-    pub abort: Option<Hook>,
+    pub abort: Option<AbortHook>,
     /// Whether halo2-axiom's verifier checks the proof before it is returned. `None`: `PROOFWARP_VERIFY` decides; if it
     /// is unset, a proof is checked if a device worked on it.
     ///
@@ -31,7 +31,7 @@ pub struct Options {
     /// For the second proof a circuit is synthesized again and must assign the same values.
     pub check: Option<bool>,
     /// The plan for the device's memory; `None`: as much as is free. A plan that keeps no column keeps no key either.
-    pub plan: Option<Plan>,
+    pub plan: Option<MemoryPlan>,
 }
 
 impl Options {
@@ -44,7 +44,7 @@ impl Options {
     pub(crate) fn checks(&self, on_device: bool) -> Result<bool, Error> {
         let asked = match self.check {
             Some(check) => Some(check),
-            None => Settings::get().map_err(outer)?.verify,
+            None => Settings::get().map_err(to_halo2_error)?.verify,
         };
         Ok(asked.unwrap_or(on_device))
     }
@@ -53,6 +53,6 @@ impl Options {
 /// Returns the device memory that a proof of `circuits` circuits takes.
 ///
 /// Takes time in proportion to the key's expressions, and reads no column.
-pub fn memory(pk: &ProvingKey<G1Affine>, circuits: usize) -> Memory {
-    Memory::of(&constraints::circuit(pk), circuits)
+pub fn memory(pk: &ProvingKey<G1Affine>, circuits: usize) -> MemoryEstimate {
+    MemoryEstimate::of(&constraints::circuit(pk), circuits)
 }

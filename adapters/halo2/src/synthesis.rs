@@ -8,23 +8,23 @@ use halo2_axiom::circuit::Value;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Advice, Any, Assigned, Assignment, Challenge, Column, Error, Fixed, Instance, Selector};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::plonk::{Circuit, Witnesses};
+use proofwarp::plonk::{AdviceStage, Circuit};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
-use crate::arena::Arena;
-use crate::error::outer;
+use crate::arena::WitnessArena;
+use crate::error::to_halo2_error;
 use crate::record::{Entry, Record};
 
 /// Writes a proof to a transcript, and records all messages and challenges.
-pub struct Pen<'t, E, T> {
+pub struct ProofWriter<'t, E, T> {
     pub transcript: &'t mut T,
     pub rng: ChaCha20Rng,
     record: Record,
     encoding: PhantomData<E>,
 }
 
-impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Pen<'t, E, T> {
+impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> ProofWriter<'t, E, T> {
     pub fn new(transcript: &'t mut T, rng: ChaCha20Rng) -> Self {
         Self { transcript, rng, record: Record::default(), encoding: PhantomData }
     }
@@ -55,7 +55,7 @@ impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Pen<'t,
     }
 }
 
-impl<E, T> Drop for Pen<'_, E, T> {
+impl<E, T> Drop for ProofWriter<'_, E, T> {
     /// Overwrites the random source, whose state reveals all blinding.
     fn drop(&mut self) {
         self.rng = ChaCha20Rng::from_seed([0; 32]);
@@ -66,7 +66,7 @@ impl<E, T> Drop for Pen<'_, E, T> {
 /// Tracks the witness phases of all circuits of a proof.
 pub struct Phases<'p, 'a> {
     pub circuit: &'p Circuit<Fr>,
-    pub proof: &'p mut Witnesses<'a, G1Affine>,
+    pub proof: &'p mut AdviceStage<'a, G1Affine>,
     /// Challenges that are known so far.
     pub challenges: Vec<Option<Fr>>,
 }
@@ -77,9 +77,9 @@ impl Phases<'_, '_> {
         &mut self,
         number: usize,
         columns: Vec<(usize, &mut Vec<Fr>)>,
-        pen: &mut Pen<'_, E, T>,
+        pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
+        let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
         pen.write(&points)
     }
 
@@ -87,11 +87,11 @@ impl Phases<'_, '_> {
     pub fn squeeze<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         phase: u8,
-        pen: &mut Pen<'_, E, T>,
+        pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        for number in self.circuit.challenges_after(phase) {
+        for number in self.circuit.challenges_of_phase(phase) {
             let value = pen.squeeze();
-            self.proof.challenge(number, value).map_err(outer)?;
+            self.proof.challenge(number, value).map_err(to_halo2_error)?;
             self.challenges[number] = Some(value);
         }
         Ok(())
@@ -101,8 +101,8 @@ impl Phases<'_, '_> {
 /// Holds the state of one run of a circuit's synthesis.
 pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
     pub phases: &'s mut Phases<'p, 'a>,
-    pub pen: &'s mut Pen<'t, E, T>,
-    pub arena: &'s mut Arena,
+    pub pen: &'s mut ProofWriter<'t, E, T>,
+    pub arena: &'s mut WitnessArena,
     pub instance: &'s [&'s [Fr]],
     /// The phase whose columns are being assigned.
     pub phase: u8,
@@ -118,7 +118,7 @@ pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
 impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
     /// Commits to the columns of the current phase, and squeezes the challenges that follow it.
     pub fn end_phase(&mut self) -> Result<(), Error> {
-        let columns = self.arena.values(&self.phases.circuit.advice_of(self.phase));
+        let columns = self.arena.values(&self.phases.circuit.advice_in_phase(self.phase));
         self.phases.commit(0, columns, self.pen)?;
         self.phases.squeeze(self.phase, self.pen)?;
         self.phase += 1;
@@ -138,7 +138,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'
         if row >= self.phases.circuit.rows() {
             return Err(self.too_few_rows());
         }
-        let usable = self.phases.circuit.usable();
+        let usable = self.phases.circuit.usable_rows();
         if row >= usable && !self.hidden {
             self.hidden = true;
             log::warn!(
@@ -171,7 +171,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
     }
 
     fn query_instance(&self, column: Column<Instance>, row: usize) -> Result<Value<Fr>, Error> {
-        if row >= self.phases.circuit.usable() {
+        if row >= self.phases.circuit.usable_rows() {
             return Err(self.too_few_rows());
         }
         let value = self.instance.get(column.index()).and_then(|column| column.get(row));

@@ -6,16 +6,16 @@ use halo2_axiom::plonk::{Error, ProvingKey};
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::plonk::{Circuit, Memory, Openings, Peer, Setting, Witnesses};
+use proofwarp::plonk::{AdviceStage, Circuit, MemoryEstimate, OpeningStage, PeerDevice, ProverContext};
 
-use crate::error::{check_rows, outer};
+use crate::caches;
+use crate::device_provers::DeviceProvers;
+use crate::error::{check_rows, to_halo2_error};
 use crate::opening::{Kind, Opening};
 use crate::options::Options;
 use crate::random::{Seed, elements};
-use crate::setup;
-use crate::synthesis::Pen;
+use crate::synthesis::ProofWriter;
 use crate::witness::Source;
-use crate::workers::Workers;
 
 /// Holds the inputs of a proof except its witness.
 pub struct Task<'t, 'i> {
@@ -31,21 +31,23 @@ impl Task<'_, '_> {
     pub fn prove<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &self,
         options: &Options,
-        pen: &mut Pen<'_, E, T>,
+        pen: &mut ProofWriter<'_, E, T>,
         source: &mut impl Source,
     ) -> Result<Option<String>, Error> {
-        let circuit = setup::circuit(self.pk)?;
+        let circuit = caches::circuit(self.pk)?;
         check_instances(&circuit, self.instances)?;
         check_rows((self.params.k(), self.params.get_g().len()), circuit.log_n)?;
-        let workers = Workers::new(options, (self.params, self.pk), &Memory::of(&circuit, self.instances.len()))?;
+        let workers =
+            DeviceProvers::new(options, (self.params, self.pk), &MemoryEstimate::of(&circuit, self.instances.len()))?;
         let circuit = workers.lowered(circuit)?;
         let keys: Vec<_> = workers.all.iter().map(|worker| worker.key(self.pk)).collect();
         let workers_and_keys = workers.all.iter().zip(&keys);
-        let mut peers: Vec<_> =
-            workers_and_keys.map(|(worker, key)| Peer { engine: &worker.engine, key, link: worker.link }).collect();
-        let Peer { engine, key, .. } = peers.remove(0);
-        let setting = Setting { engine, circuit: &circuit, key, peers: &peers };
-        let mut proof = Witnesses::new(setting, self.instances).map_err(outer)?;
+        let mut peers: Vec<_> = workers_and_keys
+            .map(|(worker, key)| PeerDevice { engine: &worker.engine, key, link: worker.link })
+            .collect();
+        let PeerDevice { engine, key, .. } = peers.remove(0);
+        let setting = ProverContext { engine, circuit: &circuit, key, peers: &peers };
+        let mut proof = AdviceStage::new(setting, self.instances).map_err(to_halo2_error)?;
         self.pk.get_vk().hash_into(pen.transcript)?;
         for value in self.instances.iter().flat_map(|instance| instance.iter()).flat_map(|column| column.iter()) {
             pen.transcript.common_scalar(*value)?;
@@ -62,7 +64,7 @@ fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), 
         return Err(Error::InvalidInstances);
     }
     let longest = instances.iter().flat_map(|instance| instance.iter()).map(|column| column.len()).max();
-    if longest.is_some_and(|longest| longest > circuit.usable()) {
+    if longest.is_some_and(|longest| longest > circuit.usable_rows()) {
         return Err(Error::InstanceTooLarge);
     }
     Ok(())
@@ -70,39 +72,39 @@ fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), 
 
 /// Runs the steps from θ to the evaluations at x.
 fn steps<'a, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
-    proof: Witnesses<'a, G1Affine>,
+    proof: AdviceStage<'a, G1Affine>,
     rows: usize,
-    pen: &mut Pen<'_, E, T>,
-) -> Result<Openings<'a, G1Affine>, Error> {
+    pen: &mut ProofWriter<'_, E, T>,
+) -> Result<OpeningStage<'a, G1Affine>, Error> {
     let theta = pen.squeeze();
-    let (proof, points) = proof.lookups(theta, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
+    let (proof, points) = proof.lookups(theta, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
     pen.write(&points)?;
     let challenges = [pen.squeeze(), pen.squeeze()];
-    let (proof, points) = proof.products(challenges, &mut || Fr::random(&mut pen.rng)).map_err(outer)?;
+    let (proof, points) = proof.products(challenges, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
     pen.write(&points)?;
-    let (proof, point) = proof.random(elements(rows, &mut pen.rng)).map_err(outer)?;
+    let (proof, point) = proof.random(elements(rows, &mut pen.rng)).map_err(to_halo2_error)?;
     pen.write(&[point])?;
-    let (proof, points) = proof.quotient(pen.squeeze()).map_err(outer)?;
+    let (proof, points) = proof.quotient(pen.squeeze()).map_err(to_halo2_error)?;
     pen.write(&points)?;
-    let (openings, values) = proof.evaluations(pen.squeeze()).map_err(outer)?;
+    let (openings, values) = proof.evaluations(pen.squeeze()).map_err(to_halo2_error)?;
     pen.write_scalars(&values)?;
     Ok(openings)
 }
 
 fn open<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
-    openings: Openings<'_, G1Affine>,
-    pen: &mut Pen<'_, E, T>,
+    openings: OpeningStage<'_, G1Affine>,
+    pen: &mut ProofWriter<'_, E, T>,
 ) -> Result<(), Error> {
     match P::KIND {
         Kind::Gwc => {
-            let points = openings.gwc(pen.squeeze()).map_err(outer)?;
+            let points = openings.gwc(pen.squeeze()).map_err(to_halo2_error)?;
             pen.write(&points)
         }
         Kind::Shplonk => {
             let (y, v) = (pen.squeeze(), pen.squeeze());
-            let (proof, point) = openings.shplonk(y, v).map_err(outer)?;
+            let (proof, point) = openings.shplonk(y, v).map_err(to_halo2_error)?;
             pen.write(&[point])?;
-            let point = proof.finish(pen.squeeze()).map_err(outer)?;
+            let point = proof.finish(pen.squeeze()).map_err(to_halo2_error)?;
             pen.write(&[point])
         }
     }

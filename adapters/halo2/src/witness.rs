@@ -3,11 +3,11 @@
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::plonk::{Circuit, Witnesses};
+use proofwarp::plonk::{AdviceStage, Circuit};
 
-use crate::arena::{Arena, Cleared};
+use crate::arena::{WitnessArena, ZeroizeOnDrop};
 use crate::constraints;
-use crate::synthesis::{Pen, Phases, Synthesis};
+use crate::synthesis::{Phases, ProofWriter, Synthesis};
 
 /// Writes a witness, more than once as long as it is kept.
 pub trait Source {
@@ -19,9 +19,9 @@ pub trait Source {
     /// failed.
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        proof: &mut Witnesses<'_, G1Affine>,
+        proof: &mut AdviceStage<'_, G1Affine>,
         circuit: &Circuit<Fr>,
-        pen: &mut Pen<'_, E, T>,
+        pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error>;
 }
 
@@ -34,13 +34,13 @@ pub struct Circuits<'c, 'i, C> {
 impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        proof: &mut Witnesses<'_, G1Affine>,
+        proof: &mut AdviceStage<'_, G1Affine>,
         circuit: &Circuit<Fr>,
-        pen: &mut Pen<'_, E, T>,
+        pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         let (config, constants) = config_of(self.circuits, circuit)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
-        let arena = |_| Arena::new(circuit.layout.advice, circuit.rows());
+        let arena = |_| WitnessArena::new(circuit.layout.advice, circuit.rows());
         let mut arenas: Vec<_> = self.circuits.iter().map(arena).collect();
         let (mut phase, alone) = (0, self.circuits.len() == 1);
         while phase < circuit.phases() {
@@ -65,11 +65,11 @@ impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
 /// Commits to all circuits' columns of `phase` and squeezes the challenges that follow it.
 fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     phases: &mut Phases<'_, '_>,
-    arenas: &mut [Arena],
+    arenas: &mut [WitnessArena],
     phase: u8,
-    pen: &mut Pen<'_, E, T>,
+    pen: &mut ProofWriter<'_, E, T>,
 ) -> Result<(), Error> {
-    let numbers = phases.circuit.advice_of(phase);
+    let numbers = phases.circuit.advice_in_phase(phase);
     for (number, arena) in arenas.iter_mut().enumerate() {
         phases.commit(number, arena.values(&numbers), pen)?;
     }
@@ -98,22 +98,22 @@ fn config_of<C: StockCircuit<Fr>>(
 
 /// Holds the columns of one circuit of one phase. They are overwritten after the first write unless `stays` is set.
 pub struct Advice {
-    pub columns: Cleared,
+    pub columns: ZeroizeOnDrop,
     pub stays: bool,
 }
 
 impl Source for Advice {
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        proof: &mut Witnesses<'_, G1Affine>,
+        proof: &mut AdviceStage<'_, G1Affine>,
         circuit: &Circuit<Fr>,
-        pen: &mut Pen<'_, E, T>,
+        pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         self.check(circuit)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
         phases.commit(0, self.columns.0.iter_mut().enumerate().collect(), pen)?;
         if !self.stays {
-            self.columns = Cleared(Vec::new());
+            self.columns = ZeroizeOnDrop(Vec::new());
         }
         phases.squeeze(0, pen)
     }

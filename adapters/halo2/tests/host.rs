@@ -32,7 +32,7 @@ fn the_host_takes_no_share() {
     assert!(failures > 2, "{failures} failures");
     assert_eq!(on_host.load(Ordering::Relaxed), 0);
     // What the observer counts is there to be counted.
-    devices[0].fail_after(0);
+    devices[0].inject_launch_fault(0);
     assert!(expected.prove(&options).expect("the host goes on") == expected.proof);
     assert!(on_host.load(Ordering::Relaxed) > 0);
 }

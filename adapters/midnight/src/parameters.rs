@@ -8,7 +8,7 @@ use proofwarp::msm::{Msm, Options, Scalars};
 use proofwarp::{Accelerator, Error, Result};
 use zeroize::Zeroize;
 
-use crate::points::{affine, as_montgomery, powers, theirs};
+use crate::points::{affine, as_montgomery, powers, to_midnight};
 
 /// Holds a setup of midnight-proofs, with its 2 · 2^k points on the devices: 96 bytes each. Points that do not fit stay
 /// on the host, and each commitment streams them.
@@ -83,7 +83,7 @@ fn commit(bases: &Msm<'static, G1Affine>, points: usize, elements: &[Fq]) -> Res
     let sum = |elements: &[[u8; 32]]| bases.run(Scalars::montgomery(elements), None);
     let elements = as_montgomery(elements);
     if elements.len() == points {
-        return Ok(theirs(&sum(elements)?.0));
+        return Ok(to_midnight(&sum(elements)?.0));
     }
     let mut padded = Vec::with_capacity(points);
     padded.extend_from_slice(elements);
@@ -91,7 +91,7 @@ fn commit(bases: &Msm<'static, G1Affine>, points: usize, elements: &[Fq]) -> Res
     let outcome = sum(&padded);
     // The values may be a witness.
     padded.zeroize();
-    Ok(theirs(&outcome?.0))
+    Ok(to_midnight(&outcome?.0))
 }
 
 impl Params for Parameters {

@@ -24,17 +24,17 @@ pub(crate) fn as_montgomery(elements: &[Fq]) -> &[[u8; 32]] {
     unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) }
 }
 
-fn of_affine(point: &TheirAffine) -> G1Affine {
+fn from_midnight(point: &TheirAffine) -> G1Affine {
     let mut ours = G1Affine::identity();
     *ours.as_mut() = *point.as_ref();
     ours
 }
 
 /// Converts `sum` to midnight-curves' type.
-pub(crate) fn theirs(sum: &blstrs::G1Projective) -> TheirProjective {
-    let mut theirs = TheirProjective::identity();
-    *theirs.as_mut() = *sum.as_ref();
-    theirs
+pub(crate) fn to_midnight(sum: &blstrs::G1Projective) -> TheirProjective {
+    let mut to_midnight = TheirProjective::identity();
+    *to_midnight.as_mut() = *sum.as_ref();
+    to_midnight
 }
 
 /// Returns `points` in affine coordinates, with one inversion for each [`GRAIN`] of them.
@@ -42,7 +42,7 @@ pub(crate) fn affine(points: &[TheirProjective]) -> Vec<G1Affine> {
     let convert = |points: &[TheirProjective]| {
         let mut normal = vec![TheirAffine::identity(); points.len()];
         TheirProjective::batch_normalize(points, &mut normal);
-        normal.iter().map(of_affine).collect::<Vec<_>>()
+        normal.iter().map(from_midnight).collect::<Vec<_>>()
     };
     points.par_chunks(GRAIN).flat_map_iter(convert).collect()
 }
@@ -54,7 +54,7 @@ pub(crate) fn powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
         Err(error) if powers.bytes.len() < powers.most => return Err(error),
         _ => {}
     }
-    let decode = |bytes: &[u8; POINT]| of_affine(&TheirAffine::from_raw_bytes_unchecked(bytes));
+    let decode = |bytes: &[u8; POINT]| from_midnight(&TheirAffine::from_raw_bytes_unchecked(bytes));
     Ok(powers.bytes.as_chunks().0.par_iter().map(decode).collect())
 }
 
@@ -117,7 +117,7 @@ mod tests {
         // Σ Lᵢ = 1.
         let sum: blstrs::G1Projective = lagrange.iter().map(blstrs::G1Projective::from).sum();
         assert_eq!(sum.to_affine(), G1Affine::generator());
-        assert_eq!(theirs(&powers[1].into()).to_affine(), theirs_of_tau(&setup));
+        assert_eq!(to_midnight(&powers[1].into()).to_affine(), theirs_of_tau(&setup));
     }
 
     /// Returns [τ]₁ = Σ ωⁱ·[Lᵢ]₁.

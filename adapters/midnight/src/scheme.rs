@@ -23,13 +23,13 @@ type Stock = KZGCommitmentScheme<Bls12>;
 /// The interface has no errors. A commitment panics with the reason if a forced backend (`PROOFWARP_BACKEND`) fails, or
 /// if there are more coefficients than points. If no backend is forced, the CPU takes over and the log says why.
 #[derive(Clone, Debug)]
-pub struct Resident;
+pub struct GpuKzgScheme;
 
 fn committed(sum: Result<G1Projective>) -> G1Projective {
     sum.unwrap_or_else(|error| panic!("proofwarp-midnight: no commitment: {error}"))
 }
 
-impl PolynomialCommitmentScheme<Fq> for Resident {
+impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
     type Parameters = Parameters;
     type VerifierParameters = ParamsVerifierKZG<Bls12>;
     type Commitment = G1Projective;
@@ -84,7 +84,7 @@ impl PolynomialCommitmentScheme<Fq> for Resident {
 #[derive(Clone, Copy, Debug)]
 pub enum Never {}
 
-impl Guard<Fq, Resident> for Never {
+impl Guard<Fq, GpuKzgScheme> for Never {
     fn verify(self, _: &ParamsVerifierKZG<Bls12>) -> std::result::Result<(), Error> {
         match self {}
     }

@@ -9,15 +9,15 @@ use blstrs::{Bls12, G1Affine};
 use group::UncompressedEncoding;
 use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::Parameters;
-use proofwarp::msm::{EncodedPoints, Expected, FilePoints, MappedFile, Points};
+use proofwarp::msm::{BasePoints, EncodedPoints, FilePoints, MappedFile, PointChecks};
 
 use crate::error::Error;
 use crate::verify::VerifyingKey;
 
 /// Requires the verifying key's points to be in their groups.
-const CHECKED: Expected = Expected { in_subgroup: true, not_infinity: true };
+const CHECKED: PointChecks = PointChecks { in_subgroup: true, not_infinity: true };
 /// Requires the queries' points to be on their curves, which decoding checks in any case.
-const ON_CURVE: Expected = Expected { in_subgroup: false, not_infinity: true };
+const ON_CURVE: PointChecks = PointChecks { in_subgroup: false, not_infinity: true };
 
 /// Maps `file`, or copies it if the settings ask for that, and reads the verifying key. As long as the parameters are
 /// in use, a mapped file must stay as it is, or be deleted. If it was written to, later reads of it fail.
@@ -75,18 +75,18 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the number of points, and locates the points without reading them.
-    fn points<C: MsmCurve>(&mut self, what: &'static str, expected: Expected) -> Result<FilePoints, Error> {
+    fn points<C: MsmCurve>(&mut self, what: &'static str, expected: PointChecks) -> Result<FilePoints, Error> {
         let count = self.count(what)?;
         let start = self.take(&format!("{count} points of {what}"), count.saturating_mul(C::AFFINE_BYTES))?;
         Ok(self.at(start, count, what, expected))
     }
 
-    fn query<C: MsmCurve + UncompressedEncoding>(&mut self, what: &'static str) -> Result<Points<C>, Error> {
+    fn query<C: MsmCurve + UncompressedEncoding>(&mut self, what: &'static str) -> Result<BasePoints<C>, Error> {
         let points = self.points::<C>(what, ON_CURVE)?;
-        Points::encoded(points).map_err(|reason| Error::of_file(self.path, reason))
+        BasePoints::encoded(points).map_err(|reason| Error::of_file(self.path, reason))
     }
 
-    fn at(&self, start: usize, count: usize, query: &'static str, expected: Expected) -> FilePoints {
+    fn at(&self, start: usize, count: usize, query: &'static str, expected: PointChecks) -> FilePoints {
         FilePoints { file: self.file.clone(), start, count, expected, query, name }
     }
 

@@ -17,9 +17,9 @@
 //! returned with a warning; the stock crate returns it without one.
 
 mod assignment;
+mod devices;
 mod error;
 mod file;
-mod place;
 mod prover;
 mod srs;
 mod verify;
@@ -130,7 +130,7 @@ fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR
     let numbered = provers.iter().enumerate();
     let parts = numbered.map(|(number, prover)| Parts::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
     let made = srs.prover()?.prove(&parts, r, s)?;
-    proofs.iter_mut().zip(made).for_each(|(place, proof)| put(place, proof));
+    proofs.iter_mut().zip(made).for_each(|(place, proof)| write_proof(place, proof));
     Ok(())
 }
 
@@ -152,7 +152,7 @@ fn check_types<S, PR>() -> Result<(), Error> {
 }
 
 /// Writes `proof` to the caller's `place`.
-fn put<PR>(place: &mut PR, proof: Proof<Bls12>) {
+fn write_proof<PR>(place: &mut PR, proof: Proof<Bls12>) {
     let Proof { a, b, c } = proof;
     // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. The interface
     // requires the caller to have a proof of this layout there.

@@ -9,21 +9,21 @@ use proofwarp::groth16::{Circuit, Densities, Proof, ProvingKeyOnDevice, Witness,
 use proofwarp::{BackendKind, report};
 
 use crate::assignment::{Bits, Parts};
+use crate::devices::DeviceSelection;
 use crate::error::{Error, equal};
 use crate::file;
-use crate::place::Place;
-use crate::verify::{VerifyingKey, satisfied};
+use crate::verify::{VerifyingKey, is_satisfied};
 
 /// Holds parameters on the devices, with the circuit that was last proved by them.
 pub struct Prover {
     key: ProvingKeyOnDevice<Bls12>,
     verifying_key: VerifyingKey,
     asked_for_cpu: bool,
-    circuit: Mutex<Option<Arc<Known>>>,
+    circuit: Mutex<Option<Arc<CachedCircuit>>>,
 }
 
 /// Holds a circuit, and what distinguishes it from others.
-struct Known {
+struct CachedCircuit {
     constraints: usize,
     densities: [(Vec<usize>, usize); 3],
     circuit: Circuit<Scalar>,
@@ -40,9 +40,9 @@ struct Batch<'a> {
 
 impl Prover {
     /// Reads parameters. The first device decodes the queries' points; the host decodes them only once it needs them.
-    pub fn read(place: Place, path: &Path, file: File) -> Result<Self, Error> {
+    pub fn read(place: DeviceSelection, path: &Path, file: File) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path, file)?;
-        let Place { accelerator, asked_for_cpu } = place;
+        let DeviceSelection { accelerator, asked_for_cpu } = place;
         let key = ProvingKeyOnDevice::new(&accelerator, parameters).map_err(|reason| Error::of_file(path, reason))?;
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
@@ -56,9 +56,9 @@ impl Prover {
         let accelerator = self.key.accelerator();
         match self.attempt(&self.key, batch) {
             Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
-                report::complain(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
+                report::report_failure(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
                 let parameters = self.key.parameters().clone();
-                self.attempt(&ProvingKeyOnDevice::new(&accelerator.on_devices(Vec::new()), parameters)?, batch)
+                self.attempt(&ProvingKeyOnDevice::new(&accelerator.with_devices(Vec::new()), parameters)?, batch)
             }
             result => result,
         }
@@ -87,7 +87,7 @@ impl Prover {
         if self.verifying_key.verifies(proof, witness.inputs)? {
             return Ok(());
         }
-        if satisfied(witness) {
+        if is_satisfied(witness) {
             return Err(Error::DoesNotVerify { number, backend });
         }
         log::warn!("supraseal-c2: assignment {number} does not satisfy its constraints: its proof does not verify");
@@ -95,19 +95,19 @@ impl Prover {
     }
 
     /// Returns the circuit that all assignments of a batch share.
-    fn circuit(&self, parts: &[Parts<'_>]) -> Result<Arc<Known>, Error> {
+    fn circuit(&self, parts: &[Parts<'_>]) -> Result<Arc<CachedCircuit>, Error> {
         let first = parts.first().ok_or_else(|| Error::invalid("assignments", "at least one", 0))?;
         let place = || self.circuit.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = place().clone();
-        let known = if let Some(known) = kept.filter(|known| known.is_of(first)) {
+        let known = if let Some(known) = kept.filter(|known| known.matches(first)) {
             known
         } else {
             // Not under the lock: a rayon worker may start another batch meanwhile, which takes the lock.
-            let known = Arc::new(Known::new(first)?);
+            let known = Arc::new(CachedCircuit::new(first)?);
             *place() = Some(known.clone());
             known
         };
-        match parts.iter().position(|part| !known.is_of(part)) {
+        match parts.iter().position(|part| !known.matches(part)) {
             None => Ok(known),
             Some(number) => {
                 equal(format!("constraints of assignment {number}"), known.constraints, parts[number].constraints)?;
@@ -117,7 +117,7 @@ impl Prover {
     }
 }
 
-impl Known {
+impl CachedCircuit {
     fn new(parts: &Parts<'_>) -> Result<Self, Error> {
         let [a_aux, b_inputs, b_aux] = &parts.densities.map(Bits::to_vec);
         let circuit = Circuit::new(parts.constraints, Densities { a_aux, b_inputs, b_aux })?;
@@ -125,7 +125,7 @@ impl Known {
         Ok(Self { constraints: parts.constraints, densities, circuit })
     }
 
-    fn is_of(&self, parts: &Parts<'_>) -> bool {
+    fn matches(&self, parts: &Parts<'_>) -> bool {
         let same = |((words, len), bits): (&(Vec<usize>, usize), &Bits<'_>)| {
             *len == bits.len() && bits.words().eq(words.iter().copied())
         };

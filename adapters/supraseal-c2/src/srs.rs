@@ -5,11 +5,11 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use proofwarp::blocking::block_in_place;
 use proofwarp::files::{FileState, open_regular};
-use proofwarp::waiting::elsewhere;
 
+use crate::devices::DeviceSelection;
 use crate::error::Error;
-use crate::place::Place;
 use crate::prover::Prover;
 
 /// Number of parameters that [`SRS::try_new`] keeps for later calls.
@@ -22,9 +22,9 @@ const CACHED: usize = 4;
 /// written to. After a write, reads of its points fail, and a file that shrinks while its points are being read ends
 /// the process by `SIGBUS`. With `PROOFWARP_COPY_PARAMETERS=1` the file is copied to memory instead.
 #[derive(Clone, Default)]
-pub struct SRS(Option<Arc<Loaded>>);
+pub struct SRS(Option<Arc<SrsInner>>);
 
-struct Loaded {
+struct SrsInner {
     path: PathBuf,
     prover: Prover,
 }
@@ -65,7 +65,7 @@ impl SRS {
         }
         let version = Version::of(&srs_path, &file).map_err(io)?;
         // Not on a rayon worker, which may start another call meanwhile.
-        elsewhere(|| {
+        block_in_place(|| {
             // Held while reading, so that calls for the same file wait for it.
             let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
             find(&mut entries, version, || Self::read(&srs_path, file))
@@ -85,8 +85,8 @@ impl SRS {
     }
 
     fn read(path: &Path, file: File) -> Result<Self, Error> {
-        let prover = Prover::read(Place::of_process()?, path, file)?;
-        Ok(Self(Some(Arc::new(Loaded { path: path.to_owned(), prover }))))
+        let prover = Prover::read(DeviceSelection::from_env()?, path, file)?;
+        Ok(Self(Some(Arc::new(SrsInner { path: path.to_owned(), prover }))))
     }
 }
 

@@ -37,7 +37,7 @@ impl VerifyingKey {
 }
 
 /// Returns whether a·b = c in every constraint, and the first input is one.
-pub fn satisfied(witness: &Witness<'_, Scalar>) -> bool {
+pub fn is_satisfied(witness: &Witness<'_, Scalar>) -> bool {
     let one = witness.inputs.first() == Some(&Scalar::ONE);
     one && witness.evaluations.is_some_and(|[a, b, c]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * b == *c))
 }

@@ -11,24 +11,24 @@ mod base;
 mod circuit;
 #[path = "../../../adapters/halo2/examples/halo2/cli.rs"]
 mod cli;
-#[path = "../../../adapters/halo2/examples/halo2/everywhere.rs"]
-mod everywhere;
+#[path = "../../../adapters/halo2/examples/halo2/all_devices.rs"]
+mod all_devices;
 #[path = "../../groth16/exit.rs"]
 mod exit;
 #[path = "../../../adapters/halo2/examples/halo2/measure.rs"]
 mod measure;
 #[path = "../../../adapters/halo2/examples/halo2/options.rs"]
 mod options;
-#[path = "../../../adapters/halo2/examples/halo2/ours.rs"]
-mod ours;
+#[path = "../../../adapters/halo2/examples/halo2/adapter.rs"]
+mod adapter;
 #[path = "../../../adapters/halo2/examples/halo2/outcome.rs"]
 mod outcome;
 #[path = "../../groth16/output.rs"]
 mod output;
 #[path = "../../../adapters/halo2/examples/halo2/peer.rs"]
 mod peer;
-#[path = "../../groth16/place.rs"]
-mod place;
+#[path = "../../groth16/device.rs"]
+mod device;
 #[path = "../../groth16/program.rs"]
 mod program;
 #[path = "../../groth16/progress.rs"]
@@ -65,5 +65,5 @@ fn main() -> ExitCode {
         // SAFETY: called first of all in `main`, before there is any other thread that could read the environment.
         unsafe { std::env::set_var("PROOFWARP_BACKEND", backend.to_string()) };
     }
-    exit::code(everywhere::run(&options, || base::circuits(options.work.k)))
+    exit::code(all_devices::run(&options, || base::circuits(options.work.k)))
 }

@@ -10,7 +10,7 @@ use rand_core::OsRng;
 use crate::base;
 use crate::measure::measure;
 use crate::options::{Kind, Opening, Work};
-use crate::ours::Ours;
+use crate::adapter::Ours;
 use crate::stock::Stock;
 use crate::task::Task;
 

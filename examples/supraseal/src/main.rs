@@ -19,7 +19,7 @@ mod progress;
 #[path = "../../groth16/prove.rs"]
 mod prove;
 
-mod place;
+mod device;
 
 use std::process::ExitCode;
 
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 }
 
 fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
-    place::watch();
+    device::watch();
     parameters::check(work)?;
     let batch = Batch::new(work)?;
     // What verifies the proofs, and makes the file if there is none.
@@ -59,5 +59,5 @@ fn run(work: &WorkOptions) -> Result<Outcome, Failure> {
     let (runs, ()) = prove::repeat(ENGINE, work, || {
         Ok((prove::prove(&batch, |circuits, r, s| create_proof_batch(circuits, &key, r, s))?, ()))
     })?;
-    prove::outcome(ENGINE, place::ran_on(), &runs, &batch, &parameters)
+    prove::outcome(ENGINE, device::ran_on(), &runs, &batch, &parameters)
 }

@@ -27,9 +27,9 @@ pub(super) fn reason(code: cu::CUresult) -> String {
 
 /// Holds a reference to a device's primary context.
 #[derive(Debug)]
-pub(super) struct Primary(Context);
+pub(super) struct PrimaryContext(Context);
 
-impl Primary {
+impl PrimaryContext {
     pub fn new(device: Device) -> CudaResult<Self> {
         let previous = current();
         // Cust makes the new context current; restore the previous one.
@@ -44,7 +44,7 @@ impl Primary {
     }
 
     /// Makes the context current on this thread until the guard is dropped.
-    pub fn enter(&self) -> Result<Current<'_>, cu::CUresult> {
+    pub fn enter(&self) -> Result<CurrentContextGuard<'_>, cu::CUresult> {
         let previous = current();
         let mine = self.as_raw();
         // Only setting is expensive, so a thread that only we use keeps our context.
@@ -52,7 +52,10 @@ impl Primary {
             // SAFETY: the context is live as long as `self`.
             status(unsafe { cu::cuCtxSetCurrent(mine) })?;
         }
-        Ok(Current { previous: (!previous.is_null() && previous != mine).then_some(previous), context: PhantomData })
+        Ok(CurrentContextGuard {
+            previous: (!previous.is_null() && previous != mine).then_some(previous),
+            context: PhantomData,
+        })
     }
 }
 
@@ -65,12 +68,12 @@ fn current() -> cu::CUcontext {
 }
 
 /// Restores another user's context when dropped.
-pub(super) struct Current<'a> {
+pub(super) struct CurrentContextGuard<'a> {
     previous: Option<cu::CUcontext>,
-    context: PhantomData<&'a Primary>,
+    context: PhantomData<&'a PrimaryContext>,
 }
 
-impl Drop for Current<'_> {
+impl Drop for CurrentContextGuard<'_> {
     fn drop(&mut self) {
         if let Some(previous) = self.previous {
             // SAFETY: it was current before, and its owner cannot have destroyed it on this thread since.

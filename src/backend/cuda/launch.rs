@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cust::sys as cu;
 
-use crate::backend::LaunchShape;
+use crate::backend::LaunchConfig;
 
 /// Describes a launch and its stream.
 #[derive(Clone, Copy)]
 pub(super) struct Launch {
     pub function: cu::CUfunction,
-    pub shape: LaunchShape,
+    pub shape: LaunchConfig,
     pub stream: cu::CUstream,
     /// Bytes of the memory that the kernel declares as `extern __shared__`.
     pub shared_bytes: u32,
@@ -41,10 +41,10 @@ struct Attribute {
 }
 
 /// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: a kernel may start before the previous one has ended.
-const SERIALIZED_BY_PROGRAM: c_uint = 6;
+const ATTR_PDL: c_uint = 6;
 /// `CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`: percent of a multiprocessor's memory that are shared memory,
 /// not cache.
-const LOCAL_SHARE: c_uint = 14;
+const ATTR_SMEM_CARVEOUT: c_uint = 14;
 /// Carveout for all kernels that run concurrently, 70 %. A multiprocessor must drain before it changes its carveout,
 /// and by itself the driver changes it for almost every kernel. At 70 %, sixteen groups of affine additions fit, of one
 /// stream or two. With the remaining cache these take 1 to 2 % longer than alone (benches/notes/msm.md, section 31).
@@ -64,7 +64,7 @@ fn launch_ex() -> Option<LaunchKernelEx> {
 }
 
 /// Is set if the driver refused a launch only for its [`LOCAL_SHARE`] attribute.
-static KNOWS_NO_SHARE: AtomicBool = AtomicBool::new(false);
+static CARVEOUT_UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
 impl Attribute {
     fn new(kind: c_uint, value: c_uint) -> Self {
@@ -106,9 +106,9 @@ impl Launch {
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
     unsafe fn queue_allowed(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
-        let shares = self.shape.beside && !KNOWS_NO_SHARE.load(Ordering::Relaxed);
-        let share = shares.then(|| Attribute::new(LOCAL_SHARE, SHARE_BESIDE));
-        let early = self.early.then(|| Attribute::new(SERIALIZED_BY_PROGRAM, 1));
+        let shares = self.shape.beside && !CARVEOUT_UNSUPPORTED.load(Ordering::Relaxed);
+        let share = shares.then(|| Attribute::new(ATTR_SMEM_CARVEOUT, SHARE_BESIDE));
+        let early = self.early.then(|| Attribute::new(ATTR_PDL, 1));
         let mut attributes: Vec<_> = share.into_iter().chain(early).collect();
         // SAFETY: passed on from the caller.
         let code = unsafe { self.queue_with(&mut attributes, arguments) };
@@ -118,14 +118,14 @@ impl Launch {
         }
         // SAFETY: passed on from the caller; nothing was queued.
         let code = unsafe { self.queue_with(&mut attributes[1..], arguments) };
-        KNOWS_NO_SHARE.store(code == cu::CUresult::CUDA_SUCCESS, Ordering::Relaxed);
+        CARVEOUT_UNSUPPORTED.store(code == cu::CUresult::CUDA_SUCCESS, Ordering::Relaxed);
         code
     }
 
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
     unsafe fn queue_with(self, attributes: &mut [Attribute], arguments: &mut [*mut c_void]) -> cu::CUresult {
-        let Self { function, shape: LaunchShape { groups, group_size, .. }, stream, shared_bytes, .. } = self;
+        let Self { function, shape: LaunchConfig { groups, group_size, .. }, stream, shared_bytes, .. } = self;
         let arguments = arguments.as_mut_ptr();
         let Some(launch_ex) = launch_ex().filter(|_| !attributes.is_empty()) else {
             // SAFETY: passed on from the caller.

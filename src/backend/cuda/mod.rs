@@ -6,8 +6,8 @@
 mod context;
 mod launch;
 mod modules;
+mod peer_access;
 mod peers;
-mod reach;
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -16,19 +16,19 @@ use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::sys as cu;
 
 use super::{
-    Arg, BackendKind, CudaCard, CudaKernels, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape,
-    MemoryHandle, Pinned, StreamHandle,
+    Arg, BackendKind, CudaCard, CudaKernels, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig,
+    MemoryHandle, PinnedAlloc, StreamHandle,
 };
 use crate::{Error, Result};
-use context::{Current, Primary, reason, status};
+use context::{CurrentContextGuard, PrimaryContext, reason, status};
 use launch::Launch;
 use modules::{ARCHITECTURES, COMPILER, FATBINS, Modules, function_of};
-use reach::Reach;
+use peer_access::PeerAccess;
 
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
 /// Advice if no kernels were built in.
-const MEND: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
+const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
 
 /// Opens every CUDA device that the built-in kernels support.
 ///
@@ -37,7 +37,7 @@ const MEND: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo 
 pub fn drivers() -> Result<Vec<CudaDriver>> {
     proofwarp_cuda_driver::link();
     if !BUILD_NOTE.is_empty() {
-        return Err(unavailable(format!("kernels were not built in: {BUILD_NOTE}; {MEND}")));
+        return Err(unavailable(format!("kernels were not built in: {BUILD_NOTE}; {HINT}")));
     }
     // Uses Debug: Display asks the driver for the text, and there may be no driver.
     cust::init(cust::CudaFlags::empty()).map_err(|error| unavailable(format!("no driver or no device: {error:?}")))?;
@@ -47,14 +47,16 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     for (ordinal, device) in devices.enumerate() {
         let device = device.map_err(unavailable)?;
         match capability(device).map_err(unavailable)? {
-            served if is_served(served, ARCHITECTURES) => drivers.push(CudaDriver::new(ordinal, device)?),
+            served if is_supported(served, ARCHITECTURES) => drivers.push(CudaDriver::new(ordinal, device)?),
             other => refused.push(format!("device {ordinal} is of architecture {other}")),
         }
     }
     match (drivers.is_empty(), refused.is_empty()) {
         (false, _) => Ok(drivers),
         (true, true) => Err(unavailable("the driver lists no device")),
-        (true, false) => Err(unavailable(format!("{}: expected {}", refused.join(", "), served(ARCHITECTURES)))),
+        (true, false) => {
+            Err(unavailable(format!("{}: expected {}", refused.join(", "), supported_archs_text(ARCHITECTURES))))
+        }
     }
 }
 
@@ -84,7 +86,7 @@ pub(crate) fn cards() -> Vec<CudaCard> {
 
 fn card(device: CudaDevice) -> cust::error::CudaResult<CudaCard> {
     let (name, capability) = (device.name()?, compute_capability(device)?);
-    Ok(CudaCard { name, capability, is_served: is_served(10 * capability.0 + capability.1, ARCHITECTURES) })
+    Ok(CudaCard { name, capability, is_served: is_supported(10 * capability.0 + capability.1, ARCHITECTURES) })
 }
 
 /// Identifies NVIDIA on the PCI bus.
@@ -92,13 +94,13 @@ const NVIDIA: u32 = 0x10de;
 
 /// Returns whether a device of this compute capability runs code compiled for `architectures`: for an earlier one of
 /// its own generation, or by the PTX of the last one.
-fn is_served(capability: u32, architectures: &[u32]) -> bool {
+fn is_supported(capability: u32, architectures: &[u32]) -> bool {
     let runs = |code: &u32| code / 10 == capability / 10 && *code <= capability;
     architectures.iter().any(runs) || architectures.last().is_some_and(|ptx| *ptx <= capability)
 }
 
 /// Describes the compute capabilities that [`is_served`] accepts for `architectures`.
-fn served(architectures: &[u32]) -> String {
+fn supported_archs_text(architectures: &[u32]) -> String {
     let of_each = architectures.iter().map(|code| format!("{code} to {}", code / 10 * 10 + 9));
     let later = architectures.last().map(|ptx| format!("from {ptx} on"));
     of_each.chain(later).collect::<Vec<_>>().join(", ")
@@ -122,20 +124,21 @@ fn unavailable(reason: impl ToString) -> Error {
 #[derive(Debug)]
 pub struct CudaDriver {
     info: DeviceInfo,
-    primary: Primary,
+    primary: PrimaryContext,
     modules: Modules,
-    reach: Reach,
+    reach: PeerAccess,
 }
 
 impl CudaDriver {
     fn new(ordinal: usize, device: CudaDevice) -> Result<Self> {
         let info = describe(ordinal, device).map_err(unavailable)?;
-        let primary = Primary::new(device).map_err(|error| Error::device(&info.name, "primary context", error))?;
-        Ok(Self { info, primary, modules: Modules::default(), reach: Reach::default() })
+        let primary =
+            PrimaryContext::new(device).map_err(|error| Error::device(&info.name, "primary context", error))?;
+        Ok(Self { info, primary, modules: Modules::default(), reach: PeerAccess::default() })
     }
 
     /// Makes the device's context current until the guard is dropped, which restores the caller's.
-    fn enter(&self) -> Result<Current<'_>> {
+    fn enter(&self) -> Result<CurrentContextGuard<'_>> {
         self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", reason(code)))
     }
 
@@ -228,22 +231,22 @@ unsafe impl Driver for CudaDriver {
         let _ = unsafe { cu::cuMemFree_v2(address(memory, 0)) };
     }
 
-    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, _bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, _bytes: usize) -> Result<MemoryHandle> {
         Ok(MemoryHandle(memory.0 + offset))
     }
 
-    fn peers_allocate(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
+    fn alloc_peer_memory(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let _current = self.enter()?;
         let device = |ordinal: &usize| self.device(*ordinal).map(|device| device.as_raw());
         let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
-        let range = peers::Range::new(&devices, part_bytes);
+        let range = peers::MappedRange::new(&devices, part_bytes);
         let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
         Ok(MemoryHandle(range.into_address() as usize))
     }
 
     unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
         let Ok(_current) = self.enter() else { return };
-        drop(peers::Range::from_address(address(memory, 0), parts, part_bytes));
+        drop(peers::MappedRange::from_address(address(memory, 0), parts, part_bytes));
     }
 
     fn is_linked_to(&self, ordinal: usize) -> bool {
@@ -252,7 +255,7 @@ unsafe impl Driver for CudaDriver {
         ordinal == self.info.ordinal || pair.is_some_and(|(own, other)| peers::can_access(own, other).unwrap_or(false))
     }
 
-    fn open_peer(&self, ordinal: usize) -> Result<()> {
+    fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
         if ordinal == self.info.ordinal {
             return Ok(());
         }
@@ -261,21 +264,21 @@ unsafe impl Driver for CudaDriver {
         opened.map_err(|(call, code)| Error::device(&self.info.name, &call, reason(code)))
     }
 
-    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+    fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
         let _current = self.enter()?;
         let mut pointer = std::ptr::null_mut();
         // SAFETY: the pointer is to a live variable.
         self.check_allocation("cuMemAllocHost", bytes, unsafe { cu::cuMemAllocHost_v2(&raw mut pointer, bytes) })?;
-        Ok(Pinned { pointer: pointer.cast(), bytes, handle: 0 })
+        Ok(PinnedAlloc { pointer: pointer.cast(), bytes, handle: 0 })
     }
 
     /// Returns true: host and devices use the same addresses ("Unified Virtual Address Space" of CUDA's programming
     /// guide, on all 64-bit systems).
-    fn reaches_host(&self) -> bool {
+    fn supports_mapped_host_memory(&self) -> bool {
         true
     }
 
-    unsafe fn pinned_free(&self, pinned: Pinned) {
+    unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         let Ok(_current) = self.enter() else { return };
         // SAFETY: passed on from the caller; a failure leaks the block.
         let _ = unsafe { cu::cuMemFreeHost(pinned.pointer.cast()) };
@@ -323,7 +326,7 @@ unsafe impl Driver for CudaDriver {
         let _ = unsafe { cu::cuEventDestroy_v2(event_of(event)) };
     }
 
-    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+    unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
         let _current = self.enter()?;
         // SAFETY: passed on from the caller.
         match unsafe { cu::cuEventQuery(event_of(event)) } {
@@ -353,7 +356,7 @@ unsafe impl Driver for CudaDriver {
         self.check("cuStreamWaitEvent", unsafe { cu::cuStreamWaitEvent(stream_of(stream), event_of(event), 0) })
     }
 
-    unsafe fn copy_in(
+    unsafe fn copy_h2d(
         &self,
         stream: StreamHandle,
         to: MemoryHandle,
@@ -367,7 +370,7 @@ unsafe impl Driver for CudaDriver {
         self.check("cuMemcpyHtoDAsync", code)
     }
 
-    unsafe fn copy_out(
+    unsafe fn copy_d2h(
         &self,
         stream: StreamHandle,
         to: *mut u8,
@@ -410,7 +413,7 @@ unsafe impl Driver for CudaDriver {
         &self,
         stream: StreamHandle,
         kernel: KernelHandle,
-        shape: LaunchShape,
+        shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
         let _current = self.enter()?;
@@ -450,15 +453,15 @@ fn shared_bytes(args: &[Arg]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_served, served};
+    use super::{is_supported, supported_archs_text};
 
     #[test]
     fn code_serves_later_devices_of_its_generation_and_ptx_all_later_ones() {
         let architectures = [75, 80, 90];
-        let runs = |capability| is_served(capability, &architectures);
+        let runs = |capability| is_supported(capability, &architectures);
         assert!([75, 80, 86, 87, 89, 90, 100, 120].into_iter().all(runs));
         assert!(![52, 61, 70, 72].into_iter().any(runs));
-        assert!(!is_served(86, &[75, 90]) && !is_served(80, &[86, 90]) && !is_served(90, &[]));
-        assert_eq!(served(&[80, 90]), "80 to 89, 90 to 99, from 90 on");
+        assert!(!is_supported(86, &[75, 90]) && !is_supported(80, &[86, 90]) && !is_supported(90, &[]));
+        assert_eq!(supported_archs_text(&[80, 90]), "80 to 89, 90 to 99, from 90 on");
     }
 }

@@ -8,7 +8,7 @@ use cust::error::CudaError;
 use cust::module::Module;
 use cust::sys as cu;
 
-use crate::backend::{Code, KernelHandle, KernelSource, lock};
+use crate::backend::{KernelCode, KernelHandle, KernelSource, lock};
 use crate::{Error, Result};
 
 include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
@@ -32,17 +32,17 @@ impl Modules {
         let module = source.module;
         // cust would panic on a zero byte.
         if name.contains('\0') {
-            return Err(Error::no_kernel(device, module, name));
+            return Err(Error::kernel_not_found(device, module, name));
         }
         let mut loaded = lock(&self.0);
         if !loaded.contains_key(module) {
             loaded.insert(module.to_owned(), load(device, source)?);
         }
         let function = loaded[module].get_function(name).map_err(|error| match error {
-            CudaError::NotFound => Error::no_kernel(device, module, name),
+            CudaError::NotFound => Error::kernel_not_found(device, module, name),
             other => Error::device(device, format!("{module}/{name}"), other),
         })?;
-        Ok(function_handle(function.to_raw(), starts_early(&loaded[module], name)))
+        Ok(function_handle(function.to_raw(), uses_pdl(&loaded[module], name)))
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
 /// Returns whether a kernel waits by itself for earlier work in its stream: `STARTS_EARLY` of `cuda/dialect.cuh`
 /// declares that, but not for older architectures. Modules are asked for no other kernel, since NVIDIA's tools report
 /// symbols that are not found.
-fn starts_early(module: &Module, kernel: &str) -> bool {
+fn uses_pdl(module: &Module, kernel: &str) -> bool {
     let declared = STARTING_EARLY.binary_search(&kernel).is_ok();
     declared && CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())
 }
@@ -69,8 +69,8 @@ fn starts_early(module: &Module, kernel: &str) -> bool {
 fn load(device: &str, source: KernelSource<'_>) -> Result<Module> {
     let module = source.module;
     let binary = match source.code {
-        Code::Binary(given) => whole(given),
-        Code::Text(_) => fatbin(module).ok_or("no such module was compiled when this program was built"),
+        KernelCode::Binary(given) => check_fatbin_size(given),
+        KernelCode::Text(_) => fatbin(module).ok_or("no such module was compiled when this program was built"),
     };
     let binary = binary.map_err(|reason| Error::device(device, module, reason))?;
     // Accepts any kind, also PTX: a zero is appended.
@@ -82,7 +82,7 @@ fn load(device: &str, source: KernelSource<'_>) -> Result<Module> {
 const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
 /// Returns a caller's binary, unless the driver, which is told no length, would read past its end.
-fn whole(binary: &[u8]) -> std::result::Result<&[u8], &'static str> {
+fn check_fatbin_size(binary: &[u8]) -> std::result::Result<&[u8], &'static str> {
     let Some(header) = binary.strip_prefix(&FATBIN) else {
         return if binary.is_empty() { Err("expected a fatbin, cubin or PTX, got nothing") } else { Ok(binary) };
     };
@@ -98,19 +98,19 @@ fn whole(binary: &[u8]) -> std::result::Result<&[u8], &'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FATBINS, STARTING_EARLY, whole};
+    use super::{FATBINS, STARTING_EARLY, check_fatbin_size};
 
     #[test]
     fn a_fatbin_that_was_cut_is_not_given_to_the_driver() {
-        assert!(whole(&[]).is_err());
-        assert!(whole(b".version 8.0").is_ok());
+        assert!(check_fatbin_size(&[]).is_err());
+        assert!(check_fatbin_size(b".version 8.0").is_ok());
         let Some((name, fatbin)) = FATBINS.first() else {
             eprintln!("left out: fatbins that were cut, since none were built in");
             return;
         };
-        assert_eq!(whole(fatbin), Ok(*fatbin), "{name}");
+        assert_eq!(check_fatbin_size(fatbin), Ok(*fatbin), "{name}");
         for length in [4, 8, 15, 16, fatbin.len() / 2, fatbin.len() - 1] {
-            assert!(whole(&fatbin[..length]).is_err(), "{name} cut to {length} bytes");
+            assert!(check_fatbin_size(&fatbin[..length]).is_err(), "{name} cut to {length} bytes");
         }
     }
 

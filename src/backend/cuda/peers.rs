@@ -10,7 +10,7 @@ use cust::sys as cu;
 use super::context::status;
 
 /// Names the driver call that failed, and its status.
-pub(super) type Failed = (String, cu::CUresult);
+pub(super) type DriverFailure = (String, cu::CUresult);
 
 /// Declares functions of the driver that cust does not use, by their addresses; drivers before CUDA 11.2 lack some.
 macro_rules! driver_functions {
@@ -73,12 +73,12 @@ driver_functions! {
     );
 }
 
-fn check(call: &str, code: cu::CUresult) -> Result<(), Failed> {
+fn check(call: &str, code: cu::CUresult) -> Result<(), DriverFailure> {
     status(code).map_err(|code| (call.to_owned(), code))
 }
 
 /// Holds the addresses of consecutive parts, and gives them back when dropped.
-pub(super) struct Range {
+pub(super) struct MappedRange {
     address: cu::CUdeviceptr,
     part_bytes: usize,
     parts: usize,
@@ -86,9 +86,9 @@ pub(super) struct Range {
     mapped: usize,
 }
 
-impl Range {
+impl MappedRange {
     /// Maps `part_bytes` of memory on each of `devices` in turn; all of them may use all of it.
-    pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, Failed> {
+    pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, DriverFailure> {
         check_access(devices)?;
         let mut range = Self::reserve(devices.len(), part_bytes)?;
         devices.iter().try_for_each(|device| range.map(*device))?;
@@ -106,7 +106,7 @@ impl Range {
         Self { address, part_bytes, parts, mapped: parts }
     }
 
-    fn reserve(parts: usize, part_bytes: usize) -> Result<Self, Failed> {
+    fn reserve(parts: usize, part_bytes: usize) -> Result<Self, DriverFailure> {
         let mut address = 0;
         // SAFETY: the pointer is to a live variable.
         let code = unsafe { cuMemAddressReserve(&raw mut address, parts * part_bytes, 0, 0, 0) };
@@ -115,7 +115,7 @@ impl Range {
     }
 
     /// Maps memory of `device` to the next part.
-    fn map(&mut self, device: cu::CUdevice) -> Result<(), Failed> {
+    fn map(&mut self, device: cu::CUdevice) -> Result<(), DriverFailure> {
         let properties = properties(device);
         let mut granule = 0;
         let minimum = cu::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
@@ -140,7 +140,7 @@ impl Range {
     }
 
     /// Lets every device read and write all of the range.
-    fn allow(&self, devices: &[cu::CUdevice]) -> Result<(), Failed> {
+    fn allow(&self, devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
         let mut different = devices.to_vec();
         different.sort_unstable();
         different.dedup();
@@ -153,7 +153,7 @@ impl Range {
     }
 }
 
-impl Drop for Range {
+impl Drop for MappedRange {
     fn drop(&mut self) {
         for part in 0..self.mapped {
             let at = self.address + (part * self.part_bytes) as cu::CUdeviceptr;
@@ -166,7 +166,7 @@ impl Drop for Range {
 }
 
 /// Checks that every two of the devices can access each other's memory.
-fn check_access(devices: &[cu::CUdevice]) -> Result<(), Failed> {
+fn check_access(devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
     let pairs = devices.iter().flat_map(|one| devices.iter().map(move |other| (*one, *other)));
     for (one, other) in pairs.filter(|(one, other)| one != other) {
         if !can_access(one, other)? {
@@ -178,7 +178,7 @@ fn check_access(devices: &[cu::CUdevice]) -> Result<(), Failed> {
 }
 
 /// Returns whether `one` can access the memory of `other`.
-pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool, Failed> {
+pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool, DriverFailure> {
     let mut can = 0;
     // SAFETY: the pointer is to a live variable.
     check("cuDeviceCanAccessPeer", unsafe { cuDeviceCanAccessPeer(&raw mut can, one, other) })?;

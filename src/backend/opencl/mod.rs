@@ -3,10 +3,10 @@
 //! GPUs and accelerators are used; processors (PoCL) only with `PROOFWARP_OPENCL_CPU=1`. Kernels are compiled at first
 //! use and cached on disk, in `PROOFWARP_CACHE_DIR` or the user's cache folder.
 
-mod cache;
+mod discovery;
+mod disk_cache;
 mod program;
 mod raw;
-mod target;
 #[cfg(test)]
 mod tests;
 
@@ -26,14 +26,15 @@ use opencl3::types::{CL_FALSE, CL_TRUE, cl_buffer_region, cl_command_queue, cl_e
 
 use super::lock;
 use super::{
-    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchShape, MemoryHandle, Pinned, StreamHandle,
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle,
 };
 use crate::settings::Settings;
 use crate::{Error, Result};
-use cache::Cache;
+use discovery::ClDevice;
+use disk_cache::Cache;
 use program::{Kernel, Programs, enqueue};
-use raw::{ClResult, Owned, fill_zero, keep, number, queued, reason};
-use target::Target;
+use raw::{ClOwned, ClResult, fill_zero, into_raw, number, queued, reason};
 
 /// Opens every usable OpenCL device, processors last.
 ///
@@ -41,13 +42,13 @@ use target::Target;
 /// [`Error::Unavailable`] with the reason if there is no OpenCL library, no platform or no device.
 pub fn drivers() -> Result<Vec<OpenClDriver>> {
     let settings = Settings::get()?;
-    let targets = target::find(settings.opencl_cpu)?.into_iter();
+    let targets = discovery::find(settings.opencl_cpu)?.into_iter();
     targets.map(|target| OpenClDriver::new(target, Cache::from_settings(settings))).collect()
 }
 
 /// Returns whether OpenCL's library could be loaded.
 pub(crate) fn has_library() -> bool {
-    target::has_library()
+    discovery::has_library()
 }
 
 /// Returns the folder for compiled programs, if there is one.
@@ -56,14 +57,14 @@ pub(crate) fn cache_folder() -> Result<Option<PathBuf>> {
 }
 
 /// Holds a block's parts by offset and bytes.
-type Parts = HashMap<(usize, usize), Owned>;
+type Parts = HashMap<(usize, usize), ClOwned>;
 
 /// Drives one OpenCL device.
 #[derive(Debug)]
 pub struct OpenClDriver {
-    target: Target,
+    target: ClDevice,
     /// Queue for commands of the allocation itself.
-    service: Owned,
+    service: ClOwned,
     /// Bytes in buffers: OpenCL does not report free memory.
     allocated: AtomicU64,
     /// Parts by their block; they stay as long as it does.
@@ -72,7 +73,7 @@ pub struct OpenClDriver {
 }
 
 impl OpenClDriver {
-    fn new(target: Target, cache: Cache) -> Result<Self> {
+    fn new(target: ClDevice, cache: Cache) -> Result<Self> {
         let service = target.create_queue()?;
         let cache = if target.specialises { Cache::none() } else { cache };
         let (allocated, parts, programs) = (AtomicU64::new(0), Mutex::default(), Programs::new(cache));
@@ -124,13 +125,13 @@ impl OpenClDriver {
         self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
     }
 
-    fn create_buffer(&self, bytes: usize) -> ClResult<Owned> {
+    fn create_buffer(&self, bytes: usize) -> ClResult<ClOwned> {
         // SAFETY: no host pointer is given, so none is kept.
         let buffer = unsafe {
             memory::create_buffer(self.target.context.get(), memory::CL_MEM_READ_WRITE, bytes, ptr::null_mut())?
         };
         // SAFETY: the buffer was just made and its reference is ours.
-        let buffer = unsafe { Owned::new(buffer, memory::release_mem_object) };
+        let buffer = unsafe { ClOwned::new(buffer, memory::release_mem_object) };
         // Most drivers reserve memory at a buffer's first use: use it now, so that a lack of memory shows here.
         // SAFETY: a buffer has at least 4 bytes.
         unsafe { fill_zero(self.service.get(), buffer.get(), 0, 4)? };
@@ -138,12 +139,12 @@ impl OpenClDriver {
         Ok(buffer)
     }
 
-    fn create_pinned(&self, bytes: usize) -> ClResult<Pinned> {
+    fn create_pinned(&self, bytes: usize) -> ClResult<PinnedAlloc> {
         let flags = memory::CL_MEM_READ_WRITE | memory::CL_MEM_ALLOC_HOST_PTR;
         // SAFETY: no host pointer is given, so none is kept.
         let buffer = unsafe { memory::create_buffer(self.target.context.get(), flags, bytes, ptr::null_mut())? };
         // SAFETY: the buffer was just made and its reference is ours.
-        let buffer = unsafe { Owned::new(buffer, memory::release_mem_object) };
+        let buffer = unsafe { ClOwned::new(buffer, memory::release_mem_object) };
         let mut pointer: *mut c_void = ptr::null_mut();
         let access = memory::CL_MAP_READ | memory::CL_MAP_WRITE;
         // SAFETY: the range is the whole buffer; the call waits until it is mapped.
@@ -160,7 +161,7 @@ impl OpenClDriver {
                 ptr::null(),
             )
         })?;
-        Ok(Pinned { pointer: pointer.cast(), bytes, handle: keep(buffer) as usize })
+        Ok(PinnedAlloc { pointer: pointer.cast(), bytes, handle: into_raw(buffer) as usize })
     }
 
     /// Returns whether an event has completed; an error if its command failed.
@@ -192,13 +193,13 @@ impl OpenClDriver {
 
 /// # Safety
 /// The memory is a live block of the driver's, and the range is inside it.
-unsafe fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<Owned> {
+unsafe fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<ClOwned> {
     let (region, flags) = (cl_buffer_region { origin: offset, size: bytes }, memory::CL_MEM_READ_WRITE);
     let (block, kind) = (memory.0 as cl_mem, memory::CL_BUFFER_CREATE_TYPE_REGION);
     // SAFETY: passed on from the caller; the region is read before the call returns.
     let part = unsafe { memory::create_sub_buffer(block, flags, kind, (&raw const region).cast())? };
     // SAFETY: the part was just made and its reference is ours.
-    Ok(unsafe { Owned::new(part, memory::release_mem_object) })
+    Ok(unsafe { ClOwned::new(part, memory::release_mem_object) })
 }
 
 // SAFETY: handles are references to OpenCL objects, which live until their release in `*_free`; queues
@@ -216,7 +217,7 @@ unsafe impl Driver for OpenClDriver {
         let bytes = bytes.max(4);
         self.reserve(bytes)?;
         match self.create_buffer(bytes) {
-            Ok(buffer) => Ok(MemoryHandle(keep(buffer) as usize)),
+            Ok(buffer) => Ok(MemoryHandle(into_raw(buffer) as usize)),
             Err(code) => {
                 self.unreserve(bytes);
                 Err(self.allocation_failure("clCreateBuffer", bytes, code))
@@ -229,18 +230,18 @@ unsafe impl Driver for OpenClDriver {
         let size = memory::get_mem_object_data(memory.0 as cl_mem, memory::CL_MEM_SIZE);
         self.unreserve(size.map_or(0, |bytes| number(&bytes) as usize));
         // SAFETY: the handle's reference is given back, once.
-        drop(unsafe { Owned::new(memory.0 as cl_mem, memory::release_mem_object) });
+        drop(unsafe { ClOwned::new(memory.0 as cl_mem, memory::release_mem_object) });
     }
 
-    fn has_parts(&self) -> bool {
+    fn supports_suballocation(&self) -> bool {
         self.target.has_parts
     }
 
-    fn specialises(&self) -> bool {
+    fn jits_per_launch_shape(&self) -> bool {
         self.target.specialises
     }
 
-    unsafe fn memory_part(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
+    unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle> {
         let mut parts = lock(&self.parts);
         let part = match parts.entry(memory).or_default().entry((offset, bytes)) {
             Entry::Occupied(part) => part.into_mut(),
@@ -253,13 +254,13 @@ unsafe impl Driver for OpenClDriver {
         Ok(MemoryHandle(part.get() as usize))
     }
 
-    fn pinned_allocate(&self, bytes: usize) -> Result<Pinned> {
+    fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
         self.create_pinned(bytes).map_err(|code| self.allocation_failure("clEnqueueMapBuffer", bytes, code))
     }
 
-    unsafe fn pinned_free(&self, pinned: Pinned) {
+    unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         // SAFETY: the handle's reference is given back, once.
-        let buffer = unsafe { Owned::new(pinned.handle as cl_mem, memory::release_mem_object) };
+        let buffer = unsafe { ClOwned::new(pinned.handle as cl_mem, memory::release_mem_object) };
         // SAFETY: the pointer is the buffer's mapping.
         let unmapped = unsafe {
             queue::enqueue_unmap_mem_object(self.service.get(), buffer.get(), pinned.pointer.cast(), 0, ptr::null())
@@ -270,12 +271,12 @@ unsafe impl Driver for OpenClDriver {
     }
 
     fn stream_create(&self) -> Result<StreamHandle> {
-        self.target.create_queue().map(|queue| StreamHandle(keep(queue) as usize))
+        self.target.create_queue().map(|queue| StreamHandle(into_raw(queue) as usize))
     }
 
     unsafe fn stream_free(&self, stream: StreamHandle) {
         // SAFETY: the handle's reference is given back, once.
-        drop(unsafe { Owned::new(stream.0 as cl_command_queue, queue::release_command_queue) });
+        drop(unsafe { ClOwned::new(stream.0 as cl_command_queue, queue::release_command_queue) });
     }
 
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
@@ -310,10 +311,10 @@ unsafe impl Driver for OpenClDriver {
 
     unsafe fn event_free(&self, event: EventHandle) {
         // SAFETY: the handle's reference is given back, once.
-        drop(unsafe { Owned::new(event.0 as cl_event, event::release_event) });
+        drop(unsafe { ClOwned::new(event.0 as cl_event, event::release_event) });
     }
 
-    unsafe fn event_passed(&self, event: EventHandle) -> Result<bool> {
+    unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
         self.event_status(event.0 as cl_event)
     }
 
@@ -342,7 +343,7 @@ unsafe impl Driver for OpenClDriver {
         self.check("clEnqueueBarrierWithWaitList", queued(barrier))
     }
 
-    unsafe fn copy_in(
+    unsafe fn copy_h2d(
         &self,
         stream: StreamHandle,
         to: MemoryHandle,
@@ -369,7 +370,7 @@ unsafe impl Driver for OpenClDriver {
         self.check("clEnqueueWriteBuffer", queued(event))
     }
 
-    unsafe fn copy_out(
+    unsafe fn copy_d2h(
         &self,
         stream: StreamHandle,
         to: *mut u8,
@@ -440,7 +441,7 @@ unsafe impl Driver for OpenClDriver {
         &self,
         stream: StreamHandle,
         kernel: KernelHandle,
-        shape: LaunchShape,
+        shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
         let kernel = self.programs.get(kernel)?;

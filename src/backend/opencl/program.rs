@@ -14,23 +14,23 @@ use opencl3::program as cl;
 use opencl3::types::{cl_command_queue, cl_int, cl_mem, cl_program, cl_uint};
 
 use super::super::lock;
-use super::super::{Arg, Code, KernelHandle, KernelSource};
-use super::cache::Cache;
-use super::raw::{ClResult, Owned, number, queued, reason, text};
-use super::target::Target;
+use super::super::{Arg, KernelCode, KernelHandle, KernelSource};
+use super::discovery::ClDevice;
+use super::disk_cache::Cache;
+use super::raw::{ClOwned, ClResult, number, queued, reason, text};
 use crate::{Error, Result};
 
 /// Compiler options, which are part of a program's cache key.
 const OPTIONS: &str = "-cl-std=CL1.2";
 
 /// Holds a module, empty until it is compiled; the lock stops a second thread from compiling it too.
-type Slot = Arc<Mutex<Option<Arc<Owned>>>>;
+type Slot = Arc<Mutex<Option<Arc<ClOwned>>>>;
 
 /// Holds a kernel and the limits of its launches.
 #[derive(Debug)]
 pub(super) struct Kernel {
     /// Arguments belong to the object, so setting them and queueing the launch need the lock.
-    pub(super) object: Mutex<Owned>,
+    pub(super) object: Mutex<ClOwned>,
     pub(super) name: String,
     pub(super) arguments: usize,
     pub(super) max_group: usize,
@@ -50,7 +50,7 @@ impl Programs {
     }
 
     /// Adds a kernel to the table, compiling its module first if necessary.
-    pub(super) fn add(&self, target: &Target, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+    pub(super) fn add(&self, target: &ClDevice, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let program = self.module(target, source)?;
         let kernel = create_kernel(target, &program, source.module, name)?;
         let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
@@ -66,15 +66,15 @@ impl Programs {
         kernels.get(handle.0).cloned().ok_or_else(missing)
     }
 
-    fn module(&self, target: &Target, source: KernelSource<'_>) -> Result<Arc<Owned>> {
+    fn module(&self, target: &ClDevice, source: KernelSource<'_>) -> Result<Arc<ClOwned>> {
         let slot = lock(&self.modules).entry(source.module.to_owned()).or_default().clone();
         let mut slot = lock(&slot);
         if let Some(program) = &*slot {
             return Ok(program.clone());
         }
         let program = Arc::new(match source.code {
-            Code::Text(text) => self.load_or_compile(target, source.module, &text())?,
-            Code::Binary(binary) => {
+            KernelCode::Text(text) => self.load_or_compile(target, source.module, &text())?,
+            KernelCode::Binary(binary) => {
                 target.check(&format!("clCreateProgramWithBinary of {}", source.module), load(target, binary))?
             }
         });
@@ -82,7 +82,7 @@ impl Programs {
         Ok(program)
     }
 
-    fn load_or_compile(&self, target: &Target, module: &str, source: &str) -> Result<Owned> {
+    fn load_or_compile(&self, target: &ClDevice, module: &str, source: &str) -> Result<ClOwned> {
         let key = Cache::key(&[source, OPTIONS, &target.identity]);
         if let Some(binary) = self.cache.load(&key) {
             match load(target, &binary) {
@@ -100,54 +100,54 @@ impl Programs {
     }
 }
 
-fn owned(program: ClResult<cl_program>) -> ClResult<Owned> {
+fn own_program(program: ClResult<cl_program>) -> ClResult<ClOwned> {
     // SAFETY: the program was just made and its reference is ours.
-    program.map(|program| unsafe { Owned::new(program, cl::release_program) })
+    program.map(|program| unsafe { ClOwned::new(program, cl::release_program) })
 }
 
-fn build(target: &Target, program: &Owned) -> ClResult<()> {
+fn build(target: &ClDevice, program: &ClOwned) -> ClResult<()> {
     let options = CString::new(OPTIONS).unwrap_or_default();
     cl::build_program(program.get(), &[target.device.0], &options, None, ptr::null_mut())
 }
 
-fn load(target: &Target, binary: &[u8]) -> ClResult<Owned> {
+fn load(target: &ClDevice, binary: &[u8]) -> ClResult<ClOwned> {
     // SAFETY: the device is the context's own.
     let program = unsafe { cl::create_program_with_binary(target.context.get(), &[target.device.0], &[binary]) };
-    let program = owned(program)?;
+    let program = own_program(program)?;
     build(target, &program)?;
     Ok(program)
 }
 
-fn compile(target: &Target, module: &str, source: &str) -> Result<Owned> {
+fn compile(target: &ClDevice, module: &str, source: &str) -> Result<ClOwned> {
     let program = cl::create_program_with_source(target.context.get(), &[source]);
-    let program = target.check("clCreateProgramWithSource", owned(program))?;
+    let program = target.check("clCreateProgramWithSource", own_program(program))?;
     match build(target, &program) {
         Ok(()) => Ok(program),
         Err(code) => Err(build_failure(target, module, &program, code)),
     }
 }
 
-fn build_failure(target: &Target, module: &str, program: &Owned, code: cl_int) -> Error {
+fn build_failure(target: &ClDevice, module: &str, program: &ClOwned, code: cl_int) -> Error {
     let log = cl::get_program_build_data(program.get(), target.device.0, cl::CL_PROGRAM_BUILD_LOG);
     let log = log.map(|bytes| text(&bytes)).unwrap_or_default();
     Error::device(&target.info.name, format!("clBuildProgram of {module}"), format!("{}\n{log}", reason(code)))
 }
 
 /// Returns the binary of a program, which was built for one device.
-fn binary(program: &Owned) -> Option<Vec<u8>> {
+fn binary(program: &ClOwned) -> Option<Vec<u8>> {
     let binaries = cl::get_program_info(program.get(), cl::CL_PROGRAM_BINARIES).ok()?;
     Vec::<Vec<u8>>::from(binaries).into_iter().next().filter(|binary| !binary.is_empty())
 }
 
-fn create_kernel(target: &Target, program: &Owned, module: &str, name: &str) -> Result<Kernel> {
+fn create_kernel(target: &ClDevice, program: &ClOwned, module: &str, name: &str) -> Result<Kernel> {
     let c_name = CString::new(name).map_err(|_| Error::invalid("kernel", "name", "no zero byte", name))?;
     let object = cl_kernel::create_kernel(program.get(), &c_name);
     if object == Err(CL_INVALID_KERNEL_NAME) {
-        return Err(Error::no_kernel(&target.info.name, module, name));
+        return Err(Error::kernel_not_found(&target.info.name, module, name));
     }
     let object = target.check(&format!("clCreateKernel of {name} in {module}"), object)?;
     // SAFETY: the kernel was just made and its reference is ours.
-    let object = unsafe { Owned::new(object, cl_kernel::release_kernel) };
+    let object = unsafe { ClOwned::new(object, cl_kernel::release_kernel) };
     let arguments = cl_kernel::get_kernel_data(object.get(), cl_kernel::CL_KERNEL_NUM_ARGS);
     let arguments = number(&target.check("clGetKernelInfo", arguments)?) as usize;
     let group = cl_kernel::CL_KERNEL_WORK_GROUP_SIZE;

@@ -13,7 +13,7 @@ use opencl3::types::{cl_command_queue, cl_device_id, cl_event, cl_int, cl_mem};
 /// Result type of OpenCL's own calls.
 pub(super) type ClResult<T> = std::result::Result<T, cl_int>;
 /// Points to any OpenCL object.
-pub(super) type Object = *mut c_void;
+pub(super) type ClObject = *mut c_void;
 
 /// Holds the id of a device of an OpenCL platform.
 #[derive(Debug, Clone, Copy)]
@@ -25,37 +25,37 @@ unsafe impl Send for DeviceId {}
 unsafe impl Sync for DeviceId {}
 
 /// Owns an OpenCL object, which is released when dropped.
-pub(super) struct Owned {
-    object: Object,
-    release: unsafe fn(Object) -> ClResult<()>,
+pub(super) struct ClOwned {
+    object: ClObject,
+    release: unsafe fn(ClObject) -> ClResult<()>,
 }
 
 // SAFETY: OpenCL objects may be used from any thread.
-unsafe impl Send for Owned {}
+unsafe impl Send for ClOwned {}
 // SAFETY: OpenCL's calls are thread-safe but for clSetKernelArg, and kernels live in a mutex.
-unsafe impl Sync for Owned {}
+unsafe impl Sync for ClOwned {}
 
-impl Owned {
+impl ClOwned {
     /// Takes over one reference to `object`, which `release` gives back.
     ///
     /// # Safety
     /// The object is live, the reference is the caller's, and `release` is the call for its kind.
-    pub(super) unsafe fn new(object: Object, release: unsafe fn(Object) -> ClResult<()>) -> Self {
+    pub(super) unsafe fn new(object: ClObject, release: unsafe fn(ClObject) -> ClResult<()>) -> Self {
         Self { object, release }
     }
 
-    pub(super) fn get(&self) -> Object {
+    pub(super) fn get(&self) -> ClObject {
         self.object
     }
 }
 
-impl fmt::Debug for Owned {
+impl fmt::Debug for ClOwned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:p}", self.object)
     }
 }
 
-impl Drop for Owned {
+impl Drop for ClOwned {
     fn drop(&mut self) {
         // SAFETY: the reference is ours and given back only here.
         if let Err(code) = unsafe { (self.release)(self.object) } {
@@ -90,7 +90,7 @@ pub(super) fn text(bytes: &[u8]) -> String {
 }
 
 /// Gives up ownership and returns the handle, which is kept as a plain number.
-pub(super) fn keep(object: Owned) -> *mut c_void {
+pub(super) fn into_raw(object: ClOwned) -> *mut c_void {
     ManuallyDrop::new(object).get()
 }
 

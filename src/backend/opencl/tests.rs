@@ -4,10 +4,10 @@ use std::process::Command;
 use std::sync::Barrier;
 use std::{env, fs, thread};
 
-use super::cache::Cache;
-use super::target::find;
+use super::discovery::find;
+use super::disk_cache::Cache;
 use super::{Driver, OpenClDriver};
-use crate::backend::{Code, KernelSource};
+use crate::backend::{KernelCode, KernelSource};
 
 /// Checks that a processor is left out, with the reason, unless it is requested.
 #[test]
@@ -26,7 +26,7 @@ fn programs_are_kept_unless_the_driver_does() {
     let specialises = target.specialises;
     let driver = OpenClDriver::new(target, Cache::at(folder.path())).expect("a driver");
     let text = || "__kernel void one(__global uint *y) { y[get_global_id(0)] = 1; }".to_owned();
-    driver.kernel(KernelSource { module: "test_one", code: Code::Text(&text) }, "one").expect("it compiles");
+    driver.kernel(KernelSource { module: "test_one", code: KernelCode::Text(&text) }, "one").expect("it compiles");
     let kept = fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(kept == 0, specialises, "{kept} programs");
     assert!(!driver.is_linked_to(0), "devices of OpenCL do not read each other's memory");

@@ -7,18 +7,18 @@ use rayon::prelude::*;
 use super::layout::{KeyLayout, check};
 use super::quotient::{evaluate, quotient, scatter};
 use crate::backend::{Abort, Traffic};
-use crate::cluster::job::Cluster;
+use crate::cluster::comm::Cluster;
 use crate::cluster::msm::{add_all, speeds};
 use crate::cluster::ntt::ClusterNtt;
-use crate::cluster::slices::Slices;
+use crate::cluster::partition::Partition;
 use crate::curve::MsmCurve;
 use crate::field::SecretVec;
 use crate::groth16::{Circuit, Engine, Parameters, Proof, ProvingKeyOnDevice, Sums, Witness, proof_of, prove};
 use crate::msm::{Msm, Options, Scalars};
-use crate::report::Call;
+use crate::report::OpScope;
 use crate::{BackendKind, Error, Report, Result};
 
-const PLACE: &str = "cluster groth16";
+const ERROR_CONTEXT: &str = "cluster groth16";
 
 /// Holds the input of a proof, on the rank that has it.
 pub struct Input<'a, E: Engine> {
@@ -51,11 +51,11 @@ pub struct ClusterKey<'c, E: Engine> {
 enum Parts<'c, E: Engine> {
     /// The whole key of a single rank, which proves as without a cluster.
     Whole(Box<ProvingKeyOnDevice<E>>),
-    Slices(Box<InSlices<'c, E>>),
+    Partition(Box<ShardedKey<'c, E>>),
 }
 
 #[derive(Debug)]
-struct InSlices<'c, E: Engine> {
+struct ShardedKey<'c, E: Engine> {
     /// α, β and δ; the queries are in the MSMs.
     constants: Parameters<E>,
     ntt: ClusterNtt<'c, E::Fr>,
@@ -81,18 +81,18 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         let domain = circuit.constraints().next_power_of_two();
         let ntt = ClusterNtt::<E::Fr>::new(cluster, domain.trailing_zeros())?;
         let speeds = speeds::<E::G1Affine>(cluster)?;
-        let slices = |length: usize| Slices::by_speed(length, &speeds);
+        let slices = |length: usize| Partition::weighted(length, &speeds);
         let [a, b_inputs, b_aux] = circuit.query_lengths();
         let layout = |h| Ok(KeyLayout { h, l: slices(circuit.aux())?, a: slices(a)?, b: slices(b_inputs + b_aux)? });
-        let layout = cluster.agree(layout(ntt.coefficients().clone()))?;
-        cluster.check_same("lengths of the circuit", format!("{layout:?}").as_bytes())?;
+        let layout = cluster.all_or_error(layout(ntt.coefficients().clone()))?;
+        cluster.check_replicated("lengths of the circuit", format!("{layout:?}").as_bytes())?;
         let rank = cluster.rank();
-        let parts = cluster.working(|| {
+        let parts = cluster.time_compute(|| {
             let part = load(&layout)?;
             layout.check(rank, &part)?;
             Parts::new(cluster, ntt, part)
         });
-        Ok(Self { cluster, layout, parts: cluster.agree(parts)? })
+        Ok(Self { cluster, layout, parts: cluster.all_or_error(parts)? })
     }
 
     /// Returns which bases each rank has.
@@ -112,28 +112,28 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         abort: Abort<'_>,
     ) -> Result<(Option<Proof<E>>, Report)> {
         let start = Instant::now();
-        let input = self.cluster.agree(self.check(root, input))?;
+        let input = self.cluster.all_or_error(self.check(root, input))?;
         match (&self.parts, input) {
-            (Parts::Slices(parts), input) => {
+            (Parts::Partition(parts), input) => {
                 let (proof, traffic) = parts.prove(self.cluster, &self.layout, root, input, abort)?;
                 Ok((proof, self.report(start, traffic)))
             }
             (Parts::Whole(key), Some(Input { circuit, witness, blinding: (r, s) })) => {
-                let proofs = self.cluster.working(|| prove(key, circuit, &[witness], &[r], &[s], abort));
+                let proofs = self.cluster.time_compute(|| prove(key, circuit, &[witness], &[r], &[s], abort));
                 proofs.map(|(proofs, report)| (proofs.into_iter().next(), report))
             }
-            (Parts::Whole(_), None) => Err(Error::lost(PLACE)),
+            (Parts::Whole(_), None) => Err(Error::internal(ERROR_CONTEXT)),
         }
     }
 
     fn check<'a>(&self, root: usize, input: Option<Input<'a, E>>) -> Result<Option<Input<'a, E>>> {
         if root >= self.cluster.size() {
-            return Err(Error::invalid(PLACE, "root", format!("below {}", self.cluster.size()), root));
+            return Err(Error::invalid(ERROR_CONTEXT, "root", format!("below {}", self.cluster.size()), root));
         }
         if root != self.cluster.rank() {
             return Ok(None);
         }
-        let input = input.ok_or_else(|| Error::invalid(PLACE, "input of the root", "some", "none"))?;
+        let input = input.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "input of the root", "some", "none"))?;
         let (circuit, [a, b_inputs, b_aux]) = (input.circuit, input.circuit.query_lengths());
         let KeyLayout { h, l, a: of_a, b } = &self.layout;
         check("order of the domain", h.count() * h.class_length(), circuit.constraints().next_power_of_two())?;
@@ -146,11 +146,11 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
 
     fn report(&self, start: Instant, traffic: Traffic) -> Report {
         let call =
-            Call { operation: format!("cluster groth16 {}", E::G1Affine::NAME), elements: self.layout.l.length() };
+            OpScope { operation: format!("cluster groth16 {}", E::G1Affine::NAME), elements: self.layout.l.length() };
         let device = self.cluster.accelerator().devices().first();
         let (backend, name) =
             device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
-        call.done(backend, name, start, traffic, Vec::new())
+        call.finish(backend, name, start, traffic, Vec::new())
     }
 }
 
@@ -166,19 +166,19 @@ impl<'c, E: Engine> Parts<'c, E> {
         let table = |points| Msm::shared(accelerator, points, Options::default());
         let b_g2 = Msm::shared(accelerator, b_g2, Options::default())?;
         let (h, l, a, b_g1) = (table(h)?, table(l)?, table(a)?, table(b_g1)?);
-        Ok(Self::Slices(Box::new(InSlices { constants, ntt, h, l, a, b_g1, b_g2 })))
+        Ok(Self::Partition(Box::new(ShardedKey { constants, ntt, h, l, a, b_g1, b_g2 })))
     }
 }
 
 /// Holds the scalars of a rank's parts.
-struct OwnScalars<F: crate::field::NttField> {
+struct LocalScalars<F: crate::field::NttField> {
     vectors: [SecretVec<F>; 3],
     l: SecretVec<F>,
     a: SecretVec<F>,
     b: SecretVec<F>,
 }
 
-impl<E: Engine> InSlices<'_, E> {
+impl<E: Engine> ShardedKey<'_, E> {
     fn prove(
         &self,
         cluster: &Cluster,
@@ -187,11 +187,11 @@ impl<E: Engine> InSlices<'_, E> {
         input: Option<Input<'_, E>>,
         abort: Abort<'_>,
     ) -> Result<(Option<Proof<E>>, Traffic)> {
-        let OwnScalars { vectors, l, a, b } = self.hand_out(cluster, layout, root, input, abort)?;
+        let LocalScalars { vectors, l, a, b } = self.scatter_scalars(cluster, layout, root, input, abort)?;
         let h = quotient(&self.ntt, cluster, vectors, abort)?;
         let h = &h[..layout.of_h(cluster.rank()).len()];
-        let sums = cluster.working(|| self.sums([h, &l, &a, &b], abort));
-        let (g1, g2, traffic) = cluster.agree(sums)?;
+        let sums = cluster.time_compute(|| self.sums([h, &l, &a, &b], abort));
+        let (g1, g2, traffic) = cluster.all_or_error(sums)?;
         let g1 = add_all::<E::G1Affine>(cluster, &g1, Some(root))?;
         let g2 = add_all::<E::G2Affine>(cluster, &[g2], Some(root))?;
         let sums = g1.zip(g2).and_then(|(g1, g2)| {
@@ -202,28 +202,28 @@ impl<E: Engine> InSlices<'_, E> {
     }
 
     /// Evaluates on the root, and sends each rank the scalars of its parts.
-    fn hand_out(
+    fn scatter_scalars(
         &self,
         cluster: &Cluster,
         layout: &KeyLayout,
         root: usize,
         input: Option<Input<'_, E>>,
         abort: Abort<'_>,
-    ) -> Result<OwnScalars<E::Fr>> {
+    ) -> Result<LocalScalars<E::Fr>> {
         let rank = cluster.rank();
         let domain = layout.h.count() * layout.h.class_length();
         let (accelerator, values) = (cluster.accelerator(), self.ntt.values());
         let assignment = SecretVec(input.map_or_else(Vec::new, |i| [i.witness.inputs, i.witness.aux].concat()));
         let evaluated = input.map(|input| {
             let work = || evaluate(accelerator, domain, input.circuit, &input.witness, &assignment, abort);
-            cluster.working(work)
+            cluster.time_compute(work)
         });
-        let evaluated = cluster.agree(evaluated.transpose())?;
+        let evaluated = cluster.all_or_error(evaluated.transpose())?;
         let vectors = [0, 1, 2].map(|number| {
             let part = |rank: usize| evaluated.as_ref().map_or_else(Vec::new, |all| values.part(rank, &all[number]));
             scatter(cluster, root, part, values.length(rank))
         });
-        let chosen = |slices: &Slices, variables: &(dyn Fn(usize) -> usize + Sync)| {
+        let chosen = |slices: &Partition, variables: &(dyn Fn(usize) -> usize + Sync)| {
             let part =
                 |rank: usize| slices.range(rank).into_par_iter().map(|i| assignment[variables(i)]).collect::<Vec<_>>();
             scatter(cluster, root, part, slices.range(rank).len())
@@ -233,7 +233,7 @@ impl<E: Engine> InSlices<'_, E> {
         let l = chosen(&layout.l, &|i| circuit.map_or(0, Circuit::inputs) + i);
         let a = chosen(&layout.a, &|i| of(circuit.map(Circuit::variables_of_a), i));
         let b = chosen(&layout.b, &|i| of(circuit.map(Circuit::variables_of_b), i));
-        Ok(OwnScalars { vectors, l, a, b })
+        Ok(LocalScalars { vectors, l, a, b })
     }
 
     /// Returns the rank's sums: those of h, l, a and b in G1, and that of b in G2.

@@ -1,10 +1,10 @@
 //! Says which bases of a key each rank has, by numbers only.
 
-use crate::cluster::ntt::Classes;
-use crate::cluster::slices::Slices;
+use crate::cluster::ntt::CyclicLayout;
+use crate::cluster::partition::Partition;
 use crate::curve::MsmCurve;
 use crate::groth16::{Engine, Parameters};
-use crate::msm::Points;
+use crate::msm::BasePoints;
 use crate::{Error, Result};
 
 /// Holds the parts of a key's queries.
@@ -14,13 +14,13 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyLayout {
     /// Where the coefficients of h are.
-    pub h: Classes,
+    pub h: CyclicLayout,
     /// The parts of l.
-    pub l: Slices,
+    pub l: Partition,
     /// The parts of a.
-    pub a: Slices,
+    pub a: Partition,
     /// The parts of both queries of b.
-    pub b: Slices,
+    pub b: Partition,
 }
 
 impl KeyLayout {
@@ -39,7 +39,7 @@ impl KeyLayout {
     pub fn part<E: Engine>(&self, rank: usize, whole: &Parameters<E>) -> Result<Parameters<E>> {
         check("bases of h", self.h.count() * self.h.class_length() - 1, whole.h.len())?;
         Ok(Parameters {
-            h: whole.h.pick(&self.of_h(rank))?,
+            h: whole.h.gather(&self.of_h(rank))?,
             l: some(&whole.l, &self.l, rank)?,
             a: some(&whole.a, &self.a, rank)?,
             b_g1: some(&whole.b_g1, &self.b, rank)?,
@@ -58,9 +58,9 @@ impl KeyLayout {
     }
 }
 
-fn some<C: MsmCurve>(whole: &Points<C>, slices: &Slices, rank: usize) -> Result<Points<C>> {
+fn some<C: MsmCurve>(whole: &BasePoints<C>, slices: &Partition, rank: usize) -> Result<BasePoints<C>> {
     check("bases of a query", slices.length(), whole.len())?;
-    whole.part(slices.range(rank))
+    whole.slice(slices.range(rank))
 }
 
 pub(super) fn check(what: &str, expected: usize, actual: usize) -> Result<()> {

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::Result;
 use crate::backend::Abort;
-use crate::cluster::job::Cluster;
+use crate::cluster::comm::Cluster;
 use crate::cluster::ntt::ClusterNtt;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::groth16::{Circuit, Witness, coset_inverse};
@@ -46,13 +46,13 @@ pub(super) fn scatter<F: NttField>(
         // SAFETY: the bytes received are those of elements, from a rank of the same build.
         let bytes = unsafe { as_bytes_mut(&mut own.0) };
         let receives = if bytes.is_empty() { Vec::new() } else { vec![(root, bytes)] };
-        cluster.waiting(|| cluster.exchange(Vec::new(), receives));
+        cluster.time_mpi(|| cluster.exchange(Vec::new(), receives));
         return own;
     }
     let parts: Vec<_> = (0..cluster.size()).filter(|rank| *rank != root).map(|r| (r, SecretVec(part(r)))).collect();
     let sends = parts.iter().filter(|(_, part)| !part.is_empty()).map(|(rank, part)| (*rank, as_bytes(part)));
     let sends = sends.collect();
-    cluster.waiting(|| cluster.exchange(sends, Vec::new()));
+    cluster.time_mpi(|| cluster.exchange(sends, Vec::new()));
     SecretVec(part(root))
 }
 
@@ -63,15 +63,15 @@ pub(super) fn quotient<F: NttField>(
     [mut a, mut b, mut c]: [SecretVec<F>; 3],
     abort: Abort<'_>,
 ) -> Result<SecretVec<F>> {
-    let factor = cluster.agree(coset_inverse(ntt.domain()))?;
+    let factor = cluster.all_or_error(coset_inverse(ntt.domain()))?;
     for vector in [&mut a, &mut b, &mut c] {
         ntt.run(Direction::Inverse, &mut vector.0, abort)?;
     }
     for vector in [&mut a, &mut b] {
         ntt.run(Direction::CosetForward, &mut vector.0, abort)?;
     }
-    cluster.working(|| a.par_iter_mut().zip(&b.0).for_each(|(a, b)| *a *= *b * factor));
+    cluster.time_compute(|| a.par_iter_mut().zip(&b.0).for_each(|(a, b)| *a *= *b * factor));
     ntt.run(Direction::CosetInverse, &mut a.0, abort)?;
-    cluster.working(|| a.par_iter_mut().zip(&c.0).for_each(|(a, c)| *a -= *c * factor));
+    cluster.time_compute(|| a.par_iter_mut().zip(&c.0).for_each(|(a, c)| *a -= *c * factor));
     Ok(a)
 }

@@ -1,20 +1,20 @@
 //! Says which elements of a transform's vectors each rank has, by numbers only.
 
-use crate::cluster::slices::Slices;
+use crate::cluster::partition::Partition;
 
 /// Divides elements into classes by their index modulo 2^count_log. A class has its elements in order of their index. A
 /// rank has some consecutive classes; its slice is these classes one after another.
 ///
 /// With one rank there is one class, and the slice is the whole vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Classes {
+pub struct CyclicLayout {
     log_n: u32,
     count_log: u32,
-    slices: Slices,
+    slices: Partition,
 }
 
-impl Classes {
-    pub(super) fn new(log_n: u32, count_log: u32, slices: Slices) -> Self {
+impl CyclicLayout {
+    pub(super) fn new(log_n: u32, count_log: u32, slices: Partition) -> Self {
         Self { log_n, count_log, slices }
     }
 
@@ -33,7 +33,7 @@ impl Classes {
     }
 
     /// Returns the classes of each rank.
-    pub fn slices(&self) -> &Slices {
+    pub fn slices(&self) -> &Partition {
         &self.slices
     }
 
@@ -59,9 +59,9 @@ impl Classes {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     /// Coefficients by their index modulo the number of columns.
-    pub coefficients: Classes,
+    pub coefficients: CyclicLayout,
     /// Values by their index modulo the number of rows.
-    pub values: Classes,
+    pub values: CyclicLayout,
 }
 
 impl Plan {
@@ -69,7 +69,7 @@ impl Plan {
     pub fn new(log_n: u32, ranks: usize) -> Self {
         let columns_log = if ranks == 1 { 0 } else { log_n / 2 };
         let rows_log = log_n - columns_log;
-        let classes = |log: u32| Classes::new(log_n, log, Slices::even(1 << log, ranks));
+        let classes = |log: u32| CyclicLayout::new(log_n, log, Partition::even(1 << log, ranks));
         Self { coefficients: classes(columns_log), values: classes(rows_log) }
     }
 }
@@ -89,7 +89,7 @@ impl Block {
 }
 
 /// Returns the columns of `rank` in blocks of at most 2^most_log.
-pub(super) fn blocks(slices: &Slices, rank: usize, most_log: u32) -> Vec<Block> {
+pub(super) fn blocks(slices: &Partition, rank: usize, most_log: u32) -> Vec<Block> {
     let (mut range, mut blocks) = (slices.range(rank), Vec::new());
     while !range.is_empty() {
         let block = Block { first: range.start, count_log: range.len().ilog2().min(most_log) };
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn blocks_cover_columns() {
         for (columns, ranks, most) in [(64, 7, 2), (64, 1, 3), (2, 3, 5), (1, 1, 0), (128, 3, 10)] {
-            let slices = Slices::even(columns, ranks);
+            let slices = Partition::even(columns, ranks);
             for rank in 0..ranks {
                 let end = blocks(&slices, rank, most).into_iter().fold(slices.range(rank).start, |end, block| {
                     assert!(block.first == end && block.count_log <= most);

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::backend::{Abort, Device, Traffic, check_abort};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::ntt::{Columns, Direction, NttDomain, transform_each_on_cpu};
-use crate::report::Call;
+use crate::ntt::{ColumnBlock, Direction, NttDomain, transform_each_on_cpu};
+use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
 
 /// Transforms consecutive vectors. In the first dimension, twiddles and a transposition follow.
 #[derive(Debug, Clone)]
-pub(super) struct Local<F> {
+pub(super) struct LocalPass<F> {
     pub domain: NttDomain<F>,
     pub direction: Direction,
     /// ω of the whole transform, and the binary logarithm of its order; `None` in the second dimension.
@@ -19,13 +19,13 @@ pub(super) struct Local<F> {
 
 /// Records how a piece of work was done.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct PassStats {
     pub traffic: Traffic,
     /// Why a device did not do it.
     pub fallback: Option<String>,
 }
 
-impl<F: NttField> Local<F> {
+impl<F: NttField> LocalPass<F> {
     /// Transforms the whole vectors in `from`, numbered from `first` on, into `to`, which has the same length. Runs on
     /// device number `lane` modulo the number of devices. In the first dimension the number of vectors is a power of
     /// two, and `to` has them transposed.
@@ -36,15 +36,15 @@ impl<F: NttField> Local<F> {
         (from, first): (&[F], usize),
         to: &mut [F],
         abort: Abort<'_>,
-    ) -> Result<Done> {
+    ) -> Result<PassStats> {
         check_abort(abort)?;
         let device = accelerator.devices().get(lane % accelerator.devices().len().max(1));
         let mut fallback = None;
         if let Some(device) = device {
             match self.on_device(device, (from, first), to, abort) {
-                Ok(traffic) => return Ok(Done { traffic, fallback }),
+                Ok(traffic) => return Ok(PassStats { traffic, fallback }),
                 Err(error) => {
-                    let call = Call { operation: format!("cluster ntt {}", F::NAME), elements: from.len() };
+                    let call = OpScope { operation: format!("cluster ntt {}", F::NAME), elements: from.len() };
                     call.failed(device.info(), &error);
                     if accelerator.forced().is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) {
                         return Err(error);
@@ -54,7 +54,7 @@ impl<F: NttField> Local<F> {
             }
         }
         self.on_cpu((from, first), to, abort)?;
-        Ok(Done { traffic: Traffic::default(), fallback })
+        Ok(PassStats { traffic: Traffic::default(), fallback })
     }
 
     fn on_device(
@@ -68,12 +68,12 @@ impl<F: NttField> Local<F> {
         let mut values = DeviceVector::upload(&mut stream, from)?;
         self.domain.enqueue(self.direction, &mut stream, &mut values)?;
         let result = match self.columns(from.len(), first) {
-            Some(columns) => columns.enqueue_turned(&mut stream, &values)?,
+            Some(columns) => columns.enqueue_twiddle_transpose(&mut stream, &values)?,
             None => values,
         };
-        stream.wait(abort)?;
+        stream.synchronize(abort)?;
         result.download(&mut stream, to)?;
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         Ok(stream.traffic())
     }
 
@@ -85,13 +85,13 @@ impl<F: NttField> Local<F> {
         };
         let mut values = SecretVec(from.to_vec());
         transform_each_on_cpu(&mut values, &transform, abort)?;
-        columns.turn_on_cpu(&mut values, to);
+        columns.twiddle_transpose_cpu(&mut values, to);
         Ok(())
     }
 
-    fn columns(&self, elements: usize, first: usize) -> Option<Columns<F>> {
+    fn columns(&self, elements: usize, first: usize) -> Option<ColumnBlock<F>> {
         let length_log = self.domain.log_n();
         let count_log = (elements >> length_log).trailing_zeros();
-        self.between.map(|(omega, order_log)| Columns { length_log, count_log, first, omega, order_log })
+        self.between.map(|(omega, order_log)| ColumnBlock { length_log, count_log, first, omega, order_log })
     }
 }

@@ -7,11 +7,11 @@
 //! - sends every other rank the part of each column that belongs to that rank's rows
 //! - transforms its rows
 //!
-//! So coefficients lie by their index modulo Q, and values by theirs modulo P ([`Classes`]). An inverse goes the same
+//! So coefficients lie by their index modulo Q, and values by theirs modulo P ([`CyclicLayout`]). An inverse goes the same
 //! way back. No messages are needed except those between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is
 //! g^(Q·i₁) in a column, and g^i₂ in a row.
 //!
-//! Columns are worked on in blocks. While one block is transformed, the one before is sent.
+//! ColumnBlock are worked on in blocks. While one block is transformed, the one before is sent.
 
 mod layout;
 mod local;
@@ -19,23 +19,23 @@ mod rounds;
 
 use std::time::Instant;
 
-pub use layout::Classes;
+pub use layout::CyclicLayout;
 use layout::Plan;
-use local::Local;
-use rounds::{Rounds, Spare};
+use local::LocalPass;
+use rounds::{BufferCache, Rounds};
 
-use super::job::Cluster;
+use super::comm::Cluster;
 use crate::backend::{Abort, Traffic};
 use crate::field::{NttField, SecretVec};
 use crate::ntt::{Direction, NttDomain, Options as DomainOptions};
-use crate::report::Call;
+use crate::report::OpScope;
 use crate::{BackendKind, Error, Report, Result};
 
-const PLACE: &str = "cluster ntt";
+const ERROR_CONTEXT: &str = "cluster ntt";
 /// Default bytes of a block, 32 MiB, which make several messages of megabytes each.
 const BLOCK_BYTES: usize = 32 << 20;
 /// Maximum log n, 32: exponents of twiddles have 32 bits.
-const MOST_LOG: u32 = 32;
+const MAX_LOG_N: u32 = 32;
 
 /// Configures a transform. All ranks must give the same options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub struct ClusterNtt<'c, F: NttField> {
     whole: NttDomain<F>,
     plan: Plan,
     block_bytes: usize,
-    spare: Spare<F>,
+    spare: BufferCache<F>,
 }
 
 impl<'c, F: NttField> ClusterNtt<'c, F> {
@@ -99,22 +99,22 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         let domain_options = DomainOptions { coset: options.coset, ..DomainOptions::default() };
         let domain = NttDomain::with_options(cluster.accelerator(), log_n, domain_options);
         let domain = domain.and_then(|domain| match log_n {
-            0..=MOST_LOG => Ok(domain),
-            _ => Err(Error::invalid(PLACE, "log_n", format!("at most {MOST_LOG}"), log_n)),
+            0..=MAX_LOG_N => Ok(domain),
+            _ => Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at most {MAX_LOG_N}"), log_n)),
         });
-        let whole = cluster.agree(domain)?;
-        cluster.check_same("size and options of the transform", format!("{log_n} {options:?}").as_bytes())?;
+        let whole = cluster.all_or_error(domain)?;
+        cluster.check_replicated("size and options of the transform", format!("{log_n} {options:?}").as_bytes())?;
         let plan = Plan::new(log_n, cluster.size());
-        Ok(Self { cluster, whole, plan, block_bytes: options.block_bytes, spare: Spare::new() })
+        Ok(Self { cluster, whole, plan, block_bytes: options.block_bytes, spare: BufferCache::new() })
     }
 
     /// Returns which coefficients each rank has.
-    pub fn coefficients(&self) -> &Classes {
+    pub fn coefficients(&self) -> &CyclicLayout {
         &self.plan.coefficients
     }
 
     /// Returns which values each rank has.
-    pub fn values(&self) -> &Classes {
+    pub fn values(&self) -> &CyclicLayout {
         &self.plan.values
     }
 
@@ -131,11 +131,11 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// cleared, is kept for the next call.
     ///
     /// # Errors
-    /// Returns an error on all ranks if one of them has a slice of another length, aborted, or failed. Slices are then
+    /// Returns an error on all ranks if one of them has a slice of another length, aborted, or failed. Partition are then
     /// unchanged.
     pub fn run(&self, direction: Direction, slice: &mut Vec<F>, abort: Abort<'_>) -> Result<Report> {
         if self.cluster.size() == 1 {
-            return self.cluster.working(|| self.whole.run(direction, &mut [slice], abort));
+            return self.cluster.time_compute(|| self.whole.run(direction, &mut [slice], abort));
         }
         let start = Instant::now();
         let (from, _) = self.between(direction);
@@ -143,9 +143,9 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         let fits = if expected == actual {
             Ok(())
         } else {
-            Err(Error::invalid(PLACE, "length of the slice", expected, actual))
+            Err(Error::invalid(ERROR_CONTEXT, "length of the slice", expected, actual))
         };
-        self.cluster.agree(fits)?;
+        self.cluster.all_or_error(fits)?;
         let (result, traffic, fallbacks) = self.transform(direction, slice, abort)?;
         // The old slice may be as secret as the new one.
         self.spare.keep(SecretVec(std::mem::replace(slice, result)));
@@ -153,11 +153,12 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     }
 
     fn transform(&self, direction: Direction, slice: &[F], abort: Abort<'_>) -> Result<(Vec<F>, Traffic, Vec<String>)> {
-        let [columns, rows] = self.cluster.agree(self.dimensions(direction))?;
+        let [columns, rows] = self.cluster.all_or_error(self.dimensions(direction))?;
         let (from, to) = self.between(direction);
         let rounds = Rounds::new(self.cluster, (from, to), columns, (self.block_bytes, &self.spare));
         let mut result = rounds.run(slice, abort)?;
-        let mut done = self.cluster.agree(self.cluster.working(|| rounds.rows(&rows, &mut result, abort)))?;
+        let mut done =
+            self.cluster.all_or_error(self.cluster.time_compute(|| rounds.rows(&rows, &mut result, abort)))?;
         done.extend(rounds.done());
         let traffic = done.iter().fold(Traffic::default(), |sum, done| sum + done.traffic);
         let mut fallbacks: Vec<String> = done.into_iter().filter_map(|done| done.fallback).collect();
@@ -166,7 +167,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     }
 
     /// Returns the classes from which `direction` transforms, and those to which it does.
-    fn between(&self, direction: Direction) -> (&Classes, &Classes) {
+    fn between(&self, direction: Direction) -> (&CyclicLayout, &CyclicLayout) {
         let Plan { coefficients, values } = &self.plan;
         match direction {
             Direction::Forward | Direction::CosetForward => (coefficients, values),
@@ -175,7 +176,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     }
 
     /// Returns the transforms of columns and of rows for `direction`.
-    fn dimensions(&self, direction: Direction) -> Result<[Local<F>; 2]> {
+    fn dimensions(&self, direction: Direction) -> Result<[LocalPass<F>; 2]> {
         let (from, to) = self.between(direction);
         let g = self.whole.coset();
         let power = |count: usize| g.pow_vartime([count as u64]);
@@ -188,17 +189,17 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         let local = |log_n: u32, coset: F, between: Option<(F, u32)>| {
             let options = DomainOptions { coset: Some(coset), ..DomainOptions::default() };
             let domain = NttDomain::with_options(self.cluster.accelerator(), log_n, options)?;
-            Ok(Local { domain, direction, between })
+            Ok(LocalPass { domain, direction, between })
         };
         let columns = local(from.class_length_log(), cosets[0], Some((omega, self.whole.log_n())))?;
         Ok([columns, local(to.class_length_log(), cosets[1], None)?])
     }
 
     fn report(&self, start: Instant, traffic: Traffic, fallbacks: Vec<String>) -> Report {
-        let call = Call { operation: format!("cluster ntt {}", F::NAME), elements: 1 << self.whole.log_n() };
+        let call = OpScope { operation: format!("cluster ntt {}", F::NAME), elements: 1 << self.whole.log_n() };
         let device = self.cluster.accelerator().devices().first().filter(|_| fallbacks.is_empty());
         let (backend, name) =
             device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
-        call.done(backend, name, start, traffic, fallbacks)
+        call.finish(backend, name, start, traffic, fallbacks)
     }
 }

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::layout::{Block, Classes, blocks};
-use super::local::{Done, Local};
+use super::layout::{Block, CyclicLayout, blocks};
+use super::local::{LocalPass, PassStats};
 use crate::backend::{Abort, parallel_copy};
-use crate::cluster::job::Cluster;
+use crate::cluster::comm::Cluster;
+use crate::fan_out::fan_out;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
-use crate::side_by_side::side_by_side;
 use crate::{Error, Result};
 
 /// Blocks per round, each in a lane of its own: one goes up while another comes down. The number is the same on all
@@ -20,19 +20,19 @@ use crate::{Error, Result};
 const LANES: usize = 2;
 
 /// Holds blocks that a rank has transformed.
-type Turned<F> = Vec<(Block, SecretVec<F>)>;
+type TransposedBlocks<F> = Vec<(Block, SecretVec<F>)>;
 
 /// Keeps memory whose contents are no longer needed: asking the system for gigabytes takes longer than filling them.
-pub(super) struct Spare<F: NttField>(Mutex<Vec<SecretVec<F>>>);
+pub(super) struct BufferCache<F: NttField>(Mutex<Vec<SecretVec<F>>>);
 
 /// Never shows the contents.
-impl<F: NttField> fmt::Debug for Spare<F> {
+impl<F: NttField> fmt::Debug for BufferCache<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spare").finish_non_exhaustive()
     }
 }
 
-impl<F: NttField> Spare<F> {
+impl<F: NttField> BufferCache<F> {
     pub fn new() -> Self {
         Self(Mutex::default())
     }
@@ -63,31 +63,31 @@ impl<F: NttField> Spare<F> {
 /// Runs the first dimension of one transform, with the messages after it.
 pub(super) struct Rounds<'a, F: NttField> {
     cluster: &'a Cluster,
-    from: &'a Classes,
-    to: &'a Classes,
-    columns: Local<F>,
+    from: &'a CyclicLayout,
+    to: &'a CyclicLayout,
+    columns: LocalPass<F>,
     /// Blocks of each rank.
     blocks: Vec<Vec<Block>>,
     rows_at_once: usize,
-    spare: &'a Spare<F>,
-    done: RefCell<Vec<Done>>,
+    spare: &'a BufferCache<F>,
+    done: RefCell<Vec<PassStats>>,
 }
 
 impl<'a, F: NttField> Rounds<'a, F> {
     pub fn new(
         cluster: &'a Cluster,
-        (from, to): (&'a Classes, &'a Classes),
-        columns: Local<F>,
-        (block_bytes, spare): (usize, &'a Spare<F>),
+        (from, to): (&'a CyclicLayout, &'a CyclicLayout),
+        columns: LocalPass<F>,
+        (block_bytes, spare): (usize, &'a BufferCache<F>),
     ) -> Self {
-        let most = |classes: &Classes| (block_bytes / (size_of::<F>() * classes.class_length())).max(1);
+        let most = |classes: &CyclicLayout| (block_bytes / (size_of::<F>() * classes.class_length())).max(1);
         let most_log = most(from).ilog2();
         let blocks = (0..cluster.size()).map(|rank| blocks(from.slices(), rank, most_log)).collect();
         Self { cluster, from, to, columns, blocks, rows_at_once: most(to), spare, done: RefCell::default() }
     }
 
     /// Returns the records of the work on columns.
-    pub fn done(self) -> Vec<Done> {
+    pub fn done(self) -> Vec<PassStats> {
         self.done.into_inner()
     }
 
@@ -95,9 +95,9 @@ impl<'a, F: NttField> Rounds<'a, F> {
     pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
         let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
         let mut rows = self.spare.take(self.to.length(self.cluster.rank()));
-        let mut next = self.cluster.working(|| self.work(0).run(slice, abort));
+        let mut next = self.cluster.time_compute(|| self.work(0).run(slice, abort));
         for round in 0..rounds {
-            let turned = self.take(self.cluster.agree(next)?);
+            let turned = self.take(self.cluster.all_or_error(next)?);
             let start = Instant::now();
             let work = self.work(round + 1);
             let (result, time) = std::thread::scope(|scope| {
@@ -115,18 +115,18 @@ impl<'a, F: NttField> Rounds<'a, F> {
                 ledger.waiting += start.elapsed().saturating_sub(time);
             });
         }
-        self.take(self.cluster.agree(next)?);
+        self.take(self.cluster.all_or_error(next)?);
         Ok(rows)
     }
 
     /// Transforms the rows `values` in place: the second dimension.
-    pub fn rows(&self, rows: &Local<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<Done>> {
+    pub fn rows(&self, rows: &LocalPass<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<PassStats>> {
         let length = self.rows_at_once * self.to.class_length();
         let mut lanes: [Vec<&mut [F]>; LANES] = Default::default();
         values.chunks_mut(length).enumerate().for_each(|(number, piece)| lanes[number % LANES].push(piece));
         let accelerator = self.cluster.accelerator();
         let lanes = lanes.into_iter().enumerate();
-        let done = side_by_side("cluster ntt", lanes, |(lane, pieces)| {
+        let done = fan_out("cluster ntt", lanes, |(lane, pieces)| {
             let run = |piece: &mut [F]| {
                 // If a download fails half way, the piece is still whole and is transformed again.
                 let mut to = self.spare.take(piece.len());
@@ -141,7 +141,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Ok(done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    fn take(&self, (turned, done): (Turned<F>, Vec<Done>)) -> Turned<F> {
+    fn take(&self, (turned, done): (TransposedBlocks<F>, Vec<PassStats>)) -> TransposedBlocks<F> {
         self.done.borrow_mut().extend(done);
         turned
     }
@@ -159,7 +159,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
     }
 
     /// Sends the blocks of `round`, and writes its own parts and those received to the rank's `rows`.
-    fn send(&self, round: usize, turned: Turned<F>, rows: &mut [F]) {
+    fn send(&self, round: usize, turned: TransposedBlocks<F>, rows: &mut [F]) {
         let (me, own) = (self.cluster.rank(), self.to.slices().range(self.cluster.rank()));
         let others = || (0..self.cluster.size()).filter(|rank| *rank != me);
         let piece = |block: &Block| own.len() << block.count_log;
@@ -180,10 +180,10 @@ impl<'a, F: NttField> Rounds<'a, F> {
         self.cluster.note(|ledger| ledger.messages += time);
         let width = self.to.class_length();
         for (block, values) in &turned {
-            put(rows, width, block, &values[own.start << block.count_log..own.end << block.count_log]);
+            store_block(rows, width, block, &values[own.start << block.count_log..own.end << block.count_log]);
         }
         for (_, block, values) in &received {
-            put(rows, width, block, values);
+            store_block(rows, width, block, values);
         }
         self.spare.give(turned.into_iter().map(|(_, values)| values));
         self.spare.give(received.into_iter().map(|(_, _, values)| values));
@@ -197,7 +197,7 @@ fn of_round(blocks: &[Block], round: usize) -> &[Block] {
 }
 
 /// Writes the part of each row that `block` has.
-fn put<F: NttField>(rows: &mut [F], width: usize, block: &Block, values: &[F]) {
+fn store_block<F: NttField>(rows: &mut [F], width: usize, block: &Block, values: &[F]) {
     let rows = rows.par_chunks_mut(width).zip(values.par_chunks(block.count()));
     rows.for_each(|(row, values)| row[block.first..][..values.len()].copy_from_slice(values));
 }
@@ -205,17 +205,17 @@ fn put<F: NttField>(rows: &mut [F], width: usize, block: &Block, values: &[F]) {
 /// Holds the transforms of a round.
 struct Work<'a, F: NttField> {
     accelerator: &'a crate::Accelerator,
-    columns: &'a Local<F>,
-    spare: &'a Spare<F>,
+    columns: &'a LocalPass<F>,
+    spare: &'a BufferCache<F>,
     blocks: &'a [Block],
     /// First column of the rank.
     start: usize,
 }
 
 impl<F: NttField> Work<'_, F> {
-    fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<(Turned<F>, Vec<Done>)> {
+    fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<(TransposedBlocks<F>, Vec<PassStats>)> {
         let length = 1usize << self.columns.domain.log_n();
-        let results = side_by_side("cluster ntt", self.blocks.iter().enumerate(), |(lane, block)| {
+        let results = fan_out("cluster ntt", self.blocks.iter().enumerate(), |(lane, block)| {
             let from = &slice[(block.first - self.start) * length..][..block.count() * length];
             let mut turned = self.spare.take(from.len());
             let done = self.columns.run(self.accelerator, lane, (from, block.first), &mut turned, abort)?;

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ff::PrimeField;
 
-use crate::expression::tree::{Expression, Part, Query};
+use crate::expression::ast::{Expression, Part, Query};
 
 /// Number of a node, which exceeds those of the nodes that it is made of.
 pub type Id = u32;
@@ -126,7 +126,7 @@ impl<F: PrimeField> Dag<F> {
     }
 
     pub fn sum(&mut self, a: Signed, b: Signed) -> Signed {
-        match (self.known(a), self.known(b)) {
+        match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a + b),
             (Some(zero), _) if zero == F::ZERO => b,
             (_, Some(zero)) if zero == F::ZERO => a,
@@ -150,7 +150,7 @@ impl<F: PrimeField> Dag<F> {
     }
 
     pub fn product(&mut self, a: Signed, b: Signed) -> Signed {
-        match (self.known(a), self.known(b)) {
+        match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a * b),
             (Some(factor), _) => self.multiple(b, factor, a),
             (_, Some(factor)) => self.multiple(a, factor, b),
@@ -201,7 +201,7 @@ impl<F: PrimeField> Dag<F> {
 
     /// Returns a node for the value with its sign.
     pub fn unsigned(&mut self, value: Signed) -> Id {
-        match self.known(value) {
+        match self.as_constant(value) {
             Some(constant) => self.add_constant(constant).node,
             None if value.negative => {
                 let zero = self.add_constant(F::ZERO);
@@ -213,7 +213,7 @@ impl<F: PrimeField> Dag<F> {
 
     /// Returns whether it is 0 for all columns and challenges.
     pub fn is_zero(&self, value: Signed) -> bool {
-        self.known(value) == Some(F::ZERO)
+        self.as_constant(value) == Some(F::ZERO)
     }
 
     /// Returns the columns and rotations that node `id` reads.
@@ -229,7 +229,7 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Returns the value if it is a constant.
-    fn known(&self, Signed { node, negative }: Signed) -> Option<F> {
+    fn as_constant(&self, Signed { node, negative }: Signed) -> Option<F> {
         match self.node(node) {
             Node::Constant(number) if negative => Some(-self.constant(number)),
             Node::Constant(number) => Some(self.constant(number)),

@@ -2,20 +2,20 @@
 //! slots to values.
 
 mod dag;
+mod factoring;
 mod groups;
-mod order;
-mod slots;
-mod terms;
+mod regalloc;
+mod schedule;
 
 use std::collections::{BTreeSet, HashMap};
 
 use dag::{Dag, Id, Node, Signed};
 use ff::PrimeField;
 use groups::groups;
-use order::Root;
+use schedule::Root;
 
+use super::ast::{Expression, Query, Term};
 use super::program::{Group, Instruction, Operand, Program, Target, Value};
-use super::tree::{Expression, Query, Term};
 
 /// Lowers `terms` to a program that adds their sum to output 0.
 pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
@@ -26,7 +26,7 @@ pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<
     let groups = groups(&columns, columns_at_once);
     let root = |group: Vec<usize>| -> Vec<Root> {
         let terms: Vec<_> = group.into_iter().map(|term| factors[term]).collect();
-        vec![(0, terms::added(&mut dag, &terms))]
+        vec![(0, factoring::added(&mut dag, &terms))]
     };
     let roots: Vec<Vec<Root>> = groups.into_iter().map(root).collect();
     program(&dag, &roots, 1)
@@ -78,8 +78,8 @@ fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
         Node::Output(output) => Operand::Output(output),
         _ => Operand::Value(id),
     };
-    let mut instructions = order::instructions(dag, roots, leaf);
-    let room = slots::assign(&mut instructions);
+    let mut instructions = schedule::instructions(dag, roots, leaf);
+    let room = regalloc::allocate_registers(&mut instructions);
     let columns: BTreeSet<usize> = queries.iter().map(|query| query.column).collect();
     let outputs = roots.iter().map(|(output, _)| *output).collect();
     let (slots, scratch) = (room.slots, room.scratch);
@@ -126,7 +126,7 @@ fn rename(instruction: &mut Instruction, numbers: &HashMap<Id, u32>) {
     place(&mut instruction.a);
     instruction.b.iter_mut().for_each(place);
     instruction.c.iter_mut().for_each(|(_, operand)| place(operand));
-    debug_assert!(!matches!(instruction.target, Target::Slot(slot) if slot >= super::program::SLOTS));
+    debug_assert!(!matches!(instruction.target, Target::Slot(slot) if slot >= super::program::REGISTERS));
 }
 
 #[cfg(test)]

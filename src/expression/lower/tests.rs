@@ -2,7 +2,7 @@ use ff::Field;
 use halo2curves::bn256::Fr;
 
 use super::*;
-use crate::expression::program::{Combination, SLOTS};
+use crate::expression::program::{FusedOp, REGISTERS};
 
 fn column(column: usize) -> Expression<Fr> {
     Expression::column(column, 0)
@@ -43,9 +43,9 @@ fn a_product_goes_with_its_sum() {
     let operand = Operand::Query;
     let of = |tree| vector(tree).instructions;
     for (tree, combination) in [
-        (column(0) * column(1) + column(2), Combination::Add),
-        (column(0) * column(1) - column(2), Combination::Subtract),
-        (column(2) - column(0) * column(1), Combination::SubtractFrom),
+        (column(0) * column(1) + column(2), FusedOp::Add),
+        (column(0) * column(1) - column(2), FusedOp::Subtract),
+        (column(2) - column(0) * column(1), FusedOp::SubtractFrom),
     ] {
         let instructions = of(tree);
         let [Instruction { target: Target::Output(0), a, b: Some(b), c: Some((found, c)) }] = instructions[..] else {
@@ -74,7 +74,7 @@ fn slots_of_known_trees() {
     // Each level of a complete tree needs one more slot, except for products that are fused with their sums.
     for levels in 1..=12 {
         let group = vector(complete(levels, 0));
-        assert_eq!((group.slots, group.scratch), ((levels - 1).min(SLOTS), (levels - 1).saturating_sub(SLOTS)));
+        assert_eq!((group.slots, group.scratch), ((levels - 1).min(REGISTERS), (levels - 1).saturating_sub(REGISTERS)));
         assert_eq!(group.queries.len(), 1 << levels);
     }
 }
@@ -86,7 +86,7 @@ fn what_has_no_slot_goes_to_scratch() {
     let sum = values.iter().cloned().fold(column(99), |sum, value| sum * value);
     let again = values.iter().cloned().fold(sum, |sum, value| sum - value);
     let group = vector(again);
-    assert_eq!(group.slots, SLOTS);
+    assert_eq!(group.slots, REGISTERS);
     assert!(group.scratch > 0 && group.scratch + group.slots <= 21, "{}", group.scratch);
     assert_eq!(group.products(), 40);
 }

@@ -11,18 +11,18 @@ pub enum Multiplier {
     Portable,
     /// PCLMULQDQ.
     #[cfg(target_arch = "x86_64")]
-    Pclmul(Here),
+    Pclmul(CpuFeatures),
     /// VPCLMULQDQ with 256 bits, two elements at a time.
     #[cfg(target_arch = "x86_64")]
-    Vpclmul256(Here),
+    Vpclmul256(CpuFeatures),
     /// VPCLMULQDQ with 512 bits, four elements at a time.
     #[cfg(target_arch = "x86_64")]
-    Vpclmul512(Here),
+    Vpclmul512(CpuFeatures),
 }
 
 /// Proves that the processor has the instructions: only the checks of [`Multiplier`] make it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Here(());
+pub struct CpuFeatures(());
 
 impl Multiplier {
     /// Returns the variants that run here, the fastest last.
@@ -45,19 +45,19 @@ impl Multiplier {
 
     #[cfg(target_arch = "x86_64")]
     fn pclmul() -> Option<Self> {
-        is_x86_feature_detected!("pclmulqdq").then_some(Self::Pclmul(Here(())))
+        is_x86_feature_detected!("pclmulqdq").then_some(Self::Pclmul(CpuFeatures(())))
     }
 
     #[cfg(target_arch = "x86_64")]
     fn vpclmul256() -> Option<Self> {
         let here = is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx2");
-        (here && Self::pclmul().is_some()).then_some(Self::Vpclmul256(Here(())))
+        (here && Self::pclmul().is_some()).then_some(Self::Vpclmul256(CpuFeatures(())))
     }
 
     #[cfg(target_arch = "x86_64")]
     fn vpclmul512() -> Option<Self> {
         let here = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-        (here && Self::vpclmul256().is_some()).then_some(Self::Vpclmul512(Here(())))
+        (here && Self::vpclmul256().is_some()).then_some(Self::Vpclmul512(CpuFeatures(())))
     }
 
     /// Returns a·b.

@@ -1,7 +1,7 @@
 //! Splits a map's matrix into blocks of 8 × 8 bits, for processors that multiply by such blocks.
 
 /// Numbers that are mapped at a time, 8.
-pub(super) const AT_ONCE: usize = 8;
+pub(super) const BATCH: usize = 8;
 
 /// Holds blocks by rotation, half of the image's bytes, and half of the number's. Block (i, j) takes byte j of a number
 /// to its part of byte i of the image. Eight blocks are together: of bytes i = 0 … 7 of the image's half, each with

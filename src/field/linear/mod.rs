@@ -74,7 +74,7 @@ impl LinearMap {
         let (values, images) = (values.as_chunks().0, images.as_chunks_mut().0);
         // SAFETY: the processor was asked just now.
         unsafe { x86::apply(&self.blocks, values, images) };
-        values.len() * blocks::AT_ONCE
+        values.len() * blocks::BATCH
     }
 
     #[cfg(not(target_arch = "x86_64"))]
@@ -84,10 +84,10 @@ impl LinearMap {
 
     /// Returns the inverse map; `None` if two numbers have the same image.
     pub fn inverse(&self) -> Option<Self> {
-        let span = Span::of(&self.columns);
+        let span = EchelonBasis::of(&self.columns);
         let mut columns = [0; BITS];
         for (bit, column) in columns.iter_mut().enumerate() {
-            *column = span.solve(1 << bit)?;
+            *column = span.coordinates(1 << bit)?;
         }
         Some(Self::new(columns))
     }
@@ -95,12 +95,12 @@ impl LinearMap {
 
 /// Holds the span of vectors in echelon form.
 #[derive(Debug, Clone)]
-pub(crate) struct Span {
+pub(crate) struct EchelonBasis {
     /// For each bit: a vector that has it as its highest, and the set of given vectors that it is the sum of.
     rows: [Option<(u128, u128)>; BITS],
 }
 
-impl Span {
+impl EchelonBasis {
     pub fn of(vectors: &[u128; BITS]) -> Self {
         let mut span = Self { rows: [None; BITS] };
         for (number, vector) in vectors.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Span {
     }
 
     /// Returns the set of vectors whose sum is `vector`; `None` if it is outside the span.
-    pub fn solve(&self, vector: u128) -> Option<u128> {
+    pub fn coordinates(&self, vector: u128) -> Option<u128> {
         let (rest, sum) = self.reduce(vector);
         (rest == 0).then_some(sum)
     }

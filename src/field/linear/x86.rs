@@ -5,7 +5,7 @@ use std::arch::x86_64::{
     _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
 };
 
-use super::blocks::{AT_ONCE, Blocks};
+use super::blocks::{BATCH, Blocks};
 
 /// Places the bytes of eight numbers in two registers: word j of sixteen gets byte j of each.
 const TO_WORDS: [[u8; 64]; 2] = [to_words(0), to_words(1)];
@@ -56,17 +56,17 @@ fn store(to: &mut [u128], value: __m512i) {
 
 /// Maps eight numbers at a time: their bytes of one place come together in a word, which one block multiplies.
 #[target_feature(enable = "gfni,avx512f,avx512bw,avx512vbmi")]
-pub(super) fn apply(blocks: &Blocks, values: &[[u128; AT_ONCE]], images: &mut [[u128; AT_ONCE]]) {
+pub(super) fn apply(blocks: &Blocks, values: &[[u128; BATCH]], images: &mut [[u128; BATCH]]) {
     let (to_low, to_high) = (load(&TO_WORDS[0]), load(&TO_WORDS[1]));
     let (to_first, to_last) = (load(&TO_NUMBERS[0]), load(&TO_NUMBERS[1]));
     for (eight, to) in values.iter().zip(images) {
-        let given = (load(&eight[..AT_ONCE / 2]), load(&eight[AT_ONCE / 2..]));
+        let given = (load(&eight[..BATCH / 2]), load(&eight[BATCH / 2..]));
         let words = Words(
             _mm512_permutex2var_epi8(given.0, to_low, given.1),
             _mm512_permutex2var_epi8(given.0, to_high, given.1),
         );
         let image = image(blocks, words);
-        let (first, last) = to.split_at_mut(AT_ONCE / 2);
+        let (first, last) = to.split_at_mut(BATCH / 2);
         store(first, _mm512_permutex2var_epi8(image.0, to_first, image.1));
         store(last, _mm512_permutex2var_epi8(image.0, to_last, image.1));
     }

@@ -1,21 +1,21 @@
 //! Groups the products of a batch into launches. A launch takes small products of one shape by whole sums, if kernels
 //! can address all their factors from those of the first. Touches no device.
 
-use super::entry::Kind;
-use super::lying::Lying;
+use super::device_view::DeviceView;
+use super::element::ElementKind;
 use super::plan::{Method, Plan, Problem, tile};
 use super::view::View;
 use crate::BackendKind;
 use crate::backend::Buffer;
 
 /// Products of more groups than this fill a device alone.
-const FEW_GROUPS: usize = 1024;
+const SMALL_PRODUCT_GROUPS: usize = 1024;
 /// Maximum multiplications of a product in a shared launch: a longer one would delay an abort.
-const FEW_TERMS: u128 = 1 << 28;
+const SMALL_PRODUCT_TERMS: u128 = 1 << 28;
 
 /// Describes a product to compute.
 pub(super) struct Task<'a> {
-    pub factors: [Lying<'a>; 2],
+    pub factors: [DeviceView<'a>; 2],
     pub problem: Problem,
     pub plan: Plan,
 }
@@ -27,14 +27,15 @@ impl Task<'_> {
     }
 
     /// Returns the number of groups that compute it by sums of `kind`.
-    pub fn groups(&self, kind: Kind) -> usize {
+    pub fn groups(&self, kind: ElementKind) -> usize {
         let [tall, wide] = tile(kind, self.problem.prime.words);
         self.problem.rows.div_ceil(tall) * self.problem.columns.div_ceil(wide)
     }
 
     fn is_small(&self) -> bool {
-        let fields = self.factors.iter().all(|factor| factor.kind == Kind::Field);
-        let few = (1..FEW_GROUPS).contains(&self.groups(Kind::Field)) && self.problem.products() <= FEW_TERMS;
+        let fields = self.factors.iter().all(|factor| factor.kind == ElementKind::Field);
+        let few = (1..SMALL_PRODUCT_GROUPS).contains(&self.groups(ElementKind::Field))
+            && self.problem.products() <= SMALL_PRODUCT_TERMS;
         fields && few && self.plan.method == Method::Lazy
     }
 }
@@ -45,7 +46,7 @@ pub(super) struct Batch {
     /// Indices of the tasks.
     pub tasks: Vec<usize>,
     /// Offsets of each product's factors from those of the first product, in entries of the factors' type, modulo 2^64.
-    pub firsts: Vec<[u64; 2]>,
+    pub offsets_from: Vec<[u64; 2]>,
 }
 
 /// Groups `tasks` into batches, each task in one batch. A task joins an earlier one of the same shape and strides.
@@ -54,36 +55,36 @@ pub(super) fn batches(tasks: &[Task<'_>], size: usize, backend: BackendKind) -> 
     let mut batches: Vec<Batch> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
         let found = batches.iter_mut().find_map(|batch| {
-            let firsts = firsts(&tasks[batch.tasks[0]], task, size, backend)?;
-            Some((batch, firsts))
+            let offsets_from = offsets_from(&tasks[batch.tasks[0]], task, size, backend)?;
+            Some((batch, offsets_from))
         });
         match found {
             Some((batch, firsts)) => {
                 batch.tasks.push(number);
-                batch.firsts.push(firsts);
+                batch.offsets_from.push(firsts);
             }
-            None => batches.push(Batch { tasks: vec![number], firsts: vec![[0; 2]] }),
+            None => batches.push(Batch { tasks: vec![number], offsets_from: vec![[0; 2]] }),
         }
     }
     batches
 }
 
 /// Returns the offsets of the factors of `task` from those of `with`; `None` if the two cannot share a launch.
-fn firsts(with: &Task<'_>, task: &Task<'_>, size: usize, backend: BackendKind) -> Option<[u64; 2]> {
+fn offsets_from(with: &Task<'_>, task: &Task<'_>, size: usize, backend: BackendKind) -> Option<[u64; 2]> {
     let alike = |a: View, b: View| View { first: 0, ..a } == View { first: 0, ..b };
     let both = [0, 1].map(|i| [with.factors[i], task.factors[i]]);
     if !with.is_small() || !task.is_small() || !both.iter().all(|[a, b]| alike(a.view, b.view)) {
         return None;
     }
-    let first = |[from, to]: [Lying<'_>; 2]| {
-        let apart = apart(from.buffer, to.buffer, size, backend)?;
-        Some(apart.wrapping_add(to.view.first as u64).wrapping_sub(from.view.first as u64))
+    let first = |[from, to]: [DeviceView<'_>; 2]| {
+        let offset_between = offset_between(from.buffer, to.buffer, size, backend)?;
+        Some(offset_between.wrapping_add(to.view.first as u64).wrapping_sub(from.view.first as u64))
     };
     Some([first(both[0])?, first(both[1])?])
 }
 
 /// Returns the entries between the starts of two buffers, modulo 2^64. All CUDA memory is in one address space.
-fn apart(from: &Buffer, to: &Buffer, size: usize, backend: BackendKind) -> Option<u64> {
+fn offset_between(from: &Buffer, to: &Buffer, size: usize, backend: BackendKind) -> Option<u64> {
     let bytes = to.handle().0.wrapping_sub(from.handle().0).cast_signed();
     let size = size.cast_signed();
     match backend {

@@ -2,17 +2,17 @@
 
 use rayon::prelude::*;
 
+use super::accumulator::{ShortSum, WideAccumulator, add, add_products};
 #[cfg(target_arch = "x86_64")]
-use super::cpu_lanes;
-use super::cpu_sums::{ShortSum, Sum, add, add_products};
-use super::entry::{DenseField, Entry, Number, Times, limbs};
-use super::storage::Cleared;
+use super::cpu_avx2;
+use super::element::{DenseField, Entry, MatMulElement, Number, limbs};
+use super::storage::Zeroizing;
 use super::view::{View, entries_that_fit};
 use crate::backend::{Abort, check_abort};
+use crate::blocking::install;
 use crate::field::{NttField, as_bytes_mut};
+use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
-use crate::program::Program;
-use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Maximum rows of a task, and bytes of the second factor that stay in a core's cache.
@@ -20,23 +20,23 @@ const ROWS: usize = 8;
 const CACHE: usize = 256 << 10;
 
 /// Copies the entries of `view`, row-major.
-pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Cleared<T> {
+pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Zeroizing<T> {
     let mut packed = vec![T::default(); view.len()];
     if view.is_empty() {
-        return Cleared(packed);
+        return Zeroizing(packed);
     }
     let row = |(row, to): (usize, &mut [T])| {
         to.iter_mut().enumerate().for_each(|(column, to)| *to = entries[view.at(row, column)]);
     };
-    spread(|| packed.par_chunks_mut(view.columns).enumerate().for_each(row));
-    Cleared(packed)
+    install(|| packed.par_chunks_mut(view.columns).enumerate().for_each(row));
+    Zeroizing(packed)
 }
 
 /// Allocates zeros for a product of `sizes`.
 ///
 /// # Errors
 /// Fails if the host has too little memory.
-fn zeros<T: Entry>(sizes: &[usize]) -> Result<Cleared<T>> {
+fn zeros<T: Entry>(sizes: &[usize]) -> Result<Zeroizing<T>> {
     let (entries, mut all) = (entries_that_fit::<T>(sizes)?, Vec::new());
     all.try_reserve_exact(entries).map_err(|_| Error::OutOfMemory {
         device: "host".to_owned(),
@@ -44,15 +44,15 @@ fn zeros<T: Entry>(sizes: &[usize]) -> Result<Cleared<T>> {
         available: 0,
     })?;
     all.resize(entries, T::default());
-    Ok(Cleared(all))
+    Ok(Zeroizing(all))
 }
 
 /// Computes A·B, row-major, of matrices in host memory.
-pub(super) fn multiply<A: Times<B>, B: Entry>(
+pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
     a: (&[A], View),
     b: (&[B], View),
     abort: Abort<'_>,
-) -> Result<Cleared<A::Product>> {
+) -> Result<Zeroizing<A::Product>> {
     let (a_rows, inner, columns) = (a.1.rows, a.1.columns, b.1.columns);
     let mut c = zeros::<A::Product>(&[a_rows, columns])?;
     if c.0.is_empty() {
@@ -74,10 +74,10 @@ pub(super) fn multiply<A: Times<B>, B: Entry>(
         }
         Ok(())
     };
-    spread(|| c.0.par_chunks_mut(at_once * columns).enumerate().try_for_each(rows)).map(|()| c)
+    install(|| c.0.par_chunks_mut(at_once * columns).enumerate().try_for_each(rows)).map(|()| c)
 }
 
-impl<F: DenseField> Times<F> for F {
+impl<F: DenseField> MatMulElement<F> for F {
     type Product = F;
 
     fn row_times_columns(row: &[F], columns: &[F], out: &mut [F]) -> Result<()> {
@@ -88,7 +88,7 @@ impl<F: DenseField> Times<F> for F {
 /// Implements products of numbers with elements.
 macro_rules! small {
     ($type:ty) => {
-        impl<F: DenseField> Times<F> for $type {
+        impl<F: DenseField> MatMulElement<F> for $type {
             type Product = F;
 
             fn row_times_columns(row: &[$type], columns: &[F], out: &mut [F]) -> Result<()> {
@@ -130,7 +130,7 @@ unsafe impl<F: NttField> DenseField for F {
     }
 }
 
-impl Times<i8> for i8 {
+impl MatMulElement<i8> for i8 {
     type Product = i32;
 
     fn row_times_columns(row: &[i8], columns: &[i8], out: &mut [i32]) -> Result<()> {
@@ -145,10 +145,10 @@ impl Times<i8> for i8 {
 
 /// Returns `count` sums: one of the whole products of `row` with each column of `columns`. Columns follow one another,
 /// each as long as the row.
-fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<Sum> {
-    let mut sums = vec![Sum::default(); count];
+fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<WideAccumulator> {
+    let mut sums = vec![WideAccumulator::default(); count];
     #[cfg(target_arch = "x86_64")]
-    if cpu_lanes::add_sums(row, columns, &mut sums) {
+    if cpu_avx2::add_sums(row, columns, &mut sums) {
         return sums;
     }
     for (number, sum) in sums.iter_mut().enumerate() {
@@ -166,9 +166,9 @@ struct Modulus {
 
 impl Modulus {
     fn of<F: NttField>() -> Result<Self> {
-        let words = Program::of(Family::Gemm, F::NAME)?.modulus();
+        let words = KernelModule::of(Family::Gemm, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != 32 {
-            return Err(Error::invalid(super::view::PLACE, "limbs of the field", 8, words.len()));
+            return Err(Error::invalid(super::view::ERROR_CONTEXT, "limbs of the field", 8, words.len()));
         }
         let p: [u64; 4] = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
         // Newton's iteration: each step doubles the number of correct bits.
@@ -177,7 +177,7 @@ impl Modulus {
     }
 
     /// Returns the element whose limbs are S/R mod p, where S is a sum of products of limbs.
-    fn reduce<F: NttField>(&self, Sum(mut sum): Sum) -> F {
+    fn reduce<F: NttField>(&self, WideAccumulator(mut sum): WideAccumulator) -> F {
         for i in 0..4 {
             let factor = sum[i].wrapping_mul(self.inverse);
             let mut carry = 0;
@@ -261,8 +261,17 @@ mod tests {
     fn the_largest_sum() {
         type F = pasta_curves::Fp;
         let modulus = Modulus::of::<F>().expect("a modulus");
-        let reduced: F =
-            modulus.reduce(Sum([u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, u64::MAX, 7]));
+        let reduced: F = modulus.reduce(WideAccumulator([
+            u64::MAX,
+            u64::MAX,
+            u64::MAX,
+            u64::MAX,
+            u64::MAX,
+            u64::MAX,
+            u64::MAX,
+            u64::MAX,
+            7,
+        ]));
         // (2^515 − 1)/R in limbs is (2^515 − 1)/R² as an element.
         let r = F::from(2).pow_vartime([256]);
         let expected = (F::from(2).pow_vartime([515]) - F::ONE) * (r * r).invert().expect("not zero");

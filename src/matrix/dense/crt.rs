@@ -11,12 +11,12 @@
 
 use num_bigint::BigUint;
 
-use super::entry::Kind;
+use super::element::ElementKind;
 
 /// Number of moduli of at least [`LEAST`]; equals `CRT_MODULI` of `cl/gemm_crt.cl`.
-pub(super) const MOST: usize = 49;
+pub(super) const MAX_MODULI: usize = 49;
 /// Smallest modulus that is worth its product.
-const LEAST: u16 = 29;
+const MIN_MODULUS: u16 = 29;
 /// Words of a modulus in the table; equals `CRT_WORDS` of `cl/gemm_crt.cl`.
 pub(super) const WORDS: usize = 20;
 /// Index of ⌊2³²/m⌋ among these words.
@@ -29,23 +29,23 @@ const LANES: usize = 32;
 
 /// Pairwise coprime numbers up to 256, so that balanced residues are bytes. Going down from 256, each number is taken
 /// that has no factor in common with those before.
-pub(super) const MODULI: [u16; MOST] = moduli();
+pub(super) const MODULI: [u16; MAX_MODULI] = moduli();
 
-const fn moduli() -> [u16; MOST] {
-    let mut found = [0; MOST];
+const fn moduli() -> [u16; MAX_MODULI] {
+    let mut found = [0; MAX_MODULI];
     let (mut count, mut next) = (0, 256);
-    while next >= LEAST {
+    while next >= MIN_MODULUS {
         if is_coprime(next, &found, count) {
             found[count] = next;
             count += 1;
         }
         next -= 1;
     }
-    assert!(count == MOST, "as many as there are");
+    assert!(count == MAX_MODULI, "as many as there are");
     found
 }
 
-const fn is_coprime(number: u16, to: &[u16; MOST], count: usize) -> bool {
+const fn is_coprime(number: u16, to: &[u16; MAX_MODULI], count: usize) -> bool {
     let mut i = 0;
     while i < count {
         let (mut a, mut b) = (number, to[i]);
@@ -80,7 +80,7 @@ impl Prime {
 /// Describes the entries of a factor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Operand {
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Canonical values are within ±(2^bits − 1).
     pub bits: Option<u32>,
 }
@@ -88,17 +88,17 @@ pub(super) struct Operand {
 impl Operand {
     /// Returns whether residues are taken of limbs as stored, in the form of memory.
     pub fn is_raw(self) -> bool {
-        self.kind == Kind::Field && self.bits.is_none()
+        self.kind == ElementKind::Field && self.bits.is_none()
     }
 
     /// Returns the largest absolute value of an entry.
-    fn most(self, p: &BigUint) -> BigUint {
+    fn max_abs(self, p: &BigUint) -> BigUint {
         let half = p >> 1;
         match (self.kind, self.bits) {
-            (Kind::Field, None) => half,
-            (Kind::Field, Some(bits)) => half.min((BigUint::from(1u32) << bits) - 1u32),
-            (Kind::Byte, _) => BigUint::from(1u32 << 7),
-            (Kind::Word, _) => BigUint::from(1u32 << 31),
+            (ElementKind::Field, None) => half,
+            (ElementKind::Field, Some(bits)) => half.min((BigUint::from(1u32) << bits) - 1u32),
+            (ElementKind::Byte, _) => BigUint::from(1u32 << 7),
+            (ElementKind::Word, _) => BigUint::from(1u32 << 31),
         }
     }
 }
@@ -118,11 +118,11 @@ impl Basis {
     /// Returns the basis with the fewest products for sums of `inner` terms; `None` if all moduli are too few.
     pub fn new(p: &BigUint, a: Operand, b: Operand, inner: usize) -> Option<Self> {
         let inner = BigUint::from(inner.max(1));
-        let whole = count(&(&inner * a.most(p) * b.most(p))).map(|moduli| Self { moduli, parts: 1, split: 128 });
-        if a.kind != Kind::Field || b.kind != Kind::Field {
+        let whole = count(&(&inner * a.max_abs(p) * b.max_abs(p))).map(|moduli| Self { moduli, parts: 1, split: 128 });
+        if a.kind != ElementKind::Field || b.kind != ElementKind::Field {
             return whole;
         }
-        let (split, half) = split(&a.most(p).max(b.most(p)));
+        let (split, half) = split(&a.max_abs(p).max(b.max_abs(p)));
         let halved = count(&(inner * &half * half)).map(|moduli| Self { moduli, parts: 2, split });
         whole.into_iter().chain(halved).min_by_key(Self::products)
     }
@@ -195,20 +195,20 @@ impl Constants {
     /// - for each step of 32 sets and tile of eight bytes, two words a lane: each has the bytes of four sets in one of
     ///   the tile's columns;
     /// - then a word for each byte of an element: that byte of each product's correction.
-    pub fn counts(&self, basis: Basis) -> Vec<u32> {
+    pub fn crt_weights(&self, basis: Basis) -> Vec<u32> {
         let words = self.corrections.len() / basis.sets();
         let tiles = words.div_ceil(2) + 2;
-        let mut counts = Vec::new();
+        let mut crt_weights = Vec::new();
         for step in 0..basis.products().div_ceil(STEP) {
             for place in (0..tiles * 2 * LANES).map(|word| (word / (2 * LANES), word / 2 % LANES, word % 2)) {
                 let (tile, lane, half) = place;
                 let first = STEP * step + 4 * (lane % 4) + STEP / 2 * half;
                 let byte = |i: usize| u32::from(self.count(basis, first + i, tile, lane / 4)) << (8 * i);
-                counts.push((0..4).map(byte).sum());
+                crt_weights.push((0..4).map(byte).sum());
             }
         }
-        counts.extend(by_bytes(&self.corrections, words));
-        counts
+        crt_weights.extend(byte_planes(&self.corrections, words));
+        crt_weights
     }
 
     /// Returns the weight of `set` in one of the eight columns of `tile`. Columns 2t and 2t + 1 are bytes of share t of
@@ -236,7 +236,7 @@ fn byte_of(limbs: &[u32], at: usize) -> u8 {
 }
 
 /// Returns a word for each byte position of up to four `numbers` of `words` words: that byte of each number.
-fn by_bytes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
+fn byte_planes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
     (0..4 * words).map(move |at| {
         let byte = |(number, limbs): (usize, &[u32])| u32::from(byte_of(limbs, at)) << (8 * number);
         numbers.chunks(words).enumerate().map(byte).sum()
@@ -308,14 +308,14 @@ mod tests {
 
     use super::*;
 
-    const FIELD: Operand = Operand { kind: Kind::Field, bits: None };
-    const BYTE: Operand = Operand { kind: Kind::Byte, bits: None };
-    const WORD: Operand = Operand { kind: Kind::Word, bits: None };
+    const FIELD: Operand = Operand { kind: ElementKind::Field, bits: None };
+    const BYTE: Operand = Operand { kind: ElementKind::Byte, bits: None };
+    const WORD: Operand = Operand { kind: ElementKind::Word, bits: None };
 
     /// Returns all fields that dense matrices support.
     fn primes() -> Vec<Prime> {
         let fields = crate::kernels::fields().into_iter().filter(|field| field.modulus.len() == 8);
-        let fields = fields.chain(crate::kernels::word_fields());
+        let fields = fields.chain(crate::kernels::small_fields());
         fields.map(|field| Prime::new(&field.modulus, &field.one)).collect()
     }
 
@@ -332,7 +332,7 @@ mod tests {
     /// Checks 2·|P| < M·(1 − 2^-15) for each number of terms that is a power of two or next to one.
     #[test]
     fn moduli_are_enough() {
-        let bounded = Operand { kind: Kind::Field, bits: Some(40) };
+        let bounded = Operand { kind: ElementKind::Field, bits: Some(40) };
         for Prime { p, .. } in primes() {
             for (a, b) in
                 [(FIELD, FIELD), (BYTE, FIELD), (WORD, FIELD), (bounded, FIELD), (bounded, bounded), (BYTE, bounded)]
@@ -340,13 +340,13 @@ mod tests {
                 for inner in (0..=20).flat_map(|log| [(1usize << log) - 1, 1 << log, (1 << log) + 1]) {
                     let basis = Basis::new(&p, a, b, inner).expect("enough moduli");
                     let all: BigUint = MODULI[..basis.moduli].iter().map(|modulus| BigUint::from(*modulus)).product();
-                    let most = |operand: Operand| match basis.parts {
-                        1 => operand.most(&p),
-                        _ => ((BigUint::from(1u32) << basis.split) - 1u32).max(operand.most(&p) >> basis.split),
+                    let max_abs = |operand: Operand| match basis.parts {
+                        1 => operand.max_abs(&p),
+                        _ => ((BigUint::from(1u32) << basis.split) - 1u32).max(operand.max_abs(&p) >> basis.split),
                     };
-                    let bound = BigUint::from(inner) * most(a) * most(b);
+                    let bound = BigUint::from(inner) * max_abs(a) * max_abs(b);
                     assert!(bound * 2u32 * 32768u32 < all * 32767u32, "{inner} terms, {basis:?}");
-                    assert!(a.most(&p) >> basis.split < BigUint::from(1u32) << 128);
+                    assert!(a.max_abs(&p) >> basis.split < BigUint::from(1u32) << 128);
                 }
             }
         }
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!([1024, 4096, 16384].map(|inner| of(&words[1], FIELD, FIELD, inner)), [9, 10, 10]);
         assert_eq!([1024, 4096, 16384].map(|inner| products(FIELD, FIELD, inner)), [108, 108, 111]);
         assert_eq!([1024, 4096].map(|inner| products(BYTE, FIELD, inner)), [37, 37]);
-        let bounded = Operand { kind: Kind::Field, bits: Some(16) };
+        let bounded = Operand { kind: ElementKind::Field, bits: Some(16) };
         assert!(products(bounded, bounded, 4096) <= 6);
     }
 
@@ -396,7 +396,7 @@ mod tests {
             let p = &prime.p;
             for (a, b, inner) in [(BYTE, FIELD, 4096), (BYTE, FIELD, 1 << 20), (WORD, FIELD, 131_073)] {
                 let basis = Basis::new(p, a, b, inner).expect("enough");
-                let bound = BigInt::from(BigUint::from(inner) * a.most(p) * b.most(p));
+                let bound = BigInt::from(BigUint::from(inner) * a.max_abs(p) * b.max_abs(p));
                 let signed = BigInt::from(p.clone());
                 for number in
                     [bound.clone(), -&bound, &bound - 1, 1 - &bound, BigInt::from(0), BigInt::from(-1), BigInt::from(1)]
@@ -415,8 +415,8 @@ mod tests {
         let all: BigUint = MODULI.iter().map(|modulus| BigUint::from(*modulus)).product();
         for modulus in MODULI {
             let (entry, m) = (entry(modulus, &all), i64::from(modulus));
-            let most = i64::from(SUMS as u32);
-            for sum in (-most..-most + 600).chain(-600..600).chain(most - 600..=most) {
+            let max_abs = i64::from(SUMS as u32);
+            for sum in (-max_abs..-max_abs + 600).chain(-600..600).chain(max_abs - 600..=max_abs) {
                 let fraction = (sum as u32).wrapping_mul(entry[9]).wrapping_add(entry[12]);
                 let residue = i64::from(high(fraction, entry[8])) - i64::from(entry[13]);
                 assert!((residue - sum) % m == 0 && residue >= -(m / 2) && residue < m - m / 2, "{sum} mod {m}");

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::batch::{Batch, Task, batches};
-use super::entry::Kind;
-use super::gpu_crt::{Tensor, residues};
-use super::lying::{Lying, in_turn};
-use super::plan::{Lanes, Method, VECTOR_GROUP, tile};
-use super::view::{PLACE, View, entries_that_fit};
+use super::device_view::{DeviceView, enqueue_throttled};
+use super::element::ElementKind;
+use super::gpu_crt::{TensorCoreKernels, multiply_crt};
+use super::plan::{GemvShape, Method, VECTOR_GROUP, tile};
+use super::view::{ERROR_CONTEXT, View, entries_that_fit};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::program::{Program, mem};
 use crate::sizes::product;
 
 /// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
@@ -22,44 +22,44 @@ const RATE: f64 = 14e9 * 64.0;
 /// Maximum seconds of work of a launch if an abort hook is set.
 const LAUNCH: f64 = 0.025;
 /// Maximum small products of a launch: with 1024 groups each, they are as many groups as a launch may have.
-const MOST: usize = 1 << 20;
+const MAX_BATCH: usize = 1 << 20;
 
 /// Checks that `device` can multiply residues; the error says why it cannot.
-pub(super) fn tensor(device: &Device) -> std::result::Result<(), String> {
-    Tensor::new(device).map(drop).map_err(|error| error.to_string())
+pub(super) fn tensor_core_support(device: &Device) -> std::result::Result<(), String> {
+    TensorCoreKernels::new(device).map(drop).map_err(|error| error.to_string())
 }
 
 /// Holds a computed product and the index of its first entry.
-pub(super) type Made = (Arc<Buffer>, usize);
+pub(super) type DeviceProduct = (Arc<Buffer>, usize);
 
 /// Computes C = A·B of each of `tasks`, row-major. Queues all and waits once. Products of one launch share memory.
 pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
     tasks: &[Task<'_>],
-    (size, kind, bytes): (usize, Kind, Option<u64>),
+    (size, kind, bytes): (usize, ElementKind, Option<u64>),
     abort: Abort<'_>,
-) -> Result<(Vec<Made>, Traffic)> {
+) -> Result<(Vec<DeviceProduct>, Traffic)> {
     let mut stream = device.stream()?;
     let mut made = Vec::with_capacity(tasks.len());
-    stream.mark_start()?;
+    stream.begin_timing()?;
     for batch in batches(tasks, size, device.info().backend) {
         let task = &tasks[batch.tasks[0]];
         let ([a, b], view) = (task.factors, task.result());
         let all = entries_that_fit::<u8>(&[batch.tasks.len(), view.len(), size])?;
         let buffer = Arc::new(stream.allocate(all)?.secret());
-        let c = Lying { buffer: &buffer, view, kind };
+        let c = DeviceView { buffer: &buffer, view, kind };
         match task.plan.method {
             _ if view.is_empty() => {}
-            Method::Crt => residues(&mut stream, field, [a, b, c], (&task.problem, &task.plan, bytes), abort)?,
-            _ if batch.tasks.len() > 1 => many(&mut stream, field, (task, &batch), c, abort)?,
+            Method::Crt => multiply_crt(&mut stream, field, [a, b, c], (&task.problem, &task.plan, bytes), abort)?,
+            _ if batch.tasks.len() > 1 => multiply_batched(&mut stream, field, (task, &batch), c, abort)?,
             method => sums(&mut stream, field, [a, b, c], method, abort)?,
         }
         let places = batch.tasks.iter().enumerate();
         made.extend(places.map(|(place, number)| (*number, (buffer.clone(), place * view.len()))));
     }
-    stream.mark_end()?;
-    stream.wait(abort)?;
+    stream.end_timing()?;
+    stream.synchronize(abort)?;
     let traffic = stream.traffic();
     drop(stream);
     made.sort_unstable_by_key(|(number, _)| *number);
@@ -68,31 +68,31 @@ pub(super) fn multiply(
 
 /// Queues the products of `batch`, one after the other in the memory of `c`: in one launch, or more if an abort hook is
 /// set.
-fn many(
+fn multiply_batched(
     stream: &mut Stream,
     field: &str,
     (task, batch): (&Task<'_>, &Batch),
-    c: Lying<'_>,
+    c: DeviceView<'_>,
     abort: Abort<'_>,
 ) -> Result<()> {
-    let program = Program::of(Family::Gemm, field)?;
+    let program = KernelModule::of(Family::Gemm, field)?;
     let [a, b] = task.factors;
     let words = program.modulus().len();
     let one = time(&a.view, &b.view, RATE / (words * words) as f64);
-    let firsts = stream.allocate(size_of_val(&batch.firsts[..]))?;
-    stream.upload_unless(&firsts, 0, bytemuck::cast_slice(&batch.firsts), abort)?;
+    let firsts = stream.allocate(size_of_val(&batch.offsets_from[..]))?;
+    stream.upload_abortable(&firsts, 0, bytemuck::cast_slice(&batch.offsets_from), abort)?;
     let groups = task.groups(c.kind);
     let sizes = [a.view.rows, a.view.columns, b.view.columns].map(|number| Arg::U32(number as u32));
     let views = [a.args(), b.args(), c.args()].concat();
-    let (count, step) = (batch.tasks.len(), at_once(one, abort));
+    let (count, step) = (batch.tasks.len(), products_per_launch(one, abort));
     for first in (0..count).step_by(step) {
         let some = step.min(count - first);
         let numbers = [groups, first].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[mem(&firsts)], &sizes, &views].concat();
+        let args = [&numbers[..], &[buffer_arg(&firsts)], &sizes, &views].concat();
         let items = (some * groups) as u64 * u64::from(GROUP);
         // SAFETY: the arguments match the kernel; views of all pairs were checked to be inside their buffers, which
         // share one address space, and C has room for all products.
-        in_turn(stream, one * some as u32, abort, |stream| unsafe {
+        enqueue_throttled(stream, one * some as u32, abort, |stream| unsafe {
             program.launch(stream, "gemm_lazy_many", items, GROUP, &args)
         })?;
     }
@@ -101,24 +101,30 @@ fn many(
 
 /// Returns the number of products of a launch, each of duration `one`: [`LAUNCH`] seconds of them if an abort hook is
 /// set, else as many as a launch has groups for.
-fn at_once(one: Duration, abort: Abort<'_>) -> usize {
+fn products_per_launch(one: Duration, abort: Abort<'_>) -> usize {
     let most = if abort.is_none() { f64::INFINITY } else { LAUNCH / one.as_secs_f64().max(f64::MIN_POSITIVE) };
-    (most as usize).clamp(1, MOST)
+    (most as usize).clamp(1, MAX_BATCH)
 }
 
 /// Queues C = A·B by sums of whole products: in one launch, or some rows a launch if an abort hook is set.
-fn sums(stream: &mut Stream, field: &str, [a, b, c]: [Lying<'_>; 3], method: Method, abort: Abort<'_>) -> Result<()> {
-    let program = Program::of(Family::Gemm, field)?;
+fn sums(
+    stream: &mut Stream,
+    field: &str,
+    [a, b, c]: [DeviceView<'_>; 3],
+    method: Method,
+    abort: Abort<'_>,
+) -> Result<()> {
+    let program = KernelModule::of(Family::Gemm, field)?;
     let kernel = match (a.kind, b.kind, method) {
-        (Kind::Byte, Kind::Byte, _) => "gemm_bytes",
-        (Kind::Field, _, Method::Montgomery) => "gemm_montgomery",
-        (Kind::Field, ..) => "gemm_lazy",
+        (ElementKind::Byte, ElementKind::Byte, _) => "gemm_bytes",
+        (ElementKind::Field, _, Method::Montgomery) => "gemm_montgomery",
+        (ElementKind::Field, ..) => "gemm_lazy",
         _ => "gemm_small_lazy",
     };
     let words = program.modulus().len();
     let tile = tile(c.kind, words);
     let rate = RATE / (words * words) as f64;
-    let step = rows_at_once(&a.view, &b.view, (rate, tile[0]), abort);
+    let step = rows_per_launch(&a.view, &b.view, (rate, tile[0]), abort);
     for first in (0..a.view.rows).step_by(step) {
         let rows = first..(first + step).min(a.view.rows);
         let (a, c) = (a.rows(rows.clone())?, c.rows(rows)?);
@@ -130,7 +136,7 @@ fn sums(stream: &mut Stream, field: &str, [a, b, c]: [Lying<'_>; 3], method: Met
         let groups = c.view.rows.div_ceil(tile[0]) as u64 * c.view.columns.div_ceil(tile[1]) as u64;
         let items = groups * u64::from(GROUP);
         // SAFETY: the arguments match the kernel; views were checked to be inside their buffers.
-        in_turn(stream, time(&a.view, &b.view, rate), abort, |stream| unsafe {
+        enqueue_throttled(stream, time(&a.view, &b.view, rate), abort, |stream| unsafe {
             program.launch(stream, kernel, items, GROUP, &args)
         })?;
     }
@@ -142,7 +148,7 @@ fn time(a: &View, b: &View, rate: f64) -> Duration {
 }
 
 /// Returns the rows of a launch, in whole tiles: [`LAUNCH`] seconds of work if an abort hook is set, else all rows.
-fn rows_at_once(a: &View, b: &View, (rate, tile): (f64, usize), abort: Abort<'_>) -> usize {
+fn rows_per_launch(a: &View, b: &View, (rate, tile): (f64, usize), abort: Abort<'_>) -> usize {
     let row = (a.columns as f64 * b.columns as f64 / rate).max(f64::MIN_POSITIVE);
     let rows = if abort.is_none() { usize::MAX } else { (LAUNCH / row) as usize };
     rows.clamp(tile, a.rows.max(tile)).next_multiple_of(tile)
@@ -152,48 +158,48 @@ fn rows_at_once(a: &View, b: &View, (rate, tile): (f64, usize), abort: Abort<'_>
 pub(super) fn times_vector(
     device: &Arc<Device>,
     field: &str,
-    [a, x]: [Lying<'_>; 2],
+    [a, x]: [DeviceView<'_>; 2],
     size: usize,
     abort: Abort<'_>,
 ) -> Result<(Buffer, Traffic)> {
     let mut stream = device.stream()?;
     let (rows, inner) = (a.view.rows, a.view.columns);
-    let y = stream.allocate(product(PLACE, "bytes", &[rows, size])?)?.secret();
+    let y = stream.allocate(product(ERROR_CONTEXT, "bytes", &[rows, size])?)?.secret();
     if rows == 0 {
         return Ok((y, stream.traffic()));
     }
-    let program = Program::of(Family::Gemm, field)?;
-    let Lanes { lanes, pieces } = Lanes::new(rows, inner, a.view.column_step == 1);
-    let part_bytes = if pieces == 1 { 0 } else { product(PLACE, "bytes", &[pieces as usize, rows, size])? };
+    let program = KernelModule::of(Family::Gemm, field)?;
+    let GemvShape { lanes, pieces } = GemvShape::new(rows, inner, a.view.column_step == 1);
+    let part_bytes = if pieces == 1 { 0 } else { product(ERROR_CONTEXT, "bytes", &[pieces as usize, rows, size])? };
     let parts = stream.scratch(part_bytes)?;
     let mut args = [rows as u32, inner as u32, lanes, pieces].map(Arg::U32).to_vec();
-    let small = a.kind != Kind::Field;
+    let small = a.kind != ElementKind::Field;
     if small {
         args.push(a.number_bytes());
     }
     args.extend(a.args());
-    args.extend([mem(x.buffer), Arg::U64(x.view.first as u64), Arg::U64(x.view.row_step as u64)]);
-    args.push(mem(if pieces == 1 { &y } else { &parts }));
+    args.extend([buffer_arg(x.buffer), Arg::U64(x.view.first as u64), Arg::U64(x.view.row_step as u64)]);
+    args.push(buffer_arg(if pieces == 1 { &y } else { &parts }));
     let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize) as u64 * u64::from(pieces);
     let kernel = if small { "gemv_small" } else { "gemv_lazy" };
-    stream.mark_start()?;
+    stream.begin_timing()?;
     // SAFETY: the arguments match the kernel; views are inside their buffers, and there is a sum for each row and
     // piece.
     unsafe { program.launch(&mut stream, kernel, groups * u64::from(VECTOR_GROUP), VECTOR_GROUP, &args)? };
     if pieces > 1 {
-        let args = [Arg::U32(rows as u32), Arg::U32(pieces), mem(&parts), mem(&y)];
+        let args = [Arg::U32(rows as u32), Arg::U32(pieces), buffer_arg(&parts), buffer_arg(&y)];
         // SAFETY: as above.
         unsafe { program.launch(&mut stream, "gemv_pieces", rows as u64, VECTOR_GROUP, &args)? };
     }
-    stream.mark_end()?;
-    stream.wait(abort)?;
+    stream.end_timing()?;
+    stream.synchronize(abort)?;
     let traffic = stream.traffic();
     drop((parts, stream));
     Ok((y, traffic))
 }
 
 /// Copies entries of `size` bytes from view `from` to view `to`, which has the same shape.
-pub(super) fn copy(device: &Arc<Device>, from: Lying<'_>, to: Lying<'_>, size: usize) -> Result<Traffic> {
+pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_>, size: usize) -> Result<Traffic> {
     let mut stream = device.stream()?;
     if from.view.is_empty() {
         return Ok(stream.traffic());
@@ -202,24 +208,29 @@ pub(super) fn copy(device: &Arc<Device>, from: Lying<'_>, to: Lying<'_>, size: u
     let args = [from.view.rows, from.view.columns, words].map(|number| Arg::U32(number as u32));
     let args = [&args[..], &from.args(), &to.args()].concat();
     let items = (from.view.len() * words) as u64;
-    let program = Program::of(Family::Gemm, crate::kernels::name::BN254_FR)?;
+    let program = KernelModule::of(Family::Gemm, crate::kernels::ids::BN254_FR)?;
     // SAFETY: the arguments match the kernel, and both views are inside their buffers.
     unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
-    stream.wait(None)?;
+    stream.synchronize(None)?;
     Ok(stream.traffic())
 }
 
 /// Converts numbers to elements of `size` bytes, row-major in new memory.
-pub(super) fn to_field(device: &Arc<Device>, field: &str, from: Lying<'_>, size: usize) -> Result<(Buffer, Traffic)> {
+pub(super) fn to_field(
+    device: &Arc<Device>,
+    field: &str,
+    from: DeviceView<'_>,
+    size: usize,
+) -> Result<(Buffer, Traffic)> {
     let mut stream = device.stream()?;
     let to = stream.allocate(from.view.len() * size)?.secret();
     if !from.view.is_empty() {
         let numbers = [from.view.rows, from.view.columns].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[from.number_bytes()], &from.args(), &[mem(&to)]].concat();
-        let (program, items) = (Program::of(Family::Gemm, field)?, from.view.len() as u64);
+        let args = [&numbers[..], &[from.number_bytes()], &from.args(), &[buffer_arg(&to)]].concat();
+        let (program, items) = (KernelModule::of(Family::Gemm, field)?, from.view.len() as u64);
         // SAFETY: the arguments match the kernel, the view is inside its buffer, and there is room for all entries.
         unsafe { program.launch(&mut stream, "gemm_to_field", items, VECTOR_GROUP, &args)? };
-        stream.wait(None)?;
+        stream.synchronize(None)?;
     }
     let traffic = stream.traffic();
     drop(stream);
@@ -230,16 +241,21 @@ pub(super) fn to_field(device: &Arc<Device>, field: &str, from: Lying<'_>, size:
 const LOOKED_AT: usize = 1 << 30;
 
 /// Returns the row-major index of the first element whose canonical value is not within ±(2^bits − 1).
-pub(super) fn first_beyond(device: &Arc<Device>, field: &str, from: Lying<'_>, bits: u32) -> Result<Option<usize>> {
+pub(super) fn find_out_of_range(
+    device: &Arc<Device>,
+    field: &str,
+    from: DeviceView<'_>,
+    bits: u32,
+) -> Result<Option<usize>> {
     let mut stream = device.stream()?;
-    let program = Program::of(Family::Gemm, field)?;
+    let program = KernelModule::of(Family::Gemm, field)?;
     let least = stream.allocate(4)?;
     for start in (0..from.view.len()).step_by(LOOKED_AT) {
         let count = LOOKED_AT.min(from.view.len() - start);
         stream.upload(&least, &u32::MAX.to_le_bytes())?;
         let numbers =
             [Arg::U32(from.view.columns as u32), Arg::U32(bits), Arg::U64(start as u64), Arg::U32(count as u32)];
-        let args = [&numbers[..], &from.args(), &[mem(&least)]].concat();
+        let args = [&numbers[..], &from.args(), &[buffer_arg(&least)]].concat();
         // SAFETY: the arguments match the kernel, and the view is inside its buffer.
         unsafe { program.launch(&mut stream, "gemm_beyond", count as u64, VECTOR_GROUP, &args)? };
         let mut found = [0; 4];

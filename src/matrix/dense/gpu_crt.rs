@@ -5,22 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::crt::{Basis, Constants, Operand, Prime};
-use super::entry::Kind;
-use super::lying::{Lying, in_turn};
-use super::plan::{Pieces, Plan, Problem, TENSOR_TILE};
+use super::device_view::{DeviceView, enqueue_throttled};
+use super::element::ElementKind;
+use super::plan::{Plan, Problem, TENSOR_TILE, Tiling};
 use super::view::View;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
-use crate::kernels::{Family, name};
-use crate::program::{Program, mem};
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::kernels::{Family, ids};
 use crate::{BackendKind, Error, Result};
 
 /// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/int8_residues.cuh`.
 const GROUP: u32 = 128;
 const TENSOR_GROUP: u32 = 256;
 /// Products that take at most 1/UNASKED of the device's memory start without a query of free memory, which takes 6 µs.
-const UNASKED: u64 = 64;
+const MEMORY_QUERY_THRESHOLD_DIV: u64 = 64;
 /// Rows and k that a group of `crt_turn_bytes` transposes.
-const TURNED_AT_ONCE: (usize, usize) = (32, 128);
+const TRANSPOSE_TILE: (usize, usize) = (32, 128);
 /// Products of bytes per second of an H200's mma.sync. It predicts the time of queued work.
 const RATE: f64 = 500e12;
 /// Local memory of a group's stages: `cuda/gemm_int8.cu` has four of 32 k, `cuda/gemm_int8_wgmma.cu` four of 128 k.
@@ -29,14 +29,14 @@ const HOPPER_LOCAL_BYTES: u32 = 192 << 10;
 
 /// Holds the kernels for tensor cores.
 #[derive(Clone, Copy)]
-pub(super) struct Tensor {
-    program: Program,
+pub(super) struct TensorCoreKernels {
+    program: KernelModule,
     local_bytes: u32,
     /// Maximum groups of a launch. If groups loop over tiles, as many as the device runs at once.
     groups: usize,
 }
 
-impl Tensor {
+impl TensorCoreKernels {
     /// Loads the kernels for `device`.
     ///
     /// # Errors
@@ -50,32 +50,32 @@ impl Tensor {
             return Err(Error::Unavailable { backend: info.backend, reason });
         }
         if info.compute_capability == Some((9, 0)) {
-            match Self::of_hopper(device) {
+            match Self::hopper(device) {
                 Err(error) => log::debug!("dense products by instructions of 8.0: {error}"),
                 found => return found,
             }
         }
-        Self::of(device, name::TENSOR, (LOCAL_BYTES, usize::MAX))
+        Self::of(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))
     }
 
-    fn of_hopper(device: &Device) -> Result<Self> {
-        Self::of(device, name::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
+    fn hopper(device: &Device) -> Result<Self> {
+        Self::of(device, ids::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
     }
 
     fn of(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
-        let program = Program::of(Family::GemmInt8, name)?;
-        program.make_ready(device, "gemm_int8_words").map(|()| Self { program, local_bytes, groups })
+        let program = KernelModule::of(Family::GemmInt8, name)?;
+        program.preload(device, "gemm_int8_words").map(|()| Self { program, local_bytes, groups })
     }
 }
 
 /// Holds the state that all steps of a product share.
-struct Work<'a> {
-    program: Program,
-    tensor: Tensor,
+struct CrtPass<'a> {
+    program: KernelModule,
+    tensor: TensorCoreKernels,
     basis: Basis,
     /// Whether factors are bytes, which are their own residues.
     bytes: bool,
-    pieces: Pieces,
+    pieces: Tiling,
     operands: [Operand; 2],
     /// The table of moduli, and the weights of residues, on the device.
     tables: [Arc<Buffer>; 2],
@@ -83,28 +83,28 @@ struct Work<'a> {
 }
 
 /// Describes bytes, which are their own residues modulo 256.
-const THEMSELVES: Basis = Basis { moduli: 1, parts: 1, split: 128 };
+const IDENTITY_BASIS: Basis = Basis { moduli: 1, parts: 1, split: 128 };
 
 /// Computes C = A·B by residues, in pieces that fit in memory.
-pub(super) fn residues(
+pub(super) fn multiply_crt(
     stream: &mut Stream,
     field: &str,
-    [a, b, c]: [Lying<'_>; 3],
+    [a, b, c]: [DeviceView<'_>; 3],
     (problem, plan, bytes): (&Problem, &Plan, Option<u64>),
     abort: Abort<'_>,
 ) -> Result<()> {
     let device = stream.device().clone();
-    let basis = plan.basis.unwrap_or(THEMSELVES);
+    let basis = plan.basis.unwrap_or(IDENTITY_BASIS);
     let operands = [problem.a, problem.b];
     let raw = operands.iter().filter(|operand| operand.is_raw()).count();
     let tables = tables(stream, (field, &problem.prime), basis, raw)?;
-    let (program, tensor) = (Program::of(Family::Gemm, field)?, Tensor::new(&device)?);
+    let (program, tensor) = (KernelModule::of(Family::Gemm, field)?, TensorCoreKernels::new(&device)?);
     let most = bytes.unwrap_or(u64::MAX);
-    let within = |most| Pieces::new(problem, basis.products(), most, &device.info().name);
+    let within = |most| Tiling::new(problem, basis.products(), most, &device.info().name);
     let whole = within(most)?;
-    let is_small = whole.bytes <= device.info().memory / UNASKED;
+    let is_small = whole.bytes <= device.info().memory / MEMORY_QUERY_THRESHOLD_DIV;
     let pieces = if is_small { whole } else { within(most.min(device.free_memory()?))? };
-    let mut work = Work { program, tensor, basis, bytes: plan.basis.is_none(), pieces, operands, tables, abort };
+    let mut work = CrtPass { program, tensor, basis, bytes: plan.basis.is_none(), pieces, operands, tables, abort };
     match work.all(stream, [a, b, c]) {
         Err(Error::OutOfMemory { .. }) if is_small => {
             work.pieces = within(most.min(device.free_memory()?))?;
@@ -123,32 +123,35 @@ fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw
             let words = words(Constants::new(prime, basis, raw), basis);
             let buffer = stream.allocate(4 * words.len())?;
             stream.upload(&buffer, bytemuck::cast_slice(&words))?;
-            stream.wait(None)?;
+            stream.synchronize(None)?;
             Ok(buffer)
         })
     };
-    Ok([kept("moduli", |constants, _| constants.table)?, kept("counts", |constants, basis| constants.counts(basis))?])
+    Ok([
+        kept("moduli", |constants, _| constants.table)?,
+        kept("counts", |constants, basis| constants.crt_weights(basis))?,
+    ])
 }
 
-impl Work<'_> {
+impl CrtPass<'_> {
     /// Computes one piece of columns after the other, and in each one piece of rows after the other.
-    fn all(&self, stream: &mut Stream, [a, b, c]: [Lying<'_>; 3]) -> Result<()> {
-        let Pieces { rows, columns, depth, .. } = self.pieces;
+    fn all(&self, stream: &mut Stream, [a, b, c]: [DeviceView<'_>; 3]) -> Result<()> {
+        let Tiling { rows, columns, depth, .. } = self.pieces;
         let products = self.basis.products();
         let room = |side: usize| stream.scratch(products * side * depth);
         let (own_a, own_b) = (room(rows)?, room(columns)?);
-        let of_c = stream.scratch(if c.kind == Kind::Word { 0 } else { products * rows * columns })?;
+        let of_c = stream.scratch(if c.kind == ElementKind::Word { 0 } else { products * rows * columns })?;
         for column in (0..b.view.columns).step_by(columns) {
             let range = column..(column + columns).min(b.view.columns);
-            let b = Lying { view: b.view.block(0..b.view.rows, range.clone())?.transposed(), ..b };
-            let of_b = self.taken(stream, b, (self.operands[1], columns), &own_b)?;
+            let b = DeviceView { view: b.view.block(0..b.view.rows, range.clone())?.transposed(), ..b };
+            let of_b = self.residues_of(stream, b, (self.operands[1], columns), &own_b)?;
             for row in (0..a.view.rows).step_by(rows) {
                 let down = row..(row + rows).min(a.view.rows);
-                let of_a = self.taken(stream, a.rows(down.clone())?, (self.operands[0], rows), &own_a)?;
-                let c = Lying { view: c.view.block(down, range.clone())?, ..c };
+                let of_a = self.residues_of(stream, a.rows(down.clone())?, (self.operands[0], rows), &own_a)?;
+                let c = DeviceView { view: c.view.block(down, range.clone())?, ..c };
                 self.multiply(stream, [of_a, of_b, &of_c], c)?;
-                if c.kind != Kind::Word {
-                    self.join(stream, &of_c, c)?;
+                if c.kind != ElementKind::Word {
+                    self.reconstruct(stream, &of_c, c)?;
                 }
             }
         }
@@ -157,10 +160,10 @@ impl Work<'_> {
 
     /// Returns the buffer with the residues of a factor's rows, padded to `padded` rows: the factor's own memory if it
     /// is laid out as the tensor cores read it, else `own`.
-    fn taken<'b>(
+    fn residues_of<'b>(
         &self,
         stream: &mut Stream,
-        a: Lying<'b>,
+        a: DeviceView<'b>,
         (operand, padded): (Operand, usize),
         own: &'b Buffer,
     ) -> Result<&'b Buffer> {
@@ -170,85 +173,92 @@ impl Work<'_> {
             return Ok(a.buffer);
         }
         if self.bytes && row_step == 1 {
-            self.turn(stream, a, padded, own)
+            self.transpose_bytes(stream, a, padded, own)
         } else {
-            self.take(stream, a, operand, padded, own)
+            self.to_residues(stream, a, operand, padded, own)
         }?;
         Ok(own)
     }
 
     /// Transposes column-major bytes into `to`, with rows padded to `padded`.
-    fn turn(&self, stream: &mut Stream, a: Lying<'_>, padded: usize, to: &Buffer) -> Result<()> {
+    fn transpose_bytes(&self, stream: &mut Stream, a: DeviceView<'_>, padded: usize, to: &Buffer) -> Result<()> {
         let quads = self.pieces.depth / 4;
         let numbers = [a.view.rows, a.view.columns, quads].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &a.args(), &[mem(to)]].concat();
-        let groups = padded / TURNED_AT_ONCE.0 * (self.pieces.depth / TURNED_AT_ONCE.1);
+        let args = [&numbers[..], &a.args(), &[buffer_arg(to)]].concat();
+        let groups = padded / TRANSPOSE_TILE.0 * (self.pieces.depth / TRANSPOSE_TILE.1);
         let items = groups as u64 * u64::from(GROUP);
         // SAFETY: the arguments match the kernel; the view is inside its buffer, and there is a byte for each padded
         // row and k.
-        in_turn(stream, Duration::ZERO, self.abort, |stream| unsafe {
+        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| unsafe {
             self.program.launch(stream, "crt_turn_bytes", items, GROUP, &args)
         })
     }
 
     /// Writes the residues of a factor's rows, padded to `padded` rows, to `to`.
-    fn take(&self, stream: &mut Stream, a: Lying<'_>, operand: Operand, padded: usize, to: &Buffer) -> Result<()> {
+    fn to_residues(
+        &self,
+        stream: &mut Stream,
+        a: DeviceView<'_>,
+        operand: Operand,
+        padded: usize,
+        to: &Buffer,
+    ) -> Result<()> {
         let Basis { moduli, parts, split } = self.basis;
         let quads = self.pieces.depth / 4;
         let mut numbers = vec![a.view.rows, a.view.columns, padded, quads, moduli];
         let kernel = match a.kind {
-            Kind::Field => {
+            ElementKind::Field => {
                 numbers.extend([parts, split as usize, usize::from(!operand.is_raw())]);
                 "crt_residues"
             }
             kind => {
-                numbers.push(if kind == Kind::Byte { 1 } else { 4 });
+                numbers.push(if kind == ElementKind::Byte { 1 } else { 4 });
                 "crt_residues_small"
             }
         };
         let numbers: Vec<Arg> = numbers.into_iter().map(|number| Arg::U32(number as u32)).collect();
-        let args = [&numbers[..], &a.args(), &[mem(&self.tables[0]), mem(to)]].concat();
+        let args = [&numbers[..], &a.args(), &[buffer_arg(&self.tables[0]), buffer_arg(to)]].concat();
         let items = (padded * quads) as u64;
         // SAFETY: the arguments match the kernel; the view is inside its buffer, and there is a word for each set,
         // padded row and four columns.
-        in_turn(stream, Duration::ZERO, self.abort, |stream| unsafe {
+        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| unsafe {
             self.program.launch(stream, kernel, items, GROUP, &args)
         })
     }
 
     /// Queues the products of residues. Sums of bytes are the product itself and go to `c`.
-    fn multiply(&self, stream: &mut Stream, [of_a, of_b, of_c]: [&Buffer; 3], c: Lying<'_>) -> Result<()> {
-        let Pieces { rows, columns, depth, .. } = self.pieces;
+    fn multiply(&self, stream: &mut Stream, [of_a, of_b, of_c]: [&Buffer; 3], c: DeviceView<'_>) -> Result<()> {
+        let Tiling { rows, columns, depth, .. } = self.pieces;
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
         let sets = self.basis.products();
         let tiles = sets * tall * wide;
-        let Tensor { program, local_bytes, groups } = self.tensor;
+        let TensorCoreKernels { program, local_bytes, groups } = self.tensor;
         let items = tiles.min(groups) as u64 * u64::from(TENSOR_GROUP);
         let time = Duration::from_secs_f64((sets * rows * columns) as f64 * depth as f64 / RATE);
         let local = [Arg::Local(local_bytes)];
         let words = |numbers: &[usize]| -> Vec<Arg> { numbers.iter().map(|number| Arg::U32(*number as u32)).collect() };
-        if c.kind == Kind::Word {
+        if c.kind == ElementKind::Word {
             let numbers = words(&[tall, tiles, c.view.rows, c.view.columns, depth]);
-            let args = [&numbers[..], &[mem(of_a), mem(of_b)], &c.args(), &local].concat();
+            let args = [&numbers[..], &[buffer_arg(of_a), buffer_arg(of_b)], &c.args(), &local].concat();
             // SAFETY: the arguments match the kernel; factors are padded to whole tiles, and only entries of the view
             // are written.
-            return in_turn(stream, time, self.abort, |stream| unsafe {
+            return enqueue_throttled(stream, time, self.abort, |stream| unsafe {
                 program.launch(stream, "gemm_int8_words", items, TENSOR_GROUP, &args)
             });
         }
         let numbers = words(&[tall, wide, tiles, depth, self.basis.moduli]);
-        let args = [&numbers[..], &[&*self.tables[0], of_a, of_b, of_c].map(mem), &local].concat();
+        let args = [&numbers[..], &[&*self.tables[0], of_a, of_b, of_c].map(buffer_arg), &local].concat();
         // SAFETY: as above, and there is a byte for each set, padded row and padded column.
-        in_turn(stream, time, self.abort, |stream| unsafe {
+        enqueue_throttled(stream, time, self.abort, |stream| unsafe {
             program.launch(stream, "gemm_int8_residues", items, TENSOR_GROUP, &args)
         })
     }
 
-    fn join(&self, stream: &mut Stream, residues: &Buffer, c: Lying<'_>) -> Result<()> {
+    fn reconstruct(&self, stream: &mut Stream, residues: &Buffer, c: DeviceView<'_>) -> Result<()> {
         let quads = self.pieces.columns / 4;
         let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.products()];
         let numbers = numbers.map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[residues, &*self.tables[1]].map(mem), &c.args()].concat();
+        let args = [&numbers[..], &[residues, &*self.tables[1]].map(buffer_arg), &c.args()].concat();
         let items = 4 * (c.view.rows * quads) as u64;
         // SAFETY: the arguments match the kernel; residues are there for all padded entries, the tables for all moduli
         // and sets, and only entries of the view are written.
@@ -262,7 +272,7 @@ mod tests {
     use rand::{Rng, SeedableRng};
 
     use super::super::crt::{MODULI, WORDS};
-    use super::super::entry::DenseField;
+    use super::super::element::DenseField;
     use super::*;
     use crate::Accelerator;
     use crate::field::{as_bytes, as_bytes_mut};
@@ -276,8 +286,8 @@ mod tests {
     }
 
     /// Computes y = Σ a·b·(M/m)⁻¹ mod m for each set, as the tensor cores leave it.
-    fn host_products(a: &[u8], b: &[u8], basis: Basis, pieces: Pieces, table: &[u32]) -> Vec<u8> {
-        let Pieces { rows, columns, depth, .. } = pieces;
+    fn host_products(a: &[u8], b: &[u8], basis: Basis, pieces: Tiling, table: &[u32]) -> Vec<u8> {
+        let Tiling { rows, columns, depth, .. } = pieces;
         let mut y = Vec::new();
         for set in 0..basis.products() {
             let number = set % basis.moduli;
@@ -313,29 +323,30 @@ mod tests {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
         let [rows, inner, columns] = SIZES;
-        let program = Program::of(Family::Gemm, F::NAME).expect("module");
+        let program = KernelModule::of(Family::Gemm, F::NAME).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
-        let operands = bits.map(|bits| Operand { kind: Kind::Field, bits });
+        let operands = bits.map(|bits| Operand { kind: ElementKind::Field, bits });
         let basis = Basis::new(&prime.p, operands[0], operands[1], inner).expect("enough moduli");
-        let pieces = Pieces { rows: 8, columns: 8, depth: 32, bytes: 0 };
+        let pieces = Tiling { rows: 8, columns: 8, depth: 32, bytes: 0 };
         let raw = operands.iter().filter(|operand| operand.is_raw()).count();
         let constants = Constants::new(&prime, basis, raw);
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, (F::NAME, &prime), basis, raw).expect("tables");
         // The tensor cores are not used.
-        let tensor = Tensor { program, local_bytes: 0, groups: 1 };
-        let work = Work { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
+        let tensor = TensorCoreKernels { program, local_bytes: 0, groups: 1 };
+        let work = CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
         let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
-        let lying = |buffer, view| Lying { buffer, view, kind: Kind::Field };
+        let lying = |buffer, view| DeviceView { buffer, view, kind: ElementKind::Field };
         let room = || device.stream().expect("stream").allocate(basis.products() * 8 * 32).expect("buffer");
         let [to_a, to_b] = [room(), room()];
-        work.take(&mut stream, lying(&of_a, View::row_major(rows, inner)), operands[0], 8, &to_a).expect("residues");
+        work.to_residues(&mut stream, lying(&of_a, View::row_major(rows, inner)), operands[0], 8, &to_a)
+            .expect("residues");
         let transposed = View::row_major(inner, columns).transposed();
-        work.take(&mut stream, lying(&of_b, transposed), operands[1], 8, &to_b).expect("residues");
+        work.to_residues(&mut stream, lying(&of_b, transposed), operands[1], 8, &to_b).expect("residues");
         let (res_a, res_b) = (words_of(&mut stream, &to_a), words_of(&mut stream, &to_b));
         let y = upload(&mut stream, &host_products(&res_a, &res_b, basis, pieces, &constants.table));
         let of_c = stream.allocate(size_of::<F>() * rows * columns).expect("buffer");
-        work.join(&mut stream, &y, lying(&of_c, View::row_major(rows, columns))).expect("join");
+        work.reconstruct(&mut stream, &y, lying(&of_c, View::row_major(rows, columns))).expect("join");
         let mut c = vec![F::ONE; rows * columns];
         // SAFETY: kernels leave reduced elements in Montgomery form.
         stream.download(unsafe { as_bytes_mut(&mut c) }, &of_c).expect("download");
@@ -380,12 +391,14 @@ mod tests {
         if device.info().backend != BackendKind::Cuda {
             return eprintln!("left out: tensor cores, no CUDA device");
         }
-        let tensors =
-            [("8.0", Tensor::of(device, name::TENSOR, (LOCAL_BYTES, usize::MAX))), ("9.0", Tensor::of_hopper(device))];
+        let tensors = [
+            ("8.0", TensorCoreKernels::of(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))),
+            ("9.0", TensorCoreKernels::hopper(device)),
+        ];
         for (instructions, tensor) in tensors {
             match tensor {
                 // All tiles run at once, or each group takes several.
-                Ok(tensor) => [usize::MAX, 4, 1].map(|groups| products(device, Tensor { groups, ..tensor })),
+                Ok(tensor) => [usize::MAX, 4, 1].map(|groups| products(device, TensorCoreKernels { groups, ..tensor })),
                 Err(error) => {
                     eprintln!("left out: tensor cores by instructions of {instructions}: {error}");
                     continue;
@@ -394,26 +407,26 @@ mod tests {
         }
     }
 
-    fn products(device: &std::sync::Arc<Device>, tensor: Tensor) {
+    fn products(device: &std::sync::Arc<Device>, tensor: TensorCoreKernels) {
         let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
         let (basis, pieces) = (
             Basis { moduli: 3, parts: 1, split: 128 },
-            Pieces { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
+            Tiling { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
         );
-        let program = Program::of(Family::Gemm, name::BN254_FR).expect("module");
+        let program = KernelModule::of(Family::Gemm, ids::BN254_FR).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
         let constants = Constants::new(&prime, basis, 0);
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, (name::BN254_FR, &prime), basis, 0).expect("tables");
-        let operands = [Operand { kind: Kind::Field, bits: None }; 2];
+        let tables = tables(&mut stream, (ids::BN254_FR, &prime), basis, 0).expect("tables");
+        let operands = [Operand { kind: ElementKind::Field, bits: None }; 2];
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
         let mut bytes =
             |count: usize| (0..count).map(|_| rng.r#gen::<i8>().max(-127).cast_unsigned()).collect::<Vec<u8>>();
         let (a, b) = (bytes(3 * pieces.rows * pieces.depth), bytes(3 * pieces.columns * pieces.depth));
         let [of_a, of_b] = [&a, &b].map(|bytes| upload(&mut stream, bytes));
         let of_c = stream.allocate(3 * pieces.rows * pieces.columns).expect("buffer");
-        let c = Lying { buffer: &of_c, view: View::row_major(1, 1), kind: Kind::Field };
-        let work = Work { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
+        let c = DeviceView { buffer: &of_c, view: View::row_major(1, 1), kind: ElementKind::Field };
+        let work = CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
         work.multiply(&mut stream, [&of_a, &of_b, &of_c], c).expect("products");
         assert!(words_of(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
     }
@@ -424,23 +437,24 @@ mod tests {
     fn bytes_as_they_are_and_turned() {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: bytes, no device") };
-        let program = Program::of(Family::Gemm, name::BN254_FR).expect("module");
+        let program = KernelModule::of(Family::Gemm, ids::BN254_FR).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, (name::BN254_FR, &prime), THEMSELVES, 0).expect("tables");
-        let operands = [Operand { kind: Kind::Byte, bits: None }; 2];
-        let tensor = Tensor { program, local_bytes: 0, groups: 1 };
-        let pieces = Pieces { rows: 64, columns: 64, depth: 256, bytes: 0 };
-        let work = Work { program, tensor, basis: THEMSELVES, bytes: true, pieces, operands, tables, abort: None };
+        let tables = tables(&mut stream, (ids::BN254_FR, &prime), IDENTITY_BASIS, 0).expect("tables");
+        let operands = [Operand { kind: ElementKind::Byte, bits: None }; 2];
+        let tensor = TensorCoreKernels { program, local_bytes: 0, groups: 1 };
+        let pieces = Tiling { rows: 64, columns: 64, depth: 256, bytes: 0 };
+        let work =
+            CrtPass { program, tensor, basis: IDENTITY_BASIS, bytes: true, pieces, operands, tables, abort: None };
         let bytes: Vec<u8> = (0..64 * 256u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
         let (there, own) = (upload(&mut stream, &bytes), stream.allocate(64 * 256).expect("buffer"));
-        let lying = |view| Lying { buffer: &there, view, kind: Kind::Byte };
+        let lying = |view| DeviceView { buffer: &there, view, kind: ElementKind::Byte };
         let side = (operands[0], 64);
-        let taken = work.taken(&mut stream, lying(View::row_major(64, 256)), side, &own).expect("bytes");
-        assert!(std::ptr::eq(taken, &raw const there));
+        let residues_of = work.residues_of(&mut stream, lying(View::row_major(64, 256)), side, &own).expect("bytes");
+        assert!(std::ptr::eq(residues_of, &raw const there));
         for (rows, inner) in [(64, 256), (45, 200), (1, 3)] {
             let view = View::row_major(inner, rows).transposed();
-            work.taken(&mut stream, lying(view), side, &own).expect("bytes");
+            work.residues_of(&mut stream, lying(view), side, &own).expect("bytes");
             let inside = |row: usize, k: usize| if row < rows && k < inner { bytes[k * rows + row] } else { 0 };
             let expected: Vec<u8> = (0..64).flat_map(|row| (0..256).map(move |k| inside(row, k))).collect();
             assert!(words_of(&mut stream, &own) == expected, "{rows}, {inner}");

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::cpu::packed;
 use super::crt::Operand;
-use super::entry::{DenseField, Entry};
-use super::gpu::first_beyond;
-use super::lying::{Lying, on};
-use super::storage::Place;
-use super::view::{PLACE, View};
+use super::device_view::{DeviceView, device_view};
+use super::element::{DenseField, Entry};
+use super::gpu::find_out_of_range;
+use super::storage::Storage;
+use super::view::{ERROR_CONTEXT, View};
 use crate::backend::Device;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -19,15 +19,15 @@ use crate::{Accelerator, Error, Report, Result};
 /// Clones, blocks and transposes share its memory, which does not change while it is shared. The memory is cleared
 /// before it is used again. [`Self::multiply`] and similar methods compute products.
 #[derive(Debug, Clone)]
-pub struct Dense<T: Entry> {
+pub struct DenseMatrix<T: Entry> {
     accelerator: Accelerator,
-    pub(super) place: Place<T>,
+    pub(super) place: Storage<T>,
     view: View,
     bits: Option<u32>,
     report: Option<Report>,
 }
 
-impl<T: Entry> Dense<T> {
+impl<T: Entry> DenseMatrix<T> {
     /// Uploads a row-major matrix. Elements keep their type's own memory (Montgomery form).
     ///
     /// # Errors
@@ -55,11 +55,11 @@ impl<T: Entry> Dense<T> {
         view.check(entries.len())?;
         T::check(entries)?;
         let place = match accelerator.devices().first() {
-            None => Place::host(entries.to_vec()),
-            Some(device) => match Place::upload(device, entries, None) {
+            None => Storage::host(entries.to_vec()),
+            Some(device) => match Storage::upload(device, entries, None) {
                 Err(error) if accelerator.forced().is_none() => {
                     log::warn!("dense {}: the matrix stays on the host: {error}", T::NAME);
-                    Place::host(entries.to_vec())
+                    Storage::host(entries.to_vec())
                 }
                 place => place?,
             },
@@ -68,7 +68,12 @@ impl<T: Entry> Dense<T> {
     }
 
     /// Creates a matrix from the result of a product or another pass.
-    pub(super) fn made(accelerator: &Accelerator, place: Place<T>, view: View, report: Option<Report>) -> Self {
+    pub(super) fn from_result(
+        accelerator: &Accelerator,
+        place: Storage<T>,
+        view: View,
+        report: Option<Report>,
+    ) -> Self {
         Self { accelerator: accelerator.clone(), place, view, bits: None, report }
     }
 
@@ -141,30 +146,35 @@ impl<T: Entry> Dense<T> {
     }
 
     /// Returns its view on `device`.
-    pub(super) fn on<'a>(&'a self, device: &Device) -> Result<Lying<'a>> {
+    pub(super) fn device_view<'a>(&'a self, device: &Device) -> Result<DeviceView<'a>> {
         match &self.place {
-            Place::Device(_, buffer) => on(device, buffer, self.view, T::KIND),
-            Place::Host(_) => Err(Error::invalid(PLACE, "memory", "a device's", "the host's")),
+            Storage::Device(_, buffer) => device_view(device, buffer, self.view, T::KIND),
+            Storage::Host(_) => Err(Error::invalid(ERROR_CONTEXT, "memory", "a device's", "the host's")),
         }
     }
 }
 
-impl<F: DenseField> Dense<F> {
+impl<F: DenseField> DenseMatrix<F> {
     /// Declares that canonical values are within ±(2^bits − 1), so that products by residues take fewer moduli.
     ///
     /// # Errors
     /// Names the first entry, row-major, that is not. Also fails if the device fails.
-    pub fn bounded(self, bits: u32) -> Result<Self> {
+    pub fn with_bound(self, bits: u32) -> Result<Self> {
         let beyond = match &self.place {
-            Place::Device(device, _) => first_beyond(device, F::NAME, self.on(device)?, bits)?,
-            Place::Host(entries) => {
+            Storage::Device(device, _) => find_out_of_range(device, F::NAME, self.device_view(device)?, bits)?,
+            Storage::Host(entries) => {
                 let entries = packed(&entries.0, &self.view);
                 entries.0.iter().position(|entry| !is_within(entry, bits))
             }
         };
         let Some(number) = beyond else { return Ok(Self { bits: Some(bits), ..self }) };
         let (row, column) = (number / self.columns(), number % self.columns());
-        Err(Error::invalid(PLACE, format!("entry ({row}, {column})"), format!("within ±(2^{bits} - 1)"), "another"))
+        Err(Error::invalid(
+            ERROR_CONTEXT,
+            format!("entry ({row}, {column})"),
+            format!("within ±(2^{bits} - 1)"),
+            "another",
+        ))
     }
 }
 
@@ -184,5 +194,5 @@ fn is_within<F: DenseField>(element: &F, bits: u32) -> bool {
 /// # Errors
 /// Fails if they differ.
 pub(super) fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
+    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

@@ -24,27 +24,27 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
+mod accumulator;
 mod batch;
-mod check;
 mod cpu;
 #[cfg(target_arch = "x86_64")]
-mod cpu_lanes;
-mod cpu_sums;
+mod cpu_avx2;
 #[cfg(feature = "plonky3")]
-mod cpu_words;
+mod cpu_small_field;
 mod crt;
-mod entry;
+mod device_view;
+mod element;
+mod freivalds;
 mod gpu;
 mod gpu_crt;
-mod lying;
 mod matrix;
+mod multiply;
 mod plan;
-mod products;
 mod storage;
 mod view;
 
-pub use check::Verdict;
-pub use entry::{DenseField, Entry, Kind, Times};
-pub use matrix::Dense;
+pub use element::{DenseField, ElementKind, Entry, MatMulElement};
+pub use freivalds::FreivaldsResult;
+pub use matrix::DenseMatrix;
 pub use plan::{Explanation, Method, Options};
 pub use view::View;

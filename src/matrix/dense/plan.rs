@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::crt::{Basis, Operand, Prime};
-use super::entry::Kind;
-use super::view::PLACE;
+use super::element::ElementKind;
+use super::view::ERROR_CONTEXT;
 use crate::{Error, Result};
 
 /// Rows and columns that a group computes; they equal `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
@@ -16,7 +16,7 @@ pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 128];
 /// Smallest number of products of bytes whose sum may exceed 32 bits.
 const BYTES_LIMIT: usize = 1 << 17;
 /// Fewer products than this do not pay for the passes before and after products of residues.
-const FEW: u128 = 1 << 24;
+const CRT_MIN_PRODUCTS: u128 = 1 << 24;
 
 /// Selects how entries of a product are summed. All methods give the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,16 +91,18 @@ impl Plan {
     /// # Errors
     /// Fails if sums of bytes may exceed 32 bits, or if the requested method is unavailable.
     pub fn new(problem: &Problem, options: &Options) -> Result<Self> {
-        let bytes = problem.a.kind == Kind::Byte && problem.b.kind != Kind::Field;
+        let bytes = problem.a.kind == ElementKind::Byte && problem.b.kind != ElementKind::Field;
         if bytes && problem.inner >= BYTES_LIMIT {
             let expected = format!("below {BYTES_LIMIT} for sums of 32 bits");
-            return Err(Error::invalid(PLACE, "columns of the first factor", expected, problem.inner));
+            return Err(Error::invalid(ERROR_CONTEXT, "columns of the first factor", expected, problem.inner));
         }
         let basis = if bytes { None } else { Basis::new(&problem.prime.p, problem.a, problem.b, problem.inner) };
         let can = problem.can_take_residues(bytes, basis);
         let (method, reason) = match options.method {
             Some(method) => (problem.check(method, bytes, can)?, "the caller's choice"),
-            None if can.is_ok() && problem.products() >= FEW => (Method::Crt, "tensor cores, and enough products"),
+            None if can.is_ok() && problem.products() >= CRT_MIN_PRODUCTS => {
+                (Method::Crt, "tensor cores, and enough products")
+            }
             None if can.is_ok() => (Method::Lazy, "too few products for residues"),
             None => (Method::Lazy, "no tensor cores"),
         };
@@ -109,8 +111,8 @@ impl Plan {
 }
 
 /// Returns the rows and columns that a group computes of sums of `kind`, in a field of `words` words.
-pub(super) fn tile(kind: Kind, words: usize) -> [usize; 2] {
-    if kind == Kind::Field && words <= 2 { WORDS_TILE } else { TILE }
+pub(super) fn tile(kind: ElementKind, words: usize) -> [usize; 2] {
+    if kind == ElementKind::Field && words <= 2 { WORDS_TILE } else { TILE }
 }
 
 impl Problem {
@@ -128,9 +130,11 @@ impl Problem {
 
     fn check(&self, method: Method, bytes: bool, can: std::result::Result<(), String>) -> Result<Method> {
         match (method, can) {
-            (Method::Crt, Err(reason)) => Err(Error::invalid(PLACE, "method", format!("lazy, since {reason}"), method)),
-            (Method::Montgomery, _) if bytes || self.a.kind != Kind::Field => {
-                Err(Error::invalid(PLACE, "method", "lazy or crt for numbers", method))
+            (Method::Crt, Err(reason)) => {
+                Err(Error::invalid(ERROR_CONTEXT, "method", format!("lazy, since {reason}"), method))
+            }
+            (Method::Montgomery, _) if bytes || self.a.kind != ElementKind::Field => {
+                Err(Error::invalid(ERROR_CONTEXT, "method", "lazy or crt for numbers", method))
             }
             _ => Ok(method),
         }
@@ -139,7 +143,7 @@ impl Problem {
 
 /// Describes the rows and columns that are computed at a time, so that residues fit in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pieces {
+pub(super) struct Tiling {
     pub rows: usize,
     pub columns: usize,
     /// Padded columns of the first factor.
@@ -148,7 +152,7 @@ pub(super) struct Pieces {
     pub bytes: u64,
 }
 
-impl Pieces {
+impl Tiling {
     /// Takes whole tiles: all at once if they fit in `most` bytes; else halves the longer side until they fit.
     ///
     /// # Errors
@@ -178,7 +182,7 @@ impl Pieces {
 
 /// Describes the launch of a product with a vector: a row has `pieces` pieces, of `lanes` work-items each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Lanes {
+pub(super) struct GemvShape {
     pub lanes: u32,
     pub pieces: u32,
 }
@@ -190,7 +194,7 @@ const ENOUGH_GROUPS: usize = 2048;
 /// Minimum terms of a work-item.
 const TERMS: usize = 8;
 
-impl Lanes {
+impl GemvShape {
     /// Gives each row a group if its entries are `neighbours`; else neighbouring work-items take neighbouring rows.
     pub fn new(rows: usize, inner: usize, neighbours: bool) -> Self {
         let lanes = if neighbours { VECTOR_GROUP } else { 4 };
@@ -239,8 +243,8 @@ impl fmt::Display for Explanation {
 mod tests {
     use super::*;
 
-    const FIELD: Operand = Operand { kind: Kind::Field, bits: None };
-    const BYTE: Operand = Operand { kind: Kind::Byte, bits: None };
+    const FIELD: Operand = Operand { kind: ElementKind::Field, bits: None };
+    const BYTE: Operand = Operand { kind: ElementKind::Byte, bits: None };
 
     fn problem(a: Operand, b: Operand, size: usize, tensor: bool) -> Problem {
         let one = num_bigint::BigUint::from(1u32);
@@ -275,19 +279,19 @@ mod tests {
     #[test]
     fn pieces_fit() {
         let problem = problem(FIELD, FIELD, 1000, true);
-        let whole = Pieces::new(&problem, 108, u64::MAX, "card").expect("all");
+        let whole = Tiling::new(&problem, 108, u64::MAX, "card").expect("all");
         assert_eq!((whole.rows, whole.columns, whole.depth), (1024, 1024, 1024));
         assert_eq!(whole.bytes, (108 * 3) << 20);
-        let less = Pieces::new(&problem, 108, whole.bytes / 3, "card").expect("some");
+        let less = Tiling::new(&problem, 108, whole.bytes / 3, "card").expect("some");
         assert!(less.bytes <= whole.bytes / 3 && less.rows.is_multiple_of(128) && less.columns.is_multiple_of(256));
-        assert!(matches!(Pieces::new(&problem, 108, 1 << 20, "card"), Err(Error::OutOfMemory { .. })));
+        assert!(matches!(Tiling::new(&problem, 108, 1 << 20, "card"), Err(Error::OutOfMemory { .. })));
     }
 
     #[test]
     fn lanes_fill_a_device() {
-        assert_eq!(Lanes::new(4096, 4096, true), Lanes { lanes: 128, pieces: 1 });
-        assert_eq!(Lanes::new(4096, 4096, false), Lanes { lanes: 4, pieces: 16 });
-        assert_eq!(Lanes::new(1, 1 << 20, true), Lanes { lanes: 128, pieces: 1024 });
-        assert_eq!(Lanes::new(5, 0, true).pieces, 1);
+        assert_eq!(GemvShape::new(4096, 4096, true), GemvShape { lanes: 128, pieces: 1 });
+        assert_eq!(GemvShape::new(4096, 4096, false), GemvShape { lanes: 4, pieces: 16 });
+        assert_eq!(GemvShape::new(1, 1 << 20, true), GemvShape { lanes: 128, pieces: 1024 });
+        assert_eq!(GemvShape::new(5, 0, true).pieces, 1);
     }
 }

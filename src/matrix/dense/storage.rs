@@ -3,21 +3,21 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::entry::{Entry, bytes_of, bytes_of_mut};
+use super::element::{Entry, bytes_of, bytes_of_mut};
 use crate::Result;
 use crate::backend::{Abort, Buffer, Device};
 
 /// Holds entries in host memory and clears them when dropped, because they may be secret.
-pub(super) struct Cleared<T: Entry>(pub Vec<T>);
+pub(super) struct Zeroizing<T: Entry>(pub Vec<T>);
 
-impl<T: Entry> fmt::Debug for Cleared<T> {
+impl<T: Entry> fmt::Debug for Zeroizing<T> {
     /// Writes only the number of entries.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} entries", self.0.len())
     }
 }
 
-impl<T: Entry> Drop for Cleared<T> {
+impl<T: Entry> Drop for Zeroizing<T> {
     fn drop(&mut self) {
         self.0.fill(T::default());
         // No code reads the zeros; this keeps the compiler from dropping the stores.
@@ -27,22 +27,22 @@ impl<T: Entry> Drop for Cleared<T> {
 
 /// Holds entries in the memory of the host or of a device.
 #[derive(Debug, Clone)]
-pub(super) enum Place<T: Entry> {
-    Host(Arc<Cleared<T>>),
+pub(super) enum Storage<T: Entry> {
+    Host(Arc<Zeroizing<T>>),
     Device(Arc<Device>, Arc<Buffer>),
 }
 
-impl<T: Entry> Place<T> {
+impl<T: Entry> Storage<T> {
     pub fn host(entries: Vec<T>) -> Self {
-        Self::Host(Arc::new(Cleared(entries)))
+        Self::Host(Arc::new(Zeroizing(entries)))
     }
 
     /// Uploads `entries` to `device` and waits for the copy.
     pub fn upload(device: &Arc<Device>, entries: &[T], abort: Abort<'_>) -> Result<Self> {
         let mut stream = device.stream()?;
         let buffer = stream.allocate(size_of_val(entries))?.secret();
-        stream.upload_unless(&buffer, 0, bytes_of(entries), abort)?;
-        stream.wait(abort)?;
+        stream.upload_abortable(&buffer, 0, bytes_of(entries), abort)?;
+        stream.synchronize(abort)?;
         Ok(Self::Device(device.clone(), Arc::new(buffer)))
     }
 
@@ -62,11 +62,11 @@ impl<T: Entry> Place<T> {
     }
 
     /// Returns all entries, on the host.
-    pub fn on_host(&self) -> Result<Arc<Cleared<T>>> {
+    pub fn on_host(&self) -> Result<Arc<Zeroizing<T>>> {
         match self {
             Self::Host(entries) => Ok(entries.clone()),
             Self::Device(device, buffer) => {
-                let mut entries = Cleared(vec![T::default(); self.len()]);
+                let mut entries = Zeroizing(vec![T::default(); self.len()]);
                 // SAFETY: kernels and uploads leave valid entries of the type.
                 device.stream()?.download(unsafe { bytes_of_mut(&mut entries.0) }, buffer)?;
                 Ok(Arc::new(entries))
@@ -80,7 +80,7 @@ impl<T: Entry> Place<T> {
             _ if count == 0 => Ok(Vec::new()),
             Self::Host(entries) => Ok(entries.0[first..first + count].to_vec()),
             Self::Device(device, buffer) => {
-                let mut entries = Cleared(vec![T::default(); count]);
+                let mut entries = Zeroizing(vec![T::default(); count]);
                 // SAFETY: kernels and uploads leave valid entries of the type.
                 let bytes = unsafe { bytes_of_mut(&mut entries.0) };
                 device.stream()?.download_at(bytes, buffer, first * size_of::<T>())?;

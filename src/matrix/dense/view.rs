@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::{Error, Result};
 
 /// Names this module in errors.
-pub(super) const PLACE: &str = "dense";
+pub(super) const ERROR_CONTEXT: &str = "dense";
 /// Maximum rows, and maximum columns: kernels count with 32 bits and step past the end.
 const LIMIT: usize = 1 << 30;
 
@@ -109,7 +109,7 @@ impl View {
     pub(super) fn check(&self, memory: usize) -> Result<()> {
         for (what, number) in [("rows", self.rows), ("columns", self.columns)] {
             if number > LIMIT {
-                return Err(Error::invalid(PLACE, what, format!("at most {LIMIT}"), number));
+                return Err(Error::invalid(ERROR_CONTEXT, what, format!("at most {LIMIT}"), number));
             }
         }
         self.check_steps()?;
@@ -117,7 +117,7 @@ impl View {
             Some(end) if end <= memory => Ok(()),
             end => {
                 let expected = end.map_or("fewer entries than memory has".to_owned(), |end| format!("at least {end}"));
-                Err(Error::invalid(PLACE, "number of entries", expected, memory))
+                Err(Error::invalid(ERROR_CONTEXT, "number of entries", expected, memory))
             }
         }
     }
@@ -134,7 +134,7 @@ impl View {
             return Ok(());
         }
         let expected = format!("at least {}", self.columns.saturating_mul(self.column_step.max(1)));
-        Err(Error::invalid(PLACE, "stride of rows", expected, self.row_step))
+        Err(Error::invalid(ERROR_CONTEXT, "stride of rows", expected, self.row_step))
     }
 }
 
@@ -147,7 +147,7 @@ pub(super) fn entries_that_fit<T>(numbers: &[usize]) -> Result<usize> {
     let entries = numbers.iter().try_fold(1usize, |product, number| product.checked_mul(*number));
     entries.filter(|entries| *entries <= most).ok_or_else(|| {
         let actual = numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x ");
-        Error::invalid(PLACE, "entries of the product", format!("at most {most}"), actual)
+        Error::invalid(ERROR_CONTEXT, "entries of the product", format!("at most {most}"), actual)
     })
 }
 
@@ -155,7 +155,7 @@ fn check_range(what: &'static str, range: &Range<usize>, there: usize) -> Result
     if range.start <= range.end && range.end <= there {
         return Ok(());
     }
-    Err(Error::invalid(PLACE, what, format!("within 0..{there}"), format!("{range:?}")))
+    Err(Error::invalid(ERROR_CONTEXT, what, format!("within 0..{there}"), format!("{range:?}")))
 }
 
 #[cfg(test)]

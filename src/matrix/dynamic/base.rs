@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex};
 
 use super::change::Change;
-use super::merge::{merge, ordered};
+use super::merge::{canonicalize, merge};
+use crate::blocking::get_or_try_init;
 use crate::field::NttField;
 use crate::matrix::sparse::changes::Changes;
 use crate::matrix::{Csr, CsrOnDevice, Options, SparseMatrix};
-use crate::waiting::made_once;
 use crate::{Accelerator, Result};
 
 /// Minimum number of changes that a device may merge before the host merges them too.
-const FEW: usize = 1 << 16;
+const MIN_DEVICE_MERGE: usize = 1 << 16;
 
 /// Holds a matrix whose rows have their columns in order, each once.
 pub(super) struct Base<F: NttField> {
@@ -21,11 +21,11 @@ pub(super) struct Base<F: NttField> {
     since: Vec<Arc<Vec<Change<F>>>>,
     /// `host` with the changes of `since` merged, once a call needs it.
     now: Mutex<Option<Arc<Csr<F>>>>,
-    place: Place<F>,
+    place: BaseStorage<F>,
 }
 
 /// Holds the matrix where products read it.
-enum Place<F: NttField> {
+enum BaseStorage<F: NttField> {
     /// The host, and the devices that it was uploaded to.
     Uploaded(SparseMatrix<F>),
     /// The first device.
@@ -38,11 +38,11 @@ impl<F: NttField> Base<F> {
     /// # Errors
     /// Fails if a forced backend has too little memory or fails.
     pub fn new(accelerator: &Accelerator, csr: Arc<Csr<F>>) -> Result<Self> {
-        Self::uploaded(accelerator, ordered(csr)?)
+        Self::uploaded(accelerator, canonicalize(csr)?)
     }
 
     fn uploaded(accelerator: &Accelerator, host: Arc<Csr<F>>) -> Result<Self> {
-        let place = Place::Uploaded(SparseMatrix::new(accelerator, host.clone())?);
+        let place = BaseStorage::Uploaded(SparseMatrix::new(accelerator, host.clone())?);
         Ok(Self { accelerator: accelerator.clone(), host, since: Vec::new(), now: Mutex::default(), place })
     }
 
@@ -53,8 +53,8 @@ impl<F: NttField> Base<F> {
 
     pub fn nonzeros(&self) -> usize {
         match &self.place {
-            Place::Uploaded(matrix) => matrix.csr().nonzeros(),
-            Place::Merged(matrix) => matrix.nonzeros(),
+            BaseStorage::Uploaded(matrix) => matrix.csr().nonzeros(),
+            BaseStorage::Merged(matrix) => matrix.nonzeros(),
         }
     }
 
@@ -66,7 +66,7 @@ impl<F: NttField> Base<F> {
         if self.since.is_empty() {
             return Ok(self.host.clone());
         }
-        made_once(&self.now, || {
+        get_or_try_init(&self.now, || {
             let mut merged = merge(&self.host, &self.since[0])?;
             for changes in &self.since[1..] {
                 merged = merge(&merged, changes)?;
@@ -81,8 +81,8 @@ impl<F: NttField> Base<F> {
     /// Fails if there is no device, or if it has too little memory or fails.
     pub fn on_device(&self) -> Result<Arc<CsrOnDevice<F>>> {
         match &self.place {
-            Place::Uploaded(matrix) => matrix.on_device(0),
-            Place::Merged(matrix) => Ok(matrix.clone()),
+            BaseStorage::Uploaded(matrix) => matrix.on_device(0),
+            BaseStorage::Merged(matrix) => Ok(matrix.clone()),
         }
     }
 
@@ -97,34 +97,34 @@ impl<F: NttField> Base<F> {
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,
     ) -> Result<Self> {
         if self.accelerator.devices().is_empty() {
-            return Self::uploaded(&self.accelerator, self.merged_here(changes)?);
+            return Self::uploaded(&self.accelerator, self.merge_on_host(changes)?);
         }
-        match self.merged_there(changes, found) {
+        match self.merge_on_device(changes, found) {
             Err(error) if self.accelerator.forced().is_none() => {
                 log::warn!("dynamic csr {}: merged on the host: {error}", F::NAME);
-                Self::uploaded(&self.accelerator, self.merged_here(changes)?)
+                Self::uploaded(&self.accelerator, self.merge_on_host(changes)?)
             }
             made => made,
         }
     }
 
-    fn merged_here(&self, changes: &[Change<F>]) -> Result<Arc<Csr<F>>> {
+    fn merge_on_host(&self, changes: &[Change<F>]) -> Result<Arc<Csr<F>>> {
         let csr = self.csr()?;
         merge(&csr, changes).map(Arc::new)
     }
 
-    fn merged_there(
+    fn merge_on_device(
         &self,
         changes: &Arc<Vec<Change<F>>>,
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,
     ) -> Result<Self> {
         let before = self.on_device()?;
         let found = found(&before)?;
-        let place = Place::Merged(Arc::new(before.merged(&found, Options::default())?));
+        let place = BaseStorage::Merged(Arc::new(before.merged(&found, Options::default())?));
         let (mut host, mut since) = (self.host.clone(), [&self.since[..], std::slice::from_ref(changes)].concat());
         // The merge on the host then costs about as much work as the changes did.
-        if since.iter().map(|changes| changes.len()).sum::<usize>() > FEW.max(before.nonzeros()) {
-            host = self.merged_here(changes)?;
+        if since.iter().map(|changes| changes.len()).sum::<usize>() > MIN_DEVICE_MERGE.max(before.nonzeros()) {
+            host = self.merge_on_host(changes)?;
             since.clear();
         }
         Ok(Self { accelerator: self.accelerator.clone(), host, since, now: Mutex::default(), place })

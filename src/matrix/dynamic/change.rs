@@ -6,7 +6,7 @@ use crate::field::NttField;
 use crate::{Error, Result};
 
 /// Names this module in errors.
-pub(super) const PLACE: &str = "dynamic csr";
+pub(super) const ERROR_CONTEXT: &str = "dynamic csr";
 
 /// Says how an entry changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub struct Change<F> {
 
 impl<F: NttField> Action<F> {
     /// Composes two actions: `self`, then `later`.
-    pub(super) fn then(self, later: Self) -> Self {
+    pub(super) fn compose(self, later: Self) -> Self {
         match (self, later) {
             (_, Self::Set(value)) => Self::Set(value),
             (Self::Set(value), Self::Add(more)) => Self::Set(value + more),
@@ -49,7 +49,7 @@ impl<F: NttField> Action<F> {
     }
 
     /// Applies the action to the value `before`.
-    pub(super) fn after(self, before: F) -> F {
+    pub(super) fn apply(self, before: F) -> F {
         match self {
             Self::Set(value) => value,
             Self::Add(value) => before + value,
@@ -59,7 +59,7 @@ impl<F: NttField> Action<F> {
 
 impl<F> Change<F> {
     /// Returns the sort key: the row, then the column.
-    pub(super) fn place(&self) -> (usize, usize) {
+    pub(super) fn key(&self) -> (usize, usize) {
         (self.row, self.column)
     }
 
@@ -70,7 +70,7 @@ impl<F> Change<F> {
     pub(super) fn check(&self, rows: usize, columns: usize) -> Result<()> {
         for (what, number, there) in [("row", self.row, rows), ("column", self.column, columns)] {
             if number >= there {
-                return Err(Error::invalid(PLACE, what, format!("below {there}"), number));
+                return Err(Error::invalid(ERROR_CONTEXT, what, format!("below {there}"), number));
             }
         }
         Ok(())
@@ -81,10 +81,10 @@ impl<F> Change<F> {
 /// per entry.
 pub(super) fn combine<F: NttField>(sorted: &[Change<F>], mut later: Vec<Change<F>>) -> Vec<Change<F>> {
     // The sort is stable, so changes of the same entry keep their order.
-    later.sort_by_key(Change::place);
+    later.sort_by_key(Change::key);
     let (mut combined, mut earlier) = (Vec::with_capacity(sorted.len() + later.len()), sorted.iter().peekable());
     for change in later {
-        while let Some(before) = earlier.next_if(|before| before.place() <= change.place()) {
+        while let Some(before) = earlier.next_if(|before| before.key() <= change.key()) {
             combined.push(*before);
         }
         push(&mut combined, change);
@@ -95,7 +95,7 @@ pub(super) fn combine<F: NttField>(sorted: &[Change<F>], mut later: Vec<Change<F
 
 fn push<F: NttField>(combined: &mut Vec<Change<F>>, change: Change<F>) {
     match combined.last_mut() {
-        Some(last) if last.place() == change.place() => last.action = last.action.then(change.action),
+        Some(last) if last.key() == change.key() => last.action = last.action.compose(change.action),
         _ => combined.push(change),
     }
 }

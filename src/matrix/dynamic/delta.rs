@@ -26,7 +26,7 @@ impl<F: NttField> Delta<F> {
             for change in row {
                 let before = value(base, change.row, change.column);
                 delta.columns.push(change.column as u32);
-                delta.values.0.push(change.action.after(before) - before);
+                delta.values.0.push(change.action.apply(before) - before);
             }
             delta.rows.push(row[0].row as u32);
             delta.starts.push(delta.columns.len() as u32);

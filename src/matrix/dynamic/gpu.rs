@@ -4,10 +4,10 @@ use super::change::{Action, Change};
 use crate::Result;
 use crate::backend::{Abort, Arg, Traffic};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::matrix::sparse::changes::{Changes, ChangesOnHost};
 use crate::matrix::{CsrOnDevice, DeviceVectors};
-use crate::program::{Program, mem};
 
 /// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
 const GROUP: u32 = 128;
@@ -48,23 +48,23 @@ pub(super) fn multiply<F: NttField>(
     let of_x = stream.allocate(size_of_val(x))?.secret();
     let of_y = stream.allocate(bytes)?.secret();
     let mut result = stream.host_buffer(bytes)?;
-    stream.upload_unless(&of_x, 0, as_bytes(x), abort)?;
-    stream.mark_start()?;
+    stream.upload_abortable(&of_x, 0, as_bytes(x), abort)?;
+    stream.begin_timing()?;
     base.enqueue(&mut stream, DeviceVectors::one(&of_x), DeviceVectors::one(&of_y), 1)?;
     if let Some(delta) = delta {
-        let buffers = [&delta.places, &delta.values, &of_x, &of_y].map(mem);
+        let buffers = [&delta.places, &delta.values, &of_x, &of_y].map(buffer_arg);
         let args = [&[Arg::U32(delta.rows)][..], &buffers].concat();
-        let program = Program::of(Family::Gemm, F::NAME)?;
+        let program = KernelModule::of(Family::Gemm, F::NAME)?;
         // SAFETY: the arguments match the kernel; rows and columns are those of the base, whose vectors these are, and
         // no row occurs twice. The delta is borrowed until all kernels have run.
         unsafe { program.launch(&mut stream, "gemv_differences", delta.rows.into(), GROUP, &args)? };
     }
-    stream.mark_end()?;
+    stream.end_timing()?;
     if bytes > 0 {
-        stream.fetch(&mut result, &of_y)?;
+        stream.copy_to_pinned(&mut result, &of_y)?;
     }
-    stream.wait(abort)?;
+    stream.synchronize(abort)?;
     // SAFETY: the kernels leave reduced elements in Montgomery form.
-    result.move_to(unsafe { as_bytes_mut(y) });
+    result.drain_into(unsafe { as_bytes_mut(y) });
     Ok(stream.traffic())
 }

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::base::Base;
-use super::change::{Action, Change, PLACE, combine};
-use super::explain::{Explanation, Policy, Threshold};
+use super::change::{Action, Change, ERROR_CONTEXT, combine};
+use super::policy::{Explanation, Policy, Threshold};
 use super::snapshot::Snapshot;
 use crate::backend::lock;
 use crate::field::NttField;
@@ -102,7 +102,7 @@ impl<F: NttField> DynamicCsr<F> {
         let merges = state.changes > state.limit;
         drop(state);
         if merges {
-            self.shared.merge_by_itself();
+            self.shared.spawn_merge();
         }
         Ok(())
     }
@@ -175,7 +175,7 @@ impl<F: NttField> Shared<F> {
             return Ok(());
         }
         let found = |base: &_| {
-            let none = || Error::invalid(PLACE, "changes", "some", "none");
+            let none = || Error::invalid(ERROR_CONTEXT, "changes", "some", "none");
             version.on_device(base, None)?.ok_or_else(none)
         };
         let base = Arc::new(version.base.merged(&version.changes, found)?);
@@ -191,14 +191,14 @@ impl<F: NttField> Shared<F> {
     fn replace(&self, base: Arc<Base<F>>, merged: &Snapshot<F>, changes: usize, limit: usize) {
         let mut state = lock(&self.state);
         let (then, now) = (&merged.version().changes, &state.version.version().changes);
-        let since = if Arc::ptr_eq(then, now) { Vec::new() } else { since(then, now) };
-        state.version = Snapshot::new(&self.accelerator, base, since);
+        let rebase_changes = if Arc::ptr_eq(then, now) { Vec::new() } else { rebase_changes(then, now) };
+        state.version = Snapshot::new(&self.accelerator, base, rebase_changes);
         state.changes -= changes;
         state.limit = limit;
     }
 
     /// Starts a thread that merges, unless one is running.
-    fn merge_by_itself(self: &Arc<Self>) {
+    fn spawn_merge(self: &Arc<Self>) {
         if self.started.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -231,19 +231,19 @@ impl<F: NttField> Shared<F> {
 ///
 /// Later actions of an entry are not stored separately, so a changed action applies anew: a `Set` stays, and an `Add`
 /// counts by its difference.
-fn since<F: NttField>(earlier: &[Change<F>], now: &[Change<F>]) -> Vec<Change<F>> {
+fn rebase_changes<F: NttField>(earlier: &[Change<F>], now: &[Change<F>]) -> Vec<Change<F>> {
     let mut earlier = earlier.iter().peekable();
-    let mut since = Vec::new();
+    let mut rebase_changes = Vec::new();
     for change in now {
-        let before = earlier.next_if(|before| before.place() == change.place()).map(|before| before.action);
+        let before = earlier.next_if(|before| before.key() == change.key()).map(|before| before.action);
         let action = match (before, change.action) {
             (Some(before), now) if before == now => continue,
             (Some(Action::Add(before)), Action::Add(now)) => Action::Add(now - before),
             (_, action) => action,
         };
-        since.push(Change { action, ..*change });
+        rebase_changes.push(Change { action, ..*change });
     }
-    since
+    rebase_changes
 }
 
 #[cfg(test)]
@@ -265,7 +265,7 @@ mod tests {
             matrix.add(0, 0, two).expect("a change");
             let (merged, changes) = shared.snapshot();
             let version = merged.version();
-            let none = |_: &_| Err(Error::lost("a device"));
+            let none = |_: &_| Err(Error::internal("a device"));
             let base = Arc::new(version.base.merged(&version.changes, none).expect("a base"));
             for _ in 0..taken {
                 matrix.add(0, 0, five).expect("a change");
@@ -293,6 +293,6 @@ mod tests {
         ];
         let expected =
             [change(0, Action::Add(one)), change(1, Action::Add(Fr::from(2))), change(5, Action::Set(three))];
-        assert_eq!(since(&earlier, &now), expected);
+        assert_eq!(rebase_changes(&earlier, &now), expected);
     }
 }

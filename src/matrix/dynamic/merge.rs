@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::change::Change;
 use crate::Result;
+use crate::blocking::install;
 use crate::field::NttField;
 use crate::matrix::Csr;
-use crate::waiting::spread;
 
 /// Rows that a task merges.
 const ROWS: usize = 256;
@@ -25,7 +25,7 @@ struct Rows<F> {
 /// Returns `base` with `changes` made, which are in order of their places. Entries that they make zero are left out.
 /// Rows of the base have their columns in order, each once, and so have those of the result.
 pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result<Csr<F>> {
-    by_rows(base, |rows| {
+    map_rows(base, |rows| {
         let before = |row: usize| changes.partition_point(|change| change.row < row);
         let (mut merged, mut changes) = (Rows::default(), &changes[before(rows.start)..before(rows.end)]);
         for row in rows {
@@ -38,13 +38,13 @@ pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result
 }
 
 /// Returns the matrix with each row's columns in order, each once. Returns `csr` itself if it is so.
-pub(super) fn ordered<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>> {
+pub(super) fn canonicalize<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>> {
     let pointers = csr.row_pointers();
     let columns = |row: &[u32]| csr.column_indices()[row[0] as usize..row[1] as usize].is_sorted_by(|a, b| a < b);
-    if spread(|| pointers.par_windows(2).all(columns)) {
+    if install(|| pointers.par_windows(2).all(columns)) {
         return Ok(csr);
     }
-    let made = by_rows(&csr, |rows| {
+    let made = map_rows(&csr, |rows| {
         let mut made = Rows::default();
         for row in rows {
             let mut entries: Vec<(usize, F)> = csr.row(row).collect();
@@ -64,10 +64,10 @@ pub(super) fn ordered<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>> {
 }
 
 /// Makes a matrix of the shape of `like` from `make`, [`ROWS`] rows a task.
-fn by_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> + Sync) -> Result<Csr<F>> {
+fn map_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> + Sync) -> Result<Csr<F>> {
     let rows = like.rows();
     let part = |first: usize| make(first..(first + ROWS).min(rows));
-    let parts: Vec<Rows<F>> = spread(|| (0..rows).into_par_iter().step_by(ROWS).map(part).collect());
+    let parts: Vec<Rows<F>> = install(|| (0..rows).into_par_iter().step_by(ROWS).map(part).collect());
     let (mut row_pointers, mut end) = (vec![0], 0u32);
     for length in parts.iter().flat_map(|part| &part.lengths) {
         end = end.saturating_add(*length);
@@ -75,7 +75,7 @@ fn by_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> + 
     }
     let columns = parts.iter().flat_map(|part| &part.columns).copied().collect();
     let values = parts.iter().map(|part| &part.values[..]).collect::<Vec<_>>().concat();
-    Csr::in_order(like.columns(), row_pointers, columns, &values)
+    Csr::with_dense_dictionary(like.columns(), row_pointers, columns, &values)
 }
 
 impl<F: NttField> Rows<F> {
@@ -84,14 +84,14 @@ impl<F: NttField> Rows<F> {
         let (start, mut changes) = (self.columns.len(), changes.iter().peekable());
         for (column, value) in before {
             while let Some(change) = changes.next_if(|change| change.column < column) {
-                self.put(change.column, change.action.after(F::ZERO), true);
+                self.put(change.column, change.action.apply(F::ZERO), true);
             }
             match changes.next_if(|change| change.column == column) {
-                Some(change) => self.put(column, change.action.after(value), true),
+                Some(change) => self.put(column, change.action.apply(value), true),
                 None => self.put(column, value, false),
             }
         }
-        changes.for_each(|change| self.put(change.column, change.action.after(F::ZERO), true));
+        changes.for_each(|change| self.put(change.column, change.action.apply(F::ZERO), true));
         self.lengths.push((self.columns.len() - start) as u32);
     }
 
@@ -114,10 +114,10 @@ mod tests {
     fn rows_are_put_in_order() {
         let number = Fr::from;
         let rows = [vec![(3, number(1)), (1, number(2)), (3, number(4))], vec![], vec![(0, number(7)), (2, number(8))]];
-        let csr = ordered(Arc::new(Csr::from_rows(4, rows).expect("a matrix"))).expect("in order");
+        let csr = canonicalize(Arc::new(Csr::from_rows(4, rows).expect("a matrix"))).expect("in order");
         let row = |csr: &Csr<Fr>, row: usize| csr.row(row).collect::<Vec<_>>();
         assert_eq!(row(&csr, 0), [(1, number(2)), (3, number(5))]);
-        let same = ordered(csr.clone()).expect("in order");
+        let same = canonicalize(csr.clone()).expect("in order");
         assert!(Arc::ptr_eq(&csr, &same));
         let change = |row, column, action| Change { row, column, action };
         let changes = [

@@ -28,13 +28,13 @@
 mod base;
 mod change;
 mod delta;
-mod explain;
 mod gpu;
 mod matrix;
 mod merge;
+mod policy;
 mod snapshot;
 
 pub use change::{Action, Change};
-pub use explain::{Explanation, Policy, Threshold};
 pub use matrix::DynamicCsr;
+pub use policy::{Explanation, Policy, Threshold};
 pub use snapshot::Snapshot;

@@ -4,16 +4,16 @@ use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 use super::base::Base;
-use super::change::{Change, PLACE};
+use super::change::{Change, ERROR_CONTEXT};
 use super::delta::Delta;
 use super::gpu;
-use crate::backend::{Abort, check_abort, guarded};
+use crate::backend::{Abort, catch_hook_panic, check_abort};
+use crate::blocking::get_or_try_init;
 use crate::field::{NttField, SecretVec};
 use crate::matrix::sparse::changes::Changes;
 use crate::matrix::sparse::cpu;
 use crate::matrix::{Csr, CsrOnDevice};
-use crate::report::Call;
-use crate::waiting::made_once;
+use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Holds a base and its changes as they were when it was taken. Later changes and merges do not affect it.
@@ -71,13 +71,13 @@ impl<F: NttField> Snapshot<F> {
     pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         expect_equal("length of the vector", self.columns(), x.len())?;
         expect_equal("length of the result", self.rows(), y.len())?;
-        guarded(abort, |abort| self.run(x, y, abort))
+        catch_hook_panic(abort, |abort| self.run(x, y, abort))
     }
 
     fn run(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         let version = &*self.0;
         let elements = version.base.nonzeros() + version.changes.len();
-        let call = Call { operation: format!("dynamic csr {}", F::NAME), elements };
+        let call = OpScope { operation: format!("dynamic csr {}", F::NAME), elements };
         // Both closures borrow the result, but only one runs at a time.
         let y = RefCell::new(y);
         let on_device = || {
@@ -90,14 +90,14 @@ impl<F: NttField> Snapshot<F> {
             let delta = version.delta(&base)?;
             on_host(&base, &delta, x, &mut y.borrow_mut(), abort)
         };
-        let run = version.accelerator.run(call, |_| Ok(((), on_device()?)), on_host);
+        let run = version.accelerator.dispatch(call, |_| Ok(((), on_device()?)), on_host);
         run.map(|((), report)| report)
     }
 }
 
 impl<F: NttField> Version<F> {
     fn delta(&self, base: &Csr<F>) -> Result<Arc<Delta<F>>> {
-        made_once(&self.delta, || Ok(Delta::new(base, &self.changes)))
+        get_or_try_init(&self.delta, || Ok(Delta::new(base, &self.changes)))
     }
 
     /// Returns the changes on the first device, found in `base`; `None` if there are no changes.
@@ -105,7 +105,7 @@ impl<F: NttField> Version<F> {
         if self.changes.is_empty() {
             return Ok(None);
         }
-        made_once(&self.on_device, || gpu::find(base, &self.changes, abort)).map(Some)
+        get_or_try_init(&self.on_device, || gpu::find(base, &self.changes, abort)).map(Some)
     }
 }
 
@@ -123,5 +123,5 @@ fn on_host<F: NttField>(base: &Csr<F>, delta: &Delta<F>, x: &[F], y: &mut [F], a
 /// # Errors
 /// Fails if they differ.
 fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
+    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

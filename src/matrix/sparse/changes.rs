@@ -5,10 +5,10 @@ use super::device::CsrOnDevice;
 use super::explain::Explanation;
 use super::options::Options;
 use super::plan::{Format, Kernel, Statistics, Tiles};
-use crate::backend::{Abort, Arg, Buffer, HostBuffer, Stream};
+use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{NttField, as_bytes};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Work-items of a group, `SCAN_GROUP` of `cl/scan.cl`.
@@ -51,20 +51,20 @@ impl<F: NttField> CsrOnDevice<F> {
         let (count, rows) = (changes.columns.len() as u32, changes.rows.len() as u32);
         let words = [changes.rows, changes.starts, changes.columns].concat();
         let places = stream.allocate(4 * words.len())?.secret();
-        stream.upload_unless(&places, 0, bytemuck::cast_slice(&words), abort)?;
+        stream.upload_abortable(&places, 0, bytemuck::cast_slice(&words), abort)?;
         let values = stream.allocate(size_of_val(changes.values))?.secret();
-        stream.upload_unless(&values, 0, as_bytes(changes.values), abort)?;
+        stream.upload_abortable(&values, 0, as_bytes(changes.values), abort)?;
         let groups = count.div_ceil(GROUP);
         let marks = stream.allocate(4 * (3 * count as usize + groups as usize + 1))?;
         let changes = Changes { count, rows, places, values, marks };
-        let args = [changes.args(), vec![mem(self.row_pointers())], self.matrix_args()].concat();
+        let args = [changes.args(), vec![buffer_arg(self.row_pointers())], self.matrix_args()].concat();
         // SAFETY: the arguments match the kernel; rows and columns were checked to be the matrix's own, and `marks` has
         // room for each change.
         unsafe { program::<F>()?.launch(&mut stream, "changes_find", count.into(), GROUP, &args)? };
-        let args = [Arg::U32(count), Arg::U32(groups), mem(&changes.marks)];
+        let args = [Arg::U32(count), Arg::U32(groups), buffer_arg(&changes.marks)];
         // SAFETY: the arguments match the kernel, and there is a sum for each group and one for all.
         unsafe { program::<F>()?.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
-        stream.wait(abort)?;
+        stream.synchronize(abort)?;
         Ok(changes)
     }
 
@@ -82,17 +82,17 @@ impl<F: NttField> CsrOnDevice<F> {
             return Err(Error::invalid("csr", "non-zeros", format!("at most {LIMIT}"), most));
         }
         let (row_pointers, pointers) = self.merged_pointers(&mut stream, changes)?;
-        let there = stream.mark()?;
-        let room = room(most, self.room());
-        let [entries, dictionary] = memory::<F>(&stream, room).or_else(|_| memory::<F>(&stream, most))?;
-        let made = [&entries, &dictionary].map(mem);
+        let there = stream.record_event()?;
+        let spare_capacity = spare_capacity(most, self.capacity());
+        let [entries, dictionary] = memory::<F>(&stream, spare_capacity).or_else(|_| memory::<F>(&stream, most))?;
+        let made = [&entries, &dictionary].map(buffer_arg);
         let args = [&changes.args()[..], &[Arg::U32(nonzeros as u32)], &self.matrix_args(), &made].concat();
         // SAFETY: the arguments match the kernel; the places are those in this matrix, and there is room for all
         // non-zeros of both.
         unsafe { program::<F>()?.launch(&mut stream, "changes_merge", most as u64, GROUP, &args)? };
         // The work below takes as long as the kernel.
-        stream.wait_until(&there, None)?;
-        let words = pointers.bytes_of().as_chunks().0;
+        stream.synchronize_event(&there, None)?;
+        let words = pointers.as_slice().as_chunks().0;
         let pointers: Vec<u32> = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
         let explanation = explained::<F>(&pointers, self.explain().columns, options);
         let tiles = (explanation.kernel == Kernel::Balanced).then(|| Tiles::new(&pointers));
@@ -100,17 +100,17 @@ impl<F: NttField> CsrOnDevice<F> {
     }
 
     /// Queues the row pointers with `changes` made, and a copy of them to the host.
-    fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, HostBuffer)> {
+    fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, PinnedBuffer)> {
         let bytes = 4 * (self.rows() as usize + 1);
         let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
         let numbers = [changes.count, changes.rows].map(Arg::U32);
-        let known = [&changes.places, &changes.marks].map(mem);
-        let pointers = [self.row_pointers(), &row_pointers].map(mem);
+        let known = [&changes.places, &changes.marks].map(buffer_arg);
+        let pointers = [self.row_pointers(), &row_pointers].map(buffer_arg);
         let args = [&numbers[..], &known, &[Arg::U32(self.rows())], &pointers].concat();
         let items = u64::from(self.rows()) + 1;
         // SAFETY: the arguments match the kernel, and both buffers have as many pointers.
         unsafe { program::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
-        stream.fetch(&mut on_host, &row_pointers)?;
+        stream.copy_to_pinned(&mut on_host, &row_pointers)?;
         Ok((row_pointers, on_host))
     }
 }
@@ -119,17 +119,17 @@ impl Changes {
     /// Returns the changes as kernel arguments.
     fn args(&self) -> Vec<Arg> {
         let numbers = [self.count, self.rows].map(Arg::U32);
-        [&numbers[..], &[&self.places, &self.values, &self.marks].map(mem)].concat()
+        [&numbers[..], &[&self.places, &self.values, &self.marks].map(buffer_arg)].concat()
     }
 }
 
-fn program<F: NttField>() -> Result<Program> {
-    Program::of(Family::Csr, F::NAME)
+fn program<F: NttField>() -> Result<KernelModule> {
+    KernelModule::of(Family::Csr, F::NAME)
 }
 
 /// Returns the non-zeros that a merged matrix gets room for, if it has at most `most` and the old one has room for
 /// `before`.
-fn room(most: usize, before: usize) -> usize {
+fn spare_capacity(most: usize, before: usize) -> usize {
     if (most..2 * most.max(1)).contains(&before) { before } else { (most + most / SPARE).min(LIMIT) }
 }
 
@@ -152,11 +152,14 @@ mod tests {
 
     #[test]
     fn room_stays_until_it_is_too_little() {
-        let mut rooms = vec![room(800, 0)];
+        let mut rooms = vec![spare_capacity(800, 0)];
         for most in [810, 850, 900] {
-            rooms.push(room(most, rooms[rooms.len() - 1]));
+            rooms.push(spare_capacity(most, rooms[rooms.len() - 1]));
         }
         assert_eq!(rooms, [900, 900, 900, 900]);
-        assert_eq!((room(901, 900), room(400, 900), room(0, 0), room(LIMIT, 0)), (1013, 450, 0, LIMIT));
+        assert_eq!(
+            (spare_capacity(901, 900), spare_capacity(400, 900), spare_capacity(0, 0), spare_capacity(LIMIT, 0)),
+            (1013, 450, 0, LIMIT)
+        );
     }
 }

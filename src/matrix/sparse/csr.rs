@@ -72,7 +72,7 @@ impl<F: NttField> Csr<F> {
 
     /// Creates a matrix with every coefficient in the dictionary, in order, so that nothing is looked up. The parts
     /// must be valid.
-    pub(in crate::matrix) fn in_order(
+    pub(in crate::matrix) fn with_dense_dictionary(
         columns: usize,
         row_pointers: Vec<u32>,
         column_indices: Vec<u32>,

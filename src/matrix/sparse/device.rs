@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use super::csr::Csr;
 use super::explain::Explanation;
 use super::options::Options;
-use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_at_once};
+use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
+use crate::blocking::install;
 use crate::field::{NttField, as_bytes};
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::program::{Program, mem};
-use crate::waiting::spread;
 use crate::{Error, Result};
 
 /// Maximum non-zeros that are converted to the device's form at a time.
@@ -87,7 +87,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let indices = to.indices(csr, format)?;
         let balanced = explanation.kernel == Kernel::Balanced;
         let tiles = balanced.then(|| OnDeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
-        to.stream.wait(abort)?;
+        to.stream.synchronize(abort)?;
         Ok(Self {
             device: device.clone(),
             explanation,
@@ -111,7 +111,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let mut to = Upload { stream, abort: None };
         let indices = to.whole(&[])?;
         let tiles = tiles.map(|tiles| OnDeviceTiles::new(&mut to, &tiles)).transpose()?;
-        to.stream.wait(None)?;
+        to.stream.synchronize(None)?;
         let device = to.stream.device().clone();
         Ok(Self { device, explanation, row_pointers, entries, indices, dictionary, tiles, field: PhantomData })
     }
@@ -152,10 +152,10 @@ impl<F: NttField> CsrOnDevice<F> {
         stream.will_read(x.buffer)?;
         stream.will_write(y.buffer)?;
         let units = self.tiles.as_ref().map_or(self.rows(), |tiles| tiles.count);
-        let at_once = vectors_at_once(blocks(self.explanation.kernel, units));
+        let at_once = vectors_per_launch(blocks(self.explanation.kernel, units));
         for start in (0..count).step_by(at_once) {
             let skip = |v: &DeviceVectors<'_>| (v.first + start * v.stride) as u64;
-            let place = |v: &DeviceVectors<'_>| [mem(v.buffer), Arg::U64(skip(v)), Arg::U64(v.stride as u64)];
+            let place = |v: &DeviceVectors<'_>| [buffer_arg(v.buffer), Arg::U64(skip(v)), Arg::U64(v.stride as u64)];
             self.launch(stream, &place(&x), &place(&y), at_once.min(count - start) as u64)?;
         }
         Ok(())
@@ -170,7 +170,7 @@ impl<F: NttField> CsrOnDevice<F> {
     }
 
     /// Returns the number of non-zeros that there is memory for.
-    pub(super) fn room(&self) -> usize {
+    pub(super) fn capacity(&self) -> usize {
         self.entries.bytes() / 4
     }
 
@@ -182,18 +182,18 @@ impl<F: NttField> CsrOnDevice<F> {
     pub(super) fn matrix_args(&self) -> Vec<Arg> {
         let Format { column_bits, index_bits } = self.explanation.format;
         let numbers = [column_bits, index_bits].map(Arg::U32);
-        [&numbers[..], &[&self.entries, &self.indices, &self.dictionary].map(mem)].concat()
+        [&numbers[..], &[&self.entries, &self.indices, &self.dictionary].map(buffer_arg)].concat()
     }
 
     /// Queues one launch, or two if rows are cut.
     fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
-        let program = Program::of(Family::Csr, F::NAME)?;
+        let program = KernelModule::of(Family::Csr, F::NAME)?;
         let kernel = self.explanation.kernel;
         let rest = [&self.matrix_args()[..], x, y].concat();
         let Some(tiles) = &self.tiles else {
             let blocks = blocks(kernel, self.rows());
             let name = if kernel == Kernel::Vector { "csr_vector" } else { "csr_scalar" };
-            let first = [Arg::U32(self.rows()), Arg::U32(blocks), mem(&self.row_pointers)];
+            let first = [Arg::U32(self.rows()), Arg::U32(blocks), buffer_arg(&self.row_pointers)];
             let items = u64::from(blocks) * vectors * u64::from(GROUP);
             // SAFETY: the arguments match both kernels; columns and row pointers of a `Csr` are in range, and the
             // vectors were checked to be inside their buffers.
@@ -201,13 +201,14 @@ impl<F: NttField> CsrOnDevice<F> {
         };
         let partial = u64::from(tiles.count) * vectors * size_of::<F>() as u64;
         let partials = stream.scratch(if tiles.long_count == 0 { 0 } else { partial as usize })?;
-        let first = [Arg::U32(tiles.count), mem(&tiles.starts), mem(&self.row_pointers), mem(&partials)];
+        let first =
+            [Arg::U32(tiles.count), buffer_arg(&tiles.starts), buffer_arg(&self.row_pointers), buffer_arg(&partials)];
         let items = u64::from(tiles.count) * vectors * u64::from(GROUP);
         // SAFETY: as above; tiles are those of the row pointers, and there is a partial sum for each if rows are cut.
         unsafe { program.launch(stream, "csr_balanced", items, GROUP, &[&first[..], &rest].concat())? };
         let blocks = blocks(Kernel::Vector, tiles.long_count);
         let numbers = [tiles.long_count, blocks, tiles.count].map(Arg::U32);
-        let args = [&numbers[..], &[mem(&tiles.long_rows), mem(&partials)], y].concat();
+        let args = [&numbers[..], &[buffer_arg(&tiles.long_rows), buffer_arg(&partials)], y].concat();
         let items = u64::from(blocks) * vectors * u64::from(GROUP);
         // SAFETY: the arguments match `csr_merge`; long rows name rows and tiles that exist.
         unsafe { program.launch(stream, "csr_merge", items, GROUP, &args) }
@@ -247,7 +248,7 @@ struct Upload<'a> {
 impl Upload<'_> {
     fn whole(&mut self, bytes: &[u8]) -> Result<Buffer> {
         let buffer = self.stream.allocate(bytes.len())?;
-        self.stream.upload_unless(&buffer, 0, bytes, self.abort)?;
+        self.stream.upload_abortable(&buffer, 0, bytes, self.abort)?;
         Ok(buffer)
     }
 
@@ -261,8 +262,8 @@ impl Upload<'_> {
         let entries = self.stream.allocate(4 * columns.len())?;
         let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
         for (number, (columns, indices)) in chunks.enumerate() {
-            let words: Vec<u32> = spread(|| columns.par_iter().zip(indices).map(pack).collect());
-            self.stream.upload_unless(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words), self.abort)?;
+            let words: Vec<u32> = install(|| columns.par_iter().zip(indices).map(pack).collect());
+            self.stream.upload_abortable(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words), self.abort)?;
         }
         Ok(entries)
     }
@@ -275,8 +276,13 @@ impl Upload<'_> {
             16 => {
                 let buffer = self.stream.allocate(2 * indices.len())?;
                 for (number, indices) in indices.chunks(CHUNK).enumerate() {
-                    let short: Vec<u16> = spread(|| indices.par_iter().map(|index| *index as u16).collect());
-                    self.stream.upload_unless(&buffer, 2 * CHUNK * number, bytemuck::cast_slice(&short), self.abort)?;
+                    let short: Vec<u16> = install(|| indices.par_iter().map(|index| *index as u16).collect());
+                    self.stream.upload_abortable(
+                        &buffer,
+                        2 * CHUNK * number,
+                        bytemuck::cast_slice(&short),
+                        self.abort,
+                    )?;
                 }
                 Ok(buffer)
             }

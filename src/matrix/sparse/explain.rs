@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::csr::{Csr, MINUS_ONE};
 use super::options::Options;
-use super::plan::{Format, Kernel, Statistics, least_bytes, matrix_bytes};
+use super::plan::{Format, Kernel, Statistics, matrix_bytes, min_traffic_bytes};
+use crate::blocking::install;
 use crate::field::NttField;
-use crate::waiting::spread;
 
 /// Explains how a matrix is multiplied, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Explanation {
 impl Explanation {
     pub(super) fn new<F: NttField>(csr: &Csr<F>, options: Options) -> Self {
         let format = Format::new(csr.columns(), csr.dictionary().len());
-        let signs = spread(|| csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count());
+        let signs = install(|| csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count());
         let numbers = (csr.columns(), csr.dictionary().len(), signs);
         Self::of::<F>(Statistics::of(csr.row_pointers()), format, numbers, options)
     }
@@ -52,7 +52,7 @@ impl Explanation {
         options: Options,
     ) -> Self {
         let (kernel, reason) =
-            options.kernel.map_or_else(|| statistics.choose(), |kernel| (kernel, "the caller's choice"));
+            options.kernel.map_or_else(|| statistics.select_kernel(), |kernel| (kernel, "the caller's choice"));
         Self {
             field: F::NAME,
             columns,
@@ -63,7 +63,7 @@ impl Explanation {
             reason,
             nonzero_bytes: format.bytes(),
             matrix_bytes: matrix_bytes(&statistics, format) + (dictionary * size_of::<F>()) as u64,
-            least_bytes: least_bytes(&statistics, format, columns, size_of::<F>()),
+            least_bytes: min_traffic_bytes(&statistics, format, columns, size_of::<F>()),
             format,
         }
     }
@@ -80,7 +80,7 @@ impl fmt::Display for Explanation {
         writeln!(
             f,
             "  kernel    {kernel}: {reason} ({}% of the steps of warps with a row an item)",
-            statistics.busy()
+            statistics.warp_efficiency()
         )?;
         let Self { nonzero_bytes, matrix_bytes, least_bytes, .. } = self;
         write!(

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::device::{CsrOnDevice, DeviceVectors};
 use crate::Result;
-use crate::backend::{Abort, Buffer, HostBuffer, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, Traffic, check_abort};
+use crate::fan_out::fan_out;
 use crate::field::{NttField, as_bytes, as_bytes_mut};
-use crate::side_by_side::side_by_side;
 use crate::sizes::byte_len;
 
 /// Computes A·x of every vector. Writes the slices only after every result has arrived.
@@ -20,19 +20,19 @@ pub(super) fn multiply<F: NttField>(
     let share = x.len().div_ceil(matrices.len().max(1)).max(1);
     let rows = y.first().map_or(0, |y| y.len());
     let shares = matrices.iter().zip(x.chunks(share));
-    let parts = side_by_side("csr", shares, |(matrix, x)| on_device(matrix, x, rows, abort));
+    let parts = fan_out("csr", shares, |(matrix, x)| on_device(matrix, x, rows, abort));
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.1);
     let results = parts.into_iter().flat_map(|part| part.0);
     for (y, result) in y.iter_mut().zip(results) {
         // SAFETY: the kernels leave reduced elements in Montgomery form.
-        result.move_to(unsafe { as_bytes_mut(y) });
+        result.drain_into(unsafe { as_bytes_mut(y) });
     }
     Ok(traffic)
 }
 
 /// Holds the result of a queued product, and the buffers that the product uses.
-type Queued = (HostBuffer, [Buffer; 2]);
+type Queued = (PinnedBuffer, [Buffer; 2]);
 
 /// Computes one device's products, two in flight so that copies overlap kernels in both directions.
 fn on_device<F: NttField>(
@@ -40,7 +40,7 @@ fn on_device<F: NttField>(
     x: &[&[F]],
     rows: usize,
     abort: Abort<'_>,
-) -> Result<(Vec<HostBuffer>, Traffic)> {
+) -> Result<(Vec<PinnedBuffer>, Traffic)> {
     let lanes = x.len().min(2);
     let mut streams = (0..lanes).map(|_| matrix.device().stream()).collect::<Result<Vec<_>>>()?;
     let mut in_flight: [Option<Queued>; 2] = [None, None];
@@ -57,12 +57,12 @@ fn on_device<F: NttField>(
 fn finish(
     stream: &mut Stream,
     queued: &mut Option<Queued>,
-    results: &mut Vec<HostBuffer>,
+    results: &mut Vec<PinnedBuffer>,
     abort: Abort<'_>,
 ) -> Result<()> {
     check_abort(abort)?;
     if let Some((result, _)) = queued.take() {
-        stream.wait(abort)?;
+        stream.synchronize(abort)?;
         results.push(result);
     }
     Ok(())
@@ -73,11 +73,11 @@ fn enqueue<F: NttField>(matrix: &CsrOnDevice<F>, stream: &mut Stream, x: &[F], r
     let buffers = [stream.allocate(size_of_val(x))?.secret(), stream.allocate(bytes)?.secret()];
     let mut result = stream.host_buffer(bytes)?;
     stream.upload(&buffers[0], as_bytes(x))?;
-    stream.mark_start()?;
+    stream.begin_timing()?;
     matrix.enqueue(stream, DeviceVectors::one(&buffers[0]), DeviceVectors::one(&buffers[1]), 1)?;
-    stream.mark_end()?;
+    stream.end_timing()?;
     if bytes > 0 {
-        stream.fetch(&mut result, &buffers[1])?;
+        stream.copy_to_pinned(&mut result, &buffers[1])?;
     }
     Ok((result, buffers))
 }

@@ -38,10 +38,10 @@ pub use explain::Explanation;
 pub use options::Options;
 pub use plan::{Kernel, Statistics};
 
-use crate::backend::{Abort, Device, guarded};
+use crate::backend::{Abort, Device, catch_hook_panic};
+use crate::blocking::get_or_try_init;
 use crate::field::NttField;
-use crate::report::Call;
-use crate::waiting::made_once;
+use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Holds a matrix on the devices, and its transpose once a call needs it, for any number of products.
@@ -51,25 +51,25 @@ use crate::{Accelerator, Error, Report, Result};
 pub struct SparseMatrix<F> {
     accelerator: Accelerator,
     options: Options,
-    matrix: Placed<F>,
-    transpose: OnceLock<Placed<F>>,
+    matrix: DeviceReplicas<F>,
+    transpose: OnceLock<DeviceReplicas<F>>,
 }
 
 /// Holds a matrix on the host, and on each device that a product has used.
 #[derive(Debug)]
-struct Placed<F> {
+struct DeviceReplicas<F> {
     host: Arc<Csr<F>>,
     devices: Vec<Mutex<Option<Arc<CsrOnDevice<F>>>>>,
 }
 
-impl<F: NttField> Placed<F> {
+impl<F: NttField> DeviceReplicas<F> {
     fn new(host: Arc<Csr<F>>, devices: usize) -> Self {
         Self { host, devices: (0..devices).map(|_| Mutex::default()).collect() }
     }
 
     /// Returns the matrix on the accelerator's device `number`. The first successful call uploads it.
     fn on_device(&self, number: usize, device: &Arc<Device>, options: Options) -> Result<Arc<CsrOnDevice<F>>> {
-        made_once(&self.devices[number], || CsrOnDevice::new(device, &self.host, options))
+        get_or_try_init(&self.devices[number], || CsrOnDevice::new(device, &self.host, options))
     }
 }
 
@@ -87,8 +87,8 @@ impl<F: NttField> SparseMatrix<F> {
     /// # Errors
     /// Fails if a forced backend has too little memory or fails.
     pub fn with_options(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>, options: Options) -> Result<Self> {
-        let accelerator = accelerator.on_devices(options.devices(accelerator));
-        let matrix = Placed::new(csr.into(), accelerator.devices().len());
+        let accelerator = accelerator.with_devices(options.devices(accelerator));
+        let matrix = DeviceReplicas::new(csr.into(), accelerator.devices().len());
         let this = Self { accelerator, options, matrix, transpose: OnceLock::new() };
         match this.on_devices(&this.matrix) {
             Err(error) if this.accelerator.forced().is_none() => {
@@ -155,7 +155,7 @@ impl<F: NttField> SparseMatrix<F> {
     /// # Errors
     /// Fails if there is no such device, or if it has too little memory or fails.
     pub fn on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
-        self.place(&self.matrix, number)
+        self.device_matrix(&self.matrix, number)
     }
 
     /// Returns the transpose on the accelerator's device `number`, for products queued on its streams.
@@ -163,43 +163,50 @@ impl<F: NttField> SparseMatrix<F> {
     /// # Errors
     /// Fails if there is no such device, or if it has too little memory or fails.
     pub fn transposed_on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
-        self.place(self.transpose(), number)
+        self.device_matrix(self.transpose(), number)
     }
 
-    fn place(&self, placed: &Placed<F>, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
+    fn device_matrix(&self, placed: &DeviceReplicas<F>, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
         let devices = self.accelerator.devices();
         let none = || Error::invalid("csr", "device", format!("below {}", devices.len()), number);
         placed.on_device(number, devices.get(number).ok_or_else(none)?, self.options)
     }
 
-    fn on_devices(&self, placed: &Placed<F>) -> Result<Vec<Arc<CsrOnDevice<F>>>> {
-        (0..self.accelerator.devices().len()).map(|number| self.place(placed, number)).collect()
+    fn on_devices(&self, placed: &DeviceReplicas<F>) -> Result<Vec<Arc<CsrOnDevice<F>>>> {
+        (0..self.accelerator.devices().len()).map(|number| self.device_matrix(placed, number)).collect()
     }
 
-    fn transpose(&self) -> &Placed<F> {
-        let make = || Placed::new(Arc::new(self.matrix.host.transpose()), self.accelerator.devices().len());
+    fn transpose(&self) -> &DeviceReplicas<F> {
+        let make = || DeviceReplicas::new(Arc::new(self.matrix.host.transpose()), self.accelerator.devices().len());
         self.transpose.get_or_init(make)
     }
 
-    fn run(&self, what: &str, placed: &Placed<F>, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
-        guarded(abort, |abort| self.run_guarded(what, placed, x, y, abort))
+    fn run(
+        &self,
+        what: &str,
+        placed: &DeviceReplicas<F>,
+        x: &[&[F]],
+        y: &mut [&mut [F]],
+        abort: Abort<'_>,
+    ) -> Result<Report> {
+        catch_hook_panic(abort, |abort| self.run_guarded(what, placed, x, y, abort))
     }
 
     fn run_guarded(
         &self,
         what: &str,
-        placed: &Placed<F>,
+        placed: &DeviceReplicas<F>,
         x: &[&[F]],
         y: &mut [&mut [F]],
         abort: Abort<'_>,
     ) -> Result<Report> {
         let csr = &placed.host;
         check(csr, x, y)?;
-        let call = Call { operation: format!("{what} {}", F::NAME), elements: csr.nonzeros() * x.len() };
+        let call = OpScope { operation: format!("{what} {}", F::NAME), elements: csr.nonzeros() * x.len() };
         // Both closures borrow the results, but only one runs at a time.
         let y = RefCell::new(y);
         let gpu = |_: &[Arc<Device>]| gpu::multiply(&self.on_devices(placed)?, x, &mut y.borrow_mut(), abort);
-        let ((), report) = self.accelerator.run(
+        let ((), report) = self.accelerator.dispatch(
             call,
             |devices| gpu(devices).map(|traffic| ((), traffic)),
             || cpu::multiply(csr, x, &mut y.borrow_mut(), abort),

@@ -5,7 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::csr::LIMIT;
-use crate::waiting::spread;
+use crate::blocking::install;
 
 /// Work-items of a group, `CSR_GROUP` of `cl/csr.cl`.
 pub(super) const GROUP: u32 = 128;
@@ -31,7 +31,7 @@ const VECTOR_MEAN: u64 = 4 * LANES as u64;
 const VECTOR_LONGEST: u64 = 8;
 
 /// Maximum warps of rows that one core scans alone, because it is done before others have woken up.
-const ALONE_WARPS: usize = 1 << 10;
+const SERIAL_WARPS: usize = 1 << 10;
 
 /// Selects how work-items share a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,10 +79,10 @@ impl Statistics {
             let start = number * LANES as usize;
             Self::of_warp(&row_pointers[start..row_pointers.len().min(start + LANES as usize + 1)])
         };
-        if warps <= ALONE_WARPS {
+        if warps <= SERIAL_WARPS {
             return (0..warps).map(warp).fold(Self::default(), Self::merge);
         }
-        spread(|| (0..warps).into_par_iter().map(warp).reduce(Self::default, Self::merge))
+        install(|| (0..warps).into_par_iter().map(warp).reduce(Self::default, Self::merge))
     }
 
     fn of_warp(pointers: &[u32]) -> Self {
@@ -118,15 +118,15 @@ impl Statistics {
     }
 
     /// Returns the percentage of non-zeros among the steps of warps with a row for each work-item.
-    pub fn busy(&self) -> u64 {
+    pub fn warp_efficiency(&self) -> u64 {
         (100 * self.nonzeros).checked_div(self.warp_steps).unwrap_or(100)
     }
 
     /// Selects the kernel for these rows, and says why.
-    pub(super) fn choose(&self) -> (Kernel, &'static str) {
+    pub(super) fn select_kernel(&self) -> (Kernel, &'static str) {
         let longest = u64::from(self.longest);
         let few = self.rows < SCALAR_ROWS && self.nonzeros > 2 * self.rows;
-        let alike = self.longest <= SCALAR_LONGEST && self.busy() >= SCALAR_BUSY;
+        let alike = self.longest <= SCALAR_LONGEST && self.warp_efficiency() >= SCALAR_BUSY;
         if alike && self.nonzeros >= SCALAR_MEAN * self.rows && !few {
             return (Kernel::Scalar, "rows are of middle length and much alike");
         }
@@ -229,7 +229,7 @@ pub(super) fn blocks(kernel: Kernel, count: u32) -> u32 {
 }
 
 /// Returns the vectors of a launch that takes `blocks` groups for each.
-pub(super) fn vectors_at_once(blocks: u32) -> usize {
+pub(super) fn vectors_per_launch(blocks: u32) -> usize {
     (MAX_GROUPS / blocks.max(1)).max(1) as usize
 }
 
@@ -239,7 +239,7 @@ pub(super) fn matrix_bytes(statistics: &Statistics, format: Format) -> u64 {
 }
 
 /// Returns the minimum bytes that a product moves: the matrix, the used part of the vector, once, and the result.
-pub(super) fn least_bytes(statistics: &Statistics, format: Format, columns: usize, element: usize) -> u64 {
+pub(super) fn min_traffic_bytes(statistics: &Statistics, format: Format, columns: usize, element: usize) -> u64 {
     let used = statistics.nonzeros.min(columns as u64);
     matrix_bytes(statistics, format) + (used + statistics.rows) * element as u64
 }
@@ -263,13 +263,13 @@ mod tests {
         assert!((statistics.mean() - 2.0).abs() < 1e-9);
         assert!((statistics.variance() - (1 + 9 + 36 + 4 * 60) as f64 / 65.0 + 4.0).abs() < 1e-9);
         // The warps take 6, 2 and 2 steps.
-        assert_eq!(statistics.busy(), 100 * 130 / (32 * 10));
+        assert_eq!(statistics.warp_efficiency(), 100 * 130 / (32 * 10));
         assert_eq!(Statistics::of(&[0]), Statistics::default());
     }
 
     #[test]
     fn choices() {
-        let choice = |lengths: Vec<u32>| Statistics::of(&pointers(lengths)).choose().0;
+        let choice = |lengths: Vec<u32>| Statistics::of(&pointers(lengths)).select_kernel().0;
         assert_eq!(choice(vec![]), Kernel::Scalar);
         assert_eq!(choice(vec![0; 100]), Kernel::Balanced);
         assert_eq!(choice(vec![3; 1 << 15]), Kernel::Balanced);
@@ -328,8 +328,8 @@ mod tests {
     #[test]
     fn launches_within_limits() {
         assert_eq!(blocks(Kernel::Vector, 1 << 31), 1 << 29);
-        assert_eq!(vectors_at_once(0), i32::MAX as usize);
-        assert_eq!(vectors_at_once(1 << 30), 1);
-        assert_eq!(vectors_at_once(1 << 20), 2047);
+        assert_eq!(vectors_per_launch(0), i32::MAX as usize);
+        assert_eq!(vectors_per_launch(1 << 30), 1);
+        assert_eq!(vectors_per_launch(1 << 20), 2047);
     }
 }

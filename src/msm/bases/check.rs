@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fault::{Fault, Faults, First};
+use super::point_error::{FirstInvalid, PointError, PointErrorBuffer};
 use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
 use crate::curve::MsmCurve;
+use crate::fan_out::fan_out;
 use crate::field::is_below;
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::msm::plan::Grid;
-use crate::program::{Program, mem};
-use crate::report::Call;
-use crate::side_by_side::side_by_side;
+use crate::msm::plan::DeviceMesh;
+use crate::report::OpScope;
 use crate::sizes::product;
 use crate::{Accelerator, Error, Result};
 
@@ -34,16 +34,16 @@ pub(super) const GROUP: u32 = 128;
 /// Returns [`Error::Invalid`] with the first base that is refused and why, or the error of a forced backend that
 /// failed.
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
-    let call = Call { operation: format!("check {}", C::NAME), elements: bases.len() };
-    let modulus = Program::of(Family::Msm, C::NAME)?.modulus();
-    let (first, _) = accelerator.run(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
+    let call = OpScope { operation: format!("check {}", C::NAME), elements: bases.len() };
+    let modulus = KernelModule::of(Family::Msm, C::NAME)?.modulus();
+    let (first, _) = accelerator.dispatch(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
     first.map_or(Ok(()), |(index, fault)| {
         let [expected, actual] = fault.describe();
         Err(Error::invalid("msm", format!("base {index}"), expected, actual))
     })
 }
 
-fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> First {
+fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> FirstInvalid {
     bases.par_chunks(CPU_PIECE).enumerate().find_map_first(|(number, bases)| {
         let bytes = C::to_device(bases);
         let points = bases.iter().zip(bytes.chunks_exact(C::AFFINE_BYTES)).enumerate();
@@ -53,21 +53,21 @@ fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> First {
 }
 
 /// Returns the fault of `point`, whose memory is `bytes`.
-fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<Fault> {
+fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointError> {
     if !bytes.chunks_exact(4 * modulus.len()).all(|coefficient| is_below(coefficient, modulus)) {
-        return Some(Fault::NotReduced);
+        return Some(PointError::NotReduced);
     }
-    if !point.lies_on_curve() {
-        return Some(Fault::NotOnCurve);
+    if !point.is_on_curve() {
+        return Some(PointError::NotOnCurve);
     }
-    (!point.lies_in_subgroup()).then_some(Fault::OutsideSubgroup)
+    (!point.is_torsion_free()).then_some(PointError::OutsideSubgroup)
 }
 
 /// Checks a share of `bases` on each of `devices`, concurrently.
-fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(First, Traffic)> {
-    let share = Grid::of_points(bases.len(), devices.len()).piece();
+fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalid, Traffic)> {
+    let share = DeviceMesh::by_points(bases.len(), devices.len()).piece();
     let shares = devices.iter().zip(bases.chunks(share));
-    let parts = side_by_side("check", shares, |(device, bases)| on_device(device, bases));
+    let parts = fan_out("check", shares, |(device, bases)| on_device(device, bases));
     let mut total = (None, Traffic::default());
     for (number, part) in parts.into_iter().enumerate() {
         let (first, traffic) = part?;
@@ -78,7 +78,7 @@ fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(Firs
 }
 
 /// Checks `bases` in chunks on two alternating streams, so that uploads overlap kernels.
-fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(First, Traffic)> {
+fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInvalid, Traffic)> {
     // Half of the free memory is for the two chunks, the other half for other work on the device.
     let most = device.free_memory()? / (4 * C::AFFINE_BYTES as u64);
     let chunk = CHUNK.min(most as usize).min(bases.len()).max(1);
@@ -98,29 +98,29 @@ fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(First, T
 struct Lane {
     stream: Stream,
     points: Buffer,
-    faults: Faults,
-    program: Program,
+    faults: PointErrorBuffer,
+    program: KernelModule,
 }
 
 impl Lane {
     fn new<C: MsmCurve>(device: &Arc<Device>, chunk: usize, chunks: usize) -> Result<Self> {
         let mut stream = device.stream()?;
         let points = stream.allocate(product("msm", "bytes", &[chunk, C::AFFINE_BYTES])?)?;
-        let faults = Faults::new(&mut stream, chunks)?;
-        Ok(Self { stream, points, faults, program: Program::of(Family::Msm, C::NAME)? })
+        let faults = PointErrorBuffer::new(&mut stream, chunks)?;
+        Ok(Self { stream, points, faults, program: KernelModule::of(Family::Msm, C::NAME)? })
     }
 
     /// Queues the check of chunk `number`, the points `bases`.
     fn add<C: MsmCurve>(&mut self, number: usize, bases: &[C]) -> Result<()> {
         self.stream.upload(&self.points, &C::to_device(bases))?;
-        self.stream.mark_start()?;
+        self.stream.begin_timing()?;
         // SAFETY: the buffers have room for a chunk, which `bases` is, and a result for each chunk.
         unsafe { launch(self.program, &mut self.stream, (&self.points, 0..bases.len()), (&self.faults, number))? };
-        self.stream.mark_end()
+        self.stream.end_timing()
     }
 
     /// Waits for its chunks and returns their first fault; chunks that it did not check have none.
-    fn finish(&mut self, chunk: usize) -> Result<(First, Traffic)> {
+    fn finish(&mut self, chunk: usize) -> Result<(FirstInvalid, Traffic)> {
         let first = self.faults.read(&mut self.stream, chunk)?;
         Ok((first, self.stream.traffic()))
     }
@@ -131,13 +131,13 @@ impl Lane {
 /// # Safety
 /// `points` holds points of the program's curve in `range`, and `faults` has an entry `number`.
 pub(super) unsafe fn launch(
-    program: Program,
+    program: KernelModule,
     stream: &mut Stream,
     (points, range): (&Buffer, Range<usize>),
-    (faults, number): (&Faults, usize),
+    (faults, number): (&PointErrorBuffer, usize),
 ) -> Result<()> {
     let numbers = [range.start as u32, range.len() as u32, number as u32].map(Arg::U32);
-    let args = [&numbers[..], &[mem(points), mem(&faults.first)]].concat();
+    let args = [&numbers[..], &[buffer_arg(points), buffer_arg(&faults.first)]].concat();
     // SAFETY: the arguments are those of `points_check`; the caller promises the rest.
     unsafe { program.launch(stream, "points_check", range.len() as u64, GROUP, &args) }
 }

@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 use super::check::{self, CHUNK, GROUP};
-use super::encoded::{EncodedPoints, Expected};
-use super::fault::{Faults, First};
+use super::point_error::{FirstInvalid, PointErrorBuffer};
+use super::points::{EncodedPoints, PointChecks};
 use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::program::{Program, mem};
 use crate::{Error, Result};
 
 /// Uploads `bytes`, points in their curve's uncompressed form ([`MsmCurve::DECODES`]), to the start of `to` and decodes
@@ -19,8 +19,8 @@ use crate::{Error, Result};
 /// - [`Error::Invalid`]: names the first point that fails the checks of `expected`, and why; or devices do not decode
 ///   points of this curve; or the length of `bytes` is no multiple of a point's, or above that of `to`.
 /// - The error of a device that failed.
-pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: Expected) -> Result<()> {
-    refuse(first_fault::<C>(stream, to, bytes, expected, None)?, |number| format!("point {number}"))
+pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: PointChecks) -> Result<()> {
+    fail_on_first_invalid(first_invalid::<C>(stream, to, bytes, expected, None)?, |number| format!("point {number}"))
 }
 
 /// Decodes `range` of the points of `source` to the start of `to`, like [`decode()`]; errors have the source's names.
@@ -36,28 +36,28 @@ pub(super) fn decode_from<C: MsmCurve>(
         let part = range.start * C::AFFINE_BYTES..range.end * C::AFFINE_BYTES;
         let expected = || format!("those of {} points", source.count());
         let bytes = bytes.get(part).ok_or_else(|| Error::invalid("msm", "encoded bytes", expected(), bytes.len()))?;
-        first = first_fault::<C>(stream, to, bytes, source.expected(), abort)?;
+        first = first_invalid::<C>(stream, to, bytes, source.expected(), abort)?;
         Ok(())
     })?;
-    refuse(first, |number| source.name(range.start + number))
+    fail_on_first_invalid(first, |number| source.name(range.start + number))
 }
 
 /// Returns the error of the first invalid point, if there is one.
-pub(super) fn refuse(first: First, name: impl Fn(usize) -> String) -> Result<()> {
+pub(super) fn fail_on_first_invalid(first: FirstInvalid, name: impl Fn(usize) -> String) -> Result<()> {
     first.map_or(Ok(()), |(number, fault)| {
         let [expected, actual] = fault.describe();
         Err(Error::invalid("msm", name(number), expected, actual))
     })
 }
 
-fn first_fault<C: MsmCurve>(
+fn first_invalid<C: MsmCurve>(
     stream: &mut Stream,
     to: &Buffer,
     bytes: &[u8],
-    expected: Expected,
+    expected: PointChecks,
     abort: Abort<'_>,
-) -> Result<First> {
-    if !C::DECODES {
+) -> Result<FirstInvalid> {
+    if !C::HAS_GPU_DECODE {
         return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
     }
     if !bytes.len().is_multiple_of(C::AFFINE_BYTES) || bytes.len() > to.bytes() {
@@ -66,15 +66,15 @@ fn first_fault<C: MsmCurve>(
         return Err(Error::invalid("msm", "encoded bytes", multiple, bytes.len()));
     }
     stream.will_write(to)?;
-    let faults = Faults::new(stream, bytes.len().div_ceil(CHUNK * C::AFFINE_BYTES))?;
+    let faults = PointErrorBuffer::new(stream, bytes.len().div_ceil(CHUNK * C::AFFINE_BYTES))?;
     let mut upload = stream.device().stream()?;
     // The previous owner of the memory may still use it on `stream`.
-    upload.wait_for(&stream.mark()?)?;
+    upload.wait_event(&stream.record_event()?)?;
     for (number, part) in bytes.chunks(CHUNK * C::AFFINE_BYTES).enumerate() {
         check_abort(abort)?;
         let start = number * CHUNK;
         upload.upload_at(to, start * C::AFFINE_BYTES, part)?;
-        stream.wait_for(&upload.mark()?)?;
+        stream.wait_event(&upload.record_event()?)?;
         let range = start..start + part.len() / C::AFFINE_BYTES;
         // SAFETY: the length was checked; there is a result for each chunk.
         unsafe { launch::<C>(stream, (to, range), (&faults, number), expected)? };
@@ -89,19 +89,19 @@ fn first_fault<C: MsmCurve>(
 unsafe fn launch<C: MsmCurve>(
     stream: &mut Stream,
     (points, range): (&Buffer, Range<usize>),
-    (faults, number): (&Faults, usize),
-    expected: Expected,
+    (faults, number): (&PointErrorBuffer, usize),
+    expected: PointChecks,
 ) -> Result<()> {
-    let program = Program::of(Family::Msm, C::NAME)?;
+    let program = KernelModule::of(Family::Msm, C::NAME)?;
     let not_infinity = u32::from(expected.not_infinity);
     let numbers = [range.start as u32, range.len() as u32, number as u32, not_infinity].map(Arg::U32);
-    let args = [&numbers[..], &[mem(points), mem(&faults.first)]].concat();
-    stream.mark_start()?;
+    let args = [&numbers[..], &[buffer_arg(points), buffer_arg(&faults.first)]].concat();
+    stream.begin_timing()?;
     // SAFETY: the arguments are those of `points_decode`; the caller promises the rest.
     unsafe { program.launch(stream, "points_decode", range.len() as u64, GROUP, &args)? };
     if expected.in_subgroup {
         // SAFETY: the caller's promise holds, and the range now holds points; those with a fault are infinity.
         unsafe { check::launch(program, stream, (points, range), (faults, number))? };
     }
-    stream.mark_end()
+    stream.end_timing()
 }

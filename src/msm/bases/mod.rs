@@ -2,17 +2,17 @@
 
 mod check;
 mod decode;
-mod encoded;
-mod fault;
-mod file;
-mod held;
+mod host;
 mod mapped;
+mod mapped_file;
+mod point_error;
+mod points;
 mod table;
 
 pub(crate) use check::check;
 pub use decode::decode;
-pub use encoded::{EncodedPoints, Expected, Points};
-pub use file::{FilePoints, PointName};
-pub(super) use held::Held;
+pub(super) use host::HostBases;
 pub use mapped::MappedFile;
-pub(super) use table::{Table, problem, resident};
+pub use mapped_file::{FilePoints, PointName};
+pub use points::{BasePoints, EncodedPoints, PointChecks};
+pub(super) use table::{BaseTable, problem, resident};

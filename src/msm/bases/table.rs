@@ -4,18 +4,18 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::decode::decode_from;
-use super::encoded::EncodedPoints;
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, UPLOAD_PIECE, check_abort};
+use super::points::EncodedPoints;
+use crate::backend::{ABORT_CHECK_BYTES, Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::msm::options::Options;
-use crate::msm::plan::{Need, Plan, Problem};
-use crate::program::{Program, mem};
+use crate::msm::plan::{Plan, PlanInput, Workload};
 use crate::{Error, Result};
 
 /// Holds the bases of one device: copy k of base i, 2^(k·shift)·P, is at k·points + i.
 #[derive(Debug)]
-pub(crate) struct Table {
+pub(crate) struct BaseTable {
     pub buffer: Buffer,
     pub points: usize,
     pub copies: u32,
@@ -24,13 +24,13 @@ pub(crate) struct Table {
 }
 
 /// Selects the source of a table's bases.
-pub(crate) enum Origin<'a, C> {
+pub(crate) enum BaseSource<'a, C> {
     Memory(&'a [C]),
     /// A range of encoded points.
     Encoded(&'a dyn EncodedPoints<C>, Range<usize>),
 }
 
-impl<C: MsmCurve> Origin<'_, C> {
+impl<C: MsmCurve> BaseSource<'_, C> {
     fn len(&self) -> usize {
         match self {
             Self::Memory(bases) => bases.len(),
@@ -46,18 +46,18 @@ impl<C: MsmCurve> Origin<'_, C> {
     }
 }
 
-impl Table {
+impl BaseTable {
     /// Uploads `bases`, polling `abort` between pieces, and computes their copies.
     pub fn new<C: MsmCurve>(
         device: &Arc<Device>,
-        bases: Origin<'_, C>,
+        bases: BaseSource<'_, C>,
         options: &Options,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
             let problem = resident::<C>(device, points, options);
-            let plan = Plan::new(Problem { copies, ..problem });
+            let plan = Plan::new(PlanInput { copies, ..problem });
             (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
         }
         if (points as u64) * u64::from(copies) >= 1 << 31 {
@@ -68,17 +68,17 @@ impl Table {
         bases.upload(&mut stream, &buffer, abort)?;
         let table = Self { buffer, points, copies, window };
         table.copy::<C>(&mut stream, shift)?;
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         Ok(table)
     }
 
     /// Queues the copies: each is the previous one doubled `shift` times.
     fn copy<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
-        let program = Program::of(Family::Msm, C::NAME)?;
+        let program = KernelModule::of(Family::Msm, C::NAME)?;
         let points = self.points as u32;
         for copy in 1..self.copies {
             let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
-            let args = [&numbers[..], &[mem(&self.buffer)]].concat();
+            let args = [&numbers[..], &[buffer_arg(&self.buffer)]].concat();
             // SAFETY: the arguments are those of `msm_double_bases`; the table holds `copies` · `points` points.
             unsafe { program.launch(stream, "msm_double_bases", u64::from(points), 128, &args)? };
         }
@@ -88,7 +88,7 @@ impl Table {
 
 /// Uploads `bases` to the start of `buffer`, polling `abort` between pieces.
 fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort: Abort<'_>) -> Result<()> {
-    let piece = UPLOAD_PIECE / C::AFFINE_BYTES;
+    let piece = ABORT_CHECK_BYTES / C::AFFINE_BYTES;
     for (number, bases) in bases.chunks(piece).enumerate() {
         check_abort(abort)?;
         stream.upload_at(buffer, number * piece * C::AFFINE_BYTES, &C::to_device(bases))?;
@@ -97,19 +97,27 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort:
 }
 
 /// Returns the problem of `points` bases, yet to be uploaded, times scalars of full length on the device.
-pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> Problem {
-    let need = Need::alone(points, C::SCALAR_BITS);
-    Problem { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
+pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> PlanInput {
+    let need = Workload::single(points, C::SCALAR_BITS);
+    PlanInput { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
 
 /// Returns the problem of multiplying the bases of `table`, or bases in host memory if there is none.
-pub(crate) fn problem<C: MsmCurve>(device: &Device, table: Option<&Table>, need: Need, options: &Options) -> Problem {
+pub(crate) fn problem<C: MsmCurve>(
+    device: &Device,
+    table: Option<&BaseTable>,
+    need: Workload,
+    options: &Options,
+) -> PlanInput {
     let made_for = table.map_or(0, |table| table.window);
-    Problem {
+    PlanInput {
         points: need.points,
         scalar_bits: need.bits,
         full_bits: C::SCALAR_BITS,
-        half_bits: Program::of(Family::Msm, C::NAME).ok().and_then(Program::halves).map_or(0, |halves| halves.bits),
+        half_bits: KernelModule::of(Family::Msm, C::NAME)
+            .ok()
+            .and_then(KernelModule::halves)
+            .map_or(0, |halves| halves.bits),
         halved: options.halved,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: table.is_some(),

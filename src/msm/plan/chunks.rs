@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::costs::{Costs, UPLOAD};
-use super::layout::Plan;
-use super::problem::Problem;
+use super::cost_constants::{Costs, UPLOAD};
+use super::plan::Plan;
+use super::problem::PlanInput;
 
 /// Maximum number of shorter chunks at the start, if bases come from the host.
-const RAMP: usize = 6;
+const MAX_RAMP_CHUNKS: usize = 6;
 /// Points uploaded while kernels wait for each other, which takes as long for few points as for many.
 const START: usize = 3 << 16;
 /// Of many points, `1/VISITED` are uploaded while kernels visit each bucket: the more points, the more buckets.
@@ -15,27 +15,28 @@ const VISITED: usize = 128;
 /// Batched affine additions that take as long as all kernels of a chunk do for a point.
 const ADDITIONS: u64 = 15;
 /// Returns the number of points that are uploaded while the kernels process a hundred.
-fn uploaded(problem: &Problem) -> usize {
+fn uploaded(problem: &PlanInput) -> usize {
     let kernels = ADDITIONS * Costs::of(problem.affine_bytes).affine * u64::from(problem.vectors);
     (100 * kernels / (UPLOAD * problem.input_bytes(1)).max(1)).clamp(100, 400) as usize
 }
 
 /// Returns the number of points that are uploaded in the minimum time of a chunk, however short it is.
-pub(super) fn start(problem: &Problem) -> usize {
+pub(super) fn start(problem: &PlanInput) -> usize {
     START.max(problem.points / VISITED)
 }
 
 /// Returns the lengths of the shorter chunks before the first whole one, from the last to the first; none if bases are
 /// resident. Nothing hides the first chunk's upload, so it is short. The kernels of each chunk take as long as the
 /// upload of the next.
-fn all_early(problem: &Problem, chunk: usize) -> impl Iterator<Item = usize> + use<> {
-    let (uploaded, start, most) = (uploaded(problem), start(problem), if problem.resident { 0 } else { RAMP });
+fn all_early(problem: &PlanInput, chunk: usize) -> impl Iterator<Item = usize> + use<> {
+    let (uploaded, start, most) =
+        (uploaded(problem), start(problem), if problem.resident { 0 } else { MAX_RAMP_CHUNKS });
     let before = move |length: &usize| Some(length.saturating_sub(start) * 100 / uploaded);
     std::iter::successors(before(&chunk), before).take(most)
 }
 
 /// Returns the lengths of the shorter chunks that gain more than they cost, and leave half a chunk for whole ones.
-fn early(problem: &Problem, chunk: usize) -> Vec<usize> {
+fn ramp_up_chunks(problem: &PlanInput, chunk: usize) -> Vec<usize> {
     let left = if chunk < problem.points { problem.points - chunk / 2 } else { 0 };
     let start = start(problem);
     let running = |sum: &mut usize, length: usize| {
@@ -48,13 +49,13 @@ fn early(problem: &Problem, chunk: usize) -> Vec<usize> {
 impl Plan {
     /// Returns the chunk length for `whole` whole chunks. Only the first ones are shorter, if bases come from the host:
     /// a short chunk at the end would have all the bands of a whole one.
-    pub(super) fn chunk_of(problem: &Problem, whole: usize) -> usize {
+    pub(super) fn chunk_of(problem: &PlanInput, whole: usize) -> usize {
         let even = problem.points.div_ceil(whole).max(1);
         let of = |chunk: usize, most: usize| whole * chunk + all_early(problem, chunk).take(most).sum::<usize>();
         let end = u32::try_from(even).unwrap_or(u32::MAX);
         let with = |most: usize| 1 + largest_below(end, |chunk| of(chunk as usize, most) < problem.points) as usize;
-        let worth_it = |(most, chunk): &(usize, usize)| early(problem, *chunk).len() >= *most;
-        (1..=RAMP).rev().map(|most| (most, with(most))).find(worth_it).map_or(even, |(_, chunk)| chunk)
+        let worth_it = |(most, chunk): &(usize, usize)| ramp_up_chunks(problem, *chunk).len() >= *most;
+        (1..=MAX_RAMP_CHUNKS).rev().map(|most| (most, with(most))).find(worth_it).map_or(even, |(_, chunk)| chunk)
     }
 
     /// Returns the number of chunks after the first, shorter ones.
@@ -65,10 +66,10 @@ impl Plan {
     /// Returns each length of chunks, in order, with the number of consecutive chunks that have it. The last chunk may
     /// be shorter.
     pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
-        let early = early(&self.problem, self.chunk);
-        let rest = self.problem.points - early.iter().sum::<usize>();
+        let ramp_up_chunks = ramp_up_chunks(&self.problem, self.chunk);
+        let rest = self.problem.points - ramp_up_chunks.iter().sum::<usize>();
         let whole = rest.div_ceil(self.chunk.max(1)).max(1);
-        early.into_iter().rev().map(|length| (length, 1)).chain([(rest.div_ceil(whole), whole as u64)])
+        ramp_up_chunks.into_iter().rev().map(|length| (length, 1)).chain([(rest.div_ceil(whole), whole as u64)])
     }
 
     /// Returns the range of points of each chunk.
@@ -84,7 +85,7 @@ impl Plan {
     }
     /// Returns the time of all chunks if their kernels alone take `kernels`. A chunk starts once it is uploaded and the
     /// previous one has ended.
-    pub(super) fn behind_uploads(&self, kernels: u64) -> u64 {
+    pub(super) fn overlapped_time(&self, kernels: u64) -> u64 {
         let weight = |points: usize| (points + start(&self.problem)) as u128;
         let lengths: Vec<_> = self.lengths().collect();
         let all: u128 = lengths.iter().map(|(points, count)| u128::from(*count) * weight(*points)).sum();

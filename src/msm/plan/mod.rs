@@ -2,27 +2,27 @@
 //! computes sizes only and uses no device. Callers pass in the device's properties that a plan depends on, such as its
 //! compute units and its free memory.
 
-mod bands;
+mod batching;
 mod chunks;
-mod costs;
-mod cut;
-mod grid;
-mod groups;
-mod joins;
-mod layout;
-mod model;
+mod cost_constants;
+mod cost_model;
+mod mesh;
+mod passes;
+mod plan;
 mod problem;
 mod search;
 mod segments;
+mod sizes;
 mod split;
 #[cfg(test)]
 pub(super) mod tests;
+mod window_groups;
 mod windows;
 
-pub(super) use cut::{Band, Cut};
-pub(super) use grid::{Grid, Windows};
-pub(crate) use joins::even;
-pub(super) use joins::{IN_FLIGHT, MOST_JOINED, best_joined, in_flight};
-pub(super) use layout::Plan;
-pub(super) use problem::{Need, Problem};
-pub(super) use split::{Split, cheapest, divisors};
+pub(crate) use batching::balanced_len;
+pub(super) use batching::{IN_FLIGHT, MAX_BATCH, best_batch_size, max_in_flight};
+pub(super) use mesh::{DeviceMesh, WindowAssignment};
+pub(super) use plan::Plan;
+pub(super) use problem::{PlanInput, Workload};
+pub(super) use sizes::{MatrixSizes, WindowRange};
+pub(super) use split::{Sharding, argmin_cost, divisors};

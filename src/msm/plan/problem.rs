@@ -1,13 +1,13 @@
 //! The input of a plan: a multiplication and its device.
 
-use super::grid::Windows;
+use super::mesh::WindowAssignment;
 
 /// Limits windows to 19 bits if GLV is used: a bucket then has two rows.
 const MAX_HALVED_WINDOW: u32 = 19;
 
 /// Holds all properties of a multiplication and of its device that sizes depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Problem {
+pub(crate) struct PlanInput {
     pub points: usize,
     /// Bits of the scalars at hand, and of those that precomputed multiples are made for.
     pub scalar_bits: u32,
@@ -39,14 +39,14 @@ pub(crate) struct Problem {
     /// Whether an abort hook is set.
     pub abortable: bool,
     /// Windows that the device computes; some of them only if bases have no copies.
-    pub own: Windows,
+    pub own: WindowAssignment,
 }
 
-impl Problem {
+impl PlanInput {
     /// Returns whether GLV can be used with windows of `c` bits: scalars have full length, and the device computes all
     /// windows of bases without copies.
-    pub(super) fn can_be_halved(&self, c: u32) -> bool {
-        let all = self.copies == 1 && self.own == Windows::Group(1);
+    pub(super) fn can_use_glv(&self, c: u32) -> bool {
+        let all = self.copies == 1 && self.own == WindowAssignment::WindowGroup(1);
         all && self.half_bits > 0 && self.scalar_bits == self.full_bits && c <= MAX_HALVED_WINDOW
     }
 
@@ -59,14 +59,14 @@ impl Problem {
 
     /// Returns both choices of using GLV with windows of `c` bits, or the only one that is possible or wanted.
     pub(super) fn halvings(self, c: u32) -> impl Iterator<Item = bool> {
-        let wanted = if self.can_be_halved(c) { self.halved } else { Some(false) };
+        let wanted = if self.can_use_glv(c) { self.halved } else { Some(false) };
         [false, true].into_iter().filter(move |halved| wanted.is_none_or(|wanted| wanted == *halved))
     }
 }
 
 /// Holds the properties of a request that a plan depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Need {
+pub(crate) struct Workload {
     pub points: usize,
     pub bits: u32,
     pub on_device: bool,
@@ -80,14 +80,14 @@ pub(crate) struct Need {
     pub at_once: u32,
     pub abortable: bool,
     /// Windows that the device computes.
-    pub own: Windows,
+    pub own: WindowAssignment,
 }
 
-impl Need {
+impl Workload {
     /// Returns the need of one vector of `points` scalars of `bits` bits on the devices, which has a device's memory to
     /// itself.
-    pub fn alone(points: usize, bits: u32) -> Self {
-        let own = Windows::Group(1);
+    pub fn single(points: usize, bits: u32) -> Self {
+        let own = WindowAssignment::WindowGroup(1);
         Self { points, bits, on_device: true, vectors: 1, joined: false, lanes: 1, at_once: 1, abortable: false, own }
     }
 }

@@ -1,10 +1,10 @@
 //! Searches for the plan that is fastest by the model.
 
 use super::chunks::{largest_below, start};
-use super::costs::MATRIX;
-use super::grid::Windows;
-use super::layout::Plan;
-use super::problem::Problem;
+use super::cost_constants::MATRIX;
+use super::mesh::WindowAssignment;
+use super::plan::Plan;
+use super::problem::PlanInput;
 use crate::msm::options::MAX_WINDOW;
 
 /// Maximum points of a chunk whose bases come from the host, since nothing hides the upload of the first chunk's first
@@ -37,7 +37,7 @@ const MAX_LEVELS: u32 = 4;
 
 impl Plan {
     /// Returns the plan that is fastest with unlimited memory.
-    pub fn new(problem: Problem) -> Self {
+    pub fn new(problem: PlanInput) -> Self {
         let chunks = Self::largest_chunks(problem).into_iter();
         let plan = chunks.fold(None, |best, chunk| Self::with_chunk(problem, chunk, u64::MAX, best));
         plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
@@ -45,7 +45,7 @@ impl Plan {
 
     /// Returns the fastest plan if it fits into `free` bytes, else the cheapest by the model of those that fit. If none
     /// fits, returns the bytes that the smallest needs.
-    pub fn fit(problem: Problem, free: u64) -> Result<Self, u64> {
+    pub fn fit(problem: PlanInput, free: u64) -> Result<Self, u64> {
         let best = Self::new(problem);
         if best.bytes() <= free {
             return Ok(best);
@@ -62,7 +62,7 @@ impl Plan {
     }
 
     /// Returns the largest chunks that the model compares.
-    fn largest_chunks(problem: Problem) -> Vec<usize> {
+    fn largest_chunks(problem: PlanInput) -> Vec<usize> {
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take only a part of the time.
@@ -81,16 +81,16 @@ impl Plan {
         chunks
     }
 
-    fn smallest(problem: Problem) -> Self {
+    fn smallest(problem: PlanInput) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
         let widths = problem.own.widths().unwrap_or((window, true));
-        let halved = problem.can_be_halved(widths.0) && problem.halved == Some(true);
+        let halved = problem.can_use_glv(widths.0) && problem.halved == Some(true);
         let plan = Self::with_widths(problem, MIN_CHUNK, widths, 0, halved);
         if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
     /// Returns the fastest plan with chunks of `chunk` points that fits, or `best` if none is faster; with its cost.
-    fn with_chunk(problem: Problem, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
+    fn with_chunk(problem: PlanInput, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
         let least = MATRIX * problem.points.div_ceil(chunk) as u64;
         if best.is_some_and(|(cost, _)| cost <= least) {
             return best;
@@ -118,7 +118,7 @@ impl Plan {
             return best;
         }
         let fits = AFFINE_TILES.iter().position(|tile| of(*tile).is_possible(free)).unwrap_or(AFFINE_TILES.len() - 1);
-        let fitting = AFFINE_TILES[..=fits].iter().filter_map(|tile| of(*tile).in_bands_that_fit(free));
+        let fitting = AFFINE_TILES[..=fits].iter().filter_map(|tile| of(*tile).with_fitting_bands(free));
         best.into_iter().chain(fitting.map(|plan| (plan.cost(), plan))).min_by_key(|(cost, _)| *cost)
     }
 
@@ -127,7 +127,7 @@ impl Plan {
     }
 
     /// Returns this plan in the fewest bands that fit, each of as many sets; `None` if no number of bands fits.
-    fn in_bands_that_fit(self, free: u64) -> Option<Self> {
+    fn with_fitting_bands(self, free: u64) -> Option<Self> {
         let of = |band: u32| Self { band, ..self };
         if self.is_possible(free) {
             return Some(self);
@@ -140,7 +140,7 @@ impl Plan {
     /// Returns the plan in windows of `c` bits. If `narrow`, as many of them as possible have one bit less. That gives
     /// fewer buckets but longer rows, which a multiplication of few points waits for.
     pub(super) fn with_widths(
-        problem: Problem,
+        problem: PlanInput,
         chunk: usize,
         (c, narrow): (u32, bool),
         levels: u32,
@@ -152,14 +152,14 @@ impl Plan {
         let windows = bits.div_ceil(c);
         let sets = (most + 1).div_ceil(c).div_ceil(problem.copies).min(windows);
         // Precomputed multiples belong to windows of equal width.
-        let wide = if narrow && problem.copies == 1 { fewest_wide(bits, c, windows) } else { sets };
+        let wide = if narrow && problem.copies == 1 { min_wide_windows(bits, c, windows) } else { sets };
         let (segment, skip, until) = (1 << (c - 1), 0, problem.points);
         let all = Self {
             problem,
             chunk,
             c,
-            wide,
-            halved,
+            wide_windows: wide,
+            glv: halved,
             windows,
             sets,
             first_set: 0,
@@ -173,8 +173,8 @@ impl Plan {
             quads: true,
         };
         match problem.own {
-            Windows::Group(groups) => all.of_sets(all.dearest_group(groups)),
-            Windows::Agreed(group) => all.of_sets(group.sets()),
+            WindowAssignment::WindowGroup(groups) => all.restrict_to(all.most_expensive_group(groups)),
+            WindowAssignment::Agreed(group) => all.restrict_to(group.sets()),
         }
     }
 
@@ -185,11 +185,11 @@ impl Plan {
 
     /// Returns whether 31 bits can number a band's slots.
     fn counts_in_32_bits(&self) -> bool {
-        self.room().slots[0] < 1 << 31
+        self.buffer_sizes().slots[0] < 1 << 31
     }
 }
 
 /// Returns how many windows need `c` bits for `bits` in all, if the others have one less; the first one always has `c`.
-fn fewest_wide(bits: u32, c: u32, windows: u32) -> u32 {
+fn min_wide_windows(bits: u32, c: u32, windows: u32) -> u32 {
     bits.saturating_sub(windows * (c - 1)).max(1)
 }

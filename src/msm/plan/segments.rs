@@ -1,12 +1,12 @@
 //! Cuts buckets into segments for the reduction, and numbers the sums that it leaves for the host.
 
-use super::costs::{Costs, UNITS};
-use super::layout::Plan;
+use super::cost_constants::{Costs, UNITS};
+use super::plan::Plan;
 
 /// Shortest segment: the work after it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
 /// Longest segment of one work-item: longer ones have been slower, however many of them there were.
-const LONGEST: u64 = 64;
+const MAX_SEGMENT: u64 = 64;
 /// Totals that one group of `msm_sum_bits` sums.
 const PART: u32 = 64;
 
@@ -23,7 +23,7 @@ impl Plan {
         let at_once = |buckets: u64, most: u64| buckets.div_ceil(most).next_power_of_two().max(MIN_SEGMENT);
         let by_quads = of(at_once(places, costs.quads(units)), true);
         let least = at_once(rows, costs.items(units));
-        let by_items = [least, 2 * least].map(|length| of(length.min(LONGEST), false));
+        let by_items = [least, 2 * least].map(|length| of(length.min(MAX_SEGMENT), false));
         by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
     }
 
@@ -33,8 +33,8 @@ impl Plan {
         let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
         let (count, longest) = (u64::from(self.all_segments()), u64::from(self.segment));
         let chains = match self.quads {
-            true => costs.by_quads(count, longest, units),
-            false => costs.by_items(count, longest, u64::from(self.all_rows()), units),
+            true => costs.quad_segments_cost(count, longest, units),
+            false => costs.scalar_segments_cost(count, longest, u64::from(self.all_rows()), units),
         };
         chains * units / UNITS + costs.sums(count, u64::from(self.segment_bits()))
     }
@@ -76,13 +76,13 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Problem;
+    use super::super::PlanInput;
     use super::super::tests::problem;
     use super::*;
 
     fn reduced(log_n: u32, affine_bytes: u64, vectors: u32, window: u32) -> Plan {
-        let one = Problem { affine_bytes, window, halved: Some(false), ..problem(1 << log_n, true) };
-        Plan::new(Problem { vectors, joined: vectors, ..one })
+        let one = PlanInput { affine_bytes, window, halved: Some(false), ..problem(1 << log_n, true) };
+        Plan::new(PlanInput { vectors, joined: vectors, ..one })
     }
 
     /// Compares with measurements on an H200 (benches/notes/msm.md, section 23): work-items per segment, and lengths of
@@ -115,7 +115,7 @@ mod tests {
     fn narrow_windows_take_no_longer() {
         for (affine_bytes, c) in [64, 96, 128, 192].into_iter().flat_map(|bytes| (4..=20).map(move |c| (bytes, c))) {
             for (compute_units, vectors) in [(2, 1), (132, 1), (132, 6)] {
-                let problem = Problem { affine_bytes, compute_units, vectors, joined: vectors, ..problem(60, true) };
+                let problem = PlanInput { affine_bytes, compute_units, vectors, joined: vectors, ..problem(60, true) };
                 let [narrow, wide] = [true, false].map(|narrow| Plan::with_widths(problem, 60, (c, narrow), 0, false));
                 assert!(narrow.reduction() <= wide.reduction(), "{narrow:?} against {wide:?}");
             }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::grid::{Grid, Group, Windows};
-use super::layout::Plan;
+use super::mesh::{DeviceMesh, WindowAssignment, WindowGroup};
+use super::plan::Plan;
 
 /// Minimum gain of more groups of windows, `1/MIN_GAIN` of the time by the model: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;
@@ -11,43 +11,45 @@ const MIN_GAIN: u64 = 128;
 /// Describes each device's share of one vector: its windows, and its points by a mesh that may have smaller pieces than
 /// the bases' mesh.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Split {
-    pub grid: Grid,
+pub(crate) struct Sharding {
+    pub grid: DeviceMesh,
     /// The groups of windows; empty if every device computes all.
-    groups: Vec<Group>,
+    groups: Vec<WindowGroup>,
 }
 
-impl Split {
+impl Sharding {
     /// Returns the windows of `device`.
-    pub fn own(&self, device: usize) -> Windows {
-        self.groups.get(device % self.grid.groups).map_or(Windows::Group(1), |group| Windows::Agreed(*group))
+    pub fn assignment(&self, device: usize) -> WindowAssignment {
+        self.groups
+            .get(device % self.grid.groups)
+            .map_or(WindowAssignment::WindowGroup(1), |group| WindowAssignment::Agreed(*group))
     }
 
     /// Returns the range of the `points` points that `device` computes; empty if it has no window.
     pub fn points(&self, device: usize, points: usize) -> Range<usize> {
-        match self.own(device) {
-            Windows::Agreed(group) if group.sets().is_empty() => 0..0,
+        match self.assignment(device) {
+            WindowAssignment::Agreed(group) if group.sets().is_empty() => 0..0,
             _ => self.grid.held(device, points),
         }
     }
 
     /// Returns the split by points alone.
-    pub fn of_points(grid: Grid) -> Self {
-        Self { grid: grid.in_groups_of(1), groups: Vec::new() }
+    pub fn of_points(grid: DeviceMesh) -> Self {
+        Self { grid: grid.with_groups(1), groups: Vec::new() }
     }
 
     /// Returns the split by `groups` groups of the windows of `plan`.
-    pub fn agreed(grid: Grid, groups: usize, plan: &Plan) -> Self {
-        let (widths, of) = ((plan.c, plan.wide < plan.sets), groups as u32);
+    pub fn agreed(grid: DeviceMesh, groups: usize, plan: &Plan) -> Self {
+        let (widths, of) = ((plan.c, plan.wide_windows < plan.sets), groups as u32);
         let groups_of_windows = if groups == 1 { Vec::new() } else { plan.groups(of) };
-        let group = |sets: Range<u32>| Group { widths, from: sets.start, to: sets.end, of };
-        Self { grid: grid.in_groups_of(groups), groups: groups_of_windows.into_iter().map(group).collect() }
+        let group = |sets: Range<u32>| WindowGroup { widths, from: sets.start, to: sets.end, of };
+        Self { grid: grid.with_groups(groups), groups: groups_of_windows.into_iter().map(group).collect() }
     }
 }
 
 /// Returns, of ascending numbers of groups, the one whose plan costs least, or a smaller one if more groups gain
 /// little.
-pub(crate) fn cheapest(
+pub(crate) fn argmin_cost(
     candidates: impl Iterator<Item = usize>,
     plan: impl Fn(usize) -> Option<Plan>,
 ) -> Option<(usize, Plan)> {

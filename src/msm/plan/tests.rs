@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use super::bands::MAX_PIECE;
 use super::chunks::start;
-use super::costs::UPLOAD;
+use super::cost_constants::UPLOAD;
+use super::passes::MAX_PIECE;
 use super::search::MIN_WINDOW;
-use super::{Band, Plan, Problem, Windows};
+use super::{Plan, PlanInput, WindowAssignment, WindowRange};
 use crate::msm::options::MAX_WINDOW;
 
-pub(crate) fn problem(points: usize, resident: bool) -> Problem {
+pub(crate) fn problem(points: usize, resident: bool) -> PlanInput {
     let (scalar_bits, full_bits, affine_bytes, copies) = (255, 255, 96, 1);
     let (window, rounds, compute_units, scalars_resident) = (0, None, 132, resident);
     let (half_bits, halved) = (127, None);
-    Problem {
+    PlanInput {
         points,
         scalar_bits,
         full_bits,
@@ -31,7 +31,7 @@ pub(crate) fn problem(points: usize, resident: bool) -> Problem {
         lanes: 1,
         at_once: 1,
         abortable: false,
-        own: Windows::Group(1),
+        own: WindowAssignment::WindowGroup(1),
     }
 }
 
@@ -40,8 +40,8 @@ pub(super) fn in_groups() -> impl Iterator<Item = (u32, Plan)> {
     let sizes = (1..=27).step_by(2).flat_map(|log_n| [64, 96, 192].map(|affine_bytes| (log_n, affine_bytes)));
     let problems = sizes.flat_map(|size| (1..=5).map(move |groups| (size, groups)));
     problems.map(|((log_n, affine_bytes), groups)| {
-        let own = Windows::Group(groups);
-        (groups, Plan::new(Problem { affine_bytes, own, ..problem(1 << log_n, true) }))
+        let own = WindowAssignment::WindowGroup(groups);
+        (groups, Plan::new(PlanInput { affine_bytes, own, ..problem(1 << log_n, true) }))
     })
 }
 
@@ -49,8 +49,8 @@ pub(super) fn in_groups() -> impl Iterator<Item = (u32, Plan)> {
 fn plans_hold_what_they_promise() {
     for points in (0..28).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
         for (scalar_bits, resident) in [(64, true), (254, false), (255, true), (255, false)] {
-            let plan = Plan::new(Problem { scalar_bits, ..problem(points.max(1), resident) });
-            let bits = if plan.halved { 128 } else { scalar_bits };
+            let plan = Plan::new(PlanInput { scalar_bits, ..problem(points.max(1), resident) });
+            let bits = if plan.glv { 128 } else { scalar_bits };
             assert!(plan.first_bit(plan.windows) >= bits, "the carry of the top digit has room");
             for band in plan.bands(plan.chunk) {
                 let cut = plan.cut(plan.chunk.min(points), band);
@@ -64,7 +64,7 @@ fn plans_hold_what_they_promise() {
 
 /// Returns plans of every width for scalars of `scalar_bits` bits; the carry takes one more.
 fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = Plan> {
-    let problem = Problem { scalar_bits, copies, ..problem(1 << 12, true) };
+    let problem = PlanInput { scalar_bits, copies, ..problem(1 << 12, true) };
     (MIN_WINDOW..=MAX_WINDOW).map(move |c| Plan::with_widths(problem, 1 << 12, (c, true), 0, false))
 }
 
@@ -72,26 +72,26 @@ fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = Plan> {
 #[test]
 fn windows_of_many_points_are_narrow() {
     let narrow = |log_n: u32| {
-        let plan = Plan::new(Problem { window: 19, halved: Some(false), ..problem(1 << log_n, true) });
-        plan.sets - plan.wide
+        let plan = Plan::new(PlanInput { window: 19, halved: Some(false), ..problem(1 << log_n, true) });
+        plan.sets - plan.wide_windows
     };
     assert_eq!((narrow(24), narrow(26)), (11, 11));
-    let few = Plan::new(Problem { window: 10, ..problem(1 << 14, true) });
-    assert_eq!(few.wide, few.sets, "{few:?}");
+    let few = Plan::new(PlanInput { window: 10, ..problem(1 << 14, true) });
+    assert_eq!(few.wide_windows, few.sets, "{few:?}");
 }
 
 #[test]
 fn no_more_windows_are_wide_than_needed() {
     for bits in 0..=254 {
         for plan in of_every_width(bits, 1) {
-            let (narrow, held) = (plan.sets - plan.wide, plan.first_bit(plan.windows));
-            assert_eq!(held, plan.wide * plan.c + narrow * (plan.c - 1), "{plan:?}");
-            assert!(held > bits && (plan.wide == 1 || held == bits + 1), "{bits} bits: {plan:?}");
+            let (narrow, held) = (plan.sets - plan.wide_windows, plan.first_bit(plan.windows));
+            assert_eq!(held, plan.wide_windows * plan.c + narrow * (plan.c - 1), "{plan:?}");
+            assert!(held > bits && (plan.wide_windows == 1 || held == bits + 1), "{bits} bits: {plan:?}");
         }
-        assert!(of_every_width(bits, 3).all(|plan| plan.wide == plan.sets), "multiples are of equal windows");
+        assert!(of_every_width(bits, 3).all(|plan| plan.wide_windows == plan.sets), "multiples are of equal windows");
     }
     let plan = of_every_width(255, 1).last().expect("20 bits");
-    assert_eq!((plan.wide, plan.sets, plan.rows()), (8, 13, (8 << 19) + (5 << 18)));
+    assert_eq!((plan.wide_windows, plan.sets, plan.rows()), (8, 13, (8 << 19) + (5 << 18)));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn bases_from_the_host_come_in_growing_chunks() {
 #[test]
 fn chunks_grow_as_kernels_hide_uploads() {
     let of = |affine_bytes, vectors| {
-        let lengths = Plan::new(Problem { affine_bytes, vectors, ..problem(1 << 24, false) });
+        let lengths = Plan::new(PlanInput { affine_bytes, vectors, ..problem(1 << 24, false) });
         let lengths: Vec<usize> = lengths.chunks().map(|range| range.len()).collect();
         lengths[2] - lengths[1]
     };
@@ -175,11 +175,11 @@ fn kernels_wait_for_uploads() {
         let plan = Plan::new(problem(1 << log_n, false));
         let upload = |points: usize| UPLOAD * 128 * points as u64;
         let (first, all) = (upload(plan.chunks().next().expect("a chunk").len()), upload(1 << log_n));
-        assert_eq!(plan.behind_uploads(0), all, "{plan:?}");
-        assert!(plan.behind_uploads(100 * all).abs_diff(100 * all + first) < 100, "{plan:?}");
-        assert!(plan.behind_uploads(all / 100) <= all + all / 100, "{plan:?}");
+        assert_eq!(plan.overlapped_time(0), all, "{plan:?}");
+        assert!(plan.overlapped_time(100 * all).abs_diff(100 * all + first) < 100, "{plan:?}");
+        assert!(plan.overlapped_time(all / 100) <= all + all / 100, "{plan:?}");
         let resident = Plan::new(problem(1 << log_n, true));
-        assert_eq!(resident.behind_uploads(all), all, "{resident:?}");
+        assert_eq!(resident.overlapped_time(all), all, "{resident:?}");
     }
 }
 
@@ -188,8 +188,9 @@ fn kernels_wait_for_uploads() {
 fn streams_take_the_fastest_of_the_plans_that_were_forced() {
     for (log_n, gib, expected) in [(23, 1, (16, 3, 14)), (24, 4, (17, 4, 8)), (24, 8, (19, 4, 7)), (25, 8, (19, 4, 9))]
     {
-        let plan = Plan::fit(problem(1 << log_n, false), crate::backend::usable(gib << 30)).expect("chunks fit");
-        assert!(!plan.halved, "{plan:?}");
+        let plan =
+            Plan::fit(problem(1 << log_n, false), crate::backend::plannable_bytes(gib << 30)).expect("chunks fit");
+        assert!(!plan.glv, "{plan:?}");
         assert_eq!((plan.c, plan.levels, plan.chunks().count()), expected, "{plan:?}");
     }
 }
@@ -203,15 +204,19 @@ fn short_chunks_take_fewer_rounds_and_bands() {
         let shapes: Vec<_> = plan.chunks().map(|range| plan.shape(range.len())).collect();
         assert!(shapes.is_sorted_by_key(|shape| shape.levels) && shapes[0].levels < plan.levels, "{shapes:?}");
         assert!(shapes.iter().all(|shape| shape.band >= plan.band), "{shapes:?} of {plan:?}");
-        let whole = plan.cut(plan.chunk, Band { from: 0, to: plan.band });
-        assert!(plan.room().first_bytes == whole.first_bytes(), "{:?} for {whole:?}", plan.room());
+        let whole = plan.cut(plan.chunk, WindowRange { from: 0, to: plan.band });
+        assert!(
+            plan.buffer_sizes().entries_or_sums_bytes == whole.entries_or_sums_bytes(),
+            "{:?} for {whole:?}",
+            plan.buffer_sizes()
+        );
     }
 }
 
 #[test]
 fn what_may_be_aborted_comes_in_short_chunks() {
     for affine_bytes in [64, 96, 128, 192] {
-        let problem = Problem { affine_bytes, abortable: true, ..problem(1 << 26, true) };
+        let problem = PlanInput { affine_bytes, abortable: true, ..problem(1 << 26, true) };
         for plan in [1, 3].map(|vectors| Plan::new(joined(vectors, problem))) {
             assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
         }
@@ -221,7 +226,7 @@ fn what_may_be_aborted_comes_in_short_chunks() {
 /// Vectors that share the bases have their own buckets, and their own scalars if these come from the host too.
 #[test]
 fn several_vectors_share_bases_and_scratch() {
-    let of = |vectors, scalars_resident| Problem { scalars_resident, vectors, ..problem(1 << 20, false) };
+    let of = |vectors, scalars_resident| PlanInput { scalars_resident, vectors, ..problem(1 << 20, false) };
     let both = |scalars_resident| {
         let one = Plan::new(of(1, scalars_resident));
         [one, Plan { problem: of(4, scalars_resident), ..one }]
@@ -275,8 +280,8 @@ fn chunks_and_bands_are_even() {
     }
 }
 
-fn joined(vectors: u32, problem: Problem) -> Problem {
-    Problem { vectors, joined: vectors, ..problem }
+fn joined(vectors: u32, problem: PlanInput) -> PlanInput {
+    PlanInput { vectors, joined: vectors, ..problem }
 }
 
 /// One matrix holds all sets of all vectors; its parts are `vectors` times those of one vector.
@@ -284,9 +289,10 @@ fn joined(vectors: u32, problem: Problem) -> Problem {
 fn joined_vectors_are_one_matrix() {
     for (log_n, vectors, copies) in [(0, 2, 1), (8, 16, 1), (12, 3, 4), (16, 6, 1), (18, 16, 1), (20, 6, 3), (22, 3, 1)]
     {
-        let plan = Plan::new(joined(vectors, Problem { copies, ..problem(1 << log_n, true) }));
+        let plan = Plan::new(joined(vectors, PlanInput { copies, ..problem(1 << log_n, true) }));
         assert_eq!((plan.band, plan.all_rows()), (plan.own_sets(), vectors * plan.rows()), "{plan:?}");
-        let (room, one) = (plan.room(), Plan { problem: Problem { joined: 1, ..plan.problem }, ..plan }.room());
+        let (room, one) =
+            (plan.buffer_sizes(), Plan { problem: PlanInput { joined: 1, ..plan.problem }, ..plan }.buffer_sizes());
         assert_eq!((room.rows, room.bins), (u64::from(vectors) * one.rows, u64::from(vectors) * one.bins));
         assert_eq!(room.entries, u64::from(vectors) * one.entries);
         assert_eq!(room.bins << plan.low_bits(), room.rows, "a vector starts with a bin: {plan:?}");
@@ -303,7 +309,7 @@ fn joined_vectors_wait_once() {
         let mut least = alone.cost();
         for vectors in [2, 4, 8] {
             let plan = Plan::new(joined(vectors, problem(1 << log_n, true)));
-            let same = Plan { problem: Problem { vectors: 1, joined: 1, ..plan.problem }, ..plan };
+            let same = Plan { problem: PlanInput { vectors: 1, joined: 1, ..plan.problem }, ..plan };
             assert_eq!(plan.passes(), same.passes());
             assert!(plan.cost() < u64::from(vectors) * alone.cost(), "{plan:?}");
             assert!(plan.cost() / u64::from(vectors) < least, "{plan:?}");

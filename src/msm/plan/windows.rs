@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::layout::Plan;
+use super::plan::Plan;
 
 impl Plan {
     /// Returns the number of wide sets before `set` (`wide_before` of `cl/msm_digits.cl`).
     fn wide_before(&self, set: u32) -> u32 {
-        (set * self.wide).div_ceil(self.sets)
+        (set * self.wide_windows).div_ceil(self.sets)
     }
 
     /// Returns the bits of the windows of `set`.
@@ -70,7 +70,10 @@ mod tests {
             assert_eq!(plan.bits(0), plan.c);
             for (from, to) in (0..=plan.sets).flat_map(|from| (from..=plan.sets).map(move |to| (from, to))) {
                 let wide = (from..to).filter(|set| plan.bits(*set) == plan.c).count() as u32;
-                assert!((wide * plan.sets).abs_diff((to - from) * plan.wide) < plan.sets, "{from}..{to} of {plan:?}");
+                assert!(
+                    (wide * plan.sets).abs_diff((to - from) * plan.wide_windows) < plan.sets,
+                    "{from}..{to} of {plan:?}"
+                );
             }
         }
     }

@@ -3,17 +3,17 @@
 use std::slice::from_ref;
 
 use super::Engine;
-use super::groups::groups;
+use super::chunking::groups;
 use super::openings::upload;
-use super::place::{column, in_a_row, residents};
+use super::transfer::{column, contiguous, to_device_slices};
 use crate::Result;
 use crate::field::{NttField, SecretVec};
-use crate::plonk::column::{Column, View};
+use crate::plonk::column::{Column, ColumnView};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::memory::{FOR_LOOKUP, FOR_PRODUCT};
-use crate::plonk::steps::factors::{self, Challenges, Lookup, Set};
-use crate::plonk::steps::permute::{self, Missing};
-use crate::plonk::steps::{Place, Rows, products, rows};
+use crate::plonk::steps::lookup_permute::{self, Missing};
+use crate::plonk::steps::product_factors::{self, Challenges, Lookup, Set};
+use crate::plonk::steps::{Rows, StridedColumns, blinding, products};
 
 /// Holds A' and S' of a lookup, and the values of A that are missing from S.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct PermutedLookup<F: NttField> {
 }
 
 /// Lists sets, lookups, and the number of products in each chain of them.
-type Products<'a, 'v, F> = (&'a [Set<View<'v, F>>], &'a [Lookup<View<'v, F>>], &'a [usize]);
+type Products<'a, 'v, F> = (&'a [Set<ColumnView<'v, F>>], &'a [Lookup<ColumnView<'v, F>>], &'a [usize]);
 
 impl<C: ProofCurve> Engine<C> {
     fn rows(&self, usable: usize) -> Rows {
@@ -37,46 +37,47 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn permute(
         &self,
-        lookups: &[[View<'_, C::Scalar>; 2]],
+        lookups: &[[ColumnView<'_, C::Scalar>; 2]],
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<PermutedLookup<C::Scalar>>> {
-        let groups = groups(lookups.iter().map(|_| FOR_LOOKUP), self.plan.at_once);
+        let groups = groups(lookups.iter().map(|_| FOR_LOOKUP), self.plan.max_columns);
         let permuted = groups.into_iter().map(|group| self.permute_group(&lookups[group], usable, random));
         Ok(permuted.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     fn permute_group(
         &self,
-        lookups: &[[View<'_, C::Scalar>; 2]],
+        lookups: &[[ColumnView<'_, C::Scalar>; 2]],
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<PermutedLookup<C::Scalar>>> {
-        let (n, rows_used, place) = (self.n(), self.rows(usable), Place::packed(self.n(), 2 * lookups.len()));
-        let blinding = drawn(place.count * (n - usable), random);
+        let (n, rows_used, place) = (self.n(), self.rows(usable), StridedColumns::packed(self.n(), 2 * lookups.len()));
+        let blinding = sample(place.count * (n - usable), random);
         let (columns, missing) = self.run(
             "permute",
             place.count,
             |stream| {
                 let [inputs, tables] = [0, 1].map(|k| lookups.iter().map(|pair| pair[k]).collect::<Vec<_>>());
-                let (inputs, inputs_at) = in_a_row(stream, n, &inputs)?;
-                let (tables, tables_at) = in_a_row(stream, n, &tables)?;
+                let (inputs, inputs_at) = contiguous(stream, n, &inputs)?;
+                let (tables, tables_at) = contiguous(stream, n, &tables)?;
                 let from = ((&*inputs.vector, inputs_at), (&*tables.vector, tables_at));
-                let mut permuted = permute::enqueue(stream, rows_used, from.0, from.1)?;
-                rows::enqueue(stream, n, &mut permuted.columns, place, usable..n, &blinding)?;
+                let mut permuted = lookup_permute::enqueue(stream, rows_used, from.0, from.1)?;
+                blinding::enqueue(stream, n, &mut permuted.columns, place, usable..n, &blinding)?;
                 let missing = permuted.missing(stream)?;
-                Ok((self.settle(stream, permuted.columns)?, missing))
+                Ok((self.into_columns(stream, permuted.columns)?, missing))
             },
             |_| {
                 let mut all = SecretVec(Vec::with_capacity(place.count * n));
                 let mut missing = Vec::with_capacity(lookups.len());
                 for [input, table] in lookups {
-                    let (columns, lost) = permute::on_cpu(rows_used, &self.fetch(*input)?, &self.fetch(*table)?)?;
+                    let (columns, lost) =
+                        lookup_permute::on_cpu(rows_used, &self.fetch(*input)?, &self.fetch(*table)?)?;
                     columns.map(SecretVec).iter().for_each(|column| all.0.extend_from_slice(column));
                     missing.push(lost);
                 }
-                rows::on_cpu(n, &mut all, place, usable..n, &blinding)?;
-                Ok((self.cut(&all), missing))
+                blinding::on_cpu(n, &mut all, place, usable..n, &blinding)?;
+                Ok((self.split_columns(&all), missing))
             },
         )?;
         let (mut columns, mut permuted) = (columns.into_iter(), Vec::with_capacity(lookups.len()));
@@ -94,14 +95,14 @@ impl<C: ProofCurve> Engine<C> {
     pub(in crate::plonk) fn products(
         &self,
         challenges: Challenges<C::Scalar>,
-        sets: &[Set<View<'_, C::Scalar>>],
-        lookups: &[Lookup<View<'_, C::Scalar>>],
+        sets: &[Set<ColumnView<'_, C::Scalar>>],
+        lookups: &[Lookup<ColumnView<'_, C::Scalar>>],
         chains: &[usize],
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<Column<C::Scalar>>> {
         let (mut sets, mut lookups, mut products) = (sets, lookups, Vec::with_capacity(sets.len() + lookups.len()));
-        for group in groups(costs(sets, lookups, chains), self.plan.at_once) {
+        for group in groups(costs(sets, lookups, chains), self.plan.max_columns) {
             let chains = &chains[group];
             let count: usize = chains.iter().sum();
             let (these_sets, other_sets) = sets.split_at(count.min(sets.len()));
@@ -120,35 +121,35 @@ impl<C: ProofCurve> Engine<C> {
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<Column<C::Scalar>>> {
         let (n, rows_used) = (self.n(), self.rows(usable));
-        let place = Place::packed(n, sets.len() + lookups.len());
-        let blinding = drawn(place.count * (n - usable - 1), random);
+        let place = StridedColumns::packed(n, sets.len() + lookups.len());
+        let blinding = sample(place.count * (n - usable - 1), random);
         let views = flat(sets, lookups);
         self.run(
             "products",
             place.count,
             |stream| {
-                let residents = residents(stream, n, &views)?;
+                let residents = to_device_slices(stream, n, &views)?;
                 let (sets, lookups) = shaped(sets, lookups, &mut residents.iter().map(column));
-                let factors = factors::enqueue(stream, rows_used, challenges, &sets, &lookups)?;
+                let factors = product_factors::enqueue(stream, rows_used, challenges, &sets, &lookups)?;
                 let mut products = products::enqueue(stream, rows_used, &factors, chains)?;
-                rows::enqueue(stream, n, &mut products, place, usable + 1..n, &blinding)?;
-                self.settle(stream, products)
+                blinding::enqueue(stream, n, &mut products, place, usable + 1..n, &blinding)?;
+                self.into_columns(stream, products)
             },
             |_| {
                 let columns = self.fetch_all(&views)?;
                 let (sets, lookups) = shaped(sets, lookups, &mut columns.iter().map(|column| &**column));
-                let factors = factors::on_cpu(rows_used, challenges, &sets, &lookups)?.map(SecretVec);
+                let factors = product_factors::on_cpu(rows_used, challenges, &sets, &lookups)?.map(SecretVec);
                 let mut products = SecretVec(products::on_cpu(rows_used, &factors, chains)?);
-                rows::on_cpu(n, &mut products, place, usable + 1..n, &blinding)?;
-                Ok(self.cut(&products))
+                blinding::on_cpu(n, &mut products, place, usable + 1..n, &blinding)?;
+                Ok(self.split_columns(&products))
             },
         )
     }
 }
 
 /// Returns the number of columns that each chain of products adds to those on the device.
-fn costs<F>(sets: &[Set<View<'_, F>>], lookups: &[Lookup<View<'_, F>>], chains: &[usize]) -> Vec<usize> {
-    let cost = |columns: Vec<View<'_, F>>| FOR_PRODUCT + columns.iter().map(upload).sum::<usize>();
+fn costs<F>(sets: &[Set<ColumnView<'_, F>>], lookups: &[Lookup<ColumnView<'_, F>>], chains: &[usize]) -> Vec<usize> {
+    let cost = |columns: Vec<ColumnView<'_, F>>| FOR_PRODUCT + columns.iter().map(upload).sum::<usize>();
     let of_sets = sets.iter().map(|set| cost(flat(from_ref(set), &[])));
     let of_lookups = lookups.iter().map(|lookup| cost(flat(&[], from_ref(lookup))));
     let mut all = of_sets.chain(of_lookups);
@@ -156,7 +157,7 @@ fn costs<F>(sets: &[Set<View<'_, F>>], lookups: &[Lookup<View<'_, F>>], chains: 
 }
 
 /// Draws `count` random elements, before it is known whether the device or the host uses them.
-fn drawn<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
+fn sample<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
     SecretVec((0..count).map(|_| random()).collect())
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 /// Asks the caller "stop now?". The thread that proves calls it, and the threads that work for it.
 #[derive(Clone)]
-pub struct Hook(Arc<dyn Fn() -> bool + Send + Sync>);
+pub struct AbortHook(Arc<dyn Fn() -> bool + Send + Sync>);
 
-impl Hook {
+impl AbortHook {
     /// Creates a hook that calls `ask`.
     pub fn new(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
@@ -18,7 +18,7 @@ impl Hook {
     }
 }
 
-impl fmt::Debug for Hook {
+impl fmt::Debug for AbortHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hook").finish_non_exhaustive()
     }

@@ -1,9 +1,9 @@
 //! Moves columns back to host memory.
 
 use super::Engine;
-use super::place::{download_to, zeros};
+use super::transfer::{download_to, zeros};
 use crate::backend::lock;
-use crate::plonk::column::{Column, Place};
+use crate::plonk::column::{Column, ColumnStorage};
 use crate::plonk::curve::ProofCurve;
 use crate::{Error, Result};
 
@@ -19,9 +19,9 @@ impl<C: ProofCurve> Engine<C> {
 
     fn one_into_host(&self, column: Column<C::Scalar>) -> Result<Vec<C::Scalar>> {
         match column.0 {
-            Place::Host(mut elements) => Ok(std::mem::take(&mut elements.0)),
-            Place::Device(resident) => {
-                let stream = self.stream.as_ref().ok_or_else(|| Error::lost("plonk"))?;
+            ColumnStorage::Host(mut elements) => Ok(std::mem::take(&mut elements.0)),
+            ColumnStorage::Device(resident) => {
+                let stream = self.stream.as_ref().ok_or_else(|| Error::internal("plonk"))?;
                 let mut elements = zeros(resident.len);
                 download_to(&mut lock(stream), &resident, &mut elements)?;
                 Ok(elements)

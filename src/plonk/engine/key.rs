@@ -1,7 +1,7 @@
 //! Keeps keys on a device.
 
 use super::Engine;
-use super::place::copies;
+use super::transfer::copies;
 use crate::Result;
 use crate::field::NttField;
 use crate::plonk::column::Column;
@@ -36,7 +36,7 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// Returns an error if a column does not have n elements, or a forced backend failed.
-    pub fn keep(&self, key: &Key<'_, C::Scalar>) -> Result<Option<KeyOnDevice<C::Scalar>>> {
+    pub fn upload_key(&self, key: &Key<'_, C::Scalar>) -> Result<Option<KeyOnDevice<C::Scalar>>> {
         let columns = key.fixed.iter().chain(&key.sigma);
         let values: Vec<_> = columns.map(|polynomial| polynomial.values).collect();
         let (coefficients, n) = (key.coefficients(), self.n());
@@ -46,7 +46,7 @@ impl<C: ProofCurve> Engine<C> {
             |stream| {
                 let [values, coefficients] = [copies(stream, n, &values)?, copies(stream, n, &coefficients)?];
                 // Streams of other proofs will read them.
-                stream.wait(None)?;
+                stream.synchronize(None)?;
                 let [values, coefficients] = [values, coefficients].map(|vector| Column::of(vector, n));
                 Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len() }))
             },

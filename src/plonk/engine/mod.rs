@@ -8,15 +8,15 @@
 //! A [`Plan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
 //! which is a step of its own here.
 
-mod across;
 mod arguments;
-mod groups;
+mod chunking;
 mod hook;
 mod host;
 mod key;
 mod openings;
-mod place;
+mod peer;
 mod quotient;
+mod transfer;
 mod transforms;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,20 +24,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use group::Curve as _;
 
 pub(super) use arguments::PermutedLookup;
-pub use hook::Hook;
+pub use hook::AbortHook;
 pub use key::KeyOnDevice;
 pub(super) use quotient::{Constraints, Cosets};
 
-use super::column::{Column, Place, Resident, View, Viewed};
+use super::column::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
 use super::curve::ProofCurve;
-use super::memory::{Memory, Plan, for_commitments};
-use crate::backend::{Abort, Aim, BackendKind, Device, Stream, check_abort, guarded};
+use super::memory::{MemoryEstimate, MemoryPlan, for_commitments};
+use crate::backend::{Abort, BackendKind, Device, MemoryBudget, Stream, catch_hook_panic, check_abort};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
-use crate::msm::{DeviceScalars, Form, Msm, Options, Scalars};
+use crate::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
-use crate::report::Call;
+use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
-use place::{OnHost, check, download};
+use transfer::{OnHost, check, download};
 
 /// Names the polynomials that the bases of a commitment stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl<C: ProofCurve> Srs<C> {
         if monomial.len() != lagrange.len() {
             return Err(Error::invalid("plonk srs", "Lagrange bases", monomial.len(), lagrange.len()));
         }
-        let accelerator = of_one_device(accelerator);
+        let accelerator = first_device_only(accelerator);
         let memory = for_commitments((monomial.len() * size_of::<C::Scalar>()) as u64);
         let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, Options { memory, ..Options::default() });
         Ok(Self { monomial: upload(monomial)?, lagrange: upload(lagrange)? })
@@ -73,8 +73,8 @@ impl<C: ProofCurve> Srs<C> {
 }
 
 /// Returns `accelerator` with its first device only: columns are on one device, so bases have to be.
-fn of_one_device(accelerator: &Accelerator) -> Accelerator {
-    accelerator.on_devices(accelerator.devices().iter().take(1).cloned().collect())
+fn first_device_only(accelerator: &Accelerator) -> Accelerator {
+    accelerator.with_devices(accelerator.devices().iter().take(1).cloned().collect())
 }
 
 /// Computes commitments, transforms and the like over columns of 2^log_n elements.
@@ -84,10 +84,10 @@ pub struct Engine<C: ProofCurve> {
     accelerator: Accelerator,
     srs: Arc<Srs<C>>,
     stream: Option<Mutex<Stream>>,
-    plan: Plan,
-    hook: Option<Hook>,
+    plan: MemoryPlan,
+    hook: Option<AbortHook>,
     /// Kept alive, never read.
-    _aim: Option<Aim>,
+    _aim: Option<MemoryBudget>,
 }
 
 impl<C: ProofCurve> Engine<C> {
@@ -96,31 +96,31 @@ impl<C: ProofCurve> Engine<C> {
     /// # Errors
     /// Returns an error if `log_n` is above the field's two-adicity, or a forced device has no stream.
     pub fn new(accelerator: &Accelerator, log_n: u32, srs: Arc<Srs<C>>) -> Result<Self> {
-        let accelerator = of_one_device(accelerator);
+        let accelerator = first_device_only(accelerator);
         let (stream, accelerator) = match accelerator.devices().first().map(Device::stream).transpose() {
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("plonk: the device has no stream, the host does all: {error}");
-                (None, accelerator.on_devices(Vec::new()))
+                (None, accelerator.with_devices(Vec::new()))
             }
             stream => (stream?.map(Mutex::new), accelerator),
         };
         let domain = NttDomain::new(&accelerator, log_n)?;
-        Ok(Self { domain, accelerator, srs, stream, plan: Plan::ALL, hook: None, _aim: None })
+        Ok(Self { domain, accelerator, srs, stream, plan: MemoryPlan::ALL, hook: None, _aim: None })
     }
 
     /// Returns the engine within `plan`. Without a plan all columns stay on the device, and no step is split.
     #[must_use]
-    pub fn within(self, plan: Plan) -> Self {
+    pub fn with_memory_plan(self, plan: MemoryPlan) -> Self {
         Self { plan, ..self }
     }
 
     /// Returns the engine with a soft memory budget, which holds as long as the engine lives: free memory is reused, or
     /// returned to the driver, before the proof takes more than [`Memory::whole_bytes`].
     #[must_use]
-    pub fn sparing(self, memory: &Memory) -> Self {
+    pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
         let aim = self.accelerator.devices().first().map(|device| {
             // CUDA's passes wait for each other if they have to.
-            device.aim(memory.whole_bytes(device.info().backend == BackendKind::Cuda))
+            device.set_memory_budget(memory.uncut_bytes(device.info().backend == BackendKind::Cuda))
         });
         Self { _aim: aim, ..self }
     }
@@ -128,7 +128,7 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns the engine with an abort hook. Steps call it before they start, and longer ones while they run. The
     /// answer "stop" ends a proof with [`Error::Aborted`], and no step falls back to the host after it.
     #[must_use]
-    pub fn stopped_by(self, hook: Hook) -> Self {
+    pub fn with_abort(self, hook: AbortHook) -> Self {
         Self { hook: Some(hook), ..self }
     }
 
@@ -166,10 +166,10 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// Returns an error if a column has another length, or a forced backend failed.
-    pub fn take(&self, columns: Vec<Vec<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
+    pub fn upload(&self, columns: Vec<Vec<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
         // Columns that the device has copied are cleared here.
         let mut columns: Vec<_> = columns.into_iter().map(SecretVec).collect();
-        self.take_from(&mut columns.iter_mut().map(|column| &mut column.0).collect::<Vec<_>>())
+        self.upload_or_take(&mut columns.iter_mut().map(|column| &mut column.0).collect::<Vec<_>>())
     }
 
     /// Moves `columns` of n elements from vectors that the caller goes on to use. A device copies them; the host takes
@@ -177,11 +177,12 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// Returns an error if a column has another length, or a forced backend failed; vectors are then as they were.
-    pub fn take_from(&self, columns: &mut [&mut Vec<C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
-        let views: Vec<_> = columns.iter().map(|column| View::new(column.as_slice())).collect();
+    pub fn upload_or_take(&self, columns: &mut [&mut Vec<C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
+        let views: Vec<_> = columns.iter().map(|column| ColumnView::new(column.as_slice())).collect();
         check(self.n(), &views)?;
-        let upload = |stream: &mut Stream| place::copies(stream, self.n(), &views).map(Some);
-        let there = if self.plan.keeps_own { self.run("upload", views.len(), upload, |_| Ok(None))? } else { None };
+        let upload = |stream: &mut Stream| transfer::copies(stream, self.n(), &views).map(Some);
+        let there =
+            if self.plan.columns_resident { self.run("upload", views.len(), upload, |_| Ok(None))? } else { None };
         let on_host = || columns.iter_mut().map(|column| Column::new(std::mem::take(*column))).collect();
         Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
     }
@@ -190,7 +191,7 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// Returns an error if a column has another length, or a forced backend failed.
-    pub fn commit(&self, basis: Basis, columns: &[View<'_, C::Scalar>]) -> Result<Vec<C>> {
+    pub fn commit(&self, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
         self.sums(basis, &self.scalars(columns)?)
     }
 
@@ -198,29 +199,29 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// Returns an error if a column has another length, or a forced backend failed.
-    pub(super) fn scalars<'v>(&self, columns: &[View<'v, C::Scalar>]) -> Result<Taken<'v, C::Scalar>> {
+    pub(super) fn scalars<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<ColumnScalars<'v, C::Scalar>> {
         if columns.is_empty() {
-            return Ok(Taken(Vec::new()));
+            return Ok(ColumnScalars(Vec::new()));
         }
         let all = self.run(
             "scalars",
             columns.len(),
             |stream| columns.iter().map(|column| scalars(stream, *column)).collect(),
-            |_| Ok(self.fetch_all(columns)?.into_iter().map(AnyScalars::OnHost).collect()),
+            |_| Ok(self.fetch_all(columns)?.into_iter().map(ScalarsOf::OnHost).collect()),
         );
-        all.map(Taken)
+        all.map(ColumnScalars)
     }
 
     /// Commits to `scalars` as [`Self::commit`] does to columns.
     ///
     /// # Errors
     /// Returns the errors of [`Self::commit`].
-    pub(super) fn sums(&self, basis: Basis, scalars: &Taken<'_, C::Scalar>) -> Result<Vec<C>> {
+    pub(super) fn sums(&self, basis: Basis, scalars: &ColumnScalars<'_, C::Scalar>) -> Result<Vec<C>> {
         if scalars.0.is_empty() {
             return Ok(Vec::new());
         }
-        let lent: Vec<_> = scalars.0.iter().map(AnyScalars::lent).collect();
-        let sums = self.bases(basis).run_batch(&lent, self.abort());
+        let as_scalars: Vec<_> = scalars.0.iter().map(ScalarsOf::as_scalars).collect();
+        let sums = self.bases(basis).run_batch(&as_scalars, self.abort());
         let (sums, _) = sums.map_err(|error| self.blamed(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
@@ -244,9 +245,9 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    fn call(&self, step: &str, columns: usize) -> Call {
+    fn call(&self, step: &str, columns: usize) -> OpScope {
         let operation = format!("plonk {step} {}", <C::Scalar as Element>::NAME);
-        Call { operation, elements: columns * self.n() }
+        OpScope { operation, elements: columns * self.n() }
     }
 
     /// Runs a step on the device, or on the host if the device cannot.
@@ -258,77 +259,77 @@ impl<C: ProofCurve> Engine<C> {
         cpu: impl FnOnce(Abort<'_>) -> Result<T>,
     ) -> Result<T> {
         let on_device = |_: &[Arc<Device>]| {
-            let stream = self.stream.as_ref().ok_or_else(|| Error::lost("plonk"))?;
+            let stream = self.stream.as_ref().ok_or_else(|| Error::internal("plonk"))?;
             let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
             let before = stream.traffic();
-            self.make_room(&stream);
+            self.trim_before_step(&stream);
             let value = gpu(&mut stream)?;
             Ok((value, stream.traffic().since(before)))
         };
-        guarded(self.abort(), |abort| {
+        catch_hook_panic(self.abort(), |abort| {
             check_abort(abort)?;
-            self.accelerator.run(self.call(step, columns), on_device, || cpu(abort)).map(|(value, _)| value)
+            self.accelerator.dispatch(self.call(step, columns), on_device, || cpu(abort)).map(|(value, _)| value)
         })
     }
 
     /// Trims the pool if memory is short: blocks of the step before have other sizes, and would not fit.
-    fn make_room(&self, stream: &Stream) {
-        if self.plan != Plan::ALL {
+    fn trim_before_step(&self, stream: &Stream) {
+        if self.plan != MemoryPlan::ALL {
             stream.device().trim_pool();
         }
     }
 
     fn abort(&self) -> Abort<'_> {
-        self.hook.as_ref().map(Hook::question)
+        self.hook.as_ref().map(AbortHook::question)
     }
 
     /// Splits `vector` into a step's columns, and moves them to host memory unless they stay on the device.
-    fn settle(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
+    fn into_columns(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
         let columns = Column::of(vector, self.n());
-        if self.plan.keeps_own {
+        if self.plan.columns_resident {
             return Ok(columns);
         }
         let mut on_host = |column: &Column<C::Scalar>| match &column.0 {
-            Place::Device(resident) => Ok(Column(Place::Host(download(stream, resident)?))),
-            Place::Host(_) => Err(Error::lost("plonk")),
+            ColumnStorage::Device(resident) => Ok(Column(ColumnStorage::Host(download(stream, resident)?))),
+            ColumnStorage::Host(_) => Err(Error::internal("plonk")),
         };
         columns.iter().map(&mut on_host).collect()
     }
 
     /// Returns the elements of `column` in host memory.
-    fn fetch<'v>(&self, column: View<'v, C::Scalar>) -> Result<OnHost<'v, C::Scalar>> {
+    fn fetch<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<OnHost<'v, C::Scalar>> {
         match (column.0, &self.stream) {
-            (Viewed::Host(elements), _) => Ok(OnHost::Lent(elements)),
-            (Viewed::Device(resident), Some(stream)) => {
+            (ViewStorage::Host(elements), _) => Ok(OnHost::Lent(elements)),
+            (ViewStorage::Device(resident), Some(stream)) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
                 download(&mut stream, resident).map(OnHost::Copy)
             }
-            (Viewed::Device(_), None) => Err(Error::lost("plonk")),
+            (ViewStorage::Device(_), None) => Err(Error::internal("plonk")),
         }
     }
 
-    fn fetch_all<'v>(&self, columns: &[View<'v, C::Scalar>]) -> Result<Vec<OnHost<'v, C::Scalar>>> {
+    fn fetch_all<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<OnHost<'v, C::Scalar>>> {
         check(self.n(), columns)?;
         columns.iter().map(|column| self.fetch(*column)).collect()
     }
 
     /// Copies `elements` to columns of n elements in host memory.
-    fn cut(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
+    fn split_columns(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
         elements.chunks(self.n()).map(|column| Column::new(column.to_vec())).collect()
     }
 }
 
 /// Holds the elements of columns as an MSM takes them.
-pub(super) struct Taken<'v, F: NttField>(Vec<AnyScalars<'v, F>>);
+pub(super) struct ColumnScalars<'v, F: NttField>(Vec<ScalarsOf<'v, F>>);
 
 /// Holds a column's scalars where the column was.
-enum AnyScalars<'v, F: NttField> {
+enum ScalarsOf<'v, F: NttField> {
     OnHost(OnHost<'v, F>),
     OnDevice(DeviceScalars),
 }
 
-impl<F: NttField> AnyScalars<'_, F> {
-    fn lent(&self) -> Scalars<'_> {
+impl<F: NttField> ScalarsOf<'_, F> {
+    fn as_scalars(&self) -> Scalars<'_> {
         match self {
             Self::OnHost(column) => Scalars::elements(column),
             Self::OnDevice(column) => Scalars::from(column),
@@ -337,22 +338,22 @@ impl<F: NttField> AnyScalars<'_, F> {
 }
 
 /// Returns a column as scalars, which are ready once the stream has done the work that is queued now.
-fn scalars<'v, F: NttField>(stream: &mut Stream, column: View<'v, F>) -> Result<AnyScalars<'v, F>> {
+fn scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarsOf<'v, F>> {
     match column.0 {
-        Viewed::Host(elements) => Ok(AnyScalars::OnHost(OnHost::Lent(elements))),
-        Viewed::Device(resident) => device_scalars(stream, resident).map(AnyScalars::OnDevice),
+        ViewStorage::Host(elements) => Ok(ScalarsOf::OnHost(OnHost::Lent(elements))),
+        ViewStorage::Device(resident) => device_scalars(stream, resident).map(ScalarsOf::OnDevice),
     }
 }
 
 /// Returns a column on the device as scalars, which are ready once the stream has done the work that is queued now.
-fn device_scalars<F: NttField>(stream: &mut Stream, column: &Resident<F>) -> Result<DeviceScalars> {
-    let Resident { vector, first, len } = column;
+fn device_scalars<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<DeviceScalars> {
+    let DeviceSlice { vector, first, len } = column;
     let range = *first..first + len;
-    let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, Form::Montgomery)?;
-    Ok(scalars.after(Arc::new(stream.mark()?)))
+    let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, ScalarForm::Montgomery)?;
+    Ok(scalars.ready_after(Arc::new(stream.record_event()?)))
 }
 
 /// Returns the only one of a step's results.
-fn only<T>(results: Vec<T>) -> Result<T> {
-    results.into_iter().next().ok_or_else(|| Error::lost("plonk"))
+fn exactly_one<T>(results: Vec<T>) -> Result<T> {
+    results.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }

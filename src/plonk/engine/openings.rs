@@ -1,16 +1,16 @@
 //! Runs the operations of openings on coefficients.
 
-use super::groups::groups;
-use super::place::{column, copies, residents};
-use super::{Engine, only};
+use super::chunking::groups;
+use super::transfer::{column, copies, to_device_slices};
+use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::Stream;
 use crate::field::{DeviceVector, SecretVec};
-use crate::plonk::column::{Column, View, Viewed};
+use crate::plonk::column::{Column, ColumnView, ViewStorage};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::steps::combine::{self, Sum};
 use crate::plonk::steps::evaluate::{self, Query};
-use crate::plonk::steps::{Place, divide};
+use crate::plonk::steps::{StridedColumns, divide};
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the value of each query's polynomial at its point, a number among `points`.
@@ -19,21 +19,25 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn evaluate(
         &self,
-        queries: &[(View<'_, C::Scalar>, usize)],
+        queries: &[(ColumnView<'_, C::Scalar>, usize)],
         points: &[C::Scalar],
     ) -> Result<Vec<C::Scalar>> {
-        let groups = groups(queries.iter().map(|(view, _)| upload(view)), self.plan.at_once);
+        let groups = groups(queries.iter().map(|(view, _)| upload(view)), self.plan.max_columns);
         let values = groups.into_iter().map(|group| self.evaluate_group(&queries[group], points));
         Ok(values.collect::<Result<Vec<_>>>()?.concat())
     }
 
-    fn evaluate_group(&self, queries: &[(View<'_, C::Scalar>, usize)], points: &[C::Scalar]) -> Result<Vec<C::Scalar>> {
+    fn evaluate_group(
+        &self,
+        queries: &[(ColumnView<'_, C::Scalar>, usize)],
+        points: &[C::Scalar],
+    ) -> Result<Vec<C::Scalar>> {
         let (views, numbers): (Vec<_>, Vec<usize>) = queries.iter().copied().unzip();
         self.run(
             "evaluate",
             views.len(),
             |stream| {
-                let residents = residents(stream, self.n(), &views)?;
+                let residents = to_device_slices(stream, self.n(), &views)?;
                 let query = |(polynomial, point): (_, &usize)| Query { polynomial: column(polynomial), point: *point };
                 let queries: Vec<_> = residents.iter().zip(&numbers).map(query).collect();
                 let mut values = vec![ff::Field::ZERO; queries.len()];
@@ -53,22 +57,25 @@ impl<C: ProofCurve> Engine<C> {
     ///
     /// # Errors
     /// Returns an error if a column does not have n elements, or a forced backend failed.
-    pub(in crate::plonk) fn combine(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
-        let groups = groups(terms.iter().map(|(view, _)| upload(view)), self.plan.at_once);
+    pub(in crate::plonk) fn combine(
+        &self,
+        terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
+    ) -> Result<Column<C::Scalar>> {
+        let groups = groups(terms.iter().map(|(view, _)| upload(view)), self.plan.max_columns);
         let mut parts =
             groups.into_iter().map(|group| self.combine_group(&terms[group])).collect::<Result<Vec<_>>>()?;
         if parts.len() > 1 {
             let terms: Vec<_> = parts.iter().map(|part| (part.view(), ff::Field::ONE)).collect();
             parts = vec![self.combine_group(&terms)?];
         }
-        only(parts)
+        exactly_one(parts)
     }
 
-    fn combine_group(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
+    fn combine_group(&self, terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
         self.run(
             "combine",
             terms.len(),
-            |stream| only(Column::of(self.enqueue_combined(stream, terms)?, self.n())),
+            |stream| exactly_one(Column::of(self.enqueue_combined(stream, terms)?, self.n())),
             |_| self.combined_on_host(terms),
         )
     }
@@ -76,15 +83,18 @@ impl<C: ProofCurve> Engine<C> {
     pub(super) fn enqueue_combined(
         &self,
         stream: &mut Stream,
-        terms: &[(View<'_, C::Scalar>, C::Scalar)],
+        terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
     ) -> Result<DeviceVector<C::Scalar>> {
         let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
-        let residents = residents(stream, self.n(), &views)?;
+        let residents = to_device_slices(stream, self.n(), &views)?;
         let terms = residents.iter().map(column).zip(factors).collect();
         combine::enqueue(stream, self.n(), &[Sum { terms, minus: Vec::new() }])
     }
 
-    pub(super) fn combined_on_host(&self, terms: &[(View<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
+    pub(super) fn combined_on_host(
+        &self,
+        terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
+    ) -> Result<Column<C::Scalar>> {
         let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
         let columns = self.fetch_all(&views)?;
         let terms = columns.iter().map(|column| &**column).zip(factors).collect();
@@ -97,7 +107,7 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns an error if a column does not have n elements, or a forced backend failed.
     pub(in crate::plonk) fn divide(
         &self,
-        column: View<'_, C::Scalar>,
+        column: ColumnView<'_, C::Scalar>,
         roots: Vec<C::Scalar>,
     ) -> Result<Column<C::Scalar>> {
         let roots = [roots];
@@ -106,7 +116,7 @@ impl<C: ProofCurve> Engine<C> {
             1,
             |stream| {
                 let mut vector = copies(stream, self.n(), &[column])?;
-                divide::enqueue(stream, self.n(), &mut vector, Place::packed(self.n(), 1), &roots)?;
+                divide::enqueue(stream, self.n(), &mut vector, StridedColumns::packed(self.n(), 1), &roots)?;
                 Ok(Column::of(vector, self.n()))
             },
             |_| {
@@ -115,11 +125,11 @@ impl<C: ProofCurve> Engine<C> {
                 Ok(vec![Column::new(std::mem::take(&mut column.0))])
             },
         )?;
-        only(done)
+        exactly_one(done)
     }
 }
 
 /// Returns the number of columns that a step uploads for `column`.
-pub(super) fn upload<F>(column: &View<'_, F>) -> usize {
-    usize::from(matches!(column.0, Viewed::Host(_)))
+pub(super) fn upload<F>(column: &ColumnView<'_, F>) -> usize {
+    usize::from(matches!(column.0, ViewStorage::Host(_)))
 }

@@ -1,16 +1,16 @@
 //! Computes the quotient, coset by coset.
 
-use super::place::{copies, in_a_row, picked};
-use super::{Engine, only};
+use super::transfer::{contiguous, copies, select};
+use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::{Abort, Stream};
 use crate::expression::{Coset, DeviceColumn};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
-use crate::plonk::column::{Column, View};
+use crate::plonk::column::{Column, ColumnView};
 use crate::plonk::curve::ProofCurve;
-use crate::plonk::steps::{Place, pieces};
-use crate::plonk::sums::Sum;
+use crate::plonk::steps::{StridedColumns, pieces};
+use crate::plonk::weighted_sum::WeightedSum;
 
 /// Holds as many cosets of the subgroup of order n as a quotient has pieces: its values there determine it.
 #[derive(Debug)]
@@ -30,13 +30,13 @@ impl<F: NttField> Cosets<F> {
 #[derive(Debug, Clone, Copy)]
 pub struct Constraints<'a, F: NttField> {
     /// Weighed sum of one circuit's constraints. Its columns are the shared ones, then the circuit's own.
-    pub sum: &'a Sum<F>,
+    pub sum: &'a WeightedSum<F>,
     /// Challenges of the sum's program.
     pub challenges: &'a [F],
     /// Factor of a circuit's sum for each circuit that follows.
     pub step: F,
     /// Coefficients of the columns that circuits share.
-    pub shared: &'a [View<'a, F>],
+    pub shared: &'a [ColumnView<'a, F>],
     /// Coefficients of each circuit's own columns.
     pub own: &'a [Vec<Column<F>>],
     /// Pieces of the quotient.
@@ -62,7 +62,7 @@ impl<C: ProofCurve> Engine<C> {
         let (log_n, log_factor) =
             (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
         let domain = ExtendedDomain::new(&self.accelerator, log_n, log_factor)?;
-        let pieces = pieces::Cosets::new(log_n, log_factor, domain.whole().coset(), count)?;
+        let pieces = pieces::Cosets::new(log_n, log_factor, domain.extended_domain().coset(), count)?;
         Ok(Cosets { domain, pieces })
     }
 
@@ -86,7 +86,7 @@ impl<C: ProofCurve> Engine<C> {
                 let sums = DeviceVector::unwritten(stream, constraints.own.len() * self.n())?;
                 stream.zero(sums.buffer())?;
                 for group in 0..constraints.sum.program().groups().len() {
-                    self.make_room(stream);
+                    self.trim_before_step(stream);
                     self.add_group(stream, (cosets, number, coset), constraints, group, &sums)?;
                 }
                 self.weighed(stream, sums, &constraints.weights())
@@ -108,11 +108,11 @@ impl<C: ProofCurve> Engine<C> {
         // Numbers ascend: those of shared columns come first.
         let numbers = program.groups()[group].columns();
         let (shared, own) = numbers.split_at(numbers.partition_point(|number| *number < first));
-        let key = self.values(stream, cosets, number, &picked(constraints.shared, shared, 0)?)?;
+        let key = self.values(stream, cosets, number, &select(constraints.shared, shared, 0)?)?;
         for (circuit, columns) in constraints.own.iter().enumerate() {
             let columns: Vec<_> = columns.iter().map(Column::view).collect();
-            let values = self.values(stream, cosets, number, &picked(&columns, own, first)?)?;
-            let all = places(&key, self.n()).chain(places(&values, self.n())).collect::<Vec<_>>();
+            let values = self.values(stream, cosets, number, &select(&columns, own, first)?)?;
+            let all = device_columns(&key, self.n()).chain(device_columns(&values, self.n())).collect::<Vec<_>>();
             let output = DeviceColumn { vector: sums, first: circuit * self.n() };
             program.enqueue_group(stream, group, &all, constraints.challenges, coset, &[output])?;
         }
@@ -125,9 +125,9 @@ impl<C: ProofCurve> Engine<C> {
         stream: &mut Stream,
         cosets: &Cosets<C::Scalar>,
         number: usize,
-        columns: &[View<'_, C::Scalar>],
+        columns: &[ColumnView<'_, C::Scalar>],
     ) -> Result<DeviceVector<C::Scalar>> {
-        let (from, place) = in_a_row(stream, self.n(), columns)?;
+        let (from, place) = contiguous(stream, self.n(), columns)?;
         let whole = place.first == 0 && place.count * self.n() == from.vector.len();
         let vector = if whole { from.vector.clone() } else { copies(stream, self.n(), columns)?.into() };
         cosets.domain.enqueue_coset_of_all(stream, &vector, number)
@@ -146,7 +146,7 @@ impl<C: ProofCurve> Engine<C> {
             let sum = self.enqueue_combined(stream, &terms)?;
             columns = Column::of(sum, self.n());
         }
-        only(columns)
+        exactly_one(columns)
     }
 
     fn coset_on_host(
@@ -175,7 +175,7 @@ impl<C: ProofCurve> Engine<C> {
     pub(in crate::plonk) fn pieces(
         &self,
         cosets: &Cosets<C::Scalar>,
-        values: &[View<'_, C::Scalar>],
+        values: &[ColumnView<'_, C::Scalar>],
     ) -> Result<Vec<Column<C::Scalar>>> {
         self.run(
             "pieces",
@@ -183,8 +183,8 @@ impl<C: ProofCurve> Engine<C> {
             |stream| {
                 let mut vector = copies(stream, self.n(), values)?;
                 self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
-                cosets.pieces.enqueue(stream, &mut vector, Place::packed(self.n(), values.len()))?;
-                self.settle(stream, vector)
+                cosets.pieces.enqueue(stream, &mut vector, StridedColumns::packed(self.n(), values.len()))?;
+                self.into_columns(stream, vector)
             },
             |abort| {
                 let mut parts = self.transform_on_host(values, self.domain.transform(Direction::Inverse), abort)?;
@@ -197,6 +197,6 @@ impl<C: ProofCurve> Engine<C> {
 }
 
 /// Returns the columns of `n` elements that follow one another in `vector`.
-fn places<F: NttField>(vector: &DeviceVector<F>, n: usize) -> impl Iterator<Item = DeviceColumn<'_, F>> {
+fn device_columns<F: NttField>(vector: &DeviceVector<F>, n: usize) -> impl Iterator<Item = DeviceColumn<'_, F>> {
     (0..vector.len() / n).map(move |k| DeviceColumn { vector, first: k * n })
 }

@@ -1,25 +1,25 @@
 //! Transforms values to coefficients, and sums terms over values.
 
 use super::Engine;
-use super::groups::groups;
-use super::place::{copies, in_few_vectors, picked};
+use super::chunking::groups;
+use super::transfer::{copies, limit_vectors, select};
 use crate::Result;
 use crate::backend::Abort;
 use crate::expression::{Coset, DeviceColumn, Group};
 use crate::field::{DeviceVector, SecretVec};
 use crate::ntt::{Direction, Transform, transform_many};
-use crate::plonk::column::{Column, Resident, View};
+use crate::plonk::column::{Column, ColumnView, DeviceSlice};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::memory::FOR_TRANSFORM;
-use crate::plonk::sums::Sum;
+use crate::plonk::weighted_sum::WeightedSum;
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the coefficients of the polynomials whose values are `columns`.
     ///
     /// # Errors
     /// Returns an error if a column has another length, or a forced backend failed.
-    pub fn interpolate(&self, columns: &[View<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
-        let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.at_once);
+    pub fn interpolate(&self, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
+        let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
         let groups = groups.into_iter().map(|group| self.interpolated(&columns[group]));
         Ok(groups.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
@@ -30,7 +30,7 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns an error if a column has another length, or a forced backend failed.
     pub(in crate::plonk) fn interpolate_all(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
         let mut coefficients = Vec::with_capacity(columns.len());
-        let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.at_once);
+        let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
         let mut columns = columns.into_iter();
         for group in groups {
             let values: Vec<_> = columns.by_ref().take(group.len()).collect();
@@ -39,14 +39,14 @@ impl<C: ProofCurve> Engine<C> {
         Ok(coefficients)
     }
 
-    fn interpolated(&self, columns: &[View<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
+    fn interpolated(&self, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
         self.run(
             "interpolate",
             columns.len(),
             |stream| {
                 let mut vector = copies(stream, self.n(), columns)?;
                 self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
-                self.settle(stream, vector)
+                self.into_columns(stream, vector)
             },
             |abort| self.transform_on_host(columns, self.domain.transform(Direction::Inverse), abort),
         )
@@ -54,7 +54,7 @@ impl<C: ProofCurve> Engine<C> {
 
     pub(super) fn transform_on_host(
         &self,
-        columns: &[View<'_, C::Scalar>],
+        columns: &[ColumnView<'_, C::Scalar>],
         transform: Transform<C::Scalar>,
         abort: Abort<'_>,
     ) -> Result<Vec<Column<C::Scalar>>> {
@@ -72,8 +72,8 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns an error if the sum names a missing column or challenge, or a forced backend failed.
     pub(in crate::plonk) fn weighted_sum(
         &self,
-        sum: &Sum<C::Scalar>,
-        columns: &[View<'_, C::Scalar>],
+        sum: &WeightedSum<C::Scalar>,
+        columns: &[ColumnView<'_, C::Scalar>],
         challenges: &[C::Scalar],
     ) -> Result<Column<C::Scalar>> {
         let coset = Coset { log_n: self.domain.log_n(), shift: ff::Field::ONE };
@@ -85,24 +85,24 @@ impl<C: ProofCurve> Engine<C> {
                 stream.zero(to.buffer())?;
                 let output = DeviceColumn { vector: &to, first: 0 };
                 for (number, group) in sum.program().groups().iter().enumerate() {
-                    self.make_room(stream);
-                    let views = picked(columns, group.columns(), 0)?;
-                    let residents = in_few_vectors(stream, self.n(), &views)?;
-                    let columns: Vec<_> = residents.iter().map(place_of).collect();
+                    self.trim_before_step(stream);
+                    let views = select(columns, group.columns(), 0)?;
+                    let residents = limit_vectors(stream, self.n(), &views)?;
+                    let columns: Vec<_> = residents.iter().map(device_column).collect();
                     sum.program().enqueue_group(stream, number, &columns, challenges, coset, &[output])?;
                 }
-                self.settle(stream, to)
+                self.into_columns(stream, to)
             },
             |abort| Ok(vec![self.sum_on_host(sum, columns, challenges, coset, abort)?]),
         )
-        .and_then(super::only)
+        .and_then(super::exactly_one)
     }
 
     /// Computes the value of `sum` in every row on the host; X is shift·ω^row.
     pub(super) fn sum_on_host(
         &self,
-        sum: &Sum<C::Scalar>,
-        columns: &[View<'_, C::Scalar>],
+        sum: &WeightedSum<C::Scalar>,
+        columns: &[ColumnView<'_, C::Scalar>],
         challenges: &[C::Scalar],
         coset: Coset<C::Scalar>,
         abort: Abort<'_>,
@@ -111,7 +111,7 @@ impl<C: ProofCurve> Engine<C> {
         let mut numbers: Vec<_> = program.groups().iter().flat_map(Group::columns).copied().collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let fetched = self.fetch_all(&picked(columns, &numbers, 0)?)?;
+        let fetched = self.fetch_all(&select(columns, &numbers, 0)?)?;
         let mut all: Vec<&[_]> = vec![&[]; columns.len()];
         numbers.iter().zip(&fetched).for_each(|(number, column)| all[*number] = column);
         let mut values = SecretVec(vec![ff::Field::ZERO; self.n()]);
@@ -120,6 +120,6 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-fn place_of<F>(column: &Resident<F>) -> DeviceColumn<'_, F> {
+fn device_column<F>(column: &DeviceSlice<F>) -> DeviceColumn<'_, F> {
     DeviceColumn { vector: &column.vector, first: column.first }
 }

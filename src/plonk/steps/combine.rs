@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::columns::{Column, check_length, equal};
-use super::launch::{GROUP, Part, blocks, launch, parts, upload, vector};
+use super::device_column::{DeviceColumn, check_length, equal};
+use super::launch_batch::{GROUP, LaunchBatch, blocks, launch, parts, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::program::mem;
+use crate::kernel_module::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "combine";
@@ -37,7 +37,11 @@ fn check<C, F>(sums: &[Sum<C, F>], n: usize) -> Result<()> {
 /// # Errors
 /// Returns an error if `n` is 0, more than n elements are subtracted from a sum, or a column exceeds its vector or is
 /// on another device. The device may also have too little memory, or fail.
-pub fn enqueue<F: NttField>(stream: &mut Stream, n: usize, sums: &[Sum<Column<'_, F>, F>]) -> Result<DeviceVector<F>> {
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    sums: &[Sum<DeviceColumn<'_, F>, F>],
+) -> Result<DeviceVector<F>> {
     let length = check_length(STEP, n)?;
     check(sums, n)?;
     let terms: Vec<_> = sums.iter().flat_map(|sum| &sum.terms).copied().collect();
@@ -53,8 +57,8 @@ pub fn enqueue<F: NttField>(stream: &mut Stream, n: usize, sums: &[Sum<Column<'_
 fn launch_part<F: NttField>(
     stream: &mut Stream,
     n: u32,
-    part: &Part<'_, F>,
-    (sums, factors): (&[Sum<Column<'_, F>, F>], &[F]),
+    part: &LaunchBatch<'_, F>,
+    (sums, factors): (&[Sum<DeviceColumn<'_, F>, F>], &[F]),
     out: &DeviceVector<F>,
 ) -> Result<()> {
     let mut elements = factors[part.items.clone()].to_vec();
@@ -65,7 +69,9 @@ fn launch_part<F: NttField>(
     }
     let (params, words_at) = upload(stream, &elements, &part.words(0, |number| minus[number]))?;
     let numbers = [n, blocks(n), part.outputs() as u32].map(Arg::U32);
-    let args = [&numbers[..], &[mem(&params), Arg::U32(words_at), mem(out.buffer())], &part.banks(&params)].concat();
+    let args =
+        [&numbers[..], &[buffer_arg(&params), Arg::U32(words_at), buffer_arg(out.buffer())], &part.banks(&params)]
+            .concat();
     let groups = part.outputs() * u64::from(blocks(n));
     // SAFETY: the arguments match `plonk_combine`; columns and outputs have n elements each.
     unsafe { launch::<F>(stream, "plonk_combine", (groups, GROUP), &args) }

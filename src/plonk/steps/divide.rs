@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::columns::{Place, apart, check_length, equal};
-use super::launch::{launch, upload};
+use super::device_column::{StridedColumns, apart, check_length, equal};
+use super::launch_batch::{launch, upload};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::program::mem;
+use crate::kernel_module::buffer_arg;
 
 const STEP: &str = "divide";
 /// These constants match `cl/plonk_divide.cl`.
@@ -42,7 +42,7 @@ pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
     polynomials: &mut DeviceVector<F>,
-    place: Place,
+    place: StridedColumns,
     roots: &[Vec<F>],
 ) -> Result<()> {
     let length = check_length(STEP, n)?;
@@ -69,7 +69,7 @@ struct Round {
 impl Round {
     fn new<F: NttField>(
         stream: &mut Stream,
-        (place, roots): (Place, &[Vec<F>]),
+        (place, roots): (StridedColumns, &[Vec<F>]),
         round: usize,
         tiles: u32,
     ) -> Result<Self> {
@@ -88,8 +88,8 @@ impl Round {
         polynomials: &DeviceVector<F>,
         carries: &DeviceVector<F>,
     ) -> Result<()> {
-        let [params, carries] = [mem(&self.params), mem(carries.buffer())];
-        let rest = [params, Arg::U32(self.words_at), mem(polynomials.buffer()), carries];
+        let [params, carries] = [buffer_arg(&self.params), buffer_arg(carries.buffer())];
+        let rest = [params, Arg::U32(self.words_at), buffer_arg(polynomials.buffer()), carries];
         let of_tiles = [&[n, tiles].map(Arg::U32)[..], &rest].concat();
         let of_carries = [Arg::U32(tiles), Arg::U32(self.share), params, carries];
         let tile_groups = (self.polynomials * u64::from(tiles), GROUP);

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::columns::{Column, check_length};
-use super::launch::{Part, launch, parts, upload, vector};
+use super::device_column::{DeviceColumn, check_length};
+use super::launch_batch::{LaunchBatch, launch, parts, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::program::mem;
+use crate::kernel_module::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "evaluate";
@@ -51,7 +51,7 @@ fn powers<F: NttField>(point: F) -> Vec<F> {
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
-    queries: &[Query<Column<'_, F>>],
+    queries: &[Query<DeviceColumn<'_, F>>],
     points: &[F],
 ) -> Result<DeviceVector<F>> {
     let length = check_length(STEP, n)?;
@@ -71,20 +71,20 @@ pub fn enqueue<F: NttField>(
 fn launch_part<F: NttField>(
     stream: &mut Stream,
     n: u32,
-    part: &Part<'_, F>,
+    part: &LaunchBatch<'_, F>,
     (tables, words): (&[F], &[u64]),
     (partials, values): (&DeviceVector<F>, &DeviceVector<F>),
 ) -> Result<()> {
     let tiles = n.div_ceil(TILE);
     let (params, words_at) = upload(stream, tables, words)?;
-    let [params_at, words_at, between] = [mem(&params), Arg::U32(words_at), mem(partials.buffer())];
+    let [params_at, words_at, between] = [buffer_arg(&params), Arg::U32(words_at), buffer_arg(partials.buffer())];
     let numbers = [n, tiles, part.outputs() as u32].map(Arg::U32);
     let args = [&numbers[..], &[params_at, words_at, between], &part.banks(&params)].concat();
     let groups = part.outputs() * u64::from(tiles);
     // SAFETY: the arguments match the kernel; columns have n coefficients, and each tile of each output has a partial
     // sum.
     unsafe { launch::<F>(stream, "plonk_evaluate_tiles", (groups, GROUP), &args)? };
-    let args = [Arg::U32(tiles), params_at, words_at, between, mem(values.buffer())];
+    let args = [Arg::U32(tiles), params_at, words_at, between, buffer_arg(values.buffer())];
     // SAFETY: as above; each output has a value.
     unsafe { launch::<F>(stream, "plonk_evaluate_sums", (part.outputs(), GROUP), &args) }
 }

@@ -46,15 +46,15 @@
 //!
 //! [`DeviceVector`]: crate::field::DeviceVector
 
-mod columns;
+pub mod blinding;
 pub mod combine;
+mod device_column;
 pub mod divide;
 pub mod evaluate;
-pub mod factors;
-mod launch;
-pub mod permute;
+mod launch_batch;
+pub mod lookup_permute;
 pub mod pieces;
+pub mod product_factors;
 pub mod products;
-pub mod rows;
 
-pub use columns::{Column, Place, Rows};
+pub use device_column::{DeviceColumn, Rows, StridedColumns};

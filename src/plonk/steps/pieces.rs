@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::columns::{Column, Place, apart, check_length, equal};
 use super::combine::{self, Sum};
-use super::launch::{GROUP, launch, upload, vector};
+use super::device_column::{DeviceColumn, StridedColumns, apart, check_length, equal};
+use super::launch_batch::{GROUP, launch, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::ntt::{Layout, Powers, multiply_by_powers};
-use crate::program::mem;
+use crate::kernel_module::buffer_arg;
+use crate::ntt::{Powers, VectorLayout, multiply_by_powers};
 use crate::{Error, Result};
 
 const STEP: &str = "pieces";
@@ -101,7 +101,7 @@ impl<F: NttField> Cosets<F> {
     /// # Errors
     /// Returns an error if there are not q parts, they overlap, exceed the vector or are on another device, or the
     /// device failed.
-    pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
+    pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
         let n = check_length(STEP, self.n())?;
         parts.write_on(stream)?;
         equal(STEP, "number of parts", self.q, place.count)?;
@@ -110,9 +110,9 @@ impl<F: NttField> Cosets<F> {
         let (matrix, _) = upload(stream, &self.matrix, &[])?;
         let zeta = Powers::new(stream, self.zeta_inverse, self.log_n)?;
         let omega = Powers::new(stream, self.omega_inverse, self.log_n)?;
-        let at = [mem(parts.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
-        let tables = [&zeta.low, &zeta.high, &omega.low, &omega.high].map(|table| mem(table));
-        let numbers = [Arg::U32(n), Arg::U32(self.q as u32), mem(&matrix)];
+        let at = [buffer_arg(parts.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
+        let tables = [&zeta.low, &zeta.high, &omega.low, &omega.high].map(|table| buffer_arg(table));
+        let numbers = [Arg::U32(n), Arg::U32(self.q as u32), buffer_arg(&matrix)];
         let args = [&numbers[..], &at, &tables, &[Arg::U32(zeta.low_log)]].concat();
         // SAFETY: the arguments match the kernels; parts have n elements, and the tables hold powers with exponents
         // below n.
@@ -121,22 +121,22 @@ impl<F: NttField> Cosets<F> {
 
     /// Does the work of [`Self::enqueue`] for more parts than registers hold: scales a copy of the parts, then sums
     /// multiples of the copy for each piece.
-    fn enqueue_many(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: Place) -> Result<()> {
+    fn enqueue_many(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
         let n = self.n();
         let scaled = vector(stream, self.q, n)?;
-        copy_columns(stream, n, (&scaled, Place::packed(n, self.q)), (parts, place))?;
+        copy_columns(stream, n, (&scaled, StridedColumns::packed(n, self.q)), (parts, place))?;
         self.enqueue_scaling(stream, &scaled)?;
-        let columns = Place::packed(n, self.q).columns(&scaled);
+        let columns = StridedColumns::packed(n, self.q).columns(&scaled);
         let sum =
             |line: &[F]| Sum { terms: columns.iter().copied().zip(line.iter().copied()).collect(), minus: vec![] };
-        let sums: Vec<Sum<Column<'_, F>, F>> = self.matrix.chunks(self.q).map(sum).collect();
+        let sums: Vec<Sum<DeviceColumn<'_, F>, F>> = self.matrix.chunks(self.q).map(sum).collect();
         let pieces = combine::enqueue(stream, n, &sums)?;
-        copy_columns(stream, n, (parts, place), (&pieces, Place::packed(n, self.q)))
+        copy_columns(stream, n, (parts, place), (&pieces, StridedColumns::packed(n, self.q)))
     }
 
     /// Queues the products of element r of part j with c_j^−r, for packed parts.
     fn enqueue_scaling(&self, stream: &mut Stream, parts: &DeviceVector<F>) -> Result<()> {
-        let layout = Layout { vectors: self.q as u32, stride: self.n() as u64 };
+        let layout = VectorLayout { vectors: self.q as u32, stride: self.n() as u64 };
         let of_parts = (&**parts.buffer(), layout, self.log_n);
         multiply_by_powers(stream, of_parts, (self.zeta_inverse, self.log_n), (1, 0))?;
         // Exponents r·j are below n·q, which is at most the order of Ω's subgroup.
@@ -196,8 +196,8 @@ fn scale_by_powers<F: NttField>(values: &mut [F], base: F) {
 fn copy_columns<F: NttField>(
     stream: &mut Stream,
     n: usize,
-    (to, to_place): (&DeviceVector<F>, Place),
-    (from, from_place): (&DeviceVector<F>, Place),
+    (to, to_place): (&DeviceVector<F>, StridedColumns),
+    (from, from_place): (&DeviceVector<F>, StridedColumns),
 ) -> Result<()> {
     let bytes = |elements: usize| elements * size_of::<F>();
     (0..to_place.count).try_for_each(|k| {

@@ -5,12 +5,12 @@ use std::ops::Deref;
 use ff::BatchInverter;
 use rayon::prelude::*;
 
-use super::columns::{Rows, equal};
-use super::factors::Factors;
-use super::launch::launch;
+use super::device_column::{Rows, equal};
+use super::launch_batch::launch;
+use super::product_factors::Factors;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::program::mem;
+use crate::kernel_module::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "products";
@@ -63,13 +63,14 @@ pub fn enqueue<F: NttField>(
     let products = DeviceVector::<F>::scratch(stream, columns * tiles as usize)?;
     let starts = starts(stream, chains, tiles)?;
     let numbers = [n, usable, tiles].map(Arg::U32);
-    let [from, by, to, between] = [numerators, denominators, &data, &products].map(|vector| mem(vector.buffer()));
+    let [from, by, to, between] =
+        [numerators, denominators, &data, &products].map(|vector| buffer_arg(vector.buffer()));
     let groups = columns as u64 * u64::from(tiles);
     // SAFETY: the arguments match the kernels; all vectors have n elements for each column, `products` one for each of
     // its tiles, and `starts` a word for each chain and one more.
     unsafe {
         launch::<F>(stream, "plonk_quotients", (groups, GROUP), &[&numbers[..], &[from, by, to, between]].concat())?;
-        launch::<F>(stream, "plonk_scan_tiles", (chains.len() as u64, SCAN_GROUP), &[mem(&starts), between])?;
+        launch::<F>(stream, "plonk_scan_tiles", (chains.len() as u64, SCAN_GROUP), &[buffer_arg(&starts), between])?;
         launch::<F>(stream, "plonk_scan_rows", (groups, SCAN_GROUP), &[&numbers[..], &[between, to]].concat())?;
     }
     Ok(data)

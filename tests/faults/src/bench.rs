@@ -39,8 +39,8 @@ impl Bench {
         let (faulty, faults) = Faulty::new(driver.clone());
         let backend = faulty.info().backend;
         let device = Device::new(Box::new(faulty), None);
-        let forced = Accelerator::with_backend(backend)?.on_devices(vec![device.clone()]);
-        let free = Accelerator::automatic()?.on_devices(vec![device.clone()]);
+        let forced = Accelerator::with_backend(backend)?.with_devices(vec![device.clone()]);
+        let free = Accelerator::automatic()?.with_devices(vec![device.clone()]);
         if group.is_global() && !free.clone().make_global() {
             return Err(Refusal::Other("the process's own accelerator is there already".to_owned()));
         }

@@ -3,7 +3,7 @@
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Error, ProvingKey};
 use proofwarp::Accelerator;
-use proofwarp::plonk::Hook;
+use proofwarp::plonk::AbortHook;
 use proofwarp_halo2::{Kind, Options};
 
 use crate::described::{Described, Lookup, Shape, TableKind, instances_of, keys, prove_with, verify};
@@ -62,7 +62,7 @@ impl Subject for Plonkish {
 
     fn prove(&self, accelerator: &Accelerator, questions: &Questions) -> Result<bool, Refusal> {
         let questions = questions.clone();
-        let abort = Some(Hook::new(move || questions.ask()));
+        let abort = Some(AbortHook::new(move || questions.ask()));
         let options = Options { accelerator: Some(accelerator.clone()), abort, ..Options::default() };
         let Self { kind, key, circuits, instances } = self;
         let proof = prove_with(&options, *kind, K, key, circuits, instances, 7).map_err(refusal)?;

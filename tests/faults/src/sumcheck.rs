@@ -6,7 +6,8 @@ use proofwarp::field::ghash::Ghash;
 use proofwarp::field::plonky3::{BabyBear4, Goldilocks2};
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    Batch, BoundTranscript, Claim, Columns, HashTranscript, Options, Path, SumcheckField, Term, prove_with, verify,
+    Batch, BoundTranscript, Claim, Columns, HashTranscript, KernelPath, Options, SumcheckField, Term, prove_with,
+    verify,
 };
 
 use crate::common::rng;
@@ -69,7 +70,7 @@ impl<F: SumcheckField> Case<F> {
     fn upload(&self, accelerator: &Accelerator) -> Result<DeviceVector<F>, Refusal> {
         let mut stream = accelerator.devices()[0].stream()?;
         let vector = DeviceVector::upload(&mut stream, &self.columns.concat())?;
-        stream.wait(None)?;
+        stream.synchronize(None)?;
         Ok(vector)
     }
 }
@@ -116,7 +117,7 @@ impl<F: SumcheckField> Subject for Case<F> {
         let columns = match (&vector, self.lying) {
             (Some(vector), Lying::Kept) => Columns::device(vector),
             (None, _) => Columns::host(&self.slices()),
-            (Some(_), _) => Columns::consumed(self.upload(accelerator)?),
+            (Some(_), _) => Columns::device_owned(self.upload(accelerator)?),
         };
         let ask = || questions.ask();
         let (proof, _) =
@@ -155,7 +156,7 @@ fn terms<F: SumcheckField>(variables: u32) -> Claim<F> {
         coefficient: F::from_number(coefficient),
         columns: columns.to_vec(),
     };
-    Claim::of_terms(variables, vec![term(5, &[0, 1]), term(3, &[1, 2, 2])])
+    Claim::sum_of_products(variables, vec![term(5, &[0, 1]), term(3, &[1, 2, 2])])
 }
 
 fn with_eq<F: SumcheckField>(claim: Claim<F>) -> Claim<F> {
@@ -170,7 +171,7 @@ fn cubic<F: SumcheckField>(variables: u32) -> Claim<F> {
 
 /// All that this group proves.
 pub fn subjects() -> Vec<Box<dyn Subject>> {
-    let bitsliced = Options { path: Some(Path::Bitsliced), tail: Some(10), rounds_a_pass: None };
+    let bitsliced = Options { path: Some(KernelPath::Bitsliced), tail: Some(10), rounds_a_pass: None };
     let pairs = Options { rounds_a_pass: Some(2), ..ON_DEVICE };
     let batch = |variables, seed| Case::<blstrs::Scalar>::new("", terms(variables), Lying::Host, seed);
     vec![

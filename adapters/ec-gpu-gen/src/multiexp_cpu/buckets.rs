@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::{QueryDensity, Source, SourceBuilder};
 use crate::EcError;
-use crate::known::Repr;
+use crate::type_dispatch::Repr;
 
 /// Returns Σ exponentᵢ · baseᵢ over the exponents that `density` marks; each takes the source's next base.
 ///

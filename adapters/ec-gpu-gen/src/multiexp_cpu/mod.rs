@@ -10,13 +10,13 @@ use std::sync::Arc;
 use ff::{Field, PrimeField};
 use group::Group;
 use group::prime::PrimeCurveAffine;
+use proofwarp::blocking::on_cpu_pool;
 use proofwarp::process;
-use proofwarp::waiting::on_cores;
 use rayon::prelude::*;
 
-use crate::known::{self, Msm, Repr};
 use crate::threadpool::{Waiter, Worker};
-use crate::{EcError, forced};
+use crate::type_dispatch::{self, Msm, Repr};
+use crate::{EcError, forced_backend};
 
 use source::{IDENTITY, exhausted};
 
@@ -47,7 +47,7 @@ where
     G: PrimeCurveAffine,
     S: SourceBuilder<G>,
 {
-    if let Some(error) = forced::failure() {
+    if let Some(error) = forced_backend::failure() {
         return Waiter::done(Err(error));
     }
     if let Err(forked) = process::check() {
@@ -59,15 +59,15 @@ where
     if density_map.as_ref().get_query_size().is_some_and(|size| size != exponents.len()) {
         return Waiter::done(Err(EcError::Simple("The density and the exponents differ in length.")));
     }
-    match known::msm::<G>() {
+    match type_dispatch::msm::<G>() {
         Some(msm) => pool.compute(move || {
-            let exponents = on_cores(|| density_map.as_ref().generate_exps::<G::Scalar>(exponents));
+            let exponents = on_cpu_pool(|| density_map.as_ref().generate_exps::<G::Scalar>(exponents));
             let (bases, skip) = bases.get();
-            let sum = on_cores(|| known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents));
+            let sum = on_cpu_pool(|| known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents));
             clear(exponents);
             sum
         }),
-        None => pool.compute(move || on_cores(|| buckets::multiexp::<Q, D, G, S>(&bases, &density_map, &exponents))),
+        None => pool.compute(move || on_cpu_pool(|| buckets::multiexp::<Q, D, G, S>(&bases, &density_map, &exponents))),
     }
 }
 
@@ -91,7 +91,7 @@ fn known_multiexp<G: PrimeCurveAffine>(msm: Msm<G>, bases: &[G], exponents: &[Re
         return Err(IDENTITY);
     }
     let bases = bases.get(..exponents.len()).ok_or_else(exhausted)?;
-    let sum = known::cpu().and_then(|cpu| msm(&cpu, bases, exponents, None));
+    let sum = type_dispatch::cpu().and_then(|cpu| msm(&cpu, bases, exponents, None));
     sum.map_err(|error| io::Error::other(error).into())
 }
 

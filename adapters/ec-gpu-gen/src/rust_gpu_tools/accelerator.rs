@@ -3,7 +3,7 @@
 use proofwarp::settings::Settings;
 use proofwarp::{Accelerator, BackendKind};
 
-use super::wishes::backend_asked_for;
+use super::env::backend_asked_for;
 
 /// Returns the accelerator of the backend that is forced or requested, or else of the best one.
 ///

@@ -8,19 +8,19 @@ use std::sync::LazyLock;
 use proofwarp::BackendKind;
 use proofwarp::backend::Arg;
 
-use super::appended::{self, LocalBuffer, Shape, Source};
 use super::error::GPUResult;
+use super::user_kernels::{self, LocalBuffer, Shape, Source};
 
 /// Marks CUDA's types.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Cuda {}
 
 /// A device that CUDA reaches.
-pub type Device = appended::Device<Cuda>;
+pub type Device = user_kernels::Device<Cuda>;
 /// A device with kernels that are loaded from a fatbin, cubin or PTX.
-pub type Program = appended::Program<Cuda>;
+pub type Program = user_kernels::Program<Cuda>;
 /// Holds elements of type `T`, taken to be plain memory, on the device.
-pub type Buffer<T> = appended::Buffer<T, Cuda>;
+pub type Buffer<T> = user_kernels::Buffer<T, Cuda>;
 
 pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::Cuda));
 
@@ -137,7 +137,7 @@ impl<'a> Kernel<'a> {
     /// Returns an error if there is more than one [`LocalBuffer`], or if the driver or the kernel failed.
     pub fn run(self) -> GPUResult<()> {
         let arguments: Vec<Arg> = self.arguments.iter().map(|argument| in_place(*argument)).collect();
-        appended::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;
+        user_kernels::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;
         self.program.launch(&self.shape, &arguments)
     }
 }

@@ -7,10 +7,10 @@ use proofwarp::BackendKind;
 use super::accelerator::accelerator;
 #[cfg(feature = "cuda")]
 use super::cuda;
+use super::env::is_forced;
 use super::handle::Handle;
 #[cfg(feature = "opencl")]
 use super::opencl;
-use super::wishes::is_forced;
 use super::{DeviceUuid, Framework, PciId, UniqueId, Vendor};
 
 /// Lists all devices of the backend in use, or says why there are none.
@@ -20,7 +20,7 @@ pub(super) static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new
         error.to_string()
     })?;
     if accelerator.devices().is_empty() && accelerator.forced().is_none() {
-        log::warn!("No working GPUs found! {}", accelerator.absent().join("; "));
+        log::warn!("No working GPUs found! {}", accelerator.unavailable_reasons().join("; "));
     }
     Ok(accelerator.devices().iter().map(|device| Device(Handle(device.clone()))).collect())
 });

@@ -7,19 +7,19 @@ use std::sync::LazyLock;
 use proofwarp::BackendKind;
 use proofwarp::backend::Arg;
 
-use super::appended::{self, LocalBuffer, Shape, Source};
 use super::error::GPUResult;
+use super::user_kernels::{self, LocalBuffer, Shape, Source};
 
 /// Marks OpenCL's types.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum OpenCl {}
 
 /// A device that OpenCL reaches.
-pub type Device = appended::Device<OpenCl>;
+pub type Device = user_kernels::Device<OpenCl>;
 /// A device with kernels that are compiled from OpenCL C or loaded from a binary of the driver.
-pub type Program = appended::Program<OpenCl>;
+pub type Program = user_kernels::Program<OpenCl>;
 /// Holds elements of type `T`, taken to be plain memory, on the device.
-pub type Buffer<T> = appended::Buffer<T, OpenCl>;
+pub type Buffer<T> = user_kernels::Buffer<T, OpenCl>;
 /// OpenCL's own handle of a device.
 #[allow(non_camel_case_types)] // The name is part of the interface.
 pub type cl_device_id = *mut std::ffi::c_void;
@@ -182,7 +182,7 @@ impl<'a> Kernel<'a> {
     pub fn run(self) -> GPUResult<()> {
         let ExecuteKernel { program, shape, arguments } = self.builder;
         let arguments: Vec<Arg> = arguments.iter().map(in_place).collect();
-        appended::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;
+        user_kernels::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;
         program.launch(&shape, &arguments)
     }
 }

@@ -7,9 +7,9 @@ use proofwarp::Accelerator;
 #[cfg(feature = "cuda")]
 use super::cuda;
 use super::device::DEVICES;
+use super::env::framework_asked_for;
 #[cfg(feature = "opencl")]
 use super::opencl;
-use super::wishes::framework_asked_for;
 use super::{Device, Framework, GPUError};
 use crate::EcError;
 
@@ -123,7 +123,7 @@ pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcErro
     let Some(first) = programs.first() else { return Err(no_device()) };
     let backend = first.proofwarp().info().backend;
     let devices = programs.iter().map(|program| program.proofwarp().clone()).collect();
-    Ok(Accelerator::with_backend(backend)?.on_devices(devices))
+    Ok(Accelerator::with_backend(backend)?.with_devices(devices))
 }
 
 /// Returns why there is no device to make a kernel for.

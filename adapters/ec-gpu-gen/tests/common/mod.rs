@@ -29,7 +29,7 @@ pub fn exclusive() -> MutexGuard<'static, ()> {
 /// Makes the launch after `launches` more fail on the first device, or none from here on.
 pub fn fail_after(launches: Option<u32>) {
     if let Some(device) = Device::all().first() {
-        device.proofwarp().fail_after(launches.unwrap_or(u32::MAX));
+        device.proofwarp().inject_launch_fault(launches.unwrap_or(u32::MAX));
     }
 }
 

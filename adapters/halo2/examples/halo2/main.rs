@@ -2,21 +2,21 @@
 //!
 //! `cargo run --release -p proofwarp-halo2 --example halo2 -- --help`
 
+mod adapter;
+mod all_devices;
 mod circuit;
 mod cli;
-mod everywhere;
+#[path = "../../../../examples/groth16/device.rs"]
+mod device;
 #[path = "../../../../examples/groth16/exit.rs"]
 mod exit;
 mod measure;
 mod options;
-mod ours;
 mod outcome;
 #[path = "../../../../examples/groth16/output.rs"]
 #[allow(dead_code, reason = "the example `groth16` keeps parameters in a folder")]
 mod output;
 mod peer;
-#[path = "../../../../examples/groth16/place.rs"]
-mod place;
 #[path = "../../../../examples/groth16/program.rs"]
 mod program;
 #[path = "../../../../examples/groth16/progress.rs"]
@@ -32,7 +32,7 @@ mod witness;
 
 use std::process::ExitCode;
 
-use proofwarp_halo2::Marked;
+use proofwarp_halo2::TimedTranscript;
 
 use cli::Options;
 use options::Kind;
@@ -57,5 +57,5 @@ fn main() -> ExitCode {
 fn run(options: &Options) -> Result<(), Failure> {
     let k = options.work.k;
     let shape = if options.work.circuit == Kind::Wide { Shape::wide(k) } else { Shape::measured(k) };
-    everywhere::run(options, || Circuits::filled(shape))
+    all_devices::run(options, || Circuits::filled(shape))
 }

@@ -10,10 +10,10 @@ use crate::options::name;
 use crate::outcome::{Outcome, Step};
 use crate::task::Task;
 use crate::timed::Timed;
-use crate::{Failure, Marked, progress};
+use crate::{Failure, TimedTranscript, progress};
 
 /// What a proof is written to.
-pub type Transcript = Marked<Blake2bWrite<Vec<u8>, G1Affine, Challenge255<G1Affine>>>;
+pub type Transcript = TimedTranscript<Blake2bWrite<Vec<u8>, G1Affine, Challenge255<G1Affine>>>;
 
 /// Who makes keys and proofs, with a setup and a way to open.
 pub trait Prover {
@@ -130,7 +130,7 @@ fn steps(times: [(&str, Duration); 6], synthesis: Duration) -> Vec<Step> {
 /// # Errors
 /// As whoever writes it.
 pub fn written(prove: impl FnOnce(&mut Transcript) -> Result<(), Error>) -> Result<Transcript, Failure> {
-    let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
+    let mut transcript = TimedTranscript::new(Blake2bWrite::init(Vec::new()));
     prove(&mut transcript)?;
     Ok(transcript)
 }

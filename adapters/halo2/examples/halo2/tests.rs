@@ -7,9 +7,9 @@ use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::transcript::TranscriptWriterBuffer;
 use rand_core::OsRng;
 
+use crate::adapter::Ours;
 use crate::measure::{Prover, measure};
 use crate::options::{Kind, Opening, Work};
-use crate::ours::Ours;
 use crate::outcome::Outcome;
 use crate::shape::Shape;
 use crate::stock::Stock;

@@ -6,14 +6,14 @@ use halo2_axiom::plonk::{
     Advice, Any, Assigned, Assignment, Challenge, Column, ConstraintSystem, Error, Fixed, Instance, Selector,
 };
 
-use super::cycles::Cycles;
 use super::fixed::FixedColumns;
+use super::permutation::PermutationCycles;
 
 /// Holds the parts of a key while a circuit is synthesized.
 pub struct Assembly {
     pub fixed: FixedColumns,
     pub selectors: Vec<Vec<bool>>,
-    pub cycles: Cycles,
+    pub cycles: PermutationCycles,
     k: u32,
     usable: usize,
     /// First error of a call that cannot return one.
@@ -30,7 +30,7 @@ impl Assembly {
         Ok(Self {
             fixed: FixedColumns::new(system.num_fixed_columns(), rows),
             selectors: vec![vec![false; rows]; system.num_selectors()],
-            cycles: Cycles::new(&system.permutation().get_columns(), k)?,
+            cycles: PermutationCycles::new(&system.permutation().get_columns(), k)?,
             k,
             usable: rows - (system.blinding_factors() + 1),
             failed: None,

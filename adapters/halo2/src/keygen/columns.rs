@@ -5,12 +5,12 @@ use halo2_axiom::plonk::{Circuit, ConstraintSystem, Error, FloorPlanner};
 use rayon::prelude::*;
 
 use super::assembly::Assembly;
-use super::cycles::Cycles;
+use super::permutation::PermutationCycles;
 use super::steps::step;
 use crate::constraints::{check_degree, configure, warn_of_same_point};
 
 /// Holds a circuit that has been configured but not synthesized.
-pub struct Start<'c, C: Circuit<Fr>> {
+pub struct ConfiguredCircuit<'c, C: Circuit<Fr>> {
     circuit: &'c C,
     system: ConstraintSystem<Fr>,
     config: C::Config,
@@ -23,12 +23,12 @@ pub struct Columns {
     /// The constraint system, in which selectors are fixed columns.
     pub system: ConstraintSystem<Fr>,
     pub fixed: Vec<Vec<Fr>>,
-    pub cycles: Cycles,
+    pub cycles: PermutationCycles,
     /// The original selectors, which keys need, if they were combined; otherwise empty.
     pub selectors: Vec<Vec<bool>>,
 }
 
-impl<'c, C: Circuit<Fr>> Start<'c, C> {
+impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     /// Configures `circuit` for 2^`k` rows.
     ///
     /// # Errors

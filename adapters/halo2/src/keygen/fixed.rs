@@ -7,7 +7,7 @@ use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::{Assigned, Error};
 use rayon::prelude::*;
 
-use crate::memory::filled;
+use crate::memory::par_filled_vec;
 
 /// Elements that share an inversion.
 const PIECE: usize = 1 << 12;
@@ -23,7 +23,7 @@ struct FixedColumn {
 
 impl FixedColumns {
     pub fn new(columns: usize, rows: usize) -> Self {
-        let column = |_| FixedColumn { numerators: filled(Fr::ZERO, rows), denominators: Vec::new() };
+        let column = |_| FixedColumn { numerators: par_filled_vec(Fr::ZERO, rows), denominators: Vec::new() };
         Self((0..columns).map(column).collect())
     }
 
@@ -37,7 +37,7 @@ impl FixedColumns {
         column.numerators.get_mut(rows.clone()).ok_or(Error::BoundsFailure)?.fill(value.numerator());
         let denominator = value.denominator();
         if denominator.is_some() && column.denominators.is_empty() {
-            column.denominators = filled(Fr::ONE, count);
+            column.denominators = par_filled_vec(Fr::ONE, count);
         }
         if let Some(denominators) = column.denominators.get_mut(rows) {
             denominators.fill(denominator.unwrap_or(Fr::ONE));

@@ -8,22 +8,22 @@ use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::poly::{Coeff, EvaluationDomain, LagrangeCoeff, Polynomial};
-use proofwarp::plonk::{Basis, Engine, View};
-use proofwarp::waiting::beside;
+use proofwarp::blocking::join;
+use proofwarp::plonk::{Basis, ColumnView, Engine};
 use rayon::prelude::*;
 
-use super::columns::{Columns, Start};
-use super::cycles::Cycles;
+use super::columns::{Columns, ConfiguredCircuit};
+use super::permutation::PermutationCycles;
 use super::steps::step;
-use crate::error::{check_rows, outer};
-use crate::memory::drop_later;
-use crate::setup;
+use crate::caches;
+use crate::error::{check_rows, to_halo2_error};
+use crate::memory::drop_in_background;
 
 type Values = Vec<Vec<Fr>>;
 type Coefficients = Vec<Polynomial<Fr, Coeff>>;
 
 /// Holds the results of a verifying key that a proving key uses too.
-struct Rest {
+struct ProvingParts {
     engine: Engine<G1Affine>,
     fixed: Values,
     sigma: Values,
@@ -34,8 +34,8 @@ pub fn verifying<C: Circuit<Fr>>(
     circuit: &C,
     compress: bool,
 ) -> Result<VerifyingKey<G1Affine>, Error> {
-    let (key, Rest { fixed, sigma, .. }) = with_rest(params, circuit, compress)?;
-    drop_later((fixed, sigma));
+    let (key, ProvingParts { fixed, sigma, .. }) = with_rest(params, circuit, compress)?;
+    drop_in_background((fixed, sigma));
     Ok(key)
 }
 
@@ -51,48 +51,49 @@ pub fn proving<C: Circuit<Fr>>(
         return finished(key, rest, coefficients);
     };
     check_rows((params.k(), params.get_g().len()), key.get_domain().k())?;
-    let (engine, Columns { fixed, cycles, .. }) = synthesized(params, Start::of(circuit, params.k())?, compress)?;
+    let (engine, Columns { fixed, cycles, .. }) =
+        synthesized(params, ConfiguredCircuit::of(circuit, params.k())?, compress)?;
     let of_fixed = || coefficients(&engine, "fixed polynomials", &fixed);
-    let (sigma, coefficients) = at_once(|| sigma(&cycles, &engine), of_fixed);
-    drop_later(cycles);
-    finished(key, Rest { engine, fixed, sigma }, coefficients?)
+    let (sigma, coefficients) = join_on_thread(|| sigma(&cycles, &engine), of_fixed);
+    drop_in_background(cycles);
+    finished(key, ProvingParts { engine, fixed, sigma }, coefficients?)
 }
 
 fn with_rest<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     circuit: &C,
     compress: bool,
-) -> Result<(VerifyingKey<G1Affine>, Rest), Error> {
+) -> Result<(VerifyingKey<G1Affine>, ProvingParts), Error> {
     check_rows((params.k(), params.get_g().len()), params.k())?;
-    let start = Start::of(circuit, params.k())?;
+    let start = ConfiguredCircuit::of(circuit, params.k())?;
     let (degree, k) = (start.degree(), params.k());
     let domain = || step("domain", 1 << k, || EvaluationDomain::new(degree, k));
-    let (domain, synthesized) = at_once(domain, || synthesized(params, start, compress));
+    let (domain, synthesized) = join_on_thread(domain, || synthesized(params, start, compress));
     let (engine, Columns { system, fixed, cycles, selectors }) = synthesized?;
     let of_fixed = || commitments(&engine, "fixed commitments", &fixed);
-    let (sigma, of_fixed) = at_once(|| sigma(&cycles, &engine), of_fixed);
-    drop_later(cycles);
+    let (sigma, of_fixed) = join_on_thread(|| sigma(&cycles, &engine), of_fixed);
+    drop_in_background(cycles);
     let of_sigma = commitments(&engine, "σ commitments", &sigma)?;
     let permutation = permutation::VerifyingKey::from_commitments(of_sigma);
     let key = VerifyingKey::from_parts(domain, of_fixed?, permutation, system, selectors, compress);
-    Ok((key, Rest { engine, fixed, sigma }))
+    Ok((key, ProvingParts { engine, fixed, sigma }))
 }
 
 /// Synthesizes the circuit's columns while the setup is uploaded.
 fn synthesized<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
-    start: Start<'_, C>,
+    start: ConfiguredCircuit<'_, C>,
     compress: bool,
 ) -> Result<(Engine<G1Affine>, Columns), Error> {
-    let engine = || step("setup", 1 << params.k(), || setup::engine_for_keys(params));
-    let (engine, columns) = at_once(engine, || start.synthesize(compress));
+    let engine = || step("setup", 1 << params.k(), || caches::engine_for_keys(params));
+    let (engine, columns) = join_on_thread(engine, || start.synthesize(compress));
     let columns = columns?;
     Ok((engine?, columns))
 }
 
 fn finished(
     key: VerifyingKey<G1Affine>,
-    Rest { engine, fixed, sigma }: Rest,
+    ProvingParts { engine, fixed, sigma }: ProvingParts,
     of_fixed: Coefficients,
 ) -> Result<ProvingKey<G1Affine>, Error> {
     let of_sigma = coefficients(&engine, "σ polynomials", &sigma)?;
@@ -103,12 +104,12 @@ fn finished(
 }
 
 /// Runs `elsewhere` on another thread and `here` on this one, which a circuit cannot leave.
-fn at_once<A: Send, B>(elsewhere: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
-    let (there, here) = beside(elsewhere, here);
+fn join_on_thread<A: Send, B>(elsewhere: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
+    let (there, here) = join(elsewhere, here);
     (there.unwrap_or_else(|panic| resume_unwind(panic)), here)
 }
 
-fn sigma(cycles: &Cycles, engine: &Engine<G1Affine>) -> Values {
+fn sigma(cycles: &PermutationCycles, engine: &Engine<G1Affine>) -> Values {
     step("σ", cycles.cells(), || cycles.sigma(engine.omega()))
 }
 
@@ -122,12 +123,12 @@ fn row_columns(rows: usize, blinding: usize) -> [Vec<Fr>; 3] {
 }
 
 fn commitments(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Vec<G1Affine>, Error> {
-    step(name, elements(columns), || engine.commit(Basis::Lagrange, &views(columns)).map_err(outer))
+    step(name, elements(columns), || engine.commit(Basis::Lagrange, &views(columns)).map_err(to_halo2_error))
 }
 
 fn coefficients(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Coefficients, Error> {
     let on_host = || engine.into_host(engine.interpolate(&views(columns))?);
-    let coefficients = step(name, elements(columns), on_host).map_err(outer)?;
+    let coefficients = step(name, elements(columns), on_host).map_err(to_halo2_error)?;
     Ok(coefficients.into_iter().map(Polynomial::new).collect())
 }
 
@@ -135,8 +136,8 @@ fn elements(columns: &[Vec<Fr>]) -> usize {
     columns.iter().map(Vec::len).sum()
 }
 
-fn views(columns: &[Vec<Fr>]) -> Vec<View<'_, Fr>> {
-    columns.iter().map(|column| View::new(column)).collect()
+fn views(columns: &[Vec<Fr>]) -> Vec<ColumnView<'_, Fr>> {
+    columns.iter().map(|column| ColumnView::new(column)).collect()
 }
 
 fn values(columns: Vec<Vec<Fr>>) -> Vec<Polynomial<Fr, LagrangeCoeff>> {

@@ -2,9 +2,9 @@
 
 mod assembly;
 mod columns;
-mod cycles;
 mod fixed;
 mod keys;
+mod permutation;
 mod steps;
 
 use ff::FromUniformBytes;

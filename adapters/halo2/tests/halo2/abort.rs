@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use proofwarp::plonk::Hook;
+use proofwarp::plonk::AbortHook;
 use proofwarp_halo2::Options;
 
 use crate::described::Shape;
@@ -17,7 +17,7 @@ fn stops_at_any_question() {
         let left = AtomicU32::new(questions);
         let says_stop =
             move || left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err();
-        let options = Options { abort: Some(Hook::new(says_stop)), ..Options::default() };
+        let options = Options { abort: Some(AbortHook::new(says_stop)), ..Options::default() };
         match expected.prove(&options) {
             Ok(proof) => {
                 assert!(proof == expected.proof);
@@ -34,7 +34,7 @@ fn stops_at_any_question() {
 #[test]
 fn a_panic_is_the_callers() {
     let expected = Expected::new(&Shape::base(), 6, 1);
-    let options = Options { abort: Some(Hook::new(|| panic!("the hook's own words"))), ..Options::default() };
+    let options = Options { abort: Some(AbortHook::new(|| panic!("the hook's own words"))), ..Options::default() };
     let panic = catch_unwind(AssertUnwindSafe(|| expected.prove(&options))).expect_err("a panic");
     assert_eq!(panic.downcast_ref::<&str>(), Some(&"the hook's own words"));
 }

@@ -86,12 +86,12 @@ pub fn or_the_host(device: &Arc<Device>) -> Options {
 /// The same of several devices.
 pub fn only_these(devices: &[Arc<Device>]) -> Options {
     let forced = Accelerator::with_backend(devices[0].info().backend).expect("it was there");
-    Options { accelerator: Some(forced.on_devices(devices.to_vec())), ..Options::default() }
+    Options { accelerator: Some(forced.with_devices(devices.to_vec())), ..Options::default() }
 }
 
 pub fn these_or_the_host(devices: &[Arc<Device>]) -> Options {
     let accelerator = Accelerator::automatic().expect("an accelerator");
-    Options { accelerator: Some(accelerator.on_devices(devices.to_vec())), ..Options::default() }
+    Options { accelerator: Some(accelerator.with_devices(devices.to_vec())), ..Options::default() }
 }
 
 /// Both devices share a proof evenly.
@@ -103,7 +103,7 @@ pub fn even(options: Options) -> Options {
 pub fn fail_the_second(expected: &Expected, options: &Options, second: &Arc<Device>) -> usize {
     let mut failures = 0;
     for launch in (0_u32..).step_by(stride(19, 7)) {
-        second.fail_after(launch);
+        second.inject_launch_fault(launch);
         assert!(expected.prove(options).expect("the first one goes on") == expected.proof, "launch {launch}");
         // The next proof's first launch fails if this one's did not.
         if expected.prove(&only(second)).is_err() {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier, Once};
 use std::thread;
 
-use proofwarp::plonk::Hook;
+use proofwarp::plonk::AbortHook;
 use proofwarp_halo2::Options;
 
 use crate::described::Shape;
@@ -22,7 +22,7 @@ fn a_failed_launch() {
     assert!(expected.prove(&forced).expect("a proof") == expected.proof);
     let mut failures = 0;
     for launch in (0_u32..).step_by(STRIDE) {
-        device.fail_after(launch);
+        device.inject_launch_fault(launch);
         let failed = expected.prove(&forced);
         if let Ok(proof) = &failed {
             assert!(*proof == expected.proof);
@@ -30,9 +30,9 @@ fn a_failed_launch() {
         }
         let error = failed.expect_err("it failed");
         assert!(matches!(reason(&error), proofwarp::Error::Device { .. }), "launch {launch}: {error}");
-        device.fail_after(launch);
+        device.inject_launch_fault(launch);
         assert!(expected.prove(&free).expect("the host goes on") == expected.proof, "launch {launch}");
-        device.fail_after(u32::MAX);
+        device.inject_launch_fault(u32::MAX);
         assert!(expected.prove(&forced).expect("a retry") == expected.proof, "launch {launch}");
         failures += 1;
     }
@@ -66,7 +66,7 @@ fn two_devices() {
             });
             false
         };
-        let options = Options { devices: Some(1), abort: Some(Hook::new(waits)), ..only_these(&devices) };
+        let options = Options { devices: Some(1), abort: Some(AbortHook::new(waits)), ..only_these(&devices) };
         assert!(expected.prove(&options).expect("a proof") == expected.proof);
     };
     thread::scope(|scope| [(); 2].map(|()| scope.spawn(prove)).map(|thread| thread.join().expect("no panic")));

@@ -10,7 +10,7 @@ use halo2_axiom::poly::kzg::multiopen::{ProverGWC, ProverSHPLONK};
 use halo2_axiom::transcript::{Blake2bWrite, Challenge255, TranscriptWriterBuffer};
 use proofwarp::Accelerator;
 use proofwarp::backend::BackendKind;
-use proofwarp::plonk::Plan as MemoryPlan;
+use proofwarp::plonk::MemoryPlan;
 use proofwarp_halo2::{Kind, Options, create_proof_with, keygen_pk2};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -158,7 +158,7 @@ impl Case {
 
     /// On the host, or in groups of columns.
     fn other_way(&self) -> Options {
-        let plan = MemoryPlan { keeps_own: self.plan.seed.is_multiple_of(3), at_once: 9 };
+        let plan = MemoryPlan { columns_resident: self.plan.seed.is_multiple_of(3), max_columns: 9 };
         match self.plan.seed % 4 {
             0 | 1 => Options { accelerator: Accelerator::with_backend(BackendKind::Cpu).ok(), ..Options::default() },
             _ => Options { plan: Some(plan), ..Options::default() },

@@ -1,6 +1,6 @@
 //! Less memory than a proof takes: the same proof in groups of columns.
 
-use proofwarp::plonk::Plan;
+use proofwarp::plonk::MemoryPlan;
 use proofwarp_halo2::{Options, memory};
 
 use crate::described::Shape;
@@ -12,7 +12,7 @@ fn same_bytes_under_any_plan() {
         let expected = Expected::new(&Shape::base(), k, circuits);
         for keeps_own in [true, false] {
             for at_once in [1, 7, 20, 60] {
-                let plan = Plan { keeps_own, at_once };
+                let plan = MemoryPlan { columns_resident: keeps_own, max_columns: at_once };
                 let options = Options { plan: Some(plan), ..Options::default() };
                 assert!(expected.prove(&options).expect("a proof") == expected.proof, "{plan:?}");
             }
@@ -29,7 +29,7 @@ fn a_forced_device_keeps_to_the_formula() {
     let Some(whole) = alone("a device with little memory", None) else { return };
     assert!(expected.prove(&only(&whole)).expect("a proof") == expected.proof);
     println!("{memory}");
-    let enough = memory.most_bytes() + memory.column * (memory.bases + memory.key) as u64;
+    let enough = memory.max_bytes() + memory.column * (memory.bases + memory.key) as u64;
     for (share, limit) in [(1.0, enough), (0.6, enough * 6 / 10), (0.3, enough * 3 / 10)] {
         let device = alone("a device with little memory", Some(limit)).expect("there was one");
         let proof = expected.prove(&only(&device)).unwrap_or_else(|error| panic!("{share} of {enough}: {error}"));
@@ -44,13 +44,13 @@ fn out_of_memory_at_any_step() {
     const PARTS: u64 = 10;
     let expected = Expected::new(&Shape::base(), 9, 1);
     let memory = memory(&expected.key, 1);
-    let enough = memory.most_bytes() + memory.column * (memory.bases + memory.key) as u64;
+    let enough = memory.max_bytes() + memory.column * (memory.bases + memory.key) as u64;
     let [mut failures, mut proofs] = [0; 2];
     for part in 1..=PARTS {
         let Some(device) = alone("memory that runs out", Some(enough * part / PARTS)) else { return };
         let [forced, free] = [only(&device), or_the_host(&device)];
         // No step is cut, so that it is another one that has too little each time.
-        let [forced, free] = [forced, free].map(|options| Options { plan: Some(Plan::ALL), ..options });
+        let [forced, free] = [forced, free].map(|options| Options { plan: Some(MemoryPlan::ALL), ..options });
         match expected.prove(&forced) {
             Err(error) => {
                 assert!(matches!(reason(&error), proofwarp::Error::OutOfMemory { .. }), "{part}: {error}");

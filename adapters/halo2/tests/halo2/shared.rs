@@ -25,7 +25,7 @@ fn a_failed_launch() {
 fn a_second_device_with_little_memory() {
     let expected = Expected::new(&Shape::base(), 9, 1);
     let memory = memory(&expected.key, 1);
-    let enough = memory.most_bytes() + memory.column * (memory.bases + memory.key) as u64;
+    let enough = memory.max_bytes() + memory.column * (memory.bases + memory.key) as u64;
     for percent in [5, 40, 80, 200] {
         let limit = enough * percent / 100;
         let Some(devices) = two("a second device with little memory", Some(limit)) else { return };

@@ -14,7 +14,7 @@ use midnight_proofs::poly::kzg::KZGCommitmentScheme;
 use midnight_proofs::poly::kzg::params::ParamsKZG;
 use midnight_proofs::transcript::{CircuitTranscript, Transcript};
 use proofwarp::Accelerator;
-use proofwarp_midnight::{Parameters, Resident, retype};
+use proofwarp_midnight::{GpuKzgScheme, Parameters, retype};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
@@ -100,7 +100,7 @@ pub fn proofs(accelerator: &Accelerator, k: u32, runs: u32) -> Result<Vec<Line>,
     let parameters = Parameters::new(accelerator, ParamsKZG::<Bls12>::unsafe_setup(k, rng()))?;
     let vk = keygen_vk_with_k::<_, Stock, _>(parameters.stock(), &circuit, k).map_err(said)?;
     let stock = keygen_pk(vk, &circuit).map_err(said)?;
-    let ours: ProvingKey<Fq, Resident> = retype::<_, _, Filled>(&stock)?;
+    let ours: ProvingKey<Fq, GpuKzgScheme> = retype::<_, _, Filled>(&stock)?;
     let theirs = median(runs, || prove(parameters.stock(), &stock, &circuit))?;
     let ours = median(runs, || prove(&parameters, &ours, &circuit))?;
     verify(&parameters, &stock, &ours.1)?;

@@ -7,7 +7,7 @@ use midnight_proofs::poly::commitment::{Params, PolynomialCommitmentScheme};
 use midnight_proofs::poly::kzg::KZGCommitmentScheme;
 use midnight_proofs::poly::kzg::params::ParamsKZG;
 use proofwarp::Error;
-use proofwarp_midnight::{Parameters, Resident};
+use proofwarp_midnight::{GpuKzgScheme, Parameters};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
@@ -39,8 +39,8 @@ fn equal_to_those_of_the_stock_scheme() {
         for values in vectors() {
             let (coefficients, values) = (domain.coeff_from_vec(values.clone()), domain.lagrange_from_vec(values));
             let stock = parameters.stock();
-            assert_eq!(Resident::commit(&parameters, &coefficients), Stock::commit(stock, &coefficients));
-            assert_eq!(Resident::commit_lagrange(&parameters, &values), Stock::commit_lagrange(stock, &values));
+            assert_eq!(GpuKzgScheme::commit(&parameters, &coefficients), Stock::commit(stock, &coefficients));
+            assert_eq!(GpuKzgScheme::commit_lagrange(&parameters, &values), Stock::commit_lagrange(stock, &values));
         }
     }
 }
@@ -71,6 +71,6 @@ fn a_smaller_setup() {
         assert_eq!(parameters.max_k(), K - 2);
         let values = domain.lagrange_from_vec(vectors()[0][..N / 4].to_vec());
         let expected = Stock::commit_lagrange(parameters.stock(), &values);
-        assert_eq!(Resident::commit_lagrange(&parameters, &values), expected);
+        assert_eq!(GpuKzgScheme::commit_lagrange(&parameters, &values), expected);
     }
 }

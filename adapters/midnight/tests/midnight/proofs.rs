@@ -8,7 +8,7 @@ use midnight_proofs::poly::kzg::KZGCommitmentScheme;
 use midnight_proofs::poly::kzg::params::ParamsKZG;
 use midnight_proofs::transcript::{CircuitTranscript, Transcript};
 use midnight_proofs::utils::SerdeFormat;
-use proofwarp_midnight::{Parameters, Resident, retype};
+use proofwarp_midnight::{GpuKzgScheme, Parameters, retype};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
@@ -47,7 +47,7 @@ fn stock_key(parameters: &ParamsKZG<Bls12>) -> ProvingKey<Fq, Stock> {
 fn equal_to_those_of_the_stock_scheme() {
     let setup = ParamsKZG::unsafe_setup(K, rng());
     let key = stock_key(&setup);
-    let ours = retype::<_, Resident, Filled>(&key).expect("key");
+    let ours = retype::<_, GpuKzgScheme, Filled>(&key).expect("key");
     for accelerator in accelerators() {
         let parameters = Parameters::new(&accelerator, setup.clone()).expect("parameters");
         for seed in [3, 4] {
@@ -68,7 +68,7 @@ fn keys_of_either_scheme_are_the_same() {
     let circuit = Filled::new(K, 0);
     for accelerator in accelerators() {
         let parameters = Parameters::new(&accelerator, setup.clone()).expect("parameters");
-        let vk = keygen_vk_with_k::<_, Resident, _>(&parameters, &circuit, K).expect("vk");
+        let vk = keygen_vk_with_k::<_, GpuKzgScheme, _>(&parameters, &circuit, K).expect("vk");
         let ours = keygen_pk(vk, &circuit).expect("pk");
         let bytes = |key: &ProvingKey<Fq, Stock>| key.to_bytes(SerdeFormat::RawBytes);
         assert_eq!(ours.to_bytes(SerdeFormat::RawBytes), bytes(&key));
@@ -80,7 +80,7 @@ fn keys_of_either_scheme_are_the_same() {
 fn proofs_at_once_on_one_setup() {
     let setup = ParamsKZG::unsafe_setup(K, rng());
     let key = stock_key(&setup);
-    let ours = retype::<_, Resident, Filled>(&key).expect("key");
+    let ours = retype::<_, GpuKzgScheme, Filled>(&key).expect("key");
     let parameters = Parameters::new(&accelerators()[0], setup.clone()).expect("parameters");
     let (parameters, ours) = (&parameters, &ours);
     std::thread::scope(|scope| {
@@ -94,9 +94,9 @@ fn proofs_at_once_on_one_setup() {
 #[test]
 fn the_verifier_of_this_scheme_refuses() {
     let setup = ParamsKZG::unsafe_setup(K, rng());
-    let ours = retype::<_, Resident, Filled>(&stock_key(&setup)).expect("key");
+    let ours = retype::<_, GpuKzgScheme, Filled>(&stock_key(&setup)).expect("key");
     let parameters = Parameters::new(&accelerators()[1], setup).expect("parameters");
     let proof = prove(&parameters, &ours, 1);
     let mut transcript = CircuitTranscript::<State>::init_from_bytes(&proof);
-    assert!(prepare::<_, Resident, _>(ours.get_vk(), &[&[]], &mut transcript).is_err());
+    assert!(prepare::<_, GpuKzgScheme, _>(ours.get_vk(), &[&[]], &mut transcript).is_err());
 }

@@ -1,0 +1,198 @@
+//! Provides bellperson's own functions, with its names, generic parameters and arguments.
+//!
+//! Their bounds differ in one point: the engine must implement [`Engine`], which the kernels know, instead of
+//! bellperson's GPU names.
+
+use bellperson::groth16::{ParameterSource, Proof};
+use bellperson::{Circuit, SynthesisError};
+use ff::Field;
+use pairing::MultiMillerLoop;
+use proofwarp::groth16::Engine;
+use rand_core::RngCore;
+
+use crate::cleared::Cleared;
+use crate::request::ProveRequest;
+
+/// Proves `circuit` with `r` and `s`.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_batch`].
+pub fn create_proof<E, C, P>(circuit: C, params: P, r: E::Fr, s: E::Fr) -> Result<Proof<E>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    only(prove(vec![circuit], &params, &[r], &[s], false)?)
+}
+
+/// Proves `circuit` with r and s drawn from `rng`.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_batch`].
+pub fn create_random_proof<E, C, R, P>(circuit: C, params: P, rng: &mut R) -> Result<Proof<E>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    only(prove_random(vec![circuit], &params, rng, false)?)
+}
+
+/// Proves `circuits`, which differ only in their assignments, with `r` and `s`.
+///
+/// Each circuit gets the proof that it would get alone, whether the key is new or cached. A circuit of another key gets
+/// a proof that does not verify, and does not affect the other proofs.
+///
+/// # Errors
+/// Returns an error if:
+/// - a circuit or the parameters return one;
+/// - the circuits' numbers of constraints or variables differ, or exceed the key's;
+/// - `r` or `s` does not have one element per circuit;
+/// - a lock file cannot be opened;
+/// - a forced backend failed;
+/// - a proof does not verify and `PROOFWARP_VERIFY` is set.
+pub fn create_proof_batch<E, C, P>(
+    circuits: Vec<C>,
+    params: P,
+    r: Vec<E::Fr>,
+    s: Vec<E::Fr>,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    let (r, s) = (Cleared(r), Cleared(s));
+    prove(circuits, &params, &r.0, &s.0, false)
+}
+
+/// Proves `circuits`, which differ only in their assignments, with r and s drawn from `rng`.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_batch`].
+pub fn create_random_proof_batch<E, C, R, P>(
+    circuits: Vec<C>,
+    params: P,
+    rng: &mut R,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    prove_random(circuits, &params, rng, false)
+}
+
+/// Proves `circuit` with `r` and `s` at high priority: proofs without priority make way, and it is never aborted.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_batch`].
+pub fn create_proof_in_priority<E, C, P>(circuit: C, params: P, r: E::Fr, s: E::Fr) -> Result<Proof<E>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    only(prove(vec![circuit], &params, &[r], &[s], true)?)
+}
+
+/// Proves `circuit` with r and s drawn from `rng`, at high priority: proofs without priority make way, and it is never
+/// aborted.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_batch`].
+pub fn create_random_proof_in_priority<E, C, R, P>(
+    circuit: C,
+    params: P,
+    rng: &mut R,
+) -> Result<Proof<E>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    only(prove_random(vec![circuit], &params, rng, true)?)
+}
+
+/// Proves `circuits`, which differ only in their assignments, with `r` and `s` at high priority: proofs without
+/// priority make way, and these are never aborted.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_batch`].
+pub fn create_proof_batch_in_priority<E, C, P>(
+    circuits: Vec<C>,
+    params: P,
+    r: Vec<E::Fr>,
+    s: Vec<E::Fr>,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    let (r, s) = (Cleared(r), Cleared(s));
+    prove(circuits, &params, &r.0, &s.0, true)
+}
+
+/// Proves `circuits`, which differ only in their assignments, with r and s drawn from `rng`, at high priority: proofs
+/// without priority make way, and these are never aborted.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_batch`].
+pub fn create_random_proof_batch_in_priority<E, C, R, P>(
+    circuits: Vec<C>,
+    params: P,
+    rng: &mut R,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    prove_random(circuits, &params, rng, true)
+}
+
+fn prove_random<E, C, R, P>(
+    circuits: Vec<C>,
+    params: &P,
+    rng: &mut R,
+    priority: bool,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    R: RngCore,
+    P: ParameterSource<E>,
+{
+    // All r before all s, as bellperson draws them.
+    let [r, s] = [(); 2].map(|()| Cleared(circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect()));
+    prove(circuits, params, &r.0, &s.0, priority)
+}
+
+/// Proves `circuits` with [`Call::prove`]; an empty batch returns no proofs.
+fn prove<E, C, P>(
+    circuits: Vec<C>,
+    params: &P,
+    r: &[E::Fr],
+    s: &[E::Fr],
+    priority: bool,
+) -> Result<Vec<Proof<E>>, SynthesisError>
+where
+    E: Engine + MultiMillerLoop,
+    C: Circuit<E::Fr> + Send,
+    P: ParameterSource<E>,
+{
+    if circuits.is_empty() {
+        return Ok(Vec::new());
+    }
+    ProveRequest::new(params, r, s, priority)?.prove(circuits)
+}
+
+fn only<T>(proofs: Vec<T>) -> Result<T, SynthesisError> {
+    proofs.into_iter().next().ok_or(SynthesisError::AssignmentMissing)
+}

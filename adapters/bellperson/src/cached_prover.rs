@@ -1,0 +1,171 @@
+//! Keeps a prover for later calls, which find it by their circuits and parameters.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use bellperson::SynthesisError;
+use bellperson::groth16::{MappedParameters, ParameterSource};
+use pairing::MultiMillerLoop;
+use proofwarp::groth16::{Circuit, Engine, Parameters};
+use proofwarp::msm::BasePoints;
+use rayon::prelude::*;
+
+use crate::failed;
+use crate::file_identity::FileIdentity;
+use crate::key::parameters;
+use crate::mapped_params::{Samples, mapped};
+use crate::prover::Prover;
+
+/// Maximum number of names that a prover keeps.
+const NAMES: usize = 16;
+
+/// Holds a prover and the names of the parameters that are its key.
+#[derive(Debug)]
+pub struct CachedProver<E: Engine + MultiMillerLoop> {
+    /// The prover.
+    pub prover: Prover<E>,
+    names: Mutex<Vec<KeyFingerprint<E>>>,
+}
+
+/// Identifies parameters without comparing all of their points.
+#[derive(Debug)]
+enum KeyFingerprint<E: Engine> {
+    Memory(Vectors<E>),
+    File(FileIdentity, Box<Samples<E>>),
+}
+
+/// Refers to queries in memory. While a weak reference lives, its address is given to no other vector, and no code gets
+/// a unique reference to its target. So equal addresses mean equal contents.
+#[derive(Debug)]
+struct Vectors<E: Engine> {
+    g1: [Weak<Vec<E::G1Affine>>; 4],
+    b_g2: Weak<Vec<E::G2Affine>>,
+}
+
+impl<E: Engine + MultiMillerLoop> CachedProver<E> {
+    /// Creates an entry for `prover`; `file` names its parameters if they are mapped.
+    pub fn new(prover: Prover<E>, file: Option<(FileIdentity, Samples<E>)>) -> Self {
+        let names = file.into_iter().map(|(identity, samples)| KeyFingerprint::File(identity, Box::new(samples)));
+        Self { prover, names: Mutex::new(names.collect()) }
+    }
+
+    /// Returns whether `circuit` has the prover's sizes and variables, and so uses the prover's points.
+    pub fn accepts_circuit(&self, circuit: &Circuit<E::Fr>) -> bool {
+        let own = self.prover.circuit();
+        let sizes = |circuit: &Circuit<E::Fr>| [circuit.constraints(), circuit.inputs(), circuit.aux()];
+        sizes(own) == sizes(circuit)
+            && own.variables_of_a() == circuit.variables_of_a()
+            && own.variables_of_b() == circuit.variables_of_b()
+    }
+
+    /// Returns whether `source` is the prover's key. Parameters seen before are recognised by their names, others by
+    /// all of their points.
+    ///
+    /// # Errors
+    /// Returns the source's error.
+    pub fn matches_params<P: ParameterSource<E>>(&self, source: &P) -> Result<bool, SynthesisError> {
+        if source.get_vk(self.prover.circuit().inputs())? != self.prover.verifying_key() {
+            return Ok(false);
+        }
+        match mapped(source) {
+            Some(mapped) => self.has_mapped(mapped),
+            None => self.has_points(&parameters(source, self.prover.circuit())?),
+        }
+    }
+
+    fn has_mapped(&self, mapped: &MappedParameters<E>) -> Result<bool, SynthesisError> {
+        // Taken before the points are read: a later change to the file changes this too.
+        let identity = FileIdentity::of(mapped);
+        if identity.as_ref().is_some_and(|identity| self.named(|name| name.is_file(identity, mapped))) {
+            return Ok(true);
+        }
+        let same = self.has_points(&parameters(&mapped, self.prover.circuit())?)?;
+        if let (true, Some(identity), Some(samples)) = (same, identity, Samples::of(mapped)) {
+            self.add(KeyFingerprint::File(identity, Box::new(samples)));
+        }
+        Ok(same)
+    }
+
+    fn has_points(&self, now: &Parameters<E>) -> Result<bool, SynthesisError> {
+        let key = self.prover.key().parameters();
+        if Vectors::of(key).is_some_and(|own| own.are(now)) || self.named(|name| name.are(now)) {
+            return Ok(true);
+        }
+        let same = same_key(now, key).map_err(failed)?;
+        if let (true, Some(vectors)) = (same, Vectors::of(now)) {
+            self.add(KeyFingerprint::Memory(vectors));
+        }
+        Ok(same)
+    }
+
+    fn named(&self, is: impl Fn(&KeyFingerprint<E>) -> bool) -> bool {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is)
+    }
+
+    /// Adds a name, and removes names that no parameters can have any more.
+    fn add(&self, new: KeyFingerprint<E>) {
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        names.retain(|name| match name {
+            KeyFingerprint::Memory(vectors) => vectors.live(),
+            // Older states of this file do not come back.
+            KeyFingerprint::File(old, _) => !matches!(&new, KeyFingerprint::File(new, _) if old.is_same_file(new)),
+        });
+        if names.len() == NAMES {
+            names.remove(0);
+        }
+        names.push(new);
+    }
+}
+
+impl<E: Engine + MultiMillerLoop> KeyFingerprint<E> {
+    fn is_file(&self, identity: &FileIdentity, mapped: &MappedParameters<E>) -> bool {
+        matches!(self, Self::File(own, samples) if own == identity && samples.are_of(mapped))
+    }
+
+    fn are(&self, key: &Parameters<E>) -> bool {
+        matches!(self, Self::Memory(own) if own.are(key))
+    }
+}
+
+impl<E: Engine> Vectors<E> {
+    /// Returns the queries of `key`, if they are in memory.
+    fn of(key: &Parameters<E>) -> Option<Self> {
+        let weak = |query: &BasePoints<E::G1Affine>| query.in_memory().map(Arc::downgrade);
+        let g1 = [weak(&key.h)?, weak(&key.l)?, weak(&key.a)?, weak(&key.b_g1)?];
+        Some(Self { g1, b_g2: key.b_g2.in_memory().map(Arc::downgrade)? })
+    }
+
+    fn are(&self, key: &Parameters<E>) -> bool {
+        let mut g1 = self.g1.iter().zip([&key.h, &key.l, &key.a, &key.b_g1]);
+        g1.all(|(own, other)| is(own, other)) && is(&self.b_g2, &key.b_g2)
+    }
+
+    fn live(&self) -> bool {
+        self.b_g2.strong_count() > 0 && self.g1.iter().all(|vector| vector.strong_count() > 0)
+    }
+}
+
+/// Returns whether `query` is the vector `own`.
+fn is<C>(own: &Weak<Vec<C>>, query: &BasePoints<C>) -> bool {
+    query.in_memory().is_some_and(|other| own.as_ptr() == Arc::as_ptr(other))
+}
+
+/// Returns whether the keys `one` and `other` are equal in all points.
+fn same_key<E: Engine>(one: &Parameters<E>, other: &Parameters<E>) -> proofwarp::Result<bool> {
+    let g1 = |key: &Parameters<E>| [key.alpha_g1, key.beta_g1, key.delta_g1];
+    let g2 = |key: &Parameters<E>| [key.beta_g2, key.delta_g2];
+    Ok(g1(one) == g1(other)
+        && g2(one) == g2(other)
+        && same(&one.h, &other.h)?
+        && same(&one.l, &other.l)?
+        && same(&one.a, &other.a)?
+        && same(&one.b_g1, &other.b_g1)?
+        && same(&one.b_g2, &other.b_g2)?)
+}
+
+fn same<C: PartialEq + Send + Sync>(one: &BasePoints<C>, other: &BasePoints<C>) -> proofwarp::Result<bool> {
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    let (one, other) = (one.on_host()?, other.on_host()?);
+    Ok(Arc::ptr_eq(one, other) || one.par_iter().zip(&**other).all(|(one, other)| one == other))
+}

@@ -1,0 +1,103 @@
+//! Manages a proof's turn on the devices that it shares with other processes.
+
+use bellperson::SynthesisError;
+use proofwarp::backend::Abort;
+use proofwarp::groth16::{Batch, Engine, ProvingKeyOnDevice};
+use proofwarp::settings::no_gpu;
+use proofwarp::{Accelerator, Error, Report};
+
+use crate::failed;
+use crate::locks::{GpuLock, PriorityLock, PriorityPoll, priority_taken, wait_for_priority};
+
+/// Holds the devices until dropped. On the CPU it holds nothing.
+#[derive(Debug)]
+pub struct DeviceLease {
+    /// All devices.
+    accelerator: Accelerator,
+    /// Devices that are held.
+    held: Option<(GpuLock, Accelerator)>,
+    _priority: Option<PriorityLock>,
+    /// Whether it makes way for proofs with priority.
+    yields: bool,
+}
+
+/// Returns the process's accelerator, without devices if `BELLMAN_NO_GPU` is set to anything but 0.
+pub fn accelerator() -> Result<Accelerator, SynthesisError> {
+    let accelerator = Accelerator::global().map_err(failed)?;
+    Ok(if no_gpu().is_some() { accelerator.with_devices(Vec::new()) } else { accelerator.clone() })
+}
+
+impl DeviceLease {
+    /// Waits for the devices. With `priority`, it gets them as soon as proofs without priority have made way.
+    pub fn wait(accelerator: &Accelerator, priority: bool) -> Result<Self, SynthesisError> {
+        let shared = !accelerator.devices().is_empty();
+        // A thread that holds locks can neither release them for this proof nor wait for them.
+        let first = !GpuLock::held() && !PriorityLock::held();
+        let lock = (shared && priority && first).then(PriorityLock::take).transpose()?;
+        let yields = shared && !priority && first;
+        let mut turn = Self { accelerator: accelerator.clone(), held: None, _priority: lock, yields };
+        if shared {
+            turn.acquire()?;
+        }
+        Ok(turn)
+    }
+
+    /// Returns an accelerator with the devices that are held.
+    pub fn accelerator(&self) -> &Accelerator {
+        self.held.as_ref().map_or(&self.accelerator, |(_, accelerator)| accelerator)
+    }
+
+    /// Makes all proofs of `batch`. Without priority it makes way whenever priority is requested, and then continues
+    /// with the missing proofs.
+    pub fn run<E: Engine>(&mut self, batch: &Batch<'_, E>) -> Result<Report, SynthesisError> {
+        self.retry_after_preemption(|accelerator, abort| {
+            let result = batch.run(accelerator, abort);
+            if matches!(result, Err(Error::Aborted)) {
+                log::info!("groth16: makes way for a proof of high priority with {} proofs missing", batch.missing());
+            }
+            result
+        })
+    }
+
+    /// Uploads `key` to the first of its devices, and makes way as for proofs.
+    pub fn upload<E: Engine>(&mut self, key: &ProvingKeyOnDevice<E>) -> Result<(), SynthesisError> {
+        self.retry_after_preemption(|accelerator, abort| key.upload(accelerator, abort))
+    }
+
+    /// Runs resumable `work`, and aborts and resumes it whenever priority is requested.
+    fn retry_after_preemption<T>(
+        &mut self,
+        work: impl Fn(&Accelerator, Abort<'_>) -> proofwarp::Result<T>,
+    ) -> Result<T, SynthesisError> {
+        loop {
+            let asked = PriorityPoll::new();
+            let hook = || asked.poll();
+            match work(self.accelerator(), if self.yields { Some(&hook) } else { None }) {
+                Err(Error::Aborted) => self.yield_to_priority()?,
+                result => return result.map_err(failed),
+            }
+        }
+    }
+
+    fn yield_to_priority(&mut self) -> Result<(), SynthesisError> {
+        self.held = None;
+        // The next process may need memory that is only pooled here.
+        self.accelerator.devices().iter().for_each(|device| device.trim());
+        self.acquire()
+    }
+
+    fn acquire(&mut self) -> Result<(), SynthesisError> {
+        loop {
+            if self.yields {
+                wait_for_priority()?;
+            }
+            let lock = GpuLock::take(&self.accelerator)?;
+            // Priority may have been requested during the wait.
+            if !self.yields || !priority_taken() {
+                let accelerator = self.accelerator.with_devices(lock.devices().to_vec());
+                self.held = Some((lock, accelerator));
+                return Ok(());
+            }
+        }
+    }
+}

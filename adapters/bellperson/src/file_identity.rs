@@ -1,0 +1,51 @@
+//! Distinguishes one state of a mapped file from another.
+
+use std::fs::Metadata;
+use std::ops::Range;
+
+use bellperson::groth16::MappedParameters;
+use pairing::MultiMillerLoop;
+use proofwarp::files::FileState;
+
+/// Identifies one state of a file.
+///
+/// Files of equal identity have equal contents, as [`FileState`] explains; a state that has not settled has no
+/// identity. The caller who maps parameters promises that no writer had the file mapped before. As a last resort
+/// against wrong server clocks, a sample of the points ([`Samples`](crate::mapped::Samples)) and the verifying key are
+/// compared too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileIdentity {
+    state: FileState,
+    /// First byte, end and number of each query's points.
+    places: [(usize, usize, usize); 5],
+    checked: bool,
+}
+
+impl FileIdentity {
+    /// Returns the identity of the file behind `mapped`, if it has one.
+    pub fn of<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Self> {
+        let data = mapped.param_file.metadata().ok()?;
+        let state = FileState::of(&data)?;
+        let place = |ranges: &[Range<usize>]| {
+            (ranges.first().map_or(0, |first| first.start), ranges.last().map_or(0, |last| last.end), ranges.len())
+        };
+        let places = [&mapped.h, &mapped.l, &mapped.a, &mapped.b_g1, &mapped.b_g2].map(|ranges| place(ranges));
+        let same_length = data.len() == mapped.params.len() as u64;
+        (state.is_settled() && same_length).then_some(Self { state, places, checked: mapped.checked })
+    }
+
+    /// Returns whether `data` describes this state, as far as the file itself tells.
+    pub fn is_state_of(&self, data: &Metadata) -> bool {
+        FileState::of(data).as_ref() == Some(&self.state)
+    }
+
+    /// Returns whether `other` is a state of the same file, read with the same checks.
+    pub fn is_same_file(&self, other: &Self) -> bool {
+        self.state.is_same_file(&other.state) && self.checked == other.checked
+    }
+}
+
+/// Returns whether two states of an open file are the same, as far as the file itself tells.
+pub fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
+    FileState::of(one).is_some_and(|one| Some(one) == FileState::of(other))
+}

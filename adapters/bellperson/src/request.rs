@@ -1,0 +1,211 @@
+//! Runs a proving call, with the cached prover of its parameters or with a new one.
+//!
+//! Circuits are proved by their own constraints' values, as in bellperson. A call reuses only a key's points on the
+//! devices, and only if its circuits have the same variables in A and in B. So no circuit's proof depends on earlier
+//! proofs.
+
+use std::sync::Arc;
+
+use bellperson::groth16::{ParameterSource, Proof};
+use bellperson::{Circuit, SynthesisError};
+use pairing::MultiMillerLoop;
+use proofwarp::blocking::block_in_place;
+use proofwarp::field::NttField;
+use proofwarp::groth16::{self, Engine, Parameters, ProvingKeyOnDevice};
+use proofwarp::settings::Settings;
+use proofwarp::{Accelerator, Error};
+
+use crate::cached_prover::CachedProver;
+use crate::cleared::Cleared;
+use crate::device_lease::{DeviceLease, accelerator};
+use crate::evaluations::{Evaluated, evaluated};
+use crate::file_identity::FileIdentity;
+use crate::key::parameters;
+use crate::mapped_params::{Samples, mapped};
+use crate::prover::Prover;
+use crate::verify::{is_refusal, verifies, with_batch_index};
+use crate::{cache, failed};
+
+/// Holds the inputs of a proving call.
+pub struct ProveRequest<'a, E: Engine, P> {
+    accelerator: Accelerator,
+    params: &'a P,
+    r: &'a [E::Fr],
+    s: &'a [E::Fr],
+    priority: bool,
+}
+
+impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E, P> {
+    /// Creates a call with `r` and `s` for each circuit.
+    ///
+    /// # Errors
+    /// Returns an error if a forced backend is not available.
+    pub fn new(params: &'a P, r: &'a [E::Fr], s: &'a [E::Fr], priority: bool) -> Result<Self, SynthesisError> {
+        Ok(Self { accelerator: accelerator()?, params, r, s, priority })
+    }
+
+    /// Returns a proof for each of `circuits`, which must not be empty. A rayon worker has another thread compute them:
+    /// if the worker held the device lock itself, a job that it steals meanwhile might wait for that lock.
+    ///
+    /// # Errors
+    /// Returns the errors of [`crate::create_proof_batch`].
+    pub fn prove<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
+        self.check_lengths(circuits.len())?;
+        block_in_place(|| self.prove_all(&evaluated(circuits)?))
+    }
+
+    fn prove_all(&self, circuits: &[Evaluated<E::Fr>]) -> Result<Vec<Proof<E>>, SynthesisError> {
+        let Some(first) = circuits.first() else { return Err(SynthesisError::AssignmentMissing) };
+        circuits.iter().enumerate().try_for_each(|(number, other)| equal_sizes(first, number, other))?;
+        let circuit = first.record.circuit().map_err(failed)?;
+        let held = cache::find::<E, P>(self.params, &circuit);
+        cache::count(held.is_some());
+        match held {
+            Some(held) => self.prove_by(&held, self.turn()?, circuits),
+            None => self.prove_first(circuit, circuits),
+        }
+    }
+
+    /// Proves `circuits` with a cached prover, and evicts the prover if a proof is refused, since it may be at fault.
+    fn prove_by(
+        &self,
+        held: &Arc<CachedProver<E>>,
+        mut turn: DeviceLease,
+        circuits: &[Evaluated<E::Fr>],
+    ) -> Result<Vec<Proof<E>>, SynthesisError> {
+        let proofs = self.prove_each(held, &mut turn, circuits);
+        drop(turn);
+        if proofs.as_ref().is_err_and(is_refusal) {
+            cache::evict(held);
+        }
+        cache::enforce_limit(&self.accelerator);
+        proofs
+    }
+
+    /// Proves `circuits` with a new prover. It is cached if its circuit's proof verifies: another circuit's key would
+    /// only take memory.
+    fn prove_first(
+        &self,
+        circuit: groth16::Circuit<E::Fr>,
+        circuits: &[Evaluated<E::Fr>],
+    ) -> Result<Vec<Proof<E>>, SynthesisError> {
+        // Taken before the points are read: a later change to the file changes this too.
+        let file = mapped(self.params).and_then(|mapped| Some((FileIdentity::of(mapped)?, Samples::of(mapped)?)));
+        let key = parameters(self.params, &circuit)?;
+        let mut turn = self.turn()?;
+        // Another thread may have made it while this one waited.
+        if let Some(held) = cache::find::<E, P>(self.params, &circuit) {
+            return self.prove_by(&held, turn, circuits);
+        }
+        let key = uploaded(&self.accelerator, &mut turn, key)?;
+        let held = Arc::new(CachedProver::new(self.prover(key, circuit)?, file));
+        let proofs = self.prove_each(&held, &mut turn, circuits)?;
+        let first = proofs.first().zip(circuits.first());
+        if first.is_some_and(|(proof, one)| verifies(held.prover.verifying_key(), proof, &one.inputs)) {
+            // Cached while other threads still wait for the devices, so that they find it.
+            cache::keep(&self.accelerator, held);
+        } else {
+            print_failure();
+        }
+        Ok(proofs)
+    }
+
+    /// Returns the proof of each of `circuits`. Circuits with the first one's variables in A and B are proved at once.
+    /// The others are proved one by one, because they use other points of the key.
+    fn prove_each(
+        &self,
+        held: &CachedProver<E>,
+        turn: &mut DeviceLease,
+        circuits: &[Evaluated<E::Fr>],
+    ) -> Result<Vec<Proof<E>>, SynthesisError> {
+        let alike = |number: &usize| circuits[*number].record.has_variables_of(&circuits[0].record);
+        let (alike, others): (Vec<_>, Vec<_>) = (0..circuits.len()).partition(alike);
+        let prove = |prover: &Prover<E>, turn: &mut DeviceLease, numbers: &[usize]| {
+            let of = |all: &[E::Fr]| Cleared(numbers.iter().map(|number| all[*number]).collect());
+            let witnesses: Vec<_> = numbers.iter().map(|number| circuits[*number].witness()).collect();
+            let made = prover.prove_with_lease(turn, &witnesses, &of(self.r).0, &of(self.s).0);
+            let made = made.map_err(|error| with_batch_index(error, |at| numbers[at]))?;
+            Ok::<_, SynthesisError>(numbers.iter().copied().zip(made).collect::<Vec<_>>())
+        };
+        let mut proofs = prove(&held.prover, turn, &alike)?;
+        for number in others {
+            let circuit = circuits[number].record.circuit().map_err(failed)?;
+            let key = uploaded(&self.accelerator, turn, parameters(self.params, &circuit)?)?;
+            proofs.extend(prove(&self.prover(key, circuit)?, turn, &[number])?);
+        }
+        proofs.sort_by_key(|(number, _)| *number);
+        Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
+    }
+
+    fn prover(
+        &self,
+        key: ProvingKeyOnDevice<E>,
+        circuit: groth16::Circuit<E::Fr>,
+    ) -> Result<Prover<E>, SynthesisError> {
+        let verifying_key = self.params.get_vk(circuit.inputs())?.clone();
+        let verify = Settings::get().map_err(failed)?.verify.unwrap_or(false);
+        Ok(Prover::from_parts(key, circuit, verifying_key).verify(verify))
+    }
+
+    fn turn(&self) -> Result<DeviceLease, SynthesisError> {
+        DeviceLease::wait(&self.accelerator, self.priority)
+    }
+
+    fn check_lengths(&self, circuits: usize) -> Result<(), SynthesisError> {
+        for (name, numbers) in [("number of r", self.r), ("number of s", self.s)] {
+            if numbers.len() != circuits {
+                return Err(failed(Error::invalid("groth16", name, circuits, numbers.len())));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks that circuit `number` of a batch has as many constraints and variables as the first.
+fn equal_sizes<F: NttField>(first: &Evaluated<F>, number: usize, other: &Evaluated<F>) -> Result<(), SynthesisError> {
+    let sizes = |one: &Evaluated<F>| [one.record.vectors[0].len(), one.inputs.len(), one.aux.len()];
+    let names = ["constraints", "inputs", "auxiliary variables"];
+    for (name, (expected, actual)) in names.iter().zip(sizes(first).into_iter().zip(sizes(other))) {
+        if expected != actual {
+            return Err(failed(Error::invalid("groth16", format!("{name} of circuit {number}"), expected, actual)));
+        }
+    }
+    Ok(())
+}
+
+fn print_failure() {
+    log::warn!(
+        "groth16: the proof does not verify: its witness does not satisfy the constraints, or the key is not its"
+    );
+}
+
+/// Uploads `key`, unless the first proof will. Evicts all cached keys and retries if the devices have too little
+/// memory.
+fn uploaded<E: Engine>(
+    all: &Accelerator,
+    turn: &mut DeviceLease,
+    key: Parameters<E>,
+) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
+    cache::make_room(all, key.bytes());
+    let (uploaded, found_room) = upload(turn, key.clone())?;
+    if found_room || !cache::evict_all() {
+        return Ok(uploaded);
+    }
+    drop(uploaded);
+    upload(turn, key).map(|(uploaded, _)| uploaded)
+}
+
+/// Uploads as much of `key` as fits, unless the first proof will upload it. Also returns whether all of it fits.
+fn upload<E: Engine>(
+    turn: &mut DeviceLease,
+    key: Parameters<E>,
+) -> Result<(ProvingKeyOnDevice<E>, bool), SynthesisError> {
+    let bytes = key.bytes();
+    let uploaded = ProvingKeyOnDevice::new_lazy(turn.accelerator(), key).map_err(failed)?;
+    if uploaded.upload_is_deferred(turn.accelerator()).map_err(failed)? {
+        return Ok((uploaded, true));
+    }
+    turn.upload(&uploaded)?;
+    let found_room = turn.accelerator().devices().is_empty() || uploaded.bytes() >= bytes;
+    Ok((uploaded, found_room))
+}

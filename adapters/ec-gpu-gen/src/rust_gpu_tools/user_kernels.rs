@@ -1,0 +1,310 @@
+//! Implements programs of the calling crate's own kernels, in common for both frameworks.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use proofwarp::backend::{Arg, KernelCode, KernelSource, Launch, Stream, Traffic};
+use proofwarp::report::record_kernel;
+use proofwarp::{Accelerator, BackendKind};
+use sha2::{Digest, Sha256};
+
+use super::env::forced_backend;
+use super::error::GPUResult;
+use super::handle::Handle;
+use super::{DeviceUuid, GPUError, PciId, Vendor};
+
+/// A device that the framework `F` reaches.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Device<F> {
+    pub(super) handle: Handle,
+    framework: PhantomData<F>,
+}
+
+impl<F> Device<F> {
+    /// Returns the devices of `backend`, or none if another backend is forced.
+    pub(super) fn all_of(backend: BackendKind) -> Vec<Self> {
+        if forced_backend().is_some_and(|forced| forced != backend) {
+            return Vec::new();
+        }
+        let accelerator = Accelerator::with_backend(backend);
+        let devices = accelerator.as_ref().map(Accelerator::devices).unwrap_or_default();
+        devices.iter().cloned().map(|device| Self { handle: Handle(device), framework: PhantomData }).collect()
+    }
+
+    /// Returns the vendor.
+    pub fn vendor(&self) -> Vendor {
+        self.handle.vendor()
+    }
+
+    /// Returns the vendor's name for the device.
+    pub fn name(&self) -> String {
+        self.handle.info().name.clone()
+    }
+
+    /// Returns the total memory in bytes.
+    pub fn memory(&self) -> u64 {
+        self.handle.info().memory
+    }
+
+    /// Returns the number of multiprocessors or compute units.
+    pub fn compute_units(&self) -> u32 {
+        self.handle.info().compute_units
+    }
+
+    /// Returns the place on the PCI bus, or a made-up one if there is none.
+    pub fn pci_id(&self) -> PciId {
+        self.handle.pci_id()
+    }
+
+    /// Returns the universally unique identifier.
+    #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
+    pub fn uuid(&self) -> Option<DeviceUuid> {
+        Some(self.handle.uuid())
+    }
+}
+
+/// Reserves memory local to a work-group, as an argument of a kernel; a kernel may have at most one.
+#[derive(Debug)]
+pub struct LocalBuffer<T> {
+    length: usize,
+    elements: PhantomData<T>,
+}
+
+impl<T> LocalBuffer<T> {
+    /// Reserves memory for `length` elements.
+    pub fn new(length: usize) -> Self {
+        Self { length, elements: PhantomData }
+    }
+
+    /// Returns the size in bytes, or `u32::MAX`, more than any device has, if the size exceeds 32 bits.
+    pub(super) fn bytes(&self) -> u32 {
+        let bytes = self.length.checked_mul(size_of::<T>()).and_then(|bytes| u32::try_from(bytes).ok());
+        bytes.unwrap_or(u32::MAX)
+    }
+}
+
+/// Fails if a kernel is given several local buffers.
+pub(super) fn check_local_buffers(count: usize) -> GPUResult<()> {
+    match count {
+        0 | 1 => Ok(()),
+        _ => Err(GPUError::Generic(format!("There cannot be more than one `LocalBuffer`, got {count}."))),
+    }
+}
+
+/// Holds elements of type `T`, taken to be plain memory, on the device.
+#[derive(Debug)]
+pub struct Buffer<T, F> {
+    memory: proofwarp::backend::Buffer,
+    /// Argument that kernels receive: CUDA's address, or OpenCL's object.
+    pub(super) address: usize,
+    elements: PhantomData<(T, F)>,
+}
+
+/// Holds the code of kernels.
+pub(super) enum Source {
+    /// OpenCL C.
+    #[cfg(feature = "opencl")]
+    Text(Cow<'static, str>),
+    /// Binary that the driver loads unchanged.
+    Binary(Cow<'static, [u8]>),
+}
+
+impl Source {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            #[cfg(feature = "opencl")]
+            Self::Text(text) => text.as_bytes(),
+            Self::Binary(binary) => binary,
+        }
+    }
+
+    /// Returns the name of the module, which is the hash of its code: equal modules are loaded once.
+    fn module(&self) -> String {
+        format!("appended_{:x}", Sha256::digest(self.bytes()))
+    }
+}
+
+/// Describes a launch: the kernel's name, the number of groups and their size.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub(super) name: String,
+    pub(super) groups: usize,
+    pub(super) group_size: usize,
+}
+
+/// Holds a device and kernels, which are compiled or loaded when the first of them is created: provers that use only
+/// proofwarp's own kernels need none of these.
+///
+/// Every call returns after the device has finished its work, so programs of one device may share buffers.
+pub struct Program<F> {
+    device: Device<F>,
+    source: Source,
+    module: OnceLock<String>,
+    stream: Mutex<Option<Stream>>,
+}
+
+impl<F> fmt::Debug for Program<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("device", &self.device.handle).finish_non_exhaustive()
+    }
+}
+
+impl<F: Clone> Program<F> {
+    pub(super) fn new(device: &Device<F>, source: Source) -> Self {
+        Self { device: device.clone(), source, module: OnceLock::new(), stream: Mutex::default() }
+    }
+
+    pub(super) fn device(&self) -> &Device<F> {
+        &self.device
+    }
+
+    /// Returns the device's name.
+    pub fn device_name(&self) -> &str {
+        &self.device.handle.info().name
+    }
+
+    /// Runs `function` on the program.
+    ///
+    /// # Errors
+    /// Returns the errors of `function`.
+    pub fn run<C, R, E, A>(&self, function: C, argument: A) -> Result<R, E>
+    where
+        C: FnOnce(&Self, A) -> Result<R, E>,
+        E: From<GPUError>,
+    {
+        function(self, argument)
+    }
+
+    /// Allocates a buffer for `length` elements, with undefined contents.
+    ///
+    /// # Safety
+    /// The contents must be written before they are read.
+    ///
+    /// # Errors
+    /// Returns an error if elements of `T` own memory, such as a `Vec`, if memory is exhausted, or if the driver
+    /// failed.
+    pub unsafe fn create_buffer<T>(&self, length: usize) -> GPUResult<Buffer<T, F>> {
+        check_plain::<T>()?;
+        let too_large = || GPUError::Generic(format!("create_buffer: {length} elements are too many"));
+        let bytes = length.checked_mul(size_of::<T>()).ok_or_else(too_large)?;
+        let memory = self.on_stream(|stream| stream.allocate(bytes))?;
+        Ok(Buffer { address: memory.handle().0, memory, elements: PhantomData })
+    }
+
+    /// Allocates a buffer with a copy of `slice`.
+    ///
+    /// # Errors
+    /// Returns an error if elements of `T` own memory, such as a `Vec`, if memory is exhausted, or if the driver
+    /// failed.
+    pub fn create_buffer_from_slice<T>(&self, slice: &[T]) -> GPUResult<Buffer<T, F>> {
+        // SAFETY: the next line writes all of it.
+        let mut buffer = unsafe { self.create_buffer(slice.len())? };
+        self.write_from_buffer(&mut buffer, slice)?;
+        Ok(buffer)
+    }
+
+    /// Copies `data` to the start of `buffer`.
+    ///
+    /// # Errors
+    /// Returns an error if `data` is longer than the buffer, or if the driver failed.
+    pub fn write_from_buffer<T>(&self, buffer: &mut Buffer<T, F>, data: &[T]) -> GPUResult<()> {
+        // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
+        let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) };
+        self.on_stream(|stream| stream.upload(&buffer.memory, bytes).and_then(|()| stream.synchronize(None)))
+    }
+
+    /// Copies the start of `buffer` to `data`, after the kernels launched before.
+    ///
+    /// # Errors
+    /// Returns an error if `data` is longer than the buffer, or if the driver or a kernel failed.
+    pub fn read_into_buffer<T>(&self, buffer: &Buffer<T, F>, data: &mut [T]) -> GPUResult<()> {
+        // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) };
+        self.on_stream(|stream| stream.download(bytes, &buffer.memory))
+    }
+
+    /// Compiles or loads the kernel `name`, and returns how it is to be launched.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such kernel, or if the program does not compile or load.
+    pub(super) fn shape(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<Shape> {
+        self.with_source(|source| self.device.handle.0.kernel(source, name))?;
+        Ok(Shape { name: name.to_owned(), groups, group_size })
+    }
+
+    /// Launches a kernel, and waits for it.
+    ///
+    /// The kernel's author must ensure that the arguments match its parameters and that it stays within its buffers:
+    /// the interface that this replaces cannot express these conditions.
+    ///
+    /// # Errors
+    /// Returns an error if there are too many groups, the number of arguments is not the kernel's, or the driver or the
+    /// kernel failed.
+    pub(super) fn launch(&self, shape: &Shape, arguments: &[Arg]) -> GPUResult<()> {
+        let Shape { name, groups, group_size } = shape;
+        let number = |size: &usize| {
+            u32::try_from(*size).map_err(|_| GPUError::Generic(format!("{name}: expected less than 2^32, got {size}")))
+        };
+        let (groups, group_size) = (number(groups)?, number(group_size)?);
+        let items = groups as usize * group_size as usize;
+        self.on_stream(|stream| {
+            let queue = |source: KernelSource<'_>| {
+                let launch = Launch { source, kernel: name, groups, group_size };
+                record_kernel(self.device.handle.info(), name, items, || run(stream, launch, arguments))
+            };
+            self.with_source(queue)
+        })
+    }
+
+    fn with_source<R>(&self, work: impl FnOnce(KernelSource<'_>) -> R) -> R {
+        let module = self.module.get_or_init(|| self.source.module());
+        match &self.source {
+            #[cfg(feature = "opencl")]
+            Source::Text(text) => work(KernelSource { module, code: KernelCode::Text(&|| text.to_string()) }),
+            Source::Binary(binary) => work(KernelSource { module, code: KernelCode::Binary(binary) }),
+        }
+    }
+
+    fn on_stream<R>(&self, work: impl FnOnce(&mut Stream) -> proofwarp::Result<R>) -> GPUResult<R> {
+        let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let stream = match &mut *stream {
+            Some(stream) => stream,
+            none => none.insert(self.device.handle.0.stream()?),
+        };
+        Ok(work(stream)?)
+    }
+}
+
+/// Refuses types whose values own memory: copies of their bytes would free it twice.
+fn check_plain<T>() -> GPUResult<()> {
+    if std::mem::needs_drop::<T>() {
+        let name = std::any::type_name::<T>();
+        return Err(GPUError::Generic(format!("buffer: expected elements of plain memory, got {name}")));
+    }
+    Ok(())
+}
+
+/// Launches a kernel, waits for it, and returns its time and launch count.
+fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<Traffic> {
+    let before = stream.traffic().kernels;
+    stream.begin_timing()?;
+    // SAFETY: the arguments outlive the kernel, which is waited for; the kernel's author promises the rest.
+    unsafe { stream.launch(launch, arguments)? };
+    stream.end_timing()?;
+    stream.synchronize(None)?;
+    Ok(Traffic { kernels: stream.traffic().kernels.saturating_sub(before), launches: 1, ..Traffic::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_plain;
+
+    #[test]
+    fn elements_that_own_memory_are_refused() {
+        assert!(check_plain::<[u64; 4]>().is_ok() && check_plain::<()>().is_ok());
+        let error = check_plain::<Vec<u8>>().expect_err("it owns memory").to_string();
+        assert!(error.contains("expected elements of plain memory, got alloc::vec::Vec<u8>"), "{error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Finds the fields and curves that proofwarp knows by their types: the stock crate's interface is generic, and an
+//! unknown type must be an error instead of a failed compilation.
+
+use std::any::{Any, TypeId};
+
+use ff::{Field, PrimeField};
+use group::prime::PrimeCurveAffine;
+use proofwarp::backend::Abort;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use proofwarp::backend::catch_hook_panic;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use proofwarp::blocking::run_off_pool;
+use proofwarp::curve::MsmCurve;
+use proofwarp::field::NttField;
+use proofwarp::ntt::{Transform, transform_many};
+use proofwarp::{Accelerator, BackendKind, Error, Result};
+
+/// Holds the canonical bytes of a scalar of `G`.
+pub(crate) type Repr<G> = <<G as PrimeCurveAffine>::Scalar as PrimeField>::Repr;
+/// Transforms vectors by roots of unity ω of orders 2^log n: all of them or none.
+pub(crate) type Ntt<F> = fn(&Accelerator, &mut [&mut [F]], &[F], &[u32], Abort<'_>) -> Result<()>;
+/// Computes Σ scalarᵢ · baseᵢ.
+pub(crate) type Msm<G> = fn(&Accelerator, &[G], &[Repr<G>], Abort<'_>) -> Result<<G as PrimeCurveAffine>::Curve>;
+
+/// Returns the transform over `F`, if proofwarp knows the field.
+pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
+    fn of<F: Field, K: NttField>() -> Option<Ntt<F>> {
+        same::<F, K>().then_some(ntt_as::<F, K>)
+    }
+    of::<F, blstrs::Scalar>()
+        .or_else(of::<F, halo2curves::bn256::Fr>)
+        .or_else(of::<F, pasta_curves::Fp>)
+        .or_else(of::<F, pasta_curves::Fq>)
+}
+
+/// Returns the multi-scalar multiplication on `G`, if proofwarp knows the curve.
+pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
+    fn of<G: PrimeCurveAffine, K: MsmCurve>() -> Option<Msm<G>> {
+        (same::<G, K>() && same::<Repr<G>, [u8; 32]>()).then_some(msm_as::<G, K>)
+    }
+    of::<G, blstrs::G1Affine>().or_else(of::<G, blstrs::G2Affine>)
+}
+
+/// Returns the accelerator without devices.
+///
+/// # Errors
+/// None in practice: the CPU is always available.
+pub(crate) fn cpu() -> Result<Accelerator> {
+    Accelerator::with_backend(BackendKind::Cpu)
+}
+
+/// Runs `work` on devices, off the caller's pool: bellperson holds a lock on the devices that other work of the pool
+/// may want.
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+pub(crate) fn on_devices<T: Send>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T> + Send) -> Result<T> {
+    catch_hook_panic(abort, |abort| run_off_pool(|| work(abort)))
+}
+
+fn ntt_as<F: Field, K: NttField>(
+    accelerator: &Accelerator,
+    values: &mut [&mut [F]],
+    omegas: &[F],
+    log_ns: &[u32],
+    abort: Abort<'_>,
+) -> Result<()> {
+    if omegas.len() != log_ns.len() {
+        return Err(Error::invalid("radix_fft_many", "number of log_ns", omegas.len(), log_ns.len()));
+    }
+    let values = cast_vectors::<F, K>(values).ok_or_else(mismatch::<F, K>)?;
+    let omegas = cast::<F, K>(omegas).ok_or_else(mismatch::<F, K>)?;
+    let transforms: Vec<_> = omegas.iter().zip(log_ns).map(|(omega, log_n)| Transform::new(*log_n, *omega)).collect();
+    transform_many(accelerator, values, &transforms, abort).map(drop)
+}
+
+fn msm_as<G: PrimeCurveAffine, K: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &[G],
+    scalars: &[Repr<G>],
+    abort: Abort<'_>,
+) -> Result<G::Curve> {
+    let bases = cast::<G, K>(bases).ok_or_else(mismatch::<G, K>)?;
+    let scalars = cast::<Repr<G>, [u8; 32]>(scalars).ok_or_else(mismatch::<Repr<G>, [u8; 32]>)?;
+    let (sum, _) = proofwarp::msm::msm(accelerator, bases, scalars, abort)?;
+    (&sum as &dyn Any).downcast_ref::<G::Curve>().copied().ok_or_else(mismatch::<G::Curve, K::Curve>)
+}
+
+fn mismatch<T, U>() -> Error {
+    Error::invalid("ec-gpu-gen", "type", std::any::type_name::<U>(), std::any::type_name::<T>())
+}
+
+fn same<T: 'static, U: 'static>() -> bool {
+    TypeId::of::<T>() == TypeId::of::<U>()
+}
+
+/// Casts a slice to the other name of its type; returns `None` if the types differ.
+fn cast<T: 'static, U: 'static>(values: &[T]) -> Option<&[U]> {
+    // SAFETY: T and U are the same type.
+    same::<T, U>().then(|| unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
+}
+
+/// Casts vectors to the other name of their elements' type; returns `None` if the types differ.
+fn cast_vectors<'a, 'b, T: 'static, U: 'static>(values: &'a mut [&'b mut [T]]) -> Option<&'a mut [&'b mut [U]]> {
+    // SAFETY: T and U are the same type, and so are the slices of them.
+    same::<T, U>().then(|| unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_types_are_found_and_others_are_not() {
+        assert!(ntt::<blstrs::Scalar>().is_some() && ntt::<pasta_curves::Fq>().is_some());
+        assert!(ntt::<blstrs::Fp>().is_none());
+        assert!(msm::<blstrs::G1Affine>().is_some() && msm::<blstrs::G2Affine>().is_some());
+        assert!(msm::<pasta_curves::EpAffine>().is_none());
+    }
+}

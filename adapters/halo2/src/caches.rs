@@ -1,0 +1,221 @@
+//! Keeps bases of setups and columns of keys between calls.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use halo2_axiom::SerdeFormat;
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine, G2Affine};
+use halo2_axiom::halo2curves::serde::SerdeObject;
+use halo2_axiom::plonk::{Error, ProvingKey};
+use halo2_axiom::poly::Polynomial;
+use halo2_axiom::poly::commitment::{Params, ParamsProver};
+use halo2_axiom::poly::kzg::commitment::ParamsKZG;
+use proofwarp::Accelerator;
+use proofwarp::backend::BackendKind;
+use proofwarp::plonk::{CompiledCircuit, Engine, KeyOnDevice, MemoryEstimate, MemoryPlan, Srs};
+use rayon::prelude::*;
+
+use crate::arena::clear_arenas;
+use crate::consistent::is_consistent;
+use crate::constraints;
+use crate::error::to_halo2_error;
+use crate::lru::LruCache;
+
+/// Bytes of a point.
+const POINT: usize = 64;
+
+/// Keeps up to 4 setups per device: a proof, its aggregation and the aggregation of that use one each.
+static SETUPS: LruCache<SetupIdentity, Srs<G1Affine>> = LruCache::new(4, |one, other| one.place == other.place);
+/// Keeps up to 2 keys per device: a large one takes gigabytes.
+static KEYS: LruCache<KeyIdentity, KeyOnDevice<Fr>> = LruCache::new(2, |one, other| one.place == other.place);
+
+/// Identifies a device by its address, and the backend if it is forced. Kept values hold the device, so no other device
+/// can get that address.
+type DeviceKey = (Option<usize>, Option<BackendKind>);
+
+/// Keeps up to 16 constraint systems: they are small.
+static CIRCUITS: LruCache<CircuitIdentity, CompiledCircuit<Fr>> = LruCache::new(16, |_, _| true);
+
+/// Identifies a setup.
+///
+/// Kept bases have been checked ([`is_consistent`]): they are s^i·G and the Lagrange bases of the same s. The first two
+/// and s·G2 therefore determine all of them. A setup with the same first two but another base somewhere is damaged, and
+/// gets the right bases.
+#[derive(PartialEq)]
+struct SetupIdentity {
+    place: DeviceKey,
+    k: u32,
+    bases: [Option<G1Affine>; 3],
+    secret: G2Affine,
+}
+
+impl SetupIdentity {
+    fn of(params: &ParamsKZG<Bn256>, place: DeviceKey) -> Self {
+        let bases = params.get_g();
+        let bases = [bases.first(), bases.get(1), bases.last()].map(Option::<&_>::copied);
+        Self { place, k: params.k(), bases, secret: params.s_g2() }
+    }
+}
+
+/// Identifies a key.
+///
+/// The digest is a hash of all that verifiers know of a key: its size, constraints, and commitments to its fixed
+/// columns and σ. A commitment determines its column, unless the setup's secret is known, and only columns are kept.
+/// But `keygen_pk` trusts that its verifying key is the circuit's. If it is another circuit's, the columns are not
+/// those of the digest. Samples of their elements show that: a coefficient depends on all rows.
+#[derive(PartialEq)]
+struct KeyIdentity {
+    place: DeviceKey,
+    digest: Fr,
+    samples: Vec<Fr>,
+}
+
+impl KeyIdentity {
+    fn of(pk: &ProvingKey<G1Affine>, place: DeviceKey) -> Self {
+        let permutation = pk.permutation();
+        let values = pk.fixed_values().iter().chain(permutation.permutations()).map(Polynomial::values);
+        let coefficients = pk.fixed_polys().iter().chain(permutation.polys()).map(Polynomial::values);
+        let samples = |column: &[Fr]| [0, 1, 2].map(|part| column.get(part * column.len() / 3).copied());
+        let samples = values.chain(coefficients).flat_map(samples).flatten().collect();
+        Self { place, digest: pk.get_vk().transcript_repr(), samples }
+    }
+}
+
+/// Identifies a constraint system: by a key's digest, and by the properties that the digest leaves out. The degree
+/// depends on the environment in which a key was made. Phases are left out of the digest if there is no challenge.
+/// Names of lookups, used in warnings, are not compared.
+#[derive(PartialEq)]
+struct CircuitIdentity {
+    digest: Fr,
+    degree: usize,
+    phases: Vec<u8>,
+}
+
+impl CircuitIdentity {
+    fn of(pk: &ProvingKey<G1Affine>) -> Self {
+        let key = pk.get_vk();
+        let (degree, phases) = (key.get_domain().get_quotient_poly_degree(), key.cs().advice_column_phase());
+        Self { digest: key.transcript_repr(), degree, phases }
+    }
+}
+
+fn place(accelerator: &Accelerator) -> DeviceKey {
+    (accelerator.devices().first().map(|device| Arc::as_ptr(device).addr()), accelerator.forced())
+}
+
+/// Returns an engine over the bases of `params`, which are uploaded unless they are kept from an earlier call.
+pub fn engine(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
+    Engine::new(accelerator, params.k(), srs(accelerator, params)?).map_err(to_halo2_error)
+}
+
+/// Returns an engine of the process-wide accelerator that takes columns from host memory and returns its results there.
+/// It works in groups that fit the device's free memory.
+pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
+    let engine = engine(Accelerator::global().map_err(to_halo2_error)?, params)?;
+    let column = (params.n() as usize * size_of::<Fr>()) as u64;
+    let at_once = |free: u64| MemoryPlan { columns_resident: false, max_columns: (free / column).max(1) as usize };
+    let plan = engine.free_memory().map_err(to_halo2_error)?.map_or(MemoryPlan::ALL, at_once);
+    Ok(engine.with_memory_plan(plan))
+}
+
+/// Returns the columns of `pk` on the engine's device, which are uploaded unless they are kept from an earlier call.
+/// Returns `None` if there is no device, or no room for them beside a proof.
+pub fn key(
+    accelerator: &Accelerator,
+    engine: &Engine<G1Affine>,
+    pk: &ProvingKey<G1Affine>,
+    memory: &MemoryEstimate,
+) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
+    let identity = || KeyIdentity::of(pk, place(accelerator));
+    // Either the host works, or the device does not report its free memory.
+    let Some(room) = room(engine, memory).map_err(to_halo2_error)? else { return Ok(None) };
+    let upload = || {
+        if !room {
+            // The device's other keys make room.
+            KEYS.clear_like(&identity());
+            if self::room(engine, memory)? != Some(true) {
+                log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");
+                return Ok(None);
+            }
+        }
+        engine.upload_key(&constraints::key(pk))
+    };
+    KEYS.find(identity(), upload).map_err(to_halo2_error)
+}
+
+/// Returns whether a device has room for a key; `None` if there is no device or it does not report its free memory.
+fn room(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwarp::Result<Option<bool>> {
+    Ok(engine.free_memory()?.map(|free| memory.has_room_for_key(free)))
+}
+
+/// Returns the constraint system of `pk`, lowered unless it is kept from an earlier call.
+///
+/// # Errors
+/// Returns the errors of [`constraints::check_points`] and [`Lowered::new`].
+pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
+    let made = || {
+        let circuit = constraints::circuit(pk);
+        constraints::check_points(&circuit)?;
+        CompiledCircuit::new(circuit, MemoryPlan::ALL).map(Some).map_err(to_halo2_error)
+    };
+    CIRCUITS.find(CircuitIdentity::of(pk), made)?.ok_or(Error::Synthesis)
+}
+
+/// Drops all setups and keys that are kept, and the host memory kept for witnesses. Memory of setups and keys is freed
+/// once no proof uses it.
+pub fn clear_setups() {
+    clear_arenas();
+    KEYS.clear();
+    CIRCUITS.clear();
+    SETUPS.clear();
+}
+
+/// Returns the bases of `params` on the accelerator's device. They are kept only if a check by random sums finds them
+/// consistent. A damaged setup is used as it is, but never in place of another one.
+fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
+    let identity = SetupIdentity::of(params, place(accelerator));
+    if let Some(kept) = SETUPS.get(&identity) {
+        return Ok(kept);
+    }
+    let new = Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(to_halo2_error)?;
+    let srs = Arc::new(new);
+    let engine = Engine::new(accelerator, params.k(), srs.clone()).map_err(to_halo2_error)?;
+    if is_consistent(&engine, params)? {
+        SETUPS.keep(identity, srs.clone());
+    } else {
+        log::warn!("halo2: the setup is damaged: its bases are not powers of its secret, or not both sets are");
+    }
+    Ok(srs)
+}
+
+/// Returns the Lagrange bases, which the setup exposes only in its file format: a number of 4 bytes, n bases, n
+/// Lagrange bases.
+fn lagrange(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
+    let length = params.get_g().len() * POINT;
+    let mut part = Part { skip: 4 + length, bytes: Vec::with_capacity(length) };
+    params.write_custom(&mut part, SerdeFormat::RawBytesUnchecked)?;
+    if part.bytes.len() != length {
+        return Err(io::Error::other("a setup that writes fewer bytes than its points have").into());
+    }
+    Ok(part.bytes.par_chunks_exact(POINT).map(G1Affine::from_raw_bytes_unchecked).collect())
+}
+
+/// A writer that skips `skip` bytes, keeps those after them up to the capacity of `bytes`, and drops the rest.
+struct Part {
+    skip: usize,
+    bytes: Vec<u8>,
+}
+
+impl Write for Part {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let skipped = self.skip.min(bytes.len());
+        self.skip -= skipped;
+        let kept = (bytes.len() - skipped).min(self.bytes.capacity() - self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[skipped..skipped + kept]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! Chooses the devices of a proof.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use proofwarp::Accelerator;
+use proofwarp::backend::Device;
+
+/// Lists each device once per proof in flight on it.
+static ACTIVE_DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
+
+/// Reserves the devices of a proof; other proofs count them as busy until it is dropped.
+#[derive(Debug)]
+pub struct DeviceReservation {
+    /// The accelerator with each of the proof's devices alone, or without any if there are none.
+    pub accelerators: Vec<Accelerator>,
+}
+
+impl DeviceReservation {
+    /// Reserves the device of `accelerator` with the fewest proofs in flight (the first of those), and up to `most` − 1
+    /// idle ones.
+    pub fn new(accelerator: &Accelerator, most: usize) -> Self {
+        let mut under_way = ACTIVE_DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+        let proofs = |device: &Arc<Device>| under_way.iter().filter(|other| Arc::ptr_eq(other, device)).count();
+        let mut devices: Vec<_> = accelerator.devices().iter().map(|device| (proofs(device), device)).collect();
+        devices.sort_by_key(|(proofs, _)| *proofs);
+        let first = devices.first().map(|(_, device)| (*device).clone());
+        let idle = devices.iter().skip(1).filter(|(proofs, _)| *proofs == 0).map(|(_, device)| (*device).clone());
+        let chosen: Vec<_> = first.into_iter().chain(idle).take(most.max(1)).collect();
+        under_way.extend(chosen.iter().cloned());
+        let alone = |device| accelerator.with_devices(vec![device]);
+        let mut accelerators: Vec<_> = chosen.into_iter().map(alone).collect();
+        if accelerators.is_empty() {
+            accelerators.push(accelerator.clone());
+        }
+        Self { accelerators }
+    }
+}
+
+impl Drop for DeviceReservation {
+    fn drop(&mut self) {
+        let mut under_way = ACTIVE_DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+        for device in self.accelerators.iter().flat_map(Accelerator::devices) {
+            if let Some(at) = under_way.iter().position(|other| Arc::ptr_eq(other, device)) {
+                under_way.swap_remove(at);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Sets up an engine and a key on each device of a proof.
+
+use std::sync::Arc;
+
+use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
+use halo2_axiom::plonk::{Error, ProvingKey};
+use halo2_axiom::poly::kzg::commitment::ParamsKZG;
+use proofwarp::Accelerator;
+use proofwarp::plonk::{Circuit, CompiledCircuit, Engine, Key, KeyOnDevice, Link, MemoryEstimate, MemoryPlan};
+
+use crate::caches;
+use crate::constraints;
+use crate::device_pick::DeviceReservation;
+use crate::error::to_halo2_error;
+use crate::options::Options;
+
+/// Minimum rows for several devices, 2^16: below, one device is faster alone.
+const SHARED_FROM: u64 = 1 << 16;
+
+/// Holds the proof's own worker, then those that take shares.
+pub struct DeviceProvers {
+    pub all: Vec<DeviceProver>,
+    _turn: DeviceReservation,
+}
+
+pub struct DeviceProver {
+    pub engine: Engine<G1Affine>,
+    key: Option<Arc<KeyOnDevice<Fr>>>,
+    plan: MemoryPlan,
+    /// Path of columns from the proof's own device; `None`: shares are even.
+    pub link: Option<Link>,
+}
+
+impl DeviceProvers {
+    /// Creates workers on the devices that `options` name. A device that falls short of `memory` takes no share.
+    pub fn new(
+        options: &Options,
+        (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
+        memory: &MemoryEstimate,
+    ) -> Result<Self, Error> {
+        let many = memory.column >= SHARED_FROM * size_of::<Fr>() as u64;
+        let most = options.devices.unwrap_or(if many { usize::MAX } else { 1 });
+        let turn = match &options.accelerator {
+            Some(accelerator) => DeviceReservation::new(accelerator, most),
+            None => DeviceReservation::new(Accelerator::global().map_err(to_halo2_error)?, most),
+        };
+        let worker = |accelerator| DeviceProver::new(options, accelerator, (params, pk), memory);
+        let mut accelerators = turn.accelerators.iter();
+        let mut all = accelerators.by_ref().take(1).map(worker).collect::<Result<Vec<_>, _>>()?;
+        // A worker that needs groups of columns has no memory for others' shares.
+        if all.iter().all(|own| own.plan == MemoryPlan::ALL) {
+            for accelerator in accelerators {
+                match worker(accelerator) {
+                    Ok(other) if other.plan == MemoryPlan::ALL => all.push(other.as_peer(&all[0], options)),
+                    Ok(_) => log::info!("halo2: a device has too little memory for a share of the proof"),
+                    Err(error) => log::warn!("halo2: a device takes no share of the proof: {error}"),
+                }
+            }
+        }
+        Ok(Self { all, _turn: turn })
+    }
+
+    /// Returns the circuit, lowered for the plan of the proof's own worker.
+    pub fn lowered(&self, circuit: Arc<CompiledCircuit<Fr>>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
+        match self.all[0].plan {
+            MemoryPlan::ALL => Ok(circuit),
+            plan => CompiledCircuit::new(Circuit::clone(&circuit), plan).map(Arc::new).map_err(to_halo2_error),
+        }
+    }
+}
+
+impl DeviceProver {
+    /// Creates a worker within the options' plan, or within one for the device's free memory.
+    fn new(
+        options: &Options,
+        accelerator: &Accelerator,
+        (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
+        memory: &MemoryEstimate,
+    ) -> Result<Self, Error> {
+        let engine = caches::engine(accelerator, params)?;
+        let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);
+        let key = if keeps_key { caches::key(accelerator, &engine, pk, memory)? } else { None };
+        let free = engine.free_memory().map_err(to_halo2_error)?;
+        let plan =
+            options.plan.unwrap_or_else(|| free.map_or(MemoryPlan::ALL, |free| memory.plan(free, key.is_some())));
+        if plan != MemoryPlan::ALL {
+            log::info!(
+                "halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}"
+            );
+        }
+        let engine = if plan == MemoryPlan::ALL { engine.with_memory_budget(memory) } else { engine };
+        let engine = options.abort.iter().cloned().fold(engine.with_memory_plan(plan), Engine::with_abort);
+        Ok(Self { engine, key, plan, link: None })
+    }
+
+    /// Turns the worker into one for shares of the proof of `own`. Shares are even if the options set a number of
+    /// devices.
+    fn as_peer(self, own: &Self, options: &Options) -> Self {
+        let engine = self.engine.without_cpu_fallback();
+        let link = options.devices.is_none().then(|| engine.link_from(&own.engine));
+        Self { engine, link, ..self }
+    }
+
+    /// Returns the key's columns, on the device if it keeps them, else in host memory.
+    pub fn key<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
+        self.key.as_ref().map_or_else(|| constraints::key(pk), |key| key.key())
+    }
+}

@@ -1,0 +1,119 @@
+//! Keeps the most recently used values between calls.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Holds up to `most` values of each kind, the most recently used one last.
+pub struct LruCache<K, V> {
+    most: usize,
+    /// Whether two keys are of one kind.
+    together: fn(&K, &K) -> bool,
+    entries: Mutex<Vec<(K, Arc<V>)>>,
+}
+
+impl<K: PartialEq, V> LruCache<K, V> {
+    /// Creates a cache that holds up to `most` values of each kind.
+    pub const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
+        Self { most, together, entries: Mutex::new(Vec::new()) }
+    }
+
+    /// Returns the value of `key`, calling `make` if none is kept. If `make` returns `None`, nothing is kept.
+    ///
+    /// # Errors
+    /// Returns the errors of `make`, which runs without the lock because it may take seconds. Two threads may both make
+    /// a value, and one is kept.
+    pub fn find<E>(&self, key: K, make: impl FnOnce() -> Result<Option<V>, E>) -> Result<Option<Arc<V>>, E> {
+        if let Some(value) = self.get(&key) {
+            return Ok(Some(value));
+        }
+        let made = make()?.map(Arc::new);
+        if let Some(value) = &made {
+            self.keep(key, value.clone());
+        }
+        Ok(made)
+    }
+
+    /// Drops all values.
+    pub fn clear(&self) {
+        let gone = self.change(std::mem::take);
+        // Dropping may take long, so it happens without the lock.
+        drop(gone);
+    }
+
+    /// Drops all values of the same kind as `key`.
+    pub fn clear_like(&self, key: &K) {
+        let gone: Vec<_> =
+            self.change(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
+        // Dropping may take long, so it happens without the lock.
+        drop(gone);
+    }
+
+    /// Returns the value of `key`, if it is kept.
+    pub fn get(&self, key: &K) -> Option<Arc<V>> {
+        self.change(|entries| {
+            let at = entries.iter().position(|(kept, _)| kept == key)?;
+            let entry = entries.remove(at);
+            let value = entry.1.clone();
+            entries.push(entry);
+            Some(value)
+        })
+    }
+
+    /// Keeps `value`, in place of the oldest of its kind if there are `most`.
+    pub fn keep(&self, key: K, value: Arc<V>) {
+        let gone: Vec<_> = self.change(|entries| {
+            let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
+            // Removes the oldest of the kind, and the earlier value of `key`.
+            let mut many = (like + 1).saturating_sub(self.most);
+            let goes = |(kept, _): &mut (K, Arc<V>)| {
+                let too_many = many > 0 && (self.together)(kept, &key);
+                many -= usize::from(too_many && *kept != key);
+                too_many || *kept == key
+            };
+            let gone = entries.extract_if(.., goes).collect();
+            entries.push((key, value));
+            gone
+        });
+        drop(gone);
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Vec<(K, Arc<V>)>) -> T) -> T {
+        change(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Creates a cache in which numbers with the same tens are of one kind.
+    fn kept(most: usize) -> LruCache<u32, u32> {
+        LruCache::new(most, |one, other| one / 10 == other / 10)
+    }
+
+    fn is_there(kept: &LruCache<u32, u32>, key: u32) -> bool {
+        kept.find(key, || Ok::<_, ()>(None)).expect("nothing fails").is_some()
+    }
+
+    #[test]
+    fn the_oldest_of_a_kind_makes_room() {
+        let kept = kept(2);
+        for key in [1, 2, 11, 12, 21, 1, 3] {
+            kept.find(key, || Ok::<_, ()>(Some(key))).expect("nothing fails");
+        }
+        let there = [1, 2, 3, 11, 12, 21].map(|key| is_there(&kept, key));
+        assert_eq!(there, [true, false, true, true, true, true]);
+        kept.clear_like(&19);
+        let there = [1, 3, 11, 12, 21].map(|key| is_there(&kept, key));
+        assert_eq!(there, [true, true, false, false, true]);
+    }
+
+    #[test]
+    fn one_value_a_key() {
+        let kept = kept(2);
+        for value in 0..3 {
+            kept.keep(5, Arc::new(value));
+        }
+        assert_eq!(kept.get(&5).as_deref(), Some(&2));
+        assert_eq!(kept.change(|entries| entries.len()), 1);
+    }
+}

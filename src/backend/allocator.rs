@@ -1,0 +1,150 @@
+//! A device's driver and memory, which streams and their buffers keep alive.
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use super::aims::{BudgetTotals, over_budget};
+use super::command_queue::Queue;
+use super::pool::{Block, FreeBlock, FreeList};
+use super::{Driver, MemoryHandle, lock};
+use crate::{Error, Result};
+
+/// Holds the driver, the count of bytes that it gave out, and the free memory among these.
+#[derive(Debug)]
+pub(super) struct DeviceAllocator {
+    pub(super) driver: Arc<dyn Driver>,
+    /// Cap on the driver's allocations.
+    limit: Option<u64>,
+    allocated: AtomicU64,
+    /// Maximum of `allocated` so far.
+    peak: AtomicU64,
+    /// Number of blocks that the driver was asked for.
+    driver_alloc_count: AtomicU64,
+    pub(super) pool: Mutex<FreeList>,
+    pub(super) aims: Mutex<BudgetTotals>,
+    /// Queues of all streams, idle or not.
+    queues: Mutex<Vec<Weak<Queue>>>,
+}
+
+impl DeviceAllocator {
+    pub(super) fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Self {
+        let [allocated, peak, asked_for] = [(); 3].map(|()| AtomicU64::new(0));
+        let (pool, aims, queues) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Self { driver: driver.into(), limit, allocated, peak, driver_alloc_count: asked_for, pool, aims, queues }
+    }
+
+    /// Creates a queue.
+    pub(super) fn new_queue(&self) -> Result<Arc<Queue>> {
+        let mut queues = lock(&self.queues);
+        let queue = Arc::new(Queue::new(self.driver.clone(), queues.len())?);
+        queues.push(Arc::downgrade(&queue));
+        Ok(queue)
+    }
+
+    /// Returns those queues of `numbers` that still exist.
+    pub(super) fn queues(&self, numbers: &[usize]) -> Vec<Arc<Queue>> {
+        let queues = lock(&self.queues);
+        numbers.iter().filter_map(|number| queues.get(*number)?.upgrade()).collect()
+    }
+
+    pub(super) fn allocated(&self) -> u64 {
+        self.allocated.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn driver_alloc_count(&self) -> u64 {
+        self.driver_alloc_count.load(Ordering::Relaxed)
+    }
+
+    /// Returns the device's memory, or the cap if that is less.
+    pub(super) fn capacity(&self) -> u64 {
+        let memory = self.driver.info().memory;
+        self.limit.map_or(memory, |limit| limit.min(memory))
+    }
+
+    /// Returns how much of `free` the cap allows, if `pooled` bytes of the allocated ones count as free.
+    pub(super) fn remaining_under_cap(&self, free: u64, pooled: u64) -> u64 {
+        self.limit.map_or(free, |limit| limit.saturating_add(pooled).saturating_sub(self.allocated()).min(free))
+    }
+
+    /// Allocates a block from the driver, under the cap.
+    pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
+        self.charge(bytes)?;
+        self.driver_alloc_count.fetch_add(1, Ordering::Relaxed);
+        let result = self.driver.memory_allocate(bytes);
+        if result.is_err() {
+            self.uncharge(bytes);
+        }
+        result
+    }
+
+    /// Gives free blocks back to the driver, once the streams that may still use them have run empty.
+    pub(super) fn free(&self, mut blocks: Vec<FreeBlock>) {
+        let mut users: Vec<usize> = blocks.iter().flat_map(|free| &free.users).copied().collect();
+        users.sort_unstable();
+        users.dedup();
+        let users = self.queues(&users);
+        for user in &users {
+            user.synchronize();
+        }
+        if let Some(user) = users.first() {
+            let dirty = blocks.iter_mut().filter(|free| free.dirty);
+            // A failure means that the device is lost, and its memory with it.
+            dirty.for_each(|free| drop(self.clear(user, free)));
+            user.synchronize();
+        }
+        for FreeBlock { place, .. } in blocks {
+            // SAFETY: the block has no owner, and the streams that had it have run empty.
+            unsafe { self.driver.memory_free(place.block) };
+            self.uncharge(place.block_bytes);
+        }
+    }
+
+    /// Returns by how much a block of `bytes` would exceed the memory budgets, if it would.
+    pub(super) fn bytes_over_budget(&self, bytes: usize) -> Option<u64> {
+        over_budget(&self.aims, self.allocated(), bytes)
+    }
+
+    /// Returns a handle of memory that the caller has taken.
+    pub(super) fn handle(&self, place: &Block) -> Result<MemoryHandle> {
+        if place.is_whole() {
+            return Ok(place.block);
+        }
+        // SAFETY: the block is live, and the pool gives each part to one owner.
+        unsafe { self.driver.sub_buffer(place.block, place.offset, place.bytes) }
+    }
+
+    /// Queues zeros over `free`, which has to be cleared.
+    pub(super) fn clear(&self, queue: &Queue, free: &mut FreeBlock) -> Result<()> {
+        let memory = self.handle(&free.place)?;
+        queue.clear_range(memory, 0, free.place.bytes);
+        free.dirty = false;
+        Ok(())
+    }
+
+    /// Adds `bytes` to the allocated ones, if the cap allows it.
+    pub(super) fn charge(&self, bytes: usize) -> Result<()> {
+        let requested = bytes as u64;
+        let limit = self.limit.unwrap_or(u64::MAX);
+        let more = |before: u64| before.checked_add(requested).filter(|after| *after <= limit);
+        match self.allocated.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more) {
+            Ok(before) => {
+                self.peak.fetch_max(before.saturating_add(requested), Ordering::Relaxed);
+                Ok(())
+            }
+            Err(before) => {
+                let (device, available) = (self.driver.info().name.clone(), limit.saturating_sub(before));
+                Err(Error::OutOfMemory { device, requested, available })
+            }
+        }
+    }
+
+    /// Subtracts `bytes` from the allocated ones.
+    pub(super) fn uncharge(&self, bytes: usize) {
+        self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,42 @@
+//! Peer access to other devices' memory: without it the driver copies between devices through the host.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Mutex;
+
+use cust::device::Device;
+use cust::sys as cu;
+
+use super::context::{PrimaryContext, status};
+use super::peers::{self, DriverFailure};
+use crate::backend::lock;
+
+/// Records the peer access of a device's context, by the other device's ordinal: its context, or `None` if there is no
+/// link.
+#[derive(Debug, Default)]
+pub(super) struct PeerAccess(Mutex<HashMap<usize, Option<PrimaryContext>>>);
+
+impl PeerAccess {
+    /// Opens the memory of `other` to the current context, which belongs to `own`, once. If the two have no link,
+    /// copies still go through the host.
+    pub fn open(&self, own: Device, other: (usize, Device)) -> Result<(), DriverFailure> {
+        if let Entry::Vacant(entry) = lock(&self.0).entry(other.0) {
+            entry.insert(open(own, other.1)?);
+        }
+        Ok(())
+    }
+}
+
+fn open(own: Device, other: Device) -> Result<Option<PrimaryContext>, DriverFailure> {
+    if !peers::can_access(own.as_raw(), other.as_raw())? {
+        return Ok(None);
+    }
+    let primary = PrimaryContext::new(other)
+        .map_err(|_| ("primary context".to_owned(), cu::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
+    // SAFETY: the other context is live as long as `primary`, which stays as long as this device is used.
+    match unsafe { peers::enable_access(primary.as_raw()) } {
+        // Another user in this process did so.
+        cu::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(Some(primary)),
+        code => status(code).map(|()| Some(primary)).map_err(|code| ("cuCtxEnablePeerAccess".to_owned(), code)),
+    }
+}

@@ -1,0 +1,35 @@
+//! Soft budgets for a device's memory, set by work that knows its need.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::allocator::DeviceAllocator;
+use super::lock;
+
+/// While alive, sets a soft budget of `bytes` above current usage: the pool is reused or trimmed before the driver is
+/// asked for more. It never fails an allocation. Budgets add up.
+#[must_use = "the aim ends where this is dropped"]
+pub struct MemoryBudget {
+    shared: Arc<DeviceAllocator>,
+    bytes: u64,
+}
+
+impl MemoryBudget {
+    pub(super) fn new(shared: Arc<DeviceAllocator>, bytes: u64) -> Self {
+        let in_use = shared.allocated().saturating_sub(lock(&shared.pool).bytes());
+        lock(&shared.aims).add(bytes, in_use);
+        Self { shared, bytes }
+    }
+}
+
+impl fmt::Debug for MemoryBudget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Aim({} bytes)", self.bytes)
+    }
+}
+
+impl Drop for MemoryBudget {
+    fn drop(&mut self) {
+        lock(&self.shared.aims).remove(self.bytes);
+    }
+}

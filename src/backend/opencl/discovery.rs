@@ -1,0 +1,260 @@
+//! Finds OpenCL devices, and describes each.
+
+use std::ptr;
+use std::sync::Mutex;
+
+use opencl3::command_queue as queue;
+use opencl3::context::context;
+use opencl3::device as cl;
+use opencl3::error_codes::{CL_PLATFORM_NOT_FOUND_KHR, DLOPEN_FUNCTION_NOT_AVAILABLE, DLOPEN_RUNTIME_LOAD_FAILED};
+use opencl3::platform::platform;
+use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_platform_info};
+use sha2::{Digest, Sha256};
+
+use super::super::{BackendKind, DeviceInfo, lock};
+use super::raw::{ClOwned, ClResult, DeviceId, number, reason, text};
+use crate::{Error, Result};
+
+/// Name that PoCL's platform returns.
+const POCL: &str = "Portable Computing Language";
+
+/// Holds a device and a context of its own.
+#[derive(Debug)]
+pub(super) struct ClDevice {
+    pub(super) info: DeviceInfo,
+    pub(super) device: DeviceId,
+    pub(super) context: ClOwned,
+    /// Device name with the versions of driver and platform: compiled programs fit no other.
+    pub(super) identity: String,
+    /// Maximum bytes of a single buffer.
+    pub(super) max_allocation: u64,
+    /// Whether buffers may be used in parts. NVIDIA's driver (580) reads through null pointers in its own threads if
+    /// queued commands use parts.
+    pub(super) has_parts: bool,
+    /// Whether kernels are compiled at their first launch in a shape, and cached by the driver itself. If asked for a
+    /// program's binary, such a driver compiles all kernels, for any shape.
+    pub(super) specialises: bool,
+}
+
+impl ClDevice {
+    /// Converts OpenCL's result into this crate's.
+    pub(super) fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
+        result.map_err(|code| Error::device(&self.info.name, call, reason(code)))
+    }
+
+    /// Creates an in-order queue that records when its commands ran.
+    pub(super) fn create_queue(&self) -> Result<ClOwned> {
+        // SAFETY: the device is the context's own.
+        let queue =
+            unsafe { queue::create_command_queue(self.context.get(), self.device.0, queue::CL_QUEUE_PROFILING_ENABLE) };
+        let queue = self.check("clCreateCommandQueue", queue)?;
+        // SAFETY: the queue was just made and its reference is ours.
+        Ok(unsafe { ClOwned::new(queue, queue::release_command_queue) })
+    }
+}
+
+/// Locks the listing of platforms: the loader and PoCL initialise at the first call, and crash if threads make that
+/// call at once.
+static ENUMERATION: Mutex<()> = Mutex::new(());
+
+/// Returns whether OpenCL's library could be loaded.
+pub(super) fn has_library() -> bool {
+    let _alone = lock(&ENUMERATION);
+    let missing = [DLOPEN_RUNTIME_LOAD_FAILED, DLOPEN_FUNCTION_NOT_AVAILABLE];
+    !platform::get_platform_ids().is_err_and(|code| missing.contains(&code))
+}
+
+/// Returns every usable device, processors last and only if `cpu` is set.
+pub(super) fn find(cpu: bool) -> Result<Vec<ClDevice>> {
+    let _alone = lock(&ENUMERATION);
+    let mut found: Vec<ClDevice> = Vec::new();
+    let mut refused = Vec::new();
+    for platform in platform::get_platform_ids().map_err(no_platform)? {
+        let devices = devices_of(platform).unwrap_or_else(|why| {
+            refused.push(format!("{}: {why}", platform_name(platform)));
+            Vec::new()
+        });
+        for (ordinal, device) in devices.into_iter().enumerate() {
+            match open(platform, device, ordinal, cpu) {
+                // Two platforms may reach one device.
+                Ok(target) if found.iter().any(|other| other.info.unique_id == target.info.unique_id) => {}
+                Ok(target) => found.push(target),
+                Err(why) => refused.push(format!("{}: {why}", platform_name(platform))),
+            }
+        }
+    }
+    if found.is_empty() {
+        let reason = if refused.is_empty() { "no platform has a device".to_owned() } else { refused.join("; ") };
+        return Err(unavailable(reason));
+    }
+    for why in refused.iter().filter(|_| found.iter().all(|target| target.info.is_cpu)) {
+        log::warn!("OpenCL: processors alone are used: {why}");
+    }
+    found.sort_by_key(|target| target.info.is_cpu);
+    found.iter_mut().enumerate().for_each(|(ordinal, target)| target.info.ordinal = ordinal);
+    Ok(found)
+}
+
+/// Returns a platform's devices, at least one, or the reason why there is none.
+fn devices_of(platform: cl_platform_id) -> std::result::Result<Vec<cl_device_id>, String> {
+    let devices = cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL);
+    let devices = devices.map_err(|code| format!("clGetDeviceIDs: {}", reason(code)))?;
+    if devices.is_empty() { Err("no device".to_owned()) } else { Ok(devices) }
+}
+
+fn platform_name(platform: cl_platform_id) -> String {
+    platform_text(platform, platform::CL_PLATFORM_NAME)
+}
+
+fn platform_text(platform: cl_platform_id, query: cl_platform_info) -> String {
+    platform::get_platform_data(platform, query).map(|bytes| text(&bytes)).unwrap_or_default()
+}
+
+fn unavailable(reason: String) -> Error {
+    Error::Unavailable { backend: BackendKind::OpenCl, reason }
+}
+
+fn no_platform(code: cl_int) -> Error {
+    unavailable(match code {
+        DLOPEN_RUNTIME_LOAD_FAILED => "the OpenCL library (libOpenCL.so.1, OpenCL.dll) could not be loaded".to_owned(),
+        DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks clGetPlatformIDs".to_owned(),
+        CL_PLATFORM_NOT_FOUND_KHR => "no OpenCL platform is installed".to_owned(),
+        other => reason(other),
+    })
+}
+
+/// Opens a device, or returns why it is left out.
+fn open(
+    platform: cl_platform_id,
+    device: cl_device_id,
+    ordinal: usize,
+    cpu: bool,
+) -> std::result::Result<ClDevice, String> {
+    let name = device_text(device, cl::CL_DEVICE_NAME);
+    let kind = device_number(device, cl::CL_DEVICE_TYPE);
+    let is_cpu = kind & cl::CL_DEVICE_TYPE_CPU != 0;
+    let usable = kind & (cl::CL_DEVICE_TYPE_GPU | cl::CL_DEVICE_TYPE_ACCELERATOR) != 0;
+    if is_cpu && !cpu {
+        return Err(format!("{name} is a processor, used only with PROOFWARP_OPENCL_CPU=1"));
+    }
+    if !is_cpu && !usable {
+        return Err(format!("{name} is neither GPU nor accelerator"));
+    }
+    let needs = [
+        (cl::CL_DEVICE_AVAILABLE, "available"),
+        (cl::CL_DEVICE_COMPILER_AVAILABLE, "able to compile"),
+        (cl::CL_DEVICE_ENDIAN_LITTLE, "little-endian"),
+    ];
+    if let Some((_, what)) = needs.iter().find(|(query, _)| device_number(device, *query) == 0) {
+        return Err(format!("{name} is not {what}"));
+    }
+    let context = context::create_context(&[device], ptr::null(), None, ptr::null_mut())
+        .map_err(|code| format!("{name}: clCreateContext: {}", reason(code)))?;
+    // SAFETY: the context was just made and its reference is ours.
+    let context = unsafe { ClOwned::new(context, context::release_context) };
+    Ok(describe(platform, device, DeviceInfo { is_cpu, ..info(device, name, ordinal) }, context))
+}
+
+fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, context: ClOwned) -> ClDevice {
+    let platform_version = platform_text(platform, platform::CL_PLATFORM_VERSION);
+    let driver_version = device_text(device, cl::CL_DRIVER_VERSION);
+    let identity = format!("{}\n{driver_version}\n{platform_version}", info.name);
+    let platform_name = platform_name(platform);
+    let fallback = format!("{platform_name}\n{}\n{}", info.name, info.ordinal);
+    ClDevice {
+        info: DeviceInfo { unique_id: unique_id(device, &fallback), ..info },
+        device: DeviceId(device),
+        context,
+        identity,
+        max_allocation: device_number(device, cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+        has_parts: !platform_name.contains("NVIDIA"),
+        specialises: platform_name.contains(POCL),
+    }
+}
+
+fn info(device: cl_device_id, name: String, ordinal: usize) -> DeviceInfo {
+    DeviceInfo {
+        backend: BackendKind::OpenCl,
+        ordinal,
+        name,
+        unique_id: [0; 16],
+        vendor_id: device_number(device, cl::CL_DEVICE_VENDOR_ID) as u32,
+        pci: pci(device),
+        native: device as usize,
+        compute_capability: compute_capability(device),
+        compute_units: device_number(device, cl::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
+        memory: device_number(device, cl::CL_DEVICE_GLOBAL_MEM_SIZE),
+        local_memory: device_number(device, cl::CL_DEVICE_LOCAL_MEM_SIZE) as u32,
+        is_cpu: false,
+    }
+}
+
+const NVIDIA_QUERIES: &str = "cl_nv_device_attribute_query";
+
+fn has(device: cl_device_id, extension: &str) -> bool {
+    device_text(device, cl::CL_DEVICE_EXTENSIONS).split_whitespace().any(|name| name == extension)
+}
+
+/// Returns the device's UUID, else its bus address, else a digest of `fallback`.
+fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
+    let uuid = || device_data(device, cl::CL_DEVICE_UUID_KHR)?.try_into().ok();
+    let found: Option<[u8; 16]> = if has(device, "cl_khr_device_uuid") { uuid() } else { None };
+    found
+        .or_else(|| pci_khr(device))
+        .or_else(|| pci_nvidia(device).map(|(bus, slot)| digest(&format!("pci {bus} {slot}"))))
+        .or_else(|| pci_amd(device).map(|address| digest(&format!("pci {address:?}"))))
+        .unwrap_or_else(|| digest(fallback))
+}
+
+/// Returns the numbers of the PCI bus and of the device on the bus.
+fn pci(device: cl_device_id) -> Option<(u8, u8)> {
+    pci_khr(device)
+        .map(|numbers| (numbers[4], numbers[8]))
+        .or_else(|| pci_nvidia(device).map(|(bus, slot)| (bus as u8, slot as u8)))
+        .or_else(|| pci_amd(device).map(|[bus, device, _]| (bus, device)))
+}
+
+/// Returns domain, bus, device and function as four 32-bit numbers.
+fn pci_khr(device: cl_device_id) -> Option<[u8; 16]> {
+    has(device, "cl_khr_pci_bus_info").then(|| device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR))??.try_into().ok()
+}
+
+/// Returns bus and slot.
+fn pci_nvidia(device: cl_device_id) -> Option<(u64, u64)> {
+    nvidia_number(device, cl::CL_DEVICE_PCI_BUS_ID_NV).zip(nvidia_number(device, cl::CL_DEVICE_PCI_SLOT_ID_NV))
+}
+
+/// Returns the last three bytes of a structure: bus, device, function.
+fn pci_amd(device: cl_device_id) -> Option<[u8; 3]> {
+    let topology =
+        has(device, "cl_amd_device_attribute_query").then(|| device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD))??;
+    topology.last_chunk::<3>().copied()
+}
+
+fn compute_capability(device: cl_device_id) -> Option<(u32, u32)> {
+    let part = |query| nvidia_number(device, query).map(|number| number as u32);
+    part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV).zip(part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV))
+}
+
+/// Returns the answer to one of NVIDIA's queries.
+fn nvidia_number(device: cl_device_id, query: cl_device_info) -> Option<u64> {
+    has(device, NVIDIA_QUERIES).then(|| device_data(device, query))?.map(|bytes| number(&bytes))
+}
+
+fn digest(text: &str) -> [u8; 16] {
+    let mut id = [0; 16];
+    id.copy_from_slice(&Sha256::digest(text)[..16]);
+    id
+}
+
+fn device_data(device: cl_device_id, query: cl_device_info) -> Option<Vec<u8>> {
+    cl::get_device_data(device, query).ok()
+}
+
+fn device_number(device: cl_device_id, query: cl_device_info) -> u64 {
+    device_data(device, query).map_or(0, |bytes| number(&bytes))
+}
+
+fn device_text(device: cl_device_id, query: cl_device_info) -> String {
+    device_data(device, query).map(|bytes| text(&bytes)).unwrap_or_default()
+}

@@ -1,0 +1,35 @@
+//! Copies between devices.
+
+use std::sync::Arc;
+
+use super::{Buffer, Device, Event, Stream};
+use crate::{Error, Result};
+
+impl Stream {
+    /// Queues a copy of `bytes` from `from`, a buffer of a device that this stream's device can access, to `to`. The
+    /// copy runs after `mark`, an event of the source's stream.
+    ///
+    /// # Errors
+    /// A range is not inside its buffer, the device cannot be accessed, or the driver failed.
+    pub(crate) fn copy_from_peer(
+        &mut self,
+        to: (&Buffer, usize),
+        from: (&Arc<Buffer>, &Device, usize),
+        bytes: usize,
+        mark: &Event,
+    ) -> Result<()> {
+        self.check_range("copy across to", to.0, to.1, bytes)?;
+        let (buffer, device, offset) = from;
+        let inside = offset.checked_add(bytes).is_some_and(|end| end <= buffer.bytes());
+        if !(inside && device.owns(buffer) && self.device().can_access(device)) {
+            let expected = format!("{bytes} bytes of a buffer of a device in reach");
+            return Err(Error::invalid("copy across from", "range", expected, format!("from {offset} on")));
+        }
+        self.core.shared.driver.enable_peer_access(device.info().ordinal)?;
+        self.wait_event(mark)?;
+        self.retain(buffer.clone());
+        // SAFETY: both ranges were checked; the driver takes addresses of all its devices, which do not overlap. The
+        // buffer is kept until the copy has run.
+        unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (buffer.memory, offset), bytes) }
+    }
+}

@@ -1,0 +1,125 @@
+//! Memory that several devices share, with a part on each of them.
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::sync::Arc;
+
+use super::stream_inner::StreamInner;
+use super::{BackendKind, MemoryHandle, Stream};
+use crate::sizes::product;
+use crate::{Error, Result};
+
+/// Holds parts of equal size at consecutive addresses, one on the device of each of some streams; all these devices can
+/// access all of it. The contents are secret: they are cleared before the memory is freed.
+#[derive(Debug)]
+pub struct PeerMemory {
+    memory: MemoryHandle,
+    part_bytes: usize,
+    /// Streams whose devices have the parts; commands queued on them use the memory.
+    homes: Vec<Arc<StreamInner>>,
+}
+
+impl PeerMemory {
+    /// Allocates memory with undefined contents, `part_bytes` on the device of each of `streams`. If all streams are of
+    /// one device, it holds all parts.
+    ///
+    /// # Errors
+    /// The devices cannot access each other's memory, one is out of memory, or the driver failed.
+    pub fn new(streams: &[Stream], part_bytes: usize) -> Result<Self> {
+        check_devices(streams)?;
+        product("memory of peers", "bytes", &[streams.len(), part_bytes])?;
+        let memory = match Self::allocate(streams, part_bytes) {
+            Err(Error::OutOfMemory { .. }) => {
+                for stream in streams {
+                    stream.device().trim();
+                }
+                Self::allocate(streams, part_bytes)?
+            }
+            other => other?,
+        };
+        Ok(Self { memory, part_bytes, homes: streams.iter().map(|stream| stream.core.clone()).collect() })
+    }
+
+    fn allocate(streams: &[Stream], part_bytes: usize) -> Result<MemoryHandle> {
+        let mut counted = Vec::new();
+        let count = |stream: &Stream| stream.core.shared.charge(part_bytes).map(|()| counted.push(stream.core.clone()));
+        let ordinals: Vec<usize> = streams.iter().map(|stream| stream.device().info().ordinal).collect();
+        let driver = &*streams[0].core.shared.driver;
+        let memory = streams.iter().try_for_each(count).and_then(|()| driver.alloc_peer_memory(&ordinals, part_bytes));
+        if memory.is_err() {
+            for core in counted {
+                core.shared.uncharge(part_bytes);
+            }
+        }
+        memory
+    }
+
+    /// Returns the backend's handle, for kernel arguments.
+    pub fn handle(&self) -> MemoryHandle {
+        self.memory
+    }
+
+    /// Checks that a range is inside.
+    fn check(&self, offset: usize, bytes: usize) -> Result<()> {
+        let all = self.part_bytes.saturating_mul(self.homes.len());
+        if offset.checked_add(bytes).is_some_and(|end| end <= all) {
+            return Ok(());
+        }
+        Err(Error::invalid("memory of peers", "range", format!("within {all} bytes"), format!("{offset} + {bytes}")))
+    }
+}
+
+/// Checks that there are devices, of one backend, which can share memory.
+fn check_devices(streams: &[Stream]) -> Result<()> {
+    let Some(first) = streams.first().map(Stream::device) else {
+        return Err(Error::invalid("memory of peers", "number of devices", "at least 1", 0));
+    };
+    let backend = first.info().backend;
+    let same = |stream: &Stream| Arc::ptr_eq(&stream.core.shared, &streams[0].core.shared);
+    let reached = |stream: &Stream| stream.device().info().backend == backend && backend == BackendKind::Cuda;
+    match streams.iter().all(|stream| same(stream) || reached(stream)) {
+        true => Ok(()),
+        false => Err(Error::Unavailable {
+            backend,
+            reason: "only devices of the cuda backend share memory; several vectors are spread over others".to_owned(),
+        }),
+    }
+}
+
+impl Drop for PeerMemory {
+    fn drop(&mut self) {
+        for (part, home) in self.homes.iter().enumerate() {
+            home.clear_range(self.memory, part.saturating_mul(self.part_bytes), self.part_bytes);
+        }
+        for home in &self.homes {
+            home.synchronize();
+        }
+        let Some(first) = self.homes.first() else { return };
+        // SAFETY: the streams that use the memory have run empty.
+        unsafe { first.shared.driver.peers_free(self.memory, self.homes.len(), self.part_bytes) };
+        for home in &self.homes {
+            home.shared.uncharge(self.part_bytes);
+        }
+    }
+}
+
+impl Stream {
+    /// Copies `from` to `to`, from byte `offset` on, through the staging ring. Returns once `from` has been read.
+    ///
+    /// # Errors
+    /// The range is not inside, or the driver failed.
+    pub fn upload_to_peers(&mut self, to: &PeerMemory, offset: usize, from: &[u8]) -> Result<()> {
+        to.check(offset, from.len())?;
+        // SAFETY: the range was checked.
+        unsafe { self.staged_upload((to.memory, offset), from, true) }
+    }
+
+    /// Copies ranges of `from`, from their offsets on, to host memory and waits for them.
+    ///
+    /// # Errors
+    /// A range is not inside, or the driver failed; the host memory may then be partly written.
+    pub fn download_from_peers(&mut self, from: &PeerMemory, pieces: Vec<(&mut [u8], usize)>) -> Result<()> {
+        pieces.iter().try_for_each(|(to, offset)| from.check(*offset, to.len()))?;
+        // SAFETY: the ranges were checked.
+        unsafe { self.staged_download(pieces.into_iter(), from.memory, true, None) }
+    }
+}

@@ -1,0 +1,100 @@
+//! Pinned host memory that returns to its stream when dropped.
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::parallel_copy::{par_move_and_zeroize, par_zero_nontemporal};
+use super::staging::SLOT_BYTES;
+use super::stream_inner::StreamInner;
+use super::uses::Uses;
+use super::{Arg, MemoryHandle, PinnedAlloc};
+use crate::{Error, Result};
+
+/// Bytes of an upload's part, which is copied to the device once it is in the host buffer.
+pub(super) const PART_BYTES: usize = SLOT_BYTES;
+
+/// Holds pinned host memory that receives results before the caller's memory is touched. It is cleared when dropped,
+/// since results may be secret.
+///
+/// Copies that [`Stream::fetch`](super::Stream::fetch) queues on any stream are recorded. The host reads, writes or
+/// gives back the memory only once they have run.
+#[derive(Debug)]
+pub struct PinnedBuffer {
+    pub(super) pinned: PinnedAlloc,
+    bytes: usize,
+    /// Leading bytes that are already cleared.
+    clean: usize,
+    home: Arc<StreamInner>,
+    pub(super) uses: Uses,
+}
+
+impl PinnedBuffer {
+    pub(super) fn new(pinned: PinnedAlloc, bytes: usize, home: Arc<StreamInner>) -> Self {
+        let uses = Uses::by_owner(&home);
+        Self { pinned, bytes, clean: 0, home, uses }
+    }
+
+    /// Returns the requested size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Moves the contents to `to` with all cores, up to the length of `to`, once queued copies have run. Clears the
+    /// moved bytes here.
+    pub fn drain_into(mut self, to: &mut [u8]) {
+        let bytes = self.bytes.min(to.len());
+        par_move_and_zeroize(&mut to[..bytes], &mut self.as_mut_slice()[..bytes]);
+        self.clean = bytes;
+    }
+
+    /// Returns the memory of the first `bytes` bytes, in parts of at most `PART_BYTES`.
+    pub(super) fn chunks(&mut self, bytes: usize) -> Result<impl Iterator<Item = PinnedAlloc>> {
+        if bytes > self.bytes {
+            return Err(Error::invalid("host buffer", "bytes", format!("at most {}", self.bytes), bytes));
+        }
+        let whole = self.pinned;
+        Ok((0..bytes).step_by(PART_BYTES).map(move |start| PinnedAlloc {
+            pointer: whole.pointer.wrapping_add(start),
+            bytes: PART_BYTES.min(bytes.saturating_sub(start)),
+            ..whole
+        }))
+    }
+
+    /// Returns the memory from byte `offset` on as a kernel argument, if kernels may write to it.
+    pub(crate) fn as_kernel_arg(&self, offset: usize) -> Option<Arg> {
+        let inside = self.home.shared.driver.supports_mapped_host_memory() && offset < self.bytes;
+        inside.then(|| Arg::Memory(MemoryHandle((self.pinned.pointer as usize).wrapping_add(offset))))
+    }
+
+    /// Reads the first word, which a kernel may write meanwhile.
+    pub(super) fn read_signal(&self) -> u32 {
+        // SAFETY: the memory is at least a granule long, and begins on a page; it lives as long as `self`.
+        unsafe { AtomicU32::from_ptr(self.pinned.pointer.cast()) }.load(Ordering::Acquire)
+    }
+
+    /// Waits for queued copies, and returns all bytes for reading.
+    pub(crate) fn as_slice(&self) -> &[u8] {
+        self.uses.synchronize();
+        // SAFETY: as in `contents`; a further copy into the memory takes a mutable reference.
+        unsafe { std::slice::from_raw_parts(self.pinned.pointer, self.bytes) }
+    }
+
+    /// Waits for queued copies, and returns all bytes for writing.
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
+        self.uses.synchronize();
+        // SAFETY: the memory is `self.bytes` long, initialised by the driver or a copy, and exclusively ours. Copies
+        // from or into it have run. Callers that launch kernels which write to it (`on_device`) wait for these.
+        unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer, self.bytes) }
+    }
+}
+
+impl Drop for PinnedBuffer {
+    fn drop(&mut self) {
+        self.home.synchronize();
+        self.uses.synchronize();
+        let clean = self.clean;
+        par_zero_nontemporal(vec![&mut self.as_mut_slice()[clean..]]);
+        self.home.release_pinned(self.pinned);
+    }
+}

@@ -1,0 +1,99 @@
+//! Uploads through pinned host memory that the caller keeps.
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::time::Instant;
+
+use super::nontemporal::copy_past_cache;
+use super::parallel_copy::CopyTasks;
+use super::pinned_buffer::PART_BYTES;
+use super::{Abort, Buffer, PinnedAlloc, PinnedBuffer, Stream, check_abort};
+use crate::Result;
+use crate::blocking::in_place_scope;
+
+/// Maximum bytes copied between two abort checks, 512 MiB.
+const SENT_BYTES: usize = 512 << 20;
+/// Limits the parts that tasks copy at a time, so that another stream's get their turn.
+const PARTS: usize = 8;
+
+impl Stream {
+    /// Queues a copy of all of `from` to the start of `to`, without staging. Writing to `from` waits for the copy.
+    ///
+    /// # Errors
+    /// The host buffer is larger than `to`, or the driver failed.
+    pub(crate) fn copy_from_pinned(&mut self, to: &Buffer, from: &PinnedBuffer) -> Result<()> {
+        self.copy_from_pinned_abortable(to, 0, from, None)
+    }
+
+    /// Queues a copy of all of `from` to `to`, from byte `offset` on, without staging. With a hook, it asks `abort`
+    /// before each `SENT_BYTES` and waits for all but the last of these.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], the range is not inside `to`, or the driver failed.
+    pub(crate) fn copy_from_pinned_abortable(
+        &mut self,
+        to: &Buffer,
+        offset: usize,
+        from: &PinnedBuffer,
+        abort: Abort<'_>,
+    ) -> Result<()> {
+        self.check_range("send", to, offset, from.bytes())?;
+        from.uses.read(&self.core)?;
+        to.uses.write(&self.core)?;
+        for start in (0..from.bytes()).step_by(SENT_BYTES) {
+            check_abort(abort)?;
+            if start > 0 && abort.is_some() {
+                self.synchronize(abort)?;
+            }
+            let (part, bytes) =
+                (from.pinned.pointer.wrapping_add(start), SENT_BYTES.min(from.bytes().saturating_sub(start)));
+            let driver = &*self.core.shared.driver;
+            // SAFETY: the range was checked; the host buffer has recorded the copies, and waits for them before it is
+            // written or freed.
+            unsafe { driver.copy_h2d(self.core.handle, to.memory, offset.saturating_add(start), part, bytes)? };
+            self.traffic.count_up(bytes);
+        }
+        Ok(())
+    }
+
+    /// Copies `from` into `kept`, a host buffer of its length, and from there to the start of `to`, part by part,
+    /// asking `abort` before each. Returns once `from` has been read; the last copies may still run on the stream.
+    /// After an error some parts are in neither buffer.
+    ///
+    /// # Errors
+    /// [`Error::Aborted`], a buffer is smaller than `from`, or the driver failed.
+    pub(crate) fn upload_and_retain(
+        &mut self,
+        to: &Buffer,
+        kept: &mut PinnedBuffer,
+        from: &[u8],
+        abort: Abort<'_>,
+    ) -> Result<()> {
+        self.check_range("upload", to, 0, from.len())?;
+        kept.uses.synchronize();
+        kept.uses.write(&self.core)?;
+        to.uses.write(&self.core)?;
+        let start = Instant::now();
+        let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
+        let queue = |number: usize, part: PinnedAlloc| {
+            check_abort(abort)?;
+            // SAFETY: the range was checked, and the host buffer waits for the stream before it goes.
+            unsafe { driver.copy_h2d(stream, to.memory, number.saturating_mul(PART_BYTES), part.pointer, part.bytes) }
+        };
+        let copies = CopyTasks::new();
+        let result = in_place_scope(|scope| {
+            let parts = from.chunks(PART_BYTES).zip(kept.chunks(from.len())?);
+            parts.enumerate().try_for_each(|(number, (part, kept))| {
+                if number >= PARTS {
+                    copies.next()??;
+                }
+                // SAFETY: nothing else uses the part until the scope has ended.
+                let to = unsafe { std::slice::from_raw_parts_mut(kept.pointer, kept.bytes) };
+                copies.spawn(scope, (to, part, copy_past_cache), move || queue(number, kept));
+                Ok(())
+            })
+        });
+        self.traffic.count_up(from.len());
+        self.traffic.time_upload(start);
+        copies.rest().fold(result, Result::and)
+    }
+}

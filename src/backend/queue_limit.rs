@@ -1,0 +1,119 @@
+//! Limits the work queued on a device while an abort hook is set, because queued work cannot be cancelled.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use super::{Abort, Event, lock};
+use crate::Result;
+
+/// Maximum queued work, 50 ms: half of the abort latency budget, since times are estimates.
+const MAX_QUEUED: Duration = Duration::from_millis(50);
+/// Minimum work that is counted, 1 ms.
+const MIN_COUNTED: Duration = Duration::from_millis(1);
+/// Compute units of an H200, the device that estimates assume.
+const UNITS: u32 = 132;
+
+/// Holds the estimated time of work and, once all of it is queued, the event where it ends.
+#[derive(Debug)]
+struct QueuedWork {
+    time: Duration,
+    end: OnceLock<Arc<Event>>,
+}
+
+/// Tracks queued work. The lock is held only to count, never while work is queued: a worker that queues may run other
+/// jobs of its pool meanwhile, which request permits too.
+#[derive(Debug, Default)]
+pub(super) struct QueueLimiter(Mutex<VecDeque<Arc<QueuedWork>>>);
+
+/// Permits its holder to queue work. The work counts until it has run, or until the permit is dropped without an end.
+pub(crate) struct QueuePermit<'a> {
+    pace: &'a QueueLimiter,
+    piece: Arc<QueuedWork>,
+}
+
+impl QueuePermit<'_> {
+    /// Records the event where the work ends.
+    pub fn release_on(self, mark: Arc<Event>) {
+        self.piece.end.get_or_init(|| mark);
+    }
+}
+
+impl Drop for QueuePermit<'_> {
+    fn drop(&mut self) {
+        if self.piece.end.get().is_none() {
+            self.pace.forget(&self.piece);
+        }
+    }
+}
+
+impl QueueLimiter {
+    /// Waits until there is room for work of length `time`, then returns a permit. Without a hook, or for short work,
+    /// it returns `None` at once. `units` is the device's number of compute units; `wait_until` waits for an event and
+    /// asks `abort` meanwhile.
+    pub fn acquire(
+        &self,
+        units: u32,
+        time: Duration,
+        abort: Abort<'_>,
+        wait_until: impl Fn(&Event) -> Result<()>,
+    ) -> Result<Option<QueuePermit<'_>>> {
+        let time = time * UNITS / units.max(1);
+        if abort.is_none() || time < MIN_COUNTED {
+            return Ok(None);
+        }
+        while let Some((earlier, mark)) = self.oldest_blocking(time) {
+            wait_until(&mark)?;
+            self.forget(&earlier);
+        }
+        Ok(Some(self.enter(time)))
+    }
+
+    /// Returns the first work to wait for, if too much is queued. Work that other threads are queueing now has no end
+    /// yet and is not waited for. Each of them may therefore exceed the bound by one piece.
+    fn oldest_blocking(&self, time: Duration) -> Option<(Arc<QueuedWork>, Arc<Event>)> {
+        let pieces = lock(&self.0);
+        if pieces.iter().map(|piece| piece.time).sum::<Duration>() + time <= MAX_QUEUED {
+            return None;
+        }
+        pieces.iter().find_map(|piece| Some((piece.clone(), piece.end.get()?.clone())))
+    }
+
+    fn enter(&self, time: Duration) -> QueuePermit<'_> {
+        let piece = Arc::new(QueuedWork { time, end: OnceLock::new() });
+        lock(&self.0).push_back(piece.clone());
+        QueuePermit { pace: self, piece }
+    }
+
+    fn forget(&self, piece: &Arc<QueuedWork>) {
+        lock(&self.0).retain(|other| !Arc::ptr_eq(other, piece));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Accelerator;
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    /// Checks nested permits: a worker that queues work may run another call meanwhile.
+    #[test]
+    fn a_turn_within_a_turn_does_not_wait() {
+        let accelerator = Accelerator::automatic().expect("settings are right");
+        let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
+        let stream = device.stream().expect("a stream");
+        let (pace, go_on): (QueueLimiter, &(dyn Fn() -> bool + Send + Sync)) = (QueueLimiter::default(), &|| false);
+        let acquire =
+            || pace.acquire(1, LONG, Some(go_on), |mark| stream.synchronize_event(mark, None)).expect("a turn");
+        let (outer, inner) = (acquire().expect("it is counted"), acquire().expect("it is counted"));
+        let mark = Arc::new(stream.record_event().expect("a mark"));
+        inner.release_on(mark);
+        drop(outer);
+        assert_eq!(lock(&pace.0).len(), 1, "what was not queued is forgotten");
+        let next = acquire();
+        assert_eq!(lock(&pace.0).len(), 1, "what has ended is forgotten");
+        drop(next);
+        assert!(lock(&pace.0).is_empty());
+    }
+}

@@ -1,0 +1,209 @@
+//! A stream's queue and staging ring, which outlive the stream's holders; how it takes memory and gives it back.
+#![warn(clippy::arithmetic_side_effects)]
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::allocator::DeviceAllocator;
+use super::command_queue::Queue;
+use super::pool::{Block, FreeBlock};
+use super::staging::StagingRing;
+use super::{MemoryHandle, PinnedAlloc, StreamHandle, lock};
+use crate::Result;
+
+/// Classifies the contents of a block, which decides when it is cleared and who may reuse it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sensitivity {
+    /// Nothing secret.
+    Plain,
+    /// Secrets: cleared when the block is given back.
+    Secret,
+    /// Values derived from secrets on the way to a result: cleared before the block is freed, or reused for anything
+    /// but scratch memory.
+    Scratch,
+}
+
+/// Holds the parts that outlive a stream's owners: the queue and its staging slots. The device owns idle ones, so it
+/// must not refer to the device.
+#[derive(Debug)]
+pub(super) struct StreamInner {
+    pub(super) shared: Arc<DeviceAllocator>,
+    queue: Arc<Queue>,
+    /// Handle of `queue`.
+    pub(super) handle: StreamHandle,
+    pub(super) ring: Mutex<StagingRing>,
+    pinned: Mutex<Vec<PinnedAlloc>>,
+    /// Count of events that the stream's holder has recorded.
+    events: AtomicU64,
+    /// Number of the last event that the host has waited for.
+    passed: AtomicU64,
+    /// For each other stream of the device, the number of its last event that the queue waits for.
+    awaited: Mutex<HashMap<usize, u64>>,
+}
+
+impl StreamInner {
+    pub(super) fn new(shared: Arc<DeviceAllocator>) -> Result<Self> {
+        let queue = shared.new_queue()?;
+        let handle = queue.handle;
+        let [events, passed] = [(); 2].map(|()| AtomicU64::new(0));
+        let (ring, pinned, awaited) = (Mutex::default(), Mutex::default(), Mutex::default());
+        Ok(Self { shared, queue, handle, ring, pinned, events, passed, awaited })
+    }
+
+    /// Returns the stream's number on its device, in order of creation.
+    pub(super) fn number(&self) -> usize {
+        self.queue.number
+    }
+
+    /// Gives `place` back to the pool. Secrets are cleared first, through the handle `memory`.
+    pub(super) fn release(&self, memory: MemoryHandle, place: Block, contents: Sensitivity) {
+        if contents == Sensitivity::Secret {
+            self.clear_range(memory, 0, place.bytes);
+        }
+        let dirty = contents == Sensitivity::Scratch;
+        lock(&self.shared.pool).free(FreeBlock { place, users: vec![self.number()], dirty });
+    }
+
+    /// Queues zeros over a range of memory that the stream owns.
+    pub(super) fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
+        self.queue.clear_range(memory, offset, bytes);
+    }
+
+    pub(super) fn synchronize(&self) {
+        self.queue.synchronize();
+    }
+
+    /// Returns the number of the next event, from 1 on. Only the stream's holder queues commands, and none while it
+    /// records an event.
+    pub(super) fn next_event(&self) -> u64 {
+        self.events.fetch_add(1, Ordering::AcqRel).saturating_add(1)
+    }
+
+    /// Returns the count of events recorded so far: a command queued now has run once a later event has passed.
+    pub(super) fn events(&self) -> u64 {
+        self.events.load(Ordering::Acquire)
+    }
+
+    /// Records that the host has waited for the event with number `event`.
+    pub(super) fn pass(&self, event: u64) {
+        self.passed.fetch_max(event, Ordering::AcqRel);
+    }
+
+    /// Returns whether a command queued at event count `events` has run, as far as the host has waited.
+    pub(super) fn has_passed(&self, events: u64) -> bool {
+        self.passed.load(Ordering::Acquire) > events
+    }
+
+    /// Orders the next command behind all that `other` has queued: by an event, or by waiting on the host if the
+    /// drivers differ.
+    ///
+    /// # Errors
+    /// The driver failed.
+    pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
+        if !Arc::ptr_eq(&self.shared, &other.shared) {
+            other.synchronize();
+            return Ok(());
+        }
+        // The event gets no number: the other stream's holder may be about to queue a command that it has already
+        // recorded.
+        let events = other.events();
+        self.queue.wait_for(&other.queue)?;
+        self.note_awaited(other, events);
+        Ok(())
+    }
+
+    /// Records that the queue waits for event number `event` of `other`.
+    pub(super) fn note_awaited(&self, other: &Self, event: u64) {
+        if Arc::ptr_eq(&self.shared, &other.shared) {
+            let mut awaited = lock(&self.awaited);
+            let last = awaited.entry(other.number()).or_default();
+            *last = event.max(*last);
+        }
+    }
+
+    /// Returns whether the next command runs after one that `other` queued at event count `events`.
+    pub(super) fn is_behind(&self, other: &Self, events: u64) -> bool {
+        let same = Arc::ptr_eq(&self.shared, &other.shared);
+        other.has_passed(events)
+            || (same && lock(&self.awaited).get(&other.number()).is_some_and(|last| *last > events))
+    }
+
+    pub(super) fn release_pinned(&self, pinned: PinnedAlloc) {
+        lock(&self.pinned).push(pinned);
+    }
+
+    /// Returns pinned memory of at least `bytes`: an idle block of up to twice the size, or a new one.
+    pub(super) fn acquire_pinned(&self, bytes: usize) -> Result<PinnedAlloc> {
+        let mut idle = lock(&self.pinned);
+        let fits = |pinned: &PinnedAlloc| pinned.bytes >= bytes && pinned.bytes <= bytes.saturating_mul(2);
+        match idle.iter().position(fits) {
+            Some(at) => Ok(idle.swap_remove(at)),
+            None => self.shared.driver.pinned_allocate(bytes),
+        }
+    }
+
+    /// Takes fitting memory that this stream had before, for contents of this kind.
+    pub(super) fn take(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
+        let found = lock(&self.shared.pool).take(bytes, self.number(), contents == Sensitivity::Scratch);
+        found.map(|free| self.wait_for_previous_users(free, contents)).transpose()
+    }
+
+    /// Takes a part of any free memory, or, if blocks cannot be divided, a block of less than twice the size.
+    pub(super) fn carve(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
+        let mut pool = lock(&self.shared.pool);
+        let found =
+            if self.shared.driver.supports_suballocation() { pool.alloc_split(bytes) } else { pool.take_whole(bytes) };
+        drop(pool);
+        found.map(|free| self.wait_for_previous_users(free, contents)).transpose()
+    }
+
+    /// Makes commands queued from now on wait for the previous users of `free`, and clears it if necessary.
+    fn wait_for_previous_users(&self, mut free: FreeBlock, contents: Sensitivity) -> Result<(MemoryHandle, Block)> {
+        let waited = self.shared.queues(&free.users).iter().try_for_each(|user| self.queue.wait_for(user));
+        let cleared = waited.and_then(|()| match free.dirty && contents != Sensitivity::Scratch {
+            true => self.shared.clear(&self.queue, &mut free),
+            false => Ok(()),
+        });
+        match cleared.and_then(|()| self.shared.handle(&free.place)) {
+            Ok(memory) => Ok((memory, free.place)),
+            Err(error) => {
+                free.users.push(self.number());
+                lock(&self.shared.pool).free(free);
+                Err(error)
+            }
+        }
+    }
+
+    /// Waits until the queue is empty, then gives up the free memory that it may still use. Blocks that no other stream
+    /// may still use are freed.
+    fn release_all(&self) {
+        // Locked throughout: if two streams end at once, the second must find what the first leaves to it.
+        let mut pool = lock(&self.shared.pool);
+        let mut left = pool.take_used_by(self.number());
+        // The last stream that may use the memory clears it.
+        for free in left.iter_mut().filter(|free| free.dirty && free.is_exclusive_to(self.number())) {
+            // A failure means that the device is lost, and its memory with it.
+            let _ = self.shared.clear(&self.queue, free);
+        }
+        self.synchronize();
+        for mut free in left {
+            free.users.retain(|user| *user != self.number());
+            pool.free(free);
+        }
+        let blocks = pool.take_unused();
+        drop(pool);
+        self.shared.free(blocks);
+    }
+}
+
+impl Drop for StreamInner {
+    fn drop(&mut self) {
+        self.release_all();
+        lock(&self.ring).free(&*self.shared.driver);
+        for pinned in lock(&self.pinned).drain(..) {
+            // SAFETY: an idle block has no owner, and the stream has run empty.
+            unsafe { self.shared.driver.pinned_free(pinned) };
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Makes a batch of proofs, each on one rank.
+
+use group::GroupEncoding;
+
+use crate::cluster::batch::{BatchOutcome, ClusterBatch};
+use crate::cluster::comm::Cluster;
+use crate::field::{NttField, SecretVec};
+use crate::groth16::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, prove};
+use crate::{Error, Result};
+
+/// Holds a witness with its r and s, which must be fresh ([`crate::groth16::prove()`]). Cleared when dropped.
+pub struct OwnedWitness<F: NttField> {
+    /// Values of the inputs; the first is one.
+    pub inputs: Vec<F>,
+    /// Values of the auxiliary variables.
+    pub aux: Vec<F>,
+    /// A·z, B·z and C·z, if the caller has them.
+    pub evaluations: Option<[Vec<F>; 3]>,
+    /// The proof's r.
+    pub r: F,
+    /// The proof's s.
+    pub s: F,
+}
+
+impl<F: NttField> OwnedWitness<F> {
+    /// Borrows the witness as a proof takes it.
+    pub fn as_witness(&self) -> Witness<'_, F> {
+        let evaluations = self.evaluations.as_ref().map(|vectors| vectors.each_ref().map(Vec::as_slice));
+        Witness { inputs: &self.inputs, aux: &self.aux, evaluations }
+    }
+}
+
+impl<F: NttField> Drop for OwnedWitness<F> {
+    fn drop(&mut self) {
+        let evaluations = self.evaluations.take().into_iter().flatten();
+        let vectors = [std::mem::take(&mut self.inputs), std::mem::take(&mut self.aux), vec![self.r, self.s]];
+        vectors.into_iter().chain(evaluations).for_each(|vector| drop(SecretVec(vector)));
+        (self.r, self.s) = (F::ZERO, F::ZERO);
+        std::hint::black_box(&*self);
+    }
+}
+
+/// Makes the missing proofs of `batch`, each on one rank with that rank's `key`. `witness` makes the witness of a
+/// number, on the rank that proves it. Called by all ranks.
+///
+/// # Errors
+/// Returns the errors of [`ClusterBatch::run`], of [`crate::groth16::prove()`] and of `witness`.
+pub fn prove_batch<E: Engine>(
+    cluster: &Cluster,
+    batch: &ClusterBatch,
+    key: &ProvingKeyOnDevice<E>,
+    circuit: &Circuit<E::Fr>,
+    witness: impl Fn(usize) -> Result<OwnedWitness<E::Fr>> + Sync,
+) -> Result<BatchOutcome> {
+    batch.run(cluster, |numbers| {
+        let owned = numbers.iter().map(|number| witness(*number)).collect::<Result<Vec<_>>>()?;
+        let witnesses: Vec<_> = owned.iter().map(OwnedWitness::as_witness).collect();
+        let r = SecretVec(owned.iter().map(|witness| witness.r).collect());
+        let s = SecretVec(owned.iter().map(|witness| witness.s).collect());
+        let (proofs, _) = prove(key, circuit, &witnesses, &r, &s, None)?;
+        Ok(proofs.iter().map(proof_to_bytes).collect())
+    })
+}
+
+/// Returns A, B and C compressed, one after another, as bellperson writes a proof.
+pub fn proof_to_bytes<E: Engine>(proof: &Proof<E>) -> Vec<u8> {
+    let (a, b, c) = (proof.a.to_bytes(), proof.b.to_bytes(), proof.c.to_bytes());
+    [a.as_ref(), b.as_ref(), c.as_ref()].concat()
+}
+
+/// Decodes a proof from the bytes of [`proof_to_bytes`].
+///
+/// # Errors
+/// Returns [`Error::Invalid`] if `bytes` has another length, or encodes no points.
+pub fn proof_from_bytes<E: Engine>(bytes: &[u8]) -> Result<Proof<E>> {
+    let mut rest = bytes;
+    let proof = Proof { a: point(&mut rest)?, b: point(&mut rest)?, c: point(&mut rest)? };
+    if rest.is_empty() {
+        return Ok(proof);
+    }
+    Err(Error::invalid("groth16", "bytes of a proof", bytes.len() - rest.len(), bytes.len()))
+}
+
+fn point<C: GroupEncoding>(bytes: &mut &[u8]) -> Result<C> {
+    let mut encoding = C::Repr::default();
+    let length = encoding.as_ref().len();
+    let point = bytes.split_at_checked(length).and_then(|(head, tail)| {
+        *bytes = tail;
+        encoding.as_mut().copy_from_slice(head);
+        Option::from(C::from_bytes(&encoding))
+    });
+    point.ok_or_else(|| Error::invalid("groth16", "point of a proof", format!("{length} bytes of one"), "others"))
+}

@@ -1,0 +1,137 @@
+//! Prepares the pairs of a sum on the CPU, copied only if necessary; copies of scalars are cleared.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use ff::{Field, PrimeField};
+use group::prime::PrimeCurveAffine;
+use rayon::prelude::*;
+
+use super::scalar::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
+
+/// Holds the pairs of a sum that add something, for code that accepts no infinity among its points.
+pub(super) struct NonZeroTerms<'a, C: PrimeCurveAffine> {
+    pub points: Cow<'a, [C]>,
+    pub scalars: Cow<'a, [C::Scalar]>,
+}
+
+impl<'a, C: PrimeCurveAffine> NonZeroTerms<'a, C>
+where
+    C::Scalar: PrimeField,
+{
+    /// Selects pairs from as many scalars as points.
+    pub fn new(points: &'a [C], scalars: &[[u8; 32]]) -> Self {
+        let scalar = |i: usize| scalar_from_bytes(&scalars[i]);
+        match indices_of_nonzero(points, |i| scalars[i] != [0; 32]) {
+            None => {
+                let all = (0..scalars.len()).into_par_iter().with_min_len(MIN_PIECE);
+                Self { points: Cow::Borrowed(points), scalars: Cow::Owned(all.map(scalar).collect()) }
+            }
+            Some(which) => Self::of(points, &which, scalar),
+        }
+    }
+
+    /// Selects pairs from as many scalars, given as elements, as points.
+    #[cfg(feature = "halo2")]
+    pub fn from_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
+        match indices_of_nonzero(points, |i| !scalars[i].is_zero_vartime()) {
+            None => Self { points: Cow::Borrowed(points), scalars: Cow::Borrowed(scalars) },
+            Some(which) => Self::of(points, &which, |i| scalars[i]),
+        }
+    }
+
+    /// Copies the pairs with the indices `which`. Their number is known, so they are written directly where they stay.
+    fn of(points: &[C], which: &[usize], scalar: impl Fn(usize) -> C::Scalar + Sync) -> Self {
+        Self {
+            points: which.par_iter().map(|i| points[*i]).collect(),
+            scalars: which.par_iter().map(|i| scalar(*i)).collect(),
+        }
+    }
+}
+
+/// Returns the indices of the pairs that add something, or `None` if all do.
+fn indices_of_nonzero<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) -> bool + Sync) -> Option<Vec<usize>> {
+    let adds = |i: &usize| !bool::from(points[*i].is_identity()) && adds(*i);
+    let all = (0..points.len()).into_par_iter().with_min_len(MIN_PIECE);
+    (!all.clone().all(|i| adds(&i))).then(|| all.filter(adds).collect())
+}
+
+impl<C: PrimeCurveAffine> Drop for NonZeroTerms<'_, C> {
+    fn drop(&mut self) {
+        if let Cow::Owned(scalars) = &mut self.scalars {
+            scalars.fill(C::Scalar::ZERO);
+            // Keeps the compiler from dropping these stores, which nothing reads.
+            std::hint::black_box(scalars);
+        }
+    }
+}
+
+/// Holds scalars in as many bits as the order has, for code that reads no others; longer ones are reduced modulo the
+/// order.
+pub(super) struct ReducedScalars<'a>(Cow<'a, [[u8; 32]]>);
+
+impl<'a> ReducedScalars<'a> {
+    pub fn new<F: PrimeField>(scalars: &'a [[u8; 32]]) -> Self {
+        let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
+        if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
+            return Self(Cow::Borrowed(scalars));
+        }
+        let shorter = |scalar: &[u8; 32]| match is_longer(scalar) {
+            true => scalar_to_bytes(scalar_from_bytes::<F>(scalar)),
+            false => *scalar,
+        };
+        Self(Cow::Owned(scalars.par_iter().map(shorter).collect()))
+    }
+}
+
+impl Deref for ReducedScalars<'_> {
+    type Target = [[u8; 32]];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Drop for ReducedScalars<'_> {
+    fn drop(&mut self) {
+        if let Cow::Owned(scalars) = &mut self.0 {
+            scalars.fill([0; 32]);
+            std::hint::black_box(scalars);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256::{Fr, G1Affine};
+
+    use super::*;
+
+    #[test]
+    fn all_pairs_that_add_are_borrowed() {
+        let points = [G1Affine::generator(); 3];
+        let adding = NonZeroTerms::new(&points, &[[1; 32]; 3]);
+        assert!(matches!(adding.points, Cow::Borrowed(_)));
+        assert_eq!(adding.scalars[..], [scalar_from_bytes::<Fr>(&[1; 32]); 3]);
+    }
+
+    #[test]
+    fn pairs_that_add_nothing_are_left_out() {
+        let points = [G1Affine::generator(), G1Affine::identity(), -G1Affine::generator()];
+        let adding = NonZeroTerms::new(&points, &[[0; 32], [1; 32], [2; 32]]);
+        assert_eq!(adding.points[..], [-G1Affine::generator()]);
+        assert_eq!(adding.scalars[..], [scalar_from_bytes::<Fr>(&[2; 32])]);
+    }
+
+    #[test]
+    #[cfg(feature = "halo2")]
+    fn elements_are_borrowed_where_all_add() {
+        let (points, two) = ([G1Affine::generator(); 2], Fr::from(2));
+        let scalars = [two, two];
+        let adding = NonZeroTerms::from_elements(&points, &scalars);
+        assert!(matches!((&adding.points, &adding.scalars), (Cow::Borrowed(_), Cow::Borrowed(_))));
+        let scalars = [Fr::from(0), two];
+        let adding = NonZeroTerms::from_elements(&points, &scalars);
+        assert_eq!((&adding.points[..], &adding.scalars[..]), (&points[1..], &scalars[1..]));
+    }
+}

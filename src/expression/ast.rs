@@ -1,0 +1,276 @@
+//! Represents expressions as trees: plain data, made by the owner of the constraints.
+
+use std::mem;
+use std::ops::{Add, Mul, Neg, Sub};
+
+use ff::Field;
+
+/// Asks for a column's value in a row at a distance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Query {
+    /// Number of the column. The caller defines the meaning of numbers.
+    pub column: usize,
+    /// Distance in rows, negative for rows before: row i reads row (i + rotation) mod n.
+    pub rotation: i32,
+}
+
+impl Query {
+    /// Returns the row of `rows`, at least one, that row `row` reads.
+    pub(super) fn row(self, row: usize, rows: usize) -> usize {
+        let turn = self.rotation.unsigned_abs() as usize % rows;
+        let forward = if self.rotation < 0 { rows - turn } else { turn };
+        (row + forward) % rows
+    }
+}
+
+/// Represents a polynomial in columns, challenges and X.
+///
+/// Trees may be deep: evaluation, lowering and drop use a stack of their own. Clone, comparison and debug output use
+/// the thread's, level by level.
+///
+/// ```
+/// use ff::Field;
+/// use halo2curves::bn256::Fr;
+/// use proofwarp::expression::Expression;
+///
+/// // a·b − a(ωX)
+/// let [a, b, next] = [(0, 0), (1, 0), (0, 1)].map(|(column, rotation)| Expression::<Fr>::column(column, rotation));
+/// let gate = a * b - next;
+/// assert_eq!(gate.degree(), 2);
+/// let columns = [[2, 6], [3, 5]];
+/// let row_0 = gate.evaluate(&|query| Fr::from(columns[query.column][query.rotation as usize]), &[], Fr::ONE);
+/// assert_eq!(row_0, Fr::ZERO);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expression<F> {
+    /// An element known beforehand.
+    Constant(F),
+    /// An element known at evaluation, by its number.
+    Challenge(usize),
+    /// The point of the row: shift·ω^i in row i.
+    X,
+    /// A column's value.
+    Column(Query),
+    /// −a.
+    Negated(Box<Expression<F>>),
+    /// a + b.
+    Sum(Box<Expression<F>>, Box<Expression<F>>),
+    /// a·b.
+    Product(Box<Expression<F>>, Box<Expression<F>>),
+    /// a times an element known beforehand.
+    Scaled(Box<Expression<F>>, F),
+}
+
+/// Represents a part of a sum: an expression times a challenge, such as a power of y.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term<F> {
+    /// Number of the challenge.
+    pub challenge: usize,
+    /// Expression that is multiplied by the challenge.
+    pub expression: Expression<F>,
+}
+
+/// Represents an expression's outermost operation, with other values in place of the expressions in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part<F, T> {
+    Constant(F),
+    Challenge(usize),
+    X,
+    Column(Query),
+    Negated(T),
+    Sum(T, T),
+    Product(T, T),
+    Scaled(T, F),
+}
+
+impl<F: Field> Expression<F> {
+    /// Returns the expression for the value of `column`, `rotation` rows further on.
+    pub fn column(column: usize, rotation: i32) -> Self {
+        Self::Column(Query { column, rotation })
+    }
+
+    /// Returns the degree if columns and X count 1, constants and challenges 0: a bound, since terms may cancel.
+    pub fn degree(&self) -> usize {
+        self.fold(|part| match part {
+            Part::Constant(_) | Part::Challenge(_) => 0,
+            Part::X | Part::Column(_) => 1,
+            Part::Negated(a) | Part::Scaled(a, _) => a,
+            Part::Sum(a, b) => a.max(b),
+            Part::Product(a, b) => a + b,
+        })
+    }
+
+    /// Returns the numbers of the columns that it reads, each once, in ascending order.
+    pub fn columns(&self) -> Vec<usize> {
+        let column = |part: &Self| match part {
+            Self::Column(query) => Some(query.column),
+            _ => None,
+        };
+        let mut columns: Vec<_> = self.post_order_iter().filter_map(column).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
+    /// Returns the value for these columns, challenges and X. Everything else is tested against this definition.
+    ///
+    /// # Panics
+    /// Panics if a challenge's number is not below `challenges.len()`, or `column` panics.
+    pub fn evaluate(&self, column: &impl Fn(Query) -> F, challenges: &[F], x: F) -> F {
+        self.fold(|part: Part<F, F>| match part {
+            Part::Constant(value) => value,
+            Part::Challenge(number) => challenges[number],
+            Part::X => x,
+            Part::Column(query) => column(query),
+            Part::Negated(a) => -a,
+            Part::Sum(a, b) => a + b,
+            Part::Product(a, b) => a * b,
+            Part::Scaled(a, factor) => a * factor,
+        })
+    }
+
+    /// Returns the result of `up` for the whole tree, from those for its parts, left before right.
+    pub(super) fn fold<T: Copy>(&self, mut up: impl FnMut(Part<F, T>) -> T) -> T {
+        let mut results = Vec::new();
+        for expression in self.post_order_iter() {
+            let first = results.len() - expression.parts().count();
+            let part = expression.part(&results[first..]);
+            results.truncate(first);
+            results.push(up(part));
+        }
+        results[0]
+    }
+
+    /// Returns all expressions in the tree in post-order: parts before their whole, left before right.
+    fn post_order_iter(&self) -> impl Iterator<Item = &Self> {
+        let (mut outside_in, mut ahead) = (Vec::new(), vec![self]);
+        while let Some(expression) = ahead.pop() {
+            outside_in.push(expression);
+            ahead.extend(expression.parts());
+        }
+        outside_in.into_iter().rev()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Self> {
+        let parts: [Option<&Self>; 2] = match self {
+            Self::Constant(_) | Self::Challenge(_) | Self::X | Self::Column(_) => [None, None],
+            Self::Negated(a) | Self::Scaled(a, _) => [Some(a), None],
+            Self::Sum(a, b) | Self::Product(a, b) => [Some(a), Some(b)],
+        };
+        parts.into_iter().flatten()
+    }
+
+    /// Returns the outermost operation, with `results` for the parts in their order.
+    fn part<T: Copy>(&self, results: &[T]) -> Part<F, T> {
+        match self {
+            Self::Constant(value) => Part::Constant(*value),
+            Self::Challenge(number) => Part::Challenge(*number),
+            Self::X => Part::X,
+            Self::Column(query) => Part::Column(*query),
+            Self::Negated(_) => Part::Negated(results[0]),
+            Self::Sum(..) => Part::Sum(results[0], results[1]),
+            Self::Product(..) => Part::Product(results[0], results[1]),
+            Self::Scaled(_, factor) => Part::Scaled(results[0], *factor),
+        }
+    }
+}
+
+impl<F> Expression<F> {
+    /// Moves the parts to `list`, and puts X in their place.
+    fn take_parts(&mut self, list: &mut Vec<Self>) {
+        let mut take = |part: &mut Box<Self>| list.push(mem::replace(&mut **part, Self::X));
+        match self {
+            Self::Constant(_) | Self::Challenge(_) | Self::X | Self::Column(_) => {}
+            Self::Negated(a) | Self::Scaled(a, _) => take(a),
+            Self::Sum(a, b) | Self::Product(a, b) => {
+                take(a);
+                take(b);
+            }
+        }
+    }
+}
+
+impl<F> Drop for Expression<F> {
+    /// Drops part by part, since boxes in boxes would recurse on the thread's stack.
+    fn drop(&mut self) {
+        let mut list = Vec::new();
+        self.take_parts(&mut list);
+        while let Some(mut part) = list.pop() {
+            part.take_parts(&mut list);
+        }
+    }
+}
+
+impl<F> Add for Expression<F> {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self::Sum(Box::new(self), Box::new(other))
+    }
+}
+
+impl<F> Sub for Expression<F> {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        self + -other
+    }
+}
+
+impl<F> Mul for Expression<F> {
+    type Output = Self;
+
+    fn mul(self, other: Self) -> Self {
+        Self::Product(Box::new(self), Box::new(other))
+    }
+}
+
+impl<F: Field> Mul<F> for Expression<F> {
+    type Output = Self;
+
+    fn mul(self, factor: F) -> Self {
+        Self::Scaled(Box::new(self), factor)
+    }
+}
+
+impl<F> Neg for Expression<F> {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        Self::Negated(Box::new(self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use halo2curves::bn256::Fr;
+
+    fn column(column: usize) -> Expression<Fr> {
+        Expression::column(column, 0)
+    }
+
+    #[test]
+    fn every_operation() {
+        let (three, beta) = (Expression::Constant(Fr::from(3)), Expression::Challenge(1));
+        let tree = (column(0) * column(1) - three) * Fr::from(2) + -(beta * Expression::X);
+        let value = tree.evaluate(&|query| Fr::from(5 + query.column as u64), &[Fr::ZERO, Fr::from(7)], Fr::from(4));
+        assert_eq!(value, Fr::from((5 * 6 - 3) * 2) - Fr::from(7 * 4));
+        assert_eq!(tree.degree(), 2);
+        assert_eq!(tree.columns(), [0, 1]);
+        // Parts are evaluated left before right.
+        let difference = column(3) - column(2);
+        assert_eq!(difference.evaluate(&|query| Fr::from(query.column as u64), &[], Fr::ONE), Fr::ONE);
+    }
+
+    #[test]
+    fn deep_trees() {
+        let levels = 300_000;
+        let deep = (0..levels).fold(column(0), |tree, _| -(tree + Expression::Constant(Fr::ONE)));
+        assert_eq!(deep.degree(), 1);
+        assert_eq!(deep.evaluate(&|_| Fr::ZERO, &[], Fr::ONE), Fr::ZERO);
+        drop(deep);
+        let powers = (0..levels).fold(column(0), |tree, _| column(0) * tree);
+        assert_eq!(powers.degree(), levels + 1);
+    }
+}

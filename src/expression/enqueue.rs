@@ -1,0 +1,322 @@
+//! Queues programs on a stream, for columns on its device.
+
+use std::sync::Arc;
+
+use super::check::equal;
+use super::coset::Coset;
+use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
+use crate::backend::{Arg, Buffer, MemoryHandle, Stream};
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernel_module::{self, buffer_arg};
+use crate::kernels::Family;
+use crate::{Error, Result};
+
+/// Work-items of a group, `EXPRESSION_GROUP` of `cl/expression.cl`.
+const GROUP: usize = 64;
+/// Maximum work-items of a launch, some ten times as many as a large GPU runs at once. Each has scratch memory of its
+/// own.
+const MAX_ITEMS: usize = 1 << 20;
+/// Maximum vectors that columns may lie in: the kernel has an argument for each.
+const VECTORS: usize = 4;
+/// Matches `NO_POINTS` of the kernel.
+const NO_POINTS: u32 = u32::MAX;
+/// Numbers in instructions are below these.
+const OPERANDS: u32 = 1 << 28;
+const TARGETS: u32 = 1 << 24;
+
+/// Refers to a column on a device: as many elements of a vector as there are rows, from `first` on. Elements are
+/// reduced and in Montgomery form.
+#[derive(Debug)]
+pub struct DeviceColumn<'a, F> {
+    /// The vector, which may hold many columns.
+    pub vector: &'a DeviceVector<F>,
+    /// The column's first element.
+    pub first: usize,
+}
+
+impl<F> Clone for DeviceColumn<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for DeviceColumn<'_, F> {}
+
+impl<F: NttField> DeviceColumn<'_, F> {
+    fn handle(&self) -> MemoryHandle {
+        self.vector.buffer().handle()
+    }
+
+    fn overlaps(&self, other: &Self, rows: usize) -> bool {
+        self.handle() == other.handle() && self.first.abs_diff(other.first) < rows
+    }
+
+    fn check(&self, stream: &Stream, what: impl FnOnce() -> String, rows: usize) -> Result<()> {
+        self.vector.read_on(stream)?;
+        match self.first.checked_add(rows) {
+            Some(end) if end <= self.vector.len() => Ok(()),
+            _ => {
+                let expected = format!("{rows} elements within {}", self.vector.len());
+                Err(Error::invalid(ERROR_CONTEXT, what(), expected, format!("from element {} on", self.first)))
+            }
+        }
+    }
+}
+
+/// Holds the arguments of a group's evaluation.
+#[derive(Clone, Copy)]
+struct Call<'a, F> {
+    columns: &'a [DeviceColumn<'a, F>],
+    values: &'a [F],
+    coset: Coset<F>,
+    outputs: &'a [DeviceColumn<'a, F>],
+}
+
+impl<F: NttField> Program<F> {
+    /// Returns the bytes of scratch memory that an evaluation of `2^log_n` rows takes, while it runs, for values that
+    /// find no slot; 0 for most programs. In addition it takes a few KiB and, for X, two tables of about `2^(log_n/2)`
+    /// elements, which the device keeps.
+    pub fn scratch_bytes(&self, log_n: u32) -> u64 {
+        self.groups().iter().map(|group| scratch_bytes::<F>(group, log_n)).max().unwrap_or(0)
+    }
+
+    /// Queues all groups, with `columns` by their numbers. It waits for nothing except, at its first use, a table for
+    /// X.
+    ///
+    /// A program from [`Self::sum`] adds to its output, one from [`Self::vectors`] overwrites its outputs.
+    ///
+    /// The caller lays out columns on the stream's device:
+    /// - A column is 2^log_n consecutive elements of some vector.
+    /// - All columns of a group lie in at most four different vectors, all outputs in one.
+    /// - An output overlaps no other, and no column that is read.
+    ///
+    /// Kernels run after the work that other streams have queued on the vectors.
+    ///
+    /// # Errors
+    /// Returns an error if a column or challenge is missing, columns or outputs have another number, place or device,
+    /// or the device has too little memory or failed. If the device failed, outputs are undefined; else they are as
+    /// they were.
+    pub fn enqueue(
+        &self,
+        stream: &mut Stream,
+        columns: &[DeviceColumn<'_, F>],
+        challenges: &[F],
+        coset: Coset<F>,
+        outputs: &[DeviceColumn<'_, F>],
+    ) -> Result<()> {
+        self.check_columns(columns.len())?;
+        let of_group = |group: &Group| -> Vec<DeviceColumn<'_, F>> {
+            group.columns().iter().map(|column| columns[*column]).collect()
+        };
+        let columns: Vec<_> = self.groups().iter().map(of_group).collect();
+        let calls = self.groups().iter().zip(&columns);
+        calls
+            .clone()
+            .try_for_each(|(group, columns)| self.check(stream, group, columns, challenges, coset, outputs))?;
+        let values = self.values_for(challenges);
+        calls
+            .into_iter()
+            .try_for_each(|(group, columns)| queue(stream, group, Call { columns, values: &values, coset, outputs }))
+    }
+
+    /// Queues one group, with `columns` in the order of [`Group::columns`], so that only these need to be on the
+    /// device. `outputs` are those of the program. Groups write different outputs, or add to the same one, in any
+    /// order.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::enqueue`], and one if there is no such group.
+    pub fn enqueue_group(
+        &self,
+        stream: &mut Stream,
+        group: usize,
+        columns: &[DeviceColumn<'_, F>],
+        challenges: &[F],
+        coset: Coset<F>,
+        outputs: &[DeviceColumn<'_, F>],
+    ) -> Result<()> {
+        let none = || Error::invalid(ERROR_CONTEXT, "group", format!("below {}", self.groups().len()), group);
+        let group = self.groups().get(group).ok_or_else(none)?;
+        self.check(stream, group, columns, challenges, coset, outputs)?;
+        queue(stream, group, Call { columns, values: &self.values_for(challenges), coset, outputs })
+    }
+
+    fn check(
+        &self,
+        stream: &Stream,
+        group: &Group,
+        columns: &[DeviceColumn<'_, F>],
+        challenges: &[F],
+        coset: Coset<F>,
+        outputs: &[DeviceColumn<'_, F>],
+    ) -> Result<()> {
+        coset.check()?;
+        self.check_challenges(challenges)?;
+        self.check_outputs(outputs.len())?;
+        equal("number of columns of the group", group.columns().len(), columns.len())?;
+        let rows = coset.rows();
+        for (number, column) in group.columns().iter().zip(columns) {
+            column.check(stream, || format!("column {number}"), rows)?;
+        }
+        for (number, output) in outputs.iter().enumerate() {
+            output.check(stream, || format!("output {number}"), rows)?;
+            output.vector.write_on(stream)?;
+            equal_vectors(number, output, outputs)?;
+            let others = columns.iter().chain(&outputs[..number]);
+            if others.into_iter().any(|other| output.overlaps(other, rows)) {
+                let expected = "one that overlaps no column and no other output";
+                return Err(Error::invalid(ERROR_CONTEXT, format!("output {number}"), expected, "one that does"));
+            }
+        }
+        vectors(columns).map(|_| ())
+    }
+}
+
+fn equal_vectors<F: NttField>(
+    number: usize,
+    output: &DeviceColumn<'_, F>,
+    outputs: &[DeviceColumn<'_, F>],
+) -> Result<()> {
+    if output.handle() == outputs[0].handle() {
+        return Ok(());
+    }
+    Err(Error::invalid(ERROR_CONTEXT, format!("vector of output {number}"), "that of output 0", "another"))
+}
+
+/// Returns the different vectors that `columns` lie in, at most [`VECTORS`].
+fn vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<Vec<&'a Buffer>> {
+    let mut found: Vec<&Buffer> = Vec::new();
+    for column in columns {
+        if found.iter().all(|buffer| buffer.handle() != column.handle()) {
+            found.push(column.vector.buffer());
+        }
+    }
+    if found.len() <= VECTORS {
+        return Ok(found);
+    }
+    let what = "different vectors with columns of a group";
+    Err(Error::invalid(ERROR_CONTEXT, what, format!("at most {VECTORS}"), found.len()))
+}
+
+fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
+    let items = MAX_ITEMS.min(1usize.checked_shl(log_n).unwrap_or(MAX_ITEMS)).next_multiple_of(GROUP);
+    u64::from(group.scratch()) * items as u64 * size_of::<F>() as u64
+}
+
+/// Queues a group whose call was checked.
+fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: Call<'_, F>) -> Result<()> {
+    let Some(to) = call.outputs.first() else { return Ok(()) };
+    let table = Table::new(group, &call)?;
+    let buffer = stream.allocate(table.bytes.len())?;
+    stream.upload(&buffer, &table.bytes)?;
+    let (points, low_log) = match group.uses_x() {
+        true => points(stream, call.coset).map(|points| (Some(points), call.coset.log_n / 2))?,
+        false => (None, NO_POINTS),
+    };
+    let scratch = stream.scratch(scratch_bytes::<F>(group, call.coset.log_n) as usize)?;
+    let vectors = vectors(call.columns)?;
+    let from = (0..VECTORS).map(|number| buffer_arg(vectors.get(number).copied().unwrap_or(&buffer)));
+    let [queries, outputs, values] = table.starts;
+    let numbers = [call.coset.log_n, group.instructions().len() as u32, queries, outputs, values, low_log];
+    let mut args: Vec<Arg> = numbers.map(Arg::U32).to_vec();
+    args.extend([buffer_arg(&buffer), buffer_arg(points.as_deref().unwrap_or(&buffer))]);
+    args.extend(from);
+    args.extend([buffer_arg(to.vector.buffer()), buffer_arg(&scratch)]);
+    let items = call.coset.rows().min(MAX_ITEMS) as u64;
+    let kernels = kernel_module::KernelModule::of(Family::Expression, F::NAME)?;
+    // SAFETY: the arguments match `expression_rows`; columns and outputs were checked to lie in their vectors, the
+    // table names only parts of the program, points are for all rows, and each work-item has scratch memory.
+    unsafe { kernels.launch(stream, "expression_rows", items, GROUP as u32, &args) }
+}
+
+/// Returns a table for X: powers ω^i for the low bits of a row's number, and shift·ω^(i·2^low) for the high ones. X
+/// then takes one product a row. A column of X would take as many for each coset, memory for a column, and reads from
+/// memory.
+fn points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffer>> {
+    let mut key = format!("expression points {} {} ", F::NAME, coset.log_n).into_bytes();
+    key.extend_from_slice(as_bytes(&[coset.shift]));
+    let device = stream.device().clone();
+    let table = device.table(key, || {
+        let low_log = coset.log_n / 2;
+        let omega = coset.omega();
+        let high_omega = (0..low_log).fold(omega, |power, _| power.square());
+        let powers = |start: F, ratio: F, log: u32| {
+            std::iter::successors(Some(start), move |power| Some(*power * ratio)).take(1 << log)
+        };
+        let low = powers(F::ONE, omega, low_log);
+        let all: Vec<F> = low.chain(powers(coset.shift, high_omega, coset.log_n - low_log)).collect();
+        let table = stream.allocate(size_of_val(all.as_slice()))?;
+        stream.upload(&table, as_bytes(&all))?;
+        stream.synchronize(None)?;
+        Ok(table)
+    })?;
+    stream.retain(table.clone());
+    Ok(table)
+}
+
+/// Holds a group's instructions, queries, outputs and values as the kernel reads them.
+struct Table {
+    bytes: Vec<u8>,
+    /// Numbers of quads before queries, outputs and values.
+    starts: [u32; 3],
+}
+
+impl Table {
+    fn new<F: NttField>(group: &Group, call: &Call<'_, F>) -> Result<Self> {
+        let vectors = vectors(call.columns)?;
+        let rows = call.coset.rows();
+        let query = |query: &super::Query| {
+            let place = group.columns().partition_point(|column| *column < query.column);
+            let column = &call.columns[place];
+            let number = vectors.iter().position(|buffer| buffer.handle() == column.handle()).unwrap_or(0);
+            place_of(number as u32, query.row(0, rows) as u32, column.first)
+        };
+        let mut quads = group.instructions().iter().map(words).collect::<Result<Vec<_>>>()?;
+        let queries = quads.len() as u32;
+        quads.extend(group.queries().iter().map(query));
+        let outputs = quads.len() as u32;
+        quads.extend(call.outputs.iter().map(|output| place_of(0, 0, output.first)));
+        let values = quads.len() as u32;
+        let bytes = [bytemuck::cast_slice(&quads), as_bytes(call.values)].concat();
+        Ok(Self { bytes, starts: [queries, outputs, values] })
+    }
+}
+
+fn place_of(vector: u32, rotation: u32, first: usize) -> [u32; 4] {
+    [vector, rotation, first as u32, (first as u64 >> 32) as u32]
+}
+
+/// Returns an instruction in the kernel's form.
+fn words(instruction: &Instruction) -> Result<[u32; 4]> {
+    let product = u32::from(instruction.b.is_some());
+    let combination = instruction.c.map_or(0, |(combination, _)| match combination {
+        FusedOp::Add => 1,
+        FusedOp::Subtract => 2,
+        FusedOp::SubtractFrom => 3,
+    });
+    let (kind, number) = match instruction.target {
+        Target::Slot(number) => (0, number),
+        Target::Scratch(number) => (1, number),
+        Target::Output(number) => (5, number),
+    };
+    let target = below("number of a target", number, TARGETS)?;
+    let operand = |operand: Option<Operand>| operand.map_or(Ok(0), word);
+    let third = instruction.c.map(|(_, operand)| operand);
+    let operation = product << 30 | combination << 28 | kind << 24 | target;
+    Ok([operation, word(instruction.a)?, operand(instruction.b)?, operand(third)?])
+}
+
+fn word(operand: Operand) -> Result<u32> {
+    let (kind, number) = match operand {
+        Operand::Slot(number) => (0, number),
+        Operand::Scratch(number) => (1, number),
+        Operand::Value(number) => (2, number),
+        Operand::Query(number) => (3, number),
+        Operand::X => (4, 0),
+        Operand::Output(number) => (5, number),
+    };
+    below("number of an operand", number, OPERANDS).map(|number| kind << 28 | number)
+}
+
+fn below(what: &str, number: u32, bound: u32) -> Result<u32> {
+    if number < bound { Ok(number) } else { Err(Error::invalid(ERROR_CONTEXT, what, format!("below {bound}"), number)) }
+}

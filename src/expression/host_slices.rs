@@ -1,0 +1,77 @@
+//! Runs programs on host slices by a device. Each group's columns are uploaded to one vector, one group after the
+//! other.
+
+use std::sync::Arc;
+
+use super::cpu::Inputs;
+use super::enqueue::DeviceColumn;
+use super::program::{Group, Program};
+use crate::Result;
+use crate::backend::{Abort, Device, Stream, Traffic, check_abort};
+use crate::field::{DeviceVector, HostVector, NttField, as_bytes};
+use crate::sizes::product;
+
+/// Evaluates `program` on `device`, and writes `outputs` only when all are there.
+pub(super) fn evaluate<F: NttField>(
+    device: &Arc<Device>,
+    program: &Program<F>,
+    inputs: Inputs<'_, F>,
+    outputs: &mut [&mut [F]],
+    abort: Abort<'_>,
+) -> Result<Traffic> {
+    let rows = inputs.coset.rows();
+    let mut stream = device.stream()?;
+    let there = upload(&mut stream, outputs, rows, abort)?;
+    let most = program.groups().iter().map(|group| group.columns().len()).max().unwrap_or(0);
+    let arena =
+        DeviceVector::unwritten(&stream, product("expression", "elements of a group's columns", &[most, rows])?)?;
+    let results: Vec<_> = places(&there, rows, outputs.len());
+    for (number, group) in program.groups().iter().enumerate() {
+        upload_columns(&mut stream, &arena, group, inputs, abort)?;
+        let columns = places(&arena, rows, group.columns().len());
+        stream.begin_timing()?;
+        program.enqueue_group(&mut stream, number, &columns, inputs.challenges, inputs.coset, &results)?;
+        stream.end_timing()?;
+    }
+    let mut back = HostVector::<F>::new(&stream, there.len())?;
+    if !there.is_empty() {
+        stream.copy_to_pinned(back.buffer_mut(), there.buffer())?;
+    }
+    stream.synchronize(abort)?;
+    check_abort(abort)?;
+    outputs.iter_mut().zip(back.chunks(rows)).for_each(|(output, result)| output.copy_from_slice(result));
+    Ok(stream.traffic())
+}
+
+/// Returns `count` columns of `rows` elements that follow one another in `vector`.
+fn places<F>(vector: &DeviceVector<F>, rows: usize, count: usize) -> Vec<DeviceColumn<'_, F>> {
+    (0..count).map(|number| DeviceColumn { vector, first: number * rows }).collect()
+}
+
+fn upload<F: NttField>(
+    stream: &mut Stream,
+    outputs: &[&mut [F]],
+    rows: usize,
+    abort: Abort<'_>,
+) -> Result<DeviceVector<F>> {
+    let vector =
+        DeviceVector::unwritten(stream, product("expression", "elements of the outputs", &[outputs.len(), rows])?)?;
+    for (number, output) in outputs.iter().enumerate() {
+        stream.upload_abortable(vector.buffer(), number * size_of_val(&**output), as_bytes(output), abort)?;
+    }
+    Ok(vector)
+}
+
+fn upload_columns<F: NttField>(
+    stream: &mut Stream,
+    arena: &DeviceVector<F>,
+    group: &Group,
+    inputs: Inputs<'_, F>,
+    abort: Abort<'_>,
+) -> Result<()> {
+    for (number, column) in group.columns().iter().enumerate() {
+        let column = inputs.columns[*column];
+        stream.upload_abortable(arena.buffer(), number * size_of_val(column), as_bytes(column), abort)?;
+    }
+    Ok(())
+}

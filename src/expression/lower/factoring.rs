@@ -1,0 +1,63 @@
+//! Adds a group's terms to one sum.
+//!
+//! Terms are added in any order, each times its own challenge. Those with a common column factor, such as a selector or
+//! l₀, are added before they are multiplied by it.
+
+use std::collections::BTreeMap;
+
+use ff::PrimeField;
+
+use super::dag::{Dag, Id, Node, Signed};
+
+/// A challenge, and the value that it multiplies.
+type Term = (Signed, Signed);
+
+/// Returns the sum of output 0's previous value and all `terms`. The node has no sign, since the sum begins with that
+/// value.
+pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[Term]) -> Id {
+    let mut sum = dag.add_leaf(Node::Output(0));
+    for (factor, terms) in group_by_common_factor(dag, terms) {
+        let mut inner = dag.add_constant(F::ZERO);
+        for (challenge, value) in terms {
+            let term = dag.product(challenge, value);
+            inner = dag.sum(inner, term);
+        }
+        let factor = factor.map(|node| Signed { node, negative: false });
+        let product = factor.map_or(inner, |factor| dag.product(factor, inner));
+        sum = dag.sum(sum, product);
+    }
+    dag.unsigned(sum)
+}
+
+/// Groups terms by a factor that several have, which is taken out, in the order of the first of each. Others are groups
+/// by themselves.
+fn group_by_common_factor<F: PrimeField>(dag: &Dag<F>, terms: &[Term]) -> Vec<(Option<Id>, Vec<Term>)> {
+    let mut counts = BTreeMap::new();
+    let all = terms.iter().flat_map(|(_, value)| factors(dag, value.node));
+    all.for_each(|(factor, _)| *counts.entry(factor).or_insert(0) += 1);
+    let mut sums: Vec<(Option<Id>, Vec<Term>)> = Vec::new();
+    let mut places = BTreeMap::new();
+    for (challenge, value) in terms {
+        let shared = factors(dag, value.node).filter(|(factor, _)| counts[factor] > 1);
+        let Some((factor, node)) = shared.max_by_key(|(factor, _)| counts[factor]) else {
+            sums.push((None, vec![(*challenge, *value)]));
+            continue;
+        };
+        let place = *places.entry(factor).or_insert(sums.len());
+        if place == sums.len() {
+            sums.push((Some(factor), Vec::new()));
+        }
+        sums[place].1.push((*challenge, Signed { node, ..*value }));
+    }
+    sums
+}
+
+/// Returns a product's factors that are columns, each with the other factor.
+fn factors<F: PrimeField>(dag: &Dag<F>, id: Id) -> impl Iterator<Item = (Id, Id)> + use<F> {
+    let pairs = match dag.node(id) {
+        Node::Product(a, b) => [Some((a, b)), Some((b, a)).filter(|_| a != b)],
+        _ => [None, None],
+    };
+    let columns = pairs.map(|pair| pair.filter(|(factor, _)| matches!(dag.node(*factor), Node::Query(_))));
+    columns.into_iter().flatten()
+}

@@ -1,0 +1,185 @@
+//! Orders a group's instructions.
+//!
+//! The part that needs most slots comes first (Sethi and Ullman, "The generation of optimal code for arithmetic
+//! expressions", 1970), which takes the fewest slots for trees. Shared parts are computed once, when they are needed
+//! first. A product that is only part of one sum or difference is fused with it into one instruction.
+
+use ff::PrimeField;
+
+use super::dag::{Dag, Id, Node};
+use crate::expression::program::{FusedOp, Instruction, Operand, Target};
+
+/// An output, and the node that is its value.
+pub type Root = (u32, Id);
+
+/// Describes how a node is computed: `a`, or `a·b`, with a third operand combined.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    a: Id,
+    b: Option<Id>,
+    c: Option<(FusedOp, Id)>,
+}
+
+impl Shape {
+    fn parts(&self) -> impl Iterator<Item = Id> {
+        [Some(self.a), self.b, self.c.map(|(_, part)| part)].into_iter().flatten()
+    }
+}
+
+/// Returns instructions that write the output of each of `roots`, in order. Slots are numbers of nodes, and each is
+/// written once. `leaf` returns the operand for other nodes.
+pub fn instructions<F: PrimeField>(dag: &Dag<F>, roots: &[Root], leaf: impl FnMut(Id) -> Operand) -> Vec<Instruction> {
+    let uses = uses(dag, roots);
+    let shapes = shapes(dag, &uses);
+    let sethi_ullman_numbers = sethi_ullman_numbers(&shapes);
+    let direct = direct(roots, &uses, &shapes, dag.len());
+    let (done, instructions) = (vec![false; dag.len()], Vec::new());
+    let mut writer = Writer { shapes, sethi_ullman_numbers, direct, done, instructions, leaf };
+    for root in roots {
+        writer.write(*root);
+    }
+    writer.instructions
+}
+
+/// Returns how often each node is used by computed nodes, and as a root; 0 if it is not needed.
+fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
+    let mut uses = vec![0; dag.len()];
+    for (_, id) in roots {
+        uses[*id as usize] += 1;
+    }
+    for id in (0..dag.len() as Id).rev() {
+        if uses[id as usize] > 0 && dag.is_computed(id) {
+            dag.node(id).parts().for_each(|part| uses[part as usize] += 1);
+        }
+    }
+    uses
+}
+
+/// Returns how each node that is needed is computed: `None` for leaves, and for products that are fused with their
+/// whole.
+fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<Shape>> {
+    let needed = |id: &Id| uses[*id as usize] > 0 && dag.is_computed(*id);
+    let mut shapes = vec![None; dag.len()];
+    for id in (0..dag.len() as Id).filter(needed) {
+        shapes[id as usize] = shape(dag, uses, id);
+        if let Some(product) = fusable_product(dag, uses, id) {
+            shapes[product as usize] = None;
+        }
+    }
+    shapes
+}
+
+/// Returns whether `part` of a sum or difference `whole` is a product that nothing else needs.
+fn can_fuse<F: PrimeField>(dag: &Dag<F>, uses: &[u32], whole: Id, part: Id) -> bool {
+    let sum = matches!(dag.node(whole), Node::Sum(..) | Node::Difference(..));
+    let product = matches!(dag.node(part), Node::Product(..));
+    sum && product && uses[part as usize] == 1 && dag.is_computed(part)
+}
+
+/// Returns the product that is fused with a sum or difference, the second one if both could be.
+fn fusable_product<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Id> {
+    dag.node(id).parts().filter(|part| can_fuse(dag, uses, id, *part)).last()
+}
+
+fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Shape> {
+    let (x, y, with_first, with_second) = match dag.node(id) {
+        Node::Product(a, b) => return Some(Shape { a, b: Some(b), c: None }),
+        Node::Sum(a, b) => (a, b, FusedOp::Add, FusedOp::Add),
+        Node::Difference(a, b) => (a, b, FusedOp::Subtract, FusedOp::SubtractFrom),
+        _ => return None,
+    };
+    let joined = fusable_product(dag, uses, id);
+    let (first, rest, combination) = if joined == Some(y) { (y, x, with_second) } else { (x, y, with_first) };
+    match (joined, dag.node(first)) {
+        (Some(_), Node::Product(a, b)) => Some(Shape { a, b: Some(b), c: Some((combination, rest)) }),
+        _ => Some(Shape { a: x, b: None, c: Some((with_first, y)) }),
+    }
+}
+
+/// Returns the Sethi–Ullman number of each node: the slots that its computation takes if no part is shared; 0 for
+/// leaves.
+fn sethi_ullman_numbers(shapes: &[Option<Shape>]) -> Vec<u32> {
+    let mut sethi_ullman_numbers = vec![0; shapes.len()];
+    for (id, shape) in shapes.iter().enumerate() {
+        let Some(shape) = shape else { continue };
+        let mut parts: Vec<u32> =
+            shape.parts().map(|part| sethi_ullman_numbers[part as usize]).filter(|need| *need > 0).collect();
+        parts.sort_unstable_by(|a, b| b.cmp(a));
+        let peak = parts.iter().zip(0..).map(|(need, held)| need + held).max();
+        sethi_ullman_numbers[id] = peak.unwrap_or(0).max(1);
+    }
+    sethi_ullman_numbers
+}
+
+/// Returns, for each node, the output that its instruction may write directly: the node is its value, and nothing else
+/// reads it.
+fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<Shape>], nodes: usize) -> Vec<Option<u32>> {
+    let mut direct = vec![None; nodes];
+    for (output, id) in roots {
+        if uses[*id as usize] == 1 && shapes[*id as usize].is_some() {
+            direct[*id as usize] = Some(*output);
+        }
+    }
+    direct
+}
+
+/// Writes instructions, parts first.
+struct Writer<L> {
+    shapes: Vec<Option<Shape>>,
+    sethi_ullman_numbers: Vec<u32>,
+    direct: Vec<Option<u32>>,
+    done: Vec<bool>,
+    instructions: Vec<Instruction>,
+    leaf: L,
+}
+
+/// Describes a step that remains to be done.
+enum Step {
+    Compute(Id),
+    /// Writes a node whose parts are computed.
+    Write(Id, Shape),
+}
+
+impl<L: FnMut(Id) -> Operand> Writer<L> {
+    fn write(&mut self, (output, root): Root) {
+        let mut steps = vec![Step::Compute(root)];
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Compute(id) => self.plan(id, &mut steps),
+                Step::Write(id, shape) => self.write_one(id, shape),
+            }
+        }
+        if self.direct[root as usize].is_none() {
+            let a = self.operand(root);
+            self.instructions.push(Instruction { target: Target::Output(output), a, b: None, c: None });
+        }
+    }
+
+    /// Pushes a node, then its parts, the one that needs most slots on top.
+    fn plan(&self, id: Id, steps: &mut Vec<Step>) {
+        let Some(shape) = self.shapes[id as usize].filter(|_| !self.done[id as usize]) else { return };
+        steps.push(Step::Write(id, shape));
+        let mut parts: Vec<Id> = shape.parts().filter(|part| self.shapes[*part as usize].is_some()).collect();
+        // The first of equal parts is on top.
+        parts.reverse();
+        parts.sort_by_key(|part| self.sethi_ullman_numbers[*part as usize]);
+        steps.extend(parts.into_iter().map(Step::Compute));
+    }
+
+    fn write_one(&mut self, id: Id, Shape { a, b, c }: Shape) {
+        if std::mem::replace(&mut self.done[id as usize], true) {
+            return;
+        }
+        let target = self.direct[id as usize].map_or(Target::Slot(id), Target::Output);
+        let (a, b) = (self.operand(a), b.map(|b| self.operand(b)));
+        let c = c.map(|(combination, c)| (combination, self.operand(c)));
+        self.instructions.push(Instruction { target, a, b, c });
+    }
+
+    fn operand(&mut self, id: Id) -> Operand {
+        match self.shapes[id as usize] {
+            Some(_) => Operand::Slot(id),
+            None => (self.leaf)(id),
+        }
+    }
+}

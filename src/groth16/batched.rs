@@ -1,0 +1,177 @@
+//! Makes several proofs together: each MSM runs for all of them before the next one begins. If memory is short, single
+//! proofs are made this way too.
+//!
+//! The MSMs whose scalars are the assignments come first, query by query. Then one circuit after the other is
+//! transformed, which leaves a vector of each. The MSM over h comes last.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::device_prover::{DeviceProver, select};
+use super::partial_results::PartialResults;
+use super::proof::PartialSums;
+use super::proof_streams::ProofStreams;
+use super::quotient::Vectors;
+use super::schedule::{ProofTask, Query};
+use super::{Engine, Witness};
+use crate::backend::{Abort, Buffer, Traffic};
+use crate::curve::MsmCurve;
+use crate::field::DeviceVector;
+use crate::msm::{DeviceScalars, Msm};
+use crate::{Error, Result};
+
+/// Runs `job` one MSM after the other, each with all the memory. It serves jobs whose MSMs have too little side by
+/// side.
+pub(super) fn prove_one<E: Engine>(
+    prover: &DeviceProver<'_, E>,
+    job: ProofTask,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &PartialResults<E>,
+    abort: Abort<'_>,
+) -> Result<Traffic> {
+    let one = || prove_batch(prover, results.missing_of(&[job]), witnesses, results, abort);
+    let (traffic, result) = match one() {
+        // Blocks that others left in use may have split the memory into parts that are too small.
+        (before, Err(Error::OutOfMemory { .. })) => {
+            prover.device.trim();
+            let (traffic, result) = one();
+            (before + traffic, result)
+        }
+        done => done,
+    };
+    result.map(|()| traffic)
+}
+
+/// Runs `jobs` all together. Also returns the transfers of jobs that failed.
+pub(super) fn prove_batch<E: Engine>(
+    prover: &DeviceProver<'_, E>,
+    jobs: Vec<ProofTask>,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &PartialResults<E>,
+    abort: Abort<'_>,
+) -> (Traffic, Result<()>) {
+    let mut group = ProofBatch { prover, jobs, witnesses, results, abort, traffic: Traffic::default() };
+    let result = group.prove();
+    (group.traffic, result)
+}
+
+/// Holds proofs that are made together.
+struct ProofBatch<'a, 'b, E: Engine> {
+    prover: &'a DeviceProver<'b, E>,
+    jobs: Vec<ProofTask>,
+    witnesses: &'a [Witness<'a, E::Fr>],
+    results: &'a PartialResults<E>,
+    abort: Abort<'a>,
+    traffic: Traffic,
+}
+
+/// Holds a circuit of a group on the device.
+struct BatchMember<F> {
+    job: ProofTask,
+    assignment: DeviceVector<F>,
+}
+
+/// Selects the variables of an assignment that a query has bases for.
+struct Selection<'a> {
+    /// `None` if they lie side by side.
+    chosen: Option<&'a Buffer>,
+    range: Range<usize>,
+}
+
+impl<E: Engine> ProofBatch<'_, '_, E> {
+    fn prove(&mut self) -> Result<()> {
+        let (tables, circuit, chosen) = (&self.prover.tables, self.prover.circuit, &self.prover.chosen);
+        let members = self.upload()?;
+        let a = Selection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
+        let b = Selection { chosen: chosen.b.as_ref(), range: 0..circuit.b.len() };
+        let l = Selection { chosen: None, range: circuit.inputs..circuit.variables() };
+        self.selected(&members, Query::BG2, tables.b_g2()?, &b, PartialSums::g2)?;
+        for (query, of) in [(Query::BG1, &b), (Query::A, &a), (Query::L, &l)] {
+            self.selected(&members, query, tables.g1(query)?, of, |sum| PartialSums::g1(query, sum))?;
+        }
+        self.h(members)
+    }
+
+    /// Uploads the assignments.
+    fn upload(&mut self) -> Result<Vec<BatchMember<E::Fr>>> {
+        let variables = self.prover.circuit.variables();
+        // Declared before the streams, which finish their work before it is freed.
+        let mut members = Vec::new();
+        let mut lane = ProofStreams::new(self.prover.device, self.abort)?;
+        for job in &self.jobs {
+            members.push(BatchMember { job: *job, assignment: DeviceVector::unwritten(&lane.compute, variables)? });
+        }
+        lane.wait_for_allocations()?;
+        for BatchMember { job, assignment } in &members {
+            let Witness { inputs, aux, .. } = self.witnesses[job.number];
+            lane.upload(assignment, &[inputs, aux])?;
+        }
+        self.done(lane)?;
+        Ok(members)
+    }
+
+    /// Computes the MSMs over `query` by selections of the assignments.
+    fn selected<C: MsmCurve>(
+        &mut self,
+        members: &[BatchMember<E::Fr>],
+        query: Query,
+        table: Option<&Arc<Msm<'static, C>>>,
+        of: &Selection<'_>,
+        partial: impl Fn(C::Curve) -> PartialSums<E>,
+    ) -> Result<()> {
+        let members: Vec<_> = members.iter().filter(|member| member.job.share.has(query)).collect();
+        // Uses a stream of its own, so that memory left by selections in its pool is free for the next MSMs.
+        let mut stream = self.prover.device.stream()?;
+        let selections = members.iter().map(|member| select(&mut stream, of.chosen, &member.assignment));
+        let selections = selections.collect::<Result<Vec<_>>>()?;
+        let ready = Arc::new(stream.record_event()?);
+        let scalars = selections.into_iter().map(|buffer| self.prover.scalars(buffer, of.range.clone(), &ready));
+        let scalars = scalars.collect::<Result<Vec<_>>>()?;
+        self.traffic = self.traffic + stream.traffic();
+        self.sums(members.iter().map(|member| member.job.number), table, &scalars, partial)
+    }
+
+    /// Runs the transforms, then the MSMs over h.
+    fn h(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
+        let (DeviceProver { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
+        let mut lane = ProofStreams::new(device, self.abort)?;
+        for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(Query::H)) {
+            let vectors = Vectors::allocate(&mut lane.compute, domain, circuit)?;
+            lane.wait_for_allocations()?;
+            let witness = &self.witnesses[job.number];
+            quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
+        }
+        let ready = Arc::new(lane.compute.record_event()?);
+        self.done(lane)?;
+        drop(members);
+        let scalars = |h: &DeviceVector<_>| self.prover.scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
+        let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
+        let numbers = quotients.into_iter().map(|(number, _)| number);
+        self.sums(numbers, tables.g1(Query::H)?, &scalars, |sum| PartialSums::g1(Query::H, sum))
+    }
+
+    /// Waits for `lane`, after which its memory is free for others.
+    fn done(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
+        lane.compute.synchronize(self.abort)?;
+        self.traffic = self.traffic + lane.traffic();
+        Ok(())
+    }
+
+    /// Computes the MSMs of some proofs over a query.
+    fn sums<C: MsmCurve>(
+        &mut self,
+        numbers: impl Iterator<Item = usize>,
+        table: Option<&Arc<Msm<'static, C>>>,
+        scalars: &[DeviceScalars],
+        partial: impl Fn(C::Curve) -> PartialSums<E>,
+    ) -> Result<()> {
+        if scalars.is_empty() {
+            return Ok(());
+        }
+        let table = table.ok_or_else(|| Error::device("host", "groth16", "no bases of a query"))?;
+        let (sums, traffic) = table.sums(scalars, self.abort)?;
+        self.traffic = self.traffic + traffic;
+        numbers.zip(sums).for_each(|(number, sum)| self.results.put(number, partial(sum)));
+        Ok(())
+    }
+}

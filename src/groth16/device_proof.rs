@@ -1,0 +1,136 @@
+//! Queues a device's share of a proof, and waits for it.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::device_prover::{DeviceProver, select};
+use super::msm_queue::MsmQueue;
+use super::proof::PartialSums;
+use super::proof_streams::ProofStreams;
+use super::quotient::Vectors;
+use super::schedule::{ProofTask, Query, QuerySet};
+use super::{Engine, Witness};
+use crate::backend::{Abort, Stream, Traffic, check_abort};
+use crate::blocking::join;
+use crate::curve::MsmCurve;
+use crate::field::DeviceVector;
+use crate::msm::{DeviceScalars, QueuedMsm};
+use crate::{Error, Result};
+
+/// Holds a device's share of a proof in flight. Fields are dropped from top to bottom: MSMs run to their end before the
+/// streams, and the streams before the assignment is freed.
+pub(super) struct DeviceProof<'a, E: Engine> {
+    pub number: usize,
+    pub b_g2: Option<QueuedMsm<'a, E::G2Affine>>,
+    /// a, b_g1 and l.
+    pub g1: [Option<QueuedMsm<'a, E::G1Affine>>; 3],
+    pub h: Option<QueuedMsm<'a, E::G1Affine>>,
+    pub lane: ProofStreams<'a>,
+    pub assignment: DeviceVector<E::Fr>,
+}
+
+impl<E: Engine> DeviceProof<'_, E> {
+    /// Waits for the MSMs.
+    pub fn finish(self, abort: Abort<'_>) -> Result<(PartialSums<E>, Traffic)> {
+        // If an MSM fails, the assignment is freed after all that uses it.
+        let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
+        let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
+        let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
+        // The host's additions for the first take as long as those for all the others together.
+        let (b_g2, g1) = join(g2, g1);
+        let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::panicked("groth16", &*panic)));
+        let ((b_g2, up), [a, b_g1, l, h]) = (split::<E::G2Affine>(b_g2?), g1);
+        let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split::<E::G1Affine>);
+        // All work is done: this reads the times of kernels.
+        lane.compute.synchronize(None)?;
+        let traffic = [a.1, b_g1.1, l.1, h.1, lane.traffic()].into_iter().fold(up, |sum, part| sum + part);
+        Ok((PartialSums { h: h.0, l: l.0, a: a.0, b_g1: b_g1.0, b_g2 }, traffic))
+    }
+}
+
+/// Splits an MSM's result, if there is one, into the sum and its transfers.
+fn split<C: MsmCurve>(sum: Option<(C::Curve, Traffic)>) -> (Option<C::Curve>, Traffic) {
+    sum.map_or((None, Traffic::default()), |(sum, traffic)| (Some(sum), traffic))
+}
+
+/// Holds the scalars of those of a, b and l that are in a device's share.
+struct SelectedScalars {
+    a: Option<DeviceScalars>,
+    b: Option<DeviceScalars>,
+    l: Option<DeviceScalars>,
+}
+
+impl<E: Engine> DeviceProver<'_, E> {
+    /// Queues the device's share of a proof, with an equal part of the free memory that `proofs` proofs share.
+    ///
+    /// Threads of their own queue the MSMs that need the assignment alone, since large ones run in chunks that wait for
+    /// each other. Meanwhile a, b and c are uploaded and transformed.
+    pub fn start<'s>(
+        &'s self,
+        ProofTask { number, share }: ProofTask,
+        witness: &Witness<'_, E::Fr>,
+        proofs: usize,
+        abort: Abort<'s>,
+    ) -> Result<DeviceProof<'s, E>> {
+        check_abort(abort)?;
+        let (tables, circuit) = (&self.tables, self.circuit);
+        // Declared before the streams, which finish their work before it is freed.
+        let (assignment, vectors);
+        let mut lane = ProofStreams::new(self.device, abort)?;
+        assignment = DeviceVector::unwritten(&lane.compute, circuit.variables())?;
+        let allocate = || Vectors::allocate(&mut lane.compute, &self.domain, circuit);
+        vectors = share.has(Query::H).then(allocate).transpose()?;
+        lane.wait_for_allocations()?;
+        lane.upload(&assignment, &[witness.inputs, witness.aux])?;
+        let SelectedScalars { a, b, l } = self.selections(&mut lane.compute, &assignment, share)?;
+        let queue = MsmQueue::new(self.device, share, proofs, abort)?;
+        let g2 = || queue.add(Query::BG2, tables.b_g2()?, b.as_ref());
+        let g1 = || {
+            let a = queue.add(Query::A, tables.g1(Query::A)?, a.as_ref())?;
+            let b = queue.add(Query::BG1, tables.g1(Query::BG1)?, b.as_ref())?;
+            Ok([a, b, queue.add(Query::L, tables.g1(Query::L)?, l.as_ref())?])
+        };
+        let h = || vectors.map_or(Ok(None), |vectors| self.h(&queue, &mut lane, vectors, witness, &assignment));
+        let (b_g2, (g1, h)) = join(g2, || join(g1, h));
+        let panicked = |panic: Box<dyn Any + Send>| Error::panicked("groth16", &*panic);
+        let (b_g2, g1) = (b_g2.map_err(panicked)?, g1.map_err(panicked)?);
+        Ok(DeviceProof { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
+    }
+
+    /// Queues the transforms and the MSM over h.
+    fn h<'s>(
+        &'s self,
+        queue: &MsmQueue<'_>,
+        lane: &mut ProofStreams<'_>,
+        vectors: Vectors<E::Fr>,
+        witness: &Witness<'_, E::Fr>,
+        assignment: &DeviceVector<E::Fr>,
+    ) -> Result<Option<QueuedMsm<'s, E::G1Affine>>> {
+        let matrices = self.matrices.as_ref();
+        let h = vectors.quotient(lane, &self.domain, matrices, witness, assignment)?;
+        let ready = Arc::new(lane.compute.record_event()?);
+        let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
+        queue.add(Query::H, self.tables.g1(Query::H)?, Some(&h))
+    }
+
+    /// Returns the scalars of those of a, b and l that are in `share`.
+    fn selections(
+        &self,
+        stream: &mut Stream,
+        assignment: &DeviceVector<E::Fr>,
+        share: QuerySet,
+    ) -> Result<SelectedScalars> {
+        let (circuit, chosen) = (self.circuit, &self.chosen);
+        let a = share.has(Query::A).then(|| select(stream, chosen.a.as_ref(), assignment)).transpose()?;
+        let b = share.has(Query::BG1) || share.has(Query::BG2);
+        let b = b.then(|| select(stream, chosen.b.as_ref(), assignment)).transpose()?;
+        let l = share.has(Query::L).then(|| assignment.buffer().clone());
+        let ready = Arc::new(stream.record_event()?);
+        let scalars = |buffer: Option<_>, range| buffer.map(|buffer| self.scalars(buffer, range, &ready)).transpose();
+        Ok(SelectedScalars {
+            a: scalars(a, 0..circuit.a.len())?,
+            b: scalars(b, 0..circuit.b.len())?,
+            l: scalars(l, circuit.inputs..circuit.variables())?,
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! Holds one device with the parts of the key and the circuit that it needs.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::circuit::{DeviceIndices, DeviceMatrices};
+use super::key::DeviceKey;
+use super::quotient::gather;
+use super::schedule::{ProofTask, Query, QuerySet};
+use super::{Circuit, Engine, ProvingKeyOnDevice};
+use crate::Result;
+use crate::backend::{Abort, Buffer, Device, Event, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::msm::{DeviceScalars, ScalarForm};
+use crate::ntt::NttDomain;
+
+/// Holds one device with the parts of the key and the circuit that it needs.
+pub(super) struct DeviceProver<'a, E: Engine> {
+    pub device: &'a Arc<Device>,
+    pub circuit: &'a Circuit<E::Fr>,
+    pub tables: DeviceKey<'a, E>,
+    pub chosen: Arc<DeviceIndices>,
+    pub matrices: Option<DeviceMatrices<E::Fr>>,
+    pub domain: NttDomain<E::Fr>,
+}
+
+impl<'a, E: Engine> DeviceProver<'a, E> {
+    pub fn new(
+        device: &'a Arc<Device>,
+        key: &'a ProvingKeyOnDevice<E>,
+        circuit: &'a Circuit<E::Fr>,
+        jobs: &[ProofTask],
+        abort: Abort<'a>,
+    ) -> Result<Self> {
+        let share = jobs.iter().fold(QuerySet::default(), |all, job| all.or(job.share));
+        let tables = key.on_device(device, share, abort)?;
+        let chosen = circuit.on_device(device, abort)?;
+        let matrices = if share.has(Query::H) { circuit.matrices_on_device(device, abort)? } else { None };
+        let domain = NttDomain::new(key.accelerator(), key.domain().trailing_zeros())?;
+        Ok(Self { device, circuit, tables, chosen, matrices, domain })
+    }
+
+    /// Returns elements of `buffer` as scalars, which are ready after the event `ready`.
+    pub fn scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Event>) -> Result<DeviceScalars> {
+        let scalars = DeviceScalars::from_range(self.device, buffer, range, ScalarForm::Montgomery)?;
+        Ok(scalars.ready_after(ready.clone()))
+    }
+}
+
+/// Returns the values of the `chosen` variables, or of all.
+pub(super) fn select<F: NttField>(
+    stream: &mut Stream,
+    chosen: Option<&Buffer>,
+    assignment: &DeviceVector<F>,
+) -> Result<Arc<Buffer>> {
+    chosen.map_or_else(|| Ok(assignment.buffer().clone()), |chosen| gather(stream, chosen, assignment))
+}

@@ -1,0 +1,118 @@
+//! Makes the proofs of one device, some of them in flight at once.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::batched::prove_one;
+use super::device_proof::DeviceProof;
+use super::device_prover::DeviceProver;
+use super::msm_queue::parts;
+use super::partial_results::PartialResults;
+use super::schedule::ProofTask;
+use super::{Engine, Witness};
+use crate::backend::{Abort, Traffic};
+use crate::{Error, Result};
+
+/// Maximum proofs in flight on a device: the host's work for one overlaps another's kernels.
+const IN_FLIGHT: usize = 2;
+/// Requires free memory of MEMORY_PARTS times a proof's vectors for more than one proof in flight.
+const MEMORY_PARTS: u64 = 4;
+
+/// Allows MSMs side by side if the model predicts at most SLOWER.0/SLOWER.1 of their time in turn. The model ignores
+/// the overlap of kernel ends, uploads and the host's part, so the fraction may exceed 1.
+const MAX_SLOWDOWN: (u32, u32) = (3, 2);
+
+impl<E: Engine> DeviceProver<'_, E> {
+    /// Runs `jobs` in their order, some in flight at once.
+    pub fn prove_each(
+        &self,
+        jobs: &[ProofTask],
+        witnesses: &[Witness<'_, E::Fr>],
+        results: &PartialResults<E>,
+        abort: Abort<'_>,
+    ) -> Result<Traffic> {
+        let mut running = InFlight::new(self, self.max_concurrent(jobs.len())?, results, abort);
+        jobs.iter().try_for_each(|job| running.add(*job, witnesses))?;
+        running.finish()
+    }
+
+    /// Returns how many proofs are in flight at once; 0 if the MSMs of one have too little memory side by side.
+    fn max_concurrent(&self, jobs: usize) -> Result<usize> {
+        let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variables() as u64;
+        let (free, vectors) = (self.device.free_memory()?, 32 * elements);
+        let most = if free / MEMORY_PARTS >= vectors { IN_FLIGHT.min(jobs).max(1) } else { 1 };
+        let good = |proofs: &usize| self.fits_concurrently(free.saturating_sub(vectors * *proofs as u64), *proofs);
+        self.tables.at_once(free, most, || (1..=most).rev().find(good).unwrap_or(0))
+    }
+
+    /// Returns whether, by the model, the MSMs of `proofs` proofs take hardly longer side by side in `bytes` than one
+    /// after the other with all of `bytes`.
+    fn fits_concurrently(&self, bytes: u64, proofs: usize) -> bool {
+        let parts = parts(proofs);
+        let side_by_side = self.tables.time_within(bytes / parts as u64, parts);
+        let in_turn = || self.tables.time_within(bytes, 1).unwrap_or(Duration::MAX);
+        side_by_side.is_some_and(|time| time <= in_turn().saturating_mul(MAX_SLOWDOWN.0) / MAX_SLOWDOWN.1)
+    }
+}
+
+/// Runs the proofs of one device.
+struct InFlight<'a, 'b, E: Engine> {
+    prover: &'a DeviceProver<'b, E>,
+    /// Maximum proofs in flight; 0 if even one has to run its MSMs one after the other.
+    max_concurrent: usize,
+    under_way: VecDeque<DeviceProof<'a, E>>,
+    traffic: Traffic,
+    results: &'a PartialResults<E>,
+    abort: Abort<'a>,
+}
+
+impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
+    fn new(prover: &'a DeviceProver<'b, E>, at_once: usize, results: &'a PartialResults<E>, abort: Abort<'a>) -> Self {
+        Self {
+            prover,
+            max_concurrent: at_once,
+            under_way: VecDeque::new(),
+            traffic: Traffic::default(),
+            results,
+            abort,
+        }
+    }
+
+    /// Starts `job` once there is a place for it.
+    fn add(&mut self, job: ProofTask, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
+        self.finish_to(self.max_concurrent.saturating_sub(1))?;
+        if self.max_concurrent > 0 {
+            match self.prover.start(job, &witnesses[job.number], self.max_concurrent, self.abort) {
+                Err(Error::OutOfMemory { requested, available, .. }) => {
+                    log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
+                    self.max_concurrent = 0;
+                    self.finish_to(0)?;
+                }
+                started => {
+                    self.under_way.push_back(started?);
+                    return Ok(());
+                }
+            }
+        }
+        self.traffic = self.traffic + prove_one(self.prover, job, witnesses, self.results, self.abort)?;
+        Ok(())
+    }
+
+    /// Waits for all proofs in flight.
+    fn finish(mut self) -> Result<Traffic> {
+        self.finish_to(0)?;
+        Ok(self.traffic)
+    }
+
+    /// Waits until at most `most` proofs are in flight.
+    fn finish_to(&mut self, most: usize) -> Result<()> {
+        while self.under_way.len() > most {
+            let Some(proof) = self.under_way.pop_front() else { break };
+            let number = proof.number;
+            let (sums, traffic) = proof.finish(self.abort)?;
+            self.results.put(number, sums);
+            self.traffic = self.traffic + traffic;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,52 @@
+//! Queues the MSMs of proofs in flight on a device, which share its memory.
+
+use std::sync::{Arc, Mutex};
+
+use super::schedule::{Query, QuerySet};
+use crate::backend::{Abort, Device, Stream, lock};
+use crate::curve::MsmCurve;
+use crate::msm::{DeviceScalars, Msm, QueuedMsm};
+use crate::{Error, Result};
+
+/// Returns the number of equal parts of the free memory if `proofs` proofs are in flight: one for each MSM, and one for
+/// transforms. Memory whose last use an MSM has queued counts as free, so that later MSMs find as much.
+pub(super) fn parts(proofs: usize) -> usize {
+    Query::ALL.len() * proofs + 1
+}
+
+/// Queues the MSMs of a proof that are in a device's share, as they share the memory.
+pub(super) struct MsmQueue<'a> {
+    share: QuerySet,
+    /// Stream of each MSM, taken in the same order for every proof, so that each finds the memory that it had before.
+    streams: [Mutex<Option<Stream>>; Query::ALL.len()],
+    /// Number of proofs that share the free memory, this one included.
+    proofs: usize,
+    abort: Abort<'a>,
+}
+
+impl<'a> MsmQueue<'a> {
+    pub fn new(device: &Arc<Device>, share: QuerySet, proofs: usize, abort: Abort<'a>) -> Result<Self> {
+        let mut streams = [const { Mutex::new(None) }; Query::ALL.len()];
+        for query in Query::ALL.into_iter().filter(|query| share.has(*query)) {
+            streams[query as usize] = Mutex::new(Some(device.stream()?));
+        }
+        Ok(Self { share, streams, proofs, abort })
+    }
+
+    /// Queues the MSM over `query` if it is in the device's share.
+    pub fn add<'m, C: MsmCurve>(
+        &self,
+        query: Query,
+        table: Option<&'m Arc<Msm<'static, C>>>,
+        scalars: Option<&DeviceScalars>,
+    ) -> Result<Option<QueuedMsm<'m, C>>> {
+        if !self.share.has(query) {
+            return Ok(None);
+        }
+        let stream = lock(&self.streams[query as usize]).take();
+        match table.zip(scalars) {
+            Some((msm, scalars)) => msm.queue(scalars, stream, parts(self.proofs), self.abort).map(Some),
+            None => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
+        }
+    }
+}

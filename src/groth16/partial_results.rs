@@ -1,0 +1,44 @@
+//! Collects the MSM results of a batch.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::Engine;
+use super::proof::PartialSums;
+use super::schedule::ProofTask;
+use crate::backend::lock;
+
+/// Holds the MSM results of each witness, as far as they are done.
+pub(super) struct PartialResults<E: Engine>(Mutex<Vec<PartialSums<E>>>);
+
+impl<E: Engine> PartialResults<E> {
+    pub fn new(count: usize) -> Self {
+        Self(Mutex::new((0..count).map(|_| PartialSums::NONE).collect()))
+    }
+
+    pub fn put(&self, number: usize, sums: PartialSums<E>) {
+        lock(&self.0)[number].add(sums);
+    }
+
+    /// Returns the results so far of the witnesses with these `numbers`.
+    pub fn of(&self, numbers: &[usize]) -> Self {
+        let done = lock(&self.0);
+        Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
+    }
+
+    /// Returns `jobs` without the MSMs that are done.
+    pub fn missing_of(&self, jobs: &[ProofTask]) -> Vec<ProofTask> {
+        let done = lock(&self.0);
+        let left = |job: &ProofTask| ProofTask { share: job.share.without(done[job.number].share()), ..*job };
+        jobs.iter().map(left).filter(|job| !job.share.is_empty()).collect()
+    }
+
+    pub fn missing(&self) -> Vec<usize> {
+        let done = lock(&self.0);
+        (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
+    }
+
+    /// Returns the results so far of each witness.
+    pub fn all(self) -> Vec<PartialSums<E>> {
+        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}

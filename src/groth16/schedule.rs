@@ -1,0 +1,163 @@
+//! Assigns the MSMs of proofs to devices, by sizes alone.
+
+/// Relative costs of a G1 base, a G2 base, and the transforms for a base of h, measured on one H200 at 2^20.
+const G1: u64 = 10;
+const G2: u64 = 27;
+const TRANSFORMS: u64 = 2;
+
+/// Names a query of a key. A proof has an MSM over each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Query {
+    BG2,
+    H,
+    L,
+    A,
+    BG1,
+}
+
+impl Query {
+    pub const ALL: [Self; 5] = [Self::BG2, Self::H, Self::L, Self::A, Self::BG1];
+}
+
+/// Lists the MSMs of a proof that one device computes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct QuerySet([bool; Query::ALL.len()]);
+
+impl QuerySet {
+    pub const ALL: Self = Self([true; Query::ALL.len()]);
+
+    pub fn has(self, query: Query) -> bool {
+        self.0[query as usize]
+    }
+
+    pub fn with(mut self, query: Query) -> Self {
+        self.0[query as usize] = true;
+        self
+    }
+
+    /// Returns the queries that it has and `other` has not.
+    pub fn without(self, other: Self) -> Self {
+        let left = Query::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
+        left.fold(Self::default(), Self::with)
+    }
+
+    pub fn is_empty(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Returns the queries that either has.
+    pub fn or(self, other: Self) -> Self {
+        Query::ALL.into_iter().filter(|query| other.has(*query)).fold(self, Self::with)
+    }
+}
+
+/// Describes a device's work for one witness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ProofTask {
+    /// The witness's number.
+    pub number: usize,
+    pub share: QuerySet,
+}
+
+/// Estimates the costs of a proof's MSMs, relative to each other, from the numbers of bases.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Costs([u64; Query::ALL.len()]);
+
+impl Costs {
+    /// Estimates costs from the number of `bases` of each query. The cost of h includes the transforms, which have to
+    /// be on the same device.
+    pub fn new(bases: impl Fn(Query) -> usize) -> Self {
+        Self(Query::ALL.map(|query| {
+            let base = match query {
+                Query::BG2 => G2,
+                Query::H => G1 + TRANSFORMS,
+                Query::L | Query::A | Query::BG1 => G1,
+            };
+            base.saturating_mul(bases(query) as u64)
+        }))
+    }
+
+    /// Distributes the MSMs of one proof over `devices` devices, the most expensive first, each to the device with the
+    /// least work.
+    fn shares(&self, devices: usize) -> Vec<QuerySet> {
+        let mut shares = vec![(0, QuerySet::default()); devices];
+        let mut queries = Query::ALL;
+        queries.sort_by_key(|query| std::cmp::Reverse(self.0[*query as usize]));
+        for query in queries {
+            if let Some((load, share)) = shares.iter_mut().min_by_key(|(load, _)| *load) {
+                (*load, *share) = (self.0[query as usize].saturating_add(*load), share.with(query));
+            }
+        }
+        shares.into_iter().map(|(_, share)| share).collect()
+    }
+}
+
+/// Returns the jobs of each device: equally many whole proofs, then the rest of the batch. Each proof of the rest is
+/// spread over some of the devices.
+pub(super) fn schedule(witnesses: usize, devices: usize, costs: &Costs) -> Vec<Vec<ProofTask>> {
+    let devices = devices.max(1);
+    let (whole, left) = (witnesses / devices, witnesses % devices);
+    let of = |device| (device * whole..(device + 1) * whole).map(|number| ProofTask { number, share: QuerySet::ALL });
+    let mut jobs: Vec<Vec<ProofTask>> = (0..devices).map(|device| of(device).collect()).collect();
+    for position in 0..left {
+        let group = devices * position / left..devices * (position + 1) / left;
+        let number = whole * devices + position;
+        let shares = costs.shares(group.len()).into_iter();
+        for (jobs, share) in jobs[group].iter_mut().zip(shares).filter(|(_, share)| !share.is_empty()) {
+            jobs.push(ProofTask { number, share });
+        }
+    }
+    jobs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the costs of a circuit of 2^20 constraints, with three of four variables in B.
+    fn costs() -> Costs {
+        Costs::new(|query| if matches!(query, Query::BG1 | Query::BG2) { 3 << 18 } else { 1 << 20 })
+    }
+
+    #[test]
+    fn every_sum_is_made_once() {
+        for (witnesses, devices) in (0..12).flat_map(|witnesses| (1..8).map(move |devices| (witnesses, devices))) {
+            let jobs = schedule(witnesses, devices, &costs());
+            assert_eq!(jobs.len(), devices);
+            let all: Vec<ProofTask> = jobs.into_iter().flatten().collect();
+            for (number, query) in (0..witnesses).flat_map(|number| Query::ALL.map(|query| (number, query))) {
+                let makers = all.iter().filter(|job| job.number == number && job.share.has(query)).count();
+                assert_eq!(makers, 1, "{query:?} of {number}, {witnesses} over {devices}");
+            }
+            assert!(all.iter().all(|job| job.number < witnesses && !job.share.is_empty()));
+        }
+    }
+
+    #[test]
+    fn batches_are_even() {
+        let whole = |witnesses, devices| -> Vec<usize> {
+            let count = |jobs: &Vec<ProofTask>| jobs.iter().filter(|job| job.share == QuerySet::ALL).count();
+            schedule(witnesses, devices, &costs()).iter().map(count).collect()
+        };
+        assert_eq!(whole(8, 4), [2, 2, 2, 2]);
+        assert_eq!(whole(10, 4), [2, 2, 2, 2]);
+        assert_eq!(whole(7, 4), [2, 2, 1, 1]);
+        assert_eq!(whole(3, 2), [1, 1]);
+        assert_eq!(whole(5, 1), [5]);
+    }
+
+    #[test]
+    fn one_proof_is_balanced() {
+        let costs = costs();
+        let total: u64 = costs.0.iter().sum();
+        let load = |share: &QuerySet| -> u64 {
+            Query::ALL.iter().filter(|query| share.has(**query)).map(|query| costs.0[*query as usize]).sum()
+        };
+        for (devices, percent) in [(2, 55), (3, 40), (4, 35)] {
+            let shares = costs.shares(devices);
+            assert!(shares.iter().all(|share| !share.is_empty()));
+            let most = shares.iter().map(load).max().expect("some");
+            assert!(100 * most <= percent * total, "{most} of {total} on one of {devices}: {shares:?}");
+        }
+    }
+}

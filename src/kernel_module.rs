@@ -1,0 +1,136 @@
+//! Launches the kernels of a module.
+
+use std::sync::OnceLock;
+
+use crate::backend::{Arg, Buffer, Device, KernelCode, KernelSource, Launch, Stream};
+use crate::kernels::{Dialect, Family, GlvParams, Module, clmad_modules, cuda_modules, hopper_modules, modules};
+use crate::{Error, Result};
+
+/// Refers to a kernel module, found by name.
+#[derive(Debug, Clone, Copy)]
+pub struct KernelModule(&'static Module);
+
+impl KernelModule {
+    /// Finds the module of a family for a field or curve, such as `ntt` for `bn254_fr`.
+    ///
+    /// # Errors
+    /// There is no such module.
+    pub fn find(family: &str, name: &str) -> Result<Self> {
+        static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
+        let full = format!("{family}_{name}");
+        let all = || [modules(), clmad_modules(), cuda_modules(), hopper_modules()].concat();
+        let module = MODULES.get_or_init(all).iter().find(|module| module.name == full);
+        module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
+    }
+
+    /// Finds the module of `family` for the field or curve `name`.
+    ///
+    /// # Errors
+    /// There is no such module.
+    pub(crate) fn of(family: Family, name: &str) -> Result<Self> {
+        Self::find(family.name(), name)
+    }
+
+    /// Returns the modulus of the module's field, or of the field that this extends, as little-endian limbs.
+    pub(crate) fn modulus(self) -> &'static [u32] {
+        &self.0.field.modulus
+    }
+
+    /// Returns −1/p mod 2^32 for that modulus.
+    pub(crate) fn inv32(self) -> u32 {
+        self.0.field.inv32()
+    }
+
+    /// Returns whether that is a prime field of more than two limbs.
+    pub(crate) fn is_multi_limb(self) -> bool {
+        !self.0.field.binary && !self.0.field.is_small()
+    }
+
+    /// Returns 1 as limbs in the form of that field's elements.
+    pub(crate) fn one(self) -> &'static [u32] {
+        &self.0.field.one
+    }
+
+    /// Returns the constants of the GLV decomposition; `None` if the module has no curve.
+    pub(crate) fn halves(self) -> Option<&'static GlvParams> {
+        self.0.curve.as_ref().map(|curve| &curve.halves)
+    }
+
+    /// Returns its name.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn name(self) -> &'static str {
+        &self.0.name
+    }
+
+    /// Prepares a kernel and its module before the first launch.
+    ///
+    /// # Errors
+    /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
+    pub(crate) fn preload(self, device: &Device, kernel: &str) -> Result<()> {
+        let text = || self.0.source(Dialect::OpenCl);
+        device.kernel(KernelSource { module: &self.0.name, code: KernelCode::Text(&text) }, kernel).map(drop)
+    }
+
+    /// Queues a kernel over at least `items` work-items in groups of `group_size`.
+    ///
+    /// # Safety
+    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for
+    /// these arguments.
+    ///
+    /// # Errors
+    /// The module does not compile or has no such kernel, there are too many items for one launch, or the driver
+    /// failed.
+    pub unsafe fn launch(
+        self,
+        stream: &mut Stream,
+        kernel: &str,
+        items: u64,
+        group_size: u32,
+        args: &[Arg],
+    ) -> Result<()> {
+        // SAFETY: passed on from the caller.
+        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch(launch, args) })
+    }
+
+    /// Queues a cooperative kernel over at least `items` work-items in groups of `group_size`, by
+    /// [`Stream::launch_in_turn`].
+    ///
+    /// # Safety
+    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for
+    /// these arguments.
+    ///
+    /// # Errors
+    /// The module does not compile or has no such kernel, there are too many items for one launch, or the driver
+    /// failed.
+    pub(crate) unsafe fn launch_in_turn(
+        self,
+        stream: &mut Stream,
+        kernel: &str,
+        items: u64,
+        group_size: u32,
+        args: &[Arg],
+    ) -> Result<()> {
+        // SAFETY: passed on from the caller.
+        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch_in_turn(launch, args) })
+    }
+
+    fn queue(
+        self,
+        kernel: &str,
+        items: u64,
+        group_size: u32,
+        launch: impl FnOnce(Launch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let groups = items.div_ceil(u64::from(group_size));
+        let groups =
+            u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
+        let text = || self.0.source(Dialect::OpenCl);
+        let source = KernelSource { module: &self.0.name, code: KernelCode::Text(&text) };
+        launch(Launch { source, kernel, groups, group_size })
+    }
+}
+
+/// Returns a buffer as kernel argument.
+pub(crate) fn buffer_arg(buffer: &Buffer) -> Arg {
+    Arg::Memory(buffer.handle())
+}

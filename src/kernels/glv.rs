@@ -1,0 +1,237 @@
+//! GLV decomposition (R. Gallant, R. Lambert and S. Vanstone, CRYPTO 2001). The endomorphism (x, y) → (βx, y) of a
+//! curve y² = x³ + b is a multiplication by λ, with β³ = 1 = λ³. A scalar is k₀ + λ·k₁ with halves k₀ and k₁ about half
+//! as long.
+//!
+//! Short vectors v₁ and v₂ of the lattice of all (a, b) with a + λ·b ≡ 0 modulo the order r take (s, 0) to (k₀, k₁) =
+//! (s, 0) − c₁·v₁ − c₂·v₂, where cᵢ is the rounded coordinate of (s, 0) along vᵢ.
+
+use ff::{Field, PrimeField};
+use halo2curves::group::Curve;
+use halo2curves::group::prime::PrimeCurveAffine;
+use num_bigint::{BigInt, BigUint, Sign};
+
+use super::fields::canonical_limbs;
+
+/// Words that a half takes while it is computed: its sign, and room for products.
+pub const GLV_WORDS: usize = 5;
+/// Words of the quotient whose product with a scalar, shifted by [`QUOTIENT_SHIFT`] and rounded, gives |cᵢ|.
+pub const QUOTIENT_WORDS: usize = 6;
+/// Words by which that product is shifted: the quotient's own rounding changes |cᵢ| by at most 2⁻³³.
+pub const QUOTIENT_SHIFT: usize = 9;
+
+/// Holds the endomorphism and the constants of the decomposition, as little-endian 32-bit limbs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlvParams {
+    /// β in Montgomery form, limbs as those of the curve's b.
+    pub beta: Vec<u32>,
+    /// For each short vector: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`).
+    pub quotients: [Vec<u32>; 2],
+    /// For each short vector: the numbers that |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·`HALF_WORDS`).
+    pub steps: [[Vec<u32>; 2]; 2],
+    /// Power of 2 that bounds |k₀| and |k₁| for every scalar of 256 bits.
+    pub bits: u32,
+}
+
+impl GlvParams {
+    /// Computes the constants of a curve. `x` returns the x coordinate of a point, and `limbs` its limbs.
+    pub(super) fn of<A: PrimeCurveAffine, F: Field>(x: impl Fn(&A) -> F, limbs: impl Fn(&F) -> Vec<u32>) -> Self
+    where
+        A::Curve: Curve<AffineRepr = A>,
+    {
+        let (order, lambda) = (order::<A::Scalar>(), cube_root::<A::Scalar>());
+        let image = (A::generator() * lambda).to_affine();
+        // No x of a generator is zero, because its order would then be 3.
+        let beta = x(&image) * x(&A::generator()).invert().unwrap_or(F::ZERO);
+        let [first, second] = short_vectors(&order, &natural(&lambda));
+        // For the determinant D = ±r, (s, 0) has the coordinates s·b₂/D along v₁ and −s·b₁/D along v₂.
+        let determinant = &first[0] * &second[1] - &second[0] * &first[1];
+        let shares =
+            [second[1].clone(), -&first[1]].map(|share| if determinant.sign() == Sign::Minus { -share } else { share });
+        let quotients = shares.each_ref().map(|share| quotient(share, &order));
+        let steps = [step(&first, &shares[0]), step(&second, &shares[1])];
+        let bits = [0, 1].map(|half| bits_of_half(first[half].magnitude() + second[half].magnitude()));
+        Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
+    }
+
+    /// Returns the signs (whether negative) and magnitudes of k₀ and k₁, as `cl/msm_scalars.cl` computes them.
+    pub fn glv_decompose(&self, scalar: &[u8; 32]) -> [(bool, [u8; 4 * GLV_WORDS]); 2] {
+        let mut words = [0; 8];
+        let bytes = scalar.as_chunks::<4>().0;
+        words.iter_mut().zip(bytes).for_each(|(word, bytes)| *word = u32::from_le_bytes(*bytes));
+        let mut halves = [[words[0], words[1], words[2], words[3], words[4]], [0; GLV_WORDS]];
+        for (quotient, steps) in self.quotients.iter().zip(&self.steps) {
+            // One half, in the word below, rounds to the nearest.
+            let mut product = [0; 8 + QUOTIENT_WORDS];
+            product[QUOTIENT_SHIFT - 1] = 1 << 31;
+            add_product(&mut product, &words, quotient);
+            halves.iter_mut().zip(steps).for_each(|(half, step)| add_product(half, &product[QUOTIENT_SHIFT..], step));
+        }
+        halves.map(sign_and_magnitude)
+    }
+}
+
+/// Returns |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded; `share` is r times the unscaled value.
+fn quotient(share: &BigInt, order: &BigUint) -> Vec<u32> {
+    let twice: BigUint = (share.magnitude() << (32 * QUOTIENT_SHIFT + 1)) / order;
+    words(&((twice + 1u32) >> 1u32), QUOTIENT_WORDS)
+}
+
+/// Returns the numbers that |cᵢ| = 1 adds to both halves: −vᵢ, or vᵢ if cᵢ is negative.
+fn step(vector: &[BigInt; 2], share: &BigInt) -> [Vec<u32>; 2] {
+    let added = |number: &BigInt| if share.sign() == Sign::Minus { number.clone() } else { -number };
+    vector.each_ref().map(|number| words(&modulo_words(&added(number)), GLV_WORDS))
+}
+
+/// Returns the bits of a half: it combines two numbers, which add up to `sum`, with factors of at most 1/2 + 2⁻³².
+fn bits_of_half(sum: BigUint) -> u32 {
+    (&sum / 2u32 + (sum >> 32u32) + 1u32).bits() as u32
+}
+
+/// Splits a half, which is negative if its highest bit is set.
+fn sign_and_magnitude(half: [u32; GLV_WORDS]) -> (bool, [u8; 4 * GLV_WORDS]) {
+    let is_negative = half[GLV_WORDS - 1] >> 31 == 1;
+    let mut magnitude = half.map(|word| if is_negative { !word } else { word });
+    add_product(&mut magnitude, &[u32::from(is_negative)], &[1]);
+    let mut bytes = [0; 4 * GLV_WORDS];
+    let words = bytes.as_chunks_mut::<4>().0;
+    words.iter_mut().zip(magnitude).for_each(|(bytes, word)| *bytes = word.to_le_bytes());
+    (is_negative, bytes)
+}
+
+/// Adds a·b to `sum`, modulo the range of `sum`.
+fn add_product(sum: &mut [u32], a: &[u32], b: &[u32]) {
+    for (i, a) in a.iter().enumerate().take(sum.len()) {
+        let mut carry = 0;
+        let factors = b.iter().chain(std::iter::repeat(&0));
+        for (word, b) in sum[i..].iter_mut().zip(factors) {
+            let all = u64::from(*a) * u64::from(*b) + u64::from(*word) + carry;
+            (*word, carry) = (all as u32, all >> 32);
+        }
+    }
+}
+
+/// Returns the order r.
+fn order<S: PrimeField>() -> BigUint {
+    natural(&-S::ONE) + 1u32
+}
+
+/// Returns the canonical form, for fields whose `Repr` is little-endian.
+fn natural<S: PrimeField>(value: &S) -> BigUint {
+    BigUint::from_slice(&canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize))
+}
+
+/// Returns a third root of unity that is not 1; r − 1 is a multiple of 3.
+fn cube_root<S: PrimeField>() -> S {
+    let exponent = ((order::<S>() - 1u32) / 3u32).to_u64_digits();
+    S::MULTIPLICATIVE_GENERATOR.pow_vartime(exponent)
+}
+
+/// Returns two short vectors (a, b) with a + λ·b ≡ 0 modulo r, by Euclid's algorithm: they form a basis of all of
+/// these.
+fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
+    // Holds pairs of remainders a and factors t with a ≡ t·λ modulo r.
+    let mut remainders =
+        vec![[BigInt::from(order.clone()), BigInt::from(0)], [BigInt::from(lambda.clone()), BigInt::from(1)]];
+    while let [.., before, last] = &remainders[..] {
+        if last[0].sign() == Sign::NoSign {
+            break;
+        }
+        let quotient = &before[0] / &last[0];
+        let next = [0, 1].map(|i| &before[i] - &quotient * &last[i]);
+        remainders.push(next);
+    }
+    let root = BigInt::from(order.sqrt());
+    let first = remainders.iter().position(|[a, _]| *a < root).unwrap_or(1);
+    let length = |[a, t]: &&[BigInt; 2]| a.magnitude().max(t.magnitude()).clone();
+    let neighbours = [&remainders[first - 1], &remainders[first + 1]];
+    let second = neighbours.into_iter().min_by_key(length).unwrap_or(&remainders[first - 1]);
+    [&remainders[first], second].map(|[a, t]| [a.clone(), -t])
+}
+
+/// Reduces a number modulo 2^(32·`HALF_WORDS`).
+fn modulo_words(value: &BigInt) -> BigUint {
+    let modulus = BigInt::from(1) << (32 * GLV_WORDS);
+    (((value % &modulus) + &modulus) % &modulus).magnitude().clone()
+}
+
+fn words(value: &BigUint, count: usize) -> Vec<u32> {
+    let mut words = value.to_u32_digits();
+    assert!(words.len() <= count, "{value} fits into {count} words");
+    words.resize(count, 0);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256;
+    use pasta_curves::{EpAffine, EqAffine};
+    use proptest::prelude::*;
+
+    use super::super::modules;
+    use super::*;
+
+    /// Returns the GLV constants of a curve by its name, the order of its group, and λ.
+    fn of(name: &str) -> (GlvParams, BigUint, BigUint) {
+        let module = modules().into_iter().find(|module| module.name == format!("msm_{name}")).expect("module");
+        let halves = module.curve.expect("curve").halves;
+        let numbers = |order, lambda| (halves.clone(), order, lambda);
+        match name {
+            "bls12_381_g1" | "bls12_381_g2" => {
+                numbers(order::<blstrs::Scalar>(), natural(&cube_root::<blstrs::Scalar>()))
+            }
+            "bn254_g1" | "bn254_g2" => numbers(order::<bn256::Fr>(), natural(&cube_root::<bn256::Fr>())),
+            "pallas" => {
+                type Scalar = <EpAffine as PrimeCurveAffine>::Scalar;
+                numbers(order::<Scalar>(), natural(&cube_root::<Scalar>()))
+            }
+            _ => {
+                type Scalar = <EqAffine as PrimeCurveAffine>::Scalar;
+                numbers(order::<Scalar>(), natural(&cube_root::<Scalar>()))
+            }
+        }
+    }
+
+    const CURVES: [&str; 6] = ["bls12_381_g1", "bls12_381_g2", "bn254_g1", "bn254_g2", "pallas", "vesta"];
+
+    /// Returns k₀ and k₁.
+    fn glv_decompose(halves: &GlvParams, scalar: &BigUint) -> [BigInt; 2] {
+        let mut bytes = scalar.to_bytes_le();
+        bytes.resize(32, 0);
+        let halves = halves.glv_decompose(&bytes.try_into().expect("256 bits"));
+        halves.map(|(is_negative, magnitude)| {
+            BigInt::from_bytes_le(if is_negative { Sign::Minus } else { Sign::Plus }, &magnitude)
+        })
+    }
+
+    fn check(name: &str, scalar: &BigUint) {
+        let (halves, order, lambda) = of(name);
+        let [k0, k1] = glv_decompose(&halves, scalar);
+        assert!(k0.bits().max(k1.bits()) <= u64::from(halves.bits), "{k0}, {k1} of {scalar} on {name}");
+        let (order, difference) = (BigInt::from(order), k0 + k1 * BigInt::from(lambda) - BigInt::from(scalar.clone()));
+        assert_eq!((difference % order).sign(), Sign::NoSign, "{scalar} on {name}");
+    }
+
+    #[test]
+    fn scalars_at_the_ends_are_halved() {
+        for name in CURVES {
+            let (halves, order, lambda) = of(name);
+            assert!(halves.bits <= 128, "{} bits on {name}", halves.bits);
+            let all = (BigUint::from(1u32) << 256u32) - 1u32;
+            let of_order =
+                [0u32, 1, 2, 3].iter().flat_map(|k| [&order / 2u32 + k, &order - k, &lambda + k, &lambda - k]);
+            for scalar in of_order.chain([0u32, 1, 2].map(BigUint::from)).chain([order.clone(), all]) {
+                check(name, &scalar);
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_scalar_is_halved(words in prop::array::uniform8(any::<u32>())) {
+            for name in CURVES {
+                check(name, &BigUint::from_slice(&words));
+            }
+        }
+    }
+}

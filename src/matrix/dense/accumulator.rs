@@ -1,0 +1,66 @@
+//! Accumulates whole products of 256 bits on the host's cores, before reduction.
+
+use super::element::limbs;
+use crate::field::Element;
+
+/// Holds a sum of whole products; 2^66 of them fit.
+#[derive(Default, Clone, Copy)]
+pub(super) struct WideAccumulator(pub [u64; 9]);
+
+impl WideAccumulator {
+    pub fn add(&mut self, a: [u64; 4], b: [u64; 4]) {
+        let mut product = [0u64; 8];
+        for i in 0..4 {
+            let mut carry = 0;
+            for j in 0..4 {
+                let word = u128::from(a[i]) * u128::from(b[j]) + u128::from(product[i + j]) + carry;
+                product[i + j] = word as u64;
+                carry = word >> 64;
+            }
+            product[i + 4] = carry as u64;
+        }
+        self.0[8] += add(&mut self.0[..8], &product);
+    }
+
+    /// Adds `number`·2^(64·`at`), where `number` is below 2^127. Nothing carries out of the sum.
+    #[cfg(target_arch = "x86_64")]
+    pub fn add_at(&mut self, at: usize, number: u128) {
+        let mut more = [0; 9];
+        more[0] = number as u64;
+        more[1] = (number >> 64) as u64;
+        add(&mut self.0[at..], &more);
+    }
+}
+
+/// Holds a sum of products by numbers below 2^32; at least 2^32 of them fit.
+#[derive(Default, Clone, Copy)]
+pub(super) struct ShortSum(pub [u64; 5]);
+
+impl ShortSum {
+    pub fn add(&mut self, a: u64, b: [u64; 4]) {
+        let mut carry = 0;
+        for (sum, limb) in self.0.iter_mut().zip(b) {
+            let word = u128::from(a) * u128::from(limb) + u128::from(*sum) + carry;
+            *sum = word as u64;
+            carry = word >> 64;
+        }
+        self.0[4] += carry as u64;
+    }
+}
+
+/// Adds `from` to `to` over their common length and returns the carry. Compilers turn overflow flags into additions
+/// with carry, but not sums of wider words.
+pub(super) fn add(to: &mut [u64], from: &[u64]) -> u64 {
+    let carry = to.iter_mut().zip(from).fold(false, |carry, (to, from)| {
+        let (word, first) = to.overflowing_add(*from);
+        let (word, second) = word.overflowing_add(u64::from(carry));
+        *to = word;
+        first | second
+    });
+    u64::from(carry)
+}
+
+/// Adds Σ a·b to `sum`, one product after the other.
+pub(super) fn add_products<F: Element>(sum: &mut WideAccumulator, a: &[F], b: &[F]) {
+    a.iter().zip(b).for_each(|(a, b)| sum.add(limbs(a), limbs(b)));
+}

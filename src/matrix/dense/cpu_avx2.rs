@@ -1,0 +1,141 @@
+//! Sums whole products of 256 bits with AVX2, four terms at a time. A register holds a limb of 26 bits of each of four
+//! elements. Products then have 52 bits, and hundreds of them add up without a carry.
+
+use std::arch::x86_64::{
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_loadu_si256, _mm256_mul_epu32, _mm256_or_si256,
+    _mm256_permute2x128_si256, _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_storeu_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
+};
+
+use super::accumulator::{WideAccumulator, add_products};
+use crate::field::{Element, as_bytes};
+
+/// Terms per register.
+const LANES: usize = 4;
+/// A limb has `BITS` bits; an element has `LIMBS` limbs and a product `COLUMNS`.
+const BITS: usize = 26;
+const LIMBS: usize = 10;
+const COLUMNS: usize = 2 * LIMBS - 1;
+/// Maximum registers of terms summed at a time: 10·256 products of 52 bits stay below 2^64.
+const BLOCKS: usize = 256;
+
+/// Holds four elements, limb by limb.
+type Block = [__m256i; LIMBS];
+
+/// Holds the blocks of a row and clears them when dropped, because they may be secret.
+struct Blocks(Vec<Block>);
+
+impl Drop for Blocks {
+    fn drop(&mut self) {
+        // SAFETY: all zeros are valid contents of a register.
+        self.0.fill(unsafe { std::mem::zeroed() });
+        // No code reads the zeros; this keeps the compiler from dropping the stores.
+        std::hint::black_box(&self.0);
+    }
+}
+
+/// Adds the products of `row` with each column to the column's sum. Returns false, and adds nothing, if the processor
+/// lacks AVX2 or elements do not have 32 bytes.
+pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAccumulator]) -> bool {
+    let can = size_of::<F>() == 32 && is_x86_feature_detected!("avx2");
+    if can {
+        let (length, whole) = (row.len(), row.len() / LANES * LANES);
+        for start in (0..whole).step_by(LANES * BLOCKS) {
+            let some = start..(start + LANES * BLOCKS).min(whole);
+            // SAFETY: the processor has AVX2.
+            let blocks = Blocks(elements(&row[some.clone()]).iter().map(|four| unsafe { limbs(four) }).collect());
+            for (number, sum) in sums.iter_mut().enumerate() {
+                let column = &columns[number * length..][some.clone()];
+                // SAFETY: as above.
+                join(sum, &unsafe { products(&blocks.0, elements(column)) });
+            }
+        }
+        for (number, sum) in sums.iter_mut().enumerate() {
+            add_products(sum, &row[whole..], &columns[number * length..][whole..length]);
+        }
+    }
+    can
+}
+
+/// Returns `elements` of 32 bytes in groups of four.
+fn elements<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
+    as_bytes(elements).as_chunks().0.as_chunks().0
+}
+
+/// Returns the limbs of `four` elements. Here and below, no closure is passed to a function compiled without AVX2: it
+/// would not be inlined there.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn limbs(four: &[[u8; 32]; LANES]) -> Block {
+    // SAFETY: an element is as long as a register, and the load needs no alignment.
+    let load = |element: &[u8; 32]| unsafe { _mm256_loadu_si256(element.as_ptr().cast()) };
+    let [a, b, c, d] = [load(&four[0]), load(&four[1]), load(&four[2]), load(&four[3])];
+    // `even` holds words 0 and 2, `odd` words 1 and 3: of a and b, then of c and d.
+    let even = [_mm256_unpacklo_epi64(a, b), _mm256_unpacklo_epi64(c, d)];
+    let odd = [_mm256_unpackhi_epi64(a, b), _mm256_unpackhi_epi64(c, d)];
+    let low = |[ab, cd]: [__m256i; 2]| _mm256_permute2x128_si256::<0x20>(ab, cd);
+    let high = |[ab, cd]: [__m256i; 2]| _mm256_permute2x128_si256::<0x31>(ab, cd);
+    let [w0, w1, w2, w3] = [low(even), low(odd), high(even), high(odd)];
+    let mask = _mm256_set1_epi64x((1 << BITS) - 1);
+    let cut = |word| _mm256_and_si256(word, mask);
+    let both = |low, high| _mm256_and_si256(_mm256_or_si256(low, high), mask);
+    [
+        cut(w0),
+        cut(_mm256_srli_epi64::<26>(w0)),
+        both(_mm256_srli_epi64::<52>(w0), _mm256_slli_epi64::<12>(w1)),
+        cut(_mm256_srli_epi64::<14>(w1)),
+        both(_mm256_srli_epi64::<40>(w1), _mm256_slli_epi64::<24>(w2)),
+        cut(_mm256_srli_epi64::<2>(w2)),
+        cut(_mm256_srli_epi64::<28>(w2)),
+        both(_mm256_srli_epi64::<54>(w2), _mm256_slli_epi64::<10>(w3)),
+        cut(_mm256_srli_epi64::<16>(w3)),
+        _mm256_srli_epi64::<42>(w3),
+    ]
+}
+
+/// Returns the words of `register`.
+#[target_feature(enable = "avx2")]
+fn words(register: __m256i) -> [u64; LANES] {
+    let mut words = [0; LANES];
+    // SAFETY: the words are as long as a register, and the store needs no alignment.
+    unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), register) };
+    words
+}
+
+/// Adds Σ p_i·q_j with i + j = COLUMN to `sum[COLUMN]`.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &Block, q: &Block) {
+    let mut total = sum[COLUMN];
+    // Compilers unroll a loop of known length.
+    for i in 0..LIMBS {
+        if i <= COLUMN && COLUMN - i < LIMBS {
+            total = _mm256_add_epi64(total, _mm256_mul_epu32(p[i], q[COLUMN - i]));
+        }
+    }
+    sum[COLUMN] = total;
+}
+
+macro_rules! columns {
+    ($sum:ident $p:ident $q:ident: $($column:literal)*) => { $(column::<$column>(&mut $sum, $p, &$q);)* };
+}
+
+/// Returns the sums of the products of `row` with a column, limb by limb, over all lanes. The row has at most
+/// [`BLOCKS`] blocks.
+#[target_feature(enable = "avx2")]
+fn products(row: &[Block], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
+    let mut sums = [_mm256_setzero_si256(); COLUMNS];
+    for (p, q) in row.iter().zip(column_of_b) {
+        let q = limbs(q);
+        columns!(sums p q: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18);
+    }
+    sums.map(|sum| words(sum).into_iter().map(u128::from).sum())
+}
+
+/// Adds Σ column·2^(26·i) to `sum`. Each column is below 2^66 and is shifted by at most 58 bits.
+fn join(sum: &mut WideAccumulator, columns: &[u128; COLUMNS]) {
+    for (number, column) in columns.iter().enumerate() {
+        let bit = BITS * number;
+        sum.add_at(bit / 64, column << (bit % 64));
+    }
+}

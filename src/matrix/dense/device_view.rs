@@ -1,0 +1,76 @@
+//! Describes matrices in a device's memory as kernels take them, and queues work within the device's queue limit.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::element::ElementKind;
+use super::view::{ERROR_CONTEXT, View};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
+use crate::kernel_module::buffer_arg;
+use crate::{Error, Result};
+
+/// A device view that borrows a matrix's memory.
+#[derive(Clone, Copy)]
+pub(super) struct DeviceView<'a> {
+    pub buffer: &'a Buffer,
+    pub view: View,
+    pub kind: ElementKind,
+}
+
+impl DeviceView<'_> {
+    /// Returns the memory and the view as kernel arguments.
+    pub fn args(&self) -> Vec<Arg> {
+        let View { first, row_step, column_step, .. } = self.view;
+        let numbers = [first, row_step, column_step].map(|number| Arg::U64(number as u64));
+        [&[buffer_arg(self.buffer)][..], &numbers].concat()
+    }
+
+    /// Returns the view of `rows`.
+    pub fn rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
+        Ok(Self { view: self.view.block(rows, 0..self.view.columns)?, ..self })
+    }
+
+    /// Returns the bytes of an entry that is a number.
+    pub fn number_bytes(&self) -> Arg {
+        Arg::U32(if self.kind == ElementKind::Byte { 1 } else { 4 })
+    }
+}
+
+/// Queues `work`, which takes `time`. If an abort hook is set, first waits until little enough work is queued for an
+/// abort.
+pub(super) fn enqueue_throttled(
+    stream: &mut Stream,
+    time: Duration,
+    abort: Abort<'_>,
+    work: impl FnOnce(&mut Stream) -> Result<()>,
+) -> Result<()> {
+    check_abort(abort)?;
+    let device = stream.device().clone();
+    let turn = device.acquire_queue_permit(stream, time, abort)?;
+    work(stream)?;
+    if let Some(turn) = turn {
+        turn.release_on(Arc::new(stream.record_event()?));
+    }
+    Ok(())
+}
+
+/// Returns the device view of a matrix in `buffer`.
+///
+/// # Errors
+/// Fails if `buffer` is on another device than `device`.
+pub(super) fn device_view<'a>(
+    device: &Device,
+    buffer: &'a Buffer,
+    view: View,
+    kind: ElementKind,
+) -> Result<DeviceView<'a>> {
+    if device.owns(buffer) {
+        return Ok(DeviceView { buffer, view, kind });
+    }
+    Err(Error::invalid(
+        ERROR_CONTEXT,
+        "device",
+        format!("memory of {}", device.info().name),
+        "memory of another device",
+    ))
+}

@@ -1,0 +1,347 @@
+//! Checks products of matrices and runs them on the factors' device.
+
+use std::sync::Arc;
+
+use super::batch::Task;
+use super::cpu;
+use super::crt::Prime;
+use super::element::{DenseField, Entry, MatMulElement};
+use super::gpu;
+use super::matrix::{DenseMatrix, expect_equal};
+use super::plan::{Explanation, Method, Options, Plan, Problem, Tiling};
+use super::storage::{Storage, Zeroizing};
+use super::view::{ERROR_CONTEXT, View, entries_that_fit};
+use crate::backend::{Abort, Buffer, Device, Traffic, catch_hook_panic};
+use crate::kernel_module::KernelModule;
+use crate::kernels::Family;
+use crate::report::OpScope;
+use crate::{Accelerator, Error, Report, Result};
+
+impl<T: Entry> DenseMatrix<T> {
+    /// Computes C = A·B in new row-major memory on the factors' device, with m·k·n products ([`Self::explain`] shows
+    /// the plan). Sums may have any number of terms; those of bytes times bytes, which give 32 bits, fewer than 2^17.
+    ///
+    /// # Errors
+    /// Fails if the shapes do not fit, the requested method is unavailable or the factors are on different devices.
+    /// Fails if the hook aborts, or if a forced backend has too little memory or fails.
+    pub fn multiply<B: Entry>(
+        &self,
+        b: &DenseMatrix<B>,
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<DenseMatrix<T::Product>>
+    where
+        T: MatMulElement<B>,
+    {
+        let one = Self::multiply_batch(&[(self, b)], options, abort)?.pop();
+        one.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "products", 1, 0))
+    }
+
+    /// Computes C = A·B into `c`, which may be a part of larger memory. The entries around it stay unchanged.
+    ///
+    /// The product is computed in other memory and copied once it is complete.
+    ///
+    /// # Errors
+    /// Fails in the cases of [`Self::multiply`]. Also fails if `c` has another shape, is on another device, or shares
+    /// its memory with a factor or any other matrix. Then `c` is unchanged.
+    pub fn multiply_into<B: Entry>(
+        &self,
+        b: &DenseMatrix<B>,
+        c: &mut DenseMatrix<T::Product>,
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Report>
+    where
+        T: MatMulElement<B>,
+    {
+        expect_equal("rows of the result", self.rows(), c.rows())?;
+        expect_equal("columns of the result", b.columns(), c.columns())?;
+        if !c.place.is_alone() {
+            let actual = "memory that a factor or another matrix overlaps";
+            return Err(Error::invalid(ERROR_CONTEXT, "result", "memory of its own", actual));
+        }
+        let product = self.multiply(b, options, abort)?;
+        c.overwrite(&product)?;
+        product.report().cloned().ok_or_else(|| Error::invalid(ERROR_CONTEXT, "report", "one of a product", "none"))
+    }
+
+    /// Computes the products of several `pairs`, all of them or none. A device queues them together and waits once. All
+    /// share a report.
+    ///
+    /// Small products of elements of one shape and order share a launch on CUDA. On OpenCL they do if their factors are
+    /// blocks of the same two matrices. They share one buffer, which lives as long as any of them.
+    ///
+    /// # Errors
+    /// Fails in the cases of [`Self::multiply`].
+    pub fn multiply_batch<B: Entry>(
+        pairs: &[(&Self, &DenseMatrix<B>)],
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Vec<DenseMatrix<T::Product>>>
+    where
+        T: MatMulElement<B>,
+    {
+        let Some((first, with)) = pairs.first() else { return Ok(Vec::new()) };
+        let device = first.device_with(with)?;
+        if pairs.iter().any(|(a, b)| a.device_with(b).is_ok_and(|other| !same(device, other))) {
+            // Some pairs are on other devices, so each runs by itself.
+            let products = pairs.iter().map(|pair| Self::multiply_batch(&[*pair], options, abort));
+            return Ok(products.collect::<Result<Vec<_>>>()?.concat());
+        }
+        catch_hook_panic(abort, |abort| Self::multiply_on(device, pairs, options, abort))
+    }
+
+    fn multiply_on<B: Entry>(
+        device: Option<&Arc<Device>>,
+        pairs: &[(&Self, &DenseMatrix<B>)],
+        options: &Options,
+        abort: Abort<'_>,
+    ) -> Result<Vec<DenseMatrix<T::Product>>>
+    where
+        T: MatMulElement<B>,
+    {
+        let (a, b) = pairs[0];
+        let plans = pairs.iter().map(|(a, b)| a.plan(b, options, device)).collect::<Result<Vec<_>>>()?;
+        let (field, sums) = (T::Product::FIELD, (size_of::<T::Product>(), T::Product::KIND, options.bytes));
+        let made = |device: &Arc<Device>| {
+            let mut tasks = Vec::with_capacity(pairs.len());
+            for ((a, b), (problem, plan)) in pairs.iter().zip(&plans) {
+                let factors = [a.device_view(device)?, b.device_view(device)?];
+                tasks.push(Task { factors, problem: problem.clone(), plan: *plan });
+            }
+            gpu::multiply(device, field, &tasks, sums, abort)
+        };
+        let on_host = |(a, b): &(&Self, &DenseMatrix<B>)| {
+            let (a, b) = ((a.place.on_host()?, a.view()), (b.place.on_host()?, b.view()));
+            cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), abort)
+        };
+        let mut call = a.call("dense product", b);
+        call.elements = pairs.iter().map(|(a, _)| a.view().len()).sum();
+        let (places, report) = run_all(a.accelerator(), device, call, made, || pairs.iter().map(on_host).collect())?;
+        let products = pairs.iter().zip(places).map(|((a, b), (place, first))| {
+            let view = View { first, ..View::row_major(a.rows(), b.columns()) };
+            DenseMatrix::from_result(a.accelerator(), place, view, Some(report.clone()))
+        });
+        Ok(products.collect())
+    }
+
+    /// Computes y = A·x for a vector of elements, in new memory.
+    ///
+    /// # Errors
+    /// Fails if `x` is no vector or its length is not the number of columns of A, and in the cases of
+    /// [`Self::multiply`].
+    pub fn times_vector<F: DenseField>(&self, x: &DenseMatrix<F>) -> Result<DenseMatrix<F>>
+    where
+        T: MatMulElement<F, Product = F>,
+    {
+        expect_equal("columns of the vector", 1, x.columns())?;
+        expect_equal("length of the vector", self.columns(), x.rows())?;
+        let device = self.device_with(x)?;
+        let made = |device: &Arc<Device>| {
+            gpu::times_vector(
+                device,
+                F::FIELD,
+                [self.device_view(device)?, x.device_view(device)?],
+                size_of::<F>(),
+                None,
+            )
+        };
+        let on_host = || {
+            let (a, x) = ((self.place.on_host()?, self.view()), (x.place.on_host()?, x.view()));
+            cpu::multiply((&a.0.0, a.1), (&x.0.0, x.1), None)
+        };
+        let call = self.call("dense times vector", x);
+        let (place, report) = run(self.accelerator(), device, call, made, on_host)?;
+        Ok(DenseMatrix::from_result(self.accelerator(), place, View::row_major(self.rows(), 1), Some(report)))
+    }
+
+    /// Returns Σ over rows of weight·row, a vector. With eq as weights, the first sums of sumcheck for a product of
+    /// matrices take it.
+    ///
+    /// # Errors
+    /// Fails in the cases of [`Self::times_vector`] for the transpose.
+    pub fn fold_rows<F: DenseField>(&self, weights: &DenseMatrix<F>) -> Result<DenseMatrix<F>>
+    where
+        T: MatMulElement<F, Product = F>,
+    {
+        self.transposed().times_vector(weights)
+    }
+
+    /// Returns Σ over columns of weight·column, a vector.
+    ///
+    /// # Errors
+    /// Fails in the cases of [`Self::times_vector`].
+    pub fn fold_columns<F: DenseField>(&self, weights: &DenseMatrix<F>) -> Result<DenseMatrix<F>>
+    where
+        T: MatMulElement<F, Product = F>,
+    {
+        self.times_vector(weights)
+    }
+
+    /// Explains how a product with `b` is computed, and why.
+    ///
+    /// # Errors
+    /// Fails if the shapes do not fit, the requested method is unavailable, or residues do not fit in memory.
+    pub fn explain<B: Entry>(&self, b: &DenseMatrix<B>, options: &Options) -> Result<Explanation>
+    where
+        T: MatMulElement<B>,
+    {
+        let device = self.device_with(b)?;
+        let (problem, plan) = self.plan(b, options, device)?;
+        let mut explanation = Explanation {
+            entries: format!("{} · {}", T::NAME, B::NAME),
+            sizes: [problem.rows, problem.inner, problem.columns],
+            method: plan.method,
+            reason: plan.reason,
+            products: 0,
+            moduli: 0,
+            bytes: 0,
+            pieces: 1,
+        };
+        if let (Method::Crt, Some(device)) = (plan.method, device) {
+            let (products, moduli) = plan.basis.map_or((1, 1), |basis| (basis.products(), basis.moduli));
+            let most = options.bytes.unwrap_or(u64::MAX).min(device.free_memory()?);
+            let pieces = Tiling::new(&problem, products, most, &device.info().name)?;
+            let count = |whole: usize, piece: usize| whole.div_ceil(piece).max(1);
+            (explanation.products, explanation.moduli, explanation.bytes) = (products, moduli, pieces.bytes);
+            explanation.pieces = count(problem.rows, pieces.rows) * count(problem.columns, pieces.columns);
+        }
+        Ok(explanation)
+    }
+
+    fn plan<B: Entry>(
+        &self,
+        b: &DenseMatrix<B>,
+        options: &Options,
+        device: Option<&Arc<Device>>,
+    ) -> Result<(Problem, Plan)>
+    where
+        T: MatMulElement<B>,
+    {
+        expect_equal("rows of the second factor", self.columns(), b.rows())?;
+        entries_that_fit::<T::Product>(&[self.rows(), b.columns()])?;
+        let program = KernelModule::of(Family::Gemm, T::Product::FIELD)?;
+        let none = || Err("the matrices are on the host".to_owned());
+        let problem = Problem {
+            a: self.operand(),
+            b: b.operand(),
+            rows: self.rows(),
+            inner: self.columns(),
+            columns: b.columns(),
+            prime: Prime::new(program.modulus(), program.one()),
+            tensor: device.map_or_else(none, |device| gpu::tensor_core_support(device)),
+        };
+        let plan = Plan::new(&problem, options)?;
+        Ok((problem, plan))
+    }
+
+    /// Returns the device that both factors are on; `None` if one is on the host.
+    fn device_with<B: Entry>(&self, b: &DenseMatrix<B>) -> Result<Option<&Arc<Device>>> {
+        match (self.device(), b.device()) {
+            (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => {
+                let name = |device: &Device| format!("a matrix on {device:?}");
+                Err(Error::invalid(ERROR_CONTEXT, "second factor", name(a), name(b)))
+            }
+            (Some(device), Some(_)) => Ok(Some(device)),
+            _ => Ok(None),
+        }
+    }
+
+    fn call<B: Entry>(&self, what: &str, _: &DenseMatrix<B>) -> OpScope {
+        OpScope { operation: format!("{what} {} {}", T::NAME, B::NAME), elements: self.view().len() }
+    }
+
+    /// Copies a complete `product` into this matrix.
+    fn overwrite(&mut self, product: &Self) -> Result<()> {
+        match (&mut self.place, &product.place) {
+            (Storage::Device(device, _), Storage::Device(..)) => {
+                let device = device.clone();
+                gpu::copy(&device, product.device_view(&device)?, self.device_view(&device)?, size_of::<T>()).map(drop)
+            }
+            // One of them is on the host, so the result goes there too.
+            _ => self.overwrite_on_host(product),
+        }
+    }
+
+    fn overwrite_on_host(&mut self, product: &Self) -> Result<()> {
+        let from = product.place.on_host()?;
+        let mut entries = self.place.on_host()?.0.clone();
+        let (view, columns) = (self.view(), product.columns());
+        for number in 0..view.len() {
+            entries[view.at(number / columns, number % columns)] = from.0[number];
+        }
+        self.place = Storage::host(entries);
+        Ok(())
+    }
+}
+
+/// Implements the conversion of numbers to elements of a field.
+macro_rules! to_field {
+    ($type:ty) => {
+        impl DenseMatrix<$type> {
+            /// Converts the numbers to elements, row-major in new memory.
+            ///
+            /// # Errors
+            /// Fails if a forced backend has too little memory or fails.
+            pub fn to_field<F: DenseField>(&self) -> Result<DenseMatrix<F>> {
+                let on_device =
+                    |device: &Arc<Device>| gpu::to_field(device, F::FIELD, self.device_view(device)?, size_of::<F>());
+                let element = |number: &$type| {
+                    let magnitude = F::from(number.unsigned_abs().into());
+                    if *number < 0 { -magnitude } else { magnitude }
+                };
+                let on_host = || Ok(Zeroizing(Zeroizing(self.download()?).0.iter().map(element).collect()));
+                let call = OpScope {
+                    operation: format!("dense {} to {}", <$type>::NAME, F::FIELD),
+                    elements: self.view().len(),
+                };
+                let (place, report) = run(self.accelerator(), self.device(), call, on_device, on_host)?;
+                let view = View::row_major(self.rows(), self.columns());
+                Ok(DenseMatrix::from_result(self.accelerator(), place, view, Some(report)))
+            }
+        }
+    };
+}
+
+to_field!(i8);
+to_field!(i32);
+
+/// Returns whether `a` and `b` are the same device, or both `None`.
+fn same(a: Option<&Arc<Device>>, b: Option<&Arc<Device>>) -> bool {
+    a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
+}
+
+/// Runs a pass with one result.
+fn run<T: Entry>(
+    accelerator: &Accelerator,
+    device: Option<&Arc<Device>>,
+    call: OpScope,
+    gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, Traffic)>,
+    cpu: impl FnOnce() -> Result<Zeroizing<T>>,
+) -> Result<(Storage<T>, Report)> {
+    let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![(Arc::new(buffer), 0)], traffic));
+    let (mut places, report) = run_all(accelerator, device, call, one, || Ok(vec![cpu()?]))?;
+    let place = places.pop().ok_or_else(|| Error::invalid(ERROR_CONTEXT, "results", 1, 0))?;
+    Ok((place.0, report))
+}
+
+/// Holds a result and the index of its first entry.
+type StoredProduct<T> = (Storage<T>, usize);
+
+/// Runs a pass on the factors' device, or on the host. Returns each result with the index of its first entry.
+fn run_all<T: Entry>(
+    accelerator: &Accelerator,
+    device: Option<&Arc<Device>>,
+    call: OpScope,
+    gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<gpu::DeviceProduct>, Traffic)>,
+    cpu: impl FnOnce() -> Result<Vec<Zeroizing<T>>>,
+) -> Result<(Vec<StoredProduct<T>>, Report)> {
+    let devices: Vec<Arc<Device>> = device.into_iter().cloned().collect();
+    let made = |devices: &[Arc<Device>]| {
+        let (made, traffic) = gpu(&devices[0])?;
+        let place = |(buffer, first)| (Storage::Device(devices[0].clone(), buffer), first);
+        Ok((made.into_iter().map(place).collect(), traffic))
+    };
+    let on_host = || Ok(cpu()?.into_iter().map(|entries| (Storage::Host(Arc::new(entries)), 0)).collect());
+    accelerator.with_devices(devices).dispatch(call, made, on_host)
+}

@@ -1,0 +1,204 @@
+//! Points of a key. Encoded ones go to a device as they are.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use crate::blocking::{get_or_try_init, install};
+use crate::curve::MsmCurve;
+use crate::{Error, Result};
+
+/// Selects checks of encoded points beyond being on the curve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PointChecks {
+    /// All are in the subgroup of prime order.
+    pub in_subgroup: bool,
+    /// None is infinity.
+    pub not_infinity: bool,
+}
+
+/// Provides points in the uncompressed form of their curve, such as those of a mapped file.
+pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
+    /// Returns the number of points.
+    fn count(&self) -> usize;
+
+    /// Returns the checks that the points must pass.
+    fn expected(&self) -> PointChecks;
+
+    /// Passes the bytes of all points to `user`.
+    ///
+    /// # Errors
+    /// Returns the error of `user`, or an error if the bytes have changed since the beginning or change meanwhile.
+    fn read(&self, user: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
+
+    /// Decodes the points on the host. Must return the same error as [`crate::msm::decode()`] for the same bytes, so
+    /// that results do not depend on where points are decoded.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::read`], or an error if a point fails its checks.
+    fn decode(&self) -> Result<Vec<C>>;
+
+    /// Returns the name of point `number` in errors, such as `point 3 of h`.
+    fn name(&self, number: usize) -> String;
+
+    /// Returns the consecutive points in `range`, still encoded, if they can be had without the others.
+    fn slice(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
+        let _ = range;
+        None
+    }
+
+    /// Decodes the points with these `numbers` on the host. Each number is below [`Self::count`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::decode`].
+    fn gather(&self, numbers: &[usize]) -> Result<Vec<C>>
+    where
+        C: Copy,
+    {
+        let all = self.decode()?;
+        Ok(numbers.iter().map(|number| all[*number]).collect())
+    }
+}
+
+/// Holds points in host memory, or encoded points, which the host decodes only once it needs them. Clones share them.
+#[derive(Debug, Clone)]
+pub struct BasePoints<C>(PointStorage<C>);
+
+#[derive(Debug, Clone)]
+enum PointStorage<C> {
+    Decoded(Arc<Vec<C>>),
+    Encoded(Arc<Encoded<C>>),
+}
+
+/// Holds encoded points, and their decoded points once the host needs them.
+#[derive(Debug)]
+struct Encoded<C> {
+    source: Box<dyn EncodedPoints<C>>,
+    decoded: OnceLock<Arc<Vec<C>>>,
+    turn: Mutex<Option<Arc<()>>>,
+}
+
+impl<C> From<Arc<Vec<C>>> for BasePoints<C> {
+    fn from(points: Arc<Vec<C>>) -> Self {
+        Self(PointStorage::Decoded(points))
+    }
+}
+
+impl<C> From<Vec<C>> for BasePoints<C> {
+    fn from(points: Vec<C>) -> Self {
+        Arc::new(points).into()
+    }
+}
+
+impl<C: MsmCurve> BasePoints<C> {
+    /// Wraps encoded points that devices decode.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if devices cannot decode points of this curve ([`MsmCurve::DECODES`]).
+    pub fn encoded(source: impl EncodedPoints<C> + 'static) -> Result<Self> {
+        if !C::HAS_GPU_DECODE {
+            return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
+        }
+        Ok(Self::of(Box::new(source)))
+    }
+
+    fn of(source: Box<dyn EncodedPoints<C>>) -> Self {
+        Self(PointStorage::Encoded(Arc::new(Encoded { source, decoded: OnceLock::new(), turn: Mutex::default() })))
+    }
+
+    /// Returns the consecutive points in `range`. Points of a file stay encoded, and the others are not read.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if `range` is not within the points, or the source's error
+    /// ([`EncodedPoints::decode`]).
+    pub fn slice(&self, range: Range<usize>) -> Result<Self> {
+        if range.start > range.end || range.end > self.len() {
+            let expected = format!("a range within {}", self.len());
+            return Err(Error::invalid("msm", "part of the points", expected, format!("{range:?}")));
+        }
+        match self.source().and_then(|source| source.slice(range.clone())) {
+            Some(part) => Ok(Self::of(part)),
+            None => Ok(self.on_host()?[range].to_vec().into()),
+        }
+    }
+
+    /// Returns the points with these `numbers`, in host memory. Of a file's points only these are decoded.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if a number is not below that of the points, or the source's error
+    /// ([`EncodedPoints::decode`]).
+    pub fn gather(&self, numbers: &[usize]) -> Result<Self> {
+        if let Some(number) = numbers.iter().find(|number| **number >= self.len()) {
+            return Err(Error::invalid("msm", "number of a point", format!("below {}", self.len()), number));
+        }
+        if let Some(source) = self.source() {
+            return Ok(source.gather(numbers)?.into());
+        }
+        let all = self.on_host()?;
+        Ok(numbers.iter().map(|number| all[*number]).collect::<Vec<_>>().into())
+    }
+}
+
+impl<C> BasePoints<C> {
+    /// Returns the number of points.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            PointStorage::Decoded(points) => points.len(),
+            PointStorage::Encoded(encoded) => encoded.source.count(),
+        }
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the points in host memory, if they are already there.
+    pub fn in_memory(&self) -> Option<&Arc<Vec<C>>> {
+        match &self.0 {
+            PointStorage::Decoded(points) => Some(points),
+            PointStorage::Encoded(encoded) => encoded.decoded.get(),
+        }
+    }
+
+    /// Returns the points in host memory, decoding them first if needed.
+    ///
+    /// # Errors
+    /// Returns the source's error ([`EncodedPoints::decode`]).
+    pub fn on_host(&self) -> Result<&Arc<Vec<C>>>
+    where
+        C: Send + Sync,
+    {
+        match &self.0 {
+            PointStorage::Decoded(points) => Ok(points),
+            PointStorage::Encoded(encoded) => encoded.on_host(),
+        }
+    }
+
+    /// Returns the source of points that are not in host memory.
+    pub(super) fn source(&self) -> Option<&dyn EncodedPoints<C>> {
+        match &self.0 {
+            PointStorage::Encoded(encoded) if encoded.decoded.get().is_none() => Some(&*encoded.source),
+            _ => None,
+        }
+    }
+}
+
+impl<C> Encoded<C> {
+    fn on_host(&self) -> Result<&Arc<Vec<C>>>
+    where
+        C: Send + Sync,
+    {
+        if let Some(points) = self.decoded.get() {
+            return Ok(points);
+        }
+        // A second thread waits for the first.
+        let decode = || {
+            let points = Arc::new(install(|| self.source.decode())?);
+            self.decoded.get_or_init(|| points);
+            Ok(())
+        };
+        get_or_try_init(&self.turn, decode)?;
+        self.decoded.get().ok_or_else(|| Error::internal("msm"))
+    }
+}

@@ -1,0 +1,137 @@
+//! Multiplies vectors of a batch over bases on the device. Several vectors are one sparse matrix, so that its kernels
+//! wait only once.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::device_task::{DeviceTask, ScalarVector, device_task, parts};
+use super::pipeline::Pipeline;
+use super::plans::{available, quantize_memory};
+use super::work::{Bases, MsmInput};
+use crate::backend::{Abort, Device, Traffic};
+use crate::curve::MsmCurve;
+use crate::msm::bases::problem;
+use crate::msm::plan::{Sharding, Workload, balanced_len, best_batch_size, max_in_flight};
+use crate::{Error, Result};
+
+/// Holds one device's part of the vectors of a batch.
+struct ResidentBatch<'a, C> {
+    device: &'a Arc<Device>,
+    number: usize,
+    work: MsmInput<'a, C>,
+    splits: &'a [Sharding],
+    vectors: Vec<ScalarVector<'a>>,
+    abort: Abort<'a>,
+}
+
+/// Computes a device's share of every vector, with several vectors in flight.
+pub(super) fn on_device<C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    (work, splits): (MsmInput<'_, C>, &[Sharding]),
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    let vectors = parts(device, number, &work, splits)?;
+    let batch = ResidentBatch { device, number, work, splits, vectors, abort };
+    batch.run(batch.groups()?)
+}
+
+impl<C: MsmCurve> ResidentBatch<'_, C> {
+    /// Returns the groups to be joined: neighbours that are alike.
+    fn groups(&self) -> Result<VecDeque<Range<usize>>> {
+        let mut groups = VecDeque::new();
+        let mut start = 0;
+        while start < self.vectors.len() {
+            let alike = (start..self.vectors.len()).take_while(|other| self.can_batch(start, *other));
+            let end = start + alike.count();
+            let batch_size = self.batch_size(start..end)?;
+            while start < end {
+                let next = start + balanced_len(end - start, batch_size);
+                groups.push_back(start..next);
+                start = next;
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Returns whether two vectors have equally long scalars and are split alike. A shorter vector would have unused
+    /// windows.
+    fn can_batch(&self, one: usize, other: usize) -> bool {
+        self.vectors[one].bits == self.vectors[other].bits && self.splits[one] == self.splits[other]
+    }
+
+    /// Returns how many vectors of the range `alike` are best joined.
+    fn batch_size(&self, alike: Range<usize>) -> Result<usize> {
+        let need = Workload { joined: true, ..self.job(alike).workload(1, self.abort) };
+        batch_size(self.device, &self.work, (self.number, need), self.vectors.len())
+    }
+
+    fn job(&self, group: Range<usize>) -> DeviceTask<'_, C> {
+        let (first, vectors) = (group.start, &self.vectors[group]);
+        device_task(&self.work, self.number, (self.work.vectors[first].len(), &self.splits[first]), vectors)
+    }
+
+    fn run(&self, mut groups: VecDeque<Range<usize>>) -> Result<(Vec<C::Curve>, Traffic)> {
+        let longest = groups.iter().map(Range::len).max().unwrap_or(0);
+        let at_once = max_in_flight(longest, groups.len());
+        let mut running = VecDeque::new();
+        let mut total = (Vec::with_capacity(self.vectors.len()), Traffic::default());
+        let mut finish = |pipeline: Pipeline| {
+            let (sums, traffic) = pipeline.finish_all::<C>(self.abort)?;
+            total.0.extend(sums);
+            total.1 = total.1 + traffic;
+            Ok::<_, Error>(())
+        };
+        while let Some(group) = groups.pop_front() {
+            if running.len() == at_once {
+                running.pop_front().map_or(Ok(()), &mut finish)?;
+            }
+            match self.start(group.clone(), at_once)? {
+                Some(pipeline) => running.push_back(pipeline),
+                None => halves(group).into_iter().rev().for_each(|half| groups.push_front(half)),
+            }
+        }
+        running.into_iter().try_for_each(finish)?;
+        Ok(total)
+    }
+
+    /// Starts `group`. Returns `None` if it is several vectors and memory does not suffice: other work took it, or the
+    /// caller wants to join more than fit.
+    fn start(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
+        let (joined, job) = (group.len(), self.job(group));
+        match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
+            Err(Error::OutOfMemory { requested, available, .. }) if joined > 1 => {
+                log::info!("msm {}: {joined} vectors joined: {requested} bytes wanted, {available} free", C::NAME);
+                Ok(None)
+            }
+            pipeline => pipeline.map(Some),
+        }
+    }
+}
+
+fn halves(group: Range<usize>) -> [Range<usize>; 2] {
+    let middle = group.start + group.len().div_ceil(2);
+    [group.start..middle, middle..group.end]
+}
+
+/// Returns how many vectors, all alike, are best joined on `device`: as the caller says, or else by the model. `need`
+/// is that of all of them together, in a batch of `batch` vectors.
+///
+/// # Errors
+/// Returns the error of a device that does not report its free memory.
+pub(crate) fn batch_size<C: MsmCurve>(
+    device: &Device,
+    work: &MsmInput<'_, C>,
+    (number, need): (usize, Workload),
+    batch: usize,
+) -> Result<usize> {
+    let count = need.vectors as usize;
+    let (Some(Bases::Device(table)), true) = (work.bases.get(number), count > 1) else { return Ok(1) };
+    if work.options.joined > 0 {
+        return Ok(work.options.joined.min(count));
+    }
+    let free = quantize_memory(available(device, 1, &work.options)?);
+    let problem = problem::<C>(device, Some(table), need, &work.options);
+    Ok(work.choices.joins.find((problem, batch, free), || best_batch_size(problem, batch, free)))
+}

@@ -1,0 +1,79 @@
+//! Multiplies several vectors over bases from the host. An upload of bases serves as many vectors as fit in memory.
+
+use std::sync::Arc;
+
+use super::device_task::{DeviceTask, parts};
+use super::pipeline::Pipeline;
+use super::plans::plan_for;
+use super::work::MsmInput;
+use crate::backend::{Abort, Device, Traffic};
+use crate::curve::MsmCurve;
+use crate::msm::options::Options;
+use crate::msm::plan::{Sharding, WindowAssignment, Workload, balanced_len};
+use crate::{Error, Result};
+
+/// Batching may slow a vector by at most `1/SLOWER` by the model: the others' buckets leave less memory for windows and
+/// chunks.
+const MAX_SLOWDOWN_DIV: u32 = 8;
+/// Two lanes hide `1/HIDDEN` of the time of one.
+const OVERLAP_GAIN_DIV: u32 = 16;
+
+/// Computes a device's share of every vector, as many vectors at a time as fit in memory.
+pub(super) fn on_device<C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    (work, splits): (MsmInput<'_, C>, &[Sharding]),
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    let vectors = parts(device, number, &work, splits)?;
+    // Devices share bases from the host by points alone.
+    let (bases, own) = (work.bases[number], WindowAssignment::WindowGroup(1));
+    let job = DeviceTask { bases, first_base: 0, vectors: &vectors, joined: false, lanes: 1, own };
+    let (mut batch_size, lanes) = batch_size(device, job, &work.options, abort)?;
+    let mut total = (Vec::with_capacity(vectors.len()), Traffic::default());
+    while total.0.len() < vectors.len() {
+        let left = &vectors[total.0.len()..];
+        let now = balanced_len(left.len(), batch_size);
+        let next = DeviceTask { vectors: &left[..now], lanes: lanes.min(now as u32), ..job };
+        let pipeline = Pipeline::start((device, None), next, &work.options, 1, abort);
+        match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(abort)) {
+            // Other work has taken the free memory.
+            Err(Error::OutOfMemory { requested, available, .. }) if now > 1 => {
+                batch_size = now.div_ceil(2);
+                log::info!(
+                    "msm {}: {batch_size} vectors together: {requested} bytes wanted, {available} free",
+                    C::NAME
+                );
+            }
+            sums => {
+                let (sums, traffic) = sums?;
+                total.0.extend(sums);
+                total.1 = total.1 + traffic;
+            }
+        }
+    }
+    Ok(total)
+}
+
+/// Returns how many vectors to multiply together, and in how many lanes: the most that are hardly slower than one
+/// alone.
+fn batch_size<C: MsmCurve>(
+    device: &Arc<Device>,
+    job: DeviceTask<'_, C>,
+    options: &Options,
+    abort: Abort<'_>,
+) -> Result<(usize, u32)> {
+    let need = job.workload(1, abort);
+    let time = |vectors: u32, lanes: u32| {
+        let plan = plan_for(device, &job.bases, Workload { vectors, lanes, ..need }, options)?;
+        // The model ignores the work that a second lane hides.
+        Ok::<_, Error>((plan.time(need.points) * (OVERLAP_GAIN_DIV + 1 - lanes) / OVERLAP_GAIN_DIV, lanes))
+    };
+    let (alone, _) = time(1, 1)?;
+    let limit = alone + alone / MAX_SLOWDOWN_DIV;
+    let best = |count| [2, 1].into_iter().flat_map(|lanes| time(count, lanes)).min();
+    let fewer = |count: &u32| (*count > 2).then(|| count.div_ceil(2));
+    let mut counts = std::iter::successors(Some(need.vectors), fewer);
+    let fits = |count: u32| best(count).filter(|(time, _)| *time <= limit).map(|(_, lanes)| (count as usize, lanes));
+    Ok(counts.find_map(fits).unwrap_or((1, 1)))
+}

@@ -1,0 +1,78 @@
+//! Multi-scalar multiplication on devices: points and windows spread over devices, each in chunks that fit.
+
+use std::sync::Arc;
+
+use group::Group;
+
+use super::device_task::{device_scalars, device_task};
+use super::pipeline::Pipeline;
+use super::work::{Bases, MsmInput};
+use super::{batch_resident, batch_streamed, sharding};
+use crate::Result;
+use crate::backend::{Abort, Device, Stream, Traffic};
+use crate::curve::MsmCurve;
+use crate::fan_out::fan_out;
+use crate::msm::plan::{IN_FLIGHT, Sharding, Workload};
+use crate::msm::scalars::Scalars;
+
+/// Computes the sums of every vector over all devices; the host adds one point per device.
+pub(crate) fn msm<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: MsmInput<'_, C>,
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
+    let split = |vector| split(devices, &work, vector, at_once, abort);
+    let splits: Vec<_> = work.vectors.iter().map(split).collect::<Result<_>>()?;
+    let used = devices.iter().take(work.bases.len()).enumerate();
+    let parts = fan_out("msm", used, |(number, device)| on_device(device, number, (work, &splits), abort));
+    let mut total = (vec![C::Curve::identity(); work.vectors.len()], Traffic::default());
+    for part in parts {
+        let (sums, traffic) = part?;
+        total.0.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
+        total.1 = total.1 + traffic;
+    }
+    Ok(total)
+}
+
+/// Returns how devices share `vector`, with `at_once` vectors in flight.
+pub(crate) fn split<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: &MsmInput<'_, C>,
+    vector: &Scalars<'_>,
+    at_once: usize,
+    abort: Abort<'_>,
+) -> Result<Sharding> {
+    let (grid, at_once) = (vector.grid(), at_once as u32);
+    let (on_device, abortable) = (grid.is_some(), abort.is_some());
+    let alone = Workload::single(vector.len(), vector.bits(C::SCALAR_BITS));
+    let need = Workload { on_device, at_once, abortable, ..alone };
+    sharding::choose_sharding(devices, work, need, grid)
+}
+
+/// Computes a device's share of every vector, with several vectors in flight.
+fn on_device<C: MsmCurve>(
+    device: &Arc<Device>,
+    number: usize,
+    (work, splits): (MsmInput<'_, C>, &[Sharding]),
+    abort: Abort<'_>,
+) -> Result<(Vec<C::Curve>, Traffic)> {
+    if matches!(work.bases[number], Bases::Host(_)) && work.vectors.len() > 1 {
+        return batch_streamed::on_device(device, number, (work, splits), abort);
+    }
+    batch_resident::on_device(device, number, (work, splits), abort)
+}
+
+/// Starts one vector's share on a device, with 1/`at_once` of its memory, on the caller's `stream` if it is given.
+pub(crate) fn start<C: MsmCurve>(
+    (device, stream): (&Arc<Device>, Option<Stream>),
+    number: usize,
+    work: MsmInput<'_, C>,
+    (vector, split): (&Scalars<'_>, &Sharding),
+    at_once: usize,
+    abort: Abort<'_>,
+) -> Result<Pipeline> {
+    let vectors = [device_scalars(device, number, &work, (vector, split))?];
+    let job = device_task(&work, number, (vector.len(), split), &vectors);
+    Pipeline::start((device, stream), job, &work.options, at_once as u32, abort)
+}

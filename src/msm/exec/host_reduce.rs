@@ -1,0 +1,252 @@
+//! Weights the sums that the bucket reduction leaves and adds them up: the host's part of multiplications.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use std::thread::yield_now;
+use std::time::{Duration, Instant};
+
+use group::Group;
+
+use crate::curve::MsmCurve;
+use crate::msm::plan::Plan;
+use crate::{Error, Result};
+
+/// Maximum cores that help with a vector. With more, the chain over the sets still takes longest.
+const HELPERS: usize = 3;
+/// Time that a core waits awake for work, 2 ms: waking takes as long as the device's last kernels, or as the work.
+const SPIN_LIMIT: Duration = Duration::from_millis(2);
+
+/// Holds cores that have been called for work that is still to come. If it is dropped without work, they stop.
+pub(super) struct HostWorkers<C: MsmCurve> {
+    /// The work, once it is there. A late helper finds nothing.
+    work: Arc<OnceLock<WindowSums<C>>>,
+    count: usize,
+    called: Instant,
+}
+
+impl<C: MsmCurve> HostWorkers<C> {
+    /// Calls cores to help with `vectors` vectors.
+    pub fn call(vectors: usize) -> Self {
+        let count = (HELPERS * vectors).min(rayon::current_num_threads() - 1);
+        let helpers = Self { work: Arc::default(), count, called: Instant::now() };
+        helpers.spawn_workers();
+        helpers
+    }
+
+    fn spawn_workers(&self) {
+        for _ in 0..self.count {
+            let work = Arc::downgrade(&self.work);
+            // Unlike a parallel iterator, this does not wait for busy threads.
+            rayon::spawn(move || help(&work));
+        }
+    }
+
+    /// Returns the weighted sum of each vector.
+    ///
+    /// # Errors
+    /// Returns [`Error::Device`] if a thread panicked.
+    pub fn combine(self, work: WindowSums<C>) -> Result<Vec<C::Curve>> {
+        let work = self.work.get_or_init(|| work);
+        if self.called.elapsed() > SPIN_LIMIT {
+            self.spawn_workers();
+        }
+        work.help();
+        let sums = work.chains.found.iter().map(|sum| work.wait_for(sum));
+        let failed = || work.panicked.get().cloned().unwrap_or_else(|| Error::internal("msm"));
+        sums.map(|sum| sum.ok_or_else(failed)).collect()
+    }
+}
+
+/// Waits for `work` and helps with it. Gives up if that takes longer than `AWAKE` or the work is dropped.
+fn help<C: MsmCurve>(work: &Weak<OnceLock<WindowSums<C>>>) {
+    let begun = Instant::now();
+    while let Some(work) = work.upgrade() {
+        match work.get() {
+            Some(work) => return work.help(),
+            None if begun.elapsed() > SPIN_LIMIT => return,
+            None => yield_now(),
+        }
+    }
+}
+
+/// Holds the points that the reduction leaves of vectors with one plan. Each core takes the next sum that no other has
+/// taken. One core computes the chain of doublings over a vector's sets, several times as fast as a device's work-item
+/// would. The other cores compute the sums within the sets, and a chain goes on as they come.
+pub(super) struct WindowSums<C: MsmCurve> {
+    plan: Plan,
+    /// The sums of one vector after the other.
+    jacobian: Vec<u8>,
+    /// Of each vector, its sum.
+    chains: TaskSlots<C::Curve>,
+    /// Of each set, the highest first, the sum of each vector.
+    sets: TaskSlots<C::Curve>,
+    /// The first panic that made a thread give up a point.
+    panicked: OnceLock<Error>,
+}
+
+impl<C: MsmCurve> WindowSums<C> {
+    pub fn new(plan: Plan, jacobian: Vec<u8>, vectors: usize) -> Self {
+        let sets = vectors * plan.own_sets() as usize;
+        Self { plan, jacobian, chains: TaskSlots::new(vectors), sets: TaskSlots::new(sets), panicked: OnceLock::new() }
+    }
+
+    /// Computes sums that no thread has taken yet: chains first, since they take longest.
+    fn help(&self) {
+        while self.chains.find_next(&self.panicked, |vector| self.horner_over_windows(vector)) {}
+        while self.sum_next() {}
+    }
+
+    /// Returns the sum of `vector`.
+    fn horner_over_windows(&self, vector: usize) -> Option<C::Curve> {
+        let plan = &self.plan;
+        let sets = self.sets.found.iter().skip(vector).step_by(self.vectors());
+        let mut sets = (plan.first_set..plan.end_set).rev().zip(sets);
+        let horner_over_windows = sets.try_fold(C::Curve::identity(), |total, (number, sum)| {
+            Some(doubled(total, plan.bits(number)) + self.wait_for(sum)?)
+        });
+        Some(doubled(horner_over_windows?, plan.first_bit(plan.first_set)))
+    }
+
+    /// Waits for a point that a thread has taken or will take, and sums sets meanwhile.
+    fn wait_for(&self, point: &OnceLock<Option<C::Curve>>) -> Option<C::Curve> {
+        while point.get().is_none() && self.sum_next() {}
+        let begun = Instant::now();
+        while point.get().is_none() && begun.elapsed() < SPIN_LIMIT {
+            yield_now();
+        }
+        *point.wait()
+    }
+
+    /// Sums the next set that no thread has taken; returns whether there was one.
+    fn sum_next(&self) -> bool {
+        let (vectors, sets) = (self.vectors(), self.plan.own_sets());
+        self.sets
+            .find_next(&self.panicked, |number| Some(self.sum(number % vectors, sets - 1 - (number / vectors) as u32)))
+    }
+
+    /// Returns a set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
+    fn sum(&self, vector: usize, set: u32) -> C::Curve {
+        let (plan, sums) = (&self.plan, self.plan.sums() as usize);
+        let bytes = self.jacobian.len() / (self.vectors() * sums);
+        let (bits, first) = (plan.segment_bits(), set * (plan.segment_bits() + 1));
+        let point = |bit: u32| {
+            let start = (vector * sums + (first + bit) as usize) * bytes;
+            C::from_device(&self.jacobian[start..start + bytes])
+        };
+        let segments = (0..bits).rev().fold(C::Curve::identity(), |total, bit| total.double() + point(bit));
+        doubled(segments, plan.weight(first) - plan.first_bit(plan.first_set + set)) + point(bits)
+    }
+
+    fn vectors(&self) -> usize {
+        self.chains.found.len()
+    }
+}
+
+/// Holds points, each computed by the thread that takes it. A point whose thread panicked is `None`.
+struct TaskSlots<P> {
+    taken: AtomicUsize,
+    found: Vec<OnceLock<Option<P>>>,
+}
+
+impl<P> TaskSlots<P> {
+    fn new(count: usize) -> Self {
+        Self { taken: AtomicUsize::new(0), found: std::iter::repeat_with(OnceLock::new).take(count).collect() }
+    }
+
+    /// Computes the next point that no thread has taken yet; returns whether there was one.
+    fn find_next(&self, panicked: &OnceLock<Error>, find: impl FnOnce(usize) -> Option<P>) -> bool {
+        let number = self.taken.fetch_add(1, Ordering::Relaxed);
+        let Some(place) = self.found.get(number) else { return false };
+        // Threads that wait for the point have to learn of a panic.
+        let give_up = |panic: Box<dyn Any + Send>| {
+            panicked.get_or_init(|| Error::panicked("msm", &*panic));
+            None
+        };
+        place.get_or_init(|| catch_unwind(AssertUnwindSafe(|| find(number))).unwrap_or_else(give_up));
+        true
+    }
+}
+
+/// Returns 2^`times` · `point`. Infinity, which chains begin with, needs no doublings.
+fn doubled<G: Group>(point: G, times: u32) -> G {
+    if point.is_identity().into() { point } else { (0..times).fold(point, |point, _| point.double()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use blst::blst_p1;
+    use blstrs::{G1Affine, G1Projective};
+
+    use super::*;
+    use crate::msm::plan::tests::problem;
+    use crate::msm::plan::{PlanInput, WindowAssignment};
+
+    /// Returns a plan, the points that a device leaves of `vectors` vectors for its part of the windows, and the
+    /// vectors' sums.
+    fn left(vectors: u32, groups: u32) -> (Plan, Vec<u8>, Vec<G1Projective>) {
+        let own = WindowAssignment::WindowGroup(groups);
+        let plan = Plan::new(PlanInput { vectors, joined: vectors, own, ..problem(1 << 14, true) });
+        let points = std::iter::successors(Some(G1Projective::generator()), |point| Some(point.double() + point));
+        let points: Vec<_> = points.take((vectors * plan.sums()) as usize).collect();
+        let vectors = points.chunks(plan.sums() as usize);
+        let weighted = |points: &[G1Projective]| points.iter().zip(0..).map(|(p, i)| doubled(*p, plan.weight(i))).sum();
+        let sums = vectors.map(weighted).collect();
+        (plan, points.iter().flat_map(bytes).collect(), sums)
+    }
+
+    fn bytes(point: &G1Projective) -> Vec<u8> {
+        let blst_p1 { x, y, z } = point.as_ref();
+        [x, y, z].into_iter().flat_map(|coordinate| coordinate.l).flat_map(u64::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn sums_are_weighted() {
+        for (vectors, groups) in [(1, 1), (1, 3), (2, 1), (6, 1), (6, 2)] {
+            let (plan, jacobian, expected) = left(vectors, groups);
+            for early in [Duration::ZERO, SPIN_LIMIT / 4, 2 * SPIN_LIMIT] {
+                let helpers = HostWorkers::<G1Affine>::call(expected.len());
+                std::thread::sleep(early);
+                let sums = helpers.combine(WindowSums::new(plan, jacobian.clone(), expected.len()));
+                assert_eq!(sums.expect("no panic"), expected, "{vectors} vectors, {early:?} early");
+            }
+        }
+    }
+
+    /// Runs on a single core, and with callers that keep each other's helpers busy.
+    #[test]
+    fn nobody_waits_for_helpers() {
+        let (plan, jacobian, expected) = left(3, 1);
+        let run = || {
+            let helpers = HostWorkers::<G1Affine>::call(3);
+            let sums = helpers.combine(WindowSums::new(plan, jacobian.clone(), 3)).expect("no panic");
+            assert_eq!(sums, expected);
+        };
+        for threads in [1, 4] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            pool.install(|| rayon::scope(|scope| (0..8).for_each(|_| scope.spawn(|_| run()))));
+        }
+    }
+
+    #[test]
+    fn panics_are_errors() {
+        let (plan, mut jacobian, expected) = left(2, 1);
+        jacobian.truncate(jacobian.len() / 2);
+        let sums = HostWorkers::<G1Affine>::call(2).combine(WindowSums::new(plan, jacobian, expected.len()));
+        assert!(
+            matches!(&sums, Err(Error::Device { reason, .. }) if reason.contains("a worker thread panicked: ")),
+            "{sums:?}"
+        );
+    }
+
+    #[test]
+    fn helpers_without_work_go() {
+        let helpers = HostWorkers::<G1Affine>::call(4);
+        let work = Arc::downgrade(&helpers.work);
+        drop(helpers);
+        while work.upgrade().is_some() {
+            yield_now();
+        }
+    }
+}

@@ -1,0 +1,369 @@
+//! Queues the kernels of a multi-scalar multiplication, in order, on one stream; nothing waits for the host in between.
+//! A scratch buffer may be dropped once its last kernel is queued: its memory is reused in the order of the stream.
+//! Buffers have the sizes that the largest chunk and band need, so that each chunk reuses the blocks of the previous
+//! one.
+
+use crate::Result;
+use crate::backend::{Arg, BackendKind, Buffer, Event, PinnedBuffer, Stream};
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::msm::plan::{MatrixSizes, Plan, WindowRange};
+use crate::msm::scalars::ScalarForm;
+
+/// Counters of a band that precede those of its bins and rows: `BIN_COUNTS` of `cl/msm_digits.cl`.
+const OTHER_COUNTERS: u64 = 64 + 2 * 512;
+/// Tiles whose bins a group finds, and rows that a group sums: `TILE_SHARE` and `ROWS_BLOCK` of `cl/msm_digits.cl`.
+const TILE_SHARE: u64 = 4096;
+const ROWS_BLOCK: u64 = 2048;
+/// Work-items of a group that sorts entries, as in `cl/msm_digits.cl`.
+const SORT_GROUP: u32 = 256;
+/// Entries that such a group takes. With CUDA it takes `LONG_SORT_TILE` (`SORT_ROOM` of `cuda/dialect.cuh`) from
+/// `LONG_SORT` entries on: longer runs then pay more than more groups do.
+const SORT_TILE: u32 = 2048;
+const LONG_SORT_TILE: u32 = 4096;
+const LONG_SORT: u64 = 1 << 26;
+/// Desired groups that make digits, and maximum scalars of one: enough to fill a device, few enough that their counts
+/// of bins are quickly added up.
+const DIGITS_GROUPS: u32 = 512;
+const MAX_DIGITS_TILE: u32 = 4096;
+/// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
+const SUM_GROUP: u32 = 64;
+const QUAD: u64 = 4;
+/// Work-items of a group of batched affine additions, `AFFINE_GROUP` of `cl/msm_affine.cl`.
+const AFFINE_GROUP: u32 = 32;
+/// Work-items of a group that lists pairs, and pairs that it reads: `LIST_GROUP` and `LIST_BLOCK` of
+/// `cl/msm_affine.cl`.
+const LIST_GROUP: u32 = 256;
+const LIST_BLOCK: u64 = 2048;
+/// Maximum groups that merge pieces. They take turns, since only the device knows how much there is to merge.
+const MERGE_GROUPS: u64 = 2048;
+
+/// Holds the transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each window, or
+/// two if GLV is used.
+pub(super) struct DigitMatrix {
+    chunk_rows: MatrixSizes,
+    /// The bucket of the first row.
+    first_bucket: u32,
+    /// Start of each row, and the first of the pieces that it is cut into.
+    offsets: Buffer,
+    piece_offsets: Buffer,
+    entries: Buffer,
+    counters: Buffer,
+}
+
+/// Holds entries in their bins, the start of each bin, and the bin of each tile's first entry.
+struct BinnedEntries {
+    bins: Buffer,
+    tile_bins: Buffer,
+    entries: Buffer,
+}
+
+/// Holds the results of the rounds: points, and the entries of rows that number them. `entries` is `None` if these are
+/// in the buffer of the matrix's entries.
+struct PairSums {
+    sums: Buffer,
+    entries: Option<Buffer>,
+}
+
+/// Describes a round of batched affine additions:
+/// - `entries`, `above`: entries of its slots, and of those of the level above;
+/// - `bases`, `sums`: the points that they number at level 0, and above;
+/// - `list`: the list of its pairs.
+struct AffineRound<'a> {
+    level: u32,
+    entries: &'a Buffer,
+    above: &'a Buffer,
+    bases: &'a Buffer,
+    sums: &'a Buffer,
+    list: &'a Buffer,
+}
+
+/// Holds the matrix's rows cut for balance: the row of each piece, and the pieces in order of their lengths.
+struct RowChunks {
+    rows: Buffer,
+    ordered: Buffer,
+    /// Runs of pieces to be merged, and rows of several runs.
+    units: Buffer,
+    long_rows: Buffer,
+}
+
+/// Refers to scalars of a vector on the device, from `start` on.
+pub(super) struct ScalarSlice<'a> {
+    pub scalars: &'a Buffer,
+    pub start: u32,
+    pub form: ScalarForm,
+    /// Maximum bits of a scalar.
+    pub bits: u32,
+}
+
+/// Describes a chunk of the vectors of a matrix: their scalars belong to the bases from `base` on, with `stride` bases
+/// per copy.
+pub(super) struct DigitInput<'a> {
+    pub vectors: Vec<ScalarSlice<'a>>,
+    pub count: usize,
+    /// The first scalar's position among the points.
+    pub first: usize,
+    pub base: u32,
+    pub stride: u32,
+    /// For each vector, whether a scalar has more bits.
+    pub too_long: &'a Buffer,
+}
+
+/// Holds a stream and everything that each step needs.
+pub(super) struct KernelQueue<'a> {
+    pub stream: &'a mut Stream,
+    pub program: KernelModule,
+    pub plan: Plan,
+    /// Bytes of an XYZZ point.
+    pub point_bytes: usize,
+}
+
+impl KernelQueue<'_> {
+    fn launch(&mut self, kernel: &str, items: u64, group: u32, args: &[Arg]) -> Result<()> {
+        // SAFETY: every caller below passes the arguments that the kernel declares in `cl/`, with
+        // buffers sized by the plan, whose bounds the kernels keep to.
+        unsafe { self.program.launch(self.stream, kernel, items, group, args) }
+    }
+
+    fn words(&self, count: u64) -> Result<Buffer> {
+        self.bytes(4 * count)
+    }
+
+    fn bytes(&self, count: u64) -> Result<Buffer> {
+        self.stream.scratch(count as usize)
+    }
+
+    fn points(&self, count: u64) -> Result<Buffer> {
+        self.bytes(count * self.point_bytes as u64)
+    }
+
+    /// Returns the buckets of the device's windows, empty: zero bytes are infinity.
+    pub fn buckets(&mut self) -> Result<Buffer> {
+        let buckets = self.points(u64::from(self.plan.all_rows()))?;
+        // A device may have no windows.
+        if self.plan.all_rows() > 0 {
+            self.stream.zero(&buckets)?;
+        }
+        Ok(buckets)
+    }
+
+    /// Transposes a chunk's digits in `band` (step 1): sorts them into bins of rows, then into rows.
+    pub fn transpose_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange) -> Result<DigitMatrix> {
+        let chunk_rows = self.plan.cut(digits.count, band);
+        let room = self.plan.buffer_sizes();
+        let (counters, entries) = (self.counters()?, self.words(room.slots[0])?);
+        if chunk_rows.levels > 0 {
+            self.stream.zero(&entries)?;
+        }
+        let binned = self.sort_into_bins(digits, band, chunk_rows, &counters)?;
+        let tile = self.sort_tile(chunk_rows);
+        let numbers = [chunk_rows.bins, self.plan.low_bits(), tile].map(Arg::U32);
+        let tiles = chunk_rows.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
+        let found = [&binned.bins, &binned.tile_bins, &binned.entries].map(buffer_arg);
+        let found = [&numbers[..], &found, &[Arg::U32(room.entries as u32), buffer_arg(&counters)]].concat();
+        self.launch("msm_count_rows", tiles, SORT_GROUP, &found)?;
+        let (offsets, piece_offsets) = self.row_offsets(chunk_rows, &counters)?;
+        self.launch("msm_place", tiles, SORT_GROUP, &[&found[..], &[buffer_arg(&entries)]].concat())?;
+        let first_bucket = self.plan.first_bucket(band.from);
+        Ok(DigitMatrix { chunk_rows, first_bucket, offsets, piece_offsets, entries, counters })
+    }
+
+    /// Returns a band's counters, all zero.
+    fn counters(&mut self) -> Result<Buffer> {
+        let room = self.plan.buffer_sizes();
+        let counters = self.words(OTHER_COUNTERS + room.bins + room.rows)?;
+        self.stream.zero(&counters)?;
+        Ok(counters)
+    }
+
+    /// Returns the entries in the order of their bins.
+    fn sort_into_bins(
+        &mut self,
+        digits: &DigitInput<'_>,
+        band: WindowRange,
+        cut: MatrixSizes,
+        counters: &Buffer,
+    ) -> Result<BinnedEntries> {
+        let (plan, low) = (self.plan, self.plan.low_bits());
+        let room = plan.buffer_sizes();
+        let found = self.bytes(room.digits_or_prefix_bytes)?;
+        self.make_digits(digits, band, [&found, counters])?;
+        let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
+        let entries = self.bytes(room.entries_or_sums_bytes)?;
+        let tile = self.sort_tile(cut);
+        // GLV halves count as copies of windows, but of the same bases.
+        let (windows, stride) = (plan.windows * plan.glv_rows(), if plan.glv { 0 } else { digits.stride });
+        let windows = [cut.points, plan.sorted_bits(), plan.wide_windows, windows, plan.sets, band.from, band.to];
+        let numbers = [low, tile, stride, digits.base, cut.windows_per_vector()];
+        let buffers = [buffer_arg(&found), buffer_arg(&cursors), buffer_arg(&entries), Arg::U32(room.entries as u32)];
+        let args = [&windows.map(Arg::U32)[..], &numbers.map(Arg::U32), &buffers].concat();
+        let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.vectors * cut.windows_per_vector());
+        self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        Ok(BinnedEntries { bins, tile_bins, entries })
+    }
+
+    /// Makes the digits of one vector after the other, and counts those of each bin.
+    fn make_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange, out: [&Buffer; 2]) -> Result<()> {
+        let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
+        let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
+        let items = u64::from(cut.points.div_ceil(tile)) * u64::from(SORT_GROUP);
+        let chunk = digits.first..digits.first + digits.count;
+        let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
+        let windows =
+            [cut.points, plan.sorted_bits(), plan.wide_windows, plan.sets, band.from, band.to, plan.low_bits(), tile];
+        let of_whole = [plan.windows, skip, until].map(Arg::U32);
+        let (kernel, more) = if plan.glv { ("msm_digits_of_halves", &[][..]) } else { ("msm_digits", &of_whole[..]) };
+        for (vector, ScalarSlice { scalars, start, form, bits }) in digits.vectors.iter().enumerate() {
+            let montgomery = u32::from(*form == ScalarForm::Montgomery);
+            let vector = vector as u32;
+            let first_digit = vector * cut.windows_per_vector() * cut.points;
+            let numbers = [montgomery, *bits, *start, vector, first_digit].map(Arg::U32);
+            let buffers = [*scalars, out[0], out[1], digits.too_long].map(buffer_arg);
+            let args = [&windows.map(Arg::U32)[..], &numbers, more, &buffers].concat();
+            self.launch(kernel, items, SORT_GROUP, &args)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of entries that a group sorts.
+    fn sort_tile(&self, cut: MatrixSizes) -> u32 {
+        let cuda = self.stream.device().info().backend == BackendKind::Cuda;
+        if cuda && cut.entries() >= LONG_SORT { LONG_SORT_TILE } else { SORT_TILE }
+    }
+
+    /// Returns the start of each bin, a copy of that to be used up, and the bin of each tile's first entry.
+    fn scan_bins(&mut self, cut: MatrixSizes, counters: &Buffer) -> Result<(Buffer, Buffer, Buffer)> {
+        let room = self.plan.buffer_sizes();
+        let [bins, cursors] = [1, 0].map(|more| self.words(room.bins + more));
+        let (bins, cursors) = (bins?, cursors?);
+        let tile_bins = self.words(room.entries.div_ceil(SORT_TILE.into()))?;
+        let tile = self.sort_tile(cut);
+        let tiles = cut.entries().div_ceil(tile.into());
+        let numbers = [cut.bins, tile, tiles as u32].map(Arg::U32);
+        let args = [&numbers[..], &[counters, &bins, &cursors, &tile_bins].map(buffer_arg)].concat();
+        let groups = tiles.div_ceil(TILE_SHARE).max(1);
+        self.launch("msm_scan_bins", groups * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        Ok((bins, cursors, tile_bins))
+    }
+
+    /// Returns the start of each row, and its first piece; the rows' counters become cursors.
+    fn row_offsets(&mut self, cut: MatrixSizes, counters: &Buffer) -> Result<(Buffer, Buffer)> {
+        let [offsets, piece_offsets] = [(); 2].map(|()| self.words(self.plan.buffer_sizes().rows + 1));
+        let (offsets, piece_offsets) = (offsets?, piece_offsets?);
+        let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK);
+        let (sums, items) = (self.words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
+        let numbers = [cut.bins, cut.rows, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
+        let args = [&numbers[..], &[counters, &sums].map(buffer_arg)].concat();
+        self.launch("msm_sum_rows", items, SORT_GROUP, &args)?;
+        let args = [&numbers[..], &[&sums, counters, &offsets, &piece_offsets].map(buffer_arg)].concat();
+        self.launch("msm_row_offsets", items, SORT_GROUP, &args)?;
+        Ok((offsets, piece_offsets))
+    }
+
+    /// Accumulates buckets (step 2): adds `matrix` times `bases` to `buckets`.
+    pub fn accumulate(&mut self, matrix: &DigitMatrix, bases: &Buffer, buckets: &Buffer) -> Result<()> {
+        let halved = self.batched_affine_rounds(matrix, bases)?;
+        let pieces = self.chunk_rows(matrix)?;
+        let chunk_rows = matrix.chunk_rows;
+        let partial = self.bytes(self.plan.buffer_sizes().digits_or_prefix_bytes)?;
+        let (points, above) = halved.as_ref().map_or((bases, None), |halved| (&halved.sums, halved.entries.as_ref()));
+        let entries = above.unwrap_or(&matrix.entries);
+        let (offsets, first_bucket) = (&matrix.piece_offsets, matrix.first_bucket);
+        let numbers = [chunk_rows.buckets, chunk_rows.piece, first_bucket].map(Arg::U32);
+        let summed = [offsets, &pieces.ordered, entries, points, buckets, &partial].map(buffer_arg);
+        self.launch("msm_accumulate", chunk_rows.pieces(), 128, &[&numbers[..], &summed].concat())?;
+        self.merge(matrix, &pieces, [buckets, &partial])
+    }
+
+    /// Merges the sums of rows of several pieces.
+    fn merge(&mut self, matrix: &DigitMatrix, pieces: &RowChunks, [buckets, partial]: [&Buffer; 2]) -> Result<()> {
+        let DigitMatrix { chunk_rows: cut, first_bucket, offsets, piece_offsets, counters, .. } = matrix;
+        let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
+        let numbers = [cut.levels, cut.piece, self.plan.glv.into(), *first_bucket].map(Arg::U32);
+        let of_units =
+            [offsets, piece_offsets, &pieces.rows, counters, &pieces.units, buckets, partial].map(buffer_arg);
+        let of_rows = [offsets, piece_offsets, counters, &pieces.long_rows, buckets, partial].map(buffer_arg);
+        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &[&numbers[..], &of_units].concat())?;
+        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &[&numbers[..], &of_rows].concat())
+    }
+
+    /// Runs the rounds of batched affine additions. Returns the points that they leave of every row, or `None` if there
+    /// are no rounds.
+    fn batched_affine_rounds(&mut self, matrix: &DigitMatrix, bases: &Buffer) -> Result<Option<PairSums>> {
+        let (levels, room) = (matrix.chunk_rows.levels, self.plan.buffer_sizes());
+        if levels == 0 {
+            return Ok(None);
+        }
+        let (above, list) = (self.words(room.slots[1])?, self.words(room.pairs)?);
+        let (sums, prefixes) = (self.bytes(room.entries_or_sums_bytes)?, self.bytes(room.digits_or_prefix_bytes)?);
+        // The levels use these two in turns.
+        let entries = [&matrix.entries, &above];
+        for level in 0..levels {
+            let of = |level: u32| entries[level as usize % 2];
+            let round =
+                AffineRound { level, entries: of(level), above: of(level + 1), bases, sums: &sums, list: &list };
+            self.add_round(matrix, round, &prefixes)?;
+        }
+        let entries = (levels % 2 == 1).then_some(above);
+        Ok(Some(PairSums { sums, entries }))
+    }
+
+    /// Lists a round's pairs and adds them.
+    fn add_round(&mut self, matrix: &DigitMatrix, round: AffineRound<'_>, prefixes: &Buffer) -> Result<()> {
+        let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
+        let AffineRound { level, entries, above, bases, sums, list } = round;
+        let numbers = [cut.rows, level, room.sums as u32].map(Arg::U32);
+        let buffers = [&matrix.offsets, entries, above, bases, sums, &matrix.counters, list].map(buffer_arg);
+        let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
+        self.launch("msm_list_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
+        let points = if level == 0 { bases } else { sums };
+        let buffers = [entries, above, points, sums, &matrix.counters, list, prefixes].map(buffer_arg);
+        let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
+        let numbers = [level, cut.tile() as u32].map(Arg::U32);
+        self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
+    }
+
+    /// Cuts rows into pieces and orders these by length.
+    fn chunk_rows(&mut self, matrix: &DigitMatrix) -> Result<RowChunks> {
+        let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
+        let numbers = [cut.buckets, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
+        let (rows, ordered) = (self.words(room.pieces)?, self.words(3 * room.pieces)?);
+        let (units, long_rows) = (self.words(room.units)?, self.words(room.long_rows)?);
+        let (offsets, piece_offsets, counters) = (&matrix.offsets, &matrix.piece_offsets, &matrix.counters);
+        let found = [offsets, piece_offsets, &rows, counters, &units, &long_rows].map(buffer_arg);
+        self.launch("msm_find_pieces", cut.pieces(), 256, &[&numbers[..], &found].concat())?;
+        let placed = [offsets, piece_offsets, &rows, counters, &ordered].map(buffer_arg);
+        self.launch("msm_order_pieces", cut.pieces(), 256, &[&numbers[..], &placed].concat())?;
+        Ok(RowChunks { rows, ordered, units, long_rows })
+    }
+
+    /// Reduces `buckets` (step 3): for every vector to [`Plan::sums`] points whose sum, weighted by [`Plan::weight`],
+    /// is the result. Returns pinned memory to which their Jacobian coordinates are being copied, and an event that
+    /// precedes the last, short kernels.
+    pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Event, PinnedBuffer)> {
+        let plan = self.plan;
+        let segments = u64::from(plan.all_segments());
+        let (shares, totals) = (self.points(segments)?, self.points(segments)?);
+        let numbers = [segments as u32, plan.segment_bits(), plan.segment].map(Arg::U32);
+        let windows = [plan.first_set, plan.end_set, plan.sets, plan.wide_windows].map(Arg::U32);
+        let args = [&numbers[..], &windows, &[buffer_arg(buckets), buffer_arg(&shares), buffer_arg(&totals)]].concat();
+        match plan.quads {
+            true => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
+            false => self.launch("msm_reduce_many_segments", segments, SUM_GROUP, &args)?,
+        }
+        let soon = self.stream.record_event()?;
+        let count = plan.joined() * plan.sums();
+        let groups = u64::from(count * plan.parts());
+        let parts = self.points(groups)?;
+        let numbers = [plan.segment_bits(), plan.parts()].map(Arg::U32);
+        let args = [&numbers[..], &[buffer_arg(&shares), buffer_arg(&totals), buffer_arg(&parts)]].concat();
+        self.launch("msm_sum_bits", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
+        // A Jacobian point has three coordinates, an XYZZ point four.
+        let bytes = count as usize * self.point_bytes / 4 * 3;
+        let (mut result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);
+        let args = [Arg::U32(plan.parts()), buffer_arg(&parts), buffer_arg(&sums)];
+        self.launch("msm_sum_parts", u64::from(count * SUM_GROUP), SUM_GROUP, &args)?;
+        self.stream.end_timing()?;
+        self.stream.copy_to_pinned(&mut result, &sums)?;
+        Ok((soon, result))
+    }
+}

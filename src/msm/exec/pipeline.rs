@@ -1,0 +1,389 @@
+//! One device's share of a multi-scalar multiplication in flight.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use group::Group;
+
+use super::device_task::{DeviceScalarSlice, DeviceTask, ScalarSource, ScalarVector};
+use super::host_reduce::{HostWorkers, WindowSums};
+use super::kernels::{DigitInput, KernelQueue, ScalarSlice};
+use super::plans::plan_for;
+use super::work::Bases;
+use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, Traffic, check_abort};
+use crate::curve::MsmCurve;
+use crate::kernel_module::KernelModule;
+use crate::kernels::Family;
+use crate::msm::options::Options;
+use crate::msm::plan::Plan;
+use crate::msm::scalars::scalar_out_of_range;
+use crate::{Error, Result};
+
+/// Holds a chunk's inputs from the host, and the events after which the slot is free for the chunk after the next.
+struct InputSlot {
+    /// One per vector.
+    scalars: Vec<Option<Buffer>>,
+    bases: Option<Buffer>,
+    /// One per matrix.
+    done: Vec<Arc<Event>>,
+}
+
+impl InputSlot {
+    fn new<C: MsmCurve>(upload: Option<&Stream>, job: &DeviceTask<'_, C>, points: usize) -> Result<Self> {
+        let allocate = |bytes: usize| upload.map(|upload| upload.allocate(bytes * points)).transpose();
+        let scalars = job.vectors.iter().map(|vector| match vector.scalars {
+            ScalarSource::Host(_) => Ok(allocate(32)?.map(Buffer::secret)),
+            ScalarSource::Device(..) => Ok(None),
+        });
+        let scalars = scalars.collect::<Result<_>>()?;
+        let bases = match job.bases {
+            Bases::Host(_) => allocate(C::AFFINE_BYTES)?,
+            Bases::Device(_) => None,
+        };
+        Ok(Self { scalars, bases, done: Vec::new() })
+    }
+
+    /// Returns the buffer of a chunk's scalars and the number of the first one in it, uploading them if needed.
+    fn scalars<'a>(
+        &'a self,
+        (number, vector): (usize, &ScalarVector<'a>),
+        range: &Range<usize>,
+        upload: Option<&mut Stream>,
+        compute: &mut Stream,
+    ) -> Result<(&'a Buffer, u32)> {
+        match (vector.scalars, self.scalars[number].as_ref().zip(upload)) {
+            (ScalarSource::Host(scalars), Some((buffer, upload))) => {
+                upload.upload(buffer, scalars[range.clone()].as_flattened())?;
+                compute.wait_event(&upload.record_event()?)?;
+                Ok((buffer, 0))
+            }
+            (ScalarSource::Device(scalars), _) => Ok((scalars.buffer, scalars.first + range.start as u32)),
+            (ScalarSource::Host(_), None) => Err(missing_slot("scalars")),
+        }
+    }
+
+    /// Uploads the bases of a chunk for the first matrix if needed, and makes each lane wait for them. The wait does
+    /// not count as the lane's kernel time.
+    fn send_bases<C: MsmCurve>(
+        &self,
+        matrix: usize,
+        job: &DeviceTask<'_, C>,
+        range: &Range<usize>,
+        upload: Option<&mut Stream>,
+        compute: &mut Stream,
+    ) -> Result<()> {
+        if matrix >= job.lanes as usize {
+            return Ok(());
+        }
+        if let (Bases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
+            compute.end_timing()?;
+            if matrix == 0 {
+                upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
+            }
+            compute.wait_event(&upload.record_event()?)?;
+            compute.begin_timing()?;
+        }
+        Ok(())
+    }
+
+    /// Returns the buffer of a chunk's bases.
+    fn bases<'a, C>(&'a self, job: &DeviceTask<'a, C>) -> Result<&'a Buffer> {
+        match job.bases {
+            Bases::Host(_) => self.bases.as_ref().ok_or_else(|| missing_slot("bases")),
+            Bases::Device(table) => Ok(&table.buffer),
+        }
+    }
+}
+
+/// Holds a stream that computes, with the program and the plan of its kernels.
+struct ComputeLane {
+    stream: Stream,
+    program: KernelModule,
+    plan: Plan,
+    point_bytes: usize,
+}
+
+impl ComputeLane {
+    fn enqueue(&mut self) -> KernelQueue<'_> {
+        let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
+        KernelQueue { stream: &mut self.stream, program, plan, point_bytes }
+    }
+}
+
+/// Holds the results that the kernels leave for the host.
+struct Results {
+    /// Event shortly before the results are there.
+    nearly_done: Event,
+    sums: PinnedBuffer,
+    too_long: PinnedBuffer,
+}
+
+/// Holds the buckets that a matrix's chunks are added up in.
+struct BucketSet {
+    buckets: Buffer,
+    too_long: Buffer,
+    results: Option<Results>,
+    /// Bits of each vector's scalars.
+    bits: Vec<u32>,
+}
+
+impl BucketSet {
+    fn new(compute: &mut ComputeLane, vectors: &[ScalarVector<'_>]) -> Result<Self> {
+        let buckets = compute.enqueue().buckets()?;
+        let too_long = compute.stream.allocate(4 * vectors.len())?;
+        compute.stream.zero(&too_long)?;
+        Ok(Self { buckets, too_long, results: None, bits: vectors.iter().map(|vector| vector.bits).collect() })
+    }
+
+    fn reduce(&mut self, compute: &mut ComputeLane) -> Result<()> {
+        compute.stream.begin_timing()?;
+        let (soon, sums) = compute.enqueue().reduce(&self.buckets)?;
+        let mut too_long = compute.stream.host_buffer(4 * self.bits.len())?;
+        compute.stream.copy_to_pinned(&mut too_long, &self.too_long)?;
+        self.results = Some(Results { nearly_done: soon, sums, too_long });
+        Ok(())
+    }
+
+    /// Appends the sums of each vector to `jacobian`, once the device has left its results. Scalars have at most
+    /// `scalar_bits` bits.
+    fn append_sums(self, jacobian: &mut Vec<u8>, device: &str, scalar_bits: u32) -> Result<()> {
+        let Some(Results { sums, too_long: long, .. }) = self.results else { return Ok(()) };
+        let mut flags = vec![0; long.bytes()];
+        long.drain_into(&mut flags);
+        let flags = flags.as_chunks::<4>().0.iter().map(|flag| u32::from_ne_bytes(*flag));
+        if let Some((flag, bits)) = flags.zip(&self.bits).find(|(flag, _)| *flag != 0) {
+            // Without a promise no scalar is too long, and kernels leave no number but 0 and 1.
+            let is_said = flag == 1 && *bits < scalar_bits;
+            let reason = format!("it left {flag} where 0 was expected, of scalars below 2^{bits}");
+            return Err(if is_said { scalar_out_of_range(*bits) } else { Error::device(device, "msm", reason) });
+        }
+        let start = jacobian.len();
+        jacobian.resize(start + sums.bytes(), 0);
+        sums.drain_into(&mut jacobian[start..]);
+        Ok(())
+    }
+}
+
+/// Computes one device's sums: one stream copies inputs, others compute, and two slots let them overlap. A chunk of
+/// bases serves all vectors while it is on the device. Each vector has a matrix of its own, or all are joined to one.
+///
+/// Fields drop from top to bottom: streams run empty before buffers go back to their pools.
+pub(crate) struct Pipeline {
+    /// One per lane.
+    computes: Vec<ComputeLane>,
+    plan: Plan,
+    /// `None` if nothing comes from the host.
+    upload: Option<Stream>,
+    /// One per matrix.
+    totals: Vec<BucketSet>,
+    slots: Vec<InputSlot>,
+}
+
+impl Pipeline {
+    /// Queues everything up to the copy of the results. Returns once host memory has been read. Waits for the device
+    /// only if a chunk needs the slot of an earlier one.
+    pub(super) fn start<C: MsmCurve>(
+        (device, stream): (&Arc<Device>, Option<Stream>),
+        job: DeviceTask<'_, C>,
+        options: &Options,
+        at_once: u32,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let plan = plan_for(device, &job.bases, job.workload(at_once, abort), options)?;
+        // The first try consumes a caller's stream.
+        let of_callers = stream.is_some();
+        match Self::queue((device, stream), &job, plan, abort) {
+            // Free memory may be in blocks that are too small: those of earlier sums had other sizes.
+            Err(Error::OutOfMemory { .. }) if !of_callers => {
+                device.trim();
+                Self::queue((device, None), &job, plan, abort)
+            }
+            pipeline => pipeline,
+        }
+    }
+
+    fn queue<C: MsmCurve>(
+        device: (&Arc<Device>, Option<Stream>),
+        job: &DeviceTask<'_, C>,
+        plan: Plan,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let mut pipeline = Self::new(device, job, plan)?;
+        for (number, vector) in job.vectors.iter().enumerate() {
+            let ScalarSource::Device(DeviceScalarSlice { ready, buffer, .. }) = &vector.scalars else { continue };
+            let stream = &mut pipeline.lane(number / job.vectors_per_matrix()).stream;
+            ready.iter().try_for_each(|ready| stream.wait_event(ready))?;
+            stream.will_read(buffer)?;
+        }
+        for (number, range) in plan.chunks().enumerate() {
+            pipeline.add_chunk(number, &range, job, abort)?;
+        }
+        pipeline.reduce()?;
+        Ok(pipeline)
+    }
+
+    fn new<C: MsmCurve>(
+        (device, stream): (&Arc<Device>, Option<Stream>),
+        job: &DeviceTask<'_, C>,
+        plan: Plan,
+    ) -> Result<Self> {
+        // Streams are always taken in this order, so that a call with the same streams finds its former blocks. Only
+        // needed streams are taken: a driver has few queues that run concurrently, and streams share them.
+        let upload = job.is_from_host().then(|| device.stream()).transpose()?;
+        let first = stream.map_or_else(|| device.stream(), Ok)?;
+        let (program, point_bytes) = (KernelModule::of(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
+        let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
+        let compute = |mut stream: Stream| {
+            if plan.runs_beside_others() {
+                stream.set_concurrent();
+            }
+            ComputeLane { stream, program, plan, point_bytes }
+        };
+        let mut computes = streams.map(|stream| stream.map(compute)).collect::<Result<Vec<_>>>()?;
+        let lanes = computes.len();
+        let totals = job.vectors.chunks(job.vectors_per_matrix()).enumerate();
+        let totals = totals.map(|(number, vectors)| BucketSet::new(&mut computes[number % lanes], vectors));
+        let totals = totals.collect::<Result<_>>()?;
+        let slots = 0..job.points().div_ceil(plan.chunk).min(2);
+        let slots = slots.map(|_| InputSlot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
+        Ok(Self { computes, plan, upload, totals, slots })
+    }
+
+    /// Returns the lane that computes `matrix`.
+    fn lane(&mut self, matrix: usize) -> &mut ComputeLane {
+        let lanes = self.computes.len();
+        &mut self.computes[matrix % lanes]
+    }
+
+    /// Queues the chunk `number`, one matrix after the other.
+    fn add_chunk<C: MsmCurve>(
+        &mut self,
+        number: usize,
+        range: &Range<usize>,
+        job: &DeviceTask<'_, C>,
+        abort: Abort<'_>,
+    ) -> Result<()> {
+        self.wait_for_slot(number, abort)?;
+        let slot = number % self.slots.len();
+        for matrix in 0..self.totals.len() {
+            let time = self.plan.time(range.len());
+            let stream = &self.lane(matrix).stream;
+            let device = stream.device().clone();
+            let turn = device.acquire_queue_permit(stream, time, abort)?;
+            self.add_matrix(slot, matrix, range, job)?;
+            let done = Arc::new(self.lane(matrix).stream.record_event()?);
+            if let Some(turn) = turn {
+                turn.release_on(done.clone());
+            }
+            self.slots[slot].done.push(done);
+        }
+        Ok(())
+    }
+
+    /// Queues a chunk of matrix `number`. The first matrix's scalars are transposed while the bases are still being
+    /// uploaded.
+    fn add_matrix<C: MsmCurve>(
+        &mut self,
+        slot: usize,
+        number: usize,
+        range: &Range<usize>,
+        job: &DeviceTask<'_, C>,
+    ) -> Result<()> {
+        let Self { computes, plan, upload, totals, slots } = self;
+        let (slot, total) = (&slots[slot], &totals[number]);
+        let lane = number % computes.len();
+        let compute = &mut computes[lane];
+        let own = job.vectors.iter().enumerate().skip(number * job.vectors_per_matrix()).take(total.bits.len());
+        let vectors = own.map(|(number, vector)| {
+            let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
+            Ok(ScalarSlice { scalars, start, form: vector.form, bits: vector.bits })
+        });
+        let vectors = vectors.collect::<Result<_>>()?;
+        let (base, stride) = match job.bases {
+            Bases::Host(_) => (0, 0),
+            Bases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
+        };
+        if let Bases::Device(table) = job.bases {
+            compute.stream.will_read(&table.buffer)?;
+        }
+        let (count, first, too_long) = (range.len(), range.start, &total.too_long);
+        let digits = DigitInput { vectors, count, first, base, stride, too_long };
+        compute.stream.begin_timing()?;
+        for band in plan.bands(range.len()) {
+            let matrix = compute.enqueue().transpose_digits(&digits, band)?;
+            if band.from == 0 {
+                slot.send_bases(number, job, range, upload.as_mut(), &mut compute.stream)?;
+            }
+            compute.enqueue().accumulate(&matrix, slot.bases(job)?, &total.buckets)?;
+        }
+        compute.stream.end_timing()
+    }
+
+    /// Waits until the slot of chunk `number` is free, polling `abort`.
+    fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
+        let slot = number % self.slots.len();
+        let done = std::mem::take(&mut self.slots[slot].done);
+        if done.is_empty() {
+            check_abort(abort)?;
+        }
+        done.iter().enumerate().try_for_each(|(matrix, done)| self.lane(matrix).stream.synchronize_event(done, abort))
+    }
+
+    fn reduce(&mut self) -> Result<()> {
+        if self.slots.is_empty() {
+            return Ok(());
+        }
+        let Self { computes, totals, .. } = self;
+        let lanes = computes.len();
+        totals.iter_mut().enumerate().try_for_each(|(matrix, total)| total.reduce(&mut computes[matrix % lanes]))
+    }
+
+    /// Waits for the device, and weights the points that the kernels left of the only vector.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: a scalar was longer than its windows.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - The error of a device that failed.
+    pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        let (sums, traffic) = self.finish_all::<C>(abort)?;
+        let sum = sums.into_iter().next().ok_or_else(|| Error::internal("msm"))?;
+        Ok((sum, traffic))
+    }
+
+    /// Waits for the device, and weights the points that the kernels left of all vectors.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::finish`].
+    pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
+        self.upload.iter_mut().for_each(Stream::zeroize_staging);
+        let vectors = self.totals.iter().map(|total| total.bits.len()).sum();
+        let helpers = self.call_helpers::<C>(vectors, abort)?;
+        self.computes.iter_mut().try_for_each(|compute| compute.stream.synchronize(abort))?;
+        let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
+        let traffic = streams.fold(Traffic::default(), |sum, stream| sum + stream.traffic());
+        let mut jacobian = Vec::new();
+        let device = self.computes.first().map_or("", |compute| &compute.stream.device().info().name);
+        let mut totals = std::mem::take(&mut self.totals).into_iter();
+        totals.try_for_each(|total| total.append_sums(&mut jacobian, device, C::SCALAR_BITS))?;
+        // There may be no points, and a device may have no windows.
+        if jacobian.is_empty() {
+            return Ok((vec![C::Curve::identity(); vectors], traffic));
+        }
+        Ok((helpers.combine(WindowSums::new(self.plan, jacobian, vectors))?, traffic))
+    }
+
+    /// Wakes cores for the host's part while the device runs its last kernels.
+    fn call_helpers<C: MsmCurve>(&mut self, vectors: usize, abort: Abort<'_>) -> Result<HostWorkers<C>> {
+        let Self { computes, totals, .. } = self;
+        let lane = totals.len().saturating_sub(1) % computes.len();
+        match totals.last().and_then(|total| total.results.as_ref()) {
+            Some(results) => computes[lane].stream.synchronize_event(&results.nearly_done, abort)?,
+            None => return Ok(HostWorkers::call(0)),
+        }
+        Ok(HostWorkers::call(vectors))
+    }
+}
+
+fn missing_slot(what: &str) -> Error {
+    Error::device("host", "msm", format!("a slot without room for {what}"))
+}

@@ -1,0 +1,65 @@
+//! Remembers planning decisions: planning can take as long as a small MSM, or, if memory is short, as a large one.
+
+use std::sync::Mutex;
+
+use crate::backend::lock;
+use crate::msm::plan::{PlanInput, Sharding, Workload};
+
+/// Maximum number of choices of a kind that are kept.
+const KEPT: usize = 64;
+
+/// Holds earlier choices and drops the oldest.
+#[derive(Debug)]
+pub(super) struct PlanCache<K, V>(Mutex<Vec<(K, V)>>);
+
+impl<K, V> Default for PlanCache<K, V> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, V> PlanCache<K, V> {
+    pub const fn new() -> Self {
+        Self(Mutex::new(Vec::new()))
+    }
+}
+
+impl<K: PartialEq, V: Clone> PlanCache<K, V> {
+    /// Returns the earlier choice for `key`, or else makes it with `choose`.
+    pub fn find(&self, key: K, choose: impl FnOnce() -> V) -> V {
+        if let Some((_, choice)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
+            return choice.clone();
+        }
+        let choice = choose();
+        let mut kept = lock(&self.0);
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((key, choice.clone()));
+        choice
+    }
+}
+
+/// The key of a vector's split over the same bases: the need, the maximum groups, and free memory.
+pub(super) type Key = (Workload, usize, u64);
+
+/// Holds earlier choices of the model over the same bases. A split is `None` if none fits.
+#[derive(Debug, Default)]
+pub(crate) struct PlanMemos {
+    pub(super) splits: PlanCache<Key, Option<Sharding>>,
+    /// Number of joined vectors, by the problem of all alike ones, the batch's number of vectors, and free memory.
+    pub(super) joins: PlanCache<(PlanInput, usize, u64), usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_choices_are_forgotten() {
+        let kept: PlanCache<usize, usize> = PlanCache::default();
+        assert!((0..=KEPT).all(|key| kept.find(key, || key) == key));
+        assert_eq!(kept.find(KEPT, || unreachable!("it is kept")), KEPT);
+        assert_eq!(kept.find(0, || 7), 7);
+    }
+}

@@ -1,0 +1,102 @@
+//! Chooses how devices share bases and vectors.
+
+use std::sync::Arc;
+
+use super::plan_cache::Key;
+use super::plans::{available, quantize_memory};
+use super::work::{Bases, MsmInput};
+use crate::Result;
+use crate::backend::Device;
+use crate::curve::MsmCurve;
+use crate::msm::bases::{BaseTable, problem, resident};
+use crate::msm::options::Options;
+use crate::msm::plan::{DeviceMesh, Plan, PlanInput, Sharding, WindowAssignment, Workload, argmin_cost, divisors};
+
+/// Returns how bases are spread over the devices that keep them: as the caller says, or as is fastest by the model for
+/// scalars of full length on the devices.
+///
+/// # Errors
+/// Returns the error of a device that does not report its free memory.
+pub(crate) fn choose_mesh<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    points: usize,
+    options: &Options,
+) -> Result<DeviceMesh> {
+    let alone = DeviceMesh::by_points(points, devices.len());
+    // Copies of the bases exist for windows to share buckets.
+    if options.precompute > 1 || points == 0 || devices.is_empty() {
+        return Ok(alone);
+    }
+    if options.window_groups > 0 {
+        return Ok(DeviceMesh::new(points, devices.len(), options.window_groups));
+    }
+    let free = min_available(&devices[..alone.devices], 1, options)?;
+    let plan = |groups| {
+        let choose_mesh = alone.with_groups(groups);
+        let table = (choose_mesh.piece() * C::AFFINE_BYTES) as u64;
+        let problem = resident::<C>(&devices[0], choose_mesh.piece().min(points), options);
+        Plan::fit(
+            PlanInput { own: WindowAssignment::WindowGroup(groups as u32), ..problem },
+            free.saturating_sub(table),
+        )
+        .ok()
+    };
+    Ok(argmin_cost(divisors(alone.devices), plan).map_or(alone, |(groups, _)| alone.with_groups(groups)))
+}
+
+/// Returns how devices that hold the same piece of the bases share a vector: by points or by windows, whichever is
+/// cheaper by the model. Few windows are hard to divide. All devices must cut scalars alike, so the one with the least
+/// memory decides.
+///
+/// `need` is that of all devices together; `scalars` is the mesh of scalars on the devices.
+///
+/// # Errors
+/// Returns the error of a device that does not report its free memory.
+pub(crate) fn choose_sharding<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: &MsmInput<'_, C>,
+    need: Workload,
+    scalars: Option<DeviceMesh>,
+) -> Result<Sharding> {
+    let automatic = work.options.window_groups == 0;
+    // Scalars from the host are uploaded once for each group, and copying them on the host bounds that upload.
+    let held = if automatic && !need.on_device { 1 } else { work.grid.groups };
+    let most = scalars.map_or(held, |scalars| common_divisor(held, scalars.groups));
+    let devices = &devices[..work.bases.len().min(devices.len())];
+    let (true, Some(Bases::Device(table))) = (most > 1, work.bases.first()) else {
+        return Ok(Sharding::of_points(work.grid));
+    };
+    let free = min_available(devices, need.at_once, &work.options)?;
+    let find = |free| {
+        let key = (need, most, free);
+        work.choices.splits.find(key, || cheapest_split(devices, work, table, key))
+    };
+    // A plan may need the memory that rounding took.
+    Ok(find(quantize_memory(free)).or_else(|| find(free)).unwrap_or_else(|| Sharding::of_points(work.grid)))
+}
+
+/// Returns the cheapest split that fits.
+fn cheapest_split<C: MsmCurve>(
+    devices: &[Arc<Device>],
+    work: &MsmInput<'_, C>,
+    table: &BaseTable,
+    (need, most, free): Key,
+) -> Option<Sharding> {
+    let automatic = work.options.window_groups == 0;
+    let plan = |groups| {
+        let points = work.grid.with_groups(groups).piece().min(need.points);
+        let need = Workload { points, own: WindowAssignment::WindowGroup(groups as u32), ..need };
+        Plan::fit(problem::<C>(&devices[0], Some(table), need, &work.options), free).ok()
+    };
+    let candidates = divisors(most).filter(|groups| automatic || *groups == most);
+    argmin_cost(candidates, plan).map(|(groups, plan)| Sharding::agreed(work.grid, groups, &plan))
+}
+
+/// Returns the available bytes of the device with the least memory.
+fn min_available(devices: &[Arc<Device>], at_once: u32, options: &Options) -> Result<u64> {
+    devices.iter().try_fold(u64::MAX, |least, device| Ok(least.min(available(device, at_once, options)?)))
+}
+
+fn common_divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { common_divisor(b, a % b) }
+}

@@ -1,0 +1,97 @@
+//! Multiplies over host slices; nothing stays on the devices.
+
+use std::sync::Arc;
+
+use group::Group;
+
+use super::cpu::on_cpu;
+use super::exec::{self, Bases, MsmInput, PlanMemos};
+use super::options::Options;
+use super::plan::DeviceMesh;
+use super::request::{call, check_lengths};
+use super::scalars::Scalars;
+use crate::backend::{Abort, Device, catch_hook_panic};
+use crate::curve::MsmCurve;
+use crate::{Accelerator, Error, Report, Result};
+
+/// Computes Σ scalarᵢ · baseᵢ over `bases` in host memory.
+///
+/// `scalars` are one of ([`Scalars`]):
+/// - field elements, `&[Scalar]`;
+/// - canonical little-endian numbers of 32 bytes, `&[[u8; 32]]`: any value below 2^256, which counts modulo the group's
+///   order;
+/// - scalars on the devices.
+///
+/// ```
+/// use group::{Curve, Group};
+/// use proofwarp::{Accelerator, msm::msm};
+///
+/// let accelerator = Accelerator::from_env()?;
+/// let g = blstrs::G1Projective::generator();
+/// let bases = [g.to_affine(), g.double().to_affine()];
+/// let (sum, report) = msm(&accelerator, &bases, &[3, 4].map(blstrs::Scalar::from), None)?;
+/// assert_eq!(sum, g * blstrs::Scalar::from(11));
+/// println!("{report}"); // msm bls12_381_g1 of 2 on …
+/// # Ok::<(), proofwarp::Error>(())
+/// ```
+///
+/// The abort hook `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
+///
+/// The bases are trusted. Each must be infinity or a point of the curve's prime-order subgroup with reduced coordinates
+/// ([`crate::curve`]). For untrusted bases use [`super::Msm::checked`].
+///
+/// The accelerator's devices share the work. Bases pass through a device in chunks; each upload overlaps the previous
+/// chunk's kernels. The sum takes O(n · bits / log n) point additions (Pippenger; sparse-matrix form of cuZK, section
+/// 4).
+///
+/// # Errors
+/// - [`Error::Invalid`]: the lengths differ; scalars on devices are shared otherwise than the bases; or a scalar
+///   exceeds its promised bit length.
+/// - [`Error::Aborted`]: the hook aborted.
+/// - The error of a forced backend that failed.
+pub fn msm<'s, C: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &[C],
+    scalars: impl Into<Scalars<'s>>,
+    abort: Abort<'_>,
+) -> Result<(C::Curve, Report)> {
+    msm_with_options(accelerator, bases, scalars, Options::default(), abort)
+}
+
+/// Computes Σ scalarᵢ · baseᵢ like [`msm()`], with `options`. The bases are trusted too. Nothing stays on the devices,
+/// so `window_groups` and `joined` have no effect.
+///
+/// # Errors
+/// - [`Error::Invalid`]: the lengths differ; scalars on devices are shared otherwise than the bases; a scalar exceeds
+///   its promised bit length; an option is out of range; or `precompute` asks for copies of the bases.
+/// - [`Error::Aborted`]: the hook aborted.
+/// - The error of a forced backend that failed.
+pub fn msm_with_options<'s, C: MsmCurve>(
+    accelerator: &Accelerator,
+    bases: &[C],
+    scalars: impl Into<Scalars<'s>>,
+    options: Options,
+    abort: Abort<'_>,
+) -> Result<(C::Curve, Report)> {
+    options.check()?;
+    if options.precompute > 1 {
+        return Err(Error::invalid("msm", "precompute of bases that do not stay", "0 or 1", options.precompute));
+    }
+    let scalars = scalars.into();
+    check_lengths(bases.len(), scalars.len())?;
+    let vectors = [scalars];
+    let on_devices = |devices: &[Arc<Device>], abort: Abort<'_>| {
+        let devices = &devices[..devices.len().min(options.max_devices())];
+        // Devices share points alone: uploads bound the time, and devices that shared windows would upload the same
+        // bases.
+        let grid = DeviceMesh::by_points(bases.len(), devices.len());
+        let shares: Vec<_> = bases.chunks(grid.piece()).map(Bases::Host).collect();
+        let choices = &PlanMemos::default();
+        let work = MsmInput { bases: &shares, vectors: &vectors, grid, choices, options };
+        let (sums, traffic) = exec::msm(devices, work, abort)?;
+        Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
+    };
+    let call = call::<C>(scalars.len());
+    let on_host = |abort: Abort<'_>| on_cpu(bases, &scalars, abort);
+    catch_hook_panic(abort, |abort| accelerator.dispatch(call, |devices| on_devices(devices, abort), || on_host(abort)))
+}

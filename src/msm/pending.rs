@@ -1,0 +1,40 @@
+//! A sum over scalars on the devices, which another operation queues as one of its steps.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use group::Group;
+
+use super::exec::Pipeline;
+use super::scalars::DeviceScalars;
+use crate::Result;
+use crate::backend::{Abort, Buffer, Traffic};
+use crate::curve::MsmCurve;
+
+/// Holds a sum in flight over the bases of a [`super::Msm`], which it borrows; it keeps its scalars alive. If dropped
+/// without waiting, it first runs to its end: pipelines are dropped before the scalars.
+pub(crate) struct QueuedMsm<'a, C> {
+    pipelines: Vec<Pipeline>,
+    _scalars: Vec<Arc<Buffer>>,
+    bases: PhantomData<&'a C>,
+}
+
+impl<C: MsmCurve> QueuedMsm<'_, C> {
+    pub(super) fn new(pipelines: Vec<Pipeline>, scalars: &DeviceScalars) -> Self {
+        let kept = scalars.shards.iter().map(|(_, buffer)| buffer.clone()).collect();
+        Self { pipelines, _scalars: kept, bases: PhantomData }
+    }
+
+    /// Waits for the sum and returns it.
+    ///
+    /// # Errors
+    /// Returns [`crate::Error::Aborted`] if the hook aborted, or the error of a device that failed.
+    pub fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+        let mut total = (C::Curve::identity(), Traffic::default());
+        for pipeline in self.pipelines {
+            let (sum, traffic) = pipeline.finish::<C>(abort)?;
+            total = (total.0 + sum, total.1 + traffic);
+        }
+        Ok(total)
+    }
+}

@@ -1,0 +1,93 @@
+//! Chooses how many vectors of a batch are one matrix, and how many matrices are in flight at once.
+
+use super::plan::Plan;
+use super::problem::PlanInput;
+
+/// Vectors of a batch in flight at once if each is a matrix of its own. The host's part of one, and the last groups of
+/// its kernels, overlap another.
+pub(crate) const IN_FLIGHT: usize = 3;
+/// Maximum vectors of a matrix, 16: more would share little more, and leave nothing to overlap the host's part.
+pub(crate) const MAX_BATCH: usize = 16;
+/// Groups of joined vectors in flight at once.
+const GROUPS_IN_FLIGHT: usize = 2;
+/// Cost of uploading a byte from the host, in ps: nothing hides the first group's scalars.
+const UPLOADED_BYTE: u64 = 20;
+
+/// Returns the size of the next part of `count`, if parts are as equal as possible and none is larger than `most`.
+pub(crate) fn balanced_len(count: usize, most: usize) -> usize {
+    count.div_ceil(count.div_ceil(most.max(1)).max(1))
+}
+
+/// Returns how many of `groups` groups are in flight at once, if the longest has `longest` vectors.
+pub(crate) fn max_in_flight(longest: usize, groups: usize) -> usize {
+    groups.clamp(1, if longest > 1 { GROUPS_IN_FLIGHT } else { IN_FLIGHT })
+}
+
+/// Returns how many vectors to join for the least time, or fewer if more gain nothing. The batch has `batch` vectors,
+/// the device `free` bytes.
+pub(crate) fn best_batch_size(problem: PlanInput, batch: usize, free: u64) -> usize {
+    let count = problem.vectors as usize;
+    let fewer = |joined: &usize| (*joined > 1).then(|| joined.div_ceil(2));
+    let candidates = std::iter::successors(Some(balanced_len(count, MAX_BATCH)), fewer);
+    let timed = candidates.filter_map(|joined| Some((time(problem, joined, batch, free)?, joined)));
+    timed.min().map_or(1, |(_, joined)| joined)
+}
+
+/// Returns the time of all vectors by the model if `joined` of them are joined, or `None` if these do not fit.
+fn time(problem: PlanInput, joined: usize, batch: usize, free: u64) -> Option<u64> {
+    let vectors = u64::from(problem.vectors);
+    let others = batch - problem.vectors as usize;
+    let at_once = max_in_flight(joined, (vectors as usize).div_ceil(joined) + others) as u32;
+    let group = PlanInput { vectors: joined as u32, joined: joined as u32, at_once, ..problem };
+    let plan = Plan::fit(group, free / u64::from(at_once)).ok()?;
+    let bytes = if problem.scalars_resident { 0 } else { 32 * plan.chunk.min(problem.points) * joined };
+    Some(plan.cost() * vectors / joined as u64 + UPLOADED_BYTE * bytes as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::problem;
+    use super::*;
+
+    /// Returns the problem of alike `vectors`, with scalars and bases on an H200.
+    fn alike(vectors: u32, points: usize, affine_bytes: u64) -> PlanInput {
+        PlanInput { affine_bytes, vectors, joined: vectors, ..problem(points, true) }
+    }
+
+    #[test]
+    fn fewer_are_joined_the_more_points_there_are() {
+        for affine_bytes in [64, 96, 192] {
+            let joined = |log_n: u32| best_batch_size(alike(6, 1 << log_n, affine_bytes), 6, 1 << 37);
+            let counts: Vec<usize> = (10..=26).step_by(2).map(joined).collect();
+            assert_eq!((counts[0], counts.iter().min()), (6, counts.last()), "{counts:?}");
+        }
+        assert_eq!(best_batch_size(alike(100, 1 << 14, 96), 100, 1 << 37), 15, "seven groups of 15 at most");
+    }
+
+    /// Checks the gain of a batch of six, by the model, over three single vectors at a time.
+    #[test]
+    fn batches_of_six_gain() {
+        for (log_n, least) in [(14, 150), (16, 130), (18, 110), (20, 103)] {
+            let time = |joined| time(alike(6, 1 << log_n, 96), joined, 6, 1 << 37).expect("fits");
+            let best = time(best_batch_size(alike(6, 1 << log_n, 96), 6, 1 << 37));
+            assert!(time(1) * 100 > best * least, "2^{log_n}: {} ps for {}", best, time(1));
+        }
+    }
+
+    /// Checks that the first group has fewer vectors if scalars come from the host, since nothing hides their upload.
+    #[test]
+    fn uploads_make_groups_smaller() {
+        let on_host = |points| PlanInput { scalars_resident: false, ..alike(8, points, 96) };
+        let counts = [alike(8, 1 << 20, 96), on_host(1 << 20)].map(|problem| best_batch_size(problem, 8, 1 << 37));
+        assert!(counts[1] < counts[0], "{counts:?}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_not_joined() {
+        let all = alike(6, 1 << 18, 96);
+        let requested = Plan::fit(PlanInput { vectors: 2, joined: 2, at_once: 2, ..all }, 0).expect_err("nothing fits");
+        assert!(time(all, 2, 6, 2 * requested).is_some() && time(all, 2, 6, requested).is_none());
+        assert_eq!(best_batch_size(all, 6, requested), 1);
+        assert!(time(all, 6, 6, 1 << 20).is_none());
+    }
+}

@@ -1,0 +1,83 @@
+//! Estimates the time and the memory of a plan.
+
+use std::time::Duration;
+
+use super::cost_constants::{Costs, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCATTER, SKIPPED_DIGIT, UNITS};
+use super::passes::{AFFINE_GROUPS, MAX_PIECE, Passes};
+use super::plan::Plan;
+use crate::msm::options::MAX_WINDOW;
+
+/// Affine additions of a matrix that groups share evenly before they start, for each compute unit. Of further ones, the
+/// last go to whichever group is ready first.
+const FIXED_SHARES: u64 = 1 << 17;
+/// Inversions of all groups that take as long as a round with hardly any pairs.
+const INVERSIONS: u64 = 3;
+/// Cost of a later chunk's visit of a bucket, in percent of an addition.
+const VISIT: u64 = 67;
+
+impl Plan {
+    /// Returns the time of all chunks together by the model, in ps, for all vectors that are joined.
+    pub fn cost(&self) -> u64 {
+        let vectors = u64::from(self.joined());
+        let points = self.problem.points as u64;
+        let Passes { chunks, matrices, waits, again } = self.passes();
+        let others = self.sets - self.own_sets();
+        let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
+        let halves = u64::from(self.glv_rows());
+        let entries = halves * vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
+        let left = entries >> self.levels;
+        // The rest of each chunk's row is rounded up. A bucket's first addition is free, but every later chunk visits
+        // the bucket.
+        let rounded = if self.levels == 0 { 0 } else { chunks * halves * rows / 2 };
+        let xyzz = (left + rounded + rows + (chunks - 1) * rows * VISIT / 100).saturating_sub(2 * rows.min(left));
+        // With GLV, the chains of rows in narrow windows, of both halves, are so long that kernels wait for them.
+        let row = if self.glv { self.mean_row() } else { entries / (chunks * rows).max(1) };
+        let mean = row >> self.levels;
+        let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
+        let costs = Costs::of(self.problem.affine_bytes);
+        let additions = (entries - left).saturating_sub(rounded - rounded / chunks);
+        let taken = additions.saturating_sub(matrices * FIXED_SHARES * UNITS);
+        let lambda = (halves - 1) * costs.xyzz / ENDO_COST_DIV;
+        let uneven =
+            100 + costs.tail_effect_percent(chunks * rows / matrices.max(1), self.problem.compute_units.into());
+        let scattered = if self.glv && self.sorted_bits() == MAX_WINDOW { GLV_SCATTER } else { 0 };
+        let kernels = costs.affine * additions - costs.taken * taken
+            + waits
+            + (costs.xyzz + lambda) * xyzz * uneven / 100
+            + costs.tail * longest * matrices
+            + costs.round * (entries - left)
+                / (INVERSIONS * u64::from(AFFINE_GROUPS) * UNITS * u64::from(self.affine_tile))
+            + (ENTRY + scattered) * entries
+            + DIGITS * vectors * again
+            + SKIPPED_DIGIT * vectors * points * u64::from(others)
+            + costs.row * halves * rows;
+        // Vectors that are not joined run their kernels one after the other.
+        let times = u64::from(self.problem.vectors / self.problem.joined).max(1);
+        self.overlapped_time(times * kernels) / times + self.reduction() + costs.bit * self.bits_alone()
+    }
+
+    /// Returns the bits of all windows if no other vector's kernels overlap the vector's last step on the host, else 0.
+    fn bits_alone(&self) -> u64 {
+        let alone = self.problem.vectors == 1 && self.problem.at_once == 1;
+        if alone { self.first_bit(self.windows).into() } else { 0 }
+    }
+
+    /// Returns the time of a chunk of `points` points by the model, for all vectors that are joined.
+    pub fn time(&self, points: usize) -> Duration {
+        let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
+        Duration::from_nanos((all / 1000) as u64)
+    }
+
+    /// Returns the bytes that the plan needs on the device beside resident bases.
+    pub fn bytes(&self) -> u64 {
+        let affine = self.problem.affine_bytes;
+        // Two chunks are on the device at once.
+        let slots = if self.chunk < self.problem.points { 2 } else { 1 };
+        let vectors = u64::from(self.problem.vectors);
+        let inputs = slots * self.problem.input_bytes(self.chunk);
+        let buckets = u64::from(self.rows());
+        let sums = u64::from(self.joined() * (2 * self.own_sets() * self.segments() + self.sums() * self.parts()));
+        let scratch = self.buffer_sizes().bytes() + 2 * affine * sums + (1 << 20);
+        inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
+    }
+}

@@ -1,0 +1,104 @@
+//! Spreads a multiplication over devices: by pieces of points, and within a piece by groups of windows.
+//!
+//! A device sums few points less efficiently: rows are shorter, and there are as many buckets to reduce. With half of
+//! the windows of twice the points, a device has longer rows and half as many buckets.
+
+use std::ops::Range;
+
+/// Minimum points per device, 2^15: with fewer, a further device costs more than it gains.
+const MIN_SHARE: usize = 1 << 15;
+
+/// Holds windows that devices agreed on, and the sets of them that one device computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WindowGroup {
+    /// Bits of the widest windows, and whether as many windows as possible have one less.
+    pub(super) widths: (u32, bool),
+    pub(super) from: u32,
+    pub(super) to: u32,
+    /// The number of groups.
+    pub(super) of: u32,
+}
+
+impl WindowGroup {
+    pub fn sets(&self) -> Range<u32> {
+        self.from..self.to
+    }
+}
+
+/// Selects the windows that a device computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WindowAssignment {
+    /// The most expensive group, if there are this many groups of equal cost. One group has all windows.
+    WindowGroup(u32),
+    /// A group that devices agreed on, since all must cut scalars alike.
+    Agreed(WindowGroup),
+}
+
+impl WindowAssignment {
+    /// Returns the number of groups.
+    pub fn groups(&self) -> u32 {
+        match self {
+            Self::WindowGroup(groups) => *groups,
+            Self::Agreed(group) => group.of,
+        }
+    }
+
+    /// Returns the windows' widths, once devices agreed on them.
+    pub fn widths(&self) -> Option<(u32, bool)> {
+        match self {
+            Self::WindowGroup(_) => None,
+            Self::Agreed(group) => Some(group.widths),
+        }
+    }
+}
+
+/// Describes the device mesh: consecutive pieces of the points, each held by `groups` devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DeviceMesh {
+    /// Number of devices in use.
+    pub devices: usize,
+    pub groups: usize,
+    /// Points for each device: a piece has `groups` times as many.
+    unit: usize,
+}
+
+impl DeviceMesh {
+    /// Returns the mesh with a piece of the points for each device.
+    pub fn by_points(points: usize, devices: usize) -> Self {
+        Self::new(points, devices, 1)
+    }
+
+    /// Returns the mesh with pieces for `groups` devices each, as far as `devices` suffice.
+    pub fn new(points: usize, devices: usize, groups: usize) -> Self {
+        let groups = groups.clamp(1, devices.max(1));
+        let used = points.div_ceil(MIN_SHARE).clamp(1, devices.max(1));
+        let devices = used.div_ceil(groups).min(devices.max(1) / groups) * groups;
+        Self { devices, groups, unit: points.div_ceil(devices).max(1) }
+    }
+
+    /// Returns the mesh of `points` points on one device.
+    pub fn single_device(points: usize) -> Self {
+        Self { devices: 1, groups: 1, unit: points.max(1) }
+    }
+
+    /// Returns this mesh with smaller pieces, for `groups` devices each.
+    pub fn with_groups(self, groups: usize) -> Self {
+        Self { groups, ..self }
+    }
+
+    /// Returns the number of points of a piece.
+    pub fn piece(&self) -> usize {
+        self.groups * self.unit
+    }
+
+    /// Returns the range of the `points` points that `device` holds.
+    pub fn held(&self, device: usize, points: usize) -> Range<usize> {
+        let start = device / self.groups * self.piece();
+        start.min(points)..points.min(start + self.piece())
+    }
+
+    /// Returns whether devices that hold pieces of both meshes find scalars and bases that belong together.
+    pub fn matches(&self, other: &Self) -> bool {
+        (self.devices, self.unit) == (other.devices, other.unit)
+    }
+}

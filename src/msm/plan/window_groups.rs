@@ -1,0 +1,132 @@
+//! Groups of windows: a device's share of a vector.
+
+use std::ops::Range;
+
+use super::cost_constants::{Costs, ENTRY};
+use super::passes::MAX_BINS;
+use super::plan::Plan;
+
+/// Maximum entries of a band if memory allows: every band reads all scalars, and every round waits for inversions.
+const BAND_ENTRIES: u64 = 1 << 28;
+
+/// Parts of a set: positions of groups count `1/WHOLE` of a set.
+pub(super) const FIXED_ONE: u32 = 1 << 16;
+/// Minimum parts of a group within a set: fewer are not worth buckets of their own.
+const MIN_GROUP_PART: u32 = FIXED_ONE / 32;
+
+impl Plan {
+    /// Returns the plan for `sets`, with a band and segments for these. If the range starts or ends within a set, the
+    /// plan has a part of that set's points.
+    pub(super) fn restrict_to(self, sets: Range<u32>) -> Self {
+        let points = self.problem.points;
+        let part = |position: u32| (points as u64 * u64::from(position % FIXED_ONE) / u64::from(FIXED_ONE)) as usize;
+        let (skip, until) =
+            (part(sets.start), if sets.end.is_multiple_of(FIXED_ONE) { points } else { part(sets.end) });
+        let (first_set, end_set) = (sets.start / FIXED_ONE, sets.end.div_ceil(FIXED_ONE));
+        let plan = Self { first_set, end_set, skip, until, ..self };
+        let rows = u64::from(plan.glv_rows() * plan.buckets(0));
+        let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies() * plan.joined());
+        let most = (MAX_BINS / (rows >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
+        let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
+        Self { band, ..plan }.with_segments()
+    }
+
+    /// Returns the plan for all sets, whichever the device computes.
+    pub fn unrestricted(self) -> Self {
+        self.restrict_to(0..self.sets * FIXED_ONE)
+    }
+
+    /// Divides the sets into `count` consecutive groups of equal cost. Positions count parts of a set: if one is within
+    /// a set, the groups on both sides share its points.
+    pub fn groups(&self, count: u32) -> Vec<Range<u32>> {
+        let bound = |group| self.position(group, count);
+        (0..count).map(|group| bound(group)..bound(group + 1)).collect()
+    }
+
+    /// Returns the position that `part`/`of` of the cost precedes; never just beside a set's start.
+    fn position(&self, part: u32, of: u32) -> u32 {
+        let wanted = (u128::from(self.cost_before(self.sets)) * u128::from(part) / u128::from(of)) as u64;
+        let next = (0..self.sets).find(|set| self.cost_before(set + 1) > wanted);
+        let Some(set) = next else { return self.sets * FIXED_ONE };
+        let (start, end) = (self.cost_before(set), self.cost_before(set + 1));
+        let within = (u128::from(wanted - start) * u128::from(FIXED_ONE) / u128::from(end - start)) as u32;
+        match within {
+            0..MIN_GROUP_PART => set * FIXED_ONE,
+            _ if within > FIXED_ONE - MIN_GROUP_PART => (set + 1) * FIXED_ONE,
+            _ => set * FIXED_ONE + within,
+        }
+    }
+
+    pub(super) fn most_expensive_group(&self, count: u32) -> Range<u32> {
+        if count == 1 {
+            return 0..self.sets * FIXED_ONE;
+        }
+        let cost = |sets: &Range<u32>| self.restrict_to(sets.clone()).cost();
+        self.groups(count).into_iter().max_by_key(cost).unwrap_or(0..self.sets * FIXED_ONE)
+    }
+
+    /// Returns the cost by the model of the entries and buckets of the sets before `set`.
+    fn cost_before(&self, set: u32) -> u64 {
+        let costs = Costs::of(self.problem.affine_bytes);
+        let points = self.problem.points as u64;
+        let left = points >> self.levels;
+        let window = costs.affine * (points - left) + costs.xyzz * left + ENTRY * points;
+        window * u64::from(set) + costs.bucket() * u64::from(self.first_row(set))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::in_groups;
+    use super::*;
+
+    /// Checks that every set covers every point once.
+    #[test]
+    fn groups_cover_all_windows_once() {
+        for (count, plan) in in_groups() {
+            let groups = plan.groups(count);
+            assert!(groups.contains(&plan.most_expensive_group(count)) && groups.len() == count as usize);
+            let parts: Vec<_> = groups.into_iter().map(|sets| plan.restrict_to(sets)).collect();
+            assert_eq!((parts[0].first_set, parts[parts.len() - 1].end_set), (0, plan.sets), "{plan:?}");
+            for (set, chunk) in (0..plan.sets).flat_map(|set| plan.chunks().map(move |chunk| (set, chunk))) {
+                let doing = parts.iter().filter(|part| (part.first_set..part.end_set).contains(&set));
+                let done: Vec<_> = doing.map(|part| part.points_of(set, &chunk)).collect();
+                let (starts, ends) = (done.iter().map(|range| range.start), done.iter().map(|range| range.end));
+                let starts = starts.chain([chunk.len() as u32]);
+                assert!(starts.eq([0].into_iter().chain(ends)), "set {set}, {chunk:?}: {done:?} of {plan:?}");
+            }
+        }
+    }
+
+    /// Checks that by the model groups cost the same, but for buckets of shared sets and a device's minimum costs.
+    #[test]
+    fn groups_cost_about_the_same() {
+        for (count, plan) in in_groups().filter(|(_, plan)| plan.problem.points >= 1 << 20) {
+            let plan = Plan { levels: 0, ..plan };
+            let costs: Vec<_> = plan.groups(count).into_iter().map(|sets| plan.restrict_to(sets).cost()).collect();
+            let (least, most) = (*costs.iter().min().expect("one"), *costs.iter().max().expect("one"));
+            assert!(most - least <= most / 8, "{costs:?} of {plan:?}");
+        }
+    }
+
+    /// Checks that a device's buckets and bands are those of its sets, and that its sums have the weights of these.
+    #[test]
+    fn a_group_is_a_part_of_the_whole() {
+        for (count, plan) in in_groups() {
+            for part in plan.groups(count).into_iter().map(|sets| plan.restrict_to(sets)) {
+                let sets = part.first_set..part.end_set;
+                assert_eq!((part.first_bucket(sets.start), part.first_bucket(sets.end)), (0, part.rows()));
+                assert_eq!(part.rows(), sets.clone().map(|set| part.buckets(set)).sum::<u32>(), "{part:?}");
+                assert!(part.bands(part.chunk).flat_map(|band| band.from..band.to).eq(sets), "{part:?}");
+                let room = part.buffer_sizes();
+                assert!(
+                    part.bands(part.chunk).all(|band| u64::from(part.cut(part.chunk, band).rows) <= room.rows),
+                    "{part:?}"
+                );
+                let weights: Vec<_> = (0..part.sums()).map(|sum| part.weight(sum)).collect();
+                let bits = part.first_bit(part.first_set)..part.first_bit(part.end_set);
+                assert!(weights.iter().all(|weight| bits.contains(weight)), "{weights:?} of {part:?}");
+            }
+        }
+    }
+}

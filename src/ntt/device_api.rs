@@ -1,0 +1,172 @@
+//! Queues transforms of vectors on a device, and the operations of provers between them.
+
+use super::VectorLayout;
+use super::device_transform::DeviceTransform;
+use super::domain::{Direction, NttDomain};
+use super::pointwise::{inverse_of_vanishing, multiply_by_powers, pointwise, scale_periodically};
+use super::transform::Transform;
+use crate::backend::Stream;
+use crate::field::{DeviceVector, NttField};
+use crate::{Error, Result};
+
+fn pointwise_of_two<F: NttField>(
+    stream: &mut Stream,
+    kernel: &str,
+    values: &DeviceVector<F>,
+    other: &DeviceVector<F>,
+) -> Result<()> {
+    values.write_on(stream)?;
+    other.read_on(stream)?;
+    pointwise(stream, kernel, values, (other.buffer(), other.len()))
+}
+
+impl<F: NttField> Transform<F> {
+    /// Queues the transform, in place, of the first `2^log_n` elements of `values`, by any root of unity. Nothing
+    /// leaves the device, and nothing is waited for but, at its first use, a table.
+    ///
+    /// # Errors
+    /// Fails if ω is no primitive `2^log_n`-th root of unity, `values` is shorter or on another device, or the device
+    /// has too little memory. Fails if the device fails; `values` is then undefined.
+    pub fn enqueue(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<()> {
+        values.write_on(stream)?;
+        let n = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
+        self.check(n)?;
+        if values.len() < n {
+            return Err(Error::invalid("ntt", "length on the device", format!("at least {n}"), values.len()));
+        }
+        let queue = DeviceTransform::new(stream, self, VectorLayout { vectors: 1, stride: n as u64 }, 0)?;
+        let other = queue.scratch_like(stream, values.buffer())?;
+        queue.queue(stream, values.buffer(), other.as_ref())
+    }
+}
+
+/// Queues transforms and the operations between them on a stream. Nothing leaves the device, and nothing is waited for.
+/// The stream must have waited for writes of other streams ([`Stream::wait_for`]).
+impl<F: NttField> NttDomain<F> {
+    /// Queues the transforms, in place, of the consecutive vectors of `2^log_n` elements in `values`.
+    ///
+    /// # Errors
+    /// Fails if there is no whole number of vectors, `values` is on another device, or the device has too little memory
+    /// or fails; `values` is then undefined.
+    pub fn enqueue(&self, direction: Direction, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
+        let layout = self.contiguous_layout(values)?;
+        self.enqueue_strided(direction, stream, values, layout)
+    }
+
+    /// Queues the transforms, in place, of vectors that start every `stride` elements. Elements between them stay
+    /// unchanged.
+    ///
+    /// # Errors
+    /// Fails if vectors overlap or end outside, `values` is on another device, or the device has too little memory or
+    /// fails; `values` is then undefined.
+    pub fn enqueue_strided(
+        &self,
+        direction: Direction,
+        stream: &mut Stream,
+        values: &mut DeviceVector<F>,
+        layout: VectorLayout,
+    ) -> Result<()> {
+        values.write_on(stream)?;
+        self.check_layout(values, layout)?;
+        if layout.vectors == 0 {
+            return Ok(());
+        }
+        let queue = DeviceTransform::new(stream, &self.transform(direction), layout, self.max_radix_log())?;
+        let other = queue.scratch_like(stream, values.buffer())?;
+        queue.queue(stream, values.buffer(), other.as_ref())
+    }
+
+    /// Returns the layout of the consecutive vectors in `values`.
+    pub(super) fn contiguous_layout(&self, values: &DeviceVector<F>) -> Result<VectorLayout> {
+        let n = 1usize << self.log_n();
+        if !values.len().is_multiple_of(n) {
+            return Err(Error::invalid("ntt", "length on the device", format!("a multiple of {n}"), values.len()));
+        }
+        let vectors = u32::try_from(values.len() / n)
+            .map_err(|_| Error::invalid("ntt", "number of vectors", "below 2^32", values.len() / n))?;
+        Ok(VectorLayout { vectors, stride: n as u64 })
+    }
+
+    fn check_layout(&self, values: &DeviceVector<F>, VectorLayout { vectors, stride }: VectorLayout) -> Result<()> {
+        let n = 1u64 << self.log_n();
+        if vectors > 1 && stride < n {
+            return Err(Error::invalid("ntt", "stride", format!("at least {n}"), stride));
+        }
+        let before = u64::from(vectors).saturating_sub(1).checked_mul(stride);
+        let end = before.and_then(|before| before.checked_add(if vectors == 0 { 0 } else { n }));
+        match end {
+            Some(end) if end <= values.len() as u64 => Ok(()),
+            _ => {
+                let actual = format!("{vectors} vectors of {n} every {stride} elements");
+                Err(Error::invalid("ntt", "layout", format!("within {} elements", values.len()), actual))
+            }
+        }
+    }
+
+    /// Multiplies element by element; `other` is as long, or a power of two and repeats.
+    ///
+    /// # Errors
+    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
+    pub fn multiply_pointwise(
+        &self,
+        stream: &mut Stream,
+        values: &mut DeviceVector<F>,
+        other: &DeviceVector<F>,
+    ) -> Result<()> {
+        pointwise_of_two(stream, "ntt_multiply", values, other)
+    }
+
+    /// Adds element by element; `other` is as long, or a power of two and repeats.
+    ///
+    /// # Errors
+    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
+    pub fn add_pointwise(
+        &self,
+        stream: &mut Stream,
+        values: &mut DeviceVector<F>,
+        other: &DeviceVector<F>,
+    ) -> Result<()> {
+        pointwise_of_two(stream, "ntt_add", values, other)
+    }
+
+    /// Subtracts element by element; `other` is as long, or a power of two and repeats.
+    ///
+    /// # Errors
+    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
+    pub fn subtract_pointwise(
+        &self,
+        stream: &mut Stream,
+        values: &mut DeviceVector<F>,
+        other: &DeviceVector<F>,
+    ) -> Result<()> {
+        pointwise_of_two(stream, "ntt_subtract", values, other)
+    }
+
+    /// Multiplies all elements by `factor`.
+    ///
+    /// # Errors
+    /// Fails if the vector is on another device, or if the device fails.
+    pub fn scale(&self, stream: &mut Stream, values: &mut DeviceVector<F>, factor: F) -> Result<()> {
+        scale_periodically(stream, values, &[factor])
+    }
+
+    /// Multiplies element i of each vector of `2^log_n` elements by base^i.
+    ///
+    /// # Errors
+    /// Fails if there is no whole number of vectors, the vector is on another device, or the device fails.
+    pub fn scale_by_powers(&self, stream: &mut Stream, values: &mut DeviceVector<F>, base: F) -> Result<()> {
+        values.write_on(stream)?;
+        let layout = self.contiguous_layout(values)?;
+        multiply_by_powers(stream, (values.buffer(), layout, self.log_n()), (base, self.log_n()), (1, 0))
+    }
+
+    /// Divides values on the coset, in any order, by those of the polynomial x^n − 1 that is 0 on the subgroup: all of
+    /// them are g^n − 1.
+    ///
+    /// # Errors
+    /// Fails if the coset is the subgroup itself, the vector is on another device, or the device fails.
+    pub fn divide_by_vanishing_on_coset(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
+        let power = (0..self.log_n()).fold(self.coset(), |power, _| power.square());
+        self.scale(stream, values, inverse_of_vanishing(power)?)
+    }
+}

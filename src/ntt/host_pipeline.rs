@@ -1,0 +1,161 @@
+//! Transforms vectors in host memory on one device, in two lanes that take turns, so that copies in both directions and
+//! kernels overlap.
+
+use std::sync::Arc;
+
+use super::device_transform::DeviceTransform;
+use super::passes::VectorLayout;
+use super::rollback::{DeviceOutcome, RollbackGuard, Transformed};
+use super::{Transform, out_of_core};
+use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, Traffic, check_abort};
+use crate::fan_out::fan_out;
+use crate::field::{NttField, as_bytes};
+use crate::{Error, Result};
+
+/// Vectors in flight: one is uploaded while the other is downloaded.
+const LANES: usize = 2;
+
+/// Maximum size of a vector that is only written once all of its result has been fetched, if others are in flight
+/// meanwhile.
+const SMALL_BYTES: usize = 8 << 20;
+/// Maximum size of such a vector if it is alone.
+const SMALL_BYTES_ALONE: usize = 32 << 20;
+
+/// Holds a vector and its transform.
+type Job<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
+
+/// Transforms vectors on one device. If memory is short, one vector waits for the others; one that does not fit alone
+/// is streamed.
+pub(super) fn transform_on<'a, F: NttField>(
+    device: &Arc<Device>,
+    values: &'a mut [&mut [F]],
+    transforms: &[Transform<F>],
+    stop: Abort<'_>,
+) -> Result<DeviceOutcome<'a, F>> {
+    let mut jobs: [Vec<Job<'a, '_, F>>; LANES] = Default::default();
+    for (number, (slice, transform)) in values.iter_mut().zip(transforms).enumerate() {
+        jobs[number % LANES].push((&mut **slice, transform));
+    }
+    let small = if transforms.len() == 1 { SMALL_BYTES_ALONE } else { SMALL_BYTES };
+    let lanes = jobs.into_iter().filter(|jobs| !jobs.is_empty());
+    let lanes = fan_out("ntt", lanes, |jobs| PipelineLane::new(device, small)?.run(jobs, stop));
+    let mut whole = DeviceOutcome { done: Vec::new(), traffic: Traffic::default() };
+    let mut left = Vec::new();
+    for lane in lanes {
+        let (part, no_room) = lane?;
+        whole.add(part);
+        left.extend(no_room);
+    }
+    for job in left {
+        let (part, no_room) = PipelineLane::new(device, small)?.run(vec![job], stop)?;
+        whole.add(part);
+        no_room.into_iter().try_for_each(|job| whole.stream_through(device, job, stop))?;
+    }
+    Ok(whole)
+}
+
+impl<'a, F: NttField> DeviceOutcome<'a, F> {
+    fn add(&mut self, other: Self) {
+        self.done.extend(other.done);
+        self.traffic = self.traffic + other.traffic;
+    }
+
+    fn stream_through(&mut self, device: &Arc<Device>, job: Job<'a, '_, F>, stop: Abort<'_>) -> Result<()> {
+        let (slice, transform) = job;
+        let (result, traffic) = out_of_core::transform(device, slice, transform, stop)?;
+        self.traffic = self.traffic + traffic;
+        self.done.push(Transformed::Beside(slice, result));
+        Ok(())
+    }
+}
+
+/// Holds a lane's results, and the vectors that there was no memory for.
+type Ran<'a, 'b, F> = (DeviceOutcome<'a, F>, Vec<Job<'a, 'b, F>>);
+
+/// Uploads, transforms and downloads one vector at a time.
+struct PipelineLane {
+    stream: Stream,
+    /// Maximum bytes of a vector that is only written once all of its result has been fetched.
+    small: usize,
+}
+
+/// Holds a vector's memory on the device, and memory of its size on the host.
+struct LaneBuffers {
+    queue: DeviceTransform,
+    data: Buffer,
+    other: Option<Buffer>,
+    host: PinnedBuffer,
+}
+
+impl LaneBuffers {
+    fn launch(&self, stream: &mut Stream) -> Result<()> {
+        stream.begin_timing()?;
+        self.queue.queue(stream, &self.data, self.other.as_ref())?;
+        stream.end_timing()
+    }
+}
+
+impl PipelineLane {
+    fn new(device: &Arc<Device>, small: usize) -> Result<Self> {
+        Ok(Self { stream: device.stream()?, small })
+    }
+
+    /// Transforms all vectors, and returns those that there was no memory for.
+    fn run<'a, 'b, F: NttField>(mut self, jobs: Vec<Job<'a, 'b, F>>, stop: Abort<'_>) -> Result<Ran<'a, 'b, F>> {
+        let (mut done, mut no_room) = (Vec::new(), Vec::new());
+        for (slice, transform) in jobs {
+            check_abort(stop)?;
+            match self.lane_buffers(slice, transform) {
+                Ok(room) if size_of_val(slice) <= self.small => done.push(self.transform_whole(slice, room, stop)?),
+                Ok(room) => done.push(self.transform_chunked(slice, room, stop)?),
+                Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((DeviceOutcome { done, traffic: self.stream.traffic() }, no_room))
+    }
+
+    fn lane_buffers<F: NttField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<LaneBuffers> {
+        let stream = &mut self.stream;
+        let layout = VectorLayout { vectors: 1, stride: slice.len() as u64 };
+        let bytes = size_of_val(slice);
+        let queue = DeviceTransform::new(stream, transform, layout, 0)?;
+        let data = stream.allocate(bytes)?.secret();
+        let other = queue.scratch_like(stream, &data)?;
+        Ok(LaneBuffers { queue, data, other, host: stream.host_buffer(bytes)? })
+    }
+
+    /// Transforms a vector. The slice stays unchanged until its result is there, so no copy of it is needed.
+    fn transform_whole<'a, F: NttField>(
+        &mut self,
+        slice: &'a mut [F],
+        mut room: LaneBuffers,
+        stop: Abort<'_>,
+    ) -> Result<Transformed<'a, F>> {
+        let stream = &mut self.stream;
+        stream.upload(&room.data, as_bytes(slice))?;
+        room.launch(stream)?;
+        stream.copy_to_pinned(&mut room.host, &room.data)?;
+        stream.zeroize_staging();
+        stream.synchronize(stop)?;
+        Ok(Transformed::Fetched(slice, room.host))
+    }
+
+    /// Transforms a vector. The slice receives fetched parts while the rest is in flight.
+    fn transform_chunked<'a, F: NttField>(
+        &mut self,
+        slice: &'a mut [F],
+        mut room: LaneBuffers,
+        stop: Abort<'_>,
+    ) -> Result<Transformed<'a, F>> {
+        let stream = &mut self.stream;
+        stream.upload_and_retain(&room.data, &mut room.host, as_bytes(slice), stop)?;
+        room.launch(stream)?;
+        if stop.is_some() {
+            stream.synchronize(stop)?;
+        }
+        let vector = RollbackGuard::fetch(stream, &room.data, (slice, room.host), stop)?;
+        stream.synchronize(None)?;
+        Ok(Transformed::InPlace(vector))
+    }
+}

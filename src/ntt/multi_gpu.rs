@@ -1,0 +1,217 @@
+//! Runs one transform over several devices at once, which read each other's memory.
+
+use std::marker::PhantomData;
+use std::time::{Duration, Instant};
+
+use super::domain::{Direction, NttDomain};
+use super::multi_gpu_plan::{PeerPasses, PeerPlan, Step};
+use super::plan::MAX_RADIX_LOG;
+use crate::backend::{Abort, Device, Event, PeerMemory, Stream, Traffic, catch_hook_panic};
+use crate::fan_out::fan_out;
+use crate::field::{NttField, as_bytes, as_bytes_mut};
+use crate::report::OpScope;
+use crate::{Error, Report, Result};
+
+/// A vector of `2^log_n` elements in the memory of several devices, an equal part on each, in an order of its own. It
+/// has a stream on each device, on which its transforms are queued. It is cleared when dropped.
+///
+/// It takes twice its size, since transforms go from one memory to another: 2/D of it on each of D devices.
+#[derive(Debug)]
+pub struct ShardedVector<F> {
+    // Dropped first, because that waits for queued work.
+    streams: Vec<Stream>,
+    memory: PeerMemory,
+    other: PeerMemory,
+    plan: PeerPlan,
+    elements: PhantomData<F>,
+}
+
+impl<F: NttField> ShardedVector<F> {
+    fn new(streams: Vec<Stream>, plan: PeerPlan) -> Result<Self> {
+        let part_bytes = size_of::<F>() << plan.part_log();
+        let memory = PeerMemory::new(&streams, part_bytes)?;
+        let other = PeerMemory::new(&streams, part_bytes)?;
+        Ok(Self { streams, memory, other, plan, elements: PhantomData })
+    }
+
+    /// Returns the number of elements.
+    #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
+        1 << self.plan.log_n()
+    }
+
+    /// Copies elements in natural order to the devices, each part over its device's own link. Returns once they have
+    /// been read.
+    ///
+    /// # Errors
+    /// Fails if `from` has another length. Fails if a device fails; the vector is then undefined.
+    pub fn upload(&mut self, from: &[F]) -> Result<()> {
+        self.check_length(from.len())?;
+        let (plan, memory) = (&self.plan, &self.memory);
+        let each = fan_out("upload to peers", self.streams.iter_mut().enumerate(), |(owner, stream)| {
+            for (run, at) in plan.runs(owner).zip(offsets::<F>(plan, owner)) {
+                stream.upload_to_peers(memory, at, as_bytes(&from[run]))?;
+            }
+            stream.zeroize_staging();
+            Ok(())
+        });
+        each.into_iter().collect()
+    }
+
+    /// Copies the elements to the host in natural order, after queued work.
+    ///
+    /// # Errors
+    /// Fails if `to` has another length. Fails if a device fails; `to` may then be partly written.
+    pub fn download(&mut self, to: &mut [F]) -> Result<()> {
+        self.check_length(to.len())?;
+        let (plan, memory) = (&self.plan, &self.memory);
+        let mut pieces: Vec<Vec<(&mut [u8], usize)>> = (0..plan.owners()).map(|_| Vec::new()).collect();
+        let mut at: Vec<_> = (0..plan.owners()).map(|owner| offsets::<F>(plan, owner)).collect();
+        let run = plan.runs(0).next().map_or(1, |run| run.len());
+        for (number, run) in to.chunks_mut(run).enumerate() {
+            let owner = number % plan.owners();
+            // SAFETY: kernels leave reduced elements in Montgomery form.
+            pieces[owner].extend(at[owner].next().map(|at| (unsafe { as_bytes_mut(run) }, at)));
+        }
+        let each = fan_out("download from peers", self.streams.iter_mut().zip(pieces), |(stream, pieces)| {
+            stream.download_from_peers(memory, pieces)?;
+            stream.zeroize_staging();
+            Ok(())
+        });
+        each.into_iter().collect()
+    }
+
+    /// Waits for all queued work, and polls `abort` meanwhile.
+    ///
+    /// # Errors
+    /// Returns [`Error::Aborted`] if the hook aborts. Fails if a device fails.
+    pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
+        let waited: Vec<_> = self.streams.iter_mut().map(|stream| stream.synchronize(abort)).collect();
+        waited.into_iter().collect()
+    }
+
+    /// Returns the traffic and kernel times of its streams so far.
+    pub fn traffic(&self) -> Traffic {
+        self.streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic())
+    }
+
+    fn check_length(&self, actual: usize) -> Result<()> {
+        if actual == self.len() {
+            return Ok(());
+        }
+        Err(Error::invalid("PeerVector", "length of the slice", self.len(), actual))
+    }
+
+    /// Queues a pass on all devices.
+    fn queue(&mut self, passes: &[PeerPasses], step: &Step) -> Result<()> {
+        let shares = self.streams.iter_mut().zip(passes).enumerate();
+        for (owner, (stream, passes)) in shares {
+            passes.queue(stream, step, [&self.memory, &self.other], owner)?;
+        }
+        if step.moves {
+            std::mem::swap(&mut self.memory, &mut self.other);
+        }
+        Ok(())
+    }
+
+    /// Makes work queued from now on wait for all work queued on every device.
+    fn barrier(&mut self) -> Result<()> {
+        let marks = self.streams.iter().map(Stream::record_event).collect::<Result<Vec<Event>>>()?;
+        for (number, stream) in self.streams.iter_mut().enumerate() {
+            let others = marks.iter().enumerate().filter(|(other, _)| *other != number);
+            others.map(|(_, mark)| mark).try_for_each(|mark| stream.wait_event(mark))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the byte offsets of an owner's runs in the memory.
+fn offsets<F: NttField>(plan: &PeerPlan, owner: usize) -> impl Iterator<Item = usize> + use<F> {
+    let start = owner << plan.part_log();
+    let run = plan.runs(owner).next().map_or(1, |run| run.len());
+    (0..).map(move |number| (start + number * run) * size_of::<F>())
+}
+
+/// Runs one transform over all of the accelerator's devices at once. Their number is a power of two, and they access
+/// each other's memory (CUDA, best through NVLink). They take vectors of at least 2^17 in natural order. A device may
+/// be named several times. Other devices or vectors give an error, never a fallback: [`NttDomain::run`] spreads several
+/// vectors over any devices.
+impl<F: NttField> NttDomain<F> {
+    /// Allocates a vector of this domain on all devices, with undefined contents.
+    ///
+    /// # Errors
+    /// Fails if:
+    /// - there are no devices, their number is no power of two, or they are too many for the size,
+    /// - they cannot access each other's memory,
+    /// - the domain is too small, or
+    /// - a device has too little memory or fails.
+    pub fn peer_vector(&self) -> Result<ShardedVector<F>> {
+        let devices = self.accelerator().devices();
+        let radix_log = if self.max_radix_log() == 0 { MAX_RADIX_LOG } else { self.max_radix_log() };
+        let plan = PeerPlan::new(self.log_n(), devices.len(), radix_log)?;
+        let streams = devices.iter().map(Device::stream).collect::<Result<Vec<_>>>()?;
+        ShardedVector::new(streams, plan)
+    }
+
+    /// Queues the transform of a vector, in place. Waits for nothing but tables that are not there yet.
+    ///
+    /// # Errors
+    /// Fails if the vector has another length, an order is not natural, or a device has too little memory or fails; the
+    /// vector is then undefined.
+    pub fn enqueue_on_peers(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<()> {
+        let passes = self.peer_passes(direction, vector)?;
+        for (number, step) in vector.plan.steps().iter().enumerate() {
+            if number > 0 {
+                vector.barrier()?;
+            }
+            vector.queue(&passes, step)?;
+        }
+        Ok(())
+    }
+
+    /// Transforms a vector pass by pass, and returns the time of each by the host's clock, for measurements.
+    ///
+    /// # Errors
+    /// Fails in the cases of [`Self::enqueue_on_peers`].
+    pub fn time_on_peers(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<Vec<Duration>> {
+        let passes = self.peer_passes(direction, vector)?;
+        vector.wait(None)?;
+        let steps = vector.plan.steps();
+        let mut time = |step: &Step| {
+            let start = Instant::now();
+            vector.queue(&passes, step)?;
+            vector.wait(None)?;
+            Ok(start.elapsed())
+        };
+        steps.iter().map(&mut time).collect()
+    }
+
+    /// Transforms a vector in host memory into another. Each device takes its part over its own link.
+    ///
+    /// # Errors
+    /// Fails if a slice is not `2^log_n` long or the hook aborts, and in the cases of [`Self::peer_vector`] and
+    /// [`Self::enqueue_on_peers`]; `to` is then undefined.
+    pub fn run_on_peers(&self, direction: Direction, from: &[F], to: &mut [F], abort: Abort<'_>) -> Result<Report> {
+        let call = OpScope { operation: format!("ntt {} over peers", F::NAME), elements: from.len() };
+        let start = Instant::now();
+        let mut vector = self.peer_vector()?;
+        vector.check_length(to.len())?;
+        vector.upload(from)?;
+        self.enqueue_on_peers(direction, &mut vector)?;
+        catch_hook_panic(abort, |abort| vector.wait(abort))?;
+        vector.download(to)?;
+        let info = vector.streams[0].device().info();
+        let name = format!("{} × {}", vector.plan.owners(), info.name);
+        Ok(call.finish(info.backend, &name, start, vector.traffic(), Vec::new()))
+    }
+
+    /// Finds or makes the tables that each device needs.
+    fn peer_passes(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<Vec<PeerPasses>> {
+        if self.log_n() != vector.plan.log_n() {
+            return Err(Error::invalid("PeerVector", "length", 1u64 << self.log_n(), vector.len()));
+        }
+        let transform = self.transform(direction);
+        let plan = &vector.plan;
+        vector.streams.iter_mut().map(|stream| PeerPasses::new(stream, plan, &transform)).collect()
+    }
+}

@@ -1,0 +1,251 @@
+//! Plans the passes of one transform over several devices: which device computes which tiles, and where elements lie in
+//! between.
+//!
+//! An index is [k1][middle][i]: the digit of the first pass, the digits of the passes between, the digit of the last.
+//! The leading bits of one digit select the device's part that holds an element. Vectors at rest are divided by the
+//! middle digit.
+//!
+//! The first pass works on the first digit, in place, each device in its own part. The second pass reads its input from
+//! all parts and writes by the first digit, which neither it nor a third pass changes. The last pass reads from all
+//! parts again. It writes by the middle digit, since it transposes planes of equal middle digits. So each device reads
+//! (D − 1)/D of its share over the link twice, and writes nothing over it. A pass waits until all devices have done the
+//! pass before.
+
+use std::ops::Range;
+
+use super::passes::flags;
+use super::plan::{ColumnPass, Plan, TILE};
+use super::twiddles::Twiddles;
+use super::{Order, Transform};
+use crate::backend::{Arg, PeerMemory, Stream};
+use crate::field::NttField;
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::kernels::Family;
+use crate::{Error, Result};
+
+/// Minimum log n: shorter vectors have no middle digit, unless passes are made shorter too.
+const MIN_LOG_N: u32 = 17;
+/// Minimum log of a part's elements: a part is at least as large as the driver's unit of memory, 2 MiB.
+const MIN_PART_LOG: u32 = 16;
+
+/// Describes how a vector of `2^log_n` lies on `2^owners_log` devices, and how they transform it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PeerPlan {
+    plan: Plan,
+    owners_log: u32,
+}
+
+/// Describes one pass of all devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Step {
+    /// The columns; none for the last pass.
+    columns: Option<ColumnPass>,
+    /// Positions of the owner's bits in an index, before and after.
+    from_log: u32,
+    to_log: u32,
+    /// Whether it writes to the other memory.
+    pub moves: bool,
+}
+
+impl PeerPlan {
+    /// Plans a transform for `owners` devices, a power of two. Passes have at most 2^max_radix_log points.
+    pub fn new(log_n: u32, owners: usize, max_radix_log: u32) -> Result<Self> {
+        const ERROR_CONTEXT: &str = "ntt over peers";
+        if !owners.is_power_of_two() {
+            return Err(Error::invalid(ERROR_CONTEXT, "number of devices", "a power of two", owners));
+        }
+        let (plan, owners_log) = (Plan::new(log_n, max_radix_log, false)?, owners.trailing_zeros());
+        let middle_log = log_n.saturating_sub(2 * plan.first_log());
+        if plan.radices.len() < 3 || log_n < TILE.log + owners_log {
+            return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at least {MIN_LOG_N}"), log_n));
+        }
+        if owners_log > middle_log.min(plan.first_log()) {
+            let most = 1 << middle_log.min(plan.first_log());
+            return Err(Error::invalid(
+                ERROR_CONTEXT,
+                "number of devices",
+                format!("at most {most} for 2^{log_n}"),
+                owners,
+            ));
+        }
+        Ok(Self { plan, owners_log })
+    }
+
+    /// Returns the binary logarithm of the vector's length.
+    pub fn log_n(&self) -> u32 {
+        self.plan.log_n
+    }
+
+    /// Returns the number of devices.
+    pub fn owners(&self) -> usize {
+        1 << self.owners_log
+    }
+
+    /// Returns the binary logarithm of the elements from one part's start to the next one's.
+    pub fn part_log(&self) -> u32 {
+        (self.plan.log_n - self.owners_log).max(MIN_PART_LOG)
+    }
+
+    /// Returns the position of the owner's bits in an index, for a vector at rest.
+    fn rest_log(&self) -> u32 {
+        self.plan.log_n - self.plan.first_log() - self.owners_log
+    }
+
+    /// Returns the owner's runs of consecutive indices, in their order in its part.
+    pub fn runs(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
+        let (run_log, every_log) = (self.rest_log(), self.rest_log() + self.owners_log);
+        let start = move |run: usize| run << every_log | owner << run_log;
+        (0..1 << self.plan.first_log()).map(move |run| start(run)..start(run) + (1 << run_log))
+    }
+
+    /// Returns the passes in their order.
+    pub fn steps(&self) -> Vec<Step> {
+        let (rest, by_first) = (self.rest_log(), self.plan.log_n - self.owners_log);
+        let columns = self.plan.column_passes(true).into_iter().enumerate().map(|(number, pass)| {
+            let from_log = if number < 2 { rest } else { by_first };
+            let to_log = if number < 1 { rest } else { by_first };
+            Step { columns: Some(pass), from_log, to_log, moves: number > 0 }
+        });
+        columns.chain([Step { columns: None, from_log: by_first, to_log: rest, moves: true }]).collect()
+    }
+
+    /// Returns the number of tiles of a pass that each device computes. A device's first tile is this number times its
+    /// own.
+    fn tiles(&self) -> u32 {
+        1 << (self.plan.log_n - TILE.log - self.owners_log)
+    }
+}
+
+/// Holds the program, tables and flags that one device needs for its share of a transform.
+pub(super) struct PeerPasses {
+    plan: PeerPlan,
+    program: KernelModule,
+    tables: Twiddles,
+    flags: u32,
+}
+
+impl PeerPasses {
+    /// Finds the tables on the stream's device, or makes them.
+    pub fn new<F: NttField>(stream: &mut Stream, plan: &PeerPlan, transform: &Transform<F>) -> Result<Self> {
+        if (transform.input, transform.order) != (Order::Natural, Order::Natural) {
+            let orders = format!("{} and {}", transform.input, transform.order);
+            return Err(Error::invalid("ntt over peers", "orders of input and output", "natural", orders));
+        }
+        let tables = Twiddles::new(stream, &plan.plan, transform)?;
+        tables.retain_on(stream);
+        let flags = flags(transform, &tables);
+        Ok(Self { plan: plan.clone(), program: KernelModule::of(Family::Ntt, F::NAME)?, tables, flags })
+    }
+
+    /// Queues an owner's share of a pass.
+    pub fn queue(&self, stream: &mut Stream, step: &Step, places: [&PeerMemory; 2], owner: usize) -> Result<()> {
+        let memory = |memory: &PeerMemory| Arg::Memory(memory.handle());
+        let tiles = self.plan.tiles();
+        let mut args = vec![memory(places[0]), memory(places[usize::from(step.moves)])];
+        args.extend([owner as u32 * tiles, self.plan.owners_log, self.plan.part_log()].map(Arg::U32));
+        args.extend([step.from_log, step.to_log, self.plan.plan.log_n].map(Arg::U32));
+        let kernel = match step.columns {
+            Some(pass) => self.columns(&mut args, pass),
+            None => self.rows(&mut args),
+        };
+        let items = u64::from(tiles) * u64::from(TILE.group());
+        // SAFETY: the arguments are those of the kernel; both memories have 2^owners_log parts of 2^part_log elements,
+        // and tables are as planned.
+        unsafe { self.program.launch(stream, kernel, items, TILE.group(), &args) }
+    }
+
+    fn columns(&self, args: &mut Vec<Arg>, pass: ColumnPass) -> &'static str {
+        let ColumnPass { radix_log, stride_log, first_log, swap_log } = pass;
+        args.extend([stride_log, radix_log, first_log, swap_log].map(Arg::U32));
+        args.extend([buffer_arg(&self.tables.nodes), Arg::U32(self.flags)]);
+        "ntt_peer_columns"
+    }
+
+    fn rows(&self, args: &mut Vec<Arg>) -> &'static str {
+        let Self { plan: PeerPlan { plan, .. }, tables, .. } = self;
+        let [low, high, last] = tables.factors();
+        args.extend([plan.last_radix_log(), plan.first_log()].map(Arg::U32));
+        args.extend([buffer_arg(&tables.plain), Arg::U32(plan.low_log), low, high, last, Arg::U32(self.flags)]);
+        "ntt_peer_rows"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::MAX_RADIX_LOG;
+    use super::*;
+
+    /// Returns the part that holds `index`, given the position of the owner's bits.
+    fn owner(index: usize, low_log: u32, plan: &PeerPlan) -> usize {
+        index >> low_log & (plan.owners() - 1)
+    }
+
+    /// Returns plans of all sizes for one to sixteen devices.
+    fn plans() -> impl Iterator<Item = PeerPlan> {
+        let sizes = (MIN_LOG_N..=31).flat_map(|log_n| (0..=4).map(move |log| (log_n, 1 << log)));
+        sizes.map(|(log_n, owners)| PeerPlan::new(log_n, owners, MAX_RADIX_LOG).expect("within range"))
+    }
+
+    #[test]
+    fn owners_share_every_index() {
+        for plan in plans() {
+            let runs = |owner| plan.runs(owner).map(|run| run.len()).sum::<usize>();
+            assert!((0..plan.owners()).all(|owner| runs(owner) == 1 << (plan.plan.log_n - plan.owners_log)));
+            assert!(plan.rest_log() >= TILE.log - plan.plan.first_log(), "a tile's columns have one owner: {plan:?}");
+            assert!(plan.part_log() + plan.owners_log <= 31);
+            for number in 0..plan.owners() {
+                let mut runs = plan.runs(number);
+                assert!(
+                    runs.all(|run| [run.start, run.end - 1]
+                        .iter()
+                        .all(|i| owner(*i, plan.rest_log(), &plan) == number))
+                );
+            }
+        }
+        for (log_n, owners) in [(20, 0), (20, 3), (20, 256), (16, 2)] {
+            assert!(PeerPlan::new(log_n, owners, MAX_RADIX_LOG).is_err(), "2^{log_n} on {owners}");
+        }
+    }
+
+    /// Checks that a device writes only its own part in a pass, and that a pass in place reads only there.
+    #[test]
+    fn devices_write_their_own_parts() {
+        for plan in plans().filter(|plan| plan.plan.log_n <= 26) {
+            for step in plan.steps() {
+                for device in 0..plan.owners() {
+                    let first = device as u32 * plan.tiles();
+                    for tile in [first, first + plan.tiles() / 2, first + plan.tiles() - 1] {
+                        let written = written(&plan, &step, tile);
+                        assert!(written.iter().all(|i| owner(*i, step.to_log, &plan) == device), "{plan:?}, {step:?}");
+                        let in_place = !step.moves;
+                        assert!(
+                            !in_place || step.from_log == step.to_log && step.columns.is_some_and(|c| c.swap_log == 0)
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the indices that a tile writes, as the kernels compute them.
+    fn written(plan: &PeerPlan, step: &Step, tile: u32) -> Vec<usize> {
+        let (log_n, first) = (plan.plan.log_n, plan.plan.first_log());
+        let Some(pass) = step.columns else {
+            let radix_log = plan.plan.last_radix_log();
+            let rows = (tile as usize) << (TILE.log - radix_log)..(tile as usize + 1) << (TILE.log - radix_log);
+            return rows
+                .flat_map(|row| (0..1 << radix_log).map(move |at: usize| at << (log_n - radix_log) | row))
+                .collect();
+        };
+        let ColumnPass { radix_log, stride_log, swap_log, .. } = pass;
+        assert!(swap_log == 0 || pass.first_log == first);
+        let chunks_log = stride_log + radix_log - TILE.log;
+        let (k2, rest) = (tile & ((1 << swap_log) - 1), tile >> swap_log);
+        let (chunk, k1) = (rest & ((1 << chunks_log) - 1), rest >> chunks_log);
+        let column = |at: usize| (chunk as usize) << (TILE.log - radix_log) | at;
+        let index = |row: usize, at: usize| {
+            ((((k1 as usize) << radix_log | row) << swap_log | k2 as usize) << stride_log) | column(at)
+        };
+        (0..1 << radix_log).flat_map(|row| (0..1 << (TILE.log - radix_log)).map(move |at| index(row, at))).collect()
+    }
+}

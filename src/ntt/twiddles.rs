@@ -1,0 +1,190 @@
+//! Makes the twiddles of a transform on a device, and keeps them there.
+
+use std::sync::Arc;
+
+use super::plan::Plan;
+use super::{TableSize, Transform};
+use crate::Result;
+use crate::backend::{Arg, Buffer, Device, Stream};
+use crate::field::{NttField, as_bytes};
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::kernels::Family;
+
+/// Work-items of a group of the kernels of `cl/ntt_tables.cl`.
+const GROUP: u32 = 128;
+/// Powers base^(2^k) that a tower holds.
+const POWER_TABLE_LEN: usize = 32;
+/// Size of a twiddle, 64 bytes: it holds a value and a quotient.
+const FACTOR_BYTES: usize = 64;
+
+/// Default limit (log n) for keeping all twiddles in one table. Such a table may take 1/FULL_SHARE of device memory.
+const MAX_FULL_LOG: u32 = 20;
+const FULL_SHARE: u64 = 64;
+
+/// Returns whether a transform has all twiddles of its last pass in one table on `device`.
+pub(super) fn has_one_table<F>(transform: &Transform<F>, device: &Device) -> bool {
+    let fits = || (FACTOR_BYTES as u64) << transform.log_n <= device.memory() / FULL_SHARE;
+    match transform.tables {
+        TableSize::Automatic => transform.log_n <= MAX_FULL_LOG && fits(),
+        TableSize::Full => true,
+        TableSize::Short => false,
+    }
+}
+
+/// Holds the tables of one transform, and shares equal ones with other transforms.
+#[derive(Debug, Clone)]
+pub(super) struct Twiddles {
+    /// Nodes of the passes before the last.
+    pub nodes: Arc<Buffer>,
+    /// Nodes of the plain tree, for the last pass.
+    pub plain: Arc<Buffer>,
+    /// Twiddles that the last pass multiplies its rows by, for the low and the high bits of a row's number.
+    pub low: Option<Arc<Buffer>>,
+    pub high: Option<Arc<Buffer>>,
+    /// Twiddles that it multiplies its outputs by.
+    pub last: Option<Arc<Buffer>>,
+}
+
+/// Flags of the factors in a table of twiddles, as `cl/ntt_tables.cl` numbers them.
+const FACTOR_IN: u32 = 1;
+const FACTOR_OUT: u32 = 2;
+const FACTOR_SCALE: u32 = 4;
+
+impl Twiddles {
+    /// Finds the tables on the stream's device, or makes them.
+    pub fn new<F: NttField>(stream: &mut Stream, plan: &Plan, transform: &Transform<F>) -> Result<Self> {
+        let mut maker = TwiddleBuilder { program: KernelModule::of(Family::Ntt, F::NAME)?, stream, transform };
+        let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
+        let plain = maker.plain_nodes(rows_log.max(width_log))?;
+        let nodes = match transform.shift_in {
+            Some(shift_in) if rows_log > 0 => maker.shifted_nodes(rows_log, shift_in)?,
+            _ => plain.clone(),
+        };
+        let outputs = transform.shift_out.is_some();
+        let low_needed = rows_log > 0 || transform.shift_in.is_some() || (transform.scale.is_some() && !outputs);
+        let out = if outputs { FACTOR_OUT } else { 0 };
+        let input = if transform.shift_in.is_some() { FACTOR_IN } else { 0 };
+        let scale = if transform.scale.is_some() { FACTOR_SCALE } else { 0 };
+        let scale_low = if low_needed { scale } else { 0 };
+        let low = low_needed.then(|| maker.factors(plan.low_log, width_log, 0, input | out | scale_low)).transpose()?;
+        let high_log = rows_log - plan.low_log;
+        let high = (high_log > 0).then(|| maker.factors(high_log, width_log, plan.low_log, out)).transpose()?;
+        let last_which = FACTOR_OUT | (scale ^ scale_low);
+        let last = outputs.then(|| maker.factors(width_log, 0, rows_log, last_which)).transpose()?;
+        Ok(Self { nodes, plain, low, high, last })
+    }
+
+    /// Returns the tables low, high and last as arguments. If the kernels' flags say that there is none, another one
+    /// stands in.
+    pub fn factors(&self) -> [Arg; 3] {
+        [&self.low, &self.high, &self.last].map(|table| buffer_arg(table.as_ref().unwrap_or(&self.plain)))
+    }
+
+    /// Keeps the tables until queued work has run, even if the device's cache drops them.
+    pub fn retain_on(&self, stream: &mut Stream) {
+        let optional = [&self.low, &self.high, &self.last].into_iter().flatten();
+        [&self.nodes, &self.plain].into_iter().chain(optional).for_each(|table| stream.retain(table.clone()));
+    }
+}
+
+/// Holds powers of an element, as factors by the low and by the high bits of the exponent.
+#[derive(Debug, Clone)]
+pub(crate) struct Powers {
+    pub low: Arc<Buffer>,
+    pub high: Arc<Buffer>,
+    pub low_log: u32,
+}
+
+impl Powers {
+    /// Finds the powers with exponents below 2^log_count on the stream's device, or makes them.
+    pub fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
+        let low_log = log_count / 2;
+        let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
+        let mut maker =
+            TwiddleBuilder { program: KernelModule::of(Family::Ntt, F::NAME)?, stream, transform: &transform };
+        let low = maker.factors(low_log, 0, 0, FACTOR_OUT)?;
+        let high = maker.factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
+        stream.retain(low.clone());
+        stream.retain(high.clone());
+        Ok(Self { low, high, low_log })
+    }
+}
+
+/// Holds the elements whose powers a table is made of; 1 for those that do not count.
+#[derive(Debug, Clone, Copy)]
+struct Params<F> {
+    omega: F,
+    shift_in: F,
+    shift_out: F,
+    scale: F,
+}
+
+impl<F: NttField> Params<F> {
+    fn powers_of(omega: F) -> Self {
+        Self { omega, shift_in: F::ONE, shift_out: F::ONE, scale: F::ONE }
+    }
+
+    /// Uploads towers of the elements, and the scale.
+    fn upload(self, stream: &mut Stream) -> Result<Buffer> {
+        let tower = |base: F| std::iter::successors(Some(base), |power| Some(power.square())).take(POWER_TABLE_LEN);
+        let towers = [self.omega, self.shift_in, self.shift_out].into_iter().flat_map(tower);
+        let params: Vec<F> = towers.chain(std::iter::once(self.scale)).collect();
+        let buffer = stream.allocate(size_of_val(params.as_slice()))?;
+        stream.upload(&buffer, as_bytes(&params))?;
+        Ok(buffer)
+    }
+}
+
+/// Launches `ntt_nodes` and `ntt_factors`.
+struct TwiddleBuilder<'a, F> {
+    program: KernelModule,
+    stream: &'a mut Stream,
+    transform: &'a Transform<F>,
+}
+
+impl<F: NttField> TwiddleBuilder<'_, F> {
+    /// Returns 2^count_log nodes of the plain tree, which are those of any larger tree. The root of that order is their
+    /// key.
+    fn plain_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
+        let root = (count_log..self.transform.log_n).fold(self.transform.omega, |root, _| root.square());
+        self.table("ntt_nodes", Params::powers_of(root), &[count_log, 1 << count_log])
+    }
+
+    /// Returns 2^count_log nodes of the tree whose points are shifted.
+    fn shifted_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
+        let params = Params { shift_in, ..Params::powers_of(self.transform.omega) };
+        self.table("ntt_nodes", params, &[self.transform.log_n, 1 << count_log])
+    }
+
+    /// Returns ω^(k·i·2^shift) for k < 2^rows_log, i < 2^width_log, times the factors that `which` selects.
+    fn factors(&mut self, rows_log: u32, width_log: u32, shift: u32, which: u32) -> Result<Arc<Buffer>> {
+        let Transform { omega, shift_in, shift_out, scale, .. } = *self.transform;
+        let or_one = |flag: u32, value: Option<F>| if which & flag == 0 { F::ONE } else { value.unwrap_or(F::ONE) };
+        let params = Params {
+            omega,
+            shift_in: or_one(FACTOR_IN, shift_in),
+            shift_out: or_one(FACTOR_OUT, shift_out),
+            scale: or_one(FACTOR_SCALE, scale),
+        };
+        self.table("ntt_factors", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
+    }
+
+    /// Finds a table by the values that it is made of, or makes it. The last of `numbers` is its length.
+    fn table(&mut self, kernel: &str, params: Params<F>, numbers: &[u32]) -> Result<Arc<Buffer>> {
+        let mut key = format!("{kernel} {} {numbers:?} ", F::NAME).into_bytes();
+        key.extend_from_slice(as_bytes(&[params.omega, params.shift_in, params.shift_out, params.scale]));
+        let length = numbers.last().copied().unwrap_or(0);
+        let device = self.stream.device().clone();
+        device.table(key, || {
+            let params = params.upload(self.stream)?;
+            let table = self.stream.allocate(length as usize * FACTOR_BYTES)?;
+            let numbers = numbers.iter().copied().map(Arg::U32);
+            let args: Vec<Arg> =
+                std::iter::once(buffer_arg(&params)).chain(numbers).chain([buffer_arg(&table)]).collect();
+            // SAFETY: the arguments are those of the kernel, and the table has `length` factors.
+            unsafe { self.program.launch(self.stream, kernel, u64::from(length), GROUP, &args)? };
+            self.stream.synchronize(None)?;
+            Ok(table)
+        })
+    }
+}

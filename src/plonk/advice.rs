@@ -1,0 +1,135 @@
+//! Starts a proof: takes the instances, then the witness phase by phase.
+
+use super::circuit::Circuit;
+use super::column::{Column, ColumnView};
+use super::context::ProverContext;
+use super::curve::ProofCurve;
+use super::engine::Basis;
+use super::key::Key;
+use super::layout::{ColumnId, ColumnLayout};
+use crate::field::NttField;
+use crate::{Error, Result};
+
+/// Draws random elements from the caller's source.
+pub type Random<'r, F> = &'r mut dyn FnMut() -> F;
+
+/// Holds the advice and instance values of one circuit.
+#[derive(Debug)]
+pub(super) struct Witness<C: ProofCurve> {
+    pub advice: Vec<Column<C::Scalar>>,
+    pub instance: Vec<Column<C::Scalar>>,
+}
+
+impl<C: ProofCurve> Witness<C> {
+    /// Returns the values of all columns that expressions of gates and lookups name, by number.
+    pub fn values<'v>(&'v self, key: &Key<'v, C::Scalar>) -> Vec<ColumnView<'v, C::Scalar>> {
+        let own = self.advice.iter().chain(&self.instance).map(Column::view);
+        key.values().into_iter().chain(own).collect()
+    }
+}
+
+/// Holds a proof of one or more circuits of one key, before θ.
+#[derive(Debug)]
+pub struct AdviceStage<'a, C: ProofCurve> {
+    pub(super) setting: ProverContext<'a, C>,
+    pub(super) challenges: Vec<C::Scalar>,
+    pub(super) circuits: Vec<Witness<C>>,
+}
+
+impl<'a, C: ProofCurve> AdviceStage<'a, C> {
+    /// Starts a proof of one circuit for each of `instances`. An instance has the first values of its columns; the
+    /// others are 0.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: circuit and key do not match, there is no instance, or an instance has more values than
+    ///   usable rows or not the circuit's number of columns.
+    /// - A forced backend failed: its error.
+    pub fn new(setting: ProverContext<'a, C>, instances: &[&[&[C::Scalar]]]) -> Result<Self> {
+        let circuit = setting.circuit;
+        setting.key.check(&circuit.layout, circuit.rows())?;
+        if instances.is_empty() {
+            return Err(Error::invalid("plonk", "circuits", "at least 1", 0));
+        }
+        let witness = |instance: &&[&[C::Scalar]]| {
+            let instance = setting.engine.upload(instance_columns(circuit, instance)?)?;
+            Ok(Witness { advice: (0..circuit.layout.advice).map(|_| Column::new(Vec::new())).collect(), instance })
+        };
+        let circuits = instances.iter().map(witness).collect::<Result<_>>()?;
+        let challenges = vec![ff::Field::ZERO; circuit.challenge_phases.len()];
+        Ok(Self { setting, challenges, circuits })
+    }
+
+    /// Takes advice columns of circuit `circuit` by their numbers, n values each, fills their blinding rows from
+    /// `random`, and commits to them in the given order. The caller has to clear the vectors; if the host does the
+    /// work, it takes their memory and leaves them empty.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: there is no such circuit or column, or a column has another length.
+    /// - A forced backend failed: its error.
+    pub fn commit(
+        &mut self,
+        circuit: usize,
+        columns: Vec<(usize, &mut Vec<C::Scalar>)>,
+        random: Random<'_, C::Scalar>,
+    ) -> Result<Vec<C>> {
+        let (n, usable) = (self.setting.circuit.rows(), self.setting.circuit.usable_rows());
+        let count = self.circuits.len();
+        let witness = self.circuits.get_mut(circuit);
+        let witness = witness.ok_or_else(|| Error::invalid("plonk", "circuit", format!("below {count}"), circuit))?;
+        let known = witness.advice.len();
+        if let Some((number, values)) = columns.iter().find(|(number, values)| values.len() != n || *number >= known) {
+            let expected = format!("{n} rows, a number below {known}");
+            return Err(Error::invalid("plonk", "advice column", expected, format!("{}, {number}", values.len())));
+        }
+        let (numbers, mut columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        for values in &mut columns {
+            values[usable..].iter_mut().for_each(|value| *value = random());
+        }
+        let taken = self.setting.engine.upload_or_take(&mut columns)?;
+        let points = self.setting.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
+        numbers.into_iter().zip(taken).for_each(|(number, column)| witness.advice[number] = column);
+        Ok(points)
+    }
+
+    /// Sets the circuit's challenge `number` to `value`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if there is no such challenge.
+    pub fn challenge(&mut self, number: usize, value: C::Scalar) -> Result<()> {
+        let count = self.challenges.len();
+        let place = self.challenges.get_mut(number);
+        *place.ok_or_else(|| Error::invalid("plonk", "challenge", format!("below {count}"), number))? = value;
+        Ok(())
+    }
+
+    /// Checks that every advice column of every circuit has been committed to.
+    pub(super) fn check(&self) -> Result<()> {
+        let columns = self.circuits.iter().flat_map(|witness| &witness.advice);
+        match columns.filter(|column| column.view().is_empty()).count() {
+            0 => Ok(()),
+            missing => Err(Error::invalid("plonk", "advice columns not committed to", 0, missing)),
+        }
+    }
+}
+
+fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Result<Vec<Vec<F>>> {
+    let ColumnLayout { instances, .. } = circuit.layout;
+    if instance.len() != instances {
+        return Err(Error::invalid("plonk", "instance columns", instances, instance.len()));
+    }
+    let column = |values: &&[F]| {
+        if values.len() > circuit.usable_rows() {
+            let expected = format!("at most {}", circuit.usable_rows());
+            return Err(Error::invalid("plonk", "values of an instance column", expected, values.len()));
+        }
+        let mut column = values.to_vec();
+        column.resize(circuit.rows(), F::ZERO);
+        Ok(column)
+    };
+    instance.iter().map(column).collect()
+}
+
+/// Returns the column `name` of the `values` that [`Witness::values`] returned.
+pub(super) fn named<'v, F>(values: &[ColumnView<'v, F>], layout: &ColumnLayout, name: ColumnId) -> ColumnView<'v, F> {
+    values[layout.number(name)]
+}

@@ -1,0 +1,161 @@
+//! Shares the work of a proof among its own device and others.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use super::column::{Column, ColumnView};
+use super::compiled::CompiledCircuit;
+use super::curve::ProofCurve;
+use super::engine::{Basis, Constraints, Cosets, Engine};
+use super::key::Key;
+use super::schedule::{self, Link};
+use crate::{Error, Result};
+
+/// Holds the inputs of all steps of a proof.
+#[derive(Debug, Clone, Copy)]
+pub struct ProverContext<'a, C: ProofCurve> {
+    /// The proof's own engine.
+    pub engine: &'a Engine<C>,
+    /// The constraint system, lowered within the engine's plan.
+    pub circuit: &'a CompiledCircuit<C::Scalar>,
+    /// Columns that are the same in every proof.
+    pub key: &'a Key<'a, C::Scalar>,
+    /// Other devices that take shares of commitments and of the quotient; usually none.
+    pub peers: &'a [PeerDevice<'a, C>],
+}
+
+/// Holds an engine of another device, and the key there. The proof's own engine takes over if this one fails, so it
+/// should be made by [`Engine::without_host`].
+#[derive(Debug, Clone, Copy)]
+pub struct PeerDevice<'a, C: ProofCurve> {
+    /// Engine of the other device, with the setup of the proof's own engine.
+    pub engine: &'a Engine<C>,
+    /// Columns of the proof's key, preferably on the engine's device.
+    pub key: &'a Key<'a, C::Scalar>,
+    /// How columns are copied to the device ([`Engine::link_from`]), so that its share is as large as is worthwhile. If
+    /// `None`, shares are even, whatever they cost.
+    pub link: Option<Link>,
+}
+
+impl<C: ProofCurve> ProverContext<'_, C> {
+    /// Computes Σ columnᵢ·baseᵢ of each of `columns`, in their order, on all devices. Each device takes adjacent
+    /// columns.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Engine::commit`].
+    pub(super) fn commit(&self, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
+        let counts = schedule::commitments(self.circuit.rows(), columns.len(), &self.links());
+        let (own, mut rest) = columns.split_at(counts[0]);
+        if rest.is_empty() {
+            return self.engine.commit(basis, columns);
+        }
+        // Goes first: peers that fetch columns hold the engine's stream.
+        let own = self.engine.scalars(own)?;
+        let shares = self.peers.iter().zip(&counts[1..]).filter(|(_, count)| **count > 0).map(|(peer, count)| {
+            let (share, others) = rest.split_at(*count);
+            rest = others;
+            (peer, share)
+        });
+        let shares: Vec<_> = shares.collect();
+        thread::scope(|scope| {
+            let start = |(peer, columns)| {
+                let work = move || PeerDevice::commit(peer, self.engine, basis, columns);
+                (thread::Builder::new().spawn_scoped(scope, work), columns)
+            };
+            let others: Vec<_> = shares.into_iter().map(start).collect();
+            let mut points = self.engine.sums(basis, &own)?;
+            for (share, columns) in others {
+                let theirs = match share {
+                    Ok(share) => share.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                    Err(error) => Err(Error::device("host", "thread", error)),
+                };
+                points.extend(or_else_own(theirs, || self.engine.commit(basis, columns))?);
+            }
+            Ok(points)
+        })
+    }
+
+    /// Computes the sum of all constraints in every row of each coset, on all devices. Each device evaluates whole
+    /// cosets.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Engine::on_coset`].
+    pub(super) fn on_cosets(
+        &self,
+        cosets: &Cosets<C::Scalar>,
+        constraints: &Constraints<'_, C::Scalar>,
+    ) -> Result<Vec<Column<C::Scalar>>> {
+        let columns = [constraints.own.iter().map(Vec::len).sum(), constraints.shared.len()];
+        let owners = schedule::cosets(self.circuit.rows(), cosets.count(), columns, &self.links());
+        // Goes first: copies would wait for cosets that are queued on the engine's stream.
+        let copies = self.peers.iter().enumerate().map(|(number, peer)| {
+            let takes_part = owners.contains(&(1 + number));
+            takes_part.then(|| (peer, peer.copies(self.engine, constraints.own)))
+        });
+        let copies: Vec<_> = copies.collect();
+        // All cosets are queued before any is fetched.
+        let queued = owners.iter().enumerate().map(|(number, owner)| {
+            let peer = owner.checked_sub(1).and_then(|peer| copies[peer].as_ref());
+            let part = match peer {
+                Some((peer, Ok(own))) => peer.on_coset(number, constraints, own),
+                Some((_, Err(error))) => Err(error.clone()),
+                None => self.engine.on_coset(cosets, number, constraints),
+            };
+            (peer.map(|(peer, _)| *peer), part)
+        });
+        let queued: Vec<_> = queued.collect();
+        let fetched = queued.into_iter().enumerate().map(|(number, (peer, part))| match peer {
+            Some(peer) => {
+                let part =
+                    part.and_then(|part| exactly_one(self.engine.copy_columns_from(peer.engine, &[part.view()])?));
+                or_else_own(part, || self.engine.on_coset(cosets, number, constraints))
+            }
+            None => part,
+        });
+        fetched.collect()
+    }
+
+    fn links(&self) -> Vec<Option<Link>> {
+        self.peers.iter().map(|peer| peer.link).collect()
+    }
+}
+
+impl<C: ProofCurve> PeerDevice<'_, C> {
+    fn commit(&self, of: &Engine<C>, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
+        self.engine.commit_on_device(basis, &self.engine.copy_columns_from(of, columns)?)
+    }
+
+    fn copies(&self, of: &Engine<C>, columns: &[Vec<Column<C::Scalar>>]) -> Result<Vec<Vec<Column<C::Scalar>>>> {
+        let copies = |columns: &Vec<Column<C::Scalar>>| {
+            self.engine.copy_columns_from(of, &columns.iter().map(Column::view).collect::<Vec<_>>())
+        };
+        columns.iter().map(copies).collect()
+    }
+
+    fn on_coset(
+        &self,
+        number: usize,
+        constraints: &Constraints<'_, C::Scalar>,
+        own: &[Vec<Column<C::Scalar>>],
+    ) -> Result<Column<C::Scalar>> {
+        let cosets = self.engine.cosets(constraints.pieces)?;
+        let shared = self.key.coefficients();
+        self.engine.on_coset(&cosets, number, &Constraints { shared: &shared, own, ..*constraints })
+    }
+}
+
+fn exactly_one<T>(all: Vec<T>) -> Result<T> {
+    all.into_iter().next().ok_or_else(|| Error::internal("plonk"))
+}
+
+/// Returns a peer's result, or the engine's own if the peer failed for another reason than an abort or invalid
+/// arguments.
+fn or_else_own<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
+    match theirs {
+        Err(error) if !matches!(error, Error::Aborted | Error::Invalid { .. }) => {
+            log::warn!("plonk: the proof's own device does another one's share: {error}");
+            own()
+        }
+        theirs => theirs,
+    }
+}

@@ -1,0 +1,84 @@
+//! Works for another engine's proof, on the device only.
+
+use std::sync::PoisonError;
+
+use group::Curve as _;
+
+use super::transfer::{self, check};
+use super::{Basis, Engine, device_scalars};
+use crate::backend::catch_hook_panic;
+use crate::plonk::column::{Column, ColumnView, ViewStorage};
+use crate::plonk::curve::ProofCurve;
+use crate::plonk::schedule::Link;
+use crate::{Error, Result};
+
+impl<C: ProofCurve> Engine<C> {
+    /// Returns the engine for shares of other engines' proofs. The host never does the device's work, since the proof's
+    /// own device is faster.
+    #[must_use]
+    pub fn without_cpu_fallback(self) -> Self {
+        Self { accelerator: self.accelerator.without_cpu_fallback(), ..self }
+    }
+
+    /// Returns how columns are copied here from the device of `other`.
+    pub fn link_from(&self, other: &Self) -> Link {
+        match (self.accelerator.devices().first(), other.accelerator.devices().first()) {
+            (Some(own), Some(other)) if own.has_p2p_link(other) => Link::Direct,
+            (Some(own), Some(other)) if own.can_access(other) => Link::Driver,
+            _ => Link::Host,
+        }
+    }
+
+    /// Copies `columns`, which may be on the device of `other` or anywhere else, to this engine's device.
+    ///
+    /// # Errors
+    /// Returns an error if a column has another length, there is no device, or one failed.
+    pub(in crate::plonk) fn copy_columns_from(
+        &self,
+        other: &Self,
+        columns: &[ColumnView<'_, C::Scalar>],
+    ) -> Result<Vec<Column<C::Scalar>>> {
+        check(self.n(), columns)?;
+        let (Some(device), Some(stream)) = (self.accelerator.devices().first(), &other.stream) else {
+            return Err(Error::internal("plonk"));
+        };
+        let mark = stream.lock().unwrap_or_else(PoisonError::into_inner).record_event()?;
+        let reaches = other.accelerator.devices().iter().all(|other| device.can_access(other));
+        let fetched = if reaches { Vec::new() } else { other.fetch_all(columns)? };
+        let on_host: Vec<_> = fetched.iter().map(|column| ColumnView::new(column)).collect();
+        self.run(
+            "copy",
+            columns.len(),
+            |stream| {
+                let vector = match reaches {
+                    true => transfer::copies_across(stream, self.n(), columns, &mark)?,
+                    false => transfer::copies(stream, self.n(), &on_host)?,
+                };
+                Ok(Column::of(vector, self.n()))
+            },
+            |_| Err(Error::internal("plonk")),
+        )
+    }
+
+    /// Commits to `columns` on the device as [`Engine::commit`] does, or fails.
+    ///
+    /// # Errors
+    /// Returns an error if a column is not on the device or has another length, or the device failed.
+    pub(in crate::plonk) fn commit_on_device(&self, basis: Basis, columns: &[Column<C::Scalar>]) -> Result<Vec<C>> {
+        let there = self.run(
+            "scalars",
+            columns.len(),
+            |stream| {
+                let scalars = columns.iter().map(|column| match column.view().0 {
+                    ViewStorage::Device(resident) => device_scalars(stream, resident),
+                    ViewStorage::Host(_) => Err(Error::internal("plonk")),
+                });
+                scalars.collect::<Result<Vec<_>>>()
+            },
+            |_| Err(Error::internal("plonk")),
+        )?;
+        let sums = catch_hook_panic(self.abort(), |abort| self.bases(basis).sums(&there, abort));
+        let (sums, _) = sums.map_err(|error| self.blamed(error))?;
+        Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
+    }
+}

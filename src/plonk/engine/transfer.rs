@@ -1,0 +1,201 @@
+//! Moves columns to where they are worked on.
+
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::ops::Deref;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::backend::{Event, Stream};
+use crate::field::{DeviceVector, NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::plonk::column::{ColumnView, DeviceSlice, ViewStorage};
+use crate::plonk::steps;
+use crate::sizes::product;
+use crate::{Error, Result};
+
+/// Maximum vectors that the columns of a sum may be in.
+const VECTORS: usize = 4;
+
+/// Holds elements in host memory, borrowed or copied.
+pub(super) enum OnHost<'a, F: NttField> {
+    Lent(&'a [F]),
+    Copy(SecretVec<F>),
+}
+
+impl<F: NttField> Deref for OnHost<'_, F> {
+    type Target = [F];
+
+    fn deref(&self) -> &[F] {
+        match self {
+            Self::Lent(elements) => elements,
+            Self::Copy(elements) => elements,
+        }
+    }
+}
+
+impl<F: NttField> OnHost<'_, F> {
+    /// Returns a copy that may be changed.
+    pub fn into_copy(self) -> SecretVec<F> {
+        match self {
+            Self::Lent(elements) => SecretVec(elements.to_vec()),
+            Self::Copy(elements) => elements,
+        }
+    }
+}
+
+/// Copies `column` from the device.
+pub(super) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<SecretVec<F>> {
+    let mut elements = SecretVec(zeros(column.len));
+    download_to(stream, column, &mut elements)?;
+    Ok(elements)
+}
+
+/// Copies `column` from the device to as many `elements`. It allocates no device memory, so that the host can take over
+/// if there is none.
+pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>, elements: &mut [F]) -> Result<()> {
+    if column.len != elements.len() {
+        return Err(Error::invalid("plonk", "length of a column", column.len, elements.len()));
+    }
+    let from = column.first * size_of::<F>();
+    // SAFETY: kernels leave reduced elements in Montgomery form.
+    stream.download_at(unsafe { as_bytes_mut(elements) }, column.vector.buffer(), from)
+}
+
+/// Returns `count` zeros, in memory whose pages all cores touch first: the system takes longer to provide pages than
+/// the link to fill them.
+pub(super) fn zeros<F: NttField>(count: usize) -> Vec<F> {
+    (0..count).into_par_iter().map(|_| F::ZERO).collect()
+}
+
+/// Queues a copy of `column` into the vector `to` from element `first` on.
+fn copy<F: NttField>(stream: &mut Stream, to: &DeviceVector<F>, first: usize, column: ColumnView<'_, F>) -> Result<()> {
+    let at = first * size_of::<F>();
+    match column.0 {
+        ViewStorage::Host(elements) => stream.upload_at(to.buffer(), at, as_bytes(elements)),
+        ViewStorage::Device(from) => {
+            let bytes = from.len * size_of::<F>();
+            stream.copy((to.buffer(), at), (from.vector.buffer(), from.first * size_of::<F>()), bytes)
+        }
+    }
+}
+
+/// Queues copies of `columns`, of `n` elements each, one after the other into a new vector.
+pub(super) fn copies<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &[ColumnView<'_, F>],
+) -> Result<DeviceVector<F>> {
+    check(n, columns)?;
+    let vector = DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
+    columns.iter().enumerate().try_for_each(|(k, column)| copy(stream, &vector, k * n, *column))?;
+    Ok(vector)
+}
+
+/// Queues copies of `columns`, of `n` elements each, into a new vector, from a device that the stream can access.
+/// Columns are copied as they are at the event `mark`.
+pub(super) fn copies_across<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &[ColumnView<'_, F>],
+    mark: &Event,
+) -> Result<DeviceVector<F>> {
+    let vector = DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
+    for (k, column) in columns.iter().enumerate() {
+        let ViewStorage::Device(from) = column.0 else {
+            copy(stream, &vector, k * n, *column)?;
+            continue;
+        };
+        let [to, at] = [k * n, from.first].map(|first| first * size_of::<F>());
+        let from = (from.vector.buffer(), &**from.vector.device(), at);
+        stream.copy_from_peer((vector.buffer(), to), from, n * size_of::<F>(), mark)?;
+    }
+    Ok(vector)
+}
+
+/// Checks that `columns` have `n` elements each.
+pub(super) fn check<F>(n: usize, columns: &[ColumnView<'_, F>]) -> Result<()> {
+    match columns.iter().find(|column| column.len() != n) {
+        Some(column) => Err(Error::invalid("plonk", "length of a column", n, column.len())),
+        None => Ok(()),
+    }
+}
+
+/// Returns the columns with these `numbers`, the first of `columns` having number `first`.
+pub(super) fn select<'v, F>(
+    columns: &[ColumnView<'v, F>],
+    numbers: &[usize],
+    first: usize,
+) -> Result<Vec<ColumnView<'v, F>>> {
+    let missing = |number| Error::invalid("plonk", "number of a column", format!("below {}", columns.len()), number);
+    let view = |number: &usize| columns.get(number - first).copied().ok_or_else(|| missing(number - first));
+    numbers.iter().map(view).collect()
+}
+
+/// Returns `columns` on the device. Each one in host memory is copied once.
+pub(super) fn to_device_slices<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &[ColumnView<'_, F>],
+) -> Result<Vec<DeviceSlice<F>>> {
+    check(n, columns)?;
+    let mut copied = HashMap::new();
+    let mut resident = |column: &ColumnView<'_, F>| match column.0 {
+        ViewStorage::Device(resident) => Ok(resident.clone()),
+        ViewStorage::Host(elements) => match copied.entry(elements.as_ptr()) {
+            Entry::Occupied(copy) => Ok(DeviceSlice::clone(copy.get())),
+            Entry::Vacant(place) => {
+                let vector = DeviceVector::upload(stream, elements)?.into();
+                Ok(place.insert(DeviceSlice { vector, first: 0, len: n }).clone())
+            }
+        },
+    };
+    columns.iter().map(&mut resident).collect()
+}
+
+/// Returns `columns` at equal distances of `n`: in place if they are so already, or else copies.
+pub(super) fn contiguous<'a, F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &[ColumnView<'a, F>],
+) -> Result<(Cow<'a, DeviceSlice<F>>, steps::StridedColumns)> {
+    let packed = steps::StridedColumns::packed(n, columns.len());
+    if let Some(ViewStorage::Device(start)) = columns.first().map(|column| column.0) {
+        let follows = |(k, column): (usize, &ColumnView<'_, F>)| match column.0 {
+            ViewStorage::Device(one) => {
+                Arc::ptr_eq(&one.vector, &start.vector) && one.first == start.first + k * n && one.len == n
+            }
+            ViewStorage::Host(_) => false,
+        };
+        if columns.iter().enumerate().all(follows) {
+            return Ok((Cow::Borrowed(start), steps::StridedColumns { first: start.first, ..packed }));
+        }
+    }
+    let vector = copies(stream, n, columns)?;
+    let len = vector.len();
+    Ok((Cow::Owned(DeviceSlice { vector: vector.into(), first: 0, len }), packed))
+}
+
+/// Returns the column as steps on the device take it.
+pub(super) fn column<F: NttField>(resident: &DeviceSlice<F>) -> steps::DeviceColumn<'_, F> {
+    steps::DeviceColumn::new(&resident.vector, resident.first)
+}
+
+/// Returns `columns` where they are, if they are in as few vectors as programs can address, or else copies in one
+/// vector.
+pub(super) fn limit_vectors<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &[ColumnView<'_, F>],
+) -> Result<Vec<DeviceSlice<F>>> {
+    let vectors = columns.iter().map(|column| match column.0 {
+        ViewStorage::Host(elements) => elements.as_ptr().cast::<u8>(),
+        ViewStorage::Device(resident) => Arc::as_ptr(&resident.vector).cast(),
+    });
+    if vectors.collect::<HashSet<_>>().len() <= VECTORS {
+        return to_device_slices(stream, n, columns);
+    }
+    let vector = Arc::new(copies(stream, n, columns)?);
+    Ok((0..columns.len()).map(|k| DeviceSlice { vector: vector.clone(), first: k * n, len: n }).collect())
+}

@@ -1,0 +1,147 @@
+//! Divides a proof's work among devices, by sizes alone.
+//!
+//! In its model a device takes a fixed time to begin, then a constant time for each column or coset. Each column or
+//! coset goes to the device that would finish it first, so that a slow link leaves most or all to the proof's own
+//! device.
+
+/// Says how columns are copied from one device to another; each variant is slower than the one before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Link {
+    /// From memory to memory, directly.
+    Direct,
+    /// Through the host, by the driver.
+    Driver,
+    /// Downloaded to the host, then uploaded.
+    Host,
+}
+
+/// Time of a column's commitment for each row in ps, measured on one H100 (BN254).
+const COMMITMENT: u64 = 3500;
+/// Fixed time of commitments in ps.
+const COMMITMENTS: u64 = 400_000_000;
+/// Time of a column for each row of a coset in ps, including its part of the terms.
+const COSET: u64 = 260;
+/// Time that another device takes to begin in ps: for a thread, a copy, an event.
+const BEGIN: u64 = 100_000_000;
+
+impl Link {
+    /// Returns the time to copy an element of 32 bytes in ps, at 200, 30 (measured) and 6 GB/s.
+    fn element(self) -> u64 {
+        match self {
+            Self::Direct => 160,
+            Self::Driver => 1070,
+            Self::Host => 5300,
+        }
+    }
+}
+
+/// Models a device's time in ps: a fixed part, and one for each piece of work.
+#[derive(Debug, Clone, Copy)]
+struct DeviceCost {
+    begin: u64,
+    each: u64,
+}
+
+impl DeviceCost {
+    /// Returns `own`, then the times of other devices, which copy `first` elements at the beginning and `each` for each
+    /// piece. A device without a link counts as the proof's own, so that shares are even.
+    fn all(own: Self, links: &[Option<Link>], [first, each]: [u64; 2]) -> Vec<Self> {
+        let other = |link: &Option<Link>| match link.map(Link::element) {
+            Some(element) => Self { begin: own.begin + BEGIN + element * first, each: own.each + element * each },
+            None => own,
+        };
+        std::iter::once(own).chain(links.iter().map(other)).collect()
+    }
+
+    fn end(self, count: u64) -> u64 {
+        self.begin + self.each * count
+    }
+}
+
+/// Assigns each of `count` equal pieces of work to the device that would finish it first, the first such device.
+fn list_schedule(count: usize, lanes: &[DeviceCost]) -> Vec<usize> {
+    let mut dealt = vec![0; lanes.len()];
+    let mut next = || {
+        let device = (0..lanes.len()).min_by_key(|device| lanes[*device].end(dealt[*device] + 1)).unwrap_or(0);
+        dealt[device] += 1;
+        device
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+/// Returns how many of `columns` columns of `n` elements each device commits to, the proof's own first.
+pub(super) fn commitments(n: usize, columns: usize, links: &[Option<Link>]) -> Vec<usize> {
+    let own = DeviceCost { begin: COMMITMENTS, each: COMMITMENT * n as u64 };
+    let owners = list_schedule(columns, &DeviceCost::all(own, links, [0, n as u64]));
+    (0..=links.len()).map(|device| owners.iter().filter(|owner| **owner == device).count()).collect()
+}
+
+/// Returns the device that evaluates the constraints on each of `count` cosets of `n` rows, 0 for the proof's own.
+/// Other devices copy the proof's `own` columns first; they have the `shared` ones, which are the same in every proof.
+pub(super) fn cosets(n: usize, count: usize, [own, shared]: [usize; 2], links: &[Option<Link>]) -> Vec<usize> {
+    let (n, columns) = (n as u64, [own, own + shared].map(|count| count as u64));
+    let lane = DeviceCost { begin: 0, each: COSET * n * columns[1] };
+    list_schedule(count, &DeviceCost::all(lane, links, [n * columns[0], n]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINKS: [Option<Link>; 4] = [None, Some(Link::Direct), Some(Link::Driver), Some(Link::Host)];
+
+    /// Columns of the measured circuit: 26 of the proof's own, 30 of the key.
+    const COLUMNS: [usize; 2] = [26, 30];
+
+    #[test]
+    fn linked_devices_share_evenly() {
+        for link in LINKS.into_iter().take(2) {
+            for log_n in [16, 18, 20] {
+                assert_eq!(commitments(1 << log_n, 12, &[link]), [6, 6]);
+                assert_eq!(commitments(1 << log_n, 9, &[link]), [5, 4]);
+                assert_eq!(cosets(1 << log_n, 4, COLUMNS, &[link]), [0, 1, 0, 1]);
+            }
+            assert_eq!(commitments(1 << 20, 12, &[link; 3]), [3; 4]);
+            assert_eq!(cosets(1 << 20, 4, COLUMNS, &[link; 3]), [0, 1, 2, 3]);
+        }
+    }
+
+    #[test]
+    fn one_column_is_not_shared() {
+        assert!(LINKS.iter().all(|link| commitments(1 << 20, 1, &[*link]) == [1, 0]));
+    }
+
+    #[test]
+    fn what_goes_through_the_host_is_shared_less() {
+        assert_eq!(commitments(1 << 20, 12, &[Some(Link::Driver)]), [7, 5]);
+        assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Driver)]), [0, 0, 1, 0]);
+        assert_eq!(commitments(1 << 20, 12, &[Some(Link::Host)]), [9, 3]);
+        // The copies of 26 columns take longer than all four cosets.
+        assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Host)]), [0; 4]);
+    }
+
+    #[test]
+    fn short_columns_stay() {
+        for link in [Link::Direct, Link::Driver, Link::Host] {
+            assert_eq!(commitments(1 << 10, 12, &[Some(link)]), [12, 0]);
+            assert_eq!(cosets(1 << 10, 4, COLUMNS, &[Some(link)]), [0; 4]);
+        }
+        assert_eq!(commitments(1 << 4, 12, &[None]), [6, 6]);
+    }
+
+    /// Checks that no share ends later than the proof's own device would alone, and that each column is assigned.
+    #[test]
+    fn sharing_never_takes_longer_by_its_model() {
+        let sizes = LINKS.into_iter().flat_map(|link| [4, 10, 14, 20, 24].map(|log_n| (link, log_n)));
+        for ((link, log_n), columns) in sizes.flat_map(|size| (0..13).map(move |columns| (size, columns))) {
+            let n = 1_u64 << log_n;
+            let own = DeviceCost { begin: COMMITMENTS, each: COMMITMENT * n };
+            let lanes = DeviceCost::all(own, &[link; 2], [0, n]);
+            let counts = commitments(1 << log_n, columns, &[link; 2]);
+            let ends = counts.iter().zip(&lanes).filter(|(count, _)| **count > 0);
+            let last = ends.map(|(count, lane)| lane.end(*count as u64)).max().unwrap_or(0);
+            assert!(last <= own.end(columns as u64), "{link:?}, 2^{log_n}, {columns}: {counts:?}");
+            assert_eq!(counts.iter().sum::<usize>(), columns);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Fills rows with random elements of the host, and makes polynomials of random elements.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::device_column::{StridedColumns, apart, check_length, equal};
+use super::launch_batch::{GROUP, launch, vector};
+use crate::backend::{Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::kernel_module::buffer_arg;
+use crate::{Error, Result};
+
+const STEP: &str = "rows";
+/// Maximum groups of a launch; with more elements, work-items take several each.
+const MAX_GROUPS: u64 = 1 << 16;
+/// Bytes that make a random element.
+pub const UNIFORM_BYTES: usize = 64;
+
+fn check(length: usize, place: StridedColumns, n: usize, rows: &Range<usize>, values: usize) -> Result<()> {
+    check_length(STEP, n)?;
+    apart(STEP, length, place, n)?;
+    if rows.start > rows.end || rows.end > n {
+        let actual = format!("{} to {}", rows.start, rows.end);
+        return Err(Error::invalid(STEP, "rows", format!("a range within 0 to {n}"), actual));
+    }
+    equal(STEP, "number of values", rows.len().saturating_mul(place.count), values)
+}
+
+/// Queues writes of `values` to `rows` of columns of `n` elements: those of the first column, then those of the next.
+/// Blinding rows are `usable..n`, or `usable + 1..n` of grand products. The values' copy on the device is cleared.
+///
+/// # Errors
+/// Returns an error if columns overlap, exceed the vector or are on another device, rows exceed the columns, there are
+/// not as many values, or the device failed.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    n: usize,
+    columns: &mut DeviceVector<F>,
+    place: StridedColumns,
+    rows: Range<usize>,
+    values: &[F],
+) -> Result<()> {
+    columns.write_on(stream)?;
+    check(columns.len(), place, n, &rows, values.len())?;
+    if values.is_empty() {
+        return Ok(());
+    }
+    let values = DeviceVector::upload(stream, values)?;
+    let count = Arg::U64(place.count as u64);
+    let numbers = [rows.start as u32, rows.len() as u32].map(Arg::U32);
+    let at = [buffer_arg(columns.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
+    let args = [&[count], &numbers[..], &[buffer_arg(values.buffer())], &at].concat();
+    let groups = (values.len() as u64).div_ceil(u64::from(GROUP)).min(MAX_GROUPS);
+    // SAFETY: the arguments match `plonk_fill`; rows are in their columns, and columns in the vector.
+    unsafe { launch::<F>(stream, "plonk_fill", (groups, GROUP), &args) }
+}
+
+/// Writes `values` to `rows` of columns in host memory.
+///
+/// # Errors
+/// Returns an error if columns overlap or exceed the slice, rows exceed the columns, or there are not as many values.
+pub fn on_cpu<F: NttField>(
+    n: usize,
+    columns: &mut [F],
+    place: StridedColumns,
+    rows: Range<usize>,
+    values: &[F],
+) -> Result<()> {
+    check(columns.len(), place, n, &rows, values.len())?;
+    if rows.is_empty() {
+        return Ok(());
+    }
+    for (k, values) in values.chunks(rows.len()).enumerate() {
+        columns[place.start(k)..][rows.clone()].copy_from_slice(values);
+    }
+    Ok(())
+}
+
+fn check_bytes(bytes: &[u8]) -> Result<u32> {
+    if bytes.len().is_multiple_of(UNIFORM_BYTES) {
+        return check_length(STEP, (bytes.len() / UNIFORM_BYTES).max(1));
+    }
+    Err(Error::invalid(STEP, "random bytes", format!("a multiple of {UNIFORM_BYTES}"), bytes.len()))
+}
+
+/// Queues the conversion of random `bytes` to elements, 64 for each, as `FromUniformBytes` converts them: the
+/// little-endian number modulo p, which is uniform up to 2^-256. The host has to provide only the bytes of a random
+/// polynomial or column.
+///
+/// # Errors
+/// Returns an error if there is no whole number of elements, or the device has too little memory or failed.
+pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result<DeviceVector<F>> {
+    let length = check_bytes(bytes)?;
+    let elements = vector::<F>(stream, bytes.len() / UNIFORM_BYTES, 1)?;
+    if bytes.is_empty() {
+        return Ok(elements);
+    }
+    let wide = stream.allocate(bytes.len())?.secret();
+    stream.upload(&wide, bytes)?;
+    let args = [Arg::U32(length), buffer_arg(&wide), buffer_arg(elements.buffer())];
+    let groups = u64::from(length.div_ceil(GROUP)).min(MAX_GROUPS);
+    // SAFETY: the arguments match `plonk_from_uniform`, and each element has 64 bytes.
+    unsafe { launch::<F>(stream, "plonk_from_uniform", (groups, GROUP), &args)? };
+    Ok(elements)
+}
+
+/// Converts random `bytes` to elements on the host, as [`enqueue_uniform`] does.
+///
+/// # Errors
+/// Returns an error if there is no whole number of elements.
+pub fn uniform_on_cpu<F: NttField>(bytes: &[u8]) -> Result<Vec<F>> {
+    check_bytes(bytes)?;
+    let digit = F::from(1 << 32);
+    let word = |word: &[u8]| F::from(u64::from(u32::from_le_bytes([word[0], word[1], word[2], word[3]])));
+    let element = |bytes: &[u8]| bytes.chunks_exact(4).rfold(F::ZERO, |sum, bytes| sum * digit + word(bytes));
+    Ok(bytes.par_chunks_exact(UNIFORM_BYTES).map(element).collect())
+}

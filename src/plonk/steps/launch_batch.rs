@@ -1,0 +1,197 @@
+//! Launches the kernels of `cl/plonk_*.cl`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::device_column::DeviceColumn;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::kernels::Family;
+use crate::sizes::product;
+use crate::{Error, Result};
+
+/// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_banks.cl`.
+pub(super) const GROUP: u32 = 128;
+/// Maximum buffers of a launch, and the lowest bit of the buffer's number in a column's word.
+const BANKS: usize = 8;
+const BANK_SHIFT: u32 = 56;
+
+/// Launches `kernel` over `groups` groups of `size` work-items.
+///
+/// # Safety
+/// The caller must meet the requirements of [`Stream::launch`].
+pub(super) unsafe fn launch<F: NttField>(
+    stream: &mut Stream,
+    kernel: &str,
+    (groups, size): (u64, u32),
+    args: &[Arg],
+) -> Result<()> {
+    let program = KernelModule::of(Family::Plonk, F::NAME)?;
+    // SAFETY: passed on from the caller.
+    unsafe { program.launch(stream, kernel, groups * u64::from(size), size, args) }
+}
+
+/// Uploads `elements`, and `words` behind them. Returns the two arguments that kernels take for them.
+pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[u64]) -> Result<(Buffer, u32)> {
+    let words_at = u32::try_from(elements.len())
+        .map_err(|_| Error::invalid("plonk", "number of coefficients", "below 2^32", elements.len()))?;
+    let mut bytes = as_bytes(elements).to_vec();
+    bytes.extend_from_slice(bytemuck::cast_slice(words));
+    let buffer = stream.allocate(bytes.len())?;
+    stream.upload(&buffer, &bytes)?;
+    Ok((buffer, words_at))
+}
+
+/// Describes an output of a launch, as `output_t` of `cl/plonk_banks.cl` does.
+#[derive(Debug, Clone, PartialEq)]
+struct Output {
+    number: usize,
+    begun: bool,
+    items: Range<usize>,
+}
+
+/// Holds one launch's part of a step whose outputs consist of items, each of some columns. It reads at most [`BANKS`]
+/// buffers.
+pub(super) struct LaunchBatch<'a, F> {
+    banks: Vec<&'a Arc<Buffer>>,
+    outputs: Vec<Output>,
+    columns: Vec<DeviceColumn<'a, F>>,
+    /// Items of all outputs, by number in the step.
+    pub items: Range<usize>,
+}
+
+impl<'a, F: NttField> LaunchBatch<'a, F> {
+    fn new(first: usize) -> Self {
+        Self { banks: Vec::new(), outputs: Vec::new(), columns: Vec::new(), items: first..first }
+    }
+
+    fn bank(&self, column: &DeviceColumn<'a, F>) -> Option<usize> {
+        self.banks.iter().position(|bank| Arc::ptr_eq(bank, column.vector.buffer()))
+    }
+
+    fn has_room(&self, columns: &[DeviceColumn<'a, F>]) -> bool {
+        let mut new: Vec<_> = columns.iter().filter(|column| self.bank(column).is_none()).collect();
+        new.dedup_by_key(|column| Arc::as_ptr(column.vector.buffer()));
+        self.banks.len() + new.len() <= BANKS
+    }
+
+    fn begin(&mut self, number: usize, begun: bool) {
+        let none = self.items.len();
+        self.outputs.push(Output { number, begun, items: none..none });
+    }
+
+    /// Returns whether the last output has items in this launch or in one before. If not, the output is left to the
+    /// next launch.
+    fn has_begun_last(&mut self) -> bool {
+        let empty = |output: &mut Output| output.items.is_empty() && !output.begun;
+        self.outputs.pop_if(empty).is_none()
+    }
+
+    fn add(&mut self, columns: &[DeviceColumn<'a, F>]) {
+        for column in columns {
+            if self.bank(column).is_none() {
+                self.banks.push(column.vector.buffer());
+            }
+        }
+        self.columns.extend_from_slice(columns);
+        self.items.end += 1;
+        if let Some(output) = self.outputs.last_mut() {
+            output.items.end += 1;
+        }
+    }
+
+    /// Returns the number of outputs.
+    pub fn outputs(&self) -> u64 {
+        self.outputs.len() as u64
+    }
+
+    /// Returns the words behind a launch's elements. `more` returns an additional word for the kernel, by an output's
+    /// number.
+    pub fn words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
+        let output = |output: &Output| {
+            let number = (first_output + output.number) as u64;
+            [
+                number << 1 | u64::from(output.begun),
+                output.items.start as u64,
+                output.items.end as u64,
+                more(output.number),
+            ]
+        };
+        let column = |column: &DeviceColumn<'a, F>| {
+            (self.bank(column).unwrap_or_default() as u64) << BANK_SHIFT | column.first as u64
+        };
+        self.outputs.iter().flat_map(output).chain(self.columns.iter().map(column)).collect()
+    }
+
+    /// Returns the launch's buffers. If they are fewer than [`BANKS`], `other` fills the rest, which may be any buffer.
+    pub fn banks(&self, other: &Buffer) -> [Arg; BANKS] {
+        std::array::from_fn(|number| self.banks.get(number).map_or(buffer_arg(other), |bank| buffer_arg(bank)))
+    }
+}
+
+/// Splits outputs into launches. `outputs` has the number of items of each output; all items have `width` columns, one
+/// after the other in `columns`.
+pub(super) fn parts<'a, F: NttField>(
+    columns: &[DeviceColumn<'a, F>],
+    width: usize,
+    outputs: impl IntoIterator<Item = usize>,
+) -> Vec<LaunchBatch<'a, F>> {
+    let (mut done, mut part, mut items) = (Vec::new(), LaunchBatch::new(0), columns.chunks(width));
+    for (number, count) in outputs.into_iter().enumerate() {
+        part.begin(number, false);
+        for item in items.by_ref().take(count) {
+            if !part.has_room(item) {
+                let begun = part.has_begun_last();
+                let next = LaunchBatch::new(part.items.end);
+                done.push(std::mem::replace(&mut part, next));
+                part.begin(number, begun);
+            }
+            part.add(item);
+        }
+    }
+    if !part.outputs.is_empty() {
+        done.push(part);
+    }
+    done
+}
+
+/// Returns the number of groups of [`GROUP`] rows that cover `rows` rows.
+pub(super) fn blocks(rows: u32) -> u32 {
+    rows.div_ceil(GROUP)
+}
+
+/// Allocates a step's result, `count` columns of `n` elements, uninitialised.
+pub(super) fn vector<F: NttField>(stream: &Stream, count: usize, n: usize) -> Result<DeviceVector<F>> {
+    DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[count, n])?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Accelerator;
+    use crate::backend::BackendKind;
+
+    type F = halo2curves::bn256::Fr;
+
+    /// Checks that eight outputs of one vector each fit, and that the next launch begins the ninth. An output of nine
+    /// vectors goes on there.
+    #[test]
+    fn launches_know_eight_buffers() {
+        let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {
+            return eprintln!("left out: vectors need a device");
+        };
+        let stream = accelerator.devices()[0].stream().expect("stream");
+        let vectors: Vec<_> = (0..9).map(|_| DeviceVector::<F>::unwritten(&stream, 1).expect("memory")).collect();
+        let columns: Vec<_> = vectors.iter().map(|vector| DeviceColumn::new(vector, 0)).collect();
+        let outputs = |counts: &[usize]| {
+            let of =
+                |part: LaunchBatch<'_, F>| part.outputs.iter().map(|o| (o.number, o.begun, o.items.clone())).collect();
+            parts(&columns, 1, counts.iter().copied()).into_iter().map(of).collect::<Vec<Vec<_>>>()
+        };
+        let each: Vec<_> = (0..8).map(|k| (k, false, k..k + 1)).collect();
+        assert_eq!(outputs(&[1; 9]), [each, vec![(8, false, 0..1)]]);
+        assert_eq!(outputs(&[9, 0]), [vec![(0, false, 0..8)], vec![(0, true, 0..1), (1, false, 1..1)]]);
+        assert!(outputs(&[]).is_empty());
+    }
+}

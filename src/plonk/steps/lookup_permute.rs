@@ -1,0 +1,260 @@
+//! Computes A' and S' of all lookups, without a sort.
+//!
+//! A' has the values of A, with equal ones adjacent. S' has the value of a run where the run starts; the rest of S
+//! fills the other rows. The order is fixed: runs by the first row of their value in S, then the values of A that are
+//! missing from S, by row; the rest of S by row. A proof with missing values does not verify. The caller has to warn of
+//! them: see [`Missing`].
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rayon::prelude::*;
+
+use super::device_column::{Rows, StridedColumns, check_place, equal};
+use super::launch_batch::{launch, vector};
+use crate::Result;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernel_module::buffer_arg;
+use crate::sizes::product;
+
+const STEP: &str = "permute";
+/// These constants match `cl/plonk_permute.cl`.
+const GROUP: u32 = 256;
+const PROBE_TILE: u32 = 4 * GROUP;
+const TILE: u32 = 8 * GROUP;
+const TOTALS: usize = 4;
+const SUMS: usize = 3;
+
+/// Counts the values of a lookup's A that are missing from its S.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    /// Number of rows of A with a missing value.
+    pub rows: usize,
+    /// First of these rows.
+    pub first: usize,
+}
+
+/// Holds the result of the permutation of lookups.
+#[derive(Debug)]
+pub struct Permuted<F> {
+    /// A' and S' of the first lookup, then those of the next, n rows each. Rows that the circuit does not use are zero,
+    /// for [`super::rows::enqueue`] to fill.
+    pub columns: DeviceVector<F>,
+    totals: Buffer,
+}
+
+impl<F: NttField> Permuted<F> {
+    /// Waits for the permutation, and returns the missing values of each lookup, if there are any.
+    ///
+    /// # Errors
+    /// Returns an error if the device failed.
+    pub fn missing(&self, stream: &mut Stream) -> Result<Vec<Option<Missing>>> {
+        let mut words = vec![0u32; self.totals.bytes() / 4];
+        stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
+        let of = |total: &[u32]| (total[2] > 0).then(|| Missing { rows: total[2] as usize, first: total[3] as usize });
+        Ok(words.chunks_exact(TOTALS).map(of).collect())
+    }
+}
+
+/// A vector on the device, and the place of columns in it.
+type Columns<'a, F> = (&'a DeviceVector<F>, StridedColumns);
+
+/// Queues the permutation of all lookups: `inputs` are the compressed A, `tables` the compressed S.
+///
+/// Takes six launches. Each row takes two hashes, and some 430 bytes that are read or written. More than half of them
+/// are in sectors of 32 bytes, at places that depend on hashes and the tables' order.
+///
+/// # Errors
+/// Returns an error if the rows are invalid, there are not as many tables as inputs, or columns exceed their vector or
+/// are on another device. The device may also have too little memory, or fail.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    rows: Rows,
+    inputs: Columns<'_, F>,
+    tables: Columns<'_, F>,
+) -> Result<Permuted<F>> {
+    rows.check::<F>(STEP)?;
+    equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
+    check_place(stream, STEP, inputs.0, inputs.1, rows.n())?;
+    check_place(stream, STEP, tables.0, tables.1, rows.n())?;
+    let columns = vector(stream, product(STEP, "columns of the lookups", &[2, inputs.1.count])?, rows.n())?;
+    let scratch = Scratch::new(stream, rows, inputs.1.count)?;
+    let job = Job { rows, inputs, tables, scratch: &scratch };
+    job.count(stream)?;
+    job.scan(stream)?;
+    job.scatter(stream, &columns)?;
+    Ok(Permuted { columns, totals: scratch.totals })
+}
+
+/// Holds the kernels' buffers, named as in `cl/plonk_permute.cl`.
+struct Scratch {
+    slots: Buffer,
+    slots_log: u32,
+    counts: Buffer,
+    lost: Buffer,
+    sums: Buffer,
+    starts: Buffer,
+    rows: Buffer,
+    left: Buffer,
+    missing: Buffer,
+    totals: Buffer,
+}
+
+impl Scratch {
+    fn new(stream: &mut Stream, rows: Rows, lookups: usize) -> Result<Self> {
+        let slots_log = (2 * rows.usable).max(2).next_power_of_two().ilog2();
+        let tiles = rows.usable.div_ceil(TILE as usize);
+        let words = |count: usize| stream.scratch(product(STEP, "bytes for the lookups", &[count, 4, lookups])?);
+        let scratch = Self {
+            slots: words(1 << slots_log)?,
+            slots_log,
+            counts: words(rows.usable)?,
+            lost: words(rows.usable)?,
+            sums: words(SUMS * tiles)?,
+            starts: words(rows.usable)?,
+            rows: words(rows.usable)?,
+            left: words(rows.usable)?,
+            missing: words(rows.usable)?,
+            totals: words(TOTALS)?,
+        };
+        for buffer in [&scratch.slots, &scratch.counts].into_iter().filter(|buffer| buffer.bytes() > 0) {
+            stream.zero(buffer)?;
+        }
+        Ok(scratch)
+    }
+}
+
+struct Job<'a, F> {
+    rows: Rows,
+    inputs: Columns<'a, F>,
+    tables: Columns<'a, F>,
+    scratch: &'a Scratch,
+}
+
+fn at<F: NttField>((vector, place): Columns<'_, F>) -> [Arg; 3] {
+    [buffer_arg(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
+}
+
+/// Returns a random seed for the hash of values, so that an attacker cannot make values collide. The result does not
+/// depend on it.
+fn seed() -> u64 {
+    RandomState::new().hash_one(STEP)
+}
+
+impl<F: NttField> Job<'_, F> {
+    fn usable(&self) -> u32 {
+        self.rows.usable as u32
+    }
+
+    /// Returns the groups for each lookup, and the launch's size for all of them.
+    fn groups(&self, rows: u32, tile: u32) -> (u32, (u64, u32)) {
+        let blocks = rows.div_ceil(tile);
+        (blocks, (self.inputs.1.count as u64 * u64::from(blocks), GROUP))
+    }
+
+    /// Queues the hash table of S, and the number of times that A has each of its values.
+    fn count(&self, stream: &mut Stream) -> Result<()> {
+        let Scratch { slots, slots_log, counts, lost, .. } = self.scratch;
+        let seed = Arg::U64(seed());
+        let (blocks, groups) = self.groups(self.usable(), GROUP);
+        let slots = [buffer_arg(slots), Arg::U32(*slots_log)];
+        let args = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.tables), &slots].concat();
+        // SAFETY: the arguments match the kernel; columns have more than `usable` rows, and each lookup has
+        // 2^`slots_log` slots, at least twice as many as rows.
+        unsafe { launch::<F>(stream, "plonk_permute_insert", groups, &args)? };
+        let (blocks, groups) = self.groups(self.usable(), PROBE_TILE);
+        let first = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.inputs), &at(self.tables)].concat();
+        let args = [&first[..], &slots, &[buffer_arg(counts), buffer_arg(lost)]].concat();
+        // SAFETY: as above; each row has a count and a flag.
+        unsafe { launch::<F>(stream, "plonk_permute_probe", groups, &args) }
+    }
+
+    /// Queues the lists of runs, of the rest of S, and of missing rows.
+    fn scan(&self, stream: &mut Stream) -> Result<()> {
+        let Scratch { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
+        let (tiles, groups) = self.groups(self.usable(), TILE);
+        let first = [Arg::U32(self.usable()), Arg::U32(tiles), buffer_arg(counts), buffer_arg(lost), buffer_arg(sums)];
+        let of_tiles = [Arg::U32(tiles), buffer_arg(sums), buffer_arg(totals)];
+        let lists = [&first[..], &[starts, rows, left, missing, totals].map(buffer_arg)].concat();
+        let lookups = (self.inputs.1.count as u64, GROUP);
+        // SAFETY: the arguments match the kernels; each tile has its sums, and all lists have space for each row.
+        unsafe {
+            launch::<F>(stream, "plonk_permute_sum", groups, &first)?;
+            launch::<F>(stream, "plonk_permute_scan", lookups, &of_tiles)?;
+            launch::<F>(stream, "plonk_permute_list", groups, &lists)
+        }
+    }
+
+    fn scatter(&self, stream: &mut Stream, columns: &DeviceVector<F>) -> Result<()> {
+        let Scratch { starts, rows, left, missing, totals, .. } = self.scratch;
+        let n = self.rows.n() as u32;
+        let (blocks, groups) = self.groups(n, GROUP);
+        let numbers = [n, self.usable(), blocks].map(Arg::U32);
+        let lists = [starts, rows, left, missing, totals].map(buffer_arg);
+        let args = [&numbers[..], &at(self.inputs), &at(self.tables), &lists, &[buffer_arg(columns.buffer())]].concat();
+        // SAFETY: the arguments match the kernel; lists name rows that the circuit uses, and each lookup has two
+        // columns of n rows.
+        unsafe { launch::<F>(stream, "plonk_permute_place", groups, &args) }
+    }
+}
+
+/// Computes A' and S' of one lookup, n rows each, and its missing values, with the results of [`enqueue`].
+///
+/// # Errors
+/// Returns an error if the rows are invalid, or a column does not have n.
+pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<Missing>)> {
+    rows.check::<F>(STEP)?;
+    equal(STEP, "length of the input", rows.n(), input.len())?;
+    equal(STEP, "length of the table", rows.n(), table.len())?;
+    let (input, table) = (&input[..rows.usable], &table[..rows.usable]);
+    let (counts, missing) = count_on_cpu(input, table);
+    let mut columns = [vec![F::ZERO; rows.n()], vec![F::ZERO; rows.n()]];
+    let [permuted, beside] = &mut columns;
+    let mut left = (0..table.len()).filter(|row| counts[*row] == 0).map(|row| table[row]);
+    let mut next = 0;
+    let mut put = |value: F, first: Option<F>| {
+        permuted[next] = value;
+        beside[next] = first.or_else(|| left.next()).unwrap_or(F::ZERO);
+        next += 1;
+    };
+    for (value, count) in table.iter().zip(&counts).filter(|(_, count)| **count > 0) {
+        put(*value, Some(*value));
+        (1..*count).for_each(|_| put(*value, None));
+    }
+    for row in &missing {
+        put(input[*row], None);
+    }
+    Ok((columns, missing.first().map(|first| Missing { rows: missing.len(), first: *first })))
+}
+
+/// Counts how often A has each value of S, at the value's first row in S. Also returns the rows of A whose values are
+/// missing from S.
+fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>) {
+    let mut first_rows = HashMap::<&[u8], u32>::with_capacity(table.len());
+    for (row, value) in table.iter().enumerate() {
+        first_rows.entry(as_bytes(std::slice::from_ref(value))).or_insert(row as u32);
+    }
+    let counts: Vec<AtomicU32> = table.iter().map(|_| AtomicU32::new(0)).collect();
+    let is_missing = |value: &F| match first_rows.get(as_bytes(std::slice::from_ref(value))) {
+        Some(row) => {
+            counts[*row as usize].fetch_add(1, Ordering::Relaxed);
+            false
+        }
+        None => true,
+    };
+    let missing = input.par_iter().enumerate().filter(|(_, value)| is_missing(value)).map(|(row, _)| row).collect();
+    (counts.into_iter().map(AtomicU32::into_inner).collect(), missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_differ() {
+        let seeds: std::collections::HashSet<u64> = (0..100).map(|_| seed()).collect();
+        assert_eq!(seeds.len(), 100);
+    }
+}

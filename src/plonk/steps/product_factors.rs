@@ -1,0 +1,211 @@
+//! Computes the numerators and denominators of the grand products of all permutation sets and lookups.
+
+use rayon::prelude::*;
+
+use super::device_column::{DeviceColumn, Rows, equal};
+use super::launch_batch::{GROUP, LaunchBatch, blocks, launch, parts, upload};
+use crate::backend::{Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::kernel_module::buffer_arg;
+use crate::ntt::Powers;
+use crate::sizes::product;
+use crate::{Error, Result};
+
+const STEP: &str = "factors";
+
+/// Holds the challenges that columns are mixed with.
+#[derive(Debug, Clone, Copy)]
+pub struct Challenges<F> {
+    /// β.
+    pub beta: F,
+    /// γ.
+    pub gamma: F,
+}
+
+/// Holds a set of permutation columns. `C` is [`Column`] on a device, a slice on the host.
+#[derive(Debug, Clone)]
+pub struct Set<C> {
+    /// Each column's values v and its σ, both on the subgroup.
+    pub columns: Vec<[C; 2]>,
+    /// Number of the first column among the circuit's permutation columns; column j is mixed with δ^j.
+    pub first: u64,
+}
+
+/// Holds the columns of a lookup on the subgroup.
+#[derive(Debug, Clone, Copy)]
+pub struct Lookup<C> {
+    /// A, compressed.
+    pub input: C,
+    /// S, compressed.
+    pub table: C,
+    /// A'.
+    pub permuted_input: C,
+    /// S'.
+    pub permuted_table: C,
+}
+
+impl<C: Copy> Lookup<C> {
+    fn columns(&self) -> [C; 4] {
+        [self.input, self.table, self.permuted_input, self.permuted_table]
+    }
+}
+
+/// Holds numerators and denominators, n rows for each set, then for each lookup. Rows that the circuit does not use are
+/// zero.
+#[derive(Debug)]
+pub struct Factors<V> {
+    /// Π (v + β·δ^j·ω^i + γ) of a set, (A + β)(S + γ) of a lookup.
+    pub numerators: V,
+    /// Π (v + β·σ + γ) of a set, (A' + β)(S' + γ) of a lookup.
+    pub denominators: V,
+}
+
+impl<V> Factors<V> {
+    /// Converts both by `form`.
+    pub(in crate::plonk) fn map<T>(self, form: impl Fn(V) -> T) -> Factors<T> {
+        Factors { numerators: form(self.numerators), denominators: form(self.denominators) }
+    }
+}
+
+/// Returns β·δ^j of each column of a set.
+fn shifts<C, F: NttField>(set: &Set<C>, beta: F) -> impl Iterator<Item = F> {
+    let first = beta * F::DELTA.pow_vartime([set.first]);
+    std::iter::successors(Some(first), |shift| Some(*shift * F::DELTA)).take(set.columns.len())
+}
+
+/// Queues the factors of all products: one launch for the sets, one for the lookups.
+///
+/// Each row takes 4 products per column of a set, 2 per set and 2 per lookup. It reads 64 bytes per column and 128 per
+/// lookup, and writes 64 per grand product.
+///
+/// # Errors
+/// Returns an error if the rows are invalid, or a column exceeds its vector or is on another device. The device may
+/// also have too little memory, or fail.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    rows: Rows,
+    challenges: Challenges<F>,
+    sets: &[Set<DeviceColumn<'_, F>>],
+    lookups: &[Lookup<DeviceColumn<'_, F>>],
+) -> Result<Factors<DeviceVector<F>>> {
+    rows.check::<F>(STEP)?;
+    let of_sets: Vec<_> = sets.iter().flat_map(|set| set.columns.iter().flatten()).copied().collect();
+    let of_lookups: Vec<_> = lookups.iter().flat_map(Lookup::columns).collect();
+    of_sets.iter().chain(&of_lookups).try_for_each(|column| column.check(stream, STEP, rows.n()))?;
+    let length = product(STEP, "elements of the factors", &[sets.len() + lookups.len(), rows.n()])?;
+    let [numerators, denominators] = [DeviceVector::scratch(stream, length)?, DeviceVector::scratch(stream, length)?];
+    let factors = Factors { numerators, denominators };
+    let shifts: Vec<F> = sets.iter().flat_map(|set| shifts(set, challenges.beta)).collect();
+    let to = Launch { rows, challenges, factors: &factors };
+    for part in parts(&of_sets, 2, sets.iter().map(|set| set.columns.len())) {
+        to.sets(stream, &part, &shifts[part.items.clone()])?;
+    }
+    for part in parts(&of_lookups, 4, lookups.iter().map(|_| 1)) {
+        to.lookups(stream, &part, sets.len())?;
+    }
+    Ok(factors)
+}
+
+/// Holds the arguments that launches of both kinds share.
+struct Launch<'a, F> {
+    rows: Rows,
+    challenges: Challenges<F>,
+    factors: &'a Factors<DeviceVector<F>>,
+}
+
+impl<F: NttField> Launch<'_, F> {
+    fn sets(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, shifts: &[F]) -> Result<()> {
+        let powers = Powers::new(stream, self.rows.omega::<F>(), self.rows.log_n)?;
+        let powers = [buffer_arg(&powers.low), buffer_arg(&powers.high), Arg::U32(powers.low_log)];
+        self.queue(stream, ("plonk_permutation_factors", part), (shifts, &powers), 0)
+    }
+
+    fn lookups(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, first: usize) -> Result<()> {
+        self.queue(stream, ("plonk_lookup_factors", part), (&[], &[]), first)
+    }
+
+    fn queue(
+        &self,
+        stream: &mut Stream,
+        (kernel, part): (&str, &LaunchBatch<'_, F>),
+        (elements, tables): (&[F], &[Arg]),
+        first: usize,
+    ) -> Result<()> {
+        let Challenges { beta, gamma } = self.challenges;
+        let (params, words_at) = upload(stream, &[&[beta, gamma], elements].concat(), &part.words(first, |_| 0))?;
+        let [n, usable] = [self.rows.n(), self.rows.usable].map(|rows| rows as u32);
+        let numbers = [n, usable, blocks(n), part.outputs() as u32].map(Arg::U32);
+        let to = [&self.factors.numerators, &self.factors.denominators].map(|vector| buffer_arg(vector.buffer()));
+        let params_at = [buffer_arg(&params), Arg::U32(words_at)];
+        let args = [&numbers[..], &params_at, tables, &to, &part.banks(&params)].concat();
+        let groups = part.outputs() * u64::from(blocks(n));
+        // SAFETY: the arguments match both kernels; columns have n rows, as has each product in both vectors, and the
+        // tables hold powers with exponents below n.
+        unsafe { launch::<F>(stream, kernel, (groups, GROUP), &args) }
+    }
+}
+
+/// Computes the factors of [`enqueue`] on the host.
+///
+/// # Errors
+/// Returns an error if the rows are invalid, or a column is not as long.
+pub fn on_cpu<F: NttField>(
+    rows: Rows,
+    challenges: Challenges<F>,
+    sets: &[Set<&[F]>],
+    lookups: &[Lookup<&[F]>],
+) -> Result<Factors<Vec<F>>> {
+    rows.check::<F>(STEP)?;
+    let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten()).map(|column| column.len());
+    let of_lookups = lookups.iter().flat_map(Lookup::columns).map(<[F]>::len);
+    of_sets.chain(of_lookups).try_for_each(|length| equal(STEP, "length of a column", rows.n(), length))?;
+    let length = (sets.len() + lookups.len())
+        .checked_mul(rows.n())
+        .ok_or_else(|| Error::invalid(STEP, "number of products", "fewer than memory has", sets.len()))?;
+    let mut factors = Factors { numerators: vec![F::ZERO; length], denominators: vec![F::ZERO; length] };
+    let columns = factors.numerators.chunks_mut(rows.n()).zip(factors.denominators.chunks_mut(rows.n()));
+    for (number, (numerators, denominators)) in columns.enumerate() {
+        let to = (&mut numerators[..rows.usable], &mut denominators[..rows.usable]);
+        match sets.get(number) {
+            Some(set) => set_on_cpu(rows, challenges, set, to),
+            None => lookup_on_cpu(challenges, &lookups[number - sets.len()], to),
+        }
+    }
+    Ok(factors)
+}
+
+/// Rows that one CPU task handles.
+const TASK: usize = 1 << 10;
+
+fn set_on_cpu<F: NttField>(
+    rows: Rows,
+    Challenges { beta, gamma }: Challenges<F>,
+    set: &Set<&[F]>,
+    (numerators, denominators): (&mut [F], &mut [F]),
+) {
+    let (omega, shifts) = (rows.omega::<F>(), shifts(set, beta).collect::<Vec<_>>());
+    let tasks = numerators.par_chunks_mut(TASK).zip(denominators.par_chunks_mut(TASK)).enumerate();
+    tasks.for_each(|(task, (numerators, denominators))| {
+        let mut place = omega.pow_vartime([(task * TASK) as u64]);
+        for (k, (numerator, denominator)) in numerators.iter_mut().zip(denominators).enumerate() {
+            let row = task * TASK + k;
+            let terms = || set.columns.iter().map(|[values, sigmas]| (values[row] + gamma, sigmas[row]));
+            *numerator = terms().zip(&shifts).map(|((value, _), shift)| value + *shift * place).product();
+            *denominator = terms().map(|(value, sigma)| value + beta * sigma).product();
+            place *= omega;
+        }
+    });
+}
+
+fn lookup_on_cpu<F: NttField>(
+    Challenges { beta, gamma }: Challenges<F>,
+    lookup: &Lookup<&[F]>,
+    (numerators, denominators): (&mut [F], &mut [F]),
+) {
+    let [input, table, permuted, beside] = lookup.columns();
+    let pairs = numerators.par_iter_mut().zip(denominators);
+    pairs.enumerate().for_each(|(row, (numerator, denominator))| {
+        *numerator = (input[row] + beta) * (table[row] + gamma);
+        *denominator = (permuted[row] + beta) * (beside[row] + gamma);
+    });
+}

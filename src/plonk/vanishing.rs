@@ -1,0 +1,74 @@
+//! Commits to the random polynomial, then, after y, divides the sum of all constraints by X^n − 1.
+
+use super::column::Column;
+use super::curve::ProofCurve;
+use super::engine::{Basis, Constraints};
+use super::evaluations::QuotientStage;
+use super::products::ProductStage;
+use crate::{Error, Result};
+
+/// Holds a proof after its random polynomial.
+#[derive(Debug)]
+pub struct BlindedStage<'a, C: ProofCurve> {
+    products: ProductStage<'a, C>,
+    random: Column<C::Scalar>,
+}
+
+impl<'a, C: ProofCurve> ProductStage<'a, C> {
+    /// Takes n random `coefficients`, which blind the openings of the quotient, and commits to them.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: there are not n coefficients.
+    /// - A forced backend failed: its error.
+    pub fn random(self, coefficients: Vec<C::Scalar>) -> Result<(BlindedStage<'a, C>, C)> {
+        let engine = self.permuted.start.setting.engine;
+        let random = engine.upload(vec![coefficients])?;
+        let random = random.into_iter().next().ok_or_else(|| Error::internal("plonk"))?;
+        let points = engine.commit(Basis::Monomial, &[random.view()])?;
+        let point = points.into_iter().next().ok_or_else(|| Error::internal("plonk"))?;
+        Ok((BlindedStage { products: self, random }, point))
+    }
+}
+
+impl<'a, C: ProofCurve> BlindedStage<'a, C> {
+    /// Divides the sum of all constraints, weighed by powers of `y`, by X^n − 1, and commits to the quotient's pieces
+    /// of n coefficients, lowest first.
+    ///
+    /// # Errors
+    /// Fails if the quotient needs more than the field's roots of unity, or a forced backend failed.
+    pub fn quotient(self, y: C::Scalar) -> Result<(QuotientStage<'a, C>, Vec<C>)> {
+        let Self { products, random } = self;
+        let (setting, challenges) = (products.permuted.start.setting, products.challenges());
+        let (engine, own) = (setting.engine, products.into_coefficients()?);
+        let pieces = setting.circuit.pieces();
+        let cosets = engine.cosets(pieces)?;
+        let sum = &setting.circuit.quotient;
+        let (challenges, shared) = (sum.challenges(&challenges, y), setting.key.coefficients());
+        let constraints =
+            Constraints { sum, challenges: &challenges, step: sum.step(y), shared: &shared, own: &own, pieces };
+        let parts = setting.on_cosets(&cosets, &constraints)?;
+        let pieces = engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
+        let points = setting.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;
+        Ok((QuotientStage { setting, own, pieces, random }, points))
+    }
+}
+
+impl<C: ProofCurve> ProductStage<'_, C> {
+    /// Returns the circuit's own challenges, then θ, β, γ.
+    fn challenges(&self) -> Vec<C::Scalar> {
+        [&self.permuted.start.challenges[..], &[self.permuted.theta, self.beta, self.gamma]].concat()
+    }
+
+    /// Returns the coefficients of each circuit's own columns, by number, and drops the values.
+    fn into_coefficients(self) -> Result<Vec<Vec<Column<C::Scalar>>>> {
+        let engine = self.permuted.start.setting.engine;
+        let circuits = self.permuted.start.circuits.into_iter().zip(self.permuted.lookups).zip(self.running);
+        let interpolated = circuits.map(|((witness, lookups), products)| {
+            let (inputs, tables): (Vec<_>, Vec<_>) =
+                lookups.into_iter().map(|columns| <(_, _)>::from(columns.permuted)).unzip();
+            let all = [witness.advice, witness.instance, products.sets, products.lookups, inputs, tables];
+            engine.interpolate_all(all.into_iter().flatten().collect())
+        });
+        interpolated.collect()
+    }
+}

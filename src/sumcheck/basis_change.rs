@@ -1,0 +1,106 @@
+//! Converts elements of the tower to the basis of GHASH's field, and back.
+
+use std::sync::Arc;
+
+use super::plan::GROUP;
+use crate::Result;
+use crate::backend::{Arg, Buffer, Stream};
+use crate::field::isomorphism;
+use crate::field::linear::LinearMap;
+use crate::kernel_module::{KernelModule, buffer_arg};
+
+/// Match `PLACES` and `PLACE_BITS` of `cl/sumcheck_convert.cl`.
+const PLACES: u32 = 26;
+const PLACE_BITS: u32 = 5;
+
+/// Describes a conversion of elements that lie one after the other: their number, the work-items, source and
+/// destination.
+#[derive(Clone, Copy)]
+pub(super) struct Elements<'a> {
+    pub count: u64,
+    pub items: u64,
+    pub from: &'a Buffer,
+    pub to: &'a Buffer,
+}
+
+/// Returns the table for [`convert`] to GHASH's basis. It must be kept until work queued with it has run.
+pub(super) fn to_ghash(stream: &mut Stream) -> Result<Arc<Buffer>> {
+    table(stream, "to GHASH", isomorphism::to_ghash())
+}
+
+/// Returns the table for [`convert`] to the tower's basis. It must be kept until work queued with it has run.
+pub(super) fn to_tower(stream: &mut Stream) -> Result<Arc<Buffer>> {
+    table(stream, "to the tower", isomorphism::to_tower())
+}
+
+/// Queues a change of basis of `all` by `table`.
+///
+/// # Safety
+/// Both buffers must have `all.count` elements, and `program` must be one of a binary field.
+pub(super) unsafe fn convert(
+    stream: &mut Stream,
+    program: KernelModule,
+    table: &Buffer,
+    all: Elements<'_>,
+) -> Result<()> {
+    let args = [Arg::U64(all.count), buffer_arg(table), buffer_arg(all.from), buffer_arg(all.to)];
+    // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
+    unsafe { program.launch(stream, "sumcheck_convert", all.items, GROUP, &args) }
+}
+
+/// Returns the images by `map` of all values of each place's bits. The device keeps them between proofs. Place by
+/// place, the table has the images' first words, their second words and so on.
+fn table(stream: &mut Stream, name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
+    let device = stream.device().clone();
+    device.table(format!("sumcheck {name}").into_bytes(), || {
+        let word =
+            |place: u32, number: u32, value: u128| (map.apply(value << (PLACE_BITS * place)) >> (32 * number)) as u32;
+        let mut images = Vec::new();
+        for (place, number) in (0..PLACES).flat_map(|place| (0..4).map(move |number| (place, number))) {
+            images.extend((0..1 << PLACE_BITS).map(|value| word(place, number, value)));
+        }
+        let buffer = stream.allocate(size_of_val(&images[..]))?;
+        stream.upload(&buffer, bytemuck::cast_slice(&images))?;
+        stream.synchronize(None)?;
+        Ok(buffer)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Accelerator;
+    use crate::field::DeviceVector;
+    use crate::field::ghash::Ghash;
+    use crate::field::tower::Tower;
+    use crate::kernels::{Family, ids};
+
+    #[test]
+    fn both_ways_are_the_isomorphism() {
+        let bits = (0..128).map(|bit| Tower(1 << bit));
+        let tower: Vec<Tower> = bits
+            .chain((0..500).map(|i| Tower(0x1234_5678_9abc_def1_0fed_cba9_8765_4321_u128.wrapping_mul(i))))
+            .collect();
+        let expected: Vec<Ghash> = tower.iter().map(|element| Ghash::from(*element)).collect();
+        let mut ran = 0;
+        for accelerator in [crate::BackendKind::Cuda, crate::BackendKind::OpenCl].map(Accelerator::with_backend) {
+            let Some(device) = accelerator.ok().and_then(|accelerator| accelerator.devices().first().cloned()) else {
+                eprintln!("left out: changes of basis on a backend that is not there");
+                continue;
+            };
+            let mut stream = device.stream().expect("stream");
+            let from = DeviceVector::upload(&mut stream, &tower).expect("memory");
+            let program = KernelModule::of(Family::Sumcheck, ids::GHASH).expect("there");
+            let there = DeviceVector::<Ghash>::unwritten(&stream, tower.len()).expect("memory");
+            let all = Elements { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
+            let images = to_ghash(&mut stream).expect("memory");
+            // SAFETY: both vectors are of the same length.
+            unsafe { convert(&mut stream, program, &images, all).expect("launched") };
+            let mut result = vec![Ghash(0); tower.len()];
+            there.download(&mut stream, &mut result).expect("download");
+            assert!(result == expected);
+            ran += 1;
+        }
+        println!("changes of basis on {ran} backends");
+    }
+}

@@ -1,0 +1,98 @@
+//! Computes the first round on the host's cores over columns of the base field. Its challenge folds them to the compute
+//! field.
+
+use ff::Field;
+use rayon::prelude::*;
+
+use super::cpu::HostColumns;
+use super::field::SumcheckField;
+use super::round_poly::Point;
+use super::round_shape::RoundShape;
+use crate::blocking::install;
+use crate::field::SecretVec;
+
+/// Rows that one core takes at a time.
+const ROWS: usize = 1 << 12;
+/// Length of [`Values`], which exceeds the number of points of any product.
+const MAX_POINTS: usize = 8;
+
+/// Holds values at points.
+type Values<F> = [<F as SumcheckField>::Base; MAX_POINTS];
+
+/// Borrows the caller's columns over the base field of F.
+pub(super) struct BaseRows<'a, F: SumcheckField>(Vec<&'a [F::Base]>);
+
+impl<'a, F: SumcheckField> BaseRows<'a, F> {
+    pub fn new(columns: Vec<&'a [F::Base]>) -> Self {
+        Self(columns)
+    }
+
+    fn rows(&self) -> usize {
+        self.0.first().map_or(0, |column| column.len())
+    }
+
+    /// Returns the columns in the compute field of F.
+    pub fn lifted(&self) -> HostColumns<'a, F::Compute> {
+        self.by_rows(self.rows(), |column, row| F::from_base(column[row]).to_work())
+    }
+
+    /// Binds the first variable to `challenge`, and returns columns in the compute field of F.
+    pub fn folded(&self, challenge: F::Compute) -> HostColumns<'a, F::Compute> {
+        let half = self.rows() / 2;
+        self.by_rows(half, |column, row| {
+            let (low, high) = (column[row], column[half + row]);
+            F::from_base(low).to_work() + F::times_base(challenge, high - low)
+        })
+    }
+
+    fn by_rows(
+        &self,
+        rows: usize,
+        value: impl Fn(&[F::Base], usize) -> F::Compute + Sync,
+    ) -> HostColumns<'a, F::Compute> {
+        let column = |column: &&[F::Base]| {
+            SecretVec::par_from_fn(rows, |first, piece| {
+                piece.iter_mut().enumerate().for_each(|(row, to)| *to = value(column, first + row));
+            })
+        };
+        HostColumns::Own(install(|| self.0.iter().map(column).collect()), rows)
+    }
+
+    /// Returns sums over half the rows of the product of all columns, one for each point of `shape`.
+    pub fn sums(&self, shape: &RoundShape<F::Compute>) -> Vec<F::Compute> {
+        let (half, points) = (self.rows() / 2, &shape.points);
+        let part = |number: usize| {
+            let rows = number * ROWS..half.min((number + 1) * ROWS);
+            rows.fold(zeros(), |sums, row| add(sums, self.products(row, points)))
+        };
+        let sums = install(|| (0..half.div_ceil(ROWS)).into_par_iter().map(part).reduce(zeros, add));
+        sums[..points.len()].iter().map(|sum| F::from_base(*sum).to_work()).collect()
+    }
+
+    /// Returns the product of all columns in `row` at each of `points`.
+    fn products(&self, row: usize, points: &[Point]) -> Values<F> {
+        let half = self.rows() / 2;
+        let mut products = [F::Base::ONE; MAX_POINTS];
+        for column in &self.0 {
+            let (low, difference) = (column[row], column[half + row] - column[row]);
+            let mut values = [low; MAX_POINTS];
+            (1..points.len()).for_each(|number| values[number] = values[number - 1] + difference);
+            for (product, point) in products.iter_mut().zip(points) {
+                *product *= match point {
+                    Point::At(number) => values[*number as usize % MAX_POINTS],
+                    Point::Infinity => difference,
+                };
+            }
+        }
+        products
+    }
+}
+
+fn zeros<B: Field>() -> [B; MAX_POINTS] {
+    [B::ZERO; MAX_POINTS]
+}
+
+fn add<B: Field>(mut sums: [B; MAX_POINTS], more: [B; MAX_POINTS]) -> [B; MAX_POINTS] {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+    sums
+}

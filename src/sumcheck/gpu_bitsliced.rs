@@ -1,0 +1,230 @@
+//! Runs rounds on a device over bit-sliced columns of the tower: one kernel a round folds, evaluates and adds up.
+
+use std::sync::Arc;
+
+use ff::Field;
+
+use super::basis_change::{Elements, convert, to_ghash, to_tower};
+use super::columns::Columns;
+use super::cpu::HostColumns;
+use super::field::{SumcheckField, WorkField};
+use super::gpu::items;
+use super::gpu_challenge::value;
+use super::gpu_columns::{DeviceColumns, SLICE_GROUP, locate_or_upload, unslice};
+use super::plan::Plan;
+use super::round_poly::Interpolation;
+use super::round_shape::RoundShape;
+use super::sizes::{bytes, product};
+use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, Traffic};
+use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::kernels::Family;
+use crate::{Error, Result};
+
+/// Matches `SLICED_GROUP` of `cl/sumcheck_sliced.cl`.
+const SLICED_GROUP: u32 = 96;
+/// Matches `SLICED_PARTS`: the number of 32-bit products that make up a product.
+const PARTS: usize = 9;
+/// Maximum number of groups that slice columns.
+const MAX_BITSLICE_GROUPS: u64 = 1 << 14;
+
+/// Holds bit-sliced columns on a device between two rounds.
+pub(super) struct SlicedRounds<F: SumcheckField> {
+    // Dropped first: queued work ends before memory is freed.
+    stream: Stream,
+    program: KernelModule,
+    /// Kernels of packed elements, which change their basis.
+    packed_program: KernelModule,
+    plan: Plan,
+    factors: usize,
+    rows: u64,
+    round: usize,
+    now: DeviceColumns,
+    /// Destination of folded columns.
+    to: DeviceColumns,
+    memory: Memory,
+    interpolation: Interpolation<F::Compute>,
+    /// Memory for the columns' last rows, side by side.
+    packed: DeviceVector<F::Compute>,
+}
+
+/// Holds the memory that rounds need besides columns.
+struct Memory {
+    /// One tile for each group.
+    products: Buffer,
+    /// Parts of the sums of all rounds.
+    totals: Buffer,
+    fetched: PinnedBuffer,
+    /// Table of the change of basis from the tower to GHASH's field, in which other paths and the host compute.
+    from_tower: Arc<Buffer>,
+    /// Table of the change of basis to the tower, if columns are in GHASH's basis.
+    to_tower: Option<Arc<Buffer>>,
+}
+
+impl<F: SumcheckField> SlicedRounds<F> {
+    /// Prepares `columns` for the rounds of `plan`. Allocates all memory that the rounds need.
+    pub fn new(
+        device: &Arc<Device>,
+        program: KernelModule,
+        shape: &RoundShape<F::Compute>,
+        columns: &Columns<'_, F>,
+        plan: Plan,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let mut stream = device.stream()?;
+        let rows = 1u64 << plan.variables;
+        let factors = shape.columns;
+        let work = match plan.work_rows {
+            0 => None,
+            work_rows => Some(DeviceVector::<F::Compute>::unwritten(&stream, product(factors, work_rows as usize)?)?),
+        };
+        let own = work.map(|vector| DeviceColumns { buffer: vector.buffer().clone(), stride: rows });
+        let now = locate_or_upload(&mut stream, columns, (own.as_ref(), rows), abort)?;
+        let to = own.unwrap_or_else(|| now.clone());
+        let memory = Memory::new(&mut stream, &plan, factors)?;
+        let finish_on_host = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
+        let packed = DeviceVector::unwritten(&stream, product(factors, finish_on_host)?)?;
+        let packed_program = KernelModule::of(Family::Sumcheck, F::Compute::NAME)?;
+        let element = |number: u32| F::Compute::of_tower(Tower(number.into())).unwrap_or(F::Compute::ZERO);
+        let interpolation = Interpolation::at(factors, element);
+        let mut rounds = Self {
+            stream,
+            program,
+            packed_program,
+            plan,
+            factors,
+            rows,
+            round: 0,
+            now,
+            to,
+            memory,
+            interpolation,
+            packed,
+        };
+        if !matches!(columns, Columns::KeptSliced(_)) {
+            rounds.prepare()?;
+        }
+        Ok(rounds)
+    }
+
+    /// Returns the traffic of the device so far.
+    pub fn traffic(&self) -> Traffic {
+        self.stream.traffic()
+    }
+
+    /// Returns the interpolation from values at this path's points.
+    pub fn interpolation(&self) -> &Interpolation<F::Compute> {
+        &self.interpolation
+    }
+
+    /// Converts columns to the tower, if they are in the other basis, and slices them.
+    fn prepare(&mut self) -> Result<()> {
+        let count = self.factors as u64 * self.rows;
+        if F::conversion().is_none() {
+            let table = to_tower(&mut self.stream)?;
+            self.memory.to_tower = Some(table.clone());
+            self.convert(&table, count, &self.now.buffer.clone(), &self.to.buffer.clone())?;
+            self.now = self.to.clone();
+        }
+        let tiles = count / bitslice::TILE as u64;
+        let args = [Arg::U64(tiles), buffer_arg(&self.now.buffer), buffer_arg(&self.to.buffer)];
+        let items = tiles.min(MAX_BITSLICE_GROUPS) * u64::from(SLICE_GROUP);
+        // SAFETY: the arguments match the kernel, and both buffers have all rows of the columns.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_slice", items, SLICE_GROUP, &args)? };
+        self.now = self.to.clone();
+        Ok(())
+    }
+
+    fn convert(&mut self, table: &Buffer, count: u64, from: &Buffer, to: &Buffer) -> Result<()> {
+        let all = Elements { count, items: items(self.plan.groups_for(count)), from, to };
+        // SAFETY: both buffers have `count` elements, the field is a binary one, and `self` keeps the tables.
+        unsafe { convert(&mut self.stream, self.packed_program, table, all) }
+    }
+
+    /// Binds the first variable to `challenge`, if there is one. Returns the values of the next round's polynomial.
+    pub fn sums(&mut self, challenge: Option<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
+        let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
+        self.launch(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
+        self.stream.copy_to_pinned(&mut self.memory.fetched, &self.memory.totals)?;
+        self.stream.synchronize(abort)?;
+        let first = self.round * self.factors * PARTS;
+        self.round += 1;
+        let words = self.memory.fetched.as_slice().as_chunks::<4>().0;
+        let points = words[first..][..self.factors * PARTS].as_chunks::<PARTS>().0;
+        let sums = points.iter().map(|parts| F::Compute::of_tower(combine_partials(&parts.map(u32::from_le_bytes))));
+        sums.collect::<Option<_>>().ok_or_else(|| Error::internal("sumcheck"))
+    }
+
+    /// Folds `folds` halves of `rows` rows each, then evaluates the product, unless `folds` is 1.
+    fn launch(&mut self, rows: u64, folds: u32, challenge: Option<F::Compute>) -> Result<()> {
+        let r = challenge.and_then(F::Compute::to_tower).unwrap_or_default();
+        let tiles = (rows / bitslice::TILE as u64) as u32;
+        let mut args = [tiles, self.factors as u32, folds, self.round as u32].map(Arg::U32).to_vec();
+        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
+        args.push(value(&r));
+        let Memory { products, totals, .. } = &self.memory;
+        args.extend([&*self.now.buffer, &*self.to.buffer, products, totals].map(buffer_arg));
+        let items = u64::from(tiles.min(self.plan.groups)) * u64::from(SLICED_GROUP);
+        // SAFETY: the arguments match the kernel. Columns have as many tiles as it reads, and `to` has room for those
+        // that it writes. Each group has a tile of products, and there are totals for each round.
+        unsafe { self.program.launch(&mut self.stream, "sumcheck_sliced", items, SLICED_GROUP, &args)? };
+        if folds > 0 {
+            self.now = self.to.clone();
+            self.rows /= 2;
+        }
+        Ok(())
+    }
+
+    /// Binds the first variable to `challenge`, if there is one, then brings the columns to the host.
+    pub fn finish_on_host(
+        &mut self,
+        challenge: Option<F::Compute>,
+        abort: Abort<'_>,
+    ) -> Result<HostColumns<'static, F::Compute>> {
+        if challenge.is_some() {
+            self.launch(self.rows / 2, 1, challenge)?;
+        }
+        self.pack()?;
+        let rows = self.rows as usize;
+        let mut all = SecretVec(vec![F::Compute::ZERO; product(self.factors, rows)?]);
+        // SAFETY: the bytes written are elements, which kernels left.
+        let bytes = unsafe { as_bytes_mut(&mut all.0) };
+        self.stream.download_abortable(bytes, self.packed.buffer(), abort)?;
+        let own = all.0.chunks(rows).map(|column| SecretVec(column.to_vec())).collect();
+        Ok(HostColumns::Own(own, rows))
+    }
+
+    /// Packs the last rows side by side, in the basis that the host computes in.
+    fn pack(&mut self) -> Result<()> {
+        let (count, packed) = (self.factors as u64 * self.rows, self.packed.buffer().clone());
+        // SAFETY: `now` has all rows of the columns, these fill tiles, and `packed` has room for all of them.
+        unsafe { unslice(&mut self.stream, self.program, (self.factors, self.rows), &self.now, &packed)? };
+        self.convert(&self.memory.from_tower.clone(), count, &packed, &packed)
+    }
+}
+
+impl Memory {
+    fn new(stream: &mut Stream, plan: &Plan, factors: usize) -> Result<Self> {
+        let totals = product(product(plan.rounds() as usize, factors)?, bytes::<[u32; PARTS]>(1)?)?;
+        let all = Self {
+            products: stream.scratch(product(plan.groups as usize, bytes::<u128>(bitslice::TILE)?)?)?,
+            totals: stream.scratch(totals)?,
+            fetched: stream.host_buffer(totals)?,
+            from_tower: to_ghash(stream)?,
+            to_tower: None,
+        };
+        stream.zero(&all.totals)?;
+        Ok(all)
+    }
+}
+
+/// Returns the tower's element from its nine 32-bit products. The kernel orders them in branches low, high, both; each
+/// branch has high, low, both.
+fn combine_partials(parts: &[u32; PARTS]) -> Tower {
+    let branch = |number: usize| {
+        let [high, low, both] = std::array::from_fn(|part| u128::from(parts[3 * number + part]));
+        karatsuba_combine(LEVELS - 1, low, high, both)
+    };
+    Tower(karatsuba_combine(LEVELS, branch(0), branch(1), branch(2)))
+}

@@ -1,0 +1,71 @@
+//! Selects the kernels that compute the rounds.
+
+use super::field::SumcheckField;
+use super::plan::{KernelPath, Options, is_binary, sliced_tail};
+use crate::backend::Device;
+use crate::field::Element;
+use crate::kernel_module::KernelModule;
+use crate::kernels::{Family, ids};
+use crate::{BackendKind, Error, Result};
+
+/// Returns a path, its kernels, and why it is not another one. The path is the requested one, or else the fastest
+/// available.
+pub(super) fn kernels<F: SumcheckField>(
+    device: &Device,
+    variables: u32,
+    options: &Options,
+) -> Result<(KernelPath, KernelModule, Vec<String>)> {
+    let portable = KernelModule::of(Family::Sumcheck, F::Compute::NAME)?;
+    if options.path == Some(KernelPath::Bitsliced) {
+        return match sliced_tail(options) {
+            tail if variables > tail => {
+                Ok((KernelPath::Bitsliced, KernelModule::of(Family::SumcheckSliced, ids::TOWER)?, Vec::new()))
+            }
+            tail => {
+                Ok((KernelPath::Portable, portable, vec![format!("no more than 2^{tail} rows, which are not sliced")]))
+            }
+        };
+    }
+    let wanted = options.path != Some(KernelPath::Portable) && is_binary::<F>();
+    match wanted.then(|| clmad::<F>(device)) {
+        None => Ok((KernelPath::Portable, portable, Vec::new())),
+        Some(Ok(program)) => Ok((KernelPath::Clmad, program, Vec::new())),
+        Some(Err(error)) if options.path.is_some() => Err(error),
+        Some(Err(error)) => Ok((KernelPath::Portable, portable, vec![error.to_string()])),
+    }
+}
+
+/// Returns the kernels with carry-less multiply-add.
+///
+/// # Errors
+/// - [`Error::Unavailable`]: the device has no carry-less multiply-add, or kernels with it were not built in.
+/// - The driver's error: it refuses the kernels.
+fn clmad<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
+    let info = device.info();
+    if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
+        return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
+    }
+    let program = KernelModule::of(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, ids::CLMAD))?;
+    if let Some(note) = missing(program) {
+        return Err(missing_clmad(device, "kernels that were built in", note));
+    }
+    program.preload(device, "sumcheck_fold").map(|()| program)
+}
+
+fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
+    let reason = format!("no carry-less multiply-add: expected {expected}, got {actual}");
+    Error::Unavailable { backend: device.info().backend, reason }
+}
+
+/// Returns why the module of `program` was not built in, or `None` if it was.
+#[cfg(feature = "cuda")]
+fn missing(program: KernelModule) -> Option<&'static str> {
+    use crate::backend::cuda;
+    (!cuda::has_kernels(program.name())).then_some(cuda::CLMAD_NOTE)
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "with the feature there may be nothing missing")]
+#[cfg(not(feature = "cuda"))]
+fn missing(_: KernelModule) -> Option<&'static str> {
+    Some("none without the feature cuda")
+}

@@ -1,0 +1,158 @@
+//! Defines the points at which a round's polynomial is evaluated, and the message that is sent of it.
+
+use ff::Field;
+
+use super::field::{SumcheckField, WorkField};
+
+/// Says where a round's polynomial is evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Point {
+    /// At the element of this number.
+    At(u32),
+    /// At infinity: the coefficient of the highest degree.
+    Infinity,
+}
+
+/// Returns the points that determine a polynomial of `degree`: 0, ∞, 2, 3, …, and at last 1. Without `with_one`, 1 is
+/// left out: the value there follows from the claim.
+pub(super) fn points(degree: usize, with_one: bool) -> Vec<Point> {
+    let infinity = (degree > 1).then_some(Point::Infinity);
+    let others = (2..degree as u32).map(Point::At);
+    let one = with_one.then_some(Point::At(1));
+    [Point::At(0)].into_iter().chain(infinity).chain(others).chain(one).collect()
+}
+
+/// Converts values at all points to coefficients.
+#[derive(Debug)]
+pub(super) struct Interpolation<W> {
+    /// One row for each coefficient.
+    inverse: Vec<Vec<W>>,
+}
+
+impl<W: WorkField> Interpolation<W> {
+    pub fn new(degree: usize) -> Self {
+        Self::at(degree, |number| W::from_number(number.into()))
+    }
+
+    /// Returns the interpolation in which the point of a number is `element` of that number.
+    pub fn at(degree: usize, element: impl Fn(u32) -> W) -> Self {
+        let row = |point: Point| -> Vec<W> {
+            match point {
+                Point::Infinity => (0..=degree).map(|k| if k == degree { W::ONE } else { W::ZERO }).collect(),
+                Point::At(number) => powers(element(number)).take(degree + 1).collect(),
+            }
+        };
+        Self { inverse: inverse(points(degree, true).into_iter().map(row).collect()) }
+    }
+
+    /// Returns the coefficients for `values` in the order of [`points`].
+    pub fn coefficients(&self, values: &[W]) -> Vec<W> {
+        let product = |row: &Vec<W>| row.iter().zip(values).map(|(a, b)| *a * b).sum();
+        self.inverse.iter().map(product).collect()
+    }
+}
+
+fn powers<F: Field>(base: F) -> impl Iterator<Item = F> {
+    std::iter::successors(Some(F::ONE), move |power| Some(*power * base))
+}
+
+/// Returns the inverse of an invertible matrix, by elimination.
+fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
+    let size = rows.len();
+    for (number, row) in rows.iter_mut().enumerate() {
+        row.extend((0..size).map(|column| if column == number { F::ONE } else { F::ZERO }));
+    }
+    for column in 0..size {
+        let has = |accepts: fn(F) -> bool| (column..size).find(|row| accepts(rows[*row][column]));
+        // Inversions take longest, so a pivot of 1 is preferred.
+        let pivot = has(|entry| entry == F::ONE).or_else(|| has(|entry| entry != F::ZERO)).unwrap_or(column);
+        rows.swap(column, pivot);
+        if rows[column][column] != F::ONE {
+            let factor = rows[column][column].invert().unwrap_or(F::ZERO);
+            rows[column].iter_mut().for_each(|entry| *entry *= factor);
+        }
+        let pivot = rows[column].clone();
+        for (_, row) in rows.iter_mut().enumerate().filter(|(number, _)| *number != column) {
+            let factor = row[column];
+            row.iter_mut().zip(&pivot).for_each(|(entry, pivot)| *entry -= factor * pivot);
+        }
+    }
+    rows.into_iter().map(|row| row[size..].to_vec()).collect()
+}
+
+/// Evaluates the polynomial with all its `coefficients` at the point `at`.
+pub(super) fn evaluate<F: Field>(coefficients: &[F], at: F) -> F {
+    coefficients.iter().rfold(F::ZERO, |sum, coefficient| sum * at + coefficient)
+}
+
+/// Holds the coefficients that are sent of a round's polynomial c_0 + c_1·X + … + c_d·X^d: c_0, c_2, …, c_d, in this
+/// order. c_1 follows from the claim, the sum of the values at 0 and 1: it is claim − 2·c_0 − c_2 − … − c_d.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoundPolynomial<F> {
+    coefficients: Vec<F>,
+}
+
+impl<F: SumcheckField> RoundPolynomial<F> {
+    /// Creates a message of c_0, c_2, …, c_d.
+    pub fn new(coefficients: Vec<F>) -> Self {
+        Self { coefficients }
+    }
+
+    /// Creates a message from all coefficients of `polynomial`.
+    pub(super) fn of_polynomial(polynomial: &[F]) -> Self {
+        let sent = |(number, coefficient): (usize, &F)| (number != 1).then_some(*coefficient);
+        Self { coefficients: polynomial.iter().enumerate().filter_map(sent).collect() }
+    }
+
+    /// Returns c_0, c_2, …, c_d.
+    pub fn coefficients(&self) -> &[F] {
+        &self.coefficients
+    }
+
+    /// Returns all coefficients if `claim` is the claim.
+    pub fn polynomial(&self, claim: F) -> Vec<F> {
+        let Some((first, others)) = self.coefficients.split_first() else { return vec![F::ZERO, claim] };
+        let second = claim - first.double() - others.iter().sum::<F>();
+        [*first, second].into_iter().chain(others.iter().copied()).collect()
+    }
+
+    /// Returns the next claim: the polynomial's value at `challenge`.
+    pub fn next_claim(&self, claim: F, challenge: F) -> F {
+        evaluate(&self.polynomial(claim), challenge)
+    }
+
+    /// Returns the values at the elements of numbers 0 to d, which is how binius-gpu sends them.
+    pub fn values(&self, claim: F) -> Vec<F> {
+        let polynomial = self.polynomial(claim);
+        (0..polynomial.len() as u64).map(|number| evaluate(&polynomial, F::from_number(number))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::ghash::Ghash;
+
+    fn interpolates<W: WorkField>() {
+        for degree in 1..8 {
+            let polynomial: Vec<W> = powers(W::from_number(5)).take(degree + 1).collect();
+            let value = |point: Point| match point {
+                Point::Infinity => polynomial[degree],
+                Point::At(number) => evaluate(&polynomial, W::from_number(number.into())),
+            };
+            let values: Vec<W> = points(degree, true).into_iter().map(value).collect();
+            assert_eq!(values.len(), degree + 1);
+            assert_eq!(Interpolation::new(degree).coefficients(&values), polynomial);
+            let claim = evaluate(&polynomial, W::ZERO) + evaluate(&polynomial, W::ONE);
+            let message = RoundPolynomial::of_polynomial(&polynomial);
+            assert_eq!(message.polynomial(claim), polynomial);
+            assert_eq!(message.values(claim)[1], evaluate(&polynomial, W::ONE));
+        }
+    }
+
+    #[test]
+    fn coefficients_follow_from_values() {
+        interpolates::<Ghash>();
+        interpolates::<blstrs::Scalar>();
+    }
+}

@@ -1,0 +1,48 @@
+//! Describes a claim as rounds compute with it.
+
+use super::claim::{Claim, Term};
+use super::eq::EqTables;
+use super::field::WorkField;
+use super::round_poly::{Interpolation, Point, points};
+
+/// Holds the polynomial's terms, the points at which it is evaluated, and the weights of rows.
+#[derive(Debug)]
+pub(super) struct RoundShape<W> {
+    pub variables: u32,
+    /// Number of columns that are folded, whether a term has them or not.
+    pub columns: usize,
+    pub degree: usize,
+    pub terms: Vec<Term<W>>,
+    pub points: Vec<Point>,
+    pub weights: Option<EqTables<W>>,
+    pub interpolation: Interpolation<W>,
+}
+
+impl<W: WorkField> RoundShape<W> {
+    pub fn new(claim: &Claim<W>, columns: usize) -> Self {
+        let weights = claim.eq().map(EqTables::new);
+        Self {
+            variables: claim.variables(),
+            columns,
+            degree: claim.degree(),
+            terms: claim.terms().to_vec(),
+            points: points(claim.degree(), weights.is_some()),
+            weights,
+            interpolation: Interpolation::new(claim.degree()),
+        }
+    }
+
+    /// Returns whether all columns are the factors of the only term, each once, with coefficient 1, and rows have no
+    /// weights.
+    pub fn is_product(&self) -> bool {
+        let [term] = &self.terms[..] else { return false };
+        let mut factors = term.columns.clone();
+        factors.sort_unstable();
+        self.weights.is_none() && term.coefficient == W::ONE && factors.into_iter().eq(0..self.columns)
+    }
+
+    /// Returns whether `term` has a value at `point`: only terms of the highest degree have one at infinity.
+    pub fn counts(&self, term: &Term<W>, point: Point) -> bool {
+        point != Point::Infinity || term.columns.len() == self.degree
+    }
+}

@@ -1,0 +1,105 @@
+//! Computes two rounds from one pass over the columns: both messages follow from the polynomial's values in two
+//! variables.
+
+use super::field::WorkField;
+use super::round_poly::{Interpolation, evaluate};
+
+/// Returns the number of values of a pass for a product of `degree` factors. Each variable takes all points of its
+/// polynomial, of which 1 is the last. There is no value where both are 1.
+pub(super) const fn values(degree: usize) -> usize {
+    (degree + 1) * (degree + 1) - 1
+}
+
+/// Holds the state between the rounds of a pair.
+#[derive(Debug)]
+pub(super) struct TwoRoundState<W> {
+    degree: usize,
+    /// Values of the last pass, until there is a challenge for the first of its variables.
+    values: Option<Vec<W>>,
+    /// That challenge, until there is one for the second.
+    first: Option<W>,
+}
+
+impl<W: WorkField> TwoRoundState<W> {
+    pub fn new(degree: usize) -> Self {
+        Self { degree, values: None, first: None }
+    }
+
+    /// Stores the `values` of a pass, in which the second variable's points lie side by side. Returns the first round's
+    /// values at the polynomial's points except 1.
+    pub fn begin(&mut self, values: Vec<W>) -> Vec<W> {
+        let sum = |first: usize| {
+            let of_first = &values[first * (self.degree + 1)..];
+            of_first[0] + of_first[self.degree]
+        };
+        let round = (0..self.degree).map(sum).collect();
+        self.values = Some(values);
+        round
+    }
+
+    /// Returns the second round's values at `challenge`, the one for the first round. Returns `None` without values of
+    /// a pass or without a challenge.
+    pub fn second(&mut self, interpolation: &Interpolation<W>, challenge: Option<W>) -> Option<Vec<W>> {
+        let values = self.values.take_if(|_| challenge.is_some())?;
+        let challenge = challenge?;
+        let at = |second: usize| {
+            let of_second: Vec<W> = values.iter().skip(second).step_by(self.degree + 1).copied().collect();
+            evaluate(&interpolation.coefficients(&of_second), challenge)
+        };
+        self.first = Some(challenge);
+        Some((0..self.degree).map(at).collect())
+    }
+
+    /// Takes the challenge for the first variable, if no column is folded by it yet.
+    pub fn take_first(&mut self) -> Option<W> {
+        self.values = None;
+        self.first.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::round_poly::{Point, points};
+    use super::*;
+    use crate::field::ghash::Ghash;
+
+    /// Returns the value at (`x`, `y`) of a product of `degree` factors that are linear in x and in y, computed as a
+    /// kernel does.
+    fn value<W: WorkField>(degree: usize, x: Point, y: Point) -> W {
+        let number = |number: u32| W::from_number(number.into());
+        let factor = |first: [W; 2], second: [W; 2]| {
+            let at = |[low, high]: [W; 2], point| match point {
+                Point::At(place) => low + number(place) * (high - low),
+                Point::Infinity => high - low,
+            };
+            at([at(first, x), at(second, x)], y)
+        };
+        let (zero, one, two) = (W::ZERO, W::ONE, W::ONE + W::ONE);
+        let sum = factor([zero, one], [one, two]);
+        (1..degree).fold(factor([one, two], [one, two]), |product, _| product * sum)
+    }
+
+    fn agrees<W: WorkField>() {
+        for degree in 2..5 {
+            let all = points(degree, true);
+            let grid: Vec<W> = all.iter().flat_map(|x| all.iter().map(|y| value(degree, *x, *y))).collect();
+            let (mut pairs, interpolation) = (TwoRoundState::new(degree), Interpolation::new(degree));
+            let first = pairs.begin(grid[..values(degree)].to_vec());
+            let sum_at = |x| value::<W>(degree, x, Point::At(0)) + value::<W>(degree, x, Point::At(1));
+            assert_eq!(first, points(degree, false).into_iter().map(sum_at).collect::<Vec<_>>());
+            assert!(pairs.second(&interpolation, None).is_none());
+            let second = pairs.second(&interpolation, Some(W::from_number(5))).expect("values of a pass");
+            let at = |y| value::<W>(degree, Point::At(5), y);
+            assert_eq!(second, points(degree, false).into_iter().map(at).collect::<Vec<_>>());
+            assert!(pairs.second(&interpolation, Some(W::ONE)).is_none());
+            assert_eq!(pairs.take_first(), Some(W::from_number(5)));
+            assert_eq!(pairs.take_first(), None);
+        }
+    }
+
+    #[test]
+    fn both_rounds_follow_from_the_values_of_a_pass() {
+        agrees::<Ghash>();
+        agrees::<blstrs::Scalar>();
+    }
+}
