@@ -1,8 +1,8 @@
 //! Waits for work without keeping any pool's workers from it.
 //!
 //! A worker that waits for another thread has two ways:
-//! - [`elsewhere`]: it runs its pool's jobs meanwhile.
-//! - [`apart`]: it runs none, and the work needs none of that pool's workers. Threads of this crate's own spread their
+//! - [`block_in_place`]: it runs its pool's jobs meanwhile.
+//! - [`run_off_pool`]: it runs none, and the work needs none of that pool's workers. Threads of this crate's own spread their
 //!   copies over its own cores.
 //!
 //! The second is for callers that hold a lock, such as bellperson's on devices: a job of the pool may be another proof
@@ -243,12 +243,12 @@ fn cores_of_child() -> Option<&'static ThreadPool> {
     Some(childs.insert((child, Box::leak(Box::new(pool)))).1)
 }
 
-/// Spreads work over the cores of the caller's pool, or, if it is of none, over this crate's own ([`on_cores`]).
+/// Spreads work over the cores of the caller's pool, or, if it is of none, over this crate's own ([`on_cpu_pool`]).
 pub(crate) fn install<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if rayon::current_thread_index().is_some() { work() } else { on_cpu_pool(work) }
 }
 
-/// Runs rayon's scope on the cores of [`spread`].
+/// Runs rayon's scope on the cores of [`install`].
 pub(crate) fn in_place_scope<'s, T>(work: impl FnOnce(&Scope<'s>) -> T) -> T {
     match cores() {
         Some(pool) if rayon::current_thread_index().is_none() => pool.in_place_scope(work),

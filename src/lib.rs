@@ -22,7 +22,7 @@
 //! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
 //! | sums, products and quotient terms, one operation at a time | [`columns`] | the drop-in for halo2-gpu-specific |
 //! | sparse matrices that change | [`matrix::dynamic`] | [`matrix::dynamic::DynamicCsr`] |
-//! | dense matrices | [`matrix::dense`] | [`matrix::dense::Dense`] |
+//! | dense matrices | [`matrix::dense`] | [`matrix::dense::DenseMatrix`] |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |

@@ -18,7 +18,7 @@ use super::table_cache::Cache;
 use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
 use crate::{Error, Result, process};
 
-/// Limits cached tables to `1/TABLES_SHARE` of device memory.
+/// Limits cached tables to `1/TABLE_CACHE_FRACTION` of device memory.
 const TABLE_CACHE_FRACTION: u64 = 16;
 /// Time for which an answer about free memory holds, 50 ms.
 const FREE_MEMORY_TTL: Duration = Duration::from_millis(50);
@@ -123,7 +123,7 @@ impl Device {
         self.shared.driver.supports_suballocation()
     }
 
-    /// Returns the driver's free memory, from an answer that may be [`FRESH`] old, less later allocations: asking takes
+    /// Returns the driver's free memory, from an answer that may be [`FREE_MEMORY_TTL`] old, less later allocations: asking takes
     /// as long as a small operation.
     fn driver_free(&self) -> Result<u64> {
         let allocated = || self.shared.allocated();

@@ -29,7 +29,7 @@ pub struct PinnedAlloc {
     pub handle: usize,
 }
 
-// SAFETY: a `Pinned` only describes memory that any thread may use; its holder (`staging::Ring`) hands it to one thread
+// SAFETY: a `PinnedAlloc` only describes memory that any thread may use; its holder (`staging::StagingRing`) hands it to one thread
 // at a time.
 unsafe impl Send for PinnedAlloc {}
 // SAFETY: as above; the description itself is never mutated.
@@ -151,7 +151,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     fn enable_peer_access(&self, _ordinal: usize) -> Result<()> {
         Ok(())
     }
-    /// Frees `_parts` parts of memory from [`Self::peers_allocate`] that no queued command of any device uses any more.
+    /// Frees `_parts` parts of memory from [`Self::alloc_peer_memory`] that no queued command of any device uses any more.
     ///
     /// # Safety
     /// See the trait.

@@ -33,7 +33,7 @@ impl<T: Send> CopyTasks<T> {
     }
 
     /// Spawns tasks that copy `from` to `to` with `copy`; the last one sends the result of `end`. The caller copies up
-    /// to `ALONE_BYTES` itself.
+    /// to `SERIAL_COPY_MAX` itself.
     pub fn spawn<'s>(
         &self,
         scope: &Scope<'s>,

@@ -17,7 +17,7 @@ pub(super) const PART_BYTES: usize = SLOT_BYTES;
 /// Holds pinned host memory that receives results before the caller's memory is touched. It is cleared when dropped,
 /// since results may be secret.
 ///
-/// Copies that [`Stream::fetch`](super::Stream::fetch) queues on any stream are recorded. The host reads, writes or
+/// Copies that [`Stream::copy_to_pinned`](super::Stream::fetch) queues on any stream are recorded. The host reads, writes or
 /// gives back the memory only once they have run.
 #[derive(Debug)]
 pub struct PinnedBuffer {
@@ -76,7 +76,7 @@ impl PinnedBuffer {
     /// Waits for queued copies, and returns all bytes for reading.
     pub(crate) fn as_slice(&self) -> &[u8] {
         self.uses.synchronize();
-        // SAFETY: as in `contents`; a further copy into the memory takes a mutable reference.
+        // SAFETY: as in `as_mut_slice`; a further copy into the memory takes a mutable reference.
         unsafe { std::slice::from_raw_parts(self.pinned.pointer, self.bytes) }
     }
 
@@ -84,7 +84,7 @@ impl PinnedBuffer {
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         self.uses.synchronize();
         // SAFETY: the memory is `self.bytes` long, initialised by the driver or a copy, and exclusively ours. Copies
-        // from or into it have run. Callers that launch kernels which write to it (`on_device`) wait for these.
+        // from or into it have run. Callers that launch kernels which write to it (`as_kernel_arg`) wait for these.
         unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer, self.bytes) }
     }
 }

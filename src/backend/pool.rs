@@ -3,8 +3,8 @@
 
 use super::MemoryHandle;
 
-/// Limits the excess of a reused block over the request: `1/SLACK` of it below `LARGE` bytes, else `1/LARGE_SLACK` of
-/// it, but at least `LARGE/SLACK` bytes. If memory is short, blocks may be larger.
+/// Limits the excess of a reused block over the request: `1/MAX_OVERSIZE_DIV` of it below `LARGE` bytes, else `1/LARGE_SLACK` of
+/// it, but at least `LARGE/MAX_OVERSIZE_DIV` bytes. If memory is short, blocks may be larger.
 const MAX_OVERSIZE_DIV: usize = 8;
 const LARGE: usize = 8 << 20;
 const LARGE_SLACK: usize = 32;

@@ -221,7 +221,7 @@ impl Stream {
         self.kept.push(buffer);
     }
 
-    /// Allocates pinned host memory for [`Self::fetch`], with undefined contents.
+    /// Allocates pinned host memory for [`Self::copy_to_pinned`], with undefined contents.
     ///
     /// # Errors
     /// The driver failed.
@@ -231,7 +231,7 @@ impl Stream {
     }
 
     /// Queues a copy of the start of `from` to `to`, as many bytes as `to` holds. Reading `to` waits for the copy;
-    /// after [`Self::wait`] it has run.
+    /// after [`Self::synchronize`] it has run.
     ///
     /// # Errors
     /// The host buffer is larger than `from`, or the driver failed.

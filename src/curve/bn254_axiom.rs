@@ -33,7 +33,7 @@ fn to_device_bytes(points: &[G1Affine]) -> Vec<u8> {
     bytes
 }
 
-/// Returns the points' memory if it equals the output of [`written`].
+/// Returns the points' memory if it equals the output of [`to_device_bytes`].
 fn try_as_device_bytes(points: &[G1Affine]) -> Option<&[u8]> {
     // SAFETY: used only if a point is as large as its coordinates together, so that it has no padding; both are
     // integers.

@@ -120,7 +120,7 @@ impl Group {
         &self.outputs
     }
 
-    /// Returns the number of slots that it uses, at most [`SLOTS`].
+    /// Returns the number of slots that it uses, at most [`REGISTERS`].
     pub fn slots(&self) -> u32 {
         self.slots
     }

@@ -50,7 +50,7 @@ impl<F: Element> Deref for HostVector<F> {
     fn deref(&self) -> &[F] {
         let bytes = self.buffer.as_slice();
         // SAFETY: pages hold `len` elements, aligned; zeros and the kernels' results are valid elements (`Element`).
-        // `bytes_of` has waited for copies into them, and another one takes a mutable reference.
+        // `as_slice` has waited for copies into them, and another one takes a mutable reference.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), self.len) }
     }
 }

@@ -21,7 +21,7 @@ const VECTORS: u64 = 9;
 /// Fixed bytes that a proof of any length takes, such as for tables of short transforms.
 const MIN_PROOF_BYTES: u64 = 16 << 20;
 
-/// Leading binary digits of the free memory that count in a [`Situation`].
+/// Leading binary digits of the free memory that count in a [`ConcurrencyKey`].
 const MEMO_PRECISION_BITS: u32 = 4;
 
 /// Holds the result of a circuit's setup, as Groth16 defines it ("On the Size of Pairing-based Non-interactive
@@ -160,7 +160,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// first proof.
     ///
     /// Points are trusted, except for encoded ones and a δ of zero: see [`crate::curve`] for the requirements, and
-    /// [`Self::checked`].
+    /// [`Self::new_checked`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: lengths do not match, or δ is zero.
@@ -174,7 +174,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 
     /// Creates a key from untrusted parameters: checks all points, then does the work of [`Self::new`]. Points are
     /// decoded on the host. They have to be infinity or in the subgroups of prime order, with reduced coordinates.
-    /// [`Msm::checked`] states the cost.
+    /// [`Msm::new_checked`] states the cost.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`], which names the first invalid point by its query, or an error of [`Self::new`].

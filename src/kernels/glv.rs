@@ -26,7 +26,7 @@ pub struct GlvParams {
     pub beta: Vec<u32>,
     /// For each short vector: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`).
     pub quotients: [Vec<u32>; 2],
-    /// For each short vector: the numbers that |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·`HALF_WORDS`).
+    /// For each short vector: the numbers that |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·`GLV_WORDS`).
     pub steps: [[Vec<u32>; 2]; 2],
     /// Power of 2 that bounds |k₀| and |k₁| for every scalar of 256 bits.
     pub bits: u32,
@@ -148,7 +148,7 @@ fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
     [&remainders[first], second].map(|[a, t]| [a.clone(), -t])
 }
 
-/// Reduces a number modulo 2^(32·`HALF_WORDS`).
+/// Reduces a number modulo 2^(32·`GLV_WORDS`).
 fn modulo_words(value: &BigInt) -> BigUint {
     let modulus = BigInt::from(1) << (32 * GLV_WORDS);
     (((value % &modulus) + &modulus) % &modulus).magnitude().clone()

@@ -129,7 +129,7 @@ pub fn small_fields() -> Vec<FieldDescription> {
     ]
 }
 
-/// Returns the extensions of the [`word_fields`] from which challenges of sumcheck come, in their order.
+/// Returns the extensions of the [`small_fields`] from which challenges of sumcheck come, in their order.
 pub fn extensions() -> [Extension; 2] {
     [
         Extension { name: ids::GOLDILOCKS2, degree: 2, residue: 7 },

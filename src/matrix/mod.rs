@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | sparse matrices times vectors, such as those of an R1CS | [`sparse`] | [`SparseMatrix`] |
 //! | sparse matrices that change between products | [`dynamic`] | [`dynamic::DynamicCsr`] |
-//! | dense products, also of small integers | [`dense`] | [`dense::Dense`] |
+//! | dense products, also of small integers | [`dense`] | [`dense::DenseMatrix`] |
 
 pub mod dense;
 pub mod dynamic;

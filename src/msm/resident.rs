@@ -22,7 +22,7 @@ use crate::{Accelerator, Error, Report, Result};
 ///
 /// All constructors but [`Self::checked`] trust the bases: each must be infinity or a point of the curve's prime-order
 /// subgroup with reduced coordinates ([`crate::curve`]). Encoded bases are checked as far as their source expects
-/// ([`super::Expected`]).
+/// ([`super::PointChecks`]).
 ///
 /// If the bases do not fit on the devices (and no backend is forced), they stay on the host. Every call then streams
 /// them, and the log has a warning.
@@ -204,7 +204,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     }
 
     /// Queues a sum and returns once host memory has been read, without waiting for the sum. A chunk that needs the
-    /// slot of an earlier one does wait for it. Errors of the devices show in [`Running::wait`].
+    /// slot of an earlier one does wait for it. Errors of the devices show in [`PendingMsm::wait`].
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if there are not as many scalars as bases.

@@ -53,7 +53,7 @@ impl fmt::Debug for ScalarLocation<'_> {
 }
 
 impl<'a> Scalars<'a> {
-    /// Wraps canonical scalars in host memory ([`Form::Canonical`]).
+    /// Wraps canonical scalars in host memory ([`ScalarForm::Canonical`]).
     pub fn canonical(scalars: &'a [[u8; 32]]) -> Self {
         Self { place: ScalarLocation::Host(scalars), form: ScalarForm::Canonical, bit_length: None, field: None }
     }

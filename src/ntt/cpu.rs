@@ -103,7 +103,7 @@ impl<F: NttField> Plan<F> {
         })
     }
 
-    /// Returns the result as rows k₁ with j₁ = reversed k₁; [`Self::store`] puts it in order.
+    /// Returns the result as rows k₁ with j₁ = reversed k₁; [`Self::write_ordered`] puts it in order.
     fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Work> {
         let values = limbs_of(values);
         let mut result = copy(values);

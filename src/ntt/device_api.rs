@@ -41,7 +41,7 @@ impl<F: NttField> Transform<F> {
 }
 
 /// Queues transforms and the operations between them on a stream. Nothing leaves the device, and nothing is waited for.
-/// The stream must have waited for writes of other streams ([`Stream::wait_for`]).
+/// The stream must have waited for writes of other streams ([`Stream::wait_event`]).
 impl<F: NttField> NttDomain<F> {
     /// Queues the transforms, in place, of the consecutive vectors of `2^log_n` elements in `values`.
     ///

@@ -58,7 +58,7 @@ impl<F> Default for Options<F> {
 
 /// Describes a subgroup of order `2^log_n` and a coset of it, with the transforms between coefficients and values.
 ///
-/// The accelerator decides which devices it uses: see [`Accelerator::on_devices`]. Vectors in host memory are spread
+/// The accelerator decides which devices it uses: see [`Accelerator::with_devices`]. Vectors in host memory are spread
 /// over all of them; work queued on a stream runs on the stream's device.
 ///
 /// Tables stay on the devices between calls: see [`TableSize`].

@@ -226,7 +226,7 @@ impl<F: NttField> ExtendedDomain<F> {
         inverse_of_vanishing((0..self.base_domain.log_n()).fold(self.shift(coset), |power, _| power.square()))
     }
 
-    /// Queues the copy of values on a coset to their places in the natural order of `whole`.
+    /// Queues the copy of values on a coset to their places in the natural order of `extended_domain`.
     fn interleave(
         &self,
         stream: &mut Stream,
@@ -237,7 +237,7 @@ impl<F: NttField> ExtendedDomain<F> {
         let count = values.len() as u64;
         let mut args = vec![buffer_arg(values.buffer()), buffer_arg(extended_domain.buffer()), Arg::U64(count)];
         args.extend([self.log_factor(), coset as u32].map(Arg::U32));
-        // SAFETY: the arguments are those of `ntt_spread`, and `whole` is 2^log_factor times as long.
+        // SAFETY: the arguments are those of `ntt_spread`, and `extended_domain` is 2^log_factor times as long.
         unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_spread", count, &args) }
     }
 

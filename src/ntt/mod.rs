@@ -16,7 +16,7 @@
 //! ```
 //!
 //! [`NttDomain`] transforms vectors in host memory and, queued on a stream, vectors that stay on a device.
-//! [`ExtendedDomain`] evaluates on a larger coset without zeros. [`PeerVector`] is one vector over several devices.
+//! [`ExtendedDomain`] evaluates on a larger coset without zeros. [`ShardedVector`] is one vector over several devices.
 //! [`transform_many`] computes any sums Σ aᵢ·ω^(ij).
 
 mod batch;

@@ -25,7 +25,7 @@ impl fmt::Display for Order {
 }
 
 /// Selects the twiddles that a device keeps for transforms of a size. Every kind of transform has its own: forward,
-/// inverse, and both for each coset. One transform over several devices ([`super::PeerVector`]) has short ones.
+/// inverse, and both for each coset. One transform over several devices ([`super::ShardedVector`]) has short ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TableSize {
     /// [`Self::Full`] up to 2^20, if that takes at most 1/64 of the device's memory, or of the cap on it: 2^18 from 1

@@ -22,7 +22,7 @@ pub struct Lookup<F> {
 
 /// Holds a constraint system over columns of 2^log_n rows.
 ///
-/// Expressions name columns by [`Layout::number`] and the circuit's challenges by their index.
+/// Expressions name columns by [`ColumnLayout::number`] and the circuit's challenges by their index.
 #[derive(Debug, Clone)]
 pub struct Circuit<F> {
     /// Binary logarithm of the number n of rows.

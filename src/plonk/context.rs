@@ -25,7 +25,7 @@ pub struct ProverContext<'a, C: ProofCurve> {
 }
 
 /// Holds an engine of another device, and the key there. The proof's own engine takes over if this one fails, so it
-/// should be made by [`Engine::without_host`].
+/// should be made by [`Engine::without_cpu_fallback`].
 #[derive(Debug, Clone, Copy)]
 pub struct PeerDevice<'a, C: ProofCurve> {
     /// Engine of the other device, with the setup of the proof's own engine.

@@ -2,9 +2,9 @@
 //! kernels.
 //!
 //! A proof is a chain of steps. Each step takes the challenges that the transcript gave for the previous step's
-//! results: [`Witnesses::commit`] phase by phase, [`Witnesses::lookups`] (θ), [`Permuted::products`] (β, γ),
-//! [`Products::random`], [`Masked::quotient`] (y), [`Quotient::evaluations`] (x), then [`Openings::gwc`] or
-//! [`Openings::shplonk`]. The owner of the transcript writes the results of a step, in their order, and squeezes the
+//! results: [`AdviceStage::commit`] phase by phase, [`AdviceStage::lookups`] (θ), [`LookupStage::products`] (β, γ),
+//! [`ProductStage::random`], [`BlindedStage::quotient`] (y), [`QuotientStage::evaluations`] (x), then [`OpeningStage::gwc`] or
+//! [`OpeningStage::shplonk`]. The owner of the transcript writes the results of a step, in their order, and squeezes the
 //! challenges of the next one.
 //!
 //! Steps know the names of columns and the order of terms. [`Engine`] works on columns, with [`steps`] on a device or

@@ -22,7 +22,7 @@ pub const MAX_COLUMNS: usize = MAX_NUMBER;
 pub struct Term<F> {
     /// The coefficient.
     pub coefficient: F,
-    /// Column numbers, 1 to [`MOST_FACTORS`] of them; a column may occur more than once.
+    /// Column numbers, 1 to [`MAX_FACTORS`] of them; a column may occur more than once.
     pub columns: Vec<usize>,
 }
 

@@ -39,11 +39,11 @@ impl fmt::Display for KernelPath {
 pub struct Options {
     /// The one path that may be taken.
     pub path: Option<KernelPath>,
-    /// Rounds over at most 2^tail rows run on the host; [`TAIL`] by default. [`Path::Bitsliced`] takes at least 10.
+    /// Rounds over at most 2^tail rows run on the host; [`HOST_TAIL_LOG`] by default. [`KernelPath::Bitsliced`] takes at least 10.
     pub tail: Option<u32>,
     /// Rounds per pass over the columns, if they run on a device: 1 or 2. Two require a product of two to four columns
     /// of a binary field. They read columns half as often; one more round may then run on the host. The default is 1,
-    /// except on [`Path::Clmad`]: there it is 2 for two or three columns, and for four columns of GHASH's field from
+    /// except on [`KernelPath::Clmad`]: there it is 2 for two or three columns, and for four columns of GHASH's field from
     /// 2^25 rows on.
     pub rounds_a_pass: Option<u32>,
 }

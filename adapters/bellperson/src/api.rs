@@ -174,7 +174,7 @@ where
     prove(circuits, params, &r.0, &s.0, priority)
 }
 
-/// Proves `circuits` with [`Call::prove`]; an empty batch returns no proofs.
+/// Proves `circuits` with [`ProveRequest::prove`]; an empty batch returns no proofs.
 fn prove<E, C, P>(
     circuits: Vec<C>,
     params: &P,

@@ -248,7 +248,7 @@ pub fn priority_taken() -> bool {
     )
 }
 
-/// Tells whether priority was requested since it was made; reads the lock file at most every `ASK_AGAIN`.
+/// Tells whether priority was requested since it was made; reads the lock file at most every `PRIORITY_POLL_INTERVAL`.
 #[derive(Debug)]
 pub struct PriorityPoll {
     since: Instant,

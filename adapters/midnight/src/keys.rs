@@ -7,7 +7,7 @@ use midnight_proofs::plonk::{Circuit, ProvingKey};
 use midnight_proofs::poly::commitment::PolynomialCommitmentScheme;
 use midnight_proofs::utils::SerdeFormat;
 
-/// Converts `key` to another scheme: from midnight-proofs' own to [`crate::Resident`], or back. The key is written and
+/// Converts `key` to another scheme: from midnight-proofs' own to [`crate::GpuKzgScheme`], or back. The key is written and
 /// read again in memory, which recomputes all that it holds beside its columns: seconds for a large circuit, once per
 /// key.
 ///

@@ -80,7 +80,7 @@ impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
     }
 }
 
-/// A verification guard that has no value, because no key of [`Resident`] verifies a proof.
+/// A verification guard that has no value, because no key of [`GpuKzgScheme`] verifies a proof.
 #[derive(Clone, Copy, Debug)]
 pub enum Never {}
 

@@ -63,7 +63,7 @@ fn launch_ex() -> Option<LaunchKernelEx> {
     })
 }
 
-/// Is set if the driver refused a launch only for its [`LOCAL_SHARE`] attribute.
+/// Is set if the driver refused a launch only for its [`ATTR_SMEM_CARVEOUT`] attribute.
 static CARVEOUT_UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
 impl Attribute {

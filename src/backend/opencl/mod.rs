@@ -203,7 +203,7 @@ unsafe fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClRe
 }
 
 // SAFETY: handles are references to OpenCL objects, which live until their release in `*_free`; queues
-// are made in-order; host memory is written by `copy_out` alone, in the range it names.
+// are made in-order; host memory is written by `copy_d2h` alone, in the range it names.
 unsafe impl Driver for OpenClDriver {
     fn info(&self) -> &DeviceInfo {
         &self.target.info

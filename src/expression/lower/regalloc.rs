@@ -54,7 +54,7 @@ fn lives(instructions: &[Instruction]) -> Vec<LiveRange> {
     lives
 }
 
-/// Splits live ranges into those that get slots, at most [`SLOTS`] at a time, and those that spill.
+/// Splits live ranges into those that get slots, at most [`REGISTERS`] at a time, and those that spill.
 fn choose_spills(lives: &[LiveRange]) -> (Vec<LiveRange>, Vec<LiveRange>) {
     let mut out = BTreeSet::new();
     // Live values, ordered by the ends of their ranges.

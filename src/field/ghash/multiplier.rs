@@ -65,7 +65,7 @@ impl Multiplier {
         let mut product = [a];
         match self {
             Self::Portable => portable::multiply(&mut product, &[b]),
-            // SAFETY: `Here` proves that the processor has the instructions of this variant and of those before it.
+            // SAFETY: `CpuFeatures` proves that the processor has the instructions of this variant and of those before it.
             #[cfg(target_arch = "x86_64")]
             _ => unsafe { x86::pclmul::multiply(&mut product, &[b]) },
         }
@@ -76,7 +76,7 @@ impl Multiplier {
     pub fn multiply(self, a: &mut [u128], b: &[u128]) {
         match self {
             Self::Portable => portable::multiply(a, b),
-            // SAFETY: `Here` proves that the processor has the instructions.
+            // SAFETY: `CpuFeatures` proves that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Pclmul(_) => unsafe { x86::pclmul::multiply(a, b) },
             // SAFETY: as above.
@@ -92,7 +92,7 @@ impl Multiplier {
     pub fn sum_of_products(self, a: &[u128], b: &[u128]) -> u128 {
         match self {
             Self::Portable => portable::sum_of_products(a, b),
-            // SAFETY: `Here` proves that the processor has the instructions.
+            // SAFETY: `CpuFeatures` proves that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Pclmul(_) => unsafe { x86::pclmul::sum_of_products(a, b) },
             // SAFETY: as above.
@@ -108,7 +108,7 @@ impl Multiplier {
     pub fn fold(self, low: &mut [u128], high: &[u128], factor: u128) {
         match self {
             Self::Portable => portable::fold(low, high, factor),
-            // SAFETY: `Here` proves that the processor has the instructions.
+            // SAFETY: `CpuFeatures` proves that the processor has the instructions.
             #[cfg(target_arch = "x86_64")]
             Self::Pclmul(_) => unsafe { x86::pclmul::fold(low, high, factor) },
             // SAFETY: as above.

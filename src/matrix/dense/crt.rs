@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 
 use super::element::ElementKind;
 
-/// Number of moduli of at least [`LEAST`]; equals `CRT_MODULI` of `cl/gemm_crt.cl`.
+/// Number of moduli of at least [`MIN_MODULUS`]; equals `CRT_MODULI` of `cl/gemm_crt.cl`.
 pub(super) const MAX_MODULI: usize = 49;
 /// Smallest modulus that is worth its product.
 const MIN_MODULUS: u16 = 29;

@@ -11,7 +11,7 @@ use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::{Error, Result};
 
-/// Uploads `bytes`, points in their curve's uncompressed form ([`MsmCurve::DECODES`]), to the start of `to` and decodes
+/// Uploads `bytes`, points in their curve's uncompressed form ([`MsmCurve::HAS_GPU_DECODE`]), to the start of `to` and decodes
 /// them in place. The buffer then holds the bytes that [`MsmCurve::to_device`] gives for them. Each chunk's upload
 /// overlaps the decoding of the previous chunk. Waits for both.
 ///

@@ -23,7 +23,7 @@ const COMPRESSED: u8 = 0x80;
 const FLAGS: u8 = 0xe0;
 const INFINITY: u8 = 0x40;
 
-/// Refers to consecutive points of a file, in their curve's uncompressed form ([`MsmCurve::DECODES`]).
+/// Refers to consecutive points of a file, in their curve's uncompressed form ([`MsmCurve::HAS_GPU_DECODE`]).
 #[derive(Debug, Clone)]
 pub struct FilePoints {
     /// The file.

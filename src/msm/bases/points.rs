@@ -94,7 +94,7 @@ impl<C: MsmCurve> BasePoints<C> {
     /// Wraps encoded points that devices decode.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if devices cannot decode points of this curve ([`MsmCurve::DECODES`]).
+    /// Returns [`Error::Invalid`] if devices cannot decode points of this curve ([`MsmCurve::HAS_GPU_DECODE`]).
     pub fn encoded(source: impl EncodedPoints<C> + 'static) -> Result<Self> {
         if !C::HAS_GPU_DECODE {
             return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));

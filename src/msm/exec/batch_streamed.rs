@@ -12,10 +12,10 @@ use crate::msm::options::Options;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload, balanced_len};
 use crate::{Error, Result};
 
-/// Batching may slow a vector by at most `1/SLOWER` by the model: the others' buckets leave less memory for windows and
+/// Batching may slow a vector by at most `1/MAX_SLOWDOWN_DIV` by the model: the others' buckets leave less memory for windows and
 /// chunks.
 const MAX_SLOWDOWN_DIV: u32 = 8;
-/// Two lanes hide `1/HIDDEN` of the time of one.
+/// Two lanes hide `1/OVERLAP_GAIN_DIV` of the time of one.
 const OVERLAP_GAIN_DIV: u32 = 16;
 
 /// Computes a device's share of every vector, as many vectors at a time as fit in memory.

@@ -59,7 +59,7 @@ impl<C: MsmCurve> HostWorkers<C> {
     }
 }
 
-/// Waits for `work` and helps with it. Gives up if that takes longer than `AWAKE` or the work is dropped.
+/// Waits for `work` and helps with it. Gives up if that takes longer than `SPIN_LIMIT` or the work is dropped.
 fn help<C: MsmCurve>(work: &Weak<OnceLock<WindowSums<C>>>) {
     let begun = Instant::now();
     while let Some(work) = work.upgrade() {

@@ -46,7 +46,7 @@ pub(super) const DIGITS: u64 = 58;
 /// Surcharge of an entry of a half (GLV), in ps, if bins have the maximum number of rows: each bin's entries are then
 /// in few runs.
 pub(super) const GLV_SCATTER: u64 = 8;
-/// Multiplying a remaining entry by λ after the rounds costs `1/TIMES_LAMBDA` of an XYZZ addition: a warp pays if any
+/// Multiplying a remaining entry by λ after the rounds costs `1/ENDO_COST_DIV` of an XYZZ addition: a warp pays if any
 /// of its 32 lanes needs it.
 pub(super) const ENDO_COST_DIV: u64 = 10;
 /// Cost of uploading a byte from the host's memory, in ps: 45 GB/s.

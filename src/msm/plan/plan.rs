@@ -12,7 +12,7 @@ pub(crate) struct Plan {
     pub(super) problem: PlanInput,
     /// Maximum points of a chunk.
     pub chunk: usize,
-    /// Bits of the windows of `wide` sets; those of the others have one less. Wide sets are spread evenly, so that
+    /// Bits of the windows of `wide_windows` sets; those of the others have one less. Wide sets are spread evenly, so that
     /// groups of sets cost the same; the first set is wide.
     pub c: u32,
     pub wide_windows: u32,

@@ -9,7 +9,7 @@ use super::plan::Plan;
 /// Maximum entries of a band if memory allows: every band reads all scalars, and every round waits for inversions.
 const BAND_ENTRIES: u64 = 1 << 28;
 
-/// Parts of a set: positions of groups count `1/WHOLE` of a set.
+/// Parts of a set: positions of groups count `1/FIXED_ONE` of a set.
 pub(super) const FIXED_ONE: u32 = 1 << 16;
 /// Minimum parts of a group within a set: fewer are not worth buckets of their own.
 const MIN_GROUP_PART: u32 = FIXED_ONE / 32;

@@ -5,7 +5,7 @@
 //! lookups' missing rows. If the device cannot do a step, and none is forced, the host does it: it fetches columns, and
 //! the next step tries the device again.
 //!
-//! A [`Plan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
+//! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
 //! which is a step of its own here.
 
 mod arguments;
@@ -115,7 +115,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Returns the engine with a soft memory budget, which holds as long as the engine lives: free memory is reused, or
-    /// returned to the driver, before the proof takes more than [`Memory::whole_bytes`].
+    /// returned to the driver, before the proof takes more than [`MemoryEstimate::uncut_bytes`].
     #[must_use]
     pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
         let aim = self.accelerator.devices().first().map(|device| {

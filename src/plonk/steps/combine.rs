@@ -11,7 +11,7 @@ use crate::{Error, Result};
 
 const STEP: &str = "combine";
 
-/// Describes Σ factor·polynomial − `minus`. `C` is [`Column`] on a device, a slice on the host.
+/// Describes Σ factor·polynomial − `minus`. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
 pub struct Sum<C, F> {
     /// Polynomials and their factors.

@@ -17,7 +17,7 @@ const POINT_POWERS: usize = GROUP as usize + 1;
 /// Coefficients that one CPU task handles.
 const TASK: usize = 1 << 12;
 
-/// Asks for a polynomial's value at a point. `C` is [`Column`] on a device, a slice on the host.
+/// Asks for a polynomial's value at a point. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone, Copy)]
 pub struct Query<C> {
     /// Its coefficients, lowest first.

@@ -1,11 +1,11 @@
 //! Implements the steps of a PLONKish prover between transforms and MSMs, each on a device and on the host.
 //!
 //! A step's `enqueue` takes and returns vectors on a device. It only queues work on a stream, and waits for nothing.
-//! Its `on_cpu` does the same work on slices, with rayon, and returns equal elements. A [`Column`] is `n` elements of a
-//! [`DeviceVector`] in Montgomery form; a [`Place`] describes a batch of columns. One launch serves all columns of a
+//! Its `on_cpu` does the same work on slices, with rayon, and returns equal elements. A [`DeviceColumn`] is `n` elements of a
+//! [`DeviceVector`] in Montgomery form; a [`StridedColumns`] describes a batch of columns. One launch serves all columns of a
 //! step if they are in at most eight vectors; columns in more vectors take some more launches.
 //!
-//! The caller must have waited for other streams' writes ([`crate::backend::Stream::wait_for`]), and vectors of other
+//! The caller must have waited for other streams' writes ([`crate::backend::Stream::wait_event`]), and vectors of other
 //! streams must outlive the queued work. Wrong arguments are found before anything is queued.
 //!
 //! | step | result |

@@ -22,7 +22,7 @@ pub struct Challenges<F> {
     pub gamma: F,
 }
 
-/// Holds a set of permutation columns. `C` is [`Column`] on a device, a slice on the host.
+/// Holds a set of permutation columns. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
 pub struct Set<C> {
     /// Each column's values v and its σ, both on the subgroup.
