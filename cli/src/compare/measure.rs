@@ -159,7 +159,7 @@ fn left_out(accelerator: &Accelerator) -> Vec<String> {
         found.push("stock's own kernels: built without the features stock-cuda and stock-opencl".to_owned());
     }
     if accelerator.devices().is_empty() && accelerator.forced().is_none() {
-        found.extend(accelerator.absent().iter().cloned());
+        found.extend(accelerator.unavailable_reasons().iter().cloned());
     }
     found
 }

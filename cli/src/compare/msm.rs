@@ -13,7 +13,7 @@ use halo2curves::bn256;
 use halo2curves::msm::msm_best;
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
-use proofwarp::msm::{Form, Msm, msm};
+use proofwarp::msm::{Msm, ScalarForm, msm};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
@@ -59,7 +59,7 @@ where
     let mut sums = Vec::new();
     if session.has_device() {
         let kept = Msm::new(&accelerator, &points)?;
-        let there = kept.upload_scalars(&canonical(&scalars), Form::Canonical)?;
+        let there = kept.upload_scalars(&canonical(&scalars), ScalarForm::Canonical)?;
         sums.push(session.ours(name("proofwarp, resident"), || Ok(kept.run(&there, None)?))?);
     }
     sums.push(session.ours(name("proofwarp, from the host"), || Ok(msm(&accelerator, &points, &scalars, None)?))?);

@@ -73,7 +73,7 @@ fn resident<F: NttField>(
     vector.download(&mut stream, &mut values)?;
     session.timed(name, || {
         domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
-        Ok(stream.wait(None)?)
+        Ok(stream.synchronize(None)?)
     })?;
     Ok(values)
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::facts::Facts;
+use super::probe::Facts;
 
 /// Describes what an adapter would use.
 #[derive(Debug, Serialize)]
@@ -73,7 +73,7 @@ fn of_framework(facts: &Facts, framework: &str) -> Adapter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::facts::{Device, Setting};
+    use super::super::probe::{Device, Setting};
     use super::*;
 
     fn with(name: &'static str, value: &str) -> Vec<Setting> {

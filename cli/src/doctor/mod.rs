@@ -4,10 +4,10 @@
 //! would use, [`selftest`] computes, and [`print`] shows it all.
 
 mod adapters;
-mod facts;
+mod diagnose;
 mod finding;
-mod judge;
 mod print;
+mod probe;
 mod selftest;
 
 use std::io::Write;
@@ -19,8 +19,8 @@ use serde::Serialize;
 use crate::cli::Doctor;
 use crate::output;
 use adapters::Adapter;
-use facts::Facts;
 use finding::{Finding, Level};
+use probe::Facts;
 use selftest::Tested;
 
 /// Holds everything that the command reports.
@@ -51,12 +51,12 @@ pub fn run(options: &Doctor) -> Result<u8> {
 fn diagnose(options: &Doctor) -> Diagnosis {
     let accelerator = Accelerator::from_env();
     let facts = Facts::look(&accelerator);
-    let mut findings = judge::judge(&facts);
+    let mut findings = diagnose::diagnose(&facts);
     let self_test = match (&accelerator, options.no_self_test) {
         (Ok(accelerator), false) => selftest::run(accelerator, options.log),
         _ => Vec::new(),
     };
-    findings.extend(judge::self_test(&self_test));
+    findings.extend(diagnose::self_test(&self_test));
     let exit_code = findings.iter().map(|finding| finding.level.exit_code()).max().unwrap_or(0);
     let version = env!("CARGO_PKG_VERSION");
     let summary = summary(&facts, &findings, &self_test);

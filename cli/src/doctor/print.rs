@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Diagnosis;
-use super::facts::{Facts, Setting};
+use super::probe::{Facts, Setting};
 use super::selftest::Tested;
 use crate::output::Out;
 use crate::table::{self, bytes, milliseconds};
@@ -83,7 +83,7 @@ fn devices(facts: &Facts, out: &mut Out) -> io::Result<()> {
     if facts.devices.is_empty() {
         return writeln!(out, "  the CPU alone");
     }
-    let row = |device: &super::facts::Device| {
+    let row = |device: &super::probe::Device| {
         let free = device.free.map_or_else(|| "unknown".to_owned(), bytes);
         let units = device.compute_units.to_string();
         vec![device.name.clone(), device.backend.clone(), units, bytes(device.memory), bytes(device.limit), free]

@@ -3,7 +3,7 @@
 mod circuit;
 
 use anyhow::{Context, Result, ensure};
-use proofwarp_halo2::Marked;
+use proofwarp_halo2::TimedTranscript;
 use proofwarp_halo2::halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use proofwarp_halo2::halo2_axiom::plonk::{self, ProvingKey, verify_proof};
 use proofwarp_halo2::halo2_axiom::poly::commitment::ParamsProver;
@@ -30,7 +30,7 @@ const LEAST: u32 = 5;
 type Kzg = KZGCommitmentScheme<Bn256>;
 type Setup = ParamsKZG<Bn256>;
 type Key = ProvingKey<G1Affine>;
-type Transcript = Marked<Blake2bWrite<Vec<u8>, G1Affine, Challenge255<G1Affine>>>;
+type Transcript = TimedTranscript<Blake2bWrite<Vec<u8>, G1Affine, Challenge255<G1Affine>>>;
 
 /// Holds the setup, the circuit and its public values.
 struct Work<'a> {
@@ -83,7 +83,7 @@ type Prove = fn(&Work<'_>, &Key, ChaCha20Rng, &mut Transcript) -> Result<(), plo
 
 /// Returns a proof and its phases.
 fn proved(work: &Work<'_>, key: &Key, prove: Prove) -> Result<(Vec<u8>, Vec<Phase>)> {
-    let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
+    let mut transcript = TimedTranscript::new(Blake2bWrite::init(Vec::new()));
     prove(work, key, ChaCha20Rng::from_entropy(), &mut transcript).context("a proof")?;
     let phases = transcript.steps().map(|(name, time)| Phase::new(name, time)).to_vec();
     Ok((transcript.into_inner().finalize(), phases))

@@ -4,7 +4,7 @@ use ff::{Field, PrimeField};
 use group::{Curve, Group};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
-use proofwarp::msm::{Form, Msm};
+use proofwarp::msm::{Msm, ScalarForm};
 use proofwarp::{Accelerator, Result};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -38,7 +38,7 @@ where
         return Ok(Answer { report, time, is_right });
     }
     let canonical: Vec<[u8; 32]> = scalars.iter().map(canonical).collect();
-    let there = msm.upload_scalars(&canonical, Form::Canonical)?;
+    let there = msm.upload_scalars(&canonical, ScalarForm::Canonical)?;
     msm.run(&there, None)?;
     let ((again, report), time) = timed(|| msm.run(&there, None))?;
     Ok(Answer { report, time, is_right: is_right && again == known })

@@ -1,7 +1,7 @@
 //! Runs a step of a PLONKish proof: evaluates 1 + X + X² + … at a point.
 
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::plonk::steps::{Column, evaluate};
+use proofwarp::plonk::steps::{DeviceColumn, evaluate};
 use proofwarp::{Accelerator, BackendKind, Report, Result, Traffic};
 
 use super::{Answer, inverse, timed};
@@ -20,7 +20,7 @@ pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> 
         Some(device) => {
             let mut stream = device.stream()?;
             let polynomial = DeviceVector::upload(&mut stream, &coefficients)?;
-            let query = evaluate::Query { polynomial: Column::new(&polynomial, 0), point: 0 };
+            let query = evaluate::Query { polynomial: DeviceColumn::new(&polynomial, 0), point: 0 };
             let mut run = || -> Result<Vec<F>> {
                 let mut value = vec![F::ZERO];
                 evaluate::enqueue(&mut stream, n as usize, &[query], &[point])?.download(&mut stream, &mut value)?;

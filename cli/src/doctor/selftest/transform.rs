@@ -28,12 +28,12 @@ pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> 
             let mut stream = device.stream()?;
             let mut vector = DeviceVector::upload(&mut stream, &values)?;
             domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
-            stream.wait(None)?;
+            stream.synchronize(None)?;
             let ((), time) = timed(|| {
                 for _ in 0..QUEUED {
                     domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
                 }
-                stream.wait(None)
+                stream.synchronize(None)
             })?;
             time / QUEUED
         }

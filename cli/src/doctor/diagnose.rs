@@ -1,7 +1,7 @@
 //! Says what the facts mean, and what to do.
 
-use super::facts::{Cuda, Device, Facts};
 use super::finding::{Finding, Level};
+use super::probe::{Cuda, Device, Facts};
 use super::selftest::Tested;
 use crate::table::bytes;
 
@@ -11,7 +11,7 @@ const LITTLE: u64 = 2 << 30;
 const SLOW: f64 = 2.0;
 
 /// Returns all findings, the worst first.
-pub fn judge(facts: &Facts) -> Vec<Finding> {
+pub fn diagnose(facts: &Facts) -> Vec<Finding> {
     let several = [settings(facts), memory(facts), locks(facts)].into_iter().flatten();
     let single = [cuda(facts), opencl(facts), place(facts), cache(facts)].into_iter().flatten();
     let mut findings: Vec<Finding> = several.chain(single).collect();
@@ -187,7 +187,7 @@ pub fn self_test(tested: &[Tested]) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::facts::{Cache, Card, Kernels, Lock, OpenCl, Setting};
+    use super::super::probe::{Cache, Card, Kernels, Lock, OpenCl, Setting};
     use super::*;
 
     /// Returns the facts of a machine on which all is well.
@@ -220,7 +220,7 @@ mod tests {
     }
 
     fn found(facts: &Facts, name: &str, level: Level) {
-        let findings = judge(facts);
+        let findings = diagnose(facts);
         let finding = findings.iter().find(|finding| finding.name == name);
         let finding = finding.unwrap_or_else(|| panic!("{name} is not among {findings:?}"));
         assert_eq!(finding.level, level, "{finding:?}");
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn nothing_is_found_where_all_is_well() {
-        assert_eq!(judge(&well()), []);
+        assert_eq!(diagnose(&well()), []);
     }
 
     #[test]
