@@ -31,7 +31,7 @@ pub fn case(variables: u32, with_eq: bool) -> Case {
     let value = |row: usize| k * columns[0][row] * columns[1][row].square() + columns[2][row];
     let sum = weights.iter().enumerate().map(|(row, weight)| *weight * value(row)).sum();
     let terms = vec![Term { coefficient: k, columns: vec![0, 1, 1] }, Term { coefficient: F::ONE, columns: vec![2] }];
-    let claim = Claim::of_terms(variables, terms).sum(sum);
+    let claim = Claim::sum_of_products(variables, terms).sum(sum);
     Case { claim: if with_eq { claim.with_eq(point) } else { claim }, columns }
 }
 
@@ -50,7 +50,7 @@ impl AnyClaim {
         let term = |(coefficient, columns)| Term { coefficient: Ghash(coefficient), columns };
         // Mostly few, so that some are refused by nothing.
         let variables = if self.variables.is_multiple_of(16) { self.variables } else { self.variables % 8 };
-        let claim = Claim::of_terms(variables, self.terms.into_iter().map(term).collect()).sum(Ghash(self.sum));
+        let claim = Claim::sum_of_products(variables, self.terms.into_iter().map(term).collect()).sum(Ghash(self.sum));
         let claim = self.columns.map_or(claim.clone(), |columns| claim.with_columns(columns));
         self.eq.map_or(claim.clone(), |point| claim.with_eq(point.into_iter().map(Ghash).collect()))
     }

@@ -1,6 +1,6 @@
 //! Diagnoses what this machine proves on, and why.
 //!
-//! [`facts`] collects facts, and [`judge`] says what they mean and what to do. [`adapters`] says what each adapter
+//! [`probe`] collects facts, and [`diagnose`] says what they mean and what to do. [`adapters`] says what each adapter
 //! would use, [`selftest`] computes, and [`print`] shows it all.
 
 mod adapters;

@@ -122,7 +122,7 @@ impl Facts {
             accelerator: accelerator.as_ref().err().map(ToString::to_string),
             forced: Settings::get().ok().and_then(|settings| settings.backend).map(|backend| backend.to_string()),
             devices: found.map(|found| found.devices().iter().map(|one| device(one)).collect()).unwrap_or_default(),
-            absent: found.map(|found| found.absent().to_vec()).unwrap_or_default(),
+            absent: found.map(|found| found.unavailable_reasons().to_vec()).unwrap_or_default(),
             cuda: cuda(),
             opencl: OpenCl { library: inspect::opencl_library(), unavailable: unavailable(BackendKind::OpenCl) },
             settings: VARIABLES.iter().filter(|one| one.reader != Reader::Benches).map(setting).collect(),
