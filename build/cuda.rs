@@ -66,7 +66,7 @@ fn table(Built { fatbins, architectures, compiler, note, clmad_note }: &Built) -
          /// The compute capabilities that kernels were compiled for, such as 80 for 8.0; the last as PTX too.\n\
          pub(super) const ARCHITECTURES: &[u32] = &{architectures:?};\n\
          /// The CUDA version of the compiler.\npub(super) const COMPILER: Option<(u32, u32)> = {compiler:?};\n\
-         /// The kernels that `STARTS_EARLY` declares, in order.\nstatic STARTING_EARLY: &[&str] = &{:?};\n\
+         /// The kernels that `PDL_KERNEL` declares, in order.\nstatic PDL_KERNELS: &[&str] = &{:?};\n\
          /// Modules and their fatbins.\npub(super) static FATBINS: &[(&str, &[u8])] = &[\n",
         pdl_kernels()
     );

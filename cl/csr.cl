@@ -98,7 +98,7 @@ DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32
 
 // Returns the sum over `lanes` neighbours, a power of two, to the first of them. All work-items of the group must take
 // part.
-DEVICE F(t) csr_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 lanes) {
+DEVICE F(t) csr_sum(LOCAL_PTR F(t) *sums, F(t) value, u32 lanes) {
     for (u32 distance = lanes / 2; distance > 0; distance /= 2) {
         BARRIER();
         sums[LOCAL_ID] = value;
@@ -143,13 +143,13 @@ typedef struct ALIGNED(16) {
     u32 limb[FIELD_WORDS / 2];
 } csr_half_t;
 
-DEVICE void csr_put(LOCAL_POINTER csr_half_t *elements, u32 i, F(t) value) {
+DEVICE void csr_put(LOCAL_PTR csr_half_t *elements, u32 i, F(t) value) {
     csr_half_t low, high;
     for (int k = 0; k < FIELD_WORDS / 2; k++) low.limb[k] = value.limb[k], high.limb[k] = value.limb[FIELD_WORDS / 2 + k];
     elements[i] = low, elements[CSR_TILE + i] = high;
 }
 
-DEVICE F(t) csr_get(LOCAL_POINTER const csr_half_t *elements, u32 i) {
+DEVICE F(t) csr_get(LOCAL_PTR const csr_half_t *elements, u32 i) {
     csr_half_t low = elements[i], high = elements[CSR_TILE + i];
     F(t) value;
     for (int k = 0; k < FIELD_WORDS / 2; k++) value.limb[k] = low.limb[k], value.limb[FIELD_WORDS / 2 + k] = high.limb[k];

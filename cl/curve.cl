@@ -45,7 +45,7 @@ DEVICE point_t point_from_affine(affine_t p) {
 }
 
 // Returns 2·p, 6M + 3S. A point of order two gives ZZ = 0, which is infinity as required.
-DEVICE_CALL point_t point_double(point_t p) {
+DEVICE_NOINLINE point_t point_double(point_t p) {
     F(t) u = F(dbl)(p.y);
     F(t) v = F(sqr)(u);
     F(t) w = F(mul)(u, v);
@@ -113,7 +113,7 @@ DEVICE point_t point_add_loose(point_t a, point_t b) {
     return point_finish_add(p, r, u1, s1, zz, F(mul_loose)(a.zzz, b.zzz));
 }
 
-DEVICE_CALL point_t point_add(point_t a, point_t b) {
+DEVICE_NOINLINE point_t point_add(point_t a, point_t b) {
     return point_tight(point_add_loose(a, b));
 }
 

@@ -10,10 +10,10 @@ typedef long i64;
 #define KERNEL_BOUNDED(group_size, groups) KERNEL(group_size)
 #define DEVICE inline
 // Declares a function that is called, not inlined: long point formulas appear once in a program.
-#define DEVICE_CALL __attribute__((noinline))
+#define DEVICE_NOINLINE __attribute__((noinline))
 #define GLOBAL __global
 #define LOCAL __local
-#define LOCAL_POINTER __local
+#define LOCAL_PTR __local
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
 #define CONSTANT __constant
 #define GROUP_ID ((u32)get_group_id(0))
@@ -25,15 +25,15 @@ typedef long i64;
 // Synchronises a group that also reads or overwrites in global memory what its other work-items wrote or read.
 #define GLOBAL_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 // Programmatic dependent launch, CUDA only: kernels start before those ahead of them have ended.
-#define STARTS_EARLY(kernel)
-#define AWAIT_STREAM()
-#define LET_NEXT_START()
+#define PDL_KERNEL(kernel)
+#define PDL_WAIT()
+#define PDL_TRIGGER()
 // Limits the entries of a group of the sort: some devices have only 32 KiB of local memory.
-#define SORT_ROOM 2048u
+#define SORT_TILE_MAX 2048u
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 // Scheduling fence: keeps computations on `word` from being hoisted and spilled. No-op in OpenCL.
-#define NOT_BEFORE(word)
+#define SCHEDULE_FENCE(word)
 #define POPCOUNT(value) popcount(value)
 // Copies to local memory: synchronously here, asynchronously in CUDA.
 #define ASYNC_COPY(to, from) (to) = (from)
@@ -41,7 +41,7 @@ typedef long i64;
 #define ATOMIC_ADD(pointer, value) atomic_add(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomic_min(pointer, value)
 // Compares and swaps: writes `value` if there is `expected`, and returns the old value.
-#define ATOMIC_SWAP_IF(pointer, expected, value) atomic_cmpxchg(pointer, expected, value)
+#define ATOMIC_CAS(pointer, expected, value) atomic_cmpxchg(pointer, expected, value)
 #if defined(__NV_CL_C_VERSION)
 // The NVIDIA compiler takes PTX inside OpenCL C.
 #define HAS_PTX

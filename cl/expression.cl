@@ -43,7 +43,7 @@ typedef struct {
     GLOBAL const expression_quad_t *queries, *outputs;
     GLOBAL const F(t) *values, *from0, *from1, *from2, *from3;
     GLOBAL F(t) *to, *scratch;
-    LOCAL_POINTER expression_quad_t *slots;
+    LOCAL_PTR expression_quad_t *slots;
     u32 row, mask;
     F(t) x;
 } expression_row_t;

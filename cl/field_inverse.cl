@@ -204,7 +204,7 @@ DEVICE bool F(digits_are_zero)(F(digits) a) {
 
 // Returns the inverse, and zero for zero. Argument and result are in Montgomery form: e starts as R², since a·R has the
 // inverse a⁻¹·R⁻¹. The time depends on `a`.
-DEVICE_CALL F(t) F(inv)(F(t) a) {
+DEVICE_NOINLINE F(t) F(inv)(F(t) a) {
     const u32 p_limbs[LIMBS] = P_LIMBS, r2[LIMBS] = R2_LIMBS;
     F(digits) p = F(to_digits)(p_limbs), f = p, g = F(to_digits)(a.limb), e = F(to_digits)(r2), d = e;
 #pragma unroll

@@ -1,4 +1,4 @@
-// Products of dense matrices over fields of several words (cl/gemm_views.cl has the shared definitions).
+// Products of dense matrices over fields of several words (cl/gemm_common.cl has the shared definitions).
 //
 // Field elements are reduced, in Montgomery form, and have 32 bytes. Each is one sector of memory, so the order in
 // which neighbours read does not count.
@@ -17,7 +17,7 @@ typedef struct ALIGNED(16) {
     u32 limb[GEMM_HALVES];
 } gemm_half_t;
 
-DEVICE void gemm_copy_half(LOCAL_POINTER gemm_half_t *to, GLOBAL const F(t) *from, u64 at, u32 side, bool inside) {
+DEVICE void gemm_copy_half(LOCAL_PTR gemm_half_t *to, GLOBAL const F(t) *from, u64 at, u32 side, bool inside) {
     GLOBAL const gemm_half_t *halves = (GLOBAL const gemm_half_t *)from;
     gemm_half_t zero;
     for (int i = 0; i < GEMM_HALVES; i++) zero.limb[i] = 0;
@@ -26,14 +26,14 @@ DEVICE void gemm_copy_half(LOCAL_POINTER gemm_half_t *to, GLOBAL const F(t) *fro
 }
 
 // Loads GEMM_DEPTH columns of A from `k` on: one half per work-item.
-DEVICE void gemm_take_a(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *a, gemm_view_t view, gemm_work_t work, u32 k) {
+DEVICE void gemm_take_a(LOCAL_PTR gemm_half_t *tile, GLOBAL const F(t) *a, gemm_view_t view, gemm_work_t work, u32 k) {
     u32 side = LOCAL_ID & 1, depth = (LOCAL_ID >> 1) % GEMM_DEPTH, row = (LOCAL_ID >> 1) / GEMM_DEPTH;
     bool inside = work.row + row < work.rows && k + depth < work.inner;
     gemm_copy_half(tile + (2 * depth + side) * GEMM_ROWS + row, a, gemm_at(view, work.row + row, k + depth), side, inside);
 }
 
 // Loads GEMM_DEPTH rows of B from `k` on: two halves per work-item.
-DEVICE void gemm_take_b(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *b, gemm_view_t view, gemm_work_t work, u32 k) {
+DEVICE void gemm_take_b(LOCAL_PTR gemm_half_t *tile, GLOBAL const F(t) *b, gemm_view_t view, gemm_work_t work, u32 k) {
     for (u32 i = LOCAL_ID; i < 2 * GEMM_DEPTH * GEMM_COLUMNS; i += GEMM_GROUP) {
         u32 side = i & 1, column = (i >> 1) % GEMM_COLUMNS, depth = (i >> 1) / GEMM_COLUMNS;
         bool inside = work.column + column < work.columns && k + depth < work.inner;
@@ -43,7 +43,7 @@ DEVICE void gemm_take_b(LOCAL_POINTER gemm_half_t *tile, GLOBAL const F(t) *b, g
 }
 
 // Returns element `number` of row `depth` of a tile that is `width` elements wide.
-DEVICE F(t) gemm_join(LOCAL_POINTER const gemm_half_t *tile, u32 depth, u32 width, u32 number) {
+DEVICE F(t) gemm_join(LOCAL_PTR const gemm_half_t *tile, u32 depth, u32 width, u32 number) {
     gemm_half_t low = tile[2 * depth * width + number], high = tile[(2 * depth + 1) * width + number];
     F(t) r;
     for (int i = 0; i < GEMM_HALVES; i++) r.limb[i] = low.limb[i], r.limb[GEMM_HALVES + i] = high.limb[i];
@@ -92,7 +92,7 @@ GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
 // adds two offsets per pair. Products are stored one after the other, row after row. Grid: `groups` groups for each
 // pair, from number `pair` on.
 KERNEL(GEMM_GROUP)
-void gemm_lazy_many(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a,
+void gemm_batched(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a,
                     GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
     u64 mine = pair + GROUP_ID / groups;
     gemm_view_t a_start = GEMM_TAKE(a), b_start = GEMM_TAKE(b), c_start = GEMM_TAKE(c);

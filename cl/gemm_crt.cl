@@ -19,7 +19,7 @@
 //   CRT_OFFSET      ⌊m/2⌋/m in units of 2⁻³², plus 2²¹
 //   CRT_HALF        ⌊m/2⌋
 //   CRT_BIAS        2³¹ mod m
-//   from 15 on      the words of cuda/int8_residues.cuh
+//   from 15 on      the words of cuda/gemm_int8_common.cuh
 #define CRT_WORDS 20
 #define CRT_MODULUS 8
 #define CRT_RECIPROCAL 9
@@ -117,9 +117,9 @@ void crt_residues_small(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, 
 #define TURN_WORDS 32
 
 KERNEL(CRT_GROUP)
-void crt_turn_bytes(u32 rows, u32 inner, u32 quads, GLOBAL const u8 *a, GEMM_VIEW(a), GLOBAL u32 *out) {
+void crt_transpose_bytes(u32 rows, u32 inner, u32 quads, GLOBAL const u8 *a, GEMM_VIEW(a), GLOBAL u32 *out) {
     LOCAL u32 words[TURN_ROWS * (TURN_WORDS + 1)];
-    LOCAL_POINTER u8 *bytes = (LOCAL_POINTER u8 *)words;
+    LOCAL_PTR u8 *bytes = (LOCAL_PTR u8 *)words;
     gemm_view_t view = GEMM_TAKE(a);
     u32 across = quads / TURN_WORDS, lane = LOCAL_ID % 32, first = LOCAL_ID / 32;
     u32 row = GROUP_ID / across * TURN_ROWS, quad = GROUP_ID % across * TURN_WORDS;

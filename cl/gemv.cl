@@ -1,4 +1,4 @@
-// Multiplies dense matrices by vectors; copies, converts and checks their entries (cl/gemm_views.cl has the layouts).
+// Multiplies dense matrices by vectors; copies, converts and checks their entries (cl/gemm_common.cl has the layouts).
 
 #define GEMV_GROUP 128
 
@@ -18,7 +18,7 @@ DEVICE gemv_work_t gemv_work(u32 lanes, u32 pieces) {
 }
 
 // Returns the sum over the lanes of a row to the first of them.
-DEVICE F(t) gemv_sum(LOCAL_POINTER F(t) *sums, F(t) value, u32 width) {
+DEVICE F(t) gemv_sum(LOCAL_PTR F(t) *sums, F(t) value, u32 width) {
     sums[LOCAL_ID] = value;
     BARRIER();
     for (u32 side = GEMV_GROUP / 2; side >= width; side >>= 1) {
@@ -63,7 +63,7 @@ void gemv_small(u32 rows, u32 inner, u32 lanes, u32 pieces, u32 bytes, GLOBAL co
 
 // Computes y[row] = Σ parts[piece·rows + row]. One work-item per row.
 KERNEL(GEMV_GROUP)
-void gemv_pieces(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL F(t) *y) {
+void gemv_reduce_partials(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL F(t) *y) {
     u32 row = GLOBAL_ID;
     if (row >= rows) return;
     F(t) sum = F(zero)();
@@ -71,7 +71,7 @@ void gemv_pieces(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL F(t) *y)
     y[row] = sum;
 }
 
-// Adds Σ value·x[column] over the changes of a row to y[row]. The changes are laid out as in cl/csr_changes.cl, with
+// Adds Σ value·x[column] over the changes of a row to y[row]. The changes are laid out as in cl/csr_delta.cl, with
 // differences as values. One work-item per row.
 KERNEL(GEMV_GROUP)
 void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
@@ -106,7 +106,7 @@ void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const void *from, GE
 // Lowers *least to the least number, row by row, below `count` of an entry whose canonical value is not within ±(2^bits
 // − 1). Without such an entry *least stays. One work-item per entry, from the entry `start` on.
 KERNEL(GEMV_GROUP)
-void gemm_beyond(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from, GEMM_VIEW(from), GLOBAL u32 *least) {
+void gemm_find_out_of_range(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from, GEMM_VIEW(from), GLOBAL u32 *least) {
     gemm_view_t view = GEMM_TAKE(from);
     u32 number = GLOBAL_ID, negative = 0, above = 0;
     if (number >= count) return;

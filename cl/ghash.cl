@@ -107,7 +107,7 @@ DEVICE void F(add_product)(F(sum_t) *sum, F(t) a, F(t) b) {
 #else
 
 // Returns the words of a·b. It is a call: with about 500 instructions, many copies would not fit the instruction cache.
-DEVICE_CALL F(sum_t) F(parts)(F(t) a, F(t) b) {
+DEVICE_NOINLINE F(sum_t) F(parts)(F(t) a, F(t) b) {
     F(sum_t) sum = F(sum_zero)();
     F(add_parts)(&sum, a, b);
     return sum;

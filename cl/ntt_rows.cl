@@ -1,4 +1,4 @@
-// The last pass of a transform: see ntt_tile.cl.
+// The last pass of a transform: see ntt_common.cl.
 //
 // Before it a vector is [k1][k2][i]: k1 of first_log bits from the first pass, k2 of all passes between, i of radix_log
 // bits. Row K = k1 + k2·2^first_log is transformed. In natural order it goes to [k3][k2][k1] (the planes of equal k2
@@ -28,19 +28,19 @@ DEVICE void row_twist(rows_t rows, F(t) *x, u32 column, u32 first, u32 low_log, 
 // Runs the last pass. Grid: one group per tile of whole rows, of all vectors one after the other; `columns` is their
 // number. In place, `out` is `data`. `state` has from state_offset on the ticket counter, then one counter per plane of
 // 2^plane_log tiles.
-STARTS_EARLY(ntt_rows)
+PDL_KERNEL(ntt_row_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
+void ntt_row_pass(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
               u32 first_log, GLOBAL const F(fixed) *nodes, u32 low_log, GLOBAL const F(fixed) *low,
               GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last, u32 flags, GLOBAL u32 *state, u32 state_offset,
               u32 plane_log) {
-    LOCAL part_t tile[TILE];
+    LOCAL half_element_t tile[TILE];
     F(t) x[STEP];
     rows_t rows = {log_n, radix_log, first_log, flags, vector_stride};
     u32 group = GROUP_ID;
     GLOBAL u32 *plane = 0;
-    AWAIT_STREAM();
-#ifdef GRID_ORDER
+    PDL_WAIT();
+#ifdef HAS_FORWARD_PROGRESS
     if (flags & IN_PLACE) {
         state += state_offset;
         group = grid_ticket(state, (u32 *)tile);
@@ -55,8 +55,8 @@ void ntt_rows(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 
     if (exists) row_twist(rows, x, column, i, low_log, low, high);
     tree_t tree = {nodes, 1, 0, false};
     pass_levels(tile, x, tree, radix_log, plane);
-    LET_NEXT_START();
-#ifdef GRID_ORDER
+    PDL_TRIGGER();
+#ifdef HAS_FORWARD_PROGRESS
     if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
 #endif
     if (!exists) return;

@@ -17,7 +17,7 @@
 #define DIVIDE_AT_TILE (1 + DIVIDE_LOG)
 
 // Returns Σ value_t·x^(t − own) over the work-items t from the own one on, and leaves it in `sums`; tower[k] = x^(2^k).
-DEVICE F(t) divide_scan(LOCAL_POINTER F(t) *sums, F(t) value, GLOBAL const F(t) *tower) {
+DEVICE F(t) divide_scan(LOCAL_PTR F(t) *sums, F(t) value, GLOBAL const F(t) *tower) {
     sums[LOCAL_ID] = value;
     BARRIER();
     for (u32 k = 0; k < DIVIDE_LOG; k++) {

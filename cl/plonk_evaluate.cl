@@ -10,7 +10,7 @@
 #define POINT_POWERS (EVALUATE_GROUP + 1)
 
 // Returns Σ values[i]·x^i over i < count, to all of the group.
-DEVICE F(t) evaluate_group(LOCAL_POINTER F(t) *sums, GLOBAL const F(t) *values, u32 count,
+DEVICE F(t) evaluate_group(LOCAL_PTR F(t) *sums, GLOBAL const F(t) *values, u32 count,
                            GLOBAL const F(t) *powers) {
     F(t) sum = F(zero)(), step = powers[EVALUATE_GROUP];
     for (u32 k = (count + EVALUATE_GROUP - 1) / EVALUATE_GROUP; k-- > 0;) {

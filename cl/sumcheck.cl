@@ -25,7 +25,7 @@ DEVICE F(t) sumcheck_fold_rows(F(t) low, F(t) high, sumcheck_challenge_t r) {
 #endif
 
 // Returns the sum of the values of each 32 work-items to the first of them. `sums` has room for these 32.
-DEVICE F(t) sumcheck_sum_of_lanes(LOCAL_POINTER F(t) *sums, F(t) value) {
+DEVICE F(t) sumcheck_sum_of_lanes(LOCAL_PTR F(t) *sums, F(t) value) {
     u32 lane = LOCAL_ID % 32;
     sums[lane] = value;
     WARP_BARRIER();
@@ -41,7 +41,7 @@ DEVICE F(t) sumcheck_sum_of_lanes(LOCAL_POINTER F(t) *sums, F(t) value) {
 #define ROOM_FOR_SUMS(count) (SUMCHECK_GROUP * ((count) < SUMS_AT_ONCE ? (count) : SUMS_AT_ONCE))
 
 // Writes the sums over the group of `count` values that each work-item has. `sums` has ROOM_FOR_SUMS elements.
-DEVICE void sumcheck_write_sums(u32 count, const F(t) *values, GLOBAL F(t) *to, LOCAL_POINTER F(t) *sums) {
+DEVICE void sumcheck_write_sums(u32 count, const F(t) *values, GLOBAL F(t) *to, LOCAL_PTR F(t) *sums) {
     u32 lane = LOCAL_ID % 32, mine = LOCAL_ID / 32;
 #pragma unroll
     for (u32 first = 0; first < count; first += SUMS_AT_ONCE) {
@@ -49,7 +49,7 @@ DEVICE void sumcheck_write_sums(u32 count, const F(t) *values, GLOBAL F(t) *to, 
 #pragma unroll
         for (u32 i = 0; i < at_once; i++) sums[i * SUMCHECK_GROUP + LOCAL_ID] = values[first + i];
         BARRIER();
-        LOCAL_POINTER F(t) *of_mine = sums + (mine < at_once ? mine : 0) * SUMCHECK_GROUP;
+        LOCAL_PTR F(t) *of_mine = sums + (mine < at_once ? mine : 0) * SUMCHECK_GROUP;
         F(t) sum = of_mine[lane];
 #pragma unroll
         for (u32 i = 32; i < SUMCHECK_GROUP; i += 32) sum = F(add)(sum, of_mine[lane + i]);
@@ -71,7 +71,7 @@ typedef struct {
 } sumcheck_totals_t;
 
 // Computes totals[p] from `groups` groups by one group, of which each 32 work-items take a point of their own.
-DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
+DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_PTR F(t) *sums) {
     u32 lane = LOCAL_ID % 32;
     for (u32 first = 0; first < all.points; first += SUMCHECK_GROUP / 32) {
         u32 point = first + LOCAL_ID / 32;
@@ -87,20 +87,20 @@ DEVICE void sumcheck_add_groups(u32 groups, sumcheck_totals_t all, LOCAL_POINTER
 
 // Ends a pass, after the first work-items of its groups have written the partial sums of `groups` groups per point. It
 // is a call, so that it takes no registers of the pass.
-DEVICE_CALL void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_POINTER F(t) *sums) {
-#ifdef GRID_ORDER
+DEVICE_NOINLINE void sumcheck_end(u32 groups, sumcheck_totals_t all, LOCAL_PTR F(t) *sums) {
+#ifdef HAS_FORWARD_PROGRESS
     if (!grid_is_last(all.ended, (u32 *)sums)) return;
     sumcheck_add_groups(groups, all, sums);
     BARRIER();
-    if (LOCAL_ID == 0) tell_host(all.told, all.pass);
+    if (LOCAL_ID == 0) signal_host(all.told, all.pass);
 #endif
 }
 
-#ifdef GRID_ORDER
+#ifdef HAS_FORWARD_PROGRESS
 // Tells the host that the work ahead in the stream has ended, with its writes to the memory of the host. One work-item.
 KERNEL(1)
-void sumcheck_tell(u32 pass, GLOBAL u32 *told) {
-    tell_host(told, pass);
+void sumcheck_signal(u32 pass, GLOBAL u32 *told) {
+    signal_host(told, pass);
 }
 #endif
 
@@ -204,7 +204,7 @@ DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, 
 }
 
 // Writes the values over the rows of the group.
-DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials, LOCAL_POINTER F(t) *local_sums) {
+DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials, LOCAL_PTR F(t) *local_sums) {
     F(t) values[MOST_FACTORS];
 #pragma unroll
     for (u32 point = 0; point < factors; point++) values[point] = F(sum_value)(sums[point]);
@@ -222,7 +222,7 @@ typedef struct {
 
 // Sums values of the product of all columns at points over half of 2·pairs rows: partials[g·factors + p] for group g.
 // If `folds` is set, `from` has twice as many rows, which are folded to those of `to`.
-DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_POINTER F(t) *local_sums) {
+DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_PTR F(t) *local_sums) {
     F(sum_t) sums[MOST_FACTORS];
     F(t) low[MOST_FACTORS], high[MOST_FACTORS];
     u64 pairs = work.pairs;

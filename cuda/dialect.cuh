@@ -10,10 +10,10 @@ typedef long long i64;
 #define KERNEL_BOUNDED(group_size, groups) extern "C" __global__ __launch_bounds__(group_size, groups)
 #define DEVICE static __device__ __forceinline__
 // Declares a function that is called, not inlined: long point formulas appear once in a program.
-#define DEVICE_CALL static __device__ __noinline__
+#define DEVICE_NOINLINE static __device__ __noinline__
 #define GLOBAL
 #define LOCAL __shared__
-#define LOCAL_POINTER
+#define LOCAL_PTR
 #define ALIGNED(bytes) __align__(bytes)
 #define CONSTANT static __device__ __constant__
 #define GROUP_ID blockIdx.x
@@ -31,7 +31,7 @@ typedef long long i64;
 // Groups of bucket reduction that share a multiprocessor: 128 registers with 8 limbs, 168 with 12.
 #define REDUCE_OCCUPANCY (FIELD_WORDS > 12 ? 4 : FIELD_WORDS > 8 ? 6 : 8)
 // Limits the entries of a group of the sort.
-#define SORT_ROOM 4096u
+#define SORT_TILE_MAX 4096u
 // Copies whole words from global to shared memory asynchronously; ASYNC_WAIT waits for all such copies of the work-item
 // (PTX ISA, cp.async). Devices before 8.0 copy synchronously.
 #if __CUDA_ARCH__ >= 800
@@ -54,26 +54,26 @@ template <int step> DEVICE void async_copy(void *to, const void *from, int bytes
 // The work-items of a group of 32 wait for each other.
 #define WARP_BARRIER() __syncwarp()
 // Scheduling fence: keeps computations on `word` from being hoisted above the loops that take all registers.
-#define NOT_BEFORE(word) asm volatile("" : "+r"(word))
+#define SCHEDULE_FENCE(word) asm volatile("" : "+r"(word))
 #define POPCOUNT(value) __popc(value)
 #define ATOMIC_ADD(pointer, value) atomicAdd(pointer, value)
 #define ATOMIC_MIN(pointer, value) atomicMin(pointer, value)
 // Compares and swaps: writes `value` if there is `expected`, and returns the old value.
-#define ATOMIC_SWAP_IF(pointer, expected, value) atomicCAS(pointer, expected, value)
+#define ATOMIC_CAS(pointer, expected, value) atomicCAS(pointer, expected, value)
 #define HAS_PTX
 // Defined if groups may wait for others: CUDA only, where groups that have started run on, whatever others do.
-#define GRID_ORDER
+#define HAS_FORWARD_PROGRESS
 // Programmatic dependent launch (CUDA programming guide): kernels start before those ahead of them in their stream have
-// ended. STARTS_EARLY declares such a kernel, and backend/cuda looks for the declaration. AWAIT_STREAM waits, before
-// the kernel touches what others write. LET_NEXT_START lets the next kernel start as soon as all groups have run it.
+// ended. PDL_KERNEL declares such a kernel, and backend/cuda looks for the declaration. PDL_WAIT waits, before
+// the kernel touches what others write. PDL_TRIGGER lets the next kernel start as soon as all groups have run it.
 #if __CUDA_ARCH__ >= 900
-#define STARTS_EARLY(kernel) extern "C" __device__ u32 starts_early_##kernel = 1;
-#define AWAIT_STREAM() asm volatile("griddepcontrol.wait;" ::: "memory")
-#define LET_NEXT_START() asm volatile("griddepcontrol.launch_dependents;")
+#define PDL_KERNEL(kernel) extern "C" __device__ u32 starts_early_##kernel = 1;
+#define PDL_WAIT() asm volatile("griddepcontrol.wait;" ::: "memory")
+#define PDL_TRIGGER() asm volatile("griddepcontrol.launch_dependents;")
 #else
-#define STARTS_EARLY(kernel)
-#define AWAIT_STREAM()
-#define LET_NEXT_START()
+#define PDL_KERNEL(kernel)
+#define PDL_WAIT()
+#define PDL_TRIGGER()
 #endif
 // Returns a ticket for the group: tickets count the groups in the order in which they start. `shared` is free local
 // memory.
@@ -104,7 +104,7 @@ DEVICE bool grid_is_last(u32 *counter, u32 *shared) {
     return last;
 }
 // Tells the host a number, for which it looks in pinned memory, after all writes of the work-item there.
-DEVICE void tell_host(u32 *word, u32 number) {
+DEVICE void signal_host(u32 *word, u32 number) {
     __threadfence_system();
     *(volatile u32 *)word = number;
 }

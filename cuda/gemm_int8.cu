@@ -1,4 +1,4 @@
-// Multiplies bytes by mma.sync, on devices of compute capability 8.0 and later; int8_residues.cuh describes the
+// Multiplies bytes by mma.sync, on devices of compute capability 8.0 and later; gemm_int8_common.cuh describes the
 // products.
 //
 // A group of 8 warps makes its sums 64 × 64 per warp, in 128 registers of each work-item. Four steps of 32 k are in

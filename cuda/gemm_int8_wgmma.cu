@@ -1,4 +1,4 @@
-// Multiplies bytes by wgmma, on devices of compute capability 9.0 alone; int8_residues.cuh describes the products.
+// Multiplies bytes by wgmma, on devices of compute capability 9.0 alone; gemm_int8_common.cuh describes the products.
 //
 // A group is two warpgroups of 128 work-items. Each has 64 rows and all columns of the sums, in 128 registers of a
 // work-item. A stage is 128 k of the rows and columns of the group (48 KiB); four are in local memory. A row of a stage

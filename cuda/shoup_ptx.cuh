@@ -1,4 +1,4 @@
-// Products by fixed factors on NVIDIA GPUs: see shoup.cl. For 8 limbs they take 43 of the 64 partial products with the
+// Products by fixed factors on NVIDIA GPUs: see field_shoup.cl. For 8 limbs they take 43 of the 64 partial products with the
 // quotient, and 36 each for value and modulus, of which 8 need their low half only. BLS12-381 Fr and the Pasta fields
 // have words of −p that are 0 or 2³² − 1, which cost additions only.
 #ifdef HAS_PTX

@@ -17,7 +17,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use crate::backend::{BackendKind, Device, Traffic};
+use crate::backend::{BackendKind, Device, StreamStats};
 use crate::report::{OpScope, Report, operation};
 use crate::settings::Settings;
 use crate::{Error, Result, process, threads};
@@ -135,7 +135,7 @@ impl Accelerator {
     pub(crate) fn dispatch<T>(
         &self,
         call: OpScope,
-        gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, Traffic)>,
+        gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, StreamStats)>,
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
         process::check()?;
@@ -159,7 +159,7 @@ impl Accelerator {
             }
         }
         let value = cpu()?;
-        Ok((value, call.finish(BackendKind::Cpu, "host", start, Traffic::default(), fallbacks)))
+        Ok((value, call.finish(BackendKind::Cpu, "host", start, StreamStats::default(), fallbacks)))
     }
 }
 

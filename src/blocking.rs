@@ -17,7 +17,7 @@ use std::time::Duration;
 use rayon::{Scope, ThreadPool, Yield};
 
 use crate::backend::lock;
-pub use crate::panic_text::text_of;
+pub use crate::panic_text::panic_message;
 use crate::{process, threads};
 
 /// On a rayon worker, runs `work` on a helper thread and keeps running pool jobs until it ends; on any other thread,
@@ -295,9 +295,9 @@ mod tests {
         let work = || -> () { panic!("on {}", "purpose") };
         for wait in [|work: fn()| block_in_place(work), |work: fn()| run_off_pool(work)] {
             let panic = catch_unwind(AssertUnwindSafe(|| pool.install(|| wait(work))));
-            assert_eq!(text_of(&*panic.expect_err("it panics")), "on purpose");
+            assert_eq!(panic_message(&*panic.expect_err("it panics")), "on purpose");
         }
         let (theirs, mine) = join(|| -> u8 { panic!("on purpose") }, || 7);
-        assert_eq!((text_of(&*theirs.expect_err("it panics")), mine), ("on purpose", 7));
+        assert_eq!((panic_message(&*theirs.expect_err("it panics")), mine), ("on purpose", 7));
     }
 }

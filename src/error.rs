@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::backend::BackendKind;
-use crate::panic_text::text_of;
+use crate::panic_text::panic_message;
 
 /// Result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -112,7 +112,7 @@ impl Error {
 
     /// Returns the error for a worker thread that panicked.
     pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> Self {
-        Self::device("host", operation, format!("a worker thread panicked: {}", text_of(panic)))
+        Self::device("host", operation, format!("a worker thread panicked: {}", panic_message(panic)))
     }
 
     /// Returns the error for a worker thread that ended without a result.

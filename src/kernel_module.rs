@@ -102,7 +102,7 @@ impl KernelModule {
     /// # Errors
     /// The module does not compile or has no such kernel, there are too many items for one launch, or the driver
     /// failed.
-    pub(crate) unsafe fn launch_in_turn(
+    pub(crate) unsafe fn launch_cooperative(
         self,
         stream: &mut Stream,
         kernel: &str,
@@ -111,7 +111,7 @@ impl KernelModule {
         args: &[Arg],
     ) -> Result<()> {
         // SAFETY: passed on from the caller.
-        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch_in_turn(launch, args) })
+        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch_cooperative(launch, args) })
     }
 
     fn queue(

@@ -67,7 +67,7 @@ pub mod backend;
 pub mod blocking;
 #[cfg(feature = "mpi")]
 pub mod cluster;
-pub mod columns;
+pub mod column_ops;
 pub mod curve;
 mod error;
 pub mod expression;
@@ -95,7 +95,7 @@ pub mod sumcheck;
 mod threads;
 
 pub use accelerator::Accelerator;
-pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, Event, PinnedBuffer, Stream, Traffic};
+pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats};
 pub use error::{Error, Result};
 pub use report::Report;
 

@@ -11,7 +11,7 @@ use proofwarp::kernel_module::KernelModule;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// One kernel of `cl/vector.cl` with its definition on the host.
+/// One kernel of `cl/test_field.cl` with its definition on the host.
 type Operation<F> = (&'static str, fn(F, F) -> F);
 
 /// The operations; `vector_div` gives zero for a zero divisor, as Fermat's inversion does.
@@ -62,7 +62,7 @@ fn apply<F: Field>(accelerator: &Accelerator, name: &str, kernel: &str, a: &[F],
     stream.upload(&x, bytes(a)).expect("upload");
     stream.upload(&y, bytes(b)).expect("upload");
     let [x, y, out_arg] = [&x, &y, &out].map(|buffer| Arg::Memory(buffer.handle()));
-    // SAFETY: the arguments are those of the kernels of `cl/vector.cl`.
+    // SAFETY: the arguments are those of the kernels of `cl/test_field.cl`.
     unsafe { program.launch(&mut stream, kernel, a.len() as u64, 128, &[Arg::U32(a.len() as u32), x, y, out_arg]) }
         .expect("launch");
     let mut result = vec![F::ZERO; a.len()];
@@ -82,7 +82,7 @@ fn check<F: Field>(name: &str) {
     }
 }
 
-/// Work-items of a group that inverts, `INVERSE_GROUP` of `cl/field_inverse_group.cl`.
+/// Work-items of a group that inverts, `INVERSE_GROUP` of `cl/field_inverse_warp.cl`.
 const INVERSE_GROUP: usize = 32;
 
 /// Values to invert by groups: one kind in all places of a group, each kind in one place, powers of two and small
@@ -108,7 +108,7 @@ fn invert_groups<F: Field>(accelerator: &Accelerator, name: &str, values: &[F], 
     let memory = [&from, &to].map(|buffer| Arg::Memory(buffer.handle()));
     let args = [&[values.len() as u32, rounds].map(Arg::U32)[..], &memory].concat();
     let items = values.len().next_multiple_of(INVERSE_GROUP) as u64;
-    // SAFETY: the arguments are those of the kernel of `cl/vector.cl`.
+    // SAFETY: the arguments are those of the kernel of `cl/test_field.cl`.
     unsafe { program.launch(&mut stream, "vector_invert_groups", items, INVERSE_GROUP as u32, &args) }.expect("launch");
     let mut result = vec![F::ZERO; values.len()];
     stream.download(bytes_mut(&mut result), &to).expect("download");

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use blstrs::{G1Affine, Scalar};
 use ff::Field;
 use group::prime::PrimeCurveAffine;
-use proofwarp::columns::Argument::{Column, Number};
-use proofwarp::columns::{self, Operation};
+use proofwarp::column_ops::Argument::{Column, Number};
+use proofwarp::column_ops::{self, Operation};
 use proofwarp::field::check;
 use proofwarp::matrix::Csr;
 use proofwarp::msm::msm;
@@ -62,7 +62,7 @@ fn calls_of_a_child_are_errors() {
                 // These take no accelerator. Each would wait for threads of the parent's pool.
                 && is_forked(check(&values))
                 && is_forked(Csr::new(1, vec![0, 1], vec![0], &[Scalar::ONE]))
-                && is_forked(columns::on_cpu(Operation::Sum, &[Column(&values[..]), Number(0)], 0))
+                && is_forked(column_ops::on_cpu(Operation::Sum, &[Column(&values[..]), Number(0)], 0))
         };
         assert_eq!(child(in_child), 0);
         // What the child frees waits for nothing.

@@ -31,7 +31,7 @@ REGISTERS = {
     ("gemm_bn254_fr", "gemm_lazy"): 96,
     ("gemm_bn254_fr", "gemv_lazy"): 72,
     ("gemm_bn254_fr", "crt_residues"): 64,
-    ("gemm_bn254_fr", "crt_join"): 128,
+    ("gemm_bn254_fr", "crt_reconstruct"): 128,
 }
 # Bytes in memory that are known: words that are stored before the loop over rows, and loaded behind it.
 MEMORY = {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use blstrs::{Bls12, Scalar};
 use ff::Field;
-use proofwarp::backend::{Device, Stream, Traffic};
+use proofwarp::backend::{Device, Stream, StreamStats};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{DeviceVector, as_bytes};
 use proofwarp::groth16::{Circuit, Parameters, ProvingKeyOnDevice};
@@ -124,7 +124,7 @@ impl Bench {
             stream.synchronize(None)?;
             let after = stream.traffic();
             let upload = after.upload.saturating_sub(before.upload);
-            Ok(Traffic { upload, kernels: after.kernels.saturating_sub(before.kernels), ..after })
+            Ok(StreamStats { upload, kernels: after.kernels.saturating_sub(before.kernels), ..after })
         })
     }
 
@@ -132,10 +132,10 @@ impl Bench {
         &mut self,
         name: &str,
         elements: usize,
-        mut run: impl FnMut(&mut Stream) -> Result<Traffic>,
+        mut run: impl FnMut(&mut Stream) -> Result<StreamStats>,
     ) -> Result<()> {
         run(&mut self.stream)?;
-        let mut times: Vec<(Duration, Traffic)> = Vec::new();
+        let mut times: Vec<(Duration, StreamStats)> = Vec::new();
         for _ in 0..RUNS {
             let start = Instant::now();
             let traffic = run(&mut self.stream)?;

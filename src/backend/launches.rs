@@ -44,7 +44,7 @@ impl Stream {
         if !driver.jits_per_launch_shape() || device.specialised.has(kernel, shape) {
             return queue(self);
         }
-        self.between_spans(|stream| {
+        self.pause_timing(|stream| {
             device.specialised.first(kernel, shape, || {
                 // Earlier work would count as compilation.
                 stream.core.synchronize();
@@ -62,7 +62,7 @@ impl Stream {
         if let Some(ready) = self.device.cached_kernel(source, kernel) {
             return Ok(ready);
         }
-        self.between_spans(|stream| {
+        self.pause_timing(|stream| {
             let start = Instant::now();
             let made = stream.device.kernel(source, kernel);
             stream.traffic.time_compilation(start);
@@ -71,7 +71,7 @@ impl Stream {
     }
 
     /// Runs `work`, whose time is not the kernels': an open timing span pauses meanwhile.
-    fn between_spans<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn pause_timing<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let open = self.started.is_some();
         self.end_timing()?;
         let made = work(self);
@@ -90,7 +90,7 @@ impl Stream {
     ///
     /// # Errors
     /// The module does not compile or has no such kernel, or the driver failed.
-    pub unsafe fn launch_in_turn(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
+    pub unsafe fn launch_cooperative(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
         let device = self.device.clone();
         let mut turn = lock(&device.turn);
         // Kernels of the same stream run in order anyway.

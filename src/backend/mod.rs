@@ -35,8 +35,8 @@ mod queue_limit;
 mod staging;
 mod stream;
 mod stream_inner;
+mod stream_stats;
 mod table_cache;
-mod traffic;
 mod uses;
 mod wait;
 
@@ -63,5 +63,5 @@ pub(crate) use peer_memory::PeerMemory;
 pub use pinned_buffer::PinnedBuffer;
 pub(crate) use pool::plannable_bytes;
 pub use stream::Stream;
-pub use traffic::Traffic;
+pub use stream_stats::StreamStats;
 pub(crate) use wait::ABORT_CHECK_BYTES;

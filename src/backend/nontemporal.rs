@@ -4,17 +4,17 @@
 //! spare the host the read of each line that they overwrite.
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86_64::{clear_past_cache, copy_past_cache};
+pub(super) use x86_64::{copy_nontemporal, zero_nontemporal};
 
 /// Copies `from` to `to` through the caches: Rust has no nontemporal stores for this processor.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn copy_past_cache(to: &mut [u8], from: &[u8]) {
+pub(super) fn copy_nontemporal(to: &mut [u8], from: &[u8]) {
     to.copy_from_slice(from);
 }
 
 /// Zeroes `to` through the caches.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn clear_past_cache(to: &mut [u8]) {
+pub(super) fn zero_nontemporal(to: &mut [u8]) {
     to.fill(0);
 }
 
@@ -33,7 +33,7 @@ mod x86_64 {
     ///
     /// # Panics
     /// Panics if the lengths differ.
-    pub fn copy_past_cache(to: &mut [u8], from: &[u8]) {
+    pub fn copy_nontemporal(to: &mut [u8], from: &[u8]) {
         let (head, lines, tail) = split_aligned(to);
         let (from_head, from) = from.split_at(head.len());
         let (from_lines, from_tail) = from.split_at(size_of_val(lines));
@@ -45,9 +45,9 @@ mod x86_64 {
         fence();
     }
 
-    /// Zeroes `to`, with nontemporal stores for all whole cache lines: the next [`copy_past_cache`] need not move these
+    /// Zeroes `to`, with nontemporal stores for all whole cache lines: the next [`copy_nontemporal`] need not move these
     /// out of caches.
-    pub fn clear_past_cache(to: &mut [u8]) {
+    pub fn zero_nontemporal(to: &mut [u8]) {
         let (head, lines, tail) = split_aligned(to);
         head.fill(0);
         tail.fill(0);
@@ -99,9 +99,9 @@ mod tests {
         let mut target = vec![1; LINE + to + length + LINE];
         let (start, first) = (target.as_ptr().align_offset(LINE) + to, source.as_ptr().align_offset(LINE) + from);
         let source = &source[first..][..length];
-        copy_past_cache(&mut target[start..][..length], source);
+        copy_nontemporal(&mut target[start..][..length], source);
         assert!(target[start..][..length] == *source, "{length} bytes from {from} to {to}");
-        clear_past_cache(&mut target[start..][..length]);
+        zero_nontemporal(&mut target[start..][..length]);
         let cleared = |place: usize| (start..start + length).contains(&place);
         let exact = target.iter().enumerate().all(|(place, byte)| *byte == u8::from(!cleared(place)));
         assert!(exact, "beside {length} bytes at {to}");

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use rayon::prelude::*;
 use rayon::{Scope, Yield};
 
-use super::nontemporal::clear_past_cache;
+use super::nontemporal::zero_nontemporal;
 use crate::blocking::install;
 use crate::{Error, Result};
 
@@ -112,9 +112,9 @@ pub(super) fn par_move_and_zeroize(to: &mut [u8], from: &mut [u8]) {
 pub(crate) fn par_zero_nontemporal(slices: Vec<&mut [u8]>) {
     let bytes: usize = slices.iter().map(|bytes| bytes.len()).sum();
     if bytes <= SERIAL_COPY_MAX {
-        slices.into_iter().for_each(clear_past_cache);
+        slices.into_iter().for_each(zero_nontemporal);
     } else {
         let parts = slices.into_par_iter().flat_map(|bytes| bytes.par_chunks_mut(COPY_GRAIN));
-        install(|| parts.for_each(clear_past_cache));
+        install(|| parts.for_each(zero_nontemporal));
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::nontemporal::copy_past_cache;
+use super::nontemporal::copy_nontemporal;
 use super::parallel_copy::CopyTasks;
 use super::pinned_buffer::PART_BYTES;
 use super::{Abort, Buffer, PinnedAlloc, PinnedBuffer, Stream, check_abort};
@@ -88,7 +88,7 @@ impl Stream {
                 }
                 // SAFETY: nothing else uses the part until the scope has ended.
                 let to = unsafe { std::slice::from_raw_parts_mut(kept.pointer, kept.bytes) };
-                copies.spawn(scope, (to, part, copy_past_cache), move || queue(number, kept));
+                copies.spawn(scope, (to, part, copy_nontemporal), move || queue(number, kept));
                 Ok(())
             })
         });

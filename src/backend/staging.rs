@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::nontemporal::copy_past_cache;
+use super::nontemporal::copy_nontemporal;
 use super::parallel_copy::{CopyTasks, par_zero_nontemporal};
 use super::{Driver, EventHandle, PinnedAlloc};
 use crate::Result;
@@ -60,7 +60,7 @@ impl StagingRing {
                 let to = unsafe { std::slice::from_raw_parts_mut(slot.pointer, slot.bytes) };
                 let end = move || (index, queue(slot, number * SLOT_BYTES).map(Some));
                 self.slots[index].copied = true;
-                copies.spawn(scope, (to, part, copy_past_cache), end);
+                copies.spawn(scope, (to, part, copy_nontemporal), end);
                 Ok(())
             })
         });

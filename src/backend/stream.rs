@@ -7,8 +7,8 @@ use std::time::Instant;
 use super::staging::SLOT_BYTES;
 use super::stream_inner::{Sensitivity, StreamInner};
 use super::{
-    Abort, BackendKind, Buffer, Device, Driver, Event, EventHandle, MemoryHandle, PinnedBuffer, StreamHandle, Traffic,
-    check_abort, lock,
+    Abort, BackendKind, Buffer, Device, Driver, Event, EventHandle, MemoryHandle, PinnedBuffer, StreamHandle,
+    StreamStats, check_abort, lock,
 };
 use crate::sizes::MAX_BYTES;
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ const ALLOC_ALIGN: usize = 4096;
 pub struct Stream {
     pub(super) device: Arc<Device>,
     pub(super) core: Arc<StreamInner>,
-    pub(super) traffic: Traffic,
+    pub(super) traffic: StreamStats,
     pub(super) started: Option<EventHandle>,
     /// Timing spans of kernels, which are read at the next wait.
     pub(super) spans: Vec<(EventHandle, EventHandle)>,
@@ -47,7 +47,7 @@ impl Stream {
         Self {
             device,
             core,
-            traffic: Traffic::default(),
+            traffic: StreamStats::default(),
             started: None,
             spans: Vec::new(),
             kept: Vec::new(),
@@ -62,7 +62,7 @@ impl Stream {
     }
 
     /// Returns the statistics of its copies and launches so far.
-    pub fn traffic(&self) -> Traffic {
+    pub fn traffic(&self) -> StreamStats {
         self.traffic
     }
 

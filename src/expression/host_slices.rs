@@ -7,7 +7,7 @@ use super::cpu::Inputs;
 use super::enqueue::DeviceColumn;
 use super::program::{Group, Program};
 use crate::Result;
-use crate::backend::{Abort, Device, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Device, Stream, StreamStats, check_abort};
 use crate::field::{DeviceVector, HostVector, NttField, as_bytes};
 use crate::sizes::product;
 
@@ -18,7 +18,7 @@ pub(super) fn evaluate<F: NttField>(
     inputs: Inputs<'_, F>,
     outputs: &mut [&mut [F]],
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     let rows = inputs.coset.rows();
     let mut stream = device.stream()?;
     let there = upload(&mut stream, outputs, rows, abort)?;

@@ -263,7 +263,7 @@ macro_rules! prime {
 
         impl $type {
             /// Returns the element of a number of 128 bits.
-            pub(crate) fn of_wide(number: u128) -> Self {
+            pub(crate) fn from_u128(number: u128) -> Self {
                 Self(<$inner>::from_int(number))
             }
 

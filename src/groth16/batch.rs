@@ -6,7 +6,7 @@ use super::check::{ERROR_CONTEXT, equal};
 use super::partial_results::PartialResults;
 use super::proof::{Blinding, PartialSums, assemble};
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
-use crate::backend::{Abort, Device, Traffic, catch_hook_panic};
+use crate::backend::{Abort, Device, StreamStats, catch_hook_panic};
 use crate::blocking::in_place_scope;
 use crate::curve::MsmCurve;
 use crate::report::OpScope;
@@ -92,7 +92,7 @@ impl<'a, E: Engine> Batch<'a, E> {
         self.blinding.get_or_init(|| self.r.iter().zip(self.s).map(of).collect())
     }
 
-    fn on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<Traffic> {
+    fn on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<StreamStats> {
         let missing = self.sums.missing();
         let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
         let part = self.sums.of(&missing);

@@ -14,7 +14,7 @@ use super::proof_streams::ProofStreams;
 use super::quotient::Vectors;
 use super::schedule::{ProofTask, Query};
 use super::{Engine, Witness};
-use crate::backend::{Abort, Buffer, Traffic};
+use crate::backend::{Abort, Buffer, StreamStats};
 use crate::curve::MsmCurve;
 use crate::field::DeviceVector;
 use crate::msm::{DeviceScalars, Msm};
@@ -28,7 +28,7 @@ pub(super) fn prove_one<E: Engine>(
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     let one = || prove_batch(prover, results.missing_of(&[job]), witnesses, results, abort);
     let (traffic, result) = match one() {
         // Blocks that others left in use may have split the memory into parts that are too small.
@@ -49,8 +49,8 @@ pub(super) fn prove_batch<E: Engine>(
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
     abort: Abort<'_>,
-) -> (Traffic, Result<()>) {
-    let mut group = ProofBatch { prover, jobs, witnesses, results, abort, traffic: Traffic::default() };
+) -> (StreamStats, Result<()>) {
+    let mut group = ProofBatch { prover, jobs, witnesses, results, abort, traffic: StreamStats::default() };
     let result = group.prove();
     (group.traffic, result)
 }
@@ -62,7 +62,7 @@ struct ProofBatch<'a, 'b, E: Engine> {
     witnesses: &'a [Witness<'a, E::Fr>],
     results: &'a PartialResults<E>,
     abort: Abort<'a>,
-    traffic: Traffic,
+    traffic: StreamStats,
 }
 
 /// Holds a circuit of a group on the device.

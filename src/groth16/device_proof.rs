@@ -10,7 +10,7 @@ use super::proof_streams::ProofStreams;
 use super::quotient::Vectors;
 use super::schedule::{ProofTask, Query, QuerySet};
 use super::{Engine, Witness};
-use crate::backend::{Abort, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Stream, StreamStats, check_abort};
 use crate::blocking::join;
 use crate::curve::MsmCurve;
 use crate::field::DeviceVector;
@@ -31,7 +31,7 @@ pub(super) struct DeviceProof<'a, E: Engine> {
 
 impl<E: Engine> DeviceProof<'_, E> {
     /// Waits for the MSMs.
-    pub fn finish(self, abort: Abort<'_>) -> Result<(PartialSums<E>, Traffic)> {
+    pub fn finish(self, abort: Abort<'_>) -> Result<(PartialSums<E>, StreamStats)> {
         // If an MSM fails, the assignment is freed after all that uses it.
         let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
         let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
@@ -49,8 +49,8 @@ impl<E: Engine> DeviceProof<'_, E> {
 }
 
 /// Splits an MSM's result, if there is one, into the sum and its transfers.
-fn split<C: MsmCurve>(sum: Option<(C::Curve, Traffic)>) -> (Option<C::Curve>, Traffic) {
-    sum.map_or((None, Traffic::default()), |(sum, traffic)| (Some(sum), traffic))
+fn split<C: MsmCurve>(sum: Option<(C::Curve, StreamStats)>) -> (Option<C::Curve>, StreamStats) {
+    sum.map_or((None, StreamStats::default()), |(sum, traffic)| (Some(sum), traffic))
 }
 
 /// Holds the scalars of those of a, b and l that are in a device's share.

@@ -8,7 +8,7 @@ use super::partial_results::PartialResults;
 use super::schedule::{ProofTask, schedule};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness, streamed};
 use crate::Result;
-use crate::backend::{Abort, Device, Traffic};
+use crate::backend::{Abort, Device, StreamStats};
 use crate::fan_out::fan_out;
 
 /// Computes the MSMs of all `witnesses`, spread over `devices`.
@@ -19,14 +19,14 @@ pub(super) fn prove<E: Engine>(
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     let jobs = schedule(witnesses.len(), devices.len(), &key.costs());
     let jobs = jobs.into_iter().map(|jobs| results.missing_of(&jobs));
     let shares = devices.iter().zip(jobs).filter(|(_, jobs)| !jobs.is_empty());
     let parts = fan_out("groth16", shares, |(device, jobs)| {
         prove_on(&DeviceProver::new(device, key, circuit, &jobs, abort)?, &jobs, witnesses, results, abort)
     });
-    parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
+    parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
 }
 
 /// Runs `jobs` on one device. Several jobs share the streamed parts of the key.
@@ -36,7 +36,7 @@ fn prove_on<E: Engine>(
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     if jobs.len() > 1 && prover.tables.is_streamed() {
         return streamed::prove(prover, jobs, witnesses, results, abort);
     }

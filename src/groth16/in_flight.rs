@@ -10,7 +10,7 @@ use super::msm_queue::parts;
 use super::partial_results::PartialResults;
 use super::schedule::ProofTask;
 use super::{Engine, Witness};
-use crate::backend::{Abort, Traffic};
+use crate::backend::{Abort, StreamStats};
 use crate::{Error, Result};
 
 /// Maximum proofs in flight on a device: the host's work for one overlaps another's kernels.
@@ -30,7 +30,7 @@ impl<E: Engine> DeviceProver<'_, E> {
         witnesses: &[Witness<'_, E::Fr>],
         results: &PartialResults<E>,
         abort: Abort<'_>,
-    ) -> Result<Traffic> {
+    ) -> Result<StreamStats> {
         let mut running = InFlight::new(self, self.max_concurrent(jobs.len())?, results, abort);
         jobs.iter().try_for_each(|job| running.add(*job, witnesses))?;
         running.finish()
@@ -61,7 +61,7 @@ struct InFlight<'a, 'b, E: Engine> {
     /// Maximum proofs in flight; 0 if even one has to run its MSMs one after the other.
     max_concurrent: usize,
     under_way: VecDeque<DeviceProof<'a, E>>,
-    traffic: Traffic,
+    traffic: StreamStats,
     results: &'a PartialResults<E>,
     abort: Abort<'a>,
 }
@@ -72,7 +72,7 @@ impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
             prover,
             max_concurrent: at_once,
             under_way: VecDeque::new(),
-            traffic: Traffic::default(),
+            traffic: StreamStats::default(),
             results,
             abort,
         }
@@ -99,7 +99,7 @@ impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
     }
 
     /// Waits for all proofs in flight.
-    fn finish(mut self) -> Result<Traffic> {
+    fn finish(mut self) -> Result<StreamStats> {
         self.finish_to(0)?;
         Ok(self.traffic)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Result;
-use crate::backend::{Abort, Device, Stream, Traffic};
+use crate::backend::{Abort, Device, Stream, StreamStats};
 use crate::field::{DeviceVector, NttField, as_bytes};
 
 /// Time that 1024 elements of a transform take for each bit of its length, on an H200.
@@ -51,7 +51,7 @@ impl<'a> ProofStreams<'a> {
         Ok(())
     }
 
-    pub fn traffic(&self) -> Traffic {
+    pub fn traffic(&self) -> StreamStats {
         self.upload.traffic() + self.compute.traffic()
     }
 }

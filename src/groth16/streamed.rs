@@ -6,7 +6,7 @@ use super::device_prover::DeviceProver;
 use super::partial_results::PartialResults;
 use super::schedule::ProofTask;
 use super::{Engine, Witness};
-use crate::backend::{Abort, Traffic};
+use crate::backend::{Abort, StreamStats};
 use crate::msm::balanced_len;
 use crate::{Error, Result};
 
@@ -20,8 +20,8 @@ pub(super) fn prove<E: Engine>(
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
     abort: Abort<'_>,
-) -> Result<Traffic> {
-    let (mut most, mut left, mut traffic) = (max_batch(prover)?, jobs, Traffic::default());
+) -> Result<StreamStats> {
+    let (mut most, mut left, mut traffic) = (max_batch(prover)?, jobs, StreamStats::default());
     while !left.is_empty() {
         let (now, later) = left.split_at(balanced_len(left.len(), most));
         let jobs = results.missing_of(now);

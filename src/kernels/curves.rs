@@ -24,7 +24,7 @@ pub struct CurveDescription {
 }
 
 /// Holds an endomorphism (x, y) → (αxᵖ, βyᵖ) that is a multiplication by `factor` on the subgroup of prime order, and
-/// on no other point; `cl/points_check.cl` explains why.
+/// on no other point; `cl/msm_check_points.cl` explains why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subgroup {
     /// α in Montgomery form, limbs as those of b.

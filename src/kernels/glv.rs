@@ -53,7 +53,7 @@ impl GlvParams {
         Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
     }
 
-    /// Returns the signs (whether negative) and magnitudes of k₀ and k₁, as `cl/msm_scalars.cl` computes them.
+    /// Returns the signs (whether negative) and magnitudes of k₀ and k₁, as `cl/msm_glv.cl` computes them.
     pub fn glv_decompose(&self, scalar: &[u8; 32]) -> [(bool, [u8; 4 * GLV_WORDS]); 2] {
         let mut words = [0; 8];
         let bytes = scalar.as_chunks::<4>().0;

@@ -20,12 +20,12 @@ pub use glv::GlvParams;
 use glv::{GLV_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
 use halo2curves::bn256;
 use sources::{
-    COLUMNS, CSR, CURVE, DIALECT_CL, DIALECT_CUDA, EXPERIMENTS, EXPRESSION, FIELD, FIELD_COMMON, FIELD_ENCODING,
-    FIELD_EXTENSION, FIELD_INVERSE, FIELD_INVERSE_GROUP, FIELD_LAZY, FIELD_LOOSE, FIELD_PTX, FIELD_SUMS, FIELD_WIDE,
-    FIELD2, FIELD31, GEMM, GEMM_INT8, GEMM_INT8_WGMMA, GEMM_WORDS, GHASH, GOLDILOCKS, GROTH16, INT8_RESIDUES,
-    INVERT_GROUP, MSM, NTT, NTT_SMALL, PLONK, PLONK_FIELD, POINTS, POINTS_DECODE, PTX, SHOUP, SUMCHECK, SUMCHECK_BASE,
-    SUMCHECK_CONVERT, SUMCHECK_LIMBS, SUMCHECK_PAIRS, SUMCHECK_PRIME, SUMCHECK_SLICED, SUMCHECK_WORDS, VECTOR,
-    WORDS_PTX,
+    BATCH_INVERSE, CSR, CURVE, DIALECT_CL, DIALECT_CUDA, EXPERIMENTS, EXPRESSION, FIELD, FIELD_ACCUMULATOR, FIELD_ADD,
+    FIELD_ADD_PTX, FIELD_BYTES, FIELD_EXTENSION, FIELD_GENERIC, FIELD_INVERSE, FIELD_INVERSE_WARP, FIELD_LOOSE,
+    FIELD_PTX, FIELD_WIDE_PTX, FP2, GEMM, GEMM_INT8, GEMM_INT8_COMMON, GEMM_INT8_WGMMA, GEMM_SMALL_FIELD, GHASH,
+    GOLDILOCKS, GROTH16, HALO2_GPU_COLUMNS, MSM, MSM_DECODE_POINTS, NTT, NTT_SINGLE_WAVE, PLONK, PLONK_FIELD, PTX,
+    SHOUP, SMALL_FIELD31, SUMCHECK, SUMCHECK_BASE_FIELD, SUMCHECK_BASIS, SUMCHECK_BITSLICED, SUMCHECK_MULTI_LIMB,
+    SUMCHECK_PRIME, SUMCHECK_SMALL_FIELD, SUMCHECK_TWO_ROUNDS, TEST_CURVE, TEST_FIELD,
 };
 
 /// Selects the language that the portable source is compiled as.
@@ -262,10 +262,10 @@ fn byte_module(family: Family, name: &str, define: &'static str) -> Vec<Module> 
 }
 
 /// Returns the sorted names of kernels that wait by themselves for earlier work in their stream: those that
-/// `STARTS_EARLY` of `cuda/dialect.cuh` declares.
+/// `PDL_KERNEL` of `cuda/dialect.cuh` declares.
 pub fn pdl_kernels() -> Vec<String> {
     let sources = modules().into_iter().map(|module| module.source(Dialect::Cuda));
-    let declared = |line: &str| Some(line.strip_prefix("STARTS_EARLY(")?.strip_suffix(')')?.to_owned());
+    let declared = |line: &str| Some(line.strip_prefix("PDL_KERNEL(")?.strip_suffix(')')?.to_owned());
     let declared = |source: String| source.lines().filter_map(declared).collect::<Vec<_>>();
     sources.flat_map(declared).collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -286,7 +286,7 @@ impl Module {
         emit_field(&mut text, &self.field, self.extra_field_sources());
         let coordinate = if self.is_fp2 {
             let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {}2", self.field.name, self.field.name);
-            text.push_str(FIELD2);
+            text.push_str(FP2);
             text.push_str(FIELD_LOOSE);
             text.push_str("#undef FIELD\n");
             format!("{}2", self.field.name)
@@ -314,10 +314,10 @@ impl Module {
         match self.family {
             Family::Ntt | Family::NttSmall => SHOUP,
             Family::Plonk => PLONK_FIELD,
-            Family::Columns => &[FIELD_ENCODING],
-            Family::Gemm => FIELD_LAZY,
-            Family::Sumcheck => SUMCHECK_LIMBS,
-            _ if self.decodes() => &[FIELD_ENCODING],
+            Family::Columns => &[FIELD_BYTES],
+            Family::Gemm => FIELD_ACCUMULATOR,
+            Family::Sumcheck => SUMCHECK_MULTI_LIMB,
+            _ if self.decodes() => &[FIELD_BYTES],
             _ => &[],
         }
     }
@@ -329,27 +329,27 @@ impl Module {
 
     fn family_sources(&self, text: &mut String) {
         match self.family {
-            Family::Vector => [INVERT_GROUP, VECTOR].iter().for_each(|part| text.push_str(part)),
+            Family::Vector => [BATCH_INVERSE, TEST_FIELD].iter().for_each(|part| text.push_str(part)),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
-            Family::NttSmall => NTT_SMALL.iter().for_each(|part| text.push_str(part)),
+            Family::NttSmall => NTT_SINGLE_WAVE.iter().for_each(|part| text.push_str(part)),
             Family::Csr => CSR.iter().for_each(|part| text.push_str(part)),
-            Family::Columns => text.push_str(COLUMNS),
-            Family::Gemm if self.field.is_small() => GEMM_WORDS.iter().for_each(|part| text.push_str(part)),
+            Family::Columns => text.push_str(HALO2_GPU_COLUMNS),
+            Family::Gemm if self.field.is_small() => GEMM_SMALL_FIELD.iter().for_each(|part| text.push_str(part)),
             Family::Gemm => GEMM.iter().for_each(|part| text.push_str(part)),
             Family::GemmInt8 => {
-                text.push_str(INT8_RESIDUES);
+                text.push_str(GEMM_INT8_COMMON);
                 text.push_str(if self.define == HAS_WGMMA { GEMM_INT8_WGMMA } else { GEMM_INT8 });
             }
             Family::Experiments => text.push_str(EXPERIMENTS),
             Family::Expression => text.push_str(EXPRESSION),
             Family::Sumcheck if self.field.binary => {
-                for part in [SUMCHECK, SUMCHECK_PAIRS, SUMCHECK_CONVERT] {
+                for part in [SUMCHECK, SUMCHECK_TWO_ROUNDS, SUMCHECK_BASIS] {
                     text.push_str(part);
                 }
             }
             Family::Sumcheck => {
-                let base = self.extension.is_some().then_some(SUMCHECK_BASE);
-                let sums = self.field.is_small().then_some(SUMCHECK_WORDS);
+                let base = self.extension.is_some().then_some(SUMCHECK_BASE_FIELD);
+                let sums = self.field.is_small().then_some(SUMCHECK_SMALL_FIELD);
                 [SUMCHECK_PRIME]
                     .into_iter()
                     .chain(sums)
@@ -357,22 +357,22 @@ impl Module {
                     .chain(base)
                     .for_each(|part| text.push_str(part));
             }
-            Family::SumcheckSliced => SUMCHECK_SLICED.iter().for_each(|part| text.push_str(part)),
+            Family::SumcheckSliced => SUMCHECK_BITSLICED.iter().for_each(|part| text.push_str(part)),
             Family::Groth16 => text.push_str(GROTH16),
             Family::Plonk => PLONK.iter().for_each(|part| text.push_str(part)),
             Family::Msm => {
                 text.push_str(CURVE);
-                text.push_str(INVERT_GROUP);
+                text.push_str(BATCH_INVERSE);
                 for part in MSM {
                     text.push_str(part);
                 }
                 if self.decodes() {
-                    text.push_str(POINTS_DECODE);
+                    text.push_str(MSM_DECODE_POINTS);
                 }
             }
             Family::Points => {
                 text.push_str(CURVE);
-                text.push_str(POINTS);
+                text.push_str(TEST_CURVE);
             }
         }
     }
@@ -396,17 +396,17 @@ fn emit_field(text: &mut String, field: &FieldDescription, more: &[&str]) {
     }
     let several: &[&str] = &[
         FIELD,
-        WORDS_PTX,
-        FIELD_SUMS,
+        FIELD_ADD_PTX,
+        FIELD_ADD,
         FIELD_PTX,
-        FIELD_WIDE,
-        FIELD_COMMON,
+        FIELD_WIDE_PTX,
+        FIELD_GENERIC,
         FIELD_LOOSE,
         FIELD_INVERSE,
-        FIELD_INVERSE_GROUP,
+        FIELD_INVERSE_WARP,
     ];
     let (parts, more) = match limbs {
-        1 => (&[FIELD31][..], &[][..]),
+        1 => (&[SMALL_FIELD31][..], &[][..]),
         2 => (&[GOLDILOCKS][..], &[][..]),
         _ => (several, more),
     };

@@ -8,7 +8,7 @@ use group::Group;
 use super::exec::Pipeline;
 use super::scalars::DeviceScalars;
 use crate::Result;
-use crate::backend::{Abort, Buffer, Traffic};
+use crate::backend::{Abort, Buffer, StreamStats};
 use crate::curve::MsmCurve;
 
 /// Holds a sum in flight over the bases of a [`super::Msm`], which it borrows; it keeps its scalars alive. If dropped
@@ -29,8 +29,8 @@ impl<C: MsmCurve> QueuedMsm<'_, C> {
     ///
     /// # Errors
     /// Returns [`crate::Error::Aborted`] if the hook aborted, or the error of a device that failed.
-    pub fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
-        let mut total = (C::Curve::identity(), Traffic::default());
+    pub fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
+        let mut total = (C::Curve::identity(), StreamStats::default());
         for pipeline in self.pipelines {
             let (sum, traffic) = pipeline.finish::<C>(abort)?;
             total = (total.0 + sum, total.1 + traffic);

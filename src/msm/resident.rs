@@ -14,7 +14,7 @@ use super::pending::QueuedMsm;
 use super::plan::{DeviceMesh, Plan, Workload};
 use super::request::{call, check_lengths};
 use super::scalars::{DeviceScalars, ScalarForm, Scalars};
-use crate::backend::{Abort, Buffer, Device, Stream, Traffic, catch_hook_panic};
+use crate::backend::{Abort, Buffer, Device, Stream, StreamStats, catch_hook_panic};
 use crate::curve::MsmCurve;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -255,7 +255,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     ///
     /// # Errors
     /// Returns the errors of [`Self::run`], and the error of a device that failed even if no backend is forced.
-    pub(crate) fn sums(&self, vectors: &[DeviceScalars], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
+    pub(crate) fn sums(&self, vectors: &[DeviceScalars], abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
         let work = self.work(&bases, &vectors);
@@ -314,7 +314,7 @@ impl<C: MsmCurve> PendingMsm<'_, '_, C> {
         let Self { msm, scalars, pipelines } = self;
         let finish = |pipelines: Result<Vec<Pipeline>>, abort: Abort<'_>| {
             let mut sums = pipelines?.into_iter().map(|pipeline| pipeline.finish::<C>(abort));
-            sums.try_fold((C::Curve::identity(), Traffic::default()), |total, part| {
+            sums.try_fold((C::Curve::identity(), StreamStats::default()), |total, part| {
                 let (sum, traffic) = part?;
                 Ok((total.0 + sum, total.1 + traffic))
             })

@@ -5,7 +5,7 @@ use super::passes::Passes;
 use super::plan::MAX_RADIX_LOG;
 use super::pointwise::{inverse_of_vanishing, launch, scale_periodically};
 use super::{Transform, cpu};
-use crate::backend::{Arg, Stream, Traffic};
+use crate::backend::{Arg, Stream, StreamStats};
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
@@ -202,7 +202,7 @@ impl<F: NttField> ExtendedDomain<F> {
         &self,
         device: &std::sync::Arc<crate::backend::Device>,
         coefficients: &[F],
-    ) -> Result<(Vec<F>, Traffic)> {
+    ) -> Result<(Vec<F>, StreamStats)> {
         let mut stream = device.stream()?;
         let coefficients = DeviceVector::upload(&mut stream, coefficients)?;
         let values = self.enqueue_forward(&mut stream, &coefficients)?;
@@ -237,8 +237,8 @@ impl<F: NttField> ExtendedDomain<F> {
         let count = values.len() as u64;
         let mut args = vec![buffer_arg(values.buffer()), buffer_arg(extended_domain.buffer()), Arg::U64(count)];
         args.extend([self.log_factor(), coset as u32].map(Arg::U32));
-        // SAFETY: the arguments are those of `ntt_spread`, and `extended_domain` is 2^log_factor times as long.
-        unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_spread", count, &args) }
+        // SAFETY: the arguments are those of `ntt_interleave`, and `extended_domain` is 2^log_factor times as long.
+        unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_interleave", count, &args) }
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {

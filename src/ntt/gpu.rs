@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::Transform;
 use super::host_pipeline::transform_on;
 use super::rollback::Transformed;
-use crate::backend::{Abort, Device, Traffic};
+use crate::backend::{Abort, Device, StreamStats};
 use crate::blocking::install;
 use crate::fan_out::fan_out;
 use crate::field::NttField;
@@ -20,9 +20,9 @@ pub(super) fn transform_many<F: NttField>(
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     if values.is_empty() {
-        return Ok(Traffic::default());
+        return Ok(StreamStats::default());
     }
     let share = values.len().div_ceil(devices.len());
     let alone = values.len() <= share;
@@ -38,7 +38,7 @@ pub(super) fn transform_many<F: NttField>(
     });
     // An error drops the parts, which restores the vectors.
     let parts = collect(parts)?;
-    let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.traffic);
+    let traffic = parts.iter().fold(StreamStats::default(), |sum, part| sum + part.traffic);
     install(|| parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit));
     Ok(traffic)
 }

@@ -7,7 +7,7 @@ use super::device_transform::DeviceTransform;
 use super::passes::VectorLayout;
 use super::rollback::{DeviceOutcome, RollbackGuard, Transformed};
 use super::{Transform, out_of_core};
-use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::fan_out::fan_out;
 use crate::field::{NttField, as_bytes};
 use crate::{Error, Result};
@@ -39,7 +39,7 @@ pub(super) fn transform_on<'a, F: NttField>(
     let small = if transforms.len() == 1 { SMALL_BYTES_ALONE } else { SMALL_BYTES };
     let lanes = jobs.into_iter().filter(|jobs| !jobs.is_empty());
     let lanes = fan_out("ntt", lanes, |jobs| PipelineLane::new(device, small)?.run(jobs, stop));
-    let mut whole = DeviceOutcome { done: Vec::new(), traffic: Traffic::default() };
+    let mut whole = DeviceOutcome { done: Vec::new(), traffic: StreamStats::default() };
     let mut left = Vec::new();
     for lane in lanes {
         let (part, no_room) = lane?;

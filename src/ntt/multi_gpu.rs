@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::domain::{Direction, NttDomain};
 use super::multi_gpu_plan::{PeerPasses, PeerPlan, Step};
 use super::plan::MAX_RADIX_LOG;
-use crate::backend::{Abort, Device, Event, PeerMemory, Stream, Traffic, catch_hook_panic};
+use crate::backend::{Abort, Device, Event, PeerMemory, Stream, StreamStats, catch_hook_panic};
 use crate::fan_out::fan_out;
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::report::OpScope;
@@ -91,8 +91,8 @@ impl<F: NttField> ShardedVector<F> {
     }
 
     /// Returns the traffic and kernel times of its streams so far.
-    pub fn traffic(&self) -> Traffic {
-        self.streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic())
+    pub fn traffic(&self) -> StreamStats {
+        self.streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic())
     }
 
     fn check_length(&self, actual: usize) -> Result<()> {

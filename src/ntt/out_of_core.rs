@@ -20,7 +20,7 @@ use super::device_transform::DeviceTransform;
 use super::passes::VectorLayout;
 use super::pointwise::{launch, multiply_by_powers};
 use super::{Order, Transform};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::blocking::install;
 use crate::field::{HostVector, NttField, SecretVec};
 use crate::kernel_module::{KernelModule, buffer_arg};
@@ -43,7 +43,7 @@ pub(super) fn transform<F: NttField>(
     values: &[F],
     transform: &Transform<F>,
     stop: Abort<'_>,
-) -> Result<(SecretVec<F>, Traffic)> {
+) -> Result<(SecretVec<F>, StreamStats)> {
     let copy = (transform.input == Order::BitReversed).then(|| SecretVec(permuted(values)));
     let [first, second] = Pass::dimensions(transform);
     let mut result = SecretVec(vec![F::ZERO; values.len()]);
@@ -100,7 +100,7 @@ impl<F: NttField> Pass<F> {
     }
 
     /// Runs the pass from `input`, or in place if there is none, to `matrix`.
-    fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<Traffic> {
+    fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<StreamStats> {
         let block_log = self.block_log(device)?;
         let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };
         let mut lanes: Vec<Lane<F>> = Vec::new();
@@ -120,7 +120,7 @@ impl<F: NttField> Pass<F> {
                 self.queue_block(lane, &queue, layout, block << block_log)?;
             }
         }
-        Ok(lanes.iter().fold(Traffic::default(), |sum, lane| sum + lane.stream.traffic()))
+        Ok(lanes.iter().fold(StreamStats::default(), |sum, lane| sum + lane.stream.traffic()))
     }
 
     /// Copies `count` columns of `matrix` from `first` on to `block`, row by row.
@@ -194,6 +194,8 @@ fn enqueue_transpose<F: NttField>(
     columns_log: u32,
 ) -> Result<()> {
     let args = [buffer_arg(from), buffer_arg(to), Arg::U32(rows_log), Arg::U32(columns_log)];
-    // SAFETY: the arguments are those of `ntt_turn`, and both buffers have 2^(rows_log + columns_log) elements.
-    unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_turn", 1 << (rows_log + columns_log), &args) }
+    // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(rows_log + columns_log) elements.
+    unsafe {
+        launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_transpose", 1 << (rows_log + columns_log), &args)
+    }
 }

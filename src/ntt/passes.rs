@@ -8,7 +8,7 @@ use crate::field::NttField;
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Flags of the kernels, as `cl/ntt_tile.cl` numbers them.
+/// Flags of the kernels, as `cl/ntt_common.cl` numbers them.
 const SHIFTED: u32 = 1;
 const REVERSED: u32 = 2;
 const FACTOR_LOW: u32 = 4;
@@ -154,8 +154,8 @@ impl Passes {
         let mut args = vec![buffer_arg(from), buffer_arg(to), Arg::U64(self.layout.stride)];
         args.extend([self.plan.log_n, stride_log, radix_log, first_log, swap_log].map(Arg::U32));
         args.extend([buffer_arg(&self.tables.nodes), Arg::U32(flags), buffer_arg(state), Arg::U32(clear)]);
-        // SAFETY: the arguments are those of `ntt_columns`; vectors are 2^log_n long and tables as planned.
-        unsafe { self.launch(stream, "ntt_columns", self.plan.tiles(self.layout.vectors), &args, wait) }
+        // SAFETY: the arguments are those of `ntt_column_pass`; vectors are 2^log_n long and tables as planned.
+        unsafe { self.launch(stream, "ntt_column_pass", self.plan.tiles(self.layout.vectors), &args, wait) }
     }
 
     fn queue_rows(
@@ -179,8 +179,8 @@ impl Passes {
         args.extend([last, Arg::U32(flags), buffer_arg(state), Arg::U32(offset)]);
         args.push(Arg::U32(plan.plane_log()));
         let tiles = rows.div_ceil(1 << (plan.tile.log - radix_log));
-        // SAFETY: the arguments are those of `ntt_rows`; vectors are 2^log_n long and tables as planned.
-        unsafe { self.launch(stream, "ntt_rows", tiles, &args, flags & IN_PLACE != 0) }
+        // SAFETY: the arguments are those of `ntt_row_pass`; vectors are 2^log_n long and tables as planned.
+        unsafe { self.launch(stream, "ntt_row_pass", tiles, &args, flags & IN_PLACE != 0) }
     }
 
     /// Queues transforms of fewer elements than a work-item of a tile has.
@@ -205,7 +205,7 @@ impl Passes {
         // SAFETY: passed on from the caller; a cooperative launch runs only one kernel whose groups wait at a time.
         unsafe {
             match wait {
-                true => self.program.launch_in_turn(stream, kernel, items, group, args),
+                true => self.program.launch_cooperative(stream, kernel, items, group, args),
                 false => self.program.launch(stream, kernel, items, group, args),
             }
         }

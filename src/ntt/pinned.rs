@@ -7,7 +7,7 @@ use super::cpu;
 use super::device_transform::DeviceTransform;
 use super::domain::{Direction, NttDomain};
 use super::passes::VectorLayout;
-use crate::backend::{Abort, Device, Stream, Traffic, catch_hook_panic, check_abort};
+use crate::backend::{Abort, Device, Stream, StreamStats, catch_hook_panic, check_abort};
 use crate::fan_out::fan_out;
 use crate::field::{HostVector, NttField};
 use crate::report::OpScope;
@@ -56,11 +56,11 @@ fn spread<F: NttField>(
     pairs: &mut [Pair<'_, F>],
     transform: &Transform<F>,
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     let share = pairs.len().div_ceil(devices.len()).max(1);
     let shares = devices.iter().zip(pairs.chunks_mut(share));
     let parts = fan_out("ntt", shares, |(device, pairs)| on_device(device, pairs, transform, abort));
-    parts.into_iter().try_fold(Traffic::default(), |sum, part| Ok(sum + part?))
+    parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
 }
 
 fn on_device<F: NttField>(
@@ -68,7 +68,7 @@ fn on_device<F: NttField>(
     pairs: &mut [Pair<'_, F>],
     transform: &Transform<F>,
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     // Streams are dropped before the pairs are returned, also after an error; the drop waits for their copies.
     let lanes = LANES.min(pairs.len());
     let mut streams = (0..lanes).map(|_| device.stream()).collect::<Result<Vec<_>>>()?;
@@ -82,7 +82,7 @@ fn on_device<F: NttField>(
         enqueue(stream, pair, transform)?;
     }
     streams.iter_mut().try_for_each(|stream| stream.synchronize(abort))?;
-    Ok(streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic()))
+    Ok(streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic()))
 }
 
 fn enqueue<F: NttField>(stream: &mut Stream, (from, to): &mut Pair<'_, F>, transform: &Transform<F>) -> Result<()> {

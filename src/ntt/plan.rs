@@ -7,7 +7,7 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub family: Family,
-    /// Binary logarithm of the elements, as in `cl/ntt_tile.cl`.
+    /// Binary logarithm of the elements, as in `cl/ntt_common.cl`.
     pub log: u32,
     /// Minimum groups of a pass that a multiprocessor runs at once, which the kernels' bounds promise.
     pub groups: u32,
@@ -15,7 +15,7 @@ pub(super) struct Tile {
 
 /// Tiles for any transform.
 pub(super) const TILE: Tile = Tile { family: Family::Ntt, log: 9, groups: 7 };
-/// Tiles for a transform that takes a single wave of them: see `cl/ntt_small.cl`.
+/// Tiles for a transform that takes a single wave of them: see `cl/ntt_single_wave.cl`.
 pub(super) const SMALL_TILE: Tile = Tile { family: Family::NttSmall, log: 8, groups: 14 };
 
 impl Tile {

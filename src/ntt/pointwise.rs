@@ -8,12 +8,12 @@ use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::{Error, Result};
 
-/// Work-items of a group of the kernels of `cl/ntt_vectors.cl`.
+/// Work-items of a group of the kernels of `cl/ntt_pointwise.cl`.
 const GROUP: u32 = 128;
 /// Maximum work-items of a launch: kernels process any number of elements with them.
 const MAX_ITEMS: u64 = 1 << 22;
 
-/// Queues a kernel of `cl/ntt_vectors.cl` over `count` elements.
+/// Queues a kernel of `cl/ntt_pointwise.cl` over `count` elements.
 ///
 /// # Safety
 /// The requirements of [`Stream::launch`] apply.

@@ -1,13 +1,13 @@
 //! Leaves results in vectors in host memory, or restores the vectors.
 
 use crate::Result;
-use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, Traffic, parallel_copy};
+use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, StreamStats, parallel_copy};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 
 /// Holds the results and the traffic of one device.
 pub(super) struct DeviceOutcome<'a, F: NttField> {
     pub done: Vec<Transformed<'a, F>>,
-    pub traffic: Traffic,
+    pub traffic: StreamStats,
 }
 
 /// Holds a vector that has been transformed. If it is dropped before [`Self::commit`], the vector is as it was.
@@ -23,7 +23,7 @@ pub(super) enum Transformed<'a, F: NttField> {
 impl<F: NttField> Transformed<'_, F> {
     /// Leaves the result in the vector.
     pub fn commit(self) {
-        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form.
+        // SAFETY: `ntt_row_pass` leaves reduced elements in Montgomery form.
         unsafe {
             match self {
                 Self::InPlace(vector) => vector.commit(),
@@ -50,7 +50,7 @@ impl<'a, F: NttField> RollbackGuard<'a, F> {
         stop: Abort<'_>,
     ) -> Result<Self> {
         let vector = Self { slice, kept, committed: false };
-        // SAFETY: `ntt_rows` leaves reduced elements in Montgomery form.
+        // SAFETY: `ntt_row_pass` leaves reduced elements in Montgomery form.
         stream.download_abortable(unsafe { as_bytes_mut(vector.slice) }, result, stop)?;
         Ok(vector)
     }

@@ -55,8 +55,8 @@ impl<F: NttField> ColumnBlock<F> {
             Arg::U32(self.length_log),
         ];
         let pointwise = 1 << (self.count_log + self.length_log);
-        // SAFETY: the arguments are those of `ntt_turn`, and both buffers have 2^(count_log + length_log) pointwise.
-        unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_turn", pointwise, &args)? };
+        // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(count_log + length_log) pointwise.
+        unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_transpose", pointwise, &args)? };
         Ok(turned)
     }
 

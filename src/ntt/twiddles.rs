@@ -10,7 +10,7 @@ use crate::field::{NttField, as_bytes};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 
-/// Work-items of a group of the kernels of `cl/ntt_tables.cl`.
+/// Work-items of a group of the kernels of `cl/ntt_twiddles.cl`.
 const GROUP: u32 = 128;
 /// Powers base^(2^k) that a tower holds.
 const POWER_TABLE_LEN: usize = 32;
@@ -45,7 +45,7 @@ pub(super) struct Twiddles {
     pub last: Option<Arc<Buffer>>,
 }
 
-/// Flags of the factors in a table of twiddles, as `cl/ntt_tables.cl` numbers them.
+/// Flags of the factors in a table of twiddles, as `cl/ntt_twiddles.cl` numbers them.
 const FACTOR_IN: u32 = 1;
 const FACTOR_OUT: u32 = 2;
 const FACTOR_SCALE: u32 = 4;
@@ -135,7 +135,7 @@ impl<F: NttField> Params<F> {
     }
 }
 
-/// Launches `ntt_nodes` and `ntt_factors`.
+/// Launches `ntt_twiddle_tree` and `ntt_twiddles`.
 struct TwiddleBuilder<'a, F> {
     program: KernelModule,
     stream: &'a mut Stream,
@@ -147,13 +147,13 @@ impl<F: NttField> TwiddleBuilder<'_, F> {
     /// key.
     fn plain_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
         let root = (count_log..self.transform.log_n).fold(self.transform.omega, |root, _| root.square());
-        self.table("ntt_nodes", Params::powers_of(root), &[count_log, 1 << count_log])
+        self.table("ntt_twiddle_tree", Params::powers_of(root), &[count_log, 1 << count_log])
     }
 
     /// Returns 2^count_log nodes of the tree whose points are shifted.
     fn shifted_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
         let params = Params { shift_in, ..Params::powers_of(self.transform.omega) };
-        self.table("ntt_nodes", params, &[self.transform.log_n, 1 << count_log])
+        self.table("ntt_twiddle_tree", params, &[self.transform.log_n, 1 << count_log])
     }
 
     /// Returns ω^(k·i·2^shift) for k < 2^rows_log, i < 2^width_log, times the factors that `which` selects.
@@ -166,7 +166,7 @@ impl<F: NttField> TwiddleBuilder<'_, F> {
             shift_out: or_one(FACTOR_OUT, shift_out),
             scale: or_one(FACTOR_SCALE, scale),
         };
-        self.table("ntt_factors", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
+        self.table("ntt_twiddles", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
     }
 
     /// Finds a table by the values that it is made of, or makes it. The last of `numbers` is its length.

@@ -71,7 +71,7 @@ mod tests {
 
     use super::*;
     use crate::BackendKind;
-    use crate::backend::Traffic;
+    use crate::backend::StreamStats;
 
     #[test]
     fn lines_are_one_line_and_objects_have_numbers() {
@@ -81,7 +81,7 @@ mod tests {
             backend: BackendKind::OpenCl,
             device: "a card".to_owned(),
             total: Duration::from_millis(1500),
-            traffic: Traffic { bytes_up: 224, ..Traffic::default() },
+            traffic: StreamStats { bytes_up: 224, ..StreamStats::default() },
             fallbacks: vec!["no\ndriver".to_owned()],
         };
         let entry = LogRecord::Finished(&report);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::backend::{BackendKind, Traffic};
+use crate::backend::{BackendKind, StreamStats};
 
 /// Tells the device, the time and the transfers of an operation.
 #[derive(Debug, Clone)]
@@ -19,7 +19,7 @@ pub struct Report {
     /// Wall time of the whole call.
     pub total: Duration,
     /// Transfers and kernels; zero on the CPU.
-    pub traffic: Traffic,
+    pub traffic: StreamStats,
     /// Reasons why backends tried before did not give the result.
     pub fallbacks: Vec<String>,
 }

@@ -7,7 +7,7 @@ use super::record::LogRecord;
 use super::report::Report;
 use super::{file, telemetry};
 use crate::Error;
-use crate::backend::{BackendKind, DeviceInfo, Traffic};
+use crate::backend::{BackendKind, DeviceInfo, StreamStats};
 
 /// Describes one call, before its device is known.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl OpScope {
         backend: BackendKind,
         device: &str,
         start: Instant,
-        traffic: Traffic,
+        traffic: StreamStats,
         fallbacks: Vec<String>,
     ) -> Report {
         let Self { operation, elements } = self;
@@ -54,7 +54,7 @@ pub fn record_kernel(
     device: &DeviceInfo,
     name: &str,
     items: usize,
-    work: impl FnOnce() -> crate::Result<Traffic>,
+    work: impl FnOnce() -> crate::Result<StreamStats>,
 ) -> crate::Result<()> {
     let call = OpScope { operation: format!("kernel {name}"), elements: items };
     let start = Instant::now();
@@ -85,6 +85,6 @@ pub fn report_failure(line: &str) {
 pub fn record_host_work<T>(name: &str, elements: usize, work: impl FnOnce() -> T) -> T {
     let (call, start) = (OpScope { operation: name.to_owned(), elements }, Instant::now());
     let value = work();
-    call.finish(BackendKind::Cpu, "host", start, Traffic::default(), Vec::new());
+    call.finish(BackendKind::Cpu, "host", start, StreamStats::default(), Vec::new());
     value
 }

@@ -9,7 +9,7 @@ use crate::field::isomorphism;
 use crate::field::linear::LinearMap;
 use crate::kernel_module::{KernelModule, buffer_arg};
 
-/// Match `PLACES` and `PLACE_BITS` of `cl/sumcheck_convert.cl`.
+/// Match `PLACES` and `PLACE_BITS` of `cl/sumcheck_basis.cl`.
 const PLACES: u32 = 26;
 const PLACE_BITS: u32 = 5;
 

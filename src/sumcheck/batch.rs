@@ -4,7 +4,6 @@ use super::batch_prover::BatchProver;
 use super::bound::BoundTranscript;
 use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, Slices};
-use super::dialogue::{Dialogue, unproved, wrong_sum};
 use super::field::SumcheckField;
 use super::frame::{Frame, MAX_NUMBER, number};
 use super::plan::Options;
@@ -12,6 +11,7 @@ use super::proof::{bytes, check_rounds, read};
 use super::prover::check;
 use super::round_poly::RoundPolynomial;
 use super::transcript::Transcript;
+use super::transcript_replay::{TranscriptReplay, unproved, wrong_sum};
 use super::verify::{last_claim, say, verification_failed};
 use crate::backend::{Abort, catch_hook_panic};
 use crate::{Accelerator, Error, Result, report};
@@ -113,7 +113,7 @@ impl<F: SumcheckField> Batch<F> {
         self.claims.iter().zip(&columns).try_for_each(|(claim, columns)| check(claim, columns, &options))?;
         let transcript = transcript.transcript;
         let factors = self.factors(transcript);
-        let mut dialogue = Dialogue::new(&mut *transcript);
+        let mut dialogue = TranscriptReplay::new(&mut *transcript);
         let finals =
             catch_hook_panic(abort, |abort| self.finals(accelerator, columns, &factors, &mut dialogue, abort))?;
         let messages = dialogue.messages;
@@ -130,7 +130,7 @@ impl<F: SumcheckField> Batch<F> {
         accelerator: &Accelerator,
         columns: Vec<Columns<'_, F>>,
         factors: &[F],
-        dialogue: &mut Dialogue<'_, F, T>,
+        dialogue: &mut TranscriptReplay<'_, F, T>,
         abort: Abort<'_>,
     ) -> Result<Vec<Vec<F>>> {
         let slices: Option<Vec<_>> = columns.iter().map(Columns::slices).collect();

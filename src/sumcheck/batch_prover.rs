@@ -2,10 +2,10 @@
 
 use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, Slices};
-use super::dialogue::RoundProver;
 use super::field::SumcheckField;
 use super::prover::Prover;
 use super::round_poly::RoundPolynomial;
+use super::transcript_replay::RoundProver;
 use crate::backend::{Abort, check_abort};
 use crate::{Accelerator, Error, Result};
 

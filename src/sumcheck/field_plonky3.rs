@@ -47,7 +47,7 @@ macro_rules! extension {
             fn from_uniform(bytes: &[u8; 64]) -> Self {
                 let parts = bytes.as_chunks::<{ 64 / $degree }>().0;
                 let number = |part: &[u8]| part[..16].iter().rfold(0, |sum, byte| sum << 8 | u128::from(*byte));
-                Self::of_coefficients(|i| $base::of_wide(number(&parts[i])).0)
+                Self::of_coefficients(|i| $base::from_u128(number(&parts[i])).0)
             }
 
             /// Appends the canonical coefficients, that of 1 first.

@@ -16,7 +16,7 @@ use super::plan::{GROUP, Plan};
 use super::round_shape::RoundShape;
 use super::sizes::{bytes, product};
 use super::two_rounds::{self, TwoRoundState};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::field::{DeviceVector, Element};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::{Family, ids};
@@ -113,7 +113,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     /// Returns the traffic of the device so far.
-    pub fn traffic(&self) -> Traffic {
+    pub fn traffic(&self) -> StreamStats {
         self.stream.traffic()
     }
 

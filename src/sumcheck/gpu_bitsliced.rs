@@ -15,14 +15,14 @@ use super::plan::Plan;
 use super::round_poly::Interpolation;
 use super::round_shape::RoundShape;
 use super::sizes::{bytes, product};
-use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, Traffic};
+use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::{Error, Result};
 
-/// Matches `SLICED_GROUP` of `cl/sumcheck_sliced.cl`.
+/// Matches `SLICED_GROUP` of `cl/sumcheck_bitsliced.cl`.
 const SLICED_GROUP: u32 = 96;
 /// Matches `SLICED_PARTS`: the number of 32-bit products that make up a product.
 const PARTS: usize = 9;
@@ -109,7 +109,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
     }
 
     /// Returns the traffic of the device so far.
-    pub fn traffic(&self) -> Traffic {
+    pub fn traffic(&self) -> StreamStats {
         self.stream.traffic()
     }
 

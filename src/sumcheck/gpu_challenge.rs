@@ -8,7 +8,7 @@ use crate::field::{Element, as_bytes};
 use crate::kernel_module::KernelModule;
 
 /// Holds an element. In a prime field of more than two limbs it is a fixed factor: the element as a number, and
-/// ⌊element·R/p⌋ (`cl/shoup.cl`).
+/// ⌊element·R/p⌋ (`cl/field_shoup.cl`).
 pub(super) struct Challenge<W> {
     element: W,
     fixed: Option<Vec<u32>>,

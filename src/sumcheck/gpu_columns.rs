@@ -12,7 +12,7 @@ use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Matches `SLICE_GROUP` of `cl/sumcheck_sliced.cl`.
+/// Matches `SLICE_GROUP` of `cl/sumcheck_bitsliced.cl`.
 pub(super) const SLICE_GROUP: u32 = 128;
 
 /// Holds columns that lie one after the other: their memory, and the elements from one to the next.

@@ -80,7 +80,7 @@ impl Sums {
         let Some(told) = self.fetched.as_kernel_arg(0) else { return stream.synchronize(abort) };
         self.passes = self.passes.wrapping_add(1);
         // SAFETY: the arguments match the kernel, and `fetched` has room for the word.
-        unsafe { program.launch(stream, "sumcheck_tell", 1, 1, &[Arg::U32(self.passes), told])? };
+        unsafe { program.launch(stream, "sumcheck_signal", 1, 1, &[Arg::U32(self.passes), told])? };
         stream.wait_for_signal(&self.fetched, self.passes, abort)
     }
 

@@ -41,7 +41,6 @@ mod claim;
 mod columns;
 mod cpu;
 mod cpu_base_field;
-mod dialogue;
 mod eq;
 mod field;
 #[cfg(feature = "plonky3")]
@@ -62,6 +61,7 @@ mod round_poly;
 mod round_shape;
 mod sizes;
 mod transcript;
+mod transcript_replay;
 mod two_rounds;
 mod verify;
 

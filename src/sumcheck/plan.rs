@@ -228,7 +228,7 @@ fn takes_pairs<F: SumcheckField>(shape: &RoundShape<F::Compute>, options: &Optio
 }
 
 /// Returns the maximum number of groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of
-/// `cl/sumcheck_pairs.cl`.
+/// `cl/sumcheck_two_rounds.cl`.
 fn pair_groups<W: WorkField>(shape: &RoundShape<W>, units: u32) -> u32 {
     units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MAX_GROUPS)
 }

@@ -6,7 +6,6 @@ use std::time::Instant;
 use super::bound::BoundTranscript;
 use super::claim::Claim;
 use super::columns::{Columns, Slices};
-use super::dialogue::{Dialogue, unproved, wrong_sum};
 use super::field::SumcheckField;
 use super::frame::Frame;
 use super::host_copy::HostCopy;
@@ -14,6 +13,7 @@ use super::plan::Options;
 use super::proof::Proof;
 use super::prover::{Prover, call, check, device_for};
 use super::transcript::Transcript;
+use super::transcript_replay::{TranscriptReplay, unproved, wrong_sum};
 use super::verify::is_proved;
 use crate::backend::{Abort, Device, catch_hook_panic};
 use crate::{Accelerator, BackendKind, Error, Report, Result};
@@ -59,7 +59,7 @@ pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     check(claim, &columns, options)?;
     let transcript = transcript.transcript;
     claim.observe(transcript);
-    let mut dialogue = Dialogue::new(&mut *transcript);
+    let mut dialogue = TranscriptReplay::new(&mut *transcript);
     let (finals, report) = catch_hook_panic(abort, |abort| match columns.slices() {
         Some(slices) => from_host(accelerator, claim, &slices, &mut dialogue, options, abort),
         None => where_they_lie(claim, columns, &mut dialogue, options, abort),
@@ -69,7 +69,7 @@ pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     Ok((Proof { messages, finals }, report))
 }
 
-impl<F: SumcheckField, T: Transcript<F>> Dialogue<'_, F, T> {
+impl<F: SumcheckField, T: Transcript<F>> TranscriptReplay<'_, F, T> {
     fn proves(&self, claim: &Claim<F>, finals: &[F]) -> bool {
         is_proved(claim, &self.messages, &self.challenges, finals)
     }
@@ -79,7 +79,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
     accelerator: &Accelerator,
     claim: &Claim<F>,
     columns: &Slices<'_, F>,
-    dialogue: &mut Dialogue<'_, F, T>,
+    dialogue: &mut TranscriptReplay<'_, F, T>,
     options: &Options,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
@@ -112,7 +112,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
 fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Columns<'_, F>,
-    dialogue: &mut Dialogue<'_, F, T>,
+    dialogue: &mut TranscriptReplay<'_, F, T>,
     options: &Options,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
@@ -140,7 +140,7 @@ fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
 fn judge_kept<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Option<&Columns<'_, F>>,
-    dialogue: &mut Dialogue<'_, F, T>,
+    dialogue: &mut TranscriptReplay<'_, F, T>,
     (finals, device): (&Vec<F>, &str),
     abort: Abort<'_>,
 ) -> Result<Error> {

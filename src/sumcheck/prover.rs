@@ -8,7 +8,6 @@ use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, HostColumn, Slices};
 use super::cpu::HostColumns;
 use super::cpu_base_field::BaseRows;
-use super::dialogue::{RoundProver, unproved, wrong_sum};
 use super::field::SumcheckField;
 use super::gpu::Rounds;
 use super::gpu_bitsliced::SlicedRounds;
@@ -17,7 +16,8 @@ use super::kernel_select::kernels;
 use super::plan::{Explanation, KernelPath, Options, Plan, check_path};
 use super::round_poly::RoundPolynomial;
 use super::round_shape::RoundShape;
-use crate::backend::{Abort, Device, Traffic};
+use super::transcript_replay::{RoundProver, unproved, wrong_sum};
+use crate::backend::{Abort, Device, StreamStats};
 use crate::field::Element;
 use crate::report::OpScope;
 use crate::settings::Settings;
@@ -66,7 +66,7 @@ pub struct Prover<'a, F: SumcheckField> {
     /// Challenge by which columns are not folded yet.
     pending: Option<F::Compute>,
     explanation: Explanation,
-    traffic: Traffic,
+    traffic: StreamStats,
 }
 
 /// Says which call comes next.
@@ -218,7 +218,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             scale: F::Compute::ONE,
             pending: None,
             explanation,
-            traffic: Traffic::default(),
+            traffic: StreamStats::default(),
         }
     }
 
@@ -233,7 +233,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// Returns the traffic of devices so far.
-    pub(super) fn traffic(&self) -> Traffic {
+    pub(super) fn traffic(&self) -> StreamStats {
         match &self.machine {
             RoundEngine::Device(rounds) => rounds.traffic(),
             RoundEngine::Sliced(rounds) => rounds.traffic(),

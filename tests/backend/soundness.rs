@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff::Field;
 use proofwarp::Error;
 use proofwarp::backend::{Buffer, Device, Stream};
-use proofwarp::columns::{Argument, Operation};
+use proofwarp::column_ops::{Argument, Operation};
 use proofwarp::expression::{Coset, DeviceColumn, Expression, Program};
 use proofwarp::field::{DeviceVector, HostVector};
 use proofwarp::plonk::steps::{
@@ -230,7 +230,7 @@ fn operations_and_expressions_refuse_lengths_that_wrap() {
         for rows in [17, 1 << 32, i64::MAX] {
             let columns = [&out, &vector, &vector].map(Argument::Column);
             let arguments = [&columns[..], &[0, 0, blinding].map(Argument::Number)].concat();
-            let result = proofwarp::columns::enqueue(&mut stream, Operation::Sum, &arguments, 16);
+            let result = proofwarp::column_ops::enqueue(&mut stream, Operation::Sum, &arguments, 16);
             assert!(result.is_err(), "{rows} rows");
         }
         let program = Program::vectors(&[Expression::column(0, 0)], 0);

@@ -1,7 +1,7 @@
 //! Arguments that are not fine are refused with what was expected and what came, and nothing is launched.
 
 use proofwarp::Error;
-use proofwarp::columns::Operation;
+use proofwarp::column_ops::Operation;
 
 use crate::tools::{Given, arguments, on_devices, run_on, run_on_cpu};
 

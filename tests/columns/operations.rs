@@ -1,7 +1,7 @@
 //! Every operation at sizes around those of a group, with rotations of both signs and results in place.
 
 use halo2curves::bn256::Fr;
-use proofwarp::columns::{Operation, Parameter};
+use proofwarp::column_ops::{Operation, Parameter};
 
 use crate::reference::{Reference, number};
 use crate::tools::{Given, agree, arguments, column, on_devices, run_on, run_on_cpu};

@@ -2,7 +2,7 @@
 
 use ff::{Field, PrimeField};
 use halo2curves::bn256::Fr;
-use proofwarp::columns::Operation;
+use proofwarp::column_ops::Operation;
 
 use crate::tools::Given;
 

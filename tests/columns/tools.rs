@@ -4,7 +4,7 @@ use ff::Field;
 use halo2curves::bn256::Fr;
 use proofwarp::Result;
 use proofwarp::backend::Stream;
-use proofwarp::columns::{Argument, Operation, Parameter, enqueue, on_cpu};
+use proofwarp::column_ops::{Argument, Operation, Parameter, enqueue, on_cpu};
 use proofwarp::field::DeviceVector;
 use rand::Rng;
 

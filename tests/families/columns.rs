@@ -1,7 +1,7 @@
 //! `columns_…` and `expression_…`.
 
 use halo2curves::bn256::Fr;
-use proofwarp::columns::Operation;
+use proofwarp::column_ops::Operation;
 use proofwarp::expression::Expression;
 use proofwarp::field::NttField;
 

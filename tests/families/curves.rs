@@ -10,7 +10,7 @@ use proofwarp::msm::{Msm, Options, PointChecks, Scalars, decode};
 use crate::common::points::{Bases, TestCurve, random};
 use crate::common::{accelerators_with_devices, every_curve, rng};
 
-/// One kernel of `cl/points.cl` with its definition on the host.
+/// One kernel of `cl/test_curve.cl` with its definition on the host.
 type Operation<C> = (&'static str, fn(C, C) -> C);
 
 fn operations<C: Group>() -> [Operation<C>; 4] {
@@ -34,7 +34,7 @@ fn apply<C: TestCurve>(accelerator: &Accelerator, kernel: &str, p: &[C], q: &[C]
     let out = stream.allocate(p.len() * jacobian).expect("memory");
     let memory = [&x, &y, &out].map(|buffer| Arg::Memory(buffer.handle()));
     let args = [&[Arg::U32(p.len() as u32)][..], &memory].concat();
-    // SAFETY: the arguments are those of the kernels of `cl/points.cl`.
+    // SAFETY: the arguments are those of the kernels of `cl/test_curve.cl`.
     unsafe { program.launch(&mut stream, kernel, p.len() as u64, 64, &args) }.expect("launch");
     let mut bytes = vec![0; p.len() * jacobian];
     stream.download(&mut bytes, &out).expect("download");

@@ -10,10 +10,10 @@ use crate::common::{accelerators_with_devices, rng};
 
 /// Work-items of a group that does one operation each.
 const GROUP: u32 = 128;
-/// Work-items of a group that inverts, `INVERSE_GROUP` of `cl/field_inverse_group.cl`.
+/// Work-items of a group that inverts, `INVERSE_GROUP` of `cl/field_inverse_warp.cl`.
 const INVERSE_GROUP: u32 = 32;
 
-/// One kernel of `cl/vector.cl` with its definition on the host.
+/// One kernel of `cl/test_field.cl` with its definition on the host.
 type Operation<F> = (&'static str, fn(F, F) -> F);
 
 fn operations<F: Field>() -> [Operation<F>; 4] {
@@ -52,7 +52,7 @@ fn launch<F: Field>(
     let memory = buffers.iter().map(|buffer| Arg::Memory(buffer.handle()));
     let args: Vec<Arg> = numbers.iter().copied().map(Arg::U32).chain(memory).collect();
     let items = inputs[0].len().next_multiple_of(group as usize) as u64;
-    // SAFETY: the arguments are those of the kernels of `cl/vector.cl`.
+    // SAFETY: the arguments are those of the kernels of `cl/test_field.cl`.
     unsafe { program.launch(&mut stream, kernel, items, group, &args) }.expect("launch");
     let mut result = vec![F::ZERO; inputs[0].len()];
     stream.download(bytes_mut(&mut result), &buffers[inputs.len()]).expect("download");

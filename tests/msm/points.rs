@@ -8,7 +8,7 @@ use proofwarp::kernel_module::KernelModule;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// One kernel of `cl/points.cl` with its definition on the host.
+/// One kernel of `cl/test_curve.cl` with its definition on the host.
 type Operation<C> = (&'static str, fn(C, C) -> C);
 
 fn operations<C: Group>() -> [Operation<C>; 4] {
@@ -46,7 +46,7 @@ fn apply<A: MsmCurve>(accelerator: &Accelerator, kernel: &str, pairs: &[(A, A)])
     let out = stream.allocate(pairs.len() * jacobian).expect("memory");
     let args =
         [Arg::U32(pairs.len() as u32), Arg::Memory(x.handle()), Arg::Memory(y.handle()), Arg::Memory(out.handle())];
-    // SAFETY: the arguments are those of the kernels of `cl/points.cl`.
+    // SAFETY: the arguments are those of the kernels of `cl/test_curve.cl`.
     unsafe { program.launch(&mut stream, kernel, pairs.len() as u64, 64, &args) }.expect("launch");
     let mut bytes = vec![0; pairs.len() * jacobian];
     stream.download(&mut bytes, &out).expect("download");

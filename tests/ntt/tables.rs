@@ -16,7 +16,7 @@ const FULL_ON_A_CPU: u32 = 16;
 /// Samples of a larger table.
 const SAMPLES: usize = 1000;
 
-/// What `cl/ntt_tables.cl` numbers.
+/// What `cl/ntt_twiddles.cl` numbers.
 const FACTOR_IN: u32 = 1;
 const FACTOR_OUT: u32 = 2;
 const FACTOR_SCALE: u32 = 4;
@@ -79,7 +79,7 @@ impl<'a, F: NttField> Maker<'a, F> {
         let numbers = numbers.iter().map(|number| Arg::U32(*number));
         let args: Vec<Arg> = [mem(&self.params)].into_iter().chain(numbers).chain([mem(&table)]).collect();
         let program = KernelModule::find("ntt", F::NAME).expect("module");
-        // SAFETY: the arguments are those of the kernels of `cl/ntt_tables.cl`, and the table has `count` factors.
+        // SAFETY: the arguments are those of the kernels of `cl/ntt_twiddles.cl`, and the table has `count` factors.
         unsafe { program.launch(&mut self.stream, kernel, u64::from(count), 128, &args) }.expect("launch");
         let mut bytes = vec![0; 64 * count as usize];
         self.stream.download(&mut bytes, &table).expect("download");
@@ -117,7 +117,7 @@ fn nodes<F: NttField>() {
             let mut maker = Maker::<F>::new(accelerator, log_n);
             // Of large orders the first nodes, which are those in use.
             let count_log = log_n.min(full);
-            let table = maker.make("ntt_nodes", &[log_n, 1 << count_log]);
+            let table = maker.make("ntt_twiddle_tree", &[log_n, 1 << count_log]);
             maker.check("the node that is not used", &table, 0, F::ONE);
             for depth in 0..count_log {
                 let half_log = log_n - depth - 1;
@@ -147,7 +147,7 @@ fn factors<F: NttField>() {
             let width_log = log_n.div_ceil(2).min(8);
             let rows_log = (log_n - width_log).min(full - width_log);
             for (shift, which) in [(0, FACTOR_IN | FACTOR_SCALE), (log_n - width_log - rows_log, FACTOR_OUT), (0, 0)] {
-                let table = maker.make("ntt_factors", &[width_log, shift, which, 1 << (rows_log + width_log)]);
+                let table = maker.make("ntt_twiddles", &[width_log, shift, which, 1 << (rows_log + width_log)]);
                 let [omega, shift_in, shift_out, scale] = maker.elements;
                 let if_set = |flag: u32, value: F| if which & flag == 0 { F::ONE } else { value };
                 for k in chosen(1 << rows_log, log_n <= full) {

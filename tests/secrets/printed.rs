@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError};
 use blstrs::Scalar;
 use ff::Field;
-use proofwarp::columns::Argument;
+use proofwarp::column_ops::Argument;
 use proofwarp::groth16::Witness;
 use proofwarp::matrix::Csr;
 use proofwarp::matrix::dense::DenseMatrix;

@@ -6,7 +6,7 @@ use ff::Field;
 use group::{Curve, Group};
 use halo2curves::bn256::{Fr, G1Affine};
 use proofwarp::backend::Abort;
-use proofwarp::columns::{Argument, Operation, enqueue, on_cpu};
+use proofwarp::column_ops::{Argument, Operation, enqueue, on_cpu};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{DeviceVector, HostVector, NttField};
 use proofwarp::matrix::dense::{DenseMatrix, Method, Options};

@@ -8,7 +8,7 @@ use bellperson::groth16::ParameterSource;
 use ec_gpu_gen::multiexp_cpu::SourceBuilder;
 use group::prime::PrimeCurveAffine;
 use pairing::MultiMillerLoop;
-use proofwarp::blocking::text_of;
+use proofwarp::blocking::panic_message;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
 
 use crate::mapped_params;
@@ -47,7 +47,7 @@ where
 /// declared.
 fn catch_short_file<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Result<T, SynthesisError> {
     let panicked = |text: &str| std::io::Error::other(format!("the parameters' source panicked: a short file? {text}"));
-    catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|panic| Err(panicked(text_of(&*panic)).into()))
+    catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|panic| Err(panicked(panic_message(&*panic)).into()))
 }
 
 /// Returns `count` points of `source`.

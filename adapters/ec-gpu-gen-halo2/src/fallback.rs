@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
+use proofwarp::blocking::{on_cpu_pool, run_off_pool};
 use proofwarp::settings::Settings;
-use proofwarp::waiting::{apart, on_cores};
 use proofwarp::{Abort, Accelerator, BackendKind, Error, Result};
 
 use crate::EcResult;
@@ -20,10 +20,10 @@ pub(crate) fn run<T: Send>(
     abort: Abort<'_>,
     mut work: impl FnMut(&Accelerator, Abort<'_>) -> Result<T> + Send,
 ) -> EcResult<T> {
-    let done = proofwarp::backend::guarded(abort, |abort| match program.accelerator() {
+    let done = proofwarp::backend::catch_hook_panic(abort, |abort| match program.accelerator() {
         None => on_host(&mut work, abort),
-        Some(accelerator) => match apart(|| work(accelerator, abort)) {
-            Err(error) if may_go_on(&error) => {
+        Some(accelerator) => match run_off_pool(|| work(accelerator, abort)) {
+            Err(error) if can_fall_back(&error) => {
                 log::warn!("{error}; on the CPU instead");
                 on_host(&mut work, abort)
             }
@@ -38,11 +38,11 @@ fn on_host<T: Send>(
     abort: Abort<'_>,
 ) -> Result<T> {
     let host = HOST.as_ref().map_err(Clone::clone)?;
-    apart(|| on_cores(|| work(host, abort)))
+    run_off_pool(|| on_cpu_pool(|| work(host, abort)))
 }
 
 /// Returns whether the host may compute the result after `error`.
-fn may_go_on(error: &Error) -> bool {
+fn can_fall_back(error: &Error) -> bool {
     let is_forced = Settings::get().map_or(true, |settings| settings.backend.is_some());
     !is_forced && !matches!(error, Error::Aborted | Error::Invalid { .. })
 }

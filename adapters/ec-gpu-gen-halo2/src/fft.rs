@@ -8,7 +8,7 @@ use proofwarp::Abort;
 use proofwarp::ntt::{Transform, transform_many};
 
 use crate::rust_gpu_tools::{GPUError, Program};
-use crate::{EcError, EcResult, fallback, known};
+use crate::{EcError, EcResult, fallback, type_check};
 
 /// Runs transforms on one device.
 pub struct SingleFftKernel<'a, F> {
@@ -25,7 +25,7 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
     /// # Errors
     /// Returns an error if the elements are not BN254's scalars.
     pub fn create(program: Program, maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>) -> EcResult<Self> {
-        known::elements::<F>(&[])?;
+        type_check::elements::<F>(&[])?;
         Ok(Self { program, abort: maybe_abort, field: PhantomData })
     }
 
@@ -38,7 +38,7 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
     /// - The hook aborted.
     /// - The device failed and a backend is forced.
     pub fn radix_fft(&mut self, input: &mut [F], omega: &F, log_n: u32) -> EcResult<()> {
-        self.run(input, Transform::new(log_n, known::element(omega)?))
+        self.run(input, Transform::new(log_n, type_check::element(omega)?))
     }
 
     /// Transforms as [`Self::radix_fft`] does and multiplies all results by `divisor`, which is 1/n if ω is an inverse.
@@ -46,12 +46,12 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
     /// # Errors
     /// Returns the errors of [`Self::radix_fft`].
     pub fn radix_ifft(&mut self, input: &mut [F], omega: &F, divisor: &F, log_n: u32) -> EcResult<()> {
-        let scale = Some(known::element(divisor)?);
-        self.run(input, Transform { scale, ..Transform::new(log_n, known::element(omega)?) })
+        let scale = Some(type_check::element(divisor)?);
+        self.run(input, Transform { scale, ..Transform::new(log_n, type_check::element(omega)?) })
     }
 
     fn run(&self, input: &mut [F], transform: Transform<Fr>) -> EcResult<()> {
-        let input = known::elements_mut(input)?;
+        let input = type_check::elements_mut(input)?;
         fallback::run(&self.program, self.abort, |accelerator, abort| {
             transform_many(accelerator, &mut [&mut *input], &[transform], abort).map(drop)
         })

@@ -27,16 +27,16 @@
 //! | multi-scalar multiplications over bases in host memory | [`multiexp`] |
 //! | types and functions that do nothing | [`SourceBuilder`], [`generate`], [`threadpool`] |
 
-mod bases;
+mod base_cache;
 mod error;
 mod fallback;
 pub mod fft;
-mod known;
 pub mod multiexp;
 mod program;
 pub mod rust_gpu_tools;
 mod source;
 pub mod threadpool;
+mod type_check;
 
 pub use error::{EcError, EcResult};
 pub use source::{SourceBuilder, generate};

@@ -13,7 +13,7 @@ use proofwarp::{Abort, Accelerator, Error};
 
 use crate::rust_gpu_tools::{Device, GPUError, Program};
 use crate::threadpool::Worker;
-use crate::{EcError, EcResult, bases, fallback, known};
+use crate::{EcError, EcResult, base_cache, fallback, type_check};
 
 /// Bits that every scalar fits in.
 const ALL_BITS: usize = 254;
@@ -40,7 +40,7 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
             let (expected, actual) = (device.name(), program.device_name());
             return Err(Error::invalid("multiexp", "device of the program", expected, actual).into());
         }
-        known::points::<G>(&[])?;
+        type_check::points::<G>(&[])?;
         Ok(Self { program, abort: maybe_abort, curve: PhantomData })
     }
 
@@ -60,8 +60,8 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
     /// # Errors
     /// Returns the errors of [`Self::multiexp`].
     pub fn multiexp_bound(&self, bases: &[G], scalars: &[G::Scalar], bits: usize) -> EcResult<G::Curve> {
-        let (points, scalars) = (known::points(bases)?, known::elements(scalars)?);
-        Ok(known::point::<G>(self.sum(points, scalars, bits)?)?)
+        let (points, scalars) = (type_check::points(bases)?, type_check::elements(scalars)?);
+        Ok(type_check::point::<G>(self.sum(points, scalars, bits)?)?)
     }
 
     /// Computes [`Self::multiexp_bound`], then transforms the scalars as [`crate::fft::SingleFftKernel::radix_ifft`]
@@ -78,14 +78,14 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
         divisor: &G::Scalar,
         log_n: u32,
     ) -> EcResult<G::Curve> {
-        let (points, scalars) = (known::points(bases)?, known::elements_mut(scalars)?);
-        let scale = Some(known::element(divisor)?);
-        let transform = Transform { scale, ..Transform::new(log_n, known::element(omega)?) };
+        let (points, scalars) = (type_check::points(bases)?, type_check::elements_mut(scalars)?);
+        let scale = Some(type_check::element(divisor)?);
+        let transform = Transform { scale, ..Transform::new(log_n, type_check::element(omega)?) };
         let sum = self.sum(points, scalars, bits)?;
         fallback::run(&self.program, self.abort, |accelerator, abort| {
             transform_many(accelerator, &mut [&mut *scalars], &[transform], abort).map(drop)
         })?;
-        Ok(known::point::<G>(sum)?)
+        Ok(type_check::point::<G>(sum)?)
     }
 
     fn sum(&self, points: &[G1Affine], scalars: &[Fr], bits: usize) -> EcResult<G1Affine> {
@@ -110,13 +110,13 @@ fn sum_of_short(
     let all = Scalars::elements(scalars);
     if bits < ALL_BITS {
         // With 0 bits all scalars are zero, so they fit in 1 bit too.
-        match bases::sum(accelerator, points, all.with_bit_length(bits.max(1) as u32), abort) {
+        match base_cache::sum(accelerator, points, all.with_bit_length(bits.max(1) as u32), abort) {
             // The lengths agree, so the error is about a longer scalar.
             Err(error @ Error::Invalid { .. }) => log::warn!("multiexp_bound: {error}"),
             done => return done,
         }
     }
-    bases::sum(accelerator, points, all, abort)
+    base_cache::sum(accelerator, points, all, abort)
 }
 
 /// Runs multi-scalar multiplications on several devices.

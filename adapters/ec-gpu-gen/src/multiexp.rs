@@ -9,7 +9,7 @@ use ff::PrimeField;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
-use proofwarp::blocking::text_of;
+use proofwarp::blocking::panic_message;
 use proofwarp::{Accelerator, Error};
 
 use crate::forced_backend::FailureGuard;
@@ -147,7 +147,7 @@ where
                 Ok(Ok(sum)) => *result = sum,
                 Ok(Err(reason)) => fail(&error, reason),
                 Err(panic) => {
-                    fail(&error, io::Error::other(format!("a panic: {}", text_of(&*panic))).into());
+                    fail(&error, io::Error::other(format!("a panic: {}", panic_message(&*panic))).into());
                     resume_unwind(panic);
                 }
             });

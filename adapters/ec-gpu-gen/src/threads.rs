@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use proofwarp::blocking::text_of;
+use proofwarp::blocking::panic_message;
 
 /// Job that a thread runs.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
@@ -55,6 +55,6 @@ fn work(jobs: &Receiver<Job>) {
 /// Runs a job and logs its panic. Scopes and computations catch their panics earlier, for their callers.
 fn attempt(job: Job) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
-        log::error!("ec-gpu-gen: a job of the pool panicked: {}", text_of(&*panic));
+        log::error!("ec-gpu-gen: a job of the pool panicked: {}", panic_message(&*panic));
     }
 }

@@ -7,8 +7,6 @@ mod base;
 mod circuit;
 #[path = "../../../examples/groth16/exit.rs"]
 mod exit;
-#[path = "../../../adapters/halo2/src/marks.rs"]
-mod marks;
 #[path = "../../../adapters/halo2/examples/halo2/measure.rs"]
 #[allow(dead_code, reason = "the other provers' errors are of another type")]
 mod measure;
@@ -25,6 +23,8 @@ mod shape;
 mod task;
 #[path = "../../../adapters/halo2/examples/halo2/timed.rs"]
 mod timed;
+#[path = "../../../adapters/halo2/src/timed_transcript.rs"]
+mod timed_transcript;
 #[path = "../../../adapters/halo2/examples/halo2/witness.rs"]
 mod witness;
 
@@ -40,12 +40,12 @@ use halo2_axiom::plonk::Circuit;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use rand_core::OsRng;
 
-use marks::Marked;
 use measure::measure;
 use options::{Kind, Work};
 use prove::Peer;
 use shape::Shape;
 use task::{Circuits, Setup, Task};
+use timed_transcript::TimedTranscript;
 
 /// Anything that ends the program.
 type Failure = Box<dyn std::error::Error + Send + Sync>;

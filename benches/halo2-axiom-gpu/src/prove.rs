@@ -13,7 +13,7 @@ use rand_core::OsRng;
 use crate::measure::{Prover, Transcript};
 use crate::options::Opening;
 use crate::task::Setup;
-use crate::{Failure, Marked};
+use crate::{Failure, TimedTranscript};
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 
@@ -77,7 +77,7 @@ fn by<'a, P: Opens<'a, Kzg>, C: Circuit<Fr>>(
     circuit: &[C; 1],
     instances: &[&[&[Fr]]],
 ) -> Result<Transcript, Failure> {
-    let mut transcript = Marked::new(Blake2bWrite::init(Vec::new()));
+    let mut transcript = TimedTranscript::new(Blake2bWrite::init(Vec::new()));
     plonk::create_proof::<Kzg, P, Challenge255<_>, _, _, _>(setup, key, circuit, instances, OsRng, &mut transcript)?;
     Ok(transcript)
 }

@@ -6,29 +6,29 @@
 
 #![allow(dead_code, reason = "the example `halo2` has circuits of its own")]
 
+#[path = "../../../adapters/halo2/examples/halo2/adapter.rs"]
+mod adapter;
+#[path = "../../../adapters/halo2/examples/halo2/all_devices.rs"]
+mod all_devices;
 mod base;
 #[path = "../../../adapters/halo2/examples/halo2/circuit.rs"]
 mod circuit;
 #[path = "../../../adapters/halo2/examples/halo2/cli.rs"]
 mod cli;
-#[path = "../../../adapters/halo2/examples/halo2/all_devices.rs"]
-mod all_devices;
+#[path = "../../groth16/device.rs"]
+mod device;
 #[path = "../../groth16/exit.rs"]
 mod exit;
 #[path = "../../../adapters/halo2/examples/halo2/measure.rs"]
 mod measure;
 #[path = "../../../adapters/halo2/examples/halo2/options.rs"]
 mod options;
-#[path = "../../../adapters/halo2/examples/halo2/adapter.rs"]
-mod adapter;
 #[path = "../../../adapters/halo2/examples/halo2/outcome.rs"]
 mod outcome;
 #[path = "../../groth16/output.rs"]
 mod output;
 #[path = "../../../adapters/halo2/examples/halo2/peer.rs"]
 mod peer;
-#[path = "../../groth16/device.rs"]
-mod device;
 #[path = "../../groth16/program.rs"]
 mod program;
 #[path = "../../groth16/progress.rs"]
@@ -50,7 +50,7 @@ mod witness;
 
 use std::process::ExitCode;
 
-use proofwarp_halo2::Marked;
+use proofwarp_halo2::TimedTranscript;
 
 use cli::Options;
 use options::Kind;

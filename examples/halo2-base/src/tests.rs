@@ -7,10 +7,10 @@ use halo2_base::halo2_proofs::plonk::{create_proof, keygen_pk, keygen_vk};
 use halo2_base::halo2_proofs::poly::kzg::multiopen::ProverGWC;
 use rand_core::OsRng;
 
+use crate::adapter::Ours;
 use crate::base;
 use crate::measure::measure;
 use crate::options::{Kind, Opening, Work};
-use crate::adapter::Ours;
 use crate::stock::Stock;
 use crate::task::Task;
 

@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> Result<(), Failure> {
     let accelerator = Accelerator::from_env()?;
-    accelerator.absent().iter().for_each(|reason| eprintln!("{reason}"));
+    accelerator.unavailable_reasons().iter().for_each(|reason| eprintln!("{reason}"));
     println!("{}", Line::HEAD);
     for log_n in options.sizes()? {
         let runs = options.runs;

@@ -58,11 +58,11 @@ pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
     ((handle.0 & !EARLY) as cu::CUfunction, handle.0 & EARLY != 0)
 }
 
-/// Returns whether a kernel waits by itself for earlier work in its stream: `STARTS_EARLY` of `cuda/dialect.cuh`
+/// Returns whether a kernel waits by itself for earlier work in its stream: `PDL_KERNEL` of `cuda/dialect.cuh`
 /// declares that, but not for older architectures. Modules are asked for no other kernel, since NVIDIA's tools report
 /// symbols that are not found.
 fn uses_pdl(module: &Module, kernel: &str) -> bool {
-    let declared = STARTING_EARLY.binary_search(&kernel).is_ok();
+    let declared = PDL_KERNELS.binary_search(&kernel).is_ok();
     declared && CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())
 }
 
@@ -98,7 +98,7 @@ fn check_fatbin_size(binary: &[u8]) -> std::result::Result<&[u8], &'static str> 
 
 #[cfg(test)]
 mod tests {
-    use super::{FATBINS, STARTING_EARLY, check_fatbin_size};
+    use super::{FATBINS, PDL_KERNELS, check_fatbin_size};
 
     #[test]
     fn a_fatbin_that_was_cut_is_not_given_to_the_driver() {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn kernels_that_start_early_are_known() {
-        assert!(STARTING_EARLY.is_sorted() && STARTING_EARLY.contains(&"msm_accumulate"), "{STARTING_EARLY:?}");
-        assert!(STARTING_EARLY.iter().all(|kernel| !kernel.contains(['(', ')', ' '])), "{STARTING_EARLY:?}");
+        assert!(PDL_KERNELS.is_sorted() && PDL_KERNELS.contains(&"msm_accumulate"), "{PDL_KERNELS:?}");
+        assert!(PDL_KERNELS.iter().all(|kernel| !kernel.contains(['(', ')', ' '])), "{PDL_KERNELS:?}");
     }
 }

@@ -213,11 +213,11 @@ mod owner {
         None
     }
 
-    pub fn is_of_another(_: &Metadata) -> bool {
+    pub fn is_foreign(_: &Metadata) -> bool {
         false
     }
 
-    pub fn own_name(key: &str) -> String {
+    pub fn per_user_name(key: &str) -> String {
         format!("{key}.own")
     }
 

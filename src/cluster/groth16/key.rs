@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::layout::{KeyLayout, check};
 use super::quotient::{evaluate, quotient, scatter};
-use crate::backend::{Abort, Traffic};
+use crate::backend::{Abort, StreamStats};
 use crate::cluster::comm::Cluster;
 use crate::cluster::msm::{add_all, speeds};
 use crate::cluster::ntt::ClusterNtt;
@@ -144,7 +144,7 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         Ok(Some(input))
     }
 
-    fn report(&self, start: Instant, traffic: Traffic) -> Report {
+    fn report(&self, start: Instant, traffic: StreamStats) -> Report {
         let call =
             OpScope { operation: format!("cluster groth16 {}", E::G1Affine::NAME), elements: self.layout.l.length() };
         let device = self.cluster.accelerator().devices().first();
@@ -186,7 +186,7 @@ impl<E: Engine> ShardedKey<'_, E> {
         root: usize,
         input: Option<Input<'_, E>>,
         abort: Abort<'_>,
-    ) -> Result<(Option<Proof<E>>, Traffic)> {
+    ) -> Result<(Option<Proof<E>>, StreamStats)> {
         let LocalScalars { vectors, l, a, b } = self.scatter_scalars(cluster, layout, root, input, abort)?;
         let h = quotient(&self.ntt, cluster, vectors, abort)?;
         let h = &h[..layout.of_h(cluster.rank()).len()];
@@ -237,7 +237,7 @@ impl<E: Engine> ShardedKey<'_, E> {
     }
 
     /// Returns the rank's sums: those of h, l, a and b in G1, and that of b in G2.
-    fn sums(&self, [h, l, a, b]: [&[E::Fr]; 4], abort: Abort<'_>) -> Result<(Vec<E::G1>, E::G2, Traffic)> {
+    fn sums(&self, [h, l, a, b]: [&[E::Fr]; 4], abort: Abort<'_>) -> Result<(Vec<E::G1>, E::G2, StreamStats)> {
         let (g2, report) = self.b_g2.run(Scalars::elements(b), abort)?;
         let (mut sums, mut traffic) = (Vec::new(), report.traffic);
         for (bases, scalars) in [(&self.h, h), (&self.l, l), (&self.a, a), (&self.b_g1, b)] {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Abort, Device, Traffic, check_abort};
+use crate::backend::{Abort, Device, StreamStats, check_abort};
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::ntt::{ColumnBlock, Direction, NttDomain, transform_each_on_cpu};
 use crate::report::OpScope;
@@ -20,7 +20,7 @@ pub(super) struct LocalPass<F> {
 /// Records how a piece of work was done.
 #[derive(Debug, Default)]
 pub(super) struct PassStats {
-    pub traffic: Traffic,
+    pub traffic: StreamStats,
     /// Why a device did not do it.
     pub fallback: Option<String>,
 }
@@ -54,7 +54,7 @@ impl<F: NttField> LocalPass<F> {
             }
         }
         self.on_cpu((from, first), to, abort)?;
-        Ok(PassStats { traffic: Traffic::default(), fallback })
+        Ok(PassStats { traffic: StreamStats::default(), fallback })
     }
 
     fn on_device(
@@ -63,7 +63,7 @@ impl<F: NttField> LocalPass<F> {
         (from, first): (&[F], usize),
         to: &mut [F],
         abort: Abort<'_>,
-    ) -> Result<Traffic> {
+    ) -> Result<StreamStats> {
         let mut stream = device.stream()?;
         let mut values = DeviceVector::upload(&mut stream, from)?;
         self.domain.enqueue(self.direction, &mut stream, &mut values)?;

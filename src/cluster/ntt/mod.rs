@@ -25,7 +25,7 @@ use local::LocalPass;
 use rounds::{BufferCache, Rounds};
 
 use super::comm::Cluster;
-use crate::backend::{Abort, Traffic};
+use crate::backend::{Abort, StreamStats};
 use crate::field::{NttField, SecretVec};
 use crate::ntt::{Direction, NttDomain, Options as DomainOptions};
 use crate::report::OpScope;
@@ -152,7 +152,12 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         Ok(self.report(start, traffic, fallbacks))
     }
 
-    fn transform(&self, direction: Direction, slice: &[F], abort: Abort<'_>) -> Result<(Vec<F>, Traffic, Vec<String>)> {
+    fn transform(
+        &self,
+        direction: Direction,
+        slice: &[F],
+        abort: Abort<'_>,
+    ) -> Result<(Vec<F>, StreamStats, Vec<String>)> {
         let [columns, rows] = self.cluster.all_or_error(self.dimensions(direction))?;
         let (from, to) = self.between(direction);
         let rounds = Rounds::new(self.cluster, (from, to), columns, (self.block_bytes, &self.spare));
@@ -160,7 +165,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         let mut done =
             self.cluster.all_or_error(self.cluster.time_compute(|| rounds.rows(&rows, &mut result, abort)))?;
         done.extend(rounds.done());
-        let traffic = done.iter().fold(Traffic::default(), |sum, done| sum + done.traffic);
+        let traffic = done.iter().fold(StreamStats::default(), |sum, done| sum + done.traffic);
         let mut fallbacks: Vec<String> = done.into_iter().filter_map(|done| done.fallback).collect();
         fallbacks.dedup();
         Ok((std::mem::take(&mut result.0), traffic, fallbacks))
@@ -195,7 +200,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         Ok([columns, local(to.class_length_log(), cosets[1], None)?])
     }
 
-    fn report(&self, start: Instant, traffic: Traffic, fallbacks: Vec<String>) -> Report {
+    fn report(&self, start: Instant, traffic: StreamStats, fallbacks: Vec<String>) -> Report {
         let call = OpScope { operation: format!("cluster ntt {}", F::NAME), elements: 1 << self.whole.log_n() };
         let device = self.cluster.accelerator().devices().first().filter(|_| fallbacks.is_empty());
         let (backend, name) =

@@ -23,7 +23,7 @@ pub(super) const WORDS: usize = 20;
 const FRACTION: usize = 11;
 /// Bounds sums of bytes times balanced powers of 256, and differences of two such sums: both are within ±2^21.
 const SUMS: u64 = 1 << 21;
-/// A step of `crt_join` takes `STEP` sets, and its warps have `LANES` work-items.
+/// A step of `crt_reconstruct` takes `STEP` sets, and its warps have `LANES` work-items.
 const STEP: usize = 32;
 const LANES: usize = 32;
 
@@ -191,7 +191,7 @@ impl Constants {
 }
 
 impl Constants {
-    /// Returns the weights of residues as `crt_join` of `cl/gemm_crt_join.cl` reads them:
+    /// Returns the weights of residues as `crt_reconstruct` of `cl/gemm_crt_reconstruct.cl` reads them:
     /// - for each step of 32 sets and tile of eight bytes, two words a lane: each has the bytes of four sets in one of
     ///   the tile's columns;
     /// - then a word for each byte of an element: that byte of each product's correction.
@@ -264,7 +264,7 @@ fn form(prime: &Prime, raw: usize) -> BigUint {
     }
 }
 
-/// Returns the table entry of `modulus`. `cl/gemm_crt.cl` and `cuda/int8_residues.cuh` describe its words.
+/// Returns the table entry of `modulus`. `cl/gemm_crt.cl` and `cuda/gemm_int8_common.cuh` describe its words.
 fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     let m = u32::from(modulus);
     let mut entry = [0; WORDS];

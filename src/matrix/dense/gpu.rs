@@ -10,7 +10,7 @@ use super::gpu_crt::{TensorCoreKernels, multiply_crt};
 use super::plan::{GemvShape, Method, VECTOR_GROUP, tile};
 use super::view::{ERROR_CONTEXT, View, entries_that_fit};
 use crate::Result;
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, Traffic};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::sizes::product;
@@ -39,7 +39,7 @@ pub(super) fn multiply(
     tasks: &[Task<'_>],
     (size, kind, bytes): (usize, ElementKind, Option<u64>),
     abort: Abort<'_>,
-) -> Result<(Vec<DeviceProduct>, Traffic)> {
+) -> Result<(Vec<DeviceProduct>, StreamStats)> {
     let mut stream = device.stream()?;
     let mut made = Vec::with_capacity(tasks.len());
     stream.begin_timing()?;
@@ -93,7 +93,7 @@ fn multiply_batched(
         // SAFETY: the arguments match the kernel; views of all pairs were checked to be inside their buffers, which
         // share one address space, and C has room for all products.
         enqueue_throttled(stream, one * some as u32, abort, |stream| unsafe {
-            program.launch(stream, "gemm_lazy_many", items, GROUP, &args)
+            program.launch(stream, "gemm_batched", items, GROUP, &args)
         })?;
     }
     Ok(())
@@ -161,7 +161,7 @@ pub(super) fn times_vector(
     [a, x]: [DeviceView<'_>; 2],
     size: usize,
     abort: Abort<'_>,
-) -> Result<(Buffer, Traffic)> {
+) -> Result<(Buffer, StreamStats)> {
     let mut stream = device.stream()?;
     let (rows, inner) = (a.view.rows, a.view.columns);
     let y = stream.allocate(product(ERROR_CONTEXT, "bytes", &[rows, size])?)?.secret();
@@ -189,7 +189,7 @@ pub(super) fn times_vector(
     if pieces > 1 {
         let args = [Arg::U32(rows as u32), Arg::U32(pieces), buffer_arg(&parts), buffer_arg(&y)];
         // SAFETY: as above.
-        unsafe { program.launch(&mut stream, "gemv_pieces", rows as u64, VECTOR_GROUP, &args)? };
+        unsafe { program.launch(&mut stream, "gemv_reduce_partials", rows as u64, VECTOR_GROUP, &args)? };
     }
     stream.end_timing()?;
     stream.synchronize(abort)?;
@@ -199,7 +199,7 @@ pub(super) fn times_vector(
 }
 
 /// Copies entries of `size` bytes from view `from` to view `to`, which has the same shape.
-pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_>, size: usize) -> Result<Traffic> {
+pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_>, size: usize) -> Result<StreamStats> {
     let mut stream = device.stream()?;
     if from.view.is_empty() {
         return Ok(stream.traffic());
@@ -221,7 +221,7 @@ pub(super) fn to_field(
     field: &str,
     from: DeviceView<'_>,
     size: usize,
-) -> Result<(Buffer, Traffic)> {
+) -> Result<(Buffer, StreamStats)> {
     let mut stream = device.stream()?;
     let to = stream.allocate(from.view.len() * size)?.secret();
     if !from.view.is_empty() {
@@ -257,7 +257,7 @@ pub(super) fn find_out_of_range(
             [Arg::U32(from.view.columns as u32), Arg::U32(bits), Arg::U64(start as u64), Arg::U32(count as u32)];
         let args = [&numbers[..], &from.args(), &[buffer_arg(&least)]].concat();
         // SAFETY: the arguments match the kernel, and the view is inside its buffer.
-        unsafe { program.launch(&mut stream, "gemm_beyond", count as u64, VECTOR_GROUP, &args)? };
+        unsafe { program.launch(&mut stream, "gemm_find_out_of_range", count as u64, VECTOR_GROUP, &args)? };
         let mut found = [0; 4];
         stream.download(&mut found, &least)?;
         match u32::from_le_bytes(found) {

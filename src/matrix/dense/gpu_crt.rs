@@ -14,12 +14,12 @@ use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::{Family, ids};
 use crate::{BackendKind, Error, Result};
 
-/// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/int8_residues.cuh`.
+/// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/gemm_int8_common.cuh`.
 const GROUP: u32 = 128;
 const TENSOR_GROUP: u32 = 256;
 /// Products that take at most 1/UNASKED of the device's memory start without a query of free memory, which takes 6 µs.
 const MEMORY_QUERY_THRESHOLD_DIV: u64 = 64;
-/// Rows and k that a group of `crt_turn_bytes` transposes.
+/// Rows and k that a group of `crt_transpose_bytes` transposes.
 const TRANSPOSE_TILE: (usize, usize) = (32, 128);
 /// Products of bytes per second of an H200's mma.sync. It predicts the time of queued work.
 const RATE: f64 = 500e12;
@@ -190,7 +190,7 @@ impl CrtPass<'_> {
         // SAFETY: the arguments match the kernel; the view is inside its buffer, and there is a byte for each padded
         // row and k.
         enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| unsafe {
-            self.program.launch(stream, "crt_turn_bytes", items, GROUP, &args)
+            self.program.launch(stream, "crt_transpose_bytes", items, GROUP, &args)
         })
     }
 
@@ -262,7 +262,7 @@ impl CrtPass<'_> {
         let items = 4 * (c.view.rows * quads) as u64;
         // SAFETY: the arguments match the kernel; residues are there for all padded entries, the tables for all moduli
         // and sets, and only entries of the view are written.
-        unsafe { self.program.launch(stream, "crt_join", items, GROUP, &args) }
+        unsafe { self.program.launch(stream, "crt_reconstruct", items, GROUP, &args) }
     }
 }
 

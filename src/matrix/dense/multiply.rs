@@ -11,7 +11,7 @@ use super::matrix::{DenseMatrix, expect_equal};
 use super::plan::{Explanation, Method, Options, Plan, Problem, Tiling};
 use super::storage::{Storage, Zeroizing};
 use super::view::{ERROR_CONTEXT, View, entries_that_fit};
-use crate::backend::{Abort, Buffer, Device, Traffic, catch_hook_panic};
+use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
 use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
 use crate::report::OpScope;
@@ -316,7 +316,7 @@ fn run<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
     call: OpScope,
-    gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, Traffic)>,
+    gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, StreamStats)>,
     cpu: impl FnOnce() -> Result<Zeroizing<T>>,
 ) -> Result<(Storage<T>, Report)> {
     let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![(Arc::new(buffer), 0)], traffic));
@@ -333,7 +333,7 @@ fn run_all<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
     call: OpScope,
-    gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<gpu::DeviceProduct>, Traffic)>,
+    gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<gpu::DeviceProduct>, StreamStats)>,
     cpu: impl FnOnce() -> Result<Vec<Zeroizing<T>>>,
 ) -> Result<(Vec<StoredProduct<T>>, Report)> {
     let devices: Vec<Arc<Device>> = device.into_iter().cloned().collect();

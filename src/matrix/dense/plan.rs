@@ -9,9 +9,9 @@ use crate::{Error, Result};
 
 /// Rows and columns that a group computes; they equal `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
 const TILE: [usize; 2] = [16, 32];
-/// Rows and columns that a group computes for elements of one or two words: `GEMM_TILE` of `cl/gemm_words.cl`.
+/// Rows and columns that a group computes for elements of one or two words: `GEMM_TILE` of `cl/gemm_small_field.cl`.
 const WORDS_TILE: [usize; 2] = [64, 64];
-/// Rows, columns and depth that a group computes on tensor cores: `INT8_…` of `cuda/int8_residues.cuh`.
+/// Rows, columns and depth that a group computes on tensor cores: `INT8_…` of `cuda/gemm_int8_common.cuh`.
 pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 128];
 /// Smallest number of products of bytes whose sum may exceed 32 bits.
 const BYTES_LIMIT: usize = 1 << 17;

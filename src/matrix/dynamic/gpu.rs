@@ -2,7 +2,7 @@
 
 use super::change::{Action, Change};
 use crate::Result;
-use crate::backend::{Abort, Arg, Traffic};
+use crate::backend::{Abort, Arg, StreamStats};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
@@ -42,7 +42,7 @@ pub(super) fn multiply<F: NttField>(
     x: &[F],
     y: &mut [F],
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     let mut stream = base.device().stream()?;
     let bytes = size_of_val(y);
     let of_x = stream.allocate(size_of_val(x))?.secret();

@@ -11,7 +11,7 @@ use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::{Error, Result};
 
-/// Work-items of a group, `SCAN_GROUP` of `cl/scan.cl`.
+/// Work-items of a group, `SCAN_GROUP` of `cl/prefix_sum.cl`.
 const GROUP: u32 = 256;
 /// A merged matrix has spare room for 1/SPARE more non-zeros, so that later merges reuse the memory of earlier ones:
 /// the driver takes longer to give memory than a merge takes.
@@ -60,7 +60,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let args = [changes.args(), vec![buffer_arg(self.row_pointers())], self.matrix_args()].concat();
         // SAFETY: the arguments match the kernel; rows and columns were checked to be the matrix's own, and `marks` has
         // room for each change.
-        unsafe { program::<F>()?.launch(&mut stream, "changes_find", count.into(), GROUP, &args)? };
+        unsafe { program::<F>()?.launch(&mut stream, "delta_lookup", count.into(), GROUP, &args)? };
         let args = [Arg::U32(count), Arg::U32(groups), buffer_arg(&changes.marks)];
         // SAFETY: the arguments match the kernel, and there is a sum for each group and one for all.
         unsafe { program::<F>()?.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
@@ -89,7 +89,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let args = [&changes.args()[..], &[Arg::U32(nonzeros as u32)], &self.matrix_args(), &made].concat();
         // SAFETY: the arguments match the kernel; the places are those in this matrix, and there is room for all
         // non-zeros of both.
-        unsafe { program::<F>()?.launch(&mut stream, "changes_merge", most as u64, GROUP, &args)? };
+        unsafe { program::<F>()?.launch(&mut stream, "delta_merge", most as u64, GROUP, &args)? };
         // The work below takes as long as the kernel.
         stream.synchronize_event(&there, None)?;
         let words = pointers.as_slice().as_chunks().0;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::device::{CsrOnDevice, DeviceVectors};
 use crate::Result;
-use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::fan_out::fan_out;
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::sizes::byte_len;
@@ -16,13 +16,13 @@ pub(super) fn multiply<F: NttField>(
     x: &[&[F]],
     y: &mut [&mut [F]],
     abort: Abort<'_>,
-) -> Result<Traffic> {
+) -> Result<StreamStats> {
     let share = x.len().div_ceil(matrices.len().max(1)).max(1);
     let rows = y.first().map_or(0, |y| y.len());
     let shares = matrices.iter().zip(x.chunks(share));
     let parts = fan_out("csr", shares, |(matrix, x)| on_device(matrix, x, rows, abort));
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-    let traffic = parts.iter().fold(Traffic::default(), |sum, part| sum + part.1);
+    let traffic = parts.iter().fold(StreamStats::default(), |sum, part| sum + part.1);
     let results = parts.into_iter().flat_map(|part| part.0);
     for (y, result) in y.iter_mut().zip(results) {
         // SAFETY: the kernels leave reduced elements in Montgomery form.
@@ -40,7 +40,7 @@ fn on_device<F: NttField>(
     x: &[&[F]],
     rows: usize,
     abort: Abort<'_>,
-) -> Result<(Vec<PinnedBuffer>, Traffic)> {
+) -> Result<(Vec<PinnedBuffer>, StreamStats)> {
     let lanes = x.len().min(2);
     let mut streams = (0..lanes).map(|_| matrix.device().stream()).collect::<Result<Vec<_>>>()?;
     let mut in_flight: [Option<Queued>; 2] = [None, None];
@@ -50,7 +50,7 @@ fn on_device<F: NttField>(
         finish(stream, queued, &mut results, abort)?;
         *queued = x.get(number).map(|x| enqueue(matrix, stream, x, rows)).transpose()?;
     }
-    let traffic = streams.iter().fold(Traffic::default(), |sum, stream| sum + stream.traffic());
+    let traffic = streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic());
     Ok((results, traffic))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::point_error::{FirstInvalid, PointError, PointErrorBuffer};
-use crate::backend::{Arg, Buffer, Device, Stream, Traffic};
+use crate::backend::{Arg, Buffer, Device, Stream, StreamStats};
 use crate::curve::MsmCurve;
 use crate::fan_out::fan_out;
 use crate::field::is_below;
@@ -64,11 +64,11 @@ fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointE
 }
 
 /// Checks a share of `bases` on each of `devices`, concurrently.
-fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalid, Traffic)> {
+fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalid, StreamStats)> {
     let share = DeviceMesh::by_points(bases.len(), devices.len()).piece();
     let shares = devices.iter().zip(bases.chunks(share));
     let parts = fan_out("check", shares, |(device, bases)| on_device(device, bases));
-    let mut total = (None, Traffic::default());
+    let mut total = (None, StreamStats::default());
     for (number, part) in parts.into_iter().enumerate() {
         let (first, traffic) = part?;
         let first = first.map(|(index, fault)| (number * share + index, fault));
@@ -78,7 +78,7 @@ fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(Firs
 }
 
 /// Checks `bases` in chunks on two alternating streams, so that uploads overlap kernels.
-fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInvalid, Traffic)> {
+fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInvalid, StreamStats)> {
     // Half of the free memory is for the two chunks, the other half for other work on the device.
     let most = device.free_memory()? / (4 * C::AFFINE_BYTES as u64);
     let chunk = CHUNK.min(most as usize).min(bases.len()).max(1);
@@ -120,7 +120,7 @@ impl Lane {
     }
 
     /// Waits for its chunks and returns their first fault; chunks that it did not check have none.
-    fn finish(&mut self, chunk: usize) -> Result<(FirstInvalid, Traffic)> {
+    fn finish(&mut self, chunk: usize) -> Result<(FirstInvalid, StreamStats)> {
         let first = self.faults.read(&mut self.stream, chunk)?;
         Ok((first, self.stream.traffic()))
     }

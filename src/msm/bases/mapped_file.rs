@@ -117,7 +117,7 @@ fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: PointChec
     (!expected.not_infinity || !bool::from(point.is_identity())).then_some(point)
 }
 
-/// Returns the fault of an encoding, with checks in the order of `cl/points_decode.cl`.
+/// Returns the fault of an encoding, with checks in the order of `cl/msm_decode_points.cl`.
 fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> Option<PointError> {
     let flags = bytes[0] & FLAGS;
     let is_zero = bytes[0] == flags && bytes[1..].iter().all(|byte| *byte == 0);

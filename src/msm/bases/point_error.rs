@@ -8,7 +8,7 @@ const NO_ERROR: u32 = u32::MAX;
 /// Exceeds all fault numbers: kernels report `FAULTS · point + fault`.
 const FAULTS: u32 = 8;
 
-/// Names the fault of a point; the values are those of `cl/points_check.cl`.
+/// Names the fault of a point; the values are those of `cl/msm_check_points.cl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PointError {
     NotReduced = 0,

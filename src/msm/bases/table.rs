@@ -79,8 +79,8 @@ impl BaseTable {
         for copy in 1..self.copies {
             let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
             let args = [&numbers[..], &[buffer_arg(&self.buffer)]].concat();
-            // SAFETY: the arguments are those of `msm_double_bases`; the table holds `copies` · `points` points.
-            unsafe { program.launch(stream, "msm_double_bases", u64::from(points), 128, &args)? };
+            // SAFETY: the arguments are those of `msm_precompute_multiples`; the table holds `copies` · `points` points.
+            unsafe { program.launch(stream, "msm_precompute_multiples", u64::from(points), 128, &args)? };
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use super::device_task::{DeviceTask, ScalarVector, device_task, parts};
 use super::pipeline::Pipeline;
 use super::plans::{available, quantize_memory};
 use super::work::{Bases, MsmInput};
-use crate::backend::{Abort, Device, Traffic};
+use crate::backend::{Abort, Device, StreamStats};
 use crate::curve::MsmCurve;
 use crate::msm::bases::problem;
 use crate::msm::plan::{Sharding, Workload, balanced_len, best_batch_size, max_in_flight};
@@ -31,7 +31,7 @@ pub(super) fn on_device<C: MsmCurve>(
     number: usize,
     (work, splits): (MsmInput<'_, C>, &[Sharding]),
     abort: Abort<'_>,
-) -> Result<(Vec<C::Curve>, Traffic)> {
+) -> Result<(Vec<C::Curve>, StreamStats)> {
     let vectors = parts(device, number, &work, splits)?;
     let batch = ResidentBatch { device, number, work, splits, vectors, abort };
     batch.run(batch.groups()?)
@@ -72,11 +72,11 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
         device_task(&self.work, self.number, (self.work.vectors[first].len(), &self.splits[first]), vectors)
     }
 
-    fn run(&self, mut groups: VecDeque<Range<usize>>) -> Result<(Vec<C::Curve>, Traffic)> {
+    fn run(&self, mut groups: VecDeque<Range<usize>>) -> Result<(Vec<C::Curve>, StreamStats)> {
         let longest = groups.iter().map(Range::len).max().unwrap_or(0);
         let at_once = max_in_flight(longest, groups.len());
         let mut running = VecDeque::new();
-        let mut total = (Vec::with_capacity(self.vectors.len()), Traffic::default());
+        let mut total = (Vec::with_capacity(self.vectors.len()), StreamStats::default());
         let mut finish = |pipeline: Pipeline| {
             let (sums, traffic) = pipeline.finish_all::<C>(self.abort)?;
             total.0.extend(sums);

@@ -6,7 +6,7 @@ use super::device_task::{DeviceTask, parts};
 use super::pipeline::Pipeline;
 use super::plans::plan_for;
 use super::work::MsmInput;
-use crate::backend::{Abort, Device, Traffic};
+use crate::backend::{Abort, Device, StreamStats};
 use crate::curve::MsmCurve;
 use crate::msm::options::Options;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload, balanced_len};
@@ -24,13 +24,13 @@ pub(super) fn on_device<C: MsmCurve>(
     number: usize,
     (work, splits): (MsmInput<'_, C>, &[Sharding]),
     abort: Abort<'_>,
-) -> Result<(Vec<C::Curve>, Traffic)> {
+) -> Result<(Vec<C::Curve>, StreamStats)> {
     let vectors = parts(device, number, &work, splits)?;
     // Devices share bases from the host by points alone.
     let (bases, own) = (work.bases[number], WindowAssignment::WindowGroup(1));
     let job = DeviceTask { bases, first_base: 0, vectors: &vectors, joined: false, lanes: 1, own };
     let (mut batch_size, lanes) = batch_size(device, job, &work.options, abort)?;
-    let mut total = (Vec::with_capacity(vectors.len()), Traffic::default());
+    let mut total = (Vec::with_capacity(vectors.len()), StreamStats::default());
     while total.0.len() < vectors.len() {
         let left = &vectors[total.0.len()..];
         let now = balanced_len(left.len(), batch_size);

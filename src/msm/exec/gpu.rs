@@ -9,7 +9,7 @@ use super::pipeline::Pipeline;
 use super::work::{Bases, MsmInput};
 use super::{batch_resident, batch_streamed, sharding};
 use crate::Result;
-use crate::backend::{Abort, Device, Stream, Traffic};
+use crate::backend::{Abort, Device, Stream, StreamStats};
 use crate::curve::MsmCurve;
 use crate::fan_out::fan_out;
 use crate::msm::plan::{IN_FLIGHT, Sharding, Workload};
@@ -20,13 +20,13 @@ pub(crate) fn msm<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: MsmInput<'_, C>,
     abort: Abort<'_>,
-) -> Result<(Vec<C::Curve>, Traffic)> {
+) -> Result<(Vec<C::Curve>, StreamStats)> {
     let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
     let split = |vector| split(devices, &work, vector, at_once, abort);
     let splits: Vec<_> = work.vectors.iter().map(split).collect::<Result<_>>()?;
     let used = devices.iter().take(work.bases.len()).enumerate();
     let parts = fan_out("msm", used, |(number, device)| on_device(device, number, (work, &splits), abort));
-    let mut total = (vec![C::Curve::identity(); work.vectors.len()], Traffic::default());
+    let mut total = (vec![C::Curve::identity(); work.vectors.len()], StreamStats::default());
     for part in parts {
         let (sums, traffic) = part?;
         total.0.iter_mut().zip(sums).for_each(|(total, sum)| *total += sum);
@@ -56,7 +56,7 @@ fn on_device<C: MsmCurve>(
     number: usize,
     (work, splits): (MsmInput<'_, C>, &[Sharding]),
     abort: Abort<'_>,
-) -> Result<(Vec<C::Curve>, Traffic)> {
+) -> Result<(Vec<C::Curve>, StreamStats)> {
     if matches!(work.bases[number], Bases::Host(_)) && work.vectors.len() > 1 {
         return batch_streamed::on_device(device, number, (work, splits), abort);
     }

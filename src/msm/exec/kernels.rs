@@ -16,7 +16,7 @@ const TILE_SHARE: u64 = 4096;
 const ROWS_BLOCK: u64 = 2048;
 /// Work-items of a group that sorts entries, as in `cl/msm_digits.cl`.
 const SORT_GROUP: u32 = 256;
-/// Entries that such a group takes. With CUDA it takes `LONG_SORT_TILE` (`SORT_ROOM` of `cuda/dialect.cuh`) from
+/// Entries that such a group takes. With CUDA it takes `LONG_SORT_TILE` (`SORT_TILE_MAX` of `cuda/dialect.cuh`) from
 /// `LONG_SORT` entries on: longer runs then pay more than more groups do.
 const SORT_TILE: u32 = 2048;
 const LONG_SORT_TILE: u32 = 4096;
@@ -25,13 +25,13 @@ const LONG_SORT: u64 = 1 << 26;
 /// of bins are quickly added up.
 const DIGITS_GROUPS: u32 = 512;
 const MAX_DIGITS_TILE: u32 = 4096;
-/// Work-items of a group that sums points, `SUM_GROUP` of `cl/quad.cl`, and of a point's quad in it.
+/// Work-items of a group that sums points, `SUM_GROUP` of `cl/curve_quad.cl`, and of a point's quad in it.
 const SUM_GROUP: u32 = 64;
 const QUAD: u64 = 4;
-/// Work-items of a group of batched affine additions, `AFFINE_GROUP` of `cl/msm_affine.cl`.
+/// Work-items of a group of batched affine additions, `AFFINE_GROUP` of `cl/msm_batch_affine.cl`.
 const AFFINE_GROUP: u32 = 32;
 /// Work-items of a group that lists pairs, and pairs that it reads: `LIST_GROUP` and `LIST_BLOCK` of
-/// `cl/msm_affine.cl`.
+/// `cl/msm_batch_affine.cl`.
 const LIST_GROUP: u32 = 256;
 const LIST_BLOCK: u64 = 2048;
 /// Maximum groups that merge pieces. They take turns, since only the device knows how much there is to merge.
@@ -160,9 +160,9 @@ impl KernelQueue<'_> {
         let tiles = chunk_rows.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
         let found = [&binned.bins, &binned.tile_bins, &binned.entries].map(buffer_arg);
         let found = [&numbers[..], &found, &[Arg::U32(room.entries as u32), buffer_arg(&counters)]].concat();
-        self.launch("msm_count_rows", tiles, SORT_GROUP, &found)?;
+        self.launch("msm_histogram_rows", tiles, SORT_GROUP, &found)?;
         let (offsets, piece_offsets) = self.row_offsets(chunk_rows, &counters)?;
-        self.launch("msm_place", tiles, SORT_GROUP, &[&found[..], &[buffer_arg(&entries)]].concat())?;
+        self.launch("msm_scatter_entries", tiles, SORT_GROUP, &[&found[..], &[buffer_arg(&entries)]].concat())?;
         let first_bucket = self.plan.first_bucket(band.from);
         Ok(DigitMatrix { chunk_rows, first_bucket, offsets, piece_offsets, entries, counters })
     }
@@ -197,7 +197,7 @@ impl KernelQueue<'_> {
         let buffers = [buffer_arg(&found), buffer_arg(&cursors), buffer_arg(&entries), Arg::U32(room.entries as u32)];
         let args = [&windows.map(Arg::U32)[..], &numbers.map(Arg::U32), &buffers].concat();
         let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.vectors * cut.windows_per_vector());
-        self.launch("msm_partition", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        self.launch("msm_scatter_bins", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
         Ok(BinnedEntries { bins, tile_bins, entries })
     }
 
@@ -211,7 +211,7 @@ impl KernelQueue<'_> {
         let windows =
             [cut.points, plan.sorted_bits(), plan.wide_windows, plan.sets, band.from, band.to, plan.low_bits(), tile];
         let of_whole = [plan.windows, skip, until].map(Arg::U32);
-        let (kernel, more) = if plan.glv { ("msm_digits_of_halves", &[][..]) } else { ("msm_digits", &of_whole[..]) };
+        let (kernel, more) = if plan.glv { ("msm_glv_digits", &[][..]) } else { ("msm_digits", &of_whole[..]) };
         for (vector, ScalarSlice { scalars, start, form, bits }) in digits.vectors.iter().enumerate() {
             let montgomery = u32::from(*form == ScalarForm::Montgomery);
             let vector = vector as u32;
@@ -253,9 +253,9 @@ impl KernelQueue<'_> {
         let (sums, items) = (self.words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
         let numbers = [cut.bins, cut.rows, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
         let args = [&numbers[..], &[counters, &sums].map(buffer_arg)].concat();
-        self.launch("msm_sum_rows", items, SORT_GROUP, &args)?;
+        self.launch("msm_scan_row_blocks", items, SORT_GROUP, &args)?;
         let args = [&numbers[..], &[&sums, counters, &offsets, &piece_offsets].map(buffer_arg)].concat();
-        self.launch("msm_row_offsets", items, SORT_GROUP, &args)?;
+        self.launch("msm_scan_rows", items, SORT_GROUP, &args)?;
         Ok((offsets, piece_offsets))
     }
 
@@ -282,7 +282,7 @@ impl KernelQueue<'_> {
         let of_units =
             [offsets, piece_offsets, &pieces.rows, counters, &pieces.units, buckets, partial].map(buffer_arg);
         let of_rows = [offsets, piece_offsets, counters, &pieces.long_rows, buckets, partial].map(buffer_arg);
-        self.launch("msm_merge_units", groups(cut.units()), SUM_GROUP, &[&numbers[..], &of_units].concat())?;
+        self.launch("msm_merge_chunks", groups(cut.units()), SUM_GROUP, &[&numbers[..], &of_units].concat())?;
         self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &[&numbers[..], &of_rows].concat())
     }
 
@@ -314,12 +314,12 @@ impl KernelQueue<'_> {
         let numbers = [cut.rows, level, room.sums as u32].map(Arg::U32);
         let buffers = [&matrix.offsets, entries, above, bases, sums, &matrix.counters, list].map(buffer_arg);
         let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
-        self.launch("msm_list_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
+        self.launch("msm_collect_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
         let points = if level == 0 { bases } else { sums };
         let buffers = [entries, above, points, sums, &matrix.counters, list, prefixes].map(buffer_arg);
         let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
         let numbers = [level, cut.tile() as u32].map(Arg::U32);
-        self.launch("msm_add_pairs", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
+        self.launch("msm_batch_affine_add", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
     }
 
     /// Cuts rows into pieces and orders these by length.
@@ -330,9 +330,9 @@ impl KernelQueue<'_> {
         let (units, long_rows) = (self.words(room.units)?, self.words(room.long_rows)?);
         let (offsets, piece_offsets, counters) = (&matrix.offsets, &matrix.piece_offsets, &matrix.counters);
         let found = [offsets, piece_offsets, &rows, counters, &units, &long_rows].map(buffer_arg);
-        self.launch("msm_find_pieces", cut.pieces(), 256, &[&numbers[..], &found].concat())?;
+        self.launch("msm_build_chunks", cut.pieces(), 256, &[&numbers[..], &found].concat())?;
         let placed = [offsets, piece_offsets, &rows, counters, &ordered].map(buffer_arg);
-        self.launch("msm_order_pieces", cut.pieces(), 256, &[&numbers[..], &placed].concat())?;
+        self.launch("msm_sort_chunks", cut.pieces(), 256, &[&numbers[..], &placed].concat())?;
         Ok(RowChunks { rows, ordered, units, long_rows })
     }
 
@@ -348,7 +348,7 @@ impl KernelQueue<'_> {
         let args = [&numbers[..], &windows, &[buffer_arg(buckets), buffer_arg(&shares), buffer_arg(&totals)]].concat();
         match plan.quads {
             true => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
-            false => self.launch("msm_reduce_many_segments", segments, SUM_GROUP, &args)?,
+            false => self.launch("msm_reduce_segments_scalar", segments, SUM_GROUP, &args)?,
         }
         let soon = self.stream.record_event()?;
         let count = plan.joined() * plan.sums();
@@ -356,7 +356,7 @@ impl KernelQueue<'_> {
         let parts = self.points(groups)?;
         let numbers = [plan.segment_bits(), plan.parts()].map(Arg::U32);
         let args = [&numbers[..], &[buffer_arg(&shares), buffer_arg(&totals), buffer_arg(&parts)]].concat();
-        self.launch("msm_sum_bits", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
+        self.launch("msm_weighted_bit_sums", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
         // A Jacobian point has three coordinates, an XYZZ point four.
         let bytes = count as usize * self.point_bytes / 4 * 3;
         let (mut result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);

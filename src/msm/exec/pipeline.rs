@@ -10,7 +10,7 @@ use super::host_reduce::{HostWorkers, WindowSums};
 use super::kernels::{DigitInput, KernelQueue, ScalarSlice};
 use super::plans::plan_for;
 use super::work::Bases;
-use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, Traffic, check_abort};
+use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::curve::MsmCurve;
 use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
@@ -344,7 +344,7 @@ impl Pipeline {
     /// - [`Error::Invalid`]: a scalar was longer than its windows.
     /// - [`Error::Aborted`]: the hook aborted.
     /// - The error of a device that failed.
-    pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, Traffic)> {
+    pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
         let (sums, traffic) = self.finish_all::<C>(abort)?;
         let sum = sums.into_iter().next().ok_or_else(|| Error::internal("msm"))?;
         Ok((sum, traffic))
@@ -354,13 +354,13 @@ impl Pipeline {
     ///
     /// # Errors
     /// Returns the errors of [`Self::finish`].
-    pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, Traffic)> {
+    pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
         self.upload.iter_mut().for_each(Stream::zeroize_staging);
         let vectors = self.totals.iter().map(|total| total.bits.len()).sum();
         let helpers = self.call_helpers::<C>(vectors, abort)?;
         self.computes.iter_mut().try_for_each(|compute| compute.stream.synchronize(abort))?;
         let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
-        let traffic = streams.fold(Traffic::default(), |sum, stream| sum + stream.traffic());
+        let traffic = streams.fold(StreamStats::default(), |sum, stream| sum + stream.traffic());
         let mut jacobian = Vec::new();
         let device = self.computes.first().map_or("", |compute| &compute.stream.device().info().name);
         let mut totals = std::mem::take(&mut self.totals).into_iter();

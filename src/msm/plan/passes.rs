@@ -9,7 +9,7 @@ use super::sizes::{BufferSizes, MatrixSizes, WindowRange};
 pub(super) const MAX_PIECE: u32 = 512;
 /// Maximum bins of a band: kernels count them in local memory (`cl/msm_digits.cl`).
 pub(super) const MAX_BINS: u64 = 4096;
-/// Groups of `msm_add_pairs` for each compute unit (`cl/msm_affine.cl`).
+/// Groups of `msm_batch_affine_add` for each compute unit (`cl/msm_batch_affine.cl`).
 pub(super) const AFFINE_GROUPS: u32 = 16;
 
 /// Describes how a chunk of some length runs: sets at a time, and rounds of batched affine additions.

@@ -29,7 +29,7 @@ const CHUNK_STEPS: usize = 8;
 const MIN_CHUNK: usize = 1 << 8;
 /// Narrowest window.
 pub(super) const MIN_WINDOW: u32 = 4;
-/// Maximum pairs for which a group of `msm_add_pairs` makes one inversion, by the memory available for their prefix
+/// Maximum pairs for which a group of `msm_batch_affine_add` makes one inversion, by the memory available for their prefix
 /// products. In the first round it is 8192: there they are stored in place of the sums.
 const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
 /// Maximum rounds of batched affine additions.

@@ -7,7 +7,7 @@ use super::plan::Plan;
 const MIN_SEGMENT: u64 = 4;
 /// Longest segment of one work-item: longer ones have been slower, however many of them there were.
 const MAX_SEGMENT: u64 = 64;
-/// Totals that one group of `msm_sum_bits` sums.
+/// Totals that one group of `msm_weighted_bit_sums` sums.
 const PART: u32 = 64;
 
 impl Plan {

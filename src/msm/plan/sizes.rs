@@ -1,8 +1,8 @@
 //! Computes how the matrix of a chunk in a band of windows is cut, and its memory: sizes only.
 
-/// Pieces merged by one group, `MERGE` of `cl/msm_rows.cl`.
+/// Pieces merged by one group, `MERGE` of `cl/msm_accumulate.cl`.
 const MERGE: u64 = 64;
-/// Work-items of a group of `msm_add_pairs` (`cl/msm_affine.cl`).
+/// Work-items of a group of `msm_batch_affine_add` (`cl/msm_batch_affine.cl`).
 const AFFINE_STEP: u64 = 32;
 /// Minimum pairs that pay for a group's inversion.
 const MIN_TILE: u64 = 256;
@@ -94,7 +94,7 @@ impl MatrixSizes {
         prefixes.max(pieces).max(4 * self.entries())
     }
 
-    /// Returns the maximum number of places of pieces' sums, `partial_place` of `cl/msm_rows.cl`.
+    /// Returns the maximum number of places of pieces' sums, `partial_index` of `cl/msm_accumulate.cl`.
     fn partial_sums(&self) -> u64 {
         2 * (self.slots(self.levels) / u64::from(self.piece) + 1)
     }

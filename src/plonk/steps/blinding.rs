@@ -52,8 +52,8 @@ pub fn enqueue<F: NttField>(
     let at = [buffer_arg(columns.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
     let args = [&[count], &numbers[..], &[buffer_arg(values.buffer())], &at].concat();
     let groups = (values.len() as u64).div_ceil(u64::from(GROUP)).min(MAX_GROUPS);
-    // SAFETY: the arguments match `plonk_fill`; rows are in their columns, and columns in the vector.
-    unsafe { launch::<F>(stream, "plonk_fill", (groups, GROUP), &args) }
+    // SAFETY: the arguments match `plonk_write_blinding`; rows are in their columns, and columns in the vector.
+    unsafe { launch::<F>(stream, "plonk_write_blinding", (groups, GROUP), &args) }
 }
 
 /// Writes `values` to `rows` of columns in host memory.

@@ -11,7 +11,7 @@ use crate::kernels::Family;
 use crate::sizes::product;
 use crate::{Error, Result};
 
-/// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_banks.cl`.
+/// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_buffers.cl`.
 pub(super) const GROUP: u32 = 128;
 /// Maximum buffers of a launch, and the lowest bit of the buffer's number in a column's word.
 const BANKS: usize = 8;
@@ -43,7 +43,7 @@ pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[
     Ok((buffer, words_at))
 }
 
-/// Describes an output of a launch, as `output_t` of `cl/plonk_banks.cl` does.
+/// Describes an output of a launch, as `output_t` of `cl/plonk_buffers.cl` does.
 #[derive(Debug, Clone, PartialEq)]
 struct Output {
     number: usize,

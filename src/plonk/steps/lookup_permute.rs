@@ -20,7 +20,7 @@ use crate::kernel_module::buffer_arg;
 use crate::sizes::product;
 
 const STEP: &str = "permute";
-/// These constants match `cl/plonk_permute.cl`.
+/// These constants match `cl/plonk_lookup_permute.cl`.
 const GROUP: u32 = 256;
 const PROBE_TILE: u32 = 4 * GROUP;
 const TILE: u32 = 8 * GROUP;
@@ -88,7 +88,7 @@ pub fn enqueue<F: NttField>(
     Ok(Permuted { columns, totals: scratch.totals })
 }
 
-/// Holds the kernels' buffers, named as in `cl/plonk_permute.cl`.
+/// Holds the kernels' buffers, named as in `cl/plonk_lookup_permute.cl`.
 struct Scratch {
     slots: Buffer,
     slots_log: u32,
@@ -196,7 +196,7 @@ impl<F: NttField> Job<'_, F> {
         let args = [&numbers[..], &at(self.inputs), &at(self.tables), &lists, &[buffer_arg(columns.buffer())]].concat();
         // SAFETY: the arguments match the kernel; lists name rows that the circuit uses, and each lookup has two
         // columns of n rows.
-        unsafe { launch::<F>(stream, "plonk_permute_place", groups, &args) }
+        unsafe { launch::<F>(stream, "plonk_permute_scatter", groups, &args) }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::kernel_module::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "products";
-/// These constants match `cl/plonk_products.cl`.
+/// These constants match `cl/plonk_grand_product.cl`.
 const GROUP: u32 = 32;
 const TILE: u32 = GROUP * 16;
 const SCAN_GROUP: u32 = 128;
@@ -69,7 +69,12 @@ pub fn enqueue<F: NttField>(
     // SAFETY: the arguments match the kernels; all vectors have n elements for each column, `products` one for each of
     // its tiles, and `starts` a word for each chain and one more.
     unsafe {
-        launch::<F>(stream, "plonk_quotients", (groups, GROUP), &[&numbers[..], &[from, by, to, between]].concat())?;
+        launch::<F>(
+            stream,
+            "plonk_product_ratios",
+            (groups, GROUP),
+            &[&numbers[..], &[from, by, to, between]].concat(),
+        )?;
         launch::<F>(stream, "plonk_scan_tiles", (chains.len() as u64, SCAN_GROUP), &[buffer_arg(&starts), between])?;
         launch::<F>(stream, "plonk_scan_rows", (groups, SCAN_GROUP), &[&numbers[..], &[between, to]].concat())?;
     }

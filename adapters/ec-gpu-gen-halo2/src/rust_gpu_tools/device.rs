@@ -11,27 +11,27 @@ use super::queue::Queue;
 static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| match Accelerator::global() {
     Err(error) => {
         log::error!("{error}");
-        vec![Device(Place::Nowhere(error.to_string()))]
+        vec![Device(DeviceTarget::Nowhere(error.to_string()))]
     }
     Ok(accelerator) if accelerator.devices().is_empty() => {
         if accelerator.forced().is_none() {
-            log::warn!("no GPU, so that all is done by the CPU: {}", accelerator.absent().join("; "));
+            log::warn!("no GPU, so that all is done by the CPU: {}", accelerator.unavailable_reasons().join("; "));
         }
-        vec![Device(Place::Host)]
+        vec![Device(DeviceTarget::Host)]
     }
     Ok(accelerator) => {
-        let place = |device: &Arc<_>| Device(Place::Queue(Arc::new(Queue::new(device))));
+        let place = |device: &Arc<_>| Device(DeviceTarget::Queue(Arc::new(Queue::new(device))));
         accelerator.devices().iter().map(place).collect()
     }
 });
 
 /// A device that proofwarp can use: a GPU, or the host's cores.
 #[derive(Debug, Clone)]
-pub struct Device(pub(super) Place);
+pub struct Device(pub(super) DeviceTarget);
 
 /// Says where a device's work is done.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(super) enum DeviceTarget {
     /// On a device, in order.
     Queue(Arc<Queue>),
     /// On the host's cores.
@@ -49,8 +49,8 @@ impl Device {
 
     fn info(&self) -> Option<&DeviceInfo> {
         match &self.0 {
-            Place::Queue(queue) => Some(queue.device().info()),
-            Place::Host | Place::Nowhere(_) => None,
+            DeviceTarget::Queue(queue) => Some(queue.device().info()),
+            DeviceTarget::Host | DeviceTarget::Nowhere(_) => None,
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proofwarp::Accelerator;
 
-use super::device::{Device, Place};
+use super::device::{Device, DeviceTarget};
 use super::{GPUError, cuda};
 use crate::{EcError, EcResult};
 
@@ -20,12 +20,12 @@ impl Program {
     /// malformed.
     pub fn from_device(device: &Device) -> EcResult<Self> {
         match &device.0 {
-            Place::Nowhere(reason) => Err(EcError::GpuTools(GPUError::Generic(reason.clone()))),
-            Place::Queue(queue) => {
+            DeviceTarget::Nowhere(reason) => Err(EcError::GpuTools(GPUError::Generic(reason.clone()))),
+            DeviceTarget::Queue(queue) => {
                 queue.accelerator()?;
                 Ok(Self(cuda::Program::new(Some(queue.clone()))))
             }
-            Place::Host => Ok(Self(cuda::Program::new(None))),
+            DeviceTarget::Host => Ok(Self(cuda::Program::new(None))),
         }
     }
 
@@ -50,8 +50,8 @@ impl Program {
     /// Returns whether the program is for `device`.
     pub(crate) fn is_on(&self, device: &Device) -> bool {
         match (self.0.queue(), &device.0) {
-            (Some(ours), Place::Queue(theirs)) => Arc::ptr_eq(ours, theirs),
-            (None, Place::Host) => true,
+            (Some(ours), DeviceTarget::Queue(theirs)) => Arc::ptr_eq(ours, theirs),
+            (None, DeviceTarget::Host) => true,
             _ => false,
         }
     }

@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use proofwarp::backend::{Device, Stream, Traffic};
-use proofwarp::report::own_kernel;
-use proofwarp::waiting::apart;
+use proofwarp::backend::{Device, Stream, StreamStats};
+use proofwarp::blocking::run_off_pool;
+use proofwarp::report::record_kernel;
 use proofwarp::{Accelerator, Error, Result};
 
-use crate::bases;
+use crate::base_cache;
 
 /// Holds a device, and the work queued on it.
 #[derive(Debug)]
@@ -15,20 +15,20 @@ pub(crate) struct Queue {
     /// The accelerator forced to the device's backend, on this device alone: a failure is an error.
     accelerator: Result<Accelerator>,
     device: Arc<Device>,
-    place: Mutex<Option<Filled>>,
+    place: Mutex<Option<OpenStream>>,
 }
 
 /// Holds a stream, and the part of its traffic that has been reported.
 #[derive(Debug)]
-struct Filled {
+struct OpenStream {
     stream: Stream,
-    reported: Traffic,
+    reported: StreamStats,
 }
 
 impl Queue {
     pub fn new(device: &Arc<Device>) -> Self {
         let forced = Accelerator::with_backend(device.info().backend);
-        let one = |all: Accelerator| all.on_devices(vec![device.clone()]);
+        let one = |all: Accelerator| all.with_devices(vec![device.clone()]);
         Self { accelerator: forced.map(one), device: device.clone(), place: Mutex::default() }
     }
 
@@ -44,7 +44,7 @@ impl Queue {
     /// Runs `work` on the stream. If memory is short, drops kept bases and tries once more.
     pub fn with<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send) -> Result<T> {
         match self.once(&work) {
-            Err(Error::OutOfMemory { .. }) if bases::give_back(&self.device) => self.once(work),
+            Err(Error::OutOfMemory { .. }) if base_cache::give_back(&self.device) => self.once(work),
             done => done,
         }
     }
@@ -54,28 +54,28 @@ impl Queue {
         work(&mut self.filled(&mut place)?.stream)
     }
 
-    fn filled<'a>(&self, place: &'a mut Option<Filled>) -> Result<&'a mut Filled> {
+    fn filled<'a>(&self, place: &'a mut Option<OpenStream>) -> Result<&'a mut OpenStream> {
         match place {
             Some(filled) => Ok(filled),
-            none => Ok(none.insert(Filled { stream: self.device.stream()?, reported: Traffic::default() })),
+            none => Ok(none.insert(OpenStream { stream: self.device.stream()?, reported: StreamStats::default() })),
         }
     }
 
     /// Runs copies as [`Self::with`] does, but apart from the caller's pool. Copies spread over cores, and the workers
     /// of that pool may wait for this device.
     pub fn copy<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send + Sync) -> Result<T> {
-        apart(|| self.with(&work))
+        run_off_pool(|| self.with(&work))
     }
 
     /// Waits for the kernels and copies their results, `elements` of them. Reports the traffic and kernels since the
     /// last read.
     pub fn read(&self, elements: usize, copy: impl FnOnce(&mut Stream) -> Result<()> + Send) -> Result<()> {
-        apart(|| {
+        run_off_pool(|| {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
             let filled = self.filled(&mut place)?;
-            own_kernel(self.device.info(), "columns bn254_fr", elements, || {
+            record_kernel(self.device.info(), "columns bn254_fr", elements, || {
                 copy(&mut filled.stream)?;
-                filled.stream.wipe_staging();
+                filled.stream.zeroize_staging();
                 let traffic = filled.stream.traffic();
                 Ok(traffic.since(std::mem::replace(&mut filled.reported, traffic)))
             })

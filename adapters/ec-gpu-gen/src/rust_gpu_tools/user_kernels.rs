@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use proofwarp::backend::{Arg, KernelCode, KernelSource, Launch, Stream, Traffic};
+use proofwarp::backend::{Arg, KernelCode, KernelSource, Launch, Stream, StreamStats};
 use proofwarp::report::record_kernel;
 use proofwarp::{Accelerator, BackendKind};
 use sha2::{Digest, Sha256};
@@ -287,14 +287,14 @@ fn check_plain<T>() -> GPUResult<()> {
 }
 
 /// Launches a kernel, waits for it, and returns its time and launch count.
-fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<Traffic> {
+fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<StreamStats> {
     let before = stream.traffic().kernels;
     stream.begin_timing()?;
     // SAFETY: the arguments outlive the kernel, which is waited for; the kernel's author promises the rest.
     unsafe { stream.launch(launch, arguments)? };
     stream.end_timing()?;
     stream.synchronize(None)?;
-    Ok(Traffic { kernels: stream.traffic().kernels.saturating_sub(before), launches: 1, ..Traffic::default() })
+    Ok(StreamStats { kernels: stream.traffic().kernels.saturating_sub(before), launches: 1, ..StreamStats::default() })
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::measure::measure;
 use crate::outcome::Outcome;
 use crate::stock::Stock;
 use crate::task::{Circuits, Setup, Task};
-use crate::{Failure, options, output, peer, place, progress, table};
+use crate::{Failure, device, options, output, peer, progress, table};
 
 /// What is written with `--json`.
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct Written<'a> {
 pub fn run<C: Circuit<Fr>>(options: &Options, circuits: impl FnOnce() -> Circuits<C>) -> Result<(), Failure> {
     let accelerator = Accelerator::global()?;
     println!("host: {} cores", rayon::current_num_threads());
-    place::announce(accelerator, place::asked_for_cpu(accelerator));
+    device::announce(accelerator, device::asked_for_cpu(accelerator));
     let circuits = progress::step("making the witness", || Ok::<_, Failure>(circuits()))?;
     prove(options, &circuits)
 }

@@ -2,7 +2,7 @@
 
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::plonk::steps::{DeviceColumn, evaluate};
-use proofwarp::{Accelerator, BackendKind, Report, Result, Traffic};
+use proofwarp::{Accelerator, BackendKind, Report, Result, StreamStats};
 
 use super::{Answer, inverse, timed};
 
@@ -40,7 +40,7 @@ pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> 
         backend,
         device,
         total: time,
-        traffic: Traffic::default(),
+        traffic: StreamStats::default(),
         fallbacks: Vec::new(),
     };
     Ok(Answer { report, time, is_right: value == [known] })

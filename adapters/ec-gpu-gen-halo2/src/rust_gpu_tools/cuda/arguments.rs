@@ -8,12 +8,12 @@ use super::buffer::{Buffer, Memory};
 /// Converts a value to a kernel argument.
 pub trait KernelArgument {
     /// Returns the argument as kernels see it.
-    fn given(&self) -> Given<'_>;
+    fn as_argument(&self) -> ArgumentRef<'_>;
 }
 
 /// An argument as kernels see it.
 #[derive(Clone, Copy)]
-pub struct Given<'a>(pub(super) Kind<'a>);
+pub struct ArgumentRef<'a>(pub(super) Kind<'a>);
 
 #[derive(Clone, Copy)]
 pub(super) enum Kind<'a> {
@@ -22,7 +22,7 @@ pub(super) enum Kind<'a> {
     Local,
 }
 
-impl fmt::Debug for Given<'_> {
+impl fmt::Debug for ArgumentRef<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             Kind::Memory(memory) => write!(f, "{} elements", memory.len()),
@@ -33,20 +33,20 @@ impl fmt::Debug for Given<'_> {
 }
 
 impl<T> KernelArgument for Buffer<T> {
-    fn given(&self) -> Given<'_> {
-        Given(Kind::Memory(self.memory()))
+    fn as_argument(&self) -> ArgumentRef<'_> {
+        ArgumentRef(Kind::Memory(self.memory()))
     }
 }
 
 impl KernelArgument for i32 {
-    fn given(&self) -> Given<'_> {
-        Given(Kind::Number(i64::from(*self)))
+    fn as_argument(&self) -> ArgumentRef<'_> {
+        ArgumentRef(Kind::Number(i64::from(*self)))
     }
 }
 
 impl KernelArgument for u32 {
-    fn given(&self) -> Given<'_> {
-        Given(Kind::Number(i64::from(*self)))
+    fn as_argument(&self) -> ArgumentRef<'_> {
+        ArgumentRef(Kind::Number(i64::from(*self)))
     }
 }
 
@@ -71,7 +71,7 @@ impl<T> LocalBuffer<T> {
 }
 
 impl<T> KernelArgument for LocalBuffer<T> {
-    fn given(&self) -> Given<'_> {
-        Given(Kind::Local)
+    fn as_argument(&self) -> ArgumentRef<'_> {
+        ArgumentRef(Kind::Local)
     }
 }

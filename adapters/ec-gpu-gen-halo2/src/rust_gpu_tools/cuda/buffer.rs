@@ -37,26 +37,26 @@ impl<T> fmt::Debug for Buffer<T> {
 /// Holds a buffer's elements, on a device or on the host.
 #[doc(hidden)]
 pub struct Memory {
-    pub(super) place: Place,
+    pub(super) place: Storage,
     /// The first element, while the host knows it: transforms get their root from it.
     pub(super) first: Mutex<Option<Fr>>,
 }
 
-pub(super) enum Place {
+pub(super) enum Storage {
     Device(DeviceVector<Fr>),
     Host(Mutex<Arc<Column>>),
 }
 
 impl Memory {
-    pub fn new(place: Place, first: Option<Fr>) -> Self {
+    pub fn new(place: Storage, first: Option<Fr>) -> Self {
         Self { place, first: Mutex::new(first) }
     }
 
     /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match &self.place {
-            Place::Device(vector) => vector.len(),
-            Place::Host(column) => lock(column).len(),
+            Storage::Device(vector) => vector.len(),
+            Storage::Host(column) => lock(column).len(),
         }
     }
 
@@ -108,16 +108,16 @@ pub(super) fn put(column: &mut Arc<Column>, rows: Column) {
 /// Returns the device vector of `memory`.
 pub(super) fn vector(memory: &Memory) -> GPUResult<&DeviceVector<Fr>> {
     match &memory.place {
-        Place::Device(vector) => Ok(vector),
-        Place::Host(_) => Err(another_device("kernel")),
+        Storage::Device(vector) => Ok(vector),
+        Storage::Host(_) => Err(another_device("kernel")),
     }
 }
 
 /// Returns the host column of `memory`.
 pub(super) fn column(memory: &Memory) -> GPUResult<Arc<Column>> {
     match &memory.place {
-        Place::Host(column) => Ok(lock(column).clone()),
-        Place::Device(_) => Err(another_device("kernel")),
+        Storage::Host(column) => Ok(lock(column).clone()),
+        Storage::Device(_) => Err(another_device("kernel")),
     }
 }
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use halo2curves::bn256::Fr;
+use proofwarp::blocking::{on_cpu_pool, run_off_pool};
 use proofwarp::columns::{Argument, Operation, Parameter, enqueue, on_cpu};
-use proofwarp::report::own_work;
-use proofwarp::waiting::{apart, on_cores};
+use proofwarp::report::record_host_work;
 
-use super::arguments::{self, Given, KernelArgument};
-use super::buffer::{Column, Memory, Place, column, lock, put, vector};
-use super::names::Kind;
-use super::rounds;
+use super::arguments::{self, ArgumentRef, KernelArgument};
+use super::buffer::{Column, Memory, Storage, column, lock, put, vector};
+use super::fft_rounds;
+use super::kernel_names::Kind;
 use crate::rust_gpu_tools::GPUError;
 use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
@@ -23,7 +23,7 @@ pub struct Kernel<'a> {
     name: String,
     kind: Kind,
     items: usize,
-    arguments: Vec<Given<'a>>,
+    arguments: Vec<ArgumentRef<'a>>,
 }
 
 impl<'a> Kernel<'a> {
@@ -34,7 +34,7 @@ impl<'a> Kernel<'a> {
     /// Appends an argument.
     #[must_use]
     pub fn arg<T: KernelArgument>(mut self, argument: &'a T) -> Self {
-        self.arguments.push(argument.given());
+        self.arguments.push(argument.as_argument());
         self
     }
 
@@ -48,7 +48,7 @@ impl<'a> Kernel<'a> {
     pub fn run(self) -> GPUResult<()> {
         let done = match self.kind {
             Kind::Columns(operation) => self.columns(operation),
-            Kind::Round => rounds::run(self.queue, &self.arguments),
+            Kind::Round => fft_rounds::run(self.queue, &self.arguments),
         };
         done.map_err(|error| GPUError::Generic(format!("{}: {error}", self.name)))
     }
@@ -88,13 +88,13 @@ impl<'a> Kernel<'a> {
         let pairs = self.arguments.iter().zip(&columns);
         let arguments: Vec<_> = pairs.map(|(given, column)| resolved(given, column.as_deref())).collect();
         let rows = columns.iter().flatten().map(|column| column.len()).max().unwrap_or(0);
-        let work = || own_work("columns bn254_fr", rows, || on_cpu(operation, &arguments, self.items));
-        let done = apart(|| on_cores(work))?;
+        let work = || record_host_work("columns bn254_fr", rows, || on_cpu(operation, &arguments, self.items));
+        let done = run_off_pool(|| on_cpu_pool(work))?;
         drop(arguments);
         drop(columns);
         for (number, rows) in done {
             let rows = Column(rows);
-            if let arguments::Kind::Memory(Memory { place: Place::Host(column), .. }) = self.arguments[number].0 {
+            if let arguments::Kind::Memory(Memory { place: Storage::Host(column), .. }) = self.arguments[number].0 {
                 put(&mut lock(column), rows);
             }
         }
@@ -102,7 +102,7 @@ impl<'a> Kernel<'a> {
     }
 }
 
-fn resolved<'a>(given: &Given<'_>, column: Option<&'a Column>) -> Argument<'a, [Fr]> {
+fn resolved<'a>(given: &ArgumentRef<'_>, column: Option<&'a Column>) -> Argument<'a, [Fr]> {
     match (given.0, column) {
         (arguments::Kind::Number(number), _) => Argument::Number(number),
         (_, column) => Argument::Column(column.map(|column| &column[..]).unwrap_or_default()),

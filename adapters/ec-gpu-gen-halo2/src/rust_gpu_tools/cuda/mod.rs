@@ -2,10 +2,10 @@
 
 mod arguments;
 mod buffer;
+mod fft_rounds;
 mod kernel;
-mod names;
+mod kernel_names;
 mod program;
-mod rounds;
 
 pub use arguments::{KernelArgument, LocalBuffer};
 pub use buffer::Buffer;

@@ -7,13 +7,13 @@ use halo2curves::bn256::Fr;
 use proofwarp::Error;
 use proofwarp::field::{DeviceVector, as_bytes, as_bytes_mut};
 
-use super::buffer::{Buffer, Column, Memory, Place, another_device, lock};
+use super::buffer::{Buffer, Column, Memory, Storage, another_device, lock};
 use super::kernel::Kernel;
-use super::names;
-use crate::known;
+use super::kernel_names;
 use crate::rust_gpu_tools::GPUError;
 use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
+use crate::type_check;
 
 /// A device, with kernels by name. Work of all programs of a device runs in the order of the calls.
 #[derive(Debug, Clone)]
@@ -39,10 +39,10 @@ impl Program {
     /// # Errors
     /// Returns an error if the elements are not BN254's scalars, or if the device is out of memory or failed.
     pub unsafe fn create_buffer<T: PrimeField>(&self, length: usize) -> GPUResult<Buffer<T>> {
-        known::elements::<T>(&[])?;
+        type_check::elements::<T>(&[])?;
         let place = match &self.queue {
-            None => Place::Host(Mutex::new(Arc::new(Column(vec![Fr::zero(); length])))),
-            Some(queue) => Place::Device(queue.with(|stream| DeviceVector::allocate(stream, length))?),
+            None => Storage::Host(Mutex::new(Arc::new(Column(vec![Fr::zero(); length])))),
+            Some(queue) => Storage::Device(queue.with(|stream| DeviceVector::allocate(stream, length))?),
         };
         Ok(Buffer::new(Memory::new(place, None)))
     }
@@ -52,10 +52,10 @@ impl Program {
     /// # Errors
     /// Returns an error if the elements are not BN254's scalars, or if the device is out of memory or failed.
     pub fn create_buffer_from_slice<T: PrimeField>(&self, slice: &[T]) -> GPUResult<Buffer<T>> {
-        let elements = known::elements(slice)?;
+        let elements = type_check::elements(slice)?;
         let place = match &self.queue {
-            None => Place::Host(Mutex::new(Arc::new(Column(elements.to_vec())))),
-            Some(queue) => Place::Device(queue.copy(|stream| DeviceVector::upload(stream, elements))?),
+            None => Storage::Host(Mutex::new(Arc::new(Column(elements.to_vec())))),
+            Some(queue) => Storage::Device(queue.copy(|stream| DeviceVector::upload(stream, elements))?),
         };
         Ok(Buffer::new(Memory::new(place, elements.first().copied())))
     }
@@ -66,13 +66,13 @@ impl Program {
     /// Returns an error if the slice is longer than the buffer, if the buffer is another device's, or if the device
     /// failed.
     pub fn write_from_buffer<T: PrimeField>(&self, buffer: &mut Buffer<T>, data: &[T]) -> GPUResult<()> {
-        let (elements, memory) = (known::elements(data)?, buffer.memory());
+        let (elements, memory) = (type_check::elements(data)?, buffer.memory());
         check_length("write_from_buffer", memory, elements.len())?;
         match (&memory.place, &self.queue) {
-            (Place::Device(vector), Some(queue)) => {
+            (Storage::Device(vector), Some(queue)) => {
                 queue.copy(|stream| stream.upload(vector.buffer(), as_bytes(elements)))?;
             }
-            (Place::Host(column), None) => {
+            (Storage::Host(column), None) => {
                 Arc::make_mut(&mut *lock(column))[..elements.len()].copy_from_slice(elements);
             }
             _ => return Err(another_device("write_from_buffer")),
@@ -89,14 +89,14 @@ impl Program {
     /// Returns an error if the slice is longer than the buffer, if the buffer is another device's, or if the device or
     /// a kernel failed.
     pub fn read_into_buffer<T: PrimeField>(&self, buffer: &Buffer<T>, data: &mut [T]) -> GPUResult<()> {
-        let (elements, memory) = (known::elements_mut(data)?, buffer.memory());
+        let (elements, memory) = (type_check::elements_mut(data)?, buffer.memory());
         check_length("read_into_buffer", memory, elements.len())?;
         match (&memory.place, &self.queue) {
-            (Place::Device(vector), Some(queue)) => queue.read(elements.len(), |stream| {
+            (Storage::Device(vector), Some(queue)) => queue.read(elements.len(), |stream| {
                 // SAFETY: kernels leave reduced elements in Montgomery form.
                 stream.download(unsafe { as_bytes_mut(elements) }, vector.buffer())
             })?,
-            (Place::Host(column), None) => elements.copy_from_slice(&lock(column)[..elements.len()]),
+            (Storage::Host(column), None) => elements.copy_from_slice(&lock(column)[..elements.len()]),
             _ => return Err(another_device("read_into_buffer")),
         }
         Ok(())
@@ -109,7 +109,7 @@ impl Program {
     /// # Errors
     /// Returns [`GPUError::KernelNotFound`] if there is no such kernel.
     pub fn create_kernel(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<Kernel<'_>> {
-        let kind = names::find(name).ok_or_else(|| GPUError::KernelNotFound(name.to_owned()))?;
+        let kind = kernel_names::find(name).ok_or_else(|| GPUError::KernelNotFound(name.to_owned()))?;
         Ok(Kernel::new(self.queue.as_deref(), name, kind, groups.saturating_mul(group_size)))
     }
 }

@@ -29,12 +29,12 @@ fn on_the_cpu_where_the_device_fails() {
 
     for launches in [0, 3, 20] {
         let at = lines(0).len();
-        device.fail_after(launches);
+        device.inject_launch_fault(launches);
         equals_stock(&key, 1, 2);
         let new = lines(at);
         assert!(new.contains(" on cpu (host)") && new.contains("injected by a test"), "{launches}: {new}");
     }
-    device.fail_after(u32::MAX);
+    device.inject_launch_fault(u32::MAX);
 
     // A proof that does not verify is made a second time on the CPU before it is given up.
     let (kind, links) = CASES[1];
@@ -60,10 +60,10 @@ fn file_behind_a_key(device: &Device) {
     });
     std::fs::File::options().write(true).open(&path).and_then(|file| file.set_len(99)).expect("truncated");
     equals_stock(&changed, 1, 2);
-    device.fail_after(0);
+    device.inject_launch_fault(0);
     equals_stock(&deleted, 1, 2);
-    device.fail_after(0);
+    device.inject_launch_fault(0);
     let panic = panic_of(|| equals_stock(&changed, 1, 2));
-    device.fail_after(u32::MAX);
+    device.inject_launch_fault(u32::MAX);
     assert!(panic.contains("as when it was mapped, got 99 bytes"), "{panic}");
 }

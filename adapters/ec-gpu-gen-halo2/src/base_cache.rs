@@ -1,0 +1,178 @@
+//! Keeps bases on their device between calls.
+//!
+//! Provers pass the same bases again and again, beside others that never come again. So bases are kept when they are
+//! passed a second time, and are found by their full contents. The memory for kept bases of a device is bounded; the
+//! least recently used ones are dropped first.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use halo2curves::bn256::{G1, G1Affine};
+use proofwarp::backend::Device;
+use proofwarp::blocking::on_cpu_pool;
+use proofwarp::curve::MsmCurve as _;
+use proofwarp::msm::{Msm, Options, Scalars, msm};
+use proofwarp::{Abort, Accelerator, Result};
+use rayon::prelude::*;
+
+/// Minimum points for a search, 1024: smaller bases do not repay it.
+const MIN_CACHED_POINTS: usize = 1 << 10;
+/// Kept bases may take 1/SHARE of a device's memory.
+const SHARE: u64 = 8;
+/// Maximum number of fingerprints that are remembered.
+const SIGHTS: usize = 64;
+/// Points that a fingerprint samples, approximately.
+const SAMPLES: usize = 16;
+/// Bytes that a core compares at a time.
+const PIECE: usize = 1 << 18;
+
+/// Holds bases on a device, and their copy on the host.
+struct CachedBases {
+    device: Arc<Device>,
+    points: Arc<Vec<G1Affine>>,
+    msm: Arc<Msm<'static, G1Affine>>,
+}
+
+/// A fingerprint of bases, which tells whether they may have been seen before. Only their contents tell whether they
+/// are equal.
+#[derive(PartialEq)]
+struct BasesFingerprint {
+    length: usize,
+    samples: Vec<G1Affine>,
+}
+
+impl BasesFingerprint {
+    fn of(points: &[G1Affine]) -> Self {
+        let step = (points.len() / SAMPLES).max(1);
+        Self { length: points.len(), samples: points.iter().step_by(step).copied().collect() }
+    }
+}
+
+/// Holds the kept bases, the most recently used last.
+static KEPT: Mutex<Vec<CachedBases>> = Mutex::new(Vec::new());
+static RECENT_FINGERPRINTS: Mutex<Vec<BasesFingerprint>> = Mutex::new(Vec::new());
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns Σ scalarᵢ · pointᵢ, computed on the accelerator's device, over kept bases if `points` are such.
+///
+/// # Errors
+/// Returns the errors of [`msm`].
+pub(crate) fn sum(
+    accelerator: &Accelerator,
+    points: &[G1Affine],
+    scalars: Scalars<'_>,
+    abort: Abort<'_>,
+) -> Result<G1> {
+    let kept = match accelerator.devices() {
+        [device] if points.len() >= MIN_CACHED_POINTS => find(accelerator, device, points)?,
+        _ => None,
+    };
+    let (sum, _) = match kept {
+        Some(kept) => kept.run(scalars, abort)?,
+        None => msm(accelerator, points, scalars, abort)?,
+    };
+    Ok(sum)
+}
+
+/// Drops all bases that are kept on `device`; returns whether there were any.
+pub(crate) fn give_back(device: &Arc<Device>) -> bool {
+    let mut kept = lock(&KEPT);
+    let before = kept.len();
+    kept.retain(|bases| !Arc::ptr_eq(&bases.device, device));
+    kept.len() < before
+}
+
+/// Returns kept bases equal to `points`. Keeps `points` first if they are passed for the second time.
+fn find(
+    accelerator: &Accelerator,
+    device: &Arc<Device>,
+    points: &[G1Affine],
+) -> Result<Option<Arc<Msm<'static, G1Affine>>>> {
+    let mut kept = lock(&KEPT);
+    let is_it = |bases: &CachedBases| Arc::ptr_eq(&bases.device, device) && are_equal(&bases.points, points);
+    if let Some(number) = kept.iter().position(is_it) {
+        let bases = kept.remove(number);
+        let msm = bases.msm.clone();
+        kept.push(bases);
+        return Ok(Some(msm));
+    }
+    if !seen_before(points) {
+        return Ok(None);
+    }
+    let copy = Arc::new(copy_of(points));
+    let msm = Arc::new(Msm::shared(accelerator, copy.clone(), Options::default())?);
+    make_room(&mut kept, device, msm.table_bytes());
+    kept.push(CachedBases { device: device.clone(), points: copy, msm: msm.clone() });
+    Ok(Some(msm))
+}
+
+/// Copies `points` with all cores, because the first touch of each page takes most of the time.
+fn copy_of(points: &[G1Affine]) -> Vec<G1Affine> {
+    on_cpu_pool(|| points.par_iter().with_min_len(PIECE / size_of::<G1Affine>()).copied().collect())
+}
+
+fn are_equal(a: &[G1Affine], b: &[G1Affine]) -> bool {
+    if a.len() != b.len() || a.first() != b.first() {
+        return false;
+    }
+    let [a, b] = [a, b].map(G1Affine::to_device);
+    on_cpu_pool(|| a.par_chunks(PIECE).zip(b.par_chunks(PIECE)).all(|(a, b)| a == b))
+}
+
+/// Returns whether bases with this fingerprint were seen before, and remembers it.
+fn seen_before(points: &[G1Affine]) -> bool {
+    let (sight, mut seen) = (BasesFingerprint::of(points), lock(&RECENT_FINGERPRINTS));
+    if seen.contains(&sight) {
+        return true;
+    }
+    if seen.len() == SIGHTS {
+        seen.remove(0);
+    }
+    seen.push(sight);
+    false
+}
+
+/// Drops the least recently used bases of `device` until there is room for `bytes` more.
+fn make_room(kept: &mut Vec<CachedBases>, device: &Arc<Device>, bytes: u64) {
+    let of_device = |bases: &CachedBases| Arc::ptr_eq(&bases.device, device);
+    let most = (device.memory() / SHARE).saturating_sub(bytes);
+    while kept.iter().filter(|bases| of_device(bases)).map(|bases| bases.msm.table_bytes()).sum::<u64>() > most {
+        let Some(oldest) = kept.iter().position(of_device) else { return };
+        kept.remove(oldest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256::Fr;
+    use halo2curves::group::{Curve as _, Group as _};
+    use proofwarp::BackendKind;
+
+    use super::*;
+
+    /// Checks that bases are kept at the second sight, found at the third, and told from others that differ in one
+    /// point.
+    #[test]
+    fn bases_that_come_again_are_kept() {
+        let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {
+            return eprintln!("left out: bases stay on devices only");
+        };
+        let accelerator = accelerator.with_devices(accelerator.devices()[..1].to_vec());
+        let device = &accelerator.devices()[0];
+        let mut points: Vec<_> =
+            (1..=MIN_CACHED_POINTS as u64).map(|i| (G1Affine::generator() * Fr::from(i)).to_affine()).collect();
+        let found = |points: &[G1Affine]| find(&accelerator, device, points).expect("no error").is_some();
+        assert_eq!([found(&points), found(&points), found(&points)], [false, true, true]);
+        assert_eq!(lock(&KEPT).len(), 1);
+        points[1] = points[2];
+        let scalars = vec![Fr::from(1); MIN_CACHED_POINTS];
+        let expected = points.iter().fold(G1::identity(), |sum, point| sum + point);
+        for _ in 0..3 {
+            assert_eq!(sum(&accelerator, &points, (&scalars).into(), None).expect("a sum"), expected);
+        }
+        assert_eq!(lock(&KEPT).len(), 2);
+        assert!(give_back(device) && !give_back(device));
+    }
+}

@@ -1,0 +1,83 @@
+//! Counts the copies, times and launches of a stream.
+
+use std::time::{Duration, Instant};
+
+/// Counts bytes moved and time spent by a stream since it was taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct StreamStats {
+    /// Bytes copied to the device.
+    pub bytes_up: u64,
+    /// Bytes copied from the device.
+    pub bytes_down: u64,
+    /// Host time spent on uploads.
+    pub upload: Duration,
+    /// Device time of kernels within timing spans.
+    pub kernels: Duration,
+    /// Host time spent on downloads.
+    pub download: Duration,
+    /// Host time spent on preparing kernels at their first use: compiling or loading their modules, and first launches
+    /// if the driver compiles a kernel for their shape ([`Driver::jits_per_launch_shape`](super::Driver::specialises)). It is not
+    /// in `kernels`.
+    pub compile: Duration,
+    /// Kernels launched.
+    pub launches: u32,
+}
+
+impl StreamStats {
+    /// Returns the difference to `before`, an earlier value of the same stream.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            bytes_up: self.bytes_up.saturating_sub(before.bytes_up),
+            bytes_down: self.bytes_down.saturating_sub(before.bytes_down),
+            upload: self.upload.saturating_sub(before.upload),
+            kernels: self.kernels.saturating_sub(before.kernels),
+            download: self.download.saturating_sub(before.download),
+            compile: self.compile.saturating_sub(before.compile),
+            launches: self.launches.saturating_sub(before.launches),
+        }
+    }
+}
+
+impl StreamStats {
+    /// Counts bytes copied to the device.
+    pub(super) fn count_up(&mut self, bytes: usize) {
+        self.bytes_up = self.bytes_up.saturating_add(bytes as u64);
+    }
+
+    /// Counts bytes copied from the device.
+    pub(super) fn count_down(&mut self, bytes: usize) {
+        self.bytes_down = self.bytes_down.saturating_add(bytes as u64);
+    }
+
+    /// Counts host time spent on uploads since `start`.
+    pub(super) fn time_upload(&mut self, start: Instant) {
+        self.upload = self.upload.saturating_add(start.elapsed());
+    }
+
+    /// Counts host time spent on downloads since `start`.
+    pub(super) fn time_download(&mut self, start: Instant) {
+        self.download = self.download.saturating_add(start.elapsed());
+    }
+
+    /// Counts host time spent on preparing kernels since `start`.
+    pub(super) fn time_compilation(&mut self, start: Instant) {
+        self.compile = self.compile.saturating_add(start.elapsed());
+    }
+}
+
+impl std::ops::Add for StreamStats {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            bytes_up: self.bytes_up.saturating_add(other.bytes_up),
+            bytes_down: self.bytes_down.saturating_add(other.bytes_down),
+            upload: self.upload.saturating_add(other.upload),
+            kernels: self.kernels.saturating_add(other.kernels),
+            download: self.download.saturating_add(other.download),
+            compile: self.compile.saturating_add(other.compile),
+            launches: self.launches.saturating_add(other.launches),
+        }
+    }
+}

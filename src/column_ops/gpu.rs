@@ -1,0 +1,71 @@
+//! Queues operations on a stream.
+
+use std::sync::Arc;
+
+use super::check::{Argument, Checkable, Checked, ColumnAccess};
+use super::operation::{Operation, Parameter};
+use crate::Result;
+use crate::backend::{Arg, Stream};
+use crate::field::{DeviceVector, NttField};
+use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::kernels::Family;
+
+/// Work-items of a group, 128: it equals `COLUMNS_GROUP` of `cl/halo2_gpu_columns.cl`.
+const GROUP: u32 = 128;
+
+impl<F: NttField> ColumnAccess for DeviceVector<F> {
+    fn length(&self) -> usize {
+        self.len()
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(self.buffer(), other.buffer())
+    }
+}
+
+/// Queues an operation on columns of the stream's device, over `items` work-items, or as many as the rows need if
+/// `items` is 0. It does not wait.
+///
+/// # Errors
+/// - An argument is missing, of another kind, shorter than the rows, out of its range or of another device.
+/// - A column that is read at other rows is also written.
+/// - There are fewer work-items than rows.
+/// - There are no kernels for the field, or the device failed.
+///
+/// Columns stay unchanged unless the device failed.
+pub fn enqueue<F: NttField>(
+    stream: &mut Stream,
+    operation: Operation,
+    arguments: &[Argument<'_, DeviceVector<F>>],
+    items: usize,
+) -> Result<()> {
+    let call = Checked::new(operation, arguments, items)?;
+    let mut args = vec![Arg::U32(call.rows)];
+    let parameters = operation.parameters().iter().filter(|parameter| **parameter != Parameter::Rows);
+    for (parameter, argument) in parameters.zip(&call.arguments) {
+        args.push(match argument {
+            Checkable::Number(number) => Arg::U32(*number),
+            Checkable::Column(column) => {
+                match parameter {
+                    Parameter::Written | Parameter::Updated => column.write_on(stream)?,
+                    _ => column.read_on(stream)?,
+                }
+                buffer_arg(column.buffer())
+            }
+        });
+    }
+    let items = work_items(operation, &call);
+    let program = KernelModule::of(Family::Columns, F::NAME)?;
+    // SAFETY: the arguments match the kernel: the number of rows, then the operation's parameters. Columns were found
+    // to have all rows, single elements to be there, and rotations to be below the rows.
+    unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }
+}
+
+/// Returns the number of work-items that do all rows.
+fn work_items<C: ?Sized>(operation: Operation, call: &Checked<'_, C>) -> u64 {
+    let rows_of_item = match (operation, call.arguments.last()) {
+        (Operation::LookupSlots, Some(Checkable::Number(slot))) => u64::from(*slot),
+        _ => operation.rows_of_item() as u64,
+    };
+    u64::from(call.rows).div_ceil(rows_of_item)
+}

@@ -1,0 +1,133 @@
+//! Runs a prover against a transcript. If a device fails or computes a wrong value, another prover continues.
+
+use super::claim::ERROR_CONTEXT;
+use super::field::SumcheckField;
+use super::round_poly::RoundPolynomial;
+use super::transcript::{Checkpoint, Transcript};
+use super::verify::round;
+use crate::backend::Abort;
+use crate::{Error, Result};
+
+/// Computes a message a round, and the finals.
+pub(super) trait RoundProver<F> {
+    type Finals: PartialEq;
+
+    /// Returns the next round's message, or `None` after the last round.
+    fn message(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>>;
+
+    /// Binds the round's variable to `challenge`.
+    fn fold(&mut self, challenge: F) -> Result<()>;
+
+    /// Returns the columns' values after the last round, unchecked.
+    fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Self::Finals>;
+}
+
+/// Holds the messages that a transcript has taken in, and its challenges.
+pub(super) struct TranscriptReplay<'t, F, T> {
+    transcript: &'t mut T,
+    /// Restores the state before the first message.
+    restore: Option<Checkpoint<T>>,
+    pub messages: Vec<RoundPolynomial<F>>,
+    pub challenges: Vec<F>,
+}
+
+/// Says how far a prover came.
+enum Outcome<V> {
+    Finals(V),
+    /// The first round whose message differs from the one that the transcript has taken in.
+    Differs(usize),
+}
+
+impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
+    /// Starts with a `transcript` that has taken in the claim and no message yet.
+    pub fn new(transcript: &'t mut T) -> Self {
+        Self { restore: T::checkpoint(transcript), transcript, messages: Vec::new(), challenges: Vec::new() }
+    }
+
+    /// Tells the transcript the messages of `prover`, and returns its finals.
+    pub fn finals<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
+        match self.go_through(prover, abort)? {
+            Outcome::Finals(finals) => Ok(finals),
+            Outcome::Differs(round) => {
+                Err(Error::invalid(ERROR_CONTEXT, format!("message {round}"), "the one said before", "another"))
+            }
+        }
+    }
+
+    /// Tells the transcript the messages of the host's prover, after `device` failed or did not prove the claim.
+    ///
+    /// Messages that were sent are compared with the host's. If one differs, the transcript goes back to before the
+    /// first.
+    ///
+    /// # Errors
+    /// - Those of the prover.
+    /// - [`Error::Device`]: `device` sent another message than the host, and the transcript cannot go back.
+    pub fn on_host<P: RoundProver<F>>(
+        &mut self,
+        make: impl Fn() -> Result<P>,
+        device: &str,
+        abort: Abort<'_>,
+    ) -> Result<P::Finals> {
+        let round = match self.go_through(&mut make()?, abort)? {
+            Outcome::Finals(finals) => return Ok(finals),
+            Outcome::Differs(round) => round,
+        };
+        let restore = self.restore.take().ok_or_else(|| another_message(device, round))?;
+        restore(self.transcript);
+        self.messages.clear();
+        self.challenges.clear();
+        self.finals(&mut make()?, abort)
+    }
+
+    /// Returns why all messages and `finals` of `device` prove nothing: the host's prover computes others, or the claim
+    /// is false.
+    pub fn judge<P: RoundProver<F>>(
+        &mut self,
+        finals: &P::Finals,
+        mut host: P,
+        device: &str,
+        abort: Abort<'_>,
+    ) -> Result<Error> {
+        Ok(match self.go_through(&mut host, abort)? {
+            Outcome::Finals(expected) if expected == *finals => wrong_sum(),
+            Outcome::Finals(_) => Error::device(device, ERROR_CONTEXT, "it computed other finals than the host"),
+            Outcome::Differs(round) => another_message(device, round),
+        })
+    }
+
+    fn go_through<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<Outcome<P::Finals>> {
+        let mut number = 0;
+        while let Some(message) = prover.message(abort)? {
+            let Some(challenge) = self.answer(number, message) else { return Ok(Outcome::Differs(number)) };
+            prover.fold(challenge)?;
+            number += 1;
+        }
+        prover.final_evaluations(abort).map(Outcome::Finals)
+    }
+
+    /// Returns the challenge for `message`, or `None` if another one was sent in that round.
+    fn answer(&mut self, number: usize, message: RoundPolynomial<F>) -> Option<F> {
+        if let (Some(said), Some(challenge)) = (self.messages.get(number), self.challenges.get(number)) {
+            return (*said == message).then_some(*challenge);
+        }
+        let challenge = round(&message, self.transcript);
+        self.messages.push(message);
+        self.challenges.push(challenge);
+        Some(challenge)
+    }
+}
+
+/// Returns the error of a false claim.
+pub(super) fn wrong_sum() -> Error {
+    Error::invalid(ERROR_CONTEXT, "sum of the claim", "that of the columns", "another")
+}
+
+/// Returns the error of a device whose messages and finals prove nothing. The device may be at fault, or the claim.
+pub(super) fn unproved(device: &str) -> Error {
+    let reason = "its messages and finals do not prove the claim: it computed a wrong value, or the claim's sum is not the columns'";
+    Error::device(device, ERROR_CONTEXT, reason)
+}
+
+fn another_message(device: &str, round: usize) -> Error {
+    Error::device(device, ERROR_CONTEXT, format!("it computed another message in round {round} than the host"))
+}
