@@ -93,7 +93,7 @@ impl KernelModule {
     }
 
     /// Queues a cooperative kernel over at least `items` work-items in groups of `group_size`, by
-    /// [`Stream::launch_in_turn`].
+    /// [`Stream::launch_cooperative`].
     ///
     /// # Safety
     /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for

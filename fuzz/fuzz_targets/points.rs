@@ -10,7 +10,7 @@ use blstrs::{G1Affine, G1Projective};
 use group::{Curve, Group};
 use libfuzzer_sys::fuzz_target;
 use proofwarp::Accelerator;
-use proofwarp::msm::{EncodedPoints, Expected, FilePoints, MappedFile, decode};
+use proofwarp::msm::{EncodedPoints, FilePoints, MappedFile, PointChecks, decode};
 use proofwarp_fuzz::{Damage, file};
 
 static ACCELERATOR: LazyLock<Accelerator> = LazyLock::new(|| Accelerator::from_env().expect("settings"));
@@ -32,7 +32,7 @@ struct Input {
 
 fuzz_target!(|input: Input| {
     let bytes = input.damage.of(&POINTS);
-    let expected = Expected { in_subgroup: input.in_subgroup, not_infinity: input.not_infinity };
+    let expected = PointChecks { in_subgroup: input.in_subgroup, not_infinity: input.not_infinity };
     let (start, count) = (usize::from(input.start), usize::from(input.count));
     let Some(points) = mapped(&bytes, start, count, expected) else { return };
     let decoded: proofwarp::Result<Vec<G1Affine>> = points.decode();
@@ -46,7 +46,7 @@ fuzz_target!(|input: Input| {
     assert_eq!(on_device.is_ok(), reference.is_some(), "on the device");
 });
 
-fn mapped(bytes: &[u8], start: usize, count: usize, expected: Expected) -> Option<FilePoints> {
+fn mapped(bytes: &[u8], start: usize, count: usize, expected: PointChecks) -> Option<FilePoints> {
     let (_folder, path) = file(bytes);
     let opened = std::fs::File::open(&path).expect("it is there");
     // SAFETY: nobody else knows the file.
@@ -63,7 +63,7 @@ fn name(_: &Path, query: &str, number: usize, _: usize) -> String {
 }
 
 /// What blstrs makes of the bytes.
-fn point(bytes: &[u8], expected: Expected) -> Option<G1Affine> {
+fn point(bytes: &[u8], expected: PointChecks) -> Option<G1Affine> {
     let encoding = bytes.try_into().ok()?;
     let point = match expected.in_subgroup {
         true => G1Affine::from_uncompressed(encoding),

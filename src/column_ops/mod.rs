@@ -4,7 +4,7 @@
 //!
 //! ```
 //! use halo2curves::bn256::Fr;
-//! use proofwarp::columns::{Argument::{Column, Number}, Operation, on_cpu};
+//! use proofwarp::column_ops::{Argument::{Column, Number}, Operation, on_cpu};
 //!
 //! let [a, b] = [[1, 2], [30, 40]].map(|column| column.map(Fr::from));
 //! // a, and b a row further on.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use halo2curves::bn256::Fr;
 use proofwarp::blocking::{on_cpu_pool, run_off_pool};
-use proofwarp::columns::{Argument, Operation, Parameter, enqueue, on_cpu};
+use proofwarp::column_ops::{Argument, Operation, Parameter, enqueue, on_cpu};
 use proofwarp::report::record_host_work;
 
 use super::arguments::{self, ArgumentRef, KernelArgument};

@@ -1,6 +1,6 @@
 //! Finds kernels by the names that callers know them by.
 
-use proofwarp::columns::Operation;
+use proofwarp::column_ops::Operation;
 
 /// Selects the work of a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
