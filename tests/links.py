@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks links between the project's pages, their headings, and the book's summary. Links to elsewhere are left alone.
+"""Checks links between the project's pages, their headings, the book's summary, and the paths that comments of the code name. Links to
+elsewhere are left alone.
 
 usage: tests/links.py"""
 
@@ -12,10 +13,18 @@ ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "docs"
 PAGES = [*ROOT.glob("*.md"), *BOOK.glob("*.md"), *ROOT.glob("benches/**/*.md")]
 MOST_LINES = {"README.md": 150}
+CODE = ["src", "adapters/*/src", "cli/src", "cl", "cuda"]
+KERNELS = [ROOT / "cl", ROOT / "cuda"]
 HERE = re.compile(
     r"https://(?:github\.com/proofwarp/proofwarp/(?:blob|tree)|raw\.githubusercontent\.com/proofwarp/proofwarp)/main/(.*)"
 )
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+
+COMMENT = re.compile(r"(?:^|\s)//(.*)$", re.M)
+# A file of the code by its name, or anything in a folder of the repository.
+NAMED = re.compile(
+    r"(?<![\w/.:@-])(?!docs\.rs)((?:[\w-]+/)*[\w*-]+\.(?:rs|cl|cuh?)\b|(?:src|cl|cuda|docs|tests|benches|examples|adapters|build|cli|fuzz)/[\w./*-]*\w)"
+)
 
 
 @cache
@@ -48,6 +57,28 @@ def faults(page):
             yield f"{target}: there is no such heading"
 
 
+def exists(name, file):
+    """Whether a path leads somewhere from the root, the file's folder, its crate or the crate's source; kernels' names need no folder."""
+    crate = next((folder.parent for folder in file.parents if folder.name == "src"), ROOT)
+    folders = [ROOT, crate, crate / "src", file.parent]
+    # The kernels' families are folders of the library.
+    folders += [*KERNELS, ROOT / "src"] if file.suffix != ".rs" or "/" not in name else []
+    return any((folder / name).exists() or "*" in name and any(folder.glob(name)) for folder in folders)
+
+
+def comment_faults():
+    """Paths that comments name and that are not there."""
+    for file in (file for pattern in CODE for folder in ROOT.glob(pattern) for file in sorted(folder.rglob("*"))):
+        if file.suffix not in (".rs", ".cl", ".cu", ".cuh"):
+            continue
+        code = file.read_text()
+        for comment in COMMENT.finditer(code):
+            for name in NAMED.findall(comment[1]):
+                if not exists(name, file):
+                    line = code.count("\n", 0, comment.start(1)) + 1
+                    yield f"{file.relative_to(ROOT)}:{line}: {name}: there is no such file"
+
+
 def summary_faults():
     """Pages that the summary lacks or has twice."""
     listed = LINK.findall(text(BOOK / "SUMMARY.md"))
@@ -67,7 +98,8 @@ def main():
     found = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in faults(page)]
     found += [f"docs/SUMMARY.md: {fault}" for fault in summary_faults()]
     found += [f"README.md: {fault}" for fault in length_faults()]
-    print("\n".join(found) or f"links of {len(PAGES)} pages lead somewhere")
+    found += comment_faults()
+    print("\n".join(found) or f"links of {len(PAGES)} pages and paths in comments lead somewhere")
     sys.exit(bool(found))
 
 

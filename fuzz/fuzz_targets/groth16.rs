@@ -9,7 +9,7 @@ use blstrs::{Bls12, Scalar};
 use libfuzzer_sys::fuzz_target;
 use proofwarp::groth16::{Batch, Circuit, Densities, Parameters as Key, ProvingKeyOnDevice, Witness};
 use proofwarp::matrix::Csr;
-use proofwarp::msm::Points;
+use proofwarp::msm::BasePoints;
 use proofwarp::{Accelerator, BackendKind};
 use proofwarp_fuzz::FILE;
 
@@ -52,7 +52,7 @@ fn circuit(form: Form) -> Option<Circuit<Scalar>> {
     }
 }
 
-fn some<C: Copy>(points: &[C], count: usize) -> Points<C> {
+fn some<C: Copy>(points: &[C], count: usize) -> BasePoints<C> {
     points.iter().copied().cycle().take(count).collect::<Vec<_>>().into()
 }
 
@@ -76,8 +76,11 @@ fuzz_target!(|input: Input| {
         b_g2: some(of_b_g2, b_g2),
     };
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
-    let key =
-        if input.checked { ProvingKeyOnDevice::checked(&cpu, key) } else { ProvingKeyOnDevice::on_host(&cpu, key) };
+    let key = if input.checked {
+        ProvingKeyOnDevice::new_checked(&cpu, key)
+    } else {
+        ProvingKeyOnDevice::new_lazy(&cpu, key)
+    };
     let Ok(key) = key else { return };
     let zeros = vec![Scalar::from(3); 1 << 16];
     let [inputs, aux] = input
