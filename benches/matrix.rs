@@ -8,7 +8,7 @@ mod common;
 use std::process::ExitCode;
 
 use common::{Answer, Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median};
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, MatMulElement, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry, MatMulElement, Method};
 use proofwarp::{Accelerator, BackendKind};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -88,10 +88,10 @@ impl Cell<'_> {
         self.measure(operation, |accelerator, method| {
             let count = 1 << (2 * log_n);
             let (a, b) = (square(accelerator, &bytes(count, 3))?, square(accelerator, &bytes(count, 4))?);
-            let options = Options { method, bytes: None };
+            let options = DenseOptions { method, bytes: None };
             let c = a.multiply(&b, &options, None)?.to_field::<halo2curves::bn256::Fr>()?;
             let b_field = b.to_field::<halo2curves::bn256::Fr>()?;
-            check(c.check_product(&a, &b_field, 1, &mut ChaCha8Rng::seed_from_u64(9))?.holds())?;
+            check(c.check_product(&a, &b_field, 1, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;
             median(|iterations| Ok(Answer::timed(iterations, || a.multiply(&b, &options, None))?))
         });
     }
@@ -104,7 +104,7 @@ impl Cell<'_> {
     ) {
         self.measure(operation, |accelerator, method| {
             let (a, b) = (square(accelerator, &a())?, square(accelerator, &b())?);
-            let options = Options { method, bytes: None };
+            let options = DenseOptions { method, bytes: None };
             let c = a.multiply(&b, &options, None)?;
             let rounds = 100u32.div_ceil(F::NUM_BITS - 1);
             check(c.check_product::<F, _, _>(&a, &b, rounds, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use common::{Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median};
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{DenseMatrix, Method, Options};
+use proofwarp::matrix::dense::{DenseMatrix, DenseOptions, Method};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -133,10 +133,10 @@ impl Table {
 fn bytes(cuda: &Accelerator) -> Result<Outcome, Failure> {
     let side = 1 << LOG_SIDE;
     let entries: Vec<i8> = (0..side * side).map(|i: usize| (i.wrapping_mul(0x9e37_79b9) >> 13) as i8).collect();
-    let (a, options) = (DenseMatrix::upload(cuda, &entries, side, side)?, Options::default());
+    let (a, options) = (DenseMatrix::upload(cuda, &entries, side, side)?, DenseOptions::default());
     let b = a.transposed();
     let product = a.multiply(&b, &options, None)?.to_field::<Fr>()?;
-    check(product.check_product::<Fr, _, _>(&a, &b.to_field::<Fr>()?, 1, &mut ChaCha8Rng::seed_from_u64(9))?.holds())?;
+    check(product.check_product::<Fr, _, _>(&a, &b.to_field::<Fr>()?, 1, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;
     median(|iterations| Ok(common::Answer::timed(iterations, || a.multiply(&b, &options, None))?))
 }
 
@@ -144,7 +144,7 @@ fn bytes(cuda: &Accelerator) -> Result<Outcome, Failure> {
 fn elements(cuda: &Accelerator, method: Method) -> Result<Outcome, Failure> {
     let side = 1 << LOG_SIDE;
     let entries: Vec<Fr> = inputs::coefficients(side * side);
-    let (a, options) = (DenseMatrix::upload(cuda, &entries, side, side)?, Options::default().method(method));
+    let (a, options) = (DenseMatrix::upload(cuda, &entries, side, side)?, DenseOptions::default().method(method));
     let b = a.transposed();
     let product = a.multiply(&b, &options, None)?;
     check(product.check_product::<Fr, _, _>(&a, &b, 1, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;

@@ -14,7 +14,7 @@ use common::{
 };
 use proofwarp::field::{DeviceVector, Element, ghash::Ghash, tower::Tower};
 use proofwarp::sumcheck::{
-    BoundTranscript, Claim, Columns, HashTranscript, KernelPath, Options, SumcheckField, prove_with,
+    BoundTranscript, Claim, Columns, HashTranscript, KernelPath, SumcheckField, SumcheckOptions, prove_with,
 };
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
@@ -88,7 +88,7 @@ fn keep(
 }
 
 /// Each backend by each path, from both places; a path that is not there is absent, with the reason.
-fn contestants() -> Vec<(Contestant, Options)> {
+fn contestants() -> Vec<(Contestant, SumcheckOptions)> {
     let mut all = Vec::new();
     for (backend, name) in [(BackendKind::Cuda, "CUDA"), (BackendKind::OpenCl, "OpenCL")] {
         let accelerator = Accelerator::with_backend(backend).map_err(|error| error.to_string());
@@ -98,16 +98,16 @@ fn contestants() -> Vec<(Contestant, Options)> {
                 let implementation = format!("proofwarp {name} {path}");
                 all.push((
                     Contestant { implementation, place, how },
-                    Options { path: Some(path), ..Options::default() },
+                    SumcheckOptions { path: Some(path), ..SumcheckOptions::default() },
                 ));
             }
         }
     }
-    all.push((cpu("proofwarp on the CPU"), Options::default()));
+    all.push((cpu("proofwarp on the CPU"), SumcheckOptions::default()));
     all
 }
 
-fn bench<F: SumcheckField>(session: &mut Session, contestants: &[(Contestant, Options)]) {
+fn bench<F: SumcheckField>(session: &mut Session, contestants: &[(Contestant, SumcheckOptions)]) {
     for degree in DEGREES {
         let operation = format!("sumcheck_{}_d{degree}", F::NAME);
         for (log_n, distribution) in session.cells(&[]) {
@@ -163,7 +163,12 @@ fn random<F: SumcheckField>(count: usize, seed: u64) -> Vec<F> {
 }
 
 /// The time of one proof. All calls of this crate's sumcheck are here.
-fn time<F: SumcheckField>(how: &How, place: &str, options: &Options, inputs: &Inputs<F>) -> Result<Outcome, Failure> {
+fn time<F: SumcheckField>(
+    how: &How,
+    place: &str,
+    options: &SumcheckOptions,
+    inputs: &Inputs<F>,
+) -> Result<Outcome, Failure> {
     match (how, place) {
         (How::Ours(accelerator), RESIDENT) => resident(accelerator, options, inputs),
         (How::Ours(accelerator), HOST) => from_host(accelerator, options, inputs),
@@ -174,7 +179,7 @@ fn time<F: SumcheckField>(how: &How, place: &str, options: &Options, inputs: &In
 
 fn from_host<F: SumcheckField>(
     accelerator: &Accelerator,
-    options: &Options,
+    options: &SumcheckOptions,
     inputs: &Inputs<F>,
 ) -> Result<Outcome, Failure> {
     let slices: Vec<&[F]> = inputs.columns.iter().map(Vec::as_slice).collect();
@@ -184,7 +189,7 @@ fn from_host<F: SumcheckField>(
 /// Of columns that lie on the device, and stay there.
 fn resident<F: SumcheckField>(
     accelerator: &Accelerator,
-    options: &Options,
+    options: &SumcheckOptions,
     inputs: &Inputs<F>,
 ) -> Result<Outcome, Failure> {
     let device = accelerator.devices().first().ok_or("no device")?;
@@ -204,7 +209,7 @@ fn warmed(accelerator: &Accelerator, prove: impl Fn() -> proofwarp::Result<()>) 
 
 fn prove<F: SumcheckField>(
     accelerator: &Accelerator,
-    options: &Options,
+    options: &SumcheckOptions,
     claim: &Claim<F>,
     columns: Columns<'_, F>,
 ) -> proofwarp::Result<()> {

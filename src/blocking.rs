@@ -17,7 +17,7 @@ use std::time::Duration;
 use rayon::{Scope, ThreadPool, Yield};
 
 use crate::backend::lock;
-pub use crate::panic_text::panic_message;
+pub use crate::panic_message::panic_message;
 use crate::{process, threads};
 
 /// On a rayon worker, runs `work` on a helper thread and keeps running pool jobs until it ends; on any other thread,
@@ -120,7 +120,7 @@ fn run_with_tasks<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T, wait: fn(&C
         let pending = pending.clone();
         spawn_on_helper(Box::new(move || {
             // Counts the task even if it panics: the caller waits for it.
-            let _ended = Ended(pending);
+            let _ended = CountdownGuard(pending);
             task();
         }));
     }
@@ -174,9 +174,9 @@ struct CountdownLatch {
 }
 
 /// Counts a task's end when dropped.
-struct Ended(Arc<CountdownLatch>);
+struct CountdownGuard(Arc<CountdownLatch>);
 
-impl Drop for Ended {
+impl Drop for CountdownGuard {
     fn drop(&mut self) {
         self.0.count_down();
     }

@@ -3,7 +3,7 @@
 use std::any::Any;
 
 use crate::backend::BackendKind;
-use crate::panic_text::panic_message;
+use crate::panic_message::panic_message;
 
 /// Result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;

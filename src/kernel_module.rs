@@ -27,7 +27,7 @@ impl KernelModule {
     ///
     /// # Errors
     /// There is no such module.
-    pub(crate) fn of(family: Family, name: &str) -> Result<Self> {
+    pub(crate) fn for_family(family: Family, name: &str) -> Result<Self> {
         Self::find(family.name(), name)
     }
 

@@ -65,6 +65,7 @@ pub mod accelerator;
 #[doc(hidden)]
 pub mod backend;
 pub mod blocking;
+mod checked_size;
 #[cfg(feature = "mpi")]
 pub mod cluster;
 pub mod column_ops;
@@ -74,7 +75,7 @@ pub mod expression;
 mod fan_out;
 pub mod field;
 #[doc(hidden)]
-pub mod files;
+pub mod file_state;
 pub mod groth16;
 pub mod inspect;
 #[doc(hidden)]
@@ -84,13 +85,12 @@ pub mod kernels;
 pub mod matrix;
 pub mod msm;
 pub mod ntt;
-mod panic_text;
+mod panic_message;
 pub mod plonk;
 pub mod prelude;
 pub mod process;
 pub mod report;
 pub mod settings;
-mod sizes;
 pub mod sumcheck;
 mod threads;
 

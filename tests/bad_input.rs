@@ -10,7 +10,7 @@ use halo2curves::bn256::Fr;
 use pasta_curves::{EpAffine, Fp};
 use proofwarp::field::NttField;
 use proofwarp::msm::msm;
-use proofwarp::ntt::{NttDomain, Options, Transform, transform_many};
+use proofwarp::ntt::{NttDomain, NttOptions, Transform, transform_many};
 use proofwarp::{Accelerator, BackendKind, Error, Report};
 
 const LOG_N: u32 = 12;
@@ -82,7 +82,7 @@ fn numbers_of_transforms_that_differ() {
 #[test]
 fn cosets_of_zero() {
     let accelerator = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
-    let options = Options { coset: Some(Fr::ZERO), ..Options::default() };
+    let options = NttOptions { coset: Some(Fr::ZERO), ..NttOptions::default() };
     let error = NttDomain::with_options(&accelerator, 3, options).expect_err("zero").to_string();
     assert!(error.contains("generator") && error.contains("zero"), "{error}");
 }

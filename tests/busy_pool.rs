@@ -18,7 +18,7 @@ use common::ntt::{omega, random, reference};
 use common::points::{self, Bases, bytes};
 use common::{abort_after, accelerators_and_cpu, accelerators_with_devices, rng};
 use proofwarp::backend::Abort;
-use proofwarp::matrix::dense::{DenseMatrix, Options};
+use proofwarp::matrix::dense::{DenseMatrix, DenseOptions};
 use proofwarp::matrix::dynamic::{DynamicCsr, Policy};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::msm::{Msm, Scalars, msm};
@@ -264,7 +264,7 @@ fn products(accelerator: &Accelerator) {
 fn dense_products(accelerator: &Accelerator) {
     let elements = points::random::<Scalar>(48 * 48, &mut rng(6));
     let a = DenseMatrix::upload(accelerator, &elements, 48, 48).expect("a matrix");
-    let product = |abort: Abort<'_>| a.multiply(&a, &Options::default(), abort).ok()?.download().ok();
+    let product = |abort: Abort<'_>| a.multiply(&a, &DenseOptions::default(), abort).ok()?.download().ok();
     panics_arrive("dense product", accelerator, product);
 }
 

@@ -14,17 +14,15 @@ BOOK = ROOT / "docs"
 PAGES = [*ROOT.glob("*.md"), *BOOK.glob("*.md"), *ROOT.glob("benches/**/*.md")]
 MOST_LINES = {"README.md": 150}
 CODE = ["src", "adapters/*/src", "cli/src", "cl", "cuda"]
-KERNELS = [ROOT / "cl", ROOT / "cuda"]
 HERE = re.compile(
     r"https://(?:github\.com/proofwarp/proofwarp/(?:blob|tree)|raw\.githubusercontent\.com/proofwarp/proofwarp)/main/(.*)"
 )
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
 COMMENT = re.compile(r"(?:^|\s)//(.*)$", re.M)
-# A file of the code by its name, or anything in a folder of the repository.
-NAMED = re.compile(
-    r"(?<![\w/.:@-])(?!docs\.rs)((?:[\w-]+/)*[\w*-]+\.(?:rs|cl|cuh?)\b|(?:src|cl|cuda|docs|tests|benches|examples|adapters|build|cli|fuzz)/[\w./*-]*\w)"
-)
+FOLDERS = "src|cl|cuda|docs|tests|benches|examples|adapters|build|cli|fuzz"
+# A file of the code, by its name alone or with folders, or anything in a folder of the repository. docs.rs is a site.
+NAMED = re.compile(rf"(?<![\w/.:@-])(?!docs\.rs)((?:[\w-]+/)*[\w*-]+\.(?:rs|cl|cuh?)\b|(?:{FOLDERS})/[\w./*-]*\w)")
 
 
 @cache
@@ -58,12 +56,10 @@ def faults(page):
 
 
 def exists(name, file):
-    """Whether a path leads somewhere from the root, the file's folder, its crate or the crate's source; kernels' names need no folder."""
+    """Whether a name leads somewhere from the root, the library's source, the file's folder or its crate, or is a kernel's file."""
     crate = next((folder.parent for folder in file.parents if folder.name == "src"), ROOT)
-    folders = [ROOT, crate, crate / "src", file.parent]
-    # The kernels' families are folders of the library.
-    folders += [*KERNELS, ROOT / "src"] if file.suffix != ".rs" or "/" not in name else []
-    return any((folder / name).exists() or "*" in name and any(folder.glob(name)) for folder in folders)
+    folders = [ROOT, ROOT / "src", ROOT / "cl", ROOT / "cuda", file.parent, crate, crate / "src"]
+    return any(next(folder.glob(name), None) for folder in folders)
 
 
 def comment_faults():

@@ -7,7 +7,7 @@ use ff::Field;
 use halo2curves::bn256::Fr;
 use proofwarp::backend::{Buffer, Stream};
 use proofwarp::field::{NttField, as_bytes, as_bytes_mut};
-use proofwarp::matrix::{Csr, DeviceVectors, Kernel, Options, SparseMatrix};
+use proofwarp::matrix::{Csr, DeviceVectors, Kernel, SparseMatrix, SparseOptions};
 use proofwarp::{Accelerator, BackendKind, Error};
 use proptest::prelude::*;
 use rand::Rng;
@@ -66,7 +66,7 @@ fn vector<F: Field>(length: usize, seed: u64) -> Vec<F> {
 }
 
 fn on<F: NttField>(accelerator: &Accelerator, csr: &Csr<F>, kernel: Option<Kernel>) -> SparseMatrix<F> {
-    let options = Options { kernel, ..Options::default() };
+    let options = SparseOptions { kernel, ..SparseOptions::default() };
     SparseMatrix::with_options(accelerator, csr.clone(), options).expect("matrix on the devices")
 }
 

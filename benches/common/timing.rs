@@ -6,7 +6,7 @@ use super::{Answer, Failure, Outcome, variables};
 
 /// Samples of which the median is taken; fewer, but at least [`FEWEST`], where they take long.
 const SAMPLES: usize = 5;
-const FEWEST: usize = 3;
+const MIN_SAMPLES: usize = 3;
 
 /// Short calls are repeated until a sample takes about as long.
 const SAMPLE: Duration = Duration::from_millis(20);
@@ -26,7 +26,7 @@ pub fn median(mut run: impl FnMut(u64) -> Result<Answer, Failure>) -> Result<Out
     let iterations = SAMPLE.as_nanos() / first.time.as_nanos().max(1);
     let iterations = iterations.clamp(1, 100) as u32;
     let (mut samples, mut note) = (Vec::new(), first.note);
-    while samples.len() < SAMPLES && (samples.len() < FEWEST || start.elapsed() < budget) {
+    while samples.len() < SAMPLES && (samples.len() < MIN_SAMPLES || start.elapsed() < budget) {
         let answer = run(u64::from(iterations))?;
         samples.push(answer.time / iterations);
         note = answer.note;

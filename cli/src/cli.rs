@@ -171,12 +171,12 @@ pub enum Field {
 pub struct Sizes(pub Vec<u32>);
 
 /// Largest logarithm: the bases of larger sizes would not fit on most hosts.
-const LARGEST: u32 = 26;
+const MAX_LOG: u32 = 26;
 
 fn sizes(text: &str) -> Result<Sizes, String> {
     let log = |text: &str| {
-        let number = text.trim().parse().ok().filter(|log| (2..=LARGEST).contains(log));
-        number.ok_or_else(|| format!("expected a number from 2 to {LARGEST}, got \"{text}\""))
+        let number = text.trim().parse().ok().filter(|log| (2..=MAX_LOG).contains(log));
+        number.ok_or_else(|| format!("expected a number from 2 to {MAX_LOG}, got \"{text}\""))
     };
     let Some((first, last)) = text.split_once("..") else { return Ok(Sizes(vec![log(text)?])) };
     let (first, last) = (log(first)?, log(last.trim_start_matches('='))?);

@@ -18,7 +18,7 @@ mod table;
 use std::process::ExitCode;
 
 use clap::Parser;
-use proofwarp::cluster::{Cluster, Options as ClusterOptions, mpi};
+use proofwarp::cluster::{Cluster, ClusterOptions, mpi};
 use serde::{Deserialize, Serialize};
 
 use cli::{Options, Step};

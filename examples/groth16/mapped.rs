@@ -44,7 +44,7 @@ impl fmt::Display for Loaded {
 /// # Errors
 /// The file cannot be mapped, or a forced backend failed.
 pub fn measure(accelerator: &Accelerator, work: &WorkOptions, workload: &Workload) -> Result<(), Failure> {
-    let capture = SynthesisRecorder::<_, Matrices<Scalar>>::of(workload.clone())?;
+    let capture = SynthesisRecorder::<_, Matrices<Scalar>>::from_circuit(workload.clone())?;
     let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len())?;
     // A file that was made just now would be decoded by the host either way.
     std::thread::sleep(SETTLED);

@@ -8,7 +8,7 @@ use bellperson::groth16::{self, Proof};
 use blstrs::{Bls12, Scalar};
 use proofwarp::groth16::{Circuit, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::{Accelerator, Report};
-use proofwarp_bellperson::recorder::{ConstraintSink, Count, SynthesisRecorder};
+use proofwarp_bellperson::recorder::{ConstraintCount, ConstraintSink, SynthesisRecorder};
 use proofwarp_bellperson::{Evaluations, Matrices, parameters};
 use rayon::prelude::*;
 
@@ -36,9 +36,9 @@ pub fn measure(
 ) -> Result<Vec<Measured>, Failure> {
     let ready = Ready::new(accelerator, &batch.circuits[0], parameters)?;
     let evaluated = ready.measure::<Evaluations<Scalar>>("resident (a, b, c)", work, batch, parameters)?;
-    let mut witness = ready.measure::<Count>("resident (witness)", work, batch, parameters)?;
+    let mut witness = ready.measure::<ConstraintCount>("resident (witness)", work, batch, parameters)?;
     if steps {
-        let capture = SynthesisRecorder::<_, Count>::of(batch.circuits[0].clone())?;
+        let capture = SynthesisRecorder::<_, ConstraintCount>::from_circuit(batch.circuits[0].clone())?;
         let assignment = [&capture.inputs[..], &capture.aux].concat();
         witness.steps = steps::measure(&ready.key, &ready.circuit, &assignment)?;
         ready.first_proofs(batch)?;
@@ -55,7 +55,7 @@ struct Ready {
 impl Ready {
     fn new(accelerator: &Accelerator, workload: &Workload, source: &Parameters) -> Result<Self, Failure> {
         let start = Instant::now();
-        let capture = SynthesisRecorder::<_, Matrices<Scalar>>::of(workload.clone())?;
+        let capture = SynthesisRecorder::<_, Matrices<Scalar>>::from_circuit(workload.clone())?;
         let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len())?;
         println!("matrices taken down in {:.1} ms", ms(start.elapsed()));
         let key = parameters::<Bls12, _>(&source, &circuit)?;
@@ -79,7 +79,7 @@ impl Ready {
                     key.upload(key.accelerator(), None)?;
                 }
                 let upload = start.elapsed();
-                *time = ms(upload + run::<Count>(&key, &self.circuit, batch)?.0.proving);
+                *time = ms(upload + run::<ConstraintCount>(&key, &self.circuit, batch)?.0.proving);
             }
             let [after, beside] = times;
             println!("first proof of a key: upload, then proof {after:.1} ms; the upload beside it {beside:.1} ms");
@@ -110,7 +110,7 @@ fn run<R: Form>(
     let circuits = batch.circuits.clone();
     let start = Instant::now();
     let captures: Vec<SynthesisRecorder<Scalar, R>> =
-        circuits.into_par_iter().map(SynthesisRecorder::of).collect::<Result<_, SynthesisError>>()?;
+        circuits.into_par_iter().map(SynthesisRecorder::from_circuit).collect::<Result<_, SynthesisError>>()?;
     let synthesis = start.elapsed();
     let start = Instant::now();
     let witnesses: Vec<Witness<'_, Scalar>> = captures.iter().map(witness).collect();
@@ -136,7 +136,7 @@ impl Form for Evaluations<Scalar> {
     }
 }
 
-impl Form for Count {
+impl Form for ConstraintCount {
     fn evaluations(&self) -> Option<[&[Scalar]; 3]> {
         None
     }

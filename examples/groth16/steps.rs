@@ -10,7 +10,7 @@ use proofwarp::backend::{Device, Stream, StreamStats};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{DeviceVector, as_bytes};
 use proofwarp::groth16::{Circuit, Parameters, ProvingKeyOnDevice};
-use proofwarp::matrix::{Csr, CsrOnDevice, DeviceVectors, Options};
+use proofwarp::matrix::{Csr, CsrOnDevice, DeviceVectors, SparseOptions};
 use proofwarp::msm::{self, BasePoints, DeviceScalars, Msm, ScalarForm};
 use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::{Accelerator, Error, Result};
@@ -59,7 +59,7 @@ impl Bench {
         let log_n = circuit.constraints().next_power_of_two().ilog2();
         let mut vectors = [self.zeros(1 << log_n)?, self.zeros(1 << log_n)?, self.zeros(1 << log_n)?];
         if let Some(matrices) = circuit.matrices() {
-            let on_device = |csr: &Arc<Csr<Scalar>>| CsrOnDevice::new(&self.device, csr, Options::default());
+            let on_device = |csr: &Arc<Csr<Scalar>>| CsrOnDevice::new(&self.device, csr, SparseOptions::default());
             let matrices = matrices.iter().map(on_device).collect::<Result<Vec<_>>>()?;
             let least: u64 = matrices.iter().map(|matrix| matrix.explain().least_bytes).sum();
             let name = format!("R1CS products, at least {:.1} MB", least as f64 / 1e6);
@@ -112,7 +112,7 @@ impl Bench {
         bases: &BasePoints<C>,
         scalars: &DeviceScalars,
     ) -> Result<()> {
-        let msm = Msm::shared(alone, bases.clone(), msm::Options::default())?;
+        let msm = Msm::shared(alone, bases.clone(), msm::MsmOptions::default())?;
         self.timed(name, bases.len(), |_| Ok(msm.run(scalars, None)?.1.traffic))
     }
 

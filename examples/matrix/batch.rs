@@ -1,7 +1,7 @@
 //! Small products: one call each, and all in one.
 
 use proofwarp::Accelerator;
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -22,7 +22,7 @@ pub fn measure<F: DenseField>(
     let upload = |entries: &[F]| DenseMatrix::upload(accelerator, entries, size, size);
     let matrices = entries.chunks(size * size).map(upload).collect::<Result<Vec<_>, _>>()?;
     let pairs: Vec<_> = matrices.chunks(2).map(|pair| (&pair[0], &pair[1])).collect();
-    let options = Options::default();
+    let options = DenseOptions::default();
     let one_by_one = || {
         let products = pairs.iter().map(|(a, b)| a.multiply(b, &options, None));
         Ok(products.collect::<Result<Vec<_>, _>>()?)

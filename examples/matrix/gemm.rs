@@ -1,6 +1,6 @@
 //! Dense products by every way that is asked for.
 
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, MatMulElement, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry, MatMulElement, Method};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -60,7 +60,7 @@ where
     F: DenseField,
 {
     let (a, b) = (DenseMatrix::upload(accelerator, a, size, size)?, DenseMatrix::upload(accelerator, b, size, size)?);
-    let options = Options { method: *method, bytes: None };
+    let options = DenseOptions { method: *method, bytes: None };
     let explanation = match a.explain(&b, &options) {
         Ok(explanation) => explanation,
         Err(error) => {

@@ -2,7 +2,7 @@
 
 use ff::Field;
 use proofwarp::Accelerator;
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry};
 use proofwarp::sumcheck::{BoundTranscript, Claim, Columns, HashTranscript, SumcheckField, prove, verify};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -22,7 +22,7 @@ pub fn measure<F: DenseField, E: SumcheckField<Base = F>>(
 ) -> Result<Vec<Outcome>, Failure> {
     let weights = DenseMatrix::upload(accelerator, &bytes(rows * inner, 1), rows, inner)?;
     let numbers = DenseMatrix::upload(accelerator, &bytes(inner * columns, 2), inner, columns)?;
-    let options = Options::default();
+    let options = DenseOptions::default();
     println!("{}", weights.explain(&numbers, &options)?);
     // Sums of 32 bits, then elements.
     let (exact, first, median) = timed(runs, || Ok(weights.multiply(&numbers, &options, None)?.to_field::<F>()?))?;
@@ -33,7 +33,7 @@ pub fn measure<F: DenseField, E: SumcheckField<Base = F>>(
         format!("i8 · i8 to {}", <F as Entry>::NAME),
         exact.report(),
         (first, median),
-        said(verdict.holds(), verdict.error_bits)?,
+        said(verdict.is_valid(), verdict.error_bits)?,
     )];
     let (direct, first, median) = timed(runs, || Ok(weights.multiply(&activations, &options, None)?))?;
     let same = direct.download()? == exact.download()?;

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use proofwarp::field::{DeviceVector, HostVector};
 use proofwarp::sumcheck::{
-    BoundTranscript, Columns, HashTranscript, KernelPath, Options as Choice, Proof, Prover, SumcheckField, prove_with,
-    verify,
+    BoundTranscript, Columns, HashTranscript, KernelPath, Proof, Prover, SumcheckField, SumcheckOptions as Choice,
+    prove_with, verify,
 };
 use proofwarp::{Accelerator, BackendKind, Report};
 use serde::Serialize;

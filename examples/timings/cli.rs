@@ -168,7 +168,7 @@ impl Options {
     }
 
     /// Every combination of groups, windows, rounds and joined vectors, with a name for what is not the model's.
-    pub fn plans(&self) -> Vec<(String, msm::Options)> {
+    pub fn plans(&self) -> Vec<(String, msm::MsmOptions)> {
         let rounds: Vec<_> =
             if self.rounds.is_empty() { vec![None] } else { self.rounds.iter().copied().map(Some).collect() };
         let of = |window_groups: usize, window: u32, affine_rounds: Option<u32>, joined: usize| {
@@ -178,8 +178,15 @@ impl Options {
             let joined_name = if joined > 0 { format!(" joined={joined}") } else { String::new() };
             let halved_name = self.halved.map_or(String::new(), |halved| format!(" halved={halved}"));
             let (precompute, halved) = (self.precompute, self.halved);
-            let options =
-                msm::Options { window_groups, window, affine_rounds, precompute, halved, joined, ..Default::default() };
+            let options = msm::MsmOptions {
+                window_groups,
+                window,
+                affine_rounds,
+                precompute,
+                halved,
+                joined,
+                ..Default::default()
+            };
             (format!("{groups_name}{window_name}{rounds_name}{halved_name}{joined_name}"), options)
         };
         let windows = self.window_groups.iter().flat_map(|groups| self.window.iter().map(move |c| (*groups, *c)));

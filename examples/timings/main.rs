@@ -133,7 +133,7 @@ fn msm_rows<C: MsmCurve>(
     accelerator: &Accelerator,
     options: &Options,
     log_n: u32,
-    (what, plan): (&str, msm::Options),
+    (what, plan): (&str, msm::MsmOptions),
     (bases, resident, scalars): (&[C], Option<&msm::Msm<'_, C>>, &inputs::Scalars),
 ) -> Result<(), Failure> {
     let wants = |from: &str| from.contains(&options.from);
@@ -144,7 +144,7 @@ fn msm_rows<C: MsmCurve>(
     };
     let named = |report: Report, from| Report { operation: format!("{} {what}, {from}", report.operation), ..report };
     if wants("host") {
-        let plan = msm::Options { precompute: 0, ..plan };
+        let plan = msm::MsmOptions { precompute: 0, ..plan };
         let run = || msm::msm_with_options(accelerator, bases, scalars, plan, None);
         row(options, log_n, || Ok(named(checked(run()?)?, "host")))?;
     }
@@ -195,7 +195,7 @@ fn matrices<F: NttField>(accelerator: &Accelerator, options: &Options, sizes: &[
         let csr = Csr::from_rows(1 << log_rows, (0..1 << log_rows).map(|row| shape(row, 1 << log_rows)))?;
         let kernels = [Kernel::Scalar, Kernel::Vector, Kernel::Balanced];
         for kernel in std::iter::once(None).chain(kernels.map(Some)) {
-            let matrix_options = matrix::Options { kernel, ..Default::default() };
+            let matrix_options = matrix::SparseOptions { kernel, ..Default::default() };
             let matrix = CsrOnDevice::new(device, &csr, matrix_options)?;
             if options.explain && kernel.is_none() {
                 println!("{}", matrix.explain());

@@ -9,11 +9,11 @@ use proofwarp::Accelerator;
 use proofwarp::backend::{Device, Stream};
 use proofwarp::field::{DeviceVector, NttField, as_bytes};
 use proofwarp::plonk::steps::blinding::{self, UNIFORM_BYTES};
-use proofwarp::plonk::steps::combine::{self, Sum};
-use proofwarp::plonk::steps::evaluate::{self, Query};
-use proofwarp::plonk::steps::pieces::Cosets;
-use proofwarp::plonk::steps::product_factors::{self, Challenges, Factors, Lookup, Set};
-use proofwarp::plonk::steps::{DeviceColumn, Rows, StridedColumns, divide, lookup_permute, products};
+use proofwarp::plonk::steps::combine::{self, LinearCombination};
+use proofwarp::plonk::steps::evaluate::{self, EvaluationQuery};
+use proofwarp::plonk::steps::h_pieces::Cosets;
+use proofwarp::plonk::steps::product_factors::{self, Challenges, Factors, Lookup, PermutationSet};
+use proofwarp::plonk::steps::{DeviceColumn, RowCounts, StridedColumns, divide, lookup_permute, products};
 use rand::{Rng, RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -96,7 +96,7 @@ struct Counted {
 struct Timed<'a, F> {
     device: Arc<Device>,
     options: &'a Options,
-    rows: Rows,
+    rows: RowCounts,
     /// Column k of the arena is these turned by k.
     values: Vec<F>,
     arena: DeviceVector<F>,
@@ -115,13 +115,15 @@ fn lookup<F: NttField>(n: usize, seed: u64) -> [Vec<F>; 2] {
     [(0..n).map(input).collect(), table]
 }
 
-type Arguments<C> = (Vec<Set<C>>, Vec<Lookup<C>>);
+type Arguments<C> = (Vec<PermutationSet<C>>, Vec<Lookup<C>>);
 
 /// Sets and lookups, by a column's number and by a lookup's compressed input and table.
 fn arguments<C: Copy>(column: impl Fn(usize) -> C, compressed: impl Fn(usize) -> [C; 2]) -> Arguments<C> {
     let columns: Vec<[C; 2]> = ADVICE.chain(FIXED).zip(SIGMA).map(|(k, sigma)| [column(k), column(sigma)]).collect();
-    let set =
-        |(number, columns): (usize, &[[C; 2]])| Set { columns: columns.to_vec(), first: (OF_SET * number) as u64 };
+    let set = |(number, columns): (usize, &[[C; 2]])| PermutationSet {
+        columns: columns.to_vec(),
+        first: (OF_SET * number) as u64,
+    };
     let lookup = |k: usize| {
         let [input, table] = compressed(k);
         let [permuted_input, permuted_table] = [PERMUTED_INPUTS, PERMUTED_TABLES].map(|of| column(of.start + k));
@@ -143,26 +145,26 @@ fn joined<F: NttField>(stream: &mut Stream, vectors: &[DeviceVector<F>]) -> proo
 
 impl<'a, F: NttField> Timed<'a, F> {
     fn new(device: &Arc<Device>, options: &'a Options, log_n: u32) -> Result<Self, Failure> {
-        let rows = Rows { log_n, usable: (1usize << log_n).saturating_sub(BLINDING) };
-        let values = inputs::coefficients::<F>(blinding.n());
+        let rows = RowCounts { log_n, usable: (1usize << log_n).saturating_sub(BLINDING) };
+        let values = inputs::coefficients::<F>(rows.n());
         let mut stream = device.stream()?;
-        let arena = DeviceVector::allocate(&mut stream, COUNT * blinding.n())?;
+        let arena = DeviceVector::allocate(&mut stream, COUNT * rows.n())?;
         for number in 0..COUNT {
-            let (tail, head) = as_bytes(&values).split_at(number % blinding.n() * size_of::<F>());
+            let (tail, head) = as_bytes(&values).split_at(number % rows.n() * size_of::<F>());
             let start = number * size_of_val(values.as_slice());
             stream.upload_at(arena.buffer(), start, head)?;
             stream.upload_at(arena.buffer(), start + head.len(), tail)?;
         }
         let [inputs, tables] = [0, 1].map(|which| {
-            (0..LOOKUPS as u64).flat_map(|seed| lookup::<F>(blinding.n(), seed)[which].clone()).collect::<Vec<F>>()
+            (0..LOOKUPS as u64).flat_map(|seed| lookup::<F>(rows.n(), seed)[which].clone()).collect::<Vec<F>>()
         });
         let lookups = [DeviceVector::upload(&mut stream, &inputs)?, DeviceVector::upload(&mut stream, &tables)?];
         let x = -F::MULTIPLICATIVE_GENERATOR;
-        let omega = blinding.omega::<F>();
-        let back = omega.pow_vartime([(blinding.n() - 1) as u64]);
+        let omega = rows.omega::<F>();
+        let back = omega.pow_vartime([(rows.n() - 1) as u64]);
         let points = vec![x, x * omega, x * back, x * back.pow_vartime([BLINDING as u64])];
         stream.synchronize(None)?;
-        Ok(Self { device: device.clone(), options, blinding, values, arena, inputs, tables, lookups, points })
+        Ok(Self { device: device.clone(), options, rows, values, arena, inputs, tables, lookups, points })
     }
 
     fn n(&self) -> usize {
@@ -341,22 +343,23 @@ impl<'a, F: NttField> Timed<'a, F> {
             Counted { name, products: queries.len() * 107 / 100, bytes: 32 * queries.len() },
             |_| Ok(()),
             |stream, ()| {
-                let query = |&(number, point): &_| Query { polynomial: self.on_device(number), point };
+                let query = |&(number, point): &_| EvaluationQuery { polynomial: self.on_device(number), point };
                 let queries: Vec<_> = queries.iter().map(query).collect();
                 Ok(vec![evaluate::enqueue(stream, self.n(), &queries, &self.points)?])
             },
             || {
                 let columns = self.on_host();
-                let query = |&(number, point): &(usize, _)| Query { polynomial: columns[number].as_slice(), point };
+                let query =
+                    |&(number, point): &(usize, _)| EvaluationQuery { polynomial: columns[number].as_slice(), point };
                 evaluate::on_cpu(&queries.iter().map(query).collect::<Vec<_>>(), &self.points)
             },
         )
     }
 
     /// Sums of multiples of columns by their numbers, each less as many coefficients as said.
-    fn sums<C>(&self, kinds: &[(Vec<usize>, usize)], column: impl Fn(usize) -> C) -> Vec<Sum<C, F>> {
+    fn sums<C>(&self, kinds: &[(Vec<usize>, usize)], column: impl Fn(usize) -> C) -> Vec<LinearCombination<C, F>> {
         let term = |number: &usize| (column(*number), self.values[number % self.n()]);
-        let of = |(numbers, minus): &(Vec<usize>, usize)| Sum {
+        let of = |(numbers, minus): &(Vec<usize>, usize)| LinearCombination {
             terms: numbers.iter().map(term).collect(),
             minus: self.points[..*minus].to_vec(),
         };

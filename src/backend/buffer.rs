@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::MemoryHandle;
+use super::access_history::AccessHistory;
 use super::allocator::DeviceAllocator;
 use super::pool::Block;
 use super::stream_inner::{Sensitivity, StreamInner};
-use super::uses::Uses;
 
 /// Owns device memory that a stream took from the pool; gives it back when dropped.
 ///
@@ -19,7 +19,7 @@ pub struct Buffer {
     place: Block,
     contents: Sensitivity,
     home: Arc<StreamInner>,
-    pub(super) uses: Uses,
+    pub(super) uses: AccessHistory,
 }
 
 impl Buffer {
@@ -29,7 +29,7 @@ impl Buffer {
         contents: Sensitivity,
         home: Arc<StreamInner>,
     ) -> Self {
-        let uses = Uses::by_owner(&home);
+        let uses = AccessHistory::by_owner(&home);
         Self { memory, bytes, place, contents, home, uses }
     }
 

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use super::allocator::DeviceAllocator;
 use super::first_launch::LaunchedShapes;
+use super::fork_guard::ForkGuard;
 use super::memory_budget::MemoryBudget;
-use super::own_process::OwnProcess;
 use super::pool::Block;
 use super::queue_limit::QueueLimiter;
 use super::stream_inner::{Sensitivity, StreamInner};
-use super::table_cache::Cache;
+use super::table_cache::TableCache;
 use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
 use crate::{Error, Result, process};
 
@@ -36,7 +36,7 @@ pub struct Device {
     idle: Mutex<BTreeMap<usize, Arc<StreamInner>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
     pub(super) specialised: LaunchedShapes,
-    tables: Mutex<Cache>,
+    tables: Mutex<TableCache>,
     /// End of the last cooperative kernel.
     pub(super) turn: Mutex<Option<Event>>,
     pub(super) pace: QueueLimiter,
@@ -58,7 +58,7 @@ impl Device {
     /// Wraps a driver; `limit` caps the total bytes of all buffers of the device.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
-            shared: Arc::new(DeviceAllocator::new(Box::new(OwnProcess(driver)), limit)),
+            shared: Arc::new(DeviceAllocator::new(Box::new(ForkGuard(driver)), limit)),
             idle: Mutex::default(),
             kernels: Mutex::default(),
             specialised: LaunchedShapes::default(),

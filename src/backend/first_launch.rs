@@ -14,13 +14,13 @@ const LARGE: u32 = 1 << 16;
 static FIRST_LAUNCH_LOCK: Mutex<()> = Mutex::new(());
 
 /// Identifies a version: the kernel, the work-items of its groups, and whether there are many groups.
-type Version = (usize, u32, bool);
+type LaunchShape = (usize, u32, bool);
 
 /// Records the versions that a device has launched.
 #[derive(Debug, Default)]
-pub(super) struct LaunchedShapes(Mutex<HashSet<Version>>);
+pub(super) struct LaunchedShapes(Mutex<HashSet<LaunchShape>>);
 
-fn version(kernel: KernelHandle, shape: LaunchConfig) -> Version {
+fn version(kernel: KernelHandle, shape: LaunchConfig) -> LaunchShape {
     (kernel.0, shape.group_size, shape.groups >= LARGE)
 }
 

@@ -5,26 +5,27 @@
 //! algorithm's module (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
 
 mod abort;
-mod aims;
+mod access_history;
 mod allocator;
+mod backend_kind;
+mod budget_totals;
 mod buffer;
 mod command_queue;
 #[cfg(feature = "cuda")]
 pub mod cuda;
+mod cuda_info;
 mod device;
 mod driver;
 mod event;
 mod first_launch;
-mod found;
+mod fork_guard;
 mod info;
-mod kind;
 mod launches;
-mod lock;
 mod memory_budget;
+mod mutex;
 mod nontemporal;
 #[cfg(feature = "opencl")]
 pub mod opencl;
-mod own_process;
 mod parallel_copy;
 mod peer_copy;
 mod peer_memory;
@@ -36,32 +37,31 @@ mod staging;
 mod stream;
 mod stream_inner;
 mod stream_stats;
+mod stream_sync;
 mod table_cache;
-mod uses;
-mod wait;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use abort::check_abort;
 pub use abort::{Abort, catch_hook_panic};
+pub use backend_kind::BackendKind;
 pub use buffer::Buffer;
+pub use cuda_info::{CudaCard, CudaKernels};
 pub use device::Device;
 pub use driver::{
     Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
     StreamHandle,
 };
 pub use event::Event;
-pub use found::{CudaCard, CudaKernels};
 pub use info::DeviceInfo;
-pub use kind::BackendKind;
 pub use launches::Launch;
-pub(crate) use lock::lock;
 pub use memory_budget::MemoryBudget;
+pub(crate) use mutex::lock;
 pub(crate) use parallel_copy::{par_zero_nontemporal, parallel_copy};
 pub(crate) use peer_memory::PeerMemory;
 pub use pinned_buffer::PinnedBuffer;
 pub(crate) use pool::plannable_bytes;
 pub use stream::Stream;
 pub use stream_stats::StreamStats;
-pub(crate) use wait::ABORT_CHECK_BYTES;
+pub(crate) use stream_sync::ABORT_CHECK_BYTES;

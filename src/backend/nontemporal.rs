@@ -24,9 +24,9 @@ mod x86_64 {
 
     /// Holds a cache line, in the widest registers that every x86-64 processor has.
     #[repr(align(64))]
-    struct Line([__m128i; 4]);
+    struct CacheLine([__m128i; 4]);
 
-    type LineBytes = [u8; size_of::<Line>()];
+    type LineBytes = [u8; size_of::<CacheLine>()];
 
     /// Copies `from` to `to`, with nontemporal stores for all whole cache lines. On return other cores and devices see
     /// all of it once they see the caller's next store.
@@ -52,19 +52,19 @@ mod x86_64 {
         head.fill(0);
         tail.fill(0);
         for line in lines {
-            store(line, &[0; size_of::<Line>()]);
+            store(line, &[0; size_of::<CacheLine>()]);
         }
         fence();
     }
 
     /// Splits `bytes` into its whole lines and the bytes before and after.
-    fn split_aligned(bytes: &mut [u8]) -> (&mut [u8], &mut [Line], &mut [u8]) {
+    fn split_aligned(bytes: &mut [u8]) -> (&mut [u8], &mut [CacheLine], &mut [u8]) {
         // SAFETY: any bytes are a valid line, and any line valid bytes.
         unsafe { bytes.align_to_mut() }
     }
 
     /// Stores a line with nontemporal stores; [`fence`] has to follow.
-    fn store(to: &mut Line, from: &LineBytes) {
+    fn store(to: &mut CacheLine, from: &LineBytes) {
         let from: *const __m128i = from.as_ptr().cast();
         // SAFETY: `from` has as many bytes as are read, at any alignment; `to` has as many as are written, and is
         // aligned.

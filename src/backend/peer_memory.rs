@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::stream_inner::StreamInner;
 use super::{BackendKind, MemoryHandle, Stream};
-use crate::sizes::product;
+use crate::checked_size::product;
 use crate::{Error, Result};
 
 /// Holds parts of equal size at consecutive addresses, one on the device of each of some streams; all these devices can

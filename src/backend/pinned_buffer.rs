@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::access_history::AccessHistory;
 use super::parallel_copy::{par_move_and_zeroize, par_zero_nontemporal};
 use super::staging::SLOT_BYTES;
 use super::stream_inner::StreamInner;
-use super::uses::Uses;
 use super::{Arg, MemoryHandle, PinnedAlloc};
 use crate::{Error, Result};
 
@@ -26,12 +26,12 @@ pub struct PinnedBuffer {
     /// Leading bytes that are already cleared.
     clean: usize,
     home: Arc<StreamInner>,
-    pub(super) uses: Uses,
+    pub(super) uses: AccessHistory,
 }
 
 impl PinnedBuffer {
     pub(super) fn new(pinned: PinnedAlloc, bytes: usize, home: Arc<StreamInner>) -> Self {
-        let uses = Uses::by_owner(&home);
+        let uses = AccessHistory::by_owner(&home);
         Self { pinned, bytes, clean: 0, home, uses }
     }
 

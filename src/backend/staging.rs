@@ -17,7 +17,7 @@ const SLOTS: usize = 8;
 const DOWNLOAD_DEPTH: usize = 3;
 
 #[derive(Debug)]
-struct Slot {
+struct StagingSlot {
     memory: PinnedAlloc,
     busy: Option<EventHandle>,
     /// Tasks copy to it or from it, or will; the event after that, if there is one, is not recorded yet.
@@ -26,7 +26,7 @@ struct Slot {
     dirty: usize,
 }
 
-impl Slot {
+impl StagingSlot {
     fn is_idle(&self, driver: &dyn Driver) -> bool {
         // SAFETY: the event was recorded by this driver and is live. The wait for it reports a failure.
         let passed = |event| unsafe { driver.event_query(event) }.unwrap_or(false);
@@ -35,7 +35,7 @@ impl Slot {
 }
 
 /// Holds a slot's number and, if tasks have filled it, the event after which the device has read it.
-type Copied = (usize, Result<Option<EventHandle>>);
+type CopiedSlot = (usize, Result<Option<EventHandle>>);
 
 /// Queues a copy between host memory and device memory at the given offset.
 pub(super) type QueueCopy<'a> = dyn Fn(PinnedAlloc, usize) -> Result<EventHandle> + Sync + 'a;
@@ -43,7 +43,7 @@ pub(super) type QueueCopy<'a> = dyn Fn(PinnedAlloc, usize) -> Result<EventHandle
 /// Holds pinned slots, used in turn and allocated at first use.
 #[derive(Debug, Default)]
 pub(super) struct StagingRing {
-    slots: Vec<Slot>,
+    slots: Vec<StagingSlot>,
     /// Numbers of the slots, the least recently taken first.
     turns: VecDeque<usize>,
 }
@@ -107,7 +107,7 @@ impl StagingRing {
         &mut self,
         driver: &dyn Driver,
         (bytes, secret): (usize, bool),
-        copies: &CopyTasks<Copied>,
+        copies: &CopyTasks<CopiedSlot>,
     ) -> Result<(usize, PinnedAlloc)> {
         let index = self.next_slot(driver)?;
         while self.slots[index].copied {
@@ -127,7 +127,7 @@ impl StagingRing {
             self.turns.pop_front().unwrap_or(0)
         } else {
             let memory = driver.pinned_allocate(SLOT_BYTES)?;
-            self.slots.push(Slot { memory, busy: None, copied: false, dirty: 0 });
+            self.slots.push(StagingSlot { memory, busy: None, copied: false, dirty: 0 });
             self.slots.len() - 1
         };
         self.turns.push_back(index);
@@ -135,14 +135,14 @@ impl StagingRing {
     }
 
     /// Waits for the last task; returns `result`, or else the first failure.
-    fn finish_copies(&mut self, copies: CopyTasks<Copied>, result: Result<()>) -> Result<()> {
+    fn finish_copies(&mut self, copies: CopyTasks<CopiedSlot>, result: Result<()>) -> Result<()> {
         let result = copies.rest().map(|copied| self.note(copied)).fold(result, Result::and);
         // After an error no task may have been spawned for some slots.
         self.slots.iter_mut().for_each(|slot| slot.copied = false);
         result
     }
 
-    fn note(&mut self, (index, event): Copied) -> Result<()> {
+    fn note(&mut self, (index, event): CopiedSlot) -> Result<()> {
         let slot = &mut self.slots[index];
         slot.copied = false;
         slot.busy = event?;

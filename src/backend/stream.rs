@@ -10,7 +10,7 @@ use super::{
     Abort, BackendKind, Buffer, Device, Driver, Event, EventHandle, MemoryHandle, PinnedBuffer, StreamHandle,
     StreamStats, check_abort, lock,
 };
-use crate::sizes::MAX_BYTES;
+use crate::checked_size::MAX_BYTES;
 use crate::{Error, Result};
 
 /// Rounds allocations up to 4 KiB, so that pooled blocks fit again and copies are aligned.

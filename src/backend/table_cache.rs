@@ -6,9 +6,9 @@ use super::Buffer;
 
 /// Holds buffers by the full description of their contents, the most recently used last.
 #[derive(Debug, Default)]
-pub(super) struct Cache(Vec<(Vec<u8>, Arc<Buffer>)>);
+pub(super) struct TableCache(Vec<(Vec<u8>, Arc<Buffer>)>);
 
-impl Cache {
+impl TableCache {
     pub(super) fn find(&mut self, key: &[u8]) -> Option<Arc<Buffer>> {
         let at = self.0.iter().position(|(known, _)| known == key)?;
         let entry = self.0.remove(at);

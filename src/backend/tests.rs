@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::first_launch::LaunchedShapes;
 use super::peer_memory::PeerMemory;
 use super::queue_limit::QueueLimiter;
-use super::table_cache::Cache;
+use super::table_cache::TableCache;
 use super::{KernelHandle, LaunchConfig, Stream};
 use crate::{Accelerator, Error};
 
@@ -54,7 +54,7 @@ fn queued_work_is_bounded() {
 #[test]
 fn tables_that_were_used_last_stay() {
     let Some(stream) = stream() else { return };
-    let mut cache = Cache::default();
+    let mut cache = TableCache::default();
     let mut add = |name: u8, limit| {
         let buffer = stream.allocate(1000).expect("memory");
         cache.add(vec![name], Arc::new(buffer), limit);

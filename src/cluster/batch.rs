@@ -70,7 +70,7 @@ impl ClusterBatch {
         let folder = cluster.all_or_error(folder)?;
         let make = |numbers: &[usize]| attempt(&make, numbers);
         let result = match &folder {
-            Some(folder) => Root::new(self, cluster, folder).run(&make),
+            Some(folder) => Coordinator::new(self, cluster, folder).run(&make),
             None => work(cluster, &make),
         };
         let counts = cluster.all_or_error(result)?;
@@ -118,7 +118,7 @@ fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result
 }
 
 /// Holds the state of the rank that hands out numbers.
-struct Root<'a> {
+struct Coordinator<'a> {
     batch: &'a ClusterBatch,
     cluster: &'a Cluster,
     folder: &'a CheckpointDir,
@@ -131,7 +131,7 @@ struct Root<'a> {
     failure: Option<Error>,
 }
 
-impl<'a> Root<'a> {
+impl<'a> Coordinator<'a> {
     fn new(batch: &'a ClusterBatch, cluster: &'a Cluster, folder: &'a CheckpointDir) -> Self {
         let missing: VecDeque<usize> = folder.missing(batch.count).into();
         let (found, made) = (batch.count - missing.len(), vec![0; cluster.size()]);

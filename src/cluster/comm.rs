@@ -25,7 +25,7 @@ const BLOCK: usize = 16 << 20;
 
 /// Configures this rank. All ranks call with the same kind of options.
 #[derive(Debug, Clone, Default)]
-pub struct Options {
+pub struct ClusterOptions {
     /// Accelerator of this rank; with `None`, its share of the node's devices ([`Cluster::new`]).
     pub accelerator: Option<Accelerator>,
     /// Backend whose devices are shared out if no accelerator is given; with `None`, the devices of
@@ -67,20 +67,20 @@ impl Cluster {
     /// Returns an error on all ranks if one of them has no accelerator ([`Accelerator::from_env`]), or is of another
     /// version.
     pub fn new(communicator: &impl Communicator) -> Result<Self> {
-        Self::with_options(communicator, Options::default())
+        Self::with_options(communicator, ClusterOptions::default())
     }
 
     /// Creates a cluster like [`Self::new`], with `options`. Called by all ranks.
     ///
     /// # Errors
     /// Returns the errors of [`Self::new`], or an error if only some ranks give their speed.
-    pub fn with_options(communicator: &impl Communicator, options: Options) -> Result<Self> {
+    pub fn with_options(communicator: &impl Communicator, options: ClusterOptions) -> Result<Self> {
         let communicator = communicator.duplicate();
         let node = communicator.split_shared(communicator.rank());
         let (local, locals) = (node.rank() as usize, node.size() as usize);
         let accelerator = options.accelerator.map_or_else(|| share_of_node(options.backend, local, locals), Ok);
         // It has no devices until the ranks all_or_error, since this rank's error must become one of all ranks.
-        let mut cluster = Self::of(communicator, Accelerator::cpu_only(), options.speed);
+        let mut cluster = Self::from_communicator(communicator, Accelerator::cpu_only(), options.speed);
         cluster.accelerator = cluster.all_or_error(accelerator)?;
         cluster.check_replicated("version of proofwarp", env!("CARGO_PKG_VERSION").as_bytes())?;
         let says = if options.speed.is_some() { "given" } else { "to be measured" };
@@ -88,7 +88,7 @@ impl Cluster {
         Ok(cluster)
     }
 
-    fn of(communicator: SimpleCommunicator, accelerator: Accelerator, speed: Option<f64>) -> Self {
+    fn from_communicator(communicator: SimpleCommunicator, accelerator: Accelerator, speed: Option<f64>) -> Self {
         Self { communicator, accelerator, speed, speeds: RefCell::default(), ledger: Cell::default() }
     }
 

@@ -24,14 +24,14 @@ mod groth16;
 mod msm;
 mod ntt;
 mod partition;
-mod points;
+mod point_encoding;
 mod stats;
 
 pub use batch::{BatchOutcome, ClusterBatch};
-pub use comm::{Cluster, Options};
+pub use comm::{Cluster, ClusterOptions};
 pub use groth16::{ClusterKey, Input, KeyLayout, OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};
 pub use mpi;
 pub use msm::ClusterMsm;
-pub use ntt::{ClusterNtt, CyclicLayout, NttOptions};
+pub use ntt::{ClusterNtt, ClusterNttOptions, CyclicLayout};
 pub use partition::Partition;
 pub use stats::{RankRow, RankStats};

@@ -7,11 +7,11 @@ use group::{Curve, Group};
 
 use super::comm::{Cluster, digest};
 use super::partition::Partition;
-use super::points;
+use super::point_encoding;
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
 use crate::field::SecretBytes;
-use crate::msm::{BasePoints, FilePoints, Msm, Options, ScalarForm, Scalars};
+use crate::msm::{BasePoints, FilePoints, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::report::OpScope;
 use crate::{Error, Report, Result};
 
@@ -49,7 +49,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         load: impl FnOnce(Range<usize>) -> Result<B>,
     ) -> Result<Self> {
         let slices = Partition::weighted(length, &speeds::<C>(cluster)?)?;
-        Self::with_slices(cluster, slices, Options::default(), load)
+        Self::with_slices(cluster, slices, MsmOptions::default(), load)
     }
 
     /// Creates an MSM like [`Self::new`], with the caller's `slices` and `options`.
@@ -60,7 +60,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     pub fn with_slices<B: Into<BasePoints<C>>>(
         cluster: &'c Cluster,
         slices: Partition,
-        options: Options,
+        options: MsmOptions,
         load: impl FnOnce(Range<usize>) -> Result<B>,
     ) -> Result<Self> {
         let own = slices.range(cluster.rank());
@@ -209,7 +209,7 @@ pub(super) fn add_all<C: MsmCurve>(
     sums: &[C::Curve],
     root: Option<usize>,
 ) -> Result<Option<Vec<C::Curve>>> {
-    let mine = points::to_bytes::<C>(sums);
+    let mine = point_encoding::to_bytes::<C>(sums);
     let parts = match root {
         None => cluster.gather(&mine),
         Some(root) => cluster.gather_to(root, &mine),
@@ -217,7 +217,7 @@ pub(super) fn add_all<C: MsmCurve>(
     let mut total = vec![C::Curve::identity(); sums.len()];
     for part in &parts {
         equal("sums of a rank", mine.len(), part.len())?;
-        total.iter_mut().zip(points::from_bytes::<C>(part)?).for_each(|(total, part)| *total += part);
+        total.iter_mut().zip(point_encoding::from_bytes::<C>(part)?).for_each(|(total, part)| *total += part);
     }
     Ok((!parts.is_empty()).then_some(total))
 }
@@ -235,7 +235,7 @@ fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
     let mut count = FIRST;
     let mut points = multiples::<C>(count);
     loop {
-        let msm = Msm::shared(cluster.accelerator(), points.clone(), Options::default())?;
+        let msm = Msm::shared(cluster.accelerator(), points.clone(), MsmOptions::default())?;
         let scalars: Vec<[u8; 32]> = (0..count as u64).map(scalar).collect();
         // The first run loads kernels and makes tables.
         let mut time = Duration::MAX;

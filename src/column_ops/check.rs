@@ -42,19 +42,19 @@ pub(super) trait ColumnAccess {
 }
 
 /// Holds a call whose arguments passed all checks.
-pub(super) struct Checked<'a, C: ?Sized> {
+pub(super) struct CheckedCall<'a, C: ?Sized> {
     pub rows: u32,
     /// Arguments in order, with rotations below `rows`, and without the number of rows.
-    pub arguments: Vec<Checkable<'a, C>>,
+    pub arguments: Vec<CheckedArgument<'a, C>>,
 }
 
 /// Holds an argument of a checked call.
-pub(super) enum Checkable<'a, C: ?Sized> {
+pub(super) enum CheckedArgument<'a, C: ?Sized> {
     Column(&'a C),
     Number(u32),
 }
 
-impl<'a, C: ColumnAccess + ?Sized> Checked<'a, C> {
+impl<'a, C: ColumnAccess + ?Sized> CheckedCall<'a, C> {
     /// Checks the arguments of `operation`. `items` is the requested number of work-items; 0 means as many as the rows
     /// need.
     pub fn new(operation: Operation, arguments: &[Argument<'a, C>], items: usize) -> Result<Self> {
@@ -64,18 +64,18 @@ impl<'a, C: ColumnAccess + ?Sized> Checked<'a, C> {
         }
         let pairs: Vec<_> = parameters.iter().copied().zip(arguments.iter().copied()).collect();
         pairs.iter().enumerate().try_for_each(|(number, pair)| check_kind(operation, number, *pair))?;
-        let call = Call { operation, pairs };
+        let call = UncheckedCall { operation, pairs };
         let rows = call.rows(items)?;
         call.check_lengths(rows as usize)?;
         call.check_rotated(rows)?;
         call.check_numbers(rows)?;
         let resolved = call.pairs.iter().filter(|(parameter, _)| *parameter != Parameter::Rows);
         let resolve = |(parameter, argument): &(Parameter, Argument<'a, C>)| match *argument {
-            Argument::Column(column) => Checkable::Column(column),
+            Argument::Column(column) => CheckedArgument::Column(column),
             Argument::Number(number) if *parameter == Parameter::Rotation => {
-                Checkable::Number(normalize_rotation(number, rows))
+                CheckedArgument::Number(normalize_rotation(number, rows))
             }
-            Argument::Number(number) => Checkable::Number(number as u32),
+            Argument::Number(number) => CheckedArgument::Number(number as u32),
         };
         Ok(Self { rows, arguments: resolved.map(resolve).collect() })
     }
@@ -107,12 +107,12 @@ fn check_kind<C: ?Sized>(
     }
 }
 
-struct Call<'a, C: ?Sized> {
+struct UncheckedCall<'a, C: ?Sized> {
     operation: Operation,
     pairs: Vec<(Parameter, Argument<'a, C>)>,
 }
 
-impl<'a, C: ColumnAccess + ?Sized> Call<'a, C> {
+impl<'a, C: ColumnAccess + ?Sized> UncheckedCall<'a, C> {
     fn numbers(&self, kind: Parameter) -> impl Iterator<Item = i64> {
         let number = move |(parameter, argument): &(Parameter, Argument<'a, C>)| match argument {
             Argument::Number(number) if *parameter == kind => Some(*number),

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::check::{Argument, Checkable, Checked, ColumnAccess};
+use super::check::{Argument, CheckedArgument, CheckedCall, ColumnAccess};
 use super::operation::{Operation, Parameter};
 use crate::field::{NttField, as_bytes};
 use crate::{Result, process};
@@ -28,12 +28,12 @@ pub fn on_cpu<F: NttField>(
     items: usize,
 ) -> Result<Vec<(usize, Vec<F>)>> {
     process::check()?;
-    let checked = Checked::new(operation, arguments, items)?;
-    let mut call = Call { rows: checked.rows as usize, columns: Vec::new(), numbers: Vec::new() };
+    let checked = CheckedCall::new(operation, arguments, items)?;
+    let mut call = CpuArguments { rows: checked.rows as usize, columns: Vec::new(), numbers: Vec::new() };
     for argument in checked.arguments {
         match argument {
-            Checkable::Column(column) => call.columns.push(column),
-            Checkable::Number(number) => call.numbers.push(number as usize),
+            CheckedArgument::Column(column) => call.columns.push(column),
+            CheckedArgument::Number(number) => call.numbers.push(number as usize),
         }
     }
     let parameters = operation.parameters().iter().enumerate();
@@ -42,14 +42,14 @@ pub fn on_cpu<F: NttField>(
 }
 
 /// Holds columns and numbers, each in order.
-struct Call<'a, F> {
+struct CpuArguments<'a, F> {
     rows: usize,
     columns: Vec<&'a [F]>,
     numbers: Vec<usize>,
 }
 
 /// Returns the written rows, column by column.
-fn results<F: NttField>(operation: Operation, call: &Call<'_, F>) -> Vec<Vec<F>> {
+fn results<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     match operation {
         Operation::PermutationFactors => permutation_factors(call),
         Operation::LookupSlots => lookup_slots(call),
@@ -63,7 +63,7 @@ fn results<F: NttField>(operation: Operation, call: &Call<'_, F>) -> Vec<Vec<F>>
     }
 }
 
-impl<F: NttField> Call<'_, F> {
+impl<F: NttField> CpuArguments<'_, F> {
     fn par_rows(&self, row: impl Fn(usize) -> F + Send + Sync) -> Vec<F> {
         (0..self.rows).into_par_iter().map(row).collect()
     }
@@ -79,7 +79,7 @@ impl<F: NttField> Call<'_, F> {
 }
 
 /// Computes a row of an operation that does not read its target.
-fn compute_row<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
+fn compute_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, row: usize) -> F {
     let a = || call.rotated(1, 0, row);
     let b = || call.rotated(2, 1, row);
     let c = |column: usize| call.at(column, 0);
@@ -98,7 +98,7 @@ fn compute_row<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize
 }
 
 /// Computes a row of an operation that updates its target.
-fn accumulate_row<F: NttField>(operation: Operation, call: &Call<'_, F>, row: usize) -> F {
+fn accumulate_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, row: usize) -> F {
     let at = |column: usize| call.at(column, row);
     let rotated = |column: usize| call.rotated(column, 0, row);
     // Adds each term after a product by y.
@@ -125,7 +125,7 @@ fn accumulate_row<F: NttField>(operation: Operation, call: &Call<'_, F>, row: us
     }
 }
 
-fn permutation_factors<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
+fn permutation_factors<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     let challenge = |number: usize| call.at(5, number);
     let value = |row: usize| call.at(2, row) + challenge(2);
     let left = call.par_rows(|row| call.at(0, row) * (challenge(1) * call.at(3, row) + value(row)));
@@ -133,7 +133,7 @@ fn permutation_factors<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
     vec![left, right, call.par_rows(|row| call.at(4, row) * challenge(3))]
 }
 
-fn lookup_slots<F: NttField>(call: &Call<'_, F>) -> Vec<Vec<F>> {
+fn lookup_slots<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     let (beta, gamma, slot) = (call.at(4, 0), call.at(4, 1), call.numbers[0]);
     let factor = |first: usize, row: usize| (call.at(first, row) + beta) * (call.at(first + 1, row) + gamma);
     let mut beside = call.par_rows(|row| factor(0, row));
@@ -170,7 +170,7 @@ fn from_montgomery<F: NttField>(element: F) -> F {
     element * radix::<F>().invert().unwrap_or(F::ZERO)
 }
 
-fn sort_step<F: NttField>(call: &Call<'_, F>) -> Vec<F> {
+fn sort_step<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<F> {
     let mut values = call.columns[0][..call.rows].to_vec();
     let [round, step] = [call.numbers[0], call.numbers[1]];
     let distance = 1 << (round - step);

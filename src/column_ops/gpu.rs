@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::check::{Argument, Checkable, Checked, ColumnAccess};
+use super::check::{Argument, CheckedArgument, CheckedCall, ColumnAccess};
 use super::operation::{Operation, Parameter};
 use crate::Result;
 use crate::backend::{Arg, Stream};
@@ -39,13 +39,13 @@ pub fn enqueue<F: NttField>(
     arguments: &[Argument<'_, DeviceVector<F>>],
     items: usize,
 ) -> Result<()> {
-    let call = Checked::new(operation, arguments, items)?;
+    let call = CheckedCall::new(operation, arguments, items)?;
     let mut args = vec![Arg::U32(call.rows)];
     let parameters = operation.parameters().iter().filter(|parameter| **parameter != Parameter::Rows);
     for (parameter, argument) in parameters.zip(&call.arguments) {
         args.push(match argument {
-            Checkable::Number(number) => Arg::U32(*number),
-            Checkable::Column(column) => {
+            CheckedArgument::Number(number) => Arg::U32(*number),
+            CheckedArgument::Column(column) => {
                 match parameter {
                     Parameter::Written | Parameter::Updated => column.write_on(stream)?,
                     _ => column.read_on(stream)?,
@@ -55,16 +55,16 @@ pub fn enqueue<F: NttField>(
         });
     }
     let items = work_items(operation, &call);
-    let program = KernelModule::of(Family::Columns, F::NAME)?;
+    let program = KernelModule::for_family(Family::Columns, F::NAME)?;
     // SAFETY: the arguments match the kernel: the number of rows, then the operation's parameters. Columns were found
     // to have all rows, single elements to be there, and rotations to be below the rows.
     unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }
 }
 
 /// Returns the number of work-items that do all rows.
-fn work_items<C: ?Sized>(operation: Operation, call: &Checked<'_, C>) -> u64 {
+fn work_items<C: ?Sized>(operation: Operation, call: &CheckedCall<'_, C>) -> u64 {
     let rows_of_item = match (operation, call.arguments.last()) {
-        (Operation::LookupSlots, Some(Checkable::Number(slot))) => u64::from(*slot),
+        (Operation::LookupSlots, Some(CheckedArgument::Number(slot))) => u64::from(*slot),
         _ => operation.rows_of_item() as u64,
     };
     u64::from(call.rows).div_ceil(rows_of_item)

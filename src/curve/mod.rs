@@ -7,7 +7,7 @@
 //! taken modulo that order, and the GLV endomorphism is a multiplication only there. Sums over other points are
 //! meaningless, and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
-mod blst_alone;
+mod blst_single_thread;
 mod bn254;
 #[cfg(feature = "halo2")]
 mod bn254_axiom;
@@ -101,7 +101,7 @@ macro_rules! blst_curve {
                 let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
                 let scalars = ReducedScalars::new::<Self::Scalar>(scalars);
                 let bits = Self::SCALAR_BITS as usize;
-                let threads = blst_alone::has_threads();
+                let threads = blst_single_thread::has_threads();
                 let sum = if threads { raw.mult(scalars.as_flattened(), bits) } else { $alone(raw, &scalars, bits) };
                 // SAFETY: the type is a transparent wrapper of the same struct.
                 unsafe { std::mem::transmute::<$raw, $projective>(sum) }
@@ -118,5 +118,5 @@ macro_rules! blst_curve {
     };
 }
 
-blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, ids::BLS12_381_G1, blst_alone::p1_sum);
-blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, ids::BLS12_381_G2, blst_alone::p2_sum);
+blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, ids::BLS12_381_G1, blst_single_thread::p1_sum);
+blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, ids::BLS12_381_G2, blst_single_thread::p2_sum);

@@ -27,7 +27,7 @@ where
                 let all = (0..scalars.len()).into_par_iter().with_min_len(MIN_PIECE);
                 Self { points: Cow::Borrowed(points), scalars: Cow::Owned(all.map(scalar).collect()) }
             }
-            Some(which) => Self::of(points, &which, scalar),
+            Some(which) => Self::from_indices(points, &which, scalar),
         }
     }
 
@@ -36,12 +36,12 @@ where
     pub fn from_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
         match indices_of_nonzero(points, |i| !scalars[i].is_zero_vartime()) {
             None => Self { points: Cow::Borrowed(points), scalars: Cow::Borrowed(scalars) },
-            Some(which) => Self::of(points, &which, |i| scalars[i]),
+            Some(which) => Self::from_indices(points, &which, |i| scalars[i]),
         }
     }
 
     /// Copies the pairs with the indices `which`. Their number is known, so they are written directly where they stay.
-    fn of(points: &[C], which: &[usize], scalar: impl Fn(usize) -> C::Scalar + Sync) -> Self {
+    fn from_indices(points: &[C], which: &[usize], scalar: impl Fn(usize) -> C::Scalar + Sync) -> Self {
         Self {
             points: which.par_iter().map(|i| points[*i]).collect(),
             scalars: which.par_iter().map(|i| scalar(*i)).collect(),

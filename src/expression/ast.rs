@@ -72,7 +72,7 @@ pub struct Term<F> {
 
 /// Represents an expression's outermost operation, with other values in place of the expressions in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part<F, T> {
+pub(super) enum ExpressionNode<F, T> {
     Constant(F),
     Challenge(usize),
     X,
@@ -92,11 +92,11 @@ impl<F: Field> Expression<F> {
     /// Returns the degree if columns and X count 1, constants and challenges 0: a bound, since terms may cancel.
     pub fn degree(&self) -> usize {
         self.fold(|part| match part {
-            Part::Constant(_) | Part::Challenge(_) => 0,
-            Part::X | Part::Column(_) => 1,
-            Part::Negated(a) | Part::Scaled(a, _) => a,
-            Part::Sum(a, b) => a.max(b),
-            Part::Product(a, b) => a + b,
+            ExpressionNode::Constant(_) | ExpressionNode::Challenge(_) => 0,
+            ExpressionNode::X | ExpressionNode::Column(_) => 1,
+            ExpressionNode::Negated(a) | ExpressionNode::Scaled(a, _) => a,
+            ExpressionNode::Sum(a, b) => a.max(b),
+            ExpressionNode::Product(a, b) => a + b,
         })
     }
 
@@ -117,20 +117,20 @@ impl<F: Field> Expression<F> {
     /// # Panics
     /// Panics if a challenge's number is not below `challenges.len()`, or `column` panics.
     pub fn evaluate(&self, column: &impl Fn(Query) -> F, challenges: &[F], x: F) -> F {
-        self.fold(|part: Part<F, F>| match part {
-            Part::Constant(value) => value,
-            Part::Challenge(number) => challenges[number],
-            Part::X => x,
-            Part::Column(query) => column(query),
-            Part::Negated(a) => -a,
-            Part::Sum(a, b) => a + b,
-            Part::Product(a, b) => a * b,
-            Part::Scaled(a, factor) => a * factor,
+        self.fold(|part: ExpressionNode<F, F>| match part {
+            ExpressionNode::Constant(value) => value,
+            ExpressionNode::Challenge(number) => challenges[number],
+            ExpressionNode::X => x,
+            ExpressionNode::Column(query) => column(query),
+            ExpressionNode::Negated(a) => -a,
+            ExpressionNode::Sum(a, b) => a + b,
+            ExpressionNode::Product(a, b) => a * b,
+            ExpressionNode::Scaled(a, factor) => a * factor,
         })
     }
 
     /// Returns the result of `up` for the whole tree, from those for its parts, left before right.
-    pub(super) fn fold<T: Copy>(&self, mut up: impl FnMut(Part<F, T>) -> T) -> T {
+    pub(super) fn fold<T: Copy>(&self, mut up: impl FnMut(ExpressionNode<F, T>) -> T) -> T {
         let mut results = Vec::new();
         for expression in self.post_order_iter() {
             let first = results.len() - expression.parts().count();
@@ -161,16 +161,16 @@ impl<F: Field> Expression<F> {
     }
 
     /// Returns the outermost operation, with `results` for the parts in their order.
-    fn part<T: Copy>(&self, results: &[T]) -> Part<F, T> {
+    fn part<T: Copy>(&self, results: &[T]) -> ExpressionNode<F, T> {
         match self {
-            Self::Constant(value) => Part::Constant(*value),
-            Self::Challenge(number) => Part::Challenge(*number),
-            Self::X => Part::X,
-            Self::Column(query) => Part::Column(*query),
-            Self::Negated(_) => Part::Negated(results[0]),
-            Self::Sum(..) => Part::Sum(results[0], results[1]),
-            Self::Product(..) => Part::Product(results[0], results[1]),
-            Self::Scaled(_, factor) => Part::Scaled(results[0], *factor),
+            Self::Constant(value) => ExpressionNode::Constant(*value),
+            Self::Challenge(number) => ExpressionNode::Challenge(*number),
+            Self::X => ExpressionNode::X,
+            Self::Column(query) => ExpressionNode::Column(*query),
+            Self::Negated(_) => ExpressionNode::Negated(results[0]),
+            Self::Sum(..) => ExpressionNode::Sum(results[0], results[1]),
+            Self::Product(..) => ExpressionNode::Product(results[0], results[1]),
+            Self::Scaled(_, factor) => ExpressionNode::Scaled(results[0], *factor),
         }
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn evaluate<F: NttField>(
     let mut results: Vec<SecretVec<F>> = outputs.iter().map(|output| SecretVec(output.to_vec())).collect();
     let values = program.values_for(inputs.challenges);
     for group in program.groups() {
-        let rows = Rows { group, values: &values, inputs };
+        let rows = GroupEvaluator { group, values: &values, inputs };
         install(|| rows.evaluate(&mut results, abort))?;
     }
     check_abort(abort)?;
@@ -41,7 +41,7 @@ pub(super) fn evaluate<F: NttField>(
 }
 
 /// Evaluates a group's rows.
-struct Rows<'a, F> {
+struct GroupEvaluator<'a, F> {
     group: &'a Group,
     values: &'a [F],
     inputs: Inputs<'a, F>,
@@ -68,7 +68,7 @@ impl<F: NttField> BlockScratch<F> {
 /// Holds a block's part of each output.
 type Outputs<'a, F> = Vec<&'a mut [F]>;
 
-impl<F: NttField> Rows<'_, F> {
+impl<F: NttField> GroupEvaluator<'_, F> {
     fn evaluate(&self, outputs: &mut [SecretVec<F>], abort: Abort<'_>) -> Result<()> {
         let count = self.inputs.coset.rows().div_ceil(BLOCK);
         let mut blocks: Vec<Outputs<'_, F>> = (0..count).map(|_| Vec::new()).collect();

@@ -65,7 +65,7 @@ impl<F: NttField> DeviceColumn<'_, F> {
 
 /// Holds the arguments of a group's evaluation.
 #[derive(Clone, Copy)]
-struct Call<'a, F> {
+struct GroupArguments<'a, F> {
     columns: &'a [DeviceColumn<'a, F>],
     values: &'a [F],
     coset: Coset<F>,
@@ -114,9 +114,9 @@ impl<F: NttField> Program<F> {
             .clone()
             .try_for_each(|(group, columns)| self.check(stream, group, columns, challenges, coset, outputs))?;
         let values = self.values_for(challenges);
-        calls
-            .into_iter()
-            .try_for_each(|(group, columns)| queue(stream, group, Call { columns, values: &values, coset, outputs }))
+        calls.into_iter().try_for_each(|(group, columns)| {
+            queue(stream, group, GroupArguments { columns, values: &values, coset, outputs })
+        })
     }
 
     /// Queues one group, with `columns` in the order of [`Group::columns`], so that only these need to be on the
@@ -137,7 +137,7 @@ impl<F: NttField> Program<F> {
         let none = || Error::invalid(ERROR_CONTEXT, "group", format!("below {}", self.groups().len()), group);
         let group = self.groups().get(group).ok_or_else(none)?;
         self.check(stream, group, columns, challenges, coset, outputs)?;
-        queue(stream, group, Call { columns, values: &self.values_for(challenges), coset, outputs })
+        queue(stream, group, GroupArguments { columns, values: &self.values_for(challenges), coset, outputs })
     }
 
     fn check(
@@ -203,7 +203,7 @@ fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
 }
 
 /// Queues a group whose call was checked.
-fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: Call<'_, F>) -> Result<()> {
+fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
     let table = Table::new(group, &call)?;
     let buffer = stream.allocate(table.bytes.len())?;
@@ -222,7 +222,7 @@ fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: Call<'_, F>) -> 
     args.extend(from);
     args.extend([buffer_arg(to.vector.buffer()), buffer_arg(&scratch)]);
     let items = call.coset.rows().min(MAX_ITEMS) as u64;
-    let kernels = kernel_module::KernelModule::of(Family::Expression, F::NAME)?;
+    let kernels = kernel_module::KernelModule::for_family(Family::Expression, F::NAME)?;
     // SAFETY: the arguments match `expression_rows`; columns and outputs were checked to lie in their vectors, the
     // table names only parts of the program, points are for all rows, and each work-item has scratch memory.
     unsafe { kernels.launch(stream, "expression_rows", items, GROUP as u32, &args) }
@@ -261,7 +261,7 @@ struct Table {
 }
 
 impl Table {
-    fn new<F: NttField>(group: &Group, call: &Call<'_, F>) -> Result<Self> {
+    fn new<F: NttField>(group: &Group, call: &GroupArguments<'_, F>) -> Result<Self> {
         let vectors = vectors(call.columns)?;
         let rows = call.coset.rows();
         let query = |query: &super::Query| {

@@ -7,7 +7,7 @@ use crate::field::NttField;
 
 /// Describes how a program works on a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
+pub struct ProgramExplanation {
     /// The field.
     pub field: &'static str,
     /// Bytes of an element.
@@ -69,7 +69,7 @@ impl GroupExplanation {
     }
 }
 
-impl Explanation {
+impl ProgramExplanation {
     /// Returns all groups together: slots and scratch memory are those of the group that needs most.
     pub fn total(&self) -> GroupExplanation {
         self.groups.iter().copied().fold(GroupExplanation::default(), GroupExplanation::and)
@@ -78,8 +78,8 @@ impl Explanation {
 
 impl<F: NttField> Program<F> {
     /// Returns the instructions, products, slots, columns and bytes of a row.
-    pub fn explain(&self) -> Explanation {
-        Explanation {
+    pub fn explain(&self) -> ProgramExplanation {
+        ProgramExplanation {
             field: F::NAME,
             element: size_of::<F>(),
             outputs: self.outputs(),
@@ -90,7 +90,7 @@ impl<F: NttField> Program<F> {
     }
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for ProgramExplanation {
     /// Writes a line for each group. Bytes are those of columns read once, and those of all reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { field, outputs, values, challenges, .. } = self;

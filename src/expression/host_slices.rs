@@ -8,8 +8,8 @@ use super::enqueue::DeviceColumn;
 use super::program::{Group, Program};
 use crate::Result;
 use crate::backend::{Abort, Device, Stream, StreamStats, check_abort};
+use crate::checked_size::product;
 use crate::field::{DeviceVector, HostVector, NttField, as_bytes};
-use crate::sizes::product;
 
 /// Evaluates `program` on `device`, and writes `outputs` only when all are there.
 pub(super) fn evaluate<F: NttField>(

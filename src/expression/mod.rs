@@ -43,7 +43,7 @@ use std::cell::RefCell;
 pub use ast::{Expression, Query, Term};
 pub use coset::Coset;
 pub use enqueue::DeviceColumn;
-pub use explain::{Explanation, GroupExplanation};
+pub use explain::{GroupExplanation, ProgramExplanation};
 pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, Target, Value};
 
 use crate::backend::{Abort, catch_hook_panic};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Element, as_bytes, as_bytes_mut};
 use crate::backend::{Buffer, Device, Stream};
-use crate::sizes::byte_len;
+use crate::checked_size::byte_len;
 use crate::{Error, Result};
 
 /// Holds elements in Montgomery form in a device's memory, which is cleared when dropped.
@@ -50,7 +50,7 @@ impl<F: Element> DeviceVector<F> {
     /// - [`Error::Device`]: the driver failed.
     pub(crate) fn unwritten(stream: &Stream, len: usize) -> Result<Self> {
         let bytes = byte_len::<F>("DeviceVector::allocate", len)?;
-        Ok(Self::of(stream, stream.allocate(bytes)?.secret(), len))
+        Ok(Self::from_buffer(stream, stream.allocate(bytes)?.secret(), len))
     }
 
     /// Allocates memory for `len` intermediate values of a proof, with undefined contents: [`Stream::scratch`].
@@ -61,10 +61,10 @@ impl<F: Element> DeviceVector<F> {
     /// - [`Error::Device`]: the driver failed.
     pub(crate) fn scratch(stream: &Stream, len: usize) -> Result<Self> {
         let bytes = byte_len::<F>("DeviceVector::allocate", len)?;
-        Ok(Self::of(stream, stream.scratch(bytes)?, len))
+        Ok(Self::from_buffer(stream, stream.scratch(bytes)?, len))
     }
 
-    fn of(stream: &Stream, buffer: Buffer, len: usize) -> Self {
+    fn from_buffer(stream: &Stream, buffer: Buffer, len: usize) -> Self {
         Self { device: stream.device().clone(), buffer: Arc::new(buffer), len, elements: PhantomData }
     }
 

@@ -11,7 +11,7 @@ use super::huge_pages::advise_huge_pages;
 use super::{Element, as_bytes_mut};
 use crate::Result;
 use crate::backend::{PinnedBuffer, Stream, par_zero_nontemporal};
-use crate::sizes::byte_len;
+use crate::checked_size::byte_len;
 
 /// Holds elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
 ///

@@ -67,7 +67,7 @@ fn images() -> [u128; 128] {
 
 /// Returns the images of X_0, X_1, … With Y = X_(k−1)·Z, Z² + Z is 1/X_(k−1)²: linear over GF(2).
 fn roots() -> Vec<Ghash> {
-    let span = EchelonBasis::of(&std::array::from_fn(|bit| (Ghash(1 << bit).square() + Ghash(1 << bit)).0));
+    let span = EchelonBasis::from_vectors(&std::array::from_fn(|bit| (Ghash(1 << bit).square() + Ghash(1 << bit)).0));
     let next = |last: Ghash| {
         let z = span.coordinates(last.invert().unwrap_or(Ghash::ZERO).square().0)?;
         [z, z ^ 1].map(|z| last * Ghash(z)).into_iter().min_by_key(|root| root.0)

@@ -109,7 +109,7 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
 /// - [`Error::Forked`]: [`process::check`] explains it.
 pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
     process::check()?;
-    let modulus = KernelModule::of(Family::Ntt, F::NAME)?.modulus();
+    let modulus = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
     match limbs.position_first(|limbs| !is_below(limbs, modulus)) {
         None => Ok(()),

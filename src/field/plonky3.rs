@@ -16,7 +16,7 @@
 //! use proofwarp::field::plonky3::BabyBear;
 //!
 //! let theirs: Vec<p3_baby_bear::BabyBear> = (0..3).map(p3_baby_bear::BabyBear::from_u32).collect();
-//! let ours = BabyBear::of(&theirs);
+//! let ours = BabyBear::from_plonky3(&theirs);
 //! assert_eq!(ours.iter().sum::<BabyBear>(), BabyBear::from(3));
 //! assert_eq!(BabyBear::to_plonky3(ours), theirs);
 //! ```
@@ -80,7 +80,7 @@ macro_rules! wrapped {
 
         impl $type {
             /// Wraps Plonky3's elements without a copy.
-            pub fn of(elements: &[$inner]) -> &[Self] {
+            pub fn from_plonky3(elements: &[$inner]) -> &[Self] {
                 Self::wrap_slice(elements)
             }
 

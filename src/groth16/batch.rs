@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::check::{ERROR_CONTEXT, equal};
+use super::length_check::{ERROR_CONTEXT, equal};
 use super::partial_results::PartialResults;
 use super::proof::{Blinding, PartialSums, assemble};
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
@@ -95,7 +95,7 @@ impl<'a, E: Engine> Batch<'a, E> {
     fn on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<StreamStats> {
         let missing = self.sums.missing();
         let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
-        let part = self.sums.of(&missing);
+        let part = self.sums.select(&missing);
         let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
         // These results are done, even if the rest failed.
         for (number, sums) in missing.into_iter().zip(part.all()) {

@@ -12,7 +12,7 @@ use super::partial_results::PartialResults;
 use super::proof::PartialSums;
 use super::proof_streams::ProofStreams;
 use super::quotient::Vectors;
-use super::schedule::{ProofTask, Query};
+use super::schedule::{ProofTask, QueryId};
 use super::{Engine, Witness};
 use crate::backend::{Abort, Buffer, StreamStats};
 use crate::curve::MsmCurve;
@@ -85,8 +85,8 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         let a = Selection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
         let b = Selection { chosen: chosen.b.as_ref(), range: 0..circuit.b.len() };
         let l = Selection { chosen: None, range: circuit.inputs..circuit.variables() };
-        self.selected(&members, Query::BG2, tables.b_g2()?, &b, PartialSums::g2)?;
-        for (query, of) in [(Query::BG1, &b), (Query::A, &a), (Query::L, &l)] {
+        self.selected(&members, QueryId::BG2, tables.b_g2()?, &b, PartialSums::g2)?;
+        for (query, of) in [(QueryId::BG1, &b), (QueryId::A, &a), (QueryId::L, &l)] {
             self.selected(&members, query, tables.g1(query)?, of, |sum| PartialSums::g1(query, sum))?;
         }
         self.h(members)
@@ -114,7 +114,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     fn selected<C: MsmCurve>(
         &mut self,
         members: &[BatchMember<E::Fr>],
-        query: Query,
+        query: QueryId,
         table: Option<&Arc<Msm<'static, C>>>,
         of: &Selection<'_>,
         partial: impl Fn(C::Curve) -> PartialSums<E>,
@@ -135,7 +135,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     fn h(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
         let (DeviceProver { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
         let mut lane = ProofStreams::new(device, self.abort)?;
-        for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(Query::H)) {
+        for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(QueryId::H)) {
             let vectors = Vectors::allocate(&mut lane.compute, domain, circuit)?;
             lane.wait_for_allocations()?;
             let witness = &self.witnesses[job.number];
@@ -147,7 +147,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         let scalars = |h: &DeviceVector<_>| self.prover.scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
         let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
         let numbers = quotients.into_iter().map(|(number, _)| number);
-        self.sums(numbers, tables.g1(Query::H)?, &scalars, |sum| PartialSums::g1(Query::H, sum))
+        self.sums(numbers, tables.g1(QueryId::H)?, &scalars, |sum| PartialSums::g1(QueryId::H, sum))
     }
 
     /// Waits for `lane`, after which its memory is free for others.

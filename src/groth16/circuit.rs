@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ff::Field;
 use rayon::prelude::*;
 
-use super::check::{ERROR_CONTEXT, equal};
+use super::length_check::{ERROR_CONTEXT, equal};
 use super::per_device::PerDevice;
 use super::{Engine, Parameters};
 use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic, check_abort};
 use crate::field::NttField;
-use crate::matrix::{Csr, CsrOnDevice, Options};
+use crate::matrix::{Csr, CsrOnDevice, SparseOptions};
 use crate::{Accelerator, Error, Result};
 
 /// Marks the variables that have bases in the queries of A and B: those that occur in a constraint's A or B. All inputs
@@ -185,7 +185,7 @@ impl<F: NttField> Circuit<F> {
     ) -> Result<Option<DeviceMatrices<F>>> {
         let Some(matrices) = &self.matrices else { return Ok(None) };
         let get = |number: usize| {
-            let upload = || CsrOnDevice::new_unless(device, &matrices[number], Options::default(), abort);
+            let upload = || CsrOnDevice::new_unless(device, &matrices[number], SparseOptions::default(), abort);
             self.matrices_on_devices[number].get(device, upload)
         };
         Ok(Some([get(0)?, get(1)?, get(2)?]))

@@ -8,7 +8,7 @@ use super::msm_queue::MsmQueue;
 use super::proof::PartialSums;
 use super::proof_streams::ProofStreams;
 use super::quotient::Vectors;
-use super::schedule::{ProofTask, Query, QuerySet};
+use super::schedule::{ProofTask, QueryId, QuerySet};
 use super::{Engine, Witness};
 use crate::backend::{Abort, Stream, StreamStats, check_abort};
 use crate::blocking::join;
@@ -79,16 +79,16 @@ impl<E: Engine> DeviceProver<'_, E> {
         let mut lane = ProofStreams::new(self.device, abort)?;
         assignment = DeviceVector::unwritten(&lane.compute, circuit.variables())?;
         let allocate = || Vectors::allocate(&mut lane.compute, &self.domain, circuit);
-        vectors = share.has(Query::H).then(allocate).transpose()?;
+        vectors = share.has(QueryId::H).then(allocate).transpose()?;
         lane.wait_for_allocations()?;
         lane.upload(&assignment, &[witness.inputs, witness.aux])?;
         let SelectedScalars { a, b, l } = self.selections(&mut lane.compute, &assignment, share)?;
         let queue = MsmQueue::new(self.device, share, proofs, abort)?;
-        let g2 = || queue.add(Query::BG2, tables.b_g2()?, b.as_ref());
+        let g2 = || queue.add(QueryId::BG2, tables.b_g2()?, b.as_ref());
         let g1 = || {
-            let a = queue.add(Query::A, tables.g1(Query::A)?, a.as_ref())?;
-            let b = queue.add(Query::BG1, tables.g1(Query::BG1)?, b.as_ref())?;
-            Ok([a, b, queue.add(Query::L, tables.g1(Query::L)?, l.as_ref())?])
+            let a = queue.add(QueryId::A, tables.g1(QueryId::A)?, a.as_ref())?;
+            let b = queue.add(QueryId::BG1, tables.g1(QueryId::BG1)?, b.as_ref())?;
+            Ok([a, b, queue.add(QueryId::L, tables.g1(QueryId::L)?, l.as_ref())?])
         };
         let h = || vectors.map_or(Ok(None), |vectors| self.h(&queue, &mut lane, vectors, witness, &assignment));
         let (b_g2, (g1, h)) = join(g2, || join(g1, h));
@@ -110,7 +110,7 @@ impl<E: Engine> DeviceProver<'_, E> {
         let h = vectors.quotient(lane, &self.domain, matrices, witness, assignment)?;
         let ready = Arc::new(lane.compute.record_event()?);
         let h = self.scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
-        queue.add(Query::H, self.tables.g1(Query::H)?, Some(&h))
+        queue.add(QueryId::H, self.tables.g1(QueryId::H)?, Some(&h))
     }
 
     /// Returns the scalars of those of a, b and l that are in `share`.
@@ -121,10 +121,10 @@ impl<E: Engine> DeviceProver<'_, E> {
         share: QuerySet,
     ) -> Result<SelectedScalars> {
         let (circuit, chosen) = (self.circuit, &self.chosen);
-        let a = share.has(Query::A).then(|| select(stream, chosen.a.as_ref(), assignment)).transpose()?;
-        let b = share.has(Query::BG1) || share.has(Query::BG2);
+        let a = share.has(QueryId::A).then(|| select(stream, chosen.a.as_ref(), assignment)).transpose()?;
+        let b = share.has(QueryId::BG1) || share.has(QueryId::BG2);
         let b = b.then(|| select(stream, chosen.b.as_ref(), assignment)).transpose()?;
-        let l = share.has(Query::L).then(|| assignment.buffer().clone());
+        let l = share.has(QueryId::L).then(|| assignment.buffer().clone());
         let ready = Arc::new(stream.record_event()?);
         let scalars = |buffer: Option<_>, range| buffer.map(|buffer| self.scalars(buffer, range, &ready)).transpose();
         Ok(SelectedScalars {

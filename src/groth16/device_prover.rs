@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::circuit::{DeviceIndices, DeviceMatrices};
 use super::key::DeviceKey;
 use super::quotient::gather;
-use super::schedule::{ProofTask, Query, QuerySet};
+use super::schedule::{ProofTask, QueryId, QuerySet};
 use super::{Circuit, Engine, ProvingKeyOnDevice};
 use crate::Result;
 use crate::backend::{Abort, Buffer, Device, Event, Stream};
@@ -35,7 +35,7 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         let share = jobs.iter().fold(QuerySet::default(), |all, job| all.or(job.share));
         let tables = key.on_device(device, share, abort)?;
         let chosen = circuit.on_device(device, abort)?;
-        let matrices = if share.has(Query::H) { circuit.matrices_on_device(device, abort)? } else { None };
+        let matrices = if share.has(QueryId::H) { circuit.matrices_on_device(device, abort)? } else { None };
         let domain = NttDomain::new(key.accelerator(), key.domain().trailing_zeros())?;
         Ok(Self { device, circuit, tables, chosen, matrices, domain })
     }

@@ -7,10 +7,10 @@ use group::prime::PrimeCurveAffine;
 
 use super::Engine;
 use super::per_device::PerDevice;
-use super::schedule::{Costs, Query, QuerySet};
+use super::schedule::{Costs, QueryId, QuerySet};
 use crate::backend::{Abort, Device, catch_hook_panic, lock};
 use crate::curve::MsmCurve;
-use crate::msm::{self, BasePoints, Msm, Options};
+use crate::msm::{self, BasePoints, Msm, MsmOptions};
 use crate::{Accelerator, Error, Result};
 
 /// Leaves 1/WORKSPACE_SHARE of a device's free memory to the MSMs of proofs.
@@ -92,14 +92,14 @@ pub(super) struct DeviceKey<'k, E: Engine> {
 
 impl<E: Engine> DeviceKey<'_, E> {
     /// Returns the bases of `query` in G1 if it is in the device's share.
-    pub fn g1(&self, query: Query) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
+    pub fn g1(&self, query: QueryId) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
         let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
         let (number, bases) = match query {
-            Query::H => (0, h),
-            Query::L => (1, l),
-            Query::A => (2, a),
-            Query::BG1 => (3, b_g1),
-            Query::BG2 => return Ok(None),
+            QueryId::H => (0, h),
+            QueryId::L => (1, l),
+            QueryId::A => (2, a),
+            QueryId::BG1 => (3, b_g1),
+            QueryId::BG2 => return Ok(None),
         };
         let get = || self.key.query(self.device, &self.key.tables.g1[number], bases, self.abort);
         self.share.has(query).then(|| get_or_try_init(&self.g1[number], get)).transpose()
@@ -108,13 +108,13 @@ impl<E: Engine> DeviceKey<'_, E> {
     /// Returns the bases of B in G2 if they are in the device's share.
     pub fn b_g2(&self) -> Result<Option<&Arc<Table<E::G2Affine>>>> {
         let get = || self.key.query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
-        self.share.has(Query::BG2).then(|| get_or_try_init(&self.b_g2, get)).transpose()
+        self.share.has(QueryId::BG2).then(|| get_or_try_init(&self.b_g2, get)).transpose()
     }
 
     /// Uploads missing queries. Those that would cost most to stream come first.
     fn upload(&self) -> Result<()> {
         self.b_g2()?;
-        [Query::H, Query::L, Query::A, Query::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
+        [QueryId::H, QueryId::L, QueryId::A, QueryId::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
     }
 
     /// Returns how many proofs, at most `most`, are in flight at once: the last result if the situation is the same,
@@ -304,11 +304,11 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     pub(super) fn costs(&self) -> Costs {
         let Parameters { h, l, a, b_g1, b_g2, .. } = &self.parameters;
         Costs::new(|query| match query {
-            Query::BG2 => b_g2.len(),
-            Query::H => h.len(),
-            Query::L => l.len(),
-            Query::A => a.len(),
-            Query::BG1 => b_g1.len(),
+            QueryId::BG2 => b_g2.len(),
+            QueryId::H => h.len(),
+            QueryId::L => l.len(),
+            QueryId::A => a.len(),
+            QueryId::BG1 => b_g1.len(),
         })
     }
 }
@@ -386,5 +386,5 @@ fn table<C: MsmCurve>(
         log::warn!("groth16 {name}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs");
         return Msm::with_streamed_bases(accelerator, bases.clone());
     }
-    Msm::shared_abortable(accelerator, bases.clone(), Options::default(), abort)
+    Msm::shared_abortable(accelerator, bases.clone(), MsmOptions::default(), abort)
 }

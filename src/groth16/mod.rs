@@ -15,7 +15,6 @@
 
 mod batch;
 mod batched;
-mod check;
 mod circuit;
 mod cpu;
 mod device_proof;
@@ -24,6 +23,7 @@ mod engine;
 mod gpu;
 mod in_flight;
 mod key;
+mod length_check;
 mod msm_queue;
 mod partial_results;
 mod per_device;

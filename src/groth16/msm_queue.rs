@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::schedule::{Query, QuerySet};
+use super::schedule::{QueryId, QuerySet};
 use crate::backend::{Abort, Device, Stream, lock};
 use crate::curve::MsmCurve;
 use crate::msm::{DeviceScalars, Msm, QueuedMsm};
@@ -11,14 +11,14 @@ use crate::{Error, Result};
 /// Returns the number of equal parts of the free memory if `proofs` proofs are in flight: one for each MSM, and one for
 /// transforms. Memory whose last use an MSM has queued counts as free, so that later MSMs find as much.
 pub(super) fn parts(proofs: usize) -> usize {
-    Query::ALL.len() * proofs + 1
+    QueryId::ALL.len() * proofs + 1
 }
 
 /// Queues the MSMs of a proof that are in a device's share, as they share the memory.
 pub(super) struct MsmQueue<'a> {
     share: QuerySet,
     /// Stream of each MSM, taken in the same order for every proof, so that each finds the memory that it had before.
-    streams: [Mutex<Option<Stream>>; Query::ALL.len()],
+    streams: [Mutex<Option<Stream>>; QueryId::ALL.len()],
     /// Number of proofs that share the free memory, this one included.
     proofs: usize,
     abort: Abort<'a>,
@@ -26,8 +26,8 @@ pub(super) struct MsmQueue<'a> {
 
 impl<'a> MsmQueue<'a> {
     pub fn new(device: &Arc<Device>, share: QuerySet, proofs: usize, abort: Abort<'a>) -> Result<Self> {
-        let mut streams = [const { Mutex::new(None) }; Query::ALL.len()];
-        for query in Query::ALL.into_iter().filter(|query| share.has(*query)) {
+        let mut streams = [const { Mutex::new(None) }; QueryId::ALL.len()];
+        for query in QueryId::ALL.into_iter().filter(|query| share.has(*query)) {
             streams[query as usize] = Mutex::new(Some(device.stream()?));
         }
         Ok(Self { share, streams, proofs, abort })
@@ -36,7 +36,7 @@ impl<'a> MsmQueue<'a> {
     /// Queues the MSM over `query` if it is in the device's share.
     pub fn add<'m, C: MsmCurve>(
         &self,
-        query: Query,
+        query: QueryId,
         table: Option<&'m Arc<Msm<'static, C>>>,
         scalars: Option<&DeviceScalars>,
     ) -> Result<Option<QueuedMsm<'m, C>>> {

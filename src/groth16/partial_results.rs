@@ -20,7 +20,7 @@ impl<E: Engine> PartialResults<E> {
     }
 
     /// Returns the results so far of the witnesses with these `numbers`.
-    pub fn of(&self, numbers: &[usize]) -> Self {
+    pub fn select(&self, numbers: &[usize]) -> Self {
         let done = lock(&self.0);
         Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
     }

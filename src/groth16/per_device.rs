@@ -8,10 +8,10 @@ use crate::backend::{Device, lock};
 use crate::blocking::{get_or_try_init, try_get};
 
 /// A device and its value, which may be in the making.
-type Slot<T> = (Arc<Device>, Arc<Mutex<Option<Arc<T>>>>);
+type DeviceCell<T> = (Arc<Device>, Arc<Mutex<Option<Arc<T>>>>);
 
 /// Holds one value for each device.
-pub(super) struct PerDevice<T>(Mutex<Vec<Slot<T>>>);
+pub(super) struct PerDevice<T>(Mutex<Vec<DeviceCell<T>>>);
 
 impl<T> Default for PerDevice<T> {
     fn default() -> Self {

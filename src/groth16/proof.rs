@@ -5,7 +5,7 @@ use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
 use rayon::prelude::*;
 
-use super::schedule::{Query, QuerySet};
+use super::schedule::{QueryId, QuerySet};
 use super::{Engine, Parameters};
 
 /// Holds a proof.
@@ -50,9 +50,9 @@ impl<E: Engine> PartialSums<E> {
     pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
 
     /// Holds the result over `query` in G1 only.
-    pub fn g1(query: Query, sum: E::G1) -> Self {
+    pub fn g1(query: QueryId, sum: E::G1) -> Self {
         let of = |other| (query == other).then_some(sum);
-        Self { h: of(Query::H), l: of(Query::L), a: of(Query::A), b_g1: of(Query::BG1), b_g2: None }
+        Self { h: of(QueryId::H), l: of(QueryId::L), a: of(QueryId::A), b_g1: of(QueryId::BG1), b_g2: None }
     }
 
     /// Holds the result in G2 only.
@@ -72,9 +72,9 @@ impl<E: Engine> PartialSums<E> {
     /// Returns the queries whose MSMs are done.
     pub fn share(&self) -> QuerySet {
         let Self { h, l, a, b_g1, b_g2 } = self;
-        let done = [(Query::H, h), (Query::L, l), (Query::A, a), (Query::BG1, b_g1)];
+        let done = [(QueryId::H, h), (QueryId::L, l), (QueryId::A, a), (QueryId::BG1, b_g1)];
         let g1 = done.into_iter().filter(|(_, sum)| sum.is_some()).map(|(query, _)| query);
-        g1.chain(b_g2.map(|_| Query::BG2)).fold(QuerySet::default(), QuerySet::with)
+        g1.chain(b_g2.map(|_| QueryId::BG2)).fold(QuerySet::default(), QuerySet::with)
     }
 
     /// Returns all results, if all are done.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::check::ERROR_CONTEXT;
 use super::circuit::DeviceMatrices;
+use super::length_check::ERROR_CONTEXT;
 use super::proof_streams::ProofStreams;
 use super::witness::missing_matrices;
 use super::{Circuit, Witness};
@@ -126,5 +126,5 @@ fn launch<F: NttField>(stream: &mut Stream, kernel: &str, count: usize, buffers:
     let items = u64::from(number).min(MAX_GROUPS * u64::from(GROUP));
     let args = [&[Arg::U32(number)], buffers].concat();
     // SAFETY: callers pass the buffers that the kernel declares, each of `count` elements; indices are variables.
-    unsafe { KernelModule::of(Family::Groth16, F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
+    unsafe { KernelModule::for_family(Family::Groth16, F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
 }

@@ -7,7 +7,7 @@ const TRANSFORMS: u64 = 2;
 
 /// Names a query of a key. A proof has an MSM over each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Query {
+pub(super) enum QueryId {
     BG2,
     H,
     L,
@@ -15,29 +15,29 @@ pub(super) enum Query {
     BG1,
 }
 
-impl Query {
+impl QueryId {
     pub const ALL: [Self; 5] = [Self::BG2, Self::H, Self::L, Self::A, Self::BG1];
 }
 
 /// Lists the MSMs of a proof that one device computes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct QuerySet([bool; Query::ALL.len()]);
+pub(super) struct QuerySet([bool; QueryId::ALL.len()]);
 
 impl QuerySet {
-    pub const ALL: Self = Self([true; Query::ALL.len()]);
+    pub const ALL: Self = Self([true; QueryId::ALL.len()]);
 
-    pub fn has(self, query: Query) -> bool {
+    pub fn has(self, query: QueryId) -> bool {
         self.0[query as usize]
     }
 
-    pub fn with(mut self, query: Query) -> Self {
+    pub fn with(mut self, query: QueryId) -> Self {
         self.0[query as usize] = true;
         self
     }
 
     /// Returns the queries that it has and `other` has not.
     pub fn without(self, other: Self) -> Self {
-        let left = Query::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
+        let left = QueryId::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
         left.fold(Self::default(), Self::with)
     }
 
@@ -47,7 +47,7 @@ impl QuerySet {
 
     /// Returns the queries that either has.
     pub fn or(self, other: Self) -> Self {
-        Query::ALL.into_iter().filter(|query| other.has(*query)).fold(self, Self::with)
+        QueryId::ALL.into_iter().filter(|query| other.has(*query)).fold(self, Self::with)
     }
 }
 
@@ -61,17 +61,17 @@ pub(super) struct ProofTask {
 
 /// Estimates the costs of a proof's MSMs, relative to each other, from the numbers of bases.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Costs([u64; Query::ALL.len()]);
+pub(super) struct Costs([u64; QueryId::ALL.len()]);
 
 impl Costs {
     /// Estimates costs from the number of `bases` of each query. The cost of h includes the transforms, which have to
     /// be on the same device.
-    pub fn new(bases: impl Fn(Query) -> usize) -> Self {
-        Self(Query::ALL.map(|query| {
+    pub fn new(bases: impl Fn(QueryId) -> usize) -> Self {
+        Self(QueryId::ALL.map(|query| {
             let base = match query {
-                Query::BG2 => G2,
-                Query::H => G1 + TRANSFORMS,
-                Query::L | Query::A | Query::BG1 => G1,
+                QueryId::BG2 => G2,
+                QueryId::H => G1 + TRANSFORMS,
+                QueryId::L | QueryId::A | QueryId::BG1 => G1,
             };
             base.saturating_mul(bases(query) as u64)
         }))
@@ -81,7 +81,7 @@ impl Costs {
     /// least work.
     fn shares(&self, devices: usize) -> Vec<QuerySet> {
         let mut shares = vec![(0, QuerySet::default()); devices];
-        let mut queries = Query::ALL;
+        let mut queries = QueryId::ALL;
         queries.sort_by_key(|query| std::cmp::Reverse(self.0[*query as usize]));
         for query in queries {
             if let Some((load, share)) = shares.iter_mut().min_by_key(|(load, _)| *load) {
@@ -116,7 +116,7 @@ mod tests {
 
     /// Returns the costs of a circuit of 2^20 constraints, with three of four variables in B.
     fn costs() -> Costs {
-        Costs::new(|query| if matches!(query, Query::BG1 | Query::BG2) { 3 << 18 } else { 1 << 20 })
+        Costs::new(|query| if matches!(query, QueryId::BG1 | QueryId::BG2) { 3 << 18 } else { 1 << 20 })
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
             let jobs = schedule(witnesses, devices, &costs());
             assert_eq!(jobs.len(), devices);
             let all: Vec<ProofTask> = jobs.into_iter().flatten().collect();
-            for (number, query) in (0..witnesses).flat_map(|number| Query::ALL.map(|query| (number, query))) {
+            for (number, query) in (0..witnesses).flat_map(|number| QueryId::ALL.map(|query| (number, query))) {
                 let makers = all.iter().filter(|job| job.number == number && job.share.has(query)).count();
                 assert_eq!(makers, 1, "{query:?} of {number}, {witnesses} over {devices}");
             }
@@ -151,7 +151,7 @@ mod tests {
         let costs = costs();
         let total: u64 = costs.0.iter().sum();
         let load = |share: &QuerySet| -> u64 {
-            Query::ALL.iter().filter(|query| share.has(**query)).map(|query| costs.0[*query as usize]).sum()
+            QueryId::ALL.iter().filter(|query| share.has(**query)).map(|query| costs.0[*query as usize]).sum()
         };
         for (devices, percent) in [(2, 55), (3, 40), (4, 35)] {
             let shares = costs.shares(devices);

@@ -8,7 +8,7 @@ use group::Group;
 use group::prime::PrimeCurveAffine;
 
 use super::proof::PartialSums;
-use super::schedule::{Query, QuerySet};
+use super::schedule::{QueryId, QuerySet};
 use super::{Circuit, Densities, Proof};
 use crate::Accelerator;
 use crate::matrix::Csr;
@@ -34,16 +34,16 @@ fn each_part_of_a_proof_counts() {
 /// Checks that results of one part join those of others, in any order.
 #[test]
 fn sums_join() {
-    let sums = [Query::H, Query::L, Query::A, Query::BG1];
-    let part = |query: Query| match query {
-        Query::BG2 => PartialSums::<Bls12>::g2(G2Projective::generator()),
+    let sums = [QueryId::H, QueryId::L, QueryId::A, QueryId::BG1];
+    let part = |query: QueryId| match query {
+        QueryId::BG2 => PartialSums::<Bls12>::g2(G2Projective::generator()),
         query => PartialSums::g1(query, G1Projective::generator()),
     };
-    for first in 0..Query::ALL.len() {
+    for first in 0..QueryId::ALL.len() {
         let mut joined = PartialSums::NONE;
-        for step in 0..Query::ALL.len() {
+        for step in 0..QueryId::ALL.len() {
             assert!(joined.all().is_none(), "{step} of five");
-            joined.add(part(Query::ALL[(first + step) % Query::ALL.len()]));
+            joined.add(part(QueryId::ALL[(first + step) % QueryId::ALL.len()]));
         }
         assert_eq!(joined.share(), QuerySet::ALL);
         let all = joined.all().expect("five of five");
@@ -57,11 +57,11 @@ fn sums_join() {
 /// Checks the difference and the union of shares.
 #[test]
 fn shares_are_sets() {
-    let of = |queries: &[Query]| queries.iter().copied().fold(QuerySet::default(), QuerySet::with);
-    let (first, second) = (of(&[Query::H, Query::L]), of(&[Query::L, Query::BG2]));
-    assert_eq!(first.without(second), of(&[Query::H]));
-    assert_eq!(second.without(first), of(&[Query::BG2]));
-    assert_eq!(first.or(second), of(&[Query::H, Query::L, Query::BG2]));
+    let of = |queries: &[QueryId]| queries.iter().copied().fold(QuerySet::default(), QuerySet::with);
+    let (first, second) = (of(&[QueryId::H, QueryId::L]), of(&[QueryId::L, QueryId::BG2]));
+    assert_eq!(first.without(second), of(&[QueryId::H]));
+    assert_eq!(second.without(first), of(&[QueryId::BG2]));
+    assert_eq!(first.or(second), of(&[QueryId::H, QueryId::L, QueryId::BG2]));
     assert!(first.without(QuerySet::ALL).is_empty() && !first.is_empty());
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Circuit;
-use super::check::{ERROR_CONTEXT, equal};
+use super::length_check::{ERROR_CONTEXT, equal};
 use crate::field::NttField;
 use crate::{Error, Result};
 

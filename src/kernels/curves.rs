@@ -38,7 +38,7 @@ pub struct Subgroup {
 impl CurveDescription {
     /// Returns the constants of the curve named `curve`; `field` is its coordinates' field, or the field that this
     /// extends.
-    pub(super) fn of(curve: &str, field: &FieldDescription) -> Option<Self> {
+    pub(super) fn from_name(curve: &str, field: &FieldDescription) -> Option<Self> {
         Some(match curve {
             ids::BLS12_381_G1 => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
             ids::BLS12_381_G2 => Self::new::<G2Affine, _>(|p| [p.x(), p.y()], field, true),
@@ -68,7 +68,7 @@ impl CurveDescription {
                 factor: short_limbs(&factor),
             }
         });
-        let halves = GlvParams::of::<A, F>(|point| coordinates(point)[0], |x| x.montgomery_limbs(limbs));
+        let halves = GlvParams::for_curve::<A, F>(|point| coordinates(point)[0], |x| x.montgomery_limbs(limbs));
         Self { b: curve_b(coordinates(&A::generator())).montgomery_limbs(limbs), subgroup, halves }
     }
 }

@@ -34,7 +34,7 @@ pub struct GlvParams {
 
 impl GlvParams {
     /// Computes the constants of a curve. `x` returns the x coordinate of a point, and `limbs` its limbs.
-    pub(super) fn of<A: PrimeCurveAffine, F: Field>(x: impl Fn(&A) -> F, limbs: impl Fn(&F) -> Vec<u32>) -> Self
+    pub(super) fn for_curve<A: PrimeCurveAffine, F: Field>(x: impl Fn(&A) -> F, limbs: impl Fn(&F) -> Vec<u32>) -> Self
     where
         A::Curve: Curve<AffineRepr = A>,
     {
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     /// Returns the GLV constants of a curve by its name, the order of its group, and λ.
-    fn of(name: &str) -> (GlvParams, BigUint, BigUint) {
+    fn constants_by_name(name: &str) -> (GlvParams, BigUint, BigUint) {
         let module = modules().into_iter().find(|module| module.name == format!("msm_{name}")).expect("module");
         let halves = module.curve.expect("curve").halves;
         let numbers = |order, lambda| (halves.clone(), order, lambda);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     fn check(name: &str, scalar: &BigUint) {
-        let (halves, order, lambda) = of(name);
+        let (halves, order, lambda) = constants_by_name(name);
         let [k0, k1] = glv_decompose(&halves, scalar);
         assert!(k0.bits().max(k1.bits()) <= u64::from(halves.bits), "{k0}, {k1} of {scalar} on {name}");
         let (order, difference) = (BigInt::from(order), k0 + k1 * BigInt::from(lambda) - BigInt::from(scalar.clone()));
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn scalars_at_the_ends_are_halved() {
         for name in CURVES {
-            let (halves, order, lambda) = of(name);
+            let (halves, order, lambda) = constants_by_name(name);
             assert!(halves.bits <= 128, "{} bits on {name}", halves.bits);
             let all = (BigUint::from(1u32) << 256u32) - 1u32;
             let of_order =

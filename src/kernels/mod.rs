@@ -215,7 +215,7 @@ pub fn modules() -> Vec<Module> {
     modules.push(Module { name, ..of_field(Family::SumcheckSliced, &ghash, false) });
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
-            let curve = CurveDescription::of(name, &field);
+            let curve = CurveDescription::from_name(name, &field);
             for family in [Family::Msm, Family::Points] {
                 let (name, field) = (format!("{}_{name}", family.name()), field.clone());
                 let (scalar, curve) = (scalar.clone(), curve.clone());

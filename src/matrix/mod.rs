@@ -10,4 +10,4 @@ pub mod dense;
 pub mod dynamic;
 pub mod sparse;
 
-pub use sparse::{Csr, CsrOnDevice, DeviceVectors, Explanation, Kernel, Options, SparseMatrix, Statistics};
+pub use sparse::{Csr, CsrOnDevice, DeviceVectors, Kernel, SparseExplanation, SparseMatrix, SparseOptions, Statistics};

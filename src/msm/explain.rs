@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ff::PrimeField;
 
 use super::exec::{Bases, MsmInput, batch_size, plan_for, split_for};
-use super::plan::{MAX_BATCH, Plan, Sharding, Workload};
+use super::plan::{MAX_BATCH, MsmPlan, Sharding, Workload};
 use super::scalars::{ScalarLocation, Scalars, on_host};
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 
 /// Describes how a multiplication is divided into shares of the devices, windows, chunks and kernels.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
+pub struct MsmExplanation {
     /// The curve.
     pub curve: &'static str,
     /// Points, of all devices together.
@@ -52,7 +52,7 @@ pub struct Explanation {
     pub bytes: (u64, u64),
 }
 
-impl Explanation {
+impl MsmExplanation {
     pub(super) fn new<C: MsmCurve>(
         devices: &[Arc<Device>],
         work: &MsmInput<'_, C>,
@@ -107,7 +107,7 @@ fn plans<C: MsmCurve>(
     work: &MsmInput<'_, C>,
     points: usize,
     scalars: Option<Scalars<'_>>,
-) -> Result<(Sharding, Vec<Plan>, usize)> {
+) -> Result<(Sharding, Vec<MsmPlan>, usize)> {
     let on_device = scalars.is_none_or(|scalars| scalars.grid().is_some());
     let need = Workload { on_device, ..Workload::single(points, scalar_bits::<C>(scalars)) };
     let split = split_for(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
@@ -130,7 +130,7 @@ fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
 
 /// Estimates the longest row for `points` random scalars: the mean of a binomial distribution plus some standard
 /// deviations, which rows hardly exceed.
-fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: u32) -> u64 {
+fn expected_longest_row<F: PrimeField>(plan: &MsmPlan, points: usize, scalar_bits: u32) -> u64 {
     let (points, others) = (points as u64, u64::from(plan.copies()) - 1);
     // The highest window has the remaining bits, and as few rows as they allow. If its digits are 0 and 1 alone, a row
     // has at most two thirds of the points.
@@ -142,7 +142,7 @@ fn expected_longest_row<F: PrimeField>(plan: &Plan, points: usize, scalar_bits: 
 }
 
 /// Returns the highest window's digit of the largest scalars.
-fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
+fn highest_digit<F: PrimeField>(plan: &MsmPlan, scalar_bits: u32) -> u64 {
     let (highest, below) = (plan.windows - 1, plan.first_bit(plan.windows - 1));
     if plan.glv {
         // The digit is at least half of 2^(half_bits − below).
@@ -157,8 +157,8 @@ fn highest_digit<F: PrimeField>(plan: &Plan, scalar_bits: u32) -> u64 {
 }
 
 /// Counts the entries of the fullest bucket for canonical `scalars`, with digits as the kernels make them.
-fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
-    let halves = if plan.glv { KernelModule::of(Family::Msm, C::NAME)?.halves() } else { None };
+fn longest_row<C: MsmCurve>(plan: &MsmPlan, scalars: &[[u8; 32]]) -> Result<u64> {
+    let halves = if plan.glv { KernelModule::for_family(Family::Msm, C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
     for scalar in scalars.iter().map(scalar_from_bytes::<C::Scalar>) {
         match halves {
@@ -175,7 +175,7 @@ fn longest_row<C: MsmCurve>(plan: &Plan, scalars: &[[u8; 32]]) -> Result<u64> {
 }
 
 /// Adds the digits of `number` to the `counts` of their buckets.
-fn count_digits(plan: &Plan, number: &[u8], counts: &mut [u64]) {
+fn count_digits(plan: &MsmPlan, number: &[u8], counts: &mut [u64]) {
     let mut carry = 0;
     for window in 0..plan.windows {
         let set = window % plan.sets;
@@ -203,7 +203,7 @@ fn bits(scalar: &[u8], from: u32, count: u32) -> u32 {
     (word >> (from % 8)) as u32 & ((1 << count) - 1)
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for MsmExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { curve, points, narrow_windows, sets, longest_row, chunk, band, affine_rounds, joined, .. } = self;
         let piece = points.div_ceil(self.pieces());

@@ -23,6 +23,7 @@
 //! Three modules do the work. `bases` reads, checks and uploads points. `plan` divides a multiplication into windows,
 //! chunks and shares; it uses no device. `exec` queues the kernels. The other files are the interface.
 
+mod arguments;
 mod bases;
 mod cpu;
 mod exec;
@@ -31,15 +32,14 @@ mod one_shot;
 mod options;
 mod pending;
 mod plan;
-mod request;
 mod resident;
 mod scalars;
 
 pub(crate) use bases::check;
 pub use bases::{BasePoints, EncodedPoints, FilePoints, MappedFile, PointChecks, PointName, decode};
-pub use explain::Explanation;
+pub use explain::MsmExplanation;
 pub use one_shot::{msm, msm_with_options};
-pub use options::Options;
+pub use options::MsmOptions;
 pub(crate) use pending::QueuedMsm;
 pub(crate) use plan::balanced_len;
 pub use resident::{Msm, PendingMsm};

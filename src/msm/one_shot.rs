@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use group::Group;
 
+use super::arguments::{call, check_lengths};
 use super::cpu::on_cpu;
 use super::exec::{self, Bases, MsmInput, PlanMemos};
-use super::options::Options;
+use super::options::MsmOptions;
 use super::plan::DeviceMesh;
-use super::request::{call, check_lengths};
 use super::scalars::Scalars;
 use crate::backend::{Abort, Device, catch_hook_panic};
 use crate::curve::MsmCurve;
@@ -55,7 +55,7 @@ pub fn msm<'s, C: MsmCurve>(
     scalars: impl Into<Scalars<'s>>,
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Report)> {
-    msm_with_options(accelerator, bases, scalars, Options::default(), abort)
+    msm_with_options(accelerator, bases, scalars, MsmOptions::default(), abort)
 }
 
 /// Computes Σ scalarᵢ · baseᵢ like [`msm()`], with `options`. The bases are trusted too. Nothing stays on the devices,
@@ -70,7 +70,7 @@ pub fn msm_with_options<'s, C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[C],
     scalars: impl Into<Scalars<'s>>,
-    options: Options,
+    options: MsmOptions,
     abort: Abort<'_>,
 ) -> Result<(C::Curve, Report)> {
     options.check()?;

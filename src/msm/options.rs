@@ -7,7 +7,7 @@ pub(super) const MAX_WINDOW: u32 = 20;
 
 /// Configures multiplications over some bases. Zero or `None` leaves a choice to the cost model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct MsmOptions {
     /// Bits of the widest windows, 4 to 20; others may have one less.
     pub window: u32,
     /// Copies of each base that the device holds: 2^(k·b)·P for k = 0, 1 … and some b. With copies, windows share
@@ -33,7 +33,7 @@ pub struct Options {
     pub memory: u64,
 }
 
-impl Options {
+impl MsmOptions {
     pub(super) fn check(&self) -> Result<()> {
         let range = |what, value: u32, range: std::ops::RangeInclusive<u32>| {
             let expected = format!("0, or {} to {}", range.start(), range.end());

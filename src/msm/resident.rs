@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use group::Group;
 
+use super::arguments::{call, check_lengths};
 use super::bases::{BasePoints, BaseTable, HostBases, check, problem};
 use super::cpu::on_cpu;
 use super::exec::{self, Bases, MsmInput, Pipeline, PlanMemos};
-use super::explain::Explanation;
-use super::options::Options;
+use super::explain::MsmExplanation;
+use super::options::MsmOptions;
 use super::pending::QueuedMsm;
-use super::plan::{DeviceMesh, Plan, Workload};
-use super::request::{call, check_lengths};
+use super::plan::{DeviceMesh, MsmPlan, Workload};
 use super::scalars::{DeviceScalars, ScalarForm, Scalars};
 use crate::backend::{Abort, Buffer, Device, Stream, StreamStats, catch_hook_panic};
 use crate::curve::MsmCurve;
@@ -42,7 +42,7 @@ use crate::{Accelerator, Error, Report, Result};
 #[derive(Debug)]
 pub struct Msm<'a, C> {
     accelerator: Accelerator,
-    options: Options,
+    options: MsmOptions,
     bases: HostBases<'a, C>,
     /// One per device, in order of the bases; empty if the bases are on the host only.
     tables: Vec<BaseTable>,
@@ -57,7 +57,7 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// # Errors
     /// - [`Error::Invalid`]: an option is out of its range, or an encoded point fails its checks.
     /// - The error of a forced backend that has too little memory or failed.
-    pub fn shared(accelerator: &Accelerator, bases: impl Into<BasePoints<C>>, options: Options) -> Result<Self> {
+    pub fn shared(accelerator: &Accelerator, bases: impl Into<BasePoints<C>>, options: MsmOptions) -> Result<Self> {
         Self::shared_abortable(accelerator, bases.into(), options, None)
     }
 
@@ -65,7 +65,7 @@ impl<C: MsmCurve> Msm<'static, C> {
     pub(crate) fn shared_abortable(
         accelerator: &Accelerator,
         bases: BasePoints<C>,
-        options: Options,
+        options: MsmOptions,
         abort: Abort<'_>,
     ) -> Result<Self> {
         Self::upload(accelerator, HostBases::Shared(bases), options, abort)
@@ -78,7 +78,7 @@ impl<C: MsmCurve> Msm<'static, C> {
     pub(crate) fn with_streamed_bases(accelerator: &Accelerator, bases: BasePoints<C>) -> Result<Self> {
         bases.on_host()?;
         let grid = DeviceMesh::by_points(bases.len(), accelerator.devices().len());
-        let (accelerator, options, tables) = (accelerator.clone(), Options::default(), Vec::new());
+        let (accelerator, options, tables) = (accelerator.clone(), MsmOptions::default(), Vec::new());
         Ok(Self { accelerator, options, bases: HostBases::Shared(bases), tables, grid, choices: PlanMemos::default() })
     }
 }
@@ -92,7 +92,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// # Errors
     /// Returns the error of a forced backend that has too little memory or failed.
     pub fn new(accelerator: &Accelerator, bases: &'a [C]) -> Result<Self> {
-        Self::with_options(accelerator, bases, Options::default())
+        Self::with_options(accelerator, bases, MsmOptions::default())
     }
 
     /// Uploads `bases` like [`Self::new`], with `options` of the caller.
@@ -103,11 +103,16 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// # Errors
     /// - [`Error::Invalid`]: an option is out of its range.
     /// - The error of a forced backend that has too little memory or failed.
-    pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
+    pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: MsmOptions) -> Result<Self> {
         Self::upload(accelerator, HostBases::Borrowed(bases), options, None)
     }
 
-    fn upload(accelerator: &Accelerator, bases: HostBases<'a, C>, options: Options, abort: Abort<'_>) -> Result<Self> {
+    fn upload(
+        accelerator: &Accelerator,
+        bases: HostBases<'a, C>,
+        options: MsmOptions,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
         options.check()?;
         let devices = accelerator.devices().iter().take(options.max_devices());
         let accelerator = accelerator.with_devices(devices.cloned().collect());
@@ -143,7 +148,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`crate::Error::Invalid`]: names the first base that fails the check, and why; or an option is out of its
     ///   range.
     /// - The error of a forced backend that has too little memory or failed.
-    pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: Options) -> Result<Self> {
+    pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: MsmOptions) -> Result<Self> {
         check(accelerator, bases)?;
         Self::with_options(accelerator, bases, options)
     }
@@ -269,7 +274,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let (points, at_once, abortable) = (self.bases.len(), at_once as u32, abort.is_some());
         let need = Workload { at_once, abortable, ..Workload::single(points, C::SCALAR_BITS) };
         let problem = problem::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
-        Plan::fit(problem, bytes).ok().map(|plan| plan.time(points))
+        MsmPlan::fit(problem, bytes).ok().map(|plan| plan.time(points))
     }
 
     /// Returns whether every call uploads the bases.
@@ -284,10 +289,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::Invalid`]: there is no device or no base; there are not as many scalars as bases; or one in host
     ///   memory exceeds its promised bit length.
     /// - The error of a device whose memory does not suffice or cannot be queried.
-    pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<Explanation> {
+    pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<MsmExplanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let bases = self.shares()?;
-        Explanation::new(self.accelerator.devices(), &self.work(&bases, &[]), self.bases.len(), scalars)
+        MsmExplanation::new(self.accelerator.devices(), &self.work(&bases, &[]), self.bases.len(), scalars)
     }
 
     fn shares(&self) -> Result<Vec<Bases<'_, C>>> {

@@ -40,7 +40,7 @@ pub(super) enum ScalarLocation<'a> {
 
 /// Holds scalars in host memory, their form, and their promised bit length.
 #[cfg(feature = "mpi")]
-pub(crate) type Whole<'a> = (&'a [[u8; 32]], ScalarForm, Option<u32>);
+pub(crate) type HostScalarSlice<'a> = (&'a [[u8; 32]], ScalarForm, Option<u32>);
 
 impl fmt::Debug for ScalarLocation<'_> {
     /// Writes only the number of scalars: they may be secret.
@@ -91,7 +91,7 @@ impl<'a> Scalars<'a> {
 
     /// Returns the scalars in host memory, their form and their promised bit length; `None` if they are on devices.
     #[cfg(feature = "mpi")]
-    pub(crate) fn in_host_memory(&self) -> Option<Whole<'a>> {
+    pub(crate) fn in_host_memory(&self) -> Option<HostScalarSlice<'a>> {
         match self.place {
             ScalarLocation::Host(scalars) => Some((scalars, self.form, self.bit_length)),
             ScalarLocation::Devices(_) => None,
@@ -285,12 +285,12 @@ impl Drop for ZeroizingScalars {
 }
 
 /// Holds scalars in host memory, lent by a caller or copied.
-pub(super) enum OnHost<'a> {
+pub(super) enum HostScalars<'a> {
     Lent(&'a [[u8; 32]]),
     Copy(ZeroizingScalars),
 }
 
-impl Deref for OnHost<'_> {
+impl Deref for HostScalars<'_> {
     type Target = [[u8; 32]];
 
     fn deref(&self) -> &[[u8; 32]] {
@@ -305,15 +305,15 @@ impl Deref for OnHost<'_> {
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] if a scalar exceeds its promised bit length, or the error of a device that failed.
-pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<OnHost<'a>> {
+pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<HostScalars<'a>> {
     let mut host = match scalars.place {
-        ScalarLocation::Host(scalars) => OnHost::Lent(scalars),
-        ScalarLocation::Devices(scalars) => OnHost::Copy(scalars.download()?),
+        ScalarLocation::Host(scalars) => HostScalars::Lent(scalars),
+        ScalarLocation::Devices(scalars) => HostScalars::Copy(scalars.download()?),
     };
     if scalars.form == ScalarForm::Montgomery {
         let inverse = F::from(2).pow_vartime([256]).invert().unwrap_or(F::ZERO);
         let canonical = |scalar: &[u8; 32]| scalar_to_bytes(scalar_from_bytes::<F>(scalar) * inverse);
-        host = OnHost::Copy(ZeroizingScalars(host.par_iter().map(canonical).collect()));
+        host = HostScalars::Copy(ZeroizingScalars(host.par_iter().map(canonical).collect()));
     }
     match scalars.bit_length {
         Some(bits) if host.par_iter().any(|scalar| is_longer::<F>(scalar, bits)) => Err(scalar_out_of_range(bits)),

@@ -39,7 +39,7 @@ pub(super) fn transform_many<F: NttField>(
 ) -> Result<()> {
     let mut done = Vec::new();
     for (values, transform) in values.iter_mut().zip(transforms) {
-        let plan = Plan::new(transform)?;
+        let plan = CpuPlan::new(transform)?;
         let result = match transform.input {
             Order::Natural => plan.run(values, abort)?,
             Order::BitReversed => plan.run(&SecretVec(permuted(values)), abort)?,
@@ -56,7 +56,7 @@ pub(super) fn transform_many<F: NttField>(
 }
 
 /// Holds the split of a transform and its tables, all indexed by bit-reversed exponents.
-struct Plan<F> {
+struct CpuPlan<F> {
     /// P, the length of a column.
     rows: usize,
     /// Q, the length of a row.
@@ -69,11 +69,11 @@ struct Plan<F> {
     column_shift: Option<F>,
     /// g·ω^{j₁}.
     row_shifts: Vec<F>,
-    output: Output<F>,
+    output: OutputScaling<F>,
 }
 
 /// Selects the factors of outputs.
-enum Output<F> {
+enum OutputScaling<F> {
     Plain,
     Scaled(F),
     /// Multiplies by `rows[j₁] · columns[j₂]`.
@@ -83,7 +83,7 @@ enum Output<F> {
     },
 }
 
-impl<F: NttField> Plan<F> {
+impl<F: NttField> CpuPlan<F> {
     fn new(transform: &Transform<F>) -> Result<Self> {
         let log_n = transform.log_n;
         let p = if log_n < MIN_LOG_SPLIT { 0 } else { log_n / 2 };
@@ -95,16 +95,16 @@ impl<F: NttField> Plan<F> {
             rows: 1 << p,
             columns: 1 << q,
             order: transform.order,
-            modulus: Modulus::of::<F>()?,
+            modulus: Modulus::for_field::<F>()?,
             roots: reversed_powers(F::ONE, root, q.saturating_sub(1)),
             column_shift: transform.shift_in.map(|shift| square_times(shift, q)),
             row_shifts: reversed_powers(shift, transform.omega, p),
-            output: Output::new(transform, p, q),
+            output: OutputScaling::new(transform, p, q),
         })
     }
 
     /// Returns the result as rows k₁ with j₁ = reversed k₁; [`Self::write_ordered`] puts it in order.
-    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<Work> {
+    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<ZeroizingLimbs> {
         let values = limbs_of(values);
         let mut result = copy(values);
         if self.rows == 1 {
@@ -167,7 +167,7 @@ impl<F: NttField> Plan<F> {
     }
 }
 
-impl<F: NttField> Output<F> {
+impl<F: NttField> OutputScaling<F> {
     fn new(transform: &Transform<F>, p: u32, q: u32) -> Self {
         match (transform.shift_out, transform.scale) {
             (None, None) => Self::Plain,
@@ -200,14 +200,14 @@ impl<F: NttField> Output<F> {
 }
 
 /// Copies `values` so that all cores touch the pages of the copy first.
-fn copy(values: &[Limbs4]) -> Work {
-    Work(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
+fn copy(values: &[Limbs4]) -> ZeroizingLimbs {
+    ZeroizingLimbs(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
 }
 
 /// Holds intermediate elements and clears them when dropped, because they may be secret.
-struct Work(Vec<Limbs4>);
+struct ZeroizingLimbs(Vec<Limbs4>);
 
-impl Deref for Work {
+impl Deref for ZeroizingLimbs {
     type Target = [Limbs4];
 
     fn deref(&self) -> &[Limbs4] {
@@ -215,13 +215,13 @@ impl Deref for Work {
     }
 }
 
-impl DerefMut for Work {
+impl DerefMut for ZeroizingLimbs {
     fn deref_mut(&mut self) -> &mut [Limbs4] {
         &mut self.0
     }
 }
 
-impl Drop for Work {
+impl Drop for ZeroizingLimbs {
     fn drop(&mut self) {
         par_zero_nontemporal(vec![bytemuck::cast_slice_mut(&mut self.0)]);
         // No code reads the zeros; this keeps the compiler from dropping the stores.
@@ -237,7 +237,7 @@ fn transpose<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], heig
     }
 }
 
-impl<F: NttField> Plan<F> {
+impl<F: NttField> CpuPlan<F> {
     /// Evaluates the polynomial at shift·ω^k: coefficients in natural order, values in bit-reversed order, below 2p.
     ///
     /// Each level reduces the polynomial modulo x^h − c and x^h + c, down to h = 1. A block of 2h coefficients is

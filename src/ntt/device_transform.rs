@@ -30,7 +30,7 @@ impl DeviceTransform {
         let radix_log = if max_radix_log == 0 { MAX_RADIX_LOG } else { max_radix_log };
         let passes = Passes::with_radix(stream, transform, layout, radix_log)?;
         let permuted = (transform.input == Order::BitReversed).then_some(transform.log_n);
-        Ok(Self { passes, program: KernelModule::of(Family::Ntt, F::NAME)?, layout, permuted })
+        Ok(Self { passes, program: KernelModule::for_family(Family::Ntt, F::NAME)?, layout, permuted })
     }
 
     /// Allocates the second buffer that [`Self::queue`] needs, as large as the data; `None` if it needs none.

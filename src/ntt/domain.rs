@@ -36,7 +36,7 @@ impl fmt::Display for Direction {
 
 /// Holds the caller's options for a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Options<F> {
+pub struct NttOptions<F> {
     /// The coset's generator; the field's multiplicative generator if `None`.
     pub coset: Option<F>,
     /// Order of the values that inverse transforms take. Bit-reversed ones cost a device one more pass.
@@ -49,7 +49,7 @@ pub struct Options<F> {
     pub tables: TableSize,
 }
 
-impl<F> Default for Options<F> {
+impl<F> Default for NttOptions<F> {
     fn default() -> Self {
         let (input, output) = (Order::Natural, Order::Natural);
         Self { coset: None, input, output, max_radix_log: 0, tables: TableSize::Automatic }
@@ -94,7 +94,7 @@ impl<F: NttField> NttDomain<F> {
     /// # Errors
     /// Fails if `log_n` is above the field's two-adicity.
     pub fn new(accelerator: &Accelerator, log_n: u32) -> Result<Self> {
-        Self::with_options(accelerator, log_n, Options::default())
+        Self::with_options(accelerator, log_n, NttOptions::default())
     }
 
     /// Creates the subgroup of order `2^log_n`, with `options` set by the caller.
@@ -102,7 +102,7 @@ impl<F: NttField> NttDomain<F> {
     /// # Errors
     /// Fails if `log_n` is above the field's two-adicity, the coset's generator is zero, or `max_radix_log` is out of
     /// its range.
-    pub fn with_options(accelerator: &Accelerator, log_n: u32, options: Options<F>) -> Result<Self> {
+    pub fn with_options(accelerator: &Accelerator, log_n: u32, options: NttOptions<F>) -> Result<Self> {
         const ERROR_CONTEXT: &str = "NttDomain";
         if log_n > F::S {
             return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at most the two-adicity {}", F::S), log_n));

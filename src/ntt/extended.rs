@@ -1,6 +1,6 @@
 //! Defines a domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
 
-use super::domain::{Direction, NttDomain, Options};
+use super::domain::{Direction, NttDomain, NttOptions};
 use super::passes::Passes;
 use super::plan::MAX_RADIX_LOG;
 use super::pointwise::{inverse_of_vanishing, launch, scale_periodically};
@@ -38,7 +38,7 @@ impl<F: NttField> ExtendedDomain<F> {
     /// # Errors
     /// Fails if the sum of the logarithms is above the field's two-adicity, or if g is zero.
     pub fn with_coset(accelerator: &Accelerator, log_n: u32, log_factor: u32, coset: F) -> Result<Self> {
-        let options = Options { coset: Some(coset), ..Options::default() };
+        let options = NttOptions { coset: Some(coset), ..NttOptions::default() };
         let extended_domain = NttDomain::with_options(accelerator, log_n.saturating_add(log_factor), options)?;
         Ok(Self { base_domain: NttDomain::with_options(accelerator, log_n, options)?, extended_domain })
     }
@@ -238,7 +238,7 @@ impl<F: NttField> ExtendedDomain<F> {
         let mut args = vec![buffer_arg(values.buffer()), buffer_arg(extended_domain.buffer()), Arg::U64(count)];
         args.extend([self.log_factor(), coset as u32].map(Arg::U32));
         // SAFETY: the arguments are those of `ntt_interleave`, and `extended_domain` is 2^log_factor times as long.
-        unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_interleave", count, &args) }
+        unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_interleave", count, &args) }
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::Transform;
 use super::host_pipeline::transform_on;
-use super::rollback::Transformed;
+use super::rollback::TransformedVector;
 use crate::backend::{Abort, Device, StreamStats};
 use crate::blocking::install;
 use crate::fan_out::fan_out;
@@ -39,7 +39,7 @@ pub(super) fn transform_many<F: NttField>(
     // An error drops the parts, which restores the vectors.
     let parts = collect(parts)?;
     let traffic = parts.iter().fold(StreamStats::default(), |sum, part| sum + part.traffic);
-    install(|| parts.into_par_iter().flat_map(|part| part.done).for_each(Transformed::commit));
+    install(|| parts.into_par_iter().flat_map(|part| part.done).for_each(TransformedVector::commit));
     Ok(traffic)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::device_transform::DeviceTransform;
 use super::passes::VectorLayout;
-use super::rollback::{DeviceOutcome, RollbackGuard, Transformed};
+use super::rollback::{DeviceOutcome, RollbackGuard, TransformedVector};
 use super::{Transform, out_of_core};
 use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::fan_out::fan_out;
@@ -22,7 +22,7 @@ const SMALL_BYTES: usize = 8 << 20;
 const SMALL_BYTES_ALONE: usize = 32 << 20;
 
 /// Holds a vector and its transform.
-type Job<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
+type PipelineTask<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
 
 /// Transforms vectors on one device. If memory is short, one vector waits for the others; one that does not fit alone
 /// is streamed.
@@ -32,7 +32,7 @@ pub(super) fn transform_on<'a, F: NttField>(
     transforms: &[Transform<F>],
     stop: Abort<'_>,
 ) -> Result<DeviceOutcome<'a, F>> {
-    let mut jobs: [Vec<Job<'a, '_, F>>; LANES] = Default::default();
+    let mut jobs: [Vec<PipelineTask<'a, '_, F>>; LANES] = Default::default();
     for (number, (slice, transform)) in values.iter_mut().zip(transforms).enumerate() {
         jobs[number % LANES].push((&mut **slice, transform));
     }
@@ -60,17 +60,17 @@ impl<'a, F: NttField> DeviceOutcome<'a, F> {
         self.traffic = self.traffic + other.traffic;
     }
 
-    fn stream_through(&mut self, device: &Arc<Device>, job: Job<'a, '_, F>, stop: Abort<'_>) -> Result<()> {
+    fn stream_through(&mut self, device: &Arc<Device>, job: PipelineTask<'a, '_, F>, stop: Abort<'_>) -> Result<()> {
         let (slice, transform) = job;
         let (result, traffic) = out_of_core::transform(device, slice, transform, stop)?;
         self.traffic = self.traffic + traffic;
-        self.done.push(Transformed::Beside(slice, result));
+        self.done.push(TransformedVector::Beside(slice, result));
         Ok(())
     }
 }
 
 /// Holds a lane's results, and the vectors that there was no memory for.
-type Ran<'a, 'b, F> = (DeviceOutcome<'a, F>, Vec<Job<'a, 'b, F>>);
+type LaneOutcome<'a, 'b, F> = (DeviceOutcome<'a, F>, Vec<PipelineTask<'a, 'b, F>>);
 
 /// Uploads, transforms and downloads one vector at a time.
 struct PipelineLane {
@@ -101,7 +101,11 @@ impl PipelineLane {
     }
 
     /// Transforms all vectors, and returns those that there was no memory for.
-    fn run<'a, 'b, F: NttField>(mut self, jobs: Vec<Job<'a, 'b, F>>, stop: Abort<'_>) -> Result<Ran<'a, 'b, F>> {
+    fn run<'a, 'b, F: NttField>(
+        mut self,
+        jobs: Vec<PipelineTask<'a, 'b, F>>,
+        stop: Abort<'_>,
+    ) -> Result<LaneOutcome<'a, 'b, F>> {
         let (mut done, mut no_room) = (Vec::new(), Vec::new());
         for (slice, transform) in jobs {
             check_abort(stop)?;
@@ -131,14 +135,14 @@ impl PipelineLane {
         slice: &'a mut [F],
         mut room: LaneBuffers,
         stop: Abort<'_>,
-    ) -> Result<Transformed<'a, F>> {
+    ) -> Result<TransformedVector<'a, F>> {
         let stream = &mut self.stream;
         stream.upload(&room.data, as_bytes(slice))?;
         room.launch(stream)?;
         stream.copy_to_pinned(&mut room.host, &room.data)?;
         stream.zeroize_staging();
         stream.synchronize(stop)?;
-        Ok(Transformed::Fetched(slice, room.host))
+        Ok(TransformedVector::Fetched(slice, room.host))
     }
 
     /// Transforms a vector. The slice receives fetched parts while the rest is in flight.
@@ -147,7 +151,7 @@ impl PipelineLane {
         slice: &'a mut [F],
         mut room: LaneBuffers,
         stop: Abort<'_>,
-    ) -> Result<Transformed<'a, F>> {
+    ) -> Result<TransformedVector<'a, F>> {
         let stream = &mut self.stream;
         stream.upload_and_retain(&room.data, &mut room.host, as_bytes(slice), stop)?;
         room.launch(stream)?;
@@ -156,6 +160,6 @@ impl PipelineLane {
         }
         let vector = RollbackGuard::fetch(stream, &room.data, (slice, room.host), stop)?;
         stream.synchronize(None)?;
-        Ok(Transformed::InPlace(vector))
+        Ok(TransformedVector::InPlace(vector))
     }
 }

@@ -54,8 +54,8 @@ fn minus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
 
 impl Modulus {
     /// Returns the modulus of the field.
-    pub fn of<F: NttField>() -> Result<Self> {
-        let words = KernelModule::of(Family::Ntt, F::NAME)?.modulus();
+    pub fn for_field<F: NttField>() -> Result<Self> {
+        let words = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != size_of::<Limbs4>() || align_of::<F>() != align_of::<Limbs4>() {
             return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
         }
@@ -140,7 +140,7 @@ mod tests {
 
     /// Checks products and sums of the largest values below 2p, and of others.
     fn arithmetic_is_the_fields<F: NttField>() {
-        let modulus = Modulus::of::<F>().expect("a field of 4 limbs");
+        let modulus = Modulus::for_field::<F>().expect("a field of 4 limbs");
         let mut values = vec![F::ZERO, F::ONE, -F::ONE, F::ROOT_OF_UNITY, F::MULTIPLICATIVE_GENERATOR, F::TWO_INV];
         values.extend((0..50).scan(F::ROOT_OF_UNITY, |x, _| {
             *x = x.square() + F::ONE;

@@ -42,7 +42,7 @@ mod twiddle_transpose;
 mod twiddles;
 
 pub use batch::transform_many;
-pub use domain::{Direction, NttDomain, Options};
+pub use domain::{Direction, NttDomain, NttOptions};
 pub use extended::ExtendedDomain;
 pub use multi_gpu::ShardedVector;
 pub use passes::VectorLayout;

@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use super::passes::flags;
-use super::plan::{ColumnPass, Plan, TILE};
+use super::plan::{ColumnPass, NttPlan, TILE};
 use super::twiddles::Twiddles;
 use super::{Order, Transform};
 use crate::backend::{Arg, PeerMemory, Stream};
@@ -31,7 +31,7 @@ const MIN_PART_LOG: u32 = 16;
 /// Describes how a vector of `2^log_n` lies on `2^owners_log` devices, and how they transform it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PeerPlan {
-    plan: Plan,
+    plan: NttPlan,
     owners_log: u32,
 }
 
@@ -54,7 +54,7 @@ impl PeerPlan {
         if !owners.is_power_of_two() {
             return Err(Error::invalid(ERROR_CONTEXT, "number of devices", "a power of two", owners));
         }
-        let (plan, owners_log) = (Plan::new(log_n, max_radix_log, false)?, owners.trailing_zeros());
+        let (plan, owners_log) = (NttPlan::new(log_n, max_radix_log, false)?, owners.trailing_zeros());
         let middle_log = log_n.saturating_sub(2 * plan.first_log());
         if plan.radices.len() < 3 || log_n < TILE.log + owners_log {
             return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at least {MIN_LOG_N}"), log_n));
@@ -134,7 +134,7 @@ impl PeerPasses {
         let tables = Twiddles::new(stream, &plan.plan, transform)?;
         tables.retain_on(stream);
         let flags = flags(transform, &tables);
-        Ok(Self { plan: plan.clone(), program: KernelModule::of(Family::Ntt, F::NAME)?, tables, flags })
+        Ok(Self { plan: plan.clone(), program: KernelModule::for_family(Family::Ntt, F::NAME)?, tables, flags })
     }
 
     /// Queues an owner's share of a pass.

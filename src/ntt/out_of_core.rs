@@ -22,10 +22,10 @@ use super::pointwise::{launch, multiply_by_powers};
 use super::{Order, Transform};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::blocking::install;
+use crate::checked_size::byte_len;
 use crate::field::{HostVector, NttField, SecretVec};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::sizes::byte_len;
 use crate::{Error, Result};
 
 /// Blocks in flight.
@@ -103,9 +103,9 @@ impl<F: NttField> Pass<F> {
     fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<StreamStats> {
         let block_log = self.block_log(device)?;
         let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };
-        let mut lanes: Vec<Lane<F>> = Vec::new();
+        let mut lanes: Vec<BlockLane<F>> = Vec::new();
         for _ in 0..LANES {
-            lanes.push(Lane::new(device, 1 << (block_log + self.height_log()))?);
+            lanes.push(BlockLane::new(device, 1 << (block_log + self.height_log()))?);
         }
         let queue = DeviceTransform::new(&mut lanes[0].stream, &self.transform, layout, 0)?;
         let blocks = 1usize << (self.width_log - block_log);
@@ -143,12 +143,12 @@ impl<F: NttField> Pass<F> {
 
     fn queue_block(
         &self,
-        lane: &mut Lane<F>,
+        lane: &mut BlockLane<F>,
         queue: &DeviceTransform,
         layout: VectorLayout,
         first: usize,
     ) -> Result<()> {
-        let Lane { stream, host, buffers: [data, other] } = lane;
+        let BlockLane { stream, host, buffers: [data, other] } = lane;
         let block_log = layout.vectors.trailing_zeros();
         stream.copy_from_pinned(other, host.buffer())?;
         stream.begin_timing()?;
@@ -168,14 +168,14 @@ impl<F: NttField> Pass<F> {
 }
 
 /// Holds a block in flight.
-struct Lane<F> {
+struct BlockLane<F> {
     // Dropped first, because that waits for the copies.
     stream: Stream,
     host: HostVector<F>,
     buffers: [Buffer; BUFFERS],
 }
 
-impl<F: NttField> Lane<F> {
+impl<F: NttField> BlockLane<F> {
     fn new(device: &Arc<Device>, elements: usize) -> Result<Self> {
         let stream = device.stream()?;
         let host = HostVector::new(&stream, elements)?;
@@ -196,6 +196,12 @@ fn enqueue_transpose<F: NttField>(
     let args = [buffer_arg(from), buffer_arg(to), Arg::U32(rows_log), Arg::U32(columns_log)];
     // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(rows_log + columns_log) elements.
     unsafe {
-        launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_transpose", 1 << (rows_log + columns_log), &args)
+        launch(
+            KernelModule::for_family(Family::Ntt, F::NAME)?,
+            stream,
+            "ntt_transpose",
+            1 << (rows_log + columns_log),
+            &args,
+        )
     }
 }

@@ -1,6 +1,6 @@
 //! Queues a transform's kernels in their order.
 
-use super::plan::{ColumnPass, Plan, SMALL_TILE, TILE};
+use super::plan::{ColumnPass, NttPlan, SMALL_TILE, TILE};
 use super::twiddles::{Twiddles, has_one_table};
 use super::{Order, Transform};
 use crate::backend::{Arg, BackendKind, Buffer, DeviceInfo, Stream};
@@ -37,7 +37,7 @@ pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Twiddles) ->
 
 /// Holds everything that the kernels of one transform need.
 pub(super) struct Passes {
-    plan: Plan,
+    plan: NttPlan,
     program: KernelModule,
     tables: Twiddles,
     flags: u32,
@@ -55,7 +55,7 @@ impl Passes {
         max_radix_log: u32,
     ) -> Result<Self> {
         let device = stream.device().clone();
-        let plan = Plan::new(transform.log_n, max_radix_log, has_one_table(transform, &device))?;
+        let plan = NttPlan::new(transform.log_n, max_radix_log, has_one_table(transform, &device))?;
         let plan = Self::in_one_wave(&plan, layout, device.info()).unwrap_or(plan);
         // Tiles are numbered, and so are rows of the last pass: the larger number must fit 32 bits.
         let most = u32::MAX >> plan.log_n.saturating_sub(1);
@@ -68,7 +68,7 @@ impl Passes {
         let flags = flags(transform, &tables);
         let can_run_in_place = Self::can_run_in_place(&plan, transform.order, device.info());
         Ok(Self {
-            program: KernelModule::of(plan.tile.family, F::NAME)?,
+            program: KernelModule::for_family(plan.tile.family, F::NAME)?,
             plan,
             tables,
             flags,
@@ -79,7 +79,7 @@ impl Passes {
 
     /// Returns the plan with small tiles for a single vector all of whose tiles run at once. A host's processor takes
     /// any number of tiles, since it makes no difference there.
-    fn in_one_wave(plan: &Plan, layout: VectorLayout, info: &DeviceInfo) -> Option<Plan> {
+    fn in_one_wave(plan: &NttPlan, layout: VectorLayout, info: &DeviceInfo) -> Option<NttPlan> {
         let at_once = u64::from(info.compute_units * SMALL_TILE.groups);
         let small = plan.with_small_tiles().filter(|_| layout.vectors == 1);
         small.filter(|small| info.is_cpu || small.tiles(1) <= at_once)
@@ -87,7 +87,7 @@ impl Passes {
 
     /// Returns whether passes may write where they read: no pass changes the order, or the groups of a plane can wait
     /// for each other, since more run at once. Groups of small tiles do not wait.
-    fn can_run_in_place(plan: &Plan, order: Order, info: &DeviceInfo) -> bool {
+    fn can_run_in_place(plan: &NttPlan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
         let groups = 1 << plan.plane_log().max(swap_log);
         let at_once = 2 * groups <= info.compute_units * plan.tile.groups;

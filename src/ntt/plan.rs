@@ -38,7 +38,7 @@ const MAX_SINGLE_TABLE_LOG: u32 = 16;
 
 /// Describes the passes of a transform and the sizes of its tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct NttPlan {
     pub log_n: u32,
     pub tile: Tile,
     /// Binary logarithms of the passes' radices. With three or more the first and last are equal, so that the last
@@ -62,7 +62,7 @@ pub(super) struct ColumnPass {
     pub swap_log: u32,
 }
 
-impl Plan {
+impl NttPlan {
     /// Plans as few passes as radices up to 2^max_radix_log allow, with all twiddles of the last pass in one table or
     /// in two.
     pub fn new(log_n: u32, max_radix_log: u32, one_table: bool) -> Result<Self> {
@@ -160,27 +160,27 @@ mod tests {
     #[test]
     fn passes_cover_every_size() {
         for log_n in 0..=MAX_LOG_N {
-            let plan = Plan::new(log_n, MAX_RADIX_LOG, false).expect("within range");
+            let plan = NttPlan::new(log_n, MAX_RADIX_LOG, false).expect("within range");
             assert_eq!(plan.radices.iter().sum::<u32>(), log_n);
             // Passes that wait need more than one step, so at least three levels.
             assert!(log_n <= TILE.log || plan.radices.iter().all(|r| (3..=MAX_RADIX_LOG).contains(r)));
             assert!(plan.radices.len() < 3 || plan.radices.first() == plan.radices.last());
             assert!(plan.column_passes(true).iter().all(|pass| pass.radix_log + pass.stride_log >= TILE.log));
         }
-        assert!(Plan::new(32, MAX_RADIX_LOG, false).is_err() && Plan::new(17, 4, false).is_err());
+        assert!(NttPlan::new(32, MAX_RADIX_LOG, false).is_err() && NttPlan::new(17, 4, false).is_err());
     }
 
     #[test]
     fn small_tiles_are_for_short_passes() {
         let small = |log_n, max_radix_log, one_table| {
-            let plan = Plan::new(log_n, max_radix_log, one_table).expect("within range");
+            let plan = NttPlan::new(log_n, max_radix_log, one_table).expect("within range");
             plan.with_small_tiles().is_some()
         };
         let sizes = (0..=MAX_LOG_N).filter(|log_n| small(*log_n, MAX_RADIX_LOG, true));
         assert_eq!(sizes.collect::<Vec<_>>(), [17, 18]);
         assert!(small(15, 5, true) && !small(18, 5, true) && !small(18, MAX_RADIX_LOG, false));
         assert_eq!(
-            Plan::new(18, MAX_RADIX_LOG, true).ok().and_then(|plan| plan.with_small_tiles()).map(|p| p.tiles(1)),
+            NttPlan::new(18, MAX_RADIX_LOG, true).ok().and_then(|plan| plan.with_small_tiles()).map(|p| p.tiles(1)),
             Some(1 << 10)
         );
     }
@@ -190,12 +190,12 @@ mod tests {
         // A twiddle takes two elements, or 64 bytes.
         let elements = |log_n: u32, logs: &[u32]| (2 * logs.iter().map(|log| 1u64 << log).sum::<u64>(), 1 << log_n);
         for log_n in 17..=MAX_LOG_N {
-            let plan = Plan::new(log_n, MAX_RADIX_LOG, false).expect("within range");
+            let plan = NttPlan::new(log_n, MAX_RADIX_LOG, false).expect("within range");
             let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
             let (short, n) =
                 elements(log_n, &[rows_log, plan.low_log + width_log, rows_log - plan.low_log + width_log]);
             assert!(short <= n / 4, "2^{log_n}: {plan:?}");
-            let plan = Plan::new(log_n, MAX_RADIX_LOG, true).expect("within range");
+            let plan = NttPlan::new(log_n, MAX_RADIX_LOG, true).expect("within range");
             assert!((plan.low_log, plan.low_log + width_log) == (rows_log, log_n), "2^{log_n}: {plan:?}");
         }
     }

@@ -42,7 +42,7 @@ pub(crate) fn multiply_by_powers<F: NttField>(
     args.extend([buffer_arg(&powers.low), buffer_arg(&powers.high)]);
     // SAFETY: the arguments are those of `ntt_powers`; callers' vectors lie in the buffer, and their exponents in the
     // tables.
-    unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_powers", count, &args) }
+    unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_powers", count, &args) }
 }
 
 /// Queues `values[i] = operation(values[i], other[i mod period])`.
@@ -61,7 +61,7 @@ pub(super) fn pointwise<F: NttField>(
     let mask = if period == length { u32::MAX } else { period as u32 - 1 };
     let args = [buffer_arg(values.buffer()), buffer_arg(other), Arg::U64(length as u64), Arg::U32(mask)];
     // SAFETY: the arguments are those of the pointwise kernels; indices stay below both lengths.
-    unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, kernel, length as u64, &args) }
+    unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, kernel, length as u64, &args) }
 }
 
 /// Queues the products of element i with factor i modulo the number of `factors`, a power of two.

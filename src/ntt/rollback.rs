@@ -6,12 +6,12 @@ use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 
 /// Holds the results and the traffic of one device.
 pub(super) struct DeviceOutcome<'a, F: NttField> {
-    pub done: Vec<Transformed<'a, F>>,
+    pub done: Vec<TransformedVector<'a, F>>,
     pub traffic: StreamStats,
 }
 
 /// Holds a vector that has been transformed. If it is dropped before [`Self::commit`], the vector is as it was.
-pub(super) enum Transformed<'a, F: NttField> {
+pub(super) enum TransformedVector<'a, F: NttField> {
     /// The vector has the result; the buffer has the vector's old elements.
     InPlace(RollbackGuard<'a, F>),
     /// The result is still in the buffer.
@@ -20,7 +20,7 @@ pub(super) enum Transformed<'a, F: NttField> {
     Beside(&'a mut [F], SecretVec<F>),
 }
 
-impl<F: NttField> Transformed<'_, F> {
+impl<F: NttField> TransformedVector<'_, F> {
     /// Leaves the result in the vector.
     pub fn commit(self) {
         // SAFETY: `ntt_row_pass` leaves reduced elements in Montgomery form.

@@ -56,7 +56,7 @@ impl<F: NttField> ColumnBlock<F> {
         ];
         let pointwise = 1 << (self.count_log + self.length_log);
         // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(count_log + length_log) pointwise.
-        unsafe { launch(KernelModule::of(Family::Ntt, F::NAME)?, stream, "ntt_transpose", pointwise, &args)? };
+        unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_transpose", pointwise, &args)? };
         Ok(turned)
     }
 

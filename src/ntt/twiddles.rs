@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::plan::Plan;
+use super::plan::NttPlan;
 use super::{TableSize, Transform};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Device, Stream};
@@ -52,8 +52,8 @@ const FACTOR_SCALE: u32 = 4;
 
 impl Twiddles {
     /// Finds the tables on the stream's device, or makes them.
-    pub fn new<F: NttField>(stream: &mut Stream, plan: &Plan, transform: &Transform<F>) -> Result<Self> {
-        let mut maker = TwiddleBuilder { program: KernelModule::of(Family::Ntt, F::NAME)?, stream, transform };
+    pub fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
+        let mut maker = TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
         let plain = maker.plain_nodes(rows_log.max(width_log))?;
         let nodes = match transform.shift_in {
@@ -101,7 +101,7 @@ impl Powers {
         let low_log = log_count / 2;
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
         let mut maker =
-            TwiddleBuilder { program: KernelModule::of(Family::Ntt, F::NAME)?, stream, transform: &transform };
+            TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform: &transform };
         let low = maker.factors(low_log, 0, 0, FACTOR_OUT)?;
         let high = maker.factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
         stream.retain(low.clone());

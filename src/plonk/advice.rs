@@ -11,7 +11,7 @@ use crate::field::NttField;
 use crate::{Error, Result};
 
 /// Draws random elements from the caller's source.
-pub type Random<'r, F> = &'r mut dyn FnMut() -> F;
+pub type RandomSource<'r, F> = &'r mut dyn FnMut() -> F;
 
 /// Holds the advice and instance values of one circuit.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         &mut self,
         circuit: usize,
         columns: Vec<(usize, &mut Vec<C::Scalar>)>,
-        random: Random<'_, C::Scalar>,
+        random: RandomSource<'_, C::Scalar>,
     ) -> Result<Vec<C>> {
         let (n, usable) = (self.setting.circuit.rows(), self.setting.circuit.usable_rows());
         let count = self.circuits.len();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::layout::{ColumnId, ColumnLayout};
-use super::steps::pieces::MAX_COSETS;
+use super::steps::h_pieces::MAX_COSETS;
 use crate::expression::Expression;
 use crate::{Error, Result};
 
@@ -62,7 +62,7 @@ pub struct SamePoint {
 impl SamePoint {
     /// Returns the first two of `queries`, each a column and a rotation, that ask for one value of columns of `rows`
     /// rows.
-    pub fn of(queries: impl IntoIterator<Item = (ColumnId, i32)>, rows: usize) -> Option<Self> {
+    pub fn find(queries: impl IntoIterator<Item = (ColumnId, i32)>, rows: usize) -> Option<Self> {
         let mut seen = HashMap::new();
         let rows = i64::try_from(rows.max(1)).unwrap_or(i64::MAX);
         queries.into_iter().find_map(|(column, rotation)| {
@@ -103,7 +103,7 @@ impl<F> Circuit<F> {
     pub fn same_point(&self) -> Option<SamePoint> {
         let advice = self.advice_queries.iter().map(|(column, rotation)| (ColumnId::Advice(*column), *rotation));
         let fixed = self.fixed_queries.iter().map(|(column, rotation)| (ColumnId::Fixed(*column), *rotation));
-        SamePoint::of(advice.chain(fixed), self.rows())
+        SamePoint::find(advice.chain(fixed), self.rows())
     }
 
     /// Returns the numbers of the advice columns of `phase`.
@@ -219,7 +219,7 @@ mod tests {
         let mut changed = circuit();
         change(&mut changed);
         // Neither the estimate nor the check panics, whatever the circuit is.
-        let memory = MemoryEstimate::of(&changed, usize::MAX);
+        let memory = MemoryEstimate::for_circuit(&changed, usize::MAX);
         assert!(memory.uncut_bytes(false) > 0 && memory.max_bytes() > 0 && memory.min_bytes() > 0);
         let error = changed.check().expect_err(what).to_string();
         assert!(error.contains(what), "{what}: {error}");

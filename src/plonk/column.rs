@@ -39,7 +39,7 @@ impl<F: NttField> Column<F> {
     }
 
     /// Splits `vector` into columns of `len` elements each.
-    pub(super) fn of(vector: DeviceVector<F>, len: usize) -> Vec<Self> {
+    pub(super) fn split_vector(vector: DeviceVector<F>, len: usize) -> Vec<Self> {
         let (count, vector) = (vector.len().checked_div(len).unwrap_or(0), Arc::new(vector));
         let column = |k| Self(ColumnStorage::Device(DeviceSlice { vector: vector.clone(), first: k * len, len }));
         (0..count).map(column).collect()

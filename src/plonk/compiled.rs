@@ -33,7 +33,7 @@ impl<F: NttField> CompiledCircuit<F> {
         };
         let compressed = circuit.lookups.iter().map(compressed).collect();
         Ok(Self {
-            quotient: WeightedSum::new(Terms::of(&circuit), own + 3, plan.max_columns / COSET_COLUMNS),
+            quotient: WeightedSum::new(Terms::for_circuit(&circuit), own + 3, plan.max_columns / COSET_COLUMNS),
             compressed,
             circuit,
         })

@@ -1,16 +1,16 @@
 //! Permutes the columns of lookups, after θ.
 
-use super::advice::{AdviceStage, Random};
+use super::advice::{AdviceStage, RandomSource};
 use super::column::Column;
 use super::curve::ProofCurve;
 use super::engine::{Basis, PermutedLookup};
-use super::steps::lookup_permute::Missing;
+use super::steps::lookup_permute::MissingValues;
 use super::weighted_sum::WeightedSum;
 use crate::Result;
 
 /// Holds a lookup's columns as values.
 #[derive(Debug)]
-pub(super) struct Columns<C: ProofCurve> {
+pub(super) struct LookupColumns<C: ProofCurve> {
     /// A and S, compressed by θ.
     pub compressed: [Column<C::Scalar>; 2],
     /// A' and S'.
@@ -23,7 +23,7 @@ pub struct LookupStage<'a, C: ProofCurve> {
     pub(super) start: AdviceStage<'a, C>,
     pub(super) theta: C::Scalar,
     /// Lookups of each circuit.
-    pub(super) lookups: Vec<Vec<Columns<C>>>,
+    pub(super) lookups: Vec<Vec<LookupColumns<C>>>,
 }
 
 impl<'a, C: ProofCurve> AdviceStage<'a, C> {
@@ -32,7 +32,11 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     ///
     /// # Errors
     /// Fails if a column has not been committed to, or a forced backend failed.
-    pub fn lookups(self, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<(LookupStage<'a, C>, Vec<C>)> {
+    pub fn lookups(
+        self,
+        theta: C::Scalar,
+        random: RandomSource<'_, C::Scalar>,
+    ) -> Result<(LookupStage<'a, C>, Vec<C>)> {
         self.check()?;
         let circuits = 0..self.circuits.len();
         let lookups: Vec<_> = circuits.map(|circuit| self.permuted(circuit, theta, random)).collect::<Result<_>>()?;
@@ -41,7 +45,12 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         Ok((LookupStage { start: self, theta, lookups }, points))
     }
 
-    fn permuted(&self, circuit: usize, theta: C::Scalar, random: Random<'_, C::Scalar>) -> Result<Vec<Columns<C>>> {
+    fn permuted(
+        &self,
+        circuit: usize,
+        theta: C::Scalar,
+        random: RandomSource<'_, C::Scalar>,
+    ) -> Result<Vec<LookupColumns<C>>> {
         let engine = self.setting.engine;
         let values = self.circuits[circuit].values(self.setting.key);
         let compressed =
@@ -53,12 +62,12 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         let permuted = engine.permute(&pairs, self.setting.circuit.usable_rows(), random)?;
         let missing = permuted.iter().enumerate().filter_map(|(number, lookup)| Some((number, lookup.missing?)));
         missing.for_each(|(number, missing)| self.warn(circuit, number, missing));
-        let columns = |(compressed, PermutedLookup { columns, .. })| Columns { compressed, permuted: columns };
+        let columns = |(compressed, PermutedLookup { columns, .. })| LookupColumns { compressed, permuted: columns };
         Ok(compressed.into_iter().zip(permuted).map(columns).collect())
     }
 
-    fn warn(&self, circuit: usize, lookup: usize, missing: Missing) {
-        let (Missing { first, rows }, name) = (missing, &self.setting.circuit.lookups[lookup].name);
+    fn warn(&self, circuit: usize, lookup: usize, missing: MissingValues) {
+        let (MissingValues { first, rows }, name) = (missing, &self.setting.circuit.lookups[lookup].name);
         log::warn!(
             "circuit {circuit}, lookup {lookup} {name:?}: the values in row {first} are not in the table, {rows} rows in \
              all: the proof will not verify"

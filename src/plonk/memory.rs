@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::circuit::Circuit;
 use super::layout::ColumnLayout;
-use super::steps::pieces::{MAX_COSETS, vectors};
+use super::steps::h_pieces::{MAX_COSETS, vectors};
 use crate::expression::Expression;
 use crate::field::NttField;
 
@@ -31,7 +31,7 @@ const COMMITMENTS: u64 = 48;
 const COMMITMENTS_BYTES: u64 = 3 << 29;
 
 /// Maximum circuits, and columns of a kind, that are counted: no sum of their products wraps.
-const MOST: usize = 1 << 24;
+const MAX_COUNT: usize = 1 << 24;
 
 /// Maximum columns that one matrix commits to. If there are more, two matrices are in flight at once.
 const JOINED: usize = 16;
@@ -70,7 +70,7 @@ impl MemoryPlan {
 /// #   advice_phases, challenge_phases: vec![], gates: vec![], lookups: vec![], permutation: vec![], advice_queries,
 /// #   fixed_queries: vec![],
 /// };
-/// let memory = Memory::of(&circuit, 1);
+/// let memory = MemoryEstimate::for_circuit(&circuit, 1);
 /// assert_eq!(memory.plan(24 << 30, false), Plan::ALL);
 /// assert!(memory.plan(1 << 30, false).at_once < 30);
 /// println!("{memory}");
@@ -106,8 +106,8 @@ pub struct MemoryEstimate {
 impl MemoryEstimate {
     /// Estimates a proof of `circuits` circuits of one key. More than 2^24 circuits, or columns of a kind, count as
     /// 2^24.
-    pub fn of<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
-        let (layout, circuits) = (circuit.layout.at_most(MOST), circuits.min(MOST));
+    pub fn for_circuit<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
+        let (layout, circuits) = (circuit.layout.at_most(MAX_COUNT), circuits.min(MAX_COUNT));
         let ColumnLayout { permuted, advice, instances, sets, lookups, .. } = layout;
         let (shared, pieces) = (layout.shared(), circuit.pieces().min(MAX_COSETS));
         let opened = circuits * (advice + instances + sets + 3 * lookups);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_plan_holds_what_it_says() {
-        let memory = MemoryEstimate::of(&circuit(20), 1);
+        let memory = MemoryEstimate::for_circuit(&circuit(20), 1);
         assert_eq!((memory.column, memory.key), (32 << 20, 57));
         assert_eq!(memory.plan(memory.max_bytes(), true), MemoryPlan::ALL);
         for columns in memory.least..memory.own + memory.most {
@@ -288,7 +288,7 @@ mod tests {
     /// Checks that a proof takes 5.2 GB with bases and key: 151 columns, tables, and no second column for transforms.
     #[test]
     fn no_more_than_asked_is_taken_at_2_20() {
-        let memory = MemoryEstimate::of(&circuit(20), 1);
+        let memory = MemoryEstimate::for_circuit(&circuit(20), 1);
         assert_eq!((memory.bases + memory.key, memory.whole, memory.committed), (61, 90, 36));
         let bytes = |in_place| memory.column * 61 + memory.uncut_bytes(in_place);
         assert!(bytes(true) < 5_300_000_000 && bytes(false) > bytes(true), "{}", bytes(true));
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn two_gigabytes_are_enough_at_2_20() {
-        let memory = MemoryEstimate::of(&circuit(20), 1);
+        let memory = MemoryEstimate::for_circuit(&circuit(20), 1);
         assert!(memory.bytes(memory.bases) + memory.min_bytes() < 2 << 30, "{memory}");
         assert!(!memory.has_room_for_key(2 << 30));
         assert!(memory.has_room_for_key(5_600_000_000));

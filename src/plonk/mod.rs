@@ -37,7 +37,7 @@ mod weighted_sum;
 #[cfg(test)]
 mod tests;
 
-pub use advice::{AdviceStage, Random};
+pub use advice::{AdviceStage, RandomSource};
 pub use circuit::{Circuit, Lookup, SamePoint};
 pub use column::{Column, ColumnView};
 pub use compiled::CompiledCircuit;

@@ -2,14 +2,14 @@
 
 use super::curve::ProofCurve;
 use super::polynomials::Polynomials;
-use super::queries::Query;
+use super::queries::OpeningQuery;
 
 /// Holds a proof after x, whose polynomials remain to be opened.
 #[derive(Debug)]
 pub struct OpeningStage<'a, C: ProofCurve> {
     pub(super) polynomials: Polynomials<'a, C>,
     /// Queries and their values, in the order of the openings.
-    pub(super) queries: Vec<(Query, C::Scalar)>,
+    pub(super) queries: Vec<(OpeningQuery, C::Scalar)>,
 }
 
 /// Returns the different items of `all`, in the order of their first occurrence.

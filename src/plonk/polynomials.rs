@@ -5,7 +5,7 @@ use ff::Field;
 use super::column::{Column, ColumnView};
 use super::context::ProverContext;
 use super::curve::ProofCurve;
-use super::queries::{PolynomialId, Query};
+use super::queries::{OpeningQuery, PolynomialId};
 use crate::Result;
 
 /// Holds the coefficients of all polynomials that are opened, and the point x.
@@ -46,12 +46,12 @@ impl<C: ProofCurve> Polynomials<'_, C> {
     ///
     /// # Errors
     /// Returns the error of a forced backend that failed.
-    pub fn evaluate(&self, queries: &[Query]) -> Result<Vec<C::Scalar>> {
+    pub fn evaluate(&self, queries: &[OpeningQuery]) -> Result<Vec<C::Scalar>> {
         let mut rotations: Vec<_> = queries.iter().map(|query| query.rotation).collect();
         rotations.sort_unstable();
         rotations.dedup();
         let points: Vec<_> = rotations.iter().map(|rotation| self.point(*rotation)).collect();
-        let number = |query: &Query| rotations.partition_point(|rotation| *rotation < query.rotation);
+        let number = |query: &OpeningQuery| rotations.partition_point(|rotation| *rotation < query.rotation);
         let queries = queries.iter().map(|query| (self.view(query.polynomial), number(query)));
         self.setting.engine.evaluate(&queries.collect::<Vec<_>>(), &points)
     }

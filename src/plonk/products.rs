@@ -1,13 +1,13 @@
 //! Commits to the products of the permutation and of lookups, after β and γ.
 
-use super::advice::{Random, Witness, named};
+use super::advice::{RandomSource, Witness, named};
 use super::column::{Column, ColumnView};
 use super::context::ProverContext;
 use super::curve::ProofCurve;
 use super::engine::Basis;
 use super::key::Polynomial;
 use super::layout::ColumnId;
-use super::lookups::{Columns, LookupStage};
+use super::lookups::{LookupColumns, LookupStage};
 use super::steps::product_factors::{self, Challenges};
 use crate::Result;
 
@@ -36,7 +36,7 @@ impl<'a, C: ProofCurve> LookupStage<'a, C> {
     pub fn products(
         mut self,
         [beta, gamma]: [C::Scalar; 2],
-        random: Random<'_, C::Scalar>,
+        random: RandomSource<'_, C::Scalar>,
     ) -> Result<(ProductStage<'a, C>, Vec<C>)> {
         let setting = self.start.setting;
         let circuit = setting.circuit;
@@ -68,19 +68,19 @@ impl<'a, C: ProofCurve> LookupStage<'a, C> {
 fn sets<'v, C: ProofCurve>(
     setting: ProverContext<'v, C>,
     witness: &'v Witness<C>,
-) -> Vec<product_factors::Set<ColumnView<'v, C::Scalar>>> {
+) -> Vec<product_factors::PermutationSet<ColumnView<'v, C::Scalar>>> {
     let (circuit, values) = (setting.circuit, witness.values(setting.key));
     let column =
         |(name, sigma): (&ColumnId, &Polynomial<'v, C::Scalar>)| [named(&values, &circuit.layout, *name), sigma.values];
     let columns: Vec<_> = circuit.permutation.iter().zip(&setting.key.sigma).map(column).collect();
-    let set = |(number, columns): (usize, &[[ColumnView<'v, C::Scalar>; 2]])| product_factors::Set {
+    let set = |(number, columns): (usize, &[[ColumnView<'v, C::Scalar>; 2]])| product_factors::PermutationSet {
         columns: columns.to_vec(),
         first: (number * circuit.permutation_chunk_len()) as u64,
     };
     columns.chunks(circuit.permutation_chunk_len()).enumerate().map(set).collect()
 }
 
-fn lookup<C: ProofCurve>(columns: &Columns<C>) -> product_factors::Lookup<ColumnView<'_, C::Scalar>> {
+fn lookup<C: ProofCurve>(columns: &LookupColumns<C>) -> product_factors::Lookup<ColumnView<'_, C::Scalar>> {
     let [input, table] = columns.compressed.each_ref().map(Column::view);
     let [permuted_input, permuted_table] = columns.permuted.each_ref().map(Column::view);
     product_factors::Lookup { input, table, permuted_input, permuted_table }

@@ -16,7 +16,7 @@ pub(super) struct Terms<'a, F> {
 
 impl<'a, F: PrimeField> Terms<'a, F> {
     /// Returns all terms of `circuit`.
-    pub fn of(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
+    pub fn for_circuit(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
         let challenges = circuit.challenge_phases.len();
         let [theta, beta, gamma] = [0, 1, 2].map(|i| Expression::Challenge(challenges + i));
         let terms = Self { circuit, theta, beta, gamma };

@@ -34,20 +34,20 @@ fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
 /// Checks eight circuits of 21 sets each: a product takes three columns, and no other step takes as many.
 #[test]
 fn products_are_of_all_circuits() {
-    assert_eq!(MemoryEstimate::of(&circuit(3, 20), 8).most, 3 * 8 * 21);
+    assert_eq!(MemoryEstimate::for_circuit(&circuit(3, 20), 8).most, 3 * 8 * 21);
 }
 
 /// Checks a set of five columns. It reads them, as many σ, its product and the active rows, and each takes three
 /// columns on a coset. One more holds the sum.
 #[test]
 fn the_widest_constraint_is_a_sets() {
-    assert_eq!(MemoryEstimate::of(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
+    assert_eq!(MemoryEstimate::for_circuit(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
 }
 
 /// Checks that 1/8 of the free memory is left to other things.
 #[test]
 fn a_key_stays_where_all_columns_fit() {
-    let memory = MemoryEstimate::of(&circuit(7, 9), 1);
+    let memory = MemoryEstimate::for_circuit(&circuit(7, 9), 1);
     let columns = memory.key + memory.own + memory.least_beside;
     let free = memory.column * columns as u64 * 8 / 7 + 1;
     assert!(memory.has_room_for_key(free) && !memory.has_room_for_key(free - memory.column));

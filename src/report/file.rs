@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Once;
 
 use super::record::LogRecord;
-use crate::files;
+use crate::file_state;
 use crate::settings::Settings;
 
 /// Appends a line to the file. Programs without a logger, and those that watch another program, read there what ran.
@@ -34,7 +34,7 @@ fn warn_aloud(text: &str) {
 fn append_to(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
     let line = if is_json { entry.json().to_string() } else { entry.text() };
-    let mut file = files::open(OpenOptions::new().create(true).append(true), path)?;
+    let mut file = file_state::open(OpenOptions::new().create(true).append(true), path)?;
     // Each line is one write, so that lines of several processes do not mix.
     file.write_all(format!("{line}\n").as_bytes())
 }
@@ -74,7 +74,7 @@ mod tests {
             }
         };
         assert!(!append(), "no reader");
-        let mut reader = files::open(OpenOptions::new().read(true), &path).expect("a reader");
+        let mut reader = file_state::open(OpenOptions::new().read(true), &path).expect("a reader");
         assert!(append());
         let mut line = [0; 2];
         reader.read_exact(&mut line).expect("a line");

@@ -121,11 +121,11 @@ fn bytes(text: &str) -> Option<u64> {
 }
 
 /// Limits the binary logarithm of a column's rows to 32.
-const MOST_LOG: u32 = 32;
+const MAX_LOG: u32 = 32;
 
 /// Parses a binary logarithm of rows.
 fn logarithm(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|log| *log <= MOST_LOG)
+    text.parse().ok().filter(|log| *log <= MAX_LOG)
 }
 
 /// Returns a path; a value that is not Unicode is taken unchanged.

@@ -1,16 +1,16 @@
 //! Proves several claims in one proof.
 
 use super::batch_prover::BatchProver;
-use super::bound::BoundTranscript;
+use super::bound_transcript::BoundTranscript;
 use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, Slices};
 use super::field::SumcheckField;
-use super::frame::{Frame, MAX_NUMBER, number};
-use super::plan::Options;
+use super::plan::SumcheckOptions;
 use super::proof::{bytes, check_rounds, read};
 use super::prover::check;
 use super::round_poly::RoundPolynomial;
 use super::transcript::Transcript;
+use super::transcript_frame::{Frame, MAX_NUMBER, number};
 use super::transcript_replay::{TranscriptReplay, unproved, wrong_sum};
 use super::verify::{last_claim, say, verification_failed};
 use crate::backend::{Abort, catch_hook_panic};
@@ -45,7 +45,7 @@ use crate::{Accelerator, Error, Result, report};
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Batch<F> {
+pub struct ClaimBatch<F> {
     claims: Vec<Claim<F>>,
 }
 
@@ -70,7 +70,7 @@ impl<F: SumcheckField> BatchProof<F> {
     /// # Errors
     /// Returns [`Error::Invalid`] if the batch is malformed, `bytes` has another length, or some bytes encode no
     /// element.
-    pub fn from_bytes(batch: &Batch<F>, bytes: &[u8]) -> Result<Self> {
+    pub fn from_bytes(batch: &ClaimBatch<F>, bytes: &[u8]) -> Result<Self> {
         batch.check()?;
         let columns = batch.claims.iter().try_fold(0usize, |sum, claim| sum.checked_add(claim.columns()));
         let (messages, all) = read((batch.rounds(), batch.degree()), columns, bytes)?;
@@ -80,7 +80,7 @@ impl<F: SumcheckField> BatchProof<F> {
     }
 }
 
-impl<F: SumcheckField> Batch<F> {
+impl<F: SumcheckField> ClaimBatch<F> {
     /// Creates a batch of `claims`, of which there must be at least one.
     pub fn new(claims: Vec<Claim<F>>) -> Self {
         Self { claims }
@@ -109,7 +109,7 @@ impl<F: SumcheckField> Batch<F> {
         if columns.len() != self.claims.len() {
             return Err(Error::invalid(ERROR_CONTEXT, "columns of claims", self.claims.len(), columns.len()));
         }
-        let options = Options::default();
+        let options = SumcheckOptions::default();
         self.claims.iter().zip(&columns).try_for_each(|(claim, columns)| check(claim, columns, &options))?;
         let transcript = transcript.transcript;
         let factors = self.factors(transcript);

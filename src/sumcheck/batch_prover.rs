@@ -45,16 +45,16 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
             Prover::new(accelerator, claim, columns)
         };
         let provers: Result<Vec<_>> = claims.iter().zip(columns).map(start).collect();
-        Ok(Self::of(claims, provers?, factors))
+        Ok(Self::from_provers(claims, provers?, factors))
     }
 
     /// Starts all claims on the host.
     pub fn on_host(claims: &[Claim<F>], columns: &[Slices<'a, F>], factors: &[F]) -> Self {
         let start = |(claim, columns): (&Claim<F>, _)| Prover::on_host(claim, columns, Vec::new());
-        Self::of(claims, claims.iter().zip(columns).map(start).collect(), factors)
+        Self::from_provers(claims, claims.iter().zip(columns).map(start).collect(), factors)
     }
 
-    fn of(claims: &[Claim<F>], provers: Vec<Prover<'a, F>>, factors: &[F]) -> Self {
+    fn from_provers(claims: &[Claim<F>], provers: Vec<Prover<'a, F>>, factors: &[F]) -> Self {
         let rounds = claims.iter().map(Claim::variables).max().unwrap_or(0);
         let degree = claims.iter().map(Claim::round_degree).max().unwrap_or(1);
         let batched = |((claim, prover), factor): ((&Claim<F>, _), &F)| {

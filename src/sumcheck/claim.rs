@@ -3,8 +3,8 @@
 use ff::Field;
 
 use super::field::SumcheckField;
-use super::frame::{Frame, MAX_NUMBER, number};
 use super::transcript::Transcript;
+use super::transcript_frame::{Frame, MAX_NUMBER, number};
 use crate::{Error, Result};
 
 /// Names this module in errors.
@@ -19,7 +19,7 @@ pub const MAX_COLUMNS: usize = MAX_NUMBER;
 
 /// Holds one product of a claim: a coefficient times some columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Term<F> {
+pub struct ProductTerm<F> {
     /// The coefficient.
     pub coefficient: F,
     /// Column numbers, 1 to [`MAX_FACTORS`] of them; a column may occur more than once.
@@ -34,7 +34,7 @@ pub struct Term<F> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim<F> {
     variables: u32,
-    terms: Vec<Term<F>>,
+    terms: Vec<ProductTerm<F>>,
     columns: usize,
     eq: Option<Vec<F>>,
     sum: F,
@@ -43,11 +43,11 @@ pub struct Claim<F> {
 impl<F: Field> Claim<F> {
     /// Returns a claim on the product of `columns`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
     pub fn product(variables: u32, columns: &[usize]) -> Self {
-        Self::sum_of_products(variables, vec![Term { coefficient: F::ONE, columns: columns.to_vec() }])
+        Self::sum_of_products(variables, vec![ProductTerm { coefficient: F::ONE, columns: columns.to_vec() }])
     }
 
     /// Returns a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
-    pub fn sum_of_products(variables: u32, terms: Vec<Term<F>>) -> Self {
+    pub fn sum_of_products(variables: u32, terms: Vec<ProductTerm<F>>) -> Self {
         let columns = columns_of(&terms);
         Self { variables, terms, columns, eq: None, sum: F::ZERO }
     }
@@ -81,7 +81,7 @@ impl<F: Field> Claim<F> {
     }
 
     /// Returns the terms.
-    pub fn terms(&self) -> &[Term<F>] {
+    pub fn terms(&self) -> &[ProductTerm<F>] {
         &self.terms
     }
 
@@ -113,7 +113,7 @@ impl<F: Field> Claim<F> {
 
     /// Returns the polynomial's value, without eq, for the values `columns` of the columns.
     pub(super) fn value(&self, columns: &[F]) -> F {
-        let product = |term: &Term<F>| term.columns.iter().map(|column| columns[*column]).product::<F>();
+        let product = |term: &ProductTerm<F>| term.columns.iter().map(|column| columns[*column]).product::<F>();
         self.terms.iter().map(|term| term.coefficient * product(term)).sum()
     }
 
@@ -149,7 +149,7 @@ impl<F: Field> Claim<F> {
             let expected = format!("at least {sum_of_products}, which terms have");
             return refuse("number of columns".into(), expected, self.columns);
         }
-        let of_another_degree = |term: &Term<F>| !(1..=MAX_FACTORS).contains(&term.columns.len());
+        let of_another_degree = |term: &ProductTerm<F>| !(1..=MAX_FACTORS).contains(&term.columns.len());
         if let Some(number) = self.terms.iter().position(of_another_degree) {
             let (what, expected) = (format!("degree of term {number}"), format!("1 to {MAX_FACTORS}"));
             return refuse(what, expected, self.terms[number].columns.len());
@@ -164,7 +164,7 @@ impl<F: Field> Claim<F> {
 }
 
 /// Returns one more than the highest column number in `terms`, or 0 if there is none.
-fn columns_of<F>(terms: &[Term<F>]) -> usize {
+fn columns_of<F>(terms: &[ProductTerm<F>]) -> usize {
     terms.iter().flat_map(|term| &term.columns).max().map_or(0, |column| column.saturating_add(1))
 }
 
@@ -194,7 +194,10 @@ impl<F: SumcheckField> Claim<F> {
 
     /// Returns the claim in the compute field.
     pub(super) fn to_work(&self) -> Claim<F::Compute> {
-        let term = |term: &Term<F>| Term { coefficient: term.coefficient.to_work(), columns: term.columns.clone() };
+        let term = |term: &ProductTerm<F>| ProductTerm {
+            coefficient: term.coefficient.to_work(),
+            columns: term.columns.clone(),
+        };
         Claim {
             variables: self.variables,
             terms: self.terms.iter().map(term).collect(),

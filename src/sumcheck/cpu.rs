@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::claim::Term;
+use super::claim::ProductTerm;
 use super::field::{SumcheckField, WorkField};
 use super::round_poly::Point;
 use super::round_shape::RoundShape;
@@ -32,7 +32,7 @@ pub(super) enum HostColumns<'a, W: WorkField> {
 
 impl<'a, W: WorkField> HostColumns<'a, W> {
     /// Returns host `columns`, converted block by block if they are in another basis.
-    pub fn of<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
+    pub fn from_columns<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
         let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_work(column)).collect();
         there.map_or_else(|| Self::with_basis_change(columns), Self::Given)
     }
@@ -91,7 +91,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
         };
         let block = |room: &mut BlockScratch<W>, number: usize| {
             let first = number * BLOCK;
-            Block { rows: self, shape, first, length: BLOCK.min(half - first), half }.sums(room)
+            RowBlock { rows: self, shape, first, length: BLOCK.min(half - first), half }.sums(room)
         };
         let (count, zero) = (half.div_ceil(BLOCK), || vec![W::ZERO; shape.points.len()]);
         if half <= MIN_PARALLEL_ROWS {
@@ -157,7 +157,7 @@ impl<W: WorkField> BlockScratch<W> {
 type Halves<'a, W> = [&'a [W]; 2];
 
 /// Selects a block of rows: `length` rows from `first` on in each half.
-struct Block<'a, W: WorkField> {
+struct RowBlock<'a, W: WorkField> {
     rows: &'a HostColumns<'a, W>,
     shape: &'a RoundShape<W>,
     first: usize,
@@ -165,7 +165,7 @@ struct Block<'a, W: WorkField> {
     half: usize,
 }
 
-impl<W: WorkField> Block<'_, W> {
+impl<W: WorkField> RowBlock<'_, W> {
     /// Returns the block's halves of all columns, converted into `room` if need be.
     fn halves<'b>(&'b self, room: &'b mut [[SecretVec<W>; 2]]) -> Vec<Halves<'b, W>> {
         let starts = [self.first, self.half + self.first];
@@ -243,7 +243,7 @@ fn add<W: WorkField>(a: &mut [W], b: &[W]) {
 /// Returns the sum over rows of the product of all factors, and of `weights` if there are any. The last factor is
 /// multiplied only within the sum.
 fn sum_of_term<'a, W: WorkField>(
-    term: &Term<W>,
+    term: &ProductTerm<W>,
     factor: impl Fn(usize) -> &'a [W],
     weights: Option<&'a [W]>,
     product: &mut [W],

@@ -12,7 +12,7 @@ use super::field::SumcheckField;
 use super::gpu_challenge::{Challenge, value};
 use super::gpu_columns::{DeviceColumns, locate_or_upload, unslice};
 use super::gpu_memory::{LastRows, Sums, Tables};
-use super::plan::{GROUP, Plan};
+use super::plan::{GROUP, SumcheckPlan};
 use super::round_shape::RoundShape;
 use super::sizes::{bytes, product};
 use super::two_rounds::{self, TwoRoundState};
@@ -36,7 +36,7 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     // Dropped first: queued work ends before memory is freed.
     stream: Stream,
     program: KernelModule,
-    plan: Plan,
+    plan: SumcheckPlan,
     rows: u64,
     now: DeviceColumns,
     /// Destination of folded columns.
@@ -64,7 +64,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         program: KernelModule,
         shape: &RoundShape<F::Compute>,
         columns: Columns<'a, F>,
-        plan: Plan,
+        plan: SumcheckPlan,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let mut stream = device.stream()?;
@@ -80,7 +80,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         let now = locate_or_upload(&mut stream, &columns, (own.as_ref(), rows), abort)?;
         let to = own.unwrap_or_else(|| now.clone());
         let base = match plan.base_first {
-            true => Some((KernelModule::of(Family::Sumcheck, F::Base::NAME)?, now.clone())),
+            true => Some((KernelModule::for_family(Family::Sumcheck, F::Base::NAME)?, now.clone())),
             false => None,
         };
         let pairs = plan.pairs.then(|| TwoRoundState::new(shape.degree));
@@ -138,7 +138,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     fn unslice(&mut self, columns: usize) -> Result<()> {
-        let program = KernelModule::of(Family::SumcheckSliced, ids::TOWER)?;
+        let program = KernelModule::for_family(Family::SumcheckSliced, ids::TOWER)?;
         // SAFETY: `now` has all rows of the columns, these fill tiles, and `to` has room for them.
         unsafe { unslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)? };
         self.now = self.to.clone();

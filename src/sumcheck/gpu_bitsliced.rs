@@ -11,7 +11,7 @@ use super::field::{SumcheckField, WorkField};
 use super::gpu::items;
 use super::gpu_challenge::value;
 use super::gpu_columns::{DeviceColumns, SLICE_GROUP, locate_or_upload, unslice};
-use super::plan::Plan;
+use super::plan::SumcheckPlan;
 use super::round_poly::Interpolation;
 use super::round_shape::RoundShape;
 use super::sizes::{bytes, product};
@@ -36,7 +36,7 @@ pub(super) struct SlicedRounds<F: SumcheckField> {
     program: KernelModule,
     /// Kernels of packed elements, which change their basis.
     packed_program: KernelModule,
-    plan: Plan,
+    plan: SumcheckPlan,
     factors: usize,
     rows: u64,
     round: usize,
@@ -69,7 +69,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         program: KernelModule,
         shape: &RoundShape<F::Compute>,
         columns: &Columns<'_, F>,
-        plan: Plan,
+        plan: SumcheckPlan,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let mut stream = device.stream()?;
@@ -85,7 +85,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let memory = Memory::new(&mut stream, &plan, factors)?;
         let finish_on_host = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
         let packed = DeviceVector::unwritten(&stream, product(factors, finish_on_host)?)?;
-        let packed_program = KernelModule::of(Family::Sumcheck, F::Compute::NAME)?;
+        let packed_program = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
         let element = |number: u32| F::Compute::of_tower(Tower(number.into())).unwrap_or(F::Compute::ZERO);
         let interpolation = Interpolation::at(factors, element);
         let mut rounds = Self {
@@ -205,7 +205,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
 }
 
 impl Memory {
-    fn new(stream: &mut Stream, plan: &Plan, factors: usize) -> Result<Self> {
+    fn new(stream: &mut Stream, plan: &SumcheckPlan, factors: usize) -> Result<Self> {
         let totals = product(product(plan.rounds() as usize, factors)?, bytes::<[u32; PARTS]>(1)?)?;
         let all = Self {
             products: stream.scratch(product(plan.groups as usize, bytes::<u128>(bitslice::TILE)?)?)?,

@@ -23,7 +23,7 @@ pub(super) struct DeviceColumns {
 }
 
 impl DeviceColumns {
-    fn of<E: Element>(vector: &DeviceVector<E>, stride: u64) -> Self {
+    fn from_vector<E: Element>(vector: &DeviceVector<E>, stride: u64) -> Self {
         Self { buffer: vector.buffer().clone(), stride }
     }
 }
@@ -43,13 +43,13 @@ pub(super) fn locate_or_upload<F: SumcheckField>(
         }
         Columns::HostBase(columns) => {
             let vector = DeviceVector::<F::Base>::unwritten(stream, product(columns.len(), rows as usize)?)?;
-            upload(stream, DeviceColumns::of(&vector, rows), columns, abort)
+            upload(stream, DeviceColumns::from_vector(&vector, rows), columns, abort)
         }
         Columns::Kept(vector) | Columns::KeptSliced(vector) => {
-            vector.read_on(stream).map(|()| DeviceColumns::of(vector, rows))
+            vector.read_on(stream).map(|()| DeviceColumns::from_vector(vector, rows))
         }
-        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| DeviceColumns::of(vector, rows)),
-        Columns::Consumed(vector) => vector.write_on(stream).map(|()| DeviceColumns::of(vector, rows)),
+        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| DeviceColumns::from_vector(vector, rows)),
+        Columns::Consumed(vector) => vector.write_on(stream).map(|()| DeviceColumns::from_vector(vector, rows)),
     }
 }
 

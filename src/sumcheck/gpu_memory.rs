@@ -3,7 +3,7 @@
 
 use super::field::WorkField;
 use super::gpu_columns::elements;
-use super::plan::{GROUP, Plan};
+use super::plan::{GROUP, SumcheckPlan};
 use super::round_poly::Point;
 use super::round_shape::RoundShape;
 use super::sizes::{bytes, product};
@@ -47,7 +47,7 @@ pub(super) struct Tables {
 }
 
 impl Sums {
-    pub fn new<W: WorkField>(stream: &mut Stream, shape: &RoundShape<W>, plan: &Plan) -> Result<Self> {
+    pub fn new<W: WorkField>(stream: &mut Stream, shape: &RoundShape<W>, plan: &SumcheckPlan) -> Result<Self> {
         // A pass for one round has fewer sums than one for two.
         let (groups, points) = match plan.pairs {
             true => (plan.pair_groups, two_rounds::values(shape.degree)),

@@ -1,7 +1,7 @@
 //! Selects the kernels that compute the rounds.
 
 use super::field::SumcheckField;
-use super::plan::{KernelPath, Options, is_binary, sliced_tail};
+use super::plan::{KernelPath, SumcheckOptions, is_binary, sliced_tail};
 use crate::backend::Device;
 use crate::field::Element;
 use crate::kernel_module::KernelModule;
@@ -13,13 +13,13 @@ use crate::{BackendKind, Error, Result};
 pub(super) fn kernels<F: SumcheckField>(
     device: &Device,
     variables: u32,
-    options: &Options,
+    options: &SumcheckOptions,
 ) -> Result<(KernelPath, KernelModule, Vec<String>)> {
-    let portable = KernelModule::of(Family::Sumcheck, F::Compute::NAME)?;
+    let portable = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
     if options.path == Some(KernelPath::Bitsliced) {
         return match sliced_tail(options) {
             tail if variables > tail => {
-                Ok((KernelPath::Bitsliced, KernelModule::of(Family::SumcheckSliced, ids::TOWER)?, Vec::new()))
+                Ok((KernelPath::Bitsliced, KernelModule::for_family(Family::SumcheckSliced, ids::TOWER)?, Vec::new()))
             }
             tail => {
                 Ok((KernelPath::Portable, portable, vec![format!("no more than 2^{tail} rows, which are not sliced")]))
@@ -45,7 +45,7 @@ fn clmad<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
     if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
         return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
     }
-    let program = KernelModule::of(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, ids::CLMAD))?;
+    let program = KernelModule::for_family(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, ids::CLMAD))?;
     if let Some(note) = missing(program) {
         return Err(missing_clmad(device, "kernels that were built in", note));
     }

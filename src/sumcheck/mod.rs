@@ -34,7 +34,7 @@
 mod basis_change;
 mod batch;
 mod batch_prover;
-mod bound;
+mod bound_transcript;
 #[cfg(feature = "plonky3")]
 mod challenger;
 mod claim;
@@ -45,7 +45,6 @@ mod eq;
 mod field;
 #[cfg(feature = "plonky3")]
 mod field_plonky3;
-mod frame;
 mod gpu;
 mod gpu_bitsliced;
 mod gpu_challenge;
@@ -61,18 +60,19 @@ mod round_poly;
 mod round_shape;
 mod sizes;
 mod transcript;
+mod transcript_frame;
 mod transcript_replay;
 mod two_rounds;
 mod verify;
 
-pub use batch::{Batch, BatchProof};
-pub use bound::BoundTranscript;
+pub use batch::{BatchProof, ClaimBatch};
+pub use bound_transcript::BoundTranscript;
 #[cfg(feature = "plonky3")]
 pub use challenger::Challenger;
-pub use claim::{Claim, MAX_COLUMNS, MAX_FACTORS, MAX_VARIABLES, Term};
+pub use claim::{Claim, MAX_COLUMNS, MAX_FACTORS, MAX_VARIABLES, ProductTerm};
 pub use columns::{Columns, HostColumn, bitslice_column, unbitslice_column};
 pub use field::{SumcheckField, WorkField};
-pub use plan::{ColumnOwnership, Explanation, HOST_TAIL_LOG, KernelPath, Options};
+pub use plan::{ColumnOwnership, HOST_TAIL_LOG, KernelPath, SumcheckExplanation, SumcheckOptions};
 pub use proof::Proof;
 pub use prove::{prove, prove_with};
 pub use prover::Prover;

@@ -36,7 +36,7 @@ impl fmt::Display for KernelPath {
 
 /// Configures how rounds are computed. By default everything is chosen automatically.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct SumcheckOptions {
     /// The one path that may be taken.
     pub path: Option<KernelPath>,
     /// Rounds over at most 2^tail rows run on the host; [`HOST_TAIL_LOG`] by default. [`KernelPath::Bitsliced`] takes at least 10.
@@ -86,7 +86,7 @@ pub enum ColumnOwnership {
 
 /// Holds the sizes of a proof on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct SumcheckPlan {
     pub variables: u32,
     /// Rounds over at most 2^tail rows run on the host.
     pub tail: u32,
@@ -106,13 +106,13 @@ pub(super) struct Plan {
     pub bytes: u64,
 }
 
-impl Plan {
+impl SumcheckPlan {
     /// Plans rounds over columns whose owner is `place`, on a device of `units` compute units.
     pub fn new<F: SumcheckField>(
         shape: &RoundShape<F::Compute>,
         place: ColumnOwnership,
         units: u32,
-        options: &Options,
+        options: &SumcheckOptions,
     ) -> Self {
         let rows = 1u64 << shape.variables;
         let fused = has_kernel(shape);
@@ -167,7 +167,7 @@ impl Plan {
         shape: &RoundShape<F::Compute>,
         place: ColumnOwnership,
         units: u32,
-        options: &Options,
+        options: &SumcheckOptions,
     ) -> Self {
         let work_rows = if place == ColumnOwnership::Consumed { 0 } else { 1u64 << shape.variables };
         let groups = units.saturating_mul(SLICED_GROUPS_A_UNIT).clamp(1, MAX_GROUPS);
@@ -203,7 +203,7 @@ impl Plan {
 }
 
 /// Returns the tail for bit-sliced columns: rounds over at most 2^tail rows run on the host.
-pub(super) fn sliced_tail(options: &Options) -> u32 {
+pub(super) fn sliced_tail(options: &SumcheckOptions) -> u32 {
     options.tail.unwrap_or(TILE_LOG).max(TILE_LOG)
 }
 
@@ -216,12 +216,12 @@ impl<F: SumcheckField> Claim<F> {
     pub fn device_bytes(&self, place: ColumnOwnership, compute_units: u32) -> Result<u64> {
         self.check()?;
         let shape = RoundShape::new(&self.to_work(), self.columns());
-        Ok(Plan::new::<F>(&shape, place, compute_units, &Options::default()).bytes)
+        Ok(SumcheckPlan::new::<F>(&shape, place, compute_units, &SumcheckOptions::default()).bytes)
     }
 }
 
 /// Returns whether passes are for two rounds.
-fn takes_pairs<F: SumcheckField>(shape: &RoundShape<F::Compute>, options: &Options) -> bool {
+fn takes_pairs<F: SumcheckField>(shape: &RoundShape<F::Compute>, options: &SumcheckOptions) -> bool {
     let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM && F::conversion().is_none();
     let chosen = options.path == Some(KernelPath::Clmad) && pays;
     options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_pair_kernel(shape)
@@ -240,7 +240,7 @@ fn has_pair_kernel<W: WorkField>(shape: &RoundShape<W>) -> bool {
 
 /// Explains to a person where rounds run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
+pub struct SumcheckExplanation {
     /// Kernels of the rounds on the device; `None` if all rounds run on the host.
     pub path: Option<KernelPath>,
     /// Number of rounds on the device.
@@ -257,7 +257,7 @@ pub struct Explanation {
     pub reasons: Vec<String>,
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for SumcheckExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, device_rounds, host_rounds, fused, pairs, bytes, reasons } = self;
         match path {
@@ -287,7 +287,7 @@ pub(super) fn is_binary<F: SumcheckField>() -> bool {
 ///
 /// # Errors
 /// Returns [`Error::Invalid`] if they are not available for the field, or for the claim on `columns` columns.
-pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Options) -> Result<()> {
+pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &SumcheckOptions) -> Result<()> {
     match options.path {
         Some(path @ (KernelPath::Clmad | KernelPath::Bitsliced)) if !is_binary::<F>() => {
             Err(Error::invalid(ERROR_CONTEXT, "path", "portable for a prime field", path))
@@ -300,7 +300,7 @@ pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, opt
     }
 }
 
-fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Options) -> Result<()> {
+fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &SumcheckOptions) -> Result<()> {
     let expected = match (options.path, options.rounds_a_pass) {
         (_, None | Some(1)) => return Ok(()),
         (Some(KernelPath::Bitsliced), Some(_)) => "1 on the path bitsliced",

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use super::bound::BoundTranscript;
+use super::bound_transcript::BoundTranscript;
 use super::claim::Claim;
 use super::columns::{Columns, Slices};
 use super::field::SumcheckField;
-use super::frame::Frame;
 use super::host_copy::HostCopy;
-use super::plan::Options;
+use super::plan::SumcheckOptions;
 use super::proof::Proof;
 use super::prover::{Prover, call, check, device_for};
 use super::transcript::Transcript;
+use super::transcript_frame::Frame;
 use super::transcript_replay::{TranscriptReplay, unproved, wrong_sum};
 use super::verify::is_proved;
 use crate::backend::{Abort, Device, catch_hook_panic};
@@ -41,7 +41,7 @@ pub fn prove<F: SumcheckField, T: Transcript<F>>(
     transcript: BoundTranscript<'_, F, T>,
     abort: Abort<'_>,
 ) -> Result<(Proof<F>, Report)> {
-    prove_with(accelerator, claim, columns, transcript, &Options::default(), abort)
+    prove_with(accelerator, claim, columns, transcript, &SumcheckOptions::default(), abort)
 }
 
 /// Proves `claim` like [`prove`], with `options`.
@@ -53,7 +53,7 @@ pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Columns<'_, F>,
     transcript: BoundTranscript<'_, F, T>,
-    options: &Options,
+    options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Proof<F>, Report)> {
     check(claim, &columns, options)?;
@@ -80,7 +80,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: &Slices<'_, F>,
     dialogue: &mut TranscriptReplay<'_, F, T>,
-    options: &Options,
+    options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
     let devices: Vec<_> = device_for(accelerator, claim, options).into_iter().cloned().collect();
@@ -113,7 +113,7 @@ fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Columns<'_, F>,
     dialogue: &mut TranscriptReplay<'_, F, T>,
-    options: &Options,
+    options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
     let (start, call) = (Instant::now(), call(claim, columns.count(claim.variables())));

@@ -13,7 +13,7 @@ use super::gpu::Rounds;
 use super::gpu_bitsliced::SlicedRounds;
 use super::gpu_columns::ownership;
 use super::kernel_select::kernels;
-use super::plan::{Explanation, KernelPath, Options, Plan, check_path};
+use super::plan::{KernelPath, SumcheckExplanation, SumcheckOptions, SumcheckPlan, check_path};
 use super::round_poly::RoundPolynomial;
 use super::round_shape::RoundShape;
 use super::transcript_replay::{RoundProver, unproved, wrong_sum};
@@ -65,7 +65,7 @@ pub struct Prover<'a, F: SumcheckField> {
     scale: F::Compute,
     /// Challenge by which columns are not folded yet.
     pending: Option<F::Compute>,
-    explanation: Explanation,
+    explanation: SumcheckExplanation,
     traffic: StreamStats,
 }
 
@@ -106,7 +106,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// - [`Error::OutOfMemory`], [`Error::Device`] or another device error: a device that is forced, or that holds the
     ///   columns, has too little memory or failed.
     pub fn new(accelerator: &Accelerator, claim: &Claim<F>, columns: Columns<'a, F>) -> Result<Self> {
-        Self::with_options(accelerator, claim, columns, &Options::default())
+        Self::with_options(accelerator, claim, columns, &SumcheckOptions::default())
     }
 
     /// Starts like [`Self::new`], with `options`.
@@ -117,7 +117,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         accelerator: &Accelerator,
         claim: &Claim<F>,
         columns: Columns<'a, F>,
-        options: &Options,
+        options: &SumcheckOptions,
     ) -> Result<Self> {
         check(claim, &columns, options)?;
         let Some(slices) = columns.slices() else {
@@ -139,7 +139,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Starts on the host's cores. The claim and the columns must have been checked.
     pub(super) fn on_host(claim: &Claim<F>, columns: &Slices<'a, F>, reasons: Vec<String>) -> Self {
         let shape = RoundShape::new(&claim.to_work(), columns.len());
-        let explanation = Explanation {
+        let explanation = SumcheckExplanation {
             path: None,
             device_rounds: 0,
             host_rounds: claim.variables(),
@@ -149,18 +149,18 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             reasons,
         };
         let machine = match columns {
-            Slices::Own(columns) => RoundEngine::Host(HostColumns::of(&elements(columns))),
+            Slices::Own(columns) => RoundEngine::Host(HostColumns::from_columns(&elements(columns))),
             Slices::Base(columns) if shape.is_product() => RoundEngine::HostBase(BaseRows::new(elements(columns))),
             Slices::Base(columns) => RoundEngine::Host(BaseRows::<F>::new(elements(columns)).lifted()),
         };
-        Self::of(claim, shape, machine, u32::MAX, explanation)
+        Self::from_parts(claim, shape, machine, u32::MAX, explanation)
     }
 
     /// Starts on the device that holds the columns.
     pub(super) fn on_owning_device(
         claim: &Claim<F>,
         columns: Columns<'a, F>,
-        options: &Options,
+        options: &SumcheckOptions,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let there = || Error::invalid(ERROR_CONTEXT, "columns", "on a device", "in the host's memory");
@@ -173,20 +173,20 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         device: &Arc<Device>,
         claim: &Claim<F>,
         columns: Columns<'a, F>,
-        options: &Options,
+        options: &SumcheckOptions,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let shape = RoundShape::new(&claim.to_work(), columns.count(claim.variables()));
         let (path, program, reasons) = kernels::<F>(device, claim.variables(), options)?;
-        let plan = if path == KernelPath::Bitsliced { Plan::sliced::<F> } else { Plan::new::<F> };
-        let options = Options { path: Some(path), tail: tail(options), ..*options };
+        let plan = if path == KernelPath::Bitsliced { SumcheckPlan::sliced::<F> } else { SumcheckPlan::new::<F> };
+        let options = SumcheckOptions { path: Some(path), tail: tail(options), ..*options };
         let plan = plan(&shape, ownership(&columns), device.info().compute_units, &options);
         let machine = if path == KernelPath::Bitsliced {
             RoundEngine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
         } else {
             RoundEngine::Device(Box::new(Rounds::new(device, program, &shape, columns, plan, abort)?))
         };
-        let explanation = Explanation {
+        let explanation = SumcheckExplanation {
             path: Some(path),
             device_rounds: plan.rounds(),
             host_rounds: claim.variables() - plan.rounds(),
@@ -195,16 +195,16 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             bytes: plan.bytes,
             reasons,
         };
-        let prover = Self::of(claim, shape, machine, plan.tail, explanation);
+        let prover = Self::from_parts(claim, shape, machine, plan.tail, explanation);
         Ok(Self { device: Some(device.info().name.clone()), ..prover })
     }
 
-    fn of(
+    fn from_parts(
         claim: &Claim<F>,
         shape: RoundShape<F::Compute>,
         machine: RoundEngine<'a, F>,
         tail: u32,
-        explanation: Explanation,
+        explanation: SumcheckExplanation,
     ) -> Self {
         Self {
             claim: claim.to_work(),
@@ -223,7 +223,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// Returns where rounds run.
-    pub fn explain(&self) -> &Explanation {
+    pub fn explain(&self) -> &SumcheckExplanation {
         &self.explanation
     }
 
@@ -445,7 +445,11 @@ fn out_of_order(call: &str, expected: &str, actual: impl ToString) -> Error {
 /// # Errors
 /// Returns [`Error::Invalid`] if the claim is malformed, columns do not fit it, or the field or the claim has not the
 /// requested path.
-pub(super) fn check<F: SumcheckField>(claim: &Claim<F>, columns: &Columns<'_, F>, options: &Options) -> Result<()> {
+pub(super) fn check<F: SumcheckField>(
+    claim: &Claim<F>,
+    columns: &Columns<'_, F>,
+    options: &SumcheckOptions,
+) -> Result<()> {
     claim.check()?;
     columns.check(claim)?;
     check_path(claim, columns.count(claim.variables()), options)
@@ -455,14 +459,14 @@ pub(super) fn check<F: SumcheckField>(claim: &Claim<F>, columns: &Columns<'_, F>
 pub(super) fn device_for<'d, F: SumcheckField>(
     accelerator: &'d Accelerator,
     claim: &Claim<F>,
-    options: &Options,
+    options: &SumcheckOptions,
 ) -> Option<&'d Arc<Device>> {
     let tail = tail(options).unwrap_or(super::plan::HOST_TAIL_LOG);
     accelerator.devices().first().filter(|_| claim.variables() > tail)
 }
 
 /// Returns the tail of `options`, or else that of the environment.
-fn tail(options: &Options) -> Option<u32> {
+fn tail(options: &SumcheckOptions) -> Option<u32> {
     options.tail.or_else(|| Settings::get().ok()?.sumcheck_tail)
 }
 

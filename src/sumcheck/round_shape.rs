@@ -1,6 +1,6 @@
 //! Describes a claim as rounds compute with it.
 
-use super::claim::{Claim, Term};
+use super::claim::{Claim, ProductTerm};
 use super::eq::EqTables;
 use super::field::WorkField;
 use super::round_poly::{Interpolation, Point, points};
@@ -12,7 +12,7 @@ pub(super) struct RoundShape<W> {
     /// Number of columns that are folded, whether a term has them or not.
     pub columns: usize,
     pub degree: usize,
-    pub terms: Vec<Term<W>>,
+    pub terms: Vec<ProductTerm<W>>,
     pub points: Vec<Point>,
     pub weights: Option<EqTables<W>>,
     pub interpolation: Interpolation<W>,
@@ -42,7 +42,7 @@ impl<W: WorkField> RoundShape<W> {
     }
 
     /// Returns whether `term` has a value at `point`: only terms of the highest degree have one at infinity.
-    pub fn counts(&self, term: &Term<W>, point: Point) -> bool {
+    pub fn counts(&self, term: &ProductTerm<W>, point: Point) -> bool {
         point != Point::Infinity || term.columns.len() == self.degree
     }
 }

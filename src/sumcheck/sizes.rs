@@ -2,14 +2,14 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::ERROR_CONTEXT;
-use crate::{Result, sizes};
+use crate::{Result, checked_size};
 
 /// Returns `a` * `b`.
 ///
 /// # Errors
 /// Returns [`crate::Error::Invalid`] if the product exceeds the address space.
 pub(super) fn product(a: usize, b: usize) -> Result<usize> {
-    sizes::product(ERROR_CONTEXT, "size", &[a, b])
+    checked_size::product(ERROR_CONTEXT, "size", &[a, b])
 }
 
 /// Returns the bytes of `count` elements.
@@ -17,5 +17,5 @@ pub(super) fn product(a: usize, b: usize) -> Result<usize> {
 /// # Errors
 /// Returns [`crate::Error::Invalid`] if they exceed the address space.
 pub(super) fn bytes<E>(count: usize) -> Result<usize> {
-    sizes::byte_len::<E>(ERROR_CONTEXT, count)
+    checked_size::byte_len::<E>(ERROR_CONTEXT, count)
 }

@@ -1,12 +1,12 @@
 //! Verifies proofs: it evaluates one polynomial per round.
 
-use super::bound::BoundTranscript;
+use super::bound_transcript::BoundTranscript;
 use super::claim::{Claim, ERROR_CONTEXT};
 use super::field::SumcheckField;
-use super::frame::Frame;
 use super::proof::Proof;
 use super::round_poly::RoundPolynomial;
 use super::transcript::Transcript;
+use super::transcript_frame::Frame;
 use crate::{Error, Result};
 
 /// Verifies `proof` except for the values of the columns. The caller must check that these are the finals at the point,

@@ -10,7 +10,8 @@ use proofwarp::column_ops::{Argument, Operation};
 use proofwarp::expression::{Coset, DeviceColumn, Expression, Program};
 use proofwarp::field::{DeviceVector, HostVector};
 use proofwarp::plonk::steps::{
-    DeviceColumn, Rows, StridedColumns, blinding, combine, divide, evaluate, lookup_permute, pieces,
+    DeviceColumn as StepColumn, RowCounts, StridedColumns, blinding, combine, divide, evaluate, h_pieces,
+    lookup_permute,
 };
 
 use crate::{MIB, devices, downloaded, drivers, pattern};
@@ -194,8 +195,8 @@ fn steps_refuse_places_that_wrap() {
         let mut stream = device.stream().unwrap();
         let vector = |stream: &mut Stream| DeviceVector::<F>::upload(stream, &[F::ONE; 64]).unwrap();
         let (mut written, read) = (vector(&mut stream), vector(&mut stream));
-        let of = Rows { log_n: 4, usable: 10 };
-        let pieces = pieces::Cosets::<F>::new(4, 2, F::from(7), 3).unwrap();
+        let of = RowCounts { log_n: 4, usable: 10 };
+        let pieces = h_pieces::Cosets::<F>::new(4, 2, F::from(7), 3).unwrap();
         for place in hostile {
             assert!(
                 blinding::enqueue(&mut stream, 16, &mut written, place, 0..16, &[F::ONE; 16]).is_err(),
@@ -206,10 +207,10 @@ fn steps_refuse_places_that_wrap() {
             assert!(pieces.enqueue(&mut stream, &mut written, place).is_err(), "{place:?}");
         }
         for first in [49, 1 << 59, usize::MAX, usize::MAX - 15] {
-            let column = DeviceColumn::new(&read, first);
-            let query = evaluate::Query { polynomial: column, point: 0 };
+            let column = StepColumn::new(&read, first);
+            let query = evaluate::EvaluationQuery { polynomial: column, point: 0 };
             assert!(evaluate::enqueue(&mut stream, 16, &[query], &[F::ONE]).is_err(), "{first}");
-            let sum = combine::Sum { terms: vec![(column, F::ONE)], minus: Vec::new() };
+            let sum = combine::LinearCombination { terms: vec![(column, F::ONE)], minus: Vec::new() };
             assert!(combine::enqueue(&mut stream, 16, &[sum]).is_err(), "{first}");
         }
         stream.synchronize(None).unwrap();
@@ -229,7 +230,7 @@ fn operations_and_expressions_refuse_lengths_that_wrap() {
         let out = DeviceVector::<F>::allocate(&mut stream, 16).unwrap();
         for rows in [17, 1 << 32, i64::MAX] {
             let columns = [&out, &vector, &vector].map(Argument::Column);
-            let arguments = [&columns[..], &[0, 0, blinding].map(Argument::Number)].concat();
+            let arguments = [&columns[..], &[0, 0, rows].map(Argument::Number)].concat();
             let result = proofwarp::column_ops::enqueue(&mut stream, Operation::Sum, &arguments, 16);
             assert!(result.is_err(), "{rows} rows");
         }

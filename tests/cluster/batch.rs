@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use halo2curves::bn256::Bn256;
 use proofwarp::Result;
-use proofwarp::cluster::{ClusterBatch, Outcome, OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};
+use proofwarp::cluster::{BatchOutcome, ClusterBatch, OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};
 use proofwarp::groth16::ProvingKeyOnDevice;
 
 use crate::proof::{Setup, split};
@@ -20,7 +20,7 @@ fn batch(folder: &Path, at_once: usize) -> ClusterBatch {
     ClusterBatch { name: "proofs of a test".to_owned(), count: COUNT, folder: folder.to_owned(), at_once }
 }
 
-fn make(checks: &Checks, batch: &ClusterBatch, before: impl Fn() + Sync) -> Result<Outcome> {
+fn make(checks: &Checks, batch: &ClusterBatch, before: impl Fn() + Sync) -> Result<BatchOutcome> {
     let setup = Setup::new(45);
     let key = ProvingKeyOnDevice::<Bn256>::new(checks.cluster.accelerator(), setup.parameters.clone()).expect("a key");
     prove_batch(checks.cluster, batch, &key, &setup.circuit, |number| {

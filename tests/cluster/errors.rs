@@ -3,7 +3,7 @@
 use blstrs::{G1Affine, Scalar};
 use halo2curves::bn256::Bn256;
 use proofwarp::cluster::{ClusterBatch, ClusterKey, ClusterMsm, ClusterNtt, Partition};
-use proofwarp::msm::{Options, msm};
+use proofwarp::msm::{MsmOptions, msm};
 use proofwarp::ntt::Direction;
 use proofwarp::{Error, Result};
 
@@ -40,27 +40,27 @@ fn sums(checks: &Checks, last: usize) {
     checks.failed("bases", last, "injected", ClusterMsm::<G1Affine>::new(cluster, COUNT, load));
     let short = |_: std::ops::Range<usize>| Ok(all[..1].to_vec());
     let slices = Partition::even(COUNT * cluster.size(), cluster.size());
-    let result = ClusterMsm::<G1Affine>::with_slices(cluster, slices.clone(), Options::default(), short);
+    let result = ClusterMsm::<G1Affine>::with_slices(cluster, slices.clone(), MsmOptions::default(), short);
     checks.failed("too few bases", 0, "number of bases", result);
     let others = Partition::even(COUNT + usize::from(is_last), cluster.size());
     let whole = |range: std::ops::Range<usize>| Ok(vec![all[0]; range.len()]);
-    let result = ClusterMsm::<G1Affine>::with_slices(cluster, others, Options::default(), whole);
+    let result = ClusterMsm::<G1Affine>::with_slices(cluster, others, MsmOptions::default(), whole);
     if cluster.size() > 1 {
         checks.failed("other slices", last, "slices of the bases", result);
     }
     let more = Partition::even(COUNT, cluster.size() + 1);
-    let result = ClusterMsm::<G1Affine>::with_slices(cluster, more, Options::default(), whole);
+    let result = ClusterMsm::<G1Affine>::with_slices(cluster, more, MsmOptions::default(), whole);
     checks.failed("other ranks", 0, "ranks of the slices", result);
 
     let sum = ClusterMsm::<G1Affine>::with_slices(
         cluster,
         Partition::even(COUNT, cluster.size()),
-        Options::default(),
+        MsmOptions::default(),
         |range| Ok(all[range].to_vec()),
     );
     let sum = sum.expect("bases");
     let scalars = random::<Scalar>(5, COUNT);
-    let part = &scalars[sum.own()];
+    let part = &scalars[sum.local_range()];
     let wrong = if is_last { &part[1..] } else { part };
     checks.failed("too few scalars", last, "number of scalars", sum.run(wrong, None));
     checks.failed("no such root", 0, "root", sum.run_to(cluster.size(), part, None));

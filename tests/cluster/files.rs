@@ -44,10 +44,10 @@ fn of_rank(checks: &Checks, folder: &Path) -> std::path::PathBuf {
 pub fn same(checks: &Checks) {
     let temp = tempfile::tempdir().expect("a folder");
     let points = points(&of_rank(checks, temp.path()), 0);
-    let sum = ClusterMsm::<G1Affine>::of_file(checks.cluster, &points).expect("bases");
+    let sum = ClusterMsm::<G1Affine>::from_file(checks.cluster, &points).expect("bases");
     let scalars = random::<Scalar>(3, COUNT);
     let expected = msm(&checks.cpu, &bases::<G1Affine>(COUNT), &scalars, None).expect("a sum").0;
-    checks.equal("file", &expected, &sum.run(&scalars[sum.own()], None).expect("a sum").0);
+    checks.equal("file", &expected, &sum.run(&scalars[sum.local_range()], None).expect("a sum").0);
 }
 
 /// A key whose queries are files, of which each rank decodes its part: it is the part of what is in memory, and so are proofs.
@@ -123,7 +123,7 @@ fn files(folder: &Path, key: &Key) -> Key {
 pub fn differ(checks: &Checks, folder: &Path) {
     let last = checks.cluster.size() - 1;
     let points = points(&of_rank(checks, folder), u8::from(checks.cluster.rank() == last));
-    let result = ClusterMsm::<G1Affine>::of_file(checks.cluster, &points);
+    let result = ClusterMsm::<G1Affine>::from_file(checks.cluster, &points);
     checks.failed("a file that differs", last, "as rank 0 has", result);
     same(checks);
 }

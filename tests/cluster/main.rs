@@ -13,7 +13,7 @@ mod proof;
 mod random_parameters;
 mod tools;
 
-use proofwarp::cluster::{Cluster, Options, mpi};
+use proofwarp::cluster::{Cluster, ClusterOptions, mpi};
 use tools::{Checks, lengths, local_speed};
 
 fn main() {
@@ -30,7 +30,8 @@ fn main() {
 fn run(world: &mpi::topology::SimpleCommunicator, arguments: &[String]) {
     let mode = arguments.first().map_or("all", String::as_str);
     let speed = (mode != "speeds").then(|| local_speed(mpi::traits::Communicator::rank(world) as usize));
-    let cluster = Cluster::with_options(world, Options { speed, ..Options::default() }).expect("a cluster");
+    let cluster =
+        Cluster::with_options(world, ClusterOptions { speed, ..ClusterOptions::default() }).expect("a cluster");
     let checks = Checks::new(&cluster);
     match mode {
         "all" => all(&checks),
@@ -61,7 +62,7 @@ fn all(checks: &Checks) {
 fn backends(checks: &Checks) {
     msm::every_length::<blstrs::G1Affine>(checks, &[0, 2, 3, 100]);
     ntt::every_size::<blstrs::Scalar>(checks, 6);
-    let name = |line: &proofwarp::cluster::Line| line.devices.clone();
+    let name = |line: &proofwarp::cluster::RankRow| line.devices.clone();
     let names: Vec<_> = checks.cluster.table().iter().map(name).collect();
     checks.check(
         "ranks have different backends",

@@ -5,7 +5,7 @@ use group::{Curve, Group};
 use proofwarp::cluster::{ClusterMsm, Partition};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
-use proofwarp::msm::{Options, Scalars, msm};
+use proofwarp::msm::{MsmOptions, Scalars, msm};
 
 use crate::tools::{Checks, random, roots};
 
@@ -41,13 +41,13 @@ fn one_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, length: usize, sli
     let load = |range: std::ops::Range<usize>| Ok(all[range].to_vec());
     let what = format!("{} of {length} in {slices:?}", C::NAME);
     let sum = match slices {
-        Some(slices) => ClusterMsm::<C>::with_slices(cluster, slices, Options::default(), load),
+        Some(slices) => ClusterMsm::<C>::with_slices(cluster, slices, MsmOptions::default(), load),
         None => ClusterMsm::<C>::new(cluster, length, load),
     };
     let sum = sum.expect("bases");
     let vectors = [random::<C::Scalar>(1, length), random::<C::Scalar>(2, length)];
     let expected = vectors.each_ref().map(|scalars| msm(&checks.cpu, &all, scalars, None).expect("a sum").0);
-    let own = sum.own();
+    let own = sum.local_range();
     let part = |number: usize| &vectors[number][own.clone()];
 
     checks.equal(&what, &expected[0], &sum.run(part(0), None).expect("a sum").0);

@@ -1,8 +1,8 @@
 //! Transforms.
 
-use proofwarp::cluster::{ClusterNtt, NttOptions};
+use proofwarp::cluster::{ClusterNtt, ClusterNttOptions};
 use proofwarp::field::NttField;
-use proofwarp::ntt::{Direction, NttDomain, Options};
+use proofwarp::ntt::{Direction, NttDomain, NttOptions};
 
 use crate::tools::{Checks, random};
 
@@ -15,18 +15,18 @@ pub fn every_size<F: NttField>(checks: &Checks, most_log: u32) {
         // Blocks of one column take a round for each two of them.
         let one_column = (log_n <= 6).then_some(0);
         for block_bytes in one_column.into_iter().chain([(4 * 32) << log_n.div_ceil(2), usize::MAX >> 1]) {
-            let options = NttOptions { block_bytes, ..NttOptions::default() };
+            let options = ClusterNttOptions { block_bytes, ..ClusterNttOptions::default() };
             one_size::<F>(checks, log_n, options);
         }
     }
     let coset = Some(F::from(5));
-    one_size::<F>(checks, most_log, NttOptions { coset, ..NttOptions::default() });
+    one_size::<F>(checks, most_log, ClusterNttOptions { coset, ..ClusterNttOptions::default() });
 }
 
-fn one_size<F: NttField>(checks: &Checks, log_n: u32, options: NttOptions<F>) {
+fn one_size<F: NttField>(checks: &Checks, log_n: u32, options: ClusterNttOptions<F>) {
     let cluster = checks.cluster;
     let ntt = ClusterNtt::<F>::with_options(cluster, log_n, options).expect("a size");
-    let domain_options = Options { coset: options.coset, ..Options::default() };
+    let domain_options = NttOptions { coset: options.coset, ..NttOptions::default() };
     let domain = NttDomain::<F>::with_options(&checks.cpu, log_n, domain_options).expect("a size");
     for direction in DIRECTIONS {
         let whole = random::<F>(log_n.into(), 1 << log_n);

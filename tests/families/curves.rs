@@ -5,7 +5,7 @@ use group::{Group, UncompressedEncoding};
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
 use proofwarp::kernel_module::KernelModule;
-use proofwarp::msm::{Msm, Options, PointChecks, Scalars, decode};
+use proofwarp::msm::{Msm, MsmOptions, PointChecks, Scalars, decode};
 
 use crate::common::points::{Bases, TestCurve, random};
 use crate::common::{accelerators_with_devices, every_curve, rng};
@@ -65,12 +65,12 @@ mod msm {
 
 /// Narrow windows, so that there are few buckets: whole and halved scalars, copies of bases, affine rounds, a batch as one matrix.
 fn sums<C: TestCurve>() {
-    let narrow = Options { window: 4, ..Options::default() };
+    let narrow = MsmOptions { window: 4, ..MsmOptions::default() };
     let plans = [
-        Options { halved: Some(false), ..narrow },
-        Options { halved: Some(true), ..narrow },
-        Options { precompute: 2, ..narrow },
-        Options { affine_rounds: Some(1), halved: Some(false), ..narrow },
+        MsmOptions { halved: Some(false), ..narrow },
+        MsmOptions { halved: Some(true), ..narrow },
+        MsmOptions { precompute: 2, ..narrow },
+        MsmOptions { affine_rounds: Some(1), halved: Some(false), ..narrow },
     ];
     let mut rng = rng(2);
     let bases = Bases::<C>::special(70, &mut rng);
@@ -117,8 +117,8 @@ fn checked<C: TestCurve>() {
     let bases = Bases::<C>::consecutive(20, &mut rng);
     let scalars = vec![C::Scalar::ONE; 20];
     for accelerator in accelerators_with_devices() {
-        let msm =
-            Msm::checked(&accelerator, &bases.points, Options { window: 4, ..Options::default() }).expect("bases");
+        let msm = Msm::checked(&accelerator, &bases.points, MsmOptions { window: 4, ..MsmOptions::default() })
+            .expect("bases");
         assert!(msm.run(Scalars::elements(&scalars), None).expect("a sum").0 == bases.expected(&scalars));
     }
 }

@@ -1,7 +1,7 @@
 //! `csr_…`, `gemm_…` and `gemm_int8_…`.
 
 use proofwarp::field::NttField;
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Method};
 use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy, Threshold};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::{Accelerator, BackendKind};
@@ -73,11 +73,11 @@ fn dense<F: DenseField>() {
     let (a, b) = (elements(rows * inner), elements(inner * columns));
     let small: Vec<i8> = (0..rows * inner).map(|i| ((i * 37 % 256) as u8).cast_signed()).collect();
     let product = |accelerator: &Accelerator, method: Option<Method>| {
-        let options = Options { method, bytes: None };
+        let options = DenseOptions { method, bytes: None };
         let b = DenseMatrix::upload(accelerator, &b, inner, columns)?;
         let c = DenseMatrix::upload(accelerator, &a, rows, inner)?.multiply(&b, &options, None)?.download()?;
         let small = DenseMatrix::upload(accelerator, &small, rows, inner)?;
-        Ok::<_, proofwarp::Error>((c, small.multiply(&b, &Options::default(), None)?.download()?))
+        Ok::<_, proofwarp::Error>((c, small.multiply(&b, &DenseOptions::default(), None)?.download()?))
     };
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
     let expected = product(&cpu, None).expect("on the CPU");

@@ -3,32 +3,33 @@
 use std::array::from_fn;
 
 use proofwarp::field::NttField;
-use proofwarp::plonk::steps::combine::Sum;
-use proofwarp::plonk::steps::evaluate::Query;
-use proofwarp::plonk::steps::pieces::Cosets;
-use proofwarp::plonk::steps::product_factors::{Challenges, Lookup, Set};
+use proofwarp::plonk::steps::combine::LinearCombination;
+use proofwarp::plonk::steps::evaluate::EvaluationQuery;
+use proofwarp::plonk::steps::h_pieces::Cosets;
+use proofwarp::plonk::steps::product_factors::{Challenges, Lookup, PermutationSet};
 use proofwarp::plonk::steps::{
-    DeviceColumn, Rows, StridedColumns, blinding, combine, divide, evaluate, lookup_permute, product_factors, products,
+    DeviceColumn, RowCounts, StridedColumns, blinding, combine, divide, evaluate, lookup_permute, product_factors,
+    products,
 };
 
 use crate::every_field;
 use crate::shared::{column, download, on_devices, random, upload};
 
-const ROWS: Rows = Rows { log_n: 7, usable: 120 };
+const ROWS: RowCounts = RowCounts { log_n: 7, usable: 120 };
 const N: usize = 1 << ROWS.log_n;
 
 fn sums<F: NttField>() {
     let polynomials: [Vec<F>; 3] = from_fn(|k| column(N, k as u64));
     let (factors, minus) = (random::<F>(3, 9), random::<F>(2, 10));
-    let host = Sum {
-        terms: polynomials.iter().map(Vec::as_slice).zip(product_factors.clone()).collect(),
+    let host = LinearCombination {
+        terms: polynomials.iter().map(Vec::as_slice).zip(factors.clone()).collect(),
         minus: minus.clone(),
     };
     let expected = combine::on_cpu(N, &[host]).expect("on the CPU");
     on_devices(|stream| {
         let whole = upload(stream, &polynomials.concat());
-        let terms = (0..3).map(|k| DeviceColumn::new(&whole, k * N)).zip(product_factors.clone()).collect();
-        let found = combine::enqueue(stream, N, &[Sum { terms, minus: minus.clone() }]).expect("enqueue");
+        let terms = (0..3).map(|k| DeviceColumn::new(&whole, k * N)).zip(factors.clone()).collect();
+        let found = combine::enqueue(stream, N, &[LinearCombination { terms, minus: minus.clone() }]).expect("enqueue");
         assert!(download(stream, &found) == expected);
     });
 }
@@ -36,11 +37,11 @@ every_field!(sums);
 
 fn values<F: NttField>() {
     let (polynomial, points) = (column::<F>(N + 3, 1), random::<F>(2, 2));
-    let host = [0, 1].map(|point| Query { polynomial: &polynomial[..], point });
+    let host = [0, 1].map(|point| EvaluationQuery { polynomial: &polynomial[..], point });
     let expected = evaluate::on_cpu(&host, &points).expect("on the CPU");
     on_devices(|stream| {
         let there = upload(stream, &polynomial);
-        let queries = [0, 1].map(|point| Query { polynomial: DeviceColumn::new(&there, 0), point });
+        let queries = [0, 1].map(|point| EvaluationQuery { polynomial: DeviceColumn::new(&there, 0), point });
         let found = evaluate::enqueue(stream, N + 3, &queries, &points).expect("enqueue");
         assert!(download(stream, &found) == expected);
     });
@@ -68,20 +69,20 @@ fn grand_products<F: NttField>() {
         let at = |k: usize| columns[k].as_slice();
         let (set, lookup) = set_and_lookup(at);
         let factors = product_factors::on_cpu(ROWS, challenges, &[set], &[lookup]).expect("on the CPU");
-        products::on_cpu(ROWS, &product_factors, &[1, 1]).expect("on the CPU")
+        products::on_cpu(ROWS, &factors, &[1, 1]).expect("on the CPU")
     };
     on_devices(|stream| {
         let whole = upload(stream, &columns.concat());
         let (set, lookup) = set_and_lookup(|k| DeviceColumn::new(&whole, k * N));
         let factors = product_factors::enqueue(stream, ROWS, challenges, &[set], &[lookup]).expect("enqueue");
-        let found = products::enqueue(stream, ROWS, &product_factors, &[1, 1]).expect("enqueue");
+        let found = products::enqueue(stream, ROWS, &factors, &[1, 1]).expect("enqueue");
         assert!(download(stream, &found) == host);
     });
 }
 every_field!(grand_products);
 
-fn set_and_lookup<C: Copy>(column: impl Fn(usize) -> C) -> (Set<C>, Lookup<C>) {
-    let set = Set { columns: vec![[column(0), column(1)], [column(2), column(3)]], first: 0 };
+fn set_and_lookup<C: Copy>(column: impl Fn(usize) -> C) -> (PermutationSet<C>, Lookup<C>) {
+    let set = PermutationSet { columns: vec![[column(0), column(1)], [column(2), column(3)]], first: 0 };
     let [input, table, permuted_input, permuted_table] = [4, 5, 6, 7].map(&column);
     (set, Lookup { input, table, permuted_input, permuted_table })
 }

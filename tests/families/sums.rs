@@ -3,13 +3,14 @@
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    BoundTranscript, Claim, Columns, HashTranscript, KernelPath, Options, Prover, SumcheckField, Term, prove_with,
+    BoundTranscript, Claim, Columns, HashTranscript, KernelPath, ProductTerm, Prover, SumcheckField, SumcheckOptions,
+    prove_with,
 };
 
 use crate::agree;
 use crate::common::rng;
 
-const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: None };
+const ON_DEVICE: SumcheckOptions = SumcheckOptions { path: None, tail: Some(0), rounds_a_pass: None };
 
 fn columns<F: SumcheckField>(claim: &Claim<F>) -> Vec<Vec<F>> {
     let mut rng = rng(1);
@@ -18,13 +19,14 @@ fn columns<F: SumcheckField>(claim: &Claim<F>) -> Vec<Vec<F>> {
 
 /// The sum of a claim without eq.
 fn with_sum<F: SumcheckField>(claim: Claim<F>, columns: &[Vec<F>]) -> Claim<F> {
-    let product = |term: &Term<F>, row: usize| term.columns.iter().map(|column| columns[*column][row]).product::<F>();
+    let product =
+        |term: &ProductTerm<F>, row: usize| term.columns.iter().map(|column| columns[*column][row]).product::<F>();
     let value = |row: usize| claim.terms().iter().map(|term| term.coefficient * product(term, row)).sum::<F>();
     let sum = (0..1 << claim.variables()).map(value).sum();
     claim.sum(sum)
 }
 
-fn proved<F: SumcheckField>(claim: Claim<F>, options: &Options) {
+fn proved<F: SumcheckField>(claim: Claim<F>, options: &SumcheckOptions) {
     let columns = columns(&claim);
     let claim = with_sum(claim, &columns);
     let slices: Vec<&[F]> = columns.iter().map(Vec::as_slice).collect();
@@ -40,7 +42,7 @@ fn rounds<F: SumcheckField>() {
     for degree in 2..=4 {
         proved(Claim::<F>::product(5, &(0..degree).collect::<Vec<_>>()), &ON_DEVICE);
     }
-    let term = |columns: &[usize]| Term { coefficient: F::from_number(3), columns: columns.to_vec() };
+    let term = |columns: &[usize]| ProductTerm { coefficient: F::from_number(3), columns: columns.to_vec() };
     proved(Claim::<F>::sum_of_products(5, vec![term(&[0, 1]), term(&[1, 2, 2])]), &ON_DEVICE);
 }
 
@@ -110,7 +112,7 @@ fn binary<F: SumcheckField>() {
     rounds::<F>();
     for degree in 2..=4 {
         let claim = Claim::<F>::product(6, &(0..degree).collect::<Vec<_>>());
-        proved(claim, &Options { rounds_a_pass: Some(2), ..ON_DEVICE });
+        proved(claim, &SumcheckOptions { rounds_a_pass: Some(2), ..ON_DEVICE });
     }
 }
 
@@ -128,7 +130,7 @@ fn tower() {
 fn bitsliced() {
     for degree in 2..=4 {
         let claim = Claim::<Tower>::product(11, &(0..degree).collect::<Vec<_>>());
-        proved(claim, &Options { path: Some(KernelPath::Bitsliced), ..ON_DEVICE });
+        proved(claim, &SumcheckOptions { path: Some(KernelPath::Bitsliced), ..ON_DEVICE });
     }
 }
 

@@ -1,14 +1,14 @@
 //! `ntt_…` and `ntt_small_…`: one pass and several, and over several devices.
 
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain, Options, Order};
+use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain, NttOptions, Order};
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::common::accelerators_with_devices;
 use crate::common::ntt::random;
 use crate::{agree, every_field};
 
-fn transformed<F: NttField>(log_n: u32, options: Options<F>) {
+fn transformed<F: NttField>(log_n: u32, options: NttOptions<F>) {
     let values = random::<F>(log_n, 1);
     agree(|accelerator| {
         let domain = NttDomain::<F>::with_options(accelerator, log_n, options)?;
@@ -23,16 +23,16 @@ fn transformed<F: NttField>(log_n: u32, options: Options<F>) {
 
 /// One pass, three passes of few levels, and values in another order.
 fn transforms<F: NttField>() {
-    transformed::<F>(6, Options::default());
-    transformed::<F>(9, Options { max_radix_log: 4, ..Options::default() });
+    transformed::<F>(6, NttOptions::default());
+    transformed::<F>(9, NttOptions { max_radix_log: 4, ..NttOptions::default() });
     let reversed = Order::BitReversed;
-    transformed::<F>(8, Options { input: reversed, output: reversed, max_radix_log: 5, ..Options::default() });
+    transformed::<F>(8, NttOptions { input: reversed, output: reversed, max_radix_log: 5, ..NttOptions::default() });
 }
 every_field!(transforms);
 
 /// Tiles that all run at once.
 fn small_transforms<F: NttField>() {
-    transformed::<F>(11, Options::default());
+    transformed::<F>(11, NttOptions::default());
 }
 every_field!(small_transforms);
 
@@ -51,7 +51,7 @@ fn over_devices<F: NttField>() {
         let cards = devices.iter().filter(|device| !device.info().is_cpu).count();
         let count = 1 << cards.max(1).ilog2();
         let on = if count > 1 { devices[..count].to_vec() } else { vec![devices[0].clone(); 2] };
-        let options = Options { max_radix_log: 5, ..Options::default() };
+        let options = NttOptions { max_radix_log: 5, ..NttOptions::default() };
         let domain = NttDomain::<F>::with_options(&accelerator.with_devices(on), log_n, options).expect("domain");
         let mut vector = match domain.peer_vector() {
             Ok(vector) => vector,

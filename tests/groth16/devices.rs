@@ -18,7 +18,7 @@ const CONSTRAINTS: usize = 45;
 const VARIABLES: usize = 50;
 const INPUTS: usize = 2;
 /// Most proofs of a batch.
-const MOST: usize = 10;
+const MAX_PROOFS: usize = 10;
 
 /// A circuit, a key of its shape, and what proofs are made of: nothing satisfies anything, sums are sums all the same.
 struct Setup {
@@ -40,12 +40,12 @@ impl Setup {
         let matrix = |matrix| Csr::from_rows(VARIABLES, (0..CONSTRAINTS).map(move |i| row(matrix, i)));
         let matrices = [0, 1, 2].map(|number| Arc::new(matrix(number).expect("matrix")));
         let mut random = |count: usize| -> Vec<Fr> { (0..count).map(|_| Fr::random(&mut rng)).collect() };
-        let assignments: Vec<_> = (0..MOST).map(|_| random(VARIABLES)).collect();
+        let assignments: Vec<_> = (0..MAX_PROOFS).map(|_| random(VARIABLES)).collect();
         let product = |z: &[Fr], matrix: &Csr<Fr>| -> Vec<Fr> {
             (0..CONSTRAINTS).map(|row| matrix.row(row).map(|(column, value)| value * z[column]).sum()).collect()
         };
         let evaluations = assignments.iter().map(|z| matrices.each_ref().map(|matrix| product(z, matrix))).collect();
-        let (r, s) = (random(MOST), random(MOST));
+        let (r, s) = (random(MAX_PROOFS), random(MAX_PROOFS));
         let circuit = Circuit::from_matrices(INPUTS, matrices).expect("circuit");
         let parameters = random_parameters(&circuit, [CONSTRAINTS, VARIABLES - INPUTS], &mut rng);
         Self { circuit, parameters, assignments, evaluations, r, s }
@@ -78,7 +78,7 @@ impl Setup {
 
     fn on_cpu(&self) -> Vec<Proof<Bn256>> {
         let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
-        self.prove(&self.key(&cpu), MOST, None).expect("proofs").0
+        self.prove(&self.key(&cpu), MAX_PROOFS, None).expect("proofs").0
     }
 
     /// Bytes of the whole key on a device.

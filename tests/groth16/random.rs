@@ -70,7 +70,7 @@ fn systems_without() {
 fn variables_of_every_kind() {
     let recipe = Recipe { inputs: 4, secrets: 9, constraints: 150, constants: true, inputs_in_rows: true, seed: 5 };
     let capture: SynthesisRecorder<Scalar, Matrices<Scalar>> =
-        SynthesisRecorder::of(recipe.circuits(1, false).remove(0)).expect("matrices");
+        SynthesisRecorder::from_circuit(recipe.circuits(1, false).remove(0)).expect("matrices");
     let (inputs, aux) = (capture.inputs.len(), capture.aux.len());
     let circuit = capture.record.circuit(inputs, aux).expect("circuit");
     let [a, b, _] = circuit.matrices().expect("matrices");

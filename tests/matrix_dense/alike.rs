@@ -1,7 +1,7 @@
 //! Small products that a batch must not make together. `tests/mutants.py` found that untested.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{DenseMatrix, Method, Options};
+use proofwarp::matrix::dense::{DenseMatrix, DenseOptions, Method};
 
 use crate::common::accelerators_and_cpu;
 use crate::tools::{elements, product, upload};
@@ -17,7 +17,7 @@ fn products_of_other_strides() {
         let matrix = upload(&accelerator, &entries, 9, 9);
         let transposed = matrix.transposed();
         let pairs = [(&matrix, &matrix), (&transposed, &matrix), (&matrix, &transposed)];
-        let options = Options::default().method(Method::Lazy);
+        let options = DenseOptions::default().method(Method::Lazy);
         let products = DenseMatrix::multiply_batch(&pairs, &options, None).expect("products");
         let found: Vec<_> = products.iter().map(|product| product.download().expect("download")).collect();
         let expected = [times(&entries, &entries), times(&turned, &entries), times(&entries, &turned)];

@@ -2,7 +2,7 @@
 
 use halo2curves::bn256::Fr;
 use proofwarp::field::as_bytes_mut;
-use proofwarp::matrix::dense::{DenseMatrix, Method, Options, View};
+use proofwarp::matrix::dense::{DenseMatrix, DenseOptions, Method, View};
 use proofwarp::{Error, Result};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices, alone};
@@ -20,8 +20,8 @@ fn shapes_that_do_not_fit() {
         let entries = elements::<Fr>(12, 1);
         refused(DenseMatrix::upload(&accelerator, &entries, 3, 5), "number of entries: expected 15, got 12");
         let (a, b) = (upload(&accelerator, &entries, 3, 4), upload(&accelerator, &entries, 2, 6));
-        refused(a.multiply(&b, &Options::default(), None), "rows of the second factor: expected 4, got 2");
-        refused(a.explain(&b, &Options::default()), "rows of the second factor: expected 4, got 2");
+        refused(a.multiply(&b, &DenseOptions::default(), None), "rows of the second factor: expected 4, got 2");
+        refused(a.explain(&b, &DenseOptions::default()), "rows of the second factor: expected 4, got 2");
         refused(a.times_vector(&b), "columns of the vector: expected 1, got 6");
         refused(a.times_vector(&b.block(0..2, 0..1).expect("inside")), "length of the vector: expected 4, got 2");
         refused(a.block(1..4, 0..4), "rows of a block: expected within 0..3, got 1..4");
@@ -29,7 +29,7 @@ fn shapes_that_do_not_fit() {
         refused(a.check_product::<Fr, _, _>(&b, &b, 1, &mut rng), "rows of the product: expected 2, got 3");
         let mut c = upload(&accelerator, &entries, 4, 3);
         let before = c.download().expect("download");
-        let product = a.multiply_into(&a.transposed(), &mut c, &Options::default(), None);
+        let product = a.multiply_into(&a.transposed(), &mut c, &DenseOptions::default(), None);
         refused(product, "rows of the result: expected 3, got 4");
         assert!(c.download().expect("download") == before);
     }
@@ -42,13 +42,14 @@ fn products_of_any_size() {
         let (tall, wide) = (upload::<Fr>(&accelerator, &[], 1 << 30, 0), upload::<Fr>(&accelerator, &[], 0, 1 << 30));
         let message =
             format!("entries of the product: expected at most {}, got 1073741824 x 1073741824", usize::MAX / 64);
-        refused(tall.multiply(&wide, &Options::default(), None), &message);
-        refused(tall.explain(&wide, &Options::default()), &message);
+        refused(tall.multiply(&wide, &DenseOptions::default(), None), &message);
+        refused(tall.explain(&wide, &DenseOptions::default()), &message);
         let narrower = wide.block(0..0, 0..1 << 20).expect("inside");
-        let error = tall.multiply(&narrower, &Options::default(), None).map(|_| ()).expect_err("2^55 bytes");
+        let error = tall.multiply(&narrower, &DenseOptions::default(), None).map(|_| ()).expect_err("2^55 bytes");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
         let two = [(&tall, &narrower), (&tall, &narrower)];
-        let error = DenseMatrix::multiply_batch(&two, &Options::default(), None).map(|_| ()).expect_err("2^56 bytes");
+        let error =
+            DenseMatrix::multiply_batch(&two, &DenseOptions::default(), None).map(|_| ()).expect_err("2^56 bytes");
         assert!(matches!(error, Error::OutOfMemory { .. }), "{error}");
     }
 }
@@ -61,7 +62,7 @@ fn memory_that_overlaps() {
         let (left, right) = (a.block(0..3, 0..3).expect("inside"), a.block(0..3, 1..4).expect("inside"));
         let mut c = a.block(0..3, 2..5).expect("inside");
         let message = "result: expected memory of its own, got memory that a factor or another matrix overlaps";
-        refused(left.multiply_into(&right, &mut c, &Options::default(), None), message);
+        refused(left.multiply_into(&right, &mut c, &DenseOptions::default(), None), message);
         assert!(a.download().expect("download") == before);
     }
 }
@@ -95,9 +96,9 @@ fn elements_that_are_none() {
 fn methods_that_are_not_there() {
     for accelerator in accelerators_and_cpu() {
         let (a, small) = (upload(&accelerator, &elements::<Fr>(9, 1), 3, 3), upload(&accelerator, &[1i8; 9], 3, 3));
-        let montgomery = Options::default().method(Method::Montgomery);
+        let montgomery = DenseOptions::default().method(Method::Montgomery);
         refused(small.multiply(&a, &montgomery, None), "method: expected lazy or crt for numbers, got montgomery");
-        match a.multiply(&a, &Options::default().method(Method::Crt), None) {
+        match a.multiply(&a, &DenseOptions::default().method(Method::Crt), None) {
             Ok(product) => assert!(product.device().is_some()),
             Err(error) => {
                 let text = error.to_string();
@@ -109,7 +110,7 @@ fn methods_that_are_not_there() {
         }
         let long = upload(&accelerator, &vec![1i8; 1 << 17], 1, 1 << 17);
         let message = "columns of the first factor: expected below 131072 for sums of 32 bits, got 131072";
-        refused(long.multiply(&long.transposed(), &Options::default(), None), message);
+        refused(long.multiply(&long.transposed(), &DenseOptions::default(), None), message);
     }
 }
 
@@ -117,7 +118,7 @@ fn methods_that_are_not_there() {
 fn matrices_on_two_devices() {
     for (accelerator, other) in accelerators_with_devices().iter().zip(alone(None)) {
         let [a, b] = [accelerator, &other].map(|accelerator| upload(accelerator, &elements::<Fr>(9, 1), 3, 3));
-        let error = a.multiply(&b, &Options::default(), None).map(|_| ()).expect_err("another device").to_string();
+        let error = a.multiply(&b, &DenseOptions::default(), None).map(|_| ()).expect_err("another device").to_string();
         assert!(error.starts_with("dense: second factor: expected a matrix on Device("), "{error}");
     }
 }

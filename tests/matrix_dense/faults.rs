@@ -1,7 +1,7 @@
 //! Aborts and failures: results are made whole or not at all.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{DenseMatrix, Options};
+use proofwarp::matrix::dense::{DenseMatrix, DenseOptions};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{abort_after, accelerators_and_cpu, alone};
@@ -17,7 +17,7 @@ fn an_abort_leaves_the_result() {
         let mut c: DenseMatrix<Fr> = upload(&accelerator, &before, 40, 20);
         let mut aborted = 0;
         for questions in 0.. {
-            match a.multiply_into(&b, &mut c, &Options::default(), Some(&abort_after(questions))) {
+            match a.multiply_into(&b, &mut c, &DenseOptions::default(), Some(&abort_after(questions))) {
                 Err(Error::Aborted) => assert!(c.download().expect("download") == before, "{accelerator:?}"),
                 other => {
                     other.expect("no other error");
@@ -44,21 +44,21 @@ fn a_failure_leaves_the_result() {
         // The product, and the copy to its place.
         for launch in 0..2 {
             device.inject_launch_fault(launch);
-            let error = x.multiply_into(&y, &mut c, &Options::default(), None).expect_err("injected").to_string();
+            let error = x.multiply_into(&y, &mut c, &DenseOptions::default(), None).expect_err("injected").to_string();
             assert!(error.contains("injected"), "{error}");
             assert!(c.download().expect("download") == before);
         }
-        x.multiply_into(&y, &mut c, &Options::default(), None).expect("the next call");
+        x.multiply_into(&y, &mut c, &DenseOptions::default(), None).expect("the next call");
         assert!(c.download().expect("download") == expected);
         let unforced = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
         let (x, y) = (upload(&unforced, &a, 40, 30), upload(&unforced, &b, 30, 20));
         device.inject_launch_fault(0);
-        let product = x.multiply(&y, &Options::default(), None).expect("the CPU's");
+        let product = x.multiply(&y, &DenseOptions::default(), None).expect("the CPU's");
         let report = product.report().expect("a report");
         assert!(product.download().expect("download") == expected && report.backend == BackendKind::Cpu);
         assert!(report.fallbacks.iter().any(|reason| reason.contains("injected")), "{report}");
         // A factor on the host, and one on the device.
-        let mixed = product.multiply(&y.transposed(), &Options::default(), None).expect("a product");
+        let mixed = product.multiply(&y.transposed(), &DenseOptions::default(), None).expect("a product");
         assert!(mixed.device().is_none());
     }
 }

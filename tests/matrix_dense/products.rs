@@ -1,7 +1,7 @@
 //! Products of every shape by every method.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Method};
 
 use crate::common::{accelerators_and_cpu, every_curve, rng};
 use crate::tools::{METHODS, bytes, element, elements, ends, options, product, upload, words};
@@ -37,7 +37,7 @@ pub fn shapes<F: DenseField>() {
                 assert!(c.download().expect("download") == expected, "{sizes:?} {method:?} {accelerator:?}");
             }
             let small = upload(&accelerator, &small, rows, inner);
-            let c = small.multiply(&b, &Options::default(), None).expect("a product");
+            let c = small.multiply(&b, &DenseOptions::default(), None).expect("a product");
             assert!(c.download().expect("download") == of_small, "i32 {sizes:?} {accelerator:?}");
         }
     }
@@ -52,7 +52,7 @@ pub fn extremes<F: DenseField>() {
             let (a, b) = (vec![x; rows * inner], vec![y; inner * columns]);
             for accelerator in accelerators_and_cpu() {
                 let (a, b) = (upload(&accelerator, &a, rows, inner), upload(&accelerator, &b, inner, columns));
-                let c = a.multiply(&b, &Options::default(), None).expect("a product");
+                let c = a.multiply(&b, &DenseOptions::default(), None).expect("a product");
                 assert!(c.download().expect("download") == expected, "{sizes:?} {accelerator:?}");
             }
         }
@@ -81,7 +81,7 @@ fn bytes_times_bytes() {
         let expected: Vec<i32> = product((&a, &b), sizes, |a, b| i32::from(a) * i32::from(b));
         for accelerator in accelerators_and_cpu() {
             let (a, b) = (upload(&accelerator, &a, rows, inner), upload(&accelerator, &b, inner, columns));
-            let c = a.multiply(&b, &Options::default(), None).expect("a product");
+            let c = a.multiply(&b, &DenseOptions::default(), None).expect("a product");
             assert!(c.download().expect("download") == expected, "{sizes:?} {accelerator:?}");
             let field = c.to_field::<Fr>().expect("elements").download().expect("download");
             assert!(field.iter().zip(&expected).all(|(a, b)| *a == element(i64::from(*b))), "{accelerator:?}");
@@ -96,7 +96,7 @@ fn bytes_times_elements() {
     let expected = product((&a, &b), sizes, |a, b| element::<blstrs::Scalar>(a.into()) * b);
     for accelerator in accelerators_and_cpu() {
         let (a, b) = (upload(&accelerator, &a, rows, inner), upload(&accelerator, &b, inner, columns));
-        let c = a.multiply(&b, &Options::default(), None).expect("a product");
+        let c = a.multiply(&b, &DenseOptions::default(), None).expect("a product");
         assert!(c.download().expect("download") == expected, "{accelerator:?}");
         // Elements times bytes, by transposes.
         let c = a.transposed().to_field::<blstrs::Scalar>().expect("elements");
@@ -112,14 +112,17 @@ fn long_sums() {
     let (x, small) = (elements::<Fr>(inner + 2, 1), vec![i8::MIN; inner + 2]);
     let sum: Fr = x.iter().sum();
     for accelerator in accelerators_and_cpu() {
-        let c =
-            upload(&accelerator, &a, 1, inner).multiply(&upload(&accelerator, &b, inner, 1), &Options::default(), None);
+        let c = upload(&accelerator, &a, 1, inner).multiply(
+            &upload(&accelerator, &b, inner, 1),
+            &DenseOptions::default(),
+            None,
+        );
         assert_eq!(
             c.expect("a product").download().expect("download"),
             [(1 << 14) * i32::try_from(inner).expect("small")]
         );
         let (a, x) = (upload(&accelerator, &small, 1, inner + 2), upload(&accelerator, &x, inner + 2, 1));
-        let c = a.multiply(&x, &Options::default(), None).expect("a product").download().expect("download");
+        let c = a.multiply(&x, &DenseOptions::default(), None).expect("a product").download().expect("download");
         assert_eq!(c, [-sum * Fr::from(128)]);
     }
 }
@@ -127,7 +130,7 @@ fn long_sums() {
 /// By residues, where there are tensor cores: all shapes, against sums; in one piece and in many.
 pub fn residues<F: DenseField>() {
     for accelerator in accelerators_and_cpu() {
-        let crt = Options::default().method(Method::Crt);
+        let crt = DenseOptions::default().method(Method::Crt);
         for sizes @ [rows, inner, columns] in [[1, 1, 1], [17, 9, 33], [65, 64, 63], [300, 130, 270]] {
             let a = upload(&accelerator, &elements::<F>(rows * inner, 1), rows, inner);
             let b = upload(&accelerator, &elements::<F>(inner * columns, 2), inner, columns);
@@ -172,7 +175,7 @@ fn long_sums_of_residues() {
         for inner in [1 << 17, (1 << 17) + 1] {
             let a = upload(&accelerator, &vec![ends::<Fr>()[8]; inner], 1, inner);
             let b = upload(&accelerator, &elements::<Fr>(inner, 4), inner, 1);
-            match a.multiply(&b, &Options::default().method(Method::Crt), None) {
+            match a.multiply(&b, &DenseOptions::default().method(Method::Crt), None) {
                 Err(error) if error.to_string().contains("since") => eprintln!("left out: residues: {error}"),
                 c => {
                     let lazy = a.multiply(&b, &options(Some(Method::Lazy)), None).expect("sums");
@@ -194,7 +197,7 @@ fn bounded_entries() {
     for accelerator in accelerators_and_cpu() {
         let a = upload(&accelerator, &small, rows, inner).with_bound(8).expect("within the bound");
         let b = upload(&accelerator, &other, inner, columns);
-        let c = a.multiply(&b, &Options::default(), None).expect("a product");
+        let c = a.multiply(&b, &DenseOptions::default(), None).expect("a product");
         assert!(c.download().expect("download") == expected, "{accelerator:?}");
         let error = upload(&accelerator, &small, rows, inner).with_bound(7).expect_err("beyond").to_string();
         assert_eq!(error, "dense: entry (0, 0): expected within ±(2^7 - 1), got another");

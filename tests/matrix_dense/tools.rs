@@ -2,7 +2,7 @@
 
 use proofwarp::Accelerator;
 use proofwarp::field::as_bytes;
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Entry, Method, Options};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry, Method};
 use rand::Rng;
 
 use crate::common::rng;
@@ -10,8 +10,8 @@ use crate::common::rng;
 /// Every method that does not need tensor cores, and the plan's choice.
 pub const METHODS: [Option<Method>; 3] = [None, Some(Method::Lazy), Some(Method::Montgomery)];
 
-pub fn options(method: Option<Method>) -> Options {
-    Options { method, bytes: None }
+pub fn options(method: Option<Method>) -> DenseOptions {
+    DenseOptions { method, bytes: None }
 }
 
 /// Random elements, and among them the ends of the range and its middle.

@@ -1,7 +1,7 @@
 //! Strides, blocks, transposes, and products into parts of memory.
 
 use halo2curves::bn256::Fr;
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options, View};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Method, View};
 
 use crate::common::accelerators_and_cpu;
 use crate::tools::{METHODS, elements, options, product, upload};
@@ -44,10 +44,10 @@ fn blocks_and_transposes() {
         let matrix = upload(&accelerator, &entries, 50, 40);
         let a = matrix.block(3..20, 5..38).expect("inside");
         let b = matrix.block(1..50, 0..33).expect("inside").transposed();
-        let c = a.multiply(&b, &Options::default(), None).expect("a product");
+        let c = a.multiply(&b, &DenseOptions::default(), None).expect("a product");
         assert!(c.download().expect("download") == expected, "{accelerator:?}");
         // (A·B)ᵀ = Bᵀ·Aᵀ, of a product that is resident.
-        let transposed = b.transposed().multiply(&a.transposed(), &Options::default(), None).expect("a product");
+        let transposed = b.transposed().multiply(&a.transposed(), &DenseOptions::default(), None).expect("a product");
         assert!(transposed.transposed().download().expect("download") == expected);
     }
 }
@@ -64,7 +64,7 @@ fn into_a_part_of_memory() {
     for accelerator in accelerators_and_cpu() {
         let (a, b) = (upload(&accelerator, &a, 5, 4), upload(&accelerator, &b, 4, 6));
         let mut c = upload(&accelerator, &before, 10, 9).with_view(place).expect("inside");
-        a.multiply_into(&b, &mut c, &Options::default(), None).expect("a product");
+        a.multiply_into(&b, &mut c, &DenseOptions::default(), None).expect("a product");
         assert!(c.download().expect("download") == result, "{accelerator:?}");
         assert!(c.with_view(whole).expect("all of it").download().expect("download") == expected, "{accelerator:?}");
     }
@@ -78,9 +78,9 @@ fn a_batch() {
             entries.iter().map(|entries| upload(&accelerator, entries, 3, 4)).collect();
         let transposed: Vec<DenseMatrix<Fr>> = matrices.iter().map(DenseMatrix::transposed).collect();
         let pairs: Vec<_> = matrices.iter().zip(&transposed).collect();
-        let products = DenseMatrix::multiply_batch(&pairs, &Options::default(), None).expect("products");
+        let products = DenseMatrix::multiply_batch(&pairs, &DenseOptions::default(), None).expect("products");
         for ((a, b), c) in pairs.iter().zip(products) {
-            let alone = a.multiply(b, &Options::default(), None).expect("a product");
+            let alone = a.multiply(b, &DenseOptions::default(), None).expect("a product");
             assert!(c.download().expect("download") == alone.download().expect("download"));
         }
     }
@@ -90,7 +90,7 @@ fn a_batch() {
 pub fn together<F: DenseField>() {
     let (count, [rows, inner, columns]) = (7, [70, 21, 35]);
     let (left, right) = (elements::<F>(count * rows * inner, 1), elements::<F>(count * inner * columns, 2));
-    let options = Options::default().method(Method::Lazy);
+    let options = DenseOptions::default().method(Method::Lazy);
     let expected: Vec<Vec<F>> = left
         .chunks(rows * inner)
         .zip(right.chunks(inner * columns))

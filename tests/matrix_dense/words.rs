@@ -3,7 +3,7 @@
 use ff::Field;
 use proofwarp::field::as_bytes_mut;
 use proofwarp::field::plonky3::{BabyBear, Goldilocks};
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, Method, Options, View};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Method, View};
 
 use crate::common::{accelerators_and_cpu, rng};
 use crate::products::{extremes, residues, shapes};
@@ -61,7 +61,8 @@ fn several_tiles_in_any_order<F: DenseField>() {
                 assert!(c == expected, "{method:?} {accelerator:?}");
             }
         }
-        let c = small.multiply(&down[1], &Options::default(), None).expect("a product").download().expect("download");
+        let c =
+            small.multiply(&down[1], &DenseOptions::default(), None).expect("a product").download().expect("download");
         assert!(c == of_small, "{accelerator:?}");
     }
 }
@@ -74,9 +75,9 @@ fn numbers_and_bounds<F: DenseField>() {
     for accelerator in accelerators_and_cpu() {
         let a = upload(&accelerator, &numbers, rows, inner).to_field::<F>().expect("elements");
         assert!(a.download().expect("download").into_iter().eq(numbers.iter().map(|a| element::<F>((*a).into()))));
-        let a = a.bounded(8).expect("within the bound");
+        let a = a.with_bound(8).expect("within the bound");
         let b = upload(&accelerator, &other, inner, columns);
-        let c = a.multiply(&b, &Options::default(), None).expect("a product");
+        let c = a.multiply(&b, &DenseOptions::default(), None).expect("a product");
         assert!(c.download().expect("download") == expected, "{accelerator:?}");
         let error = upload(&accelerator, &[F::ZERO, F::from(3), -F::from(4)], 1, 3).with_bound(2).expect_err("beyond");
         assert_eq!(error.to_string(), "dense: entry (0, 2): expected within ±(2^2 - 1), got another");
@@ -118,7 +119,7 @@ fn numbers_from_the_modulus_on() {
             let row = |row: &[Goldilocks]| -row.iter().sum::<Goldilocks>();
             assert!(sums.into_iter().eq(all.chunks(25).map(row)));
         }
-        let crt = Options::default().method(Method::Crt);
+        let crt = DenseOptions::default().method(Method::Crt);
         match a.multiply(&b, &crt, None) {
             Ok(c) => assert!(c.download().expect("download") == expected),
             Err(error) => eprintln!("left out: residues on {accelerator:?}: {error}"),
@@ -146,10 +147,10 @@ fn long_sums() {
     let number = |inner: usize| Goldilocks::from(inner as u64);
     for accelerator in accelerators_and_cpu() {
         let a = upload(&accelerator, &vec![-Goldilocks::ONE; inner], 1, inner);
-        let c = a.multiply(&a.transposed(), &Options::default(), None).expect("a product");
+        let c = a.multiply(&a.transposed(), &DenseOptions::default(), None).expect("a product");
         assert_eq!(c.download().expect("download"), [number(inner)]);
         let a = upload(&accelerator, &vec![-BabyBear::ONE; inner], 1, inner);
-        let c = a.multiply(&a.transposed(), &Options::default(), None).expect("a product");
+        let c = a.multiply(&a.transposed(), &DenseOptions::default(), None).expect("a product");
         assert_eq!(c.download().expect("download"), [BabyBear::from(inner as u64)]);
     }
 }

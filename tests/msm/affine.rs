@@ -3,7 +3,7 @@
 use ff::{Field, PrimeField};
 use group::Curve;
 use proofwarp::Accelerator;
-use proofwarp::msm::{Msm, Options, Scalars};
+use proofwarp::msm::{Msm, MsmOptions, Scalars};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::points::{Bases, TestCurve, below, bytes, distributions, random};
@@ -18,11 +18,11 @@ const SEED: u64 = 41;
 const ROUNDS: [u32; 6] = [1, 2, 3, 4, 5, 8];
 const WINDOWS: [u32; 3] = [4, 7, 12];
 
-fn options(window: u32, rounds: u32) -> Options {
-    Options { window, affine_rounds: Some(rounds), halved: Some(false), ..Options::default() }
+fn options(window: u32, rounds: u32) -> MsmOptions {
+    MsmOptions { window, affine_rounds: Some(rounds), halved: Some(false), ..MsmOptions::default() }
 }
 
-fn check<C: TestCurve>(accelerator: &Accelerator, bases: &Bases<C>, scalars: &[C::Scalar], what: &str, o: Options) {
+fn check<C: TestCurve>(accelerator: &Accelerator, bases: &Bases<C>, scalars: &[C::Scalar], what: &str, o: MsmOptions) {
     let msm = Msm::with_options(accelerator, &bases.points, o).expect("bases");
     let (sum, report) = msm.run(Scalars::elements(scalars), None).expect("run");
     let rounds = msm.explain(None).map_or(o.affine_rounds, |plan| Some(plan.affine_rounds));
@@ -125,15 +125,15 @@ fn lengths_around_powers_of_two() {
 }
 
 /// Few points for rounds enough that longer rows cost nothing: all windows that can be narrow are.
-const FEW: usize = 60;
+const SMALL_POINTS: usize = 60;
 
-fn narrow(window: u32) -> Options {
+fn narrow(window: u32) -> MsmOptions {
     options(window, 8u32.saturating_sub(window).max(window % 3))
 }
 
 /// Short scalars: random, the largest, one in many places, and where all bits are allowed what is at the ends.
 fn ends_of_range<S: PrimeField>(bits: u32, rng: &mut ChaCha8Rng) -> Vec<S> {
-    let mut scalars: Vec<S> = (0..FEW).map(|_| below(bits, rng)).collect();
+    let mut scalars: Vec<S> = (0..SMALL_POINTS).map(|_| below(bits, rng)).collect();
     scalars[..20].fill(below(bits, rng));
     scalars[20] = (0..bits.min(S::NUM_BITS - 1)).fold(S::ZERO, |scalar, _| scalar.double() + S::ONE);
     if bits == S::NUM_BITS {
@@ -145,7 +145,7 @@ fn ends_of_range<S: PrimeField>(bits: u32, rng: &mut ChaCha8Rng) -> Vec<S> {
 /// Windows of every width, the highest of which have a bit less, as many as leave no bit to spare.
 fn windows_of_two_widths<C: TestCurve>(bits: &[u32]) {
     let mut rng = rng(SEED + 9);
-    let bases = Bases::<C>::consecutive(FEW, &mut rng);
+    let bases = Bases::<C>::consecutive(SMALL_POINTS, &mut rng);
     for (accelerator, window) in accelerators_with_devices().iter().flat_map(|a| (4..=13).map(move |w| (a, w))) {
         let msm = Msm::with_options(accelerator, &bases.points, narrow(window)).expect("bases");
         for &bits in bits {
@@ -174,7 +174,7 @@ fn windows_of_two_widths_on_bn254() {
 #[test]
 fn many_segments_of_two_widths() {
     let mut rng = rng(SEED + 11);
-    let bases = Bases::<halo2curves::bn256::G1Affine>::consecutive(FEW, &mut rng);
+    let bases = Bases::<halo2curves::bn256::G1Affine>::consecutive(SMALL_POINTS, &mut rng);
     let scalars = ends_of_range(254, &mut rng);
     for accelerator in accelerators_with_devices() {
         let msm = Msm::with_options(&accelerator, &bases.points, narrow(18)).expect("bases");
@@ -189,12 +189,12 @@ fn many_segments_of_two_widths() {
 #[test]
 fn bands_of_two_widths() {
     let mut rng = rng(SEED + 10);
-    let bases = Bases::<G1>::consecutive(FEW, &mut rng);
+    let bases = Bases::<G1>::consecutive(SMALL_POINTS, &mut rng);
     let scalars = ends_of_range::<Fr>(255, &mut rng);
     for (accelerator, window) in accelerators_with_devices().iter().flat_map(|a| [6, 10, 11].map(|w| (a, w))) {
         let (mut memory, mut bands) = (u64::MAX, Vec::new());
         loop {
-            let msm = Msm::with_options(accelerator, &bases.points, Options { memory, ..narrow(window) });
+            let msm = Msm::with_options(accelerator, &bases.points, MsmOptions { memory, ..narrow(window) });
             let msm = msm.expect("bases");
             let Ok(plan) = msm.explain(None) else { break };
             let (sum, report) = msm.run(Scalars::elements(&scalars), None).expect("run");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff::{Field, PrimeField};
 use group::{Curve, Group};
 use proofwarp::backend::{Buffer, Device};
-use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars, msm, msm_with_options};
+use proofwarp::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars, msm, msm_with_options};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
@@ -202,7 +202,7 @@ fn a_bad_vector_fails_its_batch() {
         let error = run(Scalars::elements(&scalars[1..]));
         assert!(error.contains("number of scalars: expected 20, got 19"), "{error}");
         assert!(run(Scalars::elements(&scalars).with_bit_length(9)).contains("expected below 2^9"));
-        let one_by_one = Options { joined: 1, ..Options::default() };
+        let one_by_one = MsmOptions { joined: 1, ..MsmOptions::default() };
         let unjoined = Msm::with_options(&accelerator, &bases.points, one_by_one).expect("bases");
         let aborted = unjoined.run_batch(&[Scalars::elements(&scalars); 5], Some(&abort_after(2)));
         assert!(matches!(aborted, Err(Error::Aborted)), "{aborted:?}");
@@ -314,14 +314,14 @@ fn sums_in_buffers_of_devices() {
 #[test]
 fn options_out_of_range_are_refused() {
     let point = [G1::from(blstrs::G1Projective::generator())];
-    let with = Options::default;
+    let with = MsmOptions::default;
     let cases = [
-        (Options { window: 1, ..with() }, "window: expected 0, or 4 to 20, got 1"),
-        (Options { window: 3, ..with() }, "window: expected 0, or 4 to 20, got 3"),
-        (Options { window: 21, ..with() }, "window: expected 0, or 4 to 20, got 21"),
-        (Options { precompute: 65, ..with() }, "precompute: expected 0, or 1 to 64, got 65"),
-        (Options { precompute: u32::MAX, ..with() }, "precompute: expected 0, or 1 to 64, got 4294967295"),
-        (Options { affine_rounds: Some(9), ..with() }, "affine_rounds: expected 0, or 1 to 8, got 9"),
+        (MsmOptions { window: 1, ..with() }, "window: expected 0, or 4 to 20, got 1"),
+        (MsmOptions { window: 3, ..with() }, "window: expected 0, or 4 to 20, got 3"),
+        (MsmOptions { window: 21, ..with() }, "window: expected 0, or 4 to 20, got 21"),
+        (MsmOptions { precompute: 65, ..with() }, "precompute: expected 0, or 1 to 64, got 65"),
+        (MsmOptions { precompute: u32::MAX, ..with() }, "precompute: expected 0, or 1 to 64, got 4294967295"),
+        (MsmOptions { affine_rounds: Some(9), ..with() }, "affine_rounds: expected 0, or 1 to 8, got 9"),
     ];
     for accelerator in accelerators_and_cpu() {
         for (options, expected) in cases {
@@ -331,8 +331,8 @@ fn options_out_of_range_are_refused() {
             }
         }
         for options in [
-            Options { window: 4, precompute: 64, affine_rounds: Some(8), ..with() },
-            Options { window: 20, precompute: 1, affine_rounds: Some(0), ..with() },
+            MsmOptions { window: 4, precompute: 64, affine_rounds: Some(8), ..with() },
+            MsmOptions { window: 20, precompute: 1, affine_rounds: Some(0), ..with() },
         ] {
             // The widest windows take a device seconds that only emulates one.
             if options.window < 20 || accelerator.devices().is_empty() {
@@ -352,12 +352,12 @@ fn slices_by_any_plan() {
     let bases = Bases::<G1>::special(COUNT, &mut rng);
     let scalars = random::<Fr>(COUNT, &mut rng);
     let (canonical, expected) = (bytes(&scalars), bases.expected(&scalars));
-    let plan = |window, rounds| Options { window, affine_rounds: Some(rounds), ..Options::default() };
-    let whole = Options { halved: Some(false), ..plan(8, 1) };
-    let small = Options { memory: 4 << 20, ..whole };
+    let plan = |window, rounds| MsmOptions { window, affine_rounds: Some(rounds), ..MsmOptions::default() };
+    let whole = MsmOptions { halved: Some(false), ..plan(8, 1) };
+    let small = MsmOptions { memory: 4 << 20, ..whole };
     for accelerator in accelerators_and_cpu() {
         let run = |options| msm_with_options(&accelerator, &bases.points, &canonical, options, None);
-        let all = [Options::default(), whole, small, plan(6, 3), Options { devices: 1, ..plan(9, 0) }];
+        let all = [MsmOptions::default(), whole, small, plan(6, 3), MsmOptions { devices: 1, ..plan(9, 0) }];
         let launches = all.map(|options| {
             let (sum, report) = run(options).expect("run");
             assert!(sum == expected, "{options:?}: {report}");
@@ -365,8 +365,8 @@ fn slices_by_any_plan() {
         });
         assert!(accelerator.devices().is_empty() || launches[1] < launches[2], "{launches:?}");
         let refused = [
-            (Options { precompute: 2, ..whole }, "precompute of bases that do not stay: expected 0 or 1, got 2"),
-            (Options { window: 3, ..whole }, "window: expected 0, or 4 to 20, got 3"),
+            (MsmOptions { precompute: 2, ..whole }, "precompute of bases that do not stay: expected 0 or 1, got 2"),
+            (MsmOptions { window: 3, ..whole }, "window: expected 0, or 4 to 20, got 3"),
         ];
         for (options, expected) in refused {
             let error = run(options).expect_err(expected);

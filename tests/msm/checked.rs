@@ -8,7 +8,7 @@ use halo2curves::serde::SerdeObject;
 use halo2curves::{CurveAffine, bn256};
 use proofwarp::curve::MsmCurve;
 use proofwarp::kernels::modules;
-use proofwarp::msm::{Msm, Options};
+use proofwarp::msm::{Msm, MsmOptions};
 use proofwarp::{Accelerator, BackendKind, Error};
 use rand::RngCore;
 use rand_chacha::ChaCha8Rng;
@@ -156,7 +156,7 @@ fn outside<C: TestCurve>(rng: &mut ChaCha8Rng) -> Vec<C> {
 
 /// Refused for base `index`, of which something else was expected.
 fn refused<C: TestCurve>(accelerator: &Accelerator, bases: &[C], index: usize, expectation: &str) {
-    match Msm::checked(accelerator, bases, Options::default()).map(drop) {
+    match Msm::checked(accelerator, bases, MsmOptions::default()).map(drop) {
         Err(Error::Invalid { place: "msm", what, expected, actual }) => {
             assert_eq!((what, &*expected), (format!("base {index}"), expectation), "{} of {}", C::NAME, bases.len());
             assert!(!actual.is_empty());
@@ -168,7 +168,7 @@ fn refused<C: TestCurve>(accelerator: &Accelerator, bases: &[C], index: usize, e
 fn good_ones_pass<C: TestCurve>(accelerator: &Accelerator) {
     let bases = good::<C>(100);
     for count in [0, 1, 4, 100] {
-        let msm = Msm::checked(accelerator, &bases[..count], Options::default()).expect("they are good");
+        let msm = Msm::checked(accelerator, &bases[..count], MsmOptions::default()).expect("they are good");
         let mut one = [0; 32];
         one[0] = 1;
         let (sum, _) = msm.run(&vec![one; count], None).expect("sum");
@@ -249,7 +249,7 @@ fn chunks() {
         for count in [chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 1] {
             let mut bases = good::<pasta_curves::EpAffine>(count);
             let bad = off_curve(bases[0])[0];
-            Msm::checked(&accelerator, &bases, Options::default()).expect("they are good");
+            Msm::checked(&accelerator, &bases, MsmOptions::default()).expect("they are good");
             for index in [count - 1, count / 2, count / 3, 0] {
                 bases[index] = bad;
                 refused(&accelerator, &bases, index, ON_CURVE);
@@ -266,7 +266,7 @@ fn devices_that_fail() {
     for forced in alone(None) {
         let fail = |accelerator: &Accelerator| accelerator.devices()[0].inject_launch_fault(0);
         fail(&forced);
-        let error = Msm::checked(&forced, &bases, Options::default()).map(drop).expect_err("the device fails");
+        let error = Msm::checked(&forced, &bases, MsmOptions::default()).map(drop).expect_err("the device fails");
         assert!(matches!(error, Error::Device { .. }), "{error}");
         let unforced = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         fail(&unforced);
@@ -286,7 +286,7 @@ fn shares_of_devices() {
         .map(|accelerator| accelerator.with_devices(vec![accelerator.devices()[0].clone(); 2]))
         .collect();
     for accelerator in &pairs {
-        Msm::checked(accelerator, &bases, Options::default()).expect("they are good");
+        Msm::checked(accelerator, &bases, MsmOptions::default()).expect("they are good");
     }
     // The first share ends at COUNT / 2.
     for (index, bad, expectation) in

@@ -7,7 +7,7 @@ use ff::Field;
 use group::{Curve, Group, UncompressedEncoding};
 use proofwarp::backend::Device;
 use proofwarp::curve::MsmCurve;
-use proofwarp::msm::{BasePoints, EncodedPoints, FilePoints, MappedFile, Msm, Options, PointChecks, decode};
+use proofwarp::msm::{BasePoints, EncodedPoints, FilePoints, MappedFile, Msm, MsmOptions, PointChecks, decode};
 use proofwarp::{Accelerator, BackendKind, Error};
 use rand::{Rng, RngCore};
 use rand_chacha::ChaCha8Rng;
@@ -232,8 +232,8 @@ fn multiplication<C: TestCurve>() {
     for accelerator in crate::common::accelerators_and_cpu() {
         for precompute in [0, 2] {
             let bases = BasePoints::<C>::encoded(Memory(bytes.clone())).expect("a curve that devices decode");
-            let msm =
-                Msm::shared(&accelerator, bases.clone(), Options { precompute, ..Options::default() }).expect("bases");
+            let msm = Msm::shared(&accelerator, bases.clone(), MsmOptions { precompute, ..MsmOptions::default() })
+                .expect("bases");
             assert_eq!(msm.run(&scalars, None).expect("sum").0, expected);
             assert_eq!(bases.in_memory().is_none(), !accelerator.devices().is_empty());
         }
@@ -241,7 +241,7 @@ fn multiplication<C: TestCurve>() {
         bytes[42 * C::AFFINE_BYTES + 5] ^= 1;
         let bases = BasePoints::<C>::encoded(Memory(bytes)).expect("a curve that devices decode");
         let error =
-            Msm::shared(&accelerator, bases, Options::default()).map(drop).expect_err("one is not on the curve");
+            Msm::shared(&accelerator, bases, MsmOptions::default()).map(drop).expect_err("one is not on the curve");
         assert!(accelerator.devices().is_empty() || error.to_string().contains("point 42 of memory: "), "{error}");
     }
 }
@@ -269,7 +269,7 @@ fn refusals<C: TestCurve>(bytes: &[u8], expected: PointChecks) -> Vec<String> {
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU is always there");
     let refusal = |accelerator: &Accelerator| {
         let points = BasePoints::<C>::encoded(points.clone()).expect("a curve that devices decode");
-        Msm::shared(accelerator, points, Options::default()).map(drop).expect_err("a fault").to_string()
+        Msm::shared(accelerator, points, MsmOptions::default()).map(drop).expect_err("a fault").to_string()
     };
     accelerators_with_devices().iter().chain([&cpu]).map(refusal).collect()
 }

@@ -3,7 +3,7 @@
 use group::Curve;
 use halo2curves::bn256;
 use proofwarp::backend::Device;
-use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars, msm};
+use proofwarp::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars, msm};
 use proofwarp::{Accelerator, Error};
 use rand::Rng;
 
@@ -61,7 +61,7 @@ fn several_devices() {
 fn one_device_of_several() {
     let (bases, vectors) = many();
     for accelerator in of_three() {
-        let options = Options { devices: 1, ..Options::default() };
+        let options = MsmOptions { devices: 1, ..MsmOptions::default() };
         let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
         assert_eq!(msm.explain(None).expect("plan").devices.len(), 1);
         let run = |scalars: Scalars<'_>| msm.run(scalars.with_bit_length(BITS), None);
@@ -107,7 +107,7 @@ fn every_cap_on_memory(ways: &[(u32, bool)]) {
             let (mut memory, mut chunks, mut bands) = (u64::MAX, 1, 1);
             loop {
                 let (affine_rounds, halved) = (Some(rounds), Some(halved));
-                let options = Options { memory, window: 7, affine_rounds, halved, ..Options::default() };
+                let options = MsmOptions { memory, window: 7, affine_rounds, halved, ..MsmOptions::default() };
                 let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
                 let plan = match msm.explain(Some(form)) {
                     Err(Error::OutOfMemory { .. }) => break,
@@ -169,7 +169,7 @@ fn a_batch_shares_the_upload_of_bases() {
         let accelerator = Accelerator::automatic().expect("settings").with_devices(forced.devices().to_vec());
         let others = accelerator.devices()[0].stream().expect("stream").allocate(63 << 20).expect("memory");
         let with = |memory| {
-            let options = Options { memory, window: 7, ..Options::default() };
+            let options = MsmOptions { memory, window: 7, ..MsmOptions::default() };
             Msm::with_options(&accelerator, &bases.points, options).expect("bases stay on the host")
         };
         let msms = [0, 4 << 20, 2 << 20].map(with);

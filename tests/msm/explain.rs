@@ -1,7 +1,7 @@
 //! What `explain` says agrees with what is known and with what is done.
 
 use ff::Field;
-use proofwarp::msm::{DeviceScalars, Explanation, Msm, Options, ScalarForm, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, MsmExplanation, MsmOptions, ScalarForm, Scalars};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::points::{Bases, TestCurve, below, bytes, montgomery, random};
@@ -13,7 +13,7 @@ type Fr = blstrs::Scalar;
 const SEED: u64 = 61;
 
 /// What holds for every plan of scalars of so many bits.
-fn consistent(plan: &Explanation, bits: u32, options: Options) {
+fn consistent(plan: &MsmExplanation, bits: u32, options: MsmOptions) {
     let ((c, windows), (rows, mean)) = (plan.window, plan.rows);
     // Scalars above half of the order are negated: a bit less, and one for the sign.
     let held = c * windows - plan.narrow_windows;
@@ -40,7 +40,8 @@ fn plans_hold_what_they_say() {
         for (window, precompute, affine_rounds) in
             [(0, 0, None), (5, 1, Some(0)), (13, 3, None), (20, 0, Some(2)), (0, 16, Some(1)), (4, 64, None)]
         {
-            let options = Options { window, precompute, affine_rounds, halved: Some(false), ..Options::default() };
+            let options =
+                MsmOptions { window, precompute, affine_rounds, halved: Some(false), ..MsmOptions::default() };
             let msm = Msm::with_options(&accelerator, &bases.points[..100], options).expect("bases");
             let plan = msm.explain(None).expect("plan");
             consistent(&plan, 255, options);
@@ -78,7 +79,7 @@ fn longest_rows_are_counted() {
     let mut rng = rng(SEED + 2);
     let bases = Bases::<G1>::consecutive(400, &mut rng);
     for accelerator in accelerators_with_devices() {
-        let options = Options { window: 6, halved: Some(false), ..Options::default() };
+        let options = MsmOptions { window: 6, halved: Some(false), ..MsmOptions::default() };
         let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
         let longest = |scalars: &[Fr]| {
             let (canonical, in_montgomery) = (bytes(scalars), montgomery(scalars));
@@ -112,7 +113,7 @@ fn rows_of_random_scalars<C: TestCurve>(precompute: u32, halved: bool) {
     let bases = Bases::<C>::consecutive(400, &mut rng);
     let accelerators = accelerators_with_devices();
     for (accelerator, window) in accelerators.iter().flat_map(|accelerator| (4..=12).map(move |w| (accelerator, w))) {
-        let options = Options { window, precompute, halved: Some(halved), ..Options::default() };
+        let options = MsmOptions { window, precompute, halved: Some(halved), ..MsmOptions::default() };
         let msm = Msm::with_options(accelerator, &bases.points, options).expect("bases");
         for bits in [1, 4, 5, 64, 250, 255] {
             let scalars: Vec<C::Scalar> = (0..400).map(|_| below(bits, &mut rng)).collect();
@@ -156,7 +157,7 @@ fn memory_bounds_the_plan() {
     let bases = Bases::<G1>::consecutive(1000, &mut rng);
     for accelerator in accelerators_with_devices() {
         let plan = |memory| {
-            let options = Options { memory, halved: Some(false), ..Options::default() };
+            let options = MsmOptions { memory, halved: Some(false), ..MsmOptions::default() };
             Msm::with_options(&accelerator, &bases.points, options).expect("bases").explain(None)
         };
         let all = plan(0).expect("plan");
@@ -165,7 +166,7 @@ fn memory_bounds_the_plan() {
         // That is what one vector takes: fewer may be joined.
         let same = plan(all.bytes.0).expect("plan");
         assert!(same.joined <= all.joined, "{same}");
-        assert_eq!(Explanation { joined: all.joined, ..same }, all);
+        assert_eq!(MsmExplanation { joined: all.joined, ..same }, all);
         let error = plan(1000).expect_err("too little");
         assert!(matches!(error, Error::OutOfMemory { available: 1000, .. }), "{error}");
     }
@@ -180,7 +181,7 @@ fn memory_bounds_the_plan() {
 fn plans_are_for_people() {
     let bases = Bases::<G1>::consecutive(300, &mut rng(SEED + 5));
     for accelerator in accelerators_with_devices() {
-        let options = Options { window: 8, affine_rounds: Some(3), halved: Some(false), ..Options::default() };
+        let options = MsmOptions { window: 8, affine_rounds: Some(3), halved: Some(false), ..MsmOptions::default() };
         let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
         let plan = msm.explain(None).expect("plan");
         let text = plan.to_string();
@@ -195,7 +196,7 @@ fn plans_are_for_people() {
         ] {
             assert!(text.contains(&part), "no '{part}' in:\n{text}");
         }
-        let less = Options { memory: plan.bytes.0 / 4 * 3, ..options };
+        let less = MsmOptions { memory: plan.bytes.0 / 4 * 3, ..options };
         let plan = Msm::with_options(&accelerator, &bases.points, less).expect("bases").explain(None).expect("plan");
         let chunks = 300usize.div_ceil(plan.chunk);
         assert!(plan.to_string().contains(&format!("chunks    {chunks} of {} points", plan.chunk)), "{plan}");

@@ -2,7 +2,7 @@
 
 use halo2curves::bn256;
 use proofwarp::backend::Device;
-use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use proofwarp::{Accelerator, Error};
 use rand::Rng;
 
@@ -15,7 +15,7 @@ type Fr = blstrs::Scalar;
 const SEED: u64 = 171;
 /// Enough points for four devices, the last of which has fewer.
 const MANY: usize = (3 << 15) + 1;
-const FEW: usize = 300;
+const SMALL_POINTS: usize = 300;
 
 /// Each backend's accelerator on so many devices, which are views of its first.
 fn on(devices: usize) -> Vec<Accelerator> {
@@ -24,18 +24,18 @@ fn on(devices: usize) -> Vec<Accelerator> {
     accelerators_with_devices().iter().map(|accelerator| accelerator.with_devices(views(accelerator))).collect()
 }
 
-fn in_groups(window_groups: usize) -> Options {
-    Options { window_groups, ..Options::default() }
+fn in_groups(window_groups: usize) -> MsmOptions {
+    MsmOptions { window_groups, ..MsmOptions::default() }
 }
 
 /// Every distribution of scalars, from the host and on the devices, by groups of the windows of the same points.
 fn any_scalars<C: TestCurve>(most: usize) {
     let mut rng = rng(SEED);
-    let bases = Bases::<C>::special(FEW, &mut rng);
-    let vectors = distributions::<C::Scalar>(FEW, &mut rng);
+    let bases = Bases::<C>::special(SMALL_POINTS, &mut rng);
+    let vectors = distributions::<C::Scalar>(SMALL_POINTS, &mut rng);
     for (accelerator, groups) in on(most).iter().flat_map(|accelerator| (2..=most).map(move |g| (accelerator, g))) {
         let msm = Msm::with_options(accelerator, &bases.points, in_groups(groups)).expect("bases");
-        assert_eq!(msm.table_bytes(), (groups * FEW * C::AFFINE_BYTES) as u64, "all hold all");
+        assert_eq!(msm.table_bytes(), (groups * SMALL_POINTS * C::AFFINE_BYTES) as u64, "all hold all");
         for (name, scalars) in &vectors {
             let there = msm.upload_scalars(&montgomery(scalars), ScalarForm::Montgomery).expect("upload");
             for form in [Scalars::elements(scalars), (&there).into()] {
@@ -69,18 +69,18 @@ fn any_scalars_vesta() {
 #[test]
 fn few_windows() {
     let mut rng = rng(SEED + 1);
-    let bases = Bases::<G1>::consecutive(FEW, &mut rng);
+    let bases = Bases::<G1>::consecutive(SMALL_POINTS, &mut rng);
     for (accelerator, groups) in on(4).iter().flat_map(|accelerator| [2, 3, 4].map(|g| (accelerator, g))) {
         for (window, bits) in [(0, 0), (0, 1), (4, 3), (4, 4), (4, 9), (9, 30), (13, 64), (20, 254)] {
-            let options = Options { window, ..in_groups(groups) };
+            let options = MsmOptions { window, ..in_groups(groups) };
             let msm = Msm::with_options(accelerator, &bases.points, options).expect("bases");
-            let scalars: Vec<Fr> = (0..FEW).map(|_| below(bits, &mut rng)).collect();
+            let scalars: Vec<Fr> = (0..SMALL_POINTS).map(|_| below(bits, &mut rng)).collect();
             let promised = Scalars::elements(&scalars).with_bit_length(bits);
             let plan = msm.explain(Some(promised)).expect("plan");
             let (sum, report) = msm.run(promised, None).expect("run");
             assert!(sum == bases.expected(&scalars), "{bits} bits: {report}\n{plan}");
             if bits < 20 {
-                let longer = [Fr::from(1 << 31); FEW];
+                let longer = [Fr::from(1 << 31); SMALL_POINTS];
                 let error = msm.run(Scalars::elements(&longer).with_bit_length(bits), None).expect_err("too long");
                 assert!(error.to_string().contains(&format!("below 2^{bits}")), "{error}");
             }
@@ -98,7 +98,7 @@ fn pieces_and_groups() {
     let expected = vectors.each_ref().map(|scalars| bases.expected(scalars));
     for (devices, groups, held) in [(2, 1, 2), (2, 2, 2), (3, 3, 3), (3, 2, 2), (4, 1, 4), (4, 2, 4), (4, 4, 4)] {
         for accelerator in on(devices) {
-            let options = Options { window: 4, ..in_groups(groups) };
+            let options = MsmOptions { window: 4, ..in_groups(groups) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             let plan = msm.explain(None).expect("plan");
             assert_eq!((plan.devices.len(), plan.window_groups.len()), (held, groups), "{plan}");
@@ -129,7 +129,7 @@ fn little_memory() {
     for accelerator in on(2) {
         let (mut memory, mut chunks, mut bands) = (u64::MAX, 1, 1);
         loop {
-            let options = Options { memory, window: 7, affine_rounds: Some(1), ..in_groups(2) };
+            let options = MsmOptions { memory, window: 7, affine_rounds: Some(1), ..in_groups(2) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             let there = msm.upload_scalars(&bytes(&scalars), ScalarForm::Canonical).expect("upload");
             let plan = match msm.explain(Some((&there).into())) {
@@ -151,20 +151,20 @@ fn little_memory() {
 #[test]
 fn without_groups() {
     let mut rng = rng(SEED + 4);
-    let bases = Bases::<G1>::consecutive(FEW, &mut rng);
-    let scalars: Vec<Fr> = random(FEW, &mut rng);
+    let bases = Bases::<G1>::consecutive(SMALL_POINTS, &mut rng);
+    let scalars: Vec<Fr> = random(SMALL_POINTS, &mut rng);
     for accelerator in on(2) {
-        let options = Options { precompute: 2, ..in_groups(2) };
+        let options = MsmOptions { precompute: 2, ..in_groups(2) };
         let error = Msm::with_options(&accelerator, &bases.points, options).expect_err("copies").to_string();
         assert!(error.contains("window_groups with copies of the bases: expected 0 or 1, got 2"), "{error}");
-        let copies = Msm::with_options(&accelerator, &bases.points, Options { precompute: 2, ..in_groups(0) });
+        let copies = Msm::with_options(&accelerator, &bases.points, MsmOptions { precompute: 2, ..in_groups(0) });
         assert_eq!(copies.expect("bases").explain(None).expect("plan").window_groups.len(), 1);
         let more = Msm::with_options(&accelerator, &bases.points, in_groups(5)).expect("bases");
         assert_eq!(more.explain(None).expect("plan").window_groups.len(), 2, "as many as there are devices");
         assert!(more.run(Scalars::elements(&scalars), None).expect("run").0 == bases.expected(&scalars));
         let error =
             more.upload_scalars(&bytes(&scalars[1..]), ScalarForm::Canonical).expect_err("one less").to_string();
-        assert!(error.contains(&format!("expected {FEW}, got {}", FEW - 1)), "{error}");
+        assert!(error.contains(&format!("expected {SMALL_POINTS}, got {}", SMALL_POINTS - 1)), "{error}");
         let alone = accelerator.with_devices(accelerator.devices()[..1].to_vec());
         let msm = Msm::with_options(&alone, &bases.points, in_groups(2)).expect("bases");
         let there = msm.upload_scalars(&bytes(&scalars), ScalarForm::Canonical).expect("upload");

@@ -2,7 +2,7 @@
 
 use ff::{Field, PrimeField};
 use proofwarp::Accelerator;
-use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::points::{Bases, TestCurve, bytes, distributions, montgomery, random};
@@ -13,8 +13,8 @@ type Fr = blstrs::Scalar;
 
 const SEED: u64 = 211;
 
-fn halving(window: u32, rounds: Option<u32>) -> Options {
-    Options { window, affine_rounds: rounds, halved: Some(true), ..Options::default() }
+fn halving(window: u32, rounds: Option<u32>) -> MsmOptions {
+    MsmOptions { window, affine_rounds: rounds, halved: Some(true), ..MsmOptions::default() }
 }
 
 /// A third root of unity that is not 1.
@@ -47,7 +47,7 @@ fn ends<S: PrimeField>(count: usize) -> Vec<S> {
     (0..count).map(|i| if i / 8 % 2 == 0 { ends[i % 8] } else { -ends[i % 8] }).collect()
 }
 
-fn check<C: TestCurve>(accelerator: &Accelerator, bases: &Bases<C>, scalars: &[C::Scalar], what: &str, o: Options) {
+fn check<C: TestCurve>(accelerator: &Accelerator, bases: &Bases<C>, scalars: &[C::Scalar], what: &str, o: MsmOptions) {
     let msm = Msm::with_options(accelerator, &bases.points, o).expect("bases");
     assert!(msm.explain(None).expect("plan").halved);
     let (sum, report) = msm.run(Scalars::elements(scalars), None).expect("run");
@@ -110,7 +110,7 @@ fn in_chunks() {
     let (canonical, in_montgomery) = (bytes(&scalars), montgomery(&scalars));
     for accelerator in accelerators_with_devices() {
         for window in [6, 8] {
-            let options = Options { memory: 2 << 20, ..halving(window, None) };
+            let options = MsmOptions { memory: 2 << 20, ..halving(window, None) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             let plan = msm.explain(None).expect("plan");
             assert!(plan.halved && plan.chunk < 3000, "{plan}");
@@ -131,7 +131,7 @@ fn joined_vectors() {
     let scalars: Vec<_> = vectors.iter().map(|scalars| Scalars::elements(scalars)).collect();
     for accelerator in accelerators_with_devices() {
         for joined in [1, 3] {
-            let options = Options { joined, ..halving(7, Some(2)) };
+            let options = MsmOptions { joined, ..halving(7, Some(2)) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             let (sums, report) = msm.run_batch(&scalars, None).expect("batch");
             assert!(sums.iter().zip(&vectors).all(|(sum, scalars)| *sum == bases.expected(scalars)), "{report}");
@@ -160,13 +160,13 @@ fn what_is_not_halved() {
     let mut rng = rng(SEED + 6);
     let bases = Bases::<G1>::consecutive(100, &mut rng);
     for accelerator in accelerators_with_devices() {
-        let halved = |options: Options, bits: u32| {
+        let halved = |options: MsmOptions, bits: u32| {
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             let scalars = [Fr::ONE; 100];
             msm.explain(Some(Scalars::elements(&scalars).with_bit_length(bits))).expect("plan").halved
         };
         assert!(halved(halving(0, None), 255) && !halved(halving(0, None), 254) && !halved(halving(20, None), 255));
-        assert!(!halved(Options { precompute: 2, ..halving(0, None) }, 255));
-        assert!(!halved(Options { halved: Some(false), ..Options::default() }, 255));
+        assert!(!halved(MsmOptions { precompute: 2, ..halving(0, None) }, 255));
+        assert!(!halved(MsmOptions { halved: Some(false), ..MsmOptions::default() }, 255));
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff::Field;
 use halo2curves::bn256;
 use proofwarp::backend::Device;
-use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use proofwarp::{Accelerator, Error};
 
 use crate::common::points::{Bases, TestCurve, below, bytes, distributions, montgomery, random};
@@ -16,8 +16,8 @@ type Fr = blstrs::Scalar;
 
 const SEED: u64 = 191;
 
-fn joining(joined: usize) -> Options {
-    Options { joined, ..Options::default() }
+fn joining(joined: usize) -> MsmOptions {
+    MsmOptions { joined, ..MsmOptions::default() }
 }
 
 /// As many vectors, 16 at most: other distributions, and random ones among them.
@@ -69,8 +69,8 @@ fn every_batch<C: TestCurve>(lengths: &[usize]) {
     for accelerator in accelerators_with_devices() {
         for options in [
             joining(0),
-            Options { window: 5, affine_rounds: Some(2), ..joining(3) },
-            Options { window: 6, precompute: 3, affine_rounds: Some(1), ..joining(7) },
+            MsmOptions { window: 5, affine_rounds: Some(2), ..joining(3) },
+            MsmOptions { window: 6, precompute: 3, affine_rounds: Some(1), ..joining(7) },
         ] {
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             check(&msm, &bases, &vectors, lengths, &format!("{options:?}"));
@@ -106,7 +106,7 @@ fn sizes_at_bounds() {
     for accelerator in accelerators_with_devices() {
         for (count, window) in [(1, 4), (2, 0), (255, 11), (256, 8), (257, 0), (2047, 9), (2049, 12), (4097, 10)] {
             let bases = all.truncated(count);
-            let options = Options { window, ..joining(3) };
+            let options = MsmOptions { window, ..joining(3) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             check(&msm, &bases, &vectors::<bn256::G1Affine>(4, count), &[3, 4], &format!("{count} points, {window}"));
         }
@@ -163,7 +163,7 @@ fn a_matrix_of_six_vectors() {
     let forms: Vec<_> = vectors.iter().map(|scalars| Scalars::elements(scalars)).collect();
     for accelerator in alone(None) {
         let count = |joined: usize, vectors: usize| {
-            let options = Options { window: 6, affine_rounds: Some(1), ..joining(joined) };
+            let options = MsmOptions { window: 6, affine_rounds: Some(1), ..joining(joined) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             launches(&accelerator.devices()[0], || msm.run_batch(&forms[..vectors], None).is_ok())
         };
@@ -190,13 +190,13 @@ fn little_memory() {
             check(&msm, &bases, &vectors, &[6], &format!("{options:?}"));
             plan
         };
-        let all = plan(Options::default());
+        let all = plan(MsmOptions::default());
         for part in [1, 2] {
-            plan(Options { memory: all.bytes.0 / part, ..joining(6) });
+            plan(MsmOptions { memory: all.bytes.0 / part, ..joining(6) });
         }
         // As little as does for one at least, which has a MiB for this and that.
-        let short = plan(Options { memory: 1_200_000, ..Options::default() });
-        plan(Options { memory: 1_200_000, ..joining(6) });
+        let short = plan(MsmOptions { memory: 1_200_000, ..MsmOptions::default() });
+        plan(MsmOptions { memory: 1_200_000, ..joining(6) });
         assert!(short.joined < all.joined && short.chunk < count, "{short}\n{all}");
     }
 }
@@ -212,7 +212,7 @@ fn windows_of_several_devices() {
         let devices: Vec<Arc<Device>> = (0..3).map(|_| device()).collect();
         let accelerator: Accelerator = accelerator.with_devices(devices);
         for window in [0, 9] {
-            let options = Options { window_groups: 3, window, ..joining(3) };
+            let options = MsmOptions { window_groups: 3, window, ..joining(3) };
             let msm = Msm::with_options(&accelerator, &bases.points, options).expect("bases");
             let there = on_devices(&msm, &vectors);
             let forms: Vec<Scalars<'_>> = there.iter().map(Scalars::from).collect();

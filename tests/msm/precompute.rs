@@ -2,7 +2,7 @@
 
 use ff::Field;
 use proofwarp::Accelerator;
-use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
+use proofwarp::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 
 use crate::common::points::{Bases, TestCurve, bytes, distributions, random};
 use crate::common::{accelerators_and_cpu, accelerators_with_devices, rng};
@@ -13,12 +13,12 @@ type Fr = blstrs::Scalar;
 const SEED: u64 = 51;
 const COPIES: [u32; 5] = [2, 3, 5, 16, 64];
 
-fn options(precompute: u32, window: u32) -> Options {
-    Options { precompute, window, ..Options::default() }
+fn options(precompute: u32, window: u32) -> MsmOptions {
+    MsmOptions { precompute, window, ..MsmOptions::default() }
 }
 
 /// The bases on the accelerator, in a table of as many copies as were asked for and there are windows for.
-fn table<'a, C: TestCurve>(accelerator: &Accelerator, bases: &'a Bases<C>, options: Options) -> Msm<'a, C> {
+fn table<'a, C: TestCurve>(accelerator: &Accelerator, bases: &'a Bases<C>, options: MsmOptions) -> Msm<'a, C> {
     let msm = Msm::with_options(accelerator, &bases.points, options).expect("bases");
     if accelerator.devices().is_empty() {
         assert_eq!(msm.table_bytes(), 0);
@@ -145,7 +145,7 @@ fn batches_with_rounds_and_scalars_on_devices() {
         let upload = |scalars: &Vec<Fr>| DeviceScalars::upload(&accelerator, &bytes(scalars), ScalarForm::Canonical);
         let there: Vec<_> = vectors.iter().map(|scalars| upload(scalars).expect("upload")).collect();
         for (copies, rounds) in [(2, 0), (3, 1), (5, 3), (16, 5)] {
-            let msm = table(&accelerator, &bases, Options { affine_rounds: Some(rounds), ..options(copies, 6) });
+            let msm = table(&accelerator, &bases, MsmOptions { affine_rounds: Some(rounds), ..options(copies, 6) });
             let forms: Vec<Scalars<'_>> = there.iter().map(Scalars::from).collect();
             let (sums, report) = msm.run_batch(&forms, None).expect("batch");
             for (sum, scalars) in sums.iter().zip(&vectors) {
@@ -166,7 +166,7 @@ fn little_memory() {
         for copies in COPIES {
             let (mut memory, mut cut) = (u64::MAX, (false, false));
             loop {
-                let msm = table(&accelerator, &bases, Options { memory, ..options(copies, 6) });
+                let msm = table(&accelerator, &bases, MsmOptions { memory, ..options(copies, 6) });
                 let Ok(plan) = msm.explain(Some(Scalars::elements(&scalars))) else { break };
                 assert!(plan.bytes.0 <= memory, "{plan}");
                 cut = (cut.0 || plan.chunk < 700, cut.1 || plan.band < plan.sets || plan.sets == 1);

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proofwarp::backend::Stream;
 use proofwarp::field::{DeviceVector, HostVector, NttField};
-use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain, Options, Order, Transform, VectorLayout, transform_many};
+use proofwarp::ntt::{
+    Direction, ExtendedDomain, NttDomain, NttOptions, Order, Transform, VectorLayout, transform_many,
+};
 use proofwarp::{Accelerator, Error};
 
 use crate::common::ntt::{of_every_field, omega, ordered, power, random, reference};
@@ -76,7 +78,7 @@ fn pointwise_steps<F: NttField>() {
         assert!(download(&mut stream, &values) == expected, "{accelerator:?}");
         let three = upload(&mut stream, &x[..3]);
         assert!(matches!(domain.add_pointwise(&mut stream, &mut values, &three), Err(Error::Invalid { .. })));
-        let subgroup = Options { coset: Some(F::ONE), ..Options::default() };
+        let subgroup = NttOptions { coset: Some(F::ONE), ..NttOptions::default() };
         let subgroup = NttDomain::<F>::with_options(&accelerator, 6, subgroup).expect("domain");
         let result = subgroup.divide_by_vanishing_on_coset(&mut stream, &mut values);
         assert!(matches!(result, Err(Error::Invalid { .. })));
@@ -112,7 +114,7 @@ fn bit_reversed_both_ways<F: NttField>() {
     for (log_n, accelerator) in
         [0, 1, 8, 11].into_iter().flat_map(|log_n| accelerators_and_cpu().into_iter().map(move |a| (log_n, a)))
     {
-        let options = Options { input: Order::BitReversed, output: Order::BitReversed, ..Options::default() };
+        let options = NttOptions { input: Order::BitReversed, output: Order::BitReversed, ..NttOptions::default() };
         let domain = NttDomain::<F>::with_options(&accelerator, log_n, options).expect("domain");
         let x = random::<F>(log_n, 6);
         let mut values = x.clone();

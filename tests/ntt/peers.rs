@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proofwarp::backend::Device;
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::ntt::{Direction, NttDomain, Options, Order, ShardedVector};
+use proofwarp::ntt::{Direction, NttDomain, NttOptions, Order, ShardedVector};
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::common::ntt::random;
@@ -17,7 +17,7 @@ const DIRECTIONS: [Direction; 4] =
 /// A domain on the first device so many times.
 fn repeated<F: NttField>(accelerator: &Accelerator, times: usize, log_n: u32, max_radix_log: u32) -> NttDomain<F> {
     let accelerator = accelerator.with_devices(vec![accelerator.devices()[0].clone(); times]);
-    let options = Options { max_radix_log, ..Options::default() };
+    let options = NttOptions { max_radix_log, ..NttOptions::default() };
     NttDomain::with_options(&accelerator, log_n, options).expect("domain")
 }
 
@@ -141,7 +141,7 @@ fn what_cannot_be_done_is_an_error() {
         assert!(error(3, 20).contains("number of devices: expected a power of two, got 3"));
         assert!(error(128, 20).contains("number of devices: expected at most 64 for 2^20, got 128"));
         assert!(error(2, 16).contains("log_n: expected at least 17, got 16"));
-        let options = Options { output: Order::BitReversed, ..Options::default() };
+        let options = NttOptions { output: Order::BitReversed, ..NttOptions::default() };
         let domain = NttDomain::<blstrs::Scalar>::with_options(&accelerator, 17, options).expect("domain");
         let accelerator = accelerator.with_devices(accelerator.devices()[..1].to_vec());
         let other = NttDomain::<blstrs::Scalar>::new(&accelerator, 17).expect("domain");

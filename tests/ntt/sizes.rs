@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use ff::BatchInvert;
 use proofwarp::Accelerator;
 use proofwarp::field::NttField;
-use proofwarp::ntt::{Direction, NttDomain, Options, Order};
+use proofwarp::ntt::{Direction, NttDomain, NttOptions, Order};
 use rayon::prelude::*;
 
 use crate::common::ntt::{of_every_field, omega, power};
@@ -98,7 +98,7 @@ fn goes_both_ways<F: NttField>(accelerator: &Accelerator, x: &[F], log_n: u32) {
     let mut values = filled(log_n, |number, values| values.copy_from_slice(&x[number * PIECE..][..values.len()]));
     let mut expected_value = None;
     for (order, index) in [(Order::Natural, natural as Index), (Order::BitReversed, reversed)] {
-        let options = Options { input: order, output: order, ..Options::default() };
+        let options = NttOptions { input: order, output: order, ..NttOptions::default() };
         let domain = NttDomain::<F>::with_options(accelerator, log_n, options).expect("domain");
         let expected = *expected_value.get_or_insert_with(|| expected(x, log_n, domain.coset(), r));
         domain.run(Direction::CosetForward, &mut [&mut values], None).expect("forward");

@@ -1,7 +1,7 @@
 //! Transforms over every field on every backend and on the CPU, against their definition.
 
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::ntt::{Direction, NttDomain, Options, Order, TableSize, Transform, transform_many};
+use proofwarp::ntt::{Direction, NttDomain, NttOptions, Order, TableSize, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
 use rand::Rng;
@@ -94,7 +94,7 @@ fn domains_transform_both_ways<F: NttField>() {
         assert!(values == reference(&x, &coset), "coset_forward, 2^{log_n}, {accelerator:?}");
         domain.coset_inverse(&mut values).expect("coset_inverse");
         assert!(values == x, "coset_inverse, 2^{log_n}, {accelerator:?}");
-        let options = Options { output: Order::BitReversed, ..Options::default() };
+        let options = NttOptions { output: Order::BitReversed, ..NttOptions::default() };
         let reversed = NttDomain::<F>::with_options(&accelerator, log_n, options).expect("domain");
         reversed.coset_forward(&mut values).expect("coset_forward");
         let expected = reference(&x, &Transform { order: Order::BitReversed, ..coset });
@@ -119,7 +119,7 @@ fn in_passes<F: NttField>(sizes: &[(u32, u32)]) {
     for accelerator in accelerators_with_devices() {
         for &(log_n, max_radix_log) in sizes {
             for output in [Order::Natural, Order::BitReversed] {
-                let options = Options { output, max_radix_log, ..Options::default() };
+                let options = NttOptions { output, max_radix_log, ..NttOptions::default() };
                 let domain = NttDomain::<F>::with_options(&accelerator, log_n, options).expect("domain");
                 both_ways_on_the_device(&accelerator, &domain);
             }
@@ -148,7 +148,7 @@ fn both_ways_on_the_device<F: NttField>(accelerator: &Accelerator, domain: &NttD
 
 /// With all factors in one table, and in two.
 fn tables_of_both_sizes<F: NttField>() {
-    let options = |tables| Options { tables, ..Options::default() };
+    let options = |tables| NttOptions { tables, ..NttOptions::default() };
     for accelerator in accelerators_with_devices() {
         for tables in [TableSize::Short, TableSize::Full] {
             let domain = NttDomain::<F>::with_options(&accelerator, 17, options(tables)).expect("domain");

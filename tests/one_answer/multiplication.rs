@@ -4,7 +4,7 @@
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use num_bigint::BigUint;
-use proofwarp::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars, msm, msm_with_options};
+use proofwarp::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars, msm, msm_with_options};
 use proofwarp::{Accelerator, Result};
 
 use super::common::points::{Bases, TestCurve};
@@ -57,7 +57,7 @@ fn with<C: TestCurve>(
     accelerator: &Accelerator,
     bases: &[C],
     scalars: &[Number],
-    options: Options,
+    options: MsmOptions,
 ) -> Result<C::Curve> {
     Msm::with_options(accelerator, bases, options)?.run(scalars, None).map(|(sum, _)| sum)
 }
@@ -68,21 +68,21 @@ fn ways<C: TestCurve>() -> Vec<(&'static str, Way<C>)> {
         ("msm", |accelerator, bases, scalars| msm(accelerator, bases, scalars, None).map(|(sum, _)| sum)),
         ("a hook", |accelerator, bases, scalars| msm(accelerator, bases, scalars, Some(&|| false)).map(|(sum, _)| sum)),
         ("whole scalars", |accelerator, bases, scalars| {
-            let options = Options { halved: Some(false), ..Options::default() };
+            let options = MsmOptions { halved: Some(false), ..MsmOptions::default() };
             msm_with_options(accelerator, bases, scalars, options, None).map(|(sum, _)| sum)
         }),
         ("halved scalars", |accelerator, bases, scalars| {
-            let options = Options { halved: Some(true), ..Options::default() };
+            let options = MsmOptions { halved: Some(true), ..MsmOptions::default() };
             msm_with_options(accelerator, bases, scalars, options, None).map(|(sum, _)| sum)
         }),
         ("narrow windows", |accelerator, bases, scalars| {
-            with(accelerator, bases, scalars, Options { window: 4, halved: Some(false), ..Options::default() })
+            with(accelerator, bases, scalars, MsmOptions { window: 4, halved: Some(false), ..MsmOptions::default() })
         }),
         ("copies", |accelerator, bases, scalars| {
-            with(accelerator, bases, scalars, Options { precompute: 3, ..Options::default() })
+            with(accelerator, bases, scalars, MsmOptions { precompute: 3, ..MsmOptions::default() })
         }),
         ("checked", |accelerator, bases, scalars| {
-            Msm::checked(accelerator, bases, Options::default())?.run(scalars, None).map(|(sum, _)| sum)
+            Msm::checked(accelerator, bases, MsmOptions::default())?.run(scalars, None).map(|(sum, _)| sum)
         }),
         ("start", |accelerator, bases, scalars| {
             Msm::new(accelerator, bases)?.start(scalars)?.wait(None).map(|(sum, _)| sum)
@@ -123,7 +123,7 @@ fn any_montgomery_form<C: TestCurve>() {
     let inverse = C::Scalar::from(2).pow_vartime([256]).invert().expect("r is odd");
     let scalars: Vec<C::Scalar> = all.iter().map(|number| reduced::<C::Scalar>(number) * inverse).collect();
     for halved in [false, true] {
-        let options = Options { halved: Some(halved), ..Options::default() };
+        let options = MsmOptions { halved: Some(halved), ..MsmOptions::default() };
         let answer = one_answer(&format!("{}, Montgomery form, halved: {halved}", C::NAME), |accelerator| {
             let msm = Msm::with_options(accelerator, &bases.points, options)?;
             msm.run(Scalars::montgomery(&all), None).map(|(sum, _)| sum)

@@ -2,7 +2,7 @@
 
 use ff::Field;
 use proofwarp::field::NttField;
-use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain, Options, Order, Transform, transform_many};
+use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain, NttOptions, Order, Transform, transform_many};
 use proofwarp::{Accelerator, Result};
 
 use super::common::rng;
@@ -67,7 +67,7 @@ fn lengths<F: NttField>() {
         for (input, output) in
             [Order::Natural, Order::BitReversed].into_iter().flat_map(|order| [(order, order), (order, Order::Natural)])
         {
-            let options = Options { input, output, ..Options::default() };
+            let options = NttOptions { input, output, ..NttOptions::default() };
             for direction in DIRECTIONS {
                 let what = format!("{} 2^{log_n} {direction:?} {options:?}", F::NAME);
                 let answer = one_answer(&what, |accelerator| {

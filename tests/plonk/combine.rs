@@ -2,7 +2,7 @@
 
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::plonk::steps::DeviceColumn;
-use proofwarp::plonk::steps::combine::{Sum, enqueue, on_cpu};
+use proofwarp::plonk::steps::combine::{LinearCombination, enqueue, on_cpu};
 
 use crate::shared::{column, download, every_field, on_devices, random, refused, upload};
 
@@ -20,7 +20,7 @@ fn combines<F: NttField>() {
             sum.iter_mut().zip(minus(*count)).for_each(|(value, low)| *value -= low);
             expected.extend(sum);
         }
-        let host = kinds.iter().map(|(terms, count)| Sum {
+        let host = kinds.iter().map(|(terms, count)| LinearCombination {
             terms: terms.clone().map(|k| (polynomials[k].as_slice(), factors[k])).collect(),
             minus: minus(*count),
         });
@@ -31,7 +31,7 @@ fn combines<F: NttField>() {
             let apart: Vec<_> = each.iter().map(|vector| DeviceColumn::new(vector, 0)).collect();
             let together: Vec<_> = (0..21).map(|k| DeviceColumn::new(&whole, k * n)).collect();
             for places in [apart, together] {
-                let sums = kinds.iter().map(|(terms, count)| Sum {
+                let sums = kinds.iter().map(|(terms, count)| LinearCombination {
                     terms: terms.clone().map(|k| (places[k], factors[k])).collect(),
                     minus: minus(*count),
                 });
@@ -49,7 +49,7 @@ fn refuses() {
     on_devices(|stream| {
         let vector = upload::<F>(stream, &random(10, 1));
         let sum = |first: usize, minus: usize| {
-            [Sum { terms: vec![(DeviceColumn::new(&vector, first), F::one())], minus: random(minus, 2) }]
+            [LinearCombination { terms: vec![(DeviceColumn::new(&vector, first), F::one())], minus: random(minus, 2) }]
         };
         refused(enqueue(stream, 10, &sum(2, 0)), "within 10", "from 2 on");
         refused(enqueue(stream, 4, &sum(2, 5)), "at most 4", "5");
@@ -58,5 +58,5 @@ fn refuses() {
         assert!(enqueue::<F>(stream, 4, &[]).expect("none").is_empty());
     });
     let short = [F::one(); 3];
-    refused(on_cpu(4, &[Sum { terms: vec![(&short[..], F::one())], minus: Vec::new() }]), "4", "3");
+    refused(on_cpu(4, &[LinearCombination { terms: vec![(&short[..], F::one())], minus: Vec::new() }]), "4", "3");
 }

@@ -2,7 +2,7 @@
 
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::plonk::steps::DeviceColumn;
-use proofwarp::plonk::steps::evaluate::{Query, enqueue, on_cpu};
+use proofwarp::plonk::steps::evaluate::{EvaluationQuery, enqueue, on_cpu};
 
 use crate::shared::{column, download, every_field, on_devices, random, refused, upload};
 
@@ -20,7 +20,8 @@ fn evaluates<F: NttField>() {
                 polynomials[*k].iter().zip(powers).map(|(c, power)| *c * power).sum()
             })
             .collect();
-        let host = queries.iter().map(|(k, point)| Query { polynomial: polynomials[*k].as_slice(), point: *point });
+        let host =
+            queries.iter().map(|(k, point)| EvaluationQuery { polynomial: polynomials[*k].as_slice(), point: *point });
         assert!(on_cpu(&host.collect::<Vec<_>>(), &points).expect("on the CPU") == expected);
         on_devices(|stream| {
             let each: Vec<DeviceVector<F>> = polynomials.iter().map(|p| upload(stream, p)).collect();
@@ -28,7 +29,8 @@ fn evaluates<F: NttField>() {
             let apart: Vec<_> = each.iter().map(|vector| DeviceColumn::new(vector, 0)).collect();
             let together: Vec<_> = (0..11).map(|k| DeviceColumn::new(&whole, 3 + k * n)).collect();
             for places in [apart, together] {
-                let queries = queries.iter().map(|(k, point)| Query { polynomial: places[*k], point: *point });
+                let queries =
+                    queries.iter().map(|(k, point)| EvaluationQuery { polynomial: places[*k], point: *point });
                 let values = enqueue(stream, n, &queries.collect::<Vec<_>>(), &points).expect("enqueue");
                 assert!(download(stream, &values) == expected, "{n}");
             }
@@ -42,12 +44,12 @@ every_field!(evaluates);
 fn many_tiles() {
     type F = halo2curves::bn256::Fr;
     let (polynomial, points) = (random::<F>(600_001, 1), random::<F>(2, 2));
-    let host = [0, 1].map(|point| Query { polynomial: &polynomial[..], point });
+    let host = [0, 1].map(|point| EvaluationQuery { polynomial: &polynomial[..], point });
     let expected = on_cpu(&host, &points).expect("on the CPU");
     assert!(expected[1] == polynomial.iter().rfold(F::zero(), |sum, c| sum * points[1] + c));
     on_devices(|stream| {
         let there = upload(stream, &polynomial);
-        let queries = [0, 1].map(|point| Query { polynomial: DeviceColumn::new(&there, 0), point });
+        let queries = [0, 1].map(|point| EvaluationQuery { polynomial: DeviceColumn::new(&there, 0), point });
         let values = enqueue(stream, polynomial.len(), &queries, &points).expect("enqueue");
         assert!(download(stream, &values) == expected);
     });
@@ -58,7 +60,8 @@ fn refuses() {
     type F = halo2curves::bn256::Fr;
     on_devices(|stream| {
         let vector = upload::<F>(stream, &random(10, 1));
-        let query = |first: usize, point: usize| [Query { polynomial: DeviceColumn::new(&vector, first), point }];
+        let query =
+            |first: usize, point: usize| [EvaluationQuery { polynomial: DeviceColumn::new(&vector, first), point }];
         refused(enqueue(stream, 0, &query(0, 0), &[F::one()]), "1 to", "0");
         refused(enqueue(stream, 10, &query(1, 0), &[F::one()]), "within 10", "1 of 10 every 0 from 1 on");
         refused(enqueue(stream, 10, &query(usize::MAX, 0), &[F::one()]), "within 10", "1 of 10");
@@ -66,5 +69,5 @@ fn refuses() {
         assert_eq!(stream.traffic().launches, 0);
         assert!(enqueue(stream, 10, &[], &[F::one()]).expect("none").is_empty());
     });
-    refused(on_cpu(&[Query { polynomial: &[F::one()][..], point: 3 }], &[F::one()]), "below 1", "3");
+    refused(on_cpu(&[EvaluationQuery { polynomial: &[F::one()][..], point: 3 }], &[F::one()]), "below 1", "3");
 }

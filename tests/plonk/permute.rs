@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use proofwarp::field::NttField;
-use proofwarp::plonk::steps::lookup_permute::{Missing, enqueue, on_cpu};
-use proofwarp::plonk::steps::{Rows, StridedColumns};
+use proofwarp::plonk::steps::lookup_permute::{MissingValues, enqueue, on_cpu};
+use proofwarp::plonk::steps::{RowCounts, StridedColumns};
 use rand::Rng;
 
 use crate::common::rng;
@@ -38,7 +38,7 @@ fn holds<F: NttField>(usable: usize, [input, table]: [&[F]; 2], [permuted, besid
 }
 
 /// Several lookups, at odd places, on every device.
-fn agrees<F: NttField>(rows: Rows, lookups: &[[Vec<F>; 2]]) -> Vec<Option<Missing>> {
+fn agrees<F: NttField>(rows: RowCounts, lookups: &[[Vec<F>; 2]]) -> Vec<Option<MissingValues>> {
     let n = rows.n();
     let (inputs_at, tables_at) = (
         StridedColumns { first: 3, stride: n + 5, count: lookups.len() },
@@ -64,7 +64,7 @@ fn agrees<F: NttField>(rows: Rows, lookups: &[[Vec<F>; 2]]) -> Vec<Option<Missin
 }
 
 /// A table of `kinds` values, some of them several times, and inputs of its values.
-fn lookup<F: NttField>(rows: Rows, kinds: usize, seed: u64) -> [Vec<F>; 2] {
+fn lookup<F: NttField>(rows: RowCounts, kinds: usize, seed: u64) -> [Vec<F>; 2] {
     let (values, mut rng) = (random::<F>(kinds, seed), rng(seed + 1));
     let mut table: Vec<F> = (0..rows.n()).map(|row| values[row.min(kinds - 1)]).collect();
     // The first rows in any order, and what lies behind the rows that count in none of them.
@@ -77,7 +77,7 @@ fn permutes<F: NttField>() {
     for log_n in 1..=12 {
         let n = 1usize << log_n;
         for usable in [0, 1, n / 2, n - 1, n.saturating_sub(6)] {
-            let rows = Rows { log_n, usable: usable.min(n - 1) };
+            let rows = RowCounts { log_n, usable: usable.min(n - 1) };
             let lookups = [1, 2, n.div_ceil(3), n].map(|kinds| lookup::<F>(rows, kinds, u64::from(log_n) << 8));
             assert!(agrees(rows, &lookups).iter().all(Option::is_none));
         }
@@ -86,7 +86,7 @@ fn permutes<F: NttField>() {
 every_field!(permutes);
 
 fn finds_missing<F: NttField>() {
-    let rows = Rows { log_n: 11, usable: 2041 };
+    let rows = RowCounts { log_n: 11, usable: 2041 };
     let mut lookups = [3, 700, 2048].map(|kinds| lookup::<F>(rows, kinds, 5));
     // Some rows, among them the last that counts, and one behind; all rows; none.
     let strangers = random::<F>(2, 99);
@@ -95,13 +95,16 @@ fn finds_missing<F: NttField>() {
     }
     lookups[1][0].fill(strangers[0]);
     let missing = agrees(rows, &lookups);
-    assert_eq!(missing, [Some(Missing { rows: 4, first: 17 }), Some(Missing { rows: 2041, first: 0 }), None]);
+    assert_eq!(
+        missing,
+        [Some(MissingValues { rows: 4, first: 17 }), Some(MissingValues { rows: 2041, first: 0 }), None]
+    );
 }
 every_field!(finds_missing);
 
 /// Zeros of rows that are not assigned, nearly everywhere; and values that differ in one limb.
 fn hot_values<F: NttField>() {
-    let rows = Rows { log_n: 12, usable: 4089 };
+    let rows = RowCounts { log_n: 12, usable: 4089 };
     let mut sparse = [vec![F::ZERO; 4096], vec![F::ZERO; 4096]];
     (0..256).for_each(|row| sparse[1][row] = F::from(row as u64));
     (0..40).for_each(|k| sparse[0][100 * k] = F::from(6 * k as u64));
@@ -121,14 +124,14 @@ every_field!(hot_values);
 
 /// Columns of one value, in A, in S, in both; zeros everywhere; nothing of A in S.
 fn one_value<F: NttField>() {
-    let rows = Rows { log_n: 11, usable: 2042 };
+    let rows = RowCounts { log_n: 11, usable: 2042 };
     let (zeros, ones) = (vec![F::ZERO; 2048], vec![F::ONE; 2048]);
     let mut table = random::<F>(2048, 1);
     table[2041] = F::ONE;
-    let all = Some(Missing { rows: 2042, first: 0 });
+    let all = Some(MissingValues { rows: 2042, first: 0 });
     let lookups = [[&zeros, &zeros], [&ones, &table], [&table, &ones], [&ones, &zeros], [&zeros, &ones]];
     let missing = agrees(rows, &lookups.map(|lookup| lookup.map(Clone::clone)));
-    assert_eq!(missing, [None, None, Some(Missing { rows: 2041, first: 0 }), all, all]);
+    assert_eq!(missing, [None, None, Some(MissingValues { rows: 2041, first: 0 }), all, all]);
 }
 every_field!(one_value);
 
@@ -136,13 +139,13 @@ every_field!(one_value);
 #[test]
 fn many_tiles() {
     type F = halo2curves::bn256::Fr;
-    let rows = Rows { log_n: 20, usable: (1 << 20) - 6 };
+    let rows = RowCounts { log_n: 20, usable: (1 << 20) - 6 };
     let mut rng = rng(3);
     let table: Vec<F> = (0..rows.n()).map(|row| F::from((row / 3) as u64)).collect();
     let mut input: Vec<F> = (0..rows.n()).map(|_| table[rng.gen_range(0..rows.usable)]).collect();
     input[700_000] = -F::one();
     let ([permuted, beside], missing) = on_cpu(rows, &input, &table).expect("on the CPU");
-    assert_eq!(missing, Some(Missing { rows: 1, first: 700_000 }));
+    assert_eq!(missing, Some(MissingValues { rows: 1, first: 700_000 }));
     let place = StridedColumns::packed(rows.n(), 1);
     on_devices(|stream| {
         let (inputs, tables) = (upload(stream, &input), upload(stream, &table));
@@ -155,15 +158,15 @@ fn many_tiles() {
 #[test]
 fn refuses() {
     type F = halo2curves::bn256::Fr;
-    let rows = Rows { log_n: 4, usable: 10 };
+    let rows = RowCounts { log_n: 4, usable: 10 };
     on_devices(|stream| {
         let vector = upload::<F>(stream, &random(32, 1));
         let (two, one) = (StridedColumns::packed(16, 2), StridedColumns::packed(16, 1));
         refused(enqueue(stream, rows, (&vector, two), (&vector, one)), "2", "1");
         let far = StridedColumns { first: 17, stride: 16, count: 1 };
         refused(enqueue(stream, rows, (&vector, far), (&vector, one)), "within 32", "1 of 16 every 16 from 17 on");
-        refused(enqueue(stream, Rows { usable: 16, ..rows }, (&vector, one), (&vector, one)), "below 16", "16");
-        refused(enqueue(stream, Rows { log_n: 40, usable: 1 }, (&vector, one), (&vector, one)), "at most", "40");
+        refused(enqueue(stream, RowCounts { usable: 16, ..rows }, (&vector, one), (&vector, one)), "below 16", "16");
+        refused(enqueue(stream, RowCounts { log_n: 40, usable: 1 }, (&vector, one), (&vector, one)), "at most", "40");
         assert_eq!(stream.traffic().launches, 0);
         let none = enqueue(
             stream,

@@ -1,13 +1,13 @@
 //! Factors and grand products.
 
 use proofwarp::field::{DeviceVector, NttField};
-use proofwarp::plonk::steps::product_factors::{Challenges, Factors, Lookup, Set};
-use proofwarp::plonk::steps::{DeviceColumn, Rows, product_factors, products};
+use proofwarp::plonk::steps::product_factors::{Challenges, Factors, Lookup, PermutationSet};
+use proofwarp::plonk::steps::{DeviceColumn, RowCounts, product_factors, products};
 
 use crate::shared::{column, download, every_field, on_devices, random, refused, upload};
 
 /// The definition, of one chain.
-fn grand_products<F: NttField>(rows: Rows, numerators: &[F], denominators: &[F]) -> Vec<F> {
+fn grand_products<F: NttField>(rows: RowCounts, numerators: &[F], denominators: &[F]) -> Vec<F> {
     let (n, mut z, mut product) = (rows.n(), vec![F::ZERO; numerators.len()], F::ONE);
     for start in (0..z.len()).step_by(n) {
         for row in start..start + rows.usable {
@@ -24,7 +24,7 @@ fn chains<F: NttField>() {
     for log_n in 1..=12 {
         let n = 1usize << log_n;
         for usable in [0, 1, n - 1, n / 2, n.saturating_sub(6)] {
-            let rows = Rows { log_n, usable: usable.min(n - 1) };
+            let rows = RowCounts { log_n, usable: usable.min(n - 1) };
             let chains = [3, 1, 0, 2];
             let mut lists = [random::<F>(6 * n, 1), random::<F>(6 * n, 2)];
             // A zero ends all that follows in its chain, so there are few, in the last chain.
@@ -52,7 +52,7 @@ fn chains<F: NttField>() {
 }
 every_field!(chains);
 
-fn agree<F: NttField>(rows: Rows, [numerators, denominators]: [Vec<F>; 2], chains: &[usize]) -> Vec<F> {
+fn agree<F: NttField>(rows: RowCounts, [numerators, denominators]: [Vec<F>; 2], chains: &[usize]) -> Vec<F> {
     let host = Factors { numerators, denominators };
     let expected = products::on_cpu(rows, &host, chains).expect("on the CPU");
     on_devices(|stream| {
@@ -66,7 +66,7 @@ fn agree<F: NttField>(rows: Rows, [numerators, denominators]: [Vec<F>; 2], chain
 
 /// Of zeros nothing is left behind the first row, wherever they are.
 fn zeros<F: NttField>() {
-    let rows = Rows { log_n: 11, usable: 2042 };
+    let rows = RowCounts { log_n: 11, usable: 2042 };
     let n = rows.n();
     let ones_first =
         |z: &[F]| z.chunks(2 * n).all(|chain| chain[0] == F::ONE && chain[1..].iter().all(|value| *value == F::ZERO));
@@ -89,7 +89,7 @@ every_field!(zeros);
 #[test]
 fn long_chains() {
     type F = halo2curves::bn256::Fr;
-    let rows = Rows { log_n: 15, usable: (1 << 15) - 6 };
+    let rows = RowCounts { log_n: 15, usable: (1 << 15) - 6 };
     let lists = [random::<F>(5 << 15, 1), random::<F>(5 << 15, 2)];
     let z = agree(rows, lists.clone(), &[4, 1]);
     let [of_four, of_one] =
@@ -100,7 +100,7 @@ fn long_chains() {
 /// Sets and lookups over more vectors than a launch knows.
 fn factors_of_columns<F: NttField>() {
     for (log_n, usable) in [(1, 1), (3, 5), (9, 500), (11, 2042)] {
-        let rows = Rows { log_n, usable };
+        let rows = RowCounts { log_n, usable };
         let n = rows.n();
         let columns: Vec<Vec<F>> = (0..40).map(|k| column(n, k)).collect();
         let [beta, gamma] = [random(1, 50)[0], random(1, 51)[0]];
@@ -134,13 +134,12 @@ fn factors_of_columns<F: NttField>() {
             let z = {
                 let (sets, lookups) = of(&sets, &lookups, |k| DeviceColumn::new(&whole, k * n));
                 let factors = product_factors::enqueue(stream, rows, challenges, &sets, &lookups).expect("enqueue");
-                products::enqueue(stream, rows, &product_factors, &[4, 1, 1, 1]).expect("enqueue")
+                products::enqueue(stream, rows, &factors, &[4, 1, 1, 1]).expect("enqueue")
             };
             assert!(download(stream, &z) == expected, "{rows:?}");
             let (sets, lookups) = of(&sets, &lookups, |k| DeviceColumn::new(&each[k], 0));
             let factors = product_factors::enqueue(stream, rows, challenges, &sets, &lookups).expect("enqueue");
-            for (there, host) in
-                [(&product_factors.numerators, &host.numerators), (&product_factors.denominators, &host.denominators)]
+            for (there, host) in [(&factors.numerators, &host.numerators), (&factors.denominators, &host.denominators)]
             {
                 assert!(download(stream, there) == *host, "{rows:?}");
             }
@@ -149,11 +148,11 @@ fn factors_of_columns<F: NttField>() {
 }
 every_field!(factors_of_columns);
 
-type Sets<C> = (Vec<Set<C>>, Vec<Lookup<C>>);
+type Sets<C> = (Vec<PermutationSet<C>>, Vec<Lookup<C>>);
 
 /// Sets and lookups by the columns' numbers.
 fn of<C: Copy>(sets: &[(u64, Vec<[usize; 2]>)], lookups: &[[usize; 4]], column: impl Fn(usize) -> C) -> Sets<C> {
-    let set = |(first, pairs): &(u64, Vec<[usize; 2]>)| Set {
+    let set = |(first, pairs): &(u64, Vec<[usize; 2]>)| PermutationSet {
         columns: pairs.iter().map(|pair| pair.map(&column)).collect(),
         first: *first,
     };
@@ -167,7 +166,7 @@ fn of<C: Copy>(sets: &[(u64, Vec<[usize; 2]>)], lookups: &[[usize; 4]], column: 
 #[test]
 fn refuses() {
     type F = halo2curves::bn256::Fr;
-    let rows = Rows { log_n: 3, usable: 5 };
+    let rows = RowCounts { log_n: 3, usable: 5 };
     let [numerators, denominators] = [random::<F>(16, 1), random::<F>(8, 2)];
     on_devices(|stream| {
         let there = Factors { numerators: upload(stream, &numerators), denominators: upload(stream, &denominators) };
@@ -176,7 +175,7 @@ fn refuses() {
         refused(products::enqueue(stream, rows, &there, &[usize::MAX, 2]), "fewer", "2 chains");
         let challenges = Challenges { beta: F::from(1), gamma: F::from(2) };
         let far = DeviceColumn::new(&there.denominators, 1);
-        let set = Set { columns: vec![[far; 2]], first: 0 };
+        let set = PermutationSet { columns: vec![[far; 2]], first: 0 };
         refused(product_factors::enqueue(stream, rows, challenges, &[set], &[]), "within 8", "from 1 on");
         assert_eq!(stream.traffic().launches, 0);
         let none = product_factors::enqueue(stream, rows, challenges, &[], &[]).expect("none");

@@ -14,7 +14,7 @@ use proofwarp::msm::Scalars;
 use proofwarp::sumcheck::Columns;
 use proofwarp::{Accelerator, BackendKind};
 use proofwarp_bellperson::Evaluations;
-use proofwarp_bellperson::recorder::{Count, SynthesisRecorder, Values};
+use proofwarp_bellperson::recorder::{ConstraintCount, SynthesisRecorder, Values};
 
 /// A product of secrets.
 struct Product([Scalar; 2]);
@@ -60,10 +60,10 @@ fn types_that_hold_secrets() {
     let secrets = [a, b, a * b];
     let says_nothing = |what, printed: &dyn Debug| says_nothing(what, printed, &secrets);
     says_nothing("Witness", &Witness { inputs: &secrets, aux: &secrets, evaluations: Some([&secrets; 3]) });
-    let assignment = || SynthesisRecorder::<_, Count>::of(Product([a, b])).expect("a circuit");
+    let assignment = || SynthesisRecorder::<_, ConstraintCount>::from_circuit(Product([a, b])).expect("a circuit");
     says_nothing("Capture", &assignment());
     says_nothing("Values", &Values { inputs: &secrets, aux: &assignment().aux });
-    let evaluated = SynthesisRecorder::<_, Evaluations<Scalar>>::of(Product([a, b])).expect("a circuit");
+    let evaluated = SynthesisRecorder::<_, Evaluations<Scalar>>::from_circuit(Product([a, b])).expect("a circuit");
     assert!(evaluated.record.vectors[0].contains(&a));
     says_nothing("Evaluated", &evaluated);
     says_nothing("Evaluations", &evaluated.record);

@@ -9,7 +9,7 @@ use proofwarp::backend::Abort;
 use proofwarp::column_ops::{Argument, Operation, enqueue, on_cpu};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{DeviceVector, HostVector, NttField};
-use proofwarp::matrix::dense::{DenseMatrix, Method, Options};
+use proofwarp::matrix::dense::{DenseMatrix, DenseOptions, Method};
 use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy, Threshold};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::msm::{Msm, ScalarForm, Scalars};
@@ -189,9 +189,9 @@ fn dense(accelerator: &Accelerator) {
     let [a, b] =
         [&secrets.0, &numbers].map(|all| DenseMatrix::upload(accelerator, all, ROWS, COUNT / ROWS).expect("a"));
     for method in [Method::Lazy, Method::Montgomery] {
-        let product = a.multiply(&b.transposed(), &Options::default().method(method), None).expect("a product");
+        let product = a.multiply(&b.transposed(), &DenseOptions::default().method(method), None).expect("a product");
         drop(Secrets(product.download().expect("entries")));
-        let product = b.transposed().multiply(&a, &Options::default().method(method), None).expect("a product");
+        let product = b.transposed().multiply(&a, &DenseOptions::default().method(method), None).expect("a product");
         assert!(product.check_product::<Fr, _, _>(&b.transposed(), &a, 1, &mut rng(1)).expect("a check").is_valid());
         drop(Secrets(product.download().expect("entries")));
     }

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    Batch, BatchProof, BoundTranscript, Claim, ColumnOwnership, Columns, HashTranscript, MAX_COLUMNS, Proof,
-    RoundPolynomial, SumcheckField, Term, prove, unbitslice_column, verify,
+    BatchProof, BoundTranscript, Claim, ClaimBatch, ColumnOwnership, Columns, HashTranscript, MAX_COLUMNS, ProductTerm,
+    Proof, RoundPolynomial, SumcheckField, prove, unbitslice_column, verify,
 };
 use proofwarp::{Accelerator, BackendKind};
 use sha2::{Digest, Sha256};
@@ -116,12 +116,12 @@ fn bindings_are_told_apart() {
 /// More finals than columns, where nothing says what they are.
 fn more_finals<F: SumcheckField>() {
     let case = Case::<F>::product(3, 3, 2);
-    let proof = case.prove(&cpu(), Lying::Host, &proofwarp::sumcheck::Options::default());
+    let proof = case.prove(&cpu(), Lying::Host, &proofwarp::sumcheck::SumcheckOptions::default());
     let mut longer = proof.clone();
     longer.finals.push(F::ONE);
     let error = verify(&case.claim, &longer, unbound(&mut transcript())).expect_err("one too many").to_string();
     assert_eq!(error, "sumcheck: finals of the proof: expected 3, got 4");
-    let batch = Batch::new(vec![case.claim.clone(), case.claim.clone()]);
+    let batch = ClaimBatch::new(vec![case.claim.clone(), case.claim.clone()]);
     let columns = || vec![Columns::host(&case.slices()), Columns::host(&case.slices())];
     let proof = batch.prove(&cpu(), columns(), unbound(&mut transcript()), None).expect("a proof");
     batch.verify(&proof, unbound(&mut transcript())).expect("valid");
@@ -131,7 +131,7 @@ fn more_finals<F: SumcheckField>() {
     assert_eq!(error, "sumcheck: finals of claim 1: expected 3, got 4");
     // Two false claims, whose sum holds.
     let sum = case.claim.claimed();
-    let wrong = Batch::new([sum + F::ONE, sum - F::ONE].map(|sum| case.claim.clone().sum(sum)).to_vec());
+    let wrong = ClaimBatch::new([sum + F::ONE, sum - F::ONE].map(|sum| case.claim.clone().sum(sum)).to_vec());
     assert!(wrong.verify(&proof, unbound(&mut transcript())).is_err(), "false claims that cancel");
     let error = wrong.prove(&cpu(), columns(), unbound(&mut transcript()), None).expect_err("false claims");
     assert_eq!(error.to_string(), "sumcheck: sum of the claim: expected that of the columns, got another");
@@ -157,8 +157,9 @@ fn elements_of<F: SumcheckField>(claim: &Claim<F>) -> Vec<F> {
 /// Claims that look alike, the pairs among them that once were told apart by nothing.
 fn alike<F: SumcheckField>() -> Vec<Claim<F>> {
     let f = F::from_number;
-    let term = |coefficient: u64, columns: &[usize]| Term { coefficient: f(coefficient), columns: columns.to_vec() };
-    let of = |terms: &[Term<F>]| Claim::sum_of_products(2, terms.to_vec());
+    let term =
+        |coefficient: u64, columns: &[usize]| ProductTerm { coefficient: f(coefficient), columns: columns.to_vec() };
+    let of = |terms: &[ProductTerm<F>]| Claim::sum_of_products(2, terms.to_vec());
     let two = of(&[term(2, &[0, 1]), term(4, &[3])]);
     let mut all = vec![
         two.clone(),
@@ -227,7 +228,7 @@ fn hostile_sizes() {
     let verified = |claim: &Claim<Ghash>| verify(claim, &proof, unbound(&mut transcript())).map(|_| ());
     let read = |claim: &Claim<Ghash>, bytes: usize| Proof::from_bytes(claim, &vec![0; bytes]).map(|_| ());
     let batch = |claim: Claim<Ghash>| {
-        let batch = Batch::new(vec![claim; 3]);
+        let batch = ClaimBatch::new(vec![claim; 3]);
         BatchProof::from_bytes(&batch, &[0; 64])
             .and_then(|proof| batch.verify(&proof, unbound(&mut transcript())))
             .map(|_| ())

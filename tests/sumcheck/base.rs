@@ -5,8 +5,8 @@ use p3_challenger::{CanObserve, DuplexChallenger, FieldChallenger};
 use proofwarp::field::DeviceVector;
 use proofwarp::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
 use proofwarp::sumcheck::{
-    Batch, BoundTranscript, Challenger, Claim, Columns, HashTranscript, Options, Proof, Prover, SumcheckField, Term,
-    Transcript, prove, prove_with, verify,
+    BoundTranscript, Challenger, Claim, ClaimBatch, Columns, HashTranscript, ProductTerm, Proof, Prover, SumcheckField,
+    SumcheckOptions, Transcript, prove, prove_with, verify,
 };
 use proofwarp::{Accelerator, BackendKind};
 
@@ -43,7 +43,7 @@ where
         let columns: Vec<Vec<F::Base>> = (0..columns).map(column).collect();
         let lifted = columns.iter().map(|column| column.iter().map(|a| F::from_base(*a)).collect()).collect();
         let case = Case::new(claim, lifted);
-        let expected = case.prove(&cpu(), Lying::Host, &Options::default());
+        let expected = case.prove(&cpu(), Lying::Host, &SumcheckOptions::default());
         case.check(&expected);
         Self { case, columns, expected }
     }
@@ -54,7 +54,7 @@ where
 
     fn agrees(&self) {
         for tail in TAILS {
-            let options = Options { tail, ..Options::default() };
+            let options = SumcheckOptions { tail, ..SumcheckOptions::default() };
             for accelerator in accelerators_and_cpu() {
                 self.proves(&accelerator, Columns::host_base(&self.slices()), &options);
             }
@@ -72,7 +72,7 @@ where
         }
     }
 
-    fn proves(&self, accelerator: &Accelerator, columns: Columns<'_, F>, options: &Options) {
+    fn proves(&self, accelerator: &Accelerator, columns: Columns<'_, F>, options: &SumcheckOptions) {
         let proved = prove_with(accelerator, &self.case.claim, columns, unbound(&mut transcript()), options, None);
         let (proof, report) = proved.unwrap_or_else(|error| panic!("{error}: {:?}", self.case.claim));
         assert!(report.fallbacks.is_empty(), "{report}");
@@ -91,7 +91,7 @@ fn products<F: SumcheckField<Base: PrimeField>>() {
 fn terms_and_eq<F: SumcheckField<Base: PrimeField>>() {
     let mut rng = rng(5);
     for variables in [0, 1, 4, 8] {
-        let mut term = |columns: &[usize]| Term { coefficient: F::random(&mut rng), columns: columns.to_vec() };
+        let mut term = |columns: &[usize]| ProductTerm { coefficient: F::random(&mut rng), columns: columns.to_vec() };
         let terms = vec![term(&[0, 1, 1]), term(&[2]), term(&[0, 2])];
         Below::<F>::new(Claim::sum_of_products(variables, terms.clone()), 4, 1).agrees();
         let point: Vec<F> = (0..variables).map(|_| F::random(&mut rng)).collect();
@@ -104,7 +104,7 @@ fn terms_and_eq<F: SumcheckField<Base: PrimeField>>() {
 fn batches<F: SumcheckField<Base: PrimeField>>() {
     let below = Below::<F>::new(Claim::product(10, &[0, 1]), 2, 1);
     let above = Case::<F>::product(8, 3, 2);
-    let batch = Batch::new(vec![below.case.claim.clone(), above.claim.clone()]);
+    let batch = ClaimBatch::new(vec![below.case.claim.clone(), above.claim.clone()]);
     let proved = |accelerator: &Accelerator, first: Columns<'_, F>| {
         let columns = vec![first, Columns::host(&above.slices())];
         batch.prove(accelerator, columns, unbound(&mut transcript()), None).expect("a proof")
@@ -262,11 +262,11 @@ fn numbers_from_the_modulus_on() {
         .map(|column| column.iter().map(|a| Goldilocks2::from_base(*a + Goldilocks::ZERO)).collect())
         .collect();
     let case = Case::new(Claim::product(6, &[0, 1, 2]), tight);
-    let expected = case.prove(&cpu(), Lying::Host, &Options::default());
+    let expected = case.prove(&cpu(), Lying::Host, &SumcheckOptions::default());
     let loose: Vec<Vec<Goldilocks2>> =
         columns.iter().map(|column| column.iter().map(|a| Goldilocks2::from_base(*a)).collect()).collect();
     for accelerator in accelerators_and_cpu() {
-        let options = Options { tail: Some(0), ..Options::default() };
+        let options = SumcheckOptions { tail: Some(0), ..SumcheckOptions::default() };
         let slices: Vec<&[Goldilocks]> = columns.iter().map(Vec::as_slice).collect();
         let above: Vec<&[Goldilocks2]> = loose.iter().map(Vec::as_slice).collect();
         for columns in [Columns::host_base(&slices), Columns::host(&above)] {

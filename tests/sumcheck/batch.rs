@@ -2,7 +2,7 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Batch, BatchProof, Columns, HashTranscript, SumcheckField};
+use proofwarp::sumcheck::{BatchProof, ClaimBatch, Columns, HashTranscript, SumcheckField};
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::common::accelerators_and_cpu;
@@ -22,7 +22,7 @@ fn columns<F: SumcheckField>(cases: &[Case<F>]) -> Vec<Vec<&[F]>> {
     cases.iter().map(Case::slices).collect()
 }
 
-fn proved<F: SumcheckField>(accelerator: &Accelerator, batch: &Batch<F>, columns: &[Vec<&[F]>]) -> BatchProof<F> {
+fn proved<F: SumcheckField>(accelerator: &Accelerator, batch: &ClaimBatch<F>, columns: &[Vec<&[F]>]) -> BatchProof<F> {
     let columns = columns.iter().map(|columns| Columns::host(columns)).collect();
     batch.prove(accelerator, columns, unbound(&mut transcript()), None).expect("a proof")
 }
@@ -37,7 +37,7 @@ fn at<F: SumcheckField>(column: &[F], point: &[F]) -> F {
 
 fn batches<F: SumcheckField>() {
     let cases = cases::<F>();
-    let batch = Batch::new(cases.iter().map(|case| case.claim.clone()).collect());
+    let batch = ClaimBatch::new(cases.iter().map(|case| case.claim.clone()).collect());
     let columns = columns(&cases);
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
     let expected = proved(&cpu, &batch, &columns);
@@ -53,7 +53,7 @@ fn batches<F: SumcheckField>() {
     corrupted(&batch, &expected);
 }
 
-fn corrupted<F: SumcheckField>(batch: &Batch<F>, proof: &BatchProof<F>) {
+fn corrupted<F: SumcheckField>(batch: &ClaimBatch<F>, proof: &BatchProof<F>) {
     let refused = |proof: &BatchProof<F>, what: &str| {
         assert!(batch.verify(proof, unbound(&mut transcript())).is_err(), "{what}");
     };
@@ -73,7 +73,7 @@ fn corrupted<F: SumcheckField>(batch: &Batch<F>, proof: &BatchProof<F>) {
     refused(&changed, "fewer finals");
     let mut others = batch.claims().to_vec();
     others.swap(0, 3);
-    assert!(Batch::new(others).verify(proof, unbound(&mut transcript())).is_err());
+    assert!(ClaimBatch::new(others).verify(proof, unbound(&mut transcript())).is_err());
     assert!(batch.verify(proof, unbound(&mut HashTranscript::new(b"another"))).is_err());
 }
 
@@ -89,10 +89,11 @@ fn claims_of_different_sizes() {
 #[test]
 fn what_does_not_fit() {
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
-    let error = Batch::<Ghash>::new(vec![]).prove(&cpu, vec![], unbound(&mut transcript()), None).expect_err("empty");
+    let error =
+        ClaimBatch::<Ghash>::new(vec![]).prove(&cpu, vec![], unbound(&mut transcript()), None).expect_err("empty");
     assert_eq!(error.to_string(), "sumcheck: number of claims: expected 1 to 16777215, got 0");
     let case = Case::<Ghash>::product(2, 2, 1);
-    let error = Batch::new(vec![case.claim.clone()]).prove(&cpu, vec![], unbound(&mut transcript()), None);
+    let error = ClaimBatch::new(vec![case.claim.clone()]).prove(&cpu, vec![], unbound(&mut transcript()), None);
     let error = error.expect_err("no columns").to_string();
     assert_eq!(error, "sumcheck: columns of claims: expected 1, got 0");
 }

@@ -2,7 +2,7 @@
 
 use ff::Field;
 use proofwarp::field::ghash::Ghash;
-use proofwarp::sumcheck::{Claim, Columns, KernelPath, Options, Prover, Term, prove, prove_with};
+use proofwarp::sumcheck::{Claim, Columns, KernelPath, ProductTerm, Prover, SumcheckOptions, prove, prove_with};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{accelerators_and_cpu, accelerators_with_devices};
@@ -32,7 +32,7 @@ fn what_does_not_fit() {
         refused(Claim::product(3, &[]), &[a], "degree of term 0: expected 1 to 6, got 0");
         refused(Claim::product(3, &[0; 7]), &[a], "degree of term 0: expected 1 to 6, got 7");
         refused(Claim::sum_of_products(3, vec![]), &[a], "number of terms: expected at least 1, got 0");
-        let term = |columns: usize| Term { coefficient: Ghash::ONE, columns: vec![0; columns] };
+        let term = |columns: usize| ProductTerm { coefficient: Ghash::ONE, columns: vec![0; columns] };
         refused(Claim::sum_of_products(3, vec![term(2), term(0)]), &[a], "degree of term 1: expected 1 to 6, got 0");
         let point = vec![Ghash::ONE; 2];
         refused(Claim::product(3, &[0]).with_eq(point), &[a], "coordinates of eq's point: expected 3, got 2");
@@ -69,7 +69,7 @@ fn a_wrong_sum_is_not_proved() {
 fn calls_out_of_order() {
     let case = Case::<Ghash>::product(2, 2, 3);
     let new = |accelerator| {
-        let options = Options { tail: Some(0), ..Options::default() };
+        let options = SumcheckOptions { tail: Some(0), ..SumcheckOptions::default() };
         Prover::with_options(accelerator, &case.claim, Columns::host(&case.slices()), &options).expect("memory")
     };
     for accelerator in &accelerators_and_cpu() {
@@ -101,7 +101,7 @@ fn calls_out_of_order() {
 #[test]
 fn paths_that_are_not_there() {
     let case = Case::<blstrs::Scalar>::product(3, 2, 4);
-    let options = Options { path: Some(KernelPath::Clmad), tail: Some(0), rounds_a_pass: None };
+    let options = SumcheckOptions { path: Some(KernelPath::Clmad), tail: Some(0), rounds_a_pass: None };
     for accelerator in accelerators_and_cpu() {
         let columns = Columns::host(&case.slices());
         let error = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &options, None);
@@ -112,13 +112,13 @@ fn paths_that_are_not_there() {
 
 #[test]
 fn rounds_a_pass_that_are_not_there() {
-    let refused = |case: &Case<blstrs::Scalar>, options: Options| {
+    let refused = |case: &Case<blstrs::Scalar>, options: SumcheckOptions| {
         let columns = Columns::host(&case.slices());
         let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
         let error = prove_with(&cpu, &case.claim, columns, unbound(&mut transcript()), &options, None);
         error.expect_err("no such pass").to_string()
     };
-    let rounds = |rounds| Options { rounds_a_pass: Some(rounds), ..Options::default() };
+    let rounds = |rounds| SumcheckOptions { rounds_a_pass: Some(rounds), ..SumcheckOptions::default() };
     let error = refused(&Case::product(3, 2, 4), rounds(3));
     assert_eq!(error, "sumcheck: rounds a pass: expected 1 or 2, got 3");
     let error = refused(&Case::product(3, 2, 4), rounds(2));

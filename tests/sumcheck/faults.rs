@@ -2,13 +2,13 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Columns, Options, SumcheckField, prove, prove_with};
+use proofwarp::sumcheck::{Columns, SumcheckField, SumcheckOptions, prove, prove_with};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use crate::common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone};
 use crate::tools::{Case, EVERYWHERE, Lying, transcript, unbound};
 
-const ON_DEVICE: Options = Options { path: None, tail: Some(2), rounds_a_pass: None };
+const ON_DEVICE: SumcheckOptions = SumcheckOptions { path: None, tail: Some(2), rounds_a_pass: None };
 
 fn cpu() -> Accelerator {
     Accelerator::with_backend(BackendKind::Cpu).expect("always there")

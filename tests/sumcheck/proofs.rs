@@ -3,7 +3,8 @@
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    Claim, Columns, KernelPath, Options, Proof, Prover, SumcheckField, Term, prove_with, unbitslice_column,
+    Claim, Columns, KernelPath, ProductTerm, Proof, Prover, SumcheckField, SumcheckOptions, prove_with,
+    unbitslice_column,
 };
 use proofwarp::{Abort, Accelerator, BackendKind};
 
@@ -11,11 +12,13 @@ use crate::common::{accelerators_and_cpu, accelerators_with_devices};
 use crate::tools::{Case, EVERYWHERE, Lying, page_locked, transcript, unbound};
 
 /// All rounds on the device, or as it is by default.
-const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: None };
+const ON_DEVICE: SumcheckOptions = SumcheckOptions { path: None, tail: Some(0), rounds_a_pass: None };
 
 /// Two rounds a pass, all on the device or as by default.
-const PAIRS: [Options; 2] =
-    [Options { rounds_a_pass: Some(2), ..ON_DEVICE }, Options { path: None, tail: Some(2), rounds_a_pass: Some(2) }];
+const PAIRS: [SumcheckOptions; 2] = [
+    SumcheckOptions { rounds_a_pass: Some(2), ..ON_DEVICE },
+    SumcheckOptions { path: None, tail: Some(2), rounds_a_pass: Some(2) },
+];
 
 /// A hook that never aborts.
 const GO_ON: Abort<'static> = Some(&|| false);
@@ -23,7 +26,7 @@ const GO_ON: Abort<'static> = Some(&|| false);
 /// The proof of the CPU, which is that of the definition.
 fn checked<F: SumcheckField>(case: &Case<F>) -> Proof<F> {
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
-    let proof = case.prove(&cpu, Lying::Host, &Options::default());
+    let proof = case.prove(&cpu, Lying::Host, &SumcheckOptions::default());
     case.check(&proof);
     let bytes = proof.to_bytes();
     assert_eq!(Proof::from_bytes(&case.claim, &bytes).expect("its bytes"), proof);
@@ -31,7 +34,7 @@ fn checked<F: SumcheckField>(case: &Case<F>) -> Proof<F> {
 }
 
 /// Everywhere the same.
-fn agrees<F: SumcheckField>(case: &Case<F>, options: &[Options]) {
+fn agrees<F: SumcheckField>(case: &Case<F>, options: &[SumcheckOptions]) {
     let expected = checked(case).to_bytes();
     for accelerator in accelerators_with_devices() {
         for (lying, options) in EVERYWHERE.iter().flat_map(|lying| options.iter().map(move |options| (*lying, options)))
@@ -57,7 +60,7 @@ fn products<F: SumcheckField>() {
 fn terms<F: SumcheckField>() {
     // All columns once, which is a product but for its coefficient.
     for degree in 1..=5 {
-        let term = Term { coefficient: F::from_number(3), columns: (0..degree).rev().collect() };
+        let term = ProductTerm { coefficient: F::from_number(3), columns: (0..degree).rev().collect() };
         agrees(&Case::random(Claim::sum_of_products(4, vec![term]), degree, degree as u64), &[ON_DEVICE]);
     }
     for (variables, degree) in [(0, 2), (1, 1), (2, 6), (3, 5), (5, 3), (8, 4)] {
@@ -75,7 +78,7 @@ fn eq<F: SumcheckField>() {
 
 /// The last rounds on the host, and more rows than groups have work-items.
 fn larger<F: SumcheckField>() {
-    let tails = [Options::default(), Options { tail: Some(4), ..ON_DEVICE }];
+    let tails = [SumcheckOptions::default(), SumcheckOptions { tail: Some(4), ..ON_DEVICE }];
     for degree in 2..=4 {
         agrees(&Case::<F>::product(12, degree, 80 + degree as u64), &tails);
     }
@@ -209,7 +212,7 @@ fn what_runs_where_is_told() {
         let units = accelerator.devices()[0].info().compute_units;
         let place = proofwarp::sumcheck::ColumnOwnership::Host;
         assert_eq!(case.claim.device_bytes(place, units).expect("a claim"), explanation.bytes);
-        let options = Options { path: Some(KernelPath::Portable), ..Options::default() };
+        let options = SumcheckOptions { path: Some(KernelPath::Portable), ..SumcheckOptions::default() };
         let prover = Prover::with_options(&accelerator, &case.claim, Columns::host(&case.slices()), &options);
         assert_eq!(prover.expect("always there").explain().path, Some(KernelPath::Portable));
     }

@@ -2,7 +2,7 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, Options, SumcheckField, Term};
+use proofwarp::sumcheck::{Claim, ProductTerm, SumcheckField, SumcheckOptions};
 use proofwarp::{Accelerator, BackendKind};
 use proptest::prelude::*;
 
@@ -18,7 +18,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
 }
 
 fn case<F: SumcheckField>((variables, terms, eq, more, seed): Recipe) -> Case<F> {
-    let term = |(coefficient, columns)| Term { coefficient: F::from_number(coefficient), columns };
+    let term = |(coefficient, columns)| ProductTerm { coefficient: F::from_number(coefficient), columns };
     let claim = Claim::sum_of_products(variables, terms.into_iter().map(term).collect());
     let columns = claim.columns() + more;
     let case = Case::random(claim, columns, seed);
@@ -28,11 +28,11 @@ fn case<F: SumcheckField>((variables, terms, eq, more, seed): Recipe) -> Case<F>
 fn check<F: SumcheckField>(recipe: Recipe) {
     let case = case::<F>(recipe);
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
-    let expected = case.prove(&cpu, Lying::Host, &Options::default());
+    let expected = case.prove(&cpu, Lying::Host, &SumcheckOptions::default());
     case.check(&expected);
     for accelerator in accelerators_with_devices() {
         let lying = EVERYWHERE[case.columns.len() % 3];
-        let options = Options { tail: Some(case.columns.len() as u32 % 4), ..Options::default() };
+        let options = SumcheckOptions { tail: Some(case.columns.len() as u32 % 4), ..SumcheckOptions::default() };
         assert_eq!(case.prove(&accelerator, lying, &options).to_bytes(), expected.to_bytes());
     }
 }

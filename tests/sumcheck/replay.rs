@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::sumcheck::{
-    Batch, BatchProof, Columns, KernelPath, Options, Proof, Prover, SumcheckField, prove_with, verify,
+    BatchProof, ClaimBatch, Columns, KernelPath, Proof, Prover, SumcheckField, SumcheckOptions, prove_with, verify,
 };
 use proofwarp::{Accelerator, BackendKind, Error, Report, Result};
 
@@ -13,7 +13,8 @@ use crate::faulty::{Flip, faulty};
 use crate::tools::{Case, Lying, Recorder, transcript, unbound};
 
 /// A pass and a copy a round, all rounds on the device.
-const ON_DEVICE: Options = Options { path: Some(KernelPath::Portable), tail: Some(0), rounds_a_pass: Some(1) };
+const ON_DEVICE: SumcheckOptions =
+    SumcheckOptions { path: Some(KernelPath::Portable), tail: Some(0), rounds_a_pass: Some(1) };
 const FALSE_CLAIM: &str = "sumcheck: sum of the claim: expected that of the columns, got another";
 
 /// A copy that is flipped, and a launch that fails.
@@ -171,7 +172,8 @@ fn false_claims_on_columns_of_a_device() {
         let vector = DeviceVector::upload(&mut stream, &words).expect("memory");
         stream.synchronize(None).expect("upload");
         let columns = Columns::device_sliced(&vector);
-        let proved = prove_with(&accelerator, &claim, columns, unbound(&mut transcript()), &Options::default(), None);
+        let proved =
+            prove_with(&accelerator, &claim, columns, unbound(&mut transcript()), &SumcheckOptions::default(), None);
         assert_eq!(proved.expect_err("a false claim").to_string(), FALSE_CLAIM);
     }
     #[cfg(feature = "plonky3")]
@@ -221,7 +223,7 @@ fn a_prover_of_single_messages_of_a_false_claim() {
 }
 
 fn batch_on(accelerator: &Accelerator, cases: &[Case<Ghash>], goes_back: bool) -> Result<BatchProof<Ghash>> {
-    let batch = Batch::new(cases.iter().map(|case| case.claim.clone()).collect());
+    let batch = ClaimBatch::new(cases.iter().map(|case| case.claim.clone()).collect());
     let slices: Vec<_> = cases.iter().map(Case::slices).collect();
     let columns = slices.iter().map(|slices| Columns::host(slices)).collect();
     let mut recorder = Recorder::new(b"tests", goes_back);

@@ -6,7 +6,9 @@ use proofwarp::field::DeviceVector;
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::{self, Tower};
 use proofwarp::kernel_module::KernelModule;
-use proofwarp::sumcheck::{Claim, Columns, KernelPath, Options, Prover, SumcheckField, bitslice_column, prove_with};
+use proofwarp::sumcheck::{
+    Claim, Columns, KernelPath, Prover, SumcheckField, SumcheckOptions, bitslice_column, prove_with,
+};
 use proofwarp::{Accelerator, Error};
 
 use rand::RngCore;
@@ -14,7 +16,7 @@ use rand::RngCore;
 use crate::common::{abort_after, accelerators_with_devices, alone, rng};
 use crate::tools::{Case, EVERYWHERE, Lying, transcript, unbound};
 
-const SLICED: Options = Options { path: Some(KernelPath::Bitsliced), tail: None, rounds_a_pass: None };
+const SLICED: SumcheckOptions = SumcheckOptions { path: Some(KernelPath::Bitsliced), tail: None, rounds_a_pass: None };
 
 fn cpu() -> Accelerator {
     Accelerator::with_backend(BackendKind::Cpu).expect("always there")
@@ -22,14 +24,14 @@ fn cpu() -> Accelerator {
 
 /// The CPU's proof, from everywhere.
 fn agrees<F: SumcheckField>(case: &Case<F>, tails: &[Option<u32>]) {
-    let expected = case.prove(&cpu(), Lying::Host, &Options::default());
+    let expected = case.prove(&cpu(), Lying::Host, &SumcheckOptions::default());
     // By the definition, which takes its time.
     if case.claim.variables() <= 11 {
         case.check(&expected);
     }
     for accelerator in accelerators_with_devices() {
         for (lying, tail) in EVERYWHERE.iter().flat_map(|lying| tails.iter().map(move |tail| (*lying, *tail))) {
-            let proof = case.prove(&accelerator, lying, &Options { tail, ..SLICED });
+            let proof = case.prove(&accelerator, lying, &SumcheckOptions { tail, ..SLICED });
             assert!(proof == expected, "{accelerator:?} {lying:?} {tail:?} {:?}", case.claim);
         }
     }
@@ -59,7 +61,7 @@ fn in_the_field_of_ghash() {
 fn columns_that_are_sliced() {
     let cases = [Case::<Tower>::product(10, 2, 70), Case::product(12, 3, 71), Case::terms(11, 3, 72).with_eq(73)];
     for case in cases {
-        let expected = case.prove(&cpu(), Lying::Host, &Options::default());
+        let expected = case.prove(&cpu(), Lying::Host, &SumcheckOptions::default());
         let words: Vec<Tower> = case.columns.iter().flat_map(|column| bitslice_column(column)).collect();
         for accelerator in accelerators_with_devices() {
             let mut stream = accelerator.devices()[0].stream().expect("stream");
@@ -67,7 +69,8 @@ fn columns_that_are_sliced() {
             stream.synchronize(None).expect("upload");
             let paths = [None, Some(KernelPath::Portable), Some(KernelPath::Bitsliced)];
             for path in paths.into_iter().filter(|path| case.is_product() || *path != Some(KernelPath::Bitsliced)) {
-                let (options, columns) = (Options { path, ..Options::default() }, Columns::device_sliced(&vector));
+                let (options, columns) =
+                    (SumcheckOptions { path, ..SumcheckOptions::default() }, Columns::device_sliced(&vector));
                 let proved = prove_with(&accelerator, &case.claim, columns, unbound(&mut transcript()), &options, None);
                 assert!(proved.expect("a proof").0 == expected, "{accelerator:?} {path:?} {:?}", case.claim);
             }
@@ -141,7 +144,7 @@ fn extreme_elements() {
 fn what_runs_where_is_told() {
     let case = Case::<Tower>::product(12, 3, 8);
     for accelerator in accelerators_with_devices() {
-        let new = |variables: u32, options: &Options| {
+        let new = |variables: u32, options: &SumcheckOptions| {
             let case = Case::<Tower>::product(variables, 3, 8);
             let columns = Columns::host(&case.slices());
             Prover::with_options(&accelerator, &case.claim, columns, options).expect("memory").explain().clone()
@@ -149,11 +152,11 @@ fn what_runs_where_is_told() {
         let told = new(12, &SLICED);
         assert_eq!((told.path, told.device_rounds, told.host_rounds), (Some(KernelPath::Bitsliced), 2, 10));
         assert!(told.to_string().starts_with("2 rounds on the device (bitsliced, a pass a round, "), "{told}");
-        let told = new(10, &Options { tail: Some(0), ..SLICED });
+        let told = new(10, &SumcheckOptions { tail: Some(0), ..SLICED });
         assert_eq!(told.path, Some(KernelPath::Portable));
         assert_eq!(told.reasons, ["no more than 2^10 rows, which are not sliced"]);
         // It is taken where it is asked for.
-        assert_ne!(new(case.claim.variables(), &Options::default()).path, Some(KernelPath::Bitsliced));
+        assert_ne!(new(case.claim.variables(), &SumcheckOptions::default()).path, Some(KernelPath::Bitsliced));
     }
 }
 

@@ -2,13 +2,13 @@
 
 use ff::Field;
 use proofwarp::field::ghash::Ghash;
-use proofwarp::sumcheck::{Columns, Options, Prover};
+use proofwarp::sumcheck::{Columns, Prover, SumcheckOptions};
 use proofwarp::{Accelerator, Error};
 
 use crate::common::alone;
 use crate::tools::Case;
 
-const ON_DEVICE: Options = Options { path: None, tail: Some(2), rounds_a_pass: None };
+const ON_DEVICE: SumcheckOptions = SumcheckOptions { path: None, tail: Some(2), rounds_a_pass: None };
 
 /// A forced device without room is an error from the start; otherwise the host has the columns.
 #[test]

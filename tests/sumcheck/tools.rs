@@ -3,8 +3,8 @@
 use proofwarp::Accelerator;
 use proofwarp::field::{DeviceVector, Element, HostVector};
 use proofwarp::sumcheck::{
-    BoundTranscript, Checkpoint, Claim, Columns, HashTranscript, Options, Proof, SumcheckField, Term, Transcript,
-    prove_with, verify,
+    BoundTranscript, Checkpoint, Claim, Columns, HashTranscript, ProductTerm, Proof, SumcheckField, SumcheckOptions,
+    Transcript, prove_with, verify,
 };
 
 use crate::common::rng;
@@ -63,7 +63,7 @@ impl<F: SumcheckField> Case<F> {
 
     /// On terms of several degrees that share columns, one of which occurs twice and one in no term.
     pub fn terms(variables: u32, degree: usize, seed: u64) -> Self {
-        let term = |coefficient: u64, columns: &[usize]| Term {
+        let term = |coefficient: u64, columns: &[usize]| ProductTerm {
             coefficient: F::from_number(coefficient) * F::from_number(seed + 2),
             columns: columns.to_vec(),
         };
@@ -97,7 +97,7 @@ impl<F: SumcheckField> Case<F> {
         vector
     }
 
-    pub fn prove(&self, accelerator: &Accelerator, lying: Lying, options: &Options) -> Proof<F> {
+    pub fn prove(&self, accelerator: &Accelerator, lying: Lying, options: &SumcheckOptions) -> Proof<F> {
         let mut transcript = transcript();
         let vector = (lying != Lying::Host).then(|| self.upload(accelerator));
         let columns = match (&vector, lying) {
@@ -145,7 +145,7 @@ pub fn page_locked<E: Element>(accelerator: &Accelerator, column: &[E]) -> HostV
 
 /// Columns with some variables bound, and eq as a column of its own.
 struct Naive<F> {
-    terms: Vec<Term<F>>,
+    terms: Vec<ProductTerm<F>>,
     columns: Vec<Vec<F>>,
     eq: Vec<F>,
 }
@@ -165,7 +165,7 @@ impl<F: SumcheckField> Naive<F> {
     }
 
     fn term_sum(&self, value: impl Fn(usize) -> F) -> F {
-        let product = |term: &Term<F>| term.columns.iter().map(|column| value(*column)).product::<F>();
+        let product = |term: &ProductTerm<F>| term.columns.iter().map(|column| value(*column)).product::<F>();
         self.terms.iter().map(|term| term.coefficient * product(term)).sum()
     }
 

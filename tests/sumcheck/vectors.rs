@@ -2,8 +2,8 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::sumcheck::{
-    Batch, BatchProof, BoundTranscript, Claim, Columns, HashTranscript, Proof, SumcheckField, Term, Transcript, prove,
-    verify,
+    BatchProof, BoundTranscript, Claim, ClaimBatch, Columns, HashTranscript, ProductTerm, Proof, SumcheckField,
+    Transcript, prove, verify,
 };
 use proofwarp::{Accelerator, BackendKind};
 use serde_json::Value;
@@ -21,8 +21,8 @@ impl<F: SumcheckField> Vectors<F> {
     fn new() -> Self {
         let mut source = HashTranscript::new(b"vector");
         let mut elements = |count: usize| -> Vec<F> { (0..count).map(|_| source.challenge("element")).collect() };
-        let first = Term { coefficient: elements(1)[0], columns: vec![0, 1, 1] };
-        let terms = vec![first, Term { coefficient: F::ONE, columns: vec![2] }];
+        let first = ProductTerm { coefficient: elements(1)[0], columns: vec![0, 1, 1] };
+        let terms = vec![first, ProductTerm { coefficient: F::ONE, columns: vec![2] }];
         let columns: Vec<Vec<F>> = (0..4).map(|_| elements(8)).collect();
         let point = elements(3);
         let small = (0..2).map(|_| elements(4)).collect();
@@ -61,7 +61,7 @@ fn single<F: SumcheckField>(case: &Case<F>) -> (Vec<u8>, Vec<F>) {
 
 fn batched<F: SumcheckField>(cases: [&Case<F>; 3]) -> (Vec<u8>, Vec<F>) {
     let (mut proving, mut verifying) = (Recorder::new(b"test", true), Recorder::new(b"test", true));
-    let batch = Batch::new(cases.map(|case| case.claim.clone()).to_vec());
+    let batch = ClaimBatch::new(cases.map(|case| case.claim.clone()).to_vec());
     let slices = cases.map(Case::slices);
     let columns = slices.iter().map(|slices| Columns::host(slices)).collect();
     let bytes = batch.prove(&cpu(), columns, bound(&mut proving), None).expect("a proof").to_bytes();
@@ -128,7 +128,8 @@ fn all_that_is_said() {
     let (proof, _) = proved.expect("a proof");
     let numbers = |numbers: &[u128]| numbers.iter().copied().map(Ghash).collect::<Vec<_>>();
     let framed = |tag: u128, elements: &[F]| [&numbers(&[tag, elements.len() as u128])[..], elements].concat();
-    let term = |term: &Term<F>, columns: &[u128]| framed(5, &[&[term.coefficient][..], &numbers(columns)].concat());
+    let term =
+        |term: &ProductTerm<F>, columns: &[u128]| framed(5, &[&[term.coefficient][..], &numbers(columns)].concat());
     let (claim, terms) = (&case.claim, case.claim.terms());
     let said = [
         ("commitment", framed(1, &numbers(&[4, 0x6f_6f72, 0x74]))),

@@ -2,14 +2,14 @@
 
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::Tower;
-use proofwarp::sumcheck::{Claim, HashTranscript, Options, Proof, RoundPolynomial, SumcheckField, verify};
+use proofwarp::sumcheck::{Claim, HashTranscript, Proof, RoundPolynomial, SumcheckField, SumcheckOptions, verify};
 use proofwarp::{Accelerator, BackendKind};
 
 use crate::tools::{Case, Lying, transcript, unbound};
 
 fn proved<F: SumcheckField>(case: &Case<F>) -> Proof<F> {
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
-    case.prove(&cpu, Lying::Host, &Options::default())
+    case.prove(&cpu, Lying::Host, &SumcheckOptions::default())
 }
 
 #[track_caller]

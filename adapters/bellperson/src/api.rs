@@ -10,7 +10,7 @@ use pairing::MultiMillerLoop;
 use proofwarp::groth16::Engine;
 use rand_core::RngCore;
 
-use crate::cleared::Cleared;
+use crate::cleared::ZeroizingVec;
 use crate::request::ProveRequest;
 
 /// Proves `circuit` with `r` and `s`.
@@ -64,7 +64,7 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    let (r, s) = (Cleared(r), Cleared(s));
+    let (r, s) = (ZeroizingVec(r), ZeroizingVec(s));
     prove(circuits, &params, &r.0, &s.0, false)
 }
 
@@ -134,7 +134,7 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    let (r, s) = (Cleared(r), Cleared(s));
+    let (r, s) = (ZeroizingVec(r), ZeroizingVec(s));
     prove(circuits, &params, &r.0, &s.0, true)
 }
 
@@ -170,7 +170,7 @@ where
     P: ParameterSource<E>,
 {
     // All r before all s, as bellperson draws them.
-    let [r, s] = [(); 2].map(|()| Cleared(circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect()));
+    let [r, s] = [(); 2].map(|()| ZeroizingVec(circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect()));
     prove(circuits, params, &r.0, &s.0, priority)
 }
 

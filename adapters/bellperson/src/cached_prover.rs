@@ -74,12 +74,12 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
 
     fn has_mapped(&self, mapped: &MappedParameters<E>) -> Result<bool, SynthesisError> {
         // Taken before the points are read: a later change to the file changes this too.
-        let identity = FileIdentity::of(mapped);
+        let identity = FileIdentity::from_mapped(mapped);
         if identity.as_ref().is_some_and(|identity| self.named(|name| name.is_file(identity, mapped))) {
             return Ok(true);
         }
         let same = self.has_points(&parameters(&mapped, self.prover.circuit())?)?;
-        if let (true, Some(identity), Some(samples)) = (same, identity, Samples::of(mapped)) {
+        if let (true, Some(identity), Some(samples)) = (same, identity, Samples::from_mapped(mapped)) {
             self.add(KeyFingerprint::File(identity, Box::new(samples)));
         }
         Ok(same)
@@ -87,11 +87,11 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
 
     fn has_points(&self, now: &Parameters<E>) -> Result<bool, SynthesisError> {
         let key = self.prover.key().parameters();
-        if Vectors::of(key).is_some_and(|own| own.are(now)) || self.named(|name| name.are(now)) {
+        if Vectors::from_parameters(key).is_some_and(|own| own.are(now)) || self.named(|name| name.are(now)) {
             return Ok(true);
         }
         let same = same_key(now, key).map_err(failed)?;
-        if let (true, Some(vectors)) = (same, Vectors::of(now)) {
+        if let (true, Some(vectors)) = (same, Vectors::from_parameters(now)) {
             self.add(KeyFingerprint::Memory(vectors));
         }
         Ok(same)
@@ -128,7 +128,7 @@ impl<E: Engine + MultiMillerLoop> KeyFingerprint<E> {
 
 impl<E: Engine> Vectors<E> {
     /// Returns the queries of `key`, if they are in memory.
-    fn of(key: &Parameters<E>) -> Option<Self> {
+    fn from_parameters(key: &Parameters<E>) -> Option<Self> {
         let weak = |query: &BasePoints<E::G1Affine>| query.in_memory().map(Arc::downgrade);
         let g1 = [weak(&key.h)?, weak(&key.l)?, weak(&key.a)?, weak(&key.b_g1)?];
         Some(Self { g1, b_g2: key.b_g2.in_memory().map(Arc::downgrade)? })

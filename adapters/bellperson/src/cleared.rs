@@ -14,9 +14,9 @@ pub fn clear<F: Field>(values: &mut [F]) {
 }
 
 /// Holds values that are cleared on drop, such as r and s.
-pub struct Cleared<F: Field>(pub Vec<F>);
+pub struct ZeroizingVec<F: Field>(pub Vec<F>);
 
-impl<F: Field> Drop for Cleared<F> {
+impl<F: Field> Drop for ZeroizingVec<F> {
     fn drop(&mut self) {
         clear(&mut self.0);
     }

@@ -27,7 +27,7 @@ pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Opti
 }
 
 fn mapped_again<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<MappedFile>> {
-    let identity = FileIdentity::of(mapped)?;
+    let identity = FileIdentity::from_mapped(mapped)?;
     let handle = mapped.param_file.try_clone().ok()?;
     // SAFETY: the caller who maps parameters promises that the file stays unchanged while they are in use; as this map
     // may live longer, every use checks for changes.

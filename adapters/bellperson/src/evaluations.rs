@@ -12,7 +12,7 @@ use crate::cleared::clear;
 use crate::recorder::{ConstraintSink, SynthesisRecorder, Values};
 
 /// Holds a circuit's assignment with its constraints' values.
-pub(crate) type Evaluated<F> = SynthesisRecorder<F, Evaluations<F>>;
+pub(crate) type EvaluatedAssignment<F> = SynthesisRecorder<F, Evaluations<F>>;
 
 /// Holds A·z, B·z and C·z for the assignment z, and which variables occur in A and B. The values are cleared on drop.
 #[derive(Default)]
@@ -62,15 +62,15 @@ impl<F: NttField> Evaluations<F> {
 ///
 /// # Errors
 /// Returns a circuit's error.
-pub(crate) fn evaluated<F, C>(circuits: Vec<C>) -> Result<Vec<Evaluated<F>>, SynthesisError>
+pub(crate) fn evaluated<F, C>(circuits: Vec<C>) -> Result<Vec<EvaluatedAssignment<F>>, SynthesisError>
 where
     F: NttField,
     C: bellperson::Circuit<F> + Send,
 {
-    circuits.into_par_iter().map(SynthesisRecorder::of).collect()
+    circuits.into_par_iter().map(SynthesisRecorder::from_circuit).collect()
 }
 
-impl<F: NttField> Evaluated<F> {
+impl<F: NttField> EvaluatedAssignment<F> {
     /// Returns the assignment as a witness that is proved by its own values.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations: Some(self.record.slices()) }

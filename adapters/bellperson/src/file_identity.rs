@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use bellperson::groth16::MappedParameters;
 use pairing::MultiMillerLoop;
-use proofwarp::files::FileState;
+use proofwarp::file_state::FileState;
 
 /// Identifies one state of a file.
 ///
@@ -23,9 +23,9 @@ pub struct FileIdentity {
 
 impl FileIdentity {
     /// Returns the identity of the file behind `mapped`, if it has one.
-    pub fn of<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Self> {
+    pub fn from_mapped<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Self> {
         let data = mapped.param_file.metadata().ok()?;
-        let state = FileState::of(&data)?;
+        let state = FileState::from_metadata(&data)?;
         let place = |ranges: &[Range<usize>]| {
             (ranges.first().map_or(0, |first| first.start), ranges.last().map_or(0, |last| last.end), ranges.len())
         };
@@ -36,7 +36,7 @@ impl FileIdentity {
 
     /// Returns whether `data` describes this state, as far as the file itself tells.
     pub fn is_state_of(&self, data: &Metadata) -> bool {
-        FileState::of(data).as_ref() == Some(&self.state)
+        FileState::from_metadata(data).as_ref() == Some(&self.state)
     }
 
     /// Returns whether `other` is a state of the same file, read with the same checks.
@@ -47,5 +47,5 @@ impl FileIdentity {
 
 /// Returns whether two states of an open file are the same, as far as the file itself tells.
 pub fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
-    FileState::of(one).is_some_and(|one| Some(one) == FileState::of(other))
+    FileState::from_metadata(one).is_some_and(|one| Some(one) == FileState::from_metadata(other))
 }

@@ -15,7 +15,7 @@ use std::thread::LocalKey;
 use std::time::{Duration, Instant};
 
 use proofwarp::backend::Device;
-use proofwarp::{Accelerator, files};
+use proofwarp::{Accelerator, file_state};
 
 const GPU: &str = "bellman.gpu.lock";
 const PRIORITY: &str = "bellman.priority.lock";
@@ -121,8 +121,8 @@ fn try_lock(file: &File, path: &Path, kind: LockMode) -> io::Result<bool> {
 /// suffices.
 fn open(path: &Path) -> io::Result<File> {
     // Another user may have put a named pipe there; `files::open` does not wait for one.
-    let file = files::open(OpenOptions::new().write(true).create(true).truncate(false), path);
-    file.or_else(|error| files::open(OpenOptions::new().read(true), path).map_err(|_| at(path, &error)))
+    let file = file_state::open(OpenOptions::new().write(true).create(true).truncate(false), path);
+    file.or_else(|error| file_state::open(OpenOptions::new().read(true), path).map_err(|_| at(path, &error)))
 }
 
 fn at(path: &Path, error: &io::Error) -> io::Error {

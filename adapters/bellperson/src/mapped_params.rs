@@ -58,7 +58,7 @@ where
 }
 
 /// Decodes a point as bellperson does.
-type Read<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
+type PointDecoder<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
 
 /// Returns the first points of a query. They stay encoded if they are contiguous in the file and devices decode the
 /// curve.
@@ -66,7 +66,7 @@ fn query<E, C>(
     mapped: &MappedParameters<E>,
     file: Option<&Arc<MappedFile>>,
     (name, ranges, count): (&'static str, &[Range<usize>], usize),
-    read: Read<C>,
+    read: PointDecoder<C>,
 ) -> Result<BasePoints<C>, SynthesisError>
 where
     E: MultiMillerLoop,
@@ -90,7 +90,7 @@ fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
     map: &Mmap,
     ranges: impl IndexedParallelIterator<Item = Range<usize>>,
     checked: bool,
-    read: Read<C>,
+    read: PointDecoder<C>,
 ) -> Result<Vec<C>, (usize, io::Error)> {
     let failed = OnceLock::new();
     let read = |(number, range)| {
@@ -104,7 +104,12 @@ fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
 }
 
 /// Decodes one point after a check of `range`: bellperson trusts ranges, but a truncated file may be shorter.
-fn point<C: UncompressedEncoding>(map: &Mmap, range: Range<usize>, checked: bool, read: Read<C>) -> io::Result<C> {
+fn point<C: UncompressedEncoding>(
+    map: &Mmap,
+    range: Range<usize>,
+    checked: bool,
+    read: PointDecoder<C>,
+) -> io::Result<C> {
     let (expected, bytes) = (size_of::<C::Uncompressed>(), map.len());
     match range.end <= bytes && range.len() == expected {
         true => read(map, range, checked),
@@ -135,7 +140,7 @@ pub struct Samples<E: Engine> {
 
 impl<E: Engine + MultiMillerLoop> Samples<E> {
     /// Returns the samples of `mapped`, if all of them decode.
-    pub fn of(mapped: &MappedParameters<E>) -> Option<Self> {
+    pub fn from_mapped(mapped: &MappedParameters<E>) -> Option<Self> {
         let g1 = |ranges: &[_]| sample(mapped, ranges, read_g1::<E>);
         let g1 = [g1(&mapped.h)?, g1(&mapped.l)?, g1(&mapped.a)?, g1(&mapped.b_g1)?];
         Some(Self { g1, b_g2: sample(mapped, &mapped.b_g2, read_g2::<E>)? })
@@ -143,14 +148,14 @@ impl<E: Engine + MultiMillerLoop> Samples<E> {
 
     /// Returns whether `mapped` has the same samples.
     pub fn are_of(&self, mapped: &MappedParameters<E>) -> bool {
-        Self::of(mapped).is_some_and(|other| self.g1 == other.g1 && self.b_g2 == other.b_g2)
+        Self::from_mapped(mapped).is_some_and(|other| self.g1 == other.g1 && self.b_g2 == other.b_g2)
     }
 }
 
 fn sample<E: MultiMillerLoop, C: UncompressedEncoding>(
     mapped: &MappedParameters<E>,
     ranges: &[Range<usize>],
-    read: Read<C>,
+    read: PointDecoder<C>,
 ) -> Option<Vec<C>> {
     whole(mapped).ok()?;
     let step = ranges.len().div_ceil(SAMPLES).max(1);

@@ -14,14 +14,14 @@ use crate::recorder::{ConstraintSink, Values};
 /// Holds the matrices A, B and C of a circuit's constraints.
 #[derive(Debug)]
 pub struct Matrices<F> {
-    rows: [Rows; 3],
+    rows: [TermRows; 3],
     dictionary: Dictionary<F>,
 }
 
 /// Holds terms row by row. A variable is stored as 2·i for input i and as 2·i + 1 for auxiliary variable i: the number
 /// of inputs is not known yet.
 #[derive(Debug, Default)]
-struct Rows {
+struct TermRows {
     ends: Vec<usize>,
     terms: Vec<(u64, u32)>,
 }
@@ -40,13 +40,13 @@ impl<F: NttField> Matrices<F> {
     /// Returns an error if the circuit is too large.
     pub fn circuit(&self, inputs: usize, aux: usize) -> proofwarp::Result<Circuit<F>> {
         let matrix =
-            |rows: &Rows| Csr::from_rows(inputs + aux, rows.iter(inputs, &self.dictionary.values)).map(Arc::new);
+            |rows: &TermRows| Csr::from_rows(inputs + aux, rows.iter(inputs, &self.dictionary.values)).map(Arc::new);
         let [a, b, c] = &self.rows;
         Circuit::from_matrices(inputs, [matrix(a)?, matrix(b)?, matrix(c)?])
     }
 }
 
-impl Rows {
+impl TermRows {
     /// Iterates over each row's columns and coefficients.
     fn iter<'a, F: NttField>(
         &'a self,

@@ -10,11 +10,11 @@ use proofwarp::{Accelerator, Error, Report};
 use rayon::prelude::*;
 
 use crate::device_lease::DeviceLease;
-use crate::evaluations::{Evaluated, evaluated};
+use crate::evaluations::{EvaluatedAssignment, evaluated};
 use crate::failed;
 use crate::key::parameters;
 use crate::matrices::Matrices;
-use crate::recorder::{Count, SynthesisRecorder};
+use crate::recorder::{ConstraintCount, SynthesisRecorder};
 use crate::verify::check;
 
 /// Holds a circuit's matrices and its key on the devices. Later proofs take only a circuit's assignment, and circuits
@@ -33,7 +33,7 @@ pub struct Prover<E: Engine + MultiMillerLoop> {
 }
 
 /// Holds a circuit's assignment and the number of its constraints.
-pub type Assignment<F> = SynthesisRecorder<F, Count>;
+pub type Assignment<F> = SynthesisRecorder<F, ConstraintCount>;
 
 impl<E: Engine + MultiMillerLoop> Prover<E> {
     /// Records the matrices of `circuit`, which must have an assignment, and returns the assignment too.
@@ -177,9 +177,9 @@ pub(crate) fn equal_constraints<F: NttField>(
 pub(crate) fn record_circuit<F: NttField>(
     circuit: impl Circuit<F>,
 ) -> Result<(groth16::Circuit<F>, Assignment<F>), SynthesisError> {
-    let mut capture = SynthesisRecorder::<_, Matrices<F>>::of(circuit)?;
+    let mut capture = SynthesisRecorder::<_, Matrices<F>>::from_circuit(circuit)?;
     let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len()).map_err(failed)?;
-    let record = Count(circuit.constraints());
+    let record = ConstraintCount(circuit.constraints());
     let (inputs, aux) = (std::mem::take(&mut capture.inputs), std::mem::take(&mut capture.aux));
     Ok((circuit, Assignment { inputs, aux, record }))
 }
@@ -188,7 +188,7 @@ pub(crate) fn record_circuit<F: NttField>(
 pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
     circuits: Vec<C>,
 ) -> Result<Vec<Assignment<F>>, SynthesisError> {
-    circuits.into_par_iter().map(SynthesisRecorder::of).collect()
+    circuits.into_par_iter().map(SynthesisRecorder::from_circuit).collect()
 }
 
 /// Proves `circuits` whose constraints the host evaluates during synthesis, as bellperson does. Nothing is recorded for
@@ -219,7 +219,7 @@ where
         return Err(failed(Error::invalid("groth16", what, "those of circuit 0", "others")));
     }
     let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
-    let witnesses: Vec<_> = all.iter().map(Evaluated::witness).collect();
+    let witnesses: Vec<_> = all.iter().map(EvaluatedAssignment::witness).collect();
     let (proofs, report) = prove(&key, &circuit, &witnesses, r, s, None).map_err(failed)?;
     Ok((proofs.into_iter().map(proof).collect(), report))
 }

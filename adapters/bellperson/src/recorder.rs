@@ -74,7 +74,7 @@ impl<F: PrimeField, R: ConstraintSink<F>> SynthesisRecorder<F, R> {
     ///
     /// # Errors
     /// Returns the circuit's error.
-    pub fn of(circuit: impl Circuit<F>) -> Result<Self, SynthesisError> {
+    pub fn from_circuit(circuit: impl Circuit<F>) -> Result<Self, SynthesisError> {
         let mut capture = Self::new();
         capture.alloc_input(|| "", || Ok(F::ONE))?;
         circuit.synthesize(&mut capture)?;
@@ -158,9 +158,9 @@ impl<F: PrimeField, R: ConstraintSink<F>> ConstraintSystem<F> for SynthesisRecor
 
 /// Counts constraints.
 #[derive(Debug, Default)]
-pub struct Count(pub usize);
+pub struct ConstraintCount(pub usize);
 
-impl<F: PrimeField> ConstraintSink<F> for Count {
+impl<F: PrimeField> ConstraintSink<F> for ConstraintCount {
     const TERMS: bool = false;
 
     fn constrain(&mut self, _: Values<'_, F>, _: [&LinearCombination<F>; 3]) {

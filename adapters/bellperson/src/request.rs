@@ -16,9 +16,9 @@ use proofwarp::settings::Settings;
 use proofwarp::{Accelerator, Error};
 
 use crate::cached_prover::CachedProver;
-use crate::cleared::Cleared;
+use crate::cleared::ZeroizingVec;
 use crate::device_lease::{DeviceLease, accelerator};
-use crate::evaluations::{Evaluated, evaluated};
+use crate::evaluations::{EvaluatedAssignment, evaluated};
 use crate::file_identity::FileIdentity;
 use crate::key::parameters;
 use crate::mapped_params::{Samples, mapped};
@@ -54,14 +54,14 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         block_in_place(|| self.prove_all(&evaluated(circuits)?))
     }
 
-    fn prove_all(&self, circuits: &[Evaluated<E::Fr>]) -> Result<Vec<Proof<E>>, SynthesisError> {
+    fn prove_all(&self, circuits: &[EvaluatedAssignment<E::Fr>]) -> Result<Vec<Proof<E>>, SynthesisError> {
         let Some(first) = circuits.first() else { return Err(SynthesisError::AssignmentMissing) };
         circuits.iter().enumerate().try_for_each(|(number, other)| equal_sizes(first, number, other))?;
         let circuit = first.record.circuit().map_err(failed)?;
         let held = cache::find::<E, P>(self.params, &circuit);
         cache::count(held.is_some());
         match held {
-            Some(held) => self.prove_by(&held, self.turn()?, circuits),
+            Some(held) => self.prove_by(&held, self.acquire_lease()?, circuits),
             None => self.prove_first(circuit, circuits),
         }
     }
@@ -71,7 +71,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         &self,
         held: &Arc<CachedProver<E>>,
         mut turn: DeviceLease,
-        circuits: &[Evaluated<E::Fr>],
+        circuits: &[EvaluatedAssignment<E::Fr>],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
         let proofs = self.prove_each(held, &mut turn, circuits);
         drop(turn);
@@ -87,12 +87,13 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
     fn prove_first(
         &self,
         circuit: groth16::Circuit<E::Fr>,
-        circuits: &[Evaluated<E::Fr>],
+        circuits: &[EvaluatedAssignment<E::Fr>],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
         // Taken before the points are read: a later change to the file changes this too.
-        let file = mapped(self.params).and_then(|mapped| Some((FileIdentity::of(mapped)?, Samples::of(mapped)?)));
+        let file = mapped(self.params)
+            .and_then(|mapped| Some((FileIdentity::from_mapped(mapped)?, Samples::from_mapped(mapped)?)));
         let key = parameters(self.params, &circuit)?;
-        let mut turn = self.turn()?;
+        let mut turn = self.acquire_lease()?;
         // Another thread may have made it while this one waited.
         if let Some(held) = cache::find::<E, P>(self.params, &circuit) {
             return self.prove_by(&held, turn, circuits);
@@ -116,12 +117,12 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         &self,
         held: &CachedProver<E>,
         turn: &mut DeviceLease,
-        circuits: &[Evaluated<E::Fr>],
+        circuits: &[EvaluatedAssignment<E::Fr>],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
         let alike = |number: &usize| circuits[*number].record.has_variables_of(&circuits[0].record);
         let (alike, others): (Vec<_>, Vec<_>) = (0..circuits.len()).partition(alike);
         let prove = |prover: &Prover<E>, turn: &mut DeviceLease, numbers: &[usize]| {
-            let of = |all: &[E::Fr]| Cleared(numbers.iter().map(|number| all[*number]).collect());
+            let of = |all: &[E::Fr]| ZeroizingVec(numbers.iter().map(|number| all[*number]).collect());
             let witnesses: Vec<_> = numbers.iter().map(|number| circuits[*number].witness()).collect();
             let made = prover.prove_with_lease(turn, &witnesses, &of(self.r).0, &of(self.s).0);
             let made = made.map_err(|error| with_batch_index(error, |at| numbers[at]))?;
@@ -147,7 +148,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         Ok(Prover::from_parts(key, circuit, verifying_key).verify(verify))
     }
 
-    fn turn(&self) -> Result<DeviceLease, SynthesisError> {
+    fn acquire_lease(&self) -> Result<DeviceLease, SynthesisError> {
         DeviceLease::wait(&self.accelerator, self.priority)
     }
 
@@ -162,8 +163,12 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
 }
 
 /// Checks that circuit `number` of a batch has as many constraints and variables as the first.
-fn equal_sizes<F: NttField>(first: &Evaluated<F>, number: usize, other: &Evaluated<F>) -> Result<(), SynthesisError> {
-    let sizes = |one: &Evaluated<F>| [one.record.vectors[0].len(), one.inputs.len(), one.aux.len()];
+fn equal_sizes<F: NttField>(
+    first: &EvaluatedAssignment<F>,
+    number: usize,
+    other: &EvaluatedAssignment<F>,
+) -> Result<(), SynthesisError> {
+    let sizes = |one: &EvaluatedAssignment<F>| [one.record.vectors[0].len(), one.inputs.len(), one.aux.len()];
     let names = ["constraints", "inputs", "auxiliary variables"];
     for (name, (expected, actual)) in names.iter().zip(sizes(first).into_iter().zip(sizes(other))) {
         if expected != actual {

@@ -17,7 +17,7 @@ use proofwarp::Accelerator;
 use proofwarp_bellperson::groth16;
 
 /// Most proofs of a batch.
-const MOST: usize = 100;
+const MAX_PROOFS: usize = 100;
 
 fn on_processor() -> bool {
     let devices = Accelerator::global().expect("accelerator").devices();
@@ -26,14 +26,14 @@ fn on_processor() -> bool {
 
 /// Proofs of a batch that takes a while.
 fn many() -> usize {
-    if on_processor() { 24 } else { MOST }
+    if on_processor() { 24 } else { MAX_PROOFS }
 }
 
 /// Within so much time the devices are free, if they are at all before the batch ends: a GPU takes a hundredth of it. A
 /// processor that stands in for one runs everything else meanwhile, and has no bound.
 const SOON: Duration = Duration::from_secs(2);
 
-static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| stock(|| Fixture::new(12, MOST, 3)));
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(|| stock(|| Fixture::new(12, MAX_PROOFS, 3)));
 
 /// One test at a time: all of them look at the same locks.
 fn turn() -> Turn {

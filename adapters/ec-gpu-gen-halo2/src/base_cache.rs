@@ -41,7 +41,7 @@ struct BasesFingerprint {
 }
 
 impl BasesFingerprint {
-    fn of(points: &[G1Affine]) -> Self {
+    fn from_points(points: &[G1Affine]) -> Self {
         let step = (points.len() / SAMPLES).max(1);
         Self { length: points.len(), samples: points.iter().step_by(step).copied().collect() }
     }
@@ -123,7 +123,7 @@ fn are_equal(a: &[G1Affine], b: &[G1Affine]) -> bool {
 
 /// Returns whether bases with this fingerprint were seen before, and remembers it.
 fn seen_before(points: &[G1Affine]) -> bool {
-    let (sight, mut seen) = (BasesFingerprint::of(points), lock(&RECENT_FINGERPRINTS));
+    let (sight, mut seen) = (BasesFingerprint::from_points(points), lock(&RECENT_FINGERPRINTS));
     if seen.contains(&sight) {
         return true;
     }

@@ -93,7 +93,7 @@ impl<'scope> Scope<'scope> {
 pub(crate) fn run<'scope, R>(threads: Threads, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
     let scope = Scope { threads, state: Arc::default(), lifetime: PhantomData };
     let result = {
-        let _ended = Ended(&scope.state);
+        let _ended = JoinGuard(&scope.state);
         f(&scope)
     };
     scope.join();
@@ -101,9 +101,9 @@ pub(crate) fn run<'scope, R>(threads: Threads, f: impl FnOnce(&Scope<'scope>) ->
 }
 
 /// Waits for all jobs when dropped, also during a panic.
-struct Ended<'a>(&'a State);
+struct JoinGuard<'a>(&'a State);
 
-impl Drop for Ended<'_> {
+impl Drop for JoinGuard<'_> {
     fn drop(&mut self) {
         drop(self.0.wait());
     }

@@ -24,21 +24,21 @@ pub(crate) type Msm<G> = fn(&Accelerator, &[G], &[Repr<G>], Abort<'_>) -> Result
 
 /// Returns the transform over `F`, if proofwarp knows the field.
 pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
-    fn of<F: Field, K: NttField>() -> Option<Ntt<F>> {
+    fn ntt_for<F: Field, K: NttField>() -> Option<Ntt<F>> {
         same::<F, K>().then_some(ntt_as::<F, K>)
     }
-    of::<F, blstrs::Scalar>()
-        .or_else(of::<F, halo2curves::bn256::Fr>)
-        .or_else(of::<F, pasta_curves::Fp>)
-        .or_else(of::<F, pasta_curves::Fq>)
+    ntt_for::<F, blstrs::Scalar>()
+        .or_else(ntt_for::<F, halo2curves::bn256::Fr>)
+        .or_else(ntt_for::<F, pasta_curves::Fp>)
+        .or_else(ntt_for::<F, pasta_curves::Fq>)
 }
 
 /// Returns the multi-scalar multiplication on `G`, if proofwarp knows the curve.
 pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
-    fn of<G: PrimeCurveAffine, K: MsmCurve>() -> Option<Msm<G>> {
+    fn msm_for<G: PrimeCurveAffine, K: MsmCurve>() -> Option<Msm<G>> {
         (same::<G, K>() && same::<Repr<G>, [u8; 32]>()).then_some(msm_as::<G, K>)
     }
-    of::<G, blstrs::G1Affine>().or_else(of::<G, blstrs::G2Affine>)
+    msm_for::<G, blstrs::G1Affine>().or_else(msm_for::<G, blstrs::G2Affine>)
 }
 
 /// Returns the accelerator without devices.

@@ -99,9 +99,9 @@ impl Memory {
 }
 
 /// Holds a caller's columns, and overwrites them when dropped.
-pub struct ZeroizeOnDrop(pub Vec<Vec<Fr>>);
+pub struct ZeroizingColumns(pub Vec<Vec<Fr>>);
 
-impl Drop for ZeroizeOnDrop {
+impl Drop for ZeroizingColumns {
     fn drop(&mut self) {
         self.0.par_iter_mut().for_each(|values| values.fill(Fr::ZERO));
         // Keeps these stores, which nothing reads, from being optimised away.

@@ -50,7 +50,7 @@ struct SetupIdentity {
 }
 
 impl SetupIdentity {
-    fn of(params: &ParamsKZG<Bn256>, place: DeviceKey) -> Self {
+    fn from_params(params: &ParamsKZG<Bn256>, place: DeviceKey) -> Self {
         let bases = params.get_g();
         let bases = [bases.first(), bases.get(1), bases.last()].map(Option::<&_>::copied);
         Self { place, k: params.k(), bases, secret: params.s_g2() }
@@ -71,7 +71,7 @@ struct KeyIdentity {
 }
 
 impl KeyIdentity {
-    fn of(pk: &ProvingKey<G1Affine>, place: DeviceKey) -> Self {
+    fn from_key(pk: &ProvingKey<G1Affine>, place: DeviceKey) -> Self {
         let permutation = pk.permutation();
         let values = pk.fixed_values().iter().chain(permutation.permutations()).map(Polynomial::values);
         let coefficients = pk.fixed_polys().iter().chain(permutation.polys()).map(Polynomial::values);
@@ -92,7 +92,7 @@ struct CircuitIdentity {
 }
 
 impl CircuitIdentity {
-    fn of(pk: &ProvingKey<G1Affine>) -> Self {
+    fn from_proving_key(pk: &ProvingKey<G1Affine>) -> Self {
         let key = pk.get_vk();
         let (degree, phases) = (key.get_domain().get_quotient_poly_degree(), key.cs().advice_column_phase());
         Self { digest: key.transcript_repr(), degree, phases }
@@ -126,7 +126,7 @@ pub fn key(
     pk: &ProvingKey<G1Affine>,
     memory: &MemoryEstimate,
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
-    let identity = || KeyIdentity::of(pk, place(accelerator));
+    let identity = || KeyIdentity::from_key(pk, place(accelerator));
     // Either the host works, or the device does not report its free memory.
     let Some(room) = room(engine, memory).map_err(to_halo2_error)? else { return Ok(None) };
     let upload = || {
@@ -158,7 +158,7 @@ pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Er
         constraints::check_points(&circuit)?;
         CompiledCircuit::new(circuit, MemoryPlan::ALL).map(Some).map_err(to_halo2_error)
     };
-    CIRCUITS.find(CircuitIdentity::of(pk), made)?.ok_or(Error::Synthesis)
+    CIRCUITS.find(CircuitIdentity::from_proving_key(pk), made)?.ok_or(Error::Synthesis)
 }
 
 /// Drops all setups and keys that are kept, and the host memory kept for witnesses. Memory of setups and keys is freed
@@ -173,7 +173,7 @@ pub fn clear_setups() {
 /// Returns the bases of `params` on the accelerator's device. They are kept only if a check by random sums finds them
 /// consistent. A damaged setup is used as it is, but never in place of another one.
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
-    let identity = SetupIdentity::of(params, place(accelerator));
+    let identity = SetupIdentity::from_params(params, place(accelerator));
     if let Some(kept) = SETUPS.get(&identity) {
         return Ok(kept);
     }
@@ -192,7 +192,7 @@ fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G
 /// Lagrange bases.
 fn lagrange(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
     let length = params.get_g().len() * POINT;
-    let mut part = Part { skip: 4 + length, bytes: Vec::with_capacity(length) };
+    let mut part = RangeWriter { skip: 4 + length, bytes: Vec::with_capacity(length) };
     params.write_custom(&mut part, SerdeFormat::RawBytesUnchecked)?;
     if part.bytes.len() != length {
         return Err(io::Error::other("a setup that writes fewer bytes than its points have").into());
@@ -201,12 +201,12 @@ fn lagrange(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
 }
 
 /// A writer that skips `skip` bytes, keeps those after them up to the capacity of `bytes`, and drops the rest.
-struct Part {
+struct RangeWriter {
     skip: usize,
     bytes: Vec<u8>,
 }
 
-impl Write for Part {
+impl Write for RangeWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let skipped = self.skip.min(bytes.len());
         self.skip -= skipped;

@@ -17,7 +17,7 @@ use crate::error::to_halo2_error;
 use crate::opening::{Kind, Opening};
 use crate::options::Options;
 use crate::random::unpredictable;
-use crate::record::{Record, Repeating};
+use crate::record::{Record, ReplayTranscript};
 use crate::synthesis::ProofWriter;
 use crate::task::Task;
 use crate::witness::Source;
@@ -65,7 +65,7 @@ fn check<P: Opening>(
     let host = Accelerator::with_backend(BackendKind::Cpu).map_err(to_halo2_error)?;
     let abort = task.options.abort.clone();
     let options = Options { accelerator: Some(host), devices: Some(1), abort, check: Some(false), plan: None };
-    let mut said = Repeating::new(record, Fr::ZERO);
+    let mut said = ReplayTranscript::new(record, Fr::ZERO);
     let again = task.prove::<P, _, _>(&options, &mut ProofWriter::new(&mut said, task.seed.source()), source);
     match (said.differs(), again) {
         (Some(message), _) => {
@@ -98,7 +98,7 @@ fn can_be_verified(task: &Task<'_, '_>) -> bool {
 
 fn verifies<P: Opening>(task: &Task<'_, '_>, record: &Record) -> bool {
     // GWC's verifier squeezes one more challenge than its prover, to weigh points against each other.
-    let mut transcript = Repeating::new(record, Fr::random(unpredictable()));
+    let mut transcript = ReplayTranscript::new(record, Fr::random(unpredictable()));
     let (strategy, params) = (SingleStrategy::new(task.params), task.params.verifier_params());
     let (key, instances) = (task.pk.get_vk(), task.instances);
     let verified = match P::KIND {

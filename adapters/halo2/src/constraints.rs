@@ -5,7 +5,7 @@ use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem, Error, Expression, Gate, ProvingKey};
 use halo2_axiom::poly::{Coeff, LagrangeCoeff, Polynomial as Stock};
 use proofwarp::expression::Expression as Plain;
-use proofwarp::plonk::steps::pieces::MAX_COSETS;
+use proofwarp::plonk::steps::h_pieces::MAX_COSETS;
 use proofwarp::plonk::{Circuit, ColumnId, ColumnLayout, ColumnView, Key, Lookup, Polynomial, SamePoint};
 
 /// Runs the configuration of `circuit`.
@@ -34,7 +34,7 @@ pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
 pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
     let advice = system.advice_queries().iter().map(|(column, at)| (ColumnId::Advice(column.index()), at.0));
     let fixed = system.fixed_queries().iter().map(|(column, at)| (ColumnId::Fixed(column.index()), at.0));
-    if let Some(same) = SamePoint::of(advice.chain(fixed), 1 << k) {
+    if let Some(same) = SamePoint::find(advice.chain(fixed), 1 << k) {
         log::warn!("halo2: no proof can be made with this key: {}", text(&same, k));
     }
 }

@@ -54,5 +54,5 @@ impl Options {
 ///
 /// Takes time in proportion to the key's expressions, and reads no column.
 pub fn memory(pk: &ProvingKey<G1Affine>, circuits: usize) -> MemoryEstimate {
-    MemoryEstimate::of(&constraints::circuit(pk), circuits)
+    MemoryEstimate::for_circuit(&constraints::circuit(pk), circuits)
 }

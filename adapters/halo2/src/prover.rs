@@ -5,7 +5,7 @@ use halo2_axiom::poly::commitment::Prover;
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use rand_core::RngCore;
 
-use crate::arena::ZeroizeOnDrop;
+use crate::arena::ZeroizingColumns;
 use crate::check::prove_checked;
 use crate::opening::{Opening, Scheme};
 use crate::options::Options;
@@ -135,7 +135,7 @@ pub fn create_proof_from_advice_with<
     mut rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
-    let mut source = Advice { columns: ZeroizeOnDrop(advice), stays: options.may_check()? };
+    let mut source = Advice { columns: ZeroizingColumns(advice), stays: options.may_check()? };
     let task = Task { options, params, pk, instances: &[instances], seed: Seed::new(&mut rng) };
     prove_checked::<P, E, T>(&task, transcript, &mut source)
 }

@@ -32,9 +32,9 @@ impl Record {
 
 /// Holds a recorded challenge.
 #[derive(Debug, Clone, Copy)]
-pub struct Repeated(Fr);
+pub struct ReplayedChallenge(Fr);
 
-impl EncodedChallenge<G1Affine> for Repeated {
+impl EncodedChallenge<G1Affine> for ReplayedChallenge {
     type Input = Fr;
 
     fn new(challenge: &Fr) -> Self {
@@ -48,7 +48,7 @@ impl EncodedChallenge<G1Affine> for Repeated {
 
 /// A transcript that gives a verifier the messages and challenges of a record, or compares a second prover's messages
 /// with them. Values common to both sides are not hashed again.
-pub struct Repeating<'r> {
+pub struct ReplayTranscript<'r> {
     entries: Iter<'r, Entry>,
     /// The challenge after the last entry, which a prover never squeezes.
     last: Fr,
@@ -58,7 +58,7 @@ pub struct Repeating<'r> {
     differs: Option<usize>,
 }
 
-impl<'r> Repeating<'r> {
+impl<'r> ReplayTranscript<'r> {
     pub fn new(record: &'r Record, last: Fr) -> Self {
         Self { entries: record.0.iter(), last, messages: 0, differs: None }
     }
@@ -89,14 +89,14 @@ impl<'r> Repeating<'r> {
     }
 }
 
-impl Transcript<G1Affine, Repeated> for Repeating<'_> {
-    fn squeeze_challenge(&mut self) -> Repeated {
+impl Transcript<G1Affine, ReplayedChallenge> for ReplayTranscript<'_> {
+    fn squeeze_challenge(&mut self) -> ReplayedChallenge {
         match self.entries.next() {
-            Some(Entry::Challenge(challenge)) => Repeated(*challenge),
-            None => Repeated(self.last),
+            Some(Entry::Challenge(challenge)) => ReplayedChallenge(*challenge),
+            None => ReplayedChallenge(self.last),
             Some(_) => {
                 self.differs.get_or_insert(self.messages);
-                Repeated(Fr::ZERO)
+                ReplayedChallenge(Fr::ZERO)
             }
         }
     }
@@ -110,7 +110,7 @@ impl Transcript<G1Affine, Repeated> for Repeating<'_> {
     }
 }
 
-impl TranscriptRead<G1Affine, Repeated> for Repeating<'_> {
+impl TranscriptRead<G1Affine, ReplayedChallenge> for ReplayTranscript<'_> {
     fn read_point(&mut self) -> io::Result<G1Affine> {
         match self.entries.next() {
             Some(Entry::Point(point)) => {
@@ -132,7 +132,7 @@ impl TranscriptRead<G1Affine, Repeated> for Repeating<'_> {
     }
 }
 
-impl TranscriptWrite<G1Affine, Repeated> for Repeating<'_> {
+impl TranscriptWrite<G1Affine, ReplayedChallenge> for ReplayTranscript<'_> {
     fn write_point(&mut self, point: G1Affine) -> io::Result<()> {
         self.compare(Entry::Point(point))
     }
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_verifier_gets_what_was_recorded() {
         let record = record();
-        let mut transcript = Repeating::new(&record, Fr::from(9));
+        let mut transcript = ReplayTranscript::new(&record, Fr::from(9));
         assert_eq!(transcript.read_scalar().expect("a scalar"), Fr::from(1));
         assert_eq!(transcript.squeeze_challenge().get_scalar(), Fr::from(7));
         assert_eq!(transcript.read_point().expect("a point"), G1Affine::generator());
@@ -168,15 +168,15 @@ mod tests {
     #[test]
     fn another_message_is_found() {
         let record = record();
-        let mut transcript = Repeating::new(&record, Fr::ZERO);
+        let mut transcript = ReplayTranscript::new(&record, Fr::ZERO);
         transcript.write_scalar(Fr::from(1)).expect("the same");
         transcript.squeeze_challenge();
         assert!(transcript.write_point(-G1Affine::generator()).is_err());
         assert_eq!(transcript.differs(), Some(1));
         // A challenge is squeezed in place of a message, and a point is read in place of a scalar.
-        let mut transcript = Repeating::new(&record, Fr::ZERO);
+        let mut transcript = ReplayTranscript::new(&record, Fr::ZERO);
         transcript.squeeze_challenge();
         assert_eq!(transcript.differs(), Some(0));
-        assert!(Repeating::new(&record, Fr::ZERO).read_point().is_err());
+        assert!(ReplayTranscript::new(&record, Fr::ZERO).read_point().is_err());
     }
 }

@@ -37,8 +37,11 @@ impl Task<'_, '_> {
         let circuit = caches::circuit(self.pk)?;
         check_instances(&circuit, self.instances)?;
         check_rows((self.params.k(), self.params.get_g().len()), circuit.log_n)?;
-        let workers =
-            DeviceProvers::new(options, (self.params, self.pk), &MemoryEstimate::of(&circuit, self.instances.len()))?;
+        let workers = DeviceProvers::new(
+            options,
+            (self.params, self.pk),
+            &MemoryEstimate::for_circuit(&circuit, self.instances.len()),
+        )?;
         let circuit = workers.lowered(circuit)?;
         let keys: Vec<_> = workers.all.iter().map(|worker| worker.key(self.pk)).collect();
         let workers_and_keys = workers.all.iter().zip(&keys);

@@ -5,7 +5,7 @@ use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPla
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::plonk::{AdviceStage, Circuit};
 
-use crate::arena::{WitnessArena, ZeroizeOnDrop};
+use crate::arena::{WitnessArena, ZeroizingColumns};
 use crate::constraints;
 use crate::synthesis::{Phases, ProofWriter, Synthesis};
 
@@ -98,7 +98,7 @@ fn config_of<C: StockCircuit<Fr>>(
 
 /// Holds the columns of one circuit of one phase. They are overwritten after the first write unless `stays` is set.
 pub struct Advice {
-    pub columns: ZeroizeOnDrop,
+    pub columns: ZeroizingColumns,
     pub stays: bool,
 }
 
@@ -113,7 +113,7 @@ impl Source for Advice {
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
         phases.commit(0, self.columns.0.iter_mut().enumerate().collect(), pen)?;
         if !self.stays {
-            self.columns = ZeroizeOnDrop(Vec::new());
+            self.columns = ZeroizingColumns(Vec::new());
         }
         phases.squeeze(0, pen)
     }

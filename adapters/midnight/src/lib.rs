@@ -73,4 +73,4 @@ mod scheme;
 
 pub use keys::retype;
 pub use parameters::Parameters;
-pub use scheme::{GpuKzgScheme, Never};
+pub use scheme::{GpuKzgScheme, UninhabitedGuard};

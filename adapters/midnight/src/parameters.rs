@@ -4,7 +4,7 @@ use blstrs::G1Affine;
 use midnight_curves::{Bls12, Fq, G1Projective};
 use midnight_proofs::poly::commitment::Params;
 use midnight_proofs::poly::kzg::params::ParamsKZG;
-use proofwarp::msm::{Msm, Options, Scalars};
+use proofwarp::msm::{Msm, MsmOptions, Scalars};
 use proofwarp::{Accelerator, Error, Result};
 use zeroize::Zeroize;
 
@@ -36,7 +36,7 @@ impl Parameters {
         let coefficients = powers(&stock).map_err(unreadable)?;
         let lagrange = affine(stock.g_lagrange());
         let [coefficients, lagrange] =
-            [coefficients, lagrange].map(|points| Msm::shared(accelerator, points, Options::default()));
+            [coefficients, lagrange].map(|points| Msm::shared(accelerator, points, MsmOptions::default()));
         Ok(Self { coefficients: coefficients?, lagrange: lagrange?, accelerator: accelerator.clone(), stock })
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn affine(points: &[TheirProjective]) -> Vec<G1Affine> {
 
 /// Returns the powers of the secret, [τ^i]₁, which a setup exposes only by writing itself.
 pub(crate) fn powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
-    let mut powers = Powers { skipped: 0, bytes: Vec::new(), most: setup.g_lagrange().len() * POINT };
+    let mut powers = PowersWriter { skipped: 0, bytes: Vec::new(), most: setup.g_lagrange().len() * POINT };
     match setup.write_custom(&mut powers, SerdeFormat::RawBytesUnchecked) {
         Err(error) if powers.bytes.len() < powers.most => return Err(error),
         _ => {}
@@ -64,13 +64,13 @@ const POINT: usize = 96;
 const HEAD: usize = 4;
 
 /// A writer that skips the header, keeps `most` bytes, then fails, so that the setup does not compute the rest.
-struct Powers {
+struct PowersWriter {
     skipped: usize,
     bytes: Vec<u8>,
     most: usize,
 }
 
-impl Write for Powers {
+impl Write for PowersWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.skipped < HEAD {
             let head = bytes.len().min(HEAD - self.skipped);

@@ -12,7 +12,7 @@ use proofwarp::{Accelerator, Result};
 
 use crate::Parameters;
 
-type Stock = KZGCommitmentScheme<Bls12>;
+type StockScheme = KZGCommitmentScheme<Bls12>;
 
 /// Commits with KZG on BLS12-381 on proofwarp. Proofs equal those of midnight-proofs' own scheme, whose verifier
 /// accepts them.
@@ -33,11 +33,11 @@ impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
     type Parameters = Parameters;
     type VerifierParameters = ParamsVerifierKZG<Bls12>;
     type Commitment = G1Projective;
-    type VerificationGuard = Never;
+    type VerificationGuard = UninhabitedGuard;
 
     /// Generates parameters as midnight-proofs' own scheme does, for tests: their maker can forge proofs.
     fn gen_params(k: u32) -> Parameters {
-        let parameters = Accelerator::from_env().and_then(|all| Parameters::new(&all, Stock::gen_params(k)));
+        let parameters = Accelerator::from_env().and_then(|all| Parameters::new(&all, StockScheme::gen_params(k)));
         parameters.unwrap_or_else(|error| panic!("proofwarp-midnight: no setup: {error}"))
     }
 
@@ -62,7 +62,7 @@ impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
         Fq: Sampleable<T::Hash> + Hash + Ord + Hashable<T::Hash>,
         G1Projective: Hashable<T::Hash>,
     {
-        Stock::multi_open(params.stock(), prover_query, transcript)
+        StockScheme::multi_open(params.stock(), prover_query, transcript)
     }
 
     /// Always returns an error, which the log explains: only midnight-proofs' own scheme can read a verifier's queries.
@@ -70,7 +70,7 @@ impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
     fn multi_prepare<'com, T: Transcript>(
         _: &[VerifierQuery<'com, Fq, Self>],
         _: &mut T,
-    ) -> std::result::Result<Never, Error>
+    ) -> std::result::Result<UninhabitedGuard, Error>
     where
         Fq: Sampleable<T::Hash> + Hash + Ord + Hashable<T::Hash>,
         G1Projective: 'com + Hashable<T::Hash>,
@@ -82,9 +82,9 @@ impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
 
 /// A verification guard that has no value, because no key of [`GpuKzgScheme`] verifies a proof.
 #[derive(Clone, Copy, Debug)]
-pub enum Never {}
+pub enum UninhabitedGuard {}
 
-impl Guard<Fq, GpuKzgScheme> for Never {
+impl Guard<Fq, GpuKzgScheme> for UninhabitedGuard {
     fn verify(self, _: &ParamsVerifierKZG<Bls12>) -> std::result::Result<(), Error> {
         match self {}
     }

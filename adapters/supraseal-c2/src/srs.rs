@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proofwarp::blocking::block_in_place;
-use proofwarp::files::{FileState, open_regular};
+use proofwarp::file_state::{FileState, open_regular};
 
 use crate::devices::DeviceSelection;
 use crate::error::Error;
@@ -63,7 +63,7 @@ impl SRS {
         if !cache {
             return Self::read(&srs_path, file);
         }
-        let version = Version::of(&srs_path, &file).map_err(io)?;
+        let version = Version::from_file(&srs_path, &file).map_err(io)?;
         // Not on a rayon worker, which may start another call meanwhile.
         block_in_place(|| {
             // Held while reading, so that calls for the same file wait for it.
@@ -97,8 +97,8 @@ impl fmt::Debug for SRS {
 }
 
 impl Version {
-    fn of(path: &Path, file: &File) -> std::io::Result<Self> {
-        let state = FileState::of(&file.metadata()?).filter(FileState::is_settled);
+    fn from_file(path: &Path, file: &File) -> std::io::Result<Self> {
+        let state = FileState::from_metadata(&file.metadata()?).filter(FileState::is_settled);
         Ok(Self { path: path.to_owned(), state })
     }
 
@@ -144,7 +144,7 @@ mod tests {
         let mut entries = Vec::new();
         let mut is_read = || {
             let file = open_regular(&path).expect("a file");
-            let (version, mut read) = (Version::of(&path, &file).expect("a version"), false);
+            let (version, mut read) = (Version::from_file(&path, &file).expect("a version"), false);
             let reader = || {
                 read = true;
                 Ok(SRS::default())

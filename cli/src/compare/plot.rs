@@ -41,7 +41,7 @@ type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64
 pub fn sizes(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
     let logs = comparison.logs(operation);
     let (Some(first), Some(last)) = (logs.first(), logs.last()) else { return Ok(None) };
-    let times: Vec<f64> = comparison.of(operation).map(|one| one.milliseconds).collect();
+    let times: Vec<f64> = comparison.by_operation(operation).map(|one| one.milliseconds).collect();
     let (least, most) = times.iter().fold((f64::MAX, 0.0), |(least, most), time| (time.min(least), time.max(most)));
     let x = f64::from(*first) - 0.5..f64::from(*last) + 0.5;
     let implementations = comparison.implementations(operation);
@@ -73,7 +73,7 @@ fn axes(chart: &mut Chart<'_, '_>, sizes: usize) -> Result<()> {
 }
 
 fn points(comparison: &Comparison, operation: &str, implementation: &str) -> Vec<(f64, f64)> {
-    let of_it = comparison.of(operation).filter(|one| one.implementation == implementation);
+    let of_it = comparison.by_operation(operation).filter(|one| one.implementation == implementation);
     let mut points: Vec<_> = of_it.map(|one| (f64::from(one.log), one.milliseconds)).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
@@ -88,7 +88,7 @@ fn line(chart: &mut Chart<'_, '_>, points: &[(f64, f64)], colour: RGBColor) -> R
 /// Plots phases at the largest size, a bar for each implementation that knows its own.
 pub fn phases(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
     let largest = comparison.logs(operation).last().copied();
-    let of_largest = comparison.of(operation).filter(|one| Some(one.log) == largest && !one.phases.is_empty());
+    let of_largest = comparison.by_operation(operation).filter(|one| Some(one.log) == largest && !one.phases.is_empty());
     let bars: Vec<&Measurement> = of_largest.collect();
     let longest = bars.iter().map(|one| sum(one)).fold(0.0, f64::max);
     let Some(first) = bars.first().filter(|_| longest > 0.0) else { return Ok(None) };

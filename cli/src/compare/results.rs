@@ -59,13 +59,13 @@ impl Comparison {
 
     /// Returns the sizes of `operation` in order.
     pub fn logs(&self, operation: &str) -> Vec<u32> {
-        let mut logs = unique(self.of(operation).map(|one| one.log));
+        let mut logs = unique(self.by_operation(operation).map(|one| one.log));
         logs.sort_unstable();
         logs
     }
 
     /// Returns the measurements of `operation`.
-    pub fn of<'a>(&'a self, operation: &'a str) -> impl Iterator<Item = &'a Measurement> {
+    pub fn by_operation<'a>(&'a self, operation: &'a str) -> impl Iterator<Item = &'a Measurement> {
         self.measurements.iter().filter(move |one| one.operation == operation)
     }
 

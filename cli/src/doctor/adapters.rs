@@ -20,16 +20,16 @@ pub fn all(facts: &Facts) -> Vec<Adapter> {
     };
     let no_gpu = value("BELLMAN_NO_GPU").is_some_and(|value| value != "0");
     let framework = value("EC_GPU_FRAMEWORK");
-    let bellperson = ["supraseal-c2", "proofwarp-bellperson"].map(|name| of(facts, name, no_gpu, usize::MAX));
-    let halo2 = ["proofwarp-halo2", "halo2-axiom-gpu"].map(|name| of(facts, name, false, 1));
+    let bellperson = ["supraseal-c2", "proofwarp-bellperson"].map(|name| adapter(facts, name, no_gpu, usize::MAX));
+    let halo2 = ["proofwarp-halo2", "halo2-axiom-gpu"].map(|name| adapter(facts, name, false, 1));
     let first = match framework {
         Some(framework) if facts.forced.is_none() && !no_gpu => of_framework(facts, framework),
-        _ => of(facts, "ec-gpu-gen", no_gpu, usize::MAX),
+        _ => adapter(facts, "ec-gpu-gen", no_gpu, usize::MAX),
     };
     std::iter::once(first).chain(bellperson).chain(halo2).collect()
 }
 
-fn of(facts: &Facts, name: &'static str, no_gpu: bool, most: usize) -> Adapter {
+fn adapter(facts: &Facts, name: &'static str, no_gpu: bool, most: usize) -> Adapter {
     let devices: Vec<_> =
         facts.devices.iter().take(most).map(|one| format!("{} ({})", one.name, one.backend)).collect();
     let (uses, because) = match (&facts.accelerator, no_gpu, devices.is_empty()) {

@@ -11,7 +11,7 @@ use crate::backend::LaunchConfig;
 
 /// Describes a launch and its stream.
 #[derive(Clone, Copy)]
-pub(super) struct Launch {
+pub(super) struct CudaLaunch {
     pub function: cu::CUfunction,
     pub shape: LaunchConfig,
     pub stream: cu::CUstream,
@@ -77,7 +77,7 @@ impl Attribute {
 /// Bytes of shared memory that any launch may request, 48 KiB.
 const USUAL_SHARED: u32 = 48 << 10;
 
-impl Launch {
+impl CudaLaunch {
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
     pub unsafe fn queue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {

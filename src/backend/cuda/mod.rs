@@ -7,7 +7,7 @@ mod context;
 mod launch;
 mod modules;
 mod peer_access;
-mod peers;
+mod virtual_memory;
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{Error, Result};
 use context::{CurrentContextGuard, PrimaryContext, reason, status};
-use launch::Launch;
+use launch::CudaLaunch;
 use modules::{ARCHITECTURES, COMPILER, FATBINS, Modules, function_of};
 use peer_access::PeerAccess;
 
@@ -239,20 +239,21 @@ unsafe impl Driver for CudaDriver {
         let _current = self.enter()?;
         let device = |ordinal: &usize| self.device(*ordinal).map(|device| device.as_raw());
         let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
-        let range = peers::MappedRange::new(&devices, part_bytes);
+        let range = virtual_memory::MappedRange::new(&devices, part_bytes);
         let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
         Ok(MemoryHandle(range.into_address() as usize))
     }
 
     unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
         let Ok(_current) = self.enter() else { return };
-        drop(peers::MappedRange::from_address(address(memory, 0), parts, part_bytes));
+        drop(virtual_memory::MappedRange::from_address(address(memory, 0), parts, part_bytes));
     }
 
     fn is_linked_to(&self, ordinal: usize) -> bool {
         let device = |ordinal| self.device(ordinal).ok().map(|device| device.as_raw());
         let pair = device(self.info.ordinal).zip(device(ordinal));
-        ordinal == self.info.ordinal || pair.is_some_and(|(own, other)| peers::can_access(own, other).unwrap_or(false))
+        ordinal == self.info.ordinal
+            || pair.is_some_and(|(own, other)| virtual_memory::can_access(own, other).unwrap_or(false))
     }
 
     fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
@@ -422,7 +423,7 @@ unsafe impl Driver for CudaDriver {
         let mut words: Vec<u64> = args.iter().map(word).collect();
         let mut pointers: Vec<*mut c_void> = args.iter().zip(&mut words).map(pointer).collect();
         let (function, early) = function_of(kernel);
-        let launch = Launch { function, shape, stream: stream_of(stream), shared_bytes: shared_bytes(args), early };
+        let launch = CudaLaunch { function, shape, stream: stream_of(stream), shared_bytes: shared_bytes(args), early };
         // SAFETY: passed on from the caller; the pointers are to live words or values, which the call copies.
         let code = unsafe { launch.queue(&mut pointers) };
         self.check("cuLaunchKernel", code)

@@ -18,7 +18,7 @@ use directories::ProjectDirs;
 use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
-use crate::files::open_regular;
+use crate::file_state::open_regular;
 use crate::settings::Settings;
 use owner::{distrust, is_foreign, per_user_name, share};
 
@@ -29,13 +29,13 @@ const DIGEST: usize = 32;
 
 /// Holds a folder with a file per compiled program: magic, SHA-256 of the rest, the driver's binary.
 #[derive(Debug, Clone)]
-pub(super) struct Cache {
+pub(super) struct DiskCache {
     folder: Option<PathBuf>,
     /// Whether a failed read or write was already reported.
     said: Arc<AtomicBool>,
 }
 
-impl Cache {
+impl DiskCache {
     /// Uses `PROOFWARP_CACHE_DIR`, else the user's cache folder; without either nothing is cached.
     pub(super) fn from_settings(settings: &Settings) -> Self {
         // All devices share it, since they have one folder.
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_stored_binary_is_found_again() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = Cache::at(&folder.path().join("made when needed"));
+        let cache = DiskCache::at(&folder.path().join("made when needed"));
         assert_eq!(cache.load("key"), None);
         cache.store("key", b"binary");
         assert_eq!(cache.load("key").as_deref(), Some(&b"binary"[..]));
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn a_damaged_or_cut_file_is_not_used() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = Cache::at(folder.path());
+        let cache = DiskCache::at(folder.path());
         cache.store("key", b"binary");
         let path = folder.path().join("key");
         let whole = fs::read(&path)?;
@@ -262,14 +262,14 @@ mod tests {
 
     #[test]
     fn keys_tell_parts_apart() {
-        assert_ne!(Cache::key(&["ab", "c"]), Cache::key(&["a", "bc"]));
+        assert_ne!(DiskCache::key(&["ab", "c"]), DiskCache::key(&["a", "bc"]));
     }
 
     /// Checks that an unreadable file is no binary, and is reported once.
     #[test]
     fn what_cannot_be_read_is_said_once() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = Cache::at(folder.path());
+        let cache = DiskCache::at(folder.path());
         assert_eq!(cache.load("key"), None);
         assert!(!cache.said.load(Ordering::Relaxed), "there is nothing to say of what is not there");
         // Root can read all files, but no user can read a folder as a file.
@@ -296,7 +296,7 @@ mod tests {
             {
                 let folder = tempfile::tempdir()?;
                 fs::set_permissions(folder.path(), fs::Permissions::from_mode(folder_mode))?;
-                let cache = Cache::at(folder.path());
+                let cache = DiskCache::at(folder.path());
                 cache.store("key", b"binary");
                 let mode = fs::metadata(folder.path().join("key"))?.permissions().mode() & 0o7777;
                 assert_eq!(mode, expected, "in a folder of mode {folder_mode:o}: {mode:o}");
@@ -330,7 +330,7 @@ mod tests {
         #[test]
         fn nobody_writes_over_anothers_file() -> io::Result<()> {
             let folder = tempfile::tempdir()?;
-            let (path, cache) = (folder.path().join("key"), Cache::at(folder.path()));
+            let (path, cache) = (folder.path().join("key"), DiskCache::at(folder.path()));
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777))?;
             fs::write(&path, b"another's")?;
             if std::os::unix::fs::chown(&path, Some(65534), None).is_err() {

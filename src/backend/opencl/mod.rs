@@ -32,8 +32,8 @@ use super::{
 use crate::settings::Settings;
 use crate::{Error, Result};
 use discovery::ClDevice;
-use disk_cache::Cache;
-use program::{Kernel, Programs, enqueue};
+use disk_cache::DiskCache;
+use program::{ClKernel, Programs, enqueue};
 use raw::{ClOwned, ClResult, fill_zero, into_raw, number, queued, reason};
 
 /// Opens every usable OpenCL device, processors last.
@@ -43,7 +43,7 @@ use raw::{ClOwned, ClResult, fill_zero, into_raw, number, queued, reason};
 pub fn drivers() -> Result<Vec<OpenClDriver>> {
     let settings = Settings::get()?;
     let targets = discovery::find(settings.opencl_cpu)?.into_iter();
-    targets.map(|target| OpenClDriver::new(target, Cache::from_settings(settings))).collect()
+    targets.map(|target| OpenClDriver::new(target, DiskCache::from_settings(settings))).collect()
 }
 
 /// Returns whether OpenCL's library could be loaded.
@@ -53,11 +53,11 @@ pub(crate) fn has_library() -> bool {
 
 /// Returns the folder for compiled programs, if there is one.
 pub(crate) fn cache_folder() -> Result<Option<PathBuf>> {
-    Ok(Cache::from_settings(Settings::get()?).folder().map(Path::to_owned))
+    Ok(DiskCache::from_settings(Settings::get()?).folder().map(Path::to_owned))
 }
 
 /// Holds a block's parts by offset and bytes.
-type Parts = HashMap<(usize, usize), ClOwned>;
+type SubBuffers = HashMap<(usize, usize), ClOwned>;
 
 /// Drives one OpenCL device.
 #[derive(Debug)]
@@ -68,14 +68,14 @@ pub struct OpenClDriver {
     /// Bytes in buffers: OpenCL does not report free memory.
     allocated: AtomicU64,
     /// Parts by their block; they stay as long as it does.
-    parts: Mutex<HashMap<MemoryHandle, Parts>>,
+    parts: Mutex<HashMap<MemoryHandle, SubBuffers>>,
     programs: Programs,
 }
 
 impl OpenClDriver {
-    fn new(target: ClDevice, cache: Cache) -> Result<Self> {
+    fn new(target: ClDevice, cache: DiskCache) -> Result<Self> {
         let service = target.create_queue()?;
-        let cache = if target.specialises { Cache::none() } else { cache };
+        let cache = if target.specialises { DiskCache::none() } else { cache };
         let (allocated, parts, programs) = (AtomicU64::new(0), Mutex::default(), Programs::new(cache));
         Ok(Self { target, service, allocated, parts, programs })
     }
@@ -83,7 +83,7 @@ impl OpenClDriver {
     /// Caches compiled programs in `folder` instead.
     #[must_use]
     pub fn with_cache(self, folder: &Path) -> Self {
-        Self { programs: Programs::new(Cache::at(folder)), ..self }
+        Self { programs: Programs::new(DiskCache::at(folder)), ..self }
     }
 
     fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
@@ -175,7 +175,7 @@ impl OpenClDriver {
         Ok(status == event::CL_COMPLETE)
     }
 
-    fn check_launch(&self, kernel: &Kernel, group_size: usize, arguments: usize) -> Result<()> {
+    fn check_launch(&self, kernel: &ClKernel, group_size: usize, arguments: usize) -> Result<()> {
         // This is a device error, not a bad argument of the user's: another backend may succeed.
         let refuse = |what: &str, expected: String, actual: usize| {
             let reason = format!("{what}: expected {expected}, got {actual}");

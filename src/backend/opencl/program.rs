@@ -16,7 +16,7 @@ use opencl3::types::{cl_command_queue, cl_int, cl_mem, cl_program, cl_uint};
 use super::super::lock;
 use super::super::{Arg, KernelCode, KernelHandle, KernelSource};
 use super::discovery::ClDevice;
-use super::disk_cache::Cache;
+use super::disk_cache::DiskCache;
 use super::raw::{ClOwned, ClResult, number, queued, reason, text};
 use crate::{Error, Result};
 
@@ -24,11 +24,11 @@ use crate::{Error, Result};
 const OPTIONS: &str = "-cl-std=CL1.2";
 
 /// Holds a module, empty until it is compiled; the lock stops a second thread from compiling it too.
-type Slot = Arc<Mutex<Option<Arc<ClOwned>>>>;
+type ModuleCell = Arc<Mutex<Option<Arc<ClOwned>>>>;
 
 /// Holds a kernel and the limits of its launches.
 #[derive(Debug)]
-pub(super) struct Kernel {
+pub(super) struct ClKernel {
     /// Arguments belong to the object, so setting them and queueing the launch need the lock.
     pub(super) object: Mutex<ClOwned>,
     pub(super) name: String,
@@ -39,13 +39,13 @@ pub(super) struct Kernel {
 /// Holds the modules and kernels of a device.
 #[derive(Debug)]
 pub(super) struct Programs {
-    cache: Cache,
-    modules: Mutex<HashMap<String, Slot>>,
-    kernels: RwLock<Vec<Arc<Kernel>>>,
+    cache: DiskCache,
+    modules: Mutex<HashMap<String, ModuleCell>>,
+    kernels: RwLock<Vec<Arc<ClKernel>>>,
 }
 
 impl Programs {
-    pub(super) fn new(cache: Cache) -> Self {
+    pub(super) fn new(cache: DiskCache) -> Self {
         Self { cache, modules: Mutex::default(), kernels: RwLock::default() }
     }
 
@@ -59,7 +59,7 @@ impl Programs {
     }
 
     /// Returns a kernel of the table.
-    pub(super) fn get(&self, handle: KernelHandle) -> Result<Arc<Kernel>> {
+    pub(super) fn get(&self, handle: KernelHandle) -> Result<Arc<ClKernel>> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
         let missing =
             || Error::device("opencl", "launch", format!("there is no kernel {} of {}", handle.0, kernels.len()));
@@ -83,7 +83,7 @@ impl Programs {
     }
 
     fn load_or_compile(&self, target: &ClDevice, module: &str, source: &str) -> Result<ClOwned> {
-        let key = Cache::key(&[source, OPTIONS, &target.identity]);
+        let key = DiskCache::key(&[source, OPTIONS, &target.identity]);
         if let Some(binary) = self.cache.load(&key) {
             match load(target, &binary) {
                 Ok(program) => return Ok(program),
@@ -139,7 +139,7 @@ fn binary(program: &ClOwned) -> Option<Vec<u8>> {
     Vec::<Vec<u8>>::from(binaries).into_iter().next().filter(|binary| !binary.is_empty())
 }
 
-fn create_kernel(target: &ClDevice, program: &ClOwned, module: &str, name: &str) -> Result<Kernel> {
+fn create_kernel(target: &ClDevice, program: &ClOwned, module: &str, name: &str) -> Result<ClKernel> {
     let c_name = CString::new(name).map_err(|_| Error::invalid("kernel", "name", "no zero byte", name))?;
     let object = cl_kernel::create_kernel(program.get(), &c_name);
     if object == Err(CL_INVALID_KERNEL_NAME) {
@@ -153,7 +153,7 @@ fn create_kernel(target: &ClDevice, program: &ClOwned, module: &str, name: &str)
     let group = cl_kernel::CL_KERNEL_WORK_GROUP_SIZE;
     let max_group = cl_kernel::get_kernel_work_group_data(object.get(), target.device.0, group);
     let max_group = number(&target.check("clGetKernelWorkGroupInfo", max_group)?) as usize;
-    Ok(Kernel { object: Mutex::new(object), name: name.to_owned(), arguments, max_group })
+    Ok(ClKernel { object: Mutex::new(object), name: name.to_owned(), arguments, max_group })
 }
 
 /// # Safety
@@ -178,7 +178,7 @@ unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult
 /// The queue is live and the arguments match the kernel's parameters.
 pub(super) unsafe fn enqueue(
     stream: cl_command_queue,
-    kernel: &Kernel,
+    kernel: &ClKernel,
     groups: usize,
     group_size: usize,
     args: &[Arg],

@@ -5,7 +5,7 @@ use std::sync::Barrier;
 use std::{env, fs, thread};
 
 use super::discovery::find;
-use super::disk_cache::Cache;
+use super::disk_cache::DiskCache;
 use super::{Driver, OpenClDriver};
 use crate::backend::{KernelCode, KernelSource};
 
@@ -24,7 +24,7 @@ fn programs_are_kept_unless_the_driver_does() {
     let Ok(mut targets) = find(true) else { return println!("left out: no OpenCL device") };
     let (target, folder) = (targets.remove(0), tempfile::tempdir().expect("a folder"));
     let specialises = target.specialises;
-    let driver = OpenClDriver::new(target, Cache::at(folder.path())).expect("a driver");
+    let driver = OpenClDriver::new(target, DiskCache::at(folder.path())).expect("a driver");
     let text = || "__kernel void one(__global uint *y) { y[get_global_id(0)] = 1; }".to_owned();
     driver.kernel(KernelSource { module: "test_one", code: KernelCode::Text(&text) }, "one").expect("it compiles");
     let kept = fs::read_dir(folder.path()).expect("a folder").count();

@@ -14,7 +14,7 @@ use crate::cluster::partition::Partition;
 use crate::curve::MsmCurve;
 use crate::field::SecretVec;
 use crate::groth16::{Circuit, Engine, Parameters, Proof, ProvingKeyOnDevice, Sums, Witness, proof_of, prove};
-use crate::msm::{Msm, Options, Scalars};
+use crate::msm::{Msm, MsmOptions, Scalars};
 use crate::report::OpScope;
 use crate::{BackendKind, Error, Report, Result};
 
@@ -163,8 +163,8 @@ impl<'c, E: Engine> Parts<'c, E> {
         let Parameters { h, l, a, b_g1, b_g2, .. } = part;
         let none = || Vec::new().into();
         let constants = Parameters { h: none(), l: none(), a: none(), b_g1: none(), b_g2: Vec::new().into(), ..part };
-        let table = |points| Msm::shared(accelerator, points, Options::default());
-        let b_g2 = Msm::shared(accelerator, b_g2, Options::default())?;
+        let table = |points| Msm::shared(accelerator, points, MsmOptions::default());
+        let b_g2 = Msm::shared(accelerator, b_g2, MsmOptions::default())?;
         let (h, l, a, b_g1) = (table(h)?, table(l)?, table(a)?, table(b_g1)?);
         Ok(Self::Partition(Box::new(ShardedKey { constants, ntt, h, l, a, b_g1, b_g2 })))
     }

@@ -57,14 +57,14 @@ impl CyclicLayout {
 
 /// Describes how a vector of 2^log_n elements is a matrix over ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct ClusterNttPlan {
     /// Coefficients by their index modulo the number of columns.
     pub coefficients: CyclicLayout,
     /// Values by their index modulo the number of rows.
     pub values: CyclicLayout,
 }
 
-impl Plan {
+impl ClusterNttPlan {
     /// Plans even slices; with one rank the vector is one column.
     pub fn new(log_n: u32, ranks: usize) -> Self {
         let columns_log = if ranks == 1 { 0 } else { log_n / 2 };
@@ -76,23 +76,23 @@ impl Plan {
 
 /// A block of columns that are transformed, transposed and sent together; their number is a power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct ColumnRange {
     /// First column of the block, among all columns.
     pub first: usize,
     pub count_log: u32,
 }
 
-impl Block {
+impl ColumnRange {
     pub fn count(&self) -> usize {
         1 << self.count_log
     }
 }
 
 /// Returns the columns of `rank` in blocks of at most 2^most_log.
-pub(super) fn blocks(slices: &Partition, rank: usize, most_log: u32) -> Vec<Block> {
+pub(super) fn blocks(slices: &Partition, rank: usize, most_log: u32) -> Vec<ColumnRange> {
     let (mut range, mut blocks) = (slices.range(rank), Vec::new());
     while !range.is_empty() {
-        let block = Block { first: range.start, count_log: range.len().ilog2().min(most_log) };
+        let block = ColumnRange { first: range.start, count_log: range.len().ilog2().min(most_log) };
         range.start += block.count();
         blocks.push(block);
     }
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn every_element_is_at_one_place() {
         for (log_n, ranks) in (0..9).flat_map(|log_n| (1..8).map(move |ranks| (log_n, ranks))) {
-            let plan = Plan::new(log_n, ranks);
+            let plan = ClusterNttPlan::new(log_n, ranks);
             for classes in [&plan.coefficients, &plan.values] {
                 let mut seen = vec![false; 1 << log_n];
                 for rank in 0..ranks {
@@ -119,7 +119,7 @@ mod tests {
                 assert!(seen.into_iter().all(|seen| seen));
             }
         }
-        let one = Plan::new(5, 1);
+        let one = ClusterNttPlan::new(5, 1);
         assert!((0..32).all(|i| one.coefficients.index(0, i) == i && one.values.index(0, i) == i));
     }
 

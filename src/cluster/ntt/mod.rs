@@ -19,15 +19,15 @@ mod rounds;
 
 use std::time::Instant;
 
+use layout::ClusterNttPlan;
 pub use layout::CyclicLayout;
-use layout::Plan;
 use local::LocalPass;
 use rounds::{BufferCache, Rounds};
 
 use super::comm::Cluster;
 use crate::backend::{Abort, StreamStats};
 use crate::field::{NttField, SecretVec};
-use crate::ntt::{Direction, NttDomain, Options as DomainOptions};
+use crate::ntt::{Direction, NttDomain, NttOptions as DomainOptions};
 use crate::report::OpScope;
 use crate::{BackendKind, Error, Report, Result};
 
@@ -39,14 +39,14 @@ const MAX_LOG_N: u32 = 32;
 
 /// Configures a transform. All ranks must give the same options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NttOptions<F> {
+pub struct ClusterNttOptions<F> {
     /// The coset's generator; with `None`, the field's multiplicative generator.
     pub coset: Option<F>,
     /// Maximum bytes of a block of columns; a block has at least one column.
     pub block_bytes: usize,
 }
 
-impl<F> Default for NttOptions<F> {
+impl<F> Default for ClusterNttOptions<F> {
     fn default() -> Self {
         Self { coset: None, block_bytes: BLOCK_BYTES }
     }
@@ -75,7 +75,7 @@ impl<F> Default for NttOptions<F> {
 pub struct ClusterNtt<'c, F: NttField> {
     cluster: &'c Cluster,
     whole: NttDomain<F>,
-    plan: Plan,
+    plan: ClusterNttPlan,
     block_bytes: usize,
     spare: BufferCache<F>,
 }
@@ -87,7 +87,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// # Errors
     /// Returns an error on all ranks if `log_n` is above the field's two-adicity or 32, or differs between ranks.
     pub fn new(cluster: &'c Cluster, log_n: u32) -> Result<Self> {
-        Self::with_options(cluster, log_n, NttOptions::default())
+        Self::with_options(cluster, log_n, ClusterNttOptions::default())
     }
 
     /// Creates a domain like [`Self::new`], with `options`. Called by all ranks.
@@ -95,7 +95,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// # Errors
     /// Returns the errors of [`Self::new`], or an error if options differ between ranks, or the coset's generator is
     /// zero.
-    pub fn with_options(cluster: &'c Cluster, log_n: u32, options: NttOptions<F>) -> Result<Self> {
+    pub fn with_options(cluster: &'c Cluster, log_n: u32, options: ClusterNttOptions<F>) -> Result<Self> {
         let domain_options = DomainOptions { coset: options.coset, ..DomainOptions::default() };
         let domain = NttDomain::with_options(cluster.accelerator(), log_n, domain_options);
         let domain = domain.and_then(|domain| match log_n {
@@ -104,7 +104,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         });
         let whole = cluster.all_or_error(domain)?;
         cluster.check_replicated("size and options of the transform", format!("{log_n} {options:?}").as_bytes())?;
-        let plan = Plan::new(log_n, cluster.size());
+        let plan = ClusterNttPlan::new(log_n, cluster.size());
         Ok(Self { cluster, whole, plan, block_bytes: options.block_bytes, spare: BufferCache::new() })
     }
 
@@ -173,7 +173,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
 
     /// Returns the classes from which `direction` transforms, and those to which it does.
     fn between(&self, direction: Direction) -> (&CyclicLayout, &CyclicLayout) {
-        let Plan { coefficients, values } = &self.plan;
+        let ClusterNttPlan { coefficients, values } = &self.plan;
         match direction {
             Direction::Forward | Direction::CosetForward => (coefficients, values),
             Direction::Inverse | Direction::CosetInverse => (values, coefficients),

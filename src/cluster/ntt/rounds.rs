@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::layout::{Block, CyclicLayout, blocks};
+use super::layout::{ColumnRange, CyclicLayout, blocks};
 use super::local::{LocalPass, PassStats};
 use crate::backend::{Abort, parallel_copy};
 use crate::cluster::comm::Cluster;
@@ -20,7 +20,7 @@ use crate::{Error, Result};
 const LANES: usize = 2;
 
 /// Holds blocks that a rank has transformed.
-type TransposedBlocks<F> = Vec<(Block, SecretVec<F>)>;
+type TransposedBlocks<F> = Vec<(ColumnRange, SecretVec<F>)>;
 
 /// Keeps memory whose contents are no longer needed: asking the system for gigabytes takes longer than filling them.
 pub(super) struct BufferCache<F: NttField>(Mutex<Vec<SecretVec<F>>>);
@@ -67,7 +67,7 @@ pub(super) struct Rounds<'a, F: NttField> {
     to: &'a CyclicLayout,
     columns: LocalPass<F>,
     /// Blocks of each rank.
-    blocks: Vec<Vec<Block>>,
+    blocks: Vec<Vec<ColumnRange>>,
     rows_at_once: usize,
     spare: &'a BufferCache<F>,
     done: RefCell<Vec<PassStats>>,
@@ -147,9 +147,9 @@ impl<'a, F: NttField> Rounds<'a, F> {
     }
 
     /// Returns the rank's work of `round`, which needs no messages.
-    fn work(&self, round: usize) -> Work<'_, F> {
+    fn work(&self, round: usize) -> RoundTransforms<'_, F> {
         let rank = self.cluster.rank();
-        Work {
+        RoundTransforms {
             accelerator: self.cluster.accelerator(),
             columns: &self.columns,
             spare: self.spare,
@@ -162,8 +162,8 @@ impl<'a, F: NttField> Rounds<'a, F> {
     fn send(&self, round: usize, turned: TransposedBlocks<F>, rows: &mut [F]) {
         let (me, own) = (self.cluster.rank(), self.to.slices().range(self.cluster.rank()));
         let others = || (0..self.cluster.size()).filter(|rank| *rank != me);
-        let piece = |block: &Block| own.len() << block.count_log;
-        let mut received: Vec<(usize, Block, SecretVec<F>)> = others()
+        let piece = |block: &ColumnRange| own.len() << block.count_log;
+        let mut received: Vec<(usize, ColumnRange, SecretVec<F>)> = others()
             .flat_map(|rank| of_round(&self.blocks[rank], round).iter().map(move |block| (rank, *block)))
             .map(|(rank, block)| (rank, block, self.spare.take(piece(&block))))
             .collect();
@@ -191,28 +191,28 @@ impl<'a, F: NttField> Rounds<'a, F> {
 }
 
 /// Returns the blocks of `round` among those of a rank.
-fn of_round(blocks: &[Block], round: usize) -> &[Block] {
+fn of_round(blocks: &[ColumnRange], round: usize) -> &[ColumnRange] {
     let start = (round * LANES).min(blocks.len());
     &blocks[start..(start + LANES).min(blocks.len())]
 }
 
 /// Writes the part of each row that `block` has.
-fn store_block<F: NttField>(rows: &mut [F], width: usize, block: &Block, values: &[F]) {
+fn store_block<F: NttField>(rows: &mut [F], width: usize, block: &ColumnRange, values: &[F]) {
     let rows = rows.par_chunks_mut(width).zip(values.par_chunks(block.count()));
     rows.for_each(|(row, values)| row[block.first..][..values.len()].copy_from_slice(values));
 }
 
 /// Holds the transforms of a round.
-struct Work<'a, F: NttField> {
+struct RoundTransforms<'a, F: NttField> {
     accelerator: &'a crate::Accelerator,
     columns: &'a LocalPass<F>,
     spare: &'a BufferCache<F>,
-    blocks: &'a [Block],
+    blocks: &'a [ColumnRange],
     /// First column of the rank.
     start: usize,
 }
 
-impl<F: NttField> Work<'_, F> {
+impl<F: NttField> RoundTransforms<'_, F> {
     fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<(TransposedBlocks<F>, Vec<PassStats>)> {
         let length = 1usize << self.columns.domain.log_n();
         let results = fan_out("cluster ntt", self.blocks.iter().enumerate(), |(lane, block)| {

@@ -7,10 +7,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use ff::PrimeField;
 
-use crate::expression::ast::{Expression, Part, Query};
+use crate::expression::ast::{Expression, ExpressionNode, Query};
 
 /// Number of a node, which exceeds those of the nodes that it is made of.
-pub type Id = u32;
+pub type NodeId = u32;
 
 /// Describes a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,15 +23,15 @@ pub enum Node {
     /// Previous value of an output.
     Output(u32),
     /// The smaller number first.
-    Sum(Id, Id),
-    Difference(Id, Id),
+    Sum(NodeId, NodeId),
+    Difference(NodeId, NodeId),
     /// The smaller number first.
-    Product(Id, Id),
+    Product(NodeId, NodeId),
 }
 
 impl Node {
     /// Returns the nodes that it is made of.
-    pub fn parts(self) -> impl Iterator<Item = Id> {
+    pub fn parts(self) -> impl Iterator<Item = NodeId> {
         let parts = match self {
             Self::Sum(a, b) | Self::Difference(a, b) | Self::Product(a, b) => [Some(a), Some(b)],
             _ => [None, None],
@@ -42,12 +42,12 @@ impl Node {
 
 /// Refers to a node, or to its negation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Signed {
-    pub node: Id,
+pub struct SignedNode {
+    pub node: NodeId,
     pub negative: bool,
 }
 
-impl Signed {
+impl SignedNode {
     pub fn negated(self) -> Self {
         Self { negative: !self.negative, ..self }
     }
@@ -59,7 +59,7 @@ pub struct Dag<F> {
     nodes: Vec<Node>,
     /// Whether a node is the same in every row.
     uniform: Vec<bool>,
-    numbers: HashMap<Node, Id>,
+    numbers: HashMap<Node, NodeId>,
     constants: Vec<F>,
     /// Numbers of constants by their canonical bytes.
     constant_numbers: HashMap<Vec<u8>, u32>,
@@ -76,17 +76,17 @@ impl<F: PrimeField> Dag<F> {
         self.nodes.len()
     }
 
-    pub fn node(&self, id: Id) -> Node {
+    pub fn node(&self, id: NodeId) -> Node {
         self.nodes[id as usize]
     }
 
     /// Returns whether node `id` is the same in every row: a constant, a challenge, or made of these alone.
-    pub fn is_uniform(&self, id: Id) -> bool {
+    pub fn is_uniform(&self, id: NodeId) -> bool {
         self.uniform[id as usize]
     }
 
     /// Returns whether instructions compute node `id`: it is made of others, and differs from row to row.
-    pub fn is_computed(&self, id: Id) -> bool {
+    pub fn is_computed(&self, id: NodeId) -> bool {
         !self.is_uniform(id) && self.node(id).parts().next().is_some()
     }
 
@@ -95,23 +95,23 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Adds a tree.
-    pub fn add_tree(&mut self, tree: &Expression<F>) -> Signed {
-        tree.fold(|part: Part<F, Signed>| match part {
-            Part::Constant(value) => self.add_constant(value),
-            Part::Challenge(number) => self.add_leaf(Node::Challenge(number)),
-            Part::X => self.add_leaf(Node::X),
-            Part::Column(query) => self.add_leaf(Node::Query(query)),
-            Part::Negated(a) => a.negated(),
-            Part::Sum(a, b) => self.sum(a, b),
-            Part::Product(a, b) => self.product(a, b),
-            Part::Scaled(a, factor) => {
+    pub fn add_tree(&mut self, tree: &Expression<F>) -> SignedNode {
+        tree.fold(|part: ExpressionNode<F, SignedNode>| match part {
+            ExpressionNode::Constant(value) => self.add_constant(value),
+            ExpressionNode::Challenge(number) => self.add_leaf(Node::Challenge(number)),
+            ExpressionNode::X => self.add_leaf(Node::X),
+            ExpressionNode::Column(query) => self.add_leaf(Node::Query(query)),
+            ExpressionNode::Negated(a) => a.negated(),
+            ExpressionNode::Sum(a, b) => self.sum(a, b),
+            ExpressionNode::Product(a, b) => self.product(a, b),
+            ExpressionNode::Scaled(a, factor) => {
                 let factor = self.add_constant(factor);
                 self.product(a, factor)
             }
         })
     }
 
-    pub fn add_constant(&mut self, value: F) -> Signed {
+    pub fn add_constant(&mut self, value: F) -> SignedNode {
         let next = self.constants.len() as u32;
         let number = *self.constant_numbers.entry(value.to_repr().as_ref().to_vec()).or_insert(next);
         if number == next {
@@ -121,35 +121,35 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Adds a node that is made of no others.
-    pub fn add_leaf(&mut self, node: Node) -> Signed {
-        Signed { node: self.number(node), negative: false }
+    pub fn add_leaf(&mut self, node: Node) -> SignedNode {
+        SignedNode { node: self.number(node), negative: false }
     }
 
-    pub fn sum(&mut self, a: Signed, b: Signed) -> Signed {
+    pub fn sum(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a + b),
             (Some(zero), _) if zero == F::ZERO => b,
             (_, Some(zero)) if zero == F::ZERO => a,
             _ if a.negative == b.negative => {
                 let node = self.number(Node::Sum(a.node.min(b.node), a.node.max(b.node)));
-                Signed { node, negative: a.negative }
+                SignedNode { node, negative: a.negative }
             }
             _ if a.negative => self.difference(b.node, a.node),
             _ => self.difference(a.node, b.node),
         }
     }
 
-    fn difference(&mut self, a: Id, b: Id) -> Signed {
+    fn difference(&mut self, a: NodeId, b: NodeId) -> SignedNode {
         if a == b {
             return self.add_constant(F::ZERO);
         }
         match self.numbers.get(&Node::Difference(b, a)) {
-            Some(node) => Signed { node: *node, negative: true },
-            None => Signed { node: self.number(Node::Difference(a, b)), negative: false },
+            Some(node) => SignedNode { node: *node, negative: true },
+            None => SignedNode { node: self.number(Node::Difference(a, b)), negative: false },
         }
     }
 
-    pub fn product(&mut self, a: Signed, b: Signed) -> Signed {
+    pub fn product(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a * b),
             (Some(factor), _) => self.multiple(b, factor, a),
@@ -159,7 +159,7 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Multiplies `a` by the constant `factor`, which `signed` refers to.
-    fn multiple(&mut self, a: Signed, factor: F, signed: Signed) -> Signed {
+    fn multiple(&mut self, a: SignedNode, factor: F, signed: SignedNode) -> SignedNode {
         if factor == F::ZERO {
             return self.add_constant(F::ZERO);
         }
@@ -175,23 +175,23 @@ impl<F: PrimeField> Dag<F> {
 
     /// Multiplies two parts, and writes (u·c)·v as (u·v)·c if u and v are the same in every row: no row then computes
     /// u·v.
-    fn product_of_unknown(&mut self, a: Signed, b: Signed) -> Signed {
+    fn product_of_unknown(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         let negative = a.negative != b.negative;
         for (factor, other) in [(a.node, b.node), (b.node, a.node)] {
             let Some((inner, rest)) = self.is_uniform(factor).then(|| self.uniform_factor(other)).flatten() else {
                 continue;
             };
-            let positive = |node| Signed { node, negative };
-            let joined = self.product(positive(factor), Signed { node: inner, negative: false });
-            return self.product(joined, Signed { node: rest, negative: false });
+            let positive = |node| SignedNode { node, negative };
+            let joined = self.product(positive(factor), SignedNode { node: inner, negative: false });
+            return self.product(joined, SignedNode { node: rest, negative: false });
         }
         let node = self.number(Node::Product(a.node.min(b.node), a.node.max(b.node)));
-        Signed { node, negative }
+        SignedNode { node, negative }
     }
 
     /// Splits a node that differs from row to row into a factor that does not and one that does, if it is such a
     /// product.
-    fn uniform_factor(&self, id: Id) -> Option<(Id, Id)> {
+    fn uniform_factor(&self, id: NodeId) -> Option<(NodeId, NodeId)> {
         match self.node(id) {
             Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(a) => Some((a, b)),
             Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(b) => Some((b, a)),
@@ -200,7 +200,7 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Returns a node for the value with its sign.
-    pub fn unsigned(&mut self, value: Signed) -> Id {
+    pub fn unsigned(&mut self, value: SignedNode) -> NodeId {
         match self.as_constant(value) {
             Some(constant) => self.add_constant(constant).node,
             None if value.negative => {
@@ -212,12 +212,12 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Returns whether it is 0 for all columns and challenges.
-    pub fn is_zero(&self, value: Signed) -> bool {
+    pub fn is_zero(&self, value: SignedNode) -> bool {
         self.as_constant(value) == Some(F::ZERO)
     }
 
     /// Returns the columns and rotations that node `id` reads.
-    pub fn queries(&self, id: Id) -> BTreeSet<Query> {
+    pub fn queries(&self, id: NodeId) -> BTreeSet<Query> {
         let (mut seen, mut ahead, mut queries) = (HashSet::new(), vec![id], BTreeSet::new());
         while let Some(id) = ahead.pop() {
             if let Node::Query(query) = self.node(id) {
@@ -229,7 +229,7 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Returns the value if it is a constant.
-    fn as_constant(&self, Signed { node, negative }: Signed) -> Option<F> {
+    fn as_constant(&self, SignedNode { node, negative }: SignedNode) -> Option<F> {
         match self.node(node) {
             Node::Constant(number) if negative => Some(-self.constant(number)),
             Node::Constant(number) => Some(self.constant(number)),
@@ -237,8 +237,8 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    fn number(&mut self, node: Node) -> Id {
-        let next = self.nodes.len() as Id;
+    fn number(&mut self, node: Node) -> NodeId {
+        let next = self.nodes.len() as NodeId;
         let number = *self.numbers.entry(node).or_insert(next);
         if number == next {
             let mut parts = node.parts().peekable();

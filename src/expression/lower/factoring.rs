@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 use ff::PrimeField;
 
-use super::dag::{Dag, Id, Node, Signed};
+use super::dag::{Dag, Node, NodeId, SignedNode};
 
 /// A challenge, and the value that it multiplies.
-type Term = (Signed, Signed);
+type ChallengeTerm = (SignedNode, SignedNode);
 
 /// Returns the sum of output 0's previous value and all `terms`. The node has no sign, since the sum begins with that
 /// value.
-pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[Term]) -> Id {
+pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> NodeId {
     let mut sum = dag.add_leaf(Node::Output(0));
     for (factor, terms) in group_by_common_factor(dag, terms) {
         let mut inner = dag.add_constant(F::ZERO);
@@ -22,7 +22,7 @@ pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[Term]) -> Id {
             let term = dag.product(challenge, value);
             inner = dag.sum(inner, term);
         }
-        let factor = factor.map(|node| Signed { node, negative: false });
+        let factor = factor.map(|node| SignedNode { node, negative: false });
         let product = factor.map_or(inner, |factor| dag.product(factor, inner));
         sum = dag.sum(sum, product);
     }
@@ -31,11 +31,14 @@ pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[Term]) -> Id {
 
 /// Groups terms by a factor that several have, which is taken out, in the order of the first of each. Others are groups
 /// by themselves.
-fn group_by_common_factor<F: PrimeField>(dag: &Dag<F>, terms: &[Term]) -> Vec<(Option<Id>, Vec<Term>)> {
+fn group_by_common_factor<F: PrimeField>(
+    dag: &Dag<F>,
+    terms: &[ChallengeTerm],
+) -> Vec<(Option<NodeId>, Vec<ChallengeTerm>)> {
     let mut counts = BTreeMap::new();
     let all = terms.iter().flat_map(|(_, value)| factors(dag, value.node));
     all.for_each(|(factor, _)| *counts.entry(factor).or_insert(0) += 1);
-    let mut sums: Vec<(Option<Id>, Vec<Term>)> = Vec::new();
+    let mut sums: Vec<(Option<NodeId>, Vec<ChallengeTerm>)> = Vec::new();
     let mut places = BTreeMap::new();
     for (challenge, value) in terms {
         let shared = factors(dag, value.node).filter(|(factor, _)| counts[factor] > 1);
@@ -47,13 +50,13 @@ fn group_by_common_factor<F: PrimeField>(dag: &Dag<F>, terms: &[Term]) -> Vec<(O
         if place == sums.len() {
             sums.push((Some(factor), Vec::new()));
         }
-        sums[place].1.push((*challenge, Signed { node, ..*value }));
+        sums[place].1.push((*challenge, SignedNode { node, ..*value }));
     }
     sums
 }
 
 /// Returns a product's factors that are columns, each with the other factor.
-fn factors<F: PrimeField>(dag: &Dag<F>, id: Id) -> impl Iterator<Item = (Id, Id)> + use<F> {
+fn factors<F: PrimeField>(dag: &Dag<F>, id: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + use<F> {
     let pairs = match dag.node(id) {
         Node::Product(a, b) => [Some((a, b)), Some((b, a)).filter(|_| a != b)],
         _ => [None, None],

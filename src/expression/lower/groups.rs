@@ -34,16 +34,16 @@ fn sorted(mut terms: Vec<usize>) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn of(columns: &[&[usize]], most: usize) -> Vec<Vec<usize>> {
+    fn group_columns(columns: &[&[usize]], most: usize) -> Vec<Vec<usize>> {
         groups(&columns.iter().map(|columns| columns.iter().copied().collect()).collect::<Vec<_>>(), most)
     }
 
     #[test]
     fn terms_go_where_their_columns_are() {
-        assert_eq!(of(&[], 3), Vec::<Vec<usize>>::new());
-        assert_eq!(of(&[&[0], &[], &[5]], 0), [[0, 1, 2]]);
-        assert_eq!(of(&[&[0, 1], &[2, 3], &[1], &[3, 2], &[]], 2), [vec![0, 2, 4], vec![1, 3]]);
+        assert_eq!(group_columns(&[], 3), Vec::<Vec<usize>>::new());
+        assert_eq!(group_columns(&[&[0], &[], &[5]], 0), [[0, 1, 2]]);
+        assert_eq!(group_columns(&[&[0, 1], &[2, 3], &[1], &[3, 2], &[]], 2), [vec![0, 2, 4], vec![1, 3]]);
         // A term above the bound is a group. Terms that add no columns may join it.
-        assert_eq!(of(&[&[0], &[1, 2, 3], &[3, 1]], 2), [vec![1, 2], vec![0]]);
+        assert_eq!(group_columns(&[&[0], &[1, 2, 3], &[3, 1]], 2), [vec![1, 2], vec![0]]);
     }
 }

@@ -9,7 +9,7 @@ mod schedule;
 
 use std::collections::{BTreeSet, HashMap};
 
-use dag::{Dag, Id, Node, Signed};
+use dag::{Dag, Node, NodeId, SignedNode};
 use ff::PrimeField;
 use groups::groups;
 use schedule::Root;
@@ -20,7 +20,7 @@ use super::program::{Group, Instruction, Operand, Program, Target, Value};
 /// Lowers `terms` to a program that adds their sum to output 0.
 pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
-    let mut factors: Vec<(Signed, Signed)> = terms.iter().map(|term| of_term(&mut dag, term)).collect();
+    let mut factors: Vec<(SignedNode, SignedNode)> = terms.iter().map(|term| of_term(&mut dag, term)).collect();
     factors.retain(|(_, value)| !dag.is_zero(*value));
     let columns: Vec<_> = factors.iter().map(|(_, value)| columns(&dag, value.node)).collect();
     let groups = groups(&columns, columns_at_once);
@@ -39,7 +39,7 @@ pub fn vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: us
         let value = dag.add_tree(tree);
         dag.unsigned(value)
     };
-    let ids: Vec<Id> = expressions.iter().map(value).collect();
+    let ids: Vec<NodeId> = expressions.iter().map(value).collect();
     let columns: Vec<_> = ids.iter().map(|id| columns(&dag, *id)).collect();
     let root = |output: usize| (output as u32, ids[output]);
     let groups = groups(&columns, columns_at_once).into_iter();
@@ -47,11 +47,11 @@ pub fn vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: us
     program(&dag, &roots, expressions.len())
 }
 
-fn of_term<F: PrimeField>(dag: &mut Dag<F>, term: &Term<F>) -> (Signed, Signed) {
+fn of_term<F: PrimeField>(dag: &mut Dag<F>, term: &Term<F>) -> (SignedNode, SignedNode) {
     (dag.add_leaf(Node::Challenge(term.challenge)), dag.add_tree(&term.expression))
 }
 
-fn columns<F: PrimeField>(dag: &Dag<F>, id: Id) -> BTreeSet<usize> {
+fn columns<F: PrimeField>(dag: &Dag<F>, id: NodeId) -> BTreeSet<usize> {
     dag.queries(id).into_iter().map(|query| query.column).collect()
 }
 
@@ -93,19 +93,19 @@ fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
         Operand::Value(id) => Some(id),
         _ => None,
     });
-    let (mut needed, mut ahead) = (BTreeSet::new(), read.collect::<Vec<Id>>());
+    let (mut needed, mut ahead) = (BTreeSet::new(), read.collect::<Vec<NodeId>>());
     while let Some(id) = ahead.pop() {
         if needed.insert(id) {
             ahead.extend(dag.node(id).parts());
         }
     }
-    let numbers: HashMap<Id, u32> = needed.iter().copied().zip(0..).collect();
+    let numbers: HashMap<NodeId, u32> = needed.iter().copied().zip(0..).collect();
     groups.iter_mut().flat_map(|group| &mut group.instructions).for_each(|instruction| rename(instruction, &numbers));
     needed.into_iter().filter_map(|id| value(dag, &numbers, id)).collect()
 }
 
 /// Returns the value of node `id`, or `None` if it differs from row to row.
-fn value<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<Id, u32>, id: Id) -> Option<Value<F>> {
+fn value<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<NodeId, u32>, id: NodeId) -> Option<Value<F>> {
     let of = |part| numbers[&part];
     match dag.node(id) {
         Node::Constant(number) => Some(Value::Constant(dag.constant(number))),
@@ -117,7 +117,7 @@ fn value<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<Id, u32>, id: Id) -> Opt
     }
 }
 
-fn rename(instruction: &mut Instruction, numbers: &HashMap<Id, u32>) {
+fn rename(instruction: &mut Instruction, numbers: &HashMap<NodeId, u32>) {
     let place = |operand: &mut Operand| {
         if let Operand::Value(id) = operand {
             *id = numbers[id];

@@ -6,29 +6,33 @@
 
 use ff::PrimeField;
 
-use super::dag::{Dag, Id, Node};
+use super::dag::{Dag, Node, NodeId};
 use crate::expression::program::{FusedOp, Instruction, Operand, Target};
 
 /// An output, and the node that is its value.
-pub type Root = (u32, Id);
+pub type Root = (u32, NodeId);
 
 /// Describes how a node is computed: `a`, or `a·b`, with a third operand combined.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
-    a: Id,
-    b: Option<Id>,
-    c: Option<(FusedOp, Id)>,
+    a: NodeId,
+    b: Option<NodeId>,
+    c: Option<(FusedOp, NodeId)>,
 }
 
 impl Shape {
-    fn parts(&self) -> impl Iterator<Item = Id> {
+    fn parts(&self) -> impl Iterator<Item = NodeId> {
         [Some(self.a), self.b, self.c.map(|(_, part)| part)].into_iter().flatten()
     }
 }
 
 /// Returns instructions that write the output of each of `roots`, in order. Slots are numbers of nodes, and each is
 /// written once. `leaf` returns the operand for other nodes.
-pub fn instructions<F: PrimeField>(dag: &Dag<F>, roots: &[Root], leaf: impl FnMut(Id) -> Operand) -> Vec<Instruction> {
+pub fn instructions<F: PrimeField>(
+    dag: &Dag<F>,
+    roots: &[Root],
+    leaf: impl FnMut(NodeId) -> Operand,
+) -> Vec<Instruction> {
     let uses = uses(dag, roots);
     let shapes = shapes(dag, &uses);
     let sethi_ullman_numbers = sethi_ullman_numbers(&shapes);
@@ -47,7 +51,7 @@ fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
     for (_, id) in roots {
         uses[*id as usize] += 1;
     }
-    for id in (0..dag.len() as Id).rev() {
+    for id in (0..dag.len() as NodeId).rev() {
         if uses[id as usize] > 0 && dag.is_computed(id) {
             dag.node(id).parts().for_each(|part| uses[part as usize] += 1);
         }
@@ -58,9 +62,9 @@ fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
 /// Returns how each node that is needed is computed: `None` for leaves, and for products that are fused with their
 /// whole.
 fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<Shape>> {
-    let needed = |id: &Id| uses[*id as usize] > 0 && dag.is_computed(*id);
+    let needed = |id: &NodeId| uses[*id as usize] > 0 && dag.is_computed(*id);
     let mut shapes = vec![None; dag.len()];
-    for id in (0..dag.len() as Id).filter(needed) {
+    for id in (0..dag.len() as NodeId).filter(needed) {
         shapes[id as usize] = shape(dag, uses, id);
         if let Some(product) = fusable_product(dag, uses, id) {
             shapes[product as usize] = None;
@@ -70,18 +74,18 @@ fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<Shape>> {
 }
 
 /// Returns whether `part` of a sum or difference `whole` is a product that nothing else needs.
-fn can_fuse<F: PrimeField>(dag: &Dag<F>, uses: &[u32], whole: Id, part: Id) -> bool {
+fn can_fuse<F: PrimeField>(dag: &Dag<F>, uses: &[u32], whole: NodeId, part: NodeId) -> bool {
     let sum = matches!(dag.node(whole), Node::Sum(..) | Node::Difference(..));
     let product = matches!(dag.node(part), Node::Product(..));
     sum && product && uses[part as usize] == 1 && dag.is_computed(part)
 }
 
 /// Returns the product that is fused with a sum or difference, the second one if both could be.
-fn fusable_product<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Id> {
+fn fusable_product<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<NodeId> {
     dag.node(id).parts().filter(|part| can_fuse(dag, uses, id, *part)).last()
 }
 
-fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: Id) -> Option<Shape> {
+fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<Shape> {
     let (x, y, with_first, with_second) = match dag.node(id) {
         Node::Product(a, b) => return Some(Shape { a, b: Some(b), c: None }),
         Node::Sum(a, b) => (a, b, FusedOp::Add, FusedOp::Add),
@@ -135,12 +139,12 @@ struct Writer<L> {
 
 /// Describes a step that remains to be done.
 enum Step {
-    Compute(Id),
+    Compute(NodeId),
     /// Writes a node whose parts are computed.
-    Write(Id, Shape),
+    Write(NodeId, Shape),
 }
 
-impl<L: FnMut(Id) -> Operand> Writer<L> {
+impl<L: FnMut(NodeId) -> Operand> Writer<L> {
     fn write(&mut self, (output, root): Root) {
         let mut steps = vec![Step::Compute(root)];
         while let Some(step) = steps.pop() {
@@ -156,17 +160,17 @@ impl<L: FnMut(Id) -> Operand> Writer<L> {
     }
 
     /// Pushes a node, then its parts, the one that needs most slots on top.
-    fn plan(&self, id: Id, steps: &mut Vec<Step>) {
+    fn plan(&self, id: NodeId, steps: &mut Vec<Step>) {
         let Some(shape) = self.shapes[id as usize].filter(|_| !self.done[id as usize]) else { return };
         steps.push(Step::Write(id, shape));
-        let mut parts: Vec<Id> = shape.parts().filter(|part| self.shapes[*part as usize].is_some()).collect();
+        let mut parts: Vec<NodeId> = shape.parts().filter(|part| self.shapes[*part as usize].is_some()).collect();
         // The first of equal parts is on top.
         parts.reverse();
         parts.sort_by_key(|part| self.sethi_ullman_numbers[*part as usize]);
         steps.extend(parts.into_iter().map(Step::Compute));
     }
 
-    fn write_one(&mut self, id: Id, Shape { a, b, c }: Shape) {
+    fn write_one(&mut self, id: NodeId, Shape { a, b, c }: Shape) {
         if std::mem::replace(&mut self.done[id as usize], true) {
             return;
         }
@@ -176,7 +180,7 @@ impl<L: FnMut(Id) -> Operand> Writer<L> {
         self.instructions.push(Instruction { target, a, b, c });
     }
 
-    fn operand(&mut self, id: Id) -> Operand {
+    fn operand(&mut self, id: NodeId) -> Operand {
         match self.shapes[id as usize] {
             Some(_) => Operand::Slot(id),
             None => (self.leaf)(id),

@@ -7,7 +7,7 @@ const HOLES: u64 = 0x1111_1111_1111_1111;
 
 /// Holds the product of polynomials over GF(2), not reduced: its low and its high half.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Wide {
+pub struct UnreducedProduct {
     low: u128,
     high: u128,
 }
@@ -28,7 +28,7 @@ fn carryless_64(a: u64, b: u64) -> u128 {
     u128::from(low) ^ u128::from(middle) << 32 ^ u128::from(high) << 64
 }
 
-impl Wide {
+impl UnreducedProduct {
     fn product(a: u128, b: u128) -> Self {
         let ([a0, a1], [b0, b1]) = ([a as u64, (a >> 64) as u64], [b as u64, (b >> 64) as u64]);
         let (low, high) = (carryless_64(a0, b0), carryless_64(a1, b1));
@@ -46,15 +46,15 @@ impl Wide {
 }
 
 pub fn product(a: u128, b: u128) -> u128 {
-    Wide::product(a, b).reduced()
+    UnreducedProduct::product(a, b).reduced()
 }
 
 pub fn sum_of_products(a: &[u128], b: &[u128]) -> u128 {
-    let add = |sum: Wide, (a, b): (&u128, &u128)| {
-        let Wide { low, high } = Wide::product(*a, *b);
-        Wide { low: sum.low ^ low, high: sum.high ^ high }
+    let add = |sum: UnreducedProduct, (a, b): (&u128, &u128)| {
+        let UnreducedProduct { low, high } = UnreducedProduct::product(*a, *b);
+        UnreducedProduct { low: sum.low ^ low, high: sum.high ^ high }
     };
-    a.iter().zip(b).fold(Wide::default(), add).reduced()
+    a.iter().zip(b).fold(UnreducedProduct::default(), add).reduced()
 }
 
 pub fn multiply(a: &mut [u128], b: &[u128]) {

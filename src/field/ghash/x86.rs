@@ -14,7 +14,7 @@ macro_rules! with_registers {
 
             /// Holds parts of products that are not reduced: of low halves, of high halves, of their sums.
             #[derive(Clone, Copy)]
-            struct Wide([$register; 3]);
+            struct UnreducedProducts([$register; 3]);
 
             #[inline]
             #[target_feature(enable = $features)]
@@ -38,15 +38,15 @@ macro_rules! with_registers {
 
             #[inline]
             #[target_feature(enable = $features)]
-            fn wide(a: $register, b: $register) -> Wide {
+            fn wide(a: $register, b: $register) -> UnreducedProducts {
                 let halves = |a: $register| $xor(a, $choose::<0x4e>(a));
                 let middle = $carryless::<0>(halves(a), halves(b));
-                Wide([$carryless::<0>(a, b), $carryless::<0x11>(a, b), middle])
+                UnreducedProducts([$carryless::<0>(a, b), $carryless::<0x11>(a, b), middle])
             }
 
             #[inline]
             #[target_feature(enable = $features)]
-            fn reduced(Wide([low, high, middle]): Wide) -> $register {
+            fn reduced(UnreducedProducts([low, high, middle]): UnreducedProducts) -> $register {
                 let tail = load(&[0x87; $lanes]);
                 let middle = add(middle, add(low, high));
                 let (low, high) = (add(low, $left::<8>(middle)), add(high, $right::<8>(middle)));

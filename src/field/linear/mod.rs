@@ -40,7 +40,7 @@ impl LinearMap {
             columns,
             tables: (0..BYTES).map(table).collect(),
             #[cfg(target_arch = "x86_64")]
-            blocks: Box::new(Blocks::of(&columns)),
+            blocks: Box::new(Blocks::from_columns(&columns)),
         }
     }
 
@@ -84,7 +84,7 @@ impl LinearMap {
 
     /// Returns the inverse map; `None` if two numbers have the same image.
     pub fn inverse(&self) -> Option<Self> {
-        let span = EchelonBasis::of(&self.columns);
+        let span = EchelonBasis::from_vectors(&self.columns);
         let mut columns = [0; BITS];
         for (bit, column) in columns.iter_mut().enumerate() {
             *column = span.coordinates(1 << bit)?;
@@ -101,7 +101,7 @@ pub(crate) struct EchelonBasis {
 }
 
 impl EchelonBasis {
-    pub fn of(vectors: &[u128; BITS]) -> Self {
+    pub fn from_vectors(vectors: &[u128; BITS]) -> Self {
         let mut span = Self { rows: [None; BITS] };
         for (number, vector) in vectors.iter().enumerate() {
             let (rest, sum) = span.reduce(*vector);

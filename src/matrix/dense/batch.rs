@@ -3,7 +3,7 @@
 
 use super::device_view::DeviceView;
 use super::element::ElementKind;
-use super::plan::{Method, Plan, Problem, tile};
+use super::plan::{DensePlan, Method, Problem, tile};
 use super::view::View;
 use crate::BackendKind;
 use crate::backend::Buffer;
@@ -14,13 +14,13 @@ const SMALL_PRODUCT_GROUPS: usize = 1024;
 const SMALL_PRODUCT_TERMS: u128 = 1 << 28;
 
 /// Describes a product to compute.
-pub(super) struct Task<'a> {
+pub(super) struct ProductTask<'a> {
     pub factors: [DeviceView<'a>; 2],
     pub problem: Problem,
-    pub plan: Plan,
+    pub plan: DensePlan,
 }
 
-impl Task<'_> {
+impl ProductTask<'_> {
     /// Returns the row-major view of the product.
     pub fn result(&self) -> View {
         View::row_major(self.problem.rows, self.problem.columns)
@@ -42,7 +42,7 @@ impl Task<'_> {
 
 /// Holds the products of one launch.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Batch {
+pub(super) struct ProductBatch {
     /// Indices of the tasks.
     pub tasks: Vec<usize>,
     /// Offsets of each product's factors from those of the first product, in entries of the factors' type, modulo 2^64.
@@ -51,8 +51,8 @@ pub(super) struct Batch {
 
 /// Groups `tasks` into batches, each task in one batch. A task joins an earlier one of the same shape and strides.
 /// Entries of factors have `size` bytes.
-pub(super) fn batches(tasks: &[Task<'_>], size: usize, backend: BackendKind) -> Vec<Batch> {
-    let mut batches: Vec<Batch> = Vec::new();
+pub(super) fn batches(tasks: &[ProductTask<'_>], size: usize, backend: BackendKind) -> Vec<ProductBatch> {
+    let mut batches: Vec<ProductBatch> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
         let found = batches.iter_mut().find_map(|batch| {
             let offsets_from = offsets_from(&tasks[batch.tasks[0]], task, size, backend)?;
@@ -63,14 +63,14 @@ pub(super) fn batches(tasks: &[Task<'_>], size: usize, backend: BackendKind) -> 
                 batch.tasks.push(number);
                 batch.offsets_from.push(firsts);
             }
-            None => batches.push(Batch { tasks: vec![number], offsets_from: vec![[0; 2]] }),
+            None => batches.push(ProductBatch { tasks: vec![number], offsets_from: vec![[0; 2]] }),
         }
     }
     batches
 }
 
 /// Returns the offsets of the factors of `task` from those of `with`; `None` if the two cannot share a launch.
-fn offsets_from(with: &Task<'_>, task: &Task<'_>, size: usize, backend: BackendKind) -> Option<[u64; 2]> {
+fn offsets_from(with: &ProductTask<'_>, task: &ProductTask<'_>, size: usize, backend: BackendKind) -> Option<[u64; 2]> {
     let alike = |a: View, b: View| View { first: 0, ..a } == View { first: 0, ..b };
     let both = [0, 1].map(|i| [with.factors[i], task.factors[i]]);
     if !with.is_small() || !task.is_small() || !both.iter().all(|[a, b]| alike(a.view, b.view)) {

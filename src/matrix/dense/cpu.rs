@@ -6,7 +6,7 @@ use super::accumulator::{ShortSum, WideAccumulator, add, add_products};
 #[cfg(target_arch = "x86_64")]
 use super::cpu_avx2;
 use super::element::{DenseField, Entry, MatMulElement, Number, limbs};
-use super::storage::Zeroizing;
+use super::storage::ZeroizingVec;
 use super::view::{View, entries_that_fit};
 use crate::backend::{Abort, check_abort};
 use crate::blocking::install;
@@ -20,23 +20,23 @@ const ROWS: usize = 8;
 const CACHE: usize = 256 << 10;
 
 /// Copies the entries of `view`, row-major.
-pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> Zeroizing<T> {
+pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
     let mut packed = vec![T::default(); view.len()];
     if view.is_empty() {
-        return Zeroizing(packed);
+        return ZeroizingVec(packed);
     }
     let row = |(row, to): (usize, &mut [T])| {
         to.iter_mut().enumerate().for_each(|(column, to)| *to = entries[view.at(row, column)]);
     };
     install(|| packed.par_chunks_mut(view.columns).enumerate().for_each(row));
-    Zeroizing(packed)
+    ZeroizingVec(packed)
 }
 
 /// Allocates zeros for a product of `sizes`.
 ///
 /// # Errors
 /// Fails if the host has too little memory.
-fn zeros<T: Entry>(sizes: &[usize]) -> Result<Zeroizing<T>> {
+fn zeros<T: Entry>(sizes: &[usize]) -> Result<ZeroizingVec<T>> {
     let (entries, mut all) = (entries_that_fit::<T>(sizes)?, Vec::new());
     all.try_reserve_exact(entries).map_err(|_| Error::OutOfMemory {
         device: "host".to_owned(),
@@ -44,7 +44,7 @@ fn zeros<T: Entry>(sizes: &[usize]) -> Result<Zeroizing<T>> {
         available: 0,
     })?;
     all.resize(entries, T::default());
-    Ok(Zeroizing(all))
+    Ok(ZeroizingVec(all))
 }
 
 /// Computes A·B, row-major, of matrices in host memory.
@@ -52,7 +52,7 @@ pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
     a: (&[A], View),
     b: (&[B], View),
     abort: Abort<'_>,
-) -> Result<Zeroizing<A::Product>> {
+) -> Result<ZeroizingVec<A::Product>> {
     let (a_rows, inner, columns) = (a.1.rows, a.1.columns, b.1.columns);
     let mut c = zeros::<A::Product>(&[a_rows, columns])?;
     if c.0.is_empty() {
@@ -108,7 +108,7 @@ unsafe impl<F: NttField> DenseField for F {
     }
 
     fn sums_of_products(row: &[F], columns: &[F], out: &mut [F]) -> Result<()> {
-        let modulus = Modulus::of::<F>()?;
+        let modulus = Modulus::for_field::<F>()?;
         let sums = sums(row, columns, out.len());
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = modulus.reduce(sum));
         Ok(())
@@ -116,7 +116,7 @@ unsafe impl<F: NttField> DenseField for F {
 
     /// Sums products of positive and of negative numbers separately.
     fn sums_of_numbers<N: Number>(row: &[N], columns: &[F], out: &mut [F]) -> Result<()> {
-        let modulus = Modulus::of::<F>()?;
+        let modulus = Modulus::for_field::<F>()?;
         for (number, out) in out.iter_mut().enumerate() {
             let mut sums = [ShortSum::default(); 2];
             let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
@@ -165,8 +165,8 @@ struct Modulus {
 }
 
 impl Modulus {
-    fn of<F: NttField>() -> Result<Self> {
-        let words = KernelModule::of(Family::Gemm, F::NAME)?.modulus();
+    fn for_field<F: NttField>() -> Result<Self> {
+        let words = KernelModule::for_family(Family::Gemm, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != 32 {
             return Err(Error::invalid(super::view::ERROR_CONTEXT, "limbs of the field", 8, words.len()));
         }
@@ -226,7 +226,7 @@ mod tests {
     fn extremes<F: NttField>() -> Vec<F> {
         let mut elements = vec![F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV, F::MULTIPLICATIVE_GENERATOR];
         // This element has the limbs of p − 1.
-        let limbs = Modulus::of::<F>().expect("a modulus");
+        let limbs = Modulus::for_field::<F>().expect("a modulus");
         let mut p = limbs.p;
         p[0] -= 1;
         elements.push(limbs.element(p));
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn the_largest_sum() {
         type F = pasta_curves::Fp;
-        let modulus = Modulus::of::<F>().expect("a modulus");
+        let modulus = Modulus::for_field::<F>().expect("a modulus");
         let reduced: F = modulus.reduce(WideAccumulator([
             u64::MAX,
             u64::MAX,

@@ -20,12 +20,12 @@ const COLUMNS: usize = 2 * LIMBS - 1;
 const BLOCKS: usize = 256;
 
 /// Holds four elements, limb by limb.
-type Block = [__m256i; LIMBS];
+type PackedLimbs = [__m256i; LIMBS];
 
 /// Holds the blocks of a row and clears them when dropped, because they may be secret.
-struct Blocks(Vec<Block>);
+struct PackedRow(Vec<PackedLimbs>);
 
-impl Drop for Blocks {
+impl Drop for PackedRow {
     fn drop(&mut self) {
         // SAFETY: all zeros are valid contents of a register.
         self.0.fill(unsafe { std::mem::zeroed() });
@@ -43,7 +43,7 @@ pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAcc
         for start in (0..whole).step_by(LANES * BLOCKS) {
             let some = start..(start + LANES * BLOCKS).min(whole);
             // SAFETY: the processor has AVX2.
-            let blocks = Blocks(elements(&row[some.clone()]).iter().map(|four| unsafe { limbs(four) }).collect());
+            let blocks = PackedRow(elements(&row[some.clone()]).iter().map(|four| unsafe { limbs(four) }).collect());
             for (number, sum) in sums.iter_mut().enumerate() {
                 let column = &columns[number * length..][some.clone()];
                 // SAFETY: as above.
@@ -66,7 +66,7 @@ fn elements<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
 /// would not be inlined there.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn limbs(four: &[[u8; 32]; LANES]) -> Block {
+fn limbs(four: &[[u8; 32]; LANES]) -> PackedLimbs {
     // SAFETY: an element is as long as a register, and the load needs no alignment.
     let load = |element: &[u8; 32]| unsafe { _mm256_loadu_si256(element.as_ptr().cast()) };
     let [a, b, c, d] = [load(&four[0]), load(&four[1]), load(&four[2]), load(&four[3])];
@@ -105,7 +105,7 @@ fn words(register: __m256i) -> [u64; LANES] {
 /// Adds Σ p_i·q_j with i + j = COLUMN to `sum[COLUMN]`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &Block, q: &Block) {
+fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &PackedLimbs, q: &PackedLimbs) {
     let mut total = sum[COLUMN];
     // Compilers unroll a loop of known length.
     for i in 0..LIMBS {
@@ -123,7 +123,7 @@ macro_rules! columns {
 /// Returns the sums of the products of `row` with a column, limb by limb, over all lanes. The row has at most
 /// [`BLOCKS`] blocks.
 #[target_feature(enable = "avx2")]
-fn products(row: &[Block], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
+fn products(row: &[PackedLimbs], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
     let mut sums = [_mm256_setzero_si256(); COLUMNS];
     for (p, q) in row.iter().zip(column_of_b) {
         let q = limbs(q);

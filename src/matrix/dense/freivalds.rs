@@ -7,7 +7,7 @@ use rand_core::RngCore;
 
 use super::element::{DenseField, Entry, MatMulElement};
 use super::matrix::{DenseMatrix, expect_equal};
-use super::storage::Zeroizing;
+use super::storage::ZeroizingVec;
 use crate::Result;
 
 /// Holds the result of Freivalds' check.
@@ -53,8 +53,8 @@ impl<C: Entry> DenseMatrix<C> {
         for _ in 0..rounds {
             let random: Vec<F> = (0..self.columns()).map(|_| F::random(&mut *rng)).collect();
             let r = DenseMatrix::vector(self.accelerator(), &random)?;
-            let direct = Zeroizing(self.times_vector(&r)?.download()?);
-            let by_factors = Zeroizing(a.times_vector(&b.times_vector(&r)?)?.download()?);
+            let direct = ZeroizingVec(self.times_vector(&r)?.download()?);
+            let by_factors = ZeroizingVec(a.times_vector(&b.times_vector(&r)?)?.download()?);
             verdict.wrong_row = direct.0.iter().zip(&by_factors.0).position(|(a, b)| a != b);
             // The probability 1/p is below 2^−(bits of p − 1).
             verdict.error_bits += F::NUM_BITS - 1;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::batch::{Batch, Task, batches};
+use super::batch::{ProductBatch, ProductTask, batches};
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
@@ -11,9 +11,9 @@ use super::plan::{GemvShape, Method, VECTOR_GROUP, tile};
 use super::view::{ERROR_CONTEXT, View, entries_that_fit};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
+use crate::checked_size::product;
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::sizes::product;
 
 /// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
 const GROUP: u32 = 256;
@@ -36,7 +36,7 @@ pub(super) type DeviceProduct = (Arc<Buffer>, usize);
 pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
-    tasks: &[Task<'_>],
+    tasks: &[ProductTask<'_>],
     (size, kind, bytes): (usize, ElementKind, Option<u64>),
     abort: Abort<'_>,
 ) -> Result<(Vec<DeviceProduct>, StreamStats)> {
@@ -71,11 +71,11 @@ pub(super) fn multiply(
 fn multiply_batched(
     stream: &mut Stream,
     field: &str,
-    (task, batch): (&Task<'_>, &Batch),
+    (task, batch): (&ProductTask<'_>, &ProductBatch),
     c: DeviceView<'_>,
     abort: Abort<'_>,
 ) -> Result<()> {
-    let program = KernelModule::of(Family::Gemm, field)?;
+    let program = KernelModule::for_family(Family::Gemm, field)?;
     let [a, b] = task.factors;
     let words = program.modulus().len();
     let one = time(&a.view, &b.view, RATE / (words * words) as f64);
@@ -114,7 +114,7 @@ fn sums(
     method: Method,
     abort: Abort<'_>,
 ) -> Result<()> {
-    let program = KernelModule::of(Family::Gemm, field)?;
+    let program = KernelModule::for_family(Family::Gemm, field)?;
     let kernel = match (a.kind, b.kind, method) {
         (ElementKind::Byte, ElementKind::Byte, _) => "gemm_bytes",
         (ElementKind::Field, _, Method::Montgomery) => "gemm_montgomery",
@@ -168,7 +168,7 @@ pub(super) fn times_vector(
     if rows == 0 {
         return Ok((y, stream.traffic()));
     }
-    let program = KernelModule::of(Family::Gemm, field)?;
+    let program = KernelModule::for_family(Family::Gemm, field)?;
     let GemvShape { lanes, pieces } = GemvShape::new(rows, inner, a.view.column_step == 1);
     let part_bytes = if pieces == 1 { 0 } else { product(ERROR_CONTEXT, "bytes", &[pieces as usize, rows, size])? };
     let parts = stream.scratch(part_bytes)?;
@@ -208,7 +208,7 @@ pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_
     let args = [from.view.rows, from.view.columns, words].map(|number| Arg::U32(number as u32));
     let args = [&args[..], &from.args(), &to.args()].concat();
     let items = (from.view.len() * words) as u64;
-    let program = KernelModule::of(Family::Gemm, crate::kernels::ids::BN254_FR)?;
+    let program = KernelModule::for_family(Family::Gemm, crate::kernels::ids::BN254_FR)?;
     // SAFETY: the arguments match the kernel, and both views are inside their buffers.
     unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
     stream.synchronize(None)?;
@@ -227,7 +227,7 @@ pub(super) fn to_field(
     if !from.view.is_empty() {
         let numbers = [from.view.rows, from.view.columns].map(|number| Arg::U32(number as u32));
         let args = [&numbers[..], &[from.number_bytes()], &from.args(), &[buffer_arg(&to)]].concat();
-        let (program, items) = (KernelModule::of(Family::Gemm, field)?, from.view.len() as u64);
+        let (program, items) = (KernelModule::for_family(Family::Gemm, field)?, from.view.len() as u64);
         // SAFETY: the arguments match the kernel, the view is inside its buffer, and there is room for all entries.
         unsafe { program.launch(&mut stream, "gemm_to_field", items, VECTOR_GROUP, &args)? };
         stream.synchronize(None)?;
@@ -248,7 +248,7 @@ pub(super) fn find_out_of_range(
     bits: u32,
 ) -> Result<Option<usize>> {
     let mut stream = device.stream()?;
-    let program = KernelModule::of(Family::Gemm, field)?;
+    let program = KernelModule::for_family(Family::Gemm, field)?;
     let least = stream.allocate(4)?;
     for start in (0..from.view.len()).step_by(LOOKED_AT) {
         let count = LOOKED_AT.min(from.view.len() - start);

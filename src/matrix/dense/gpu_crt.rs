@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::crt::{Basis, Constants, Operand, Prime};
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
-use super::plan::{Plan, Problem, TENSOR_TILE, Tiling};
+use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
 use super::view::View;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::kernel_module::{KernelModule, buffer_arg};
@@ -55,15 +55,15 @@ impl TensorCoreKernels {
                 found => return found,
             }
         }
-        Self::of(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))
+        Self::load(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))
     }
 
     fn hopper(device: &Device) -> Result<Self> {
-        Self::of(device, ids::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
+        Self::load(device, ids::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
     }
 
-    fn of(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
-        let program = KernelModule::of(Family::GemmInt8, name)?;
+    fn load(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
+        let program = KernelModule::for_family(Family::GemmInt8, name)?;
         program.preload(device, "gemm_int8_words").map(|()| Self { program, local_bytes, groups })
     }
 }
@@ -90,7 +90,7 @@ pub(super) fn multiply_crt(
     stream: &mut Stream,
     field: &str,
     [a, b, c]: [DeviceView<'_>; 3],
-    (problem, plan, bytes): (&Problem, &Plan, Option<u64>),
+    (problem, plan, bytes): (&Problem, &DensePlan, Option<u64>),
     abort: Abort<'_>,
 ) -> Result<()> {
     let device = stream.device().clone();
@@ -98,7 +98,7 @@ pub(super) fn multiply_crt(
     let operands = [problem.a, problem.b];
     let raw = operands.iter().filter(|operand| operand.is_raw()).count();
     let tables = tables(stream, (field, &problem.prime), basis, raw)?;
-    let (program, tensor) = (KernelModule::of(Family::Gemm, field)?, TensorCoreKernels::new(&device)?);
+    let (program, tensor) = (KernelModule::for_family(Family::Gemm, field)?, TensorCoreKernels::new(&device)?);
     let most = bytes.unwrap_or(u64::MAX);
     let within = |most| Tiling::new(problem, basis.products(), most, &device.info().name);
     let whole = within(most)?;
@@ -323,7 +323,7 @@ mod tests {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
         let [rows, inner, columns] = SIZES;
-        let program = KernelModule::of(Family::Gemm, F::NAME).expect("module");
+        let program = KernelModule::for_family(Family::Gemm, F::NAME).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
         let operands = bits.map(|bits| Operand { kind: ElementKind::Field, bits });
         let basis = Basis::new(&prime.p, operands[0], operands[1], inner).expect("enough moduli");
@@ -392,7 +392,7 @@ mod tests {
             return eprintln!("left out: tensor cores, no CUDA device");
         }
         let tensors = [
-            ("8.0", TensorCoreKernels::of(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))),
+            ("8.0", TensorCoreKernels::load(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))),
             ("9.0", TensorCoreKernels::hopper(device)),
         ];
         for (instructions, tensor) in tensors {
@@ -413,7 +413,7 @@ mod tests {
             Basis { moduli: 3, parts: 1, split: 128 },
             Tiling { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
         );
-        let program = KernelModule::of(Family::Gemm, ids::BN254_FR).expect("module");
+        let program = KernelModule::for_family(Family::Gemm, ids::BN254_FR).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
         let constants = Constants::new(&prime, basis, 0);
         let mut stream = device.stream().expect("stream");
@@ -437,7 +437,7 @@ mod tests {
     fn bytes_as_they_are_and_turned() {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: bytes, no device") };
-        let program = KernelModule::of(Family::Gemm, ids::BN254_FR).expect("module");
+        let program = KernelModule::for_family(Family::Gemm, ids::BN254_FR).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, (ids::BN254_FR, &prime), IDENTITY_BASIS, 0).expect("tables");

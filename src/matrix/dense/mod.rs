@@ -46,5 +46,5 @@ mod view;
 pub use element::{DenseField, ElementKind, Entry, MatMulElement};
 pub use freivalds::FreivaldsResult;
 pub use matrix::DenseMatrix;
-pub use plan::{Explanation, Method, Options};
+pub use plan::{DenseExplanation, DenseOptions, Method};
 pub use view::View;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::batch::Task;
+use super::batch::ProductTask;
 use super::cpu;
 use super::crt::Prime;
 use super::element::{DenseField, Entry, MatMulElement};
 use super::gpu;
 use super::matrix::{DenseMatrix, expect_equal};
-use super::plan::{Explanation, Method, Options, Plan, Problem, Tiling};
-use super::storage::{Storage, Zeroizing};
+use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
+use super::storage::{Storage, ZeroizingVec};
 use super::view::{ERROR_CONTEXT, View, entries_that_fit};
 use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
 use crate::kernel_module::KernelModule;
@@ -27,7 +27,7 @@ impl<T: Entry> DenseMatrix<T> {
     pub fn multiply<B: Entry>(
         &self,
         b: &DenseMatrix<B>,
-        options: &Options,
+        options: &DenseOptions,
         abort: Abort<'_>,
     ) -> Result<DenseMatrix<T::Product>>
     where
@@ -48,7 +48,7 @@ impl<T: Entry> DenseMatrix<T> {
         &self,
         b: &DenseMatrix<B>,
         c: &mut DenseMatrix<T::Product>,
-        options: &Options,
+        options: &DenseOptions,
         abort: Abort<'_>,
     ) -> Result<Report>
     where
@@ -75,7 +75,7 @@ impl<T: Entry> DenseMatrix<T> {
     /// Fails in the cases of [`Self::multiply`].
     pub fn multiply_batch<B: Entry>(
         pairs: &[(&Self, &DenseMatrix<B>)],
-        options: &Options,
+        options: &DenseOptions,
         abort: Abort<'_>,
     ) -> Result<Vec<DenseMatrix<T::Product>>>
     where
@@ -94,7 +94,7 @@ impl<T: Entry> DenseMatrix<T> {
     fn multiply_on<B: Entry>(
         device: Option<&Arc<Device>>,
         pairs: &[(&Self, &DenseMatrix<B>)],
-        options: &Options,
+        options: &DenseOptions,
         abort: Abort<'_>,
     ) -> Result<Vec<DenseMatrix<T::Product>>>
     where
@@ -107,7 +107,7 @@ impl<T: Entry> DenseMatrix<T> {
             let mut tasks = Vec::with_capacity(pairs.len());
             for ((a, b), (problem, plan)) in pairs.iter().zip(&plans) {
                 let factors = [a.device_view(device)?, b.device_view(device)?];
-                tasks.push(Task { factors, problem: problem.clone(), plan: *plan });
+                tasks.push(ProductTask { factors, problem: problem.clone(), plan: *plan });
             }
             gpu::multiply(device, field, &tasks, sums, abort)
         };
@@ -182,13 +182,13 @@ impl<T: Entry> DenseMatrix<T> {
     ///
     /// # Errors
     /// Fails if the shapes do not fit, the requested method is unavailable, or residues do not fit in memory.
-    pub fn explain<B: Entry>(&self, b: &DenseMatrix<B>, options: &Options) -> Result<Explanation>
+    pub fn explain<B: Entry>(&self, b: &DenseMatrix<B>, options: &DenseOptions) -> Result<DenseExplanation>
     where
         T: MatMulElement<B>,
     {
         let device = self.device_with(b)?;
         let (problem, plan) = self.plan(b, options, device)?;
-        let mut explanation = Explanation {
+        let mut explanation = DenseExplanation {
             entries: format!("{} · {}", T::NAME, B::NAME),
             sizes: [problem.rows, problem.inner, problem.columns],
             method: plan.method,
@@ -212,15 +212,15 @@ impl<T: Entry> DenseMatrix<T> {
     fn plan<B: Entry>(
         &self,
         b: &DenseMatrix<B>,
-        options: &Options,
+        options: &DenseOptions,
         device: Option<&Arc<Device>>,
-    ) -> Result<(Problem, Plan)>
+    ) -> Result<(Problem, DensePlan)>
     where
         T: MatMulElement<B>,
     {
         expect_equal("rows of the second factor", self.columns(), b.rows())?;
         entries_that_fit::<T::Product>(&[self.rows(), b.columns()])?;
-        let program = KernelModule::of(Family::Gemm, T::Product::FIELD)?;
+        let program = KernelModule::for_family(Family::Gemm, T::Product::FIELD)?;
         let none = || Err("the matrices are on the host".to_owned());
         let problem = Problem {
             a: self.operand(),
@@ -231,7 +231,7 @@ impl<T: Entry> DenseMatrix<T> {
             prime: Prime::new(program.modulus(), program.one()),
             tensor: device.map_or_else(none, |device| gpu::tensor_core_support(device)),
         };
-        let plan = Plan::new(&problem, options)?;
+        let plan = DensePlan::new(&problem, options)?;
         Ok((problem, plan))
     }
 
@@ -290,7 +290,7 @@ macro_rules! to_field {
                     let magnitude = F::from(number.unsigned_abs().into());
                     if *number < 0 { -magnitude } else { magnitude }
                 };
-                let on_host = || Ok(Zeroizing(Zeroizing(self.download()?).0.iter().map(element).collect()));
+                let on_host = || Ok(ZeroizingVec(ZeroizingVec(self.download()?).0.iter().map(element).collect()));
                 let call = OpScope {
                     operation: format!("dense {} to {}", <$type>::NAME, F::FIELD),
                     elements: self.view().len(),
@@ -317,7 +317,7 @@ fn run<T: Entry>(
     device: Option<&Arc<Device>>,
     call: OpScope,
     gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, StreamStats)>,
-    cpu: impl FnOnce() -> Result<Zeroizing<T>>,
+    cpu: impl FnOnce() -> Result<ZeroizingVec<T>>,
 ) -> Result<(Storage<T>, Report)> {
     let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![(Arc::new(buffer), 0)], traffic));
     let (mut places, report) = run_all(accelerator, device, call, one, || Ok(vec![cpu()?]))?;
@@ -334,7 +334,7 @@ fn run_all<T: Entry>(
     device: Option<&Arc<Device>>,
     call: OpScope,
     gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<gpu::DeviceProduct>, StreamStats)>,
-    cpu: impl FnOnce() -> Result<Vec<Zeroizing<T>>>,
+    cpu: impl FnOnce() -> Result<Vec<ZeroizingVec<T>>>,
 ) -> Result<(Vec<StoredProduct<T>>, Report)> {
     let devices: Vec<Arc<Device>> = device.into_iter().cloned().collect();
     let made = |devices: &[Arc<Device>]| {

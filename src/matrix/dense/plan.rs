@@ -41,14 +41,14 @@ impl fmt::Display for Method {
 
 /// Holds the caller's choices. `None` leaves one to the plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct DenseOptions {
     /// The method.
     pub method: Option<Method>,
     /// Maximum bytes of a device for residues; by default, its free memory.
     pub bytes: Option<u64>,
 }
 
-impl Options {
+impl DenseOptions {
     /// Limits residues to `bytes` of a device's memory.
     #[must_use]
     pub fn bytes(self, bytes: u64) -> Self {
@@ -78,19 +78,19 @@ pub(super) struct Problem {
 
 /// Describes how a product is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct DensePlan {
     pub method: Method,
     /// The moduli if residues are taken; `None` for bytes, which are their own residues.
     pub basis: Option<Basis>,
     pub reason: &'static str,
 }
 
-impl Plan {
+impl DensePlan {
     /// Chooses the method and the moduli for `problem`.
     ///
     /// # Errors
     /// Fails if sums of bytes may exceed 32 bits, or if the requested method is unavailable.
-    pub fn new(problem: &Problem, options: &Options) -> Result<Self> {
+    pub fn new(problem: &Problem, options: &DenseOptions) -> Result<Self> {
         let bytes = problem.a.kind == ElementKind::Byte && problem.b.kind != ElementKind::Field;
         if bytes && problem.inner >= BYTES_LIMIT {
             let expected = format!("below {BYTES_LIMIT} for sums of 32 bits");
@@ -206,7 +206,7 @@ impl GemvShape {
 
 /// Explains how a product is computed, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
+pub struct DenseExplanation {
     /// Types of both factors, such as `i8 · bn254_fr`.
     pub entries: String,
     /// Rows of the result, terms of a sum, columns of the result.
@@ -225,7 +225,7 @@ pub struct Explanation {
     pub pieces: usize,
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for DenseExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { entries, sizes: [rows, inner, columns], method, reason, products, moduli, bytes, pieces } = self;
         write!(f, "{entries}, {rows} × {inner} × {columns}: {method}, {reason}")?;
@@ -255,13 +255,15 @@ mod tests {
 
     #[test]
     fn methods() {
-        let method =
-            |a, b, size, tensor| Plan::new(&problem(a, b, size, tensor), &Options::default()).expect("plan").method;
+        let method = |a, b, size, tensor| {
+            DensePlan::new(&problem(a, b, size, tensor), &DenseOptions::default()).expect("plan").method
+        };
         assert_eq!(method(FIELD, FIELD, 4096, true), Method::Crt);
         assert_eq!(method(FIELD, FIELD, 4096, false), Method::Lazy);
         assert_eq!(method(FIELD, FIELD, 64, true), Method::Lazy);
         assert_eq!(method(BYTE, BYTE, 4096, true), Method::Crt);
-        let forced = |a, b, method, tensor| Plan::new(&problem(a, b, 64, tensor), &Options::default().method(method));
+        let forced =
+            |a, b, method, tensor| DensePlan::new(&problem(a, b, 64, tensor), &DenseOptions::default().method(method));
         assert_eq!(forced(FIELD, FIELD, Method::Crt, true).expect("plan").method, Method::Crt);
         let error = forced(FIELD, FIELD, Method::Crt, false).expect_err("none").to_string();
         assert_eq!(error, "dense: method: expected lazy, since there are none, got crt");
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn sums_of_bytes_are_exact() {
-        let plan = |size| Plan::new(&problem(BYTE, BYTE, size, false), &Options::default());
+        let plan = |size| DensePlan::new(&problem(BYTE, BYTE, size, false), &DenseOptions::default());
         assert!(plan((1 << 17) - 1).is_ok());
         let error = plan(1 << 17).expect_err("too many").to_string();
         assert_eq!(error, "dense: columns of the first factor: expected below 131072 for sums of 32 bits, got 131072");

@@ -8,16 +8,16 @@ use crate::Result;
 use crate::backend::{Abort, Buffer, Device};
 
 /// Holds entries in host memory and clears them when dropped, because they may be secret.
-pub(super) struct Zeroizing<T: Entry>(pub Vec<T>);
+pub(super) struct ZeroizingVec<T: Entry>(pub Vec<T>);
 
-impl<T: Entry> fmt::Debug for Zeroizing<T> {
+impl<T: Entry> fmt::Debug for ZeroizingVec<T> {
     /// Writes only the number of entries.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} entries", self.0.len())
     }
 }
 
-impl<T: Entry> Drop for Zeroizing<T> {
+impl<T: Entry> Drop for ZeroizingVec<T> {
     fn drop(&mut self) {
         self.0.fill(T::default());
         // No code reads the zeros; this keeps the compiler from dropping the stores.
@@ -28,13 +28,13 @@ impl<T: Entry> Drop for Zeroizing<T> {
 /// Holds entries in the memory of the host or of a device.
 #[derive(Debug, Clone)]
 pub(super) enum Storage<T: Entry> {
-    Host(Arc<Zeroizing<T>>),
+    Host(Arc<ZeroizingVec<T>>),
     Device(Arc<Device>, Arc<Buffer>),
 }
 
 impl<T: Entry> Storage<T> {
     pub fn host(entries: Vec<T>) -> Self {
-        Self::Host(Arc::new(Zeroizing(entries)))
+        Self::Host(Arc::new(ZeroizingVec(entries)))
     }
 
     /// Uploads `entries` to `device` and waits for the copy.
@@ -62,11 +62,11 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns all entries, on the host.
-    pub fn on_host(&self) -> Result<Arc<Zeroizing<T>>> {
+    pub fn on_host(&self) -> Result<Arc<ZeroizingVec<T>>> {
         match self {
             Self::Host(entries) => Ok(entries.clone()),
             Self::Device(device, buffer) => {
-                let mut entries = Zeroizing(vec![T::default(); self.len()]);
+                let mut entries = ZeroizingVec(vec![T::default(); self.len()]);
                 // SAFETY: kernels and uploads leave valid entries of the type.
                 device.stream()?.download(unsafe { bytes_of_mut(&mut entries.0) }, buffer)?;
                 Ok(Arc::new(entries))
@@ -80,7 +80,7 @@ impl<T: Entry> Storage<T> {
             _ if count == 0 => Ok(Vec::new()),
             Self::Host(entries) => Ok(entries.0[first..first + count].to_vec()),
             Self::Device(device, buffer) => {
-                let mut entries = Zeroizing(vec![T::default(); count]);
+                let mut entries = ZeroizingVec(vec![T::default(); count]);
                 // SAFETY: kernels and uploads leave valid entries of the type.
                 let bytes = unsafe { bytes_of_mut(&mut entries.0) };
                 device.stream()?.download_at(bytes, buffer, first * size_of::<T>())?;

@@ -7,7 +7,7 @@ use super::merge::{canonicalize, merge};
 use crate::blocking::get_or_try_init;
 use crate::field::NttField;
 use crate::matrix::sparse::changes::Changes;
-use crate::matrix::{Csr, CsrOnDevice, Options, SparseMatrix};
+use crate::matrix::{Csr, CsrOnDevice, SparseMatrix, SparseOptions};
 use crate::{Accelerator, Result};
 
 /// Minimum number of changes that a device may merge before the host merges them too.
@@ -120,7 +120,7 @@ impl<F: NttField> Base<F> {
     ) -> Result<Self> {
         let before = self.on_device()?;
         let found = found(&before)?;
-        let place = BaseStorage::Merged(Arc::new(before.merged(&found, Options::default())?));
+        let place = BaseStorage::Merged(Arc::new(before.merged(&found, SparseOptions::default())?));
         let (mut host, mut since) = (self.host.clone(), [&self.since[..], std::slice::from_ref(changes)].concat());
         // The merge on the host then costs about as much work as the changes did.
         if since.iter().map(|changes| changes.len()).sum::<usize>() > MIN_DEVICE_MERGE.max(before.nonzeros()) {

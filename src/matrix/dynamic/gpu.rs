@@ -6,7 +6,7 @@ use crate::backend::{Abort, Arg, StreamStats};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::matrix::sparse::changes::{Changes, ChangesOnHost};
+use crate::matrix::sparse::changes::{Changes, HostChanges};
 use crate::matrix::{CsrOnDevice, DeviceVectors};
 
 /// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
@@ -31,7 +31,7 @@ pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], ab
         values.0.push(value);
     }
     starts.push(columns.len() as u32);
-    base.find(&ChangesOnHost { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
+    base.find(&HostChanges { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
 }
 
 /// Computes y = (A + D)·x: the base's kernels, then the delta's, on one stream. Writes `y` when all of the result is
@@ -54,7 +54,7 @@ pub(super) fn multiply<F: NttField>(
     if let Some(delta) = delta {
         let buffers = [&delta.places, &delta.values, &of_x, &of_y].map(buffer_arg);
         let args = [&[Arg::U32(delta.rows)][..], &buffers].concat();
-        let program = KernelModule::of(Family::Gemm, F::NAME)?;
+        let program = KernelModule::for_family(Family::Gemm, F::NAME)?;
         // SAFETY: the arguments match the kernel; rows and columns are those of the base, whose vectors these are, and
         // no row occurs twice. The delta is borrowed until all kernels have run.
         unsafe { program.launch(&mut stream, "gemv_differences", delta.rows.into(), GROUP, &args)? };

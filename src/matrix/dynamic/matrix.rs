@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::base::Base;
 use super::change::{Action, Change, ERROR_CONTEXT, combine};
-use super::policy::{Explanation, Policy, Threshold};
+use super::policy::{DynamicExplanation, Policy, Threshold};
 use super::snapshot::Snapshot;
 use crate::backend::lock;
 use crate::field::NttField;
@@ -20,12 +20,12 @@ use crate::{Accelerator, Error, Result};
 /// Every call takes `&self`, from any thread. A change is appended, and waits for no product and no merge.
 #[derive(Debug)]
 pub struct DynamicCsr<F: NttField> {
-    shared: Arc<Shared<F>>,
+    shared: Arc<DynamicCsrInner<F>>,
     sizes: [usize; 2],
 }
 
 #[derive(Debug)]
-struct Shared<F: NttField> {
+struct DynamicCsrInner<F: NttField> {
     accelerator: Accelerator,
     policy: Policy,
     state: Mutex<State<F>>,
@@ -62,7 +62,7 @@ impl<F: NttField> DynamicCsr<F> {
         let (later, last_merge, failure) = (Vec::new(), None, None);
         let state = Mutex::new(State { version, later, changes: 0, limit, merges: 0, last_merge, failure });
         let (accelerator, merging, started) = (accelerator.clone(), Mutex::default(), AtomicBool::new(false));
-        Ok(Self { shared: Arc::new(Shared { accelerator, policy, state, merging, started }), sizes })
+        Ok(Self { shared: Arc::new(DynamicCsrInner { accelerator, policy, state, merging, started }), sizes })
     }
 
     /// Sets an entry to `value`.
@@ -128,9 +128,9 @@ impl<F: NttField> DynamicCsr<F> {
     }
 
     /// Describes the matrix and its merges.
-    pub fn explain(&self) -> Explanation {
+    pub fn explain(&self) -> DynamicExplanation {
         let state = lock(&self.shared.state);
-        Explanation {
+        DynamicExplanation {
             sizes: self.sizes,
             nonzeros: state.version.version().base.nonzeros(),
             changes: state.changes,
@@ -142,7 +142,7 @@ impl<F: NttField> DynamicCsr<F> {
     }
 }
 
-impl<F: NttField> Shared<F> {
+impl<F: NttField> DynamicCsrInner<F> {
     /// Returns the present version, and the number of changes that it contains since its base.
     fn snapshot(&self) -> (Snapshot<F>, usize) {
         loop {

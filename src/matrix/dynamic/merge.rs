@@ -16,7 +16,7 @@ const ROWS: usize = 256;
 
 /// Holds neighbouring rows as they are put together.
 #[derive(Default)]
-struct Rows<F> {
+struct RowsBuilder<F> {
     lengths: Vec<u32>,
     columns: Vec<u32>,
     values: Vec<F>,
@@ -27,7 +27,7 @@ struct Rows<F> {
 pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result<Csr<F>> {
     map_rows(base, |rows| {
         let before = |row: usize| changes.partition_point(|change| change.row < row);
-        let (mut merged, mut changes) = (Rows::default(), &changes[before(rows.start)..before(rows.end)]);
+        let (mut merged, mut changes) = (RowsBuilder::default(), &changes[before(rows.start)..before(rows.end)]);
         for row in rows {
             let (mine, later) = changes.split_at(changes.iter().take_while(|change| change.row == row).count());
             changes = later;
@@ -45,7 +45,7 @@ pub(super) fn canonicalize<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>>
         return Ok(csr);
     }
     let made = map_rows(&csr, |rows| {
-        let mut made = Rows::default();
+        let mut made = RowsBuilder::default();
         for row in rows {
             let mut entries: Vec<(usize, F)> = csr.row(row).collect();
             entries.sort_by_key(|(column, _)| *column);
@@ -64,10 +64,10 @@ pub(super) fn canonicalize<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>>
 }
 
 /// Makes a matrix of the shape of `like` from `make`, [`ROWS`] rows a task.
-fn map_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> + Sync) -> Result<Csr<F>> {
+fn map_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> RowsBuilder<F> + Sync) -> Result<Csr<F>> {
     let rows = like.rows();
     let part = |first: usize| make(first..(first + ROWS).min(rows));
-    let parts: Vec<Rows<F>> = install(|| (0..rows).into_par_iter().step_by(ROWS).map(part).collect());
+    let parts: Vec<RowsBuilder<F>> = install(|| (0..rows).into_par_iter().step_by(ROWS).map(part).collect());
     let (mut row_pointers, mut end) = (vec![0], 0u32);
     for length in parts.iter().flat_map(|part| &part.lengths) {
         end = end.saturating_add(*length);
@@ -78,7 +78,7 @@ fn map_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> Rows<F> +
     Csr::with_dense_dictionary(like.columns(), row_pointers, columns, &values)
 }
 
-impl<F: NttField> Rows<F> {
+impl<F: NttField> RowsBuilder<F> {
     /// Appends a row with `changes` made.
     fn push(&mut self, before: impl Iterator<Item = (usize, F)>, changes: &[Change<F>]) {
         let (start, mut changes) = (self.columns.len(), changes.iter().peekable());

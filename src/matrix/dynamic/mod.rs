@@ -36,5 +36,5 @@ mod snapshot;
 
 pub use change::{Action, Change};
 pub use matrix::DynamicCsr;
-pub use policy::{Explanation, Policy, Threshold};
+pub use policy::{DynamicExplanation, Policy, Threshold};
 pub use snapshot::Snapshot;

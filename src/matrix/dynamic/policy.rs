@@ -44,7 +44,7 @@ impl Policy {
 
 /// Describes a dynamic matrix and its merges.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
+pub struct DynamicExplanation {
     /// Rows and columns.
     pub sizes: [usize; 2],
     /// Non-zeros of the base.
@@ -61,7 +61,7 @@ pub struct Explanation {
     pub merge_above: Option<usize>,
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for DynamicExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sizes: [rows, columns], nonzeros, changes, merges, last_merge, failure, merge_above } = self;
         write!(

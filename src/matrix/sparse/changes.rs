@@ -2,8 +2,8 @@
 
 use super::csr::{LIMIT, check_limit};
 use super::device::CsrOnDevice;
-use super::explain::Explanation;
-use super::options::Options;
+use super::explain::SparseExplanation;
+use super::options::SparseOptions;
 use super::plan::{Format, Kernel, Statistics, Tiles};
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{NttField, as_bytes};
@@ -30,7 +30,7 @@ pub(in crate::matrix) struct Changes {
 }
 
 /// Holds changes to upload, in order of rows and columns, each place once.
-pub(in crate::matrix) struct ChangesOnHost<'a, F> {
+pub(in crate::matrix) struct HostChanges<'a, F> {
     /// The rows with changes, and the start of each row's changes, then the number of all.
     pub rows: &'a [u32],
     pub starts: &'a [u32],
@@ -45,7 +45,7 @@ impl<F: NttField> CsrOnDevice<F> {
     ///
     /// # Errors
     /// Fails if the device has too little memory or fails, or if the hook aborts.
-    pub(in crate::matrix) fn find(&self, changes: &ChangesOnHost<'_, F>, abort: Abort<'_>) -> Result<Changes> {
+    pub(in crate::matrix) fn find(&self, changes: &HostChanges<'_, F>, abort: Abort<'_>) -> Result<Changes> {
         check_limit("changes", changes.columns.len())?;
         let mut stream = self.device().stream()?;
         let (count, rows) = (changes.columns.len() as u32, changes.rows.len() as u32);
@@ -74,7 +74,7 @@ impl<F: NttField> CsrOnDevice<F> {
     ///
     /// # Errors
     /// Fails if there are more than 2^31 non-zeros, or if the device has too little memory or fails.
-    pub(in crate::matrix) fn merged(&self, changes: &Changes, options: Options) -> Result<Self> {
+    pub(in crate::matrix) fn merged(&self, changes: &Changes, options: SparseOptions) -> Result<Self> {
         let mut stream = self.device().stream()?;
         let nonzeros = self.nonzeros();
         let most = nonzeros + changes.count as usize;
@@ -124,7 +124,7 @@ impl Changes {
 }
 
 fn program<F: NttField>() -> Result<KernelModule> {
-    KernelModule::of(Family::Csr, F::NAME)
+    KernelModule::for_family(Family::Csr, F::NAME)
 }
 
 /// Returns the non-zeros that a merged matrix gets room for, if it has at most `most` and the old one has room for
@@ -140,10 +140,10 @@ fn memory<F>(stream: &Stream, nonzeros: usize) -> Result<[Buffer; 2]> {
 }
 
 /// Explains a matrix with its coefficients in the order of non-zeros.
-fn explained<F: NttField>(pointers: &[u32], columns: usize, options: Options) -> Explanation {
-    let statistics = Statistics::of(pointers);
+fn explained<F: NttField>(pointers: &[u32], columns: usize, options: SparseOptions) -> SparseExplanation {
+    let statistics = Statistics::from_row_pointers(pointers);
     let nonzeros = statistics.nonzeros as usize;
-    Explanation::of::<F>(statistics, Format::in_place(), (columns, nonzeros + 2, 0), options)
+    SparseExplanation::from_statistics::<F>(statistics, Format::in_place(), (columns, nonzeros + 2, 0), options)
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::csr::Csr;
-use super::explain::Explanation;
-use super::options::Options;
+use super::explain::SparseExplanation;
+use super::options::SparseOptions;
 use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::blocking::install;
@@ -48,19 +48,19 @@ impl<'a> DeviceVectors<'a> {
 #[derive(Debug)]
 pub struct CsrOnDevice<F> {
     device: Arc<Device>,
-    explanation: Explanation,
+    explanation: SparseExplanation,
     row_pointers: Buffer,
     entries: Buffer,
     /// Indices into the dictionary, if entries do not have them.
     indices: Buffer,
     dictionary: Buffer,
-    tiles: Option<OnDeviceTiles>,
+    tiles: Option<DeviceTiles>,
     field: PhantomData<F>,
 }
 
 /// Holds the additional inputs of the balanced kernel.
 #[derive(Debug)]
-struct OnDeviceTiles {
+struct DeviceTiles {
     count: u32,
     starts: Buffer,
     long_count: u32,
@@ -72,13 +72,18 @@ impl<F: NttField> CsrOnDevice<F> {
     ///
     /// # Errors
     /// Fails if the device has too little memory or fails.
-    pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: Options) -> Result<Self> {
+    pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: SparseOptions) -> Result<Self> {
         Self::new_unless(device, csr, options, None)
     }
 
     /// Uploads a matrix as [`Self::new`] does, but can be aborted.
-    pub(crate) fn new_unless(device: &Arc<Device>, csr: &Csr<F>, options: Options, abort: Abort<'_>) -> Result<Self> {
-        let explanation = Explanation::new(csr, options);
+    pub(crate) fn new_unless(
+        device: &Arc<Device>,
+        csr: &Csr<F>,
+        options: SparseOptions,
+        abort: Abort<'_>,
+    ) -> Result<Self> {
+        let explanation = SparseExplanation::new(csr, options);
         let format = Format::new(csr.columns(), csr.dictionary().len());
         let mut to = Upload { stream: device.stream()?, abort };
         let row_pointers = to.whole(bytemuck::cast_slice(csr.row_pointers()))?;
@@ -86,7 +91,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let entries = to.entries(csr, format)?;
         let indices = to.indices(csr, format)?;
         let balanced = explanation.kernel == Kernel::Balanced;
-        let tiles = balanced.then(|| OnDeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
+        let tiles = balanced.then(|| DeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
         to.stream.synchronize(abort)?;
         Ok(Self {
             device: device.clone(),
@@ -104,13 +109,13 @@ impl<F: NttField> CsrOnDevice<F> {
     /// them.
     pub(super) fn with_parts(
         stream: Stream,
-        explanation: Explanation,
+        explanation: SparseExplanation,
         [row_pointers, entries, dictionary]: [Buffer; 3],
         tiles: Option<Tiles>,
     ) -> Result<Self> {
         let mut to = Upload { stream, abort: None };
         let indices = to.whole(&[])?;
-        let tiles = tiles.map(|tiles| OnDeviceTiles::new(&mut to, &tiles)).transpose()?;
+        let tiles = tiles.map(|tiles| DeviceTiles::new(&mut to, &tiles)).transpose()?;
         to.stream.synchronize(None)?;
         let device = to.stream.device().clone();
         Ok(Self { device, explanation, row_pointers, entries, indices, dictionary, tiles, field: PhantomData })
@@ -122,7 +127,7 @@ impl<F: NttField> CsrOnDevice<F> {
     }
 
     /// Explains which kernel multiplies the matrix, and why.
-    pub fn explain(&self) -> &Explanation {
+    pub fn explain(&self) -> &SparseExplanation {
         &self.explanation
     }
 
@@ -187,7 +192,7 @@ impl<F: NttField> CsrOnDevice<F> {
 
     /// Queues one launch, or two if rows are cut.
     fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
-        let program = KernelModule::of(Family::Csr, F::NAME)?;
+        let program = KernelModule::for_family(Family::Csr, F::NAME)?;
         let kernel = self.explanation.kernel;
         let rest = [&self.matrix_args()[..], x, y].concat();
         let Some(tiles) = &self.tiles else {
@@ -231,7 +236,7 @@ impl<F: NttField> CsrOnDevice<F> {
     }
 }
 
-impl OnDeviceTiles {
+impl DeviceTiles {
     fn new(to: &mut Upload<'_>, tiles: &Tiles) -> Result<Self> {
         let starts = to.whole(bytemuck::cast_slice(&tiles.starts))?;
         let long_rows = to.whole(bytemuck::cast_slice(&tiles.long_rows))?;

@@ -5,14 +5,14 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::csr::{Csr, MINUS_ONE};
-use super::options::Options;
+use super::options::SparseOptions;
 use super::plan::{Format, Kernel, Statistics, matrix_bytes, min_traffic_bytes};
 use crate::blocking::install;
 use crate::field::NttField;
 
 /// Explains how a matrix is multiplied, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
+pub struct SparseExplanation {
     /// The field.
     pub field: &'static str,
     /// Columns.
@@ -36,20 +36,20 @@ pub struct Explanation {
     pub(super) format: Format,
 }
 
-impl Explanation {
-    pub(super) fn new<F: NttField>(csr: &Csr<F>, options: Options) -> Self {
+impl SparseExplanation {
+    pub(super) fn new<F: NttField>(csr: &Csr<F>, options: SparseOptions) -> Self {
         let format = Format::new(csr.columns(), csr.dictionary().len());
         let signs = install(|| csr.coefficient_indices().par_iter().filter(|index| **index <= MINUS_ONE).count());
         let numbers = (csr.columns(), csr.dictionary().len(), signs);
-        Self::of::<F>(Statistics::of(csr.row_pointers()), format, numbers, options)
+        Self::from_statistics::<F>(Statistics::from_row_pointers(csr.row_pointers()), format, numbers, options)
     }
 
     /// Explains a matrix with `columns` columns, `dictionary` coefficients in the dictionary, and `signs` signs.
-    pub(super) fn of<F: NttField>(
+    pub(super) fn from_statistics<F: NttField>(
         statistics: Statistics,
         format: Format,
         (columns, dictionary, signs): (usize, usize, usize),
-        options: Options,
+        options: SparseOptions,
     ) -> Self {
         let (kernel, reason) =
             options.kernel.map_or_else(|| statistics.select_kernel(), |kernel| (kernel, "the caller's choice"));
@@ -69,7 +69,7 @@ impl Explanation {
     }
 }
 
-impl fmt::Display for Explanation {
+impl fmt::Display for SparseExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { field, columns, statistics, signs, dictionary, kernel, reason, .. } = self;
         let Statistics { rows, empty, nonzeros, longest, .. } = statistics;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::device::{CsrOnDevice, DeviceVectors};
 use crate::Result;
 use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, StreamStats, check_abort};
+use crate::checked_size::byte_len;
 use crate::fan_out::fan_out;
 use crate::field::{NttField, as_bytes, as_bytes_mut};
-use crate::sizes::byte_len;
 
 /// Computes A·x of every vector. Writes the slices only after every result has arrived.
 pub(super) fn multiply<F: NttField>(
@@ -32,7 +32,7 @@ pub(super) fn multiply<F: NttField>(
 }
 
 /// Holds the result of a queued product, and the buffers that the product uses.
-type Queued = (PinnedBuffer, [Buffer; 2]);
+type QueuedProduct = (PinnedBuffer, [Buffer; 2]);
 
 /// Computes one device's products, two in flight so that copies overlap kernels in both directions.
 fn on_device<F: NttField>(
@@ -43,7 +43,7 @@ fn on_device<F: NttField>(
 ) -> Result<(Vec<PinnedBuffer>, StreamStats)> {
     let lanes = x.len().min(2);
     let mut streams = (0..lanes).map(|_| matrix.device().stream()).collect::<Result<Vec<_>>>()?;
-    let mut in_flight: [Option<Queued>; 2] = [None, None];
+    let mut in_flight: [Option<QueuedProduct>; 2] = [None, None];
     let mut results = Vec::with_capacity(x.len());
     for number in 0..x.len() + lanes {
         let (stream, queued) = (&mut streams[number % lanes], &mut in_flight[number % lanes]);
@@ -56,7 +56,7 @@ fn on_device<F: NttField>(
 
 fn finish(
     stream: &mut Stream,
-    queued: &mut Option<Queued>,
+    queued: &mut Option<QueuedProduct>,
     results: &mut Vec<PinnedBuffer>,
     abort: Abort<'_>,
 ) -> Result<()> {
@@ -68,7 +68,7 @@ fn finish(
     Ok(())
 }
 
-fn enqueue<F: NttField>(matrix: &CsrOnDevice<F>, stream: &mut Stream, x: &[F], rows: usize) -> Result<Queued> {
+fn enqueue<F: NttField>(matrix: &CsrOnDevice<F>, stream: &mut Stream, x: &[F], rows: usize) -> Result<QueuedProduct> {
     let bytes = byte_len::<F>("csr", rows)?;
     let buffers = [stream.allocate(size_of_val(x))?.secret(), stream.allocate(bytes)?.secret()];
     let mut result = stream.host_buffer(bytes)?;

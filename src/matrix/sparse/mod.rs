@@ -34,8 +34,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 pub use csr::Csr;
 pub use device::{CsrOnDevice, DeviceVectors};
-pub use explain::Explanation;
-pub use options::Options;
+pub use explain::SparseExplanation;
+pub use options::SparseOptions;
 pub use plan::{Kernel, Statistics};
 
 use crate::backend::{Abort, Device, catch_hook_panic};
@@ -50,7 +50,7 @@ use crate::{Accelerator, Error, Report, Result};
 #[derive(Debug)]
 pub struct SparseMatrix<F> {
     accelerator: Accelerator,
-    options: Options,
+    options: SparseOptions,
     matrix: DeviceReplicas<F>,
     transpose: OnceLock<DeviceReplicas<F>>,
 }
@@ -68,7 +68,7 @@ impl<F: NttField> DeviceReplicas<F> {
     }
 
     /// Returns the matrix on the accelerator's device `number`. The first successful call uploads it.
-    fn on_device(&self, number: usize, device: &Arc<Device>, options: Options) -> Result<Arc<CsrOnDevice<F>>> {
+    fn on_device(&self, number: usize, device: &Arc<Device>, options: SparseOptions) -> Result<Arc<CsrOnDevice<F>>> {
         get_or_try_init(&self.devices[number], || CsrOnDevice::new(device, &self.host, options))
     }
 }
@@ -79,14 +79,18 @@ impl<F: NttField> SparseMatrix<F> {
     /// # Errors
     /// Fails if a forced backend has too little memory or fails.
     pub fn new(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>) -> Result<Self> {
-        Self::with_options(accelerator, csr, Options::default())
+        Self::with_options(accelerator, csr, SparseOptions::default())
     }
 
     /// Uploads a matrix as [`Self::new`] does, with `options` set by the caller.
     ///
     /// # Errors
     /// Fails if a forced backend has too little memory or fails.
-    pub fn with_options(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>, options: Options) -> Result<Self> {
+    pub fn with_options(
+        accelerator: &Accelerator,
+        csr: impl Into<Arc<Csr<F>>>,
+        options: SparseOptions,
+    ) -> Result<Self> {
         let accelerator = accelerator.with_devices(options.devices(accelerator));
         let matrix = DeviceReplicas::new(csr.into(), accelerator.devices().len());
         let this = Self { accelerator, options, matrix, transpose: OnceLock::new() };
@@ -105,13 +109,13 @@ impl<F: NttField> SparseMatrix<F> {
     }
 
     /// Explains which kernel multiplies the matrix on a device, and why, from its rows' lengths.
-    pub fn explain(&self) -> Explanation {
-        Explanation::new(&self.matrix.host, self.options)
+    pub fn explain(&self) -> SparseExplanation {
+        SparseExplanation::new(&self.matrix.host, self.options)
     }
 
     /// Explains which kernel multiplies the transpose on a device, and why, from its rows' lengths.
-    pub fn explain_transposed(&self) -> Explanation {
-        Explanation::new(&self.transpose().host, self.options)
+    pub fn explain_transposed(&self) -> SparseExplanation {
+        SparseExplanation::new(&self.transpose().host, self.options)
     }
 
     /// Computes y = A·x.

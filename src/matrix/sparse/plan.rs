@@ -72,7 +72,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    pub(super) fn of(row_pointers: &[u32]) -> Self {
+    pub(super) fn from_row_pointers(row_pointers: &[u32]) -> Self {
         // A warp's 32 rows have 33 pointers; the last one is the next warp's first.
         let warps = row_pointers.len().saturating_sub(1).div_ceil(LANES as usize);
         let warp = |number: usize| {
@@ -258,18 +258,18 @@ mod tests {
 
     #[test]
     fn statistics_of_rows() {
-        let statistics = Statistics::of(&pointers([0, 1, 3, 0, 6].into_iter().chain([2; 60])));
+        let statistics = Statistics::from_row_pointers(&pointers([0, 1, 3, 0, 6].into_iter().chain([2; 60])));
         assert_eq!((statistics.rows, statistics.empty, statistics.nonzeros, statistics.longest), (65, 2, 130, 6));
         assert!((statistics.mean() - 2.0).abs() < 1e-9);
         assert!((statistics.variance() - (1 + 9 + 36 + 4 * 60) as f64 / 65.0 + 4.0).abs() < 1e-9);
         // The warps take 6, 2 and 2 steps.
         assert_eq!(statistics.warp_efficiency(), 100 * 130 / (32 * 10));
-        assert_eq!(Statistics::of(&[0]), Statistics::default());
+        assert_eq!(Statistics::from_row_pointers(&[0]), Statistics::default());
     }
 
     #[test]
     fn choices() {
-        let choice = |lengths: Vec<u32>| Statistics::of(&pointers(lengths)).select_kernel().0;
+        let choice = |lengths: Vec<u32>| Statistics::from_row_pointers(&pointers(lengths)).select_kernel().0;
         assert_eq!(choice(vec![]), Kernel::Scalar);
         assert_eq!(choice(vec![0; 100]), Kernel::Balanced);
         assert_eq!(choice(vec![3; 1 << 15]), Kernel::Balanced);

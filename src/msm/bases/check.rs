@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::point_error::{FirstInvalid, PointError, PointErrorBuffer};
+use super::point_error::{FirstInvalidPoint, PointError, PointErrorBuffer};
 use crate::backend::{Arg, Buffer, Device, Stream, StreamStats};
+use crate::checked_size::product;
 use crate::curve::MsmCurve;
 use crate::fan_out::fan_out;
 use crate::field::is_below;
@@ -14,7 +15,6 @@ use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::msm::plan::DeviceMesh;
 use crate::report::OpScope;
-use crate::sizes::product;
 use crate::{Accelerator, Error, Result};
 
 /// Maximum points of one upload, 2^18: several waves of a large GPU, and at most 48 MiB.
@@ -35,7 +35,7 @@ pub(super) const GROUP: u32 = 128;
 /// failed.
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
     let call = OpScope { operation: format!("check {}", C::NAME), elements: bases.len() };
-    let modulus = KernelModule::of(Family::Msm, C::NAME)?.modulus();
+    let modulus = KernelModule::for_family(Family::Msm, C::NAME)?.modulus();
     let (first, _) = accelerator.dispatch(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
     first.map_or(Ok(()), |(index, fault)| {
         let [expected, actual] = fault.describe();
@@ -43,7 +43,7 @@ pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Resu
     })
 }
 
-fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> FirstInvalid {
+fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> FirstInvalidPoint {
     bases.par_chunks(CPU_PIECE).enumerate().find_map_first(|(number, bases)| {
         let bytes = C::to_device(bases);
         let points = bases.iter().zip(bytes.chunks_exact(C::AFFINE_BYTES)).enumerate();
@@ -64,7 +64,7 @@ fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointE
 }
 
 /// Checks a share of `bases` on each of `devices`, concurrently.
-fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalid, StreamStats)> {
+fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalidPoint, StreamStats)> {
     let share = DeviceMesh::by_points(bases.len(), devices.len()).piece();
     let shares = devices.iter().zip(bases.chunks(share));
     let parts = fan_out("check", shares, |(device, bases)| on_device(device, bases));
@@ -78,12 +78,12 @@ fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(Firs
 }
 
 /// Checks `bases` in chunks on two alternating streams, so that uploads overlap kernels.
-fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInvalid, StreamStats)> {
+fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInvalidPoint, StreamStats)> {
     // Half of the free memory is for the two chunks, the other half for other work on the device.
     let most = device.free_memory()? / (4 * C::AFFINE_BYTES as u64);
     let chunk = CHUNK.min(most as usize).min(bases.len()).max(1);
     let chunks = bases.len().div_ceil(chunk);
-    let mut lanes = [Lane::new::<C>(device, chunk, chunks)?, Lane::new::<C>(device, chunk, chunks)?];
+    let mut lanes = [CheckLane::new::<C>(device, chunk, chunks)?, CheckLane::new::<C>(device, chunk, chunks)?];
     for (number, bases) in bases.chunks(chunk).enumerate() {
         lanes[number % 2].add(number, bases)?;
     }
@@ -95,19 +95,19 @@ fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInv
 /// Holds a stream, a buffer for a chunk of points, and a result for each chunk.
 ///
 /// Fields drop from top to bottom: the stream runs empty before buffers go back to its pool.
-struct Lane {
+struct CheckLane {
     stream: Stream,
     points: Buffer,
     faults: PointErrorBuffer,
     program: KernelModule,
 }
 
-impl Lane {
+impl CheckLane {
     fn new<C: MsmCurve>(device: &Arc<Device>, chunk: usize, chunks: usize) -> Result<Self> {
         let mut stream = device.stream()?;
         let points = stream.allocate(product("msm", "bytes", &[chunk, C::AFFINE_BYTES])?)?;
         let faults = PointErrorBuffer::new(&mut stream, chunks)?;
-        Ok(Self { stream, points, faults, program: KernelModule::of(Family::Msm, C::NAME)? })
+        Ok(Self { stream, points, faults, program: KernelModule::for_family(Family::Msm, C::NAME)? })
     }
 
     /// Queues the check of chunk `number`, the points `bases`.
@@ -120,7 +120,7 @@ impl Lane {
     }
 
     /// Waits for its chunks and returns their first fault; chunks that it did not check have none.
-    fn finish(&mut self, chunk: usize) -> Result<(FirstInvalid, StreamStats)> {
+    fn finish(&mut self, chunk: usize) -> Result<(FirstInvalidPoint, StreamStats)> {
         let first = self.faults.read(&mut self.stream, chunk)?;
         Ok((first, self.stream.traffic()))
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::check::{self, CHUNK, GROUP};
-use super::point_error::{FirstInvalid, PointErrorBuffer};
+use super::point_error::{FirstInvalidPoint, PointErrorBuffer};
 use super::points::{EncodedPoints, PointChecks};
 use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
@@ -43,7 +43,7 @@ pub(super) fn decode_from<C: MsmCurve>(
 }
 
 /// Returns the error of the first invalid point, if there is one.
-pub(super) fn fail_on_first_invalid(first: FirstInvalid, name: impl Fn(usize) -> String) -> Result<()> {
+pub(super) fn fail_on_first_invalid(first: FirstInvalidPoint, name: impl Fn(usize) -> String) -> Result<()> {
     first.map_or(Ok(()), |(number, fault)| {
         let [expected, actual] = fault.describe();
         Err(Error::invalid("msm", name(number), expected, actual))
@@ -56,7 +56,7 @@ fn first_invalid<C: MsmCurve>(
     bytes: &[u8],
     expected: PointChecks,
     abort: Abort<'_>,
-) -> Result<FirstInvalid> {
+) -> Result<FirstInvalidPoint> {
     if !C::HAS_GPU_DECODE {
         return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
     }
@@ -92,7 +92,7 @@ unsafe fn launch<C: MsmCurve>(
     (faults, number): (&PointErrorBuffer, usize),
     expected: PointChecks,
 ) -> Result<()> {
-    let program = KernelModule::of(Family::Msm, C::NAME)?;
+    let program = KernelModule::for_family(Family::Msm, C::NAME)?;
     let not_infinity = u32::from(expected.not_infinity);
     let numbers = [range.start as u32, range.len() as u32, number as u32, not_infinity].map(Arg::U32);
     let args = [&numbers[..], &[buffer_arg(points), buffer_arg(&faults.first)]].concat();

@@ -1,159 +1,180 @@
-//! Points of a mapped file, for devices to decode.
+//! Reads the bytes of a file in place, as long as the file stays unchanged.
 
-use std::ops::Range;
-use std::path::Path;
-use std::sync::Arc;
+use std::fs::{File, Metadata};
+use std::io::{self, Read, Seek};
+use std::path::{Path, PathBuf};
 
-use group::{Curve, UncompressedEncoding};
-use num_bigint::BigUint;
-use rayon::prelude::*;
+use memmap2::Mmap;
 
-use super::decode::fail_on_first_invalid;
-use super::mapped::MappedFile;
-use super::point_error::PointError;
-use super::points::{EncodedPoints, PointChecks};
-use crate::curve::MsmCurve;
-use crate::kernel_module::KernelModule;
-use crate::kernels::Family;
+use crate::settings::Settings;
 use crate::{Error, Result};
 
-/// Flag in the first byte of compressed points. blst takes such bytes for an uncompressed point; devices refuse them.
-const COMPRESSED: u8 = 0x80;
-/// All flags of the first byte, and that of infinity.
-const FLAGS: u8 = 0xe0;
-const INFINITY: u8 = 0x40;
-
-/// Refers to consecutive points of a file, in their curve's uncompressed form ([`MsmCurve::HAS_GPU_DECODE`]).
-#[derive(Debug, Clone)]
-pub struct FilePoints {
-    /// The file.
-    pub file: Arc<MappedFile>,
-    /// Offset of the first byte.
-    pub start: usize,
-    /// Number of points.
-    pub count: usize,
-    /// Checks that the points must pass.
-    pub expected: PointChecks,
-    /// Name of all the points together.
-    pub query: &'static str,
-    /// Makes the name of a point in errors.
-    pub name: PointName,
+/// Maps a file for reading as long as it stays unchanged, or holds a copy of it in memory.
+///
+/// A mapped file must not be written to or shortened while it is in use: access to a removed page ends the process by
+/// `SIGBUS`. Each use compares the file's length and state before and after, so a change between two uses is an error.
+/// A change during a use cannot be caught. `PROOFWARP_COPY_PARAMETERS=1` makes copies instead, which nothing can
+/// change.
+#[derive(Debug)]
+pub struct MappedFile {
+    contents: Contents,
+    file: File,
+    path: PathBuf,
+    state: Metadata,
+    same: fn(&Metadata, &Metadata) -> bool,
 }
 
-/// Makes a point's name from the file's path, the name of all points, the point's number, and the offset of its first
-/// byte.
-pub type PointName = fn(&Path, &str, usize, usize) -> String;
-
-impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
-    fn count(&self) -> usize {
-        self.count
-    }
-
-    fn expected(&self) -> PointChecks {
-        self.expected
-    }
-
-    fn read(&self, user: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        self.file.read(|bytes| user(self.bytes::<C>(bytes)?))
-    }
-
-    fn decode(&self) -> Result<Vec<C>> {
-        self.file.read(|bytes| {
-            let bytes = self.bytes::<C>(bytes)?;
-            let points = bytes.par_chunks_exact(C::AFFINE_BYTES).map(|encoding| decoded(encoding, self.expected));
-            points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
-        })
-    }
-
-    fn name(&self, number: usize) -> String {
-        let at = self.start.saturating_add(number.saturating_mul(C::AFFINE_BYTES));
-        (self.name)(self.file.path(), self.query, number, at)
-    }
-
-    fn slice(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
-        let start = self.start.saturating_add(range.start.saturating_mul(C::AFFINE_BYTES));
-        Some(Box::new(Self { start, count: range.len(), ..self.clone() }))
-    }
-
-    fn gather(&self, numbers: &[usize]) -> Result<Vec<C>> {
-        self.file.read(|bytes| {
-            let bytes = self.bytes::<C>(bytes)?;
-            let encoding = |number: &usize| bytes.chunks_exact(C::AFFINE_BYTES).nth(*number);
-            let points = numbers.par_iter().map(|number| decoded(encoding(number)?, self.expected));
-            points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
-        })
-    }
+#[derive(Debug)]
+enum Contents {
+    Mapped(Mmap),
+    Copied(Vec<u8>),
 }
 
-impl FilePoints {
-    /// Returns the bytes of the points within those of `file`.
-    fn bytes<'f, C: MsmCurve>(&self, file: &'f [u8]) -> Result<&'f [u8]> {
-        let end = self.count.checked_mul(C::AFFINE_BYTES).and_then(|bytes| bytes.checked_add(self.start));
-        end.and_then(|end| file.get(self.start..end)).ok_or_else(|| {
-            let expected = format!("{} points from byte {} on", self.count, self.start);
-            Error::invalid("msm", self.file.path().display().to_string(), expected, format!("{} bytes", file.len()))
-        })
+impl MappedFile {
+    /// Maps `file`, or copies it if the settings ask for that. `same` compares two states of the file's metadata and
+    /// returns whether the file is unchanged.
+    ///
+    /// # Safety
+    /// No process may shorten the file or write to it while it is mapped. Every use looks for changes first, so a
+    /// change between two uses is an error.
+    ///
+    /// # Errors
+    /// Returns an error if `file` is no regular file, or the system's error.
+    pub unsafe fn new(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
+        if Self::copies() {
+            return Self::copied(file, path, same);
+        }
+        let state = state(&file)?;
+        // SAFETY: the caller promises that nothing shortens or writes to the file while it is mapped.
+        let contents = Contents::Mapped(unsafe { Mmap::map(&file)? });
+        Ok(Self { contents, file, path, state, same })
     }
 
-    /// Returns the error that devices have for `bytes`, the encodings of points of which one fails its checks.
-    fn refuse<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
-        let modulus = KernelModule::of(Family::Msm, C::NAME)?.modulus();
-        let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
-        let faults = faults.map(|(number, encoding)| Some((number, fault::<C>(encoding, modulus, self.expected)?)));
-        fail_on_first_invalid(faults.find_map_first(|fault| fault), |number| EncodedPoints::<C>::name(self, number))?;
-        Err(Error::invalid("msm", self.file.path().display().to_string(), "points of the group", "others"))
+    /// Copies `file` to memory, from its first byte on.
+    ///
+    /// # Errors
+    /// Returns an error if `file` is no regular file, if there is too little memory or if the file shrinks meanwhile,
+    /// or the system's error.
+    pub fn copied(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
+        let state = state(&file)?;
+        let length = usize::try_from(state.len()).map_err(io::Error::other)?;
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(length).map_err(io::Error::other)?;
+        let mut reader = &file;
+        reader.rewind()?;
+        reader.take(state.len()).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            let text = format!("expected {length} bytes, got {}: the file was shortened", bytes.len());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+        }
+        Ok(Self { contents: Contents::Copied(bytes), file, path, state, same })
     }
-}
 
-/// Decodes a point; returns `None` if it fails the checks of `expected`.
-fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: PointChecks) -> Option<C> {
-    let mut encoding = C::Uncompressed::default();
-    encoding.as_mut().copy_from_slice(bytes);
-    let point = match expected.in_subgroup {
-        true => C::from_uncompressed(&encoding),
-        false => C::from_uncompressed_unchecked(&encoding),
-    };
-    let point = Option::<C>::from(point).filter(|_| bytes[0] & COMPRESSED == 0)?;
-    (!expected.not_infinity || !bool::from(point.is_identity())).then_some(point)
-}
+    /// Returns whether the settings ask for copies instead of maps.
+    pub fn copies() -> bool {
+        // The accelerator reports malformed settings, before anything runs.
+        Settings::get().is_ok_and(|settings| settings.copy_parameters)
+    }
 
-/// Returns the fault of an encoding, with checks in the order of `cl/msm_decode_points.cl`.
-fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> Option<PointError> {
-    let flags = bytes[0] & FLAGS;
-    let is_zero = bytes[0] == flags && bytes[1..].iter().all(|byte| *byte == 0);
-    if flags != 0 {
-        let is_infinity = flags == INFINITY && is_zero;
-        return if is_infinity {
-            expected.not_infinity.then_some(PointError::Infinity)
-        } else {
-            Some(PointError::Encoding)
+    /// Returns the file's metadata at the time of mapping.
+    pub fn state(&self) -> &Metadata {
+        &self.state
+    }
+
+    /// Returns the file's path at the time of mapping.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the number of bytes.
+    pub fn len(&self) -> usize {
+        self.bytes().len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes().is_empty()
+    }
+
+    /// Passes all bytes to `user`.
+    ///
+    /// # Errors
+    /// Returns [`Error::Invalid`] if the file has changed, before or meanwhile, or else the error of `user`.
+    pub fn read<T>(&self, user: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+        self.confirm()?;
+        let result = user(self.bytes());
+        // This error comes first: a result from a changed file means nothing.
+        self.confirm()?;
+        result
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.contents {
+            Contents::Mapped(map) => map,
+            Contents::Copied(bytes) => bytes,
+        }
+    }
+
+    /// Compares the file's length and state with those at the time of mapping. A copy needs no comparison.
+    fn confirm(&self) -> Result<()> {
+        if matches!(self.contents, Contents::Copied(_)) {
+            return Ok(());
+        }
+        let expected = "the file as it was when its points were used first";
+        let bytes = self.len();
+        let (expected, actual) = match self.file.metadata() {
+            Ok(data) if data.len() < bytes as u64 => {
+                (format!("{bytes} bytes, as when it was mapped"), format!("{} bytes", data.len()))
+            }
+            Ok(data) if (self.same)(&self.state, &data) => return Ok(()),
+            Ok(_) => (expected.to_owned(), "one that was changed since".to_owned()),
+            Err(error) => (expected.to_owned(), error.to_string()),
         };
+        Err(Error::invalid("msm", self.path.display().to_string(), expected, actual))
     }
-    let numbers: Vec<_> = bytes.chunks_exact(4 * modulus.len()).map(BigUint::from_bytes_be).collect();
-    let modulus = BigUint::from_slice(modulus);
-    if numbers.iter().any(|number| *number >= modulus) {
-        return Some(PointError::NotReduced);
-    }
-    let point = affine::<C>(&numbers, &modulus);
-    if bool::from(point.is_identity()) || !point.is_on_curve() {
-        return Some(PointError::NotOnCurve);
-    }
-    let (x, _) = numbers.split_at(numbers.len() / 2);
-    let is_outside = x.iter().all(|x| *x == BigUint::ZERO) || (expected.in_subgroup && !point.is_torsion_free());
-    is_outside.then_some(PointError::OutsideSubgroup)
 }
 
-/// Returns the point with the coordinates `numbers`, on the curve or not. In an extension field the highest coefficient
-/// comes first.
-fn affine<C: MsmCurve>(numbers: &[BigUint], modulus: &BigUint) -> C {
-    let bytes = 32 * modulus.bits().div_ceil(32) as usize / 8;
-    let in_memory = |number: &BigUint| {
-        let mut limbs = ((number << (8 * bytes)) % modulus).to_bytes_le();
-        limbs.resize(bytes, 0);
-        limbs
-    };
-    let coordinate = |numbers: &[BigUint]| numbers.iter().rev().flat_map(in_memory).collect::<Vec<u8>>();
-    let (x, y) = numbers.split_at(numbers.len() / 2);
-    let one: Vec<_> = (0..x.len()).rev().map(|power| BigUint::from(u32::from(power == 0))).collect();
-    C::from_device(&[coordinate(x), coordinate(y), coordinate(&one)].concat()).to_affine()
+fn state(file: &File) -> io::Result<Metadata> {
+    let state = file.metadata()?;
+    match state.is_file() {
+        true => Ok(state),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(one: &Metadata, other: &Metadata) -> bool {
+        one.len() == other.len()
+    }
+
+    /// Shortens and lengthens the file: its map is an error, without a signal, and its copy stays as it was.
+    #[test]
+    fn files_that_change_their_length() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("points");
+        std::fs::write(&path, vec![7; 1 << 16]).expect("a file");
+        let open = || File::options().read(true).write(true).open(&path).expect("a file");
+        // SAFETY: nothing reads the map between a change and the check for it.
+        let mapped = unsafe { MappedFile::new(open(), path.clone(), same) }.expect("a map");
+        let copied = MappedFile::copied(open(), path.clone(), same).expect("a copy");
+        let sum = |file: &MappedFile| file.read(|bytes| Ok(bytes.iter().map(|byte| u64::from(*byte)).sum::<u64>()));
+        assert_eq!([&mapped, &copied].map(|file| sum(file).expect("as it was")), [7 << 16; 2]);
+        for (length, reason) in [(1 << 12, "got 4096 bytes"), (1 << 17, "changed since")] {
+            open().set_len(length).expect("a length");
+            let error = sum(&mapped).expect_err("another length").to_string();
+            assert!(error.contains("points") && error.contains(reason), "{error}");
+            assert_eq!(sum(&copied).expect("the copy"), 7 << 16);
+        }
+    }
+
+    #[test]
+    fn only_regular_files_are_mapped() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let Ok(file) = File::open(folder.path()) else { return };
+        let error = MappedFile::copied(file, folder.path().to_owned(), same).expect_err("a folder");
+        assert_eq!(error.to_string(), "expected a regular file");
+    }
 }

@@ -2,8 +2,8 @@
 
 mod check;
 mod decode;
+mod file_points;
 mod host;
-mod mapped;
 mod mapped_file;
 mod point_error;
 mod points;
@@ -11,8 +11,8 @@ mod table;
 
 pub(crate) use check::check;
 pub use decode::decode;
+pub use file_points::{FilePoints, PointName};
 pub(super) use host::HostBases;
-pub use mapped::MappedFile;
-pub use mapped_file::{FilePoints, PointName};
+pub use mapped_file::MappedFile;
 pub use points::{BasePoints, EncodedPoints, PointChecks};
 pub(super) use table::{BaseTable, problem, resident};

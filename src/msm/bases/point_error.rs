@@ -19,7 +19,7 @@ pub(super) enum PointError {
 }
 
 /// The number and fault of the first invalid point, if there is one.
-pub(super) type FirstInvalid = Option<(usize, PointError)>;
+pub(super) type FirstInvalidPoint = Option<(usize, PointError)>;
 
 impl PointError {
     fn from_device(code: u32) -> Result<Self> {
@@ -56,7 +56,7 @@ impl PointErrorBuffer {
     }
 
     /// Waits until `stream` runs empty and returns the first fault of chunks of `chunk` points.
-    pub fn read(&self, stream: &mut Stream, chunk: usize) -> Result<FirstInvalid> {
+    pub fn read(&self, stream: &mut Stream, chunk: usize) -> Result<FirstInvalidPoint> {
         stream.synchronize(None)?;
         let mut bytes = vec![0; 4 * self.chunks];
         stream.download(&mut bytes, &self.first)?;

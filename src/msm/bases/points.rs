@@ -67,12 +67,12 @@ pub struct BasePoints<C>(PointStorage<C>);
 #[derive(Debug, Clone)]
 enum PointStorage<C> {
     Decoded(Arc<Vec<C>>),
-    Encoded(Arc<Encoded<C>>),
+    Encoded(Arc<LazyPoints<C>>),
 }
 
 /// Holds encoded points, and their decoded points once the host needs them.
 #[derive(Debug)]
-struct Encoded<C> {
+struct LazyPoints<C> {
     source: Box<dyn EncodedPoints<C>>,
     decoded: OnceLock<Arc<Vec<C>>>,
     turn: Mutex<Option<Arc<()>>>,
@@ -99,11 +99,11 @@ impl<C: MsmCurve> BasePoints<C> {
         if !C::HAS_GPU_DECODE {
             return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
         }
-        Ok(Self::of(Box::new(source)))
+        Ok(Self::from_source(Box::new(source)))
     }
 
-    fn of(source: Box<dyn EncodedPoints<C>>) -> Self {
-        Self(PointStorage::Encoded(Arc::new(Encoded { source, decoded: OnceLock::new(), turn: Mutex::default() })))
+    fn from_source(source: Box<dyn EncodedPoints<C>>) -> Self {
+        Self(PointStorage::Encoded(Arc::new(LazyPoints { source, decoded: OnceLock::new(), turn: Mutex::default() })))
     }
 
     /// Returns the consecutive points in `range`. Points of a file stay encoded, and the others are not read.
@@ -117,7 +117,7 @@ impl<C: MsmCurve> BasePoints<C> {
             return Err(Error::invalid("msm", "part of the points", expected, format!("{range:?}")));
         }
         match self.source().and_then(|source| source.slice(range.clone())) {
-            Some(part) => Ok(Self::of(part)),
+            Some(part) => Ok(Self::from_source(part)),
             None => Ok(self.on_host()?[range].to_vec().into()),
         }
     }
@@ -184,7 +184,7 @@ impl<C> BasePoints<C> {
     }
 }
 
-impl<C> Encoded<C> {
+impl<C> LazyPoints<C> {
     fn on_host(&self) -> Result<&Arc<Vec<C>>>
     where
         C: Send + Sync,

@@ -9,8 +9,8 @@ use crate::backend::{ABORT_CHECK_BYTES, Abort, Arg, Buffer, Device, Stream, chec
 use crate::curve::MsmCurve;
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::msm::options::Options;
-use crate::msm::plan::{Plan, PlanInput, Workload};
+use crate::msm::options::MsmOptions;
+use crate::msm::plan::{MsmPlan, PlanInput, Workload};
 use crate::{Error, Result};
 
 /// Holds the bases of one device: copy k of base i, 2^(k·shift)·P, is at k·points + i.
@@ -51,13 +51,13 @@ impl BaseTable {
     pub fn new<C: MsmCurve>(
         device: &Arc<Device>,
         bases: BaseSource<'_, C>,
-        options: &Options,
+        options: &MsmOptions,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
             let problem = resident::<C>(device, points, options);
-            let plan = Plan::new(PlanInput { copies, ..problem });
+            let plan = MsmPlan::new(PlanInput { copies, ..problem });
             (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
         }
         if (points as u64) * u64::from(copies) >= 1 << 31 {
@@ -74,7 +74,7 @@ impl BaseTable {
 
     /// Queues the copies: each is the previous one doubled `shift` times.
     fn copy<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
-        let program = KernelModule::of(Family::Msm, C::NAME)?;
+        let program = KernelModule::for_family(Family::Msm, C::NAME)?;
         let points = self.points as u32;
         for copy in 1..self.copies {
             let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
@@ -97,7 +97,7 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort:
 }
 
 /// Returns the problem of `points` bases, yet to be uploaded, times scalars of full length on the device.
-pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &Options) -> PlanInput {
+pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &MsmOptions) -> PlanInput {
     let need = Workload::single(points, C::SCALAR_BITS);
     PlanInput { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
@@ -107,14 +107,14 @@ pub(crate) fn problem<C: MsmCurve>(
     device: &Device,
     table: Option<&BaseTable>,
     need: Workload,
-    options: &Options,
+    options: &MsmOptions,
 ) -> PlanInput {
     let made_for = table.map_or(0, |table| table.window);
     PlanInput {
         points: need.points,
         scalar_bits: need.bits,
         full_bits: C::SCALAR_BITS,
-        half_bits: KernelModule::of(Family::Msm, C::NAME)
+        half_bits: KernelModule::for_family(Family::Msm, C::NAME)
             .ok()
             .and_then(KernelModule::halves)
             .map_or(0, |halves| halves.bits),

@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::device_task::{DeviceTask, ScalarVector, device_task, parts};
+use super::msm_input::{Bases, MsmInput};
 use super::pipeline::Pipeline;
-use super::plans::{available, quantize_memory};
-use super::work::{Bases, MsmInput};
+use super::plan_selection::{available, quantize_memory};
 use crate::backend::{Abort, Device, StreamStats};
 use crate::curve::MsmCurve;
 use crate::msm::bases::problem;

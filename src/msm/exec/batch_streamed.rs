@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::device_task::{DeviceTask, parts};
+use super::msm_input::MsmInput;
 use super::pipeline::Pipeline;
-use super::plans::plan_for;
-use super::work::MsmInput;
+use super::plan_selection::plan_for;
 use crate::backend::{Abort, Device, StreamStats};
 use crate::curve::MsmCurve;
-use crate::msm::options::Options;
+use crate::msm::options::MsmOptions;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload, balanced_len};
 use crate::{Error, Result};
 
@@ -60,7 +60,7 @@ pub(super) fn on_device<C: MsmCurve>(
 fn batch_size<C: MsmCurve>(
     device: &Arc<Device>,
     job: DeviceTask<'_, C>,
-    options: &Options,
+    options: &MsmOptions,
     abort: Abort<'_>,
 ) -> Result<(usize, u32)> {
     let need = job.workload(1, abort);

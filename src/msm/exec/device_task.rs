@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::work::{Bases, MsmInput};
+use super::msm_input::{Bases, MsmInput};
 use crate::backend::{Abort, Buffer, Device, Event};
 use crate::curve::MsmCurve;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use group::Group;
 
 use super::device_task::{device_scalars, device_task};
+use super::msm_input::{Bases, MsmInput};
 use super::pipeline::Pipeline;
-use super::work::{Bases, MsmInput};
 use super::{batch_resident, batch_streamed, sharding};
 use crate::Result;
 use crate::backend::{Abort, Device, Stream, StreamStats};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use group::Group;
 
 use crate::curve::MsmCurve;
-use crate::msm::plan::Plan;
+use crate::msm::plan::MsmPlan;
 use crate::{Error, Result};
 
 /// Maximum cores that help with a vector. With more, the chain over the sets still takes longest.
@@ -75,7 +75,7 @@ fn help<C: MsmCurve>(work: &Weak<OnceLock<WindowSums<C>>>) {
 /// taken. One core computes the chain of doublings over a vector's sets, several times as fast as a device's work-item
 /// would. The other cores compute the sums within the sets, and a chain goes on as they come.
 pub(super) struct WindowSums<C: MsmCurve> {
-    plan: Plan,
+    plan: MsmPlan,
     /// The sums of one vector after the other.
     jacobian: Vec<u8>,
     /// Of each vector, its sum.
@@ -87,7 +87,7 @@ pub(super) struct WindowSums<C: MsmCurve> {
 }
 
 impl<C: MsmCurve> WindowSums<C> {
-    pub fn new(plan: Plan, jacobian: Vec<u8>, vectors: usize) -> Self {
+    pub fn new(plan: MsmPlan, jacobian: Vec<u8>, vectors: usize) -> Self {
         let sets = vectors * plan.own_sets() as usize;
         Self { plan, jacobian, chains: TaskSlots::new(vectors), sets: TaskSlots::new(sets), panicked: OnceLock::new() }
     }
@@ -185,9 +185,9 @@ mod tests {
 
     /// Returns a plan, the points that a device leaves of `vectors` vectors for its part of the windows, and the
     /// vectors' sums.
-    fn left(vectors: u32, groups: u32) -> (Plan, Vec<u8>, Vec<G1Projective>) {
+    fn left(vectors: u32, groups: u32) -> (MsmPlan, Vec<u8>, Vec<G1Projective>) {
         let own = WindowAssignment::WindowGroup(groups);
-        let plan = Plan::new(PlanInput { vectors, joined: vectors, own, ..problem(1 << 14, true) });
+        let plan = MsmPlan::new(PlanInput { vectors, joined: vectors, own, ..problem(1 << 14, true) });
         let points = std::iter::successors(Some(G1Projective::generator()), |point| Some(point.double() + point));
         let points: Vec<_> = points.take((vectors * plan.sums()) as usize).collect();
         let vectors = points.chunks(plan.sums() as usize);

@@ -6,7 +6,7 @@
 use crate::Result;
 use crate::backend::{Arg, BackendKind, Buffer, Event, PinnedBuffer, Stream};
 use crate::kernel_module::{KernelModule, buffer_arg};
-use crate::msm::plan::{MatrixSizes, Plan, WindowRange};
+use crate::msm::plan::{MatrixSizes, MsmPlan, WindowRange};
 use crate::msm::scalars::ScalarForm;
 
 /// Counters of a band that precede those of its bins and rows: `BIN_COUNTS` of `cl/msm_digits.cl`.
@@ -112,7 +112,7 @@ pub(super) struct DigitInput<'a> {
 pub(super) struct KernelQueue<'a> {
     pub stream: &'a mut Stream,
     pub program: KernelModule,
-    pub plan: Plan,
+    pub plan: MsmPlan,
     /// Bytes of an XYZZ point.
     pub point_bytes: usize,
 }

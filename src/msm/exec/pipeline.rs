@@ -8,14 +8,14 @@ use group::Group;
 use super::device_task::{DeviceScalarSlice, DeviceTask, ScalarSource, ScalarVector};
 use super::host_reduce::{HostWorkers, WindowSums};
 use super::kernels::{DigitInput, KernelQueue, ScalarSlice};
-use super::plans::plan_for;
-use super::work::Bases;
+use super::msm_input::Bases;
+use super::plan_selection::plan_for;
 use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::curve::MsmCurve;
 use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
-use crate::msm::options::Options;
-use crate::msm::plan::Plan;
+use crate::msm::options::MsmOptions;
+use crate::msm::plan::MsmPlan;
 use crate::msm::scalars::scalar_out_of_range;
 use crate::{Error, Result};
 
@@ -99,7 +99,7 @@ impl InputSlot {
 struct ComputeLane {
     stream: Stream,
     program: KernelModule,
-    plan: Plan,
+    plan: MsmPlan,
     point_bytes: usize,
 }
 
@@ -171,7 +171,7 @@ impl BucketSet {
 pub(crate) struct Pipeline {
     /// One per lane.
     computes: Vec<ComputeLane>,
-    plan: Plan,
+    plan: MsmPlan,
     /// `None` if nothing comes from the host.
     upload: Option<Stream>,
     /// One per matrix.
@@ -185,7 +185,7 @@ impl Pipeline {
     pub(super) fn start<C: MsmCurve>(
         (device, stream): (&Arc<Device>, Option<Stream>),
         job: DeviceTask<'_, C>,
-        options: &Options,
+        options: &MsmOptions,
         at_once: u32,
         abort: Abort<'_>,
     ) -> Result<Self> {
@@ -205,7 +205,7 @@ impl Pipeline {
     fn queue<C: MsmCurve>(
         device: (&Arc<Device>, Option<Stream>),
         job: &DeviceTask<'_, C>,
-        plan: Plan,
+        plan: MsmPlan,
         abort: Abort<'_>,
     ) -> Result<Self> {
         let mut pipeline = Self::new(device, job, plan)?;
@@ -225,13 +225,13 @@ impl Pipeline {
     fn new<C: MsmCurve>(
         (device, stream): (&Arc<Device>, Option<Stream>),
         job: &DeviceTask<'_, C>,
-        plan: Plan,
+        plan: MsmPlan,
     ) -> Result<Self> {
         // Streams are always taken in this order, so that a call with the same streams finds its former blocks. Only
         // needed streams are taken: a driver has few queues that run concurrently, and streams share them.
         let upload = job.is_from_host().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
-        let (program, point_bytes) = (KernelModule::of(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
+        let (program, point_bytes) = (KernelModule::for_family(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
         let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
         let compute = |mut stream: Stream| {
             if plan.runs_beside_others() {

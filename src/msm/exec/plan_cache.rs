@@ -41,12 +41,12 @@ impl<K: PartialEq, V: Clone> PlanCache<K, V> {
 }
 
 /// The key of a vector's split over the same bases: the need, the maximum groups, and free memory.
-pub(super) type Key = (Workload, usize, u64);
+pub(super) type PlanKey = (Workload, usize, u64);
 
 /// Holds earlier choices of the model over the same bases. A split is `None` if none fits.
 #[derive(Debug, Default)]
 pub(crate) struct PlanMemos {
-    pub(super) splits: PlanCache<Key, Option<Sharding>>,
+    pub(super) splits: PlanCache<PlanKey, Option<Sharding>>,
     /// Number of joined vectors, by the problem of all alike ones, the batch's number of vectors, and free memory.
     pub(super) joins: PlanCache<(PlanInput, usize, u64), usize>,
 }

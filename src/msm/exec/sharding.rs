@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::plan_cache::Key;
-use super::plans::{available, quantize_memory};
-use super::work::{Bases, MsmInput};
+use super::msm_input::{Bases, MsmInput};
+use super::plan_cache::PlanKey;
+use super::plan_selection::{available, quantize_memory};
 use crate::Result;
 use crate::backend::Device;
 use crate::curve::MsmCurve;
 use crate::msm::bases::{BaseTable, problem, resident};
-use crate::msm::options::Options;
-use crate::msm::plan::{DeviceMesh, Plan, PlanInput, Sharding, WindowAssignment, Workload, argmin_cost, divisors};
+use crate::msm::options::MsmOptions;
+use crate::msm::plan::{DeviceMesh, MsmPlan, PlanInput, Sharding, WindowAssignment, Workload, argmin_cost, divisors};
 
 /// Returns how bases are spread over the devices that keep them: as the caller says, or as is fastest by the model for
 /// scalars of full length on the devices.
@@ -20,7 +20,7 @@ use crate::msm::plan::{DeviceMesh, Plan, PlanInput, Sharding, WindowAssignment, 
 pub(crate) fn choose_mesh<C: MsmCurve>(
     devices: &[Arc<Device>],
     points: usize,
-    options: &Options,
+    options: &MsmOptions,
 ) -> Result<DeviceMesh> {
     let alone = DeviceMesh::by_points(points, devices.len());
     // Copies of the bases exist for windows to share buckets.
@@ -35,7 +35,7 @@ pub(crate) fn choose_mesh<C: MsmCurve>(
         let choose_mesh = alone.with_groups(groups);
         let table = (choose_mesh.piece() * C::AFFINE_BYTES) as u64;
         let problem = resident::<C>(&devices[0], choose_mesh.piece().min(points), options);
-        Plan::fit(
+        MsmPlan::fit(
             PlanInput { own: WindowAssignment::WindowGroup(groups as u32), ..problem },
             free.saturating_sub(table),
         )
@@ -80,20 +80,20 @@ fn cheapest_split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &MsmInput<'_, C>,
     table: &BaseTable,
-    (need, most, free): Key,
+    (need, most, free): PlanKey,
 ) -> Option<Sharding> {
     let automatic = work.options.window_groups == 0;
     let plan = |groups| {
         let points = work.grid.with_groups(groups).piece().min(need.points);
         let need = Workload { points, own: WindowAssignment::WindowGroup(groups as u32), ..need };
-        Plan::fit(problem::<C>(&devices[0], Some(table), need, &work.options), free).ok()
+        MsmPlan::fit(problem::<C>(&devices[0], Some(table), need, &work.options), free).ok()
     };
     let candidates = divisors(most).filter(|groups| automatic || *groups == most);
     argmin_cost(candidates, plan).map(|(groups, plan)| Sharding::agreed(work.grid, groups, &plan))
 }
 
 /// Returns the available bytes of the device with the least memory.
-fn min_available(devices: &[Arc<Device>], at_once: u32, options: &Options) -> Result<u64> {
+fn min_available(devices: &[Arc<Device>], at_once: u32, options: &MsmOptions) -> Result<u64> {
     devices.iter().try_fold(u64::MAX, |least, device| Ok(least.min(available(device, at_once, options)?)))
 }
 

@@ -1,7 +1,7 @@
 //! Chooses how many vectors of a batch are one matrix, and how many matrices are in flight at once.
 
-use super::plan::Plan;
-use super::problem::PlanInput;
+use super::plan::MsmPlan;
+use super::plan_input::PlanInput;
 
 /// Vectors of a batch in flight at once if each is a matrix of its own. The host's part of one, and the last groups of
 /// its kernels, overlap another.
@@ -39,7 +39,7 @@ fn time(problem: PlanInput, joined: usize, batch: usize, free: u64) -> Option<u6
     let others = batch - problem.vectors as usize;
     let at_once = max_in_flight(joined, (vectors as usize).div_ceil(joined) + others) as u32;
     let group = PlanInput { vectors: joined as u32, joined: joined as u32, at_once, ..problem };
-    let plan = Plan::fit(group, free / u64::from(at_once)).ok()?;
+    let plan = MsmPlan::fit(group, free / u64::from(at_once)).ok()?;
     let bytes = if problem.scalars_resident { 0 } else { 32 * plan.chunk.min(problem.points) * joined };
     Some(plan.cost() * vectors / joined as u64 + UPLOADED_BYTE * bytes as u64)
 }
@@ -85,7 +85,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_joined() {
         let all = alike(6, 1 << 18, 96);
-        let requested = Plan::fit(PlanInput { vectors: 2, joined: 2, at_once: 2, ..all }, 0).expect_err("nothing fits");
+        let requested =
+            MsmPlan::fit(PlanInput { vectors: 2, joined: 2, at_once: 2, ..all }, 0).expect_err("nothing fits");
         assert!(time(all, 2, 6, 2 * requested).is_some() && time(all, 2, 6, requested).is_none());
         assert_eq!(best_batch_size(all, 6, requested), 1);
         assert!(time(all, 6, 6, 1 << 20).is_none());

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::cost_constants::{Costs, UPLOAD};
-use super::plan::Plan;
-use super::problem::PlanInput;
+use super::cost_constants::{CostConstants, UPLOAD};
+use super::plan::MsmPlan;
+use super::plan_input::PlanInput;
 
 /// Maximum number of shorter chunks at the start, if bases come from the host.
 const MAX_RAMP_CHUNKS: usize = 6;
@@ -16,7 +16,7 @@ const VISITED: usize = 128;
 const ADDITIONS: u64 = 15;
 /// Returns the number of points that are uploaded while the kernels process a hundred.
 fn uploaded(problem: &PlanInput) -> usize {
-    let kernels = ADDITIONS * Costs::of(problem.affine_bytes).affine * u64::from(problem.vectors);
+    let kernels = ADDITIONS * CostConstants::for_affine_bytes(problem.affine_bytes).affine * u64::from(problem.vectors);
     (100 * kernels / (UPLOAD * problem.input_bytes(1)).max(1)).clamp(100, 400) as usize
 }
 
@@ -46,7 +46,7 @@ fn ramp_up_chunks(problem: &PlanInput, chunk: usize) -> Vec<usize> {
     all_early(problem, chunk).scan(0, running).collect()
 }
 
-impl Plan {
+impl MsmPlan {
     /// Returns the chunk length for `whole` whole chunks. Only the first ones are shorter, if bases come from the host:
     /// a short chunk at the end would have all the bands of a whole one.
     pub(super) fn chunk_of(problem: &PlanInput, whole: usize) -> usize {

@@ -2,7 +2,7 @@
 
 /// Holds the model's costs in ps, fitted to times on one H200; benches/notes has them (msm.md, sections 24 and 29;
 /// streams.md, section 33).
-pub(super) struct Costs {
+pub(super) struct CostConstants {
     /// An XYZZ addition in the accumulation; and the surcharge for each addition of a long row, since the last of such
     /// rows end almost alone.
     pub xyzz: u64,
@@ -63,9 +63,9 @@ const ACCUMULATE_GROUP: u64 = 128;
 /// Minimum cost of a step, in percent of its cost on a full device.
 const MIN_STEP_PERCENT: u64 = 45;
 
-impl Costs {
+impl CostConstants {
     /// Returns the costs of a curve by its `affine_bytes`: coordinates of 8 limbs, 12, twice 8 or twice 12.
-    pub fn of(affine_bytes: u64) -> Self {
+    pub fn for_affine_bytes(affine_bytes: u64) -> Self {
         let [xyzz, tail, groups, affine, round, taken, row] = match affine_bytes {
             0..=64 => [168, 2_800_000, 4, 130, 75_000_000, 7, 500],
             65..=96 => [328, 3_500_000, 3, 260, 75_000_000, 15, 100],

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::cost_constants::{Costs, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCATTER, SKIPPED_DIGIT, UNITS};
-use super::passes::{AFFINE_GROUPS, MAX_PIECE, Passes};
-use super::plan::Plan;
+use super::cost_constants::{CostConstants, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCATTER, SKIPPED_DIGIT, UNITS};
+use super::passes::{AFFINE_GROUPS, MAX_PIECE, PassTotals};
+use super::plan::MsmPlan;
 use crate::msm::options::MAX_WINDOW;
 
 /// Affine additions of a matrix that groups share evenly before they start, for each compute unit. Of further ones, the
@@ -15,12 +15,12 @@ const INVERSIONS: u64 = 3;
 /// Cost of a later chunk's visit of a bucket, in percent of an addition.
 const VISIT: u64 = 67;
 
-impl Plan {
+impl MsmPlan {
     /// Returns the time of all chunks together by the model, in ps, for all vectors that are joined.
     pub fn cost(&self) -> u64 {
         let vectors = u64::from(self.joined());
         let points = self.problem.points as u64;
-        let Passes { chunks, matrices, waits, again } = self.passes();
+        let PassTotals { chunks, matrices, waits, again } = self.passes();
         let others = self.sets - self.own_sets();
         let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
         let halves = u64::from(self.glv_rows());
@@ -34,7 +34,7 @@ impl Plan {
         let row = if self.glv { self.mean_row() } else { entries / (chunks * rows).max(1) };
         let mean = row >> self.levels;
         let longest = (mean + 4 * mean.isqrt() + 1).min(u64::from(MAX_PIECE));
-        let costs = Costs::of(self.problem.affine_bytes);
+        let costs = CostConstants::for_affine_bytes(self.problem.affine_bytes);
         let additions = (entries - left).saturating_sub(rounded - rounded / chunks);
         let taken = additions.saturating_sub(matrices * FIXED_SHARES * UNITS);
         let lambda = (halves - 1) * costs.xyzz / ENDO_COST_DIV;

@@ -1,8 +1,8 @@
 //! Chooses the bands and rounds of a chunk, and how the matrix of each band is cut.
 
 use super::chunks::largest_below;
-use super::cost_constants::{Costs, FIRST_MATRIX, GLV_MATRIX, MATRIX};
-use super::plan::Plan;
+use super::cost_constants::{CostConstants, FIRST_MATRIX, GLV_MATRIX, MATRIX};
+use super::plan::MsmPlan;
 use super::sizes::{BufferSizes, MatrixSizes, WindowRange};
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_digits.cl`.
@@ -25,24 +25,24 @@ pub(super) struct ChunkShape {
 /// - `waits`: the time that kernels wait by the model, however little work there is;
 /// - `again`: the scalars that a chunk's later bands read again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Passes {
+pub(super) struct PassTotals {
     pub chunks: u64,
     pub matrices: u64,
     pub waits: u64,
     pub again: u64,
 }
 
-impl Plan {
+impl MsmPlan {
     /// Returns the totals of all chunks.
-    pub(super) fn passes(&self) -> Passes {
-        let round = Costs::of(self.problem.affine_bytes).round;
+    pub(super) fn passes(&self) -> PassTotals {
+        let round = CostConstants::for_affine_bytes(self.problem.affine_bytes).round;
         let matrix = if self.glv { MATRIX + GLV_MATRIX } else { MATRIX };
         // The first matrix takes this beside the cost of every matrix.
-        let first = Passes { waits: FIRST_MATRIX - matrix, ..Passes::default() };
+        let first = PassTotals { waits: FIRST_MATRIX - matrix, ..PassTotals::default() };
         self.lengths().fold(first, |all, (points, count)| {
             let shape = self.shape(points);
             let bands = u64::from(self.own_sets().div_ceil(shape.band));
-            Passes {
+            PassTotals {
                 chunks: all.chunks + count,
                 matrices: all.matrices + count * bands,
                 waits: all.waits + count * bands * (matrix + round * u64::from(shape.levels)),
@@ -63,7 +63,7 @@ impl Plan {
         if self.band == self.own_sets() {
             return ChunkShape { levels, ..whole };
         }
-        let buffer_sizes = BufferSizes::of(&self.widest_cut(self.chunk, whole));
+        let buffer_sizes = BufferSizes::from_matrix_sizes(&self.widest_cut(self.chunk, whole));
         let fits = |band: u32| {
             let cut = self.widest_cut(points, ChunkShape { band, levels });
             band <= self.band || (buffer_sizes.has_slots_for(&cut) && u64::from(cut.bins) <= MAX_BINS)
@@ -86,9 +86,11 @@ impl Plan {
 
     /// Returns the sizes that memory is allocated by.
     pub fn buffer_sizes(&self) -> BufferSizes {
-        let whole = BufferSizes::of(&self.widest_cut(self.chunk, ChunkShape { band: self.band, levels: self.levels }));
+        let whole = BufferSizes::from_matrix_sizes(
+            &self.widest_cut(self.chunk, ChunkShape { band: self.band, levels: self.levels }),
+        );
         let cuts = self.lengths().map(|(points, _)| self.widest_cut(points, self.shape(points)));
-        cuts.fold(whole, |room, cut| room.max(BufferSizes::of(&cut)))
+        cuts.fold(whole, |room, cut| room.max(BufferSizes::from_matrix_sizes(&cut)))
     }
 
     /// Returns how `band` of a chunk of `points` points is cut.

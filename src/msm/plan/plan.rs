@@ -1,6 +1,6 @@
 //! A plan's choices, and the sizes that follow directly from them.
 
-use super::problem::PlanInput;
+use super::plan_input::PlanInput;
 
 /// Limits, as binary logarithms: maximum bins of a window, and minimum rows of a bin (`cl/msm_digits.cl`).
 const MAX_BIN_BITS: u32 = 8;
@@ -8,7 +8,7 @@ const MIN_LOW_BITS: u32 = 7;
 
 /// Describes how a problem is divided into windows, bands and chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Plan {
+pub(crate) struct MsmPlan {
     pub(super) problem: PlanInput,
     /// Maximum points of a chunk.
     pub chunk: usize,
@@ -40,7 +40,7 @@ pub(crate) struct Plan {
     pub quads: bool,
 }
 
-impl Plan {
+impl MsmPlan {
     /// Returns whether other multiplications are known to run on the device at the same time.
     pub fn runs_beside_others(&self) -> bool {
         self.problem.at_once.max(self.problem.lanes) > 1

@@ -3,8 +3,8 @@
 use super::chunks::{largest_below, start};
 use super::cost_constants::MATRIX;
 use super::mesh::WindowAssignment;
-use super::plan::Plan;
-use super::problem::PlanInput;
+use super::plan::MsmPlan;
+use super::plan_input::PlanInput;
 use crate::msm::options::MAX_WINDOW;
 
 /// Maximum points of a chunk whose bases come from the host, since nothing hides the upload of the first chunk's first
@@ -35,7 +35,7 @@ const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
 /// Maximum rounds of batched affine additions.
 const MAX_LEVELS: u32 = 4;
 
-impl Plan {
+impl MsmPlan {
     /// Returns the plan that is fastest with unlimited memory.
     pub fn new(problem: PlanInput) -> Self {
         let chunks = Self::largest_chunks(problem).into_iter();

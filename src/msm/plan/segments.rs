@@ -1,7 +1,7 @@
 //! Cuts buckets into segments for the reduction, and numbers the sums that it leaves for the host.
 
-use super::cost_constants::{Costs, UNITS};
-use super::plan::Plan;
+use super::cost_constants::{CostConstants, UNITS};
+use super::plan::MsmPlan;
 
 /// Shortest segment: the work after it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
@@ -10,11 +10,12 @@ const MAX_SEGMENT: u64 = 64;
 /// Totals that one group of `msm_weighted_bit_sums` sums.
 const PART: u32 = 64;
 
-impl Plan {
+impl MsmPlan {
     /// Returns this plan with the fastest segments by the model. Each is the work of four work-items, with no more
     /// segments than run at once, or of one.
     pub(super) fn with_segments(self) -> Self {
-        let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
+        let (costs, units) =
+            (CostConstants::for_affine_bytes(self.problem.affine_bytes), u64::from(self.problem.compute_units));
         let (rows, longest) = (u64::from(self.all_rows()), u64::from(self.buckets(0)));
         let of = |length: u64, quads: bool| Self { segment: length.min(longest) as u32, quads, ..self };
         // Segments are long enough that all of them run at once. Those of narrow windows count like others if each has
@@ -30,7 +31,8 @@ impl Plan {
     /// Returns the cost of the bucket reduction by the model, scaled to `UNITS` compute units like all other costs: a
     /// smaller device takes longer for them too.
     pub(super) fn reduction(&self) -> u64 {
-        let (costs, units) = (Costs::of(self.problem.affine_bytes), u64::from(self.problem.compute_units));
+        let (costs, units) =
+            (CostConstants::for_affine_bytes(self.problem.affine_bytes), u64::from(self.problem.compute_units));
         let (count, longest) = (u64::from(self.all_segments()), u64::from(self.segment));
         let chains = match self.quads {
             true => costs.quad_segments_cost(count, longest, units),
@@ -80,9 +82,9 @@ mod tests {
     use super::super::tests::problem;
     use super::*;
 
-    fn reduced(log_n: u32, affine_bytes: u64, vectors: u32, window: u32) -> Plan {
+    fn reduced(log_n: u32, affine_bytes: u64, vectors: u32, window: u32) -> MsmPlan {
         let one = PlanInput { affine_bytes, window, halved: Some(false), ..problem(1 << log_n, true) };
-        Plan::new(PlanInput { vectors, joined: vectors, ..one })
+        MsmPlan::new(PlanInput { vectors, joined: vectors, ..one })
     }
 
     /// Compares with measurements on an H200 (benches/notes/msm.md, section 23): work-items per segment, and lengths of
@@ -116,7 +118,8 @@ mod tests {
         for (affine_bytes, c) in [64, 96, 128, 192].into_iter().flat_map(|bytes| (4..=20).map(move |c| (bytes, c))) {
             for (compute_units, vectors) in [(2, 1), (132, 1), (132, 6)] {
                 let problem = PlanInput { affine_bytes, compute_units, vectors, joined: vectors, ..problem(60, true) };
-                let [narrow, wide] = [true, false].map(|narrow| Plan::with_widths(problem, 60, (c, narrow), 0, false));
+                let [narrow, wide] =
+                    [true, false].map(|narrow| MsmPlan::with_widths(problem, 60, (c, narrow), 0, false));
                 assert!(narrow.reduction() <= wide.reduction(), "{narrow:?} against {wide:?}");
             }
         }

@@ -137,7 +137,7 @@ pub(crate) struct BufferSizes {
 
 impl BufferSizes {
     /// Returns the sizes for one `cut`.
-    pub fn of(cut: &MatrixSizes) -> Self {
+    pub fn from_matrix_sizes(cut: &MatrixSizes) -> Self {
         let rounds = cut.levels > 0;
         Self {
             entries: cut.entries(),
@@ -156,7 +156,7 @@ impl BufferSizes {
 
     /// Returns whether the buffers that grow with entries or slots are large enough for `cut`.
     pub fn has_slots_for(&self, cut: &MatrixSizes) -> bool {
-        let other = Self::of(cut);
+        let other = Self::from_matrix_sizes(cut);
         let sizes = |room: &Self| {
             [room.slots[0], room.slots[1], room.pairs, room.entries_or_sums_bytes, room.digits_or_prefix_bytes]
         };

@@ -6,7 +6,7 @@ use super::chunks::start;
 use super::cost_constants::UPLOAD;
 use super::passes::MAX_PIECE;
 use super::search::MIN_WINDOW;
-use super::{Plan, PlanInput, WindowAssignment, WindowRange};
+use super::{MsmPlan, PlanInput, WindowAssignment, WindowRange};
 use crate::msm::options::MAX_WINDOW;
 
 pub(crate) fn problem(points: usize, resident: bool) -> PlanInput {
@@ -36,12 +36,12 @@ pub(crate) fn problem(points: usize, resident: bool) -> PlanInput {
 }
 
 /// Returns plans of every size and curve, with the number of groups that their windows form.
-pub(super) fn in_groups() -> impl Iterator<Item = (u32, Plan)> {
+pub(super) fn in_groups() -> impl Iterator<Item = (u32, MsmPlan)> {
     let sizes = (1..=27).step_by(2).flat_map(|log_n| [64, 96, 192].map(|affine_bytes| (log_n, affine_bytes)));
     let problems = sizes.flat_map(|size| (1..=5).map(move |groups| (size, groups)));
     problems.map(|((log_n, affine_bytes), groups)| {
         let own = WindowAssignment::WindowGroup(groups);
-        (groups, Plan::new(PlanInput { affine_bytes, own, ..problem(1 << log_n, true) }))
+        (groups, MsmPlan::new(PlanInput { affine_bytes, own, ..problem(1 << log_n, true) }))
     })
 }
 
@@ -49,7 +49,7 @@ pub(super) fn in_groups() -> impl Iterator<Item = (u32, Plan)> {
 fn plans_hold_what_they_promise() {
     for points in (0..28).flat_map(|k| [(1usize << k) - 1, 1 << k, (1 << k) + 1]) {
         for (scalar_bits, resident) in [(64, true), (254, false), (255, true), (255, false)] {
-            let plan = Plan::new(PlanInput { scalar_bits, ..problem(points.max(1), resident) });
+            let plan = MsmPlan::new(PlanInput { scalar_bits, ..problem(points.max(1), resident) });
             let bits = if plan.glv { 128 } else { scalar_bits };
             assert!(plan.first_bit(plan.windows) >= bits, "the carry of the top digit has room");
             for band in plan.bands(plan.chunk) {
@@ -63,20 +63,20 @@ fn plans_hold_what_they_promise() {
 }
 
 /// Returns plans of every width for scalars of `scalar_bits` bits; the carry takes one more.
-fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = Plan> {
+fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = MsmPlan> {
     let problem = PlanInput { scalar_bits, copies, ..problem(1 << 12, true) };
-    (MIN_WINDOW..=MAX_WINDOW).map(move |c| Plan::with_widths(problem, 1 << 12, (c, true), 0, false))
+    (MIN_WINDOW..=MAX_WINDOW).map(move |c| MsmPlan::with_widths(problem, 1 << 12, (c, true), 0, false))
 }
 
 /// Few points do not make it worth waiting for the longer rows of narrow windows.
 #[test]
 fn windows_of_many_points_are_narrow() {
     let narrow = |log_n: u32| {
-        let plan = Plan::new(PlanInput { window: 19, halved: Some(false), ..problem(1 << log_n, true) });
+        let plan = MsmPlan::new(PlanInput { window: 19, halved: Some(false), ..problem(1 << log_n, true) });
         plan.sets - plan.wide_windows
     };
     assert_eq!((narrow(24), narrow(26)), (11, 11));
-    let few = Plan::new(PlanInput { window: 10, ..problem(1 << 14, true) });
+    let few = MsmPlan::new(PlanInput { window: 10, ..problem(1 << 14, true) });
     assert_eq!(few.wide_windows, few.sets, "{few:?}");
 }
 
@@ -123,7 +123,7 @@ fn weights_are_those_of_the_buckets() {
 
 #[test]
 fn windows_grow_with_the_number_of_points() {
-    let width = |&log_n: &u32| Plan::new(problem(1 << log_n, true)).c;
+    let width = |&log_n: &u32| MsmPlan::new(problem(1 << log_n, true)).c;
     let widths: Vec<u32> = [10, 16, 20, 24].iter().map(width).collect();
     assert!(widths.is_sorted(), "{widths:?}");
 }
@@ -131,7 +131,7 @@ fn windows_grow_with_the_number_of_points() {
 #[test]
 fn chunks_follow_one_another() {
     for points in [1, 1000, (1 << 20) + 1, 1 << 22, (1 << 24) - 1] {
-        for plan in [true, false].map(|resident| Plan::new(problem(points, resident))) {
+        for plan in [true, false].map(|resident| MsmPlan::new(problem(points, resident))) {
             let ends: Vec<usize> = plan.chunks().map(|range| range.end).collect();
             let starts: Vec<usize> = plan.chunks().map(|range| range.start).collect();
             assert_eq!((starts[0], ends.last()), (0, Some(&points)));
@@ -144,7 +144,7 @@ fn chunks_follow_one_another() {
 /// Nothing hides the upload of the first chunk, and little that of the next one.
 #[test]
 fn bases_from_the_host_come_in_growing_chunks() {
-    let plan = |log_n: u32, resident: bool| Plan::new(problem(1 << log_n, resident));
+    let plan = |log_n: u32, resident: bool| MsmPlan::new(problem(1 << log_n, resident));
     for log_n in [20, 22, 24, 26] {
         let lengths: Vec<usize> = plan(log_n, false).chunks().map(|range| range.len()).collect();
         let start = start(&problem(1 << log_n, false));
@@ -159,7 +159,7 @@ fn bases_from_the_host_come_in_growing_chunks() {
 #[test]
 fn chunks_grow_as_kernels_hide_uploads() {
     let of = |affine_bytes, vectors| {
-        let lengths = Plan::new(PlanInput { affine_bytes, vectors, ..problem(1 << 24, false) });
+        let lengths = MsmPlan::new(PlanInput { affine_bytes, vectors, ..problem(1 << 24, false) });
         let lengths: Vec<usize> = lengths.chunks().map(|range| range.len()).collect();
         lengths[2] - lengths[1]
     };
@@ -172,13 +172,13 @@ fn chunks_grow_as_kernels_hide_uploads() {
 #[test]
 fn kernels_wait_for_uploads() {
     for log_n in [17, 20, 24] {
-        let plan = Plan::new(problem(1 << log_n, false));
+        let plan = MsmPlan::new(problem(1 << log_n, false));
         let upload = |points: usize| UPLOAD * 128 * points as u64;
         let (first, all) = (upload(plan.chunks().next().expect("a chunk").len()), upload(1 << log_n));
         assert_eq!(plan.overlapped_time(0), all, "{plan:?}");
         assert!(plan.overlapped_time(100 * all).abs_diff(100 * all + first) < 100, "{plan:?}");
         assert!(plan.overlapped_time(all / 100) <= all + all / 100, "{plan:?}");
-        let resident = Plan::new(problem(1 << log_n, true));
+        let resident = MsmPlan::new(problem(1 << log_n, true));
         assert_eq!(resident.overlapped_time(all), all, "{resident:?}");
     }
 }
@@ -189,7 +189,7 @@ fn streams_take_the_fastest_of_the_plans_that_were_forced() {
     for (log_n, gib, expected) in [(23, 1, (16, 3, 14)), (24, 4, (17, 4, 8)), (24, 8, (19, 4, 7)), (25, 8, (19, 4, 9))]
     {
         let plan =
-            Plan::fit(problem(1 << log_n, false), crate::backend::plannable_bytes(gib << 30)).expect("chunks fit");
+            MsmPlan::fit(problem(1 << log_n, false), crate::backend::plannable_bytes(gib << 30)).expect("chunks fit");
         assert!(!plan.glv, "{plan:?}");
         assert_eq!((plan.c, plan.levels, plan.chunks().count()), expected, "{plan:?}");
     }
@@ -198,9 +198,9 @@ fn streams_take_the_fastest_of_the_plans_that_were_forced() {
 /// A short chunk has short rows, so it needs fewer rounds; its bands fit into the memory of the others' bands.
 #[test]
 fn short_chunks_take_fewer_rounds_and_bands() {
-    let all = Plan::new(problem(1 << 24, false));
+    let all = MsmPlan::new(problem(1 << 24, false));
     for part in [1, 2, 3, 4] {
-        let plan = Plan::fit(problem(1 << 24, false), all.bytes() / part).expect("chunks fit");
+        let plan = MsmPlan::fit(problem(1 << 24, false), all.bytes() / part).expect("chunks fit");
         let shapes: Vec<_> = plan.chunks().map(|range| plan.shape(range.len())).collect();
         assert!(shapes.is_sorted_by_key(|shape| shape.levels) && shapes[0].levels < plan.levels, "{shapes:?}");
         assert!(shapes.iter().all(|shape| shape.band >= plan.band), "{shapes:?} of {plan:?}");
@@ -217,7 +217,7 @@ fn short_chunks_take_fewer_rounds_and_bands() {
 fn what_may_be_aborted_comes_in_short_chunks() {
     for affine_bytes in [64, 96, 128, 192] {
         let problem = PlanInput { affine_bytes, abortable: true, ..problem(1 << 26, true) };
-        for plan in [1, 3].map(|vectors| Plan::new(joined(vectors, problem))) {
+        for plan in [1, 3].map(|vectors| MsmPlan::new(joined(vectors, problem))) {
             assert!(plan.time(plan.chunk) < Duration::from_millis(40), "{:?} of {plan:?}", plan.time(plan.chunk));
         }
     }
@@ -228,8 +228,8 @@ fn what_may_be_aborted_comes_in_short_chunks() {
 fn several_vectors_share_bases_and_scratch() {
     let of = |vectors, scalars_resident| PlanInput { scalars_resident, vectors, ..problem(1 << 20, false) };
     let both = |scalars_resident| {
-        let one = Plan::new(of(1, scalars_resident));
-        [one, Plan { problem: of(4, scalars_resident), ..one }]
+        let one = MsmPlan::new(of(1, scalars_resident));
+        [one, MsmPlan { problem: of(4, scalars_resident), ..one }]
     };
     let [one, four] = both(true);
     assert_eq!(four.bytes() - one.bytes(), 3 * 192 * u64::from(one.rows()));
@@ -239,20 +239,20 @@ fn several_vectors_share_bases_and_scratch() {
 
 #[test]
 fn chunks_shrink_until_they_fit() {
-    let all = Plan::new(problem(1 << 20, false));
-    let half = Plan::fit(problem(1 << 20, false), all.bytes() / 8).expect("a smaller chunk fits");
+    let all = MsmPlan::new(problem(1 << 20, false));
+    let half = MsmPlan::fit(problem(1 << 20, false), all.bytes() / 8).expect("a smaller chunk fits");
     assert!(half.chunk < all.chunk && half.bytes() <= all.bytes() / 8);
-    assert!(Plan::fit(problem(1 << 20, false), 1000).is_err());
-    assert!(Plan::fit(problem(1, true), 1 << 30).is_ok());
+    assert!(MsmPlan::fit(problem(1 << 20, false), 1000).is_err());
+    assert!(MsmPlan::fit(problem(1, true), 1 << 30).is_ok());
 }
 
 #[test]
 fn a_plan_fits_or_says_what_it_needs() {
     for (log_n, resident) in [(12, true), (16, true), (16, false), (20, false)] {
-        let all = Plan::new(problem(1 << log_n, resident)).bytes();
+        let all = MsmPlan::new(problem(1 << log_n, resident)).bytes();
         for part in 1..64 {
             let free = all * part / 64;
-            match Plan::fit(problem(1 << log_n, resident), free) {
+            match MsmPlan::fit(problem(1 << log_n, resident), free) {
                 Ok(plan) => assert!(plan.bytes() <= free, "{} of {free}: {plan:?}", plan.bytes()),
                 Err(needed) => assert!(needed > free, "{needed} of {free}"),
             }
@@ -264,9 +264,9 @@ fn a_plan_fits_or_says_what_it_needs() {
 #[test]
 fn chunks_and_bands_are_even() {
     for (log_n, resident) in [(20, false), (22, false), (22, true), (24, false)] {
-        let all = Plan::new(problem(1 << log_n, resident));
+        let all = MsmPlan::new(problem(1 << log_n, resident));
         for part in [2, 3, 4, 6, 8] {
-            let Ok(plan) = Plan::fit(problem(1 << log_n, resident), all.bytes() / part) else { continue };
+            let Ok(plan) = MsmPlan::fit(problem(1 << log_n, resident), all.bytes() / part) else { continue };
             let bands = plan.own_sets().div_ceil(plan.band);
             assert!(plan.own_sets() > (plan.band - 1) * bands, "even bands: {plan:?}");
             let last: Vec<_> = plan.chunks().skip(plan.chunks().count() - plan.whole_chunks()).collect();
@@ -274,7 +274,7 @@ fn chunks_and_bands_are_even() {
                 last.iter().all(|range| last[0].len() - range.len() < last.len()),
                 "even chunks: {last:?} of {plan:?}"
             );
-            let wider = Plan { band: plan.own_sets().div_ceil((bands - 1).max(1)), ..plan };
+            let wider = MsmPlan { band: plan.own_sets().div_ceil((bands - 1).max(1)), ..plan };
             assert!(bands == 1 || wider.bytes() > all.bytes() / part, "a band too many: {plan:?}");
         }
     }
@@ -289,10 +289,10 @@ fn joined(vectors: u32, problem: PlanInput) -> PlanInput {
 fn joined_vectors_are_one_matrix() {
     for (log_n, vectors, copies) in [(0, 2, 1), (8, 16, 1), (12, 3, 4), (16, 6, 1), (18, 16, 1), (20, 6, 3), (22, 3, 1)]
     {
-        let plan = Plan::new(joined(vectors, PlanInput { copies, ..problem(1 << log_n, true) }));
+        let plan = MsmPlan::new(joined(vectors, PlanInput { copies, ..problem(1 << log_n, true) }));
         assert_eq!((plan.band, plan.all_rows()), (plan.own_sets(), vectors * plan.rows()), "{plan:?}");
         let (room, one) =
-            (plan.buffer_sizes(), Plan { problem: PlanInput { joined: 1, ..plan.problem }, ..plan }.buffer_sizes());
+            (plan.buffer_sizes(), MsmPlan { problem: PlanInput { joined: 1, ..plan.problem }, ..plan }.buffer_sizes());
         assert_eq!((room.rows, room.bins), (u64::from(vectors) * one.rows, u64::from(vectors) * one.bins));
         assert_eq!(room.entries, u64::from(vectors) * one.entries);
         assert_eq!(room.bins << plan.low_bits(), room.rows, "a vector starts with a bin: {plan:?}");
@@ -305,11 +305,11 @@ fn joined_vectors_are_one_matrix() {
 #[test]
 fn joined_vectors_wait_once() {
     for log_n in [14, 16, 18, 20] {
-        let alone = Plan::new(problem(1 << log_n, true));
+        let alone = MsmPlan::new(problem(1 << log_n, true));
         let mut least = alone.cost();
         for vectors in [2, 4, 8] {
-            let plan = Plan::new(joined(vectors, problem(1 << log_n, true)));
-            let same = Plan { problem: PlanInput { vectors: 1, joined: 1, ..plan.problem }, ..plan };
+            let plan = MsmPlan::new(joined(vectors, problem(1 << log_n, true)));
+            let same = MsmPlan { problem: PlanInput { vectors: 1, joined: 1, ..plan.problem }, ..plan };
             assert_eq!(plan.passes(), same.passes());
             assert!(plan.cost() < u64::from(vectors) * alone.cost(), "{plan:?}");
             assert!(plan.cost() / u64::from(vectors) < least, "{plan:?}");
@@ -321,14 +321,14 @@ fn joined_vectors_wait_once() {
 /// With less memory, joined vectors run in chunks, but still with all sets at a time; too little memory is an error.
 #[test]
 fn joined_vectors_fit_in_chunks() {
-    let all = Plan::new(joined(6, problem(1 << 18, true)));
+    let all = MsmPlan::new(joined(6, problem(1 << 18, true)));
     let mut chunks = Vec::new();
     for part in [2, 4, 8, 16] {
-        let plan = Plan::fit(joined(6, problem(1 << 18, true)), all.bytes() / part).expect("chunks fit");
+        let plan = MsmPlan::fit(joined(6, problem(1 << 18, true)), all.bytes() / part).expect("chunks fit");
         assert!(plan.bytes() <= all.bytes() / part && plan.band == plan.own_sets(), "{plan:?}");
         chunks.push(plan.chunk);
     }
     assert!(chunks[3] < all.chunk, "{chunks:?}");
-    let requested = Plan::fit(joined(6, problem(1 << 18, true)), 1000).expect_err("too little");
-    assert!(Plan::fit(joined(6, problem(1 << 18, true)), requested).is_ok());
+    let requested = MsmPlan::fit(joined(6, problem(1 << 18, true)), 1000).expect_err("too little");
+    assert!(MsmPlan::fit(joined(6, problem(1 << 18, true)), requested).is_ok());
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::cost_constants::{Costs, ENTRY};
+use super::cost_constants::{CostConstants, ENTRY};
 use super::passes::MAX_BINS;
-use super::plan::Plan;
+use super::plan::MsmPlan;
 
 /// Maximum entries of a band if memory allows: every band reads all scalars, and every round waits for inversions.
 const BAND_ENTRIES: u64 = 1 << 28;
@@ -14,7 +14,7 @@ pub(super) const FIXED_ONE: u32 = 1 << 16;
 /// Minimum parts of a group within a set: fewer are not worth buckets of their own.
 const MIN_GROUP_PART: u32 = FIXED_ONE / 32;
 
-impl Plan {
+impl MsmPlan {
     /// Returns the plan for `sets`, with a band and segments for these. If the range starts or ends within a set, the
     /// plan has a part of that set's points.
     pub(super) fn restrict_to(self, sets: Range<u32>) -> Self {
@@ -67,7 +67,7 @@ impl Plan {
 
     /// Returns the cost by the model of the entries and buckets of the sets before `set`.
     fn cost_before(&self, set: u32) -> u64 {
-        let costs = Costs::of(self.problem.affine_bytes);
+        let costs = CostConstants::for_affine_bytes(self.problem.affine_bytes);
         let points = self.problem.points as u64;
         let left = points >> self.levels;
         let window = costs.affine * (points - left) + costs.xyzz * left + ENTRY * points;
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn groups_cost_about_the_same() {
         for (count, plan) in in_groups().filter(|(_, plan)| plan.problem.points >= 1 << 20) {
-            let plan = Plan { levels: 0, ..plan };
+            let plan = MsmPlan { levels: 0, ..plan };
             let costs: Vec<_> = plan.groups(count).into_iter().map(|sets| plan.restrict_to(sets).cost()).collect();
             let (least, most) = (*costs.iter().min().expect("one"), *costs.iter().max().expect("one"));
             assert!(most - least <= most / 8, "{costs:?} of {plan:?}");

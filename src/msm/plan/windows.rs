@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::plan::Plan;
+use super::plan::MsmPlan;
 
-impl Plan {
+impl MsmPlan {
     /// Returns the number of wide sets before `set` (`wide_before` of `cl/msm_digits.cl`).
     fn wide_before(&self, set: u32) -> u32 {
         (set * self.wide_windows).div_ceil(self.sets)

@@ -11,23 +11,23 @@ use crate::field::{NttField, SecretVec};
 use crate::plonk::column::{Column, ColumnView};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::memory::{FOR_LOOKUP, FOR_PRODUCT};
-use crate::plonk::steps::lookup_permute::{self, Missing};
-use crate::plonk::steps::product_factors::{self, Challenges, Lookup, Set};
-use crate::plonk::steps::{Rows, StridedColumns, blinding, products};
+use crate::plonk::steps::lookup_permute::{self, MissingValues};
+use crate::plonk::steps::product_factors::{self, Challenges, Lookup, PermutationSet};
+use crate::plonk::steps::{RowCounts, StridedColumns, blinding, products};
 
 /// Holds A' and S' of a lookup, and the values of A that are missing from S.
 #[derive(Debug)]
 pub struct PermutedLookup<F: NttField> {
     pub columns: [Column<F>; 2],
-    pub missing: Option<Missing>,
+    pub missing: Option<MissingValues>,
 }
 
 /// Lists sets, lookups, and the number of products in each chain of them.
-type Products<'a, 'v, F> = (&'a [Set<ColumnView<'v, F>>], &'a [Lookup<ColumnView<'v, F>>], &'a [usize]);
+type Products<'a, 'v, F> = (&'a [PermutationSet<ColumnView<'v, F>>], &'a [Lookup<ColumnView<'v, F>>], &'a [usize]);
 
 impl<C: ProofCurve> Engine<C> {
-    fn rows(&self, usable: usize) -> Rows {
-        Rows { log_n: self.domain.log_n(), usable }
+    fn rows(&self, usable: usize) -> RowCounts {
+        RowCounts { log_n: self.domain.log_n(), usable }
     }
 
     /// Computes A' and S' of `lookups`, which are A and S. Random elements fill the rows from `usable` on: those of A',
@@ -95,7 +95,7 @@ impl<C: ProofCurve> Engine<C> {
     pub(in crate::plonk) fn products(
         &self,
         challenges: Challenges<C::Scalar>,
-        sets: &[Set<ColumnView<'_, C::Scalar>>],
+        sets: &[PermutationSet<ColumnView<'_, C::Scalar>>],
         lookups: &[Lookup<ColumnView<'_, C::Scalar>>],
         chains: &[usize],
         usable: usize,
@@ -148,7 +148,11 @@ impl<C: ProofCurve> Engine<C> {
 }
 
 /// Returns the number of columns that each chain of products adds to those on the device.
-fn costs<F>(sets: &[Set<ColumnView<'_, F>>], lookups: &[Lookup<ColumnView<'_, F>>], chains: &[usize]) -> Vec<usize> {
+fn costs<F>(
+    sets: &[PermutationSet<ColumnView<'_, F>>],
+    lookups: &[Lookup<ColumnView<'_, F>>],
+    chains: &[usize],
+) -> Vec<usize> {
     let cost = |columns: Vec<ColumnView<'_, F>>| FOR_PRODUCT + columns.iter().map(upload).sum::<usize>();
     let of_sets = sets.iter().map(|set| cost(flat(from_ref(set), &[])));
     let of_lookups = lookups.iter().map(|lookup| cost(flat(&[], from_ref(lookup))));
@@ -162,7 +166,7 @@ fn sample<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec
 }
 
 /// Returns the columns of `sets`, then those of `lookups`.
-fn flat<C: Copy>(sets: &[Set<C>], lookups: &[Lookup<C>]) -> Vec<C> {
+fn flat<C: Copy>(sets: &[PermutationSet<C>], lookups: &[Lookup<C>]) -> Vec<C> {
     let of_lookup = |lookup: &Lookup<C>| [lookup.input, lookup.table, lookup.permuted_input, lookup.permuted_table];
     let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten().copied());
     of_sets.chain(lookups.iter().flat_map(of_lookup)).collect()
@@ -170,14 +174,14 @@ fn flat<C: Copy>(sets: &[Set<C>], lookups: &[Lookup<C>]) -> Vec<C> {
 
 /// Returns sets and lookups shaped like `sets` and `lookups`, made of `columns` in the order of [`flat`].
 fn shaped<A, B: Copy>(
-    sets: &[Set<A>],
+    sets: &[PermutationSet<A>],
     lookups: &[Lookup<A>],
     columns: &mut impl Iterator<Item = B>,
-) -> (Vec<Set<B>>, Vec<Lookup<B>>) {
+) -> (Vec<PermutationSet<B>>, Vec<Lookup<B>>) {
     let mut pairs = Vec::with_capacity(sets.len());
     for set in sets {
         let pair = |_| columns.next().zip(columns.next()).map(<[B; 2]>::from);
-        pairs.push(Set { columns: set.columns.iter().filter_map(pair).collect(), first: set.first });
+        pairs.push(PermutationSet { columns: set.columns.iter().filter_map(pair).collect(), first: set.first });
     }
     let rest: Vec<B> = columns.collect();
     let lookup = |[input, table, permuted_input, permuted_table]: &[B; 4]| Lookup {

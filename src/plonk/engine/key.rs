@@ -47,7 +47,7 @@ impl<C: ProofCurve> Engine<C> {
                 let [values, coefficients] = [copies(stream, n, &values)?, copies(stream, n, &coefficients)?];
                 // Streams of other proofs will read them.
                 stream.synchronize(None)?;
-                let [values, coefficients] = [values, coefficients].map(|vector| Column::of(vector, n));
+                let [values, coefficients] = [values, coefficients].map(|vector| Column::split_vector(vector, n));
                 Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len() }))
             },
             |_| Ok(None),

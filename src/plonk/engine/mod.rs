@@ -10,8 +10,8 @@
 
 mod arguments;
 mod chunking;
+mod download;
 mod hook;
-mod host;
 mod key;
 mod openings;
 mod peer;
@@ -33,11 +33,11 @@ use super::curve::ProofCurve;
 use super::memory::{MemoryEstimate, MemoryPlan, for_commitments};
 use crate::backend::{Abort, BackendKind, Device, MemoryBudget, Stream, catch_hook_panic, check_abort};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
-use crate::msm::{DeviceScalars, Msm, Options, ScalarForm, Scalars};
+use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
-use transfer::{OnHost, check, download};
+use transfer::{HostElements, check, download};
 
 /// Names the polynomials that the bases of a commitment stand for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl<C: ProofCurve> Srs<C> {
         }
         let accelerator = first_device_only(accelerator);
         let memory = for_commitments((monomial.len() * size_of::<C::Scalar>()) as u64);
-        let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, Options { memory, ..Options::default() });
+        let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, MsmOptions { memory, ..MsmOptions::default() });
         Ok(Self { monomial: upload(monomial)?, lagrange: upload(lagrange)? })
     }
 }
@@ -184,7 +184,7 @@ impl<C: ProofCurve> Engine<C> {
         let there =
             if self.plan.columns_resident { self.run("upload", views.len(), upload, |_| Ok(None))? } else { None };
         let on_host = || columns.iter_mut().map(|column| Column::new(std::mem::take(*column))).collect();
-        Ok(there.map_or_else(on_host, |vector| Column::of(vector, self.n())))
+        Ok(there.map_or_else(on_host, |vector| Column::split_vector(vector, self.n())))
     }
 
     /// Computes Σ columnᵢ·baseᵢ of each of `columns`, in their order.
@@ -207,7 +207,7 @@ impl<C: ProofCurve> Engine<C> {
             "scalars",
             columns.len(),
             |stream| columns.iter().map(|column| scalars(stream, *column)).collect(),
-            |_| Ok(self.fetch_all(columns)?.into_iter().map(ScalarsOf::OnHost).collect()),
+            |_| Ok(self.fetch_all(columns)?.into_iter().map(ScalarStorage::OnHost).collect()),
         );
         all.map(ColumnScalars)
     }
@@ -220,7 +220,7 @@ impl<C: ProofCurve> Engine<C> {
         if scalars.0.is_empty() {
             return Ok(Vec::new());
         }
-        let as_scalars: Vec<_> = scalars.0.iter().map(ScalarsOf::as_scalars).collect();
+        let as_scalars: Vec<_> = scalars.0.iter().map(ScalarStorage::as_scalars).collect();
         let sums = self.bases(basis).run_batch(&as_scalars, self.abort());
         let (sums, _) = sums.map_err(|error| self.blamed(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
@@ -285,7 +285,7 @@ impl<C: ProofCurve> Engine<C> {
 
     /// Splits `vector` into a step's columns, and moves them to host memory unless they stay on the device.
     fn into_columns(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
-        let columns = Column::of(vector, self.n());
+        let columns = Column::split_vector(vector, self.n());
         if self.plan.columns_resident {
             return Ok(columns);
         }
@@ -297,18 +297,18 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Returns the elements of `column` in host memory.
-    fn fetch<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<OnHost<'v, C::Scalar>> {
+    fn fetch<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<HostElements<'v, C::Scalar>> {
         match (column.0, &self.stream) {
-            (ViewStorage::Host(elements), _) => Ok(OnHost::Lent(elements)),
+            (ViewStorage::Host(elements), _) => Ok(HostElements::Lent(elements)),
             (ViewStorage::Device(resident), Some(stream)) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-                download(&mut stream, resident).map(OnHost::Copy)
+                download(&mut stream, resident).map(HostElements::Copy)
             }
             (ViewStorage::Device(_), None) => Err(Error::internal("plonk")),
         }
     }
 
-    fn fetch_all<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<OnHost<'v, C::Scalar>>> {
+    fn fetch_all<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<HostElements<'v, C::Scalar>>> {
         check(self.n(), columns)?;
         columns.iter().map(|column| self.fetch(*column)).collect()
     }
@@ -320,15 +320,15 @@ impl<C: ProofCurve> Engine<C> {
 }
 
 /// Holds the elements of columns as an MSM takes them.
-pub(super) struct ColumnScalars<'v, F: NttField>(Vec<ScalarsOf<'v, F>>);
+pub(super) struct ColumnScalars<'v, F: NttField>(Vec<ScalarStorage<'v, F>>);
 
 /// Holds a column's scalars where the column was.
-enum ScalarsOf<'v, F: NttField> {
-    OnHost(OnHost<'v, F>),
+enum ScalarStorage<'v, F: NttField> {
+    OnHost(HostElements<'v, F>),
     OnDevice(DeviceScalars),
 }
 
-impl<F: NttField> ScalarsOf<'_, F> {
+impl<F: NttField> ScalarStorage<'_, F> {
     fn as_scalars(&self) -> Scalars<'_> {
         match self {
             Self::OnHost(column) => Scalars::elements(column),
@@ -338,10 +338,10 @@ impl<F: NttField> ScalarsOf<'_, F> {
 }
 
 /// Returns a column as scalars, which are ready once the stream has done the work that is queued now.
-fn scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarsOf<'v, F>> {
+fn scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarStorage<'v, F>> {
     match column.0 {
-        ViewStorage::Host(elements) => Ok(ScalarsOf::OnHost(OnHost::Lent(elements))),
-        ViewStorage::Device(resident) => device_scalars(stream, resident).map(ScalarsOf::OnDevice),
+        ViewStorage::Host(elements) => Ok(ScalarStorage::OnHost(HostElements::Lent(elements))),
+        ViewStorage::Device(resident) => device_scalars(stream, resident).map(ScalarStorage::OnDevice),
     }
 }
 

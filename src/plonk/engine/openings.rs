@@ -8,8 +8,8 @@ use crate::backend::Stream;
 use crate::field::{DeviceVector, SecretVec};
 use crate::plonk::column::{Column, ColumnView, ViewStorage};
 use crate::plonk::curve::ProofCurve;
-use crate::plonk::steps::combine::{self, Sum};
-use crate::plonk::steps::evaluate::{self, Query};
+use crate::plonk::steps::combine::{self, LinearCombination};
+use crate::plonk::steps::evaluate::{self, EvaluationQuery};
 use crate::plonk::steps::{StridedColumns, divide};
 
 impl<C: ProofCurve> Engine<C> {
@@ -38,7 +38,10 @@ impl<C: ProofCurve> Engine<C> {
             views.len(),
             |stream| {
                 let residents = to_device_slices(stream, self.n(), &views)?;
-                let query = |(polynomial, point): (_, &usize)| Query { polynomial: column(polynomial), point: *point };
+                let query = |(polynomial, point): (_, &usize)| EvaluationQuery {
+                    polynomial: column(polynomial),
+                    point: *point,
+                };
                 let queries: Vec<_> = residents.iter().zip(&numbers).map(query).collect();
                 let mut values = vec![ff::Field::ZERO; queries.len()];
                 evaluate::enqueue(stream, self.n(), &queries, points)?.download(stream, &mut values)?;
@@ -46,7 +49,7 @@ impl<C: ProofCurve> Engine<C> {
             },
             |_| {
                 let columns = self.fetch_all(&views)?;
-                let query = |(polynomial, point): (_, &usize)| Query { polynomial, point: *point };
+                let query = |(polynomial, point): (_, &usize)| EvaluationQuery { polynomial, point: *point };
                 let queries = columns.iter().map(|column| &**column).zip(&numbers).map(query);
                 evaluate::on_cpu(&queries.collect::<Vec<_>>(), points)
             },
@@ -75,7 +78,7 @@ impl<C: ProofCurve> Engine<C> {
         self.run(
             "combine",
             terms.len(),
-            |stream| exactly_one(Column::of(self.enqueue_combined(stream, terms)?, self.n())),
+            |stream| exactly_one(Column::split_vector(self.enqueue_combined(stream, terms)?, self.n())),
             |_| self.combined_on_host(terms),
         )
     }
@@ -88,7 +91,7 @@ impl<C: ProofCurve> Engine<C> {
         let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
         let residents = to_device_slices(stream, self.n(), &views)?;
         let terms = residents.iter().map(column).zip(factors).collect();
-        combine::enqueue(stream, self.n(), &[Sum { terms, minus: Vec::new() }])
+        combine::enqueue(stream, self.n(), &[LinearCombination { terms, minus: Vec::new() }])
     }
 
     pub(super) fn combined_on_host(
@@ -98,7 +101,7 @@ impl<C: ProofCurve> Engine<C> {
         let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
         let columns = self.fetch_all(&views)?;
         let terms = columns.iter().map(|column| &**column).zip(factors).collect();
-        combine::on_cpu(self.n(), &[Sum { terms, minus: Vec::new() }]).map(Column::new)
+        combine::on_cpu(self.n(), &[LinearCombination { terms, minus: Vec::new() }]).map(Column::new)
     }
 
     /// Divides `column` by ∏(X − root), without the remainder. The quotient's leading coefficients are 0.
@@ -117,7 +120,7 @@ impl<C: ProofCurve> Engine<C> {
             |stream| {
                 let mut vector = copies(stream, self.n(), &[column])?;
                 divide::enqueue(stream, self.n(), &mut vector, StridedColumns::packed(self.n(), 1), &roots)?;
-                Ok(Column::of(vector, self.n()))
+                Ok(Column::split_vector(vector, self.n()))
             },
             |_| {
                 let mut column: SecretVec<_> = self.fetch(column)?.into_copy();

@@ -54,7 +54,7 @@ impl<C: ProofCurve> Engine<C> {
                     true => transfer::copies_across(stream, self.n(), columns, &mark)?,
                     false => transfer::copies(stream, self.n(), &on_host)?,
                 };
-                Ok(Column::of(vector, self.n()))
+                Ok(Column::split_vector(vector, self.n()))
             },
             |_| Err(Error::internal("plonk")),
         )

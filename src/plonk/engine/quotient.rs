@@ -9,14 +9,14 @@ use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
 use crate::plonk::column::{Column, ColumnView};
 use crate::plonk::curve::ProofCurve;
-use crate::plonk::steps::{StridedColumns, pieces};
+use crate::plonk::steps::{StridedColumns, h_pieces};
 use crate::plonk::weighted_sum::WeightedSum;
 
 /// Holds as many cosets of the subgroup of order n as a quotient has pieces: its values there determine it.
 #[derive(Debug)]
 pub struct Cosets<F> {
     domain: ExtendedDomain<F>,
-    pieces: pieces::Cosets<F>,
+    pieces: h_pieces::Cosets<F>,
 }
 
 impl<F: NttField> Cosets<F> {
@@ -57,12 +57,12 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns `count` cosets.
     ///
     /// # Errors
-    /// Returns an error if `count` is above [`pieces::MAX_COSETS`], or the field has too few roots of unity.
+    /// Returns an error if `count` is above [`h_pieces::MAX_COSETS`], or the field has too few roots of unity.
     pub(in crate::plonk) fn cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
         let (log_n, log_factor) =
             (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
         let domain = ExtendedDomain::new(&self.accelerator, log_n, log_factor)?;
-        let pieces = pieces::Cosets::new(log_n, log_factor, domain.extended_domain().coset(), count)?;
+        let pieces = h_pieces::Cosets::new(log_n, log_factor, domain.extended_domain().coset(), count)?;
         Ok(Cosets { domain, pieces })
     }
 
@@ -140,11 +140,11 @@ impl<C: ProofCurve> Engine<C> {
         columns: DeviceVector<C::Scalar>,
         weights: &[C::Scalar],
     ) -> Result<Column<C::Scalar>> {
-        let mut columns = Column::of(columns, self.n());
+        let mut columns = Column::split_vector(columns, self.n());
         if columns.len() > 1 {
             let terms: Vec<_> = columns.iter().map(Column::view).zip(weights.iter().copied()).collect();
             let sum = self.enqueue_combined(stream, &terms)?;
-            columns = Column::of(sum, self.n());
+            columns = Column::split_vector(sum, self.n());
         }
         exactly_one(columns)
     }

@@ -9,22 +9,22 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::backend::{Event, Stream};
+use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::plonk::column::{ColumnView, DeviceSlice, ViewStorage};
 use crate::plonk::steps;
-use crate::sizes::product;
 use crate::{Error, Result};
 
 /// Maximum vectors that the columns of a sum may be in.
 const VECTORS: usize = 4;
 
 /// Holds elements in host memory, borrowed or copied.
-pub(super) enum OnHost<'a, F: NttField> {
+pub(super) enum HostElements<'a, F: NttField> {
     Lent(&'a [F]),
     Copy(SecretVec<F>),
 }
 
-impl<F: NttField> Deref for OnHost<'_, F> {
+impl<F: NttField> Deref for HostElements<'_, F> {
     type Target = [F];
 
     fn deref(&self) -> &[F] {
@@ -35,7 +35,7 @@ impl<F: NttField> Deref for OnHost<'_, F> {
     }
 }
 
-impl<F: NttField> OnHost<'_, F> {
+impl<F: NttField> HostElements<'_, F> {
     /// Returns a copy that may be changed.
     pub fn into_copy(self) -> SecretVec<F> {
         match self {

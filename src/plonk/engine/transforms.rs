@@ -58,7 +58,7 @@ impl<C: ProofCurve> Engine<C> {
         transform: Transform<C::Scalar>,
         abort: Abort<'_>,
     ) -> Result<Vec<Column<C::Scalar>>> {
-        let columns = self.fetch_all(columns)?.into_iter().map(super::OnHost::into_copy);
+        let columns = self.fetch_all(columns)?.into_iter().map(super::HostElements::into_copy);
         let mut columns: Vec<SecretVec<_>> = columns.collect();
         let transforms = vec![transform; columns.len()];
         let mut slices: Vec<&mut [_]> = columns.iter_mut().map(|column| &mut **column).collect();

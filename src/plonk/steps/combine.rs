@@ -13,14 +13,14 @@ const STEP: &str = "combine";
 
 /// Describes Σ factor·polynomial − `minus`. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
-pub struct Sum<C, F> {
+pub struct LinearCombination<C, F> {
     /// Polynomials and their factors.
     pub terms: Vec<(C, F)>,
     /// Coefficients, lowest first, that are subtracted from the sum's first ones; at most n.
     pub minus: Vec<F>,
 }
 
-fn check<C, F>(sums: &[Sum<C, F>], n: usize) -> Result<()> {
+fn check<C, F>(sums: &[LinearCombination<C, F>], n: usize) -> Result<()> {
     match sums.iter().position(|sum| sum.minus.len() > n) {
         None => Ok(()),
         Some(number) => {
@@ -40,7 +40,7 @@ fn check<C, F>(sums: &[Sum<C, F>], n: usize) -> Result<()> {
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
-    sums: &[Sum<DeviceColumn<'_, F>, F>],
+    sums: &[LinearCombination<DeviceColumn<'_, F>, F>],
 ) -> Result<DeviceVector<F>> {
     let length = check_length(STEP, n)?;
     check(sums, n)?;
@@ -58,7 +58,7 @@ fn launch_part<F: NttField>(
     stream: &mut Stream,
     n: u32,
     part: &LaunchBatch<'_, F>,
-    (sums, factors): (&[Sum<DeviceColumn<'_, F>, F>], &[F]),
+    (sums, factors): (&[LinearCombination<DeviceColumn<'_, F>, F>], &[F]),
     out: &DeviceVector<F>,
 ) -> Result<()> {
     let mut elements = factors[part.items.clone()].to_vec();
@@ -81,7 +81,7 @@ fn launch_part<F: NttField>(
 ///
 /// # Errors
 /// Returns an error if a polynomial does not have n coefficients, or more than n are subtracted from a sum.
-pub fn on_cpu<F: NttField>(n: usize, sums: &[Sum<&[F], F>]) -> Result<Vec<F>> {
+pub fn on_cpu<F: NttField>(n: usize, sums: &[LinearCombination<&[F], F>]) -> Result<Vec<F>> {
     check_length(STEP, n)?;
     check(sums, n)?;
     let mut terms = sums.iter().flat_map(|sum| &sum.terms);

@@ -66,14 +66,14 @@ impl StridedColumns {
 
 /// Counts the rows of columns, and those that the circuit uses. The others hold blinding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rows {
+pub struct RowCounts {
     /// Binary logarithm of the number of rows n.
     pub log_n: u32,
     /// Rows that the circuit uses, below n. Grand products end in row `usable`.
     pub usable: usize,
 }
 
-impl Rows {
+impl RowCounts {
     /// Returns the number of rows; 0 if it exceeds `usize`, which every step refuses.
     pub fn n(&self) -> usize {
         1usize.checked_shl(self.log_n).unwrap_or(0)

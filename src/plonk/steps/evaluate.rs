@@ -19,14 +19,14 @@ const TASK: usize = 1 << 12;
 
 /// Asks for a polynomial's value at a point. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<C> {
+pub struct EvaluationQuery<C> {
     /// Its coefficients, lowest first.
     pub polynomial: C,
     /// Number of the point.
     pub point: usize,
 }
 
-fn check<C>(queries: &[Query<C>], points: usize) -> Result<()> {
+fn check<C>(queries: &[EvaluationQuery<C>], points: usize) -> Result<()> {
     match queries.iter().find(|query| query.point >= points) {
         None => Ok(()),
         Some(query) => Err(Error::invalid(STEP, "number of the point", format!("below {points}"), query.point)),
@@ -51,7 +51,7 @@ fn powers<F: NttField>(point: F) -> Vec<F> {
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
-    queries: &[Query<DeviceColumn<'_, F>>],
+    queries: &[EvaluationQuery<DeviceColumn<'_, F>>],
     points: &[F],
 ) -> Result<DeviceVector<F>> {
     let length = check_length(STEP, n)?;
@@ -93,7 +93,7 @@ fn launch_part<F: NttField>(
 ///
 /// # Errors
 /// Returns an error if there is no such point.
-pub fn on_cpu<F: NttField>(queries: &[Query<&[F]>], points: &[F]) -> Result<Vec<F>> {
+pub fn on_cpu<F: NttField>(queries: &[EvaluationQuery<&[F]>], points: &[F]) -> Result<Vec<F>> {
     check(queries, points.len())?;
     Ok(queries.iter().map(|query| value(query.polynomial, points[query.point])).collect())
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use super::device_column::DeviceColumn;
 use crate::backend::{Arg, Buffer, Stream};
+use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::sizes::product;
 use crate::{Error, Result};
 
 /// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_buffers.cl`.
@@ -27,7 +27,7 @@ pub(super) unsafe fn launch<F: NttField>(
     (groups, size): (u64, u32),
     args: &[Arg],
 ) -> Result<()> {
-    let program = KernelModule::of(Family::Plonk, F::NAME)?;
+    let program = KernelModule::for_family(Family::Plonk, F::NAME)?;
     // SAFETY: passed on from the caller.
     unsafe { program.launch(stream, kernel, groups * u64::from(size), size, args) }
 }

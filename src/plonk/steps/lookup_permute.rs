@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::device_column::{Rows, StridedColumns, check_place, equal};
+use super::device_column::{RowCounts, StridedColumns, check_place, equal};
 use super::launch_batch::{launch, vector};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
+use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernel_module::buffer_arg;
-use crate::sizes::product;
 
 const STEP: &str = "permute";
 /// These constants match `cl/plonk_lookup_permute.cl`.
@@ -29,7 +29,7 @@ const SUMS: usize = 3;
 
 /// Counts the values of a lookup's A that are missing from its S.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingValues {
     /// Number of rows of A with a missing value.
     pub rows: usize,
     /// First of these rows.
@@ -38,28 +38,29 @@ pub struct Missing {
 
 /// Holds the result of the permutation of lookups.
 #[derive(Debug)]
-pub struct Permuted<F> {
+pub struct PermutedColumns<F> {
     /// A' and S' of the first lookup, then those of the next, n rows each. Rows that the circuit does not use are zero,
     /// for [`super::rows::enqueue`] to fill.
     pub columns: DeviceVector<F>,
     totals: Buffer,
 }
 
-impl<F: NttField> Permuted<F> {
+impl<F: NttField> PermutedColumns<F> {
     /// Waits for the permutation, and returns the missing values of each lookup, if there are any.
     ///
     /// # Errors
     /// Returns an error if the device failed.
-    pub fn missing(&self, stream: &mut Stream) -> Result<Vec<Option<Missing>>> {
+    pub fn missing(&self, stream: &mut Stream) -> Result<Vec<Option<MissingValues>>> {
         let mut words = vec![0u32; self.totals.bytes() / 4];
         stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
-        let of = |total: &[u32]| (total[2] > 0).then(|| Missing { rows: total[2] as usize, first: total[3] as usize });
+        let of =
+            |total: &[u32]| (total[2] > 0).then(|| MissingValues { rows: total[2] as usize, first: total[3] as usize });
         Ok(words.chunks_exact(TOTALS).map(of).collect())
     }
 }
 
 /// A vector on the device, and the place of columns in it.
-type Columns<'a, F> = (&'a DeviceVector<F>, StridedColumns);
+type StridedView<'a, F> = (&'a DeviceVector<F>, StridedColumns);
 
 /// Queues the permutation of all lookups: `inputs` are the compressed A, `tables` the compressed S.
 ///
@@ -71,21 +72,21 @@ type Columns<'a, F> = (&'a DeviceVector<F>, StridedColumns);
 /// are on another device. The device may also have too little memory, or fail.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
-    rows: Rows,
-    inputs: Columns<'_, F>,
-    tables: Columns<'_, F>,
-) -> Result<Permuted<F>> {
+    rows: RowCounts,
+    inputs: StridedView<'_, F>,
+    tables: StridedView<'_, F>,
+) -> Result<PermutedColumns<F>> {
     rows.check::<F>(STEP)?;
     equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
     check_place(stream, STEP, inputs.0, inputs.1, rows.n())?;
     check_place(stream, STEP, tables.0, tables.1, rows.n())?;
     let columns = vector(stream, product(STEP, "columns of the lookups", &[2, inputs.1.count])?, rows.n())?;
     let scratch = Scratch::new(stream, rows, inputs.1.count)?;
-    let job = Job { rows, inputs, tables, scratch: &scratch };
+    let job = PermutePass { rows, inputs, tables, scratch: &scratch };
     job.count(stream)?;
     job.scan(stream)?;
     job.scatter(stream, &columns)?;
-    Ok(Permuted { columns, totals: scratch.totals })
+    Ok(PermutedColumns { columns, totals: scratch.totals })
 }
 
 /// Holds the kernels' buffers, named as in `cl/plonk_lookup_permute.cl`.
@@ -103,7 +104,7 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn new(stream: &mut Stream, rows: Rows, lookups: usize) -> Result<Self> {
+    fn new(stream: &mut Stream, rows: RowCounts, lookups: usize) -> Result<Self> {
         let slots_log = (2 * rows.usable).max(2).next_power_of_two().ilog2();
         let tiles = rows.usable.div_ceil(TILE as usize);
         let words = |count: usize| stream.scratch(product(STEP, "bytes for the lookups", &[count, 4, lookups])?);
@@ -126,14 +127,14 @@ impl Scratch {
     }
 }
 
-struct Job<'a, F> {
-    rows: Rows,
-    inputs: Columns<'a, F>,
-    tables: Columns<'a, F>,
+struct PermutePass<'a, F> {
+    rows: RowCounts,
+    inputs: StridedView<'a, F>,
+    tables: StridedView<'a, F>,
     scratch: &'a Scratch,
 }
 
-fn at<F: NttField>((vector, place): Columns<'_, F>) -> [Arg; 3] {
+fn at<F: NttField>((vector, place): StridedView<'_, F>) -> [Arg; 3] {
     [buffer_arg(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
 }
 
@@ -143,7 +144,7 @@ fn seed() -> u64 {
     RandomState::new().hash_one(STEP)
 }
 
-impl<F: NttField> Job<'_, F> {
+impl<F: NttField> PermutePass<'_, F> {
     fn usable(&self) -> u32 {
         self.rows.usable as u32
     }
@@ -204,7 +205,7 @@ impl<F: NttField> Job<'_, F> {
 ///
 /// # Errors
 /// Returns an error if the rows are invalid, or a column does not have n.
-pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<Missing>)> {
+pub fn on_cpu<F: NttField>(rows: RowCounts, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<MissingValues>)> {
     rows.check::<F>(STEP)?;
     equal(STEP, "length of the input", rows.n(), input.len())?;
     equal(STEP, "length of the table", rows.n(), table.len())?;
@@ -226,7 +227,7 @@ pub fn on_cpu<F: NttField>(rows: Rows, input: &[F], table: &[F]) -> Result<([Vec
     for row in &missing {
         put(input[*row], None);
     }
-    Ok((columns, missing.first().map(|first| Missing { rows: missing.len(), first: *first })))
+    Ok((columns, missing.first().map(|first| MissingValues { rows: missing.len(), first: *first })))
 }
 
 /// Counts how often A has each value of S, at the value's first row in S. Also returns the rows of A whose values are

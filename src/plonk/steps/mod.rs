@@ -51,10 +51,10 @@ pub mod combine;
 mod device_column;
 pub mod divide;
 pub mod evaluate;
+pub mod h_pieces;
 mod launch_batch;
 pub mod lookup_permute;
-pub mod pieces;
 pub mod product_factors;
 pub mod products;
 
-pub use device_column::{DeviceColumn, Rows, StridedColumns};
+pub use device_column::{DeviceColumn, RowCounts, StridedColumns};

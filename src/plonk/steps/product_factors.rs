@@ -2,13 +2,13 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{DeviceColumn, Rows, equal};
+use super::device_column::{DeviceColumn, RowCounts, equal};
 use super::launch_batch::{GROUP, LaunchBatch, blocks, launch, parts, upload};
 use crate::backend::{Arg, Stream};
+use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField};
 use crate::kernel_module::buffer_arg;
 use crate::ntt::Powers;
-use crate::sizes::product;
 use crate::{Error, Result};
 
 const STEP: &str = "factors";
@@ -24,7 +24,7 @@ pub struct Challenges<F> {
 
 /// Holds a set of permutation columns. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
-pub struct Set<C> {
+pub struct PermutationSet<C> {
     /// Each column's values v and its σ, both on the subgroup.
     pub columns: Vec<[C; 2]>,
     /// Number of the first column among the circuit's permutation columns; column j is mixed with δ^j.
@@ -68,7 +68,7 @@ impl<V> Factors<V> {
 }
 
 /// Returns β·δ^j of each column of a set.
-fn shifts<C, F: NttField>(set: &Set<C>, beta: F) -> impl Iterator<Item = F> {
+fn shifts<C, F: NttField>(set: &PermutationSet<C>, beta: F) -> impl Iterator<Item = F> {
     let first = beta * F::DELTA.pow_vartime([set.first]);
     std::iter::successors(Some(first), |shift| Some(*shift * F::DELTA)).take(set.columns.len())
 }
@@ -83,9 +83,9 @@ fn shifts<C, F: NttField>(set: &Set<C>, beta: F) -> impl Iterator<Item = F> {
 /// also have too little memory, or fail.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
-    rows: Rows,
+    rows: RowCounts,
     challenges: Challenges<F>,
-    sets: &[Set<DeviceColumn<'_, F>>],
+    sets: &[PermutationSet<DeviceColumn<'_, F>>],
     lookups: &[Lookup<DeviceColumn<'_, F>>],
 ) -> Result<Factors<DeviceVector<F>>> {
     rows.check::<F>(STEP)?;
@@ -96,7 +96,7 @@ pub fn enqueue<F: NttField>(
     let [numerators, denominators] = [DeviceVector::scratch(stream, length)?, DeviceVector::scratch(stream, length)?];
     let factors = Factors { numerators, denominators };
     let shifts: Vec<F> = sets.iter().flat_map(|set| shifts(set, challenges.beta)).collect();
-    let to = Launch { rows, challenges, factors: &factors };
+    let to = FactorLaunch { rows, challenges, factors: &factors };
     for part in parts(&of_sets, 2, sets.iter().map(|set| set.columns.len())) {
         to.sets(stream, &part, &shifts[part.items.clone()])?;
     }
@@ -107,13 +107,13 @@ pub fn enqueue<F: NttField>(
 }
 
 /// Holds the arguments that launches of both kinds share.
-struct Launch<'a, F> {
-    rows: Rows,
+struct FactorLaunch<'a, F> {
+    rows: RowCounts,
     challenges: Challenges<F>,
     factors: &'a Factors<DeviceVector<F>>,
 }
 
-impl<F: NttField> Launch<'_, F> {
+impl<F: NttField> FactorLaunch<'_, F> {
     fn sets(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, shifts: &[F]) -> Result<()> {
         let powers = Powers::new(stream, self.rows.omega::<F>(), self.rows.log_n)?;
         let powers = [buffer_arg(&powers.low), buffer_arg(&powers.high), Arg::U32(powers.low_log)];
@@ -150,9 +150,9 @@ impl<F: NttField> Launch<'_, F> {
 /// # Errors
 /// Returns an error if the rows are invalid, or a column is not as long.
 pub fn on_cpu<F: NttField>(
-    rows: Rows,
+    rows: RowCounts,
     challenges: Challenges<F>,
-    sets: &[Set<&[F]>],
+    sets: &[PermutationSet<&[F]>],
     lookups: &[Lookup<&[F]>],
 ) -> Result<Factors<Vec<F>>> {
     rows.check::<F>(STEP)?;
@@ -178,9 +178,9 @@ pub fn on_cpu<F: NttField>(
 const TASK: usize = 1 << 10;
 
 fn set_on_cpu<F: NttField>(
-    rows: Rows,
+    rows: RowCounts,
     Challenges { beta, gamma }: Challenges<F>,
-    set: &Set<&[F]>,
+    set: &PermutationSet<&[F]>,
     (numerators, denominators): (&mut [F], &mut [F]),
 ) {
     let (omega, shifts) = (rows.omega::<F>(), shifts(set, beta).collect::<Vec<_>>());

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use ff::BatchInverter;
 use rayon::prelude::*;
 
-use super::device_column::{Rows, equal};
+use super::device_column::{RowCounts, equal};
 use super::launch_batch::launch;
 use super::product_factors::Factors;
 use crate::backend::{Arg, Buffer, Stream};
@@ -22,7 +22,7 @@ const SCAN_GROUP: u32 = 128;
 const TASK: usize = 1 << 12;
 
 /// Returns the number of columns if the lengths of numerators and denominators match the `chains`.
-fn check<F: NttField>(rows: Rows, [numerators, denominators]: [usize; 2], chains: &[usize]) -> Result<usize> {
+fn check<F: NttField>(rows: RowCounts, [numerators, denominators]: [usize; 2], chains: &[usize]) -> Result<usize> {
     rows.check::<F>(STEP)?;
     let columns = chains.iter().try_fold(0, |sum: usize, chain| sum.checked_add(*chain));
     let length = columns.and_then(|columns| columns.checked_mul(rows.n()));
@@ -49,7 +49,7 @@ fn check<F: NttField>(rows: Rows, [numerators, denominators]: [usize; 2], chains
 /// device may also have too little memory, or fail.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
-    rows: Rows,
+    rows: RowCounts,
     factors: &Factors<DeviceVector<F>>,
     chains: &[usize],
 ) -> Result<DeviceVector<F>> {
@@ -100,7 +100,7 @@ fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
 /// # Errors
 /// Returns an error if the rows are invalid, or lengths do not match the chains.
 pub fn on_cpu<F: NttField>(
-    rows: Rows,
+    rows: RowCounts,
     factors: &Factors<impl Deref<Target = [F]>>,
     chains: &[usize],
 ) -> Result<Vec<F>> {
@@ -136,7 +136,7 @@ fn scan_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
 }
 
 /// Multiplies each column by the value at row `usable` of the previous one in its chain.
-fn chain_on_cpu<F: NttField>(data: &mut [F], rows: Rows, chains: &[usize]) {
+fn chain_on_cpu<F: NttField>(data: &mut [F], rows: RowCounts, chains: &[usize]) {
     let mut rest = data;
     for chain in chains {
         let (columns, others) = rest.split_at_mut(chain * rows.n());

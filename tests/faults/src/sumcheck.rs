@@ -6,8 +6,8 @@ use proofwarp::field::ghash::Ghash;
 use proofwarp::field::plonky3::{BabyBear4, Goldilocks2};
 use proofwarp::field::tower::Tower;
 use proofwarp::sumcheck::{
-    Batch, BoundTranscript, Claim, Columns, HashTranscript, KernelPath, Options, SumcheckField, Term, prove_with,
-    verify,
+    BoundTranscript, Claim, ClaimBatch, Columns, HashTranscript, KernelPath, ProductTerm, SumcheckField,
+    SumcheckOptions, prove_with, verify,
 };
 
 use crate::common::rng;
@@ -15,7 +15,7 @@ use crate::hook::Questions;
 use crate::subject::{Refusal, Subject};
 
 /// All rounds on the device.
-const ON_DEVICE: Options = Options { path: None, tail: Some(0), rounds_a_pass: None };
+const ON_DEVICE: SumcheckOptions = SumcheckOptions { path: None, tail: Some(0), rounds_a_pass: None };
 
 fn transcript() -> HashTranscript {
     HashTranscript::new(b"faults")
@@ -43,7 +43,7 @@ struct Case<F> {
     claim: Claim<F>,
     columns: Vec<Vec<F>>,
     lying: Lying,
-    options: Options,
+    options: SumcheckOptions,
 }
 
 impl<F: SumcheckField> Case<F> {
@@ -83,8 +83,9 @@ fn sum<F: SumcheckField>(claim: &Claim<F>, columns: &[Vec<F>]) -> F {
     }
     weights.resize(1 << claim.variables(), F::ONE);
     let row = |row: usize| columns.iter().map(|column| column[row]).collect::<Vec<F>>();
-    let term =
-        |term: &Term<F>, row: &[F]| term.coefficient * term.columns.iter().map(|column| row[*column]).product::<F>();
+    let term = |term: &ProductTerm<F>, row: &[F]| {
+        term.coefficient * term.columns.iter().map(|column| row[*column]).product::<F>()
+    };
     let value = |row: &[F]| claim.terms().iter().map(|one| term(one, row)).sum::<F>();
     weights.iter().enumerate().map(|(number, weight)| *weight * value(&row(number))).sum()
 }
@@ -140,7 +141,7 @@ impl<F: SumcheckField> Subject for Cases<F> {
     }
 
     fn prove(&self, accelerator: &Accelerator, questions: &Questions) -> Result<bool, Refusal> {
-        let batch = Batch::new(self.0.iter().map(|case| case.claim.clone()).collect());
+        let batch = ClaimBatch::new(self.0.iter().map(|case| case.claim.clone()).collect());
         let columns = self.0.iter().map(|case| Columns::host(&case.slices())).collect();
         let ask = || questions.ask();
         let proof = batch.prove(accelerator, columns, bound(&mut transcript())?, Some(&ask))?;
@@ -152,7 +153,7 @@ impl<F: SumcheckField> Subject for Cases<F> {
 
 /// Two terms that share a column.
 fn terms<F: SumcheckField>(variables: u32) -> Claim<F> {
-    let term = |coefficient: u64, columns: &[usize]| Term {
+    let term = |coefficient: u64, columns: &[usize]| ProductTerm {
         coefficient: F::from_number(coefficient),
         columns: columns.to_vec(),
     };
@@ -171,8 +172,8 @@ fn cubic<F: SumcheckField>(variables: u32) -> Claim<F> {
 
 /// All that this group proves.
 pub fn subjects() -> Vec<Box<dyn Subject>> {
-    let bitsliced = Options { path: Some(KernelPath::Bitsliced), tail: Some(10), rounds_a_pass: None };
-    let pairs = Options { rounds_a_pass: Some(2), ..ON_DEVICE };
+    let bitsliced = SumcheckOptions { path: Some(KernelPath::Bitsliced), tail: Some(10), rounds_a_pass: None };
+    let pairs = SumcheckOptions { rounds_a_pass: Some(2), ..ON_DEVICE };
     let batch = |variables, seed| Case::<blstrs::Scalar>::new("", terms(variables), Lying::Host, seed);
     vec![
         Box::new(Case::<Ghash>::new("ghash", cubic(7), Lying::Host, 1)),

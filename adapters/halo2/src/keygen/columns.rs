@@ -33,7 +33,7 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     ///
     /// # Errors
     /// Returns an error if the circuit needs more rows, or if its degree is higher than proofs can have.
-    pub fn of(circuit: &'c C, k: u32) -> Result<Self, Error> {
+    pub fn new(circuit: &'c C, k: u32) -> Result<Self, Error> {
         let (system, config) = configure(circuit);
         let degree = check_degree(system.degree(), k)?;
         if 1 << k < system.minimum_rows() {
@@ -59,12 +59,12 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
         let result =
             step("synthesis", 1 << k, || C::FloorPlanner::synthesize(&mut assembly, circuit, config, constants));
         assembly.checked(result)?;
-        Ok(step("fixed columns", 1 << k, || Columns::of(system, assembly, compress)))
+        Ok(step("fixed columns", 1 << k, || Columns::from_assembly(system, assembly, compress)))
     }
 }
 
 impl Columns {
-    fn of(system: ConstraintSystem<Fr>, assembly: Assembly, compress: bool) -> Self {
+    fn from_assembly(system: ConstraintSystem<Fr>, assembly: Assembly, compress: bool) -> Self {
         let Assembly { fixed, mut selectors, cycles, .. } = assembly;
         let mut fixed = fixed.into_values();
         let (system, more) = match compress {

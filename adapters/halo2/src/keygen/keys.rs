@@ -52,7 +52,7 @@ pub fn proving<C: Circuit<Fr>>(
     };
     check_rows((params.k(), params.get_g().len()), key.get_domain().k())?;
     let (engine, Columns { fixed, cycles, .. }) =
-        synthesized(params, ConfiguredCircuit::of(circuit, params.k())?, compress)?;
+        synthesized(params, ConfiguredCircuit::new(circuit, params.k())?, compress)?;
     let of_fixed = || coefficients(&engine, "fixed polynomials", &fixed);
     let (sigma, coefficients) = join_on_thread(|| sigma(&cycles, &engine), of_fixed);
     drop_in_background(cycles);
@@ -65,7 +65,7 @@ fn with_rest<C: Circuit<Fr>>(
     compress: bool,
 ) -> Result<(VerifyingKey<G1Affine>, ProvingParts), Error> {
     check_rows((params.k(), params.get_g().len()), params.k())?;
-    let start = ConfiguredCircuit::of(circuit, params.k())?;
+    let start = ConfiguredCircuit::new(circuit, params.k())?;
     let (degree, k) = (start.degree(), params.k());
     let domain = || step("domain", 1 << k, || EvaluationDomain::new(degree, k));
     let (domain, synthesized) = join_on_thread(domain, || synthesized(params, start, compress));

@@ -39,7 +39,7 @@ impl PermutationCycles {
         }
         let alone = |cell: u64| Link { next: cell as u32, toward: cell as u32 };
         let links = (0..cells as usize).into_par_iter().map(|cell| alone(cell as u64)).collect();
-        Ok(Self { places: ColumnIndices::of(columns), links, log_rows })
+        Ok(Self { places: ColumnIndices::from_columns(columns), links, log_rows })
     }
 
     /// Makes cells `left` and `right` equal by merging their cycles: each cell gets the other's successor.
@@ -103,7 +103,7 @@ impl PermutationCycles {
 struct ColumnIndices([Vec<Option<u32>>; 3]);
 
 impl ColumnIndices {
-    fn of(columns: &[Column<Any>]) -> Self {
+    fn from_columns(columns: &[Column<Any>]) -> Self {
         let mut places: [Vec<_>; 3] = Default::default();
         for (place, column) in columns.iter().enumerate() {
             let kind: &mut Vec<_> = &mut places[kind(*column)];

@@ -22,7 +22,7 @@ type Kzg = KZGCommitmentScheme<Bn256>;
 type Instances = Vec<Vec<Vec<Fr>>>;
 
 /// Seeds below this one have one broken witness each.
-const FEW: usize = 1000;
+const SINGLE_BREAK_SEEDS: usize = 1000;
 const SMALL: Bounds = Bounds { log_rows: (3, 4), degree: 12, lookups: 2, circuits: 2, phases: 3 };
 const LARGE: Bounds = Bounds { log_rows: (3, 7), degree: 40, lookups: 24, circuits: 3, phases: 3 };
 
@@ -146,7 +146,7 @@ impl Case {
         assert!(again == proof, "other bytes another way: {:?}", self.plan);
         let kinds = [Break::Gate, Break::Lookup, Break::Copy];
         let which = self.plan.seed as usize;
-        for broken in kinds.iter().cycle().skip(which).take(if which < FEW { 1 } else { kinds.len() }) {
+        for broken in kinds.iter().cycle().skip(which).take(if which < SINGLE_BREAK_SEEDS { 1 } else { kinds.len() }) {
             let (circuits, instances) = self.circuits(*broken);
             if circuits.last().is_some_and(Generated::is_broken) {
                 let proof = self.prove(&Options::default(), &circuits, &instances).expect("a proof that is wrong");

@@ -25,7 +25,7 @@ const PROOF: &str = "halo2 bn254, proof";
 const OURS: &str = "proofwarp";
 const STOCK: &str = "stock halo2-axiom, CPU";
 /// Smallest logarithm: fewer rows do not hold the table and the blinded rows.
-const LEAST: u32 = 5;
+const MIN_LOG: u32 = 5;
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 type Setup = ParamsKZG<Bn256>;
@@ -42,7 +42,7 @@ struct Work<'a> {
 /// Measures all sizes.
 pub fn measure(session: &mut Session) -> Result<()> {
     let logs = session.logs.clone();
-    ensure!(logs.iter().all(|log| *log >= LEAST), "--log: expected {LEAST} or more for a circuit with lookups");
+    ensure!(logs.iter().all(|log| *log >= MIN_LOG), "--log: expected {MIN_LOG} or more for a circuit with lookups");
     session.expect(4 * logs.len());
     logs.into_iter().try_for_each(|log| one_size(session, log))
 }

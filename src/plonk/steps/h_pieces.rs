@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::combine::{self, Sum};
+use super::combine::{self, LinearCombination};
 use super::device_column::{DeviceColumn, StridedColumns, apart, check_length, equal};
 use super::launch_batch::{GROUP, launch, upload, vector};
 use crate::backend::{Arg, Stream};
@@ -127,9 +127,11 @@ impl<F: NttField> Cosets<F> {
         copy_columns(stream, n, (&scaled, StridedColumns::packed(n, self.q)), (parts, place))?;
         self.enqueue_scaling(stream, &scaled)?;
         let columns = StridedColumns::packed(n, self.q).columns(&scaled);
-        let sum =
-            |line: &[F]| Sum { terms: columns.iter().copied().zip(line.iter().copied()).collect(), minus: vec![] };
-        let sums: Vec<Sum<DeviceColumn<'_, F>, F>> = self.matrix.chunks(self.q).map(sum).collect();
+        let sum = |line: &[F]| LinearCombination {
+            terms: columns.iter().copied().zip(line.iter().copied()).collect(),
+            minus: vec![],
+        };
+        let sums: Vec<LinearCombination<DeviceColumn<'_, F>, F>> = self.matrix.chunks(self.q).map(sum).collect();
         let pieces = combine::enqueue(stream, n, &sums)?;
         copy_columns(stream, n, (parts, place), (&pieces, StridedColumns::packed(n, self.q)))
     }

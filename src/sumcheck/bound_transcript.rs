@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 
 use super::claim::ERROR_CONTEXT;
 use super::field::SumcheckField;
-use super::frame::{Frame, MAX_NUMBER, packed};
 use super::transcript::Transcript;
+use super::transcript_frame::{Frame, MAX_NUMBER, packed};
 use crate::{Error, Result};
 
 /// A transcript that has taken in a commitment to the columns.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::mesh::{DeviceMesh, WindowAssignment, WindowGroup};
-use super::plan::Plan;
+use super::plan::MsmPlan;
 
 /// Minimum gain of more groups of windows, `1/MIN_GAIN` of the time by the model: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;
@@ -39,7 +39,7 @@ impl Sharding {
     }
 
     /// Returns the split by `groups` groups of the windows of `plan`.
-    pub fn agreed(grid: DeviceMesh, groups: usize, plan: &Plan) -> Self {
+    pub fn agreed(grid: DeviceMesh, groups: usize, plan: &MsmPlan) -> Self {
         let (widths, of) = ((plan.c, plan.wide_windows < plan.sets), groups as u32);
         let groups_of_windows = if groups == 1 { Vec::new() } else { plan.groups(of) };
         let group = |sets: Range<u32>| WindowGroup { widths, from: sets.start, to: sets.end, of };
@@ -51,8 +51,8 @@ impl Sharding {
 /// little.
 pub(crate) fn argmin_cost(
     candidates: impl Iterator<Item = usize>,
-    plan: impl Fn(usize) -> Option<Plan>,
-) -> Option<(usize, Plan)> {
+    plan: impl Fn(usize) -> Option<MsmPlan>,
+) -> Option<(usize, MsmPlan)> {
     let plans = candidates.filter_map(|groups| Some((groups, plan(groups)?)));
     plans.reduce(|best, other| {
         let gains = other.1.cost() + best.1.cost() / MIN_GAIN < best.1.cost();

@@ -47,7 +47,7 @@ impl FileState {
     /// Returns the state from a file's metadata; `None` if files have no number, or no time that only the system sets.
     #[cfg(unix)]
     #[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
-    pub fn of(data: &Metadata) -> Option<Self> {
+    pub fn from_metadata(data: &Metadata) -> Option<Self> {
         use std::os::unix::fs::MetadataExt;
         let times = [(data.mtime(), data.mtime_nsec()), (data.ctime(), data.ctime_nsec())];
         Some(Self { file: [data.dev(), data.ino()], bytes: data.len(), times })
@@ -55,7 +55,7 @@ impl FileState {
 
     /// Returns `None`: no such state exists here.
     #[cfg(not(unix))]
-    pub fn of(_: &Metadata) -> Option<Self> {
+    pub fn from_metadata(_: &Metadata) -> Option<Self> {
         None
     }
 
@@ -94,7 +94,7 @@ mod tests {
         std::fs::write(&path, "contents").expect("a file");
         let state = || {
             let data = std::fs::metadata(&path).expect("a file");
-            (FileState::of(&data).expect("a state"), data.modified().expect("a time"))
+            (FileState::from_metadata(&data).expect("a state"), data.modified().expect("a time"))
         };
         let (before, time) = state();
         assert!(before == state().0 && !before.is_settled());

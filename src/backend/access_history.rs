@@ -8,14 +8,14 @@ use crate::Result;
 
 /// Describes a stream's latest command on a piece of memory.
 #[derive(Debug)]
-struct Use {
+struct Access {
     core: Arc<StreamInner>,
     /// Count of the stream's events when the command was queued.
     events: u64,
     writes: bool,
 }
 
-impl Use {
+impl Access {
     fn new(core: &Arc<StreamInner>, writes: bool) -> Self {
         Self { core: core.clone(), events: core.events(), writes }
     }
@@ -40,12 +40,12 @@ impl Use {
 /// Each command of another stream is ordered behind them as by a readers-writer lock. Safe functions record their
 /// commands here; the caller of an unsafe launch orders its kernels.
 #[derive(Debug)]
-pub(super) struct Uses(Mutex<Vec<Use>>);
+pub(super) struct AccessHistory(Mutex<Vec<Access>>);
 
-impl Uses {
+impl AccessHistory {
     /// Records that commands of `core`, the last owner, may use the memory.
     pub fn by_owner(core: &Arc<StreamInner>) -> Self {
-        Self(Mutex::new(vec![Use::new(core, true)]))
+        Self(Mutex::new(vec![Access::new(core, true)]))
     }
 
     /// Orders the next command of `core`, which reads the memory, behind pending writes of other streams.
@@ -59,9 +59,9 @@ impl Uses {
             own.events = core.events();
             return Ok(());
         }
-        uses.retain(Use::is_pending);
+        uses.retain(Access::is_pending);
         uses.iter().filter(|one| one.writes).try_for_each(|one| one.order(core))?;
-        uses.push(Use::new(core, false));
+        uses.push(Access::new(core, false));
         Ok(())
     }
 
@@ -73,7 +73,7 @@ impl Uses {
         let mut uses = lock(&self.0);
         uses.iter().try_for_each(|one| one.order(core))?;
         uses.clear();
-        uses.push(Use::new(core, true));
+        uses.push(Access::new(core, true));
         Ok(())
     }
 

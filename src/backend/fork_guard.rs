@@ -10,9 +10,9 @@ use crate::process::check;
 
 /// Wraps a driver; in a forked child its calls are errors, and nothing is freed, because the parent owns it.
 #[derive(Debug)]
-pub(super) struct OwnProcess(pub Box<dyn Driver>);
+pub(super) struct ForkGuard(pub Box<dyn Driver>);
 
-impl OwnProcess {
+impl ForkGuard {
     /// Frees an object, unless the parent owns it.
     fn free(&self, free: impl FnOnce(&dyn Driver)) {
         if check().is_ok() {
@@ -23,7 +23,7 @@ impl OwnProcess {
 
 // SAFETY: calls are passed on unchanged, or are errors that leave everything as it was. The parent's handles stay valid
 // for ever in the child, where nothing is freed.
-unsafe impl Driver for OwnProcess {
+unsafe impl Driver for ForkGuard {
     fn info(&self) -> &DeviceInfo {
         self.0.info()
     }

@@ -27,7 +27,7 @@ pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
 
 /// Returns one in Montgomery form, as a coordinate of the curve.
 fn one<C: MsmCurve>() -> Result<Vec<u8>> {
-    let modulus = BigUint::from_slice(KernelModule::of(Family::Msm, C::NAME)?.modulus());
+    let modulus = BigUint::from_slice(KernelModule::for_family(Family::Msm, C::NAME)?.modulus());
     let bits = 32 * modulus.bits().div_ceil(32);
     let mut one = ((BigUint::from(1u8) << bits) % modulus).to_bytes_le();
     one.resize(C::AFFINE_BYTES / 2, 0);

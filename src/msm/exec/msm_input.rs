@@ -2,7 +2,7 @@
 
 use super::plan_cache::PlanMemos;
 use crate::msm::bases::BaseTable;
-use crate::msm::options::Options;
+use crate::msm::options::MsmOptions;
 use crate::msm::plan::DeviceMesh;
 use crate::msm::scalars::Scalars;
 
@@ -22,5 +22,5 @@ pub(crate) struct MsmInput<'a, C> {
     pub vectors: &'a [Scalars<'a>],
     pub grid: DeviceMesh,
     pub choices: &'a PlanMemos,
-    pub options: Options,
+    pub options: MsmOptions,
 }
