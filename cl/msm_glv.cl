@@ -1,5 +1,5 @@
 // Prepares scalars for their digits: the smaller of s and r − s, or the GLV halves k₀ and k₁ with s = k₀ + λ·k₁
-// (src/kernels/halves.rs). Loops over words are unrolled, so that all words are in registers.
+// (src/kernels/glv.rs). Loops over words are unrolled, so that all words are in registers.
 
 #define S(op) JOIN(SCALAR, op)
 #define SIGN_BIT 0x80000000u

@@ -1,5 +1,5 @@
 // Columns over the subfield: the first round is in that field, and its challenge leads into this one
-// (src/sumcheck/gpu_base.rs).
+// (src/sumcheck/gpu.rs).
 
 // Binds the first variable of all columns, of 2·pairs rows. Any grid.
 KERNEL(SUMCHECK_GROUP)

@@ -3,7 +3,7 @@
 use arbitrary::Arbitrary;
 use ff::Field;
 use proofwarp::field::ghash::Ghash;
-use proofwarp::sumcheck::{BoundTranscript, Claim, HashTranscript, Term};
+use proofwarp::sumcheck::{BoundTranscript, Claim, HashTranscript, ProductTerm};
 use proofwarp::{Accelerator, BackendKind};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -30,7 +30,10 @@ pub fn case(variables: u32, with_eq: bool) -> Case {
     weights.resize(1 << variables, F::ONE);
     let value = |row: usize| k * columns[0][row] * columns[1][row].square() + columns[2][row];
     let sum = weights.iter().enumerate().map(|(row, weight)| *weight * value(row)).sum();
-    let terms = vec![Term { coefficient: k, columns: vec![0, 1, 1] }, Term { coefficient: F::ONE, columns: vec![2] }];
+    let terms = vec![
+        ProductTerm { coefficient: k, columns: vec![0, 1, 1] },
+        ProductTerm { coefficient: F::ONE, columns: vec![2] },
+    ];
     let claim = Claim::sum_of_products(variables, terms).sum(sum);
     Case { claim: if with_eq { claim.with_eq(point) } else { claim }, columns }
 }
@@ -47,7 +50,7 @@ pub struct AnyClaim {
 
 impl AnyClaim {
     pub fn claim(self) -> Claim<F> {
-        let term = |(coefficient, columns)| Term { coefficient: Ghash(coefficient), columns };
+        let term = |(coefficient, columns)| ProductTerm { coefficient: Ghash(coefficient), columns };
         // Mostly few, so that some are refused by nothing.
         let variables = if self.variables.is_multiple_of(16) { self.variables } else { self.variables % 8 };
         let claim = Claim::sum_of_products(variables, self.terms.into_iter().map(term).collect()).sum(Ghash(self.sum));

@@ -10,7 +10,7 @@ use halo2curves::bn256::{G1, G1Affine};
 use proofwarp::backend::Device;
 use proofwarp::blocking::on_cpu_pool;
 use proofwarp::curve::MsmCurve as _;
-use proofwarp::msm::{Msm, Options, Scalars, msm};
+use proofwarp::msm::{Msm, MsmOptions, Scalars, msm};
 use proofwarp::{Abort, Accelerator, Result};
 use rayon::prelude::*;
 
@@ -102,7 +102,7 @@ fn find(
         return Ok(None);
     }
     let copy = Arc::new(copy_of(points));
-    let msm = Arc::new(Msm::shared(accelerator, copy.clone(), Options::default())?);
+    let msm = Arc::new(Msm::shared(accelerator, copy.clone(), MsmOptions::default())?);
     make_room(&mut kept, device, msm.table_bytes());
     kept.push(CachedBases { device: device.clone(), points: copy, msm: msm.clone() });
     Ok(Some(msm))

@@ -88,7 +88,8 @@ fn line(chart: &mut Chart<'_, '_>, points: &[(f64, f64)], colour: RGBColor) -> R
 /// Plots phases at the largest size, a bar for each implementation that knows its own.
 pub fn phases(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
     let largest = comparison.logs(operation).last().copied();
-    let of_largest = comparison.by_operation(operation).filter(|one| Some(one.log) == largest && !one.phases.is_empty());
+    let of_largest =
+        comparison.by_operation(operation).filter(|one| Some(one.log) == largest && !one.phases.is_empty());
     let bars: Vec<&Measurement> = of_largest.collect();
     let longest = bars.iter().map(|one| sum(one)).fold(0.0, f64::max);
     let Some(first) = bars.first().filter(|_| longest > 0.0) else { return Ok(None) };

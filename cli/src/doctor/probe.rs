@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use proofwarp::settings::table::{Reader, VARIABLES, Variable};
 use proofwarp::settings::{self, Settings};
-use proofwarp::{Accelerator, BackendKind, files, inspect};
+use proofwarp::{Accelerator, BackendKind, file_state, inspect};
 use serde::Serialize;
 
 /// Holds all facts.
@@ -203,11 +203,12 @@ fn locks(folder: &Path) -> Vec<Lock> {
 
 fn lock(file: PathBuf) -> Lock {
     // Shared, and released at once: this delays a process that wants the lock no longer than any other query.
-    let (is_held, unknown) = match files::open(File::options().read(true), &file).map(|file| file.try_lock_shared()) {
-        Ok(Ok(())) => (false, None),
-        Ok(Err(TryLockError::WouldBlock)) => (true, None),
-        Ok(Err(TryLockError::Error(error))) | Err(error) => (false, Some(error.to_string())),
-    };
+    let (is_held, unknown) =
+        match file_state::open(File::options().read(true), &file).map(|file| file.try_lock_shared()) {
+            Ok(Ok(())) => (false, None),
+            Ok(Err(TryLockError::WouldBlock)) => (true, None),
+            Ok(Err(TryLockError::Error(error))) | Err(error) => (false, Some(error.to_string())),
+        };
     Lock { file, is_held, unknown }
 }
 

@@ -14,13 +14,13 @@ pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> 
     let coefficients = vec![F::ONE; n as usize];
     let (value, time) = match accelerator.devices().first() {
         None => {
-            let query = evaluate::Query { polynomial: &coefficients[..], point: 0 };
+            let query = evaluate::EvaluationQuery { polynomial: &coefficients[..], point: 0 };
             timed(|| evaluate::on_cpu(&[query], &[point]))?
         }
         Some(device) => {
             let mut stream = device.stream()?;
             let polynomial = DeviceVector::upload(&mut stream, &coefficients)?;
-            let query = evaluate::Query { polynomial: DeviceColumn::new(&polynomial, 0), point: 0 };
+            let query = evaluate::EvaluationQuery { polynomial: DeviceColumn::new(&polynomial, 0), point: 0 };
             let mut run = || -> Result<Vec<F>> {
                 let mut value = vec![F::ZERO];
                 evaluate::enqueue(&mut stream, n as usize, &[query], &[point])?.download(&mut stream, &mut value)?;
