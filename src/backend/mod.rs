@@ -37,6 +37,8 @@ mod specialised;
 mod staging;
 mod stream;
 mod traffic;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+mod two_rows;
 mod uses;
 mod wait;
 
@@ -63,4 +65,6 @@ pub(crate) use peers::PeerMemory;
 pub(crate) use pool::usable;
 pub use stream::Stream;
 pub use traffic::Traffic;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use two_rows::TwoRows;
 pub(crate) use wait::UPLOAD_PIECE;
