@@ -3,8 +3,8 @@
 
 usage: benches/beside.py build COMMIT FOLDER
            builds the programs of both, for PROOFWARP_CUDA_ARCHS (90), and packs them into FOLDER
-       benches/beside.py run FOLDER [ROUNDS]
-           on a machine with a GPU, which needs Python alone: a table on standard output (ROUNDS: 5)"""
+       benches/beside.py run FOLDER [SECONDS]
+           on a machine with a GPU, which needs Python alone: a table on standard output, of all rounds that begin within SECONDS (300)"""
 
 import collections
 import json
@@ -14,6 +14,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,6 +57,9 @@ def build_side(tree, to):
         name = message.get("target", {}).get("name")
         if message.get("executable") and name in PROGRAMS:
             subprocess.run(["strip", "-o", to / name, message["executable"]], check=True)
+    tried = subprocess.run([to / "timings", "--log", "1..1"], env=environment | ALL, capture_output=True, text=True)
+    if "not built in" in tried.stderr:
+        sys.exit(f"beside.py: {tried.stderr}")
     missing = [name for name in PROGRAMS if not (to / name).exists()]
     if missing:
         sys.exit(f"beside.py: not built: {', '.join(missing)}")
@@ -67,6 +71,9 @@ def build(commit, folder):
     tree.mkdir(parents=True)
     archive = subprocess.run(["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
     subprocess.run(["tar", "-x", "-C", tree], input=archive, check=True)
+    (tree / "target").mkdir()
+    for wheels in (ROOT / "target").glob("*-venv"):
+        (tree / "target" / wheels.name).symlink_to(wheels)
     for side, source in zip(SIDES, [tree, ROOT]):
         build_side(source, folder / side)
     shutil.copy(__file__, folder)
@@ -92,21 +99,24 @@ def measure(folder, side, program, arguments, variables):
         print(f"{side} {program}: ended after {LIMIT} s", flush=True)
         return []
     if done.returncode:
-        print(f"{side} {program}: status {done.returncode}: {done.stderr[-300:]}", flush=True)
+        sys.exit(f"beside.py: {side} {program}: status {done.returncode}: {done.stderr[-300:]}")
     return figures(done.stdout)
 
 
-def run(folder, rounds):
+def run(folder, seconds):
     folder = Path(folder).resolve()
     if not (folder / "this").exists():
         subprocess.run(["tar", "-xJf", "programs.tar.xz"], cwd=folder, check=True)
-    # One round of all after the other, so that what is cut off has whole rounds.
     all_figures = collections.defaultdict(lambda: {side: [] for side in SIDES})
-    for _ in range(rounds):
+    end = time.monotonic() + seconds
+    rounds = 0
+    while rounds == 0 or time.monotonic() < end:
+        rounds += 1
         for program, arguments, variables in runs(folder):
             for side in SIDES:
                 for words, value in measure(folder, side, program, arguments, variables):
                     all_figures[f"{program} {words}"][side].append(value)
+    print(f"medians of {rounds} rounds")
     for name, values in all_figures.items():
         if not all(values.values()):
             print(f"{name}: on one side alone")
@@ -120,8 +130,8 @@ def main():
     match sys.argv[1:]:
         case ["build", commit, folder]:
             build(commit, folder)
-        case ["run", folder, *rounds]:
-            run(folder, int(rounds[0]) if rounds else 5)
+        case ["run", folder, *seconds]:
+            run(folder, int(seconds[0]) if seconds else 300)
         case _:
             sys.exit(__doc__)
 

@@ -136,7 +136,9 @@ fn bytes(cuda: &Accelerator) -> Result<Outcome, Failure> {
     let (a, options) = (DenseMatrix::upload(cuda, &entries, side, side)?, DenseOptions::default());
     let b = a.transposed();
     let product = a.multiply(&b, &options, None)?.to_field::<Fr>()?;
-    check(product.check_product::<Fr, _, _>(&a, &b.to_field::<Fr>()?, 1, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;
+    check(
+        product.check_product::<Fr, _, _>(&a, &b.to_field::<Fr>()?, 1, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid(),
+    )?;
     median(|iterations| Ok(common::Answer::timed(iterations, || a.multiply(&b, &options, None))?))
 }
 

@@ -45,7 +45,7 @@ def uses(tree, before=()):
 
 
 class Crate:
-    """The modules of a crate by their paths, such as ("msm", "run"): what each has, imports and names."""
+    """The modules of a crate by their paths, such as ("msm", "exec"): what each has, imports and names."""
 
     def __init__(self, root):
         self.files, self.items, self.imports, self.globs, self.named, self.tests = {}, {}, {}, {}, {}, set()

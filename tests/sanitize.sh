@@ -71,10 +71,10 @@ runs() { # folder
     done
 }
 
-# Whether all that initcheck found are loads of msm_add_pairs: its last step loads operands for work-items that have no pair left, from
-# places inside its buffers that no kernel wrote, and stores nothing of them.
+# Whether all that initcheck found are loads of msm_batch_affine_add: its last step loads operands for work-items that have no pair left,
+# from places inside its buffers that no kernel wrote, and stores nothing of them.
 is_argued() { # log
-    grep -qE '^=+ +at ' "$1" && ! grep -E '^=+ +at ' "$1" | grep -qv 'at msm_add_pairs'
+    grep -qE '^=+ +at ' "$1" && ! grep -E '^=+ +at ' "$1" | grep -qv 'at msm_batch_affine_add'
 }
 
 # One case under one tool. Its line: what came, tool, case, seconds.

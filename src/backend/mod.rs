@@ -39,6 +39,8 @@ mod stream_inner;
 mod stream_stats;
 mod stream_sync;
 mod table_cache;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+mod two_rows;
 
 #[cfg(test)]
 mod tests;
@@ -65,3 +67,5 @@ pub(crate) use pool::plannable_bytes;
 pub use stream::Stream;
 pub use stream_stats::StreamStats;
 pub(crate) use stream_sync::ABORT_CHECK_BYTES;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use two_rows::TwoRows;

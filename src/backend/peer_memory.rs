@@ -20,10 +20,10 @@ pub struct PeerMemory {
 
 impl PeerMemory {
     /// Allocates memory with undefined contents, `part_bytes` on the device of each of `streams`. If all streams are of
-    /// one device, it holds all parts.
+    /// one device, it holds all parts. CUDA maps whole granules, of 2 MiB on present devices.
     ///
     /// # Errors
-    /// The devices cannot access each other's memory, one is out of memory, or the driver failed.
+    /// `part_bytes` is no multiple of CUDA's granule, the devices cannot access each other's memory, one is out of memory, or the driver failed.
     pub fn new(streams: &[Stream], part_bytes: usize) -> Result<Self> {
         check_devices(streams)?;
         product("memory of peers", "bytes", &[streams.len(), part_bytes])?;

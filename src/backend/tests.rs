@@ -90,21 +90,22 @@ fn versions_differ_by_groups() {
 /// Checks that parts on one device are consecutive and of the requested size, and that copies stay inside.
 #[test]
 fn memory_of_peers_has_a_part_for_each() {
+    const PART: u32 = 2 << 20;
     let Some(mut stream) = stream() else { return };
     let streams = [(); 3].map(|()| stream.device().stream().expect("a stream"));
     let before = stream.device().peak_memory();
-    let memory = PeerMemory::new(&streams, 4096).expect("memory");
-    assert!(stream.device().peak_memory() >= before.min(3 * 4096));
-    let bytes: Vec<u8> = (0..3 * 4096_u32).map(|index| (index.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
+    let memory = PeerMemory::new(&streams, PART as usize).expect("memory");
+    assert!(stream.device().peak_memory() >= before.min(3 * u64::from(PART)));
+    let bytes: Vec<u8> = (0..3 * PART).map(|index| (index.wrapping_mul(2_654_435_761) >> 9) as u8).collect();
     stream.upload_to_peers(&memory, 0, &bytes).expect("inside");
     let mut back = vec![0; bytes.len()];
     stream.download_from_peers(&memory, vec![(&mut back[..], 0)]).expect("inside");
     assert!(back == bytes);
-    for (offset, length) in [(3 * 4096, 1), (1, 3 * 4096), (usize::MAX, 1)] {
+    for (offset, length) in [(bytes.len(), 1), (1, bytes.len()), (usize::MAX, 1)] {
         let error = stream.upload_to_peers(&memory, offset, &bytes[..length]).expect_err("outside");
         assert!(matches!(error, Error::Invalid { .. }), "{error}");
     }
-    assert!(matches!(PeerMemory::new(&[], 4096), Err(Error::Invalid { .. })), "no device");
+    assert!(matches!(PeerMemory::new(&[], PART as usize), Err(Error::Invalid { .. })), "no device");
 }
 
 /// Checks that copies within a device's own memory need no link.

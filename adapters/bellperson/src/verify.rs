@@ -49,8 +49,8 @@ pub fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> usize) 
     })
 }
 
-/// Checks that every proof verifies for its inputs, the first of which is one. The error names `backend`, which made
-/// the proofs.
+/// Checks that every proof of `proofs` verifies by `key` for its `inputs`. The first input of a proof is one. The error
+/// names `backend`, which made the proofs.
 pub fn check<E: Engine + MultiMillerLoop>(
     key: &VerifyingKey<E>,
     proofs: &[Proof<E>],

@@ -7,6 +7,7 @@ mod context;
 mod launch;
 mod modules;
 mod peer_access;
+mod upload;
 mod virtual_memory;
 
 use std::ffi::c_void;
@@ -367,8 +368,8 @@ unsafe impl Driver for CudaDriver {
     ) -> Result<()> {
         let _current = self.enter()?;
         // SAFETY: passed on from the caller.
-        let code = unsafe { cu::cuMemcpyHtoDAsync_v2(address(to, offset), from.cast(), bytes, stream_of(stream)) };
-        self.check("cuMemcpyHtoDAsync", code)
+        let copied = unsafe { upload::copy(address(to, offset), from, bytes, stream_of(stream)) };
+        copied.or_else(|(call, code)| self.check(call, code))
     }
 
     unsafe fn copy_d2h(

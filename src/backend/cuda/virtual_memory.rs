@@ -90,6 +90,7 @@ impl MappedRange {
     /// Maps `part_bytes` of memory on each of `devices` in turn; all of them may use all of it.
     pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, DriverFailure> {
         check_access(devices)?;
+        devices.iter().try_for_each(|device| check_granule(*device, part_bytes))?;
         let mut range = Self::reserve(devices.len(), part_bytes)?;
         devices.iter().try_for_each(|device| range.map(*device))?;
         range.allow(devices)?;
@@ -117,15 +118,6 @@ impl MappedRange {
     /// Maps memory of `device` to the next part.
     fn map(&mut self, device: cu::CUdevice) -> Result<(), DriverFailure> {
         let properties = properties(device);
-        let mut granule = 0;
-        let minimum = cu::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
-        // SAFETY: both pointers are to live variables.
-        let code = unsafe { cuMemGetAllocationGranularity(&raw mut granule, &raw const properties, minimum) };
-        check("cuMemGetAllocationGranularity", code)?;
-        if granule == 0 || !self.part_bytes.is_multiple_of(granule) {
-            let call = format!("cuMemCreate of {} bytes in granules of {granule}", self.part_bytes);
-            return Err((call, cu::CUresult::CUDA_ERROR_INVALID_VALUE));
-        }
         let mut handle = 0;
         // SAFETY: both pointers are to live variables.
         check("cuMemCreate", unsafe { cuMemCreate(&raw mut handle, self.part_bytes, &raw const properties, 0) })?;
@@ -163,6 +155,20 @@ impl Drop for MappedRange {
         // SAFETY: the range is reserved, and nothing is mapped there any more; a failure leaks it.
         let _ = unsafe { cuMemAddressFree(self.address, self.parts * self.part_bytes) };
     }
+}
+
+/// Checks that `part_bytes` is a multiple of the granule in which the driver maps memory of `device`.
+fn check_granule(device: cu::CUdevice, part_bytes: usize) -> Result<(), DriverFailure> {
+    let properties = properties(device);
+    let mut granule = 0;
+    let minimum = cu::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
+    // SAFETY: both pointers are to live variables.
+    let code = unsafe { cuMemGetAllocationGranularity(&raw mut granule, &raw const properties, minimum) };
+    check("cuMemGetAllocationGranularity", code)?;
+    if granule > 0 && part_bytes.is_multiple_of(granule) {
+        return Ok(());
+    }
+    Err((format!("cuMemCreate of {part_bytes} bytes in granules of {granule}"), cu::CUresult::CUDA_ERROR_INVALID_VALUE))
 }
 
 /// Checks that every two of the devices can access each other's memory.

@@ -9,6 +9,7 @@ mod program;
 mod raw;
 #[cfg(test)]
 mod tests;
+mod upload;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -351,23 +352,9 @@ unsafe impl Driver for OpenClDriver {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        if bytes == 0 {
-            return Ok(());
-        }
         // SAFETY: the caller's promise: live handles, a range inside, `from` kept until it is passed.
-        let event = unsafe {
-            queue::enqueue_write_buffer(
-                stream.0 as cl_command_queue,
-                to.0 as cl_mem,
-                CL_FALSE,
-                offset,
-                bytes,
-                from.cast(),
-                0,
-                ptr::null(),
-            )
-        };
-        self.check("clEnqueueWriteBuffer", queued(event))
+        let copied = unsafe { upload::copy(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes) };
+        self.check("clEnqueueWriteBuffer", copied)
     }
 
     unsafe fn copy_d2h(

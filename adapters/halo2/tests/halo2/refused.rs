@@ -5,12 +5,10 @@ use halo2_axiom::plonk::Error;
 use halo2_axiom::poly::kzg::commitment::KZGCommitmentScheme;
 use halo2_axiom::poly::kzg::multiopen::ProverSHPLONK;
 use halo2_axiom::transcript::{Blake2bWrite, Challenge255, TranscriptWriterBuffer};
-use proofwarp::Accelerator;
-use proofwarp::backend::BackendKind;
-use proofwarp_halo2::{Kind, Options, create_proof_from_advice};
+use proofwarp_halo2::{Kind, create_proof_from_advice};
 use rand_core::OsRng;
 
-use crate::described::{Described, Shape, instances_of, keys, prove, prove_with, setup, slices, verify};
+use crate::described::{Described, Shape, instances_of, keys, prove, setup, slices, verify};
 use crate::logged::logged;
 
 const K: u32 = 6;
@@ -88,19 +86,6 @@ fn rows_that_cannot_be_used() {
     assert!(lines.iter().any(|line| line.contains("get random values")), "{lines:?}");
     let error = prove_long((1 << K) + 1).expect_err("too many rows");
     assert!(matches!(error, Error::NotEnoughRowsAvailable { current_k: K }));
-}
-
-/// Where no device works, nothing is said of one.
-#[test]
-fn the_host_says_nothing_of_devices() {
-    let shape = Shape::base();
-    let (key, circuits) = (keys(&shape, K), [Described::new(&shape, 1)]);
-    let host = Options { accelerator: Accelerator::with_backend(BackendKind::Cpu).ok(), ..Options::default() };
-    let prove = || prove_with(&host, Kind::Gwc, K, &key, &circuits, &instances_of(&circuits), 1);
-    let (proof, lines) = logged(prove);
-    assert!(proof.is_ok());
-    let lines: Vec<_> = lines.iter().filter(|line| line.contains("the device has no room for it")).collect();
-    assert!(lines.is_empty(), "{lines:?}");
 }
 
 #[test]

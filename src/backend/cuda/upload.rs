@@ -1,0 +1,58 @@
+//! Copies to the device of which the driver keeps nothing.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use cust::sys as cu;
+
+use crate::backend::TwoRows;
+
+/// Queues a copy of `bytes` from page-locked memory at `from` to `to`.
+///
+/// # Safety
+/// Both ranges are valid, the stream is live, and `from` keeps its contents until the copy has run.
+pub(super) unsafe fn copy(
+    to: cu::CUdeviceptr,
+    from: *const u8,
+    bytes: usize,
+    stream: cu::CUstream,
+) -> Result<(), (&'static str, cu::CUresult)> {
+    let rows = TwoRows::split(bytes);
+    if rows.width > 0 {
+        let copy = two_rows(to, from, rows.width);
+        // SAFETY: passed on from the caller; two rows are within the range.
+        named("cuMemcpy2DAsync", unsafe { cu::cuMemcpy2DAsync_v2(&raw const copy, stream) })?;
+    }
+    if rows.rest == 0 {
+        return Ok(());
+    }
+    let start = bytes - rows.rest;
+    // SAFETY: passed on from the caller; the rest is within the range.
+    let code = unsafe { cu::cuMemcpyHtoDAsync_v2(to + start as u64, from.add(start).cast(), rows.rest, stream) };
+    named("cuMemcpyHtoDAsync", code)
+}
+
+fn named(call: &'static str, code: cu::CUresult) -> Result<(), (&'static str, cu::CUresult)> {
+    if code == cu::CUresult::CUDA_SUCCESS { Ok(()) } else { Err((call, code)) }
+}
+
+fn two_rows(to: cu::CUdeviceptr, from: *const u8, width: usize) -> cu::CUDA_MEMCPY2D {
+    cu::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: cu::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcHost: from.cast::<c_void>(),
+        srcDevice: 0,
+        srcArray: ptr::null_mut(),
+        srcPitch: width,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: cu::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstHost: ptr::null_mut(),
+        dstDevice: to,
+        dstArray: ptr::null_mut(),
+        dstPitch: width,
+        WidthInBytes: width,
+        Height: 2,
+    }
+}

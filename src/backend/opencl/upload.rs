@@ -1,0 +1,54 @@
+//! Copies to the device of which the driver keeps nothing.
+
+use std::ptr;
+
+use opencl3::command_queue as queue;
+use opencl3::types::{CL_FALSE, cl_command_queue, cl_mem};
+
+use super::raw::{ClResult, queued};
+use crate::backend::TwoRows;
+
+/// Queues a copy of `bytes` from host memory at `from` to `to`, from byte `offset` on.
+///
+/// # Safety
+/// The handles are live, the ranges are valid, and `from` keeps its contents until the copy has run.
+pub(super) unsafe fn copy(
+    stream: cl_command_queue,
+    to: cl_mem,
+    offset: usize,
+    from: *const u8,
+    bytes: usize,
+) -> ClResult<()> {
+    let TwoRows { width, rest } = TwoRows::split(bytes);
+    if width > 0 {
+        let (origin, start, region) = ([offset, 0, 0], [0; 3], [width, 2, 1]);
+        // SAFETY: passed on from the caller; two rows are within the range.
+        let event = unsafe {
+            queue::enqueue_write_buffer_rect(
+                stream,
+                to,
+                CL_FALSE,
+                origin.as_ptr(),
+                start.as_ptr(),
+                region.as_ptr(),
+                width,
+                0,
+                width,
+                0,
+                from.cast(),
+                0,
+                ptr::null(),
+            )
+        };
+        queued(event)?;
+    }
+    if rest == 0 {
+        return Ok(());
+    }
+    let start = bytes - rest;
+    // SAFETY: passed on from the caller; the rest is within the range.
+    queued(unsafe {
+        let from = from.add(start).cast();
+        queue::enqueue_write_buffer(stream, to, CL_FALSE, offset + start, rest, from, 0, ptr::null())
+    })
+}

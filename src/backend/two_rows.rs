@@ -1,0 +1,36 @@
+//! The shape of small copies to a device.
+
+/// Maximum bytes of a copy that is queued as two rows, 64 KiB: NVIDIA's driver puts what it copies by one call, up to 16 KiB of
+/// page-locked memory or 64 KiB of other memory, into its own queue of commands, which nothing clears. It does not do so
+/// with rows (measured on driver 580: `benches/notes/trust.md`).
+const MAX_BYTES: usize = 64 << 10;
+
+/// Splits a copy into two rows of equal width, and a rest that is copied by one call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TwoRows {
+    /// Bytes of each of the two rows. Zero if there are none.
+    pub width: usize,
+    /// Bytes behind the rows: all of a large copy, or one of an odd number.
+    pub rest: usize,
+}
+
+impl TwoRows {
+    /// Splits `bytes`.
+    pub fn split(bytes: usize) -> Self {
+        if bytes > MAX_BYTES { Self { width: 0, rest: bytes } } else { Self { width: bytes / 2, rest: bytes % 2 } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_rest_are_all() {
+        for bytes in [0, 1, 2, 31, 32, MAX_BYTES, MAX_BYTES + 1] {
+            let TwoRows { width, rest } = TwoRows::split(bytes);
+            assert_eq!(2 * width + rest, bytes);
+            assert!(rest < 2 || bytes > MAX_BYTES);
+        }
+    }
+}
