@@ -20,10 +20,13 @@
 //! | multi-scalar multiplication | [`mod@msm`] | [`msm::msm`], [`msm::Msm`] |
 //! | number-theoretic transforms | [`ntt`] | [`ntt::NttDomain`] |
 //! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
-//! | sums, products and quotient terms, one operation at a time | [`columns`] | the drop-in for halo2-gpu-specific |
+//! | sums, products and quotient terms, one operation at a time | [`column_ops`] | the drop-in for halo2-gpu-specific |
 //! | sparse matrices that change | [`matrix::dynamic`] | [`matrix::dynamic::DynamicCsr`] |
 //! | dense matrices | [`matrix::dense`] | [`matrix::dense::DenseMatrix`] |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
+//! | sumcheck, prover and verifier | [`sumcheck`] | [`mod@sumcheck`] |
+//! | fields, and vectors of elements on a device or page-locked | [`field`] | [`field::DeviceVector`] |
+//! | curves of multi-scalar multiplication | [`curve`] | [`curve::MsmCurve`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |
 //! | devices and times of operations | [`report`] | [`report::observe`] |
@@ -45,6 +48,7 @@
 //! | `cuda` | no | CUDA kernels, compiled by nvcc at build time; the driver is found at run time |
 //! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |
+//! | `plonky3` | no | Goldilocks and BabyBear by Plonky3's types: module `field::plonky3` |
 //! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |
 //!
 //! # Curves and fields

@@ -17,7 +17,7 @@ pub(super) const PART_BYTES: usize = SLOT_BYTES;
 /// Holds pinned host memory that receives results before the caller's memory is touched. It is cleared when dropped,
 /// since results may be secret.
 ///
-/// Copies that [`Stream::copy_to_pinned`](super::Stream::fetch) queues on any stream are recorded. The host reads, writes or
+/// Copies that [`Stream::copy_to_pinned`](super::Stream::copy_to_pinned) queues on any stream are recorded. The host reads, writes or
 /// gives back the memory only once they have run.
 #[derive(Debug)]
 pub struct PinnedBuffer {

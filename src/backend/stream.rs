@@ -313,7 +313,7 @@ impl Stream {
         buffer.uses.write(&self.core)
     }
 
-    /// Starts a timing span, which counts as [`Traffic::kernels`].
+    /// Starts a timing span, which counts as [`StreamStats::kernels`].
     ///
     /// # Errors
     /// The driver failed.

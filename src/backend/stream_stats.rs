@@ -16,7 +16,7 @@ pub struct StreamStats {
     /// Host time spent on downloads.
     pub download: Duration,
     /// Host time spent on preparing kernels at their first use: compiling or loading their modules, and first launches
-    /// if the driver compiles a kernel for their shape ([`Driver::jits_per_launch_shape`](super::Driver::specialises)). It is not
+    /// if the driver compiles a kernel for their shape ([`Driver::jits_per_launch_shape`](super::Driver::jits_per_launch_shape)). It is not
     /// in `kernels`.
     pub compile: Duration,
     /// Kernels launched.

@@ -38,7 +38,7 @@ pub struct ClusterMsm<'c, C: 'static> {
 impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// Creates slices in proportion to the ranks' speeds; each rank loads its own bases.
     ///
-    /// Speeds are measured first, once for each curve ([`super::Options::speed`]).
+    /// Speeds are measured first, once for each curve ([`super::ClusterOptions::speed`]).
     ///
     /// # Errors
     /// Returns an error on all ranks if a rank failed to load its bases, loaded another number of them, has too little

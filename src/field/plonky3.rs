@@ -1,7 +1,7 @@
 //! Wraps Goldilocks and BabyBear with the extensions that challenges come from, by Plonky3's types (feature `plonky3`).
 //!
 //! The types here have the memory of Plonky3's, and implement the traits of the crate `ff`, which all of this crate
-//! uses. Only this module converts between the two: slices by [`Goldilocks::of`] and [`Goldilocks::to_plonky3`] and the
+//! uses. Only this module converts between the two: slices by [`Goldilocks::from_plonky3`] and [`Goldilocks::to_plonky3`] and the
 //! like, which copy nothing.
 //!
 //! | type | elements | in memory |

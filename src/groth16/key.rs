@@ -174,7 +174,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 
     /// Creates a key from untrusted parameters: checks all points, then does the work of [`Self::new`]. Points are
     /// decoded on the host. They have to be infinity or in the subgroups of prime order, with reduced coordinates.
-    /// [`Msm::new_checked`] states the cost.
+    /// [`Msm::checked`] states the cost.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`], which names the first invalid point by its query, or an error of [`Self::new`].

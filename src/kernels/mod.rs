@@ -1,7 +1,7 @@
 //! Lists the kernel modules, and assembles their source from `cl/` and `cuda/`.
 //!
 //! `build.rs` shares this file, and compiles the same text with nvcc that the OpenCL backend compiles at run time. A
-//! module is one kernel family for one field or curve; its kernels' names are plain (`ntt_pass`), since every module is
+//! module is one kernel family for one field or curve; its kernels' names are plain (`ntt_column_pass`), since every module is
 //! a program of its own.
 
 mod curves;

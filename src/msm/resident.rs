@@ -85,7 +85,7 @@ impl<C: MsmCurve> Msm<'static, C> {
 
 impl<'a, C: MsmCurve> Msm<'a, C> {
     /// Uploads `bases`, an equal share to each of the accelerator's devices. If a cost model says that sharing windows
-    /// too is faster, each base goes to several devices ([`field@Options::window_groups`]).
+    /// too is faster, each base goes to several devices ([`field@MsmOptions::window_groups`]).
     ///
     /// The points are trusted: [`crate::curve`] lists the requirements, and [`Self::checked`] verifies them.
     ///
@@ -185,7 +185,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
 
     /// Computes the sums of several `vectors` of scalars over the same bases, in their order. This is cheaper than one
     /// call after the other. Neighbours whose scalars have equally many bits are multiplied as one matrix, as far as a
-    /// cost model says that this is faster ([`field@Options::joined`]). Several vectors, or matrices, are in flight at
+    /// cost model says that this is faster ([`field@MsmOptions::joined`]). Several vectors, or matrices, are in flight at
     /// once.
     ///
     /// # Errors

@@ -177,7 +177,7 @@ pub struct DeviceScalars {
 
 impl DeviceScalars {
     /// Uploads `scalars`, an equal share to each of the accelerator's devices. If the bases are on only some of them
-    /// ([`field@super::Options::devices`]), pass an accelerator of just those.
+    /// ([`field@super::MsmOptions::devices`]), pass an accelerator of just those.
     ///
     /// # Errors
     /// Returns [`Error::Invalid`] if there is no device, or the error of a device that has too little memory or failed.

@@ -150,7 +150,7 @@ impl<F: NttField> CpuPlan<F> {
 
     /// Writes `result` to `values` in the requested order.
     fn write_ordered(&self, result: &[Limbs4], values: &mut [F]) {
-        // SAFETY: `Output::apply` leaves reduced elements.
+        // SAFETY: `OutputScaling::apply` leaves reduced elements.
         let values = unsafe { limbs_of_mut(values) };
         if self.rows == 1 || self.order == Order::BitReversed {
             // Row k₁ of bit-reversed columns is already at its place in a bit-reversed vector.

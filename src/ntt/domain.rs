@@ -9,8 +9,8 @@ use crate::backend::Abort;
 use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Selects a transform between coefficients, in natural order, and values in the order of [`Options::input`] and
-/// [`Options::output`].
+/// Selects a transform between coefficients, in natural order, and values in the order of [`NttOptions::input`] and
+/// [`NttOptions::output`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Coefficients to values on the subgroup.

@@ -60,9 +60,9 @@ impl MemoryPlan {
 ///
 /// ```
 /// use halo2curves::bn256::Fr;
-/// use proofwarp::plonk::{Circuit, Layout, Memory, Plan};
+/// use proofwarp::plonk::{Circuit, ColumnLayout, MemoryEstimate, MemoryPlan};
 ///
-/// let layout = Layout { fixed: 14, permuted: 0, advice: 12, instances: 1, sets: 0, lookups: 0 };
+/// let layout = ColumnLayout { fixed: 14, permuted: 0, advice: 12, instances: 1, sets: 0, lookups: 0 };
 /// # let (advice_phases, advice_queries) = (vec![0; 12], vec![(0, 0)]);
 /// let circuit = Circuit::<Fr> {
 ///     log_n: 20, degree: 3, blinding: 5, layout,
@@ -71,8 +71,8 @@ impl MemoryPlan {
 /// #   fixed_queries: vec![],
 /// };
 /// let memory = MemoryEstimate::for_circuit(&circuit, 1);
-/// assert_eq!(memory.plan(24 << 30, false), Plan::ALL);
-/// assert!(memory.plan(1 << 30, false).at_once < 30);
+/// assert_eq!(memory.plan(24 << 30, false), MemoryPlan::ALL);
+/// assert!(memory.plan(1 << 30, false).max_columns < 30);
 /// println!("{memory}");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -25,11 +25,11 @@ use crate::{Accelerator, Error, Result, report};
 /// ```
 /// use proofwarp::Accelerator;
 /// use proofwarp::field::ghash::Ghash;
-/// use proofwarp::sumcheck::{Batch, BoundTranscript, Claim, Columns, HashTranscript};
+/// use proofwarp::sumcheck::{ClaimBatch, BoundTranscript, Claim, Columns, HashTranscript};
 /// use sha2::{Digest, Sha256};
 ///
 /// let (a, b) = ([1, 2, 3, 4].map(Ghash), [5, 6].map(Ghash));
-/// let batch = Batch::new(vec![
+/// let batch = ClaimBatch::new(vec![
 ///     Claim::product(2, &[0]).sum(a.iter().sum()),
 ///     Claim::product(1, &[0]).sum(b.iter().sum()),
 /// ]);

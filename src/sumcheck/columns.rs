@@ -112,7 +112,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         Self::Kept(columns)
     }
 
-    /// Wraps bit-sliced `columns` of the tower, as [`sliced`] makes them, of at least 2^10 rows. The vector must be as
+    /// Wraps bit-sliced `columns` of the tower, as [`bitslice_column`] makes them, of at least 2^10 rows. The vector must be as
     /// for [`Self::device`].
     pub fn device_sliced(columns: &'a DeviceVector<F>) -> Self {
         Self::KeptSliced(columns)
@@ -222,11 +222,11 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
 ///
 /// ```
 /// use proofwarp::field::{bitslice, tower::Tower};
-/// use proofwarp::sumcheck::{sliced, unsliced};
+/// use proofwarp::sumcheck::{bitslice_column, unbitslice_column};
 ///
 /// let column: Vec<Tower> = (0..1024).map(Tower).collect();
-/// let words: Vec<u32> = sliced(&column).iter().flat_map(|Tower(bits)| [0, 32, 64, 96].map(|low| (bits >> low) as u32)).collect();
-/// assert_eq!(unsliced(&words, 1024)?, column);
+/// let words: Vec<u32> = bitslice_column(&column).iter().flat_map(|Tower(bits)| [0, 32, 64, 96].map(|low| (bits >> low) as u32)).collect();
+/// assert_eq!(unbitslice_column(&words, 1024)?, column);
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
 pub fn bitslice_column(column: &[Tower]) -> Vec<Tower> {

@@ -3,7 +3,7 @@
 //!
 //! A [`Claim`] is a sum of products of columns, with an optional factor eq. [`prove`] makes a [`Proof`] of it for a
 //! [`Transcript`]. [`verify`] checks all of the proof except the columns' values at the last point. [`Prover`]
-//! exchanges single messages, and [`Batch`] proves several claims at once.
+//! exchanges single messages, and [`ClaimBatch`] proves several claims at once.
 //!
 //! **Alone it proves nothing**: the transcript must first take in a commitment to the columns ([`BoundTranscript`]),
 //! and the verifier must check openings of that commitment at the point. `docs/sumcheck.md` has a complete argument,

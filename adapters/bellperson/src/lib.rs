@@ -59,3 +59,11 @@ pub mod groth16 {
 fn failed(error: proofwarp::Error) -> SynthesisError {
     SynthesisError::IoError(std::io::Error::other(error))
 }
+
+/// Names of earlier versions.
+#[doc(hidden)]
+pub mod capture {
+    pub use crate::recorder::{
+        ConstraintCount as Count, ConstraintSink as Record, SynthesisRecorder as Capture, Values,
+    };
+}

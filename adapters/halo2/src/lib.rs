@@ -104,3 +104,6 @@ pub use options::{Options, memory};
 pub use proofwarp;
 pub use prover::{create_proof, create_proof_from_advice, create_proof_from_advice_with, create_proof_with};
 pub use timed_transcript::TimedTranscript;
+/// The name of earlier versions.
+#[doc(hidden)]
+pub use timed_transcript::TimedTranscript as Marked;

@@ -23,9 +23,9 @@ const STEPS: [(&str, Option<usize>); 6] = [
 /// ```
 /// use halo2_axiom::halo2curves::bn256::G1Affine;
 /// use halo2_axiom::transcript::{Blake2bWrite, Challenge255, Transcript, TranscriptWriterBuffer};
-/// use proofwarp_halo2::Marked;
+/// use proofwarp_halo2::TimedTranscript;
 ///
-/// let mut transcript = Marked::new(Blake2bWrite::<_, G1Affine, Challenge255<_>>::init(Vec::new()));
+/// let mut transcript = TimedTranscript::new(Blake2bWrite::<_, G1Affine, Challenge255<_>>::init(Vec::new()));
 /// // A proof here; this is its θ.
 /// transcript.squeeze_challenge();
 /// let [(step, _), ..] = transcript.steps();

@@ -11,7 +11,7 @@
 //! use midnight_proofs::plonk::{create_proof, keygen_pk, keygen_vk_with_k, prepare};
 //! use midnight_proofs::poly::{Rotation, commitment::Guard, kzg::KZGCommitmentScheme, kzg::params::ParamsKZG};
 //! use midnight_proofs::transcript::{CircuitTranscript, Transcript};
-//! use proofwarp_midnight::{Parameters, Resident, retype};
+//! use proofwarp_midnight::{Parameters, GpuKzgScheme, retype};
 //! use rand_core::OsRng;
 //!
 //! /// A row with the square of the row before.
@@ -52,9 +52,9 @@
 //!
 //! // From here on it is ours: the setup on the device, and the key for it.
 //! let parameters = Parameters::new(&proofwarp::Accelerator::from_env()?, stock.clone())?;
-//! let ours = retype::<_, Resident, Square>(&pk).unwrap();
+//! let ours = retype::<_, GpuKzgScheme, Square>(&pk).unwrap();
 //! let mut transcript = CircuitTranscript::<State>::init();
-//! create_proof::<_, Resident, _, _>(&parameters, &ours, &[Square(3)], &[&[]], &mut transcript, OsRng).unwrap();
+//! create_proof::<_, GpuKzgScheme, _, _>(&parameters, &ours, &[Square(3)], &[&[]], &mut transcript, OsRng).unwrap();
 //!
 //! // The verifier is midnight-proofs' own, with its own key.
 //! let mut transcript = CircuitTranscript::<State>::init_from_bytes(&transcript.finalize());
@@ -74,3 +74,6 @@ mod scheme;
 pub use keys::retype;
 pub use parameters::Parameters;
 pub use scheme::{GpuKzgScheme, UninhabitedGuard};
+/// Names of earlier versions.
+#[doc(hidden)]
+pub use scheme::{GpuKzgScheme as Resident, UninhabitedGuard as Never};

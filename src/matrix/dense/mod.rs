@@ -5,22 +5,22 @@
 //! every method gives the same elements on every backend.
 //!
 //! ```
-//! use proofwarp::matrix::dense::{Dense, Options};
+//! use proofwarp::matrix::dense::{DenseMatrix, DenseOptions};
 //! use proofwarp::Accelerator;
 //!
 //! type F = halo2curves::bn256::Fr;
 //! let accelerator = Accelerator::from_env()?;
 //! let numbers: Vec<F> = (1..=6).map(F::from).collect();
-//! let a = Dense::upload(&accelerator, &numbers, 2, 3)?; // row after row
-//! let c = a.multiply(&a.transposed(), &Options::default(), None)?;
+//! let a = DenseMatrix::upload(&accelerator, &numbers, 2, 3)?; // row after row
+//! let c = a.multiply(&a.transposed(), &DenseOptions::default(), None)?;
 //! assert_eq!(c.download()?, [14, 32, 32, 77].map(F::from));
 //!
 //! // Weights of a quantised layer are bytes.
-//! let weights = Dense::upload(&accelerator, &[-1i8, 2], 1, 2)?;
-//! let layer = weights.multiply(&a, &Options::default(), None)?;
+//! let weights = DenseMatrix::upload(&accelerator, &[-1i8, 2], 1, 2)?;
+//! let layer = weights.multiply(&a, &DenseOptions::default(), None)?;
 //! assert_eq!(layer.download()?, [7, 8, 9].map(F::from));
-//! assert!(layer.check_product::<F, _, _>(&weights, &a, 1, &mut rand::thread_rng())?.holds());
-//! println!("{}", weights.explain(&a, &Options::default())?);
+//! assert!(layer.check_product::<F, _, _>(&weights, &a, 1, &mut rand::thread_rng())?.is_valid());
+//! println!("{}", weights.explain(&a, &DenseOptions::default())?);
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 

@@ -191,8 +191,8 @@ impl<F: NttField> DynamicCsrInner<F> {
     fn replace(&self, base: Arc<Base<F>>, merged: &Snapshot<F>, changes: usize, limit: usize) {
         let mut state = lock(&self.state);
         let (then, now) = (&merged.version().changes, &state.version.version().changes);
-        let rebase_changes = if Arc::ptr_eq(then, now) { Vec::new() } else { rebase_changes(then, now) };
-        state.version = Snapshot::new(&self.accelerator, base, rebase_changes);
+        let recent = if Arc::ptr_eq(then, now) { Vec::new() } else { rebase_changes(then, now) };
+        state.version = Snapshot::new(&self.accelerator, base, recent);
         state.changes -= changes;
         state.limit = limit;
     }
@@ -233,7 +233,7 @@ impl<F: NttField> DynamicCsrInner<F> {
 /// counts by its difference.
 fn rebase_changes<F: NttField>(earlier: &[Change<F>], now: &[Change<F>]) -> Vec<Change<F>> {
     let mut earlier = earlier.iter().peekable();
-    let mut rebase_changes = Vec::new();
+    let mut recent = Vec::new();
     for change in now {
         let before = earlier.next_if(|before| before.key() == change.key()).map(|before| before.action);
         let action = match (before, change.action) {
@@ -241,9 +241,9 @@ fn rebase_changes<F: NttField>(earlier: &[Change<F>], now: &[Change<F>]) -> Vec<
             (Some(Action::Add(before)), Action::Add(now)) => Action::Add(now - before),
             (_, action) => action,
         };
-        rebase_changes.push(Change { action, ..*change });
+        recent.push(Change { action, ..*change });
     }
-    rebase_changes
+    recent
 }
 
 #[cfg(test)]

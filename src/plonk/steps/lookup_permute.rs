@@ -3,7 +3,7 @@
 //! A' has the values of A, with equal ones adjacent. S' has the value of a run where the run starts; the rest of S
 //! fills the other rows. The order is fixed: runs by the first row of their value in S, then the values of A that are
 //! missing from S, by row; the rest of S by row. A proof with missing values does not verify. The caller has to warn of
-//! them: see [`Missing`].
+//! them: see [`MissingValues`].
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -40,7 +40,7 @@ pub struct MissingValues {
 #[derive(Debug)]
 pub struct PermutedColumns<F> {
     /// A' and S' of the first lookup, then those of the next, n rows each. Rows that the circuit does not use are zero,
-    /// for [`super::rows::enqueue`] to fill.
+    /// for [`super::blinding::enqueue`] to fill.
     pub columns: DeviceVector<F>,
     totals: Buffer,
 }

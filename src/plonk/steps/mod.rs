@@ -10,19 +10,19 @@
 //!
 //! | step | result |
 //! |---|---|
-//! | [`permute`] | A' and S' of lookups, by a hash table and counting |
-//! | [`factors`] | numerators and denominators of all grand products |
+//! | [`lookup_permute`] | A' and S' of lookups, by a hash table and counting |
+//! | [`product_factors`] | numerators and denominators of all grand products |
 //! | [`products`] | the grand products, chained and not |
 //! | [`evaluate`] | values of many polynomials at several points |
 //! | [`combine`] | sums of multiples of polynomials, less some of low degree |
 //! | [`divide`] | quotients by products of X − z |
-//! | [`pieces`] | the pieces of a quotient, from its values on cosets |
-//! | [`rows`] | blinding rows, random elements |
+//! | [`h_pieces`] | the pieces of a quotient, from its values on cosets |
+//! | [`blinding`] | blinding rows, random elements |
 //!
 //! ```
 //! use ff::Field;
 //! use halo2curves::bn256::Fr;
-//! use proofwarp::{Accelerator, field::DeviceVector, plonk::steps::{Column, evaluate}};
+//! use proofwarp::{Accelerator, field::DeviceVector, plonk::steps::{DeviceColumn, evaluate}};
 //!
 //! let coefficients = [1, 2, 3].map(Fr::from); // 1 + 2X + 3X²
 //! let points = [Fr::from(10), Fr::ZERO];
@@ -32,11 +32,11 @@
 //!     Some(device) => {
 //!         let mut stream = device.stream()?;
 //!         let polynomial = DeviceVector::upload(&mut stream, &coefficients)?;
-//!         let queries = [0, 1].map(|point| evaluate::Query { polynomial: Column::new(&polynomial, 0), point });
+//!         let queries = [0, 1].map(|point| evaluate::EvaluationQuery { polynomial: DeviceColumn::new(&polynomial, 0), point });
 //!         evaluate::enqueue(&mut stream, 3, &queries, &points)?.download(&mut stream, &mut values)?;
 //!     }
 //!     None => {
-//!         let queries = [0, 1].map(|point| evaluate::Query { polynomial: &coefficients[..], point });
+//!         let queries = [0, 1].map(|point| evaluate::EvaluationQuery { polynomial: &coefficients[..], point });
 //!         values.copy_from_slice(&evaluate::on_cpu(&queries, &points)?);
 //!     }
 //! }

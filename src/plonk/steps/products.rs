@@ -38,7 +38,7 @@ fn check<F: NttField>(rows: RowCounts, [numerators, denominators]: [usize; 2], c
 ///
 /// `chains[k]` is the number of columns in chain k. Each column of a chain starts with the value of the previous one at
 /// row `usable`. A circuit's permutation sets form one chain; each lookup is its own. A denominator of zero has the
-/// inverse zero, as halo2's `batch_invert` leaves it. Rows behind `usable` are zero, for [`super::rows::enqueue`] to
+/// inverse zero, as halo2's `batch_invert` leaves it. Rows behind `usable` are zero, for [`super::blinding::enqueue`] to
 /// fill.
 ///
 /// Takes three launches. Each row takes some 10 products, and 8 · 32 bytes that are read or written; 512 rows share an
