@@ -195,7 +195,7 @@ impl CountdownLatch {
                 None => return self.wait_parked(),
                 Some(Yield::Executed) => {}
                 Some(Yield::Idle) => {
-                    drop(self.none.wait_timeout_while(lock(&self.count), STEAL_INTERVAL, |count| *count > 0))
+                    drop(self.none.wait_timeout_while(lock(&self.count), STEAL_INTERVAL, |count| *count > 0));
                 }
             }
         }

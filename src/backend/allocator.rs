@@ -99,8 +99,8 @@ impl DeviceAllocator {
         }
         for FreeBlock { place, .. } in blocks {
             // SAFETY: the block has no owner, and the streams that had it have run empty.
-            unsafe { self.driver.memory_free(place.block) };
-            self.uncharge(place.block_bytes);
+            unsafe { self.driver.memory_free(place.memory) };
+            self.uncharge(place.memory_bytes);
         }
     }
 
@@ -112,10 +112,10 @@ impl DeviceAllocator {
     /// Returns a handle of memory that the caller has taken.
     pub(super) fn handle(&self, place: &Block) -> Result<MemoryHandle> {
         if place.is_whole() {
-            return Ok(place.block);
+            return Ok(place.memory);
         }
         // SAFETY: the block is live, and the pool gives each part to one owner.
-        unsafe { self.driver.sub_buffer(place.block, place.offset, place.bytes) }
+        unsafe { self.driver.sub_buffer(place.memory, place.offset, place.bytes) }
     }
 
     /// Queues zeros over `free`, which has to be cleared.

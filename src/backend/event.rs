@@ -8,7 +8,7 @@ use super::stream_inner::StreamInner;
 /// Marks a point on a stream, which others can wait for.
 #[derive(Debug)]
 pub struct Event {
-    pub(super) event: EventHandle,
+    pub(super) handle: EventHandle,
     /// Number among the stream's events.
     pub(super) number: u64,
     pub(super) core: Arc<StreamInner>,
@@ -17,6 +17,6 @@ pub struct Event {
 impl Drop for Event {
     fn drop(&mut self) {
         // SAFETY: the event is live and not used again.
-        unsafe { self.core.shared.driver.event_free(self.event) };
+        unsafe { self.core.shared.driver.event_free(self.handle) };
     }
 }

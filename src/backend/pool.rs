@@ -30,23 +30,23 @@ pub(crate) fn plannable_bytes(free: u64) -> u64 {
 /// Locates memory: all or a part of a block that the driver gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    pub block: MemoryHandle,
-    pub block_bytes: usize,
+    pub memory: MemoryHandle,
+    pub memory_bytes: usize,
     pub offset: usize,
     pub bytes: usize,
 }
 
 impl Block {
-    pub fn whole_block(block: MemoryHandle, bytes: usize) -> Self {
-        Self { block, block_bytes: bytes, offset: 0, bytes }
+    pub fn whole_block(memory: MemoryHandle, bytes: usize) -> Self {
+        Self { memory, memory_bytes: bytes, offset: 0, bytes }
     }
 
     pub fn is_whole(&self) -> bool {
-        self.bytes == self.block_bytes
+        self.bytes == self.memory_bytes
     }
 
     fn is_adjacent_to(&self, other: &Self) -> bool {
-        self.block == other.block && self.offset.saturating_add(self.bytes) == other.offset
+        self.memory == other.memory && self.offset.saturating_add(self.bytes) == other.offset
     }
 }
 
@@ -160,7 +160,7 @@ impl FreeList {
 
     /// Merges adjacent parts.
     fn coalesce(&mut self) {
-        self.0.sort_by_key(|free| (free.place.block.0, free.place.offset));
+        self.0.sort_by_key(|free| (free.place.memory.0, free.place.offset));
         self.0.dedup_by(|next, free| {
             let beside = free.place.is_adjacent_to(&next.place);
             if beside {
@@ -187,8 +187,8 @@ mod tests {
     fn a_stream_finds_what_it_had_where_that_fits() {
         let mut pool = pool(&[(1, 64, 0), (2, 72, 0), (3, 80, 0), (4, 64, 1)]);
         assert!(pool.take(65, 1, false).is_none(), "too small, or of another stream");
-        assert_eq!(pool.take(64, 0, false).map(|free| free.place.block), Some(MemoryHandle(1)));
-        assert_eq!(pool.take(64, 0, false).map(|free| free.place.block), Some(MemoryHandle(2)));
+        assert_eq!(pool.take(64, 0, false).map(|free| free.place.memory), Some(MemoryHandle(1)));
+        assert_eq!(pool.take(64, 0, false).map(|free| free.place.memory), Some(MemoryHandle(2)));
         assert!(pool.take(64, 0, false).is_none(), "a quarter larger");
         assert_eq!(pool.bytes(), 144);
     }
@@ -207,7 +207,7 @@ mod tests {
     fn parts_are_carved_and_joined() {
         let mut pool = pool(&[(1, 100, 0), (2, 50, 1)]);
         let [mut first, second, third] = [40, 60, 30].map(|bytes| pool.alloc_split(bytes).expect("room"));
-        let places = [&first, &second, &third].map(|free| (free.place.block.0, free.place.offset, free.place.bytes));
+        let places = [&first, &second, &third].map(|free| (free.place.memory.0, free.place.offset, free.place.bytes));
         assert_eq!(places, [(2, 0, 40), (1, 0, 60), (1, 60, 30)]);
         assert!(pool.alloc_split(11).is_none());
         (first.users, first.dirty) = (vec![2], true);
@@ -226,7 +226,7 @@ mod tests {
     fn whole_blocks_are_not_much_larger() {
         let mut pool = pool(&[(1, 100, 0), (2, 50, 1), (3, 60, 0)]);
         assert!(pool.take_whole(25).is_none() && pool.take_whole(101).is_none());
-        let blocks = [40, 40, 90].map(|bytes| pool.take_whole(bytes).expect("room").place.block.0);
+        let blocks = [40, 40, 90].map(|bytes| pool.take_whole(bytes).expect("room").place.memory.0);
         assert_eq!((blocks, pool.bytes()), ([2, 3, 1], 0));
     }
 
@@ -236,7 +236,7 @@ mod tests {
             [(0, vec![3]), (30, vec![3]), (31, vec![3, 2]), (51, vec![3, 2, 1]), (999, vec![3, 2, 1])]
         {
             let taken = pool(&[(1, 10, 0), (2, 20, 0), (3, 30, 1)]).take_blocks(bytes);
-            assert_eq!(taken.iter().map(|free| free.place.block.0).collect::<Vec<_>>(), expected, "{bytes} bytes");
+            assert_eq!(taken.iter().map(|free| free.place.memory.0).collect::<Vec<_>>(), expected, "{bytes} bytes");
         }
     }
 }

@@ -281,7 +281,7 @@ impl Stream {
     pub fn record_event(&self) -> Result<Event> {
         // SAFETY: the handle is live.
         let event = unsafe { self.core.shared.driver.event_record(self.core.handle)? };
-        Ok(Event { event, number: self.core.next_event(), core: self.core.clone() })
+        Ok(Event { handle: event, number: self.core.next_event(), core: self.core.clone() })
     }
 
     /// Makes commands queued from now on wait for `mark`, an event of another stream on the same device or on one that
@@ -292,7 +292,7 @@ impl Stream {
     pub fn wait_event(&mut self, mark: &Event) -> Result<()> {
         self.check_reach("mark", &mark.core)?;
         // SAFETY: both handles are live, and of one driver or of drivers of one backend that share memory.
-        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.event)? };
+        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.handle)? };
         self.core.note_awaited(&mark.core, mark.number);
         Ok(())
     }

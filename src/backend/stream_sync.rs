@@ -54,9 +54,9 @@ impl Stream {
     pub fn synchronize_event(&self, mark: &Event, abort: Abort<'_>) -> Result<()> {
         let driver = &*mark.core.shared.driver;
         let result = match abort {
-            Some(abort) => poll(driver, mark.event, abort),
+            Some(abort) => poll(driver, mark.handle, abort),
             // SAFETY: the event is live.
-            None => unsafe { driver.event_synchronize(mark.event) },
+            None => unsafe { driver.event_synchronize(mark.handle) },
         };
         if matches!(result, Ok(()) | Err(Error::Aborted)) {
             mark.core.pass(mark.number);

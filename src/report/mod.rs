@@ -18,12 +18,12 @@
 //! ```
 
 mod file;
+mod operation_report;
 mod record;
-mod report;
 mod scope;
 mod telemetry;
 
-pub use report::Report;
+pub use operation_report::Report;
 pub(crate) use scope::OpScope;
 pub use scope::{observe, record_host_work, record_kernel, report_failure};
 pub(crate) use telemetry::operation;

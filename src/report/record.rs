@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::report::Report;
+use super::operation_report::Report;
 use crate::Error;
 use crate::backend::DeviceInfo;
 

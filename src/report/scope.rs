@@ -3,8 +3,8 @@
 use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
+use super::operation_report::Report;
 use super::record::LogRecord;
-use super::report::Report;
 use super::{file, telemetry};
 use crate::Error;
 use crate::backend::{BackendKind, DeviceInfo, StreamStats};

@@ -12,7 +12,7 @@ pub use off::{failed, finished, operation};
 mod on {
     use crate::Error;
     use crate::backend::DeviceInfo;
-    use crate::report::report::Report;
+    use crate::report::Report;
 
     /// Holds an operation's span, which ends when this is dropped.
     pub type Span = tracing::span::EnteredSpan;
@@ -52,7 +52,7 @@ mod on {
 mod off {
     use crate::Error;
     use crate::backend::DeviceInfo;
-    use crate::report::report::Report;
+    use crate::report::Report;
 
     /// Replaces the span.
     pub struct Span;

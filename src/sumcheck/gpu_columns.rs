@@ -65,7 +65,7 @@ fn upload<E: Element>(
         match column {
             HostColumn::Slice(elements) => stream.upload_abortable(&to.buffer, offset, as_bytes(elements), abort)?,
             HostColumn::Pinned(vector) => {
-                stream.copy_from_pinned_abortable(&to.buffer, offset, vector.buffer(), abort)?
+                stream.copy_from_pinned_abortable(&to.buffer, offset, vector.buffer(), abort)?;
             }
         }
     }

@@ -51,7 +51,7 @@ impl DeviceProvers {
         if all.iter().all(|own| own.plan == MemoryPlan::ALL) {
             for accelerator in accelerators {
                 match worker(accelerator) {
-                    Ok(other) if other.plan == MemoryPlan::ALL => all.push(other.as_peer(&all[0], options)),
+                    Ok(other) if other.plan == MemoryPlan::ALL => all.push(other.into_peer(&all[0], options)),
                     Ok(_) => log::info!("halo2: a device has too little memory for a share of the proof"),
                     Err(error) => log::warn!("halo2: a device takes no share of the proof: {error}"),
                 }
@@ -95,7 +95,7 @@ impl DeviceProver {
 
     /// Turns the worker into one for shares of the proof of `own`. Shares are even if the options set a number of
     /// devices.
-    fn as_peer(self, own: &Self, options: &Options) -> Self {
+    fn into_peer(self, own: &Self, options: &Options) -> Self {
         let engine = self.engine.without_cpu_fallback();
         let link = options.devices.is_none().then(|| engine.link_from(&own.engine));
         Self { engine, link, ..self }

@@ -1,6 +1,6 @@
 //! Chooses how many vectors of a batch are one matrix, and how many matrices are in flight at once.
 
-use super::plan::MsmPlan;
+use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
 
 /// Vectors of a batch in flight at once if each is a matrix of its own. The host's part of one, and the last groups of

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::cost_constants::{CostConstants, UPLOAD};
-use super::plan::MsmPlan;
+use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
 
 /// Maximum number of shorter chunks at the start, if bases come from the host.

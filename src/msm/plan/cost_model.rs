@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::cost_constants::{CostConstants, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCATTER, SKIPPED_DIGIT, UNITS};
+use super::msm_plan::MsmPlan;
 use super::passes::{AFFINE_GROUPS, MAX_PIECE, PassTotals};
-use super::plan::MsmPlan;
 use crate::msm::options::MAX_WINDOW;
 
 /// Affine additions of a matrix that groups share evenly before they start, for each compute unit. Of further ones, the

@@ -2,7 +2,7 @@
 
 use super::chunks::largest_below;
 use super::cost_constants::{CostConstants, FIRST_MATRIX, GLV_MATRIX, MATRIX};
-use super::plan::MsmPlan;
+use super::msm_plan::MsmPlan;
 use super::sizes::{BufferSizes, MatrixSizes, WindowRange};
 
 /// Longest piece that kernels can order by length: `BINS` of `cl/msm_digits.cl`.

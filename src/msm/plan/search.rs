@@ -3,7 +3,7 @@
 use super::chunks::{largest_below, start};
 use super::cost_constants::MATRIX;
 use super::mesh::WindowAssignment;
-use super::plan::MsmPlan;
+use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
 use crate::msm::options::MAX_WINDOW;
 

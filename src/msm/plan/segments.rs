@@ -1,7 +1,7 @@
 //! Cuts buckets into segments for the reduction, and numbers the sums that it leaves for the host.
 
 use super::cost_constants::{CostConstants, UNITS};
-use super::plan::MsmPlan;
+use super::msm_plan::MsmPlan;
 
 /// Shortest segment: the work after it costs as much as a segment of this length.
 const MIN_SEGMENT: u64 = 4;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::mesh::{DeviceMesh, WindowAssignment, WindowGroup};
-use super::plan::MsmPlan;
+use super::msm_plan::MsmPlan;
 
 /// Minimum gain of more groups of windows, `1/MIN_GAIN` of the time by the model: they hold the bases more than once.
 const MIN_GAIN: u64 = 128;

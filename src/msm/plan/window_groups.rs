@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::cost_constants::{CostConstants, ENTRY};
+use super::msm_plan::MsmPlan;
 use super::passes::MAX_BINS;
-use super::plan::MsmPlan;
 
 /// Maximum entries of a band if memory allows: every band reads all scalars, and every round waits for inversions.
 const BAND_ENTRIES: u64 = 1 << 28;

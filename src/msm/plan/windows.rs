@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::plan::MsmPlan;
+use super::msm_plan::MsmPlan;
 
 impl MsmPlan {
     /// Returns the number of wide sets before `set` (`wide_before` of `cl/msm_digits.cl`).

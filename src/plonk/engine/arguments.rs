@@ -65,7 +65,7 @@ impl<C: ProofCurve> Engine<C> {
                 let mut permuted = lookup_permute::enqueue(stream, rows_used, from.0, from.1)?;
                 blinding::enqueue(stream, n, &mut permuted.columns, place, usable..n, &blinding)?;
                 let missing = permuted.missing(stream)?;
-                Ok((self.into_columns(stream, permuted.columns)?, missing))
+                Ok((self.collect_columns(stream, permuted.columns)?, missing))
             },
             |_| {
                 let mut all = SecretVec(Vec::with_capacity(place.count * n));
@@ -133,7 +133,7 @@ impl<C: ProofCurve> Engine<C> {
                 let factors = product_factors::enqueue(stream, rows_used, challenges, &sets, &lookups)?;
                 let mut products = products::enqueue(stream, rows_used, &factors, chains)?;
                 blinding::enqueue(stream, n, &mut products, place, usable + 1..n, &blinding)?;
-                self.into_columns(stream, products)
+                self.collect_columns(stream, products)
             },
             |_| {
                 let columns = self.fetch_all(&views)?;

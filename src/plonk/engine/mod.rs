@@ -284,7 +284,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Splits `vector` into a step's columns, and moves them to host memory unless they stay on the device.
-    fn into_columns(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
+    fn collect_columns(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
         let columns = Column::split_vector(vector, self.n());
         if self.plan.columns_resident {
             return Ok(columns);

@@ -184,7 +184,7 @@ impl<C: ProofCurve> Engine<C> {
                 let mut vector = copies(stream, self.n(), values)?;
                 self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
                 cosets.pieces.enqueue(stream, &mut vector, StridedColumns::packed(self.n(), values.len()))?;
-                self.into_columns(stream, vector)
+                self.collect_columns(stream, vector)
             },
             |abort| {
                 let mut parts = self.transform_on_host(values, self.domain.transform(Direction::Inverse), abort)?;

@@ -46,7 +46,7 @@ impl<C: ProofCurve> Engine<C> {
             |stream| {
                 let mut vector = copies(stream, self.n(), columns)?;
                 self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
-                self.into_columns(stream, vector)
+                self.collect_columns(stream, vector)
             },
             |abort| self.transform_on_host(columns, self.domain.transform(Direction::Inverse), abort),
         )
@@ -91,7 +91,7 @@ impl<C: ProofCurve> Engine<C> {
                     let columns: Vec<_> = residents.iter().map(device_column).collect();
                     sum.program().enqueue_group(stream, number, &columns, challenges, coset, &[output])?;
                 }
-                self.into_columns(stream, to)
+                self.collect_columns(stream, to)
             },
             |abort| Ok(vec![self.sum_on_host(sum, columns, challenges, coset, abort)?]),
         )
