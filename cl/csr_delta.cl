@@ -1,5 +1,5 @@
 // Applies changes to a sparse matrix: finds what each does to the entries, then builds the changed matrix
-// (src/matrix/sparse/changes.rs).
+// (src/matrix/sparse/device_merge.rs).
 //
 // Changes are sorted by row and column, each place once. `changes` has these words for `count` changes of `rows` rows:
 //   rows      the numbers of the rows

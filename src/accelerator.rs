@@ -20,7 +20,7 @@ use std::time::Instant;
 use crate::backend::{BackendKind, Device, StreamStats};
 use crate::report::{OpScope, Report, operation};
 use crate::settings::Settings;
-use crate::{Error, Result, process, threads};
+use crate::{Error, Result, fork_check, threads};
 
 /// Holds the devices of this process and the policy for choosing among them; the [module](self) has an example.
 ///
@@ -138,7 +138,7 @@ impl Accelerator {
         gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, StreamStats)>,
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
-        process::check()?;
+        fork_check::check()?;
         threads::check()?;
         let start = Instant::now();
         let _span = operation(&call.operation, call.elements);
@@ -168,7 +168,7 @@ fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
     static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
     static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
     // A driver may start threads, which a child forked later lacks.
-    process::check()?;
+    fork_check::check()?;
     match backend {
         BackendKind::Cuda => CUDA.get_or_init(find_cuda).clone(),
         BackendKind::OpenCl => OPENCL.get_or_init(find_opencl).clone(),

@@ -18,7 +18,7 @@ use rayon::{Scope, ThreadPool, Yield};
 
 use crate::backend::lock;
 pub use crate::panic_message::panic_message;
-use crate::{process, threads};
+use crate::{fork_check, threads};
 
 /// On a rayon worker, runs `work` on a helper thread and keeps running pool jobs until it ends; on any other thread,
 /// runs it inline. Such a job therefore never waits for a lock held by `work` on its own stack.
@@ -139,7 +139,7 @@ static IDLE: Mutex<Vec<Sender<Task<'static>>>> = Mutex::new(Vec::new());
 
 /// Runs a task on an idle thread, or on a new one, or on this one if the system gives none.
 fn spawn_on_helper(mut task: Task<'static>) {
-    if process::check().is_err() {
+    if fork_check::check().is_err() {
         // The idle threads belong to the parent.
         return task();
     }
@@ -227,7 +227,7 @@ static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
 /// Returns this crate's own cores. A forked child has none of its parent's, and gets others: functions that return no
 /// error must not hang there.
 fn cores() -> Option<&'static ThreadPool> {
-    if process::check().is_ok() { CORES.as_ref() } else { cores_of_child() }
+    if fork_check::check().is_ok() { CORES.as_ref() } else { cores_of_child() }
 }
 
 fn cores_of_child() -> Option<&'static ThreadPool> {

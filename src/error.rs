@@ -35,7 +35,7 @@ pub enum Error {
         available: u64,
     },
     /// The process was forked from one that had used the engine: it lacks the engine's threads and devices
-    /// ([`crate::process`]).
+    /// ([`crate::fork_check`]).
     #[error(
         "process {child} was forked after process {parent} had used proofwarp: it has no threads or devices of its own; \
          fork before the first use, or start a program anew"

@@ -80,6 +80,7 @@ mod fan_out;
 pub mod field;
 #[doc(hidden)]
 pub mod file_state;
+pub mod fork_check;
 pub mod groth16;
 pub mod inspect;
 #[doc(hidden)]
@@ -92,7 +93,6 @@ pub mod ntt;
 mod panic_message;
 pub mod plonk;
 pub mod prelude;
-pub mod process;
 pub mod report;
 pub mod settings;
 pub mod sumcheck;

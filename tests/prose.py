@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CODE = ["src", "adapters/*/src", "cli/src", "cl", "cuda"]
 PAGES = ["docs/*.md", "README.md", "CONTRIBUTING.md", "SECURITY.md"]
 # Today's counts. They only fall.
-LIMITS = {"so many": 0, "of so": 0, "what is": 11, "the same": 0, "as [`": 0, "no verb": 1}
+LIMITS = {"so many": 0, "of so": 0, "what is": 2, "the same": 0, "as [`": 0, "no verb": 1}
 
 PHRASES = {
     "so many": r"\bso (?:many|much|few|large|long)\b(?! (?:that|as)\b)",

@@ -11,7 +11,7 @@ use proofwarp::BackendKind;
 #[derive(Debug, Parser)]
 #[command(name = "cluster")]
 pub struct Options {
-    /// BasePoints of the multiplication, the binary logarithm
+    /// Points of the multiplication, the binary logarithm
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
     pub log_points: u32,
     /// Elements of the transform, the binary logarithm

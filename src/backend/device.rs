@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::allocator::DeviceAllocator;
-use super::first_launch::LaunchedShapes;
+use super::first_launch_per_shape::LaunchedShapes;
 use super::fork_guard::ForkGuard;
 use super::memory_budget::MemoryBudget;
 use super::pool::Block;
-use super::queue_limit::QueueLimiter;
+use super::queued_time_limit::QueueLimiter;
 use super::stream_inner::{Sensitivity, StreamInner};
 use super::table_cache::TableCache;
 use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
-use crate::{Error, Result, process};
+use crate::{Error, Result, fork_check};
 
 /// Limits cached tables to `1/TABLE_CACHE_FRACTION` of device memory.
 const TABLE_CACHE_FRACTION: u64 = 16;
@@ -141,7 +141,7 @@ impl Device {
 
     /// Takes an idle stream, or creates one.
     pub(super) fn acquire_stream(&self) -> Result<Arc<StreamInner>> {
-        process::check()?;
+        fork_check::check()?;
         let idle = lock(&self.idle).pop_first();
         idle.map_or_else(|| StreamInner::new(self.shared.clone()).map(Arc::new), |(_, core)| Ok(core))
     }

@@ -6,7 +6,7 @@ use super::{
     StreamHandle,
 };
 use crate::Result;
-use crate::process::check;
+use crate::fork_check::check;
 
 /// Wraps a driver; in a forked child its calls are errors, and nothing is freed, because the parent owns it.
 #[derive(Debug)]

@@ -4,20 +4,21 @@
 //! [`Device`], [`Buffer`], [`Stream`] and [`KernelSource`], which own those handles. CPU fallbacks are in their
 //! algorithm's module (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
 
-mod abort;
+mod abort_hook;
+mod abortable_waits;
 mod access_history;
 mod allocator;
 mod backend_kind;
-mod budget_totals;
-mod buffer;
+mod budget_sum;
 mod command_queue;
 #[cfg(feature = "cuda")]
 pub mod cuda;
-mod cuda_info;
+mod cuda_build_info;
 mod device;
+mod device_buffer;
 mod driver;
 mod event;
-mod first_launch;
+mod first_launch_per_shape;
 mod fork_guard;
 mod info;
 mod launches;
@@ -32,25 +33,25 @@ mod peer_memory;
 mod pinned_buffer;
 mod pinned_upload;
 mod pool;
-mod queue_limit;
+mod queued_time_limit;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+mod secret_copy_rows;
 mod staging;
 mod stream;
 mod stream_inner;
 mod stream_stats;
-mod stream_sync;
 mod table_cache;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-mod two_rows;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use abort::check_abort;
-pub use abort::{Abort, catch_hook_panic};
+pub(crate) use abort_hook::check_abort;
+pub use abort_hook::{Abort, catch_hook_panic};
+pub(crate) use abortable_waits::ABORT_CHECK_BYTES;
 pub use backend_kind::BackendKind;
-pub use buffer::Buffer;
-pub use cuda_info::{CudaCard, CudaKernels};
+pub use cuda_build_info::{CudaCard, CudaKernels};
 pub use device::Device;
+pub use device_buffer::Buffer;
 pub use driver::{
     Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
     StreamHandle,
@@ -64,8 +65,7 @@ pub(crate) use parallel_copy::{par_zero_nontemporal, parallel_copy};
 pub(crate) use peer_memory::PeerMemory;
 pub use pinned_buffer::PinnedBuffer;
 pub(crate) use pool::plannable_bytes;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use secret_copy_rows::TwoRows;
 pub use stream::Stream;
 pub use stream_stats::StreamStats;
-pub(crate) use stream_sync::ABORT_CHECK_BYTES;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use two_rows::TwoRows;

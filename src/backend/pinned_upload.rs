@@ -50,7 +50,7 @@ impl Stream {
             // SAFETY: the range was checked; the host buffer has recorded the copies, and waits for them before it is
             // written or freed.
             unsafe { driver.copy_h2d(self.core.handle, to.memory, offset.saturating_add(start), part, bytes)? };
-            self.traffic.count_up(bytes);
+            self.traffic.count_upload(bytes);
         }
         Ok(())
     }
@@ -92,7 +92,7 @@ impl Stream {
                 Ok(())
             })
         });
-        self.traffic.count_up(from.len());
+        self.traffic.count_upload(from.len());
         self.traffic.time_upload(start);
         copies.rest().fold(result, Result::and)
     }

@@ -136,7 +136,7 @@ impl Stream {
                 record_or_wait(driver, stream)
             }
         })?;
-        self.traffic.count_up(from.len());
+        self.traffic.count_upload(from.len());
         self.traffic.time_upload(start);
         Ok(())
     }

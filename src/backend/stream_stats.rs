@@ -41,7 +41,7 @@ impl StreamStats {
 
 impl StreamStats {
     /// Counts bytes copied to the device.
-    pub(super) fn count_up(&mut self, bytes: usize) {
+    pub(super) fn count_upload(&mut self, bytes: usize) {
         self.bytes_up = self.bytes_up.saturating_add(bytes as u64);
     }
 

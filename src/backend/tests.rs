@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::first_launch::LaunchedShapes;
+use super::first_launch_per_shape::LaunchedShapes;
 use super::peer_memory::PeerMemory;
-use super::queue_limit::QueueLimiter;
+use super::queued_time_limit::QueueLimiter;
 use super::table_cache::TableCache;
 use super::{KernelHandle, LaunchConfig, Stream};
 use crate::{Accelerator, Error};

@@ -12,7 +12,7 @@ use mpi::point_to_point::MatchedReceiveVec;
 use mpi::traits::{Communicator, Destination, Source};
 
 use super::checkpoint::CheckpointDir;
-use super::comm::Cluster;
+use super::communicator::Cluster;
 use crate::{Error, Result};
 
 /// Mark messages to the root and from it.

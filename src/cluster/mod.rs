@@ -19,7 +19,7 @@
 
 mod batch;
 mod checkpoint;
-mod comm;
+mod communicator;
 mod groth16;
 mod msm;
 mod ntt;
@@ -28,7 +28,7 @@ mod point_encoding;
 mod stats;
 
 pub use batch::{BatchOutcome, ClusterBatch};
-pub use comm::{Cluster, ClusterOptions};
+pub use communicator::{Cluster, ClusterOptions};
 pub use groth16::{ClusterKey, Input, KeyLayout, OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};
 pub use mpi;
 pub use msm::ClusterMsm;

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::check::{Argument, CheckedArgument, CheckedCall, ColumnAccess};
 use super::operation::{Operation, Parameter};
 use crate::field::{NttField, as_bytes};
-use crate::{Result, process};
+use crate::{Result, fork_check};
 
 impl<F> ColumnAccess for [F] {
     fn length(&self) -> usize {
@@ -27,7 +27,7 @@ pub fn on_cpu<F: NttField>(
     arguments: &[Argument<'_, [F]>],
     items: usize,
 ) -> Result<Vec<(usize, Vec<F>)>> {
-    process::check()?;
+    fork_check::check()?;
     let checked = CheckedCall::new(operation, arguments, items)?;
     let mut call = CpuArguments { rows: checked.rows as usize, columns: Vec::new(), numbers: Vec::new() };
     for argument in checked.arguments {

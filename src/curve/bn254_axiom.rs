@@ -17,7 +17,7 @@ use super::MsmCurve;
 use super::nonzero_terms::NonZeroTerms;
 use super::scalar::MIN_PIECE;
 use crate::field::{Element, try_cast_elements};
-use crate::kernels::ids;
+use crate::kernels::field_and_curve_names;
 
 /// Bytes that a coordinate takes.
 const COORDINATE: usize = 32;
@@ -48,7 +48,7 @@ fn try_as_device_bytes(points: &[G1Affine]) -> Option<&[u8]> {
 }
 
 impl MsmCurve for G1Affine {
-    const NAME: &'static str = ids::BN254_G1;
+    const NAME: &'static str = field_and_curve_names::BN254_G1;
     const AFFINE_BYTES: usize = 2 * COORDINATE;
     const SCALAR_BITS: u32 = 254;
 

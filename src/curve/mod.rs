@@ -8,9 +8,9 @@
 //! meaningless, and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
 mod blst_single_thread;
-mod bn254;
 #[cfg(feature = "halo2")]
 mod bn254_axiom;
+mod bn254_halo2curves;
 mod nonzero_terms;
 mod pasta;
 mod scalar;
@@ -24,7 +24,7 @@ use halo2curves::CurveAffine;
 use nonzero_terms::{NonZeroTerms, ReducedScalars};
 pub(crate) use scalar::{scalar_from_bytes, scalar_to_bytes};
 
-use crate::kernels::ids;
+use crate::kernels::field_and_curve_names;
 
 /// Describes a curve known to the kernels.
 pub trait MsmCurve: PrimeCurveAffine {
@@ -63,7 +63,7 @@ pub trait MsmCurve: PrimeCurveAffine {
 
 /// Returns the sum by halo2curves' Pippenger, which accepts no infinity among its points; pairs that add nothing are
 /// left out.
-fn msm_best<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
+fn halo2curves_msm<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
     let adding = NonZeroTerms::new(points, scalars);
     halo2curves::msm::msm_best(&adding.scalars, &adding.points)
 }
@@ -118,5 +118,19 @@ macro_rules! blst_curve {
     };
 }
 
-blst_curve!(G1Affine, G1Projective, blst_p1_affine, blst_p1, ids::BLS12_381_G1, blst_single_thread::p1_sum);
-blst_curve!(G2Affine, G2Projective, blst_p2_affine, blst_p2, ids::BLS12_381_G2, blst_single_thread::p2_sum);
+blst_curve!(
+    G1Affine,
+    G1Projective,
+    blst_p1_affine,
+    blst_p1,
+    field_and_curve_names::BLS12_381_G1,
+    blst_single_thread::p1_sum
+);
+blst_curve!(
+    G2Affine,
+    G2Projective,
+    blst_p2_affine,
+    blst_p2,
+    field_and_curve_names::BLS12_381_G2,
+    blst_single_thread::p2_sum
+);

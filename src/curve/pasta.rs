@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use pasta_curves::arithmetic::CurveAffine;
 use pasta_curves::{Ep, EpAffine, Eq, EqAffine};
 
-use super::{MsmCurve, msm_best};
-use crate::kernels::ids;
+use super::{MsmCurve, halo2curves_msm};
+use crate::kernels::field_and_curve_names;
 
 /// Implements the trait for a curve over a field of four 64-bit limbs.
 macro_rules! pasta_curve {
@@ -32,7 +32,7 @@ macro_rules! pasta_curve {
             }
 
             fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
-                msm_best(points, scalars)
+                halo2curves_msm(points, scalars)
             }
 
             fn is_on_curve(&self) -> bool {
@@ -47,5 +47,5 @@ macro_rules! pasta_curve {
     };
 }
 
-pasta_curve!(EpAffine, Ep, ids::PALLAS);
-pasta_curve!(EqAffine, Eq, ids::VESTA);
+pasta_curve!(EpAffine, Ep, field_and_curve_names::PALLAS);
+pasta_curve!(EqAffine, Eq, field_and_curve_names::VESTA);

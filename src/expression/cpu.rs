@@ -3,8 +3,8 @@
 
 use rayon::prelude::*;
 
-use super::coset::Coset;
 use super::program::{FusedOp, Group, Instruction, Operand, Program, Target};
+use super::row_points::Coset;
 use crate::backend::{Abort, check_abort};
 use crate::blocking::install;
 use crate::field::{NttField, SecretVec};

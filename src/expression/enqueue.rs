@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::check::equal;
-use super::coset::Coset;
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
+use super::row_points::Coset;
 use crate::backend::{Arg, Buffer, MemoryHandle, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernel_module::{self, buffer_arg};

@@ -83,7 +83,7 @@ impl<F: NttField> Program<F> {
             field: F::NAME,
             element: size_of::<F>(),
             outputs: self.outputs(),
-            values: self.values().len(),
+            values: self.row_constants().len(),
             challenges: self.challenges(),
             groups: self.groups().iter().map(GroupExplanation::new).collect(),
         }

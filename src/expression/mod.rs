@@ -30,21 +30,21 @@
 
 mod ast;
 mod check;
-mod coset;
 mod cpu;
 mod enqueue;
 mod explain;
-mod host_slices;
+mod host_columns;
 mod lower;
 mod program;
+mod row_points;
 
 use std::cell::RefCell;
 
 pub use ast::{Expression, Query, Term};
-pub use coset::Coset;
 pub use enqueue::DeviceColumn;
 pub use explain::{GroupExplanation, ProgramExplanation};
 pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, Target, Value};
+pub use row_points::Coset;
 
 use crate::backend::{Abort, catch_hook_panic};
 use crate::field::NttField;
@@ -110,7 +110,7 @@ impl<F: NttField> Program<F> {
         let ((), report) = accelerator.dispatch(
             call,
             |devices| {
-                let traffic = host_slices::evaluate(&devices[0], self, inputs, &mut outputs.borrow_mut(), abort)?;
+                let traffic = host_columns::evaluate(&devices[0], self, inputs, &mut outputs.borrow_mut(), abort)?;
                 Ok(((), traffic))
             },
             || cpu::evaluate(self, inputs, &mut outputs.borrow_mut(), abort),

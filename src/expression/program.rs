@@ -21,7 +21,7 @@ pub enum Operand {
     Slot(u32),
     /// A value in scratch memory.
     Scratch(u32),
-    /// One of [`Program::values`]: the same in every row.
+    /// One of `Program::row_constants`: the same in every row.
     Value(u32),
     /// One of [`Group::queries`].
     Query(u32),
@@ -152,7 +152,7 @@ pub struct Program<F> {
 
 impl<F: Field> Program<F> {
     /// Returns the elements that are the same in every row: constants, challenges, and values made of these alone.
-    pub fn values(&self) -> &[Value<F>] {
+    pub fn row_constants(&self) -> &[Value<F>] {
         &self.values
     }
 

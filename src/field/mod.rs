@@ -9,11 +9,11 @@
 //! readers of raw bytes may make others; their results are meaningless and differ from backend to backend. [`check`]
 //! refuses them.
 
-mod binary;
+mod binary_field_macros;
 pub mod bitslice;
-mod device;
+mod device_vector;
 pub mod ghash;
-mod host;
+mod host_vector;
 mod huge_pages;
 pub mod isomorphism;
 pub mod linear;
@@ -23,17 +23,17 @@ pub mod tower;
 
 use std::cmp::Ordering;
 
-pub use device::DeviceVector;
+pub use device_vector::DeviceVector;
 use ff::{Field, PrimeField};
-pub use host::HostVector;
+pub use host_vector::HostVector;
 #[cfg(feature = "mpi")]
-pub(crate) use host::SecretBytes;
-pub(crate) use host::SecretVec;
+pub(crate) use host_vector::SecretBytes;
+pub(crate) use host_vector::SecretVec;
 use rayon::prelude::*;
 
 use crate::kernel_module::KernelModule;
-use crate::kernels::{Family, ids};
-use crate::{Error, Result, process};
+use crate::kernels::{Family, field_and_curve_names};
+use crate::{Error, Result, fork_check};
 
 /// Represents a field whose elements devices read in the layout of host memory.
 ///
@@ -66,21 +66,21 @@ macro_rules! ntt_field {
     };
 }
 
-ntt_field!(blstrs::Scalar, ids::BLS12_381_FR);
-ntt_field!(halo2curves::bn256::Fr, ids::BN254_FR);
+ntt_field!(blstrs::Scalar, field_and_curve_names::BLS12_381_FR);
+ntt_field!(halo2curves::bn256::Fr, field_and_curve_names::BN254_FR);
 #[cfg(feature = "halo2")]
-ntt_field!(halo2curves_axiom::bn256::Fr, ids::BN254_FR);
-ntt_field!(pasta_curves::Fp, ids::PASTA_FP);
-ntt_field!(pasta_curves::Fq, ids::PASTA_FQ);
+ntt_field!(halo2curves_axiom::bn256::Fr, field_and_curve_names::BN254_FR);
+ntt_field!(pasta_curves::Fp, field_and_curve_names::PASTA_FP);
+ntt_field!(pasta_curves::Fq, field_and_curve_names::PASTA_FQ);
 
 // SAFETY: the type is a number of 128 bits, all of which are elements.
 unsafe impl Element for ghash::Ghash {
-    const NAME: &'static str = ids::GHASH;
+    const NAME: &'static str = field_and_curve_names::GHASH;
 }
 
 // SAFETY: as above.
 unsafe impl Element for tower::Tower {
-    const NAME: &'static str = ids::TOWER;
+    const NAME: &'static str = field_and_curve_names::TOWER;
 }
 
 /// Returns the memory of field elements, read-only.
@@ -106,9 +106,9 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
 ///
 /// # Errors
 /// - [`Error::Invalid`] names the first such element.
-/// - [`Error::Forked`]: [`process::check`] explains it.
+/// - [`Error::Forked`]: [`fork_check::check`] explains it.
 pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
-    process::check()?;
+    fork_check::check()?;
     let modulus = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
     match limbs.position_first(|limbs| !is_below(limbs, modulus)) {

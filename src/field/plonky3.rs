@@ -34,8 +34,8 @@ use rand_core::RngCore;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, CtOption};
 
 use super::Element;
-use super::binary::binary_operator;
-use crate::kernels::ids;
+use super::binary_field_macros::binary_operator;
+use crate::kernels::field_and_curve_names;
 
 /// Returns a random coefficient, 2^-64 from uniform at most.
 fn random<B: PrimeField64 + QuotientMap<u128>>(rng: &mut impl RngCore) -> B {
@@ -207,22 +207,22 @@ macro_rules! wrapped {
 
 wrapped! {
     /// Wraps an element of the field of 2^64 − 2^32 + 1 elements.
-    Goldilocks(p3_goldilocks::Goldilocks), p3_goldilocks::Goldilocks, 8, ids::GOLDILOCKS
+    Goldilocks(p3_goldilocks::Goldilocks), p3_goldilocks::Goldilocks, 8, field_and_curve_names::GOLDILOCKS
 }
 
 wrapped! {
     /// Wraps an element of Goldilocks' quadratic extension by a root of X² − 7.
-    Goldilocks2(BinomialExtensionField<p3_goldilocks::Goldilocks, 2>), p3_goldilocks::Goldilocks, 16, ids::GOLDILOCKS2
+    Goldilocks2(BinomialExtensionField<p3_goldilocks::Goldilocks, 2>), p3_goldilocks::Goldilocks, 16, field_and_curve_names::GOLDILOCKS2
 }
 
 wrapped! {
     /// Wraps an element of the field of 15·2^27 + 1 elements.
-    BabyBear(p3_baby_bear::BabyBear), p3_baby_bear::BabyBear, 4, ids::BABY_BEAR
+    BabyBear(p3_baby_bear::BabyBear), p3_baby_bear::BabyBear, 4, field_and_curve_names::BABY_BEAR
 }
 
 wrapped! {
     /// Wraps an element of BabyBear's quartic extension by a root of X⁴ − 11.
-    BabyBear4(BinomialExtensionField<p3_baby_bear::BabyBear, 4>), p3_baby_bear::BabyBear, 16, ids::BABY_BEAR4
+    BabyBear4(BinomialExtensionField<p3_baby_bear::BabyBear, 4>), p3_baby_bear::BabyBear, 16, field_and_curve_names::BABY_BEAR4
 }
 
 /// Implements the traits of a prime field. Arguments: the type, the word of its encoding, the modulus as text, bits,

@@ -13,7 +13,7 @@
 //! assert_eq!(tower::product(3, 0x1b, 0xa8), 0x09);
 //! ```
 
-use super::binary::{binary_field, binary_operator};
+use super::binary_field_macros::{binary_field, binary_operator};
 
 /// Level of the largest field, T7, whose elements have 2^7 bits.
 pub const LEVELS: u32 = 7;

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::device_prover::{DeviceProver, select};
-use super::partial_results::PartialResults;
+use super::finished_msms::PartialResults;
 use super::proof::PartialSums;
 use super::proof_streams::ProofStreams;
 use super::quotient::Vectors;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ff::Field;
 use rayon::prelude::*;
 
-use super::length_check::{ERROR_CONTEXT, equal};
-use super::per_device::PerDevice;
+use super::expect_length::{ERROR_CONTEXT, equal};
+use super::lazy_per_device::PerDevice;
 use super::{Engine, Parameters};
 use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic, check_abort};
 use crate::field::NttField;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use group::prime::PrimeCurveAffine;
 
 use super::Engine;
-use super::per_device::PerDevice;
+use super::lazy_per_device::PerDevice;
 use super::schedule::{Costs, QueryId, QuerySet};
 use crate::backend::{Abort, Device, catch_hook_panic, lock};
 use crate::curve::MsmCurve;

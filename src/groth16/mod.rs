@@ -19,14 +19,14 @@ mod circuit;
 mod cpu;
 mod device_proof;
 mod device_prover;
-mod engine;
+mod expect_length;
+mod finished_msms;
 mod gpu;
 mod in_flight;
 mod key;
-mod length_check;
+mod lazy_per_device;
 mod msm_queue;
-mod partial_results;
-mod per_device;
+mod pairing_engine;
 mod proof;
 mod proof_streams;
 mod prove;
@@ -40,8 +40,8 @@ mod tests;
 
 pub use batch::Batch;
 pub use circuit::{Circuit, Densities};
-pub use engine::Engine;
 pub use key::{Parameters, ProvingKeyOnDevice};
+pub use pairing_engine::Engine;
 pub use proof::Proof;
 #[cfg(feature = "mpi")]
 pub(crate) use proof::{Sums, proof_of};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::circuit::DeviceMatrices;
-use super::length_check::ERROR_CONTEXT;
+use super::expect_length::ERROR_CONTEXT;
 use super::proof_streams::ProofStreams;
 use super::witness::missing_matrices;
 use super::{Circuit, Witness};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Circuit;
-use super::length_check::{ERROR_CONTEXT, equal};
+use super::expect_length::{ERROR_CONTEXT, equal};
 use crate::field::NttField;
 use crate::{Error, Result};
 

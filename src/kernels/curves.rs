@@ -8,9 +8,9 @@ use halo2curves::serde::SerdeObject;
 use halo2curves::{Coordinates, CurveAffine, bn256};
 use pasta_curves::{EpAffine, EqAffine};
 
+use super::field_and_curve_names;
 use super::fields::{FieldDescription, canonical_limbs, limbs_from_bytes};
 use super::glv::GlvParams;
-use super::ids;
 
 /// Holds the constants of a curve y² = x³ + b.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,12 +40,12 @@ impl CurveDescription {
     /// extends.
     pub(super) fn from_name(curve: &str, field: &FieldDescription) -> Option<Self> {
         Some(match curve {
-            ids::BLS12_381_G1 => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
-            ids::BLS12_381_G2 => Self::new::<G2Affine, _>(|p| [p.x(), p.y()], field, true),
-            ids::BN254_G1 => Self::new::<bn256::G1Affine, _>(coordinates, field, false),
-            ids::BN254_G2 => Self::new::<bn256::G2Affine, _>(coordinates, field, true),
-            ids::PALLAS => Self::new::<EpAffine, _>(coordinates, field, false),
-            ids::VESTA => Self::new::<EqAffine, _>(coordinates, field, false),
+            field_and_curve_names::BLS12_381_G1 => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
+            field_and_curve_names::BLS12_381_G2 => Self::new::<G2Affine, _>(|p| [p.x(), p.y()], field, true),
+            field_and_curve_names::BN254_G1 => Self::new::<bn256::G1Affine, _>(coordinates, field, false),
+            field_and_curve_names::BN254_G2 => Self::new::<bn256::G2Affine, _>(coordinates, field, true),
+            field_and_curve_names::PALLAS => Self::new::<EpAffine, _>(coordinates, field, false),
+            field_and_curve_names::VESTA => Self::new::<EqAffine, _>(coordinates, field, false),
             _ => return None,
         })
     }
@@ -193,7 +193,7 @@ impl Coordinate for bn256::Fq2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{fields, ids};
+    use crate::kernels::{field_and_curve_names, fields};
 
     /// Checks that the map of the generator to its multiple takes every point on the curve to a point on it.
     fn is_endomorphism<A: PrimeCurveAffine, F: Coordinate>(coordinates: fn(&A) -> [F; 2], field: &str)
@@ -210,16 +210,16 @@ mod tests {
 
     #[test]
     fn endomorphisms() {
-        is_endomorphism::<G1Affine, _>(|p| [p.x(), p.y()], ids::BLS12_381_FQ);
-        is_endomorphism::<G2Affine, _>(|p| [p.x(), p.y()], ids::BLS12_381_FQ);
-        is_endomorphism::<bn256::G2Affine, _>(coordinates, ids::BN254_FQ);
+        is_endomorphism::<G1Affine, _>(|p| [p.x(), p.y()], field_and_curve_names::BLS12_381_FQ);
+        is_endomorphism::<G2Affine, _>(|p| [p.x(), p.y()], field_and_curve_names::BLS12_381_FQ);
+        is_endomorphism::<bn256::G2Affine, _>(coordinates, field_and_curve_names::BN254_FQ);
     }
 
     /// Checks that Frobenius is the p-th power, and that raw limbs are those of Montgomery form.
     #[test]
     fn coordinates_of_extensions() {
         let field = |name: &str| fields().into_iter().find(|f| f.name == name).expect("field");
-        let bn = field(ids::BN254_FQ);
+        let bn = field(field_and_curve_names::BN254_FQ);
         let one = [bn.one.clone(), vec![0; 8]].concat();
         assert_eq!(bn256::Fq2::ONE.montgomery_limbs(8), one);
         let element = curve_b(coordinates(&bn256::G2Affine::generator()));
@@ -227,7 +227,7 @@ mod tests {
             limbs.chunks(2).map(|pair| u64::from(pair[0]) | u64::from(pair[1]) << 32).collect()
         };
         assert_eq!(element.pow_vartime(words(&bn.modulus)), element.frobenius());
-        let bls = field(ids::BLS12_381_FQ);
+        let bls = field(field_and_curve_names::BLS12_381_FQ);
         assert_eq!(Fp2::ONE.montgomery_limbs(12), [bls.one.clone(), vec![0; 12]].concat());
         let element = G2Affine::generator().x();
         assert_eq!(element.pow_vartime(words(&bls.modulus)), element.frobenius());

@@ -5,9 +5,9 @@
 //! a program of its own.
 
 mod curves;
+pub mod field_and_curve_names;
 mod fields;
 mod glv;
-pub mod ids;
 mod sources;
 
 use std::collections::BTreeSet;
@@ -124,50 +124,65 @@ pub struct Module {
 /// Returns the prime fields of one or two words.
 pub fn small_fields() -> Vec<FieldDescription> {
     vec![
-        FieldDescription::from_modulus(ids::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
-        FieldDescription::from_modulus(ids::BABY_BEAR, 15 * (1 << 27) + 1),
+        FieldDescription::from_modulus(field_and_curve_names::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
+        FieldDescription::from_modulus(field_and_curve_names::BABY_BEAR, 15 * (1 << 27) + 1),
     ]
 }
 
 /// Returns the extensions of the [`small_fields`] from which challenges of sumcheck come, in their order.
 pub fn extensions() -> [Extension; 2] {
     [
-        Extension { name: ids::GOLDILOCKS2, degree: 2, residue: 7 },
-        Extension { name: ids::BABY_BEAR4, degree: 4, residue: 11 },
+        Extension { name: field_and_curve_names::GOLDILOCKS2, degree: 2, residue: 7 },
+        Extension { name: field_and_curve_names::BABY_BEAR4, degree: 4, residue: 11 },
     ]
 }
 
 /// Returns every prime field that points or transforms are over.
 pub fn fields() -> Vec<FieldDescription> {
     vec![
-        FieldDescription::from_gpu_field::<Scalar>(ids::BLS12_381_FR),
-        FieldDescription::from_gpu_field::<Fp>(ids::BLS12_381_FQ),
-        FieldDescription::from_prime_field::<bn256::Fr>(ids::BN254_FR),
-        FieldDescription::from_prime_field::<bn256::Fq>(ids::BN254_FQ),
-        FieldDescription::from_prime_field::<pasta_curves::Fp>(ids::PASTA_FP),
-        FieldDescription::from_prime_field::<pasta_curves::Fq>(ids::PASTA_FQ),
+        FieldDescription::from_gpu_field::<Scalar>(field_and_curve_names::BLS12_381_FR),
+        FieldDescription::from_gpu_field::<Fp>(field_and_curve_names::BLS12_381_FQ),
+        FieldDescription::from_prime_field::<bn256::Fr>(field_and_curve_names::BN254_FR),
+        FieldDescription::from_prime_field::<bn256::Fq>(field_and_curve_names::BN254_FQ),
+        FieldDescription::from_prime_field::<pasta_curves::Fp>(field_and_curve_names::PASTA_FP),
+        FieldDescription::from_prime_field::<pasta_curves::Fq>(field_and_curve_names::PASTA_FQ),
     ]
 }
 
 /// Lists curves by name, coordinate field, extension and scalar field.
 const CURVES: [(&str, &str, bool, &str); 6] = [
-    (ids::BLS12_381_G1, ids::BLS12_381_FQ, false, ids::BLS12_381_FR),
-    (ids::BLS12_381_G2, ids::BLS12_381_FQ, true, ids::BLS12_381_FR),
-    (ids::BN254_G1, ids::BN254_FQ, false, ids::BN254_FR),
-    (ids::BN254_G2, ids::BN254_FQ, true, ids::BN254_FR),
-    (ids::PALLAS, ids::PASTA_FP, false, ids::PASTA_FQ),
-    (ids::VESTA, ids::PASTA_FQ, false, ids::PASTA_FP),
+    (
+        field_and_curve_names::BLS12_381_G1,
+        field_and_curve_names::BLS12_381_FQ,
+        false,
+        field_and_curve_names::BLS12_381_FR,
+    ),
+    (
+        field_and_curve_names::BLS12_381_G2,
+        field_and_curve_names::BLS12_381_FQ,
+        true,
+        field_and_curve_names::BLS12_381_FR,
+    ),
+    (field_and_curve_names::BN254_G1, field_and_curve_names::BN254_FQ, false, field_and_curve_names::BN254_FR),
+    (field_and_curve_names::BN254_G2, field_and_curve_names::BN254_FQ, true, field_and_curve_names::BN254_FR),
+    (field_and_curve_names::PALLAS, field_and_curve_names::PASTA_FP, false, field_and_curve_names::PASTA_FQ),
+    (field_and_curve_names::VESTA, field_and_curve_names::PASTA_FQ, false, field_and_curve_names::PASTA_FP),
 ];
 
 /// Names the field of the curves whose encoding of points kernels know.
-const ENCODED_FIELD: &str = ids::BLS12_381_FQ;
+const ENCODED_FIELD: &str = field_and_curve_names::BLS12_381_FQ;
 
 /// Lists fields with a large power of two dividing p − 1, on which transforms are defined.
-const NTT_FIELDS: [&str; 4] = [ids::BLS12_381_FR, ids::BN254_FR, ids::PASTA_FP, ids::PASTA_FQ];
+const NTT_FIELDS: [&str; 4] = [
+    field_and_curve_names::BLS12_381_FR,
+    field_and_curve_names::BN254_FR,
+    field_and_curve_names::PASTA_FP,
+    field_and_curve_names::PASTA_FQ,
+];
 /// Lists fields of provers that work on columns one operation at a time.
-const COLUMN_FIELDS: [&str; 1] = [ids::BN254_FR];
+const COLUMN_FIELDS: [&str; 1] = [field_and_curve_names::BN254_FR];
 /// Lists scalar fields of curves with a pairing.
-const PAIRING_FIELDS: [&str; 2] = [ids::BLS12_381_FR, ids::BN254_FR];
+const PAIRING_FIELDS: [&str; 2] = [field_and_curve_names::BLS12_381_FR, field_and_curve_names::BN254_FR];
 
 /// Returns every module, in a fixed order.
 pub fn modules() -> Vec<Module> {
@@ -185,7 +200,7 @@ pub fn modules() -> Vec<Module> {
     };
     let mut modules: Vec<Module> = fields.iter().map(|f| of_field(Family::Vector, f, false)).collect();
     modules.extend(
-        [ids::BLS12_381_FQ, ids::BN254_FQ]
+        [field_and_curve_names::BLS12_381_FQ, field_and_curve_names::BN254_FQ]
             .iter()
             .filter_map(|n| by_name(n))
             .map(|f| of_field(Family::Vector, &f, true)),
@@ -209,9 +224,9 @@ pub fn modules() -> Vec<Module> {
         let name = format!("{}_{}", Family::Sumcheck.name(), extension.name);
         modules.push(Module { name, extension: Some(extension), ..of_field(Family::Sumcheck, field, false) });
     }
-    let ghash = FieldDescription::ghash(ids::GHASH);
+    let ghash = FieldDescription::ghash(field_and_curve_names::GHASH);
     modules.push(of_field(Family::Sumcheck, &ghash, false));
-    let name = format!("{}_{}", Family::SumcheckSliced.name(), ids::TOWER);
+    let name = format!("{}_{}", Family::SumcheckSliced.name(), field_and_curve_names::TOWER);
     modules.push(Module { name, ..of_field(Family::SumcheckSliced, &ghash, false) });
     for (name, field, quadratic, scalar) in CURVES {
         if let (Some(field), scalar) = (by_name(field), by_name(scalar)) {
@@ -240,19 +255,27 @@ pub fn modules() -> Vec<Module> {
 pub fn clmad_modules() -> Vec<Module> {
     let binary = modules().into_iter().filter(|module| module.field.binary && module.family == Family::Sumcheck);
     binary
-        .map(|module| Module { name: format!("{}_{}", module.name, ids::CLMAD), define: HAS_CLMAD, ..module })
+        .map(|module| Module {
+            name: format!("{}_{}", module.name, field_and_curve_names::CLMAD),
+            define: HAS_CLMAD,
+            ..module
+        })
         .collect()
 }
 
 /// Returns modules for CUDA only, which know no field: products of bytes on tensor cores, and a bench's experiments.
 pub fn cuda_modules() -> Vec<Module> {
-    [byte_module(Family::GemmInt8, ids::TENSOR, ""), byte_module(Family::Experiments, ids::EXPERIMENTS, "")].concat()
+    [
+        byte_module(Family::GemmInt8, field_and_curve_names::TENSOR, ""),
+        byte_module(Family::Experiments, field_and_curve_names::EXPERIMENTS, ""),
+    ]
+    .concat()
 }
 
 /// Returns the module of byte products for devices of compute capability 9.0 alone, by instructions that no others
 /// have.
 pub fn hopper_modules() -> Vec<Module> {
-    byte_module(Family::GemmInt8, ids::HOPPER, HAS_WGMMA)
+    byte_module(Family::GemmInt8, field_and_curve_names::HOPPER, HAS_WGMMA)
 }
 
 fn byte_module(family: Family, name: &str, define: &'static str) -> Vec<Module> {

@@ -30,9 +30,9 @@ mod exec;
 mod explain;
 mod one_shot;
 mod options;
-mod pending;
 mod plan;
-mod resident;
+mod queued_msm;
+mod resident_bases;
 mod scalars;
 
 pub(crate) use bases::check;
@@ -40,8 +40,8 @@ pub use bases::{BasePoints, EncodedPoints, FilePoints, MappedFile, PointChecks, 
 pub use explain::MsmExplanation;
 pub use one_shot::{msm, msm_with_options};
 pub use options::MsmOptions;
-pub(crate) use pending::QueuedMsm;
 pub(crate) use plan::balanced_len;
-pub use resident::{Msm, PendingMsm};
+pub(crate) use queued_msm::QueuedMsm;
+pub use resident_bases::{Msm, PendingMsm};
 pub(crate) use scalars::ZeroizingScalars;
 pub use scalars::{DeviceScalars, ScalarForm, Scalars};

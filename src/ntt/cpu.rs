@@ -9,14 +9,14 @@
 //!
 //! so it takes P-point transforms of the columns on the coset g^Q, then Q-point transforms of the rows, row j₁ on the
 //! coset g·ω^{j₁}. Twiddles between the dimensions and the shift are both cosets, which cost no pass of their own (see
-//! [`Plan::evaluate`]). Columns and rows are handled in tiles that fit the cache, read in runs of [`TILE`] elements,
+//! [`CpuPlan::evaluate`]). Columns and rows are handled in tiles that fit the cache, read in runs of [`TILE`] elements,
 //! and written by one core each.
 
 use std::ops::{Deref, DerefMut};
 
 use rayon::prelude::*;
 
-use super::limbs::{Limbs4, Modulus, limbs_of, limbs_of_mut};
+use super::limb_arithmetic::{Limbs4, Modulus, limbs_of, limbs_of_mut};
 use super::{Order, Transform};
 use crate::Result;
 use crate::backend::{Abort, check_abort, par_zero_nontemporal};
@@ -253,7 +253,7 @@ impl<F: NttField> CpuPlan<F> {
     }
 }
 
-/// Runs one level of [`Plan::evaluate`].
+/// Runs one level of [`CpuPlan::evaluate`].
 fn reduce(modulus: Modulus, values: &mut [Limbs4], half: usize, roots: &[Limbs4], factor: Option<Limbs4>) {
     let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
     if factor.is_none() {

@@ -1,8 +1,8 @@
 //! Queues a transform on a stream, of input in either order.
 
-use super::passes::{Passes, VectorLayout};
 use super::plan::MAX_RADIX_LOG;
 use super::pointwise::launch;
+use super::queue_passes::{Passes, VectorLayout};
 use super::{Order, Transform};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
@@ -20,7 +20,7 @@ pub(super) struct DeviceTransform {
 }
 
 impl DeviceTransform {
-    /// Finds or makes the tables. `max_radix_log` means the same as in [`super::Options`].
+    /// Finds or makes the tables. `max_radix_log` means the same as in [`super::NttOptions`].
     pub fn new<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,

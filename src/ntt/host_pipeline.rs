@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::device_transform::DeviceTransform;
-use super::passes::VectorLayout;
+use super::queue_passes::VectorLayout;
 use super::rollback::{DeviceOutcome, RollbackGuard, TransformedVector};
 use super::{Transform, out_of_core};
 use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, StreamStats, check_abort};

@@ -27,14 +27,14 @@ mod domain;
 mod extended;
 mod gpu;
 mod host_pipeline;
-mod limbs;
+mod limb_arithmetic;
 mod multi_gpu;
 mod multi_gpu_plan;
 mod out_of_core;
-mod passes;
 mod pinned;
 mod plan;
 mod pointwise;
+mod queue_passes;
 mod rollback;
 mod transform;
 #[cfg(feature = "mpi")]
@@ -45,8 +45,8 @@ pub use batch::transform_many;
 pub use domain::{Direction, NttDomain, NttOptions};
 pub use extended::ExtendedDomain;
 pub use multi_gpu::ShardedVector;
-pub use passes::VectorLayout;
 pub(crate) use pointwise::multiply_by_powers;
+pub use queue_passes::VectorLayout;
 pub use transform::{Order, TableSize, Transform};
 #[cfg(feature = "mpi")]
 pub(crate) use twiddle_transpose::{ColumnBlock, transform_each_on_cpu};

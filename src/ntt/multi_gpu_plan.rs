@@ -13,8 +13,8 @@
 
 use std::ops::Range;
 
-use super::passes::flags;
 use super::plan::{ColumnPass, NttPlan, TILE};
+use super::queue_passes::flags;
 use super::twiddles::Twiddles;
 use super::{Order, Transform};
 use crate::backend::{Arg, PeerMemory, Stream};

@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 use super::cpu::permuted;
 use super::device_transform::DeviceTransform;
-use super::passes::VectorLayout;
 use super::pointwise::{launch, multiply_by_powers};
+use super::queue_passes::VectorLayout;
 use super::{Order, Transform};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::blocking::install;

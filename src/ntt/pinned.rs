@@ -6,7 +6,7 @@ use super::Transform;
 use super::cpu;
 use super::device_transform::DeviceTransform;
 use super::domain::{Direction, NttDomain};
-use super::passes::VectorLayout;
+use super::queue_passes::VectorLayout;
 use crate::backend::{Abort, Device, Stream, StreamStats, catch_hook_panic, check_abort};
 use crate::fan_out::fan_out;
 use crate::field::{HostVector, NttField};

@@ -1,6 +1,6 @@
 //! Queues the elementwise operations of provers between transforms.
 
-use super::passes::VectorLayout;
+use super::queue_passes::VectorLayout;
 use super::twiddles::Powers;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};

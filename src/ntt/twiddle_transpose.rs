@@ -24,7 +24,7 @@ pub(crate) fn transform_each_on_cpu<F: NttField>(
     vectors.map(|vector| cpu::transform_many(&mut [vector], &[*transform], abort)).collect()
 }
 
-/// Describes consecutive columns of 2^length_log pointwise; their number is a power of two.
+/// Describes consecutive columns of 2^length_log elements; their number is a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnBlock<F> {
     /// Binary logarithm of a column's length.
@@ -40,7 +40,7 @@ pub(crate) struct ColumnBlock<F> {
 }
 
 impl<F: NttField> ColumnBlock<F> {
-    /// Queues the products, in place, and returns the columns as rows of 2^count_log pointwise.
+    /// Queues the products, in place, and returns the columns as rows of 2^count_log elements.
     pub fn enqueue_twiddle_transpose(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         let layout = VectorLayout { vectors: 1 << self.count_log, stride: 1 << self.length_log };
         let data = (&**values.buffer(), layout, self.length_log);
@@ -54,9 +54,9 @@ impl<F: NttField> ColumnBlock<F> {
             Arg::U32(self.count_log),
             Arg::U32(self.length_log),
         ];
-        let pointwise = 1 << (self.count_log + self.length_log);
-        // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(count_log + length_log) pointwise.
-        unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_transpose", pointwise, &args)? };
+        let elements = 1 << (self.count_log + self.length_log);
+        // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(count_log + length_log) elements.
+        unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_transpose", elements, &args)? };
         Ok(turned)
     }
 

@@ -1,12 +1,12 @@
 //! Starts a proof: takes the instances, then the witness phase by phase.
 
 use super::circuit::Circuit;
-use super::column::{Column, ColumnView};
-use super::context::ProverContext;
+use super::column_storage::{Column, ColumnView};
 use super::curve::ProofCurve;
 use super::engine::Basis;
 use super::key::Key;
 use super::layout::{ColumnId, ColumnLayout};
+use super::work_sharing::ProverContext;
 use crate::field::NttField;
 use crate::{Error, Result};
 

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use ff::Field;
 
-use super::column::Column;
-use super::context::ProverContext;
+use super::column_storage::Column;
 use super::curve::ProofCurve;
-use super::openings::OpeningStage;
+use super::opening_stage::OpeningStage;
 use super::polynomials::Polynomials;
 use super::queries::Queries;
+use super::work_sharing::ProverContext;
 use crate::Result;
 
 /// Holds a proof after y.

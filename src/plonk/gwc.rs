@@ -3,10 +3,10 @@
 
 use ff::Field;
 
-use super::column::Column;
+use super::column_storage::Column;
 use super::curve::ProofCurve;
 use super::engine::Basis;
-use super::openings::{OpeningStage, unique};
+use super::opening_stage::{OpeningStage, unique};
 use crate::Result;
 
 impl<C: ProofCurve> OpeningStage<'_, C> {

@@ -1,6 +1,6 @@
 //! Holds the columns that a circuit's setup gives its prover.
 
-use super::column::ColumnView;
+use super::column_storage::ColumnView;
 use super::layout::{ColumnId, ColumnLayout};
 use crate::{Error, Result};
 

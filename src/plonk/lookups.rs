@@ -1,7 +1,7 @@
 //! Permutes the columns of lookups, after θ.
 
 use super::advice::{AdviceStage, RandomSource};
-use super::column::Column;
+use super::column_storage::Column;
 use super::curve::ProofCurve;
 use super::engine::{Basis, PermutedLookup};
 use super::steps::lookup_permute::MissingValues;

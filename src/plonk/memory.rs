@@ -19,7 +19,7 @@ pub(super) const FOR_LOOKUP: usize = 6;
 pub(super) const FOR_PRODUCT: usize = 3;
 /// Minimum columns that a commitment takes: scalars, and an MSM's matrix and buckets.
 const FOR_COMMITMENT: usize = 6;
-/// Leaves 1/SPARE of the free memory to tables of powers and to parameters of kernels.
+/// Leaves 1/RESERVE_DIV of the free memory to tables of powers and to parameters of kernels.
 const RESERVE_DIV: u64 = 8;
 /// Adds 1/TABLES to the memory of a whole proof, for tables of powers and parameters of kernels.
 const TABLES: u64 = 16;

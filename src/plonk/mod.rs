@@ -12,10 +12,10 @@
 
 mod advice;
 mod circuit;
-mod column;
+mod column_storage;
 mod compiled;
-mod context;
 mod curve;
+mod device_shares;
 mod engine;
 mod evaluations;
 mod gwc;
@@ -23,34 +23,34 @@ mod key;
 mod layout;
 mod lookups;
 mod memory;
-mod openings;
+mod opening_stage;
 mod polynomials;
 mod products;
 mod queries;
-mod schedule;
 mod shplonk;
 pub mod steps;
 mod terms;
 mod vanishing;
 mod weighted_sum;
+mod work_sharing;
 
 #[cfg(test)]
 mod tests;
 
 pub use advice::{AdviceStage, RandomSource};
 pub use circuit::{Circuit, Lookup, SamePoint};
-pub use column::{Column, ColumnView};
+pub use column_storage::{Column, ColumnView};
 pub use compiled::CompiledCircuit;
-pub use context::{PeerDevice, ProverContext};
 pub use curve::ProofCurve;
+pub use device_shares::Link;
 pub use engine::{AbortHook, Basis, Engine, KeyOnDevice, Srs};
 pub use evaluations::QuotientStage;
 pub use key::{Key, Polynomial};
 pub use layout::{ColumnId, ColumnLayout};
 pub use lookups::LookupStage;
 pub use memory::{MemoryEstimate, MemoryPlan};
-pub use openings::OpeningStage;
+pub use opening_stage::OpeningStage;
 pub use products::ProductStage;
-pub use schedule::Link;
 pub use shplonk::Shplonk;
 pub use vanishing::BlindedStage;
+pub use work_sharing::{PeerDevice, ProverContext};

@@ -2,10 +2,10 @@
 
 use ff::Field;
 
-use super::column::{Column, ColumnView};
-use super::context::ProverContext;
+use super::column_storage::{Column, ColumnView};
 use super::curve::ProofCurve;
 use super::queries::{OpeningQuery, PolynomialId};
+use super::work_sharing::ProverContext;
 use crate::Result;
 
 /// Holds the coefficients of all polynomials that are opened, and the point x.

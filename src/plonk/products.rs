@@ -1,14 +1,14 @@
 //! Commits to the products of the permutation and of lookups, after β and γ.
 
 use super::advice::{RandomSource, Witness, named};
-use super::column::{Column, ColumnView};
-use super::context::ProverContext;
+use super::column_storage::{Column, ColumnView};
 use super::curve::ProofCurve;
 use super::engine::Basis;
 use super::key::Polynomial;
 use super::layout::ColumnId;
 use super::lookups::{LookupColumns, LookupStage};
 use super::steps::product_factors::{self, Challenges};
+use super::work_sharing::ProverContext;
 use crate::Result;
 
 /// Holds a circuit's products as values.

@@ -3,10 +3,10 @@
 
 use ff::Field;
 
-use super::column::{Column, ColumnView};
+use super::column_storage::{Column, ColumnView};
 use super::curve::ProofCurve;
 use super::engine::Basis;
-use super::openings::{OpeningStage, unique};
+use super::opening_stage::{OpeningStage, unique};
 use super::polynomials::Polynomials;
 use super::queries::PolynomialId;
 use crate::{Error, Result};

@@ -1,6 +1,6 @@
 //! Commits to the random polynomial, then, after y, divides the sum of all constraints by X^n − 1.
 
-use super::column::Column;
+use super::column_storage::Column;
 use super::curve::ProofCurve;
 use super::engine::{Basis, Constraints};
 use super::evaluations::QuotientStage;

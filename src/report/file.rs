@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Once;
 
-use super::record::LogRecord;
+use super::record_format::LogRecord;
 use crate::file_state;
 use crate::settings::Settings;
 

@@ -19,7 +19,7 @@
 
 mod file;
 mod operation_report;
-mod record;
+mod record_format;
 mod scope;
 mod telemetry;
 

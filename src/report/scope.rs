@@ -4,7 +4,7 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Instant;
 
 use super::operation_report::Report;
-use super::record::LogRecord;
+use super::record_format::LogRecord;
 use super::{file, telemetry};
 use crate::Error;
 use crate::backend::{BackendKind, DeviceInfo, StreamStats};

@@ -78,8 +78,8 @@ impl Settings {
             key_cache: parsed(&KEY_CACHE, get(&KEY_CACHE), bytes)?,
             copy_parameters: parsed(&COPY_PARAMETERS, get(&COPY_PARAMETERS), switch)?.unwrap_or(false),
             verify: parsed(&VERIFY, get(&VERIFY), switch)?,
-            report: path(get(&REPORT)),
-            cache_dir: path(get(&CACHE_DIR)),
+            report: parse_path(get(&REPORT)),
+            cache_dir: parse_path(get(&CACHE_DIR)),
             sumcheck_tail: parsed(&SUMCHECK_TAIL, get(&SUMCHECK_TAIL), logarithm)?,
         })
     }
@@ -129,7 +129,7 @@ fn logarithm(text: &str) -> Option<u32> {
 }
 
 /// Returns a path; a value that is not Unicode is taken unchanged.
-fn path(value: Option<OsString>) -> Option<PathBuf> {
+fn parse_path(value: Option<OsString>) -> Option<PathBuf> {
     let value = value?;
     let trimmed = value.to_str().map(str::trim);
     let path = trimmed.map_or_else(|| PathBuf::from(&value), PathBuf::from);

@@ -73,7 +73,7 @@ mod tests {
     use crate::field::DeviceVector;
     use crate::field::ghash::Ghash;
     use crate::field::tower::Tower;
-    use crate::kernels::{Family, ids};
+    use crate::kernels::{Family, field_and_curve_names};
 
     #[test]
     fn both_ways_are_the_isomorphism() {
@@ -90,7 +90,7 @@ mod tests {
             };
             let mut stream = device.stream().expect("stream");
             let from = DeviceVector::upload(&mut stream, &tower).expect("memory");
-            let program = KernelModule::for_family(Family::Sumcheck, ids::GHASH).expect("there");
+            let program = KernelModule::for_family(Family::Sumcheck, field_and_curve_names::GHASH).expect("there");
             let there = DeviceVector::<Ghash>::unwritten(&stream, tower.len()).expect("memory");
             let all = Elements { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
             let images = to_ghash(&mut stream).expect("memory");

@@ -1,17 +1,17 @@
 //! Proves several claims in one proof.
 
 use super::batch_prover::BatchProver;
-use super::bound_transcript::BoundTranscript;
 use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, Slices};
+use super::commitment_transcript::BoundTranscript;
 use super::field::SumcheckField;
 use super::plan::SumcheckOptions;
 use super::proof::{bytes, check_rounds, read};
 use super::prover::check;
 use super::round_poly::RoundPolynomial;
 use super::transcript::Transcript;
+use super::transcript_fallback::{TranscriptReplay, unproved, wrong_sum};
 use super::transcript_frame::{Frame, MAX_NUMBER, number};
-use super::transcript_replay::{TranscriptReplay, unproved, wrong_sum};
 use super::verify::{last_claim, say, verification_failed};
 use crate::backend::{Abort, catch_hook_panic};
 use crate::{Accelerator, Error, Result, report};

@@ -5,7 +5,7 @@ use super::columns::{Columns, Slices};
 use super::field::SumcheckField;
 use super::prover::Prover;
 use super::round_poly::RoundPolynomial;
-use super::transcript_replay::RoundProver;
+use super::transcript_fallback::RoundProver;
 use crate::backend::{Abort, check_abort};
 use crate::{Accelerator, Error, Result};
 

@@ -6,20 +6,20 @@ use std::sync::Arc;
 use ff::Field;
 
 use super::basis_change::{Elements, convert, to_ghash};
+use super::challenge_arg::{Challenge, value};
+use super::checked_product::{bytes, product};
 use super::columns::Columns;
 use super::cpu::HostColumns;
 use super::field::SumcheckField;
-use super::gpu_challenge::{Challenge, value};
+use super::gpu_buffers::{LastRows, Sums, Tables};
 use super::gpu_columns::{DeviceColumns, locate_or_upload, unslice};
-use super::gpu_memory::{LastRows, Sums, Tables};
 use super::plan::{GROUP, SumcheckPlan};
 use super::round_shape::RoundShape;
-use super::sizes::{bytes, product};
 use super::two_rounds::{self, TwoRoundState};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::field::{DeviceVector, Element};
 use crate::kernel_module::{KernelModule, buffer_arg};
-use crate::kernels::{Family, ids};
+use crate::kernels::{Family, field_and_curve_names};
 use crate::{Error, Result};
 
 /// Matches `NO_WEIGHTS` of the kernels.
@@ -138,7 +138,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
     }
 
     fn unslice(&mut self, columns: usize) -> Result<()> {
-        let program = KernelModule::for_family(Family::SumcheckSliced, ids::TOWER)?;
+        let program = KernelModule::for_family(Family::SumcheckSliced, field_and_curve_names::TOWER)?;
         // SAFETY: `now` has all rows of the columns, these fill tiles, and `to` has room for them.
         unsafe { unslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)? };
         self.now = self.to.clone();

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use ff::Field;
 
 use super::basis_change::{Elements, convert, to_ghash, to_tower};
+use super::challenge_arg::value;
+use super::checked_product::{bytes, product};
 use super::columns::Columns;
 use super::cpu::HostColumns;
 use super::field::{SumcheckField, WorkField};
 use super::gpu::items;
-use super::gpu_challenge::value;
 use super::gpu_columns::{DeviceColumns, SLICE_GROUP, locate_or_upload, unslice};
 use super::plan::SumcheckPlan;
 use super::round_poly::Interpolation;
 use super::round_shape::RoundShape;
-use super::sizes::{bytes, product};
 use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
@@ -87,7 +87,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let packed = DeviceVector::unwritten(&stream, product(factors, finish_on_host)?)?;
         let packed_program = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
         let element = |number: u32| F::Compute::of_tower(Tower(number.into())).unwrap_or(F::Compute::ZERO);
-        let interpolation = Interpolation::at(factors, element);
+        let interpolation = Interpolation::with_points(factors, element);
         let mut rounds = Self {
             stream,
             program,

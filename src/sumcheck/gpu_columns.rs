@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::checked_product::{bytes, product};
 use super::claim::ERROR_CONTEXT;
 use super::columns::{Columns, HostColumn};
 use super::field::SumcheckField;
 use super::plan::ColumnOwnership;
-use super::sizes::{bytes, product};
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
 use crate::kernel_module::{KernelModule, buffer_arg};

@@ -5,7 +5,7 @@ use super::plan::{KernelPath, SumcheckOptions, is_binary, sliced_tail};
 use crate::backend::Device;
 use crate::field::Element;
 use crate::kernel_module::KernelModule;
-use crate::kernels::{Family, ids};
+use crate::kernels::{Family, field_and_curve_names};
 use crate::{BackendKind, Error, Result};
 
 /// Returns a path, its kernels, and why it is not another one. The path is the requested one, or else the fastest
@@ -18,9 +18,11 @@ pub(super) fn kernels<F: SumcheckField>(
     let portable = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
     if options.path == Some(KernelPath::Bitsliced) {
         return match sliced_tail(options) {
-            tail if variables > tail => {
-                Ok((KernelPath::Bitsliced, KernelModule::for_family(Family::SumcheckSliced, ids::TOWER)?, Vec::new()))
-            }
+            tail if variables > tail => Ok((
+                KernelPath::Bitsliced,
+                KernelModule::for_family(Family::SumcheckSliced, field_and_curve_names::TOWER)?,
+                Vec::new(),
+            )),
             tail => {
                 Ok((KernelPath::Portable, portable, vec![format!("no more than 2^{tail} rows, which are not sliced")]))
             }
@@ -45,7 +47,8 @@ fn clmad<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
     if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
         return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
     }
-    let program = KernelModule::for_family(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, ids::CLMAD))?;
+    let program =
+        KernelModule::for_family(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, field_and_curve_names::CLMAD))?;
     if let Some(note) = missing(program) {
         return Err(missing_clmad(device, "kernels that were built in", note));
     }

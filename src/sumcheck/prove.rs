@@ -3,17 +3,17 @@
 use std::cell::RefCell;
 use std::time::Instant;
 
-use super::bound_transcript::BoundTranscript;
 use super::claim::Claim;
 use super::columns::{Columns, Slices};
+use super::commitment_transcript::BoundTranscript;
 use super::field::SumcheckField;
-use super::host_copy::HostCopy;
+use super::host_check_copy::HostCopy;
 use super::plan::SumcheckOptions;
 use super::proof::Proof;
 use super::prover::{Prover, call, check, device_for};
 use super::transcript::Transcript;
+use super::transcript_fallback::{TranscriptReplay, unproved, wrong_sum};
 use super::transcript_frame::Frame;
-use super::transcript_replay::{TranscriptReplay, unproved, wrong_sum};
 use super::verify::is_proved;
 use crate::backend::{Abort, Device, catch_hook_panic};
 use crate::{Accelerator, BackendKind, Error, Report, Result};

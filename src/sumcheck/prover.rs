@@ -16,7 +16,7 @@ use super::kernel_select::kernels;
 use super::plan::{KernelPath, SumcheckExplanation, SumcheckOptions, SumcheckPlan, check_path};
 use super::round_poly::RoundPolynomial;
 use super::round_shape::RoundShape;
-use super::transcript_replay::{RoundProver, unproved, wrong_sum};
+use super::transcript_fallback::{RoundProver, unproved, wrong_sum};
 use crate::backend::{Abort, Device, StreamStats};
 use crate::field::Element;
 use crate::report::OpScope;

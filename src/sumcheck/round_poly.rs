@@ -31,11 +31,11 @@ pub(super) struct Interpolation<W> {
 
 impl<W: WorkField> Interpolation<W> {
     pub fn new(degree: usize) -> Self {
-        Self::at(degree, |number| W::from_number(number.into()))
+        Self::with_points(degree, |number| W::from_number(number.into()))
     }
 
     /// Returns the interpolation in which the point of a number is `element` of that number.
-    pub fn at(degree: usize, element: impl Fn(u32) -> W) -> Self {
+    pub fn with_points(degree: usize, element: impl Fn(u32) -> W) -> Self {
         let row = |point: Point| -> Vec<W> {
             match point {
                 Point::Infinity => (0..=degree).map(|k| if k == degree { W::ONE } else { W::ZERO }).collect(),

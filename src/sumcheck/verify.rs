@@ -1,7 +1,7 @@
 //! Verifies proofs: it evaluates one polynomial per round.
 
-use super::bound_transcript::BoundTranscript;
 use super::claim::{Claim, ERROR_CONTEXT};
+use super::commitment_transcript::BoundTranscript;
 use super::field::SumcheckField;
 use super::proof::Proof;
 use super::round_poly::RoundPolynomial;

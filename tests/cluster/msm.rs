@@ -71,7 +71,7 @@ fn one_length<C: MsmCurve<Scalar: NttField>>(checks: &Checks, length: usize, sli
     checks.equal(format!("{what}, short"), &expected, &sum.run_from(0, scalars, None).expect("a sum").0);
 }
 
-/// Partition by measured speeds are the same on all ranks, and sums right.
+/// Slices by measured speeds are the same on all ranks, and sums right.
 pub fn measured(checks: &Checks) {
     one_length::<blstrs::G1Affine>(checks, 1000, None);
 }

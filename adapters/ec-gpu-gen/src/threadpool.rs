@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded};
 use once_cell::sync::Lazy;
-use proofwarp::process;
+use proofwarp::fork_check;
 
 pub use crate::scope::Scope;
 use crate::{nested_pools, scope};
@@ -32,7 +32,7 @@ impl Pool {
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {
-        if let Err(forked) = process::check() {
+        if let Err(forked) = fork_check::check() {
             panic!("{forked}");
         }
         scope::run(nested_pools::pool(*NUM_THREADS), f)
@@ -43,7 +43,7 @@ impl Pool {
     /// # Panics
     /// Panics if the process was forked, as [`Self::scoped`] does.
     pub fn spawn<F: FnOnce() + Send + 'static>(&self, job: F) {
-        if let Err(forked) = process::check() {
+        if let Err(forked) = fork_check::check() {
             panic!("{forked}");
         }
         nested_pools::pool(*NUM_THREADS).execute(Box::new(job));
@@ -85,7 +85,7 @@ impl Worker {
         R: Send + 'static,
     {
         let (sender, waiter) = Waiter::pair();
-        if let Err(forked) = process::check() {
+        if let Err(forked) = fork_check::check() {
             // The channel has room for one value and its receiver is held here, so this cannot fail.
             let _ = sender.send(Err(Box::new(forked.to_string())));
             return waiter;

@@ -6,9 +6,9 @@
 mod context;
 mod launch;
 mod modules;
+mod multi_device_mapping;
 mod peer_access;
-mod upload;
-mod virtual_memory;
+mod row_upload;
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -240,21 +240,21 @@ unsafe impl Driver for CudaDriver {
         let _current = self.enter()?;
         let device = |ordinal: &usize| self.device(*ordinal).map(|device| device.as_raw());
         let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
-        let range = virtual_memory::MappedRange::new(&devices, part_bytes);
+        let range = multi_device_mapping::MappedRange::new(&devices, part_bytes);
         let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
         Ok(MemoryHandle(range.into_address() as usize))
     }
 
     unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
         let Ok(_current) = self.enter() else { return };
-        drop(virtual_memory::MappedRange::from_address(address(memory, 0), parts, part_bytes));
+        drop(multi_device_mapping::MappedRange::from_address(address(memory, 0), parts, part_bytes));
     }
 
     fn is_linked_to(&self, ordinal: usize) -> bool {
         let device = |ordinal| self.device(ordinal).ok().map(|device| device.as_raw());
         let pair = device(self.info.ordinal).zip(device(ordinal));
         ordinal == self.info.ordinal
-            || pair.is_some_and(|(own, other)| virtual_memory::can_access(own, other).unwrap_or(false))
+            || pair.is_some_and(|(own, other)| multi_device_mapping::can_access(own, other).unwrap_or(false))
     }
 
     fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
@@ -368,7 +368,7 @@ unsafe impl Driver for CudaDriver {
     ) -> Result<()> {
         let _current = self.enter()?;
         // SAFETY: passed on from the caller.
-        let copied = unsafe { upload::copy(address(to, offset), from, bytes, stream_of(stream)) };
+        let copied = unsafe { row_upload::copy(address(to, offset), from, bytes, stream_of(stream)) };
         copied.or_else(|(call, code)| self.check(call, code))
     }
 

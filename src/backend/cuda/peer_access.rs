@@ -8,7 +8,7 @@ use cust::device::Device;
 use cust::sys as cu;
 
 use super::context::{PrimaryContext, status};
-use super::virtual_memory::{self, DriverFailure};
+use super::multi_device_mapping::{self, DriverFailure};
 use crate::backend::lock;
 
 /// Records the peer access of a device's context, by the other device's ordinal: its context, or `None` if there is no
@@ -28,13 +28,13 @@ impl PeerAccess {
 }
 
 fn open(own: Device, other: Device) -> Result<Option<PrimaryContext>, DriverFailure> {
-    if !virtual_memory::can_access(own.as_raw(), other.as_raw())? {
+    if !multi_device_mapping::can_access(own.as_raw(), other.as_raw())? {
         return Ok(None);
     }
     let primary = PrimaryContext::new(other)
         .map_err(|_| ("primary context".to_owned(), cu::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
     // SAFETY: the other context is live as long as `primary`, which stays as long as this device is used.
-    match unsafe { virtual_memory::enable_access(primary.as_raw()) } {
+    match unsafe { multi_device_mapping::enable_access(primary.as_raw()) } {
         // Another user in this process did so.
         cu::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(Some(primary)),
         code => status(code).map(|()| Some(primary)).map_err(|code| ("cuCtxEnablePeerAccess".to_owned(), code)),

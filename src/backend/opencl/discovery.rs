@@ -12,7 +12,7 @@ use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_pl
 use sha2::{Digest, Sha256};
 
 use super::super::{BackendKind, DeviceInfo, lock};
-use super::raw::{ClOwned, ClResult, DeviceId, number, reason, text};
+use super::owned_handles::{ClOwned, ClResult, DeviceId, number, reason, text};
 use crate::{Error, Result};
 
 /// Name that PoCL's platform returns.

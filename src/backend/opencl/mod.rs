@@ -5,11 +5,11 @@
 
 mod discovery;
 mod disk_cache;
+mod owned_handles;
 mod program;
-mod raw;
+mod row_upload;
 #[cfg(test)]
 mod tests;
-mod upload;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -34,8 +34,8 @@ use crate::settings::Settings;
 use crate::{Error, Result};
 use discovery::ClDevice;
 use disk_cache::DiskCache;
+use owned_handles::{ClOwned, ClResult, fill_zero, into_raw, number, queued, reason};
 use program::{ClKernel, Programs, enqueue};
-use raw::{ClOwned, ClResult, fill_zero, into_raw, number, queued, reason};
 
 /// Opens every usable OpenCL device, processors last.
 ///
@@ -353,7 +353,7 @@ unsafe impl Driver for OpenClDriver {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller's promise: live handles, a range inside, `from` kept until it is passed.
-        let copied = unsafe { upload::copy(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes) };
+        let copied = unsafe { row_upload::copy(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes) };
         self.check("clEnqueueWriteBuffer", copied)
     }
 

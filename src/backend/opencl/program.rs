@@ -17,7 +17,7 @@ use super::super::lock;
 use super::super::{Arg, KernelCode, KernelHandle, KernelSource};
 use super::discovery::ClDevice;
 use super::disk_cache::DiskCache;
-use super::raw::{ClOwned, ClResult, number, queued, reason, text};
+use super::owned_handles::{ClOwned, ClResult, number, queued, reason, text};
 use crate::{Error, Result};
 
 /// Compiler options, which are part of a program's cache key.

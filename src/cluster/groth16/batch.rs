@@ -3,7 +3,7 @@
 use group::GroupEncoding;
 
 use crate::cluster::batch::{BatchOutcome, ClusterBatch};
-use crate::cluster::comm::Cluster;
+use crate::cluster::communicator::Cluster;
 use crate::field::{NttField, SecretVec};
 use crate::groth16::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, prove};
 use crate::{Error, Result};

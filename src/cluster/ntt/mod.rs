@@ -11,7 +11,7 @@
 //! way back. No messages are needed except those between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is
 //! g^(Q·i₁) in a column, and g^i₂ in a row.
 //!
-//! ColumnBlock are worked on in blocks. While one block is transformed, the one before is sent.
+//! Columns are worked on in blocks. While one block is transformed, the one before is sent.
 
 mod layout;
 mod local;
@@ -24,10 +24,10 @@ pub use layout::CyclicLayout;
 use local::LocalPass;
 use rounds::{BufferCache, Rounds};
 
-use super::comm::Cluster;
+use super::communicator::Cluster;
 use crate::backend::{Abort, StreamStats};
 use crate::field::{NttField, SecretVec};
-use crate::ntt::{Direction, NttDomain, NttOptions as DomainOptions};
+use crate::ntt::{Direction, NttDomain, NttOptions};
 use crate::report::OpScope;
 use crate::{BackendKind, Error, Report, Result};
 
@@ -96,7 +96,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// Returns the errors of [`Self::new`], or an error if options differ between ranks, or the coset's generator is
     /// zero.
     pub fn with_options(cluster: &'c Cluster, log_n: u32, options: ClusterNttOptions<F>) -> Result<Self> {
-        let domain_options = DomainOptions { coset: options.coset, ..DomainOptions::default() };
+        let domain_options = NttOptions { coset: options.coset, ..NttOptions::default() };
         let domain = NttDomain::with_options(cluster.accelerator(), log_n, domain_options);
         let domain = domain.and_then(|domain| match log_n {
             0..=MAX_LOG_N => Ok(domain),
@@ -131,7 +131,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// cleared, is kept for the next call.
     ///
     /// # Errors
-    /// Returns an error on all ranks if one of them has a slice of another length, aborted, or failed. Partition are then
+    /// Returns an error on all ranks if one of them has a slice of another length, aborted, or failed. Slices are then
     /// unchanged.
     pub fn run(&self, direction: Direction, slice: &mut Vec<F>, abort: Abort<'_>) -> Result<Report> {
         if self.cluster.size() == 1 {
@@ -192,7 +192,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         };
         let omega = self.whole.transform(direction).omega;
         let local = |log_n: u32, coset: F, between: Option<(F, u32)>| {
-            let options = DomainOptions { coset: Some(coset), ..DomainOptions::default() };
+            let options = NttOptions { coset: Some(coset), ..NttOptions::default() };
             let domain = NttDomain::with_options(self.cluster.accelerator(), log_n, options)?;
             Ok(LocalPass { domain, direction, between })
         };

@@ -1,17 +1,17 @@
 //! Lowers trees to programs, without a device: finds equal parts, groups terms, orders instructions, and allocates
 //! slots to values.
 
+mod column_groups;
 mod dag;
 mod factoring;
-mod groups;
 mod regalloc;
 mod schedule;
 
 use std::collections::{BTreeSet, HashMap};
 
+use column_groups::groups;
 use dag::{Dag, Node, NodeId, SignedNode};
 use ff::PrimeField;
-use groups::groups;
 use schedule::Root;
 
 use super::ast::{Expression, Query, Term};

@@ -14,13 +14,13 @@ pub type Root = (u32, NodeId);
 
 /// Describes how a node is computed: `a`, or `a·b`, with a third operand combined.
 #[derive(Debug, Clone, Copy)]
-struct Shape {
+struct FusedNode {
     a: NodeId,
     b: Option<NodeId>,
     c: Option<(FusedOp, NodeId)>,
 }
 
-impl Shape {
+impl FusedNode {
     fn parts(&self) -> impl Iterator<Item = NodeId> {
         [Some(self.a), self.b, self.c.map(|(_, part)| part)].into_iter().flatten()
     }
@@ -61,7 +61,7 @@ fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
 
 /// Returns how each node that is needed is computed: `None` for leaves, and for products that are fused with their
 /// whole.
-fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<Shape>> {
+fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<FusedNode>> {
     let needed = |id: &NodeId| uses[*id as usize] > 0 && dag.is_computed(*id);
     let mut shapes = vec![None; dag.len()];
     for id in (0..dag.len() as NodeId).filter(needed) {
@@ -85,9 +85,9 @@ fn fusable_product<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Opt
     dag.node(id).parts().filter(|part| can_fuse(dag, uses, id, *part)).last()
 }
 
-fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<Shape> {
+fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<FusedNode> {
     let (x, y, with_first, with_second) = match dag.node(id) {
-        Node::Product(a, b) => return Some(Shape { a, b: Some(b), c: None }),
+        Node::Product(a, b) => return Some(FusedNode { a, b: Some(b), c: None }),
         Node::Sum(a, b) => (a, b, FusedOp::Add, FusedOp::Add),
         Node::Difference(a, b) => (a, b, FusedOp::Subtract, FusedOp::SubtractFrom),
         _ => return None,
@@ -95,14 +95,14 @@ fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<Shape>
     let joined = fusable_product(dag, uses, id);
     let (first, rest, combination) = if joined == Some(y) { (y, x, with_second) } else { (x, y, with_first) };
     match (joined, dag.node(first)) {
-        (Some(_), Node::Product(a, b)) => Some(Shape { a, b: Some(b), c: Some((combination, rest)) }),
-        _ => Some(Shape { a: x, b: None, c: Some((with_first, y)) }),
+        (Some(_), Node::Product(a, b)) => Some(FusedNode { a, b: Some(b), c: Some((combination, rest)) }),
+        _ => Some(FusedNode { a: x, b: None, c: Some((with_first, y)) }),
     }
 }
 
 /// Returns the Sethi–Ullman number of each node: the slots that its computation takes if no part is shared; 0 for
 /// leaves.
-fn sethi_ullman_numbers(shapes: &[Option<Shape>]) -> Vec<u32> {
+fn sethi_ullman_numbers(shapes: &[Option<FusedNode>]) -> Vec<u32> {
     let mut sethi_ullman_numbers = vec![0; shapes.len()];
     for (id, shape) in shapes.iter().enumerate() {
         let Some(shape) = shape else { continue };
@@ -117,7 +117,7 @@ fn sethi_ullman_numbers(shapes: &[Option<Shape>]) -> Vec<u32> {
 
 /// Returns, for each node, the output that its instruction may write directly: the node is its value, and nothing else
 /// reads it.
-fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<Shape>], nodes: usize) -> Vec<Option<u32>> {
+fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<FusedNode>], nodes: usize) -> Vec<Option<u32>> {
     let mut direct = vec![None; nodes];
     for (output, id) in roots {
         if uses[*id as usize] == 1 && shapes[*id as usize].is_some() {
@@ -129,7 +129,7 @@ fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<Shape>], nodes: usize) 
 
 /// Writes instructions, parts first.
 struct Writer<L> {
-    shapes: Vec<Option<Shape>>,
+    shapes: Vec<Option<FusedNode>>,
     sethi_ullman_numbers: Vec<u32>,
     direct: Vec<Option<u32>>,
     done: Vec<bool>,
@@ -141,7 +141,7 @@ struct Writer<L> {
 enum Step {
     Compute(NodeId),
     /// Writes a node whose parts are computed.
-    Write(NodeId, Shape),
+    Write(NodeId, FusedNode),
 }
 
 impl<L: FnMut(NodeId) -> Operand> Writer<L> {
@@ -149,7 +149,7 @@ impl<L: FnMut(NodeId) -> Operand> Writer<L> {
         let mut steps = vec![Step::Compute(root)];
         while let Some(step) = steps.pop() {
             match step {
-                Step::Compute(id) => self.plan(id, &mut steps),
+                Step::Compute(id) => self.push_with_parts(id, &mut steps),
                 Step::Write(id, shape) => self.write_one(id, shape),
             }
         }
@@ -160,7 +160,7 @@ impl<L: FnMut(NodeId) -> Operand> Writer<L> {
     }
 
     /// Pushes a node, then its parts, the one that needs most slots on top.
-    fn plan(&self, id: NodeId, steps: &mut Vec<Step>) {
+    fn push_with_parts(&self, id: NodeId, steps: &mut Vec<Step>) {
         let Some(shape) = self.shapes[id as usize].filter(|_| !self.done[id as usize]) else { return };
         steps.push(Step::Write(id, shape));
         let mut parts: Vec<NodeId> = shape.parts().filter(|part| self.shapes[*part as usize].is_some()).collect();
@@ -170,7 +170,7 @@ impl<L: FnMut(NodeId) -> Operand> Writer<L> {
         steps.extend(parts.into_iter().map(Step::Compute));
     }
 
-    fn write_one(&mut self, id: NodeId, Shape { a, b, c }: Shape) {
+    fn write_one(&mut self, id: NodeId, FusedNode { a, b, c }: FusedNode) {
         if std::mem::replace(&mut self.done[id as usize], true) {
             return;
         }

@@ -15,14 +15,14 @@
 //! assert_eq!(products, [5, 0x87]);
 //! ```
 
-mod multiplier;
+mod instruction_set;
 mod portable;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use multiplier::Multiplier;
+pub use instruction_set::Multiplier;
 
-use super::binary::{binary_field, binary_operator};
+use super::binary_field_macros::{binary_field, binary_operator};
 
 /// Holds an element.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]

@@ -1,14 +1,14 @@
 //! Linear maps of 128 bits over GF(2).
 
 #[cfg(target_arch = "x86_64")]
-mod blocks;
+mod gfni_blocks;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
 use std::fmt;
 
 #[cfg(target_arch = "x86_64")]
-use blocks::Blocks;
+use gfni_blocks::Blocks;
 
 const BITS: usize = u128::BITS as usize;
 const BYTES: usize = BITS / 8;
@@ -74,7 +74,7 @@ impl LinearMap {
         let (values, images) = (values.as_chunks().0, images.as_chunks_mut().0);
         // SAFETY: the processor was asked just now.
         unsafe { x86::apply(&self.blocks, values, images) };
-        values.len() * blocks::BATCH
+        values.len() * gfni_blocks::BATCH
     }
 
     #[cfg(not(target_arch = "x86_64"))]

@@ -5,7 +5,7 @@ use std::arch::x86_64::{
     _mm512_setzero_si512, _mm512_storeu_si512, _mm512_xor_si512,
 };
 
-use super::blocks::{BATCH, Blocks};
+use super::gfni_blocks::{BATCH, Blocks};
 
 /// Places the bytes of eight numbers in two registers: word j of sixteen gets byte j of each.
 const TO_WORDS: [[u8; 64]; 2] = [to_words(0), to_words(1)];

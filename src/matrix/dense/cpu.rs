@@ -6,8 +6,8 @@ use super::accumulator::{ShortSum, WideAccumulator, add, add_products};
 #[cfg(target_arch = "x86_64")]
 use super::cpu_avx2;
 use super::element::{DenseField, Entry, MatMulElement, Number, limbs};
+use super::layout::{View, entries_that_fit};
 use super::storage::ZeroizingVec;
-use super::view::{View, entries_that_fit};
 use crate::backend::{Abort, check_abort};
 use crate::blocking::install;
 use crate::field::{NttField, as_bytes_mut};
@@ -168,7 +168,7 @@ impl Modulus {
     fn for_field<F: NttField>() -> Result<Self> {
         let words = KernelModule::for_family(Family::Gemm, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != 32 {
-            return Err(Error::invalid(super::view::ERROR_CONTEXT, "limbs of the field", 8, words.len()));
+            return Err(Error::invalid(super::layout::ERROR_CONTEXT, "limbs of the field", 8, words.len()));
         }
         let p: [u64; 4] = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
         // Newton's iteration: each step doubles the number of correct bits.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::element::ElementKind;
-use super::view::{ERROR_CONTEXT, View};
+use super::layout::{ERROR_CONTEXT, View};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::kernel_module::buffer_arg;
 use crate::{Error, Result};

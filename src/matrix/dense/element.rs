@@ -8,7 +8,7 @@ use crate::Result;
 #[cfg(doc)]
 use crate::field::NttField;
 use crate::field::{Element, as_bytes};
-use crate::kernels::ids;
+use crate::kernels::field_and_curve_names;
 
 /// Distinguishes the three kinds of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ macro_rules! number {
         unsafe impl Entry for $type {
             const KIND: ElementKind = $kind;
             const NAME: &'static str = $name;
-            const FIELD: &'static str = ids::BN254_FR;
+            const FIELD: &'static str = field_and_curve_names::BN254_FR;
 
             fn check(_: &[Self]) -> Result<()> {
                 Ok(())

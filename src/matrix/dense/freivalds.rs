@@ -6,7 +6,7 @@
 use rand_core::RngCore;
 
 use super::element::{DenseField, Entry, MatMulElement};
-use super::matrix::{DenseMatrix, expect_equal};
+use super::resident_matrix::{DenseMatrix, expect_equal};
 use super::storage::ZeroizingVec;
 use crate::Result;
 

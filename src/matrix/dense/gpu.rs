@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::batch::{ProductBatch, ProductTask, batches};
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
+use super::launch_grouping::{ProductBatch, ProductTask, batches};
+use super::layout::{ERROR_CONTEXT, View, entries_that_fit};
 use super::plan::{GemvShape, Method, VECTOR_GROUP, tile};
-use super::view::{ERROR_CONTEXT, View, entries_that_fit};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::product;
@@ -208,7 +208,7 @@ pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_
     let args = [from.view.rows, from.view.columns, words].map(|number| Arg::U32(number as u32));
     let args = [&args[..], &from.args(), &to.args()].concat();
     let items = (from.view.len() * words) as u64;
-    let program = KernelModule::for_family(Family::Gemm, crate::kernels::ids::BN254_FR)?;
+    let program = KernelModule::for_family(Family::Gemm, crate::kernels::field_and_curve_names::BN254_FR)?;
     // SAFETY: the arguments match the kernel, and both views are inside their buffers.
     unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
     stream.synchronize(None)?;

@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::crt::{Basis, Constants, Operand, Prime};
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
+use super::layout::View;
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
-use super::view::View;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::kernel_module::{KernelModule, buffer_arg};
-use crate::kernels::{Family, ids};
+use crate::kernels::{Family, field_and_curve_names};
 use crate::{BackendKind, Error, Result};
 
 /// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/gemm_int8_common.cuh`.
@@ -55,11 +55,15 @@ impl TensorCoreKernels {
                 found => return found,
             }
         }
-        Self::load(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))
+        Self::load(device, field_and_curve_names::TENSOR, (LOCAL_BYTES, usize::MAX))
     }
 
     fn hopper(device: &Device) -> Result<Self> {
-        Self::load(device, ids::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
+        Self::load(
+            device,
+            field_and_curve_names::HOPPER,
+            (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize),
+        )
     }
 
     fn load(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
@@ -392,7 +396,7 @@ mod tests {
             return eprintln!("left out: tensor cores, no CUDA device");
         }
         let tensors = [
-            ("8.0", TensorCoreKernels::load(device, ids::TENSOR, (LOCAL_BYTES, usize::MAX))),
+            ("8.0", TensorCoreKernels::load(device, field_and_curve_names::TENSOR, (LOCAL_BYTES, usize::MAX))),
             ("9.0", TensorCoreKernels::hopper(device)),
         ];
         for (instructions, tensor) in tensors {
@@ -413,11 +417,11 @@ mod tests {
             Basis { moduli: 3, parts: 1, split: 128 },
             Tiling { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
         );
-        let program = KernelModule::for_family(Family::Gemm, ids::BN254_FR).expect("module");
+        let program = KernelModule::for_family(Family::Gemm, field_and_curve_names::BN254_FR).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
         let constants = Constants::new(&prime, basis, 0);
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, (ids::BN254_FR, &prime), basis, 0).expect("tables");
+        let tables = tables(&mut stream, (field_and_curve_names::BN254_FR, &prime), basis, 0).expect("tables");
         let operands = [Operand { kind: ElementKind::Field, bits: None }; 2];
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
         let mut bytes =
@@ -437,10 +441,10 @@ mod tests {
     fn bytes_as_they_are_and_turned() {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: bytes, no device") };
-        let program = KernelModule::for_family(Family::Gemm, ids::BN254_FR).expect("module");
+        let program = KernelModule::for_family(Family::Gemm, field_and_curve_names::BN254_FR).expect("module");
         let prime = Prime::new(program.modulus(), program.one());
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, (ids::BN254_FR, &prime), IDENTITY_BASIS, 0).expect("tables");
+        let tables = tables(&mut stream, (field_and_curve_names::BN254_FR, &prime), IDENTITY_BASIS, 0).expect("tables");
         let operands = [Operand { kind: ElementKind::Byte, bits: None }; 2];
         let tensor = TensorCoreKernels { program, local_bytes: 0, groups: 1 };
         let pieces = Tiling { rows: 64, columns: 64, depth: 256, bytes: 0 };

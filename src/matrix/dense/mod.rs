@@ -25,7 +25,6 @@
 //! ```
 
 mod accumulator;
-mod batch;
 mod cpu;
 #[cfg(target_arch = "x86_64")]
 mod cpu_avx2;
@@ -37,14 +36,15 @@ mod element;
 mod freivalds;
 mod gpu;
 mod gpu_crt;
-mod matrix;
+mod launch_grouping;
+mod layout;
 mod multiply;
 mod plan;
+mod resident_matrix;
 mod storage;
-mod view;
 
 pub use element::{DenseField, ElementKind, Entry, MatMulElement};
 pub use freivalds::FreivaldsResult;
-pub use matrix::DenseMatrix;
+pub use layout::View;
 pub use plan::{DenseExplanation, DenseOptions, Method};
-pub use view::View;
+pub use resident_matrix::DenseMatrix;

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::batch::ProductTask;
 use super::cpu;
 use super::crt::Prime;
 use super::element::{DenseField, Entry, MatMulElement};
 use super::gpu;
-use super::matrix::{DenseMatrix, expect_equal};
+use super::launch_grouping::ProductTask;
+use super::layout::{ERROR_CONTEXT, View, entries_that_fit};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
+use super::resident_matrix::{DenseMatrix, expect_equal};
 use super::storage::{Storage, ZeroizingVec};
-use super::view::{ERROR_CONTEXT, View, entries_that_fit};
 use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
 use crate::kernel_module::KernelModule;
 use crate::kernels::Family;

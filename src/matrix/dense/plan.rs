@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::crt::{Basis, Operand, Prime};
 use super::element::ElementKind;
-use super::view::ERROR_CONTEXT;
+use super::layout::ERROR_CONTEXT;
 use crate::{Error, Result};
 
 /// Rows and columns that a group computes; they equal `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.

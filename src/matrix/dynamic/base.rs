@@ -6,7 +6,7 @@ use super::change::Change;
 use super::merge::{canonicalize, merge};
 use crate::blocking::get_or_try_init;
 use crate::field::NttField;
-use crate::matrix::sparse::changes::Changes;
+use crate::matrix::sparse::device_merge::Changes;
 use crate::matrix::{Csr, CsrOnDevice, SparseMatrix, SparseOptions};
 use crate::{Accelerator, Result};
 

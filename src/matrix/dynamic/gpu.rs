@@ -6,7 +6,7 @@ use crate::backend::{Abort, Arg, StreamStats};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
-use crate::matrix::sparse::changes::{Changes, HostChanges};
+use crate::matrix::sparse::device_merge::{Changes, HostChanges};
 use crate::matrix::{CsrOnDevice, DeviceVectors};
 
 /// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::field::{NttField, as_bytes};
-use crate::{Error, Result, process};
+use crate::{Error, Result, fork_check};
 
 /// Maximum rows, columns and non-zeros: kernels count with 32 bits and step past the end.
 pub(super) const LIMIT: usize = 1 << 31;
@@ -222,7 +222,7 @@ pub(super) fn check_limit(what: &'static str, number: usize) -> Result<()> {
 }
 
 fn check_pointers(row_pointers: &[u32], nonzeros: usize) -> Result<()> {
-    process::check()?;
+    fork_check::check()?;
     let [first, .., last] = row_pointers else {
         return match row_pointers {
             [only] => expect_equal("the only row pointer", 0, *only as usize)

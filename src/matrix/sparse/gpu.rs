@@ -47,14 +47,14 @@ fn on_device<F: NttField>(
     let mut results = Vec::with_capacity(x.len());
     for number in 0..x.len() + lanes {
         let (stream, queued) = (&mut streams[number % lanes], &mut in_flight[number % lanes]);
-        finish(stream, queued, &mut results, abort)?;
+        collect_result(stream, queued, &mut results, abort)?;
         *queued = x.get(number).map(|x| enqueue(matrix, stream, x, rows)).transpose()?;
     }
     let traffic = streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic());
     Ok((results, traffic))
 }
 
-fn finish(
+fn collect_result(
     stream: &mut Stream,
     queued: &mut Option<QueuedProduct>,
     results: &mut Vec<PinnedBuffer>,

@@ -18,10 +18,10 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
-pub(super) mod changes;
 pub(super) mod cpu;
 mod csr;
 mod device;
+pub(super) mod device_merge;
 mod explain;
 mod gpu;
 mod options;

@@ -196,7 +196,7 @@ const IN_PLACE: u32 = 1;
 
 impl Format {
     /// Returns the format with the coefficients in the order of non-zeros.
-    pub fn in_place() -> Self {
+    pub fn with_ordered_coefficients() -> Self {
         Self { column_bits: 31, index_bits: IN_PLACE }
     }
 

@@ -7,7 +7,7 @@ use group::Group;
 use super::device_task::{device_scalars, device_task};
 use super::msm_input::{Bases, MsmInput};
 use super::pipeline::Pipeline;
-use super::{batch_resident, batch_streamed, sharding};
+use super::{batch_resident, batch_streamed, choose_sharding};
 use crate::Result;
 use crate::backend::{Abort, Device, Stream, StreamStats};
 use crate::curve::MsmCurve;
@@ -47,7 +47,7 @@ pub(crate) fn split<C: MsmCurve>(
     let (on_device, abortable) = (grid.is_some(), abort.is_some());
     let alone = Workload::single(vector.len(), vector.bits(C::SCALAR_BITS));
     let need = Workload { on_device, at_once, abortable, ..alone };
-    sharding::choose_sharding(devices, work, need, grid)
+    choose_sharding::choose_sharding(devices, work, need, grid)
 }
 
 /// Computes a device's share of every vector, with several vectors in flight.

@@ -191,7 +191,7 @@ impl KernelQueue<'_> {
         let entries = self.bytes(room.entries_or_sums_bytes)?;
         let tile = self.sort_tile(cut);
         // GLV halves count as copies of windows, but of the same bases.
-        let (windows, stride) = (plan.windows * plan.glv_rows(), if plan.glv { 0 } else { digits.stride });
+        let (windows, stride) = (plan.windows * plan.rows_per_bucket(), if plan.glv { 0 } else { digits.stride });
         let windows = [cut.points, plan.sorted_bits(), plan.wide_windows, windows, plan.sets, band.from, band.to];
         let numbers = [low, tile, stride, digits.base, cut.windows_per_vector()];
         let buffers = [buffer_arg(&found), buffer_arg(&cursors), buffer_arg(&entries), Arg::U32(room.entries as u32)];
@@ -336,7 +336,7 @@ impl KernelQueue<'_> {
         Ok(RowChunks { rows, ordered, units, long_rows })
     }
 
-    /// Reduces `buckets` (step 3): for every vector to [`Plan::sums`] points whose sum, weighted by [`Plan::weight`],
+    /// Reduces `buckets` (step 3): for every vector to [`MsmPlan::sums`] points whose sum, weighted by [`MsmPlan::weight`],
     /// is the result. Returns pinned memory to which their Jacobian coordinates are being copied, and an event that
     /// precedes the last, short kernels.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Event, PinnedBuffer)> {

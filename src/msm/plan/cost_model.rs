@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::bands::{AFFINE_GROUPS, MAX_PIECE, PassTotals};
 use super::cost_constants::{CostConstants, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCATTER, SKIPPED_DIGIT, UNITS};
 use super::msm_plan::MsmPlan;
-use super::passes::{AFFINE_GROUPS, MAX_PIECE, PassTotals};
 use crate::msm::options::MAX_WINDOW;
 
 /// Affine additions of a matrix that groups share evenly before they start, for each compute unit. Of further ones, the
@@ -23,7 +23,7 @@ impl MsmPlan {
         let PassTotals { chunks, matrices, waits, again } = self.passes();
         let others = self.sets - self.own_sets();
         let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
-        let halves = u64::from(self.glv_rows());
+        let halves = u64::from(self.rows_per_bucket());
         let entries = halves * vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
         let left = entries >> self.levels;
         // The rest of each chunk's row is rounded up. A bucket's first addition is free, but every later chunk visits

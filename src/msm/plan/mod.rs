@@ -2,13 +2,14 @@
 //! computes sizes only and uses no device. Callers pass in the device's properties that a plan depends on, such as its
 //! compute units and its free memory.
 
+mod bands;
 mod batching;
 mod chunks;
 mod cost_constants;
 mod cost_model;
+mod device_windows;
 mod mesh;
 mod msm_plan;
-mod passes;
 mod plan_input;
 mod search;
 mod segments;
@@ -16,7 +17,6 @@ mod sharding;
 mod sizes;
 #[cfg(test)]
 pub(super) mod tests;
-mod window_groups;
 mod windows;
 
 pub(crate) use batching::balanced_len;

@@ -61,7 +61,7 @@ impl MsmPlan {
 
     /// Returns the number of copies of each base that there are windows for, or of halves of its scalar if GLV is used.
     pub fn copies(&self) -> u32 {
-        self.windows.div_ceil(self.sets) * self.glv_rows()
+        self.windows.div_ceil(self.sets) * self.rows_per_bucket()
     }
 
     /// Returns the bits of a half-length scalar (GLV).
@@ -70,7 +70,7 @@ impl MsmPlan {
     }
 
     /// Returns the number of rows of a bucket: two if GLV is used, else one.
-    pub fn glv_rows(&self) -> u32 {
+    pub fn rows_per_bucket(&self) -> u32 {
         if self.glv { 2 } else { 1 }
     }
 

@@ -57,7 +57,7 @@ impl MatrixSizes {
     }
 
     /// Returns the maximum number of pairs of two entries in a row; no round has more.
-    pub fn pairs(&self) -> u64 {
+    pub fn max_additions(&self) -> u64 {
         self.entries() / 2
     }
 
@@ -70,7 +70,7 @@ impl MatrixSizes {
     /// Returns the number of groups of a round of batched affine additions: no more than have an inversion's worth of
     /// pairs.
     pub fn affine_groups(&self) -> u64 {
-        self.pairs().div_ceil(MIN_TILE).clamp(1, u64::from(self.affine_groups.max(1)))
+        self.max_additions().div_ceil(MIN_TILE).clamp(1, u64::from(self.affine_groups.max(1)))
     }
 
     /// Returns the number of pairs of the largest tile whose prefix products such a group keeps, in whole steps. It is
@@ -142,7 +142,7 @@ impl BufferSizes {
         Self {
             entries: cut.entries(),
             slots: [cut.slots(0), if rounds { cut.slots(1) } else { 0 }],
-            pairs: if rounds { cut.pairs() } else { 0 },
+            pairs: if rounds { cut.max_additions() } else { 0 },
             sums: cut.sums(),
             rows: cut.rows.into(),
             bins: cut.bins.into(),

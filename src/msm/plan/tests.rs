@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::bands::MAX_PIECE;
 use super::chunks::start;
 use super::cost_constants::UPLOAD;
-use super::passes::MAX_PIECE;
 use super::search::MIN_WINDOW;
 use super::{MsmPlan, PlanInput, WindowAssignment, WindowRange};
 use crate::msm::options::MAX_WINDOW;

@@ -8,7 +8,7 @@ use super::openings::upload;
 use super::transfer::{column, contiguous, to_device_slices};
 use crate::Result;
 use crate::field::{NttField, SecretVec};
-use crate::plonk::column::{Column, ColumnView};
+use crate::plonk::column_storage::{Column, ColumnView};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::memory::{FOR_LOOKUP, FOR_PRODUCT};
 use crate::plonk::steps::lookup_permute::{self, MissingValues};

@@ -3,7 +3,7 @@
 use super::Engine;
 use super::transfer::{download_to, zeros};
 use crate::backend::lock;
-use crate::plonk::column::{Column, ColumnStorage};
+use crate::plonk::column_storage::{Column, ColumnStorage};
 use crate::plonk::curve::ProofCurve;
 use crate::{Error, Result};
 

@@ -4,7 +4,7 @@ use super::Engine;
 use super::transfer::copies;
 use crate::Result;
 use crate::field::NttField;
-use crate::plonk::column::Column;
+use crate::plonk::column_storage::Column;
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::key::{Key, Polynomial};
 

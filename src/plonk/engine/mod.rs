@@ -8,27 +8,27 @@
 //! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
 //! which is a step of its own here.
 
+mod abort_hook;
 mod arguments;
 mod chunking;
 mod download;
-mod hook;
+mod interpolate_and_sum;
 mod key;
 mod openings;
 mod peer;
 mod quotient;
 mod transfer;
-mod transforms;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use group::Curve as _;
 
+pub use abort_hook::AbortHook;
 pub(super) use arguments::PermutedLookup;
-pub use hook::AbortHook;
 pub use key::KeyOnDevice;
 pub(super) use quotient::{Constraints, Cosets};
 
-use super::column::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
+use super::column_storage::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
 use super::curve::ProofCurve;
 use super::memory::{MemoryEstimate, MemoryPlan, for_commitments};
 use crate::backend::{Abort, BackendKind, Device, MemoryBudget, Stream, catch_hook_panic, check_abort};

@@ -6,7 +6,7 @@ use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::Stream;
 use crate::field::{DeviceVector, SecretVec};
-use crate::plonk::column::{Column, ColumnView, ViewStorage};
+use crate::plonk::column_storage::{Column, ColumnView, ViewStorage};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::steps::combine::{self, LinearCombination};
 use crate::plonk::steps::evaluate::{self, EvaluationQuery};

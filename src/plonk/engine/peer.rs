@@ -7,9 +7,9 @@ use group::Curve as _;
 use super::transfer::{self, check};
 use super::{Basis, Engine, device_scalars};
 use crate::backend::catch_hook_panic;
-use crate::plonk::column::{Column, ColumnView, ViewStorage};
+use crate::plonk::column_storage::{Column, ColumnView, ViewStorage};
 use crate::plonk::curve::ProofCurve;
-use crate::plonk::schedule::Link;
+use crate::plonk::device_shares::Link;
 use crate::{Error, Result};
 
 impl<C: ProofCurve> Engine<C> {

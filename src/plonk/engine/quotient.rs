@@ -7,7 +7,7 @@ use crate::backend::{Abort, Stream};
 use crate::expression::{Coset, DeviceColumn};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
-use crate::plonk::column::{Column, ColumnView};
+use crate::plonk::column_storage::{Column, ColumnView};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::steps::{StridedColumns, h_pieces};
 use crate::plonk::weighted_sum::WeightedSum;

@@ -11,7 +11,7 @@ use ff::{Field, PrimeField};
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use proofwarp::blocking::on_cpu_pool;
-use proofwarp::process;
+use proofwarp::fork_check;
 use rayon::prelude::*;
 
 use crate::threadpool::{Waiter, Worker};
@@ -34,7 +34,7 @@ pub use source::{Source, SourceBuilder};
 /// - a base with an exponent other than zero is the point at infinity;
 /// - the density and the exponents differ in length;
 /// - this thread's last kernel call failed on a backend that `PROOFWARP_BACKEND` forces;
-/// - the process was forked ([`proofwarp::process`]).
+/// - the process was forked ([`proofwarp::fork_check`]).
 pub fn multiexp_cpu<Q, D, G, S>(
     pool: &Worker,
     bases: S,
@@ -50,7 +50,7 @@ where
     if let Some(error) = forced_backend::failure() {
         return Waiter::done(Err(error));
     }
-    if let Err(forked) = process::check() {
+    if let Err(forked) = fork_check::check() {
         return Waiter::done(Err(io::Error::other(forked).into()));
     }
     if exponents.is_empty() {

@@ -5,7 +5,7 @@ use std::ptr;
 use opencl3::command_queue as queue;
 use opencl3::types::{CL_FALSE, cl_command_queue, cl_mem};
 
-use super::raw::{ClResult, queued};
+use super::owned_handles::{ClResult, queued};
 use crate::backend::TwoRows;
 
 /// Queues a copy of `bytes` from host memory at `from` to `to`, from byte `offset` on.

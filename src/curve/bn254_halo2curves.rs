@@ -13,8 +13,8 @@ use halo2curves::serde::SerdeObject;
 use rayon::prelude::*;
 
 use super::scalar::MIN_PIECE;
-use super::{MsmCurve, msm_best};
-use crate::kernels::ids;
+use super::{MsmCurve, halo2curves_msm};
+use crate::kernels::field_and_curve_names;
 
 /// Writes the points' raw bytes: coordinates in Montgomery form, little-endian. Infinity is all zero, as on the device.
 fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<u8> {
@@ -66,7 +66,7 @@ macro_rules! bn254_curve {
             }
 
             fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
-                msm_best(points, scalars)
+                halo2curves_msm(points, scalars)
             }
 
             fn is_on_curve(&self) -> bool {
@@ -80,8 +80,8 @@ macro_rules! bn254_curve {
     };
 }
 
-bn254_curve!(G1Affine, G1, Fq, 64, ids::BN254_G1);
-bn254_curve!(G2Affine, G2, Fq2, 128, ids::BN254_G2);
+bn254_curve!(G1Affine, G1, Fq, 64, field_and_curve_names::BN254_G1);
+bn254_curve!(G2Affine, G2, Fq2, 128, field_and_curve_names::BN254_G2);
 
 #[cfg(test)]
 mod tests {

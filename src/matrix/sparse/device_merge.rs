@@ -143,7 +143,12 @@ fn memory<F>(stream: &Stream, nonzeros: usize) -> Result<[Buffer; 2]> {
 fn explained<F: NttField>(pointers: &[u32], columns: usize, options: SparseOptions) -> SparseExplanation {
     let statistics = Statistics::from_row_pointers(pointers);
     let nonzeros = statistics.nonzeros as usize;
-    SparseExplanation::from_statistics::<F>(statistics, Format::in_place(), (columns, nonzeros + 2, 0), options)
+    SparseExplanation::from_statistics::<F>(
+        statistics,
+        Format::with_ordered_coefficients(),
+        (columns, nonzeros + 2, 0),
+        options,
+    )
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::backend::Abort;
 use crate::expression::{Coset, DeviceColumn, Group};
 use crate::field::{DeviceVector, SecretVec};
 use crate::ntt::{Direction, Transform, transform_many};
-use crate::plonk::column::{Column, ColumnView, DeviceSlice};
+use crate::plonk::column_storage::{Column, ColumnView, DeviceSlice};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::memory::FOR_TRANSFORM;
 use crate::plonk::weighted_sum::WeightedSum;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::queue_limit::QueuePermit;
+use super::queued_time_limit::QueuePermit;
 use super::{Abort, Buffer, Device, Driver, Event, EventHandle, PinnedBuffer, Stream, check_abort};
 use crate::{Error, Result};
 

@@ -20,6 +20,6 @@ impl AbortHook {
 
 impl fmt::Debug for AbortHook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hook").finish_non_exhaustive()
+        f.debug_struct("AbortHook").finish_non_exhaustive()
     }
 }

@@ -1,12 +1,12 @@
 //! Allocates the memory of rounds on a device other than columns: for results of passes, the last rows, and the terms.
 #![deny(clippy::arithmetic_side_effects)]
 
+use super::checked_product::{bytes, product};
 use super::field::WorkField;
 use super::gpu_columns::elements;
 use super::plan::{GROUP, SumcheckPlan};
 use super::round_poly::Point;
 use super::round_shape::RoundShape;
-use super::sizes::{bytes, product};
 use super::two_rounds;
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};

@@ -32,9 +32,9 @@ pub(crate) fn choose_mesh<C: MsmCurve>(
     }
     let free = min_available(&devices[..alone.devices], 1, options)?;
     let plan = |groups| {
-        let choose_mesh = alone.with_groups(groups);
-        let table = (choose_mesh.piece() * C::AFFINE_BYTES) as u64;
-        let problem = resident::<C>(&devices[0], choose_mesh.piece().min(points), options);
+        let mesh = alone.with_groups(groups);
+        let table = (mesh.piece() * C::AFFINE_BYTES) as u64;
+        let problem = resident::<C>(&devices[0], mesh.piece().min(points), options);
         MsmPlan::fit(
             PlanInput { own: WindowAssignment::WindowGroup(groups as u32), ..problem },
             free.saturating_sub(table),

@@ -8,8 +8,8 @@ use super::crt::Operand;
 use super::device_view::{DeviceView, device_view};
 use super::element::{DenseField, Entry};
 use super::gpu::find_out_of_range;
+use super::layout::{ERROR_CONTEXT, View};
 use super::storage::Storage;
-use super::view::{ERROR_CONTEXT, View};
 use crate::backend::Device;
 use crate::{Accelerator, Error, Report, Result};
 

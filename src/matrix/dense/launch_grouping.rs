@@ -3,8 +3,8 @@
 
 use super::device_view::DeviceView;
 use super::element::ElementKind;
+use super::layout::View;
 use super::plan::{DensePlan, Method, Problem, tile};
-use super::view::View;
 use crate::BackendKind;
 use crate::backend::Buffer;
 

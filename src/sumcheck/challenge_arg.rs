@@ -65,11 +65,11 @@ mod tests {
     use num_bigint::BigUint;
 
     use super::*;
-    use crate::kernels::{Family, ids};
+    use crate::kernels::{Family, field_and_curve_names};
 
     #[test]
     fn a_fixed_factor_is_the_number_and_its_quotient() {
-        let program = KernelModule::for_family(Family::Sumcheck, ids::BN254_FR).expect("there");
+        let program = KernelModule::for_family(Family::Sumcheck, field_and_curve_names::BN254_FR).expect("there");
         let modulus = BigUint::from_slice(program.modulus());
         for element in [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(12345).invert().expect("not zero")] {
             let number = BigUint::from_bytes_le(element.to_repr().as_ref());

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
+use super::bands::MAX_BINS;
 use super::cost_constants::{CostConstants, ENTRY};
 use super::msm_plan::MsmPlan;
-use super::passes::MAX_BINS;
 
 /// Maximum entries of a band if memory allows: every band reads all scalars, and every round waits for inversions.
 const BAND_ENTRIES: u64 = 1 << 28;
@@ -24,7 +24,7 @@ impl MsmPlan {
             (part(sets.start), if sets.end.is_multiple_of(FIXED_ONE) { points } else { part(sets.end) });
         let (first_set, end_set) = (sets.start / FIXED_ONE, sets.end.div_ceil(FIXED_ONE));
         let plan = Self { first_set, end_set, skip, until, ..self };
-        let rows = u64::from(plan.glv_rows() * plan.buckets(0));
+        let rows = u64::from(plan.rows_per_bucket() * plan.buckets(0));
         let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies() * plan.joined());
         let most = (MAX_BINS / (rows >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;

@@ -3,12 +3,12 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use super::column::{Column, ColumnView};
+use super::column_storage::{Column, ColumnView};
 use super::compiled::CompiledCircuit;
 use super::curve::ProofCurve;
+use super::device_shares::{self, Link};
 use super::engine::{Basis, Constraints, Cosets, Engine};
 use super::key::Key;
-use super::schedule::{self, Link};
 use crate::{Error, Result};
 
 /// Holds the inputs of all steps of a proof.
@@ -44,7 +44,7 @@ impl<C: ProofCurve> ProverContext<'_, C> {
     /// # Errors
     /// Returns the errors of [`Engine::commit`].
     pub(super) fn commit(&self, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
-        let counts = schedule::commitments(self.circuit.rows(), columns.len(), &self.links());
+        let counts = device_shares::commitments(self.circuit.rows(), columns.len(), &self.links());
         let (own, mut rest) = columns.split_at(counts[0]);
         if rest.is_empty() {
             return self.engine.commit(basis, columns);
@@ -86,7 +86,7 @@ impl<C: ProofCurve> ProverContext<'_, C> {
         constraints: &Constraints<'_, C::Scalar>,
     ) -> Result<Vec<Column<C::Scalar>>> {
         let columns = [constraints.own.iter().map(Vec::len).sum(), constraints.shared.len()];
-        let owners = schedule::cosets(self.circuit.rows(), cosets.count(), columns, &self.links());
+        let owners = device_shares::cosets(self.circuit.rows(), cosets.count(), columns, &self.links());
         // Goes first: copies would wait for cosets that are queued on the engine's stream.
         let copies = self.peers.iter().enumerate().map(|(number, peer)| {
             let takes_part = owners.contains(&(1 + number));

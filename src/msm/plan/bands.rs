@@ -112,7 +112,7 @@ impl MsmPlan {
         let affine_tile = self.affine_tile;
         let vectors = self.joined();
         let buckets = vectors * (self.first_row(band.to) - self.first_row(band.from));
-        let rows = self.glv_rows() * buckets;
+        let rows = self.rows_per_bucket() * buckets;
         let (bins, affine_bytes) = (rows >> self.low_bits(), self.problem.affine_bytes);
         MatrixSizes {
             points,
