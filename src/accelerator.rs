@@ -41,7 +41,11 @@ impl Accelerator {
     /// forces.
     ///
     /// # Errors
-    /// A setting of the environment is malformed ([`Settings::get`]), or the forced backend has no device here.
+    /// - [`Error::Invalid`]: a setting of the environment is malformed ([`Settings::get`]).
+    /// - [`Error::Unavailable`]: the forced backend has no device here.
+    /// - [`Error::Device`]: the forced backend's driver failed to open a device.
+    /// - [`Error::Forked`]: a backend with devices is forced in a process that was forked after its parent's first use
+    ///   of the engine.
     pub fn from_env() -> Result<Self> {
         match Settings::get()?.backend {
             Some(backend) => Self::with_backend(backend),
@@ -53,7 +57,7 @@ impl Accelerator {
     /// resort.
     ///
     /// # Errors
-    /// A setting of the environment is malformed.
+    /// - [`Error::Invalid`]: a setting of the environment is malformed.
     pub fn automatic() -> Result<Self> {
         Settings::get()?;
         let mut unavailable_reasons = Vec::new();
@@ -73,7 +77,11 @@ impl Accelerator {
     /// Creates an accelerator with one backend and no fallback: an operation that `backend` cannot do is an error.
     ///
     /// # Errors
-    /// The backend has no device here, or a setting of the environment is malformed.
+    /// - [`Error::Invalid`]: a setting of the environment is malformed.
+    /// - [`Error::Unavailable`]: `backend` has no device here.
+    /// - [`Error::Device`]: the driver of `backend` failed to open a device.
+    /// - [`Error::Forked`]: `backend` has devices, and the process was forked after its parent's first use of the
+    ///   engine.
     pub fn with_backend(backend: BackendKind) -> Result<Self> {
         Settings::get()?;
         let devices = if backend == BackendKind::Cpu { Vec::new() } else { backend_devices(backend)? };
@@ -102,7 +110,11 @@ impl Accelerator {
     /// Returns the process's own accelerator, made from the environment at first use.
     ///
     /// # Errors
-    /// A setting of the environment is malformed ([`Settings::get`]), or the forced backend has no device here.
+    /// - [`Error::Invalid`]: a setting of the environment is malformed ([`Settings::get`]).
+    /// - [`Error::Unavailable`]: the forced backend has no device here.
+    /// - [`Error::Device`]: the forced backend's driver failed to open a device.
+    /// - [`Error::Forked`]: a backend with devices is forced in a process that was forked after its parent's first use
+    ///   of the engine.
     pub fn global() -> Result<&'static Self> {
         GLOBAL.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
     }

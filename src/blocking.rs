@@ -51,7 +51,7 @@ pub fn on_cpu_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// their pool, so `make` may use it.
 ///
 /// # Errors
-/// Returns the error of `make`.
+/// - The error of `make`: `make` failed.
 pub fn get_or_try_init<T, E>(
     place: &Mutex<Option<Arc<T>>>,
     make: impl FnOnce() -> Result<T, E> + Send,

@@ -9,7 +9,7 @@ pub(crate) const MAX_BYTES: usize = isize::MAX.unsigned_abs();
 /// Returns the bytes of `len` values of `T`, for an allocation of `place`.
 ///
 /// # Errors
-/// [`Error::Invalid`] if they exceed [`MAX_BYTES`].
+/// - [`Error::Invalid`]: the bytes exceed [`MAX_BYTES`].
 pub(crate) fn byte_len<T>(place: &'static str, len: usize) -> Result<usize> {
     let bytes = len.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= MAX_BYTES);
     bytes.ok_or_else(|| {
@@ -21,7 +21,7 @@ pub(crate) fn byte_len<T>(place: &'static str, len: usize) -> Result<usize> {
 /// Returns the product of `factors`, which `place` names `what`.
 ///
 /// # Errors
-/// [`Error::Invalid`] if it exceeds [`MAX_BYTES`].
+/// - [`Error::Invalid`]: the product exceeds [`MAX_BYTES`].
 pub(crate) fn product(place: &'static str, what: &str, factors: &[usize]) -> Result<usize> {
     let product = factors.iter().try_fold(1_usize, |product, factor| product.checked_mul(*factor));
     product.filter(|product| *product <= MAX_BYTES).ok_or_else(|| {

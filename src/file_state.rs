@@ -12,7 +12,7 @@ const CLOCK_STEP: Duration = Duration::from_secs(2);
 /// full pipe.
 ///
 /// # Errors
-/// Returns the system's error.
+/// - The system's [`io::Error`]: the file does not open.
 pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
@@ -22,7 +22,8 @@ pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 /// Opens a file for reading that is neither a folder, a device nor a pipe.
 ///
 /// # Errors
-/// It is something else, or the system returns an error.
+/// - [`io::ErrorKind::InvalidInput`]: the file is a folder, a device or a pipe.
+/// - The system's [`io::Error`]: the file does not open, or its metadata cannot be read.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = open(OpenOptions::new().read(true), path)?;
     if !file.metadata()?.is_file() {

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// this process as a user; forks before that call are not refused. Each later call reads an atomic.
 ///
 /// # Errors
-/// Returns [`Error::Forked`] in the child, and in the child's children.
+/// - [`Error::Forked`]: the process is such a child, or descends from one.
 pub fn check() -> Result<()> {
     own::parent().map_or(Ok(()), |parent| Err(Error::Forked { parent, child: std::process::id() }))
 }

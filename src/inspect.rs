@@ -68,7 +68,7 @@ pub fn opencl_library() -> Option<bool> {
 /// Returns the folder of compiled OpenCL programs; `None` if there is none, or without the feature `opencl`.
 ///
 /// # Errors
-/// A setting of the environment is malformed.
+/// - [`Error::Invalid`](crate::Error::Invalid): a setting of the environment is malformed.
 pub fn opencl_cache() -> crate::Result<Option<PathBuf>> {
     #[cfg(feature = "opencl")]
     {

@@ -14,7 +14,7 @@ impl KernelModule {
     /// Finds the module of a family for a field or curve, such as `ntt` for `bn254_fr`.
     ///
     /// # Errors
-    /// There is no such module.
+    /// - [`Error::Invalid`]: there is no such module.
     pub fn find(family: &str, name: &str) -> Result<Self> {
         static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
         let full = format!("{family}_{name}");
@@ -26,7 +26,7 @@ impl KernelModule {
     /// Finds the module of `family` for the field or curve `name`.
     ///
     /// # Errors
-    /// There is no such module.
+    /// - [`Error::Invalid`]: there is no such module.
     pub(crate) fn for_family(family: Family, name: &str) -> Result<Self> {
         Self::find(family.name(), name)
     }
@@ -65,7 +65,9 @@ impl KernelModule {
     /// Prepares a kernel and its module before the first launch.
     ///
     /// # Errors
-    /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
+    /// - [`Error::NoKernel`]: the module has no such kernel.
+    /// - [`Error::Device`]: the module does not compile or load.
+    /// - [`Error::Device`]: the module is not built in.
     pub(crate) fn preload(self, device: &Device, kernel: &str) -> Result<()> {
         let text = || self.0.source(Dialect::OpenCl);
         device.kernel(KernelSource { module: &self.0.name, code: KernelCode::Text(&text) }, kernel).map(drop)
@@ -78,8 +80,10 @@ impl KernelModule {
     /// these arguments.
     ///
     /// # Errors
-    /// The module does not compile or has no such kernel, there are too many items for one launch, or the driver
-    /// failed.
+    /// - [`Error::Device`]: the module does not compile or load, or is not built in.
+    /// - [`Error::NoKernel`]: the module has no such kernel.
+    /// - [`Error::Invalid`]: the items make 2^32 work-groups or more, too many for one launch.
+    /// - [`Error::Device`]: the driver failed.
     pub unsafe fn launch(
         self,
         stream: &mut Stream,
@@ -100,8 +104,10 @@ impl KernelModule {
     /// these arguments.
     ///
     /// # Errors
-    /// The module does not compile or has no such kernel, there are too many items for one launch, or the driver
-    /// failed.
+    /// - [`Error::Device`]: the module does not compile or load, or is not built in.
+    /// - [`Error::NoKernel`]: the module has no such kernel.
+    /// - [`Error::Invalid`]: the items make 2^32 work-groups or more, too many for one launch.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) unsafe fn launch_cooperative(
         self,
         stream: &mut Stream,

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 /// Starts rayon's global pool, unless there is one.
 ///
 /// # Errors
-/// The system gives not even one thread. A later call tries again.
+/// - [`Error::Device`]: the system gives not even one thread. A later call tries again.
 pub(crate) fn check() -> Result<()> {
     static READY: OnceLock<()> = OnceLock::new();
     static STARTING: Mutex<()> = Mutex::new(());

@@ -32,7 +32,7 @@ pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
 /// Returns an error if `abort` asks to stop.
 ///
 /// # Errors
-/// [`Error::Aborted`].
+/// - [`Error::Aborted`]: `abort` asks to stop.
 pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
     if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }
@@ -42,7 +42,7 @@ pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
 /// one.
 ///
 /// # Errors
-/// Returns the error of `work`.
+/// - `work` failed; its error is returned.
 ///
 /// # Panics
 /// Panics if the hook panicked.

@@ -21,7 +21,8 @@ impl Device {
     /// for this. Without a hook, or for short work, it returns `None` at once.
     ///
     /// # Errors
-    /// [`Error::Aborted`], or the driver failed.
+    /// - [`Error::Aborted`]: `abort` asked to stop.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn acquire_queue_permit(
         &self,
         stream: &Stream,
@@ -37,7 +38,11 @@ impl Stream {
     /// Copies `from` to `to`, from byte `offset` on, through the staging ring, asking `abort` before every piece.
     ///
     /// # Errors
-    /// [`Error::Aborted`], the range is not inside the buffer, or the driver failed.
+    /// - [`Error::Aborted`]: `abort` asked to stop.
+    /// - [`Error::Invalid`]: the range is not inside the buffer.
+    /// - [`Error::Invalid`]: the buffer is of another device.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn upload_abortable(&mut self, to: &Buffer, offset: usize, from: &[u8], abort: Abort<'_>) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
         for (number, piece) in from.chunks(ABORT_CHECK_BYTES).enumerate() {
@@ -50,7 +55,8 @@ impl Stream {
     /// Waits on the host until `mark` has been passed, asking `abort` meanwhile.
     ///
     /// # Errors
-    /// [`Error::Aborted`], or the driver failed.
+    /// - [`Error::Aborted`]: `abort` asked to stop.
+    /// - [`Error::Device`]: the driver failed.
     pub fn synchronize_event(&self, mark: &Event, abort: Abort<'_>) -> Result<()> {
         let driver = &*mark.core.shared.driver;
         let result = match abort {
@@ -70,7 +76,8 @@ impl Stream {
     /// hook therefore limit queued work to about 50 ms, for all streams of a device together (`Device::pace`).
     ///
     /// # Errors
-    /// [`Error::Aborted`], or the driver failed.
+    /// - [`Error::Aborted`]: `abort` asked to stop.
+    /// - [`Error::Device`]: the driver failed.
     pub fn synchronize(&mut self, abort: Abort<'_>) -> Result<()> {
         let driver = &*self.core.shared.driver;
         // SAFETY: the handle is live.
@@ -105,7 +112,9 @@ impl Stream {
     /// wrote there before, while the stream goes on.
     ///
     /// # Errors
-    /// [`Error::Aborted`], the driver failed, or the kernel ended without writing the number.
+    /// - [`Error::Aborted`]: `abort` asked to stop.
+    /// - [`Error::Device`]: the driver failed.
+    /// - [`Error::Device`]: the kernel ended without writing the number.
     pub(crate) fn wait_for_signal(&mut self, from: &PinnedBuffer, number: u32, abort: Abort<'_>) -> Result<()> {
         self.count_download(from.bytes());
         let start = Instant::now();

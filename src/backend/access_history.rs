@@ -51,7 +51,7 @@ impl AccessHistory {
     /// Orders the next command of `core`, which reads the memory, behind pending writes of other streams.
     ///
     /// # Errors
-    /// The driver failed; nothing was recorded.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
     pub fn read(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
         if let Some(own) = uses.iter_mut().find(|one| one.is_of(core)) {
@@ -68,7 +68,7 @@ impl AccessHistory {
     /// Orders the next command of `core`, which writes the memory, behind all pending ones of other streams.
     ///
     /// # Errors
-    /// The driver failed; nothing was recorded.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
     pub fn write(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
         uses.iter().try_for_each(|one| one.order(core))?;

@@ -101,7 +101,7 @@ impl Device {
     /// pool and idle tables count as free, since they are used or given back before an allocation fails.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`]: the driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
         let pooled = lock(&self.shared.pool).bytes().saturating_add(lock(&self.tables).idle_bytes());
         Ok(self.shared.remaining_under_cap(self.driver_free()?.saturating_add(pooled), pooled))
@@ -154,7 +154,7 @@ impl Device {
     /// `make` must wait until the table is written, since other streams use it too.
     ///
     /// # Errors
-    /// Returns the error of `make`.
+    /// - `make` failed; its error is returned.
     pub(crate) fn table(&self, key: Vec<u8>, make: impl FnOnce() -> Result<Buffer>) -> Result<Arc<Buffer>> {
         if let Some(table) = lock(&self.tables).find(&key) {
             return Ok(table);
@@ -210,7 +210,10 @@ impl Device {
     /// launch does so.
     ///
     /// # Errors
-    /// [`Error::NoKernel`], or the module does not compile or load, or is not built in.
+    /// - [`Error::NoKernel`]: the module has no kernel of that name.
+    /// - [`Error::Invalid`]: on OpenCL, the name contains a zero byte.
+    /// - [`Error::Device`]: the module does not compile or load.
+    /// - [`Error::Device`]: on CUDA, the module is not built in.
     pub fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         if let Some(kernel) = self.cached_kernel(source, name) {
             return Ok(kernel);

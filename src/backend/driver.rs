@@ -102,12 +102,14 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Returns the bytes that an allocation could have now, as far as the driver tells.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn free_memory(&self) -> Result<u64>;
     /// Allocates device memory; contents are undefined.
     ///
     /// # Errors
-    /// `Error::OutOfMemory` if there is too little memory, or the driver's call failed.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): the device has too little memory, or allows no allocation
+    ///   of this size.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle>;
     /// Frees device memory that no queued command uses any more.
     ///
@@ -125,13 +127,17 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait. Parts in use do not overlap, and the block itself is not used meanwhile.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle>;
     /// Allocates memory of several of the backend's devices at consecutive addresses: `part_bytes` on each device of
     /// `ordinals`, in this order. Without peer access, all parts must be on this device.
     ///
     /// # Errors
-    /// The devices cannot access each other's memory, one is out of memory, or the driver's call failed.
+    /// - [`Error::Unavailable`](crate::Error::Unavailable): the backend's devices do not share memory.
+    /// - [`Error::Device`](crate::Error::Device): on CUDA, the devices cannot access each other's memory.
+    /// - [`Error::Device`](crate::Error::Device): on CUDA, `part_bytes` is no multiple of the driver's granule.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): one device has too little memory.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn alloc_peer_memory(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
         let info = self.info();
         if ordinals.iter().all(|ordinal| *ordinal == info.ordinal) {
@@ -147,7 +153,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Lets copies go directly from the memory of another of the backend's devices, if the two are linked.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn enable_peer_access(&self, _ordinal: usize) -> Result<()> {
         Ok(())
     }
@@ -162,7 +168,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Allocates pinned host memory.
     ///
     /// # Errors
-    /// Out of memory, or the driver's call failed.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): there is too little memory.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc>;
     /// Returns whether kernels may write to pinned memory at its host address, and the host may see the writes before
     /// the kernels end.
@@ -177,7 +184,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Creates an in-order queue that runs concurrently with others.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn stream_create(&self) -> Result<StreamHandle>;
     /// Destroys a queue that has run empty.
     ///
@@ -190,7 +197,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call, or a command queued before, failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): a command queued before failed.
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()>;
     /// Records an event behind all commands queued so far.
     ///
@@ -198,7 +206,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle>;
     /// Frees an event.
     ///
@@ -211,7 +219,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call, or a command queued before, failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): a command queued before failed.
     unsafe fn event_query(&self, event: EventHandle) -> Result<bool>;
     /// Waits on the host until the queue has passed the event.
     ///
@@ -219,7 +228,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call, or a command queued before, failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): a command queued before failed.
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()>;
     /// Returns the seconds between two events that have both been passed.
     ///
@@ -227,7 +237,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64>;
     /// Makes the queue wait for an event of another queue.
     ///
@@ -235,7 +245,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()>;
     /// Queues a copy from pinned host memory to the device.
     ///
@@ -243,7 +253,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn copy_h2d(
         &self,
         stream: StreamHandle,
@@ -258,7 +268,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn copy_d2h(
         &self,
         stream: StreamHandle,
@@ -273,7 +283,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn copy(
         &self,
         stream: StreamHandle,
@@ -287,13 +297,15 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()>;
     /// Finds a kernel, compiling or loading its module first if necessary.
     ///
     /// # Errors
-    /// [`Error::NoKernel`](crate::Error::NoKernel) if the module has no such kernel; other errors if it does not
-    /// compile or load, or is not built in.
+    /// - [`Error::NoKernel`](crate::Error::NoKernel): the module has no kernel of that name.
+    /// - [`Error::Invalid`](crate::Error::Invalid): on OpenCL, the name contains a zero byte.
+    /// - [`Error::Device`](crate::Error::Device): the module does not compile or load.
+    /// - [`Error::Device`](crate::Error::Device): on CUDA, the module is not built in.
     fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
     /// Returns whether a kernel's first launch in a shape compiles it for that shape.
     fn jits_per_launch_shape(&self) -> bool {
@@ -305,7 +317,9 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// See the trait; arguments match the kernel's parameters.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
+    /// - [`Error::Device`](crate::Error::Device): on OpenCL, the kernel takes another number of arguments.
+    /// - [`Error::Device`](crate::Error::Device): on OpenCL, the kernel takes no work-group of this size.
     unsafe fn launch(
         &self,
         stream: StreamHandle,

@@ -27,7 +27,13 @@ impl Stream {
     /// the buffers for these arguments.
     ///
     /// # Errors
-    /// The module does not compile or has no such kernel, or the driver failed.
+    /// - [`Error::NoKernel`](crate::Error::NoKernel): the module has no kernel of that name.
+    /// - [`Error::Invalid`](crate::Error::Invalid): on OpenCL, the name contains a zero byte.
+    /// - [`Error::Device`](crate::Error::Device): the module does not compile or load.
+    /// - [`Error::Device`](crate::Error::Device): on CUDA, the module is not built in.
+    /// - [`Error::Device`](crate::Error::Device): on OpenCL, the kernel takes another number of arguments.
+    /// - [`Error::Device`](crate::Error::Device): on OpenCL, the kernel takes no work-group of this size.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
     pub unsafe fn launch(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
         if launch.groups == 0 {
             return Ok(());
@@ -89,7 +95,13 @@ impl Stream {
     /// these arguments.
     ///
     /// # Errors
-    /// The module does not compile or has no such kernel, or the driver failed.
+    /// - [`Error::NoKernel`](crate::Error::NoKernel): the module has no kernel of that name.
+    /// - [`Error::Invalid`](crate::Error::Invalid): on OpenCL, the name contains a zero byte.
+    /// - [`Error::Device`](crate::Error::Device): the module does not compile or load.
+    /// - [`Error::Device`](crate::Error::Device): on CUDA, the module is not built in.
+    /// - [`Error::Device`](crate::Error::Device): on OpenCL, the kernel takes another number of arguments.
+    /// - [`Error::Device`](crate::Error::Device): on OpenCL, the kernel takes no work-group of this size.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
     pub unsafe fn launch_cooperative(&mut self, launch: Launch<'_>, args: &[Arg]) -> Result<()> {
         let device = self.device.clone();
         let mut turn = lock(&device.turn);

@@ -10,7 +10,12 @@ impl Stream {
     /// copy runs after `mark`, an event of the source's stream.
     ///
     /// # Errors
-    /// A range is not inside its buffer, the device cannot be accessed, or the driver failed.
+    /// - [`Error::Invalid`]: a range is not inside its buffer.
+    /// - [`Error::Invalid`]: `to` is not a buffer of this stream's device.
+    /// - [`Error::Invalid`]: `from` is not a buffer of the device that is given with it.
+    /// - [`Error::Invalid`]: this stream's device cannot access the source's device.
+    /// - [`Error::Invalid`]: `mark` is of a device whose events this stream cannot wait for.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn copy_from_peer(
         &mut self,
         to: (&Buffer, usize),

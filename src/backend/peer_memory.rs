@@ -23,7 +23,13 @@ impl PeerMemory {
     /// one device, it holds all parts. CUDA maps whole granules, of 2 MiB on present devices.
     ///
     /// # Errors
-    /// `part_bytes` is no multiple of CUDA's granule, the devices cannot access each other's memory, one is out of memory, or the driver failed.
+    /// - [`Error::Invalid`]: `streams` is empty.
+    /// - [`Error::Invalid`]: the parts together exceed Rust's limit for a slice.
+    /// - [`Error::Unavailable`]: the devices are different ones, and not all are CUDA's.
+    /// - [`Error::Device`]: on CUDA, the devices cannot access each other's memory.
+    /// - [`Error::Device`]: on CUDA, `part_bytes` is no multiple of the driver's granule.
+    /// - [`Error::OutOfMemory`]: one device has too little memory left, or its cap leaves too little.
+    /// - [`Error::Device`]: the driver failed.
     pub fn new(streams: &[Stream], part_bytes: usize) -> Result<Self> {
         check_devices(streams)?;
         product("memory of peers", "bytes", &[streams.len(), part_bytes])?;
@@ -106,7 +112,9 @@ impl Stream {
     /// Copies `from` to `to`, from byte `offset` on, through the staging ring. Returns once `from` has been read.
     ///
     /// # Errors
-    /// The range is not inside, or the driver failed.
+    /// - [`Error::Invalid`]: the range is not inside the memory.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
     pub fn upload_to_peers(&mut self, to: &PeerMemory, offset: usize, from: &[u8]) -> Result<()> {
         to.check(offset, from.len())?;
         // SAFETY: the range was checked.
@@ -116,7 +124,11 @@ impl Stream {
     /// Copies ranges of `from`, from their offsets on, to host memory and waits for them.
     ///
     /// # Errors
-    /// A range is not inside, or the driver failed; the host memory may then be partly written.
+    /// - [`Error::Invalid`]: a range is not inside the memory.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
+    ///
+    /// After an error other than [`Error::Invalid`], the host memory may be partly written.
     pub fn download_from_peers(&mut self, from: &PeerMemory, pieces: Vec<(&mut [u8], usize)>) -> Result<()> {
         pieces.iter().try_for_each(|(to, offset)| from.check(*offset, to.len()))?;
         // SAFETY: the ranges were checked.

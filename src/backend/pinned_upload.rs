@@ -19,7 +19,9 @@ impl Stream {
     /// Queues a copy of all of `from` to the start of `to`, without staging. Writing to `from` waits for the copy.
     ///
     /// # Errors
-    /// The host buffer is larger than `to`, or the driver failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `from` is larger than `to`.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `to` is of another device.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
     pub(crate) fn copy_from_pinned(&mut self, to: &Buffer, from: &PinnedBuffer) -> Result<()> {
         self.copy_from_pinned_abortable(to, 0, from, None)
     }
@@ -28,7 +30,10 @@ impl Stream {
     /// before each `SENT_BYTES` and waits for all but the last of these.
     ///
     /// # Errors
-    /// [`Error::Aborted`], the range is not inside `to`, or the driver failed.
+    /// - [`Error::Aborted`](crate::Error::Aborted): `abort` asked to stop.
+    /// - [`Error::Invalid`](crate::Error::Invalid): the range is not inside `to`.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `to` is of another device.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
     pub(crate) fn copy_from_pinned_abortable(
         &mut self,
         to: &Buffer,
@@ -60,7 +65,11 @@ impl Stream {
     /// After an error some parts are in neither buffer.
     ///
     /// # Errors
-    /// [`Error::Aborted`], a buffer is smaller than `from`, or the driver failed.
+    /// - [`Error::Aborted`](crate::Error::Aborted): `abort` asked to stop.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `to` is smaller than `from`.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `kept` is smaller than `from`.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `to` is of another device.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
     pub(crate) fn upload_and_retain(
         &mut self,
         to: &Buffer,

@@ -36,7 +36,8 @@ impl Device {
     /// Takes a stream for the caller's sole use: an idle one, or else a new one.
     ///
     /// # Errors
-    /// The driver's call failed.
+    /// - [`Error::Forked`]: the process was forked after its parent had used the engine.
+    /// - [`Error::Device`]: the driver's call failed.
     pub fn stream(self: &Arc<Self>) -> Result<Stream> {
         Ok(Stream::new(self.clone(), self.acquire_stream()?))
     }
@@ -69,7 +70,9 @@ impl Stream {
     /// Allocates device memory with undefined contents; zero `bytes` allocate one granule.
     ///
     /// # Errors
-    /// Out of memory, or the driver failed.
+    /// - [`Error::OutOfMemory`]: the device has too little memory left, or its cap leaves too little.
+    /// - [`Error::OutOfMemory`]: `bytes` exceed Rust's limit for a slice.
+    /// - [`Error::Device`]: the driver failed.
     pub fn allocate(&self, bytes: usize) -> Result<Buffer> {
         self.allocate_for(bytes, Sensitivity::Plain)
     }
@@ -78,7 +81,9 @@ impl Stream {
     /// cleared only before it is freed or reused for anything else, which spares a pass over it.
     ///
     /// # Errors
-    /// Out of memory, or the driver failed.
+    /// - [`Error::OutOfMemory`]: the device has too little memory left, or its cap leaves too little.
+    /// - [`Error::OutOfMemory`]: `bytes` exceed Rust's limit for a slice.
+    /// - [`Error::Device`]: the driver failed.
     pub fn scratch(&self, bytes: usize) -> Result<Buffer> {
         self.allocate_for(bytes, Sensitivity::Scratch)
     }
@@ -106,7 +111,10 @@ impl Stream {
     /// may still run on the stream.
     ///
     /// # Errors
-    /// `from` is longer than the buffer, or the driver failed.
+    /// - [`Error::Invalid`]: `from` is longer than the buffer.
+    /// - [`Error::Invalid`]: the buffer is of another device.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
     pub fn upload(&mut self, to: &Buffer, from: &[u8]) -> Result<()> {
         self.upload_at(to, 0, from)
     }
@@ -115,7 +123,10 @@ impl Stream {
     /// last copies may still run on the stream.
     ///
     /// # Errors
-    /// The range is not inside the buffer, or the driver failed.
+    /// - [`Error::Invalid`]: the range is not inside the buffer.
+    /// - [`Error::Invalid`]: the buffer is of another device.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
     pub fn upload_at(&mut self, to: &Buffer, offset: usize, from: &[u8]) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
         to.uses.write(&self.core)?;
@@ -152,7 +163,12 @@ impl Stream {
     /// Copies the start of `from` to `to` and waits for it.
     ///
     /// # Errors
-    /// `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
+    /// - [`Error::Invalid`]: `to` is longer than the buffer.
+    /// - [`Error::Invalid`]: the buffer is of another device.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
+    ///
+    /// After an error other than [`Error::Invalid`], `to` may be partly written.
     pub fn download(&mut self, to: &mut [u8], from: &Buffer) -> Result<()> {
         self.download_abortable(to, from, None)
     }
@@ -160,7 +176,12 @@ impl Stream {
     /// Copies `from`, from byte `offset` on, to `to` and waits for it.
     ///
     /// # Errors
-    /// The range is not inside the buffer, or the driver failed; then `to` may be partly written.
+    /// - [`Error::Invalid`]: the range is not inside the buffer.
+    /// - [`Error::Invalid`]: the buffer is of another device.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
+    ///
+    /// After an error other than [`Error::Invalid`], `to` may be partly written.
     pub fn download_at(&mut self, to: &mut [u8], from: &Buffer, offset: usize) -> Result<()> {
         self.check_range("download", from, offset, to.len())?;
         from.uses.read(&self.core)?;
@@ -171,7 +192,13 @@ impl Stream {
     /// Copies the start of `from` to `to` and waits for it, asking `abort` before every part.
     ///
     /// # Errors
-    /// [`Error::Aborted`], `to` is longer than the buffer, or the driver failed; then `to` may be partly written.
+    /// - [`Error::Aborted`]: `abort` asked to stop.
+    /// - [`Error::Invalid`]: `to` is longer than the buffer.
+    /// - [`Error::Invalid`]: the buffer is of another device.
+    /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
+    /// - [`Error::Device`]: the driver failed.
+    ///
+    /// After an error other than [`Error::Invalid`], `to` may be partly written.
     pub(crate) fn download_abortable(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
         self.check_range("download", from, 0, to.len())?;
         from.uses.read(&self.core)?;
@@ -224,7 +251,9 @@ impl Stream {
     /// Allocates pinned host memory for [`Self::copy_to_pinned`], with undefined contents.
     ///
     /// # Errors
-    /// The driver failed.
+    /// - [`Error::OutOfMemory`]: there is too little memory.
+    /// - [`Error::OutOfMemory`]: `bytes` exceed Rust's limit for a slice.
+    /// - [`Error::Device`]: the driver failed.
     pub fn host_buffer(&self, bytes: usize) -> Result<PinnedBuffer> {
         let pinned = self.core.acquire_pinned(self.capacity(bytes)?)?;
         Ok(PinnedBuffer::new(pinned, bytes, self.core.clone()))
@@ -234,7 +263,9 @@ impl Stream {
     /// after [`Self::synchronize`] it has run.
     ///
     /// # Errors
-    /// The host buffer is larger than `from`, or the driver failed.
+    /// - [`Error::Invalid`]: `to` is larger than `from`.
+    /// - [`Error::Invalid`]: `from` is of another device.
+    /// - [`Error::Device`]: the driver failed.
     pub fn copy_to_pinned(&mut self, to: &mut PinnedBuffer, from: &Buffer) -> Result<()> {
         self.check_range("fetch", from, 0, to.bytes())?;
         from.uses.read(&self.core)?;
@@ -253,7 +284,9 @@ impl Stream {
     /// Queues a copy between buffers.
     ///
     /// # Errors
-    /// A range is not inside its buffer, or the driver failed.
+    /// - [`Error::Invalid`]: a range is not inside its buffer.
+    /// - [`Error::Invalid`]: a buffer is of another device.
+    /// - [`Error::Device`]: the driver failed.
     pub fn copy(&mut self, to: (&Buffer, usize), from: (&Buffer, usize), bytes: usize) -> Result<()> {
         self.check_range("copy to", to.0, to.1, bytes)?;
         self.check_range("copy from", from.0, from.1, bytes)?;
@@ -266,7 +299,8 @@ impl Stream {
     /// Queues setting a whole buffer to zero.
     ///
     /// # Errors
-    /// The buffer is of another device, or the driver failed.
+    /// - [`Error::Invalid`]: the buffer is of another device.
+    /// - [`Error::Device`]: the driver failed.
     pub fn zero(&mut self, buffer: &Buffer) -> Result<()> {
         self.check_range("zero", buffer, 0, buffer.bytes())?;
         buffer.uses.write(&self.core)?;
@@ -277,7 +311,7 @@ impl Stream {
     /// Records an event behind all commands queued so far.
     ///
     /// # Errors
-    /// The driver failed.
+    /// - [`Error::Device`]: the driver failed.
     pub fn record_event(&self) -> Result<Event> {
         // SAFETY: the handle is live.
         let event = unsafe { self.core.shared.driver.event_record(self.core.handle)? };
@@ -288,7 +322,8 @@ impl Stream {
     /// shares memory with it.
     ///
     /// # Errors
-    /// The event is of another driver's stream, or the driver failed.
+    /// - [`Error::Invalid`]: the event is of another device, and not both devices are CUDA's.
+    /// - [`Error::Device`]: the driver failed.
     pub fn wait_event(&mut self, mark: &Event) -> Result<()> {
         self.check_reach("mark", &mark.core)?;
         // SAFETY: both handles are live, and of one driver or of drivers of one backend that share memory.
@@ -300,7 +335,7 @@ impl Stream {
     /// Orders the next command, which reads `buffer`, behind other streams' writes to it.
     ///
     /// # Errors
-    /// The driver failed.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn will_read(&self, buffer: &Buffer) -> Result<()> {
         buffer.uses.read(&self.core)
     }
@@ -308,7 +343,7 @@ impl Stream {
     /// Orders the next command, which writes `buffer`, behind other streams' commands on it.
     ///
     /// # Errors
-    /// The driver failed.
+    /// - [`Error::Device`]: the driver failed.
     pub(crate) fn will_write(&self, buffer: &Buffer) -> Result<()> {
         buffer.uses.write(&self.core)
     }
@@ -316,7 +351,7 @@ impl Stream {
     /// Starts a timing span, which counts as [`StreamStats::kernels`].
     ///
     /// # Errors
-    /// The driver failed.
+    /// - [`Error::Device`]: the driver failed.
     pub fn begin_timing(&mut self) -> Result<()> {
         self.drop_start();
         // SAFETY: the handle is live.
@@ -327,7 +362,7 @@ impl Stream {
     /// Ends the timing span that was started last; its time is read at the next wait.
     ///
     /// # Errors
-    /// The driver failed.
+    /// - [`Error::Device`]: the driver failed.
     pub fn end_timing(&mut self) -> Result<()> {
         if let Some(start) = self.started.take() {
             // SAFETY: the handle is live.

@@ -99,7 +99,7 @@ impl StreamInner {
     /// drivers differ.
     ///
     /// # Errors
-    /// The driver failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
     pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
         if !Arc::ptr_eq(&self.shared, &other.shared) {
             other.synchronize();

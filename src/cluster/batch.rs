@@ -55,10 +55,13 @@ impl ClusterBatch {
     /// `make` returns one result for each number that it gets.
     ///
     /// # Errors
-    /// Returns an error on all ranks if
-    /// - the batch differs between ranks
-    /// - the folder is another batch's or cannot be written to
-    /// - `make` failed on a rank; results finished until then are in the folder
+    /// - [`Error::Rank`] on all ranks: the batch differs between ranks.
+    /// - [`Error::Rank`] on all ranks: the folder is another batch's, or cannot be written to.
+    /// - [`Error::Rank`] on all ranks: `make` failed or panicked on a rank, or returned another number of results.
+    /// - [`Error::Aborted`]: `make` returned it on this rank.
+    /// - The error itself: there is only one rank ([`Cluster::all_or_error`]).
+    ///
+    /// After a failure of `make`, the results finished until then are in the folder.
     pub fn run(
         &self,
         cluster: &Cluster,
@@ -83,7 +86,8 @@ impl ClusterBatch {
     /// Returns result `number`, on rank 0.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if it does not exist.
+    /// - [`Error::Invalid`]: it does not exist.
+    /// - [`Error::Invalid`]: the folder is another batch's, or cannot be read or written to.
     pub fn result(&self, number: usize) -> Result<Vec<u8>> {
         CheckpointDir::open(&self.folder, &self.line())?.get(number)
     }

@@ -64,8 +64,9 @@ impl Cluster {
     /// of [`Accelerator::from_env`]; if there are more ranks than devices, ranks share devices. Called by all ranks.
     ///
     /// # Errors
-    /// Returns an error on all ranks if one of them has no accelerator ([`Accelerator::from_env`]), or is of another
-    /// version.
+    /// - [`Error::Rank`] on all ranks: a rank has no accelerator ([`Accelerator::from_env`]).
+    /// - [`Error::Rank`] on all ranks: a rank is of another version.
+    /// - The error of [`Accelerator::from_env`]: there is only one rank.
     pub fn new(communicator: &impl Communicator) -> Result<Self> {
         Self::with_options(communicator, ClusterOptions::default())
     }
@@ -73,7 +74,8 @@ impl Cluster {
     /// Creates a cluster like [`Self::new`], with `options`. Called by all ranks.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`], or an error if only some ranks give their speed.
+    /// - The errors of [`Self::new`].
+    /// - [`Error::Rank`] on all ranks: only some ranks give their speed.
     pub fn with_options(communicator: &impl Communicator, options: ClusterOptions) -> Result<Self> {
         let communicator = communicator.duplicate();
         let node = communicator.split_shared(communicator.rank());
@@ -161,7 +163,7 @@ impl Cluster {
     /// Checks by a digest that `bytes` are the same on all ranks. Called by all ranks.
     ///
     /// # Errors
-    /// Returns [`Error::Rank`] on all ranks, with the first rank whose bytes differ from rank 0's.
+    /// - [`Error::Rank`] on all ranks: it names the first rank whose bytes differ from rank 0's.
     pub fn check_replicated(&self, what: &str, bytes: &[u8]) -> Result<()> {
         if self.size() == 1 {
             return Ok(());

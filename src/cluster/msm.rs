@@ -41,8 +41,10 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// Speeds are measured first, once for each curve ([`super::ClusterOptions::speed`]).
     ///
     /// # Errors
-    /// Returns an error on all ranks if a rank failed to load its bases, loaded another number of them, has too little
-    /// memory, or failed.
+    /// - [`Error::Rank`] on all ranks: a rank failed to load its bases, or loaded another number of them.
+    /// - [`Error::Rank`] on all ranks: a rank has too little memory, or failed.
+    /// - [`Error::Invalid`] on all ranks: a given speed is negative or NaN.
+    /// - The error itself: there is only one rank ([`Cluster::all_or_error`]).
     pub fn new<B: Into<BasePoints<C>>>(
         cluster: &'c Cluster,
         length: usize,
@@ -55,8 +57,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// Creates an MSM like [`Self::new`], with the caller's `slices` and `options`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`], or an error if the slices differ between ranks or are for another number of
-    /// ranks.
+    /// - [`Error::Rank`] on all ranks: the slices differ between ranks, or are for another number of ranks.
+    /// - The errors of [`Self::new`], except those of speeds, which are not used.
     pub fn with_slices<B: Into<BasePoints<C>>>(
         cluster: &'c Cluster,
         slices: Partition,
@@ -79,7 +81,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// own. The files are compared by digests of all their bytes, which reads them once.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`], or an error if a rank's file differs from rank 0's.
+    /// - [`Error::Rank`] on all ranks: a rank's file differs from rank 0's, or cannot be read.
+    /// - The errors of [`Self::new`].
     pub fn from_file(cluster: &'c Cluster, points: &FilePoints) -> Result<Self>
     where
         C: group::UncompressedEncoding,
@@ -105,8 +108,10 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// Returns the sum of all ranks' products to all of them. Each rank gives the scalars of its own bases.
     ///
     /// # Errors
-    /// Returns an error on all ranks if one has another number of scalars than bases, aborted, or failed
-    /// ([`Msm::run`]).
+    /// - [`Error::Rank`] on all ranks: a rank has another number of scalars than bases.
+    /// - [`Error::Rank`] on all ranks: a rank aborted or failed ([`Msm::run`]).
+    /// - [`Error::Aborted`]: this rank's own hook aborted.
+    /// - The errors of [`Msm::run`]: there is only one rank.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
         Ok((first::<C>(sums)?, report))
@@ -115,7 +120,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// Returns the sums for several `vectors` of scalars, each like [`Self::run`].
     ///
     /// # Errors
-    /// Returns the errors of [`Self::run`], or an error if ranks have different numbers of vectors.
+    /// - [`Error::Invalid`] on all ranks: they have different numbers of vectors.
+    /// - The errors of [`Self::run`].
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         let part = self.part(vectors, abort);
         if self.cluster.size() == 1 {
@@ -130,7 +136,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// Returns the sum like [`Self::run`], but only to rank `root`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::run`], or an error if there is no such rank.
+    /// - [`Error::Rank`] on all ranks: there is no rank `root`; with only one rank it is [`Error::Invalid`].
+    /// - The errors of [`Self::run`].
     pub fn run_to<'s>(
         &self,
         root: usize,
@@ -148,8 +155,9 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// receive those of their bases.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::run`], or an error if there is no such rank, it has no scalars, or they are on its
-    /// devices.
+    /// - [`Error::Rank`] on all ranks: there is no rank `root`, it has no scalars, or they are on its devices.
+    /// - [`Error::Invalid`]: there is only one rank, and it has no scalars.
+    /// - The errors of [`Self::run`].
     pub fn run_from(&self, root: usize, scalars: Option<Scalars<'_>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let cluster = self.cluster;
         if let (1, Some(scalars)) = (cluster.size(), scalars) {

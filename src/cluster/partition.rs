@@ -21,7 +21,8 @@ impl Partition {
     /// Returns parts of 0..length in proportion to `speeds`, which are in any unit.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if there are no speeds, one is negative or not finite, or all are zero.
+    /// - [`Error::Invalid`]: there are no speeds, or all are zero.
+    /// - [`Error::Invalid`]: a speed is negative or not finite.
     pub fn weighted(length: usize, speeds: &[f64]) -> Result<Self> {
         let total: f64 = speeds.iter().sum();
         if !(total > 0.0 && total.is_finite() && speeds.iter().all(|speed| *speed >= 0.0)) {

@@ -21,7 +21,9 @@ impl<F> ColumnAccess for [F] {
 /// themselves stay unchanged. [`super::enqueue`] explains `arguments` and `items`.
 ///
 /// # Errors
-/// Returns the errors of [`super::enqueue`], except those of devices.
+/// - [`Error::Invalid`](crate::Error::Invalid): the arguments are refused as by [`super::enqueue`]; no device or kernel
+///   is needed.
+/// - [`Error::Forked`](crate::Error::Forked): [`fork_check::check`] explains it.
 pub fn on_cpu<F: NttField>(
     operation: Operation,
     arguments: &[Argument<'_, [F]>],

@@ -27,10 +27,14 @@ impl<F: NttField> ColumnAccess for DeviceVector<F> {
 /// `items` is 0. It does not wait.
 ///
 /// # Errors
-/// - An argument is missing, of another kind, shorter than the rows, out of its range or of another device.
-/// - A column that is read at other rows is also written.
-/// - There are fewer work-items than rows.
-/// - There are no kernels for the field, or the device failed.
+/// - [`Error::Invalid`](crate::Error::Invalid): an argument is missing, of another kind, shorter than the rows, out of
+///   its range or of another device.
+/// - [`Error::Invalid`](crate::Error::Invalid): a written column is also read at other rows or as single elements, or
+///   is written twice.
+/// - [`Error::Invalid`](crate::Error::Invalid): there are fewer work-items than the argument for rows asks for.
+/// - [`Error::Invalid`](crate::Error::Invalid): there are 2^32 rows or more.
+/// - There are no kernels for the field.
+/// - [`Error::Device`](crate::Error::Device): the device failed.
 ///
 /// Columns stay unchanged unless the device failed.
 pub fn enqueue<F: NttField>(

@@ -93,9 +93,13 @@ impl<F: NttField> Program<F> {
     /// Kernels run after the work that other streams have queued on the vectors.
     ///
     /// # Errors
-    /// Returns an error if a column or challenge is missing, columns or outputs have another number, place or device,
-    /// or the device has too little memory or failed. If the device failed, outputs are undefined; else they are as
-    /// they were.
+    /// - [`Error::Invalid`]: a column or challenge is missing.
+    /// - [`Error::Invalid`]: columns or outputs have another number, place or device.
+    /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity or 31.
+    /// - [`Error::Invalid`]: an instruction of the program has a number beyond the kernel's range.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
+    ///
+    /// After an error of the last two bullets, outputs are undefined; else they are as they were.
     pub fn enqueue(
         &self,
         stream: &mut Stream,
@@ -124,7 +128,8 @@ impl<F: NttField> Program<F> {
     /// order.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::enqueue`], and one if there is no such group.
+    /// - [`Error::Invalid`]: there is no such group.
+    /// - Other errors are those of [`Self::enqueue`].
     pub fn enqueue_group(
         &self,
         stream: &mut Stream,

@@ -78,10 +78,17 @@ impl<F: NttField> Program<F> {
     /// has rows; columns that are not read may be empty. The accelerator's first device does the work, if there is one.
     ///
     /// # Errors
-    /// Returns an error, and leaves outputs as they were, if:
-    /// - columns or challenges are missing, or there are not as many outputs as the program has,
-    /// - a length is not the number of rows, or `log_n` is above the field's two-adicity or 31,
-    /// - the hook aborted, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): columns or challenges are missing.
+    /// - [`Error::Invalid`](crate::Error::Invalid): there are not as many outputs as the program has.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a length is not the number of rows.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `log_n` is above the field's two-adicity or 31.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a device runs the program, and an instruction has a number beyond the
+    ///   kernel's range.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the hook aborted.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
+    ///   has too little memory, or fails.
+    ///
+    /// After an error, outputs are as they were.
     pub fn run(
         &self,
         accelerator: &Accelerator,

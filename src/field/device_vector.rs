@@ -22,7 +22,7 @@ impl<F: Element> DeviceVector<F> {
     /// Queues the upload of elements; returns once they have been read.
     ///
     /// # Errors
-    /// The device has too little memory, or failed.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn upload(stream: &mut Stream, elements: &[F]) -> Result<Self> {
         let vector = Self::unwritten(stream, elements.len())?;
         stream.upload(&vector.buffer, as_bytes(elements))?;
@@ -71,7 +71,8 @@ impl<F: Element> DeviceVector<F> {
     /// Copies the vector to `elements` on the host, after the commands queued on the stream.
     ///
     /// # Errors
-    /// `elements` has another length, or the device failed.
+    /// - [`Error::Invalid`]: `elements` has another length, or the vector is on another device.
+    /// - [`Error::Device`]: the driver failed; `elements` may then be partly written.
     pub fn download(&self, stream: &mut Stream, elements: &mut [F]) -> Result<()> {
         if elements.len() != self.len {
             return Err(Error::invalid("DeviceVector::download", "length of the slice", self.len, elements.len()));

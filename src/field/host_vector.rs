@@ -28,7 +28,9 @@ impl<F: Element> HostVector<F> {
     /// Allocates `len` zeros, in memory of the stream's pool.
     ///
     /// # Errors
-    /// The driver has no pinned memory left.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `len` elements exceed the address space.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): the driver has no
+    ///   pinned memory left, or failed.
     pub fn new(stream: &Stream, len: usize) -> Result<Self> {
         let mut buffer = stream.host_buffer(byte_len::<F>("HostVector::new", len)?)?;
         buffer.as_mut_slice().fill(0);

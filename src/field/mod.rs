@@ -105,7 +105,7 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
 /// Refuses elements that are not below the modulus, which an unchecked reader of raw bytes may make.
 ///
 /// # Errors
-/// - [`Error::Invalid`] names the first such element.
+/// - [`Error::Invalid`]: an element is not below the modulus; the error names the first one.
 /// - [`Error::Forked`]: [`fork_check::check`] explains it.
 pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
     fork_check::check()?;

@@ -30,8 +30,10 @@ impl<'a, E: Engine> Batch<'a, E> {
     /// Creates a batch without proofs, with `r` and `s` for each witness, which must be fresh: see [`super::prove()`].
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if lengths of the key, the circuit, the witnesses and the randomness do not match, or
-    /// there are neither evaluations nor matrices.
+    /// - [`Error::Invalid`]: there is not one `r` and one `s` for each witness.
+    /// - [`Error::Invalid`]: lengths of the key do not match the circuit.
+    /// - [`Error::Invalid`]: lengths of a witness do not match the circuit.
+    /// - [`Error::Invalid`]: a witness has no evaluations, and the circuit no matrices.
     pub fn new(
         key: &'a ProvingKeyOnDevice<E>,
         circuit: &'a Circuit<E::Fr>,
@@ -51,7 +53,10 @@ impl<'a, E: Engine> Batch<'a, E> {
     ///
     /// # Errors
     /// - [`Error::Aborted`]: the hook aborted.
-    /// - A forced backend failed: its error.
+    /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
+    /// - The bytes of encoded points have changed: the error of their source.
+    /// - [`Error::Forked`]: the process was forked from one that had used the engine.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
         let call = OpScope { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
         let run = |abort: Abort<'_>| {
@@ -75,7 +80,7 @@ impl<'a, E: Engine> Batch<'a, E> {
     /// Returns the proofs.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if some are missing.
+    /// - [`Error::Invalid`]: some proofs are missing.
     pub fn proofs(self) -> Result<Vec<Proof<E>>> {
         let missing = self.missing();
         if missing > 0 {

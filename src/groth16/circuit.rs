@@ -55,7 +55,8 @@ impl<F: NttField> Circuit<F> {
     /// Creates a circuit of `constraints` constraints, whose witnesses come with a, b and c evaluated.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if lengths of densities differ, or there are more than 2^31 variables or constraints.
+    /// - [`Error::Invalid`]: the densities of auxiliary variables differ in length.
+    /// - [`Error::Invalid`]: there are more than 2^31 variables or constraints.
     pub fn new(constraints: usize, densities: Densities<'_>) -> Result<Self> {
         let Densities { a_aux, b_inputs, b_aux } = densities;
         equal("length of the density of b_aux", a_aux.len(), b_aux.len())?;
@@ -80,8 +81,8 @@ impl<F: NttField> Circuit<F> {
     /// assignments only.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if rows or columns of the matrices differ in number, or there are more inputs than
-    /// columns.
+    /// - [`Error::Invalid`]: rows or columns of the matrices differ in number.
+    /// - [`Error::Invalid`]: there are more inputs than columns.
     pub fn from_matrices(inputs: usize, matrices: [Arc<Csr<F>>; 3]) -> Result<Self> {
         let [a, b, c] = &matrices;
         let (rows, columns) = (a.rows(), a.columns());
@@ -138,7 +139,8 @@ impl<F: NttField> Circuit<F> {
     /// rest is aborted.
     ///
     /// # Errors
-    /// Returns an error if a device has too little memory, or failed, or the hook aborted.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
+    /// - [`Error::Aborted`]: the hook aborted.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let upload = |device, abort: Abort<'_>| {
             self.on_device(device, abort)?;

@@ -163,9 +163,12 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// [`Self::new_checked`].
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: lengths do not match, or δ is zero.
-    /// - An encoded point is invalid: the error of its source.
-    /// - A forced backend failed: its error.
+    /// - [`Error::Invalid`]: the length of `h` is no power of two, less one.
+    /// - [`Error::Invalid`]: `b_g1` and `b_g2` differ in length.
+    /// - [`Error::Invalid`]: δ is zero.
+    /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
+    /// - The bytes of encoded points have changed: the error of their source.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn new(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         let key = Self::new_lazy(accelerator, parameters)?;
         key.upload(accelerator, None)?;
@@ -177,7 +180,9 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// [`Msm::checked`] states the cost.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`], which names the first invalid point by its query, or an error of [`Self::new`].
+    /// - [`Error::Invalid`]: a point is invalid. The error names the first one by its query.
+    /// - [`Error::Forked`]: the process was forked from one that had used the engine.
+    /// - [`Self::new`] lists the other errors.
     pub fn new_checked(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         parameters.check_points(accelerator)?;
@@ -188,7 +193,9 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// with [`Self::upload`], or with its first proof.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if lengths do not match, or δ is zero.
+    /// - [`Error::Invalid`]: the length of `h` is no power of two, less one.
+    /// - [`Error::Invalid`]: `b_g1` and `b_g2` differ in length.
+    /// - [`Error::Invalid`]: δ is zero.
     pub fn new_lazy(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
         let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
@@ -205,9 +212,10 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// host if there is no device. Queries that were uploaded stay if the next one's upload is aborted.
     ///
     /// # Errors
-    /// - An encoded point is invalid: the error of its source.
+    /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
+    /// - The bytes of encoded points have changed: the error of their source.
     /// - [`Error::Aborted`]: the hook aborted.
-    /// - A forced backend failed: its error.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
         match catch_hook_panic(abort, |abort| self.held(device, QuerySet::ALL, abort).upload()) {
@@ -224,7 +232,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// It can if the first device of `accelerator` has nothing of the key yet, and much free memory.
     ///
     /// # Errors
-    /// Returns an error if the device does not say how much memory is free.
+    /// - [`Error::Device`]: the device does not report its free memory.
     pub fn upload_is_deferred(&self, accelerator: &Accelerator) -> Result<bool> {
         accelerator.devices().first().map_or(Ok(false), |device| self.has_headroom(device))
     }
@@ -323,7 +331,8 @@ impl<E: Engine> Parameters<E> {
     /// Decodes encoded points on the host, so that devices get them in their own form.
     ///
     /// # Errors
-    /// Returns the error of the points' source if a point is invalid.
+    /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
+    /// - The bytes of encoded points have changed: the error of their source.
     pub fn decode(&self) -> Result<()> {
         [&self.h, &self.l, &self.a, &self.b_g1].into_iter().try_for_each(|query| query.on_host().map(drop))?;
         self.b_g2.on_host().map(drop)

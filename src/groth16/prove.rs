@@ -19,10 +19,15 @@ use crate::{Report, Result};
 /// CPU makes the proofs that are not finished by then, and the report says why.
 ///
 /// # Errors
-/// Returns an error if:
-/// - lengths of the key, the circuit, the witnesses and the randomness do not match,
-/// - there are neither evaluations nor matrices,
-/// - the hook aborted, or a forced backend failed.
+/// - [`Error::Invalid`](crate::Error::Invalid): lengths of the key, the circuit, the witnesses and the randomness do
+///   not match.
+/// - [`Error::Invalid`](crate::Error::Invalid): a witness has no evaluations, and the circuit no matrices.
+/// - [`Error::Invalid`](crate::Error::Invalid): an encoded point is invalid. Its source gives the point's name.
+/// - The bytes of encoded points have changed: the error of their source.
+/// - [`Error::Aborted`](crate::Error::Aborted): the hook aborted.
+/// - [`Error::Forked`](crate::Error::Forked): the process was forked from one that had used the engine.
+/// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend has
+///   too little memory, or its driver fails.
 pub fn prove<E: Engine>(
     key: &ProvingKeyOnDevice<E>,
     circuit: &Circuit<E::Fr>,

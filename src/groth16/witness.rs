@@ -32,7 +32,8 @@ impl<F: NttField> Witness<'_, F> {
     /// Checks that witness `number` has the lengths of `circuit`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if it does not, or there are neither evaluations nor matrices.
+    /// - [`Error::Invalid`]: a length of the witness differs from the circuit's.
+    /// - [`Error::Invalid`]: the witness has no evaluations, and the circuit no matrices.
     pub(crate) fn check(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
         let of = |what: &str| format!("{what} of witness {number}");
         equal(of("inputs"), circuit.inputs, self.inputs.len())?;

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 /// Checks that there is a scalar for each base.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if `scalars` differs from `bases`.
+/// - [`Error::Invalid`]: `scalars` differs from `bases`.
 pub(super) fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
     if bases == scalars { Ok(()) } else { Err(Error::invalid("msm", "number of scalars", bases, scalars)) }
 }

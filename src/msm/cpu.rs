@@ -15,7 +15,7 @@ const CPU_PIECE: usize = 1 << 11;
 /// # Errors
 /// - [`crate::Error::Invalid`]: a scalar exceeds its promised bit length.
 /// - [`crate::Error::Aborted`]: the hook aborted.
-/// - The error of a device that holds the scalars and failed.
+/// - [`crate::Error::OutOfMemory`], [`crate::Error::Device`]: the scalars cannot be read from their device.
 pub(super) fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &Scalars<'_>, abort: Abort<'_>) -> Result<C::Curve> {
     if let Some((field, elements)) = scalars.elements_in_host_memory() {
         let part = |bases: &[C], elements: &[[u8; 32]]| C::msm_cpu_elements(bases, field, elements);

@@ -45,10 +45,13 @@ use crate::{Accelerator, Error, Report, Result};
 /// 4).
 ///
 /// # Errors
-/// - [`Error::Invalid`]: the lengths differ; scalars on devices are shared otherwise than the bases; or a scalar
-///   exceeds its promised bit length.
+/// - [`Error::Invalid`]: `bases` and `scalars` differ in length.
+/// - [`Error::Invalid`]: scalars on devices are shared otherwise than the bases.
+/// - [`Error::Invalid`]: a scalar exceeds its promised bit length ([`Scalars::with_bit_length`]).
 /// - [`Error::Aborted`]: the hook aborted.
-/// - The error of a forced backend that failed.
+/// - [`Error::Forked`]: the process was forked from one that had used the engine.
+/// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
+/// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
 pub fn msm<'s, C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[C],
@@ -62,10 +65,15 @@ pub fn msm<'s, C: MsmCurve>(
 /// so `window_groups` and `joined` have no effect.
 ///
 /// # Errors
-/// - [`Error::Invalid`]: the lengths differ; scalars on devices are shared otherwise than the bases; a scalar exceeds
-///   its promised bit length; an option is out of range; or `precompute` asks for copies of the bases.
+/// - [`Error::Invalid`]: `bases` and `scalars` differ in length.
+/// - [`Error::Invalid`]: scalars on devices are shared otherwise than the bases.
+/// - [`Error::Invalid`]: a scalar exceeds its promised bit length ([`Scalars::with_bit_length`]).
+/// - [`Error::Invalid`]: an option is out of range.
+/// - [`Error::Invalid`]: `precompute` asks for copies of the bases.
 /// - [`Error::Aborted`]: the hook aborted.
-/// - The error of a forced backend that failed.
+/// - [`Error::Forked`]: the process was forked from one that had used the engine.
+/// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
+/// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
 pub fn msm_with_options<'s, C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[C],

@@ -28,7 +28,8 @@ impl<C: MsmCurve> QueuedMsm<'_, C> {
     /// Waits for the sum and returns it.
     ///
     /// # Errors
-    /// Returns [`crate::Error::Aborted`] if the hook aborted, or the error of a device that failed.
+    /// - [`crate::Error::Aborted`]: the hook aborted.
+    /// - [`crate::Error::Device`]: a driver fails, or a thread has panicked.
     pub fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
         let mut total = (C::Curve::identity(), StreamStats::default());
         for pipeline in self.pipelines {

@@ -55,8 +55,11 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// encoded bases; the host decodes them only once it needs them.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: an option is out of its range, or an encoded point fails its checks.
-    /// - The error of a forced backend that has too little memory or failed.
+    /// - [`Error::Invalid`]: an option is out of its range.
+    /// - [`Error::Invalid`]: an encoded point fails its checks.
+    /// - The bytes of encoded points have changed: the error of their source.
+    /// - [`Error::Invalid`]: a device would hold 2^31 or more points, copies included.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn shared(accelerator: &Accelerator, bases: impl Into<BasePoints<C>>, options: MsmOptions) -> Result<Self> {
         Self::shared_abortable(accelerator, bases.into(), options, None)
     }
@@ -74,7 +77,8 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// Keeps `bases` on the host: every call streams them.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if an encoded point fails its checks.
+    /// - [`Error::Invalid`]: an encoded point fails its checks.
+    /// - The bytes of encoded points have changed: the error of their source.
     pub(crate) fn with_streamed_bases(accelerator: &Accelerator, bases: BasePoints<C>) -> Result<Self> {
         bases.on_host()?;
         let grid = DeviceMesh::by_points(bases.len(), accelerator.devices().len());
@@ -90,7 +94,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// The points are trusted: [`crate::curve`] lists the requirements, and [`Self::checked`] verifies them.
     ///
     /// # Errors
-    /// Returns the error of a forced backend that has too little memory or failed.
+    /// - [`Error::Invalid`]: a device would hold 2^31 or more points, copies included.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn new(accelerator: &Accelerator, bases: &'a [C]) -> Result<Self> {
         Self::with_options(accelerator, bases, MsmOptions::default())
     }
@@ -102,7 +107,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: an option is out of its range.
-    /// - The error of a forced backend that has too little memory or failed.
+    /// - [`Error::Invalid`]: a device would hold 2^31 or more points, copies included.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: MsmOptions) -> Result<Self> {
         Self::upload(accelerator, HostBases::Borrowed(bases), options, None)
     }
@@ -145,9 +151,11 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// G2) point operations.
     ///
     /// # Errors
-    /// - [`crate::Error::Invalid`]: names the first base that fails the check, and why; or an option is out of its
-    ///   range.
-    /// - The error of a forced backend that has too little memory or failed.
+    /// - [`Error::Invalid`]: a base fails the check. The error names the first one and the reason.
+    /// - [`Error::Invalid`]: an option is out of its range.
+    /// - [`Error::Invalid`]: a device would hold 2^31 or more points, copies included.
+    /// - [`Error::Forked`]: the process was forked from one that had used the engine.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn checked(accelerator: &Accelerator, bases: &'a [C], options: MsmOptions) -> Result<Self> {
         check(accelerator, bases)?;
         Self::with_options(accelerator, bases, options)
@@ -157,8 +165,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// [`DeviceScalars::upload`] instead, devices share points alone.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: there are not as many scalars as bases, or there is no device.
-    /// - The error of a device that has too little memory or failed.
+    /// - [`Error::Invalid`]: there are not as many scalars as bases.
+    /// - [`Error::Invalid`]: there is no device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
     pub fn upload_scalars(&self, scalars: &[[u8; 32]], form: ScalarForm) -> Result<DeviceScalars> {
         check_lengths(self.bases.len(), scalars.len())?;
         DeviceScalars::spread(self.accelerator.devices(), self.grid, scalars, form)
@@ -174,10 +183,13 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// The abort hook `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: there are not as many scalars as bases; one exceeds its promised bit length
-    ///   ([`Scalars::with_bit_length`]); or scalars on devices are shared otherwise than the bases.
+    /// - [`Error::Invalid`]: there are not as many scalars as bases.
+    /// - [`Error::Invalid`]: a scalar exceeds its promised bit length ([`Scalars::with_bit_length`]).
+    /// - [`Error::Invalid`]: scalars on devices are shared otherwise than the bases.
     /// - [`Error::Aborted`]: the hook aborted.
-    /// - The error of a forced backend that failed.
+    /// - [`Error::Forked`]: the process was forked from one that had used the engine.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
         sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::internal("msm"))
@@ -189,10 +201,13 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// once.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: a vector has not as many scalars as there are bases; one exceeds its promised bit length
-    ///   ([`Scalars::with_bit_length`]); or scalars on devices are shared otherwise than the bases.
+    /// - [`Error::Invalid`]: a vector has not as many scalars as there are bases.
+    /// - [`Error::Invalid`]: a scalar exceeds its promised bit length ([`Scalars::with_bit_length`]).
+    /// - [`Error::Invalid`]: scalars on devices are shared otherwise than the bases.
     /// - [`Error::Aborted`]: the hook aborted.
-    /// - The error of a forced backend that failed.
+    /// - [`Error::Forked`]: the process was forked from one that had used the engine.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let elements = vectors.iter().map(Scalars::len).sum();
@@ -212,7 +227,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// slot of an earlier one does wait for it. Errors of the devices show in [`PendingMsm::wait`].
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if there are not as many scalars as bases.
+    /// - [`Error::Invalid`]: there are not as many scalars as bases.
     pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<PendingMsm<'s, 'a, C>> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
@@ -224,7 +239,11 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// it is given. Unlike [`Self::start`], this leaves a failure to the caller.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::run`], and the error of a device that failed even if no backend is forced.
+    /// - [`Error::Invalid`]: there are not as many scalars as bases.
+    /// - [`Error::Invalid`]: scalars on devices are shared otherwise than the bases.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails, even if no
+    ///   backend is forced.
     pub(crate) fn queue(
         &self,
         scalars: &DeviceScalars,
@@ -259,7 +278,11 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// Computes the sums of several `vectors` on the devices, without a CPU fallback: a failure is left to the caller.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::run`], and the error of a device that failed even if no backend is forced.
+    /// - [`Error::Invalid`]: a vector has not as many scalars as there are bases.
+    /// - [`Error::Invalid`]: scalars on devices are shared otherwise than the bases.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails, even if no
+    ///   backend is forced.
     pub(crate) fn sums(&self, vectors: &[DeviceScalars], abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
@@ -286,9 +309,11 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// for scalars in host memory, and otherwise estimated for random ones.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: there is no device or no base; there are not as many scalars as bases; or one in host
-    ///   memory exceeds its promised bit length.
-    /// - The error of a device whose memory does not suffice or cannot be queried.
+    /// - [`Error::Invalid`]: there is no device or no base.
+    /// - [`Error::Invalid`]: there are not as many scalars as bases.
+    /// - [`Error::Invalid`]: a scalar in host memory exceeds its promised bit length.
+    /// - [`Error::OutOfMemory`]: the memory of a device does not suffice.
+    /// - [`Error::Device`]: a device does not report its free memory.
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<MsmExplanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let bases = self.shares()?;
@@ -314,7 +339,7 @@ impl<C: MsmCurve> PendingMsm<'_, '_, C> {
     /// Waits for the sum and returns it.
     ///
     /// # Errors
-    /// Returns the errors of [`Msm::run`].
+    /// [`Msm::run`] lists the errors.
     pub fn wait(self, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let Self { msm, scalars, pipelines } = self;
         let finish = |pipelines: Result<Vec<Pipeline>>, abort: Abort<'_>| {
@@ -335,8 +360,11 @@ impl<C: MsmCurve> PendingMsm<'_, '_, C> {
     /// times as fast there, including both transfers.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::wait`], or an error if `buffer` ends before the point does or is of another
-    /// device.
+    /// - [`Error::Invalid`]: `buffer` ends before the point does.
+    /// - [`Error::Invalid`]: `buffer` is of another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: `device` has too little memory, or its driver fails, even if no
+    ///   backend is forced.
+    /// - [`Self::wait`] lists the other errors.
     pub fn wait_into(self, device: &Arc<Device>, buffer: &Buffer, offset: usize, abort: Abort<'_>) -> Result<Report>
     where
         C::Curve: group::Curve<AffineRepr = C>,

@@ -180,7 +180,8 @@ impl DeviceScalars {
     /// ([`field@super::MsmOptions::devices`]), pass an accelerator of just those.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if there is no device, or the error of a device that has too little memory or failed.
+    /// - [`Error::Invalid`]: there is no device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
     pub fn upload(accelerator: &Accelerator, scalars: &[[u8; 32]], form: ScalarForm) -> Result<Self> {
         let grid = DeviceMesh::by_points(scalars.len(), accelerator.devices().len());
         Self::spread(accelerator.devices(), grid, scalars, form)
@@ -213,7 +214,9 @@ impl DeviceScalars {
     /// [`super::Msm`]. The caller must have waited for the operation that writes them.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if `buffer` is too short or is of another device.
+    /// - [`Error::Invalid`]: `buffer` is too short.
+    /// - [`Error::Invalid`]: `buffer` is of another device.
+    /// - [`Error::Invalid`]: `count` is 2^32 or more.
     pub fn from_buffer(device: &Arc<Device>, buffer: Arc<Buffer>, count: usize, form: ScalarForm) -> Result<Self> {
         Self::from_range(device, buffer, 0..count, form)
     }
@@ -221,7 +224,9 @@ impl DeviceScalars {
     /// Takes the scalars in `range` of `buffer`, otherwise like [`Self::from_buffer`].
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if `buffer` is too short or is of another device.
+    /// - [`Error::Invalid`]: `buffer` is too short.
+    /// - [`Error::Invalid`]: `buffer` is of another device.
+    /// - [`Error::Invalid`]: `range` ends at 2^32 or later.
     pub fn from_range(
         device: &Arc<Device>,
         buffer: Arc<Buffer>,
@@ -304,7 +309,8 @@ impl Deref for HostScalars<'_> {
 /// Returns the canonical scalars in host memory that the CPU multiplies by.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if a scalar exceeds its promised bit length, or the error of a device that failed.
+/// - [`Error::Invalid`]: a scalar exceeds its promised bit length.
+/// - [`Error::OutOfMemory`], [`Error::Device`]: the scalars cannot be read from their device.
 pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<HostScalars<'a>> {
     let mut host = match scalars.place {
         ScalarLocation::Host(scalars) => HostScalars::Lent(scalars),

@@ -11,8 +11,10 @@ use crate::{Accelerator, Error, Report, Result};
 /// Vectors are spread over the accelerator's devices.
 ///
 /// # Errors
-/// Fails if the numbers of vectors and transforms differ, a transform does not fit its vector, the hook aborts, or a
-/// forced backend fails.
+/// - [`Error::Invalid`]: the numbers of vectors and transforms differ.
+/// - [`Error::Invalid`]: a transform does not fit its vector ([`Transform::check`]).
+/// - [`Error::Aborted`]: the hook aborted.
+/// - The error of a forced backend that failed.
 pub fn transform_many<F: NttField>(
     accelerator: &Accelerator,
     values: &mut [&mut [F]],

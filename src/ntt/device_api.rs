@@ -25,8 +25,10 @@ impl<F: NttField> Transform<F> {
     /// leaves the device, and nothing is waited for but, at its first use, a table.
     ///
     /// # Errors
-    /// Fails if ω is no primitive `2^log_n`-th root of unity, `values` is shorter or on another device, or the device
-    /// has too little memory. Fails if the device fails; `values` is then undefined.
+    /// - [`Error::Invalid`]: ω is no primitive `2^log_n`-th root of unity.
+    /// - [`Error::Invalid`]: `values` is shorter, or on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed; `values` is
+    ///   then undefined.
     pub fn enqueue(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<()> {
         values.write_on(stream)?;
         let n = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
@@ -46,8 +48,10 @@ impl<F: NttField> NttDomain<F> {
     /// Queues the transforms, in place, of the consecutive vectors of `2^log_n` elements in `values`.
     ///
     /// # Errors
-    /// Fails if there is no whole number of vectors, `values` is on another device, or the device has too little memory
-    /// or fails; `values` is then undefined.
+    /// - [`Error::Invalid`]: there is no whole number of vectors, or there are too many.
+    /// - [`Error::Invalid`]: `values` is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed; `values` is
+    ///   then undefined.
     pub fn enqueue(&self, direction: Direction, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         let layout = self.contiguous_layout(values)?;
         self.enqueue_strided(direction, stream, values, layout)
@@ -57,8 +61,10 @@ impl<F: NttField> NttDomain<F> {
     /// unchanged.
     ///
     /// # Errors
-    /// Fails if vectors overlap or end outside, `values` is on another device, or the device has too little memory or
-    /// fails; `values` is then undefined.
+    /// - [`Error::Invalid`]: vectors overlap or end outside, or there are too many.
+    /// - [`Error::Invalid`]: `values` is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed; `values` is
+    ///   then undefined.
     pub fn enqueue_strided(
         &self,
         direction: Direction,
@@ -106,7 +112,9 @@ impl<F: NttField> NttDomain<F> {
     /// Multiplies element by element; `other` is as long, or a power of two and repeats.
     ///
     /// # Errors
-    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
+    /// - [`Error::Invalid`]: `other` is neither as long as `values` nor a power of two that divides their length.
+    /// - [`Error::Invalid`]: `other` has 2^32 elements or more, or a vector is on another device.
+    /// - [`Error::Device`]: the driver failed.
     pub fn multiply_pointwise(
         &self,
         stream: &mut Stream,
@@ -119,7 +127,9 @@ impl<F: NttField> NttDomain<F> {
     /// Adds element by element; `other` is as long, or a power of two and repeats.
     ///
     /// # Errors
-    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
+    /// - [`Error::Invalid`]: `other` is neither as long as `values` nor a power of two that divides their length.
+    /// - [`Error::Invalid`]: `other` has 2^32 elements or more, or a vector is on another device.
+    /// - [`Error::Device`]: the driver failed.
     pub fn add_pointwise(
         &self,
         stream: &mut Stream,
@@ -132,7 +142,9 @@ impl<F: NttField> NttDomain<F> {
     /// Subtracts element by element; `other` is as long, or a power of two and repeats.
     ///
     /// # Errors
-    /// Fails if lengths do not fit, a vector is on another device, or the device fails.
+    /// - [`Error::Invalid`]: `other` is neither as long as `values` nor a power of two that divides their length.
+    /// - [`Error::Invalid`]: `other` has 2^32 elements or more, or a vector is on another device.
+    /// - [`Error::Device`]: the driver failed.
     pub fn subtract_pointwise(
         &self,
         stream: &mut Stream,
@@ -145,7 +157,8 @@ impl<F: NttField> NttDomain<F> {
     /// Multiplies all elements by `factor`.
     ///
     /// # Errors
-    /// Fails if the vector is on another device, or if the device fails.
+    /// - [`Error::Invalid`]: the vector is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn scale(&self, stream: &mut Stream, values: &mut DeviceVector<F>, factor: F) -> Result<()> {
         scale_periodically(stream, values, &[factor])
     }
@@ -153,7 +166,8 @@ impl<F: NttField> NttDomain<F> {
     /// Multiplies element i of each vector of `2^log_n` elements by base^i.
     ///
     /// # Errors
-    /// Fails if there is no whole number of vectors, the vector is on another device, or the device fails.
+    /// - [`Error::Invalid`]: there is no whole number of vectors, or the vector is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn scale_by_powers(&self, stream: &mut Stream, values: &mut DeviceVector<F>, base: F) -> Result<()> {
         values.write_on(stream)?;
         let layout = self.contiguous_layout(values)?;
@@ -164,7 +178,8 @@ impl<F: NttField> NttDomain<F> {
     /// them are g^n − 1.
     ///
     /// # Errors
-    /// Fails if the coset is the subgroup itself, the vector is on another device, or the device fails.
+    /// - [`Error::Invalid`]: the coset is the subgroup itself, or the vector is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn divide_by_vanishing_on_coset(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         let power = (0..self.log_n()).fold(self.coset(), |power, _| power.square());
         self.scale(stream, values, inverse_of_vanishing(power)?)

@@ -92,7 +92,7 @@ impl<F: NttField> NttDomain<F> {
     /// Creates the subgroup of order `2^log_n`, with the field's multiplicative generator for the coset.
     ///
     /// # Errors
-    /// Fails if `log_n` is above the field's two-adicity.
+    /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
     pub fn new(accelerator: &Accelerator, log_n: u32) -> Result<Self> {
         Self::with_options(accelerator, log_n, NttOptions::default())
     }
@@ -100,8 +100,9 @@ impl<F: NttField> NttDomain<F> {
     /// Creates the subgroup of order `2^log_n`, with `options` set by the caller.
     ///
     /// # Errors
-    /// Fails if `log_n` is above the field's two-adicity, the coset's generator is zero, or `max_radix_log` is out of
-    /// its range.
+    /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
+    /// - [`Error::Invalid`]: the coset's generator is zero.
+    /// - [`Error::Invalid`]: `max_radix_log` is above its range.
     pub fn with_options(accelerator: &Accelerator, log_n: u32, options: NttOptions<F>) -> Result<Self> {
         const ERROR_CONTEXT: &str = "NttDomain";
         if log_n > F::S {
@@ -162,7 +163,10 @@ impl<F: NttField> NttDomain<F> {
     /// Transforms coefficients to values on the subgroup, in place.
     ///
     /// # Errors
-    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
+    /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
+    /// - The error of a forced backend that failed.
+    ///
+    /// After an error, the slice is unchanged.
     pub fn forward(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::Forward, &mut [values], None)
     }
@@ -170,7 +174,10 @@ impl<F: NttField> NttDomain<F> {
     /// Transforms values on the subgroup to coefficients, in place.
     ///
     /// # Errors
-    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
+    /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
+    /// - The error of a forced backend that failed.
+    ///
+    /// After an error, the slice is unchanged.
     pub fn inverse(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::Inverse, &mut [values], None)
     }
@@ -178,7 +185,10 @@ impl<F: NttField> NttDomain<F> {
     /// Transforms coefficients to values on the coset, in place.
     ///
     /// # Errors
-    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
+    /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
+    /// - The error of a forced backend that failed.
+    ///
+    /// After an error, the slice is unchanged.
     pub fn coset_forward(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::CosetForward, &mut [values], None)
     }
@@ -186,7 +196,10 @@ impl<F: NttField> NttDomain<F> {
     /// Transforms values on the coset to coefficients, in place.
     ///
     /// # Errors
-    /// Fails if the slice is not `2^log_n` long or a forced backend fails; the slice is then unchanged.
+    /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
+    /// - The error of a forced backend that failed.
+    ///
+    /// After an error, the slice is unchanged.
     pub fn coset_inverse(&self, values: &mut [F]) -> Result<Report> {
         self.run(Direction::CosetInverse, &mut [values], None)
     }
@@ -196,8 +209,11 @@ impl<F: NttField> NttDomain<F> {
     /// `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
     ///
     /// # Errors
-    /// Fails if a slice is not `2^log_n` long, the hook aborts, or a forced backend fails; all slices are then
-    /// unchanged.
+    /// - [`Error::Invalid`]: a slice is not `2^log_n` long.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - The error of a forced backend that failed.
+    ///
+    /// After an error, all slices are unchanged.
     pub fn run(&self, direction: Direction, vectors: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         transform_many(&self.accelerator, vectors, &vec![self.transform(direction); vectors.len()], abort)
     }

@@ -28,7 +28,7 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Creates the extended domain with the field's multiplicative generator as g.
     ///
     /// # Errors
-    /// Fails if the sum of the logarithms is above the field's two-adicity.
+    /// - [`Error::Invalid`]: the sum of the logarithms is above the field's two-adicity.
     pub fn new(accelerator: &Accelerator, log_n: u32, log_factor: u32) -> Result<Self> {
         Self::with_coset(accelerator, log_n, log_factor, F::MULTIPLICATIVE_GENERATOR)
     }
@@ -36,7 +36,8 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Creates the extended domain with `coset` as g.
     ///
     /// # Errors
-    /// Fails if the sum of the logarithms is above the field's two-adicity, or if g is zero.
+    /// - [`Error::Invalid`]: the sum of the logarithms is above the field's two-adicity.
+    /// - [`Error::Invalid`]: g is zero.
     pub fn with_coset(accelerator: &Accelerator, log_n: u32, log_factor: u32, coset: F) -> Result<Self> {
         let options = NttOptions { coset: Some(coset), ..NttOptions::default() };
         let extended_domain = NttDomain::with_options(accelerator, log_n.saturating_add(log_factor), options)?;
@@ -75,8 +76,9 @@ impl<F: NttField> ExtendedDomain<F> {
     /// i·N/n), j being `coset`. The coefficients stay unchanged.
     ///
     /// # Errors
-    /// Fails if there is no such coset, there are not n coefficients, or they are on another device. Fails if the
-    /// device has too little memory or fails.
+    /// - [`Error::Invalid`]: there is no such coset.
+    /// - [`Error::Invalid`]: there are not n coefficients, or they are on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn enqueue_coset(
         &self,
         stream: &mut Stream,
@@ -92,7 +94,10 @@ impl<F: NttField> ExtendedDomain<F> {
     /// values follow each other too.
     ///
     /// # Errors
-    /// Fails if there is no whole number of polynomials, and in the other cases of [`Self::enqueue_coset`].
+    /// - [`Error::Invalid`]: there is no such coset.
+    /// - [`Error::Invalid`]: there is no whole number of polynomials, or there are too many.
+    /// - [`Error::Invalid`]: the polynomials are on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn enqueue_coset_of_all(
         &self,
         stream: &mut Stream,
@@ -115,7 +120,8 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Queues the values on the whole coset in natural order: element i is the value at g·ω^i.
     ///
     /// # Errors
-    /// Fails in the cases of [`Self::enqueue_coset`].
+    /// - [`Error::Invalid`]: there are not n coefficients, or they are on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn enqueue_forward(&self, stream: &mut Stream, coefficients: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         self.check_length(coefficients)?;
         let extended_domain = DeviceVector::unwritten(stream, 1 << self.extended_domain.log_n())?;
@@ -129,8 +135,9 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Queues the interleaving of values on all cosets, in their order, to values on the whole coset in natural order.
     ///
     /// # Errors
-    /// Fails if the number or lengths of `cosets` do not fit, one is on another device, or the device has too little
-    /// memory or fails.
+    /// - [`Error::Invalid`]: the number of `cosets` or the length of one does not fit.
+    /// - [`Error::Invalid`]: one of them is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn enqueue_interleaved(&self, stream: &mut Stream, cosets: &[DeviceVector<F>]) -> Result<DeviceVector<F>> {
         if cosets.len() != self.cosets() {
             return Err(Error::invalid("ntt", "number of cosets", self.cosets(), cosets.len()));
@@ -147,7 +154,7 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Queues the transform of values on the whole coset, in natural order, to N coefficients, in place.
     ///
     /// # Errors
-    /// Fails in the cases of [`NttDomain::enqueue`].
+    /// - The errors are those of [`NttDomain::enqueue`] for the domain of order N.
     pub fn enqueue_inverse(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         self.extended_domain.enqueue(Direction::CosetInverse, stream, values)
     }
@@ -155,7 +162,9 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Divides values on one coset of n by those of x^n − 1, which are all equal there.
     ///
     /// # Errors
-    /// Fails if there is no such coset, x^n − 1 is 0 on it, the vector is on another device, or the device fails.
+    /// - [`Error::Invalid`]: there is no such coset, or x^n − 1 is 0 on it.
+    /// - [`Error::Invalid`]: the vector is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn divide_coset_by_vanishing(
         &self,
         stream: &mut Stream,
@@ -169,8 +178,9 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Divides values on the whole coset, in natural order, by those of x^n − 1, of which N/n are different.
     ///
     /// # Errors
-    /// Fails if there is no whole number of vectors of N, x^n − 1 is 0 on a coset, the vector is on another device, or
-    /// the device fails.
+    /// - [`Error::Invalid`]: there is no whole number of vectors of N, or x^n − 1 is 0 on a coset.
+    /// - [`Error::Invalid`]: the vector is on another device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn divide_by_vanishing_on_coset(&self, stream: &mut Stream, values: &mut DeviceVector<F>) -> Result<()> {
         let order = 1usize << self.extended_domain.log_n();
         if !values.len().is_multiple_of(order) {
@@ -183,7 +193,8 @@ impl<F: NttField> ExtendedDomain<F> {
     /// Returns the values, in natural order, on the whole coset of the polynomial with n `coefficients`.
     ///
     /// # Errors
-    /// Fails if there are not n coefficients, or if a forced backend fails.
+    /// - [`Error::Invalid`]: there are not n coefficients.
+    /// - The error of a forced backend that failed.
     pub fn forward(&self, coefficients: &[F]) -> Result<(Vec<F>, Report)> {
         let n = 1usize << self.base_domain.log_n();
         if coefficients.len() != n {

@@ -44,7 +44,8 @@ impl<F: NttField> ShardedVector<F> {
     /// been read.
     ///
     /// # Errors
-    /// Fails if `from` has another length. Fails if a device fails; the vector is then undefined.
+    /// - [`Error::Invalid`]: `from` has another length.
+    /// - [`Error::Device`]: a driver failed; the vector is then undefined.
     pub fn upload(&mut self, from: &[F]) -> Result<()> {
         self.check_length(from.len())?;
         let (plan, memory) = (&self.plan, &self.memory);
@@ -61,7 +62,8 @@ impl<F: NttField> ShardedVector<F> {
     /// Copies the elements to the host in natural order, after queued work.
     ///
     /// # Errors
-    /// Fails if `to` has another length. Fails if a device fails; `to` may then be partly written.
+    /// - [`Error::Invalid`]: `to` has another length.
+    /// - [`Error::Device`]: a driver failed; `to` may then be partly written.
     pub fn download(&mut self, to: &mut [F]) -> Result<()> {
         self.check_length(to.len())?;
         let (plan, memory) = (&self.plan, &self.memory);
@@ -84,7 +86,8 @@ impl<F: NttField> ShardedVector<F> {
     /// Waits for all queued work, and polls `abort` meanwhile.
     ///
     /// # Errors
-    /// Returns [`Error::Aborted`] if the hook aborts. Fails if a device fails.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - [`Error::Device`]: a driver failed.
     pub fn wait(&mut self, abort: Abort<'_>) -> Result<()> {
         let waited: Vec<_> = self.streams.iter_mut().map(|stream| stream.synchronize(abort)).collect();
         waited.into_iter().collect()
@@ -140,11 +143,11 @@ impl<F: NttField> NttDomain<F> {
     /// Allocates a vector of this domain on all devices, with undefined contents.
     ///
     /// # Errors
-    /// Fails if:
-    /// - there are no devices, their number is no power of two, or they are too many for the size,
-    /// - they cannot access each other's memory,
-    /// - the domain is too small, or
-    /// - a device has too little memory or fails.
+    /// - [`Error::Invalid`]: there are no devices, their number is no power of two, or they are too many for the size.
+    /// - [`Error::Invalid`]: the domain is too small.
+    /// - [`Error::Unavailable`]: there are several devices, and not all are of CUDA.
+    /// - [`Error::Device`]: CUDA's devices cannot access each other's memory.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver failed.
     pub fn peer_vector(&self) -> Result<ShardedVector<F>> {
         let devices = self.accelerator().devices();
         let radix_log = if self.max_radix_log() == 0 { MAX_RADIX_LOG } else { self.max_radix_log() };
@@ -156,8 +159,9 @@ impl<F: NttField> NttDomain<F> {
     /// Queues the transform of a vector, in place. Waits for nothing but tables that are not there yet.
     ///
     /// # Errors
-    /// Fails if the vector has another length, an order is not natural, or a device has too little memory or fails; the
-    /// vector is then undefined.
+    /// - [`Error::Invalid`]: the vector has another length, or an order is not natural.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver failed; the vector is
+    ///   then undefined.
     pub fn enqueue_on_peers(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<()> {
         let passes = self.peer_passes(direction, vector)?;
         for (number, step) in vector.plan.steps().iter().enumerate() {
@@ -172,7 +176,7 @@ impl<F: NttField> NttDomain<F> {
     /// Transforms a vector pass by pass, and returns the time of each by the host's clock, for measurements.
     ///
     /// # Errors
-    /// Fails in the cases of [`Self::enqueue_on_peers`].
+    /// - The errors are those of [`Self::enqueue_on_peers`].
     pub fn time_on_peers(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<Vec<Duration>> {
         let passes = self.peer_passes(direction, vector)?;
         vector.wait(None)?;
@@ -189,8 +193,11 @@ impl<F: NttField> NttDomain<F> {
     /// Transforms a vector in host memory into another. Each device takes its part over its own link.
     ///
     /// # Errors
-    /// Fails if a slice is not `2^log_n` long or the hook aborts, and in the cases of [`Self::peer_vector`] and
-    /// [`Self::enqueue_on_peers`]; `to` is then undefined.
+    /// - [`Error::Invalid`]: a slice is not `2^log_n` long.
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - The errors of [`Self::peer_vector`] and [`Self::enqueue_on_peers`].
+    ///
+    /// After an error, `to` is undefined.
     pub fn run_on_peers(&self, direction: Direction, from: &[F], to: &mut [F], abort: Abort<'_>) -> Result<Report> {
         let call = OpScope { operation: format!("ntt {} over peers", F::NAME), elements: from.len() };
         let start = Instant::now();

@@ -23,7 +23,11 @@ impl<F: NttField> NttDomain<F> {
     /// Transforms vectors of pinned memory into others, spread over the devices. The inputs stay unchanged.
     ///
     /// # Errors
-    /// Fails if a vector is not `2^log_n` long, the hook aborts, or a forced backend fails; results are then undefined.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a vector is not `2^log_n` long.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the hook aborted.
+    /// - The error of a forced backend that failed.
+    ///
+    /// After an error, results are undefined.
     pub fn run_pinned(&self, direction: Direction, pairs: &mut [Pair<'_, F>], abort: Abort<'_>) -> Result<Report> {
         let transform = self.transform(direction);
         pairs.iter().try_for_each(|(from, to)| transform.check(from.len()).and_then(|()| transform.check(to.len())))?;

@@ -74,7 +74,9 @@ impl<F: NttField> Transform<F> {
     /// Checks ω, and the `length` of a vector.
     ///
     /// # Errors
-    /// Fails if ω is no primitive `2^log_n`-th root of unity, or if the vector has another length.
+    /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
+    /// - [`Error::Invalid`]: ω is no primitive `2^log_n`-th root of unity.
+    /// - [`Error::Invalid`]: the vector has another length.
     pub fn check(&self, length: usize) -> Result<()> {
         const ERROR_CONTEXT: &str = "ntt";
         if self.log_n > F::S || self.log_n >= usize::BITS {

@@ -14,7 +14,7 @@ use crate::kernels::Family;
 /// Transforms consecutive vectors in place, each on one of the host's cores unless it is long.
 ///
 /// # Errors
-/// Fails if the hook aborts; the vectors are then undefined.
+/// - [`Error::Aborted`](crate::Error::Aborted): the hook aborted; the vectors are then undefined.
 pub(crate) fn transform_each_on_cpu<F: NttField>(
     values: &mut [F],
     transform: &Transform<F>,

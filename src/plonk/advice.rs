@@ -41,8 +41,11 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     /// others are 0.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: circuit and key do not match, there is no instance, or an instance has more values than
-    ///   usable rows or not the circuit's number of columns.
+    /// - [`Error::Invalid`]: circuit and key do not match.
+    /// - [`Error::Invalid`]: there is no instance.
+    /// - [`Error::Invalid`]: an instance does not have the circuit's number of columns.
+    /// - [`Error::Invalid`]: a column of an instance has more values than there are usable rows.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
     pub fn new(setting: ProverContext<'a, C>, instances: &[&[&[C::Scalar]]]) -> Result<Self> {
         let circuit = setting.circuit;
@@ -64,7 +67,10 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     /// work, it takes their memory and leaves them empty.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: there is no such circuit or column, or a column has another length.
+    /// - [`Error::Invalid`]: there is no circuit `circuit`.
+    /// - [`Error::Invalid`]: a number is not that of an advice column.
+    /// - [`Error::Invalid`]: a column does not have n values.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
     pub fn commit(
         &mut self,
@@ -94,7 +100,7 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     /// Sets the circuit's challenge `number` to `value`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if there is no such challenge.
+    /// - [`Error::Invalid`]: there is no such challenge.
     pub fn challenge(&mut self, number: usize, value: C::Scalar) -> Result<()> {
         let count = self.challenges.len();
         let place = self.challenges.get_mut(number);

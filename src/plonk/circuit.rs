@@ -125,7 +125,18 @@ impl<F> Circuit<F> {
     /// ask for the same value.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`], which names the first violation.
+    /// - [`Error::Invalid`]: `advice_phases` does not have `layout.advice` phases.
+    /// - [`Error::Invalid`]: `layout.permuted` is not the number of permutation columns.
+    /// - [`Error::Invalid`]: `layout.lookups` is not the number of lookups.
+    /// - [`Error::Invalid`]: `layout.sets` is not the number of sets that the permutation makes.
+    /// - [`Error::Invalid`]: the degree is below 3, or above `MAX_COSETS` + 1.
+    /// - [`Error::Invalid`]: a circuit has 2^32 columns or more.
+    /// - [`Error::Invalid`]: there are fewer rows than `blinding` + 3.
+    /// - [`Error::Invalid`]: a query or the permutation names a missing column.
+    /// - [`Error::Invalid`]: a lookup has more or fewer tables than inputs.
+    /// - [`Error::Invalid`]: two queries ask for the same value.
+    ///
+    /// The error names the first violation.
     pub fn check(&self) -> Result<()> {
         self.check_counts()?;
         self.check_size()?;

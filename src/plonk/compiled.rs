@@ -24,7 +24,7 @@ impl<F: NttField> CompiledCircuit<F> {
     /// read columns in groups of the plan's size.
     ///
     /// # Errors
-    /// Returns the error of [`Circuit::check`].
+    /// - [`Error::Invalid`](crate::Error::Invalid): [`Circuit::check`] refuses `circuit`.
     pub fn new(circuit: Circuit<F>, plan: MemoryPlan) -> Result<Self> {
         circuit.check()?;
         let own = circuit.challenge_phases.len();

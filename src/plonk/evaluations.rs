@@ -26,7 +26,8 @@ impl<'a, C: ProofCurve> QuotientStage<'a, C> {
     /// Returns the values of the proof's polynomials at `x`·ω^i, in transcript order.
     ///
     /// # Errors
-    /// Returns the error of a forced backend that failed.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn evaluations(self, x: C::Scalar) -> Result<(OpeningStage<'a, C>, Vec<C::Scalar>)> {
         let Self { setting, own, pieces, random } = self;
         let (shared, quotient) = (setting.key.coefficients(), combine_h_pieces(setting, &pieces, x)?);

@@ -14,7 +14,8 @@ impl<C: ProofCurve> OpeningStage<'_, C> {
     /// powers of `v`.
     ///
     /// # Errors
-    /// Returns the error of a forced backend that failed.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn gwc(self, v: C::Scalar) -> Result<Vec<C>> {
         let rotations = unique(self.queries.iter().map(|(query, _)| query.rotation));
         let quotients = rotations.into_iter().map(|rotation| self.quotient_at(rotation, v));

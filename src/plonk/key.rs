@@ -45,7 +45,8 @@ impl<'a, F> Key<'a, F> {
     /// Checks that the key has the columns of `layout`, of `rows` rows each.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if it does not.
+    /// - [`Error::Invalid`]: the numbers of fixed columns or σ are not those of `layout`.
+    /// - [`Error::Invalid`]: a column does not have `rows` rows.
     pub(super) fn check(&self, layout: &ColumnLayout, rows: usize) -> Result<()> {
         let actual = (self.fixed.len(), self.sigma.len());
         if actual != (layout.fixed, layout.permuted) {

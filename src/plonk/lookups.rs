@@ -31,7 +31,9 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     /// circuit. A value that is not in its table is logged as a warning, and the proof does not verify.
     ///
     /// # Errors
-    /// Fails if a column has not been committed to, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): an advice column has not been committed to.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn lookups(
         self,
         theta: C::Scalar,

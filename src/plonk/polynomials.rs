@@ -45,7 +45,8 @@ impl<C: ProofCurve> Polynomials<'_, C> {
     /// Returns the values of `queries`, in their order.
     ///
     /// # Errors
-    /// Returns the error of a forced backend that failed.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn evaluate(&self, queries: &[OpeningQuery]) -> Result<Vec<C::Scalar>> {
         let mut rotations: Vec<_> = queries.iter().map(|query| query.rotation).collect();
         rotations.sort_unstable();

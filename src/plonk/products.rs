@@ -32,7 +32,8 @@ impl<'a, C: ProofCurve> LookupStage<'a, C> {
     /// Commits to the products of each circuit's sets, then to those of each circuit's lookups.
     ///
     /// # Errors
-    /// Returns the error of a forced backend that failed.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn products(
         mut self,
         [beta, gamma]: [C::Scalar; 2],

@@ -29,7 +29,8 @@ impl<'a, C: ProofCurve> OpeningStage<'a, C> {
     /// set, powers of `v` the sets.
     ///
     /// # Errors
-    /// Returns the error of a forced backend that failed.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn shplonk(self, y: C::Scalar, v: C::Scalar) -> Result<(Shplonk<'a, C>, C)> {
         let Self { polynomials, queries } = self;
         let queries: Vec<_> = queries.into_iter().map(|(query, _)| (query.polynomial, query.rotation)).collect();
@@ -56,7 +57,8 @@ impl<C: ProofCurve> Shplonk<'_, C> {
     /// Commits to the polynomial which proves that the quotient is right at `u`.
     ///
     /// # Errors
-    /// Returns the error of a forced backend that failed.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn finish(self, u: C::Scalar) -> Result<C> {
         let engine = self.polynomials.setting.engine;
         let others = |points: &[usize]| self.vanishing(u, |rotation| !points.contains(rotation));

@@ -19,6 +19,7 @@ impl<'a, C: ProofCurve> ProductStage<'a, C> {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not n coefficients.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
     pub fn random(self, coefficients: Vec<C::Scalar>) -> Result<(BlindedStage<'a, C>, C)> {
         let engine = self.permuted.start.setting.engine;
@@ -35,7 +36,9 @@ impl<'a, C: ProofCurve> BlindedStage<'a, C> {
     /// of n coefficients, lowest first.
     ///
     /// # Errors
-    /// Fails if the quotient needs more than the field's roots of unity, or a forced backend failed.
+    /// - [`Error::Invalid`]: the quotient needs more than the field's roots of unity.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn quotient(self, y: C::Scalar) -> Result<(QuotientStage<'a, C>, Vec<C>)> {
         let Self { products, random } = self;
         let (setting, challenges) = (products.permuted.start.setting, products.challenges());

@@ -42,7 +42,7 @@ impl<C: ProofCurve> ProverContext<'_, C> {
     /// columns.
     ///
     /// # Errors
-    /// Returns the errors of [`Engine::commit`].
+    /// - [`Engine::commit`] failed: its error.
     pub(super) fn commit(&self, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
         let counts = device_shares::commitments(self.circuit.rows(), columns.len(), &self.links());
         let (own, mut rest) = columns.split_at(counts[0]);
@@ -79,7 +79,7 @@ impl<C: ProofCurve> ProverContext<'_, C> {
     /// cosets.
     ///
     /// # Errors
-    /// Returns the errors of [`Engine::on_coset`].
+    /// - [`Engine::on_coset`] failed: its error.
     pub(super) fn on_cosets(
         &self,
         cosets: &Cosets<C::Scalar>,

@@ -49,7 +49,7 @@ impl OpScope {
 /// Runs `work`, a caller's own kernel over `items` work-items, and reports it like an operation of this crate.
 ///
 /// # Errors
-/// Returns the error of `work`.
+/// - The error of `work`: `work` failed.
 pub fn record_kernel(
     device: &DeviceInfo,
     name: &str,

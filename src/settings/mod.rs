@@ -55,7 +55,7 @@ impl Settings {
     /// Returns the settings of this process, read at the first call.
     ///
     /// # Errors
-    /// [`Error::Invalid`]: a variable is malformed. All later calls give the same error.
+    /// - [`Error::Invalid`]: a variable is malformed. All later calls give this error too.
     pub fn get() -> Result<&'static Self> {
         static SETTINGS: OnceLock<Result<Settings>> = OnceLock::new();
         let read = || {
@@ -68,7 +68,7 @@ impl Settings {
     /// Reads the settings of an environment, which returns the value of each name, if it has one.
     ///
     /// # Errors
-    /// [`Error::Invalid`]: a variable is malformed.
+    /// - [`Error::Invalid`]: a variable is malformed.
     pub fn read(environment: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
         let get = |variable: &Variable| environment(variable.name);
         Ok(Self {

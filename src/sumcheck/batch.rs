@@ -68,8 +68,9 @@ impl<F: SumcheckField> BatchProof<F> {
     /// Reads the bytes of a proof of `batch`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if the batch is malformed, `bytes` has another length, or some bytes encode no
-    /// element.
+    /// - [`Error::Invalid`]: the batch is malformed.
+    /// - [`Error::Invalid`]: `bytes` has another length than a proof of `batch`.
+    /// - [`Error::Invalid`]: some bytes encode no element.
     pub fn from_bytes(batch: &ClaimBatch<F>, bytes: &[u8]) -> Result<Self> {
         batch.check()?;
         let columns = batch.claims.iter().try_fold(0usize, |sum, claim| sum.checked_add(claim.columns()));
@@ -96,8 +97,10 @@ impl<F: SumcheckField> ClaimBatch<F> {
     /// The proof is checked, and made once more on the host if need be, like that of [`super::prove`].
     ///
     /// # Errors
-    /// Returns the errors of [`super::prove`], and [`Error::Invalid`] if there is no claim, or if `columns` has not one
-    /// entry per claim.
+    /// - The errors of [`super::prove`].
+    /// - [`Error::Invalid`]: there is no claim, or there are more than 2^24 − 1.
+    /// - [`Error::Invalid`]: `columns` has not one entry per claim.
+    /// - [`Error::Device`]: a claim's sum is not its columns', and a device holds columns of the batch.
     pub fn prove<T: Transcript<F>>(
         &self,
         accelerator: &Accelerator,
@@ -169,8 +172,9 @@ impl<F: SumcheckField> ClaimBatch<F> {
     /// n variables is the last n coordinates.
     ///
     /// # Errors
-    /// Returns the errors of [`super::verify`], and [`Error::Invalid`] if there is no claim, or if `proof` has not one
-    /// list of finals per claim.
+    /// - The errors of [`super::verify`].
+    /// - [`Error::Invalid`]: there is no claim, or there are more than 2^24 − 1.
+    /// - [`Error::Invalid`]: `proof` has not one list of finals per claim.
     pub fn verify<T: Transcript<F>>(
         &self,
         proof: &BatchProof<F>,

@@ -32,7 +32,8 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
     /// Starts all claims on the accelerator's first device, or on the devices that hold the columns.
     ///
     /// # Errors
-    /// Returns the errors of [`Prover::new`], or [`Error::Aborted`] if the abort hook aborts.
+    /// - The errors of [`Prover::new`].
+    /// - [`Error::Aborted`]: the abort hook aborted.
     pub fn new(
         accelerator: &Accelerator,
         claims: &[Claim<F>],

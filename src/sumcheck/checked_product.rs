@@ -7,7 +7,7 @@ use crate::{Result, checked_size};
 /// Returns `a` * `b`.
 ///
 /// # Errors
-/// Returns [`crate::Error::Invalid`] if the product exceeds the address space.
+/// - [`crate::Error::Invalid`]: the product exceeds `isize::MAX`.
 pub(super) fn product(a: usize, b: usize) -> Result<usize> {
     checked_size::product(ERROR_CONTEXT, "size", &[a, b])
 }
@@ -15,7 +15,7 @@ pub(super) fn product(a: usize, b: usize) -> Result<usize> {
 /// Returns the bytes of `count` elements.
 ///
 /// # Errors
-/// Returns [`crate::Error::Invalid`] if they exceed the address space.
+/// - [`crate::Error::Invalid`]: the bytes exceed `isize::MAX`.
 pub(super) fn bytes<E>(count: usize) -> Result<usize> {
     checked_size::byte_len::<E>(ERROR_CONTEXT, count)
 }

@@ -126,10 +126,11 @@ impl<F: Field> Claim<F> {
     /// Checks the sizes of the claim.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if
-    /// - there are too many variables or columns, or fewer columns than the terms use
-    /// - there are no or too many terms, or a term has no or too many factors
-    /// - the point of eq has another number of coordinates
+    /// - [`Error::Invalid`]: there are too many variables.
+    /// - [`Error::Invalid`]: there are no terms, or too many.
+    /// - [`Error::Invalid`]: there are too many columns, or fewer than the terms use.
+    /// - [`Error::Invalid`]: a term has no factors, or too many.
+    /// - [`Error::Invalid`]: the point of eq has more or fewer coordinates than the claim has variables.
     pub(super) fn check(&self) -> Result<()> {
         let refuse =
             |what: String, expected: String, actual: usize| Err(Error::invalid(ERROR_CONTEXT, what, expected, actual));

@@ -160,10 +160,12 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     /// Checks that the columns fit `claim`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if
-    /// - a length differs from 2^n, or there are fewer or more columns than the claim has
-    /// - columns are over a base field, and the field has none
-    /// - columns are bit-sliced, and are not of the tower or have fewer rows than a tile
+    /// - [`Error::Invalid`]: a column in host memory has another length than 2^n.
+    /// - [`Error::Invalid`]: the length of a vector on a device is no multiple of 2^n.
+    /// - [`Error::Invalid`]: there are fewer or more columns than the claim has.
+    /// - [`Error::Invalid`]: columns are over a base field, and the field has none.
+    /// - [`Error::Invalid`]: columns are bit-sliced, and are not of the tower.
+    /// - [`Error::Invalid`]: columns are bit-sliced, and have fewer rows than a tile.
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         let rows = 1usize << claim.variables();
         if matches!(self, Self::HostBase(_) | Self::KeptBase(_)) && F::NAME == F::Base::NAME {
@@ -238,7 +240,7 @@ pub fn bitslice_column(column: &[Tower]) -> Vec<Tower> {
 /// Returns the `rows` tower elements of the bit-sliced tiles `words` ([`bitslice`]), as a column in host memory.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if `words` has not the length of `rows` elements.
+/// - [`Error::Invalid`]: `words` has not the length of `rows` elements.
 pub fn unbitslice_column(words: &[u32], rows: usize) -> Result<Vec<Tower>> {
     let expected = || rows.div_ceil(bitslice::TILE) as u128 * bitslice::TILE_WORDS as u128;
     let elements = bitslice::from_tiles(words, rows);

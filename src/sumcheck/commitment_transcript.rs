@@ -40,7 +40,10 @@ impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
     /// Several commitments are concatenated, with fixed lengths or with lengths between them.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: `commitment` is empty, or longer than 2^24 − 1 bytes; the transcript is unchanged.
+    /// - [`Error::Invalid`]: `commitment` is empty.
+    /// - [`Error::Invalid`]: `commitment` is longer than 2^24 − 1 bytes.
+    ///
+    /// The transcript is unchanged after an error.
     pub fn to_commitment(transcript: &'t mut T, commitment: &[u8]) -> Result<Self> {
         check("bytes of the commitment", commitment.len())?;
         Frame::Commitment.observe(transcript, &packed(commitment));
@@ -50,7 +53,10 @@ impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
     /// Tells `transcript` a commitment to all columns that consists of elements, such as a Poseidon digest.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: `commitment` has no element, or more than 2^24 − 1; the transcript is unchanged.
+    /// - [`Error::Invalid`]: `commitment` has no element.
+    /// - [`Error::Invalid`]: `commitment` has more than 2^24 − 1 elements.
+    ///
+    /// The transcript is unchanged after an error.
     pub fn to_elements(transcript: &'t mut T, commitment: &[F]) -> Result<Self> {
         check("elements of the commitment", commitment.len())?;
         Frame::CommitmentElements.observe(transcript, commitment);

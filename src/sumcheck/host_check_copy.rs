@@ -20,7 +20,7 @@ impl<F: SumcheckField> HostCopy<F> {
     /// # Errors
     /// - [`Error::Invalid`]: the columns are not kept on a device.
     /// - [`Error::Aborted`]: the abort hook aborted.
-    /// - The driver's error: the copy failed.
+    /// - [`Error::Device`] or another device error: the copy failed.
     pub fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
         let there = || Error::invalid(ERROR_CONTEXT, "columns", "kept on a device", "others");
         let mut stream = columns.device_of().ok_or_else(there)?.stream()?;

@@ -40,8 +40,9 @@ pub(super) fn kernels<F: SumcheckField>(
 /// Returns the kernels with carry-less multiply-add.
 ///
 /// # Errors
-/// - [`Error::Unavailable`]: the device has no carry-less multiply-add, or kernels with it were not built in.
-/// - The driver's error: it refuses the kernels.
+/// - [`Error::Unavailable`]: the device has no carry-less multiply-add.
+/// - [`Error::Unavailable`]: kernels with carry-less multiply-add were not built in.
+/// - [`Error::Device`], [`Error::NoKernel`]: the driver refuses the kernels.
 fn clmad<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
     let info = device.info();
     if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {

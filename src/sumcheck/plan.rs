@@ -212,7 +212,7 @@ impl<F: SumcheckField> Claim<F> {
     /// already there.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if the claim is malformed.
+    /// - [`Error::Invalid`]: the claim is malformed.
     pub fn device_bytes(&self, place: ColumnOwnership, compute_units: u32) -> Result<u64> {
         self.check()?;
         let shape = RoundShape::new(&self.to_work(), self.columns());
@@ -286,7 +286,8 @@ pub(super) fn is_binary<F: SumcheckField>() -> bool {
 /// Checks that the field and the claim have the requested path and rounds a pass.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if they are not available for the field, or for the claim on `columns` columns.
+/// - [`Error::Invalid`]: the field does not have the path or the rounds a pass.
+/// - [`Error::Invalid`]: the claim on `columns` columns does not have the path or the rounds a pass.
 pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &SumcheckOptions) -> Result<()> {
     match options.path {
         Some(path @ (KernelPath::Clmad | KernelPath::Bitsliced)) if !is_binary::<F>() => {

@@ -25,8 +25,9 @@ impl<F: SumcheckField> Proof<F> {
     /// Reads the bytes of a proof of `claim`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if the claim is malformed, `bytes` has another length, or some bytes encode no
-    /// element.
+    /// - [`Error::Invalid`]: the claim is malformed.
+    /// - [`Error::Invalid`]: `bytes` has another length than a proof of `claim`.
+    /// - [`Error::Invalid`]: some bytes encode no element.
     pub fn from_bytes(claim: &Claim<F>, bytes: &[u8]) -> Result<Self> {
         claim.check()?;
         let (messages, finals) = read((claim.variables(), claim.round_degree()), Some(claim.columns()), bytes)?;
@@ -36,7 +37,7 @@ impl<F: SumcheckField> Proof<F> {
     /// Checks the numbers of messages, coefficients and finals.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if a number differs from that of a proof of `claim`.
+    /// - [`Error::Invalid`]: a number differs from that of a proof of `claim`.
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
         check_rounds(&self.messages, claim.variables(), claim.round_degree())?;
         if self.finals.len() != claim.columns() {
@@ -60,7 +61,9 @@ pub(super) fn bytes<'a, F: SumcheckField>(
 /// the address space.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if `finals` is `None`, `bytes` has another length, or some bytes encode no element.
+/// - [`Error::Invalid`]: `finals` is `None`.
+/// - [`Error::Invalid`]: `bytes` has another length.
+/// - [`Error::Invalid`]: some bytes encode no element.
 pub(super) fn read<F: SumcheckField>(
     (rounds, degree): (u32, usize),
     finals: Option<usize>,
@@ -86,7 +89,8 @@ pub(super) fn read<F: SumcheckField>(
 /// Checks that there are `rounds` messages of `degree`.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if there are more or fewer messages, or one has another degree.
+/// - [`Error::Invalid`]: there are more or fewer messages than `rounds`.
+/// - [`Error::Invalid`]: a message has another degree than `degree`.
 pub(super) fn check_rounds<F: SumcheckField>(
     messages: &[RoundPolynomial<F>],
     rounds: u32,

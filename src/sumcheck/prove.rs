@@ -27,11 +27,17 @@ use crate::{Accelerator, BackendKind, Error, Report, Result};
 /// host proves a claim on host columns, unless a backend is forced.
 ///
 /// # Errors
-/// - [`Error::Invalid`]: the claim is malformed, its sum is not the columns', or lengths or number of columns do not
-///   fit.
+/// - [`Error::Invalid`]: the claim is malformed.
+/// - [`Error::Invalid`]: the number of columns, or the length of one, does not fit the claim.
+/// - [`Error::Invalid`]: the columns are over a base field or bit-sliced, and the field or the claim does not allow
+///   that.
+/// - [`Error::Invalid`]: the claim's sum is not the columns', and these are not [`Columns::Consumed`].
 /// - [`Error::Aborted`]: the abort hook aborted.
-/// - [`Error::OutOfMemory`], [`Error::Device`] or another device error: a device that is forced, or that holds the
-///   columns, has too little memory, failed or computed a wrong value.
+/// - [`Error::OutOfMemory`]: a device that is forced, or that holds the columns, has too little memory.
+/// - [`Error::Device`] or another device error: such a device failed or computed a wrong value.
+/// - [`Error::Device`]: the claim's sum is not that of [`Columns::Consumed`], which the host cannot check.
+/// - [`Error::Device`]: any device computed a wrong message, and the transcript cannot go back
+///   ([`Transcript::checkpoint`]).
 ///
 /// The transcript must not be used after an error.
 pub fn prove<F: SumcheckField, T: Transcript<F>>(
@@ -47,7 +53,10 @@ pub fn prove<F: SumcheckField, T: Transcript<F>>(
 /// Proves `claim` like [`prove`], with `options`.
 ///
 /// # Errors
-/// Returns the errors of [`prove`], or an error if a requested path is not available.
+/// - The errors of [`prove`].
+/// - [`Error::Invalid`]: the field or the claim does not have the requested path or rounds a pass.
+/// - [`Error::Unavailable`]: the path is `KernelPath::Clmad`, which a device that is forced, or that holds the columns,
+///   does not have.
 pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     accelerator: &Accelerator,
     claim: &Claim<F>,

@@ -102,9 +102,12 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Starts on the accelerator's first device, or on the one that holds the columns; on the host if there is none.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: the claim is malformed, or lengths or number of columns do not fit.
-    /// - [`Error::OutOfMemory`], [`Error::Device`] or another device error: a device that is forced, or that holds the
-    ///   columns, has too little memory or failed.
+    /// - [`Error::Invalid`]: the claim is malformed.
+    /// - [`Error::Invalid`]: the number of columns, or the length of one, does not fit the claim.
+    /// - [`Error::Invalid`]: the columns are over a base field or bit-sliced, and the field or the claim does not allow
+    ///   that.
+    /// - [`Error::OutOfMemory`]: a device that is forced, or that holds the columns, has too little memory.
+    /// - [`Error::Device`] or another device error: such a device failed.
     pub fn new(accelerator: &Accelerator, claim: &Claim<F>, columns: Columns<'a, F>) -> Result<Self> {
         Self::with_options(accelerator, claim, columns, &SumcheckOptions::default())
     }
@@ -112,7 +115,10 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Starts like [`Self::new`], with `options`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`], or an error if a requested path is not available.
+    /// - The errors of [`Self::new`].
+    /// - [`Error::Invalid`]: the field or the claim does not have the requested path or rounds a pass.
+    /// - [`Error::Unavailable`]: the path is [`KernelPath::Clmad`], which a device that is forced, or that holds the
+    ///   columns, does not have.
     pub fn with_options(
         accelerator: &Accelerator,
         claim: &Claim<F>,
@@ -244,7 +250,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Returns the next round's message, or `None` after the last round.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: the last message has no challenge yet, or a device failed before.
+    /// - [`Error::Invalid`]: the last message has no challenge yet.
+    /// - [`Error::Invalid`]: a device failed before.
     /// - [`Error::Device`] or another device error: the device failed.
     pub fn message(&mut self) -> Result<Option<RoundPolynomial<F>>> {
         self.message_abortable(None)
@@ -253,7 +260,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Returns the next round's message like [`Self::message`], unless `abort` stops it.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::message`], or [`Error::Aborted`] if the abort hook aborts.
+    /// - The errors of [`Self::message`].
+    /// - [`Error::Aborted`]: the abort hook aborted. The prover gives only errors after that.
     pub(super) fn message_abortable(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>> {
         self.expect_message("message")?;
         if self.round == self.claim.variables() {
@@ -268,7 +276,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Binds the round's variable to `challenge`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if no message is waiting for a challenge.
+    /// - [`Error::Invalid`]: no message is waiting for a challenge.
     pub fn fold(&mut self, challenge: F) -> Result<()> {
         let ProverState::Challenge(polynomial) = &self.state else {
             return Err(out_of_order("fold", "a message before it", self.state_description()));
@@ -288,9 +296,12 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// Returns each column's value at the point, after the last round.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: rounds are left, or the columns' sum is not the claimed one and no device ran rounds.
-    /// - [`Error::Device`] or another device error: a device failed or computed a wrong value, or the columns' sum is
-    ///   not the claimed one.
+    /// - [`Error::Invalid`]: rounds are left.
+    /// - [`Error::Invalid`]: a device failed before.
+    /// - [`Error::Invalid`]: the prover had no device, and the columns' sum is not the claimed one.
+    /// - [`Error::Device`] or another device error: a device failed.
+    /// - [`Error::Device`]: a device computed a wrong value, or the prover had one and the columns' sum is not the
+    ///   claimed one.
     pub fn finish(mut self) -> Result<Vec<F>> {
         let final_evaluations = self.last_values(None)?;
         if self.scale * self.claim.value(&final_evaluations) != self.claimed {
@@ -443,8 +454,9 @@ fn out_of_order(call: &str, expected: &str, actual: impl ToString) -> Error {
 /// Checks `claim`, and that `columns` and `options` fit it.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if the claim is malformed, columns do not fit it, or the field or the claim has not the
-/// requested path.
+/// - [`Error::Invalid`]: the claim is malformed.
+/// - [`Error::Invalid`]: the columns do not fit the claim.
+/// - [`Error::Invalid`]: the field or the claim does not have the requested path or rounds a pass.
 pub(super) fn check<F: SumcheckField>(
     claim: &Claim<F>,
     columns: &Columns<'_, F>,

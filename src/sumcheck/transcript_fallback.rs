@@ -60,7 +60,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
     /// first.
     ///
     /// # Errors
-    /// - Those of the prover.
+    /// - The errors of the prover.
     /// - [`Error::Device`]: `device` sent another message than the host, and the transcript cannot go back.
     pub fn on_host<P: RoundProver<F>>(
         &mut self,

@@ -15,7 +15,9 @@ use crate::{Error, Result};
 /// Returns the point, one coordinate per round, and the finals, one per column. Takes a few multiplications per round.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if the claim is malformed, the proof has another form, or it does not prove the claim.
+/// - [`Error::Invalid`]: the claim is malformed.
+/// - [`Error::Invalid`]: the proof has another form.
+/// - [`Error::Invalid`]: the proof does not prove the claim.
 pub fn verify<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     proof: &Proof<F>,

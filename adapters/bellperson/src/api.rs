@@ -46,13 +46,16 @@ where
 /// a proof that does not verify, and does not affect the other proofs.
 ///
 /// # Errors
-/// Returns an error if:
-/// - a circuit or the parameters return one;
-/// - the circuits' numbers of constraints or variables differ, or exceed the key's;
-/// - `r` or `s` does not have one element per circuit;
-/// - a lock file cannot be opened;
-/// - a forced backend failed;
-/// - a proof does not verify and `PROOFWARP_VERIFY` is set.
+/// - The error of a circuit, or of the parameters.
+/// - [`SynthesisError::MalformedSrs`]: the parameters have too few points for the circuits.
+/// - [`SynthesisError::IoError`]: the circuits differ in their numbers of constraints or variables.
+/// - [`SynthesisError::IoError`]: `r` or `s` does not have one element per circuit.
+/// - [`SynthesisError::IoError`]: a circuit is too large.
+/// - [`SynthesisError::IoError`]: δ of the parameters is zero, or a point of them is invalid or cannot be read.
+/// - [`SynthesisError::IoError`]: a setting is malformed.
+/// - [`SynthesisError::IoError`]: a lock file cannot be opened or locked.
+/// - [`SynthesisError::IoError`]: a forced backend is not available, or failed.
+/// - [`SynthesisError::IoError`]: a proof does not verify and `PROOFWARP_VERIFY` is set.
 pub fn create_proof_batch<E, C, P>(
     circuits: Vec<C>,
     params: P,

@@ -61,7 +61,9 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
     /// all of their points.
     ///
     /// # Errors
-    /// Returns the source's error.
+    /// - The source's error.
+    /// - [`SynthesisError::MalformedSrs`]: the source has too few points.
+    /// - [`SynthesisError::IoError`]: the points cannot be read.
     pub fn matches_params<P: ParameterSource<E>>(&self, source: &P) -> Result<bool, SynthesisError> {
         if source.get_vk(self.prover.circuit().inputs())? != self.prover.verifying_key() {
             return Ok(false);

@@ -17,7 +17,7 @@ use crate::file_identity::{FileIdentity, is_same_state};
 /// file instead if the settings ask for copies.
 ///
 /// # Errors
-/// Returns an error if the file cannot be copied.
+/// - The file cannot be copied: the error of the system, or of [`MappedFile::copied`].
 pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Option<Arc<MappedFile>>> {
     if !MappedFile::copies() {
         return Ok(mapped_again(mapped));

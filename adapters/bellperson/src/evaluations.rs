@@ -46,7 +46,7 @@ impl<F: NttField> Evaluations<F> {
     /// Returns the circuit, without matrices.
     ///
     /// # Errors
-    /// Returns an error if the circuit is too large.
+    /// - [`proofwarp::Error::Invalid`]: the circuit is too large.
     pub fn circuit(&self) -> proofwarp::Result<Circuit<F>> {
         let densities = Densities { a_aux: &self.a_aux, b_inputs: &self.b_inputs, b_aux: &self.b_aux };
         Circuit::new(self.vectors[0].len(), densities)

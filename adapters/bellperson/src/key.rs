@@ -17,7 +17,10 @@ use crate::mapped_params;
 /// exactly the needed points are shared, not copied.
 ///
 /// # Errors
-/// Returns the source's error, or an error if the source has too few points.
+/// - The source's error.
+/// - [`SynthesisError::MalformedSrs`]: the source has too few points.
+/// - [`SynthesisError::IoError`]: the source panics, as a mapped file does that is too short.
+/// - [`SynthesisError::IoError`]: a mapped file cannot be read or copied, or a point in it is malformed.
 pub fn parameters<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,

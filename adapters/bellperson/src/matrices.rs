@@ -37,7 +37,7 @@ impl<F: NttField> Matrices<F> {
     /// Returns the circuit with its matrices, for `inputs` inputs and `aux` auxiliary variables.
     ///
     /// # Errors
-    /// Returns an error if the circuit is too large.
+    /// - [`proofwarp::Error::Invalid`]: the circuit is too large.
     pub fn circuit(&self, inputs: usize, aux: usize) -> proofwarp::Result<Circuit<F>> {
         let matrix =
             |rows: &TermRows| Csr::from_rows(inputs + aux, rows.iter(inputs, &self.dictionary.values)).map(Arc::new);

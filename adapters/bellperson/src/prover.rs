@@ -39,10 +39,11 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     /// Records the matrices of `circuit`, which must have an assignment, and returns the assignment too.
     ///
     /// # Errors
-    /// Returns an error if:
-    /// - the circuit or the parameters return one;
-    /// - the parameters do not belong to the circuit;
-    /// - a forced backend failed.
+    /// - The error of the circuit, or of the parameters.
+    /// - [`SynthesisError::MalformedSrs`]: the parameters have too few points for the circuit.
+    /// - [`SynthesisError::IoError`]: the circuit is too large.
+    /// - [`SynthesisError::IoError`]: δ is zero, or a point of the parameters is invalid.
+    /// - [`SynthesisError::IoError`]: a forced backend failed.
     pub fn new<P: ParameterSource<E>>(
         accelerator: &Accelerator,
         circuit: impl Circuit<E::Fr>,
@@ -100,8 +101,11 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     /// Returns a proof for each of `assignments`, with its `r` and `s`.
     ///
     /// # Errors
-    /// Returns an error if lengths differ, the abort hook aborted, or a forced backend failed. With
-    /// [`verify`](Self::verify) it also returns one if a proof does not verify.
+    /// - [`SynthesisError::IoError`]: an assignment's number of constraints or variables is not the circuit's.
+    /// - [`SynthesisError::IoError`]: `r` or `s` does not have one element per assignment.
+    /// - [`SynthesisError::IoError`]: the abort hook aborted. It holds [`Error::Aborted`].
+    /// - [`SynthesisError::IoError`]: a forced backend failed.
+    /// - [`SynthesisError::IoError`]: a proof does not verify, and [`verify`](Self::verify) is set.
     pub fn prove(
         &self,
         assignments: &[Assignment<E::Fr>],
@@ -195,8 +199,11 @@ pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
 /// later proofs, and no circuit is presumed to have another's constraints.
 ///
 /// # Errors
-/// Returns the errors of [`Prover`]. Also returns an error if the circuits differ in their numbers of constraints, or
-/// in the variables in A or B. These select the key's points.
+/// - The errors of [`Prover::new`].
+/// - [`SynthesisError::IncompatibleLengthVector`]: there is no circuit.
+/// - [`SynthesisError::IoError`]: `r` or `s` does not have one element per circuit.
+/// - [`SynthesisError::IoError`]: the circuits differ in their numbers of constraints or variables.
+/// - [`SynthesisError::IoError`]: the circuits differ in the variables in A or B, which select the key's points.
 pub fn prove_evaluated<E, C, P>(
     accelerator: &Accelerator,
     circuits: Vec<C>,

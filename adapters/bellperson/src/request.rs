@@ -39,7 +39,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
     /// Creates a call with `r` and `s` for each circuit.
     ///
     /// # Errors
-    /// Returns an error if a forced backend is not available.
+    /// - [`SynthesisError::IoError`]: a forced backend is not available, or a setting is malformed.
     pub fn new(params: &'a P, r: &'a [E::Fr], s: &'a [E::Fr], priority: bool) -> Result<Self, SynthesisError> {
         Ok(Self { accelerator: accelerator()?, params, r, s, priority })
     }

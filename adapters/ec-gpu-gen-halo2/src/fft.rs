@@ -23,7 +23,7 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
     /// runs, and ends it by returning true.
     ///
     /// # Errors
-    /// Returns an error if the elements are not BN254's scalars.
+    /// - [`EcError::GpuTools`]: the elements are not BN254's scalars.
     pub fn create(program: Program, maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>) -> EcResult<Self> {
         type_check::elements::<F>(&[])?;
         Ok(Self { program, abort: maybe_abort, field: PhantomData })
@@ -32,11 +32,11 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
     /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
     ///
     /// # Errors
-    /// Returns an error, with the input unchanged, in these cases:
-    /// - The length is not 2^log_n.
-    /// - ω is no primitive 2^log_n-th root of unity.
-    /// - The hook aborted.
-    /// - The device failed and a backend is forced.
+    /// - [`EcError::GpuTools`]: the length is not 2^log_n.
+    /// - [`EcError::GpuTools`]: ω is no primitive 2^log_n-th root of unity.
+    /// - [`EcError::Aborted`]: the hook aborted.
+    /// - [`EcError::GpuTools`]: the device failed and a backend is forced.
+    /// - The input is unchanged after an error.
     pub fn radix_fft(&mut self, input: &mut [F], omega: &F, log_n: u32) -> EcResult<()> {
         self.run(input, Transform::new(log_n, type_check::element(omega)?))
     }
@@ -68,7 +68,8 @@ impl<F: PrimeField> FftKernel<'_, F> {
     /// Prepares transforms on the devices of `programs`.
     ///
     /// # Errors
-    /// Returns an error if there is no program, or if the elements are not BN254's scalars.
+    /// - [`EcError::GpuTools`]: there is no program. It holds [`GPUError::DeviceNotFound`].
+    /// - [`EcError::GpuTools`]: the elements are not BN254's scalars.
     pub fn create(programs: Vec<Program>) -> EcResult<Self> {
         if programs.is_empty() {
             return Err(EcError::GpuTools(GPUError::DeviceNotFound));

@@ -30,7 +30,8 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
     /// computed, and ends it by returning true.
     ///
     /// # Errors
-    /// Returns an error if the program is for another device, or if the points are not those of BN254's first group.
+    /// - [`EcError::GpuTools`]: the program is for another device.
+    /// - [`EcError::GpuTools`]: the points are not those of BN254's first group.
     pub fn create(
         program: Program,
         device: &Device,
@@ -49,7 +50,9 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
     /// Bases are trusted to be infinity or points on the curve.
     ///
     /// # Errors
-    /// Returns an error if the lengths differ, if the hook aborted, or if the device failed and a backend is forced.
+    /// - [`EcError::GpuTools`]: the lengths differ.
+    /// - [`EcError::Aborted`]: the hook aborted.
+    /// - [`EcError::GpuTools`]: the device failed and a backend is forced.
     pub fn multiexp(&self, bases: &[G], scalars: &[G::Scalar]) -> EcResult<G::Curve> {
         self.multiexp_bound(bases, scalars, ALL_BITS)
     }
@@ -68,7 +71,9 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
     /// does.
     ///
     /// # Errors
-    /// Returns the errors of both; the scalars are then unchanged.
+    /// - The errors of [`Self::multiexp_bound`].
+    /// - The errors of [`crate::fft::SingleFftKernel::radix_ifft`].
+    /// - The scalars are unchanged after an error.
     pub fn multiexp_bound_and_ifft(
         &self,
         bases: &[G],
@@ -128,8 +133,9 @@ impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
     /// Prepares multiplications on `devices`, which are those of `programs`.
     ///
     /// # Errors
-    /// Returns an error if there is no program, if programs and devices differ, or if the points are not those of
-    /// BN254's first group.
+    /// - [`EcError::GpuTools`]: there is no program. It holds [`GPUError::DeviceNotFound`].
+    /// - [`EcError::GpuTools`]: the programs and devices differ in number, or a program is for another device.
+    /// - [`EcError::GpuTools`]: the points are not those of BN254's first group.
     pub fn create(programs: Vec<Program>, devices: &[&Device]) -> EcResult<Self> {
         if programs.is_empty() {
             return Err(EcError::GpuTools(GPUError::DeviceNotFound));
@@ -145,8 +151,8 @@ impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
     /// Returns Σ scalarᵢ · base₍ᵢ₊skip₎. Each device computes a part of it, one after the other.
     ///
     /// # Errors
-    /// Returns an error if there are fewer bases than `skip` and scalars together. Also returns the errors of
-    /// [`SingleMultiexpKernel::multiexp`].
+    /// - [`EcError::GpuTools`]: there are fewer bases than `skip` and scalars together.
+    /// - The errors of [`SingleMultiexpKernel::multiexp`].
     pub fn multiexp(
         &mut self,
         _pool: &Worker,

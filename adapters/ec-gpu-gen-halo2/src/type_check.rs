@@ -19,7 +19,7 @@ type Result<T> = std::result::Result<T, GPUError>;
 /// Returns `values` in proofwarp's type.
 ///
 /// # Errors
-/// Returns an error if the elements are not BN254's scalars in Montgomery form.
+/// - [`GPUError::Generic`]: the elements are not BN254's scalars in Montgomery form.
 pub(crate) fn elements<F: PrimeField>(values: &[F]) -> Result<&[Fr]> {
     check_field::<F>()?;
     // SAFETY: the types have the same size, alignment and memory for the same elements.
@@ -47,8 +47,8 @@ pub(crate) fn element<F: PrimeField>(value: &F) -> Result<Fr> {
 /// Returns `points` in proofwarp's type.
 ///
 /// # Errors
-/// Returns an error if the points are not those of BN254's first group, stored as two coordinates in Montgomery form,
-/// zeros for infinity.
+/// - [`GPUError::Generic`]: the points are not those of BN254's first group. Each is stored as two coordinates in
+///   Montgomery form, zeros for infinity.
 pub(crate) fn points<G: PrimeCurveAffine>(points: &[G]) -> Result<&[G1Affine]> {
     check_curve::<G>()?;
     // SAFETY: the types have the same size, alignment and memory for the same points.

@@ -43,7 +43,8 @@ impl<'a, F: Field + GpuName> SingleFftKernel<'a, F> {
     /// and stops once that returns true.
     ///
     /// # Errors
-    /// Returns an error if proofwarp does not know the field.
+    /// - [`EcError::Simple`]: proofwarp does not know the field.
+    /// - [`EcError::GpuTools`]: the program's backend is not available.
     pub fn create(program: Program, maybe_abort: Option<&'a (dyn Fn() -> bool + Send + Sync)>) -> EcResult<Self> {
         Ok(Self { transforms: Transforms::new(&[program], maybe_abort)? })
     }
@@ -51,8 +52,11 @@ impl<'a, F: Field + GpuName> SingleFftKernel<'a, F> {
     /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
     ///
     /// # Errors
-    /// Returns an error if the length is not 2^log_n, ω is not a primitive 2^log_n-th root of unity, the hook aborted,
-    /// or the device failed. The input is then unchanged.
+    /// - [`EcError::GpuTools`]: the length is not 2^log_n.
+    /// - [`EcError::GpuTools`]: ω is not a primitive 2^log_n-th root of unity.
+    /// - [`EcError::Aborted`]: the hook aborted.
+    /// - [`EcError::GpuTools`]: the device failed.
+    /// - The input is unchanged after an error.
     pub fn radix_fft(&mut self, input: &mut [F], omega: &F, log_n: u32) -> EcResult<()> {
         self.transforms.run(&mut [input], &[*omega], &[log_n])
     }
@@ -73,7 +77,10 @@ where
     /// Creates a kernel for the devices of `programs`.
     ///
     /// # Errors
-    /// Returns an error if there is no program, or if proofwarp does not know the field.
+    /// - [`EcError::Simple`]: proofwarp does not know the field.
+    /// - [`EcError::Simple`]: there is no program.
+    /// - [`EcError::GpuTools`]: there is no program because the search for devices failed.
+    /// - [`EcError::GpuTools`]: the programs' backend is not available.
     pub fn create(programs: Vec<Program>) -> EcResult<Self> {
         Self::create_optional_abort(&programs, None)
     }
@@ -110,8 +117,9 @@ where
     /// transformed or none.
     ///
     /// # Errors
-    /// Returns an error if the numbers of vectors, roots and logarithms differ, or if [`Self::radix_fft`] would return
-    /// one. Every input is then unchanged.
+    /// - [`EcError::GpuTools`]: the numbers of vectors, roots and logarithms differ.
+    /// - The errors of [`Self::radix_fft`].
+    /// - Every input is unchanged after an error.
     pub fn radix_fft_many(&mut self, inputs: &mut [&mut [F]], omegas: &[F], log_ns: &[u32]) -> EcResult<()> {
         self.transforms.run(inputs, omegas, log_ns)
     }

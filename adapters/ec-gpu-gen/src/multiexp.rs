@@ -36,7 +36,9 @@ where
     /// stops once that returns true.
     ///
     /// # Errors
-    /// Returns an error if `program` is not on `device`, or if proofwarp does not know the curve.
+    /// - [`EcError::GpuTools`]: `program` is not on `device`.
+    /// - [`EcError::GpuTools`]: the program's backend is not available.
+    /// - [`EcError::Simple`]: proofwarp does not know the curve.
     pub fn create(
         program: Program,
         device: &Device,
@@ -58,7 +60,9 @@ where
     /// meaningless. `proofwarp::msm::Msm::checked` refuses such bases.
     ///
     /// # Errors
-    /// Returns an error if the lengths differ, the hook aborted, or the device failed.
+    /// - [`EcError::GpuTools`]: the lengths differ.
+    /// - [`EcError::Aborted`]: the hook aborted.
+    /// - [`EcError::GpuTools`]: the device failed.
     pub fn multiexp(&self, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
         self.watched(&FailureGuard::start(), bases, exponents)
     }
@@ -89,7 +93,11 @@ where
     /// Creates a kernel for `devices`, which must be those of `programs`.
     ///
     /// # Errors
-    /// Returns an error if there is no program, programs and devices differ, or proofwarp does not know the curve.
+    /// - [`EcError::Simple`]: there is no program.
+    /// - [`EcError::GpuTools`]: there is no program because the search for devices failed.
+    /// - [`EcError::GpuTools`]: the programs' backend is not available.
+    /// - [`EcError::GpuTools`]: the programs and devices differ in number, or a program is on another device.
+    /// - [`EcError::Simple`]: proofwarp does not know the curve.
     pub fn create(programs: Vec<Program>, devices: &[&Device]) -> EcResult<Self> {
         Self::create_optional_abort(programs, devices, None)
     }
@@ -158,8 +166,9 @@ where
     /// [`SingleMultiexpKernel::multiexp`].
     ///
     /// # Errors
-    /// Returns an error if there are fewer bases than `skip` and exponents together, the hook aborted, or a device
-    /// failed.
+    /// - [`EcError::GpuTools`]: there are fewer bases than `skip` and exponents together.
+    /// - [`EcError::Aborted`]: the hook aborted.
+    /// - [`EcError::GpuTools`]: a device failed.
     pub fn multiexp(
         &mut self,
         pool: &Worker,

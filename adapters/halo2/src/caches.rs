@@ -151,7 +151,8 @@ fn room(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwarp::Result
 /// Returns the constraint system of `pk`, lowered unless it is kept from an earlier call.
 ///
 /// # Errors
-/// Returns the errors of [`constraints::check_points`] and [`CompiledCircuit::new`].
+/// - The errors of [`constraints::check_points`].
+/// - `Transcript`: holds the error of [`CompiledCircuit::new`].
 pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
     let made = || {
         let circuit = constraints::circuit(pk);

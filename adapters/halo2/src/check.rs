@@ -27,7 +27,10 @@ type Kzg = KZGCommitmentScheme<Bn256>;
 /// Writes the proof of `task`, and verifies it if the options say so.
 ///
 /// # Errors
-/// Returns the errors of [`Task::prove`], and `Transcript` if a device computed a wrong value.
+/// - The errors of [`Task::prove`].
+/// - `Transcript`: a setting is malformed.
+/// - `Transcript`: a device computed a wrong value.
+/// - The host cannot make the proof again: the error of its attempt.
 pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     task: &Task<'_, '_>,
     transcript: &mut T,
@@ -47,7 +50,8 @@ pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWri
 /// the same, the witness does not satisfy the circuit. That is no error, as in halo2-axiom.
 ///
 /// # Errors
-/// Returns an error if the host's messages differ, or if it cannot make the proof again.
+/// - `Transcript`: the host's messages differ.
+/// - The host cannot make the proof again: the error of its attempt.
 fn check<P: Opening>(
     task: &Task<'_, '_>,
     record: &Record,

@@ -19,7 +19,7 @@ use crate::random::{elements, unpredictable};
 /// bases, a transform and two pairings, once for each setup that is uploaded.
 ///
 /// # Errors
-/// Returns an error if a forced backend failed.
+/// - `Transcript`: a forced backend failed.
 pub fn is_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Result<bool, Error> {
     let values = elements(params.get_g().len(), &mut unpredictable());
     let commit = |basis, column: &[Fr]| {

@@ -18,8 +18,8 @@ pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::
 /// Returns `degree` if proofs with 2^`k` rows can have it.
 ///
 /// # Errors
-/// Returns `BoundsFailure` if the degree is below 3, or if the quotient has more pieces than [`MAX_COSETS`] or than
-/// there are roots of unity for.
+/// - `BoundsFailure`: the degree is below 3.
+/// - `BoundsFailure`: the quotient has more pieces than [`MAX_COSETS`], or than there are roots of unity for.
 pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
     let roots = 1_usize.checked_shl(Fr::S.saturating_sub(k)).unwrap_or(0);
     let most = MAX_COSETS.min(roots).saturating_add(1);
@@ -42,7 +42,7 @@ pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
 /// Checks that a proof can have the queries of `circuit`.
 ///
 /// # Errors
-/// Returns `ConstraintSystemFailure`, as halo2-axiom does, if a column is queried twice at one point. The log names it.
+/// - `ConstraintSystemFailure`, as in halo2-axiom: a column is queried twice at one point. The log names it.
 pub fn check_points(circuit: &Circuit<Fr>) -> Result<(), Error> {
     let Some(same) = circuit.same_point() else { return Ok(()) };
     log::error!("halo2: no proof can be made: {}", text(&same, circuit.log_n));

@@ -25,16 +25,21 @@ use crate::witness::{Advice, Circuits};
 /// has the messages of an unfinished proof: neither they nor the transcript are of further use.
 ///
 /// # Errors
-/// - `InvalidInstances`: the numbers of circuits and instances, or of instance columns, differ, or there is no circuit.
+/// - `InvalidInstances`: the numbers of circuits and instances differ.
+/// - `InvalidInstances`: an instance's number of columns is not the key's.
+/// - `InvalidInstances`: there is no circuit.
 /// - `InstanceTooLarge`: an instance has more values than usable rows.
-/// - `NotEnoughRowsAvailable`: the setup has fewer rows than the key, or a circuit assigns a row that does not exist or
-///   reads an unusable instance row.
-/// - `BoundsFailure`: the setup has more rows than the key, or the circuit has other columns.
+/// - `NotEnoughRowsAvailable`: the setup has fewer rows than the key.
+/// - `NotEnoughRowsAvailable`: a circuit assigns a row that does not exist, or reads an unusable instance row.
+/// - `BoundsFailure`: the setup has more rows than the key, or its number of bases is not its number of rows.
+/// - `BoundsFailure`: the circuit has other columns or challenges than the key.
+/// - `BoundsFailure`: a circuit reads an instance value that was not given.
 /// - `Synthesis`: a value is unknown when it is needed, or the circuit returned this error.
-/// - `ConstraintSystemFailure`: a column is queried at two rotations that are congruent modulo the number of rows,
-///   which no proof can have; the log names them.
-/// - `Transcript`: the transcript failed, for example on a commitment that is infinity, or proofwarp did: a setting, a
-///   forced backend, or a device that gave a wrong result.
+/// - `ConstraintSystemFailure`: a column is queried at two rotations that are congruent modulo the number of rows. No
+///   proof can have these; the log names them.
+/// - `Transcript`: the transcript failed, for example on a commitment that is infinity.
+/// - `Transcript`: a setting is malformed, a forced backend failed, or a device gave a wrong result.
+/// - Others are the circuit's.
 pub fn create_proof<
     'params,
     'a,
@@ -59,8 +64,8 @@ pub fn create_proof<
 /// Creates a proof as [`create_proof`] does, with `options`.
 ///
 /// # Errors
-/// Returns the errors of [`create_proof`]. `Transcript` holds [`proofwarp::Error::Aborted`] if the abort hook said
-/// stop.
+/// - The errors of [`create_proof`].
+/// - `Transcript`: the abort hook said stop. It holds [`proofwarp::Error::Aborted`].
 pub fn create_proof_with<
     'params,
     'a,
@@ -91,9 +96,9 @@ pub fn create_proof_with<
 /// `halo2_axiom::plonk::create_proof_from_advice` does. Blinding rows are overwritten.
 ///
 /// # Errors
-/// Returns the errors of [`create_proof`]. Returns two more where halo2-axiom panics:
-/// - `Synthesis`: the circuit has several phases.
-/// - `BoundsFailure`: the number of columns or rows is wrong.
+/// - The errors of [`create_proof`].
+/// - `Synthesis`: the circuit has several phases (halo2-axiom panics).
+/// - `BoundsFailure`: the number of columns or rows is wrong (halo2-axiom panics).
 pub fn create_proof_from_advice<
     'params,
     'a,

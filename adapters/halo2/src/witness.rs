@@ -15,8 +15,13 @@ pub trait Source {
     /// Commits to all columns of the witness and squeezes the challenges of its phases.
     ///
     /// # Errors
-    /// Returns an error if the witness does not fit the circuit or is no longer kept, or if a backend or the transcript
-    /// failed.
+    /// - `InvalidInstances`: there is no circuit.
+    /// - `BoundsFailure`: the witness has other columns, rows or challenges than the circuit, or is no longer kept.
+    /// - `BoundsFailure`: a circuit reads an instance value that was not given.
+    /// - `NotEnoughRowsAvailable`: a circuit assigns a row that does not exist, or reads an unusable instance row.
+    /// - `Synthesis`: a value is unknown when it is needed, or columns are given for a circuit of several phases.
+    /// - `Transcript`: a backend or the transcript failed.
+    /// - Others are the circuit's.
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         proof: &mut AdviceStage<'_, G1Affine>,

@@ -14,7 +14,7 @@ use midnight_proofs::utils::SerdeFormat;
 /// `C` is the circuit that the key was made for. Another circuit gives an error, or a key that proves nothing.
 ///
 /// # Errors
-/// Returns an error if the key does not fit the circuit.
+/// - The key does not fit the circuit: the error of [`ProvingKey::from_bytes`].
 pub fn retype<A, B, C>(key: &ProvingKey<Fq, A>) -> io::Result<ProvingKey<Fq, B>>
 where
     A: PolynomialCommitmentScheme<Fq, Commitment = G1Projective>,

@@ -30,7 +30,8 @@ impl Parameters {
     /// normalized.
     ///
     /// # Errors
-    /// Returns an error if the setup cannot be written, or if a forced backend has too little memory or failed.
+    /// - [`Error::Invalid`]: the setup cannot be written.
+    /// - The error of a forced backend that has too little memory or failed.
     pub fn new(accelerator: &Accelerator, stock: ParamsKZG<Bls12>) -> Result<Self> {
         let unreadable = |error| Error::invalid("midnight", "setup", "points that can be written", error);
         let coefficients = powers(&stock).map_err(unreadable)?;
@@ -53,7 +54,8 @@ impl Parameters {
     /// Commits to a polynomial by its `coefficients`, 2^k at most.
     ///
     /// # Errors
-    /// Returns an error if there are more coefficients than points, or if a forced backend failed.
+    /// - [`Error::Invalid`]: there are more coefficients than points.
+    /// - The error of a forced backend that failed.
     pub fn commit(&self, coefficients: &[Fq]) -> Result<G1Projective> {
         commit(&self.coefficients, self.points(), coefficients)
     }
@@ -61,7 +63,8 @@ impl Parameters {
     /// Commits to a polynomial by its `values` at the 2^k roots of unity; missing values at the end are zero.
     ///
     /// # Errors
-    /// Returns an error if there are more values than points, or if a forced backend failed.
+    /// - [`Error::Invalid`]: there are more values than points.
+    /// - The error of a forced backend that failed.
     pub fn commit_lagrange(&self, values: &[Fq]) -> Result<G1Projective> {
         commit(&self.lagrange, self.points(), values)
     }

@@ -19,7 +19,8 @@ impl DeviceSelection {
     /// Returns the process's accelerator, without devices if [`NO_GPU`] asks for that, which is logged once.
     ///
     /// # Errors
-    /// Returns an error if a forced backend is not available, or is a device backend that [`NO_GPU`] forbids.
+    /// - [`Error::Engine`]: a forced backend is not available, or a setting is malformed.
+    /// - [`Error::Invalid`]: a device backend is forced, and [`NO_GPU`] forbids it.
     pub fn from_env() -> Result<Self, Error> {
         static SAID: Once = Once::new();
         let place = Self::choose(Accelerator::global()?, no_gpu().as_deref())?;

@@ -52,10 +52,12 @@ impl SRS {
     /// and none may be infinity. The device decodes and checks the queries' points.
     ///
     /// # Errors
-    /// Returns an error if:
-    /// - the file cannot be read, or is not a parameter file;
-    /// - a forced backend is not available, or failed;
-    /// - a device backend is forced while `BELLMAN_NO_GPU` asks for the CPU.
+    /// - [`Error::Io`]: the file cannot be opened, mapped or copied.
+    /// - [`Error::Malformed`]: the file is not a parameter file, or a point in it fails its checks.
+    /// - [`Error::Malformed`]: the file changed while it was read.
+    /// - [`Error::Engine`]: a forced backend is not available, or a setting is malformed.
+    /// - [`Error::Unusable`]: a forced backend failed.
+    /// - [`Error::Invalid`]: a device backend is forced while `BELLMAN_NO_GPU` asks for the CPU.
     pub fn try_new(srs_path: PathBuf, cache: bool) -> Result<Self, Error> {
         let io = |reason| Error::Io { path: srs_path.clone(), reason: Arc::new(reason) };
         // The same open file is read and compared by its state, even if another one replaces it.

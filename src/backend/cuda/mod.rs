@@ -34,7 +34,13 @@ const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo 
 /// Opens every CUDA device that the built-in kernels support.
 ///
 /// # Errors
-/// [`Error::Unavailable`] with the reason if there are no kernels, no driver or no supported device.
+/// - [`Error::Unavailable`]: no kernels were built in.
+/// - [`Error::Unavailable`]: there is no driver, or it lists no device.
+/// - [`Error::Unavailable`]: the kernels support none of the devices.
+/// - [`Error::Unavailable`]: the driver does not describe a device.
+/// - [`Error::Device`]: the primary context of a device could not be opened.
+///
+/// [`Error::Unavailable`] tells the reason.
 pub fn drivers() -> Result<Vec<CudaDriver>> {
     proofwarp_cuda_driver::link();
     if !BUILD_NOTE.is_empty() {

@@ -40,7 +40,9 @@ use program::{ClKernel, Programs, enqueue};
 /// Opens every usable OpenCL device, processors last.
 ///
 /// # Errors
-/// [`Error::Unavailable`] with the reason if there is no OpenCL library, no platform or no device.
+/// - [`Error::Unavailable`]: there is no OpenCL library, no platform or no usable device; the error tells the reason.
+/// - [`Error::Invalid`]: a variable of the settings is malformed.
+/// - [`Error::Device`]: a device's queue could not be created.
 pub fn drivers() -> Result<Vec<OpenClDriver>> {
     let settings = Settings::get()?;
     let targets = discovery::find(settings.opencl_cpu)?.into_iter();

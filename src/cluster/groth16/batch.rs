@@ -44,7 +44,8 @@ impl<F: NttField> Drop for OwnedWitness<F> {
 /// number, on the rank that proves it. Called by all ranks.
 ///
 /// # Errors
-/// Returns the errors of [`ClusterBatch::run`], of [`crate::groth16::prove()`] and of `witness`.
+/// - The errors of [`ClusterBatch::run`], whose `make` fails with those of [`crate::groth16::prove()`] and of
+///   `witness`.
 pub fn prove_batch<E: Engine>(
     cluster: &Cluster,
     batch: &ClusterBatch,
@@ -71,7 +72,8 @@ pub fn proof_to_bytes<E: Engine>(proof: &Proof<E>) -> Vec<u8> {
 /// Decodes a proof from the bytes of [`proof_to_bytes`].
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] if `bytes` has another length, or encodes no points.
+/// - [`Error::Invalid`]: `bytes` has another length.
+/// - [`Error::Invalid`]: `bytes` encodes no points.
 pub fn proof_from_bytes<E: Engine>(bytes: &[u8]) -> Result<Proof<E>> {
     let mut rest = bytes;
     let proof = Proof { a: point(&mut rest)?, b: point(&mut rest)?, c: point(&mut rest)? };

@@ -71,8 +71,10 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
     /// ranks.
     ///
     /// # Errors
-    /// Returns an error on all ranks if a rank failed to load its part, its part has other lengths, it has too little
-    /// memory, or it failed.
+    /// - [`Error::Rank`] on all ranks: a rank failed to load its part, or the part has other lengths.
+    /// - [`Error::Rank`] on all ranks: the circuit's lengths differ between ranks.
+    /// - [`Error::Rank`] on all ranks: a rank has too little memory, or failed.
+    /// - The error itself: there is only one rank ([`Cluster::all_or_error`]).
     pub fn new(
         cluster: &'c Cluster,
         circuit: &Circuit<E::Fr>,
@@ -103,8 +105,13 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
     /// Makes one proof by all ranks, from the input of rank `root`, which gets the proof. Called by all ranks.
     ///
     /// # Errors
-    /// Returns an error on all ranks if the root's input is missing or does not fit the key, or a rank aborted or
-    /// failed.
+    /// - [`Error::Rank`] on all ranks: there is no rank `root`, its input is missing, or its input does not fit the
+    ///   key.
+    /// - [`Error::Rank`] on all ranks: the input has neither evaluations nor matrices.
+    /// - [`Error::Rank`] on all ranks: a rank aborted or failed.
+    /// - [`Error::Aborted`]: this rank's own hook aborted.
+    /// - [`Error::Invalid`]: there is only one rank, and `root` or its input does not fit.
+    /// - The errors of [`crate::groth16::prove()`]: there is only one rank.
     pub fn prove(
         &self,
         root: usize,

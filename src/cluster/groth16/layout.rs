@@ -35,7 +35,8 @@ impl KeyLayout {
     /// others.
     ///
     /// # Errors
-    /// Returns an error if an encoded point is not as expected, or the key has other lengths.
+    /// - [`Error::Invalid`]: the key has other lengths.
+    /// - [`Error::Invalid`]: an encoded point is not as expected.
     pub fn part<E: Engine>(&self, rank: usize, whole: &Parameters<E>) -> Result<Parameters<E>> {
         check("bases of h", self.h.count() * self.h.class_length() - 1, whole.h.len())?;
         Ok(Parameters {

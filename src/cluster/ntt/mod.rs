@@ -85,7 +85,8 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// ranks.
     ///
     /// # Errors
-    /// Returns an error on all ranks if `log_n` is above the field's two-adicity or 32, or differs between ranks.
+    /// - [`Error::Rank`] on all ranks: `log_n` is above the field's two-adicity or 32, or differs between ranks.
+    /// - [`Error::Invalid`]: there is only one rank, whose `log_n` is above either.
     pub fn new(cluster: &'c Cluster, log_n: u32) -> Result<Self> {
         Self::with_options(cluster, log_n, ClusterNttOptions::default())
     }
@@ -93,8 +94,9 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// Creates a domain like [`Self::new`], with `options`. Called by all ranks.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`], or an error if options differ between ranks, or the coset's generator is
-    /// zero.
+    /// - [`Error::Rank`] on all ranks: options differ between ranks, or the coset's generator is zero.
+    /// - [`Error::Invalid`]: there is only one rank, whose coset's generator is zero.
+    /// - The errors of [`Self::new`].
     pub fn with_options(cluster: &'c Cluster, log_n: u32, options: ClusterNttOptions<F>) -> Result<Self> {
         let domain_options = NttOptions { coset: options.coset, ..NttOptions::default() };
         let domain = NttDomain::with_options(cluster.accelerator(), log_n, domain_options);
@@ -131,8 +133,12 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     /// cleared, is kept for the next call.
     ///
     /// # Errors
-    /// Returns an error on all ranks if one of them has a slice of another length, aborted, or failed. Slices are then
-    /// unchanged.
+    /// - [`Error::Rank`] on all ranks: a rank has a slice of another length.
+    /// - [`Error::Rank`] on all ranks: a rank aborted or failed.
+    /// - [`Error::Aborted`]: this rank's own hook aborted.
+    /// - The errors of [`NttDomain::run`]: there is only one rank.
+    ///
+    /// After an error, slices are unchanged.
     pub fn run(&self, direction: Direction, slice: &mut Vec<F>, abort: Abort<'_>) -> Result<Report> {
         if self.cluster.size() == 1 {
             return self.cluster.time_compute(|| self.whole.run(direction, &mut [slice], abort));

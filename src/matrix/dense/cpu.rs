@@ -35,7 +35,8 @@ pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
 /// Allocates zeros for a product of `sizes`.
 ///
 /// # Errors
-/// Fails if the host has too little memory.
+/// - [`Error::Invalid`]: the product exceeds the address space.
+/// - [`Error::OutOfMemory`]: the host has too little memory.
 fn zeros<T: Entry>(sizes: &[usize]) -> Result<ZeroizingVec<T>> {
     let (entries, mut all) = (entries_that_fit::<T>(sizes)?, Vec::new());
     all.try_reserve_exact(entries).map_err(|_| Error::OutOfMemory {

@@ -57,7 +57,7 @@ pub(super) fn enqueue_throttled(
 /// Returns the device view of a matrix in `buffer`.
 ///
 /// # Errors
-/// Fails if `buffer` is on another device than `device`.
+/// - [`Error::Invalid`]: `buffer` is on another device than `device`.
 pub(super) fn device_view<'a>(
     device: &Device,
     buffer: &'a Buffer,

@@ -30,7 +30,7 @@ pub unsafe trait DenseField: PrimeField + Element {
     /// Refuses limbs that are not below the modulus, if the field requires that.
     ///
     /// # Errors
-    /// Names the first element with such limbs.
+    /// - [`Error::Invalid`](crate::Error::Invalid): an element has such limbs. The error names the first one.
     fn check_limbs(elements: &[Self]) -> Result<()>;
 
     /// Writes the product of `row` with each column to `out`, on the host. Columns follow one another, each as long as
@@ -66,7 +66,7 @@ pub unsafe trait Entry: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 
     /// Refuses invalid values: limbs of a field that are not below its modulus.
     ///
     /// # Errors
-    /// Names the first invalid value.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a value is invalid. The error names the first one.
     fn check(entries: &[Self]) -> Result<()>;
 }
 

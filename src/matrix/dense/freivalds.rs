@@ -32,7 +32,10 @@ impl<C: Entry> DenseMatrix<C> {
     /// BabyBear four.
     ///
     /// # Errors
-    /// Fails if the shapes do not fit, or if a forced backend has too little memory or fails.
+    /// - [`Error::Invalid`](crate::Error::Invalid): the shapes do not fit.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
+    ///   has too little memory, or fails.
+    /// - Other errors are those of [`DenseMatrix::times_vector`].
     pub fn check_product<F, A, B>(
         &self,
         a: &DenseMatrix<A>,

@@ -40,8 +40,8 @@ impl TensorCoreKernels {
     /// Loads the kernels for `device`.
     ///
     /// # Errors
-    /// Fails if the device has no tensor cores that the kernels support, if they were not built in, or if the driver
-    /// refuses them.
+    /// - [`Error::Unavailable`]: the device has no tensor cores that the kernels support.
+    /// - [`Error::Device`]: the kernels were not built in, or the driver refuses them.
     pub fn new(device: &Device) -> Result<Self> {
         let info = device.info();
         let capable = info.compute_capability.is_some_and(|capability| capability >= (8, 0));

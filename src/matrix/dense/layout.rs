@@ -63,7 +63,7 @@ impl View {
     /// Returns the block of `rows` and `columns`.
     ///
     /// # Errors
-    /// Fails if a range is not inside.
+    /// - [`Error::Invalid`]: a range is not inside.
     pub fn block(self, rows: Range<usize>, columns: Range<usize>) -> Result<Self> {
         check_range("rows of a block", &rows, self.rows)?;
         check_range("columns of a block", &columns, self.columns)?;
@@ -105,7 +105,9 @@ impl View {
     /// Checks the view against memory of `memory` entries.
     ///
     /// # Errors
-    /// Fails if there are too many rows or columns, entries overlap, or the last one is beyond the end of memory.
+    /// - [`Error::Invalid`]: rows or columns exceed 2^30.
+    /// - [`Error::Invalid`]: entries overlap.
+    /// - [`Error::Invalid`]: the last entry is beyond the end of memory.
     pub(super) fn check(&self, memory: usize) -> Result<()> {
         for (what, number) in [("rows", self.rows), ("columns", self.columns)] {
             if number > LIMIT {
@@ -141,7 +143,7 @@ impl View {
 /// Returns the product of `numbers`, if memory can have as many entries.
 ///
 /// # Errors
-/// Fails if it cannot.
+/// - [`Error::Invalid`]: the product exceeds the address space.
 pub(super) fn entries_that_fit<T>(numbers: &[usize]) -> Result<usize> {
     let most = isize::MAX.unsigned_abs() / size_of::<T>().max(1);
     let entries = numbers.iter().try_fold(1usize, |product, number| product.checked_mul(*number));

@@ -22,8 +22,13 @@ impl<T: Entry> DenseMatrix<T> {
     /// the plan). Sums may have any number of terms; those of bytes times bytes, which give 32 bits, fewer than 2^17.
     ///
     /// # Errors
-    /// Fails if the shapes do not fit, the requested method is unavailable or the factors are on different devices.
-    /// Fails if the hook aborts, or if a forced backend has too little memory or fails.
+    /// - [`Error::Invalid`]: the shapes do not fit, or the factors are on different devices.
+    /// - [`Error::Invalid`]: the requested method is unavailable.
+    /// - [`Error::Invalid`]: sums of bytes have 2^17 terms or more, or the product exceeds the address space.
+    /// - [`Error::Aborted`]: the hook aborts.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    /// - [`Error::OutOfMemory`]: the host computes the product, and has too little memory for it.
+    /// - [`Error::Device`]: the host computes the product, and cannot copy a factor from its device.
     pub fn multiply<B: Entry>(
         &self,
         b: &DenseMatrix<B>,
@@ -42,8 +47,12 @@ impl<T: Entry> DenseMatrix<T> {
     /// The product is computed in other memory and copied once it is complete.
     ///
     /// # Errors
-    /// Fails in the cases of [`Self::multiply`]. Also fails if `c` has another shape, is on another device, or shares
-    /// its memory with a factor or any other matrix. Then `c` is unchanged.
+    /// - [`Error::Invalid`]: `c` has another shape, or is on another device.
+    /// - [`Error::Invalid`]: `c` shares its memory with a factor or any other matrix.
+    /// - [`Error::Device`]: a device fails while the product is copied to `c`.
+    /// - Other errors are those of [`Self::multiply`].
+    ///
+    /// After an error, `c` is unchanged, unless a device failed during the copy.
     pub fn multiply_into<B: Entry>(
         &self,
         b: &DenseMatrix<B>,
@@ -72,7 +81,7 @@ impl<T: Entry> DenseMatrix<T> {
     /// blocks of the same two matrices. They share one buffer, which lives as long as any of them.
     ///
     /// # Errors
-    /// Fails in the cases of [`Self::multiply`].
+    /// - Errors are those of [`Self::multiply`], for any of the pairs.
     pub fn multiply_batch<B: Entry>(
         pairs: &[(&Self, &DenseMatrix<B>)],
         options: &DenseOptions,
@@ -128,8 +137,11 @@ impl<T: Entry> DenseMatrix<T> {
     /// Computes y = A·x for a vector of elements, in new memory.
     ///
     /// # Errors
-    /// Fails if `x` is no vector or its length is not the number of columns of A, and in the cases of
-    /// [`Self::multiply`].
+    /// - [`Error::Invalid`]: `x` is no vector, or its length is not the number of columns of A.
+    /// - [`Error::Invalid`]: A and `x` are on different devices.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    /// - [`Error::OutOfMemory`]: the host computes the product, and has too little memory for it.
+    /// - [`Error::Device`]: the host computes the product, and cannot copy a factor from its device.
     pub fn times_vector<F: DenseField>(&self, x: &DenseMatrix<F>) -> Result<DenseMatrix<F>>
     where
         T: MatMulElement<F, Product = F>,
@@ -159,7 +171,8 @@ impl<T: Entry> DenseMatrix<T> {
     /// matrices take it.
     ///
     /// # Errors
-    /// Fails in the cases of [`Self::times_vector`] for the transpose.
+    /// - [`Error::Invalid`]: `weights` is no vector, or its length is not the number of rows.
+    /// - Other errors are those of [`Self::times_vector`].
     pub fn fold_rows<F: DenseField>(&self, weights: &DenseMatrix<F>) -> Result<DenseMatrix<F>>
     where
         T: MatMulElement<F, Product = F>,
@@ -170,7 +183,8 @@ impl<T: Entry> DenseMatrix<T> {
     /// Returns Σ over columns of weight·column, a vector.
     ///
     /// # Errors
-    /// Fails in the cases of [`Self::times_vector`].
+    /// - [`Error::Invalid`]: `weights` is no vector, or its length is not the number of columns.
+    /// - Other errors are those of [`Self::times_vector`].
     pub fn fold_columns<F: DenseField>(&self, weights: &DenseMatrix<F>) -> Result<DenseMatrix<F>>
     where
         T: MatMulElement<F, Product = F>,
@@ -181,7 +195,11 @@ impl<T: Entry> DenseMatrix<T> {
     /// Explains how a product with `b` is computed, and why.
     ///
     /// # Errors
-    /// Fails if the shapes do not fit, the requested method is unavailable, or residues do not fit in memory.
+    /// - [`Error::Invalid`]: the shapes do not fit, or the factors are on different devices.
+    /// - [`Error::Invalid`]: the requested method is unavailable.
+    /// - [`Error::Invalid`]: sums of bytes have 2^17 terms or more, or the product exceeds the address space.
+    /// - [`Error::OutOfMemory`]: residues do not fit in memory.
+    /// - [`Error::Device`]: the driver does not tell its free memory.
     pub fn explain<B: Entry>(&self, b: &DenseMatrix<B>, options: &DenseOptions) -> Result<DenseExplanation>
     where
         T: MatMulElement<B>,
@@ -282,7 +300,8 @@ macro_rules! to_field {
             /// Converts the numbers to elements, row-major in new memory.
             ///
             /// # Errors
-            /// Fails if a forced backend has too little memory or fails.
+            /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+            /// - [`Error::Device`]: the host converts the numbers, and cannot copy them from their device.
             pub fn to_field<F: DenseField>(&self) -> Result<DenseMatrix<F>> {
                 let on_device =
                     |device: &Arc<Device>| gpu::to_field(device, F::FIELD, self.device_view(device)?, size_of::<F>());

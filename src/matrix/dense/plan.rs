@@ -89,7 +89,8 @@ impl DensePlan {
     /// Chooses the method and the moduli for `problem`.
     ///
     /// # Errors
-    /// Fails if sums of bytes may exceed 32 bits, or if the requested method is unavailable.
+    /// - [`Error::Invalid`]: sums of bytes may exceed 32 bits.
+    /// - [`Error::Invalid`]: the requested method is unavailable.
     pub fn new(problem: &Problem, options: &DenseOptions) -> Result<Self> {
         let bytes = problem.a.kind == ElementKind::Byte && problem.b.kind != ElementKind::Field;
         if bytes && problem.inner >= BYTES_LIMIT {
@@ -156,7 +157,7 @@ impl Tiling {
     /// Takes whole tiles: all at once if they fit in `most` bytes; else halves the longer side until they fit.
     ///
     /// # Errors
-    /// Returns [`Error::OutOfMemory`] if not even one tile fits.
+    /// - [`Error::OutOfMemory`]: not even one tile fits.
     pub fn new(problem: &Problem, products: usize, most: u64, device: &str) -> Result<Self> {
         let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
         let depth = problem.inner.next_multiple_of(tile_depth).max(tile_depth);

@@ -31,8 +31,10 @@ impl<T: Entry> DenseMatrix<T> {
     /// Uploads a row-major matrix. Elements keep their type's own memory (Montgomery form).
     ///
     /// # Errors
-    /// Fails if `entries` has the wrong length or an invalid value (limbs not below the modulus), or if a forced
-    /// backend has too little memory or fails.
+    /// - [`Error::Invalid`]: `entries` has the wrong length.
+    /// - [`Error::Invalid`]: `entries` has an invalid value (limbs not below the modulus).
+    /// - [`Error::Invalid`]: rows or columns exceed 2^30.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
     pub fn upload(accelerator: &Accelerator, entries: &[T], rows: usize, columns: usize) -> Result<Self> {
         let expected = rows.saturating_mul(columns);
         expect_equal("number of entries", expected, entries.len())?;
@@ -42,7 +44,8 @@ impl<T: Entry> DenseMatrix<T> {
     /// Uploads a vector as a matrix of one column.
     ///
     /// # Errors
-    /// Fails if `entries` has an invalid value, or if a forced backend has too little memory or fails.
+    /// - [`Error::Invalid`]: `entries` has an invalid value, or more than 2^30 values.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
     pub fn vector(accelerator: &Accelerator, entries: &[T]) -> Result<Self> {
         Self::upload(accelerator, entries, entries.len(), 1)
     }
@@ -50,7 +53,9 @@ impl<T: Entry> DenseMatrix<T> {
     /// Uploads memory that holds a matrix in any order, with or without gaps.
     ///
     /// # Errors
-    /// Fails if entries of `view` overlap or are beyond the end, and in the cases of [`Self::upload`].
+    /// - [`Error::Invalid`]: entries of `view` overlap or are beyond the end, or its rows or columns exceed 2^30.
+    /// - [`Error::Invalid`]: `entries` has an invalid value (limbs not below the modulus).
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
     pub fn upload_view(accelerator: &Accelerator, entries: &[T], view: View) -> Result<Self> {
         view.check(entries.len())?;
         T::check(entries)?;
@@ -80,7 +85,7 @@ impl<T: Entry> DenseMatrix<T> {
     /// Copies the entries to the host, row-major.
     ///
     /// # Errors
-    /// Fails if the device fails.
+    /// - [`Error::Device`]: the device fails.
     pub fn download(&self) -> Result<Vec<T>> {
         match self.view.is_compact() {
             true => self.place.part(self.view.first, self.view.len()),
@@ -127,7 +132,7 @@ impl<T: Entry> DenseMatrix<T> {
     /// Returns the block of `rows` and `columns`, in the same memory.
     ///
     /// # Errors
-    /// Fails if a range is not inside.
+    /// - [`Error::Invalid`]: a range is not inside.
     pub fn block(&self, rows: Range<usize>, columns: Range<usize>) -> Result<Self> {
         Ok(Self { view: self.view.block(rows, columns)?, ..self.clone() })
     }
@@ -135,7 +140,7 @@ impl<T: Entry> DenseMatrix<T> {
     /// Replaces the view of the memory, to write products into parts of it.
     ///
     /// # Errors
-    /// Fails if entries of `view` overlap or are beyond the end.
+    /// - [`Error::Invalid`]: entries of `view` overlap or are beyond the end, or its rows or columns exceed 2^30.
     pub fn with_view(self, view: View) -> Result<Self> {
         view.check(self.place.len())?;
         Ok(Self { view, bits: None, ..self })
@@ -158,7 +163,8 @@ impl<F: DenseField> DenseMatrix<F> {
     /// Declares that canonical values are within ±(2^bits − 1), so that products by residues take fewer moduli.
     ///
     /// # Errors
-    /// Names the first entry, row-major, that is not. Also fails if the device fails.
+    /// - [`Error::Invalid`]: an entry is not within the bound. The error names the first one, row-major.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn with_bound(self, bits: u32) -> Result<Self> {
         let beyond = match &self.place {
             Storage::Device(device, _) => find_out_of_range(device, F::NAME, self.device_view(device)?, bits)?,
@@ -192,7 +198,7 @@ fn is_within<F: DenseField>(element: &F, bits: u32) -> bool {
 /// Checks that `expected` and `actual` are equal.
 ///
 /// # Errors
-/// Fails if they differ.
+/// - [`Error::Invalid`]: they differ.
 pub(super) fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

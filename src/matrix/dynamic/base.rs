@@ -36,7 +36,8 @@ impl<F: NttField> Base<F> {
     /// Creates a base of `csr` with its rows put in order.
     ///
     /// # Errors
-    /// Fails if a forced backend has too little memory or fails.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
+    ///   has too little memory, or fails.
     pub fn new(accelerator: &Accelerator, csr: Arc<Csr<F>>) -> Result<Self> {
         Self::uploaded(accelerator, canonicalize(csr)?)
     }
@@ -61,7 +62,7 @@ impl<F: NttField> Base<F> {
     /// Returns the matrix on the host. The first call merges there what was merged on a device.
     ///
     /// # Errors
-    /// Fails if there are more than 2^31 non-zeros.
+    /// - [`Error::Invalid`](crate::Error::Invalid): there are more than 2^31 non-zeros.
     pub fn csr(&self) -> Result<Arc<Csr<F>>> {
         if self.since.is_empty() {
             return Ok(self.host.clone());
@@ -78,7 +79,9 @@ impl<F: NttField> Base<F> {
     /// Returns the matrix on the accelerator's first device.
     ///
     /// # Errors
-    /// Fails if there is no device, or if it has too little memory or fails.
+    /// - [`Error::Invalid`](crate::Error::Invalid): there is no device.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): the device has too
+    ///   little memory, or its driver fails.
     pub fn on_device(&self) -> Result<Arc<CsrOnDevice<F>>> {
         match &self.place {
             BaseStorage::Uploaded(matrix) => matrix.on_device(0),
@@ -90,7 +93,12 @@ impl<F: NttField> Base<F> {
     /// there. The host merges if there is no device, or if the device fails and no backend is forced.
     ///
     /// # Errors
-    /// Fails if there are more than 2^31 non-zeros, or if a forced backend has too little memory or fails.
+    /// - [`Error::Invalid`](crate::Error::Invalid): the merged matrix has more than 2^31 non-zeros.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a forced backend merges on a device, and non-zeros and changes
+    ///   together exceed 2^31.
+    /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
+    ///   has too little memory, or fails.
+    /// - `found` returns an error, and a backend is forced.
     pub fn merged(
         &self,
         changes: &Arc<Vec<Change<F>>>,

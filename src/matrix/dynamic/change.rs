@@ -66,7 +66,7 @@ impl<F> Change<F> {
     /// Checks that the entry is in a matrix of `rows` and `columns`.
     ///
     /// # Errors
-    /// Fails if there is no such entry.
+    /// - [`Error::Invalid`]: there is no such entry.
     pub(super) fn check(&self, rows: usize, columns: usize) -> Result<()> {
         for (what, number, there) in [("row", self.row, rows), ("column", self.column, columns)] {
             if number >= there {

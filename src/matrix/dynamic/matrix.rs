@@ -54,7 +54,7 @@ impl<F: NttField> DynamicCsr<F> {
     /// row are added up.
     ///
     /// # Errors
-    /// Fails if a forced backend has too little memory or fails.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
     pub fn new(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>, policy: Policy) -> Result<Self> {
         let base = Arc::new(Base::new(accelerator, csr.into())?);
         let (sizes, limit) = (base.sizes(), policy.limit(base.nonzeros()));
@@ -68,7 +68,7 @@ impl<F: NttField> DynamicCsr<F> {
     /// Sets an entry to `value`.
     ///
     /// # Errors
-    /// Fails if there is no such entry.
+    /// - [`Error::Invalid`]: there is no such entry.
     pub fn set(&self, row: usize, column: usize, value: F) -> Result<()> {
         self.update(&[Change { row, column, action: Action::Set(value) }])
     }
@@ -76,7 +76,7 @@ impl<F: NttField> DynamicCsr<F> {
     /// Adds `difference` to an entry.
     ///
     /// # Errors
-    /// Fails if there is no such entry.
+    /// - [`Error::Invalid`]: there is no such entry.
     pub fn add(&self, row: usize, column: usize, difference: F) -> Result<()> {
         self.update(&[Change { row, column, action: Action::Add(difference) }])
     }
@@ -84,7 +84,7 @@ impl<F: NttField> DynamicCsr<F> {
     /// Sets an entry to zero; the next merge removes it.
     ///
     /// # Errors
-    /// Fails if there is no such entry.
+    /// - [`Error::Invalid`]: there is no such entry.
     pub fn remove(&self, row: usize, column: usize) -> Result<()> {
         self.set(row, column, F::ZERO)
     }
@@ -92,7 +92,7 @@ impl<F: NttField> DynamicCsr<F> {
     /// Applies several `changes` in order. A snapshot has all of them or none.
     ///
     /// # Errors
-    /// Fails if there is no such entry as one of them names.
+    /// - [`Error::Invalid`]: one of them names an entry that does not exist. Then none of them is applied.
     pub fn update(&self, changes: &[Change<F>]) -> Result<()> {
         let [rows, columns] = self.sizes;
         changes.iter().try_for_each(|change| change.check(rows, columns))?;
@@ -111,7 +111,7 @@ impl<F: NttField> DynamicCsr<F> {
     /// changed entries and d new changes.
     ///
     /// # Errors
-    /// Returns none at present; merges on devices may cause some.
+    /// - No condition causes an error at present; merges on devices may cause some.
     pub fn snapshot(&self) -> Result<Snapshot<F>> {
         Ok(self.shared.snapshot().0)
     }
@@ -121,8 +121,11 @@ impl<F: NttField> DynamicCsr<F> {
     /// meanwhile stay changes.
     ///
     /// # Errors
-    /// Fails if there are more than 2^31 non-zeros, or if a forced backend has too little memory or fails. Then the
-    /// matrix is unchanged.
+    /// - [`Error::Invalid`]: the merged matrix has more than 2^31 non-zeros.
+    /// - [`Error::Invalid`]: a forced backend merges on a device, and non-zeros and changes together exceed 2^31.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    ///
+    /// After an error, the matrix is unchanged.
     pub fn merge(&self) -> Result<()> {
         self.shared.merge()
     }

@@ -66,8 +66,11 @@ impl<F: NttField> Snapshot<F> {
     /// Computes y = A·x. Base and delta are queued together, on the first device.
     ///
     /// # Errors
-    /// Fails if the length of `x` is not the number of columns, or that of `y` not the number of rows. Fails if the
-    /// hook aborts, or if a forced backend has too little memory or fails. Then `y` is unchanged.
+    /// - [`Error::Invalid`]: the length of `x` is not the number of columns, or that of `y` not the number of rows.
+    /// - [`Error::Aborted`]: the hook aborts.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    ///
+    /// After an error, `y` is unchanged.
     pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         expect_equal("length of the vector", self.columns(), x.len())?;
         expect_equal("length of the result", self.rows(), y.len())?;
@@ -121,7 +124,7 @@ fn on_host<F: NttField>(base: &Csr<F>, delta: &Delta<F>, x: &[F], y: &mut [F], a
 /// Checks that `expected` and `actual` are equal.
 ///
 /// # Errors
-/// Fails if they differ.
+/// - [`Error::Invalid`]: they differ.
 fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

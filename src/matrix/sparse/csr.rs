@@ -32,11 +32,11 @@ impl<F: NttField> Csr<F> {
     /// `row_pointers[r + 1]`.
     ///
     /// # Errors
-    /// Fails if:
-    /// - row pointers do not rise from 0 to the number of non-zeros,
-    /// - there are not as many coefficients as column indices,
-    /// - a column index is not below `columns`, or
-    /// - a number is above 2^31.
+    /// - [`Error::Invalid`]: there are no row pointers, or they do not rise from 0 to the number of non-zeros.
+    /// - [`Error::Invalid`]: `column_indices` and `coefficients` differ in length.
+    /// - [`Error::Invalid`]: a column index is not below `columns`.
+    /// - [`Error::Invalid`]: rows, columns or non-zeros exceed 2^31.
+    /// - [`Error::Forked`]: [`fork_check::check`] explains it.
     pub fn new(columns: usize, row_pointers: Vec<u32>, column_indices: Vec<u32>, coefficients: &[F]) -> Result<Self> {
         expect_equal("number of coefficients", column_indices.len(), coefficients.len())?;
         check_pointers(&row_pointers, column_indices.len())?;
@@ -50,8 +50,9 @@ impl<F: NttField> Csr<F> {
     /// Nothing is copied or looked up, which suits large matrices.
     ///
     /// # Errors
-    /// Fails in the cases of [`Self::new`]. Also fails if the dictionary starts with other values, or if an index is
-    /// not in it.
+    /// - [`Error::Invalid`]: the dictionary starts with other values, or has more than 2^31.
+    /// - [`Error::Invalid`]: an index is not in the dictionary.
+    /// - Other errors are those of [`Self::new`].
     pub fn with_dictionary(
         columns: usize,
         row_pointers: Vec<u32>,
@@ -87,7 +88,8 @@ impl<F: NttField> Csr<F> {
     /// Creates a matrix from its `rows`, each an iterator of (column, coefficient).
     ///
     /// # Errors
-    /// Fails if a column is not below `columns`, or if a number is above 2^31.
+    /// - [`Error::Invalid`]: a column is not below `columns`.
+    /// - [`Error::Invalid`]: rows, columns or non-zeros exceed 2^31.
     pub fn from_rows<R>(columns: usize, rows: impl IntoIterator<Item = R>) -> Result<Self>
     where
         R: IntoIterator<Item = (usize, F)>,

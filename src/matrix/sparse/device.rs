@@ -71,7 +71,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// Uploads a matrix and waits for the copy. The matrix on the host is not needed any more.
     ///
     /// # Errors
-    /// Fails if the device has too little memory or fails.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: SparseOptions) -> Result<Self> {
         Self::new_unless(device, csr, options, None)
     }
@@ -146,8 +146,10 @@ impl<F: NttField> CsrOnDevice<F> {
     /// The kernels run after the work that other streams have queued on both buffers.
     ///
     /// # Errors
-    /// Fails if a buffer is on another device or too short, or if results overlap each other or lie between the
-    /// vectors. Fails if the device fails; then `y` may have been changed.
+    /// - [`Error::Invalid`]: the stream or a buffer is on another device, or a buffer is too short.
+    /// - [`Error::Invalid`]: results overlap each other, or lie between the vectors.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails. Then `y` may
+    ///   have been changed.
     pub fn enqueue(&self, stream: &mut Stream, x: DeviceVectors<'_>, y: DeviceVectors<'_>, count: usize) -> Result<()> {
         self.check(stream, &x, &y, count)?;
         if self.rows() == 0 {

@@ -44,7 +44,9 @@ impl<F: NttField> CsrOnDevice<F> {
     /// have their columns in order, each once.
     ///
     /// # Errors
-    /// Fails if the device has too little memory or fails, or if the hook aborts.
+    /// - [`Error::Invalid`]: there are more than 2^31 changes.
+    /// - [`Error::Aborted`]: the hook aborts.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub(in crate::matrix) fn find(&self, changes: &HostChanges<'_, F>, abort: Abort<'_>) -> Result<Changes> {
         check_limit("changes", changes.columns.len())?;
         let mut stream = self.device().stream()?;
@@ -73,7 +75,8 @@ impl<F: NttField> CsrOnDevice<F> {
     /// non-zeros.
     ///
     /// # Errors
-    /// Fails if there are more than 2^31 non-zeros, or if the device has too little memory or fails.
+    /// - [`Error::Invalid`]: non-zeros and changes together exceed 2^31.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub(in crate::matrix) fn merged(&self, changes: &Changes, options: SparseOptions) -> Result<Self> {
         let mut stream = self.device().stream()?;
         let nonzeros = self.nonzeros();

@@ -77,7 +77,7 @@ impl<F: NttField> SparseMatrix<F> {
     /// Uploads a matrix to each of the accelerator's devices.
     ///
     /// # Errors
-    /// Fails if a forced backend has too little memory or fails.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
     pub fn new(accelerator: &Accelerator, csr: impl Into<Arc<Csr<F>>>) -> Result<Self> {
         Self::with_options(accelerator, csr, SparseOptions::default())
     }
@@ -85,7 +85,7 @@ impl<F: NttField> SparseMatrix<F> {
     /// Uploads a matrix as [`Self::new`] does, with `options` set by the caller.
     ///
     /// # Errors
-    /// Fails if a forced backend has too little memory or fails.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
     pub fn with_options(
         accelerator: &Accelerator,
         csr: impl Into<Arc<Csr<F>>>,
@@ -121,8 +121,11 @@ impl<F: NttField> SparseMatrix<F> {
     /// Computes y = A·x.
     ///
     /// # Errors
-    /// Fails if the length of `x` is not the number of columns, or that of `y` not the number of rows. Fails if the
-    /// hook aborts or a forced backend fails. Then `y` is unchanged.
+    /// - [`Error::Invalid`]: the length of `x` is not the number of columns, or that of `y` not the number of rows.
+    /// - [`Error::Aborted`]: the hook aborts.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    ///
+    /// After an error, `y` is unchanged.
     pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         self.multiply_many(&[x], &mut [y], abort)
     }
@@ -130,8 +133,13 @@ impl<F: NttField> SparseMatrix<F> {
     /// Computes y = A·x for several vectors, all of them or none.
     ///
     /// # Errors
-    /// Fails if the numbers of vectors differ, the length of an `x` is not the number of columns, or that of a `y` not
-    /// the number of rows. Fails if the hook aborts or a forced backend fails. Then every `y` is unchanged.
+    /// - [`Error::Invalid`]: `x` and `y` differ in their number of vectors.
+    /// - [`Error::Invalid`]: the length of an `x` is not the number of columns, or that of a `y` not the number of
+    ///   rows.
+    /// - [`Error::Aborted`]: the hook aborts.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    ///
+    /// After an error, every `y` is unchanged.
     pub fn multiply_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         self.run("csr", &self.matrix, x, y, abort)
     }
@@ -139,8 +147,11 @@ impl<F: NttField> SparseMatrix<F> {
     /// Computes y = Aᵀ·x. The first call makes and uploads the transpose.
     ///
     /// # Errors
-    /// Fails if the length of `x` is not the number of rows, or that of `y` not the number of columns. Fails if the
-    /// hook aborts or a forced backend fails. Then `y` is unchanged.
+    /// - [`Error::Invalid`]: the length of `x` is not the number of rows, or that of `y` not the number of columns.
+    /// - [`Error::Aborted`]: the hook aborts.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    ///
+    /// After an error, `y` is unchanged.
     pub fn multiply_transposed(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         self.multiply_transposed_many(&[x], &mut [y], abort)
     }
@@ -148,8 +159,13 @@ impl<F: NttField> SparseMatrix<F> {
     /// Computes y = Aᵀ·x for several vectors, all of them or none.
     ///
     /// # Errors
-    /// Fails if the numbers of vectors differ, the length of an `x` is not the number of rows, or that of a `y` not the
-    /// number of columns. Fails if the hook aborts or a forced backend fails. Then every `y` is unchanged.
+    /// - [`Error::Invalid`]: `x` and `y` differ in their number of vectors.
+    /// - [`Error::Invalid`]: the length of an `x` is not the number of rows, or that of a `y` not the number of
+    ///   columns.
+    /// - [`Error::Aborted`]: the hook aborts.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
+    ///
+    /// After an error, every `y` is unchanged.
     pub fn multiply_transposed_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
         self.run("csr transposed", self.transpose(), x, y, abort)
     }
@@ -157,7 +173,8 @@ impl<F: NttField> SparseMatrix<F> {
     /// Returns the matrix on the accelerator's device `number`, for products queued on its streams.
     ///
     /// # Errors
-    /// Fails if there is no such device, or if it has too little memory or fails.
+    /// - [`Error::Invalid`]: there is no such device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
         self.device_matrix(&self.matrix, number)
     }
@@ -165,7 +182,8 @@ impl<F: NttField> SparseMatrix<F> {
     /// Returns the transpose on the accelerator's device `number`, for products queued on its streams.
     ///
     /// # Errors
-    /// Fails if there is no such device, or if it has too little memory or fails.
+    /// - [`Error::Invalid`]: there is no such device.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn transposed_on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
         self.device_matrix(self.transpose(), number)
     }

@@ -31,8 +31,9 @@ pub(super) const GROUP: u32 = 128;
 /// 145 (BLS12-381 G1) or 200 (BN254 G2) point operations.
 ///
 /// # Errors
-/// Returns [`Error::Invalid`] with the first base that is refused and why, or the error of a forced backend that
-/// failed.
+/// - [`Error::Invalid`]: a base is refused. The error names the first one and the reason.
+/// - [`Error::Forked`]: the process was forked from one that had used the engine.
+/// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
     let call = OpScope { operation: format!("check {}", C::NAME), elements: bases.len() };
     let modulus = KernelModule::for_family(Family::Msm, C::NAME)?.modulus();

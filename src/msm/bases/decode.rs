@@ -16,9 +16,10 @@ use crate::{Error, Result};
 /// overlaps the decoding of the previous chunk. Waits for both.
 ///
 /// # Errors
-/// - [`Error::Invalid`]: names the first point that fails the checks of `expected`, and why; or devices do not decode
-///   points of this curve; or the length of `bytes` is no multiple of a point's, or above that of `to`.
-/// - The error of a device that failed.
+/// - [`Error::Invalid`]: a point fails the checks of `expected`. The error names the first one and the reason.
+/// - [`Error::Invalid`]: devices do not decode points of this curve.
+/// - [`Error::Invalid`]: the length of `bytes` is no multiple of a point's, or above that of `to`.
+/// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
 pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: PointChecks) -> Result<()> {
     fail_on_first_invalid(first_invalid::<C>(stream, to, bytes, expected, None)?, |number| format!("point {number}"))
 }

@@ -39,7 +39,9 @@ impl MappedFile {
     /// change between two uses is an error.
     ///
     /// # Errors
-    /// Returns an error if `file` is no regular file, or the system's error.
+    /// - [`io::ErrorKind::InvalidInput`]: `file` is no regular file.
+    /// - The system cannot map the file: its error.
+    /// - [`Self::copied`] lists the errors of a copy.
     pub unsafe fn new(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
         if Self::copies() {
             return Self::copied(file, path, same);
@@ -53,8 +55,10 @@ impl MappedFile {
     /// Copies `file` to memory, from its first byte on.
     ///
     /// # Errors
-    /// Returns an error if `file` is no regular file, if there is too little memory or if the file shrinks meanwhile,
-    /// or the system's error.
+    /// - [`io::ErrorKind::InvalidInput`]: `file` is no regular file.
+    /// - [`io::ErrorKind::Other`]: there is too little memory.
+    /// - [`io::ErrorKind::UnexpectedEof`]: the file shrinks meanwhile.
+    /// - The system cannot read the file: its error.
     pub fn copied(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
         let state = state(&file)?;
         let length = usize::try_from(state.len()).map_err(io::Error::other)?;
@@ -99,7 +103,8 @@ impl MappedFile {
     /// Passes all bytes to `user`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if the file has changed, before or meanwhile, or else the error of `user`.
+    /// - [`Error::Invalid`]: the file has changed, before or meanwhile. This error comes before that of `user`.
+    /// - `user` fails: its error.
     pub fn read<T>(&self, user: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         self.confirm()?;
         let result = user(self.bytes());

@@ -28,14 +28,16 @@ pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
     /// Passes the bytes of all points to `user`.
     ///
     /// # Errors
-    /// Returns the error of `user`, or an error if the bytes have changed since the beginning or change meanwhile.
+    /// - `user` fails: its error.
+    /// - The bytes have changed since the beginning, or change meanwhile.
     fn read(&self, user: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()>;
 
     /// Decodes the points on the host. Must return the same error as [`crate::msm::decode()`] for the same bytes, so
     /// that results do not depend on where points are decoded.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::read`], or an error if a point fails its checks.
+    /// - [`Error::Invalid`]: a point fails its checks.
+    /// - [`Self::read`] lists the errors of changed bytes.
     fn decode(&self) -> Result<Vec<C>>;
 
     /// Returns the name of point `number` in errors, such as `point 3 of h`.
@@ -50,7 +52,7 @@ pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
     /// Decodes the points with these `numbers` on the host. Each number is below [`Self::count`].
     ///
     /// # Errors
-    /// Returns the errors of [`Self::decode`].
+    /// [`Self::decode`] lists the errors.
     fn gather(&self, numbers: &[usize]) -> Result<Vec<C>>
     where
         C: Copy,
@@ -94,7 +96,7 @@ impl<C: MsmCurve> BasePoints<C> {
     /// Wraps encoded points that devices decode.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if devices cannot decode points of this curve ([`MsmCurve::HAS_GPU_DECODE`]).
+    /// - [`Error::Invalid`]: devices cannot decode points of this curve ([`MsmCurve::HAS_GPU_DECODE`]).
     pub fn encoded(source: impl EncodedPoints<C> + 'static) -> Result<Self> {
         if !C::HAS_GPU_DECODE {
             return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
@@ -109,8 +111,8 @@ impl<C: MsmCurve> BasePoints<C> {
     /// Returns the consecutive points in `range`. Points of a file stay encoded, and the others are not read.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if `range` is not within the points, or the source's error
-    /// ([`EncodedPoints::decode`]).
+    /// - [`Error::Invalid`]: `range` is not within the points.
+    /// - The source cannot decode its points: its error ([`EncodedPoints::decode`]).
     pub fn slice(&self, range: Range<usize>) -> Result<Self> {
         if range.start > range.end || range.end > self.len() {
             let expected = format!("a range within {}", self.len());
@@ -125,8 +127,8 @@ impl<C: MsmCurve> BasePoints<C> {
     /// Returns the points with these `numbers`, in host memory. Of a file's points only these are decoded.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if a number is not below that of the points, or the source's error
-    /// ([`EncodedPoints::decode`]).
+    /// - [`Error::Invalid`]: a number is not below that of the points.
+    /// - The source cannot decode its points: its error ([`EncodedPoints::gather`], [`EncodedPoints::decode`]).
     pub fn gather(&self, numbers: &[usize]) -> Result<Self> {
         if let Some(number) = numbers.iter().find(|number| **number >= self.len()) {
             return Err(Error::invalid("msm", "number of a point", format!("below {}", self.len()), number));
@@ -164,7 +166,7 @@ impl<C> BasePoints<C> {
     /// Returns the points in host memory, decoding them first if needed.
     ///
     /// # Errors
-    /// Returns the source's error ([`EncodedPoints::decode`]).
+    /// - The source cannot decode its points: its error ([`EncodedPoints::decode`]).
     pub fn on_host(&self) -> Result<&Arc<Vec<C>>>
     where
         C: Send + Sync,

@@ -119,7 +119,7 @@ fn halves(group: Range<usize>) -> [Range<usize>; 2] {
 /// is that of all of them together, in a batch of `batch` vectors.
 ///
 /// # Errors
-/// Returns the error of a device that does not report its free memory.
+/// - [`Error::Device`]: the device does not report its free memory.
 pub(crate) fn batch_size<C: MsmCurve>(
     device: &Device,
     work: &MsmInput<'_, C>,

@@ -16,7 +16,7 @@ use crate::msm::plan::{DeviceMesh, MsmPlan, PlanInput, Sharding, WindowAssignmen
 /// scalars of full length on the devices.
 ///
 /// # Errors
-/// Returns the error of a device that does not report its free memory.
+/// - [`crate::Error::Device`]: a device does not report its free memory.
 pub(crate) fn choose_mesh<C: MsmCurve>(
     devices: &[Arc<Device>],
     points: usize,
@@ -51,7 +51,7 @@ pub(crate) fn choose_mesh<C: MsmCurve>(
 /// `need` is that of all devices together; `scalars` is the mesh of scalars on the devices.
 ///
 /// # Errors
-/// Returns the error of a device that does not report its free memory.
+/// - [`crate::Error::Device`]: a device does not report its free memory.
 pub(crate) fn choose_sharding<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &MsmInput<'_, C>,

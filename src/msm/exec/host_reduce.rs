@@ -46,7 +46,7 @@ impl<C: MsmCurve> HostWorkers<C> {
     /// Returns the weighted sum of each vector.
     ///
     /// # Errors
-    /// Returns [`Error::Device`] if a thread panicked.
+    /// - [`Error::Device`]: a thread has panicked.
     pub fn combine(self, work: WindowSums<C>) -> Result<Vec<C::Curve>> {
         let work = self.work.get_or_init(|| work);
         if self.called.elapsed() > SPIN_LIMIT {

@@ -343,7 +343,7 @@ impl Pipeline {
     /// # Errors
     /// - [`Error::Invalid`]: a scalar was longer than its windows.
     /// - [`Error::Aborted`]: the hook aborted.
-    /// - The error of a device that failed.
+    /// - [`Error::Device`]: the driver fails, or a thread has panicked.
     pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
         let (sums, traffic) = self.finish_all::<C>(abort)?;
         let sum = sums.into_iter().next().ok_or_else(|| Error::internal("msm"))?;
@@ -353,7 +353,7 @@ impl Pipeline {
     /// Waits for the device, and weights the points that the kernels left of all vectors.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::finish`].
+    /// [`Self::finish`] lists the errors.
     pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
         self.upload.iter_mut().for_each(Stream::zeroize_staging);
         let vectors = self.totals.iter().map(|total| total.bits.len()).sum();

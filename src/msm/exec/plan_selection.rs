@@ -20,8 +20,8 @@ static SMALLER: PlanCache<(PlanInput, u64), std::result::Result<MsmPlan, u64>> =
 /// Returns the plan for `device`, within the caller's cap and the share of free memory of each of `need.at_once` sums.
 ///
 /// # Errors
-/// Returns [`Error::OutOfMemory`] if the memory does not suffice, or the error of a device that does not report its
-/// free memory.
+/// - [`Error::OutOfMemory`]: the memory does not suffice.
+/// - [`Error::Device`]: the device does not report its free memory.
 pub(crate) fn plan_for<C: MsmCurve>(
     device: &Device,
     bases: &Bases<'_, C>,
@@ -47,7 +47,7 @@ pub(crate) fn plan_for<C: MsmCurve>(
 /// Returns the bytes that each of `at_once` multiplications may take on `device`, within the caller's cap.
 ///
 /// # Errors
-/// Returns the error of a device that does not report its free memory.
+/// - [`Error::Device`]: the device does not report its free memory.
 pub(super) fn available(device: &Device, at_once: u32, options: &MsmOptions) -> Result<u64> {
     let free = plannable_bytes(device.free_memory()? / u64::from(at_once));
     Ok(if options.memory == 0 { free } else { free.min(options.memory) })

@@ -34,7 +34,9 @@ impl<C: ProofCurve> Engine<C> {
     /// then those of S', lookup by lookup.
     ///
     /// # Errors
-    /// Returns an error if a column does not have n elements, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn permute(
         &self,
         lookups: &[[ColumnView<'_, C::Scalar>; 2]],
@@ -91,7 +93,9 @@ impl<C: ProofCurve> Engine<C> {
     /// `usable`, column by column. [`products::enqueue`] describes `chains`.
     ///
     /// # Errors
-    /// Returns an error if a column does not have n elements, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn products(
         &self,
         challenges: Challenges<C::Scalar>,

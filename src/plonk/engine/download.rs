@@ -12,7 +12,8 @@ impl<C: ProofCurve> Engine<C> {
     /// secret.
     ///
     /// # Errors
-    /// Returns an error if the device failed.
+    /// - [`Error::Device`]: the driver failed.
+    /// - [`Error::Device`]: a column is on a device, and the engine has none.
     pub fn into_host(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Vec<C::Scalar>>> {
         columns.into_iter().map(|column| self.one_into_host(column)).collect()
     }

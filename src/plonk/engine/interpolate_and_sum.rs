@@ -17,7 +17,9 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns the coefficients of the polynomials whose values are `columns`.
     ///
     /// # Errors
-    /// Returns an error if a column has another length, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn interpolate(&self, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
         let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
         let groups = groups.into_iter().map(|group| self.interpolated(&columns[group]));
@@ -27,7 +29,9 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns the coefficients of the polynomials whose values are `columns`, and drops these group by group.
     ///
     /// # Errors
-    /// Returns an error if a column has another length, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn interpolate_all(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
         let mut coefficients = Vec::with_capacity(columns.len());
         let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
@@ -69,7 +73,10 @@ impl<C: ProofCurve> Engine<C> {
     /// Computes the value of `sum` in every row of the subgroup, from `columns` by their numbers.
     ///
     /// # Errors
-    /// Returns an error if the sum names a missing column or challenge, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): the sum names a missing column or challenge.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column of the sum does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn weighted_sum(
         &self,
         sum: &WeightedSum<C::Scalar>,

@@ -35,7 +35,9 @@ impl<C: ProofCurve> Engine<C> {
     /// works or the device has too little memory; proofs then use the key itself.
     ///
     /// # Errors
-    /// Returns an error if a column does not have n elements, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a device works, and a column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn upload_key(&self, key: &Key<'_, C::Scalar>) -> Result<Option<KeyOnDevice<C::Scalar>>> {
         let columns = key.fixed.iter().chain(&key.sigma);
         let values: Vec<_> = columns.map(|polynomial| polynomial.values).collect();

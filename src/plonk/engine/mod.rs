@@ -94,7 +94,8 @@ impl<C: ProofCurve> Engine<C> {
     /// Creates an engine for columns of 2^`log_n` elements, as many as there are bases.
     ///
     /// # Errors
-    /// Returns an error if `log_n` is above the field's two-adicity, or a forced device has no stream.
+    /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
+    /// - A forced device has no stream: the driver's error.
     pub fn new(accelerator: &Accelerator, log_n: u32, srs: Arc<Srs<C>>) -> Result<Self> {
         let accelerator = first_device_only(accelerator);
         let (stream, accelerator) = match accelerator.devices().first().map(Device::stream).transpose() {
@@ -141,7 +142,7 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns the bytes that the device has free for a proof, or `None` if the host works or the device does not say.
     ///
     /// # Errors
-    /// Returns the error of the driver's call if the backend is forced.
+    /// - The backend is forced, and the driver's call failed: its error.
     pub fn free_memory(&self) -> Result<Option<u64>> {
         match self.accelerator.devices().first().map(|device| device.free_memory()).transpose() {
             Err(error) if self.accelerator.forced().is_none() => {
@@ -165,7 +166,9 @@ impl<C: ProofCurve> Engine<C> {
     /// Moves `columns` of n elements to where the engine works on them.
     ///
     /// # Errors
-    /// Returns an error if a column has another length, or a forced backend failed.
+    /// - [`Error::Invalid`]: a column does not have n elements.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub fn upload(&self, columns: Vec<Vec<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
         // Columns that the device has copied are cleared here.
         let mut columns: Vec<_> = columns.into_iter().map(SecretVec).collect();
@@ -176,7 +179,11 @@ impl<C: ProofCurve> Engine<C> {
     /// their memory and leaves them empty.
     ///
     /// # Errors
-    /// Returns an error if a column has another length, or a forced backend failed; vectors are then as they were.
+    /// - [`Error::Invalid`]: a column does not have n elements.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
+    ///
+    /// After an error vectors are as they were.
     pub fn upload_or_take(&self, columns: &mut [&mut Vec<C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
         let views: Vec<_> = columns.iter().map(|column| ColumnView::new(column.as_slice())).collect();
         check(self.n(), &views)?;
@@ -190,7 +197,11 @@ impl<C: ProofCurve> Engine<C> {
     /// Computes Σ columnᵢ·baseᵢ of each of `columns`, in their order.
     ///
     /// # Errors
-    /// Returns an error if a column has another length, or a forced backend failed.
+    /// - [`Error::Invalid`]: a column does not have n elements.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - [`Error::Device`]: a scalar on the device is too long, a wrong result; this fails even if no backend is
+    ///   forced.
+    /// - A forced backend failed: its error.
     pub fn commit(&self, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
         self.sums(basis, &self.scalars(columns)?)
     }
@@ -198,7 +209,10 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns `columns`, as they are now, as scalars for [`Self::sums`].
     ///
     /// # Errors
-    /// Returns an error if a column has another length, or a forced backend failed.
+    /// - [`Error::Invalid`]: the host works, and a column does not have n elements. On a device [`Self::sums`] finds
+    ///   such a column.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(super) fn scalars<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<ColumnScalars<'v, C::Scalar>> {
         if columns.is_empty() {
             return Ok(ColumnScalars(Vec::new()));
@@ -215,7 +229,11 @@ impl<C: ProofCurve> Engine<C> {
     /// Commits to `scalars` as [`Self::commit`] does to columns.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::commit`].
+    /// - [`Error::Invalid`]: a column did not have n elements.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - [`Error::Device`]: a scalar on the device is too long, a wrong result; this fails even if no backend is
+    ///   forced.
+    /// - A forced backend failed: its error.
     pub(super) fn sums(&self, basis: Basis, scalars: &ColumnScalars<'_, C::Scalar>) -> Result<Vec<C>> {
         if scalars.0.is_empty() {
             return Ok(Vec::new());

@@ -16,7 +16,10 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns the value of each query's polynomial at its point, a number among `points`.
     ///
     /// # Errors
-    /// Returns an error if a column does not have n elements, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a point's number is not below the number of points.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn evaluate(
         &self,
         queries: &[(ColumnView<'_, C::Scalar>, usize)],
@@ -59,7 +62,10 @@ impl<C: ProofCurve> Engine<C> {
     /// Computes Σ factor·column over `terms`.
     ///
     /// # Errors
-    /// Returns an error if a column does not have n elements, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Device`](crate::Error::Device): there are no terms.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn combine(
         &self,
         terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
@@ -107,7 +113,9 @@ impl<C: ProofCurve> Engine<C> {
     /// Divides `column` by ∏(X − root), without the remainder. The quotient's leading coefficients are 0.
     ///
     /// # Errors
-    /// Returns an error if a column does not have n elements, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a device works, and the column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn divide(
         &self,
         column: ColumnView<'_, C::Scalar>,

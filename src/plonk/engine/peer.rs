@@ -32,7 +32,10 @@ impl<C: ProofCurve> Engine<C> {
     /// Copies `columns`, which may be on the device of `other` or anywhere else, to this engine's device.
     ///
     /// # Errors
-    /// Returns an error if a column has another length, there is no device, or one failed.
+    /// - [`Error::Invalid`]: a column does not have n elements.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - [`Error::Device`]: there is no device.
+    /// - A device failed: its error.
     pub(in crate::plonk) fn copy_columns_from(
         &self,
         other: &Self,
@@ -63,7 +66,11 @@ impl<C: ProofCurve> Engine<C> {
     /// Commits to `columns` on the device as [`Engine::commit`] does, or fails.
     ///
     /// # Errors
-    /// Returns an error if a column is not on the device or has another length, or the device failed.
+    /// - [`Error::Invalid`]: a column does not have n elements.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - [`Error::Device`]: a column is not on the device.
+    /// - [`Error::Device`]: a scalar on the device is too long, a wrong result.
+    /// - The device failed: its error.
     pub(in crate::plonk) fn commit_on_device(&self, basis: Basis, columns: &[Column<C::Scalar>]) -> Result<Vec<C>> {
         let there = self.run(
             "scalars",

@@ -57,7 +57,8 @@ impl<C: ProofCurve> Engine<C> {
     /// Returns `count` cosets.
     ///
     /// # Errors
-    /// Returns an error if `count` is above [`h_pieces::MAX_COSETS`], or the field has too few roots of unity.
+    /// - [`Error::Invalid`](crate::Error::Invalid): `count` is 0, or above [`h_pieces::MAX_COSETS`].
+    /// - [`Error::Invalid`](crate::Error::Invalid): the field has too few roots of unity.
     pub(in crate::plonk) fn cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
         let (log_n, log_factor) =
             (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
@@ -69,8 +70,10 @@ impl<C: ProofCurve> Engine<C> {
     /// Computes the sum of all constraints of all circuits in every row of coset `number`.
     ///
     /// # Errors
-    /// Returns an error if the sum names a missing column or challenge, a column has another length, or a forced
-    /// backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): the sum names a missing column or challenge.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn on_coset(
         &self,
         cosets: &Cosets<C::Scalar>,
@@ -171,7 +174,10 @@ impl<C: ProofCurve> Engine<C> {
     /// Computes the pieces of a quotient by X^n − 1, lowest first, from its dividend's `values` on the cosets.
     ///
     /// # Errors
-    /// Returns an error if there are not as many values as cosets, or a forced backend failed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): there are not as many values as cosets.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
     pub(in crate::plonk) fn pieces(
         &self,
         cosets: &Cosets<C::Scalar>,

@@ -31,8 +31,12 @@ fn check(length: usize, place: StridedColumns, n: usize, rows: &Range<usize>, va
 /// Blinding rows are `usable..n`, or `usable + 1..n` of grand products. The values' copy on the device is cleared.
 ///
 /// # Errors
-/// Returns an error if columns overlap, exceed the vector or are on another device, rows exceed the columns, there are
-/// not as many values, or the device failed.
+/// - [`Error::Invalid`]: `n` is 0, or above 2^30.
+/// - [`Error::Invalid`]: columns overlap, exceed the vector, or are on another device.
+/// - [`Error::Invalid`]: `rows` is no range within a column.
+/// - [`Error::Invalid`]: there are not as many values as elements to fill.
+/// - [`Error::OutOfMemory`]: the device has too little memory.
+/// - [`Error::Device`]: the driver failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -59,7 +63,10 @@ pub fn enqueue<F: NttField>(
 /// Writes `values` to `rows` of columns in host memory.
 ///
 /// # Errors
-/// Returns an error if columns overlap or exceed the slice, rows exceed the columns, or there are not as many values.
+/// - [`Error::Invalid`]: `n` is 0, or above 2^30.
+/// - [`Error::Invalid`]: columns overlap, or exceed the slice.
+/// - [`Error::Invalid`]: `rows` is no range within a column.
+/// - [`Error::Invalid`]: there are not as many values as elements to fill.
 pub fn on_cpu<F: NttField>(
     n: usize,
     columns: &mut [F],
@@ -89,7 +96,10 @@ fn check_bytes(bytes: &[u8]) -> Result<u32> {
 /// polynomial or column.
 ///
 /// # Errors
-/// Returns an error if there is no whole number of elements, or the device has too little memory or failed.
+/// - [`Error::Invalid`]: the number of bytes is no multiple of [`UNIFORM_BYTES`].
+/// - [`Error::Invalid`]: the bytes make more than 2^30 elements.
+/// - [`Error::OutOfMemory`]: the device has too little memory.
+/// - [`Error::Device`]: the driver failed.
 pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result<DeviceVector<F>> {
     let length = check_bytes(bytes)?;
     let elements = vector::<F>(stream, bytes.len() / UNIFORM_BYTES, 1)?;
@@ -108,7 +118,8 @@ pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result
 /// Converts random `bytes` to elements on the host, as [`enqueue_uniform`] does.
 ///
 /// # Errors
-/// Returns an error if there is no whole number of elements.
+/// - [`Error::Invalid`]: the number of bytes is no multiple of [`UNIFORM_BYTES`].
+/// - [`Error::Invalid`]: the bytes make more than 2^30 elements.
 pub fn uniform_on_cpu<F: NttField>(bytes: &[u8]) -> Result<Vec<F>> {
     check_bytes(bytes)?;
     let digit = F::from(1 << 32);

@@ -35,8 +35,11 @@ fn check<C, F>(sums: &[LinearCombination<C, F>], n: usize) -> Result<()> {
 /// Each element of a term takes a product, and 32 bytes that are read.
 ///
 /// # Errors
-/// Returns an error if `n` is 0, more than n elements are subtracted from a sum, or a column exceeds its vector or is
-/// on another device. The device may also have too little memory, or fail.
+/// - [`Error::Invalid`]: `n` is 0, or above 2^30.
+/// - [`Error::Invalid`]: more than `n` elements are subtracted from a sum.
+/// - [`Error::Invalid`]: a column exceeds its vector, or is on another device.
+/// - [`Error::OutOfMemory`]: the device has too little memory.
+/// - [`Error::Device`]: the driver failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -80,7 +83,9 @@ fn launch_part<F: NttField>(
 /// Computes the sums of [`enqueue`] on the host.
 ///
 /// # Errors
-/// Returns an error if a polynomial does not have n coefficients, or more than n are subtracted from a sum.
+/// - [`Error::Invalid`]: `n` is 0, or above 2^30.
+/// - [`Error::Invalid`]: a polynomial does not have `n` coefficients.
+/// - [`Error::Invalid`]: more than `n` elements are subtracted from a sum.
 pub fn on_cpu<F: NttField>(n: usize, sums: &[LinearCombination<&[F], F>]) -> Result<Vec<F>> {
     check_length(STEP, n)?;
     check(sums, n)?;

@@ -35,9 +35,14 @@ fn powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
 /// polynomials, three by the second ones, and so on.
 ///
 /// # Errors
-/// Returns an error if `n` is 0, polynomials overlap, exceed the vector or are on another device, or not each of them
-/// has a list of roots. The device may also have too little memory, or fail. After a failure other than too little
-/// memory coefficients are undefined.
+/// - [`Error::Invalid`](crate::Error::Invalid): `n` is 0, or above 2^30.
+/// - [`Error::Invalid`](crate::Error::Invalid): polynomials overlap, exceed the vector, or are on another device.
+/// - [`Error::Invalid`](crate::Error::Invalid): there are not as many lists of roots as polynomials.
+/// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): the device has too little memory.
+/// - [`Error::Device`](crate::Error::Device): the driver failed.
+///
+/// After [`Error::Invalid`](crate::Error::Invalid) and [`Error::OutOfMemory`](crate::Error::OutOfMemory) coefficients
+/// are as they were. After another error they are undefined.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -106,7 +111,7 @@ impl Round {
 /// Divides polynomials in host memory, of any lengths, by Π (X − z) over their `roots`, in place.
 ///
 /// # Errors
-/// Returns an error if not each polynomial has a list of roots.
+/// - [`Error::Invalid`](crate::Error::Invalid): there are not as many lists of roots as polynomials.
 pub fn on_cpu<F: NttField>(polynomials: &mut [&mut [F]], roots: &[Vec<F>]) -> Result<()> {
     equal(STEP, "lists of roots", polynomials.len(), roots.len())?;
     let divide_by = |polynomial: &mut [F], root: F| {

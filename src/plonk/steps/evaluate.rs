@@ -46,8 +46,11 @@ fn powers<F: NttField>(point: F) -> Vec<F> {
 /// Each coefficient of a query takes a product, and 32 bytes that are read; 7 % more products are added.
 ///
 /// # Errors
-/// Returns an error if `n` is 0, there is no such point, or a polynomial exceeds its vector or is on another device.
-/// The device may also have too little memory, or fail.
+/// - [`Error::Invalid`]: `n` is 0, or above 2^30.
+/// - [`Error::Invalid`]: a query's point does not exist.
+/// - [`Error::Invalid`]: a polynomial exceeds its vector, or is on another device.
+/// - [`Error::OutOfMemory`]: the device has too little memory.
+/// - [`Error::Device`]: the driver failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -92,7 +95,7 @@ fn launch_part<F: NttField>(
 /// Computes the values of [`enqueue`] on the host; polynomials may be of any lengths.
 ///
 /// # Errors
-/// Returns an error if there is no such point.
+/// - [`Error::Invalid`]: a query's point does not exist.
 pub fn on_cpu<F: NttField>(queries: &[EvaluationQuery<&[F]>], points: &[F]) -> Result<Vec<F>> {
     check(queries, points.len())?;
     Ok(queries.iter().map(|query| value(query.polynomial, points[query.point])).collect())

@@ -49,10 +49,10 @@ impl<F: NttField> Cosets<F> {
     /// Creates the first `q` cosets of the coset of ζ of order `2^(log_n + log_factor)`.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if:
-    /// - the sum of the logarithms is above the field's two-adicity,
-    /// - there are no cosets, or more than [`MAX_COSETS`] or 2^log_factor,
-    /// - ζ is zero, or X^n − 1 is zero on a coset.
+    /// - [`Error::Invalid`]: the sum of the logarithms is above the field's two-adicity.
+    /// - [`Error::Invalid`]: `q` is 0, or above [`MAX_COSETS`] or 2^`log_factor`.
+    /// - [`Error::Invalid`]: ζ is zero.
+    /// - [`Error::Invalid`]: X^n − 1 is zero on a coset.
     pub fn new(log_n: u32, log_factor: u32, zeta: F, q: usize) -> Result<Self> {
         let log_whole = log_n.saturating_add(log_factor);
         if log_whole > F::S {
@@ -99,8 +99,11 @@ impl<F: NttField> Cosets<F> {
     /// Each row takes q² + 2q + 2 products and 64·q bytes; from 17 cosets on it takes 32·q² bytes.
     ///
     /// # Errors
-    /// Returns an error if there are not q parts, they overlap, exceed the vector or are on another device, or the
-    /// device failed.
+    /// - [`Error::Invalid`]: there are not q parts.
+    /// - [`Error::Invalid`]: parts overlap, exceed the vector, or are on another device.
+    /// - [`Error::Invalid`]: n is above 2^30.
+    /// - [`Error::OutOfMemory`]: the device has too little memory.
+    /// - [`Error::Device`]: the driver failed.
     pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
         let n = check_length(STEP, self.n())?;
         parts.write_on(stream)?;
@@ -153,7 +156,8 @@ impl<F: NttField> Cosets<F> {
     /// Computes the pieces in place of `parts` on the host.
     ///
     /// # Errors
-    /// Returns [`Error::Invalid`] if there are not q parts of n elements.
+    /// - [`Error::Invalid`]: there are not q parts.
+    /// - [`Error::Invalid`]: a part does not have n elements.
     pub fn on_cpu(&self, parts: &mut [&mut [F]]) -> Result<()> {
         equal(STEP, "number of parts", self.q, parts.len())?;
         parts.iter().try_for_each(|part| equal(STEP, "length of a part", self.n(), part.len()))?;

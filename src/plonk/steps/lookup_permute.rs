@@ -49,7 +49,7 @@ impl<F: NttField> PermutedColumns<F> {
     /// Waits for the permutation, and returns the missing values of each lookup, if there are any.
     ///
     /// # Errors
-    /// Returns an error if the device failed.
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
     pub fn missing(&self, stream: &mut Stream) -> Result<Vec<Option<MissingValues>>> {
         let mut words = vec![0u32; self.totals.bytes() / 4];
         stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
@@ -68,8 +68,12 @@ type StridedView<'a, F> = (&'a DeviceVector<F>, StridedColumns);
 /// are in sectors of 32 bytes, at places that depend on hashes and the tables' order.
 ///
 /// # Errors
-/// Returns an error if the rows are invalid, there are not as many tables as inputs, or columns exceed their vector or
-/// are on another device. The device may also have too little memory, or fail.
+/// - [`Error::Invalid`](crate::Error::Invalid): `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`](crate::Error::Invalid): `rows.usable` is not below n.
+/// - [`Error::Invalid`](crate::Error::Invalid): there are not as many tables as inputs.
+/// - [`Error::Invalid`](crate::Error::Invalid): a column exceeds its vector, or is on another device.
+/// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): the device has too little memory.
+/// - [`Error::Device`](crate::Error::Device): the driver failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     rows: RowCounts,
@@ -204,7 +208,9 @@ impl<F: NttField> PermutePass<'_, F> {
 /// Computes A' and S' of one lookup, n rows each, and its missing values, with the results of [`enqueue`].
 ///
 /// # Errors
-/// Returns an error if the rows are invalid, or a column does not have n.
+/// - [`Error::Invalid`](crate::Error::Invalid): `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`](crate::Error::Invalid): `rows.usable` is not below n.
+/// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
 pub fn on_cpu<F: NttField>(rows: RowCounts, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<MissingValues>)> {
     rows.check::<F>(STEP)?;
     equal(STEP, "length of the input", rows.n(), input.len())?;

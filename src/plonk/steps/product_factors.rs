@@ -79,8 +79,12 @@ fn shifts<C, F: NttField>(set: &PermutationSet<C>, beta: F) -> impl Iterator<Ite
 /// lookup, and writes 64 per grand product.
 ///
 /// # Errors
-/// Returns an error if the rows are invalid, or a column exceeds its vector or is on another device. The device may
-/// also have too little memory, or fail.
+/// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`]: `rows.usable` is not below n.
+/// - [`Error::Invalid`]: a column exceeds its vector, or is on another device.
+/// - [`Error::Invalid`]: the factors exceed the address space.
+/// - [`Error::OutOfMemory`]: the device has too little memory.
+/// - [`Error::Device`]: the driver failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     rows: RowCounts,
@@ -148,7 +152,10 @@ impl<F: NttField> FactorLaunch<'_, F> {
 /// Computes the factors of [`enqueue`] on the host.
 ///
 /// # Errors
-/// Returns an error if the rows are invalid, or a column is not as long.
+/// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`]: `rows.usable` is not below n.
+/// - [`Error::Invalid`]: a column does not have n elements.
+/// - [`Error::Invalid`]: the factors exceed the address space.
 pub fn on_cpu<F: NttField>(
     rows: RowCounts,
     challenges: Challenges<F>,

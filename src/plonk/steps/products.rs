@@ -45,8 +45,13 @@ fn check<F: NttField>(rows: RowCounts, [numerators, denominators]: [usize; 2], c
 /// inversion.
 ///
 /// # Errors
-/// Returns an error if the rows are invalid, lengths do not match the chains, or a vector is on another device. The
-/// device may also have too little memory, or fail.
+/// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`]: `rows.usable` is not below n.
+/// - [`Error::Invalid`]: lengths do not match the chains.
+/// - [`Error::Invalid`]: there are 2^32 tiles of 512 rows, or more.
+/// - [`Error::Invalid`]: a vector is on another device.
+/// - [`Error::OutOfMemory`]: the device has too little memory.
+/// - [`Error::Device`]: the driver failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     rows: RowCounts,
@@ -98,7 +103,9 @@ fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
 /// Computes the grand products of [`enqueue`] on the host.
 ///
 /// # Errors
-/// Returns an error if the rows are invalid, or lengths do not match the chains.
+/// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`]: `rows.usable` is not below n.
+/// - [`Error::Invalid`]: lengths do not match the chains.
 pub fn on_cpu<F: NttField>(
     rows: RowCounts,
     factors: &Factors<impl Deref<Target = [F]>>,

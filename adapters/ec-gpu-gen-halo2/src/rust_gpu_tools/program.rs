@@ -16,8 +16,8 @@ impl Program {
     /// Creates a program for `device`; [`crate::program!`] calls this.
     ///
     /// # Errors
-    /// Returns an error if the backend that `PROOFWARP_BACKEND` forces has no device here, or if a setting is
-    /// malformed.
+    /// - [`EcError::GpuTools`]: the backend that `PROOFWARP_BACKEND` forces has no device here.
+    /// - [`EcError::GpuTools`]: a setting is malformed.
     pub fn from_device(device: &Device) -> EcResult<Self> {
         match &device.0 {
             DeviceTarget::Nowhere(reason) => Err(EcError::GpuTools(GPUError::Generic(reason.clone()))),

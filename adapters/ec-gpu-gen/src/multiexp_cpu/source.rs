@@ -25,13 +25,14 @@ pub trait Source<G: PrimeCurveAffine> {
     /// Adds the next base to the sum `to`.
     ///
     /// # Errors
-    /// Returns an error if the next base is the point at infinity, or if there is none.
+    /// - [`EcError::Simple`]: the next base is the point at infinity.
+    /// - [`EcError::Io`]: there is no next base.
     fn add_assign_mixed(&mut self, to: &mut <G as PrimeCurveAffine>::Curve) -> Result<(), EcError>;
 
     /// Skips the next `amt` bases.
     ///
     /// # Errors
-    /// Returns an error if there is no next base.
+    /// - [`EcError::Io`]: there is no next base.
     fn skip(&mut self, amt: usize) -> Result<(), EcError>;
 }
 

@@ -8,10 +8,10 @@ use super::env::backend_asked_for;
 /// Returns the accelerator of the backend that is forced or requested, or else of the best one.
 ///
 /// # Errors
-/// Returns an error if:
-/// - a setting is malformed;
-/// - a forced or requested backend is not available;
-/// - this crate lacks the features of all available backends.
+/// - [`proofwarp::Error::Invalid`]: a setting is malformed.
+/// - [`proofwarp::Error::Unavailable`]: a forced or requested backend is not available.
+/// - [`proofwarp::Error::Device`]: the driver of a forced or requested backend failed to open a device.
+/// - [`proofwarp::Error::Unavailable`]: this crate lacks the features of all available backends.
 pub(super) fn accelerator() -> proofwarp::Result<Accelerator> {
     let forced = Settings::get()?.backend;
     let accelerator = match backend_asked_for() {

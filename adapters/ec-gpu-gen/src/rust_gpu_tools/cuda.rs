@@ -35,7 +35,8 @@ impl Program {
     /// Creates a program from the file `filename`: a fatbin, cubin or PTX.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be read. Its contents are loaded when the first kernel is created.
+    /// - `GPUError::IO`: the file cannot be read, or its name is not UTF-8.
+    /// - Errors in its contents appear when the first kernel is created, which loads them.
     pub fn from_binary(device: &Device, filename: &CStr) -> GPUResult<Self> {
         let name = filename.to_str().map_err(|error| std::io::Error::other(error.to_string()))?;
         Ok(Self::new(device, Source::Binary(Cow::Owned(std::fs::read(name)?))))
@@ -58,7 +59,8 @@ impl Program {
     /// Creates the kernel `name`, to be given its arguments and run by `gws` groups of `lws` threads.
     ///
     /// # Errors
-    /// Returns an error if there is no such kernel, or if the program does not load.
+    /// - `GPUError::KernelNotFound`: there is no such kernel.
+    /// - `GPUError::Generic`: the program does not load.
     pub fn create_kernel(&self, name: &str, gws: usize, lws: usize) -> GPUResult<Kernel<'_>> {
         Ok(Kernel { program: self, shape: self.shape(name, gws, lws)?, arguments: Vec::new() })
     }
@@ -134,7 +136,9 @@ impl<'a> Kernel<'a> {
     /// within its buffers.
     ///
     /// # Errors
-    /// Returns an error if there is more than one [`LocalBuffer`], or if the driver or the kernel failed.
+    /// - `GPUError::Generic`: there is more than one [`LocalBuffer`].
+    /// - `GPUError::Generic`: the groups, or their threads, are 2^32 or more.
+    /// - `GPUError::Generic`: the driver or the kernel failed.
     pub fn run(self) -> GPUResult<()> {
         let arguments: Vec<Arg> = self.arguments.iter().map(|argument| in_place(*argument)).collect();
         user_kernels::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;

@@ -31,7 +31,7 @@ pub(super) fn backend_asked_for() -> Option<BackendKind> {
 /// Returns the framework that `EC_GPU_FRAMEWORK` requests.
 ///
 /// # Errors
-/// Returns an error if this crate was built without the framework's feature.
+/// - [`EcError::Simple`]: this crate was built without the framework's feature.
 #[allow(clippy::unnecessary_wraps, reason = "there is an error where a feature lacks")]
 pub(super) fn framework_asked_for() -> Result<Option<Framework>, EcError> {
     match backend_asked_for() {

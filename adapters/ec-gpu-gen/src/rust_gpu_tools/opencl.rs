@@ -66,7 +66,8 @@ impl Program {
     /// work-items.
     ///
     /// # Errors
-    /// Returns an error if there is no such kernel, or if the program does not compile or load.
+    /// - `GPUError::KernelNotFound`: there is no such kernel.
+    /// - `GPUError::Generic`: the program does not compile or load.
     pub fn create_kernel(&self, name: &str, global_work_size: usize, local_work_size: usize) -> GPUResult<Kernel<'_>> {
         let shape = self.shape(name, global_work_size, local_work_size)?;
         Ok(Kernel { builder: ExecuteKernel { program: self, shape, arguments: Vec::new() } })
@@ -177,8 +178,10 @@ impl<'a> Kernel<'a> {
     /// within its buffers.
     ///
     /// # Errors
-    /// Returns an error if there is more than one [`LocalBuffer`], the number of arguments is not the kernel's, or the
-    /// driver or the kernel failed.
+    /// - `GPUError::Generic`: there is more than one [`LocalBuffer`].
+    /// - `GPUError::Generic`: the groups, or their work-items, are 2^32 or more.
+    /// - `GPUError::Generic`: the number of arguments is not the kernel's.
+    /// - `GPUError::Generic`: the driver or the kernel failed.
     pub fn run(self) -> GPUResult<()> {
         let ExecuteKernel { program, shape, arguments } = self.builder;
         let arguments: Vec<Arg> = arguments.iter().map(in_place).collect();

@@ -29,7 +29,8 @@ impl Program {
     /// else the device's; [`crate::program!`] finds the text and the fatbin.
     ///
     /// # Errors
-    /// Returns an error if the framework does not reach the device, or if this crate was built without its feature.
+    /// - [`EcError::GpuTools`]: the framework does not reach the device. It holds [`GPUError::DeviceNotFound`].
+    /// - [`EcError::Simple`]: this crate was built without the framework's feature.
     #[allow(unused_variables)] // Of a framework without its feature.
     pub fn new(device: &Device, opencl: Option<&'static str>, cuda: Option<&'static [u8]>) -> Result<Self, EcError> {
         match framework_asked_for()?.unwrap_or(device.framework()) {

@@ -183,8 +183,9 @@ impl<F: Clone> Program<F> {
     /// The contents must be written before they are read.
     ///
     /// # Errors
-    /// Returns an error if elements of `T` own memory, such as a `Vec`, if memory is exhausted, or if the driver
-    /// failed.
+    /// - [`GPUError::Generic`]: elements of `T` own memory, such as a `Vec`.
+    /// - [`GPUError::Generic`]: memory is exhausted.
+    /// - [`GPUError::Generic`]: the driver failed.
     pub unsafe fn create_buffer<T>(&self, length: usize) -> GPUResult<Buffer<T, F>> {
         check_plain::<T>()?;
         let too_large = || GPUError::Generic(format!("create_buffer: {length} elements are too many"));
@@ -196,8 +197,9 @@ impl<F: Clone> Program<F> {
     /// Allocates a buffer with a copy of `slice`.
     ///
     /// # Errors
-    /// Returns an error if elements of `T` own memory, such as a `Vec`, if memory is exhausted, or if the driver
-    /// failed.
+    /// - [`GPUError::Generic`]: elements of `T` own memory, such as a `Vec`.
+    /// - [`GPUError::Generic`]: memory is exhausted.
+    /// - [`GPUError::Generic`]: the driver failed.
     pub fn create_buffer_from_slice<T>(&self, slice: &[T]) -> GPUResult<Buffer<T, F>> {
         // SAFETY: the next line writes all of it.
         let mut buffer = unsafe { self.create_buffer(slice.len())? };
@@ -208,7 +210,8 @@ impl<F: Clone> Program<F> {
     /// Copies `data` to the start of `buffer`.
     ///
     /// # Errors
-    /// Returns an error if `data` is longer than the buffer, or if the driver failed.
+    /// - [`GPUError::Generic`]: `data` is longer than the buffer.
+    /// - [`GPUError::Generic`]: the driver failed.
     pub fn write_from_buffer<T>(&self, buffer: &mut Buffer<T, F>, data: &[T]) -> GPUResult<()> {
         // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
         let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) };
@@ -218,7 +221,8 @@ impl<F: Clone> Program<F> {
     /// Copies the start of `buffer` to `data`, after the kernels launched before.
     ///
     /// # Errors
-    /// Returns an error if `data` is longer than the buffer, or if the driver or a kernel failed.
+    /// - [`GPUError::Generic`]: `data` is longer than the buffer.
+    /// - [`GPUError::Generic`]: the driver or a kernel failed.
     pub fn read_into_buffer<T>(&self, buffer: &Buffer<T, F>, data: &mut [T]) -> GPUResult<()> {
         // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
         let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) };
@@ -228,7 +232,8 @@ impl<F: Clone> Program<F> {
     /// Compiles or loads the kernel `name`, and returns how it is to be launched.
     ///
     /// # Errors
-    /// Returns an error if there is no such kernel, or if the program does not compile or load.
+    /// - [`GPUError::KernelNotFound`]: there is no such kernel.
+    /// - [`GPUError::Generic`]: the program does not compile or load.
     pub(super) fn shape(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<Shape> {
         self.with_source(|source| self.device.handle.0.kernel(source, name))?;
         Ok(Shape { name: name.to_owned(), groups, group_size })
@@ -240,8 +245,9 @@ impl<F: Clone> Program<F> {
     /// the interface that this replaces cannot express these conditions.
     ///
     /// # Errors
-    /// Returns an error if there are too many groups, the number of arguments is not the kernel's, or the driver or the
-    /// kernel failed.
+    /// - [`GPUError::Generic`]: the groups, or their work-items, are 2^32 or more.
+    /// - [`GPUError::Generic`]: on OpenCL, the number of arguments is not the kernel's.
+    /// - [`GPUError::Generic`]: the driver or the kernel failed.
     pub(super) fn launch(&self, shape: &Shape, arguments: &[Arg]) -> GPUResult<()> {
         let Shape { name, groups, group_size } = shape;
         let number = |size: &usize| {

@@ -24,7 +24,7 @@ impl Assembly {
     /// Creates an assembly in which nothing is assigned.
     ///
     /// # Errors
-    /// Returns an error if the permutation has more cells than can be numbered.
+    /// - [`Error::BoundsFailure`]: the permutation has more cells than can be numbered.
     pub fn new(system: &ConstraintSystem<Fr>, k: u32) -> Result<Self, Error> {
         let rows = 1 << k;
         Ok(Self {

@@ -32,7 +32,8 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     /// Configures `circuit` for 2^`k` rows.
     ///
     /// # Errors
-    /// Returns an error if the circuit needs more rows, or if its degree is higher than proofs can have.
+    /// - [`Error::NotEnoughRowsAvailable`]: the circuit needs more rows.
+    /// - [`Error::BoundsFailure`]: no proof can have the circuit's degree.
     pub fn new(circuit: &'c C, k: u32) -> Result<Self, Error> {
         let (system, config) = configure(circuit);
         let degree = check_degree(system.degree(), k)?;
@@ -51,7 +52,12 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     /// Runs the circuit's synthesis; selectors are combined if `compress`.
     ///
     /// # Errors
-    /// Returns the circuit's errors, or one if its synthesis takes more rows than there are.
+    /// - The circuit's errors.
+    /// - [`Error::NotEnoughRowsAvailable`]: the synthesis takes more rows than there are.
+    /// - [`Error::BoundsFailure`]: the permutation has more cells than can be numbered.
+    /// - [`Error::BoundsFailure`]: the circuit assigns a fixed column or a selector that does not exist.
+    /// - [`Error::ColumnNotInPermutation`]: the circuit copies a cell of a column that is not in the permutation.
+    /// - [`Error::Synthesis`]: the circuit fills a column with an unknown value.
     pub fn synthesize(self, compress: bool) -> Result<Columns, Error> {
         let Self { circuit, system, config, k, .. } = self;
         let mut assembly = step("memory", 1 << k, || Assembly::new(&system, k))?;

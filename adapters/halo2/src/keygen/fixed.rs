@@ -30,7 +30,7 @@ impl FixedColumns {
     /// Stores `value` in `rows` of `column`.
     ///
     /// # Errors
-    /// Returns [`Error::BoundsFailure`] if there is no such column or row.
+    /// - [`Error::BoundsFailure`]: there is no such column or row.
     pub fn assign(&mut self, column: usize, rows: Range<usize>, value: Assigned<Fr>) -> Result<(), Error> {
         let column = self.0.get_mut(column).ok_or(Error::BoundsFailure)?;
         let count = column.numerators.len();

@@ -27,7 +27,7 @@ pub trait Setup<'params, C: CurveAffine>: Params<'params, C> {
     /// Generates the key of [`keygen_pk_impl`].
     ///
     /// # Errors
-    /// Returns the errors of [`keygen_vk`].
+    /// Returns the errors of [`keygen_pk_impl`].
     fn proving_key<K: Circuit<C::Scalar>>(
         &self,
         key: Option<VerifyingKey<C>>,
@@ -59,8 +59,14 @@ where
 ///
 /// # Errors
 /// - `NotEnoughRowsAvailable`: the setup has fewer rows than the circuit needs.
-/// - `BoundsFailure`, `ColumnNotInPermutation`: the circuit assigns or copies a cell that does not exist (halo2-axiom
+/// - `BoundsFailure`: the setup's number of bases is not its number of rows.
+/// - `BoundsFailure`: no proof can have the circuit's degree.
+/// - `BoundsFailure`: the permutation has more than 2^32 cells.
+/// - `NotEnoughRowsAvailable`: the circuit assigns or copies a cell behind the usable rows (halo2-axiom panics).
+/// - `BoundsFailure`: the circuit assigns a column that does not exist (halo2-axiom panics).
+/// - `ColumnNotInPermutation`: the circuit copies a cell of a column that is not in the permutation (halo2-axiom
 ///   panics).
+/// - `Synthesis`: the circuit fills a column with an unknown value.
 /// - `Transcript`: proofwarp's own error.
 /// - Others are the circuit's.
 pub fn keygen_vk<'params, C, P, ConcreteCircuit>(
@@ -98,7 +104,9 @@ where
 /// Generates the key that proves `circuit`, from a verifying key `vk` that was made for it.
 ///
 /// # Errors
-/// Returns the errors of [`keygen_vk`].
+/// - The errors of [`keygen_vk`].
+/// - `NotEnoughRowsAvailable`: the setup has fewer rows than `vk`.
+/// - `BoundsFailure`: the setup has more rows than `vk`.
 pub fn keygen_pk<'params, C, P, ConcreteCircuit>(
     params: &P,
     vk: VerifyingKey<C>,
@@ -135,7 +143,8 @@ where
 /// Generates the key of [`keygen_pk`] if there is a `vk`, and that of [`keygen_pk2`] otherwise.
 ///
 /// # Errors
-/// Returns the errors of [`keygen_vk`].
+/// - The errors of [`keygen_pk`] if there is a `vk`.
+/// - The errors of [`keygen_vk`] otherwise.
 pub fn keygen_pk_impl<'params, C, P, ConcreteCircuit>(
     params: &P,
     vk: Option<VerifyingKey<C>>,

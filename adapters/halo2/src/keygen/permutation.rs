@@ -30,7 +30,7 @@ impl PermutationCycles {
     /// Creates a permutation in which every cell is a cycle of its own.
     ///
     /// # Errors
-    /// Returns [`Error::BoundsFailure`] if there are more than 2^32 cells: their key would take 256 GiB.
+    /// - [`Error::BoundsFailure`]: there are more than 2^32 cells, and their key would take 256 GiB.
     pub fn new(columns: &[Column<Any>], log_rows: u32) -> Result<Self, Error> {
         let cells = (columns.len() as u64) << log_rows;
         if cells > 1 << u32::BITS {

@@ -41,10 +41,11 @@ impl<'a> Kernel<'a> {
     /// Queues the kernel without waiting for it; reading a buffer waits.
     ///
     /// # Errors
-    /// Returns an error that names the kernel in these cases:
-    /// - Its arguments are wrong in number, kind or length.
-    /// - A column is written that is also read at another row.
-    /// - The device failed.
+    /// - [`GPUError::Generic`]: an argument is missing, or its kind or length is wrong.
+    /// - [`GPUError::Generic`]: there are too many arguments.
+    /// - [`GPUError::Generic`]: a column is written that is also read at another row.
+    /// - [`GPUError::Generic`]: the device failed.
+    /// - Each error names the kernel.
     pub fn run(self) -> GPUResult<()> {
         let done = match self.kind {
             Kind::Columns(operation) => self.columns(operation),

@@ -37,7 +37,9 @@ impl Program {
     /// There are no requirements; callers expect an unsafe function.
     ///
     /// # Errors
-    /// Returns an error if the elements are not BN254's scalars, or if the device is out of memory or failed.
+    /// - [`GPUError::Generic`]: the elements are not BN254's scalars.
+    /// - [`GPUError::Generic`]: the device is out of memory.
+    /// - [`GPUError::Generic`]: the device failed.
     pub unsafe fn create_buffer<T: PrimeField>(&self, length: usize) -> GPUResult<Buffer<T>> {
         type_check::elements::<T>(&[])?;
         let place = match &self.queue {
@@ -50,7 +52,9 @@ impl Program {
     /// Creates a buffer with a copy of `slice`.
     ///
     /// # Errors
-    /// Returns an error if the elements are not BN254's scalars, or if the device is out of memory or failed.
+    /// - [`GPUError::Generic`]: the elements are not BN254's scalars.
+    /// - [`GPUError::Generic`]: the device is out of memory.
+    /// - [`GPUError::Generic`]: the device failed.
     pub fn create_buffer_from_slice<T: PrimeField>(&self, slice: &[T]) -> GPUResult<Buffer<T>> {
         let elements = type_check::elements(slice)?;
         let place = match &self.queue {
@@ -63,8 +67,9 @@ impl Program {
     /// Copies `data` to the start of `buffer`.
     ///
     /// # Errors
-    /// Returns an error if the slice is longer than the buffer, if the buffer is another device's, or if the device
-    /// failed.
+    /// - [`GPUError::Generic`]: the slice is longer than the buffer.
+    /// - [`GPUError::Generic`]: the buffer is another device's.
+    /// - [`GPUError::Generic`]: the device failed.
     pub fn write_from_buffer<T: PrimeField>(&self, buffer: &mut Buffer<T>, data: &[T]) -> GPUResult<()> {
         let (elements, memory) = (type_check::elements(data)?, buffer.memory());
         check_length("write_from_buffer", memory, elements.len())?;
@@ -86,8 +91,9 @@ impl Program {
     /// Copies the start of `buffer` to `data`, after the kernels launched before.
     ///
     /// # Errors
-    /// Returns an error if the slice is longer than the buffer, if the buffer is another device's, or if the device or
-    /// a kernel failed.
+    /// - [`GPUError::Generic`]: the slice is longer than the buffer.
+    /// - [`GPUError::Generic`]: the buffer is another device's.
+    /// - [`GPUError::Generic`]: the device or a kernel failed.
     pub fn read_into_buffer<T: PrimeField>(&self, buffer: &Buffer<T>, data: &mut [T]) -> GPUResult<()> {
         let (elements, memory) = (type_check::elements_mut(data)?, buffer.memory());
         check_length("read_into_buffer", memory, elements.len())?;
@@ -107,7 +113,7 @@ impl Program {
     /// group has.
     ///
     /// # Errors
-    /// Returns [`GPUError::KernelNotFound`] if there is no such kernel.
+    /// - [`GPUError::KernelNotFound`]: there is no such kernel.
     pub fn create_kernel(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<Kernel<'_>> {
         let kind = kernel_names::find(name).ok_or_else(|| GPUError::KernelNotFound(name.to_owned()))?;
         Ok(Kernel::new(self.queue.as_deref(), name, kind, groups.saturating_mul(group_size)))
