@@ -11,7 +11,6 @@ use crate::synthesis::{Phases, ProofWriter, Synthesis};
 
 /// Writes a witness, more than once as long as it is kept.
 pub trait Source {
-    /// Commits to all columns of the witness, and squeezes the challenges of its phases.
     /// Commits to all columns of the witness and squeezes the challenges of its phases.
     ///
     /// # Errors
