@@ -3,7 +3,7 @@
 // An entry is a number x within ±(p − 1)/2: its limbs as stored (Montgomery form) if `canonical` is 0, else the
 // canonical number. Its residues modulo m_0, m_1, … are balanced, so that they fit a signed byte. With `parts` = 2 it
 // is split into x0 + 2^split·x1 with equal signs. Residues of x0, of x1 and of x0 − x1 then serve the three products of
-// Karatsuba. Required (src/matrix/dense/crt.rs): x has at most 32 bytes, and sums of bytes times balanced powers of 256
+// Karatsuba. Required (src/matrix/dense/crt_params.rs): x has at most 32 bytes, and sums of bytes times balanced powers of 256
 // are within ±2²⁰.
 //
 // Layout of residues: [set][row][k], one byte each, four in a word, with set = part·moduli + number of the modulus.

@@ -1,6 +1,6 @@
 // Reconstructs elements from the residues of products: Σ y·W − q·M over the moduli of each of up to four products. The
 // weights are W mod p, the corrections are −M mod p times the factor of the product, and q is Σ y/m rounded
-// (cl/gemm_crt.cl; src/matrix/dense/crt.rs has the table).
+// (cl/gemm_crt.cl; src/matrix/dense/crt_params.rs has the table).
 //
 // Sums over all sets are products of matrices of bytes: entries × sets times sets × bytes of weights, by mma.sync with
 // 32 sets a step. A warp computes 32 entries, 8 words of four columns each. Work-item (g, t) = (lane / 4, lane mod 4)

@@ -84,10 +84,10 @@ pub mod fork_check;
 pub mod groth16;
 pub mod inspect;
 #[doc(hidden)]
-pub mod kernel_module;
-#[doc(hidden)]
 pub mod kernels;
 pub mod matrix;
+#[doc(hidden)]
+pub mod module_launcher;
 pub mod msm;
 pub mod ntt;
 mod panic_message;

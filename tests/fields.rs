@@ -7,7 +7,7 @@ use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
 use proofwarp::field::NttField;
-use proofwarp::kernel_module::KernelModule;
+use proofwarp::module_launcher::KernelModule;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -7,7 +7,7 @@ use halo2curves::bn256::Fr;
 use num_bigint::BigUint;
 use proofwarp::backend::Arg;
 use proofwarp::field::as_bytes;
-use proofwarp::kernel_module::KernelModule;
+use proofwarp::module_launcher::KernelModule;
 use proofwarp::{Accelerator, Buffer, Device, Stream};
 
 use crate::common::{Answer, Failure, Outcome, inputs, median};

@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::budget_sum::{BudgetTotals, over_budget};
-use super::command_queue::Queue;
+use super::budget_totals::{BudgetTotals, over_budget};
+use super::owned_queue::Queue;
 use super::pool::{Block, FreeBlock, FreeList};
 use super::{Driver, MemoryHandle, lock};
 use crate::{Error, Result};

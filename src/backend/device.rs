@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::allocator::DeviceAllocator;
-use super::first_launch_per_shape::LaunchedShapes;
+use super::first_launch_lock::LaunchedShapes;
 use super::fork_guard::ForkGuard;
 use super::memory_budget::MemoryBudget;
 use super::pool::Block;

@@ -9,8 +9,7 @@ mod abortable_waits;
 mod access_history;
 mod allocator;
 mod backend_kind;
-mod budget_sum;
-mod command_queue;
+mod budget_totals;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod cuda_build_info;
@@ -18,7 +17,7 @@ mod device;
 mod device_buffer;
 mod driver;
 mod event;
-mod first_launch_per_shape;
+mod first_launch_lock;
 mod fork_guard;
 mod info;
 mod launches;
@@ -27,6 +26,7 @@ mod mutex;
 mod nontemporal;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+mod owned_queue;
 mod parallel_copy;
 mod peer_copy;
 mod peer_memory;
@@ -34,13 +34,13 @@ mod pinned_buffer;
 mod pinned_upload;
 mod pool;
 mod queued_time_limit;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-mod secret_copy_rows;
 mod staging;
 mod stream;
 mod stream_inner;
 mod stream_stats;
 mod table_cache;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+mod two_row_split;
 
 #[cfg(test)]
 mod tests;
@@ -65,7 +65,7 @@ pub(crate) use parallel_copy::{par_zero_nontemporal, parallel_copy};
 pub(crate) use peer_memory::PeerMemory;
 pub use pinned_buffer::PinnedBuffer;
 pub(crate) use pool::plannable_bytes;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use secret_copy_rows::TwoRows;
 pub use stream::Stream;
 pub use stream_stats::StreamStats;
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use two_row_split::TwoRows;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::allocator::DeviceAllocator;
-use super::command_queue::Queue;
+use super::owned_queue::Queue;
 use super::pool::{Block, FreeBlock};
 use super::staging::StagingRing;
 use super::{MemoryHandle, PinnedAlloc, StreamHandle, lock};

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::first_launch_per_shape::LaunchedShapes;
+use super::first_launch_lock::LaunchedShapes;
 use super::peer_memory::PeerMemory;
 use super::queued_time_limit::QueueLimiter;
 use super::table_cache::TableCache;

@@ -17,21 +17,21 @@
 //! A rank that fails does not leave the others waiting: [`Cluster::all_or_error`] comes before every step in which ranks wait
 //! for each other.
 
-mod batch;
 mod checkpoint;
-mod communicator;
+mod cluster_handle;
 mod groth16;
 mod msm;
 mod ntt;
 mod partition;
 mod point_encoding;
 mod stats;
+mod work_distribution;
 
-pub use batch::{BatchOutcome, ClusterBatch};
-pub use communicator::{Cluster, ClusterOptions};
+pub use cluster_handle::{Cluster, ClusterOptions};
 pub use groth16::{ClusterKey, Input, KeyLayout, OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};
 pub use mpi;
 pub use msm::ClusterMsm;
 pub use ntt::{ClusterNtt, ClusterNttOptions, CyclicLayout};
 pub use partition::Partition;
 pub use stats::{RankRow, RankStats};
+pub use work_distribution::{BatchOutcome, ClusterBatch};

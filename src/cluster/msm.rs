@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use group::{Curve, Group};
 
-use super::communicator::{Cluster, digest};
+use super::cluster_handle::{Cluster, digest};
 use super::partition::Partition;
 use super::point_encoding;
 use crate::backend::Abort;

@@ -5,8 +5,8 @@ use num_bigint::BigUint;
 
 use crate::Result;
 use crate::curve::MsmCurve;
-use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
+use crate::module_launcher::KernelModule;
 
 /// Returns `sums` as bytes, [`MsmCurve::AFFINE_BYTES`] each.
 pub(super) fn to_bytes<C: MsmCurve>(sums: &[C::Curve]) -> Vec<u8> {

@@ -7,8 +7,8 @@ use super::operation::{Operation, Parameter};
 use crate::Result;
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Work-items of a group, 128: it equals `COLUMNS_GROUP` of `cl/halo2_gpu_columns.cl`.
 const GROUP: u32 = 128;

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::MsmCurve;
 use super::nonzero_terms::NonZeroTerms;
-use super::scalar::MIN_PIECE;
+use super::scalar_bytes::MIN_PIECE;
 use crate::field::{Element, try_cast_elements};
 use crate::kernels::field_and_curve_names;
 

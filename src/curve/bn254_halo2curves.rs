@@ -12,7 +12,7 @@ use halo2curves::bn256::{Fq, Fq2, G1, G1Affine, G2, G2Affine};
 use halo2curves::serde::SerdeObject;
 use rayon::prelude::*;
 
-use super::scalar::MIN_PIECE;
+use super::scalar_bytes::MIN_PIECE;
 use super::{MsmCurve, halo2curves_msm};
 use crate::kernels::field_and_curve_names;
 

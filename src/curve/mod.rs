@@ -13,7 +13,7 @@ mod bn254_axiom;
 mod bn254_halo2curves;
 mod nonzero_terms;
 mod pasta;
-mod scalar;
+mod scalar_bytes;
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
 use group::prime::PrimeCurveAffine;
 use halo2curves::CurveAffine;
 use nonzero_terms::{NonZeroTerms, ReducedScalars};
-pub(crate) use scalar::{scalar_from_bytes, scalar_to_bytes};
+pub(crate) use scalar_bytes::{scalar_from_bytes, scalar_to_bytes};
 
 use crate::kernels::field_and_curve_names;
 

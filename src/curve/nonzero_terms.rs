@@ -7,7 +7,7 @@ use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
-use super::scalar::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
+use super::scalar_bytes::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
 
 /// Holds the pairs of a sum that add something, for code that accepts no infinity among its points.
 pub(super) struct NonZeroTerms<'a, C: PrimeCurveAffine> {

@@ -7,8 +7,8 @@ use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Progra
 use super::row_points::Coset;
 use crate::backend::{Arg, Buffer, MemoryHandle, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernel_module::{self, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{self, buffer_arg};
 use crate::{Error, Result};
 
 /// Work-items of a group, `EXPRESSION_GROUP` of `cl/expression.cl`.
@@ -227,7 +227,7 @@ fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'
     args.extend(from);
     args.extend([buffer_arg(to.vector.buffer()), buffer_arg(&scratch)]);
     let items = call.coset.rows().min(MAX_ITEMS) as u64;
-    let kernels = kernel_module::KernelModule::for_family(Family::Expression, F::NAME)?;
+    let kernels = module_launcher::KernelModule::for_family(Family::Expression, F::NAME)?;
     // SAFETY: the arguments match `expression_rows`; columns and outputs were checked to lie in their vectors, the
     // table names only parts of the program, points are for all rows, and each work-item has scratch memory.
     unsafe { kernels.launch(stream, "expression_rows", items, GROUP as u32, &args) }

@@ -31,8 +31,8 @@ pub(crate) use host_vector::SecretBytes;
 pub(crate) use host_vector::SecretVec;
 use rayon::prelude::*;
 
-use crate::kernel_module::KernelModule;
 use crate::kernels::{Family, field_and_curve_names};
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result, fork_check};
 
 /// Represents a field whose elements devices read in the layout of host memory.

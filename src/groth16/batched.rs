@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::device_prover::{DeviceProver, select};
-use super::finished_msms::PartialResults;
+use super::partial_results::PartialResults;
 use super::proof::PartialSums;
 use super::proof_streams::ProofStreams;
 use super::quotient::Vectors;
@@ -106,7 +106,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
             let Witness { inputs, aux, .. } = self.witnesses[job.number];
             lane.upload(assignment, &[inputs, aux])?;
         }
-        self.done(lane)?;
+        self.finish_lane(lane)?;
         Ok(members)
     }
 
@@ -142,7 +142,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
             quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
         }
         let ready = Arc::new(lane.compute.record_event()?);
-        self.done(lane)?;
+        self.finish_lane(lane)?;
         drop(members);
         let scalars = |h: &DeviceVector<_>| self.prover.scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
         let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
@@ -151,7 +151,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     }
 
     /// Waits for `lane`, after which its memory is free for others.
-    fn done(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
+    fn finish_lane(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
         lane.compute.synchronize(self.abort)?;
         self.traffic = self.traffic + lane.traffic();
         Ok(())

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::device_prover::DeviceProver;
-use super::finished_msms::PartialResults;
+use super::partial_results::PartialResults;
 use super::schedule::{ProofTask, schedule};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness, streamed};
 use crate::Result;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::batched::prove_one;
 use super::device_proof::DeviceProof;
 use super::device_prover::DeviceProver;
-use super::finished_msms::PartialResults;
 use super::msm_queue::parts;
+use super::partial_results::PartialResults;
 use super::schedule::ProofTask;
 use super::{Engine, Witness};
 use crate::backend::{Abort, StreamStats};
@@ -49,8 +49,8 @@ impl<E: Engine> DeviceProver<'_, E> {
     /// after the other with all of `bytes`.
     fn fits_concurrently(&self, bytes: u64, proofs: usize) -> bool {
         let parts = parts(proofs);
-        let side_by_side = self.tables.time_within(bytes / parts as u64, parts);
-        let in_turn = || self.tables.time_within(bytes, 1).unwrap_or(Duration::MAX);
+        let side_by_side = self.tables.estimate_time_within(bytes / parts as u64, parts);
+        let in_turn = || self.tables.estimate_time_within(bytes, 1).unwrap_or(Duration::MAX);
         side_by_side.is_some_and(|time| time <= in_turn().saturating_mul(MAX_SLOWDOWN.0) / MAX_SLOWDOWN.1)
     }
 }

@@ -134,7 +134,7 @@ impl<E: Engine> DeviceKey<'_, E> {
 
     /// Estimates the total time of the MSMs over the queries that were fetched, each with `bytes` of workspace beside
     /// `at_once` − 1 others. Returns `None` if one does not fit.
-    pub fn time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
+    pub fn estimate_time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
         let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.estimate_time(bytes, at_once, self.abort));
         let g2 = self.b_g2.get().into_iter().map(|table| table.estimate_time(bytes, at_once, self.abort));
         g1.chain(g2).sum()

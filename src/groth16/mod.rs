@@ -13,24 +13,24 @@
 //! in coefficients. Interpolation is linear, and the degree of c is below the domain's order, so c is never transformed
 //! to the coset.
 
-mod batch;
 mod batched;
 mod circuit;
 mod cpu;
 mod device_proof;
 mod device_prover;
 mod expect_length;
-mod finished_msms;
 mod gpu;
 mod in_flight;
 mod key;
 mod lazy_per_device;
 mod msm_queue;
 mod pairing_engine;
+mod partial_results;
 mod proof;
 mod proof_streams;
 mod prove;
 mod quotient;
+mod resumable_batch;
 mod schedule;
 mod streamed;
 mod witness;
@@ -38,7 +38,6 @@ mod witness;
 #[cfg(test)]
 mod tests;
 
-pub use batch::Batch;
 pub use circuit::{Circuit, Densities};
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use pairing_engine::Engine;
@@ -48,4 +47,5 @@ pub(crate) use proof::{Sums, proof_of};
 pub use prove::prove;
 #[cfg(feature = "mpi")]
 pub(crate) use quotient::coset_inverse;
+pub use resumable_batch::Batch;
 pub use witness::Witness;

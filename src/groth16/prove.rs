@@ -1,6 +1,6 @@
 //! Proves a batch of witnesses.
 
-use super::batch::Batch;
+use super::resumable_batch::Batch;
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
 use crate::{Report, Result};

@@ -9,9 +9,9 @@ use super::witness::missing_matrices;
 use super::{Circuit, Witness};
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::matrix::DeviceVectors;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::{Direction, NttDomain};
 use crate::{Error, Result};
 

@@ -3,7 +3,7 @@
 
 use super::batched::prove_batch;
 use super::device_prover::DeviceProver;
-use super::finished_msms::PartialResults;
+use super::partial_results::PartialResults;
 use super::schedule::ProofTask;
 use super::{Engine, Witness};
 use crate::backend::{Abort, StreamStats};

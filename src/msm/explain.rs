@@ -10,8 +10,8 @@ use super::plan::{MAX_BATCH, MsmPlan, Sharding, Workload};
 use super::scalars::{ScalarLocation, Scalars, on_host};
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
-use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
 /// Describes how a multiplication is divided into shares of the devices, windows, chunks and kernels.

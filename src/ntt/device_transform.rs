@@ -7,8 +7,8 @@ use super::{Order, Transform};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::NttField;
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Holds a transform, of input in either order, with all that its kernels need.
 pub(super) struct DeviceTransform {

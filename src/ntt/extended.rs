@@ -7,8 +7,8 @@ use super::queue_passes::Passes;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, StreamStats};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 

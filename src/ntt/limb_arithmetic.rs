@@ -4,8 +4,8 @@
 //! not.
 
 use crate::field::NttField;
-use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
 /// Holds the little-endian limbs of an element.

@@ -163,7 +163,7 @@ impl<F: NttField> NttDomain<F> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver failed; the vector is
     ///   then undefined.
     pub fn enqueue_on_peers(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<()> {
-        let passes = self.peer_passes(direction, vector)?;
+        let passes = self.prepare_peer_passes(direction, vector)?;
         for (number, step) in vector.plan.steps().iter().enumerate() {
             if number > 0 {
                 vector.barrier()?;
@@ -178,7 +178,7 @@ impl<F: NttField> NttDomain<F> {
     /// # Errors
     /// - The errors are those of [`Self::enqueue_on_peers`].
     pub fn time_on_peers(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<Vec<Duration>> {
-        let passes = self.peer_passes(direction, vector)?;
+        let passes = self.prepare_peer_passes(direction, vector)?;
         vector.wait(None)?;
         let steps = vector.plan.steps();
         let mut time = |step: &Step| {
@@ -213,7 +213,7 @@ impl<F: NttField> NttDomain<F> {
     }
 
     /// Finds or makes the tables that each device needs.
-    fn peer_passes(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<Vec<PeerPasses>> {
+    fn prepare_peer_passes(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<Vec<PeerPasses>> {
         if self.log_n() != vector.plan.log_n() {
             return Err(Error::invalid("PeerVector", "length", 1u64 << self.log_n(), vector.len()));
         }

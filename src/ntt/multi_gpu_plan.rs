@@ -19,8 +19,8 @@ use super::twiddles::Twiddles;
 use super::{Order, Transform};
 use crate::backend::{Arg, PeerMemory, Stream};
 use crate::field::NttField;
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Minimum log n: shorter vectors have no middle digit, unless passes are made shorter too.

@@ -24,8 +24,8 @@ use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::blocking::install;
 use crate::checked_size::byte_len;
 use crate::field::{HostVector, NttField, SecretVec};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Blocks in flight.

@@ -4,8 +4,8 @@ use super::queue_passes::VectorLayout;
 use super::twiddles::Powers;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Work-items of a group of the kernels of `cl/ntt_pointwise.cl`.

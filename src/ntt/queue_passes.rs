@@ -5,7 +5,7 @@ use super::twiddles::{Twiddles, has_one_table};
 use super::{Order, Transform};
 use crate::backend::{Arg, BackendKind, Buffer, DeviceInfo, Stream};
 use crate::field::NttField;
-use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Flags of the kernels, as `cl/ntt_common.cl` numbers them.

@@ -8,8 +8,8 @@ use super::{Transform, VectorLayout, cpu};
 use crate::Result;
 use crate::backend::{Abort, Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Transforms consecutive vectors in place, each on one of the host's cores unless it is long.
 ///

@@ -7,8 +7,8 @@ use super::{TableSize, Transform};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Work-items of a group of the kernels of `cl/ntt_twiddles.cl`.
 const GROUP: u32 = 128;

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use super::circuit::{Circuit, Lookup};
 use super::memory::{COSET_COLUMNS, MemoryPlan};
 use super::terms::Terms;
-use super::weighted_sum::WeightedSum;
+use super::weighted_terms::WeightedSum;
 use crate::Result;
 use crate::field::NttField;
 

@@ -5,7 +5,7 @@ use super::column_storage::Column;
 use super::curve::ProofCurve;
 use super::engine::{Basis, PermutedLookup};
 use super::steps::lookup_permute::MissingValues;
-use super::weighted_sum::WeightedSum;
+use super::weighted_terms::WeightedSum;
 use crate::Result;
 
 /// Holds a lookup's columns as values.

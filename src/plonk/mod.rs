@@ -31,7 +31,7 @@ mod shplonk;
 pub mod steps;
 mod terms;
 mod vanishing;
-mod weighted_sum;
+mod weighted_terms;
 mod work_sharing;
 
 #[cfg(test)]

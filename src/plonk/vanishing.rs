@@ -47,8 +47,14 @@ impl<'a, C: ProofCurve> BlindedStage<'a, C> {
         let cosets = engine.cosets(pieces)?;
         let sum = &setting.circuit.quotient;
         let (challenges, shared) = (sum.challenges(&challenges, y), setting.key.coefficients());
-        let constraints =
-            Constraints { sum, challenges: &challenges, step: sum.step(y), shared: &shared, own: &own, pieces };
+        let constraints = Constraints {
+            sum,
+            challenges: &challenges,
+            step: sum.factor_before_next(y),
+            shared: &shared,
+            own: &own,
+            pieces,
+        };
         let parts = setting.on_cosets(&cosets, &constraints)?;
         let pieces = engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
         let points = setting.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;

@@ -7,7 +7,7 @@ use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::isomorphism;
 use crate::field::linear::LinearMap;
-use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Match `PLACES` and `PLACE_BITS` of `cl/sumcheck_basis.cl`.
 const PLACES: u32 = 26;

@@ -4,8 +4,8 @@ use super::claim::{Claim, ERROR_CONTEXT};
 use super::columns::{Columns, Slices};
 use super::field::SumcheckField;
 use super::prover::Prover;
+use super::prover_failover::RoundProver;
 use super::round_poly::RoundPolynomial;
-use super::transcript_fallback::RoundProver;
 use crate::backend::{Abort, check_abort};
 use crate::{Accelerator, Error, Result};
 

@@ -5,7 +5,7 @@ use std::ptr;
 use super::field::WorkField;
 use crate::backend::Arg;
 use crate::field::{Element, as_bytes};
-use crate::kernel_module::KernelModule;
+use crate::module_launcher::KernelModule;
 
 /// Holds an element. In a prime field of more than two limbs it is a fixed factor: the element as a number, and
 /// ⌊element·R/p⌋ (`cl/field_shoup.cl`).

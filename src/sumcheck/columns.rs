@@ -149,7 +149,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     }
 
     /// Returns the lengths of columns in host memory; none for a device's columns.
-    fn lengths(&self) -> Vec<usize> {
+    fn host_lengths(&self) -> Vec<usize> {
         match self {
             Self::Host(columns) => columns.iter().map(|column| column.elements().len()).collect(),
             Self::HostBase(columns) => columns.iter().map(|column| column.elements().len()).collect(),
@@ -180,7 +180,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
             let expected = format!("of the tower, and at least {} rows, where they are bit-sliced", bitslice::TILE);
             return Err(Error::invalid(ERROR_CONTEXT, "columns", expected, format!("{rows} of {}", F::NAME)));
         }
-        let lengths = self.lengths();
+        let lengths = self.host_lengths();
         if let Some(number) = lengths.iter().position(|length| *length != rows) {
             return Err(Error::invalid(ERROR_CONTEXT, format!("length of column {number}"), rows, lengths[number]));
         }

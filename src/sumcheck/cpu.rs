@@ -4,8 +4,8 @@ use rayon::prelude::*;
 
 use super::claim::ProductTerm;
 use super::field::{SumcheckField, WorkField};
+use super::round_claim::RoundShape;
 use super::round_poly::Point;
-use super::round_shape::RoundShape;
 use crate::blocking::install;
 use crate::field::SecretVec;
 

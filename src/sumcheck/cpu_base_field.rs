@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::cpu::HostColumns;
 use super::field::SumcheckField;
+use super::round_claim::RoundShape;
 use super::round_poly::Point;
-use super::round_shape::RoundShape;
 use crate::blocking::install;
 use crate::field::SecretVec;
 

@@ -7,19 +7,19 @@ use ff::Field;
 
 use super::basis_change::{Elements, convert, to_ghash};
 use super::challenge_arg::{Challenge, value};
-use super::checked_product::{bytes, product};
+use super::checked_lengths::{bytes, product};
 use super::columns::Columns;
 use super::cpu::HostColumns;
 use super::field::SumcheckField;
 use super::gpu_buffers::{LastRows, Sums, Tables};
 use super::gpu_columns::{DeviceColumns, locate_or_upload, unslice};
 use super::plan::{GROUP, SumcheckPlan};
-use super::round_shape::RoundShape;
+use super::round_claim::RoundShape;
 use super::two_rounds::{self, TwoRoundState};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::field::{DeviceVector, Element};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::{Family, field_and_curve_names};
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Matches `NO_WEIGHTS` of the kernels.

@@ -6,20 +6,20 @@ use ff::Field;
 
 use super::basis_change::{Elements, convert, to_ghash, to_tower};
 use super::challenge_arg::value;
-use super::checked_product::{bytes, product};
+use super::checked_lengths::{bytes, product};
 use super::columns::Columns;
 use super::cpu::HostColumns;
 use super::field::{SumcheckField, WorkField};
 use super::gpu::items;
 use super::gpu_columns::{DeviceColumns, SLICE_GROUP, locate_or_upload, unslice};
 use super::plan::SumcheckPlan;
+use super::round_claim::RoundShape;
 use super::round_poly::Interpolation;
-use super::round_shape::RoundShape;
 use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Matches `SLICED_GROUP` of `cl/sumcheck_bitsliced.cl`.

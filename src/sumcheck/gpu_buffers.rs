@@ -1,17 +1,17 @@
 //! Allocates the memory of rounds on a device other than columns: for results of passes, the last rows, and the terms.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::checked_product::{bytes, product};
+use super::checked_lengths::{bytes, product};
 use super::field::WorkField;
 use super::gpu_columns::elements;
 use super::plan::{GROUP, SumcheckPlan};
+use super::round_claim::RoundShape;
 use super::round_poly::Point;
-use super::round_shape::RoundShape;
 use super::two_rounds;
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
-use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Matches `POINT_INFINITY` of the kernels.
 const INFINITY: u32 = u32::MAX;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::checked_product::{bytes, product};
+use super::checked_lengths::{bytes, product};
 use super::claim::ERROR_CONTEXT;
 use super::columns::{Columns, HostColumn};
 use super::field::SumcheckField;
 use super::plan::ColumnOwnership;
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
-use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Matches `SLICE_GROUP` of `cl/sumcheck_bitsliced.cl`.

@@ -4,8 +4,8 @@ use super::field::SumcheckField;
 use super::plan::{KernelPath, SumcheckOptions, is_binary, sliced_tail};
 use crate::backend::Device;
 use crate::field::Element;
-use crate::kernel_module::KernelModule;
 use crate::kernels::{Family, field_and_curve_names};
+use crate::module_launcher::KernelModule;
 use crate::{BackendKind, Error, Result};
 
 /// Returns a path, its kernels, and why it is not another one. The path is the requested one, or else the fastest

@@ -36,8 +36,8 @@ mod batch;
 mod batch_prover;
 mod challenge_arg;
 #[cfg(feature = "plonky3")]
-mod challenger;
-mod checked_product;
+mod challenger_plonky3;
+mod checked_lengths;
 mod claim;
 mod columns;
 mod commitment_transcript;
@@ -57,17 +57,17 @@ mod plan;
 mod proof;
 mod prove;
 mod prover;
+mod prover_failover;
+mod round_claim;
 mod round_poly;
-mod round_shape;
 mod transcript;
-mod transcript_fallback;
 mod transcript_frame;
 mod two_rounds;
 mod verify;
 
 pub use batch::{BatchProof, ClaimBatch};
 #[cfg(feature = "plonky3")]
-pub use challenger::Challenger;
+pub use challenger_plonky3::Challenger;
 pub use claim::{Claim, MAX_COLUMNS, MAX_FACTORS, MAX_VARIABLES, ProductTerm};
 pub use columns::{Columns, HostColumn, bitslice_column, unbitslice_column};
 pub use commitment_transcript::BoundTranscript;

@@ -7,7 +7,7 @@ use std::fmt;
 
 use super::claim::{Claim, ERROR_CONTEXT};
 use super::field::{SumcheckField, WorkField};
-use super::round_shape::RoundShape;
+use super::round_claim::RoundShape;
 use super::two_rounds;
 use crate::field::bitslice;
 use crate::{Error, Result};

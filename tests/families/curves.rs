@@ -4,7 +4,7 @@ use ff::Field;
 use group::{Group, UncompressedEncoding};
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
-use proofwarp::kernel_module::KernelModule;
+use proofwarp::module_launcher::KernelModule;
 use proofwarp::msm::{Msm, MsmOptions, PointChecks, Scalars, decode};
 
 use crate::common::points::{Bases, TestCurve, random};

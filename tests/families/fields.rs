@@ -4,7 +4,7 @@ use ff::Field;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
-use proofwarp::kernel_module::KernelModule;
+use proofwarp::module_launcher::KernelModule;
 
 use crate::common::{accelerators_with_devices, rng};
 

@@ -4,7 +4,7 @@ use group::{Curve, Group, prime::PrimeCurveAffine};
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
-use proofwarp::kernel_module::KernelModule;
+use proofwarp::module_launcher::KernelModule;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 

@@ -4,7 +4,7 @@ use ff::PrimeField;
 use proofwarp::Accelerator;
 use proofwarp::backend::{Arg, Buffer, Stream};
 use proofwarp::field::{NttField, as_bytes};
-use proofwarp::kernel_module::KernelModule;
+use proofwarp::module_launcher::KernelModule;
 use rand::Rng;
 
 use crate::common::ntt::{of_every_field, omega, power, reverse};

@@ -5,7 +5,7 @@ use proofwarp::backend::Arg;
 use proofwarp::field::DeviceVector;
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::{self, Tower};
-use proofwarp::kernel_module::KernelModule;
+use proofwarp::module_launcher::KernelModule;
 use proofwarp::sumcheck::{
     Claim, Columns, KernelPath, Prover, SumcheckField, SumcheckOptions, bitslice_column, prove_with,
 };

@@ -8,7 +8,7 @@ mod launch;
 mod modules;
 mod multi_device_mapping;
 mod peer_access;
-mod row_upload;
+mod unretained_upload;
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -374,7 +374,7 @@ unsafe impl Driver for CudaDriver {
     ) -> Result<()> {
         let _current = self.enter()?;
         // SAFETY: passed on from the caller.
-        let copied = unsafe { row_upload::copy(address(to, offset), from, bytes, stream_of(stream)) };
+        let copied = unsafe { unretained_upload::copy(address(to, offset), from, bytes, stream_of(stream)) };
         copied.or_else(|(call, code)| self.check(call, code))
     }
 

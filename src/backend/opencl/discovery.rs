@@ -12,7 +12,7 @@ use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_pl
 use sha2::{Digest, Sha256};
 
 use super::super::{BackendKind, DeviceInfo, lock};
-use super::owned_handles::{ClOwned, ClResult, DeviceId, number, reason, text};
+use super::owned_handles::{ClOwned, ClResult, DeviceId, decode_text, number, reason};
 use crate::{Error, Result};
 
 /// Name that PoCL's platform returns.
@@ -107,7 +107,7 @@ fn platform_name(platform: cl_platform_id) -> String {
 }
 
 fn platform_text(platform: cl_platform_id, query: cl_platform_info) -> String {
-    platform::get_platform_data(platform, query).map(|bytes| text(&bytes)).unwrap_or_default()
+    platform::get_platform_data(platform, query).map(|bytes| decode_text(&bytes)).unwrap_or_default()
 }
 
 fn unavailable(reason: String) -> Error {
@@ -256,5 +256,5 @@ fn device_number(device: cl_device_id, query: cl_device_info) -> u64 {
 }
 
 fn device_text(device: cl_device_id, query: cl_device_info) -> String {
-    device_data(device, query).map(|bytes| text(&bytes)).unwrap_or_default()
+    device_data(device, query).map(|bytes| decode_text(&bytes)).unwrap_or_default()
 }

@@ -7,9 +7,9 @@ mod discovery;
 mod disk_cache;
 mod owned_handles;
 mod program;
-mod row_upload;
 #[cfg(test)]
 mod tests;
+mod unretained_upload;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -355,7 +355,8 @@ unsafe impl Driver for OpenClDriver {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller's promise: live handles, a range inside, `from` kept until it is passed.
-        let copied = unsafe { row_upload::copy(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes) };
+        let copied =
+            unsafe { unretained_upload::copy(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes) };
         self.check("clEnqueueWriteBuffer", copied)
     }
 

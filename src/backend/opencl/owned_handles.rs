@@ -85,7 +85,7 @@ pub(super) fn number(bytes: &[u8]) -> u64 {
 }
 
 /// Decodes a text as OpenCL's information calls return it, without the terminating zeros.
-pub(super) fn text(bytes: &[u8]) -> String {
+pub(super) fn decode_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 

@@ -17,7 +17,7 @@ use super::super::lock;
 use super::super::{Arg, KernelCode, KernelHandle, KernelSource};
 use super::discovery::ClDevice;
 use super::disk_cache::DiskCache;
-use super::owned_handles::{ClOwned, ClResult, number, queued, reason, text};
+use super::owned_handles::{ClOwned, ClResult, decode_text, number, queued, reason};
 use crate::{Error, Result};
 
 /// Compiler options, which are part of a program's cache key.
@@ -129,7 +129,7 @@ fn compile(target: &ClDevice, module: &str, source: &str) -> Result<ClOwned> {
 
 fn build_failure(target: &ClDevice, module: &str, program: &ClOwned, code: cl_int) -> Error {
     let log = cl::get_program_build_data(program.get(), target.device.0, cl::CL_PROGRAM_BUILD_LOG);
-    let log = log.map(|bytes| text(&bytes)).unwrap_or_default();
+    let log = log.map(|bytes| decode_text(&bytes)).unwrap_or_default();
     Error::device(&target.info.name, format!("clBuildProgram of {module}"), format!("{}\n{log}", reason(code)))
 }
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::layout::{KeyLayout, check};
 use super::quotient::{evaluate, quotient, scatter};
 use crate::backend::{Abort, StreamStats};
-use crate::cluster::communicator::Cluster;
+use crate::cluster::cluster_handle::Cluster;
 use crate::cluster::msm::{add_all, speeds};
 use crate::cluster::ntt::ClusterNtt;
 use crate::cluster::partition::Partition;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::Result;
 use crate::backend::Abort;
-use crate::cluster::communicator::Cluster;
+use crate::cluster::cluster_handle::Cluster;
 use crate::cluster::ntt::ClusterNtt;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::groth16::{Circuit, Witness, coset_inverse};

@@ -24,7 +24,7 @@ pub use layout::CyclicLayout;
 use local::LocalPass;
 use rounds::{BufferCache, Rounds};
 
-use super::communicator::Cluster;
+use super::cluster_handle::Cluster;
 use crate::backend::{Abort, StreamStats};
 use crate::field::{NttField, SecretVec};
 use crate::ntt::{Direction, NttDomain, NttOptions};

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::layout::{ColumnRange, CyclicLayout, blocks};
 use super::local::{LocalPass, PassStats};
 use crate::backend::{Abort, parallel_copy};
-use crate::cluster::communicator::Cluster;
+use crate::cluster::cluster_handle::Cluster;
 use crate::fan_out::fan_out;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::{Error, Result};

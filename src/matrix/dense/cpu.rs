@@ -6,13 +6,13 @@ use super::accumulator::{ShortSum, WideAccumulator, add, add_products};
 #[cfg(target_arch = "x86_64")]
 use super::cpu_avx2;
 use super::element::{DenseField, Entry, MatMulElement, Number, limbs};
+use super::host_or_device_storage::ZeroizingVec;
 use super::layout::{View, entries_that_fit};
-use super::storage::ZeroizingVec;
 use crate::backend::{Abort, check_abort};
 use crate::blocking::install;
 use crate::field::{NttField, as_bytes_mut};
-use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
 /// Maximum rows of a task, and bytes of the second factor that stay in a core's cache.

@@ -95,7 +95,7 @@ fn limbs(four: &[[u8; 32]; LANES]) -> PackedLimbs {
 
 /// Returns the words of `register`.
 #[target_feature(enable = "avx2")]
-fn words(register: __m256i) -> [u64; LANES] {
+fn register_words(register: __m256i) -> [u64; LANES] {
     let mut words = [0; LANES];
     // SAFETY: the words are as long as a register, and the store needs no alignment.
     unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), register) };
@@ -129,7 +129,7 @@ fn products(row: &[PackedLimbs], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; CO
         let q = limbs(q);
         columns!(sums p q: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18);
     }
-    sums.map(|sum| words(sum).into_iter().map(u128::from).sum())
+    sums.map(|sum| register_words(sum).into_iter().map(u128::from).sum())
 }
 
 /// Adds Σ column·2^(26·i) to `sum`. Each column is below 2^66 and is shifted by at most 58 bits.

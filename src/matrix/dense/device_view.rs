@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::element::ElementKind;
 use super::layout::{ERROR_CONTEXT, View};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 /// A device view that borrows a matrix's memory.

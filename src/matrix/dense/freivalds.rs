@@ -6,8 +6,8 @@
 use rand_core::RngCore;
 
 use super::element::{DenseField, Entry, MatMulElement};
+use super::host_or_device_storage::ZeroizingVec;
 use super::resident_matrix::{DenseMatrix, expect_equal};
-use super::storage::ZeroizingVec;
 use crate::Result;
 
 /// Holds the result of Freivalds' check.

@@ -6,14 +6,14 @@ use std::time::Duration;
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
-use super::launch_grouping::{ProductBatch, ProductTask, batches};
 use super::layout::{ERROR_CONTEXT, View, entries_that_fit};
 use super::plan::{GemvShape, Method, VECTOR_GROUP, tile};
+use super::product_batches::{ProductBatch, ProductTask, batches};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::product;
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
 const GROUP: u32 = 256;

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::crt::{Basis, Constants, Operand, Prime};
+use super::crt_params::{Basis, Constants, Operand, Prime};
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
 use super::layout::View;
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::{Family, field_and_curve_names};
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{BackendKind, Error, Result};
 
 /// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/gemm_int8_common.cuh`.
@@ -275,7 +275,7 @@ impl CrtPass<'_> {
 mod tests {
     use rand::{Rng, SeedableRng};
 
-    use super::super::crt::{MODULI, WORDS};
+    use super::super::crt_params::{MODULI, WORDS};
     use super::super::element::DenseField;
     use super::*;
     use crate::Accelerator;

@@ -30,18 +30,18 @@ mod cpu;
 mod cpu_avx2;
 #[cfg(feature = "plonky3")]
 mod cpu_small_field;
-mod crt;
+mod crt_params;
 mod device_view;
 mod element;
 mod freivalds;
 mod gpu;
 mod gpu_crt;
-mod launch_grouping;
+mod host_or_device_storage;
 mod layout;
 mod multiply;
 mod plan;
+mod product_batches;
 mod resident_matrix;
-mod storage;
 
 pub use element::{DenseField, ElementKind, Entry, MatMulElement};
 pub use freivalds::FreivaldsResult;

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::cpu;
-use super::crt::Prime;
+use super::crt_params::Prime;
 use super::element::{DenseField, Entry, MatMulElement};
 use super::gpu;
-use super::launch_grouping::ProductTask;
+use super::host_or_device_storage::{Storage, ZeroizingVec};
 use super::layout::{ERROR_CONTEXT, View, entries_that_fit};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
+use super::product_batches::ProductTask;
 use super::resident_matrix::{DenseMatrix, expect_equal};
-use super::storage::{Storage, ZeroizingVec};
 use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
-use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
+use crate::module_launcher::KernelModule;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 

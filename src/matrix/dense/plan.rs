@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::crt::{Basis, Operand, Prime};
+use super::crt_params::{Basis, Operand, Prime};
 use super::element::ElementKind;
 use super::layout::ERROR_CONTEXT;
 use crate::{Error, Result};

@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::cpu::packed;
-use super::crt::Operand;
+use super::crt_params::Operand;
 use super::device_view::{DeviceView, device_view};
 use super::element::{DenseField, Entry};
 use super::gpu::find_out_of_range;
+use super::host_or_device_storage::Storage;
 use super::layout::{ERROR_CONTEXT, View};
-use super::storage::Storage;
 use crate::backend::Device;
 use crate::{Accelerator, Error, Report, Result};
 

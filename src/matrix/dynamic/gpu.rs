@@ -4,10 +4,10 @@ use super::change::{Action, Change};
 use crate::Result;
 use crate::backend::{Abort, Arg, StreamStats};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
 use crate::matrix::sparse::device_merge::{Changes, HostChanges};
 use crate::matrix::{CsrOnDevice, DeviceVectors};
+use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
 const GROUP: u32 = 128;

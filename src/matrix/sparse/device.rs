@@ -12,8 +12,8 @@ use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::blocking::install;
 use crate::field::{NttField, as_bytes};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Maximum non-zeros that are converted to the device's form at a time.

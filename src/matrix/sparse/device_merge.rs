@@ -7,8 +7,8 @@ use super::options::SparseOptions;
 use super::plan::{Format, Kernel, Statistics, Tiles};
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Work-items of a group, `SCAN_GROUP` of `cl/prefix_sum.cl`.

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
+use super::base_points::{EncodedPoints, PointChecks};
 use super::check::{self, CHUNK, GROUP};
 use super::point_error::{FirstInvalidPoint, PointErrorBuffer};
-use super::points::{EncodedPoints, PointChecks};
 use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Uploads `bytes`, points in their curve's uncompressed form ([`MsmCurve::HAS_GPU_DECODE`]), to the start of `to` and decodes

@@ -8,13 +8,13 @@ use group::{Curve, UncompressedEncoding};
 use num_bigint::BigUint;
 use rayon::prelude::*;
 
+use super::base_points::{EncodedPoints, PointChecks};
 use super::decode::fail_on_first_invalid;
 use super::mapped_file::MappedFile;
 use super::point_error::PointError;
-use super::points::{EncodedPoints, PointChecks};
 use crate::curve::MsmCurve;
-use crate::kernel_module::KernelModule;
 use crate::kernels::Family;
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
 /// Flag in the first byte of compressed points. blst takes such bytes for an uncompressed point; devices refuse them.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::points::BasePoints;
+use super::base_points::BasePoints;
 use super::table::BaseSource;
 use crate::Result;
 use crate::curve::MsmCurve;

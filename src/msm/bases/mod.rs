@@ -1,18 +1,18 @@
 //! Reads and checks bases, and uploads them to devices.
 
+mod base_points;
 mod check;
 mod decode;
 mod file_points;
 mod host;
 mod mapped_file;
 mod point_error;
-mod points;
 mod table;
 
+pub use base_points::{BasePoints, EncodedPoints, PointChecks};
 pub(crate) use check::check;
 pub use decode::decode;
 pub use file_points::{FilePoints, PointName};
 pub(super) use host::HostBases;
 pub use mapped_file::MappedFile;
-pub use points::{BasePoints, EncodedPoints, PointChecks};
 pub(super) use table::{BaseTable, problem, resident};

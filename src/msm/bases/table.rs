@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::base_points::EncodedPoints;
 use super::decode::decode_from;
-use super::points::EncodedPoints;
 use crate::backend::{ABORT_CHECK_BYTES, Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::curve::MsmCurve;
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::{MsmPlan, PlanInput, Workload};
 use crate::{Error, Result};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::decision_cache::PlanKey;
 use super::msm_input::{Bases, MsmInput};
-use super::plan_cache::PlanKey;
 use super::plan_selection::{available, quantize_memory};
 use crate::Result;
 use crate::backend::Device;

@@ -53,7 +53,7 @@ impl<C: MsmCurve> HostWorkers<C> {
             self.spawn_workers();
         }
         work.help();
-        let sums = work.chains.found.iter().map(|sum| work.wait_for(sum));
+        let sums = work.chains.found.iter().map(|sum| work.help_until(sum));
         let failed = || work.panicked.get().cloned().unwrap_or_else(|| Error::internal("msm"));
         sums.map(|sum| sum.ok_or_else(failed)).collect()
     }
@@ -104,13 +104,13 @@ impl<C: MsmCurve> WindowSums<C> {
         let sets = self.sets.found.iter().skip(vector).step_by(self.vectors());
         let mut sets = (plan.first_set..plan.end_set).rev().zip(sets);
         let horner_over_windows = sets.try_fold(C::Curve::identity(), |total, (number, sum)| {
-            Some(doubled(total, plan.bits(number)) + self.wait_for(sum)?)
+            Some(doubled(total, plan.bits(number)) + self.help_until(sum)?)
         });
         Some(doubled(horner_over_windows?, plan.first_bit(plan.first_set)))
     }
 
     /// Waits for a point that a thread has taken or will take, and sums sets meanwhile.
-    fn wait_for(&self, point: &OnceLock<Option<C::Curve>>) -> Option<C::Curve> {
+    fn help_until(&self, point: &OnceLock<Option<C::Curve>>) -> Option<C::Curve> {
         while point.get().is_none() && self.sum_next() {}
         let begun = Instant::now();
         while point.get().is_none() && begun.elapsed() < SPIN_LIMIT {

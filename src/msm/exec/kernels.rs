@@ -5,7 +5,7 @@
 
 use crate::Result;
 use crate::backend::{Arg, BackendKind, Buffer, Event, PinnedBuffer, Stream};
-use crate::kernel_module::{KernelModule, buffer_arg};
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::msm::plan::{MatrixSizes, MsmPlan, WindowRange};
 use crate::msm::scalars::ScalarForm;
 
@@ -156,7 +156,7 @@ impl KernelQueue<'_> {
         }
         let binned = self.sort_into_bins(digits, band, chunk_rows, &counters)?;
         let tile = self.sort_tile(chunk_rows);
-        let numbers = [chunk_rows.bins, self.plan.low_bits(), tile].map(Arg::U32);
+        let numbers = [chunk_rows.bins, self.plan.low_bit_count(), tile].map(Arg::U32);
         let tiles = chunk_rows.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
         let found = [&binned.bins, &binned.tile_bins, &binned.entries].map(buffer_arg);
         let found = [&numbers[..], &found, &[Arg::U32(room.entries as u32), buffer_arg(&counters)]].concat();
@@ -183,7 +183,7 @@ impl KernelQueue<'_> {
         cut: MatrixSizes,
         counters: &Buffer,
     ) -> Result<BinnedEntries> {
-        let (plan, low) = (self.plan, self.plan.low_bits());
+        let (plan, low) = (self.plan, self.plan.low_bit_count());
         let room = plan.buffer_sizes();
         let found = self.bytes(room.digits_or_prefix_bytes)?;
         self.make_digits(digits, band, [&found, counters])?;
@@ -208,8 +208,16 @@ impl KernelQueue<'_> {
         let items = u64::from(cut.points.div_ceil(tile)) * u64::from(SORT_GROUP);
         let chunk = digits.first..digits.first + digits.count;
         let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
-        let windows =
-            [cut.points, plan.sorted_bits(), plan.wide_windows, plan.sets, band.from, band.to, plan.low_bits(), tile];
+        let windows = [
+            cut.points,
+            plan.sorted_bits(),
+            plan.wide_windows,
+            plan.sets,
+            band.from,
+            band.to,
+            plan.low_bit_count(),
+            tile,
+        ];
         let of_whole = [plan.windows, skip, until].map(Arg::U32);
         let (kernel, more) = if plan.glv { ("msm_glv_digits", &[][..]) } else { ("msm_digits", &of_whole[..]) };
         for (vector, ScalarSlice { scalars, start, form, bits }) in digits.vectors.iter().enumerate() {

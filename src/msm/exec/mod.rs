@@ -3,19 +3,19 @@
 mod batch_resident;
 mod batch_streamed;
 mod choose_sharding;
+mod decision_cache;
 mod device_task;
 mod gpu;
 mod host_reduce;
 mod kernels;
 mod msm_input;
 mod pipeline;
-mod plan_cache;
 mod plan_selection;
 
 pub(super) use batch_resident::batch_size;
 pub(super) use choose_sharding::{choose_mesh, choose_sharding as split_for};
+pub(super) use decision_cache::PlanMemos;
 pub(super) use gpu::{msm, split, start};
 pub(super) use msm_input::{Bases, MsmInput};
 pub(super) use pipeline::Pipeline;
-pub(super) use plan_cache::PlanMemos;
 pub(super) use plan_selection::plan_for;

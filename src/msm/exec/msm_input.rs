@@ -1,6 +1,6 @@
 //! Describes what is multiplied: bases and vectors of scalars.
 
-use super::plan_cache::PlanMemos;
+use super::decision_cache::PlanMemos;
 use crate::msm::bases::BaseTable;
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::DeviceMesh;

@@ -1,7 +1,7 @@
 //! Plans for a device's free memory.
 
+use super::decision_cache::PlanCache;
 use super::msm_input::Bases;
-use super::plan_cache::PlanCache;
 use crate::backend::{Device, plannable_bytes};
 use crate::curve::MsmCurve;
 use crate::msm::bases::problem;

@@ -113,7 +113,7 @@ impl MsmPlan {
         let vectors = self.joined();
         let buckets = vectors * (self.first_row(band.to) - self.first_row(band.from));
         let rows = self.rows_per_bucket() * buckets;
-        let (bins, affine_bytes) = (rows >> self.low_bits(), self.problem.affine_bytes);
+        let (bins, affine_bytes) = (rows >> self.low_bit_count(), self.problem.affine_bytes);
         MatrixSizes {
             points,
             vectors,

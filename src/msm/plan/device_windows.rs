@@ -26,7 +26,7 @@ impl MsmPlan {
         let plan = Self { first_set, end_set, skip, until, ..self };
         let rows = u64::from(plan.rows_per_bucket() * plan.buckets(0));
         let entries = plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.copies() * plan.joined());
-        let most = (MAX_BINS / (rows >> plan.low_bits())).clamp(1, u64::from(plan.own_sets()).max(1));
+        let most = (MAX_BINS / (rows >> plan.low_bit_count())).clamp(1, u64::from(plan.own_sets()).max(1));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
         Self { band, ..plan }.with_segments()
     }

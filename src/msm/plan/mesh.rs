@@ -36,7 +36,7 @@ pub(crate) enum WindowAssignment {
 
 impl WindowAssignment {
     /// Returns the number of groups.
-    pub fn groups(&self) -> u32 {
+    pub fn group_count(&self) -> u32 {
         match self {
             Self::WindowGroup(groups) => *groups,
             Self::Agreed(group) => group.of,

@@ -81,7 +81,7 @@ impl MsmPlan {
     }
 
     /// Returns the number of low bits of a row's number, by which entries are sorted within a bin.
-    pub fn low_bits(&self) -> u32 {
+    pub fn low_bit_count(&self) -> u32 {
         low_bits(self.sorted_bits())
     }
 }

@@ -66,7 +66,7 @@ impl MsmPlan {
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take only a part of the time.
-        let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.groups() as usize;
+        let resident = (if problem.abortable { abortable } else { MAX_RESIDENT }) * problem.own.group_count() as usize;
         let resident = resident / problem.joined as usize;
         let streamed = if problem.abortable { MAX_STREAMED_ABORTABLE } else { MAX_STREAMED };
         let most = if problem.resident { resident } else { streamed };

@@ -98,7 +98,7 @@ fn no_more_windows_are_wide_than_needed() {
 fn rows_and_bits_of_windows_follow_one_another() {
     for plan in [8, 64, 254].into_iter().flat_map(|bits| of_every_width(bits, 1).chain(of_every_width(bits, 4))) {
         for set in 0..plan.sets {
-            let (rows, low) = (plan.first_row(set)..plan.first_row(set + 1), plan.low_bits());
+            let (rows, low) = (plan.first_row(set)..plan.first_row(set + 1), plan.low_bit_count());
             assert_eq!((rows.start >> low << low, rows.len()), (rows.start, plan.buckets(set) as usize), "{plan:?}");
             assert_eq!(plan.first_bit(set + 1), plan.first_bit(set) + plan.bits(set), "{plan:?}");
         }
@@ -295,7 +295,7 @@ fn joined_vectors_are_one_matrix() {
             (plan.buffer_sizes(), MsmPlan { problem: PlanInput { joined: 1, ..plan.problem }, ..plan }.buffer_sizes());
         assert_eq!((room.rows, room.bins), (u64::from(vectors) * one.rows, u64::from(vectors) * one.bins));
         assert_eq!(room.entries, u64::from(vectors) * one.entries);
-        assert_eq!(room.bins << plan.low_bits(), room.rows, "a vector starts with a bin: {plan:?}");
+        assert_eq!(room.bins << plan.low_bit_count(), room.rows, "a vector starts with a bin: {plan:?}");
         assert!(room.slots[0] < 1 << 31 && one.bins <= 4096, "{plan:?}");
         assert!(plan.buckets(0).is_multiple_of(plan.segment) && plan.bits(plan.sets - 1) > 1, "{plan:?}");
     }

@@ -3,7 +3,7 @@
 use std::slice::from_ref;
 
 use super::Engine;
-use super::chunking::groups;
+use super::group_by_cost::groups;
 use super::openings::upload;
 use super::transfer::{column, contiguous, to_device_slices};
 use crate::Result;

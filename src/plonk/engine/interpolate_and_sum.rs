@@ -1,7 +1,7 @@
 //! Transforms values to coefficients, and sums terms over values.
 
 use super::Engine;
-use super::chunking::groups;
+use super::group_by_cost::groups;
 use super::transfer::{copies, limit_vectors, select};
 use crate::Result;
 use crate::backend::Abort;
@@ -11,7 +11,7 @@ use crate::ntt::{Direction, Transform, transform_many};
 use crate::plonk::column_storage::{Column, ColumnView, DeviceSlice};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::memory::FOR_TRANSFORM;
-use crate::plonk::weighted_sum::WeightedSum;
+use crate::plonk::weighted_terms::WeightedSum;
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the coefficients of the polynomials whose values are `columns`.

@@ -10,14 +10,14 @@
 
 mod abort_hook;
 mod arguments;
-mod chunking;
 mod download;
+mod group_by_cost;
 mod interpolate_and_sum;
 mod key;
 mod openings;
-mod peer;
 mod quotient;
 mod transfer;
+mod work_for_peer;
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,6 +1,6 @@
 //! Runs the operations of openings on coefficients.
 
-use super::chunking::groups;
+use super::group_by_cost::groups;
 use super::transfer::{column, copies, to_device_slices};
 use super::{Engine, exactly_one};
 use crate::Result;

@@ -10,7 +10,7 @@ use crate::ntt::{Direction, ExtendedDomain, Transform};
 use crate::plonk::column_storage::{Column, ColumnView};
 use crate::plonk::curve::ProofCurve;
 use crate::plonk::steps::{StridedColumns, h_pieces};
-use crate::plonk::weighted_sum::WeightedSum;
+use crate::plonk::weighted_terms::WeightedSum;
 
 /// Holds as many cosets of the subgroup of order n as a quotient has pieces: its values there determine it.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::device_column::{StridedColumns, apart, check_length, equal};
-use super::launch_batch::{GROUP, launch, vector};
+use super::step_launches::{GROUP, launch, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "rows";

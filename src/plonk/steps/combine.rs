@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::device_column::{DeviceColumn, check_length, equal};
-use super::launch_batch::{GROUP, LaunchBatch, blocks, launch, parts, upload, vector};
+use super::step_launches::{GROUP, LaunchBatch, blocks, launch, parts, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "combine";

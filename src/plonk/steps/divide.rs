@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::device_column::{StridedColumns, apart, check_length, equal};
-use super::launch_batch::{launch, upload};
+use super::step_launches::{launch, upload};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 
 const STEP: &str = "divide";
 /// These constants match `cl/plonk_divide.cl`.

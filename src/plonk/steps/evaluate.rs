@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::device_column::{DeviceColumn, check_length};
-use super::launch_batch::{LaunchBatch, launch, parts, upload, vector};
+use super::step_launches::{LaunchBatch, launch, parts, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "evaluate";

@@ -4,10 +4,10 @@ use rayon::prelude::*;
 
 use super::combine::{self, LinearCombination};
 use super::device_column::{DeviceColumn, StridedColumns, apart, check_length, equal};
-use super::launch_batch::{GROUP, launch, upload, vector};
+use super::step_launches::{GROUP, launch, upload, vector};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 use crate::ntt::{Powers, VectorLayout, multiply_by_powers};
 use crate::{Error, Result};
 

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rayon::prelude::*;
 
 use super::device_column::{RowCounts, StridedColumns, check_place, equal};
-use super::launch_batch::{launch, vector};
+use super::step_launches::{launch, vector};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 
 const STEP: &str = "permute";
 /// These constants match `cl/plonk_lookup_permute.cl`.

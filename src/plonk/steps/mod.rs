@@ -52,9 +52,9 @@ mod device_column;
 pub mod divide;
 pub mod evaluate;
 pub mod h_pieces;
-mod launch_batch;
 pub mod lookup_permute;
 pub mod product_factors;
 pub mod products;
+mod step_launches;
 
 pub use device_column::{DeviceColumn, RowCounts, StridedColumns};

@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 
 use super::device_column::{DeviceColumn, RowCounts, equal};
-use super::launch_batch::{GROUP, LaunchBatch, blocks, launch, parts, upload};
+use super::step_launches::{GROUP, LaunchBatch, blocks, launch, parts, upload};
 use crate::backend::{Arg, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 use crate::ntt::Powers;
 use crate::{Error, Result};
 

@@ -6,11 +6,11 @@ use ff::BatchInverter;
 use rayon::prelude::*;
 
 use super::device_column::{RowCounts, equal};
-use super::launch_batch::launch;
 use super::product_factors::Factors;
+use super::step_launches::launch;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::kernel_module::buffer_arg;
+use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "products";

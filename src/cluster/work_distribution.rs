@@ -12,7 +12,7 @@ use mpi::point_to_point::MatchedReceiveVec;
 use mpi::traits::{Communicator, Destination, Source};
 
 use super::checkpoint::CheckpointDir;
-use super::communicator::Cluster;
+use super::cluster_handle::Cluster;
 use crate::{Error, Result};
 
 /// Mark messages to the root and from it.
@@ -78,7 +78,7 @@ impl ClusterBatch {
         };
         let counts = cluster.all_or_error(result)?;
         let counts = cluster.broadcast(0, &counts.iter().flat_map(|n| (*n as u64).to_le_bytes()).collect::<Vec<_>>());
-        let mut counts = numbers(&counts);
+        let mut counts = decode_numbers(&counts);
         let found = counts.pop().unwrap_or(0);
         Ok(BatchOutcome { found, made: counts })
     }
@@ -107,7 +107,7 @@ fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result
             root.receive_vec_with_tag::<u8>(ORDER).0
         });
         cluster.note(|ledger| ledger.sent += report.len() as u64);
-        let order = numbers(&order);
+        let order = decode_numbers(&order);
         if order.is_empty() {
             return Ok(Vec::new());
         }
@@ -279,7 +279,7 @@ fn decode(report: &[u8]) -> Result<Results> {
     let Some((0, mut rest)) = report.split_first().map(|(mark, rest)| (*mark, rest)) else { return Err(failed()) };
     let mut results = Vec::new();
     while let Some((head, tail)) = rest.split_at_checked(16) {
-        let head = numbers(head);
+        let head = decode_numbers(head);
         let (result, next) = tail.split_at_checked(head[1]).ok_or_else(failed)?;
         results.push((head[0], result.to_vec()));
         rest = next;
@@ -288,7 +288,7 @@ fn decode(report: &[u8]) -> Result<Results> {
 }
 
 /// Decodes numbers of eight bytes each.
-fn numbers(bytes: &[u8]) -> Vec<usize> {
+fn decode_numbers(bytes: &[u8]) -> Vec<usize> {
     bytes.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number) as usize).collect()
 }
 

@@ -20,21 +20,21 @@ type LaunchShape = (usize, u32, bool);
 #[derive(Debug, Default)]
 pub(super) struct LaunchedShapes(Mutex<HashSet<LaunchShape>>);
 
-fn version(kernel: KernelHandle, shape: LaunchConfig) -> LaunchShape {
+fn launch_shape(kernel: KernelHandle, shape: LaunchConfig) -> LaunchShape {
     (kernel.0, shape.group_size, shape.groups >= LARGE)
 }
 
 impl LaunchedShapes {
     /// Returns whether the version has been launched.
     pub fn has(&self, kernel: KernelHandle, shape: LaunchConfig) -> bool {
-        lock(&self.0).contains(&version(kernel, shape))
+        lock(&self.0).contains(&launch_shape(kernel, shape))
     }
 
     /// Launches a version for the first time.
     pub fn first(&self, kernel: KernelHandle, shape: LaunchConfig, launch: impl FnOnce() -> Result<()>) -> Result<()> {
         let _turn = lock(&FIRST_LAUNCH_LOCK);
         launch()?;
-        lock(&self.0).insert(version(kernel, shape));
+        lock(&self.0).insert(launch_shape(kernel, shape));
         Ok(())
     }
 }

@@ -7,8 +7,8 @@ use super::device_column::DeviceColumn;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernel_module::{KernelModule, buffer_arg};
 use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
 /// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_buffers.cl`.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::expect_length::{ERROR_CONTEXT, equal};
-use super::finished_msms::PartialResults;
+use super::partial_results::PartialResults;
 use super::proof::{Blinding, PartialSums, assemble};
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
 use crate::backend::{Abort, Device, StreamStats, catch_hook_panic};

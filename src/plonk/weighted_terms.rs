@@ -33,7 +33,7 @@ impl<F: NttField> WeightedSum<F> {
     }
 
     /// Returns `weight`^m, by which a sum is multiplied when another of its kind follows.
-    pub fn step(&self, weight: F) -> F {
+    pub fn factor_before_next(&self, weight: F) -> F {
         weight.pow_vartime([self.terms as u64])
     }
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::operation_report::Report;
 use super::record_format::LogRecord;
-use super::{file, telemetry};
+use super::{file, tracing_spans};
 use crate::Error;
 use crate::backend::{BackendKind, DeviceInfo, StreamStats};
 
@@ -31,7 +31,7 @@ impl OpScope {
         let total = start.elapsed();
         let report = Report { operation, elements, backend, device: device.to_owned(), total, traffic, fallbacks };
         log::info!("{report}");
-        telemetry::finished(&report);
+        tracing_spans::finished(&report);
         file::append(&LogRecord::Finished(&report));
         OBSERVERS.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(|observer| observer(&report));
         report
@@ -41,7 +41,7 @@ impl OpScope {
     pub fn failed(&self, device: &DeviceInfo, error: &Error) {
         let entry = LogRecord::Failed { operation: &self.operation, elements: self.elements, device, error };
         log::warn!("{}", entry.text());
-        telemetry::failed(device, error);
+        tracing_spans::failed(device, error);
         file::append(&entry);
     }
 }
@@ -58,7 +58,7 @@ pub fn record_kernel(
 ) -> crate::Result<()> {
     let call = OpScope { operation: format!("kernel {name}"), elements: items };
     let start = Instant::now();
-    let _span = telemetry::operation(&call.operation, items);
+    let _span = tracing_spans::operation(&call.operation, items);
     let traffic = work().inspect_err(|error| call.failed(device, error))?;
     call.finish(device.backend, &device.name, start, traffic, Vec::new());
     Ok(())
