@@ -210,8 +210,8 @@ impl CountdownLatch {
 /// for work, which takes a time that grows with the square of their number.
 const MAX_THREADS_PER_CORE: usize = 4;
 
-/// Serves threads of no pool, since their caller may be all the workers of rayon's global one. These threads never
-/// wait.
+/// Serves threads outside any rayon pool. All workers of rayon's global pool may wait for such threads, so that pool
+/// cannot serve them. The threads of this pool never wait. `None` means that no pool could be started.
 static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     // A thread of no pool gets the number of the global pool.
     threads::check().inspect_err(|error| log::warn!("{error}")).ok()?;

@@ -96,8 +96,8 @@ impl KernelModule {
         self.queue(kernel, items, group_size, |launch| unsafe { stream.launch(launch, args) })
     }
 
-    /// Queues a cooperative kernel over at least `items` work-items in groups of `group_size`, by
-    /// [`Stream::launch_cooperative`].
+    /// Queues the cooperative kernel `kernel` on `stream`, with `args`, over at least `items` work-items in groups of
+    /// `group_size`. [`Stream::launch_cooperative`] launches it.
     ///
     /// # Safety
     /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for

@@ -96,7 +96,7 @@ pub struct Common {
     /// Binary logarithms of the sizes: one, or FIRST..LAST in steps of two
     #[arg(long, value_name = "LOG", default_value = "10..14", value_parser = sizes)]
     pub log: Sizes,
-    /// How often each number is taken, after one call to warm up; the median counts
+    /// Number of timed calls for each measurement, after one to warm up; the median is reported
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,
     /// Writes a page with tables and plots

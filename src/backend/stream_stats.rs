@@ -40,12 +40,12 @@ impl StreamStats {
 }
 
 impl StreamStats {
-    /// Counts bytes copied to the device.
+    /// Adds `bytes` to the count of bytes copied to the device.
     pub(super) fn count_upload(&mut self, bytes: usize) {
         self.bytes_up = self.bytes_up.saturating_add(bytes as u64);
     }
 
-    /// Counts bytes copied from the device.
+    /// Adds `bytes` to the count of bytes copied from the device.
     pub(super) fn count_down(&mut self, bytes: usize) {
         self.bytes_down = self.bytes_down.saturating_add(bytes as u64);
     }

@@ -196,7 +196,8 @@ impl<'a> Coordinator<'a> {
         Some((status.source_rank(), report))
     }
 
-    /// Keeps the results in `report`, and sends `rank` its next numbers. Returns whether there are any.
+    /// Stores the results that `report` from `rank` contains. Then sends `rank` its next numbers of work. Returns
+    /// whether numbers were left to send. Returns false, and sends nothing, if `report` does not decode.
     fn answer(&mut self, rank: Rank, report: &[u8]) -> bool {
         let Ok(results) = decode(report) else {
             self.stopped = true;

@@ -15,7 +15,7 @@ pub enum Parameter {
     Written,
     /// A column that is read and written.
     Updated,
-    /// Distance in rows at which a column is read, of either sign.
+    /// Signed distance in rows at which a column is read.
     Rotation,
     /// The number of rows.
     Rows,

@@ -207,7 +207,7 @@ fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
     u64::from(group.scratch()) * items as u64 * size_of::<F>() as u64
 }
 
-/// Queues a group whose call was checked.
+/// Queues the kernel that evaluates `group` on `stream`, with the arguments `call`. The caller has checked `call`.
 fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
     let table = Table::new(group, &call)?;

@@ -20,8 +20,8 @@ use crate::field::DeviceVector;
 use crate::msm::{DeviceScalars, Msm};
 use crate::{Error, Result};
 
-/// Runs `job` one MSM after the other, each with all the memory. It serves jobs whose MSMs have too little side by
-/// side.
+/// Runs the missing MSMs of `job` by `prover`, from `witnesses` into `results`, unless `abort` asks to stop. The MSMs
+/// run one after another, each with all the memory. The function serves jobs whose MSMs lack memory side by side.
 pub(super) fn prove_one<E: Engine>(
     prover: &DeviceProver<'_, E>,
     job: ProofTask,

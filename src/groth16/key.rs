@@ -91,7 +91,8 @@ pub(super) struct DeviceKey<'k, E: Engine> {
 }
 
 impl<E: Engine> DeviceKey<'_, E> {
-    /// Returns the bases of `query` in G1 if it is in the device's share.
+    /// Returns the G1 bases of `query`, uploading them at their first use. Returns `None` if the device's share lacks
+    /// the query, or if the query is in G2.
     pub fn g1(&self, query: QueryId) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
         let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
         let (number, bases) = match query {

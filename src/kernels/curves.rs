@@ -122,7 +122,7 @@ pub(super) trait Coordinate: Field {
     /// Whether it is F_p², not F_p.
     const EXTENSION: bool;
 
-    /// Returns aᵖ.
+    /// Returns aᵖ, where a is `self` and p is the characteristic.
     fn frobenius(self) -> Self;
 
     /// Returns the Montgomery form of all coefficients, with `limbs` 32-bit limbs each.

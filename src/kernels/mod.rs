@@ -58,9 +58,9 @@ pub enum Family {
     Experiments,
     /// Polynomial expressions over columns.
     Expression,
-    /// Steps of Groth16 between transforms and multiplications.
+    /// Steps of a Groth16 proof between its NTTs and its MSMs.
     Groth16,
-    /// The steps of a PLONKish proof between transforms and multiplications.
+    /// Steps of a PLONKish proof between its NTTs and its MSMs.
     Plonk,
     /// Rounds of sumcheck.
     Sumcheck,
@@ -250,8 +250,8 @@ pub fn modules() -> Vec<Module> {
     modules
 }
 
-/// Returns modules that only a newer compiler accepts, and only for CUDA: each is one of [`modules`] under another
-/// name, with carry-less multiply-add.
+/// Returns variants, with carry-less multiply-add, of those [`modules`] that do sumcheck over a binary field. Each
+/// variant has a name of its own. The variants exist only for CUDA. Only nvcc 13.3 and later compile them.
 pub fn clmad_modules() -> Vec<Module> {
     let binary = modules().into_iter().filter(|module| module.field.binary && module.family == Family::Sumcheck);
     binary

@@ -65,7 +65,8 @@ struct CpuPlan<F> {
     modulus: Modulus,
     /// Powers of the root of order max(P, Q); a prefix serves each smaller order.
     roots: Vec<F>,
-    /// g^Q, unless it is 1.
+    /// g^Q, where g is the transform's `shift_in`. The plan multiplies element i of each column by its i-th power.
+    /// `None` if the transform has no `shift_in`.
     column_shift: Option<F>,
     /// g·ω^{j₁}.
     row_shifts: Vec<F>,

@@ -53,7 +53,8 @@ fn minus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
 }
 
 impl Modulus {
-    /// Returns the modulus of the field.
+    /// Returns the modulus of field `F`. It fails unless elements have eight 32-bit words and twice the modulus is
+    /// below 2^256.
     pub fn for_field<F: NttField>() -> Result<Self> {
         let words = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != size_of::<Limbs4>() || align_of::<F>() != align_of::<Limbs4>() {

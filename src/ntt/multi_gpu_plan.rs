@@ -207,7 +207,8 @@ mod tests {
         }
     }
 
-    /// Checks that a device writes only its own part in a pass, and that a pass in place reads only there.
+    /// Checks that a device writes only elements of its own part of the vector. Checks that steps in place keep the
+    /// distribution of elements among devices.
     #[test]
     fn devices_write_their_own_parts() {
         for plan in plans().filter(|plan| plan.plan.log_n <= 26) {

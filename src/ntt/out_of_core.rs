@@ -99,7 +99,8 @@ impl<F: NttField> Pass<F> {
         fit.checked_ilog2().map(|log| log.min(most)).ok_or_else(short)
     }
 
-    /// Runs the pass from `input`, or in place if there is none, to `matrix`.
+    /// Runs the pass on `device` from `input` to `matrix`, unless `stop` aborts it. The pass works in place on
+    /// `matrix` if `input` is `None`.
     fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<StreamStats> {
         let block_log = self.block_log(device)?;
         let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };

@@ -108,7 +108,8 @@ impl NttPlan {
         (three && self.low_log == self.rows_log()).then(|| Self { tile: SMALL_TILE, ..self.clone() })
     }
 
-    /// Returns whether a transform has fewer elements than a work-item of a tile; `ntt_short` runs those.
+    /// Returns whether the transform has fewer elements than one work-item of a tile handles, four. The kernel
+    /// `ntt_short` runs such transforms.
     pub fn is_short(&self) -> bool {
         self.log_n < 2
     }

@@ -45,7 +45,8 @@ pub(crate) fn multiply_by_powers<F: NttField>(
     unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_powers", count, &args) }
 }
 
-/// Queues `values[i] = operation(values[i], other[i mod period])`.
+/// Queues the pointwise `kernel` on `stream`: `values[i] = operation(values[i], other[i mod period])`, with the
+/// kernel's operation.
 pub(super) fn pointwise<F: NttField>(
     stream: &mut Stream,
     kernel: &str,

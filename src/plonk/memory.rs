@@ -83,7 +83,7 @@ pub struct MemoryEstimate {
     pub bases: usize,
     /// Columns of the key in both forms, if it is kept.
     pub key: usize,
-    /// Maximum columns that a proof has between steps.
+    /// Maximum number of columns that a proof holds between steps, without the key's columns.
     pub own: usize,
     /// Maximum columns that a step has in addition, if no step is split.
     pub most: usize,

@@ -15,7 +15,7 @@ use crate::{Error, Result};
 #[derive(Debug)]
 pub struct Shplonk<'a, C: ProofCurve> {
     polynomials: Polynomials<'a, C>,
-    /// Rotations of all points.
+    /// Distinct rotations at which polynomials are opened. A rotation is an exponent of ω, reduced modulo n.
     rotations: Vec<usize>,
     /// Sets of points, each with the sum of the polynomials that are opened there, weighed by powers of y.
     sets: Vec<(Vec<usize>, Column<C::Scalar>)>,

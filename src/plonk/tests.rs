@@ -44,7 +44,8 @@ fn the_widest_constraint_is_a_sets() {
     assert_eq!(MemoryEstimate::for_circuit(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
 }
 
-/// Checks that 1/8 of the free memory is left to other things.
+/// Checks that a key stays on the device only if a proof's own columns and a step's still fit. The columns may take
+/// 7/8 of the free memory.
 #[test]
 fn a_key_stays_where_all_columns_fit() {
     let memory = MemoryEstimate::for_circuit(&circuit(7, 9), 1);

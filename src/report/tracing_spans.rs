@@ -17,7 +17,8 @@ mod on {
     /// Holds an operation's span, which ends when this is dropped.
     pub type Span = tracing::span::EnteredSpan;
 
-    /// Enters the span of an operation.
+    /// Creates and enters a span for the operation `name` on `elements` elements. The span ends when the returned
+    /// value is dropped.
     pub fn operation(name: &str, elements: usize) -> Span {
         tracing::info_span!(target: "proofwarp", "operation", name, elements).entered()
     }

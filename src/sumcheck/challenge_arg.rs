@@ -44,8 +44,8 @@ fn fixed<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
     [number, quotient].concat()
 }
 
-/// Adds the multiple of `modulus` that makes the lowest word of `number` zero, and removes that word. Returns which
-/// multiple.
+/// Adds to `number` the multiple of `modulus` that makes its lowest word zero, by `inverse`, −1/modulus mod 2^32. Then
+/// removes that word. Returns the factor of `modulus`.
 fn reduce_by_a_word(number: &mut [u32], modulus: &[u32], inverse: u32) -> u32 {
     let digit = number[0].wrapping_mul(inverse);
     let mut carry = (u64::from(digit) * u64::from(modulus[0]) + u64::from(number[0])) >> 32;

@@ -50,7 +50,8 @@ macro_rules! extension {
                 Self::of_coefficients(|i| $base::from_u128(number(&parts[i])).0)
             }
 
-            /// Appends the canonical coefficients, that of 1 first.
+            /// Appends the element's canonical coefficients to `bytes`. The constant coefficient comes first. Each
+            /// coefficient has the form that `to_repr` returns.
             fn write(&self, bytes: &mut Vec<u8>) {
                 self.coefficients().iter().for_each(|coefficient| bytes.extend($base(*coefficient).to_repr()));
             }

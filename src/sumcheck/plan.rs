@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// Selects the kernels that compute the rounds on a device. All paths give the same messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KernelPath {
-    /// Kernels that every device runs.
+    /// Kernels that can run on every device.
     Portable,
     /// Carry-less multiply-add, for binary fields on NVIDIA's devices of compute capability 8.0 and later.
     Clmad,
@@ -94,7 +94,7 @@ pub(super) struct SumcheckPlan {
     pub fused: bool,
     /// Whether the first round is computed in the base field.
     pub base_first: bool,
-    /// Whether a pass is for two rounds, as long as two are left.
+    /// Whether each pass computes two rounds. A pass computes one round if only one is left.
     pub pairs: bool,
     /// Maximum number of groups of a launch.
     pub groups: u32,

@@ -84,7 +84,8 @@ pub(crate) fn give_back(device: &Arc<Device>) -> bool {
     kept.len() < before
 }
 
-/// Returns kept bases equal to `points`. Keeps `points` first if they are passed for the second time.
+/// Returns the bases cached on `device` that equal `points`, building them by `accelerator` if `points` were seen
+/// before. New bases are cached. Returns `None` for points that were not seen before.
 fn find(
     accelerator: &Accelerator,
     device: &Arc<Device>,

@@ -11,13 +11,13 @@ impl SourceBuilder {
         Self::default()
     }
 
-    /// Accepts transforms over field `F`.
+    /// Returns the builder unchanged. proofwarp has the kernels for transforms over field `F`.
     #[must_use]
     pub fn add_fft<F>(self) -> Self {
         self
     }
 
-    /// Accepts multiplications on curve `C`, with coordinates in field `F`.
+    /// Returns the builder unchanged. proofwarp has the kernels for MSMs on curve `C`, with coordinates in field `F`.
     #[must_use]
     pub fn add_multiexp<C, F>(self) -> Self {
         self

@@ -11,7 +11,8 @@ pub struct LruCache<K, V> {
 }
 
 impl<K: PartialEq, V> LruCache<K, V> {
-    /// Creates a cache that holds up to `most` values of each kind.
+    /// Creates a cache that holds up to `most` values of each kind, as `together` defines it. Two keys are of one kind
+    /// if `together` returns true for them.
     pub const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
         Self { most, together, entries: Mutex::new(Vec::new()) }
     }

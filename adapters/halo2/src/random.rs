@@ -52,7 +52,8 @@ impl Drop for Seed {
     }
 }
 
-/// Returns a random source that differs in each call and is not secret: for checks against accidental errors.
+/// Returns a random source that each call seeds differently. The source serves checks against accidental errors. Its
+/// seed is not treated as a secret.
 pub fn unpredictable() -> ChaCha20Rng {
     let words = RandomState::new();
     let mut seed = [0; 32];

@@ -16,7 +16,8 @@ use crate::verify::VerifyingKey;
 
 /// Requires the verifying key's points to be in their groups.
 const CHECKED: PointChecks = PointChecks { in_subgroup: true, not_infinity: true };
-/// Requires the queries' points to be on their curves, which decoding checks in any case.
+/// Requires the queries' points not to be infinity. Decoding checks in any case that they are on their curves. Their
+/// subgroup is not checked.
 const ON_CURVE: PointChecks = PointChecks { in_subgroup: false, not_infinity: true };
 
 /// Maps `file`, or copies it if the settings ask for that, and reads the verifying key. As long as the parameters are

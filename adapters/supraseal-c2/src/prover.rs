@@ -47,8 +47,8 @@ impl Prover {
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
-    /// Returns a proof for each of `parts`. A batch that fails on devices is made again on the CPU, unless a backend is
-    /// forced.
+    /// Returns a proof for each of `parts`, with the random scalars `r` and `s`. Each proof takes one scalar of each
+    /// slice. The CPU makes a batch again if devices fail, unless a backend is forced.
     pub fn prove(&self, parts: &[Parts<'_>], r: &[Scalar], s: &[Scalar]) -> Result<Vec<Proof<Bls12>>, Error> {
         let known = self.circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();

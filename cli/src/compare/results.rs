@@ -57,7 +57,7 @@ impl Comparison {
         unique(of_it.map(|one| one.implementation.as_str()))
     }
 
-    /// Returns the sizes of `operation` in order.
+    /// Returns the binary logarithms of the sizes at which `operation` was measured, in ascending order.
     pub fn logs(&self, operation: &str) -> Vec<u32> {
         let mut logs = unique(self.by_operation(operation).map(|one| one.log));
         logs.sort_unstable();

@@ -68,7 +68,7 @@ pub struct OpenClDriver {
     target: ClDevice,
     /// Queue for commands of the allocation itself.
     service: ClOwned,
-    /// Bytes in buffers: OpenCL does not report free memory.
+    /// Bytes of this driver's buffers. The driver counts them because OpenCL does not report free memory.
     allocated: AtomicU64,
     /// Parts by their block; they stay as long as it does.
     parts: Mutex<HashMap<MemoryHandle, SubBuffers>>,

@@ -22,7 +22,8 @@ const LANES: usize = 2;
 /// Holds blocks that a rank has transformed.
 type TransposedBlocks<F> = Vec<(ColumnRange, SecretVec<F>)>;
 
-/// Keeps memory whose contents are no longer needed: asking the system for gigabytes takes longer than filling them.
+/// Keeps memory for reuse once its contents are no longer needed. Asking the system for gigabytes takes longer than
+/// filling them.
 pub(super) struct BufferCache<F: NttField>(Mutex<Vec<SecretVec<F>>>);
 
 /// Never shows the contents.

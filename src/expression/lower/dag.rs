@@ -173,8 +173,7 @@ impl<F: PrimeField> Dag<F> {
         self.product_of_unknown(a, signed)
     }
 
-    /// Multiplies two parts, and writes (u·c)·v as (u·v)·c if u and v are the same in every row: no row then computes
-    /// u·v.
+    /// Multiplies `a` by `b`. If neither u nor v varies by row, (u·c)·v becomes (u·v)·c. No row then computes u·v.
     fn product_of_unknown(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         let negative = a.negative != b.negative;
         for (factor, other) in [(a.node, b.node), (b.node, a.node)] {

@@ -193,7 +193,7 @@ impl Modulus {
         self.remainder(ShortSum([sum[4], sum[5], sum[6], sum[7], sum[8]]))
     }
 
-    /// Returns the element whose limbs are S mod p, where S is the given sum.
+    /// Returns the element whose limbs are S mod p, where S is `low` + 2^256·`high`.
     fn remainder<F: NttField>(&self, ShortSum([low @ .., high]): ShortSum) -> F {
         // An element's limbs are R times its number, so high·R mod p are the limbs of the element of number `high`.
         self.element::<F>(low) + F::from(high)

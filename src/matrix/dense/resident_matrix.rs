@@ -41,7 +41,7 @@ impl<T: Entry> DenseMatrix<T> {
         Self::upload_view(accelerator, entries, View::row_major(rows, columns))
     }
 
-    /// Uploads a vector as a matrix of one column.
+    /// Uploads the vector `entries` as a matrix of one column to the first device of `accelerator`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `entries` has an invalid value, or more than 2^30 values.

@@ -83,7 +83,8 @@ impl<C> DeviceTask<'_, C> {
     }
 }
 
-/// Returns a device's share of `vectors` of equal length that are split alike: one matrix.
+/// Returns the task of device `number` in `work` for `vectors`, the device's parts of the scalar vectors. Each whole
+/// vector has `scalars` scalars and is split by `split`. Several vectors are multiplied as one matrix.
 pub(super) fn device_task<'a, C: MsmCurve>(
     work: &MsmInput<'a, C>,
     number: usize,

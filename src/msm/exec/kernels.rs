@@ -64,10 +64,12 @@ struct PairSums {
     entries: Option<Buffer>,
 }
 
-/// Describes a round of batched affine additions:
-/// - `entries`, `above`: entries of its slots, and of those of the level above;
-/// - `bases`, `sums`: the points that they number at level 0, and above;
-/// - `list`: the list of its pairs.
+/// Describes a round of batched affine additions, which adds pairs of slots of `level`:
+/// - `entries`: one entry for each slot of `level`;
+/// - `above`: one entry for each slot of the next level;
+/// - `bases`: the points that entries of level 0 number;
+/// - `sums`: the points that entries of higher levels number;
+/// - `list`: the pairs that the round adds.
 struct AffineRound<'a> {
     level: u32,
     entries: &'a Buffer,

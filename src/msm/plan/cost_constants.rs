@@ -99,7 +99,8 @@ impl CostConstants {
         self.quads * units
     }
 
-    /// Returns the cost of a row and its bucket, if work-items with one segment each fill the device.
+    /// Returns the cost of a row and its bucket in ps. The bucket's cost assumes that work-items with one segment each
+    /// fill the device.
     pub fn bucket(&self) -> u64 {
         self.row + self.step / self.items(UNITS)
     }

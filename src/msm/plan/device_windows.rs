@@ -80,7 +80,7 @@ mod tests {
     use super::super::tests::in_groups;
     use super::*;
 
-    /// Checks that every set covers every point once.
+    /// Checks that the groups together cover each point exactly once in each window with buckets of its own.
     #[test]
     fn groups_cover_all_windows_once() {
         for (count, plan) in in_groups() {

@@ -171,10 +171,11 @@ impl<C: ProofCurve> Engine<C> {
         self.combined_on_host(&sums.iter().map(Column::view).zip(constraints.weights()).collect::<Vec<_>>())
     }
 
-    /// Computes the pieces of a quotient by X^n − 1, lowest first, from its dividend's `values` on the cosets.
+    /// Computes the coefficients of a quotient by X^n − 1 from its dividend's `values` on `cosets`. Each coset has one
+    /// column of n values. The quotient is split into pieces of n coefficients. The lowest piece comes first.
     ///
     /// # Errors
-    /// - [`Error::Invalid`](crate::Error::Invalid): there are not as many values as cosets.
+    /// - [`Error::Invalid`](crate::Error::Invalid): the number of columns differs from the number of cosets.
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 const STEP: &str = "factors";
 
-/// Holds the challenges that columns are mixed with.
+/// Holds the challenges β and γ, which combine columns into the factors of lookup and permutation products.
 #[derive(Debug, Clone, Copy)]
 pub struct Challenges<F> {
     /// β.

@@ -51,7 +51,7 @@ impl Program {
         Ok(Self::new(device, Source::Binary(Cow::Owned(bytes.to_vec()))))
     }
 
-    /// Creates a program from `bytes`, a fatbin, cubin or PTX, without a copy.
+    /// Creates a program for `device` from `bytes`, which are not copied. They are a fatbin, a cubin or PTX.
     pub(super) fn from_static(device: &Device, bytes: &'static [u8]) -> Self {
         Self::new(device, Source::Binary(Cow::Borrowed(bytes)))
     }

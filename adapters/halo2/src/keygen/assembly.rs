@@ -21,7 +21,7 @@ pub struct Assembly {
 }
 
 impl Assembly {
-    /// Creates an assembly in which nothing is assigned.
+    /// Creates an assembly for `system` with 2^`k` rows, in which nothing is assigned.
     ///
     /// # Errors
     /// - [`Error::BoundsFailure`]: the permutation has more cells than can be numbered.
