@@ -1,8 +1,8 @@
-//! The shape of small copies to a device.
+//! Splits small copies to a device into two rows.
 
-/// Maximum bytes of a copy that is queued as two rows, 64 KiB: NVIDIA's driver puts what it copies by one call, up to 16 KiB of
-/// page-locked memory or 64 KiB of other memory, into its own queue of commands, which nothing clears. It does not do so
-/// with rows (measured on driver 580: `benches/notes/trust.md`).
+/// Maximum bytes of a copy that is queued as two rows, 64 KiB. NVIDIA's driver puts small copies into its queue of
+/// commands, which nothing clears: up to 16 KiB of page-locked memory, or 64 KiB of other memory. It does not put rows
+/// there (measured on driver 580: `benches/notes/trust.md`).
 const MAX_BYTES: usize = 64 << 10;
 
 /// Splits a copy into two rows of equal width, and a rest that is copied by one call.

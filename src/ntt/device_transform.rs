@@ -20,7 +20,7 @@ pub(super) struct DeviceTransform {
 }
 
 impl DeviceTransform {
-    /// Finds or makes the tables. `max_radix_log` means the same as in [`super::NttOptions`].
+    /// Finds or makes the tables. `max_radix_log` is the option of that name in [`super::NttOptions`].
     pub fn new<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,

@@ -375,7 +375,7 @@ unsafe impl Driver for CudaDriver {
         let _current = self.enter()?;
         // SAFETY: passed on from the caller.
         let copied = unsafe { unretained_upload::copy(address(to, offset), from, bytes, stream_of(stream)) };
-        copied.or_else(|(call, code)| self.check(call, code))
+        copied.map_err(|(call, code)| Error::device(&self.info.name, call, reason(code)))
     }
 
     unsafe fn copy_d2h(

@@ -1,13 +1,14 @@
-//! Copies to the device of which the driver keeps nothing.
+//! Queues copies to the device so that the driver keeps none of the data.
 
 use std::ffi::c_void;
 use std::ptr;
 
 use cust::sys as cu;
 
+use super::context::status;
 use crate::backend::TwoRows;
 
-/// Queues a copy of `bytes` from page-locked memory at `from` to `to`.
+/// Queues on `stream` a copy of `bytes` from page-locked memory at `from` to `to`. An error names the driver's call.
 ///
 /// # Safety
 /// Both ranges are valid, the stream is live, and `from` keeps its contents until the copy has run.
@@ -21,7 +22,8 @@ pub(super) unsafe fn copy(
     if rows.width > 0 {
         let copy = two_rows(to, from, rows.width);
         // SAFETY: passed on from the caller; two rows are within the range.
-        named("cuMemcpy2DAsync", unsafe { cu::cuMemcpy2DAsync_v2(&raw const copy, stream) })?;
+        let code = unsafe { cu::cuMemcpy2DAsync_v2(&raw const copy, stream) };
+        status(code).map_err(|code| ("cuMemcpy2DAsync", code))?;
     }
     if rows.rest == 0 {
         return Ok(());
@@ -29,11 +31,7 @@ pub(super) unsafe fn copy(
     let start = bytes - rows.rest;
     // SAFETY: passed on from the caller; the rest is within the range.
     let code = unsafe { cu::cuMemcpyHtoDAsync_v2(to + start as u64, from.add(start).cast(), rows.rest, stream) };
-    named("cuMemcpyHtoDAsync", code)
-}
-
-fn named(call: &'static str, code: cu::CUresult) -> Result<(), (&'static str, cu::CUresult)> {
-    if code == cu::CUresult::CUDA_SUCCESS { Ok(()) } else { Err((call, code)) }
+    status(code).map_err(|code| ("cuMemcpyHtoDAsync", code))
 }
 
 fn two_rows(to: cu::CUdeviceptr, from: *const u8, width: usize) -> cu::CUDA_MEMCPY2D {

@@ -1,4 +1,4 @@
-//! Copies to the device of which the driver keeps nothing.
+//! Queues copies to the device so that the driver keeps none of the data.
 
 use std::ptr;
 
@@ -8,7 +8,7 @@ use opencl3::types::{CL_FALSE, cl_command_queue, cl_mem};
 use super::owned_handles::{ClResult, queued};
 use crate::backend::TwoRows;
 
-/// Queues a copy of `bytes` from host memory at `from` to `to`, from byte `offset` on.
+/// Queues on `stream` a copy of `bytes` from host memory at `from` to `to`, from byte `offset` on.
 ///
 /// # Safety
 /// The handles are live, the ranges are valid, and `from` keeps its contents until the copy has run.
