@@ -46,9 +46,9 @@ def runs(folder):
 
 
 def build_side(tree, to):
-    """Builds the programs of a tree. Both sides share the folder in which dependencies are built."""
+    """Builds the programs of a tree. Each side has a build folder of its own: cargo takes two trees' path dependencies of one name and version for one."""
     targets = [word for name, kind in PROGRAMS.items() for word in (kind, name)]
-    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target/beside/build"), "CARGO_INCREMENTAL": "0"}
+    environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target/beside" / to.name), "CARGO_INCREMENTAL": "0"}
     environment.setdefault("PROOFWARP_CUDA_ARCHS", "90")
     command = ["cargo", "build", "--release", "--features", FEATURES, *targets, "--message-format", "json-render-diagnostics"]
     output = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, check=True).stdout

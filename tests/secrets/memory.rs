@@ -1,6 +1,6 @@
 //! The memory of another process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::{DirEntry, File, read_dir, read_to_string};
 use std::io::{Error, Result};
@@ -31,15 +31,27 @@ pub enum Owner {
 /// Secrets that were found, and where.
 #[derive(Default)]
 pub struct Found {
-    /// The places of each.
-    places: BTreeMap<usize, Vec<(Owner, String)>>,
+    /// The areas that hold each secret, once for every copy: owner, start address and name.
+    places: BTreeMap<usize, Vec<(Owner, usize, String)>>,
     pages: usize,
 }
 
 impl Found {
-    /// How many were found in somebody's memory.
+    /// Returns the number of distinct secrets in all memory of `owner`.
     pub fn of(&self, owner: Owner) -> usize {
-        self.places.values().filter(|places| places.iter().any(|(other, _)| *other == owner)).count()
+        self.places.values().filter(|places| places.iter().any(|(other, ..)| *other == owner)).count()
+    }
+
+    /// Returns the largest number of distinct secrets in one thread's stack. blst and rayon have a thread per core, so
+    /// the sum over all stacks grows with the machine.
+    pub fn max_of_one_stack(&self) -> usize {
+        let mut stacks = BTreeMap::<usize, BTreeSet<usize>>::new();
+        for (secret, places) in &self.places {
+            for (_, start, _) in places.iter().filter(|(owner, ..)| *owner == Owner::Stack) {
+                stacks.entry(*start).or_default().insert(*secret);
+            }
+        }
+        stacks.values().map(BTreeSet::len).max().unwrap_or(0)
     }
 }
 
@@ -48,9 +60,10 @@ impl fmt::Display for Found {
         let places: usize = self.places.values().map(Vec::len).sum();
         write!(f, "{} secrets in {places} places, {} pages read", self.places.len(), self.pages)?;
         let mut areas = BTreeMap::<_, usize>::new();
-        for place in self.places.values().flatten() {
-            *areas.entry(place).or_default() += 1;
+        for (owner, _, area) in self.places.values().flatten() {
+            *areas.entry((owner, area)).or_default() += 1;
         }
+        write!(f, ", at most {} in one thread's stack", self.max_of_one_stack())?;
         areas.iter().try_for_each(|((owner, area), count)| write!(f, "; {count} in {owner:?}, {area}"))
     }
 }
@@ -147,7 +160,7 @@ fn look(memory: &File, area: &Area, (first, there): (usize, &[bool]), patterns: 
         if words.iter().any(|word| *word != 0) {
             for window in words.windows(8).take(PAGE / 4) {
                 if let Some(number) = patterns.secret(window) {
-                    found.places.entry(number).or_default().push((area.owner, area.name.clone()));
+                    found.places.entry(number).or_default().push((area.owner, area.start, area.name.clone()));
                 }
             }
         }
