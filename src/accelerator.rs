@@ -22,23 +22,25 @@ use crate::report::{OpScope, Report, operation};
 use crate::settings::Settings;
 use crate::{Error, Result, fork_check, threads};
 
-/// Holds the devices of this process and the policy for choosing among them; the [module](self) has an example.
+/// Holds the devices that operations run on, and the policy for falling back to the CPU. The [module](self) has an
+/// example.
 ///
-/// A clone shares the devices. Algorithms take it by reference, or keep a clone.
+/// A clone shares the devices. Algorithms take an accelerator by reference, or keep a clone.
 #[derive(Debug, Clone)]
 pub struct Accelerator {
     devices: Vec<Arc<Device>>,
     forced: Option<BackendKind>,
-    /// Reasons why backends have no devices here.
+    /// Reasons why CUDA and OpenCL have no devices here, in the order in which they were tried.
     unavailable_reasons: Vec<String>,
 }
 
-/// Holds the process's own accelerator once it has been made.
+/// Holds the accelerator that [`Accelerator::global`] returns, or the error of its creation. It is empty before the
+/// first use.
 static GLOBAL: OnceLock<Result<Accelerator>> = OnceLock::new();
 
 impl Accelerator {
-    /// Creates an accelerator from the environment: [`Self::automatic`], or only the backend that `PROOFWARP_BACKEND`
-    /// forces.
+    /// Creates an accelerator with the backend that the environment variable `PROOFWARP_BACKEND` forces. If the
+    /// variable is unset, [`Self::automatic`] chooses the backend.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a setting of the environment is malformed ([`Settings::get`]).
@@ -53,8 +55,8 @@ impl Accelerator {
         }
     }
 
-    /// Creates an accelerator with all devices of the first backend that has any, CUDA or OpenCL. The CPU is the last
-    /// resort.
+    /// Creates an accelerator with all CUDA devices, or with all OpenCL devices if there is no CUDA device. Without any
+    /// device, operations run on the CPU.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a setting of the environment is malformed.
@@ -74,7 +76,8 @@ impl Accelerator {
         Ok(Self { devices, forced: None, unavailable_reasons })
     }
 
-    /// Creates an accelerator with one backend and no fallback: an operation that `backend` cannot do is an error.
+    /// Creates an accelerator that uses only `backend`, without fallback. An operation that `backend` cannot do is an
+    /// error.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a setting of the environment is malformed.
@@ -88,26 +91,28 @@ impl Accelerator {
         Ok(Self { devices, forced: Some(backend), unavailable_reasons: Vec::new() })
     }
 
-    /// Creates a CPU-only accelerator that ignores the settings, for callers that must report a malformed setting
+    /// Creates a CPU-only accelerator that ignores the settings. It serves callers that must report a malformed setting
     /// themselves.
     #[cfg(feature = "mpi")]
     pub(crate) fn cpu_only() -> Self {
         Self { devices: Vec::new(), forced: None, unavailable_reasons: Vec::new() }
     }
 
-    /// Returns a copy with the same policy that uses only `devices`.
+    /// Returns a copy that uses only `devices`. The forced backend and the fallback policy stay the same.
     #[must_use]
     pub fn with_devices(&self, devices: Vec<Arc<Device>>) -> Self {
         Self { devices, ..self.clone() }
     }
 
-    /// Returns a copy that does not fall back to the host, if it has devices.
+    /// Returns a copy that reports a device's failure as an error instead of falling back to the CPU. Without devices,
+    /// the copy still uses the CPU.
     pub(crate) fn without_cpu_fallback(&self) -> Self {
         let backend = self.devices.first().map(|device| device.info().backend);
         Self { forced: self.forced.or(backend), ..self.clone() }
     }
 
-    /// Returns the process's own accelerator, made from the environment at first use.
+    /// Returns the process-wide accelerator, which the first call creates by [`Self::from_env`]. Later calls return the
+    /// same accelerator, or the same error.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a setting of the environment is malformed ([`Settings::get`]).
@@ -119,29 +124,31 @@ impl Accelerator {
         GLOBAL.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
     }
 
-    /// Makes this the process's own accelerator, unless there is one already, and returns whether it did. Adapters'
-    /// tests use it with failing devices.
+    /// Makes this the accelerator that [`Self::global`] returns. Returns false, and changes nothing, if there is one
+    /// already. Adapters' tests use it with failing devices.
     #[doc(hidden)]
     pub fn make_global(self) -> bool {
         GLOBAL.set(Ok(self)).is_ok()
     }
 
-    /// Returns the devices that operations are spread over; empty if only the CPU is left.
+    /// Returns the devices that operations are spread over. The slice is empty if operations run on the CPU.
     pub fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 
-    /// Returns the backend that was forced, if one was.
+    /// Returns the only backend that may be used, or `None` if no backend is forced.
     pub fn forced(&self) -> Option<BackendKind> {
         self.forced
     }
 
-    /// Returns the reasons why backends preferred to the one in use have no devices here; empty if a backend is forced.
+    /// Returns the reasons why backends that are preferred to the one in use have no devices here. The slice is empty
+    /// if a backend is forced.
     pub fn unavailable_reasons(&self) -> &[String] {
         &self.unavailable_reasons
     }
 
-    /// Runs an operation on the devices, or on the CPU if fallback is allowed.
+    /// Runs `gpu` on the devices, or `cpu` if there are none. If `gpu` fails and no backend is forced, falls back to
+    /// `cpu`. Returns the result, and the report of `call`.
     ///
     /// `gpu` must leave inputs untouched if it fails. An aborted or invalid call never falls back.
     pub(crate) fn dispatch<T>(
@@ -175,7 +182,8 @@ impl Accelerator {
     }
 }
 
-/// Returns the devices of `backend`, found once per process: all users share contexts and pools.
+/// Returns the devices of `backend`, which are found once per process. All accelerators share the devices' contexts and
+/// memory pools.
 fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
     static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
     static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();

@@ -1,11 +1,11 @@
-//! Waits for work without keeping any pool's workers from it.
+//! Waits for work without blocking the workers of any rayon pool.
 //!
-//! A worker that waits for another thread has two ways:
+//! A rayon worker that waits for another thread has two ways:
 //! - [`block_in_place`]: it runs its pool's jobs meanwhile.
 //! - [`run_off_pool`]: it runs none, and the work needs none of that pool's workers. Threads of this crate's own spread their
 //!   copies over its own cores.
 //!
-//! The second is for callers that hold a lock, such as bellperson's on devices: a job of the pool may be another proof
+//! The second is for callers that hold a lock, such as bellperson's on devices. A job of the pool may be another proof
 //! that waits for the lock, on top of the caller that holds it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,8 +20,9 @@ use crate::backend::lock;
 pub use crate::panic_message::panic_message;
 use crate::{fork_check, threads};
 
-/// On a rayon worker, runs `work` on a helper thread and keeps running pool jobs until it ends; on any other thread,
-/// runs it inline. Such a job therefore never waits for a lock held by `work` on its own stack.
+/// Runs `work` and returns its result. On a rayon worker, a helper thread runs `work`, and the worker runs other jobs
+/// of its pool until `work` ends. On any other thread, `work` runs inline. A pool job thus never waits for a lock that
+/// `work` holds further down the same stack.
 ///
 /// # Panics
 /// Resumes the panic of `work`.
@@ -29,8 +30,8 @@ pub fn block_in_place<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     offload(work, CountdownLatch::wait_stealing)
 }
 
-/// On a rayon worker, runs `work` on a helper thread and waits without running pool jobs; on any other thread, runs it
-/// inline. `work` must not need the worker's pool.
+/// Runs `work` and returns its result. On a rayon worker, a helper thread runs `work`, and the worker waits without
+/// running other jobs of its pool. On any other thread, `work` runs inline. `work` must not need the worker's pool.
 ///
 /// # Panics
 /// Resumes the panic of `work`.
@@ -38,8 +39,9 @@ pub fn run_off_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     offload(work, CountdownLatch::wait_parked)
 }
 
-/// Runs `work` on this crate's own cores, at most as many as rayon's global pool has, which never wait for a caller's.
-/// `work` must not wait for other threads.
+/// Runs `work` in this crate's own thread pool, whose threads never wait for a caller's pool. The pool has at most as
+/// many threads as rayon's global pool. If the pool could not be started, the calling thread runs `work`. `work` must
+/// not wait for other threads.
 pub fn on_cpu_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match cores() {
         Some(pool) => pool.install(work),
@@ -47,8 +49,8 @@ pub fn on_cpu_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// Returns the value in `place`, initialising it with `make` if empty. Concurrent callers wait; rayon workers wait off
-/// their pool, so `make` may use it.
+/// Returns the value in `place`. If `place` is empty, initialises it with the result of `make`. Concurrent callers wait
+/// for that result. A rayon worker runs its pool's jobs meanwhile, so `make` may use the pool.
 ///
 /// # Errors
 /// - The error of `make`: `make` failed.
@@ -72,7 +74,7 @@ where
     })
 }
 
-/// Returns the value in `place`; `None` if it is empty or being made.
+/// Returns the value in `place`, or `None` if `place` is empty or another thread is initialising it.
 pub(crate) fn try_get<T>(place: &Mutex<Option<Arc<T>>>) -> Option<Arc<T>> {
     match place.try_lock() {
         Ok(value) => value.clone(),
@@ -89,8 +91,8 @@ fn offload<T: Send>(work: impl FnOnce() -> T + Send, wait: fn(&CountdownLatch)) 
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Runs `theirs` on another thread and `mine` on this one, at the same time. The first result is an error if `theirs`
-/// panicked.
+/// Runs `theirs` on a helper thread and `mine` on this one, at the same time. Returns the results of `theirs` and
+/// `mine`, in this order. The first is an error if `theirs` panicked.
 pub fn join<A: Send, B>(theirs: impl FnOnce() -> A + Send, mine: impl FnOnce() -> B) -> (thread::Result<A>, B) {
     join_with(theirs, mine, CountdownLatch::wait_stealing)
 }
@@ -107,10 +109,11 @@ fn join_with<A: Send, B>(
     (theirs.unwrap_or_else(|| Err(Box::new("a thread ended without a result"))), mine)
 }
 
-/// Holds work that does not unwind.
+/// Boxes a closure that a helper thread runs once. The closure must catch its own panics.
 pub(crate) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Runs `tasks` on other threads and `mine` on this one, then waits for the tasks by `wait`.
+/// Runs `tasks` on helper threads and `mine` on this one, then calls `wait` to wait for the end of all tasks. Returns
+/// the result of `mine`.
 fn run_with_tasks<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T, wait: fn(&CountdownLatch)) -> T {
     let pending = Arc::new(CountdownLatch { count: Mutex::new(tasks.len()), none: Condvar::new() });
     for task in tasks {
@@ -129,15 +132,17 @@ fn run_with_tasks<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T, wait: fn(&C
     mine.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Runs `tasks` on other threads and `mine` on this one, then runs a pool's jobs until the tasks have ended.
+/// Runs `tasks` on helper threads and `mine` on this one, then waits for the end of all tasks. A rayon worker runs its
+/// pool's jobs while it waits. Returns the result of `mine`.
 pub(crate) fn join_all<T>(tasks: Vec<Task<'_>>, mine: impl FnOnce() -> T) -> T {
     run_with_tasks(tasks, mine, CountdownLatch::wait_stealing)
 }
 
-/// Threads that wait for work.
+/// Holds a channel to each idle helper thread, through which the thread gets its next task.
 static IDLE: Mutex<Vec<Sender<Task<'static>>>> = Mutex::new(Vec::new());
 
-/// Runs a task on an idle thread, or on a new one, or on this one if the system gives none.
+/// Runs `task` on an idle helper thread, or on a new one. The calling thread runs it in a forked child, or if the
+/// system starts no thread.
 fn spawn_on_helper(mut task: Task<'static>) {
     if fork_check::check().is_err() {
         // The idle threads belong to the parent.
@@ -164,16 +169,16 @@ fn spawn_on_helper(mut task: Task<'static>) {
     }
 }
 
-/// Pause between two polls for jobs of rayon's pool, 50 µs.
+/// Maximum pause between two polls for jobs of rayon's pool, 50 µs.
 const STEAL_INTERVAL: Duration = Duration::from_micros(50);
 
-/// Counts the tasks that have not ended.
+/// Holds the number of tasks that have not ended, and lets a thread wait until it is 0.
 struct CountdownLatch {
     count: Mutex<usize>,
     none: Condvar,
 }
 
-/// Counts a task's end when dropped.
+/// Decrements the latch when dropped, which is when a task ends or panics.
 struct CountdownGuard(Arc<CountdownLatch>);
 
 impl Drop for CountdownGuard {
@@ -188,7 +193,8 @@ impl CountdownLatch {
         self.none.notify_all();
     }
 
-    /// Waits; a worker of rayon's pool runs the pool's jobs meanwhile, since the tasks may wait for some of them.
+    /// Waits until the count is 0. A rayon worker runs its pool's jobs meanwhile, since the tasks may wait for some of
+    /// them.
     fn wait_stealing(&self) {
         while *lock(&self.count) > 0 {
             match rayon::yield_now() {
@@ -206,12 +212,13 @@ impl CountdownLatch {
     }
 }
 
-/// Maximum threads of this crate's own cores for each core of the machine, 4: idle threads of rayon's search each other
-/// for work, which takes a time that grows with the square of their number.
+/// Maximum threads of this crate's own pool per core of the machine, 4. Idle rayon threads search each other for work,
+/// in a time that grows with the square of their number.
 const MAX_THREADS_PER_CORE: usize = 4;
 
-/// Serves threads outside any rayon pool. All workers of rayon's global pool may wait for such threads, so that pool
-/// cannot serve them. The threads of this pool never wait. `None` means that no pool could be started.
+/// Holds this crate's own thread pool, which serves threads outside any rayon pool. All workers of rayon's global pool
+/// may wait for such threads, so the global pool cannot serve them. Threads of this pool never wait for others. `None`
+/// means that no pool could be started.
 static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     // A thread of no pool gets the number of the global pool.
     threads::check().inspect_err(|error| log::warn!("{error}")).ok()?;
@@ -224,8 +231,8 @@ static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     threads::pool(count, |number| format!("proofwarp-core-{number}"))
 });
 
-/// Returns this crate's own cores. A forked child has none of its parent's, and gets others: functions that return no
-/// error must not hang there.
+/// Returns this crate's own thread pool, or `None` if it could not be started. A forked child lacks its parent's
+/// threads, so it gets a new pool. Functions that return no error must not hang there.
 fn cores() -> Option<&'static ThreadPool> {
     if fork_check::check().is_ok() { CORES.as_ref() } else { cores_of_child() }
 }
@@ -243,12 +250,14 @@ fn cores_of_child() -> Option<&'static ThreadPool> {
     Some(childs.insert((child, Box::leak(Box::new(pool)))).1)
 }
 
-/// Spreads work over the cores of the caller's pool, or, if it is of none, over this crate's own ([`on_cpu_pool`]).
+/// Runs `work` in the caller's rayon pool. If the caller is outside any pool, runs it in this crate's own pool
+/// ([`on_cpu_pool`]).
 pub(crate) fn install<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     if rayon::current_thread_index().is_some() { work() } else { on_cpu_pool(work) }
 }
 
-/// Runs rayon's scope on the cores of [`install`].
+/// Runs `work` on the calling thread with a rayon scope. Jobs spawned in the scope run in the pool that [`install`]
+/// would use.
 pub(crate) fn in_place_scope<'s, T>(work: impl FnOnce(&Scope<'s>) -> T) -> T {
     match cores() {
         Some(pool) if rayon::current_thread_index().is_none() => pool.in_place_scope(work),
@@ -262,7 +271,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks work that needs the pool's only worker, or a lock that the worker's next job requests again.
+    /// Checks that [`block_in_place`] ends although `work` needs the pool's only worker, and although the worker's next
+    /// job takes the same lock.
     #[test]
     fn a_worker_alone_goes_on() {
         let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
@@ -277,7 +287,7 @@ mod tests {
         assert_eq!(*lock(&turn), 5);
     }
 
-    /// Checks that jobs of the worker's pool stay queued while it waits apart.
+    /// Checks that jobs of the worker's pool stay queued while the worker waits in [`run_off_pool`].
     #[test]
     fn nothing_is_taken_up_apart() {
         let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 /// Maximum bytes of one allocation, `isize::MAX`: Rust's limit for a slice.
 pub(crate) const MAX_BYTES: usize = isize::MAX.unsigned_abs();
 
-/// Returns the bytes of `len` values of `T`, for an allocation of `place`.
+/// Returns the size in bytes of `len` values of type `T`. An error names the operation `place`.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the bytes exceed [`MAX_BYTES`].
@@ -18,7 +18,8 @@ pub(crate) fn byte_len<T>(place: &'static str, len: usize) -> Result<usize> {
     })
 }
 
-/// Returns the product of `factors`, which `place` names `what`.
+/// Returns the product of `factors`, 1 for an empty list. An error names the operation `place`, and the product as
+/// `what`.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the product exceeds [`MAX_BYTES`].

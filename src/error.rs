@@ -8,11 +8,11 @@ use crate::panic_message::panic_message;
 /// Result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Tells the failure, its place, and the expected value.
+/// Describes the failure of a call: the operation or device, and the reason.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An argument is out of its range; nothing was changed.
+    /// An argument is out of its range. Nothing was changed.
     #[error("{place}: {what}: expected {expected}, got {actual}")]
     Invalid {
         /// The operation that checked the argument.
@@ -29,9 +29,9 @@ pub enum Error {
     OutOfMemory {
         /// The device's name.
         device: String,
-        /// Bytes asked for.
+        /// Number of bytes requested.
         requested: u64,
-        /// Bytes that were available.
+        /// Number of bytes that were available.
         available: u64,
     },
     /// The process was forked from one that had used the engine: it lacks the engine's threads and devices
@@ -41,12 +41,12 @@ pub enum Error {
          fork before the first use, or start a program anew"
     )]
     Forked {
-        /// The process that used the engine first.
+        /// Id of the process that used the engine first.
         parent: u32,
-        /// This process.
+        /// Id of this process.
         child: u32,
     },
-    /// The caller's abort hook returned true; inputs are as they were.
+    /// The caller's abort hook returned true. Inputs are unchanged.
     #[error("aborted by the caller's hook")]
     Aborted,
     /// A backend or device cannot be used here.
@@ -62,17 +62,17 @@ pub enum Error {
     NoKernel {
         /// The device's name.
         device: String,
-        /// The module.
+        /// The kernel module's name.
         module: String,
-        /// The requested kernel.
+        /// The requested kernel's name.
         name: String,
     },
-    /// A rank of a cluster failed; all of its ranks have this error.
+    /// A rank (process) of a cluster failed. All ranks of the cluster return this error.
     #[error("rank {rank} of the cluster: {reason}")]
     Rank {
-        /// The first rank that failed.
+        /// Number of the first rank that failed.
         rank: usize,
-        /// The reason that it gives.
+        /// The reason that the rank gives.
         reason: String,
     },
     /// A call into the driver failed.
@@ -88,7 +88,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the error for an argument that is out of its range.
+    /// Returns [`Error::Invalid`] for the argument `what` of the operation `place`, which is `actual` instead of
+    /// `expected`.
     pub fn invalid(
         place: &'static str,
         what: impl Into<String>,
@@ -98,24 +99,24 @@ impl Error {
         Self::Invalid { place, what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
     }
 
-    /// Returns the error for a kernel that its module lacks.
+    /// Returns [`Error::NoKernel`] for the kernel `name`, which `module` lacks on `device`.
     #[cfg(any(feature = "cuda", feature = "opencl"))]
     pub(crate) fn kernel_not_found(device: &str, module: &str, name: &str) -> Self {
         let [device, module, name] = [device, module, name].map(str::to_owned);
         Self::NoKernel { device, module, name }
     }
 
-    /// Returns the error for a failed call into a driver.
+    /// Returns [`Error::Device`] for a `call` into the driver of `device` that failed because of `reason`.
     pub fn device(device: impl Into<String>, call: impl Into<String>, reason: impl ToString) -> Self {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }
     }
 
-    /// Returns the error for a worker thread that panicked.
+    /// Returns [`Error::Device`] of the host for a worker thread of `operation` that panicked with `panic`.
     pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> Self {
         Self::device("host", operation, format!("a worker thread panicked: {}", panic_message(panic)))
     }
 
-    /// Returns the error for a worker thread that ended without a result.
+    /// Returns [`Error::Device`] of the host for a worker thread of `operation` that ended without a result.
     pub(crate) fn internal(operation: &str) -> Self {
         Self::device("host", operation, "a worker thread ended without a result")
     }

@@ -7,8 +7,9 @@ use crate::backend::lock;
 use crate::blocking::{Task, join_all};
 use crate::{Error, Result};
 
-/// Returns the results of all pieces, in order. The caller's thread runs the first. The other threads wait for work in
-/// between, since a thread that is new to a device's driver costs as much as a small operation.
+/// Runs `work` on all `pieces` at the same time, one thread each, and returns the results in the order of `pieces`. The
+/// calling thread runs the first piece. Helper threads run the others, and stay alive between calls: a thread that is
+/// new to a device's driver costs as much as a small operation. A panic becomes an error of `operation`.
 pub(crate) fn fan_out<P: Send, T: Send>(
     operation: &str,
     pieces: impl Iterator<Item = P>,
@@ -50,8 +51,8 @@ mod tests {
         }
     }
 
-    /// Checks that pieces that wait for each other end: all run at the same time, also from several threads and within
-    /// each other.
+    /// Checks that pieces which wait for each other all end, because they run at the same time. Calls are also nested
+    /// and come from several threads.
     #[test]
     fn pieces_are_done_at_the_same_time() {
         let all = |count: usize| {

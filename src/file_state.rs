@@ -5,11 +5,12 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Largest step of a file system's clock: 2 s. A file may change within a step without a trace in its times.
+/// Coarsest resolution of a file system's timestamps, 2 s. A file may change within that time while its timestamps stay
+/// the same.
 const CLOCK_STEP: Duration = Duration::from_secs(2);
 
-/// Opens a file without waiting for another process: a named pipe without a reader is an error, and so is a write to a
-/// full pipe.
+/// Opens the file at `path` with `options`, without waiting for another process. A named pipe without a reader is an
+/// error, and so is a later write to a full pipe.
 ///
 /// # Errors
 /// - The system's [`io::Error`]: the file does not open.
@@ -19,7 +20,7 @@ pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Opens a file for reading that is neither a folder, a device nor a pipe.
+/// Opens the regular file at `path` for reading. A folder, a device or a pipe is an error.
 ///
 /// # Errors
 /// - [`io::ErrorKind::InvalidInput`]: the file is a folder, a device or a pipe.
@@ -32,20 +33,22 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Holds a file's identity and times. If [`Self::is_settled`], equal states have equal contents. Device and number name
-/// a file. A change of its contents, or the reuse of its number, sets its time of change, which no program can set
-/// back. Writes through a mapping are not noticed.
+/// Holds a file's identity, size and timestamps, to detect changes of the file. Two equal states mean equal contents if
+/// they are settled ([`Self::is_settled`]). Device and inode number identify the file. A change of its contents, or a
+/// reuse of its inode number, sets its change time (ctime). No program can set that time back. Writes through a memory
+/// mapping are not noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileState {
-    /// Device and number.
+    /// Device number and inode number.
     file: [u64; 2],
     bytes: u64,
-    /// Times of modification and of change, in seconds and nanoseconds.
+    /// Modification time and change time, each in seconds since 1970 and nanoseconds of the second.
     times: [(i64, i64); 2],
 }
 
 impl FileState {
-    /// Returns the state from a file's metadata; `None` if files have no number, or no time that only the system sets.
+    /// Returns the state of the file that has the metadata `data`. It is never `None` here, unlike on systems without
+    /// inode numbers or change times.
     #[cfg(unix)]
     #[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
     pub fn from_metadata(data: &Metadata) -> Option<Self> {
@@ -54,13 +57,13 @@ impl FileState {
         Some(Self { file: [data.dev(), data.ino()], bytes: data.len(), times })
     }
 
-    /// Returns `None`: no such state exists here.
+    /// Returns `None`: this system has no inode number, or no change time that only the system sets.
     #[cfg(not(unix))]
     pub fn from_metadata(_: &Metadata) -> Option<Self> {
         None
     }
 
-    /// Returns whether its times are old enough that any later change has others.
+    /// Returns whether both timestamps are so old, more than 2 s, that any later change of the file will alter them.
     pub fn is_settled(&self) -> bool {
         let age = |seconds: i64| {
             let since = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds.try_into().ok()?);
@@ -69,12 +72,12 @@ impl FileState {
         self.times.iter().all(|(seconds, _)| age(*seconds).is_some_and(|age| age > CLOCK_STEP))
     }
 
-    /// Returns whether both are states of one file.
+    /// Returns whether `self` and `other` are states of the same file, which may have changed in between.
     pub fn is_same_file(&self, other: &Self) -> bool {
         self.file == other.file
     }
 
-    /// Returns the number of bytes.
+    /// Returns the file's size in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -86,8 +89,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks that another file in its place, or other contents, change the state, at equal length and time of
-    /// modification.
+    /// Checks that the state changes if another file replaces the file, and if its contents change. Length and
+    /// modification time stay the same in both cases.
     #[test]
     fn replaced_files_have_another_state() {
         let folder = tempfile::tempdir().expect("a folder");

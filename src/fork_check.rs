@@ -1,11 +1,13 @@
-//! The process that devices, pools of threads and locks belong to. A child that it forks has none of the threads.
+//! Detects processes that were forked after their parent's first use of the engine. Such a child has none of the
+//! parent's threads.
 
 use crate::{Error, Result};
 
-/// Refuses work in a process that was forked after its parent's first use of the engine.
+/// Returns an error if this process was forked after its parent's first use of the engine.
 ///
-/// Such a child has no threads of pools and no contexts of devices: a wait for them would not end. The first call marks
-/// this process as a user; forks before that call are not refused. Each later call reads an atomic.
+/// Such a child lacks the parent's pool threads and device contexts, so a wait for them would never end. The first call
+/// marks this process as a user of the engine. Children forked before that call are not refused. Each later call only
+/// reads an atomic.
 ///
 /// # Errors
 /// - [`Error::Forked`]: the process is such a child, or descends from one.
@@ -17,12 +19,13 @@ pub fn check() -> Result<()> {
 mod own {
     use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-    /// The process that used the engine first; 0 before that.
+    /// Id of the process that used the engine first, 0 before that.
     static USER: AtomicU32 = AtomicU32::new(0);
-    /// Whether this process is a fork of that one.
+    /// Whether this process was forked, directly or not, from the process that used the engine first.
     static FORKED: AtomicBool = AtomicBool::new(false);
 
-    /// Returns the process that this one was forked from, if that one had used the engine.
+    /// Returns the id of the process that had used the engine before this process was forked from it. Returns `None` if
+    /// this process is no such fork.
     pub fn parent() -> Option<u32> {
         if USER.load(Ordering::Acquire) == 0 {
             watch();
@@ -30,8 +33,8 @@ mod own {
         FORKED.load(Ordering::Relaxed).then(|| USER.load(Ordering::Relaxed))
     }
 
-    /// Registers a function that the system calls in later forks. Threads that come here at the same time register it
-    /// twice, which is harmless.
+    /// Registers a function that the system calls in each later child of this process. Threads that call this at the
+    /// same time register it twice, which is harmless.
     #[cold]
     fn watch() {
         // SAFETY: the function stays loaded as long as this code. It stores to an atomic, which is safe between fork
@@ -50,7 +53,7 @@ mod own {
 
 #[cfg(not(unix))]
 mod own {
-    /// No process forks here.
+    /// Returns `None`: processes do not fork on this system.
     pub fn parent() -> Option<u32> {
         None
     }

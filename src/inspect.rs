@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 pub use crate::backend::{CudaCard, CudaKernels};
 
-/// Returns the kernels of this build; `None` without the feature `cuda`.
+/// Returns a description of the CUDA kernels in this build, or `None` without the feature `cuda`.
 pub fn cuda_kernels() -> Option<CudaKernels> {
     #[cfg(feature = "cuda")]
     {
@@ -28,8 +28,8 @@ pub fn cuda_kernels() -> Option<CudaKernels> {
     }
 }
 
-/// Returns the CUDA version that the driver supports, such as (13, 0); `None` without a driver, or without the feature
-/// `cuda`.
+/// Returns the CUDA version that the driver supports, major and minor, such as (13, 0). Returns `None` without a
+/// driver, or without the feature `cuda`.
 pub fn cuda_driver() -> Option<(u32, u32)> {
     #[cfg(feature = "cuda")]
     {
@@ -41,7 +41,7 @@ pub fn cuda_driver() -> Option<(u32, u32)> {
     }
 }
 
-/// Returns the cards that the driver lists; empty without a driver, or without the feature `cuda`.
+/// Returns the CUDA devices that the driver lists. The list is empty without a driver, or without the feature `cuda`.
 pub fn cuda_cards() -> Vec<CudaCard> {
     #[cfg(feature = "cuda")]
     {
@@ -53,7 +53,7 @@ pub fn cuda_cards() -> Vec<CudaCard> {
     }
 }
 
-/// Returns whether OpenCL's library was found; `None` without the feature `opencl`.
+/// Returns whether the system's OpenCL library was found, or `None` without the feature `opencl`.
 pub fn opencl_library() -> Option<bool> {
     #[cfg(feature = "opencl")]
     {
@@ -65,7 +65,8 @@ pub fn opencl_library() -> Option<bool> {
     }
 }
 
-/// Returns the folder of compiled OpenCL programs; `None` if there is none, or without the feature `opencl`.
+/// Returns the folder that caches compiled OpenCL programs. Returns `None` if there is none, or without the feature
+/// `opencl`.
 ///
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): a setting of the environment is malformed.

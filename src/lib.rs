@@ -103,7 +103,7 @@ pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, Event, PinnedB
 pub use error::{Error, Result};
 pub use report::Report;
 
-/// Compiles and runs the Rust code of these pages as doc tests.
+/// Compiles and runs the Rust code of the included pages as doc tests.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../README.md")]

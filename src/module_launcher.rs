@@ -6,12 +6,12 @@ use crate::backend::{Arg, Buffer, Device, KernelCode, KernelSource, Launch, Stre
 use crate::kernels::{Dialect, Family, GlvParams, Module, clmad_modules, cuda_modules, hopper_modules, modules};
 use crate::{Error, Result};
 
-/// Refers to a kernel module, found by name.
+/// Refers to a kernel module: the kernels of one family for one field or curve.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelModule(&'static Module);
 
 impl KernelModule {
-    /// Finds the module of a family for a field or curve, such as `ntt` for `bn254_fr`.
+    /// Finds the module of the kernel family `family` for the field or curve `name`, such as `ntt` for `bn254_fr`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such module.
@@ -23,7 +23,7 @@ impl KernelModule {
         module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
     }
 
-    /// Finds the module of `family` for the field or curve `name`.
+    /// Finds the module of the kernel family `family` for the field or curve `name`, such as `bn254_fr`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such module.
@@ -31,38 +31,41 @@ impl KernelModule {
         Self::find(family.name(), name)
     }
 
-    /// Returns the modulus of the module's field, or of the field that this extends, as little-endian limbs.
+    /// Returns the modulus p of the module's field as 32-bit limbs, lowest first. For an extension field, p is the
+    /// modulus of its base field.
     pub(crate) fn modulus(self) -> &'static [u32] {
         &self.0.field.modulus
     }
 
-    /// Returns −1/p mod 2^32 for that modulus.
+    /// Returns −1/p mod 2^32, where p is [`Self::modulus`].
     pub(crate) fn inv32(self) -> u32 {
         self.0.field.inv32()
     }
 
-    /// Returns whether that is a prime field of more than two limbs.
+    /// Returns whether the module's field, or the base field of an extension, is a prime field of more than two 32-bit
+    /// limbs.
     pub(crate) fn is_multi_limb(self) -> bool {
         !self.0.field.binary && !self.0.field.is_small()
     }
 
-    /// Returns 1 as limbs in the form of that field's elements.
+    /// Returns the 1 of the module's field, or of an extension's base field, as 32-bit limbs, lowest first. It has the
+    /// form in which kernels hold elements.
     pub(crate) fn one(self) -> &'static [u32] {
         &self.0.field.one
     }
 
-    /// Returns the constants of the GLV decomposition; `None` if the module has no curve.
+    /// Returns the parameters of the GLV decomposition for the module's curve, or `None` if the module has no curve.
     pub(crate) fn halves(self) -> Option<&'static GlvParams> {
         self.0.curve.as_ref().map(|curve| &curve.halves)
     }
 
-    /// Returns its name.
+    /// Returns the module's name, such as `ntt_bn254_fr`.
     #[cfg(feature = "cuda")]
     pub(crate) fn name(self) -> &'static str {
         &self.0.name
     }
 
-    /// Prepares a kernel and its module before the first launch.
+    /// Compiles or loads the module on `device`, and finds `kernel` in it, so that the first launch need not.
     ///
     /// # Errors
     /// - [`Error::NoKernel`]: the module has no such kernel.
@@ -73,7 +76,7 @@ impl KernelModule {
         device.kernel(KernelSource { module: &self.0.name, code: KernelCode::Text(&text) }, kernel).map(drop)
     }
 
-    /// Queues a kernel over at least `items` work-items in groups of `group_size`.
+    /// Queues `kernel` on `stream`, with `args`, over at least `items` work-items in groups of `group_size`.
     ///
     /// # Safety
     /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for
@@ -136,7 +139,7 @@ impl KernelModule {
     }
 }
 
-/// Returns a buffer as kernel argument.
+/// Returns `buffer` as a kernel argument.
 pub(crate) fn buffer_arg(buffer: &Buffer) -> Arg {
     Arg::Memory(buffer.handle())
 }

@@ -14,7 +14,7 @@ use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 use crate::backend::lock;
 use crate::{Error, Result};
 
-/// Starts rayon's global pool, unless there is one.
+/// Starts rayon's global thread pool, unless it runs already.
 ///
 /// # Errors
 /// - [`Error::Device`]: the system gives not even one thread. A later call tries again.
@@ -46,7 +46,8 @@ fn start_global(count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns a pool of at most `count` threads with these names; `None` if the system gives none.
+/// Creates a rayon pool of at most `count` threads, whose names `name` gives by index. Returns `None` if the system
+/// starts no thread.
 pub(crate) fn pool(count: usize, name: fn(usize) -> String) -> Option<ThreadPool> {
     let threads = started(count, "cores beside rayon's global pool", |number| Some(name(number)));
     if threads.is_empty() {
@@ -57,7 +58,8 @@ pub(crate) fn pool(count: usize, name: fn(usize) -> String) -> Option<ThreadPool
     pool.inspect_err(|error| log::warn!("no cores beside rayon's global pool: {error}")).ok()
 }
 
-/// Starts up to `count` threads, which wait for the work of a pool, and end if there is no pool.
+/// Starts up to `count` threads that wait for a rayon pool's work. Returns a channel to each, through which the pool
+/// hands over that work. A thread ends if its channel is dropped.
 fn started(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> Vec<Sender<ThreadBuilder>> {
     let start = |number| {
         let (sender, work) = channel::<ThreadBuilder>();
@@ -69,7 +71,8 @@ fn started(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> 
     (0..count).map_while(start).collect()
 }
 
-/// Returns whether the system starts `count` threads at the same time. They have ended when this returns.
+/// Returns whether the system can start `count` more threads that run at the same time. The threads started for this
+/// test have ended when it returns.
 pub(crate) fn can_start(count: usize) -> bool {
     let (ends, end) = channel::<()>();
     let end = Arc::new(Mutex::new(end));
@@ -89,7 +92,8 @@ fn hand_over(threads: Vec<Sender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -
     move |work| threads.next().and_then(|thread| thread.send(work).ok()).ok_or_else(lost)
 }
 
-/// Returns the number of threads that rayon's global pool has by default.
+/// Returns the number of threads that rayon's global pool has by default, from its environment variables or the number
+/// of cores.
 fn default_count() -> usize {
     let asked = |name| std::env::var(name).ok().and_then(|text| usize::from_str(&text).ok());
     let cores = || thread::available_parallelism().map_or(1, usize::from);

@@ -166,11 +166,11 @@ pub enum Field {
     Bn254,
 }
 
-/// Holds binary logarithms of sizes.
+/// Holds the binary logarithms of the sizes to compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes(pub Vec<u32>);
 
-/// Largest logarithm: the bases of larger sizes would not fit on most hosts.
+/// Maximum binary logarithm of a size, 26: the bases of larger sizes would not fit on most hosts.
 const MAX_LOG: u32 = 26;
 
 fn sizes(text: &str) -> Result<Sizes, String> {

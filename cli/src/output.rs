@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 /// Buffers standard output.
 pub type Out = BufWriter<StdoutLock<'static>>;
 
-/// Calls `write` with standard output. A pipe whose reader has gone is no error.
+/// Calls `write` with buffered standard output, and flushes that. A pipe whose reader has gone is no error.
 ///
 /// # Errors
 /// Returns an error if standard output cannot be written.
@@ -20,12 +20,12 @@ pub fn print(write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<()> {
     quiet(result).context("standard output")
 }
 
-/// Writes a line to standard error. It is lost if that stream is closed or full.
+/// Writes `line` to standard error, with a line break. It is lost if that stream is closed or full.
 pub fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Treats the error of a pipe whose reader has gone as a success.
+/// Returns `result`, but `Ok` if its error is that of a pipe whose reader has gone.
 pub fn quiet(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),

@@ -7,14 +7,14 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output::say;
 
-/// Tracks a number of steps.
+/// Displays the progress of a number of steps on standard error.
 pub struct Progress {
     bar: ProgressBar,
     lines: bool,
 }
 
 impl Progress {
-    /// Starts with `steps` steps to do.
+    /// Starts the display, which expects `steps` steps.
     pub fn new(steps: u64) -> Self {
         let bar = ProgressBar::new(steps);
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len}, {eta} left: {wide_msg}");
@@ -23,12 +23,12 @@ impl Progress {
         Self { bar, lines: !std::io::stderr().is_terminal() }
     }
 
-    /// Adds `steps` further steps.
+    /// Adds `steps` to the number of expected steps.
     pub fn more(&self, steps: u64) {
         self.bar.inc_length(steps);
     }
 
-    /// Does the step `what`.
+    /// Runs `work` as the step `what`, and returns its result.
     pub fn step<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
         self.bar.set_message(what.to_owned());
         if self.lines {

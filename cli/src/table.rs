@@ -2,7 +2,7 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 
-/// Creates a table of `rows` under `header`, whose columns from `numbers` on are numbers.
+/// Creates a table of `rows` under `header`. The columns from index `numbers` on hold numbers and are right-aligned.
 pub fn new(header: &[&str], numbers: usize, rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Dynamic);
@@ -15,7 +15,7 @@ pub fn new(header: &[&str], numbers: usize, rows: impl IntoIterator<Item = Vec<S
     table
 }
 
-/// Formats milliseconds with three significant digits.
+/// Formats a time of `ms` milliseconds with about three significant digits, without its unit.
 pub fn milliseconds(ms: f64) -> String {
     match ms {
         ms if ms < 1.0 => format!("{ms:.3}"),
@@ -25,7 +25,7 @@ pub fn milliseconds(ms: f64) -> String {
     }
 }
 
-/// Formats bytes in binary units.
+/// Formats a number of bytes in the largest binary unit that fits, such as 1.5 GiB.
 pub fn bytes(bytes: u64) -> String {
     const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
     let unit = UNITS.into_iter().find(|(_, size)| bytes >= *size);

@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use super::lock;
 use crate::{Error, Result};
 
-/// The caller's optional abort hook, which returns true to stop. It is called at least every few milliseconds, from
-/// any thread. `None` never stops.
+/// Holds the caller's optional abort hook, a closure that returns true to stop the operation. The library calls it at
+/// least every few milliseconds, from any thread. `None` never stops.
 ///
-/// If the hook returns true, the call ends with [`Error::Aborted`] and leaves its inputs unchanged. A call with a hook
-/// queues at most about 50 ms of work on a device, so that it ends soon.
+/// If the hook returns true, the call ends with [`Error::Aborted`] and leaves its inputs unchanged. A call with a
+/// hook queues at most about 50 ms of work on a device, so that an abort takes effect soon.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ use crate::{Error, Result};
 /// ```
 pub type Abort<'a> = Option<&'a (dyn Fn() -> bool + Send + Sync)>;
 
-/// Returns an error if `abort` asks to stop.
+/// Calls the hook `abort`, and returns an error if it asks to stop. Without a hook it returns `Ok`.
 ///
 /// # Errors
 /// - [`Error::Aborted`]: `abort` asks to stop.
@@ -37,9 +37,9 @@ pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
     if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }
 
-/// Runs `work` with a hook that reports a panic of `abort` as an abort, and resumes the panic once `work` has returned.
-/// Inputs are then unchanged, and devices in order. Every function that takes a caller's hook must call it through this
-/// one.
+/// Runs `work` with a hook that wraps `abort` and treats a panic of `abort` as a request to stop. Resumes the panic
+/// once `work` has returned, so that inputs are unchanged and devices stay usable. Every function that takes a
+/// caller's hook must call it through this function.
 ///
 /// # Errors
 /// - `work` failed; its error is returned.
@@ -68,8 +68,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks that the panic resumes whether `work` ends with or without an error, and that the hook is not called
-    /// again.
+    /// Checks that a panic of the hook resumes whether `work` returns an error or not, and that the hook is not
+    /// called again.
     #[test]
     fn a_panic_goes_on_after_the_work() {
         for finishes in [false, true] {

@@ -7,18 +7,19 @@ use super::queued_time_limit::QueuePermit;
 use super::{Abort, Buffer, Device, Driver, Event, EventHandle, PinnedBuffer, Stream, check_abort};
 use crate::{Error, Result};
 
-/// Pause between two polls of a running queue, 50 µs: short against a kernel, long against a poll.
+/// Pause between two queries of an unfinished event, 50 µs: short against a kernel, long against a query.
 const POLL: Duration = Duration::from_micros(50);
 
-/// Time of polling without pauses, 200 µs: shorter work would wait for most of a pause.
+/// Time for which a wait polls without pauses, 200 µs. With pauses, shorter work would wait for most of a pause.
 const SPIN_FOR: Duration = Duration::from_micros(200);
 
-/// Bytes of an upload between two abort checks, 64 MiB: a few milliseconds.
+/// Maximum bytes of an upload between two abort checks, 64 MiB: a copy of a few milliseconds.
 pub(crate) const ABORT_CHECK_BYTES: usize = 64 << 20;
 
 impl Device {
-    /// Waits until at most 50 ms of work is queued on the device, work of length `time` included, then returns a permit
-    /// for this. Without a hook, or for short work, it returns `None` at once.
+    /// Waits until at most 50 ms of work is queued on the device, including new work that takes the estimated `time`.
+    /// Then returns a permit to queue the new work. `time` is an estimate for an H200, which is scaled to the device.
+    /// Returns `None` at once if there is no hook, or if the work takes less than 1 ms.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: `abort` asked to stop.
@@ -35,7 +36,8 @@ impl Device {
 }
 
 impl Stream {
-    /// Copies `from` to `to`, from byte `offset` on, through the staging ring, asking `abort` before every piece.
+    /// Copies `from` into the buffer `to`, from byte `offset` on, through pinned staging memory. Calls the hook
+    /// `abort` before every 64 MiB.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: `abort` asked to stop.
@@ -52,7 +54,8 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits on the host until `mark` has been passed, asking `abort` meanwhile.
+    /// Waits on the host until the device has passed `mark`, calling the hook `abort` meanwhile. An abort does not
+    /// shorten the wait.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: `abort` asked to stop.
@@ -70,10 +73,11 @@ impl Stream {
         result
     }
 
-    /// Waits for all queued commands, asking `abort` meanwhile, and reads the timing spans.
+    /// Waits until all queued commands have run, calling the hook `abort` meanwhile. Then adds the times of finished
+    /// timing spans to the statistics.
     ///
-    /// After an abort it still waits for queued commands, since these cannot be cancelled. Callers that are given a
-    /// hook therefore limit queued work to about 50 ms, for all streams of a device together (`Device::pace`).
+    /// After an abort it still waits for queued commands, since these cannot be cancelled. Callers that take a hook
+    /// therefore limit the queued work to about 50 ms for all streams of a device together (`Device::pace`).
     ///
     /// # Errors
     /// - [`Error::Aborted`]: `abort` asked to stop.
@@ -108,8 +112,8 @@ impl Stream {
         result
     }
 
-    /// Waits until a kernel has written `number` to the first word of `from`. The host may then read what the kernel
-    /// wrote there before, while the stream goes on.
+    /// Waits until a kernel has written `number` to the first 32-bit word of `from`. The host may then read the
+    /// values that the kernel wrote to `from` before, while the stream goes on.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: `abort` asked to stop.
@@ -129,7 +133,8 @@ impl Stream {
     }
 }
 
-/// Waits until the queue has passed `end`, a live event of `driver`, asking `abort` meanwhile.
+/// Waits until the queue has passed `end`, a live event of `driver`. Calls the hook `abort` about every millisecond
+/// meanwhile, but returns its abort only after the wait.
 fn poll(driver: &dyn Driver, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
     let mut aborted = false;
     let start = Instant::now();

@@ -6,11 +6,11 @@ use super::lock;
 use super::stream_inner::StreamInner;
 use crate::Result;
 
-/// Describes a stream's latest command on a piece of memory.
+/// Describes the latest command of one stream on a piece of memory.
 #[derive(Debug)]
 struct Access {
     core: Arc<StreamInner>,
-    /// Count of the stream's events when the command was queued.
+    /// Count of events that the stream had recorded when the command was queued.
     events: u64,
     writes: bool,
 }
@@ -24,31 +24,34 @@ impl Access {
         Arc::ptr_eq(&self.core, core)
     }
 
-    /// Returns whether the command may still run: the host has waited for no later event.
+    /// Returns whether the command may still run. It returns false once the host has waited for a later event of the
+    /// stream.
     fn is_pending(&self) -> bool {
         !self.core.has_passed(self.events)
     }
 
-    /// Orders the next command of `core` behind this one.
+    /// Makes the next command of stream `core` wait for this command, unless it already runs later.
     fn order(&self, core: &Arc<StreamInner>) -> Result<()> {
         if self.is_of(core) || core.is_behind(&self.core, self.events) { Ok(()) } else { core.wait_for(&self.core) }
     }
 }
 
-/// Records the commands on one piece of memory: the last write, and reads since then, at most one entry a stream.
+/// Records which commands use one piece of memory: the last write, and the reads since then, with at most one entry
+/// per stream.
 ///
-/// Each command of another stream is ordered behind them as by a readers-writer lock. Safe functions record their
-/// commands here; the caller of an unsafe launch orders its kernels.
+/// Commands of another stream wait for these commands as with a readers-writer lock. Safe functions record their
+/// commands here. The caller of an unsafe launch must order its kernels.
 #[derive(Debug)]
 pub(super) struct AccessHistory(Mutex<Vec<Access>>);
 
 impl AccessHistory {
-    /// Records that commands of `core`, the last owner, may use the memory.
+    /// Creates a history with one entry: commands of stream `core`, the last owner, may still write the memory.
     pub fn by_owner(core: &Arc<StreamInner>) -> Self {
         Self(Mutex::new(vec![Access::new(core, true)]))
     }
 
-    /// Orders the next command of `core`, which reads the memory, behind pending writes of other streams.
+    /// Makes the next command of stream `core`, which reads the memory, wait for pending writes of other streams.
+    /// Records the read.
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
@@ -65,7 +68,8 @@ impl AccessHistory {
         Ok(())
     }
 
-    /// Orders the next command of `core`, which writes the memory, behind all pending ones of other streams.
+    /// Makes the next command of stream `core`, which writes the memory, wait for all pending commands of other
+    /// streams. Records the write.
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
@@ -77,14 +81,15 @@ impl AccessHistory {
         Ok(())
     }
 
-    /// Waits on the host until no command uses the memory.
+    /// Waits on the host until all recorded commands have run, and forgets them.
     pub fn synchronize(&self) {
         let mut uses = lock(&self.0);
         uses.iter().filter(|one| one.is_pending()).for_each(|one| one.core.synchronize());
         uses.clear();
     }
 
-    /// Orders the next command of `core`, the owner, behind all pending ones, even if the driver fails.
+    /// Makes the next command of stream `core`, the owner, wait for all recorded commands, and forgets them. Waits on
+    /// the host for a command that the driver fails to order.
     pub fn release_to(&self, core: &Arc<StreamInner>) {
         let mut uses = lock(&self.0);
         for one in uses.drain(..) {

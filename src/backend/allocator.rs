@@ -10,20 +10,20 @@ use super::pool::{Block, FreeBlock, FreeList};
 use super::{Driver, MemoryHandle, lock};
 use crate::{Error, Result};
 
-/// Holds the driver, the count of bytes that it gave out, and the free memory among these.
+/// Holds a device's driver, the count of bytes allocated from it, and the pool of free memory among these bytes.
 #[derive(Debug)]
 pub(super) struct DeviceAllocator {
     pub(super) driver: Arc<dyn Driver>,
-    /// Cap on the driver's allocations.
+    /// Maximum total bytes of the driver's allocations; `None` if there is no cap.
     limit: Option<u64>,
     allocated: AtomicU64,
-    /// Maximum of `allocated` so far.
+    /// Maximum of `allocated` so far, in bytes.
     peak: AtomicU64,
-    /// Number of blocks that the driver was asked for.
+    /// Number of allocations that the driver was asked for so far.
     driver_alloc_count: AtomicU64,
     pub(super) pool: Mutex<FreeList>,
     pub(super) aims: Mutex<BudgetTotals>,
-    /// Queues of all streams, idle or not.
+    /// Command queues of all streams, idle or not, indexed by queue number.
     queues: Mutex<Vec<Weak<Queue>>>,
 }
 
@@ -34,7 +34,7 @@ impl DeviceAllocator {
         Self { driver: driver.into(), limit, allocated, peak, driver_alloc_count: asked_for, pool, aims, queues }
     }
 
-    /// Creates a queue.
+    /// Creates a command queue with the next number.
     pub(super) fn new_queue(&self) -> Result<Arc<Queue>> {
         let mut queues = lock(&self.queues);
         let queue = Arc::new(Queue::new(self.driver.clone(), queues.len())?);
@@ -42,7 +42,7 @@ impl DeviceAllocator {
         Ok(queue)
     }
 
-    /// Returns those queues of `numbers` that still exist.
+    /// Returns the queues with the given `numbers`, without those that no longer exist.
     pub(super) fn queues(&self, numbers: &[usize]) -> Vec<Arc<Queue>> {
         let queues = lock(&self.queues);
         numbers.iter().filter_map(|number| queues.get(*number)?.upgrade()).collect()
@@ -60,18 +60,19 @@ impl DeviceAllocator {
         self.driver_alloc_count.load(Ordering::Relaxed)
     }
 
-    /// Returns the device's memory, or the cap if that is less.
+    /// Returns the device's memory in bytes, or the cap if that is less.
     pub(super) fn capacity(&self) -> u64 {
         let memory = self.driver.info().memory;
         self.limit.map_or(memory, |limit| limit.min(memory))
     }
 
-    /// Returns how much of `free` the cap allows, if `pooled` bytes of the allocated ones count as free.
+    /// Returns how many of `free` bytes the cap still allows to allocate. It counts `pooled` bytes of the allocated
+    /// ones as free.
     pub(super) fn remaining_under_cap(&self, free: u64, pooled: u64) -> u64 {
         self.limit.map_or(free, |limit| limit.saturating_add(pooled).saturating_sub(self.allocated()).min(free))
     }
 
-    /// Allocates a block from the driver, under the cap.
+    /// Allocates a block of `bytes` from the driver, if the cap allows it.
     pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
         self.charge(bytes)?;
         self.driver_alloc_count.fetch_add(1, Ordering::Relaxed);
@@ -82,7 +83,7 @@ impl DeviceAllocator {
         result
     }
 
-    /// Gives free blocks back to the driver, once the streams that may still use them have run empty.
+    /// Waits until no stream uses `blocks` any more, clears the dirty ones, and gives all of them back to the driver.
     pub(super) fn free(&self, mut blocks: Vec<FreeBlock>) {
         let mut users: Vec<usize> = blocks.iter().flat_map(|free| &free.users).copied().collect();
         users.sort_unstable();
@@ -104,12 +105,14 @@ impl DeviceAllocator {
         }
     }
 
-    /// Returns by how much a block of `bytes` would exceed the memory budgets, if it would.
+    /// Returns by how many bytes a new block of `bytes` would exceed the memory budgets. `None` if it would not
+    /// exceed them.
     pub(super) fn bytes_over_budget(&self, bytes: usize) -> Option<u64> {
         over_budget(&self.aims, self.allocated(), bytes)
     }
 
-    /// Returns a handle of memory that the caller has taken.
+    /// Returns the driver's handle of the memory `place`, which the caller has taken from the pool. A part of a block
+    /// gets a handle of its own.
     pub(super) fn handle(&self, place: &Block) -> Result<MemoryHandle> {
         if place.is_whole() {
             return Ok(place.memory);
@@ -118,7 +121,7 @@ impl DeviceAllocator {
         unsafe { self.driver.sub_buffer(place.memory, place.offset, place.bytes) }
     }
 
-    /// Queues zeros over `free`, which has to be cleared.
+    /// Queues a command on `queue` that writes zeros over `free`, and marks it as clean.
     pub(super) fn clear(&self, queue: &Queue, free: &mut FreeBlock) -> Result<()> {
         let memory = self.handle(&free.place)?;
         queue.clear_range(memory, 0, free.place.bytes);
@@ -126,7 +129,7 @@ impl DeviceAllocator {
         Ok(())
     }
 
-    /// Adds `bytes` to the allocated ones, if the cap allows it.
+    /// Adds `bytes` to the count of allocated bytes, or returns an error if that would exceed the cap.
     pub(super) fn charge(&self, bytes: usize) -> Result<()> {
         let requested = bytes as u64;
         let limit = self.limit.unwrap_or(u64::MAX);
@@ -143,7 +146,7 @@ impl DeviceAllocator {
         }
     }
 
-    /// Subtracts `bytes` from the allocated ones.
+    /// Subtracts `bytes` from the count of allocated bytes.
     pub(super) fn uncharge(&self, bytes: usize) {
         self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Selects where an operation runs.
+/// Names a backend: the programming interface or processor that runs an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BackendKind {
     /// NVIDIA GPUs through the CUDA driver.

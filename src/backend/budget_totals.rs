@@ -4,18 +4,18 @@ use std::sync::Mutex;
 
 use super::lock;
 
-/// Adds up all memory budgets of a device.
+/// Holds the sum of a device's current memory budgets.
 #[derive(Debug, Default)]
 pub(super) struct BudgetTotals {
     /// Bytes in use when the first of the current budgets was set.
     before: u64,
-    /// Sum of the current budgets.
+    /// Sum of the current budgets, in bytes.
     bytes: u64,
     count: usize,
 }
 
 impl BudgetTotals {
-    /// Returns the target for buffers and free memory together, if there is a budget.
+    /// Returns the target in bytes for buffers and pooled free memory together. `None` if there is no budget.
     pub fn total(&self) -> Option<u64> {
         (self.count > 0).then(|| self.before.saturating_add(self.bytes))
     }
@@ -34,7 +34,8 @@ impl BudgetTotals {
     }
 }
 
-/// Returns by how many bytes `taken` plus `bytes` exceed the budgets; `None` if they do not, or if there is no budget.
+/// Returns by how many bytes `taken` plus `bytes` exceed the target of the budgets `aims`. `None` if they do not
+/// exceed it, or if there is no budget.
 pub(super) fn over_budget(aims: &Mutex<BudgetTotals>, taken: u64, bytes: usize) -> Option<u64> {
     let total = lock(aims).total()?;
     (taken + bytes as u64).checked_sub(total).filter(|beyond| *beyond > 0)

@@ -1,25 +1,27 @@
 //! Describes the CUDA kernels of this build and the CUDA cards of this machine.
 
-/// Describes the CUDA kernels of this build.
+/// Describes the CUDA kernels that this build compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CudaKernels {
-    /// Why none were built in; empty if they were.
+    /// Reason why the build compiled no kernels; empty if it compiled them.
     pub note: &'static str,
-    /// Architectures that they are compiled for, such as 80 for compute capability 8.0; the last one also as PTX.
+    /// Architectures for which the kernels are compiled, such as 80 for compute capability 8.0. The build also
+    /// contains PTX for the last one.
     pub architectures: &'static [u32],
-    /// The CUDA version of the compiler, such as (13, 0): a driver of an earlier major version does not load its code.
+    /// CUDA version (major, minor) of the compiler, such as (13, 0). A driver of an earlier major version does not
+    /// load its code.
     pub compiler: Option<(u32, u32)>,
-    /// Number of modules.
+    /// Number of compiled kernel modules.
     pub modules: usize,
 }
 
-/// Describes a card that the CUDA driver lists.
+/// Describes a GPU that the CUDA driver lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CudaCard {
-    /// Its name.
+    /// Name that the driver reports.
     pub name: String,
-    /// Its compute capability, such as (9, 0).
+    /// Compute capability (major, minor), such as (9, 0).
     pub capability: (u32, u32),
-    /// Whether there are kernels for it.
+    /// Whether this build has kernels that run on the GPU.
     pub is_served: bool,
 }

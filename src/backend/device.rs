@@ -18,36 +18,37 @@ use super::table_cache::TableCache;
 use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
 use crate::{Error, Result, fork_check};
 
-/// Limits cached tables to `1/TABLE_CACHE_FRACTION` of device memory.
+/// Limits the cached tables of a device to `1/TABLE_CACHE_FRACTION` of its memory.
 const TABLE_CACHE_FRACTION: u64 = 16;
-/// Time for which an answer about free memory holds, 50 ms.
+/// Time for which the driver's answer about free memory is reused, 50 ms: asking takes as long as a small operation.
 const FREE_MEMORY_TTL: Duration = Duration::from_millis(50);
 
-/// Returns the key that finds a kernel.
+/// Returns the cache key of the kernel named `kernel`: the name of its module and its own name.
 fn key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
     (source.module.to_owned(), kernel.to_owned())
 }
 
-/// Represents a device of one backend.
+/// Represents a device of one backend. Owns its memory pool, idle streams, compiled kernels and cached tables.
 pub struct Device {
     pub(super) shared: Arc<DeviceAllocator>,
-    /// Idle streams by number, taken from the lowest. A caller that takes the same streams in the same order finds its
-    /// earlier memory.
+    /// Idle streams by their number. The lowest number is taken first. A caller that takes the same streams in the
+    /// same order finds its earlier memory in the pool.
     idle: Mutex<BTreeMap<usize, Arc<StreamInner>>>,
     kernels: Mutex<HashMap<(String, String), KernelHandle>>,
     pub(super) specialised: LaunchedShapes,
     tables: Mutex<TableCache>,
-    /// End of the last cooperative kernel.
+    /// Event at the end of the last cooperative kernel, if there was one.
     pub(super) turn: Mutex<Option<Event>>,
     pub(super) pace: QueueLimiter,
-    /// Time of the driver's last answer about free memory, and that answer plus our allocations at that time.
+    /// Time of the driver's last answer about free memory, and the sum of that answer and the bytes allocated at that
+    /// time.
     answer: Mutex<Option<(Instant, u64)>>,
-    /// Launches until one fails on purpose, for tests of fault handling; negative: never.
+    /// Number of launches until one fails on purpose, for tests of fault handling. A negative number means never.
     fuse: AtomicI64,
 }
 
 impl fmt::Debug for Device {
-    /// Writes only the backend, number and name: the contents would fill pages.
+    /// Writes only the backend, number and name of the device, because all its fields would fill pages.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.info();
         write!(f, "Device({} {}, {})", info.backend, info.ordinal, info.name)
@@ -55,7 +56,8 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// Wraps a driver; `limit` caps the total bytes of all buffers of the device.
+    /// Creates a device that uses `driver`. `limit` caps the total bytes of all buffers of the device; `None` means
+    /// no cap.
     pub fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Arc<Self> {
         Arc::new(Self {
             shared: Arc::new(DeviceAllocator::new(Box::new(ForkGuard(driver)), limit)),
@@ -70,35 +72,37 @@ impl Device {
         })
     }
 
-    /// Returns the description of the device.
+    /// Returns the description of the device, such as its name and memory size.
     pub fn info(&self) -> &DeviceInfo {
         self.shared.driver.info()
     }
 
-    /// Returns whether the buffer is memory of this device.
+    /// Returns whether `buffer` is in memory of this device.
     pub fn owns(&self, buffer: &Buffer) -> bool {
         Arc::ptr_eq(&self.shared, buffer.shared())
     }
 
-    /// Returns whether the device's streams can copy from the memory of `other`: CUDA's devices share addresses.
+    /// Returns whether the device's streams can copy from the memory of `other`. This holds for one device and for
+    /// any two CUDA devices, which share an address space.
     pub(crate) fn can_access(&self, other: &Self) -> bool {
         let [ours, theirs] = [self, other].map(|device| device.info().backend);
         ours == theirs && (ours == super::BackendKind::Cuda || Arc::ptr_eq(&self.shared, &other.shared))
     }
 
-    /// Returns whether copies from `other` go directly from memory to memory.
+    /// Returns whether copies from `other` go directly from its memory to this device's, not through the host. This
+    /// holds also within one device.
     pub(crate) fn has_p2p_link(&self, other: &Self) -> bool {
         let same = Arc::ptr_eq(&self.shared, &other.shared);
         same || (self.can_access(other) && self.shared.driver.is_linked_to(other.info().ordinal))
     }
 
-    /// Returns the maximum bytes that buffers may take: the device's memory, or the cap if that is less.
+    /// Returns the maximum bytes that all buffers together may take: the device's memory, or the cap if that is less.
     pub fn memory(&self) -> u64 {
         self.shared.capacity()
     }
 
-    /// Returns the bytes that buffers may still take: the driver's free memory, bounded by the cap. Free memory in the
-    /// pool and idle tables count as free, since they are used or given back before an allocation fails.
+    /// Returns the bytes that further buffers may take: the driver's free memory, bounded by the cap. Pooled memory
+    /// and unused cached tables count as free, since they are reused or freed before an allocation fails.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver's call failed.
@@ -107,24 +111,25 @@ impl Device {
         Ok(self.shared.remaining_under_cap(self.driver_free()?.saturating_add(pooled), pooled))
     }
 
-    /// Returns the maximum bytes that buffers, the pool and tables have taken together since the process began.
+    /// Returns the maximum bytes that buffers, pooled free memory and cached tables have taken together since the
+    /// process began.
     pub fn peak_memory(&self) -> u64 {
         self.shared.peak()
     }
 
-    /// Returns the number of blocks that the driver has been asked for since the process began. Blocks from the pool do
-    /// not count.
+    /// Returns the number of allocations that the driver was asked for since the process began. Memory that is reused
+    /// from the pool does not count.
     pub fn driver_alloc_count(&self) -> u64 {
         self.shared.driver_alloc_count()
     }
 
-    /// Returns whether free memory is given out in parts of the driver's blocks, or in whole blocks only.
+    /// Returns whether the pool may divide the driver's blocks. If not, it reuses whole blocks only.
     pub fn supports_suballocation(&self) -> bool {
         self.shared.driver.supports_suballocation()
     }
 
-    /// Returns the driver's free memory, from an answer that may be [`FREE_MEMORY_TTL`] old, less later allocations: asking takes
-    /// as long as a small operation.
+    /// Returns the driver's free memory in bytes. Reuses an answer that is less than [`FREE_MEMORY_TTL`] old, minus
+    /// later allocations, because asking takes as long as a small operation.
     fn driver_free(&self) -> Result<u64> {
         let allocated = || self.shared.allocated();
         let mut answer = lock(&self.answer);
@@ -139,7 +144,7 @@ impl Device {
         Ok(free_and_ours.saturating_sub(allocated()))
     }
 
-    /// Takes an idle stream, or creates one.
+    /// Takes an idle stream, or creates one if none is idle.
     pub(super) fn acquire_stream(&self) -> Result<Arc<StreamInner>> {
         fork_check::check()?;
         let idle = lock(&self.idle).pop_first();
@@ -150,8 +155,8 @@ impl Device {
         lock(&self.idle).insert(core.number(), core);
     }
 
-    /// Returns the table with this `key`, the full description of its contents, from the cache or else from `make`.
-    /// `make` must wait until the table is written, since other streams use it too.
+    /// Returns the cached table for `key`, the full description of the table's contents. If there is none, calls
+    /// `make` and caches the result. `make` must wait until the table is written, since other streams use it too.
     ///
     /// # Errors
     /// - `make` failed; its error is returned.
@@ -164,23 +169,25 @@ impl Device {
         Ok(table)
     }
 
-    /// Sets a soft budget of `bytes` above current usage for buffers and free memory, until the result is dropped.
+    /// Sets a soft budget of `bytes` above current usage, for buffers and pooled free memory together. The budget
+    /// ends when the result is dropped.
     pub fn set_memory_budget(&self, bytes: u64) -> MemoryBudget {
         MemoryBudget::new(self.shared.clone(), bytes)
     }
 
-    /// Gives cached tables and all free memory back to the driver.
+    /// Drops all cached tables, and gives all unused memory of the pool back to the driver.
     pub fn trim(&self) {
         lock(&self.tables).clear();
         self.trim_pool();
     }
 
-    /// Gives all free memory back to the driver, so that later allocations find no block that is partly in use.
+    /// Gives all wholly unused blocks of the pool back to the driver, whichever stream used them.
     pub(crate) fn trim_pool(&self) {
         self.trim_at_least(u64::MAX);
     }
 
-    /// Gives free blocks of `bytes` in total back to the driver, at least one, and returns whether there was one.
+    /// Gives the largest free blocks back to the driver until these have `bytes` in total. Returns false if there was
+    /// no free block.
     fn trim_at_least(&self, bytes: u64) -> bool {
         let blocks = lock(&self.shared.pool).take_blocks(bytes);
         let any = !blocks.is_empty();
@@ -188,7 +195,8 @@ impl Device {
         any
     }
 
-    /// Makes one launch fail, after `launches` more: tests check the state that a failure leaves behind.
+    /// Makes one kernel launch fail, after `launches` further launches have succeeded. Tests use it to check the
+    /// state that a failure leaves behind.
     #[doc(hidden)]
     pub fn inject_launch_fault(&self, launches: u32) {
         self.fuse.store(i64::from(launches), Ordering::SeqCst);
@@ -201,13 +209,13 @@ impl Device {
         Ok(())
     }
 
-    /// Returns a kernel that was used before.
+    /// Returns the kernel `name` of `source` if it was used before, else `None`.
     pub(super) fn cached_kernel(&self, source: KernelSource<'_>, name: &str) -> Option<KernelHandle> {
         lock(&self.kernels).get(&key(source, name)).copied()
     }
 
-    /// Finds a kernel before its first launch, and compiles or loads its module if necessary. Otherwise the first
-    /// launch does so.
+    /// Returns the kernel `name` of `source`, compiling or loading its module if necessary. The call is optional:
+    /// otherwise the kernel's first launch does so.
     ///
     /// # Errors
     /// - [`Error::NoKernel`]: the module has no kernel of that name.
@@ -223,13 +231,14 @@ impl Device {
         Ok(kernel)
     }
 
-    /// Allocates memory if the stream's own free memory has no fitting block. Tries, in order:
+    /// Allocates `bytes` for stream `core`, whose own free memory has no block that fits. Tries, in order:
     /// 1. the driver, under the cap;
     /// 2. any free memory of the pool;
-    /// 3. both again, after the missing bytes of the pool went back to the driver;
+    /// 3. both again, after the pool gave as many bytes as are missing back to the driver;
     /// 4. both again, after cached tables were dropped.
     ///
-    /// Over the memory budget, the pool comes first, and the driver gets back the excess before it is asked.
+    /// If the allocation exceeds the memory budget, the pool comes first. If that fails, the excess goes back to the
+    /// driver before the driver is asked.
     pub(super) fn allocate(
         &self,
         core: &StreamInner,

@@ -8,10 +8,10 @@ use super::allocator::DeviceAllocator;
 use super::pool::Block;
 use super::stream_inner::{Sensitivity, StreamInner};
 
-/// Owns device memory that a stream took from the pool; gives it back when dropped.
+/// Owns device memory that a stream allocated. The memory goes back to the device's pool when this is dropped.
 ///
-/// Streams order reuse: the next owner's commands queue behind the last owner's, or wait for them. Commands that safe
-/// functions queue on other streams are recorded; writes wait for them, and so does the next owner.
+/// If another stream reuses the memory, its commands run after those of the last owner. Commands that safe functions
+/// queue on other streams are recorded. Later writes wait for recorded commands, and so does the next owner.
 #[derive(Debug)]
 pub struct Buffer {
     pub(super) memory: MemoryHandle,
@@ -33,19 +33,19 @@ impl Buffer {
         Self { memory, bytes, place, contents, home, uses }
     }
 
-    /// Marks the contents as secret: they are cleared before the memory gets another owner.
+    /// Marks the contents as secret, so that they are cleared before the memory gets another owner.
     #[must_use]
     pub fn secret(mut self) -> Self {
         self.contents = Sensitivity::Secret;
         self
     }
 
-    /// Returns the requested size in bytes.
+    /// Returns the size in bytes that was requested.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Returns the backend's handle, for kernel arguments.
+    /// Returns the backend's handle of the memory, for kernel arguments.
     pub fn handle(&self) -> MemoryHandle {
         self.memory
     }
@@ -54,7 +54,7 @@ impl Buffer {
         &self.home.shared
     }
 
-    /// Returns the bytes that the buffer occupies in device memory.
+    /// Returns the bytes that the buffer occupies in device memory, which may exceed the requested size.
     pub(super) fn capacity(&self) -> usize {
         self.place.bytes
     }

@@ -11,26 +11,26 @@ pub struct MemoryHandle(pub usize);
 /// Identifies an in-order queue: a `CUstream` or a `cl_command_queue`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StreamHandle(pub usize);
-/// Identifies a compiled kernel: a `CUfunction` or an index of the backend.
+/// Identifies a compiled kernel: a `CUfunction`, or an index in the OpenCL backend's list of kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelHandle(pub usize);
 /// Identifies an event on a stream: a `CUevent` or a `cl_event`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventHandle(pub usize);
 
-/// Describes pinned host memory, which the device can copy to and from asynchronously.
+/// Describes pinned (page-locked) host memory, which the device can copy to and from asynchronously.
 #[derive(Debug, Clone, Copy)]
 pub struct PinnedAlloc {
     /// Start of the memory on the host.
     pub pointer: *mut u8,
     /// Size in bytes.
     pub bytes: usize,
-    /// Backend's handle for freeing it.
+    /// Backend's handle for freeing the memory: a `cl_mem`, or 0 on CUDA.
     pub handle: usize,
 }
 
-// SAFETY: a `PinnedAlloc` only describes memory that any thread may use; its holder (`staging::StagingRing`) hands it to one thread
-// at a time.
+// SAFETY: a `PinnedAlloc` only describes memory that any thread may use; its holder (`staging::StagingRing`) hands it
+// to one thread at a time.
 unsafe impl Send for PinnedAlloc {}
 // SAFETY: as above; the description itself is never mutated.
 unsafe impl Sync for PinnedAlloc {}
@@ -44,41 +44,41 @@ pub enum Arg {
     U32(u32),
     /// A 64-bit number.
     U64(u64),
-    /// A value in host memory, with its size in bytes (CUDA knows the size from the parameter). It is read when the
-    /// kernel is queued.
+    /// A value in host memory: its address and its size in bytes. CUDA takes the size from the kernel's parameter
+    /// instead. The value is read when the kernel is queued.
     Value(*const u8, usize),
     /// Bytes of memory local to each work-group. On CUDA the kernel declares this memory as `extern __shared__`, and
     /// the argument is a pointer that it does not read.
     Local(u32),
 }
 
-/// Describes how a kernel is launched.
+/// Holds the number and size of a launch's work-groups, and whether other streams' kernels should run concurrently.
 #[derive(Debug, Clone, Copy)]
 pub struct LaunchConfig {
-    /// Work-groups.
+    /// Number of work-groups.
     pub groups: u32,
-    /// Work-items of a group.
+    /// Number of work-items in each work-group.
     pub group_size: u32,
-    /// Kernels of other streams should run concurrently.
+    /// Whether kernels of other streams should run concurrently.
     pub beside: bool,
 }
 
 /// Holds the source or binary of a module's kernels.
 #[derive(Clone, Copy)]
 pub enum KernelCode<'a> {
-    /// Returns the OpenCL source; it is called only if the module is not compiled yet. CUDA uses the kernels that the
-    /// build compiled under the module's name.
+    /// A function that returns the OpenCL source. It is called only if the module is not compiled yet. CUDA uses the
+    /// kernels that the build compiled under the module's name.
     Text(&'a dyn Fn() -> String),
     /// A binary that the driver loads as it is: a fatbin, cubin or PTX, or an OpenCL program's binary.
     Binary(&'a [u8]),
 }
 
-/// Names a program, and holds its source or binary.
+/// Names a module of kernels, and holds its source or binary.
 #[derive(Clone, Copy)]
 pub struct KernelSource<'a> {
     /// Unique name of the module.
     pub module: &'a str,
-    /// Source or binary of its kernels.
+    /// Source or binary of the module's kernels.
     pub code: KernelCode<'a>,
 }
 
@@ -97,31 +97,31 @@ impl fmt::Debug for KernelSource<'_> {
 /// pass live handles of this driver and ranges inside their allocations, and keep host memory of an
 /// asynchronous copy alive and otherwise untouched until the stream has passed it.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {
-    /// Returns the description of the device.
+    /// Returns the description of the device, such as its name and memory size.
     fn info(&self) -> &DeviceInfo;
-    /// Returns the bytes that an allocation could have now, as far as the driver tells.
+    /// Returns the device's free memory in bytes, as far as the driver reports it.
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn free_memory(&self) -> Result<u64>;
-    /// Allocates device memory; contents are undefined.
+    /// Allocates `bytes` of device memory with undefined contents.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): the device has too little memory, or allows no allocation
     ///   of this size.
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle>;
-    /// Frees device memory that no queued command uses any more.
+    /// Frees device memory from [`Self::memory_allocate`] that no queued command uses any more.
     ///
     /// # Safety
     /// See the trait.
     unsafe fn memory_free(&self, memory: MemoryHandle);
-    /// Returns whether blocks may be used in parts.
+    /// Returns whether parts of an allocation may be used as memory of their own, by [`Self::sub_buffer`].
     fn supports_suballocation(&self) -> bool {
         true
     }
-    /// Returns a part of a block as memory of its own, valid as long as the block; `offset` is a multiple of 4096
-    /// bytes.
+    /// Returns a handle of `bytes` of the allocation `memory`, from byte `offset` on. `offset` is a multiple of 4096.
+    /// The handle is valid as long as the allocation.
     ///
     /// # Safety
     /// See the trait. Parts in use do not overlap, and the block itself is not used meanwhile.
@@ -130,7 +130,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<MemoryHandle>;
     /// Allocates memory of several of the backend's devices at consecutive addresses: `part_bytes` on each device of
-    /// `ordinals`, in this order. Without peer access, all parts must be on this device.
+    /// `ordinals`, in this order. If the backend's devices do not share memory, all of `ordinals` must be this
+    /// device.
     ///
     /// # Errors
     /// - [`Error::Unavailable`](crate::Error::Unavailable): the backend's devices do not share memory.
@@ -146,18 +147,21 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         let reason = "its devices do not reach each other's memory".to_owned();
         Err(crate::Error::Unavailable { backend: info.backend, reason })
     }
-    /// Returns whether copies from another of the backend's devices go directly from its memory.
+    /// Returns whether copies from the backend's device number `_ordinal` go directly from its memory, not through
+    /// the host.
     fn is_linked_to(&self, _ordinal: usize) -> bool {
         false
     }
-    /// Lets copies go directly from the memory of another of the backend's devices, if the two are linked.
+    /// Lets copies go directly from the memory of the backend's device number `_ordinal`, if the two devices are
+    /// linked.
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn enable_peer_access(&self, _ordinal: usize) -> Result<()> {
         Ok(())
     }
-    /// Frees `_parts` parts of memory from [`Self::alloc_peer_memory`] that no queued command of any device uses any more.
+    /// Frees memory from [`Self::alloc_peer_memory`], which has `_parts` parts of `_part_bytes` each. No queued
+    /// command of any device may use it any more.
     ///
     /// # Safety
     /// See the trait.
@@ -165,33 +169,33 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         // SAFETY: passed on from the caller.
         unsafe { self.memory_free(memory) };
     }
-    /// Allocates pinned host memory.
+    /// Allocates `bytes` of pinned (page-locked) host memory.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): there is too little memory.
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc>;
-    /// Returns whether kernels may write to pinned memory at its host address, and the host may see the writes before
-    /// the kernels end.
+    /// Returns whether kernels may write to pinned memory at its host address. The host may then see the writes
+    /// before the kernels end.
     fn supports_mapped_host_memory(&self) -> bool {
         false
     }
-    /// Frees pinned host memory.
+    /// Frees pinned host memory from [`Self::pinned_allocate`].
     ///
     /// # Safety
     /// See the trait.
     unsafe fn pinned_free(&self, pinned: PinnedAlloc);
-    /// Creates an in-order queue that runs concurrently with others.
+    /// Creates an in-order command queue that runs concurrently with other queues.
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn stream_create(&self) -> Result<StreamHandle>;
-    /// Destroys a queue that has run empty.
+    /// Destroys a command queue whose commands have all run.
     ///
     /// # Safety
     /// See the trait.
     unsafe fn stream_free(&self, stream: StreamHandle);
-    /// Waits until the queue has run empty.
+    /// Waits on the host until all commands of the queue `stream` have run.
     ///
     /// # Safety
     /// See the trait.
@@ -200,7 +204,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     /// - [`Error::Device`](crate::Error::Device): a command queued before failed.
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()>;
-    /// Records an event behind all commands queued so far.
+    /// Records an event on the queue `stream`, behind all commands queued so far.
     ///
     /// # Safety
     /// See the trait.
@@ -213,7 +217,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Safety
     /// See the trait.
     unsafe fn event_free(&self, event: EventHandle);
-    /// Returns whether the queue has passed the event.
+    /// Returns whether the queue has passed `event`: all commands before the event have run.
     ///
     /// # Safety
     /// See the trait.
@@ -222,7 +226,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     /// - [`Error::Device`](crate::Error::Device): a command queued before failed.
     unsafe fn event_query(&self, event: EventHandle) -> Result<bool>;
-    /// Waits on the host until the queue has passed the event.
+    /// Waits on the host until the queue has passed `event`.
     ///
     /// # Safety
     /// See the trait.
@@ -231,7 +235,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     /// - [`Error::Device`](crate::Error::Device): a command queued before failed.
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()>;
-    /// Returns the seconds between two events that have both been passed.
+    /// Returns the seconds from event `start` to event `end`, which have both been passed.
     ///
     /// # Safety
     /// See the trait.
@@ -239,7 +243,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64>;
-    /// Makes the queue wait for an event of another queue.
+    /// Makes commands that are queued on `stream` from now on wait for `event`, an event of another queue.
     ///
     /// # Safety
     /// See the trait.
@@ -247,7 +251,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()>;
-    /// Queues a copy from pinned host memory to the device.
+    /// Queues a copy of `bytes` from pinned host memory at `from` to device memory `to`, from byte `offset` on.
     ///
     /// # Safety
     /// See the trait.
@@ -262,7 +266,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         from: *const u8,
         bytes: usize,
     ) -> Result<()>;
-    /// Queues a copy from the device to pinned host memory.
+    /// Queues a copy of `bytes` of device memory `from`, from byte `offset` on, to pinned host memory at `to`.
     ///
     /// # Safety
     /// See the trait.
@@ -277,7 +281,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         offset: usize,
         bytes: usize,
     ) -> Result<()>;
-    /// Queues a copy within the device.
+    /// Queues a copy of `bytes` between device memory. `to` and `from` are memory and a byte offset in it.
     ///
     /// # Safety
     /// See the trait.
@@ -291,7 +295,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         from: (MemoryHandle, usize),
         bytes: usize,
     ) -> Result<()>;
-    /// Queues setting bytes to zero; offset and length are multiples of 4.
+    /// Queues a command that sets `bytes` of `memory`, from byte `offset` on, to zero. `offset` and `bytes` are
+    /// multiples of 4.
     ///
     /// # Safety
     /// See the trait.
@@ -299,7 +304,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()>;
-    /// Finds a kernel, compiling or loading its module first if necessary.
+    /// Returns the kernel `name` of `source`, compiling or loading its module first if necessary.
     ///
     /// # Errors
     /// - [`Error::NoKernel`](crate::Error::NoKernel): the module has no kernel of that name.
@@ -307,11 +312,11 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// - [`Error::Device`](crate::Error::Device): the module does not compile or load.
     /// - [`Error::Device`](crate::Error::Device): on CUDA, the module is not built in.
     fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
-    /// Returns whether a kernel's first launch in a shape compiles it for that shape.
+    /// Returns whether the driver compiles a kernel again at its first launch with a new launch shape, as PoCL does.
     fn jits_per_launch_shape(&self) -> bool {
         false
     }
-    /// Queues a launch.
+    /// Queues a launch of `kernel` with arguments `args` on `stream`.
     ///
     /// # Safety
     /// See the trait; arguments match the kernel's parameters.

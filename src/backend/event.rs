@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::EventHandle;
 use super::stream_inner::StreamInner;
 
-/// Marks a point on a stream, which others can wait for.
+/// Marks a point on a stream, for which the host and other streams can wait.
 #[derive(Debug)]
 pub struct Event {
     pub(super) handle: EventHandle,
-    /// Number among the stream's events.
+    /// Number among the stream's events, counted from 1.
     pub(super) number: u64,
     pub(super) core: Arc<StreamInner>,
 }

@@ -6,17 +6,18 @@ use std::sync::Mutex;
 use super::{KernelHandle, LaunchConfig, lock};
 use crate::Result;
 
-/// Minimum number of groups for which PoCL compiles another version of a kernel.
+/// Minimum number of work-groups, 65,536, for which PoCL compiles another version of a kernel.
 const LARGE: u32 = 1 << 16;
 
-/// Serialises first launches in the process: PoCL 3.1 may fail an assertion, which ends the process, if threads use one
-/// kernel for the first time at once.
+/// Serialises first launches in the process. PoCL 3.1 may fail an assertion, which ends the process, if two threads
+/// launch one kernel for the first time at once.
 static FIRST_LAUNCH_LOCK: Mutex<()> = Mutex::new(());
 
-/// Identifies a version: the kernel, the work-items of its groups, and whether there are many groups.
+/// Identifies a compiled version of a kernel: its handle, its number of work-items per group, and whether it has at
+/// least `LARGE` groups.
 type LaunchShape = (usize, u32, bool);
 
-/// Records the versions that a device has launched.
+/// Records the compiled kernel versions that a device has launched.
 #[derive(Debug, Default)]
 pub(super) struct LaunchedShapes(Mutex<HashSet<LaunchShape>>);
 
@@ -25,12 +26,13 @@ fn launch_shape(kernel: KernelHandle, shape: LaunchConfig) -> LaunchShape {
 }
 
 impl LaunchedShapes {
-    /// Returns whether the version has been launched.
+    /// Returns whether `kernel` has been launched in a shape that uses the same compiled version as `shape`.
     pub fn has(&self, kernel: KernelHandle, shape: LaunchConfig) -> bool {
         lock(&self.0).contains(&launch_shape(kernel, shape))
     }
 
-    /// Launches a version for the first time.
+    /// Calls `launch`, which launches `kernel` in this `shape` for the first time, while no other first launch runs.
+    /// Records the version if `launch` succeeds.
     pub fn first(&self, kernel: KernelHandle, shape: LaunchConfig, launch: impl FnOnce() -> Result<()>) -> Result<()> {
         let _turn = lock(&FIRST_LAUNCH_LOCK);
         launch()?;

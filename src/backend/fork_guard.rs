@@ -8,12 +8,13 @@ use super::{
 use crate::Result;
 use crate::fork_check::check;
 
-/// Wraps a driver; in a forked child its calls are errors, and nothing is freed, because the parent owns it.
+/// Wraps a driver so that only the process that opened it can use it. In a forked child, calls return errors and free
+/// nothing, because the parent owns all objects.
 #[derive(Debug)]
 pub(super) struct ForkGuard(pub Box<dyn Driver>);
 
 impl ForkGuard {
-    /// Frees an object, unless the parent owns it.
+    /// Calls `free` to free an object, except in a forked child, where the parent owns the object.
     fn free(&self, free: impl FnOnce(&dyn Driver)) {
         if check().is_ok() {
             free(&*self.0);

@@ -3,32 +3,32 @@
 use super::BackendKind;
 use crate::{Error, Result};
 
-/// Describes a device, without running anything on it.
+/// Describes a device by its names, numbers and sizes.
 #[derive(Debug, Clone)]
 pub struct DeviceInfo {
-    /// Backend that reaches it.
+    /// Backend that drives the device.
     pub backend: BackendKind,
-    /// Its number within the backend.
+    /// Number of the device within its backend, from 0 on.
     pub ordinal: usize,
-    /// The vendor's name for it.
+    /// Name that the vendor's driver reports.
     pub name: String,
-    /// Id that is stable over processes: a UUID or bus address, else made from the backend and number.
+    /// Id that is stable across processes: a UUID or PCI bus address, else a digest of names and the device's number.
     pub unique_id: [u8; 16],
     /// PCI vendor id, such as 0x10de for NVIDIA; OpenCL's vendor id for devices that are not on PCI.
     pub vendor_id: u32,
-    /// Numbers of its PCI bus and of the device on the bus, if the driver tells them.
+    /// Numbers of the PCI bus and of the device on that bus, if the driver reports them.
     pub pci: Option<(u8, u8)>,
-    /// Driver's own handle: a `CUdevice` or a `cl_device_id`.
+    /// Driver's own handle of the device: a `CUdevice` or a `cl_device_id`.
     pub native: usize,
-    /// NVIDIA's compute capability, such as (9, 0), if the driver tells it.
+    /// NVIDIA's compute capability (major, minor), such as (9, 0), if the driver reports it.
     pub compute_capability: Option<(u32, u32)>,
-    /// Multiprocessors or compute units.
+    /// Number of multiprocessors (CUDA) or compute units (OpenCL).
     pub compute_units: u32,
-    /// Total memory in bytes.
+    /// Total device memory in bytes.
     pub memory: u64,
-    /// Memory local to a work-group, in bytes, for an ordinary launch.
+    /// Maximum bytes of local memory (CUDA: shared memory) per work-group in an ordinary launch.
     pub local_memory: u32,
-    /// True for an OpenCL device that is the host's processor.
+    /// Whether the device is the host's processor, as an OpenCL device.
     pub is_cpu: bool,
 }
 

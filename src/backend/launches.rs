@@ -9,18 +9,18 @@ use crate::Result;
 /// Describes one launch: its kernel, and the number and size of its work-groups.
 #[derive(Debug, Clone, Copy)]
 pub struct Launch<'a> {
-    /// The program.
+    /// Module that contains the kernel.
     pub source: KernelSource<'a>,
-    /// The kernel in it.
+    /// Name of the kernel in the module.
     pub kernel: &'a str,
-    /// Work-groups.
+    /// Number of work-groups; zero launches nothing.
     pub groups: u32,
-    /// Work-items of a group.
+    /// Number of work-items in each work-group.
     pub group_size: u32,
 }
 
 impl Stream {
-    /// Queues a kernel; zero groups launch nothing.
+    /// Queues a launch of a kernel with arguments `args`. A launch of zero groups does nothing.
     ///
     /// # Safety
     /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside
@@ -63,7 +63,7 @@ impl Stream {
         })
     }
 
-    /// Returns the kernel, preparing it at its first use.
+    /// Returns the handle of the launch's kernel, compiling or loading it at its first use.
     fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
         if let Some(ready) = self.device.cached_kernel(source, kernel) {
             return Ok(ready);
@@ -76,7 +76,8 @@ impl Stream {
         })
     }
 
-    /// Runs `work`, whose time is not the kernels': an open timing span pauses meanwhile.
+    /// Runs `work` outside the open timing span, so that its time does not count as kernel time. Ends the span before
+    /// and starts a new one after.
     fn pause_timing<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let open = self.started.is_some();
         self.end_timing()?;
@@ -87,8 +88,8 @@ impl Stream {
         made
     }
 
-    /// Launches a cooperative kernel (its groups wait for each other). Cooperative kernels of a device are serialised:
-    /// two at once can deadlock.
+    /// Queues a launch of a cooperative kernel, whose work-groups wait for each other. Cooperative kernels of a
+    /// device are serialised, because two at once can deadlock.
     ///
     /// # Safety
     /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for

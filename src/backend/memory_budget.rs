@@ -6,8 +6,9 @@ use std::sync::Arc;
 use super::allocator::DeviceAllocator;
 use super::lock;
 
-/// While alive, sets a soft budget of `bytes` above current usage: the pool is reused or trimmed before the driver is
-/// asked for more. It never fails an allocation. Budgets add up.
+/// Holds a soft budget for a device's memory until it is dropped. Beyond the budget, free memory of the pool is
+/// reused or returned to the driver before the driver is asked for more. A budget never makes an allocation fail.
+/// Budgets of a device add up.
 #[must_use = "the aim ends where this is dropped"]
 pub struct MemoryBudget {
     shared: Arc<DeviceAllocator>,

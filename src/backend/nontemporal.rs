@@ -6,13 +6,13 @@
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64::{copy_nontemporal, zero_nontemporal};
 
-/// Copies `from` to `to` through the caches: Rust has no nontemporal stores for this processor.
+/// Copies `from` to `to` through the caches, because Rust has no nontemporal stores for this processor.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn copy_nontemporal(to: &mut [u8], from: &[u8]) {
     to.copy_from_slice(from);
 }
 
-/// Zeroes `to` through the caches.
+/// Sets `to` to zero through the caches, because Rust has no nontemporal stores for this processor.
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) fn zero_nontemporal(to: &mut [u8]) {
     to.fill(0);
@@ -22,14 +22,14 @@ pub(super) fn zero_nontemporal(to: &mut [u8]) {
 mod x86_64 {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
 
-    /// Holds a cache line, in the widest registers that every x86-64 processor has.
+    /// Holds a 64-byte cache line in 128-bit registers, the widest that every x86-64 processor has.
     #[repr(align(64))]
     struct CacheLine([__m128i; 4]);
 
     type LineBytes = [u8; size_of::<CacheLine>()];
 
-    /// Copies `from` to `to`, with nontemporal stores for all whole cache lines. On return other cores and devices see
-    /// all of it once they see the caller's next store.
+    /// Copies `from` to `to`, with nontemporal stores for all whole cache lines. Other cores and devices see the
+    /// whole copy once they see the caller's next store.
     ///
     /// # Panics
     /// Panics if the lengths differ.
@@ -45,8 +45,8 @@ mod x86_64 {
         fence();
     }
 
-    /// Zeroes `to`, with nontemporal stores for all whole cache lines: the next [`copy_nontemporal`] need not move these
-    /// out of caches.
+    /// Sets `to` to zero, with nontemporal stores for all whole cache lines. The next [`copy_nontemporal`] need not
+    /// move these lines out of caches.
     pub fn zero_nontemporal(to: &mut [u8]) {
         let (head, lines, tail) = split_aligned(to);
         head.fill(0);
@@ -57,13 +57,14 @@ mod x86_64 {
         fence();
     }
 
-    /// Splits `bytes` into its whole lines and the bytes before and after.
+    /// Splits `bytes` into the bytes before its first whole cache line, the whole cache lines, and the bytes after
+    /// them.
     fn split_aligned(bytes: &mut [u8]) -> (&mut [u8], &mut [CacheLine], &mut [u8]) {
         // SAFETY: any bytes are a valid line, and any line valid bytes.
         unsafe { bytes.align_to_mut() }
     }
 
-    /// Stores a line with nontemporal stores; [`fence`] has to follow.
+    /// Stores `from` to the cache line `to` with nontemporal stores. The caller must call [`fence`] afterwards.
     fn store(to: &mut CacheLine, from: &LineBytes) {
         let from: *const __m128i = from.as_ptr().cast();
         // SAFETY: `from` has as many bytes as are read, at any alignment; `to` has as many as are written, and is
@@ -76,7 +77,7 @@ mod x86_64 {
         }
     }
 
-    /// Orders nontemporal stores before all later stores.
+    /// Orders earlier nontemporal stores before all later stores.
     fn fence() {
         // SAFETY: every x86-64 processor has this instruction.
         unsafe { _mm_sfence() };
@@ -93,7 +94,8 @@ mod tests {
         (0..length).map(|index| (index.wrapping_mul(2_654_435_761) >> 7) as u8 | 1).collect()
     }
 
-    /// Copies between two cache-line offsets, clears the target, and checks that the neighbouring bytes are unchanged.
+    /// Copies `length` bytes from offset `from` in a cache line to offset `to` in another, then clears the target.
+    /// Checks the copy, and that the neighbouring bytes are unchanged.
     fn check(to: usize, from: usize, length: usize) {
         let source = pattern(LINE + from + length);
         let mut target = vec![1; LINE + to + length + LINE];

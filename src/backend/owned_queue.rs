@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::{Driver, MemoryHandle, StreamHandle};
 use crate::Result;
 
-/// Owns an in-order queue; the next user of memory waits for the queues that used it.
+/// Owns an in-order command queue of a device, which is destroyed when this is dropped.
 #[derive(Debug)]
 pub(super) struct Queue {
     driver: Arc<dyn Driver>,
-    /// Number among the device's queues, in order of creation.
+    /// Number among the device's queues, from 0 on, in order of creation.
     pub number: usize,
     pub handle: StreamHandle,
 }
@@ -20,7 +20,8 @@ impl Queue {
         Ok(Self { driver, number, handle })
     }
 
-    /// Queues zeros over a range of memory that the caller owns.
+    /// Queues a command that writes zeros over `bytes` of `memory`, from byte `offset` on. The caller owns this
+    /// memory.
     pub fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
         // SAFETY: the range (multiples of 4) is in the block, which is still the caller's. If the driver fails here,
         // the device is lost, and its memory with it.
@@ -32,7 +33,8 @@ impl Queue {
         let _ = unsafe { self.driver.stream_synchronize(self.handle) };
     }
 
-    /// Makes commands queued from now on wait for those that `other`, of the same driver, has queued so far.
+    /// Makes commands queued from now on wait for all commands that `other` has queued so far. Both queues are of one
+    /// driver.
     pub fn wait_for(&self, other: &Self) -> Result<()> {
         if other.number == self.number {
             return Ok(());

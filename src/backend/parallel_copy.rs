@@ -11,15 +11,15 @@ use super::nontemporal::zero_nontemporal;
 use crate::blocking::install;
 use crate::{Error, Result};
 
-/// Bytes that one task of a parallel host copy takes, 256 KiB: enough to pay for the task.
+/// Bytes that each task of a parallel host copy takes, 256 KiB: enough to outweigh the cost of a task.
 const COPY_GRAIN: usize = 256 << 10;
-/// Limits copies by one core to 512 KiB: it ends before other cores wake up.
+/// Maximum bytes that one core copies alone, 512 KiB: such a copy ends before other cores wake up.
 const SERIAL_COPY_MAX: usize = 512 << 10;
 
-/// Copies between slices of equal length.
+/// Copies the second slice to the first, which has equal length.
 pub(super) type CopyFn = fn(&mut [u8], &[u8]);
 
-/// Tracks the parts that tasks copy, and collects their results.
+/// Tracks copies of host memory that run as rayon tasks, and collects one result per copy.
 #[derive(Debug)]
 pub(super) struct CopyTasks<T> {
     sender: Sender<T>,
@@ -32,8 +32,8 @@ impl<T: Send> CopyTasks<T> {
         Self { sender, receiver }
     }
 
-    /// Spawns tasks that copy `from` to `to` with `copy`; the last one sends the result of `end`. The caller copies up
-    /// to `SERIAL_COPY_MAX` itself.
+    /// Spawns tasks in `scope` that copy `from` to `to` with the function `copy`. The task that finishes last calls
+    /// `end` and sends its result. Copies of up to `SERIAL_COPY_MAX` bytes run on the calling thread.
     pub fn spawn<'s>(
         &self,
         scope: &Scope<'s>,
@@ -62,8 +62,8 @@ impl<T: Send> CopyTasks<T> {
         }
     }
 
-    /// Returns the result of a spawned part that has been copied. A thread of the pool runs other jobs meanwhile,
-    /// possibly one of these tasks.
+    /// Waits until a spawned copy has finished, and returns the result of its `end` function. Copies may finish in
+    /// any order. A thread of rayon's pool runs other jobs meanwhile, possibly one of these tasks.
     pub fn next(&self) -> Result<T> {
         loop {
             match rayon::yield_now() {
@@ -78,7 +78,8 @@ impl<T: Send> CopyTasks<T> {
         }
     }
 
-    /// Returns the remaining results, once no more parts are spawned.
+    /// Returns an iterator that waits for the results of all copies that [`Self::next`] has not returned. No more
+    /// copies can be spawned.
     pub fn rest(self) -> impl Iterator<Item = T> {
         drop(self.sender);
         self.receiver.into_iter()
@@ -108,7 +109,7 @@ pub(super) fn par_move_and_zeroize(to: &mut [u8], from: &mut [u8]) {
     install(|| to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks_mut(COPY_GRAIN)).for_each(one));
 }
 
-/// Clears `slices` with all cores, by nontemporal stores.
+/// Sets all bytes of `slices` to zero with all cores, by nontemporal stores.
 pub(crate) fn par_zero_nontemporal(slices: Vec<&mut [u8]>) {
     let bytes: usize = slices.iter().map(|bytes| bytes.len()).sum();
     if bytes <= SERIAL_COPY_MAX {

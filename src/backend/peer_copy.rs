@@ -6,8 +6,9 @@ use super::{Buffer, Device, Event, Stream};
 use crate::{Error, Result};
 
 impl Stream {
-    /// Queues a copy of `bytes` from `from`, a buffer of a device that this stream's device can access, to `to`. The
-    /// copy runs after `mark`, an event of the source's stream.
+    /// Queues a copy of `bytes` from another device's buffer to a buffer of this stream's device. `to` is a buffer
+    /// and a byte offset. `from` is a buffer, its device and a byte offset. The copy waits for `mark`, an event of
+    /// the source's stream.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a range is not inside its buffer.

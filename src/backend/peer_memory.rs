@@ -8,19 +8,21 @@ use super::{BackendKind, MemoryHandle, Stream};
 use crate::checked_size::product;
 use crate::{Error, Result};
 
-/// Holds parts of equal size at consecutive addresses, one on the device of each of some streams; all these devices can
-/// access all of it. The contents are secret: they are cleared before the memory is freed.
+/// Holds memory of several devices at consecutive addresses, with an equal part on the device of each of some
+/// streams. Every one of these devices can access all of it. The contents are secret: they are cleared before the
+/// memory is freed.
 #[derive(Debug)]
 pub struct PeerMemory {
     memory: MemoryHandle,
     part_bytes: usize,
-    /// Streams whose devices have the parts; commands queued on them use the memory.
+    /// One stream per part, on the device that has the part. Commands queued on these streams use the memory.
     homes: Vec<Arc<StreamInner>>,
 }
 
 impl PeerMemory {
-    /// Allocates memory with undefined contents, `part_bytes` on the device of each of `streams`. If all streams are of
-    /// one device, it holds all parts. CUDA maps whole granules, of 2 MiB on present devices.
+    /// Allocates memory with undefined contents: `part_bytes` on the device of each of `streams`, in this order. If
+    /// all streams are of one device, it holds all parts. CUDA maps multiples of its granule, 2 MiB on present
+    /// devices.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `streams` is empty.
@@ -59,12 +61,12 @@ impl PeerMemory {
         memory
     }
 
-    /// Returns the backend's handle, for kernel arguments.
+    /// Returns the backend's handle of the memory, for kernel arguments.
     pub fn handle(&self) -> MemoryHandle {
         self.memory
     }
 
-    /// Checks that a range is inside.
+    /// Checks that `bytes` from byte `offset` on are inside the memory.
     fn check(&self, offset: usize, bytes: usize) -> Result<()> {
         let all = self.part_bytes.saturating_mul(self.homes.len());
         if offset.checked_add(bytes).is_some_and(|end| end <= all) {
@@ -74,7 +76,8 @@ impl PeerMemory {
     }
 }
 
-/// Checks that there are devices, of one backend, which can share memory.
+/// Checks that `streams` is not empty, and that its devices can share memory: they are one device or several CUDA
+/// devices.
 fn check_devices(streams: &[Stream]) -> Result<()> {
     let Some(first) = streams.first().map(Stream::device) else {
         return Err(Error::invalid("memory of peers", "number of devices", "at least 1", 0));
@@ -109,7 +112,8 @@ impl Drop for PeerMemory {
 }
 
 impl Stream {
-    /// Copies `from` to `to`, from byte `offset` on, through the staging ring. Returns once `from` has been read.
+    /// Copies `from` to `to`, from byte `offset` on, through pinned staging memory. Returns once `from` has been
+    /// read. The last copies may still run on the stream.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the range is not inside the memory.
@@ -121,7 +125,8 @@ impl Stream {
         unsafe { self.staged_upload((to.memory, offset), from, true) }
     }
 
-    /// Copies ranges of `from`, from their offsets on, to host memory and waits for them.
+    /// Copies ranges of `from` to host memory, and waits for the copies. Each of `pieces` is a target slice and the
+    /// byte offset of its range in `from`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a range is not inside the memory.

@@ -11,19 +11,19 @@ use super::stream_inner::StreamInner;
 use super::{Arg, MemoryHandle, PinnedAlloc};
 use crate::{Error, Result};
 
-/// Bytes of an upload's part, which is copied to the device once it is in the host buffer.
+/// Maximum bytes of an upload's part, 4 MiB. A part is copied to the device as soon as it is in the pinned buffer.
 pub(super) const PART_BYTES: usize = SLOT_BYTES;
 
-/// Holds pinned host memory that receives results before the caller's memory is touched. It is cleared when dropped,
-/// since results may be secret.
+/// Holds pinned (page-locked) host memory that receives results before the caller's memory is written. It is cleared
+/// when dropped, since results may be secret.
 ///
-/// Copies that [`Stream::copy_to_pinned`](super::Stream::copy_to_pinned) queues on any stream are recorded. The host reads, writes or
-/// gives back the memory only once they have run.
+/// Copies that [`Stream::copy_to_pinned`](super::Stream::copy_to_pinned) queues on any stream are recorded. The host
+/// reads, writes or releases the memory only once they have run.
 #[derive(Debug)]
 pub struct PinnedBuffer {
     pub(super) pinned: PinnedAlloc,
     bytes: usize,
-    /// Leading bytes that are already cleared.
+    /// Number of leading bytes that are already zero.
     clean: usize,
     home: Arc<StreamInner>,
     pub(super) uses: AccessHistory,
@@ -35,20 +35,20 @@ impl PinnedBuffer {
         Self { pinned, bytes, clean: 0, home, uses }
     }
 
-    /// Returns the requested size in bytes.
+    /// Returns the size in bytes that was requested.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Moves the contents to `to` with all cores, up to the length of `to`, once queued copies have run. Clears the
-    /// moved bytes here.
+    /// Moves the contents to `to` with all cores, once queued copies have run. Moves as many bytes as the shorter of
+    /// the two holds, and clears them here.
     pub fn drain_into(mut self, to: &mut [u8]) {
         let bytes = self.bytes.min(to.len());
         par_move_and_zeroize(&mut to[..bytes], &mut self.as_mut_slice()[..bytes]);
         self.clean = bytes;
     }
 
-    /// Returns the memory of the first `bytes` bytes, in parts of at most `PART_BYTES`.
+    /// Splits the first `bytes` of the memory into parts of at most `PART_BYTES`, in order.
     pub(super) fn chunks(&mut self, bytes: usize) -> Result<impl Iterator<Item = PinnedAlloc>> {
         if bytes > self.bytes {
             return Err(Error::invalid("host buffer", "bytes", format!("at most {}", self.bytes), bytes));
@@ -61,13 +61,14 @@ impl PinnedBuffer {
         }))
     }
 
-    /// Returns the memory from byte `offset` on as a kernel argument, if kernels may write to it.
+    /// Returns the address of byte `offset` as a kernel argument. `None` if kernels cannot write to pinned memory, or
+    /// if `offset` is not inside the buffer.
     pub(crate) fn as_kernel_arg(&self, offset: usize) -> Option<Arg> {
         let inside = self.home.shared.driver.supports_mapped_host_memory() && offset < self.bytes;
         inside.then(|| Arg::Memory(MemoryHandle((self.pinned.pointer as usize).wrapping_add(offset))))
     }
 
-    /// Reads the first word, which a kernel may write meanwhile.
+    /// Reads the first 32-bit word, to which a kernel may write concurrently.
     pub(super) fn read_signal(&self) -> u32 {
         // SAFETY: the memory is at least a granule long, and begins on a page; it lives as long as `self`.
         unsafe { AtomicU32::from_ptr(self.pinned.pointer.cast()) }.load(Ordering::Acquire)

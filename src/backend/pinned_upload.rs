@@ -10,13 +10,14 @@ use super::{Abort, Buffer, PinnedAlloc, PinnedBuffer, Stream, check_abort};
 use crate::Result;
 use crate::blocking::in_place_scope;
 
-/// Maximum bytes copied between two abort checks, 512 MiB.
+/// Maximum bytes that a copy from pinned memory queues between two abort checks, 512 MiB.
 const SENT_BYTES: usize = 512 << 20;
-/// Limits the parts that tasks copy at a time, so that another stream's get their turn.
+/// Maximum number of parts that tasks copy at a time, 8, so that copies of other streams get their turn.
 const PARTS: usize = 8;
 
 impl Stream {
-    /// Queues a copy of all of `from` to the start of `to`, without staging. Writing to `from` waits for the copy.
+    /// Queues a copy of all of `from` to the start of `to`, directly from the pinned memory. Later writes to `from`
+    /// wait for the copy.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): `from` is larger than `to`.
@@ -26,8 +27,8 @@ impl Stream {
         self.copy_from_pinned_abortable(to, 0, from, None)
     }
 
-    /// Queues a copy of all of `from` to `to`, from byte `offset` on, without staging. With a hook, it asks `abort`
-    /// before each `SENT_BYTES` and waits for all but the last of these.
+    /// Queues a copy of all of `from` to `to`, from byte `offset` on, directly from the pinned memory. With a hook,
+    /// it calls `abort` before each piece of `SENT_BYTES`, and waits for all pieces but the last.
     ///
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): `abort` asked to stop.
@@ -60,9 +61,9 @@ impl Stream {
         Ok(())
     }
 
-    /// Copies `from` into `kept`, a host buffer of its length, and from there to the start of `to`, part by part,
-    /// asking `abort` before each. Returns once `from` has been read; the last copies may still run on the stream.
-    /// After an error some parts are in neither buffer.
+    /// Copies `from` into the pinned buffer `kept`, which is at least as long, and from there to the start of `to`.
+    /// Copies part by part, and calls the hook `abort` before each part. Returns once `from` has been read. The last
+    /// copies may still run on the stream. After an error some parts may be in neither buffer.
     ///
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): `abort` asked to stop.

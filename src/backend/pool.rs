@@ -3,15 +3,17 @@
 
 use super::MemoryHandle;
 
-/// Limits the excess of a reused block over the request: `1/MAX_OVERSIZE_DIV` of it below `LARGE` bytes, else `1/LARGE_SLACK` of
-/// it, but at least `LARGE/MAX_OVERSIZE_DIV` bytes. If memory is short, blocks may be larger.
+/// Limits the size of a reused block. A block may exceed a request below `LARGE` bytes by `1/MAX_OVERSIZE_DIV` of it.
+/// It may exceed a larger request by `1/LARGE_SLACK` of it, or by `LARGE/MAX_OVERSIZE_DIV` bytes if that is more. If
+/// memory is short, blocks may be larger.
 const MAX_OVERSIZE_DIV: usize = 8;
 const LARGE: usize = 8 << 20;
 const LARGE_SLACK: usize = 32;
-/// Maximum number of small blocks that any operation holds at once; each may be larger than requested.
+/// Maximum number of blocks below `LARGE` bytes that any operation holds at once, 24. Each may be larger than
+/// requested.
 const SMALL_BLOCKS: u64 = 24;
 
-/// Returns the maximum size of a block for a request of `bytes`.
+/// Returns the maximum size in bytes of a reused block for a request of `bytes`.
 fn max_block_bytes(bytes: usize) -> usize {
     bytes.saturating_add(if bytes < LARGE {
         bytes / MAX_OVERSIZE_DIV
@@ -20,14 +22,15 @@ fn max_block_bytes(bytes: usize) -> usize {
     })
 }
 
-/// Returns how much of `free` can be planned with, since blocks may be larger than requested.
+/// Returns how many of `free` bytes a plan may use. The rest is a reserve, because blocks may be larger than
+/// requested.
 pub(crate) fn plannable_bytes(free: u64) -> u64 {
     const OF_SMALL: u64 = SMALL_BLOCKS * (LARGE / MAX_OVERSIZE_DIV) as u64;
     let share = |slack: usize| free.checked_div((slack as u64).saturating_add(1)).unwrap_or(0);
     free.saturating_sub(share(LARGE_SLACK).saturating_add(OF_SMALL).min(share(MAX_OVERSIZE_DIV)))
 }
 
-/// Locates memory: all or a part of a block that the driver gave.
+/// Locates device memory: a whole allocation of the driver, or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     pub memory: MemoryHandle,
@@ -50,23 +53,23 @@ impl Block {
     }
 }
 
-/// Describes memory that has no owner.
+/// Describes memory in the pool, which no buffer owns.
 #[derive(Debug, Clone)]
 pub(super) struct FreeBlock {
     pub place: Block,
-    /// Numbers of the streams that may still use it.
+    /// Numbers of the streams whose queued commands may still use the memory.
     pub users: Vec<usize>,
-    /// Contents must be cleared before the memory is freed, or reused for anything but scratch memory.
+    /// Whether the contents must be cleared before the memory is freed, or reused for anything but scratch memory.
     pub dirty: bool,
 }
 
 impl FreeBlock {
-    /// Returns whether no stream but `stream` may still use it.
+    /// Returns whether no stream other than number `stream` may still use the memory.
     pub fn is_exclusive_to(&self, stream: usize) -> bool {
         self.users.iter().all(|user| *user == stream)
     }
 
-    /// Merges it with the part behind it.
+    /// Extends the memory by `next`, the free part directly behind it.
     fn coalesce(&mut self, next: &Self) {
         self.place.bytes = self.place.bytes.saturating_add(next.place.bytes);
         self.dirty |= next.dirty;
@@ -74,7 +77,7 @@ impl FreeBlock {
         self.users.extend(others);
     }
 
-    /// Splits off the first `bytes`; the rest stays in it.
+    /// Splits off and returns the first `bytes` of the memory. `self` keeps the rest.
     fn split(&mut self, bytes: usize) -> Self {
         let first = Self { place: Block { bytes, ..self.place }, ..self.clone() };
         self.place.offset = self.place.offset.saturating_add(bytes);
@@ -83,7 +86,7 @@ impl FreeBlock {
     }
 }
 
-/// Holds the free memory.
+/// Holds a device's free memory: whole blocks of the driver and parts of blocks.
 #[derive(Debug, Default)]
 pub(super) struct FreeList(Vec<FreeBlock>);
 
@@ -96,8 +99,9 @@ impl FreeList {
         self.0.iter().map(|free| free.place.bytes as u64).sum()
     }
 
-    /// Takes memory of at least `bytes`, and not much more, that only `stream` may still use. Prefers clean memory
-    /// (dirty for scratch, which needs no clearing), then the smallest, then the most recently freed.
+    /// Takes memory of at least `bytes`, and not much more, that only stream number `stream` may still use. Prefers
+    /// clean memory, or dirty memory if `scratch` is set, because scratch memory needs no clearing. Then it prefers
+    /// the smallest, then the most recently freed. `None` if no memory fits.
     pub fn take(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<FreeBlock> {
         let fits = |free: &FreeBlock| {
             (bytes..=max_block_bytes(bytes)).contains(&free.place.bytes) && free.is_exclusive_to(stream)
@@ -107,7 +111,8 @@ impl FreeList {
         Some(self.0.remove(at))
     }
 
-    /// Takes `bytes` from the smallest free memory that has them, whichever stream had it before.
+    /// Takes exactly `bytes` from the smallest free memory that is large enough, whichever stream used it before.
+    /// `None` if none is.
     pub fn alloc_split(&mut self, bytes: usize) -> Option<FreeBlock> {
         self.coalesce();
         let found = self.0.iter().enumerate().filter(|(_, free)| free.place.bytes >= bytes);
@@ -118,7 +123,8 @@ impl FreeList {
         }
     }
 
-    /// Takes the smallest free memory of at least `bytes` and less than twice as much, whichever stream had it before.
+    /// Takes the smallest free memory of at least `bytes` and less than twice as much, whichever stream used it
+    /// before. `None` if none fits.
     pub fn take_whole(&mut self, bytes: usize) -> Option<FreeBlock> {
         let fits = |free: &FreeBlock| (bytes..bytes.saturating_mul(2)).contains(&free.place.bytes);
         let found = self.0.iter().enumerate().filter(|(_, free)| fits(free));
@@ -126,7 +132,8 @@ impl FreeList {
         Some(self.0.remove(at))
     }
 
-    /// Takes blocks without a part in use, the largest first, until they have `bytes` in total, and at least one.
+    /// Takes wholly free blocks, the largest first, until they have `bytes` in total. Takes at least one block if
+    /// there is any.
     pub fn take_blocks(&mut self, bytes: u64) -> Vec<FreeBlock> {
         self.coalesce();
         let (mut blocks, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|free| free.place.is_whole());
@@ -143,14 +150,14 @@ impl FreeList {
         blocks
     }
 
-    /// Takes all memory that `stream` may still use.
+    /// Takes all free memory that stream number `stream` may still use.
     pub fn take_used_by(&mut self, stream: usize) -> Vec<FreeBlock> {
         let (of_stream, rest) = self.0.drain(..).partition(|free| free.users.contains(&stream));
         self.0 = rest;
         of_stream
     }
 
-    /// Takes blocks without a part in use that no stream may still use.
+    /// Takes wholly free blocks that no stream may still use.
     pub fn take_unused(&mut self) -> Vec<FreeBlock> {
         self.coalesce();
         let (unused, rest) = self.0.drain(..).partition(|free| free.place.is_whole() && free.users.is_empty());
@@ -158,7 +165,7 @@ impl FreeList {
         unused
     }
 
-    /// Merges adjacent parts.
+    /// Merges free parts that are adjacent in one block.
     fn coalesce(&mut self) {
         self.0.sort_by_key(|free| (free.place.memory.0, free.place.offset));
         self.0.dedup_by(|next, free| {
@@ -202,7 +209,8 @@ mod tests {
         }
     }
 
-    /// Checks that parts come from the smallest block that fits, and are merged again, with all their users.
+    /// Checks that parts come from the smallest block that fits, and that freed parts are merged again with all their
+    /// users.
     #[test]
     fn parts_are_carved_and_joined() {
         let mut pool = pool(&[(1, 100, 0), (2, 50, 1)]);

@@ -7,33 +7,34 @@ use std::time::Duration;
 use super::{Abort, Event, lock};
 use crate::Result;
 
-/// Maximum queued work, 50 ms: half of the abort latency budget, since times are estimates.
+/// Maximum estimated time of queued work, 50 ms: half of the abort latency budget, since times are estimates.
 const MAX_QUEUED: Duration = Duration::from_millis(50);
-/// Minimum work that is counted, 1 ms.
+/// Minimum estimated time of work that is counted, 1 ms.
 const MIN_COUNTED: Duration = Duration::from_millis(1);
-/// Compute units of an H200, the device that estimates assume.
+/// Number of compute units of an H200, the GPU that time estimates assume.
 const UNITS: u32 = 132;
 
-/// Holds the estimated time of work and, once all of it is queued, the event where it ends.
+/// Holds the estimated time of queued work and, once all of it is queued, the event at its end.
 #[derive(Debug)]
 struct QueuedWork {
     time: Duration,
     end: OnceLock<Arc<Event>>,
 }
 
-/// Tracks queued work. The lock is held only to count, never while work is queued: a worker that queues may run other
-/// jobs of its pool meanwhile, which request permits too.
+/// Tracks the work queued on a device. The lock is held only to count, never while work is queued. A rayon worker
+/// that queues work may run other jobs of its pool meanwhile, which request permits too.
 #[derive(Debug, Default)]
 pub(super) struct QueueLimiter(Mutex<VecDeque<Arc<QueuedWork>>>);
 
-/// Permits its holder to queue work. The work counts until it has run, or until the permit is dropped without an end.
+/// Permits its holder to queue work on a device. The work counts as queued until it has run, or until the permit is
+/// dropped without an end event.
 pub(crate) struct QueuePermit<'a> {
     pace: &'a QueueLimiter,
     piece: Arc<QueuedWork>,
 }
 
 impl QueuePermit<'_> {
-    /// Records the event where the work ends.
+    /// Sets `mark`, an event recorded behind the work, as the end of the work.
     pub fn release_on(self, mark: Arc<Event>) {
         self.piece.end.get_or_init(|| mark);
     }
@@ -48,9 +49,9 @@ impl Drop for QueuePermit<'_> {
 }
 
 impl QueueLimiter {
-    /// Waits until there is room for work of length `time`, then returns a permit. Without a hook, or for short work,
-    /// it returns `None` at once. `units` is the device's number of compute units; `wait_until` waits for an event and
-    /// asks `abort` meanwhile.
+    /// Waits until the limit allows further work of the estimated `time`, then returns a permit. Returns `None` at
+    /// once if there is no hook, or if the work takes less than `MIN_COUNTED`. `units` is the device's number of
+    /// compute units, to which `time` is scaled. `wait_until` waits for an event and calls `abort` meanwhile.
     pub fn acquire(
         &self,
         units: u32,
@@ -69,8 +70,9 @@ impl QueueLimiter {
         Ok(Some(self.enter(time)))
     }
 
-    /// Returns the first work to wait for, if too much is queued. Work that other threads are queueing now has no end
-    /// yet and is not waited for. Each of them may therefore exceed the bound by one piece.
+    /// Returns the oldest queued work and its end event, if new work of `time` would exceed the limit, else `None`.
+    /// Work that other threads are queueing now has no end event yet and is not waited for. Each of these threads may
+    /// therefore exceed the limit by one piece of work.
     fn oldest_blocking(&self, time: Duration) -> Option<(Arc<QueuedWork>, Arc<Event>)> {
         let pieces = lock(&self.0);
         if pieces.iter().map(|piece| piece.time).sum::<Duration>() + time <= MAX_QUEUED {
@@ -97,7 +99,8 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Checks nested permits: a worker that queues work may run another call meanwhile.
+    /// Checks that a thread that holds a permit can acquire another: a worker that queues work may run another call
+    /// meanwhile.
     #[test]
     fn a_turn_within_a_turn_does_not_wait() {
         let accelerator = Accelerator::automatic().expect("settings are right");

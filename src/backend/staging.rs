@@ -8,21 +8,22 @@ use super::{Driver, EventHandle, PinnedAlloc};
 use crate::Result;
 use crate::blocking::in_place_scope;
 
-/// Bytes of one slot, 4 MiB. The copy of a slot takes 80 µs at 50 GB/s. This time hides launch costs.
+/// Bytes of one staging slot, 4 MiB. The copy of a slot takes 80 µs at 50 GB/s, long enough to hide launch costs.
 pub(super) const SLOT_BYTES: usize = 4 << 20;
-/// Number of slots: some being filled, one being sent, the rest to absorb unevenness.
+/// Maximum number of slots, 8: some being filled, one being sent, the rest to absorb unevenness.
 const SLOTS: usize = 8;
-/// Slots that the device fills before the first of them is emptied; tasks empty the others. It is less than [`SLOTS`],
-/// so that the next slot is none of them.
+/// Number of slots that the device fills before the host empties the first of them, 3. It is less than [`SLOTS`], so
+/// that the next slot is never one of these.
 const DOWNLOAD_DEPTH: usize = 3;
 
 #[derive(Debug)]
 struct StagingSlot {
     memory: PinnedAlloc,
     busy: Option<EventHandle>,
-    /// Tasks copy to it or from it, or will; the event after that, if there is one, is not recorded yet.
+    /// Whether host tasks still copy to or from the slot, or are about to. An upload's event is recorded only after
+    /// that.
     copied: bool,
-    /// Leading bytes that hold a secret.
+    /// Number of leading bytes that hold a secret.
     dirty: usize,
 }
 
@@ -34,23 +35,27 @@ impl StagingSlot {
     }
 }
 
-/// Holds a slot's number and, if tasks have filled it, the event after which the device has read it.
+/// Holds the index of a slot that host tasks have copied. For an upload it also holds the event after which the
+/// device has read the slot.
 type CopiedSlot = (usize, Result<Option<EventHandle>>);
 
-/// Queues a copy between host memory and device memory at the given offset.
+/// Queues a copy between pinned host memory and device memory at the given byte offset. Returns an event behind the
+/// copy.
 pub(super) type QueueCopy<'a> = dyn Fn(PinnedAlloc, usize) -> Result<EventHandle> + Sync + 'a;
 
-/// Holds pinned slots, used in turn and allocated at first use.
+/// Holds the pinned slots through which a stream copies pageable host memory. Slots are used in turn and allocated at
+/// first use.
 #[derive(Debug, Default)]
 pub(super) struct StagingRing {
     slots: Vec<StagingSlot>,
-    /// Numbers of the slots, the least recently taken first.
+    /// Indices of the slots, the least recently taken first.
     turns: VecDeque<usize>,
 }
 
 impl StagingRing {
-    /// Sends `from` through the slots, part by part. All cores copy to several slots at a time, without waiting for one
-    /// another at the end of each. The thread that finishes a slot queues its copy. Parts may go out of order.
+    /// Copies `from` to the device through the slots, part by part. All cores copy to several slots at a time,
+    /// without waiting for one another at the end of each. The thread that finishes a slot calls `queue` to queue its
+    /// copy to the device. Parts may be queued out of order. If `secret` is set, the slots are marked for clearing.
     pub(super) fn send(&mut self, driver: &dyn Driver, from: &[u8], secret: bool, queue: &QueueCopy) -> Result<()> {
         let copies = CopyTasks::new();
         let result = in_place_scope(|scope| {
@@ -67,9 +72,9 @@ impl StagingRing {
         self.finish_copies(copies, result)
     }
 
-    /// Receives `parts` of host memory, of at most a slot each, from their offsets on, through the slots. All cores
-    /// copy from several slots at a time, while the device fills others. After an error some parts may have been
-    /// written.
+    /// Copies device memory through the slots to `parts`. Each part is a slice of host memory, of at most
+    /// `SLOT_BYTES`, and a byte offset on the device, which `queue` takes. All cores copy from several slots at a
+    /// time, while the device fills others. After an error some parts may have been written.
     pub(super) fn receive<'a>(
         &mut self,
         driver: &dyn Driver,
@@ -102,7 +107,8 @@ impl StagingRing {
         self.finish_copies(copies, result)
     }
 
-    /// Returns the number and first `bytes` of the next slot, once tasks and the device are done with it.
+    /// Waits until host tasks and the device no longer use the next slot. Returns its index and its first `bytes`,
+    /// and marks these for clearing if `secret` is set.
     fn acquire(
         &mut self,
         driver: &dyn Driver,
@@ -119,8 +125,9 @@ impl StagingRing {
         Ok((index, PinnedAlloc { bytes, ..slot.memory }))
     }
 
-    /// Returns the least recently taken slot. If that is in use, it returns a new slot, until there are [`SLOTS`].
-    /// Page-locking takes longer than small copies, so work that manages with one slot gets no more.
+    /// Returns the index of the least recently taken slot. If that slot is in use, allocates and returns a new one,
+    /// up to [`SLOTS`] in total. Page-locking takes longer than small copies, so work that manages with one slot gets
+    /// no more.
     fn next_slot(&mut self, driver: &dyn Driver) -> Result<usize> {
         let oldest = self.turns.front().filter(|oldest| self.slots[**oldest].is_idle(driver));
         let index = if oldest.is_some() || self.slots.len() == SLOTS {
@@ -134,7 +141,7 @@ impl StagingRing {
         Ok(index)
     }
 
-    /// Waits for the last task; returns `result`, or else the first failure.
+    /// Waits for all of `copies`. Returns the error of `result`, or else the first error of a copy.
     fn finish_copies(&mut self, copies: CopyTasks<CopiedSlot>, result: Result<()>) -> Result<()> {
         let result = copies.rest().map(|copied| self.note(copied)).fold(result, Result::and);
         // After an error no task may have been spawned for some slots.
@@ -149,7 +156,7 @@ impl StagingRing {
         Ok(())
     }
 
-    /// Waits until the device is done with a slot.
+    /// Waits until the device no longer uses slot `index`.
     fn wait(&mut self, driver: &dyn Driver, index: usize) -> Result<()> {
         match self.slots[index].busy.take() {
             // SAFETY: the event was recorded by this driver and is freed only here.
@@ -162,7 +169,7 @@ impl StagingRing {
         }
     }
 
-    /// Clears secrets, once the device is done with them.
+    /// Waits until the device no longer uses the slots, and clears the secrets in them.
     pub(super) fn zeroize(&mut self, driver: &dyn Driver) {
         for index in 0..self.slots.len() {
             let _ = self.wait(driver, index);
@@ -175,12 +182,12 @@ impl StagingRing {
         par_zero_nontemporal(secrets.collect());
     }
 
-    /// Frees everything. The stream must have run empty.
+    /// Clears and frees all slots. The stream must have run empty.
     pub(super) fn free(&mut self, driver: &dyn Driver) {
         self.zeroize(driver);
         self.turns.clear();
         for slot in self.slots.drain(..) {
-            // SAFETY: the device is done with the slot (wipe waited) and it is not used again.
+            // SAFETY: the device is done with the slot (`zeroize` waited) and it is not used again.
             unsafe { driver.pinned_free(slot.memory) };
         }
     }

@@ -13,27 +13,28 @@ use super::{
 use crate::checked_size::MAX_BYTES;
 use crate::{Error, Result};
 
-/// Rounds allocations up to 4 KiB, so that pooled blocks fit again and copies are aligned.
+/// Granule of allocations in bytes, 4 KiB. Sizes are rounded up to it, so that pooled blocks fit again and copies are
+/// aligned.
 const ALLOC_ALIGN: usize = 4096;
 
-/// An in-order queue of a device, for the sole use of its holder.
+/// Represents an in-order command queue of a device, for the sole use of its holder.
 #[derive(Debug)]
 pub struct Stream {
     pub(super) device: Arc<Device>,
     pub(super) core: Arc<StreamInner>,
     pub(super) traffic: StreamStats,
     pub(super) started: Option<EventHandle>,
-    /// Timing spans of kernels, which are read at the next wait.
+    /// Start and end events of the finished timing spans, which are read at the next wait.
     pub(super) spans: Vec<(EventHandle, EventHandle)>,
     /// Buffers of other streams that the queued commands use.
     pub(super) kept: Vec<Arc<Buffer>>,
     secrets: bool,
-    /// Kernels of other streams should run concurrently.
+    /// Whether kernels of other streams should run concurrently.
     pub(super) beside: bool,
 }
 
 impl Device {
-    /// Takes a stream for the caller's sole use: an idle one, or else a new one.
+    /// Takes an idle stream of the device for the caller's sole use, or creates one.
     ///
     /// # Errors
     /// - [`Error::Forked`]: the process was forked after its parent had used the engine.
@@ -57,17 +58,17 @@ impl Stream {
         }
     }
 
-    /// Returns the device that it queues to.
+    /// Returns the device that runs the stream's commands.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// Returns the statistics of its copies and launches so far.
+    /// Returns the statistics of the stream's copies and launches so far.
     pub fn traffic(&self) -> StreamStats {
         self.traffic
     }
 
-    /// Allocates device memory with undefined contents; zero `bytes` allocate one granule.
+    /// Allocates `bytes` of device memory with undefined contents. Zero bytes allocate one granule of 4 KiB.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`]: the device has too little memory left, or its cap leaves too little.
@@ -77,8 +78,9 @@ impl Stream {
         self.allocate_for(bytes, Sensitivity::Plain)
     }
 
-    /// Allocates device memory for values that are derived from secrets, and written before they are read. It is
-    /// cleared only before it is freed or reused for anything else, which spares a pass over it.
+    /// Allocates `bytes` of device memory for values that are derived from secrets. They must be written before they
+    /// are read. The memory is cleared only before it is freed or reused for anything but scratch memory, which
+    /// spares a pass over it.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`]: the device has too little memory left, or its cap leaves too little.
@@ -97,7 +99,7 @@ impl Stream {
         Ok(Buffer::new(found, bytes, contents, self.core.clone()))
     }
 
-    /// Rounds `bytes` up to whole granules; sizes that no slice can have count as out of memory.
+    /// Rounds `bytes` up to whole granules of 4 KiB. Returns an out-of-memory error for sizes that no slice can have.
     fn capacity(&self, bytes: usize) -> Result<usize> {
         let rounded = bytes.max(1).checked_next_multiple_of(ALLOC_ALIGN).filter(|capacity| *capacity <= MAX_BYTES);
         rounded.ok_or_else(|| Error::OutOfMemory {
@@ -107,8 +109,8 @@ impl Stream {
         })
     }
 
-    /// Copies `from` to the start of `to` through the staging ring. Returns once `from` has been read; the last copies
-    /// may still run on the stream.
+    /// Copies `from` to the start of `to` through pinned staging memory. Returns once `from` has been read. The last
+    /// copies may still run on the stream.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `from` is longer than the buffer.
@@ -119,8 +121,8 @@ impl Stream {
         self.upload_at(to, 0, from)
     }
 
-    /// Copies `from` to `to`, from byte `offset` on, through the staging ring. Returns once `from` has been read; the
-    /// last copies may still run on the stream.
+    /// Copies `from` to `to`, from byte `offset` on, through pinned staging memory. Returns once `from` has been
+    /// read. The last copies may still run on the stream.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the range is not inside the buffer.
@@ -134,6 +136,9 @@ impl Stream {
         unsafe { self.staged_upload((to.memory, offset), from, to.is_secret()) }
     }
 
+    /// Copies `from` to device memory through the staging ring. `to` is memory and a byte offset in it. If `secret`
+    /// is set, the staging memory is marked for clearing.
+    ///
     /// # Safety
     /// The stream's device may write `from.len()` bytes of memory from `to` on.
     pub(super) unsafe fn staged_upload(&mut self, to: (MemoryHandle, usize), from: &[u8], secret: bool) -> Result<()> {
@@ -152,15 +157,15 @@ impl Stream {
         Ok(())
     }
 
-    /// Clears secrets in the staging ring, once the device is done with them. The call is optional: dropping the stream
-    /// does so too, but after the kernels instead of concurrently with them.
+    /// Clears secrets in the stream's pinned staging memory, once the device no longer uses it. The call is optional:
+    /// dropping the stream does so too, but only after the kernels, not concurrently with them.
     pub fn zeroize_staging(&mut self) {
         if std::mem::take(&mut self.secrets) {
             lock(&self.core.ring).zeroize(&*self.core.shared.driver);
         }
     }
 
-    /// Copies the start of `from` to `to` and waits for it.
+    /// Fills `to` from the start of `from`, and waits for the copy.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `to` is longer than the buffer.
@@ -173,7 +178,7 @@ impl Stream {
         self.download_abortable(to, from, None)
     }
 
-    /// Copies `from`, from byte `offset` on, to `to` and waits for it.
+    /// Fills `to` from `from`, from byte `offset` on, and waits for the copy.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the range is not inside the buffer.
@@ -189,7 +194,8 @@ impl Stream {
         unsafe { self.staged_download(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
     }
 
-    /// Copies the start of `from` to `to` and waits for it, asking `abort` before every part.
+    /// Fills `to` from the start of `from`, and waits for the copy. Calls the hook `abort` before every part of 4
+    /// MiB.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: `abort` asked to stop.
@@ -206,7 +212,9 @@ impl Stream {
         unsafe { self.staged_download(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
     }
 
-    /// Copies ranges of `from`, from their offsets on, to host memory, and waits for them, unless `abort` asks to stop.
+    /// Fills slices of host memory from device memory `from`, and waits for the copies. Each of `pieces` is a slice
+    /// and its byte offset in `from`. Calls the hook `abort` before every part of 4 MiB. If `secret` is set, the
+    /// staging memory is marked for clearing.
     ///
     /// # Safety
     /// The ranges are inside the memory, which the stream's device may read.
@@ -238,17 +246,17 @@ impl Stream {
         Ok(())
     }
 
-    /// Lets kernels of other streams run concurrently with those queued from now on.
+    /// Lets kernels of other streams run concurrently with the kernels that are queued from now on.
     pub(crate) fn set_concurrent(&mut self) {
         self.beside = true;
     }
 
-    /// Keeps `buffer`, possibly another stream's, alive until the queued commands have run.
+    /// Keeps `buffer`, which may be another stream's, alive until the queued commands have run.
     pub(crate) fn retain(&mut self, buffer: Arc<Buffer>) {
         self.kept.push(buffer);
     }
 
-    /// Allocates pinned host memory for [`Self::copy_to_pinned`], with undefined contents.
+    /// Allocates `bytes` of pinned (page-locked) host memory for [`Self::copy_to_pinned`], with undefined contents.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`]: there is too little memory.
@@ -259,8 +267,8 @@ impl Stream {
         Ok(PinnedBuffer::new(pinned, bytes, self.core.clone()))
     }
 
-    /// Queues a copy of the start of `from` to `to`, as many bytes as `to` holds. Reading `to` waits for the copy;
-    /// after [`Self::synchronize`] it has run.
+    /// Queues a copy of the start of `from` that fills `to`. Reading `to` waits for the copy. After
+    /// [`Self::synchronize`] the copy has run.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `to` is larger than `from`.
@@ -276,12 +284,12 @@ impl Stream {
         unsafe { self.core.shared.driver.copy_d2h(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
-    /// Counts `bytes` that a kernel writes to host memory.
+    /// Adds `bytes`, which a kernel writes to host memory, to the statistics of downloads.
     pub(crate) fn count_download(&mut self, bytes: usize) {
         self.traffic.count_down(bytes);
     }
 
-    /// Queues a copy between buffers.
+    /// Queues a copy of `bytes` between buffers of the device. `to` and `from` are a buffer and a byte offset in it.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a range is not inside its buffer.
@@ -296,7 +304,7 @@ impl Stream {
         unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
     }
 
-    /// Queues setting a whole buffer to zero.
+    /// Queues a command that sets all bytes of `buffer` to zero.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the buffer is of another device.
@@ -318,8 +326,8 @@ impl Stream {
         Ok(Event { handle: event, number: self.core.next_event(), core: self.core.clone() })
     }
 
-    /// Makes commands queued from now on wait for `mark`, an event of another stream on the same device or on one that
-    /// shares memory with it.
+    /// Makes commands queued from now on wait for `mark`, an event of another stream. Both streams are of one device,
+    /// or of two CUDA devices.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the event is of another device, and not both devices are CUDA's.
@@ -332,7 +340,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Orders the next command, which reads `buffer`, behind other streams' writes to it.
+    /// Makes the next command, which reads `buffer`, wait for other streams' writes to it.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
@@ -340,7 +348,7 @@ impl Stream {
         buffer.uses.read(&self.core)
     }
 
-    /// Orders the next command, which writes `buffer`, behind other streams' commands on it.
+    /// Makes the next command, which writes `buffer`, wait for other streams' commands on it.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
@@ -348,7 +356,7 @@ impl Stream {
         buffer.uses.write(&self.core)
     }
 
-    /// Starts a timing span, which counts as [`StreamStats::kernels`].
+    /// Starts a timing span. Its device time counts as [`StreamStats::kernels`].
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
@@ -359,7 +367,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends the timing span that was started last; its time is read at the next wait.
+    /// Ends the open timing span, if there is one. Its time is read at the next [`Self::synchronize`].
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
@@ -377,6 +385,8 @@ impl Stream {
         Ok(())
     }
 
+    /// Frees both `events` in the driver.
+    ///
     /// # Safety
     /// The events are live and not used again.
     pub(super) unsafe fn free_events(&self, events: [EventHandle; 2]) {
@@ -402,7 +412,7 @@ impl Stream {
         }
     }
 
-    /// Checks that this stream's driver can use events of `other`.
+    /// Checks that this stream can wait for events of stream `other`. `what` names the event in the error.
     fn check_reach(&self, what: &str, other: &StreamInner) -> Result<()> {
         let [own, others] = [&self.core.shared, &other.shared].map(|shared| shared.driver.info());
         if Arc::ptr_eq(&self.core.shared, &other.shared)
@@ -421,7 +431,8 @@ impl Stream {
     }
 }
 
-/// Records an event behind a copy. If that fails, waits for the copy, since its slot would count as idle.
+/// Records an event behind a copy that was just queued on `stream`. If that fails, waits for the copy, since its
+/// staging slot would count as idle.
 ///
 /// # Safety
 /// The stream is a live one of the driver's.
@@ -431,7 +442,8 @@ unsafe fn record_or_wait(driver: &dyn Driver, stream: StreamHandle) -> Result<Ev
 }
 
 impl Drop for Stream {
-    /// Waits until the queue is empty, clears secrets in the staging ring, and makes the stream idle.
+    /// Waits until the queue is empty, clears secrets in the staging memory, and returns the stream to the device's
+    /// idle streams.
     fn drop(&mut self) {
         self.drop_start();
         for (start, end) in std::mem::take(&mut self.spans) {

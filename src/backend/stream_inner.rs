@@ -15,17 +15,17 @@ use crate::Result;
 /// Classifies the contents of a block, which decides when it is cleared and who may reuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sensitivity {
-    /// Nothing secret.
+    /// No secrets.
     Plain,
-    /// Secrets: cleared when the block is given back.
+    /// Secrets, which are cleared when the block is given back.
     Secret,
-    /// Values derived from secrets on the way to a result: cleared before the block is freed, or reused for anything
+    /// Intermediate values derived from secrets, which are cleared before the block is freed, or reused for anything
     /// but scratch memory.
     Scratch,
 }
 
-/// Holds the parts that outlive a stream's owners: the queue and its staging slots. The device owns idle ones, so it
-/// must not refer to the device.
+/// Holds the parts of a stream that outlive its holder: the queue and the staging slots. The device owns the idle
+/// ones, so this type must not refer to the device.
 #[derive(Debug)]
 pub(super) struct StreamInner {
     pub(super) shared: Arc<DeviceAllocator>,
@@ -38,7 +38,7 @@ pub(super) struct StreamInner {
     events: AtomicU64,
     /// Number of the last event that the host has waited for.
     passed: AtomicU64,
-    /// For each other stream of the device, the number of its last event that the queue waits for.
+    /// Number of the last event that the queue waits for, by the number of the other stream that recorded it.
     awaited: Mutex<HashMap<usize, u64>>,
 }
 
@@ -51,12 +51,12 @@ impl StreamInner {
         Ok(Self { shared, queue, handle, ring, pinned, events, passed, awaited })
     }
 
-    /// Returns the stream's number on its device, in order of creation.
+    /// Returns the stream's number on its device, from 0 on, in order of creation.
     pub(super) fn number(&self) -> usize {
         self.queue.number
     }
 
-    /// Gives `place` back to the pool. Secrets are cleared first, through the handle `memory`.
+    /// Gives the memory `place` back to the pool. Secret contents are cleared first, through the handle `memory`.
     pub(super) fn release(&self, memory: MemoryHandle, place: Block, contents: Sensitivity) {
         if contents == Sensitivity::Secret {
             self.clear_range(memory, 0, place.bytes);
@@ -65,7 +65,8 @@ impl StreamInner {
         lock(&self.shared.pool).free(FreeBlock { place, users: vec![self.number()], dirty });
     }
 
-    /// Queues zeros over a range of memory that the stream owns.
+    /// Queues a command that writes zeros over `bytes` of `memory`, from byte `offset` on. The stream owns this
+    /// memory.
     pub(super) fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
         self.queue.clear_range(memory, offset, bytes);
     }
@@ -74,29 +75,30 @@ impl StreamInner {
         self.queue.synchronize();
     }
 
-    /// Returns the number of the next event, from 1 on. Only the stream's holder queues commands, and none while it
-    /// records an event.
+    /// Counts the next event and returns its number, from 1 on. Only the stream's holder queues commands, and none
+    /// while it records an event.
     pub(super) fn next_event(&self) -> u64 {
         self.events.fetch_add(1, Ordering::AcqRel).saturating_add(1)
     }
 
-    /// Returns the count of events recorded so far: a command queued now has run once a later event has passed.
+    /// Returns the count of events recorded so far. A command queued now has run once a later event has passed.
     pub(super) fn events(&self) -> u64 {
         self.events.load(Ordering::Acquire)
     }
 
-    /// Records that the host has waited for the event with number `event`.
+    /// Records that the host has waited for event number `event` of this stream.
     pub(super) fn pass(&self, event: u64) {
         self.passed.fetch_max(event, Ordering::AcqRel);
     }
 
-    /// Returns whether a command queued at event count `events` has run, as far as the host has waited.
+    /// Returns whether the host has waited for an event after the first `events` ones. A command queued when that was
+    /// the count has then run.
     pub(super) fn has_passed(&self, events: u64) -> bool {
         self.passed.load(Ordering::Acquire) > events
     }
 
-    /// Orders the next command behind all that `other` has queued: by an event, or by waiting on the host if the
-    /// drivers differ.
+    /// Makes the next command wait for all commands that `other` has queued. Uses an event, or waits on the host if
+    /// the streams are of different devices.
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed.
@@ -113,7 +115,7 @@ impl StreamInner {
         Ok(())
     }
 
-    /// Records that the queue waits for event number `event` of `other`.
+    /// Records that the queue waits for event number `event` of stream `other`.
     pub(super) fn note_awaited(&self, other: &Self, event: u64) {
         if Arc::ptr_eq(&self.shared, &other.shared) {
             let mut awaited = lock(&self.awaited);
@@ -122,7 +124,8 @@ impl StreamInner {
         }
     }
 
-    /// Returns whether the next command runs after one that `other` queued at event count `events`.
+    /// Returns whether the next command is known to run after a command that `other` queued when its event count was
+    /// `events`.
     pub(super) fn is_behind(&self, other: &Self, events: u64) -> bool {
         let same = Arc::ptr_eq(&self.shared, &other.shared);
         other.has_passed(events)
@@ -133,7 +136,7 @@ impl StreamInner {
         lock(&self.pinned).push(pinned);
     }
 
-    /// Returns pinned memory of at least `bytes`: an idle block of up to twice the size, or a new one.
+    /// Returns pinned host memory of at least `bytes`: an idle block of up to twice the size, or a new one.
     pub(super) fn acquire_pinned(&self, bytes: usize) -> Result<PinnedAlloc> {
         let mut idle = lock(&self.pinned);
         let fits = |pinned: &PinnedAlloc| pinned.bytes >= bytes && pinned.bytes <= bytes.saturating_mul(2);
@@ -143,13 +146,15 @@ impl StreamInner {
         }
     }
 
-    /// Takes fitting memory that this stream had before, for contents of this kind.
+    /// Takes pooled memory of fitting size that only this stream used before, for `contents` of this kind. `None` if
+    /// there is none.
     pub(super) fn take(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
         let found = lock(&self.shared.pool).take(bytes, self.number(), contents == Sensitivity::Scratch);
         found.map(|free| self.wait_for_previous_users(free, contents)).transpose()
     }
 
-    /// Takes a part of any free memory, or, if blocks cannot be divided, a block of less than twice the size.
+    /// Takes `bytes` of any free memory in the pool, or, if blocks cannot be divided, a block of less than twice the
+    /// size. `None` if none fits.
     pub(super) fn carve(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
         let mut pool = lock(&self.shared.pool);
         let found =
@@ -158,7 +163,8 @@ impl StreamInner {
         found.map(|free| self.wait_for_previous_users(free, contents)).transpose()
     }
 
-    /// Makes commands queued from now on wait for the previous users of `free`, and clears it if necessary.
+    /// Makes commands queued from now on wait for the previous users of `free`. Clears it if it is dirty and
+    /// `contents` is not scratch. Returns its handle and place. After an error the memory is back in the pool.
     fn wait_for_previous_users(&self, mut free: FreeBlock, contents: Sensitivity) -> Result<(MemoryHandle, Block)> {
         let waited = self.shared.queues(&free.users).iter().try_for_each(|user| self.queue.wait_for(user));
         let cleared = waited.and_then(|()| match free.dirty && contents != Sensitivity::Scratch {
@@ -175,8 +181,8 @@ impl StreamInner {
         }
     }
 
-    /// Waits until the queue is empty, then gives up the free memory that it may still use. Blocks that no other stream
-    /// may still use are freed.
+    /// Waits until the queue is empty, and records that this stream no longer uses any memory in the pool. Blocks
+    /// that no other stream may still use go back to the driver.
     fn release_all(&self) {
         // Locked throughout: if two streams end at once, the second must find what the first leaves to it.
         let mut pool = lock(&self.shared.pool);

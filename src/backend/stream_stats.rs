@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// Counts bytes moved and time spent by a stream since it was taken.
+/// Counts the bytes that a stream copied, and the time that it spent, since it was taken from its device.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct StreamStats {
     /// Bytes copied to the device.
@@ -15,16 +15,16 @@ pub struct StreamStats {
     pub kernels: Duration,
     /// Host time spent on downloads.
     pub download: Duration,
-    /// Host time spent on preparing kernels at their first use: compiling or loading their modules, and first launches
-    /// if the driver compiles a kernel for their shape ([`Driver::jits_per_launch_shape`](super::Driver::jits_per_launch_shape)). It is not
-    /// in `kernels`.
+    /// Host time spent on preparing kernels at their first use. That is compiling or loading their modules, and first
+    /// launches if the driver compiles a kernel for their shape
+    /// ([`Driver::jits_per_launch_shape`](super::Driver::jits_per_launch_shape)). It is not in `kernels`.
     pub compile: Duration,
-    /// Kernels launched.
+    /// Number of kernels launched.
     pub launches: u32,
 }
 
 impl StreamStats {
-    /// Returns the difference to `before`, an earlier value of the same stream.
+    /// Returns the difference to `before`, earlier statistics of the same stream.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
@@ -50,17 +50,17 @@ impl StreamStats {
         self.bytes_down = self.bytes_down.saturating_add(bytes as u64);
     }
 
-    /// Counts host time spent on uploads since `start`.
+    /// Adds the time since `start` to the host time spent on uploads.
     pub(super) fn time_upload(&mut self, start: Instant) {
         self.upload = self.upload.saturating_add(start.elapsed());
     }
 
-    /// Counts host time spent on downloads since `start`.
+    /// Adds the time since `start` to the host time spent on downloads.
     pub(super) fn time_download(&mut self, start: Instant) {
         self.download = self.download.saturating_add(start.elapsed());
     }
 
-    /// Counts host time spent on preparing kernels since `start`.
+    /// Adds the time since `start` to the host time spent on preparing kernels.
     pub(super) fn time_compilation(&mut self, start: Instant) {
         self.compile = self.compile.saturating_add(start.elapsed());
     }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Buffer;
 
-/// Holds buffers by the full description of their contents, the most recently used last.
+/// Holds buffers, each with the full description of its contents as the key, in order of last use, the latest at the
+/// end.
 #[derive(Debug, Default)]
 pub(super) struct TableCache(Vec<(Vec<u8>, Arc<Buffer>)>);
 
@@ -17,7 +18,8 @@ impl TableCache {
         Some(buffer)
     }
 
-    /// Adds `buffer`, then evicts the least recently used buffers while all together take more than `limit` bytes.
+    /// Adds `buffer` under `key`. Then evicts the least recently used buffers until all together take at most `limit`
+    /// bytes.
     pub(super) fn add(&mut self, key: Vec<u8>, buffer: Arc<Buffer>, limit: u64) {
         self.0.push((key, buffer));
         let mut bytes: u64 = self.0.iter().map(|(_, buffer)| buffer.bytes() as u64).sum();
@@ -30,13 +32,13 @@ impl TableCache {
         self.0.drain(..too_many);
     }
 
-    /// Returns the bytes of buffers that only the cache holds: [`Self::clear`] gives them back.
+    /// Returns the bytes of the buffers that only the cache holds. [`Self::clear`] frees these.
     pub(super) fn idle_bytes(&self) -> u64 {
         let idle = self.0.iter().filter(|(_, buffer)| Arc::strong_count(buffer) == 1);
         idle.map(|(_, buffer)| buffer.capacity() as u64).sum()
     }
 
-    /// Drops all buffers, and returns whether there were any.
+    /// Removes all buffers from the cache, and returns whether there were any.
     pub(super) fn clear(&mut self) -> bool {
         let any = !self.0.is_empty();
         self.0.clear();

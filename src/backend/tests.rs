@@ -11,7 +11,7 @@ use super::table_cache::TableCache;
 use super::{KernelHandle, LaunchConfig, Stream};
 use crate::{Accelerator, Error};
 
-/// Takes a stream of the first device; prints a line if there is none.
+/// Takes a stream of the first device. Prints a line and returns `None` if there is no device.
 fn stream() -> Option<Stream> {
     let accelerator = Accelerator::automatic().expect("settings are right");
     let Some(device) = accelerator.devices().first() else {
@@ -21,10 +21,10 @@ fn stream() -> Option<Stream> {
     Some(device.stream().expect("a stream"))
 }
 
-/// Checks that at most 50 ms are queued, and that work without a hook, or of less than 1 ms, is not counted.
+/// Checks that at most 50 ms of work is queued, and that work without a hook, or of less than 1 ms, is not counted.
 #[test]
 fn queued_work_is_bounded() {
-    /// Compute units of the device that times assume.
+    /// Number of compute units of the device that time estimates assume.
     const UNITS: u32 = 132;
     let Some(stream) = stream() else { return };
     let (pace, waits): (QueueLimiter, Cell<u32>) = (QueueLimiter::default(), Cell::new(0));
@@ -71,7 +71,8 @@ fn tables_that_were_used_last_stay() {
     assert!(!cache.clear() && cache.find(&[5]).is_none());
 }
 
-/// Checks that grids of at least 2^16 groups are another version than smaller ones, and so are groups of another size.
+/// Checks that a launch of at least 2^16 groups counts as another compiled version than a smaller one. So does a
+/// launch with another group size.
 #[test]
 fn versions_differ_by_groups() {
     let launched = LaunchedShapes::default();
@@ -87,7 +88,8 @@ fn versions_differ_by_groups() {
     assert!(!launched.has(kernel, shape(5, 64)), "what failed has not been launched");
 }
 
-/// Checks that parts on one device are consecutive and of the requested size, and that copies stay inside.
+/// Checks that the parts of peer memory on one device are consecutive and of the requested size. Copies that reach
+/// outside are refused.
 #[test]
 fn memory_of_peers_has_a_part_for_each() {
     const PART: u32 = 2 << 20;
@@ -108,7 +110,7 @@ fn memory_of_peers_has_a_part_for_each() {
     assert!(matches!(PeerMemory::new(&[], PART as usize), Err(Error::Invalid { .. })), "no device");
 }
 
-/// Checks that copies within a device's own memory need no link.
+/// Checks that a device can access its own memory, and counts as linked to itself.
 #[test]
 fn a_device_reaches_itself() {
     let Some(stream) = stream() else { return };
@@ -116,7 +118,8 @@ fn a_device_reaches_itself() {
     assert!(device.can_access(device) && device.has_p2p_link(device));
 }
 
-/// Checks that an upload that does not fit is refused before anything is copied, and that one that fits is counted.
+/// Checks that an upload through a caller's pinned buffer is refused if the target is too small. One that fits is
+/// counted in the statistics.
 #[test]
 fn uploads_that_are_kept_stay_inside() {
     let Some(mut stream) = stream() else { return };
@@ -134,7 +137,7 @@ fn uploads_that_are_kept_stay_inside() {
     assert!(traffic.bytes_up == 5000 && traffic.upload > Duration::ZERO, "{traffic:?}");
 }
 
-/// Checks that a copy of more than 512 MiB is split in two, and that the second ends where the buffer does.
+/// Checks that a copy of more than 512 MiB, which is queued in two pieces, copies all bytes to the end of the buffer.
 #[test]
 fn a_long_copy_ends_where_it_should() {
     const FIRST: usize = 512 << 20;

@@ -6,19 +6,21 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Result};
 
-/// File that says which batch a folder belongs to.
+/// Name of the file that states which batch a folder belongs to.
 const BATCH: &str = "batch";
-/// File extensions of results, and of those that are being written.
+/// File extension of finished results.
 const DONE: &str = "proof";
+/// File extension of results that are being written.
 const PART: &str = "part";
 
-/// Stores results by number. Each is written to a file beside its own and then renamed, so that an existing one is
-/// complete.
+/// Stores the results of a batch in a folder, one file per result. A result is written to a temporary file, which is
+/// then renamed, so that every result file is complete.
 #[derive(Debug)]
 pub(super) struct CheckpointDir(PathBuf);
 
 impl CheckpointDir {
-    /// Creates the folder `path`, or continues one of the same `batch`.
+    /// Creates the folder `path` for the batch named `batch`, or opens an existing folder of that batch. Removes
+    /// temporary files that are left there.
     pub fn open(path: &Path, batch: &str) -> Result<Self> {
         let folder = Self(path.to_owned());
         folder.explained(fs::create_dir_all(path))?;
@@ -32,7 +34,7 @@ impl CheckpointDir {
         Ok(folder)
     }
 
-    /// Returns the missing numbers below `count`.
+    /// Returns the numbers below `count` that have no result in the folder, in ascending order.
     pub fn missing(&self, count: usize) -> Vec<usize> {
         (0..count).filter(|number| !self.0.join(name(*number)).exists()).collect()
     }
@@ -56,7 +58,7 @@ impl CheckpointDir {
         self.explained(write())
     }
 
-    /// Removes files that an earlier process left unfinished.
+    /// Removes the temporary files that an earlier process left unfinished.
     fn clear(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.0)? {
             let path = entry?.path();

@@ -18,12 +18,12 @@ use crate::{Accelerator, BackendKind, Error, Result};
 
 /// Maximum number of bytes of one message, 2^30: MPI counts them in 31 bits.
 const MAX_MESSAGE_BYTES: usize = 1 << 30;
-/// Marks messages between two ranks, which stay in order.
+/// MPI tag of messages between two ranks, which arrive in the order of sending.
 const TAG: i32 = 1;
-/// Bytes of each block of a file that a core hashes.
+/// Bytes of each block that one core hashes for a digest, 16 MiB.
 const BLOCK: usize = 16 << 20;
 
-/// Configures this rank. All ranks call with the same kind of options.
+/// Configures one rank of a cluster. Either all ranks give a speed, or none does.
 #[derive(Debug, Clone, Default)]
 pub struct ClusterOptions {
     /// Accelerator of this rank; with `None`, its share of the node's devices ([`Cluster::new`]).
@@ -37,13 +37,14 @@ pub struct ClusterOptions {
 
 /// Holds the ranks of an MPI job, each with an [`Accelerator`].
 ///
-/// **Every method that says so is called by all ranks**, in the same order; then all of them return an error, or none
-/// does. Only the thread that made the cluster calls MPI. The cluster must be dropped before MPI ends.
+/// **All ranks must call each method that is marked "Called by all ranks"**, in the same order. Then all of them return
+/// an error, or none does. Only the thread that made the cluster calls MPI. The cluster must be dropped before MPI
+/// ends.
 pub struct Cluster {
     communicator: SimpleCommunicator,
     accelerator: Accelerator,
     speed: Option<f64>,
-    /// Speeds of all ranks, by the curve that was measured.
+    /// Speeds of all ranks, by the name of the curve for which they were measured.
     speeds: RefCell<HashMap<&'static str, Vec<f64>>>,
     ledger: Cell<RankStats>,
 }
@@ -94,7 +95,7 @@ impl Cluster {
         Self { communicator, accelerator, speed, speeds: RefCell::default(), ledger: Cell::default() }
     }
 
-    /// Returns the number of this rank.
+    /// Returns the number of this rank, from 0.
     pub fn rank(&self) -> usize {
         self.communicator.rank() as usize
     }
@@ -109,17 +110,17 @@ impl Cluster {
         &self.accelerator
     }
 
-    /// Returns the communicator of the cluster's messages, for a caller's own ones.
+    /// Returns the communicator that the cluster uses, for messages of the caller's own.
     pub fn communicator(&self) -> &SimpleCommunicator {
         &self.communicator
     }
 
-    /// Returns the ledger of this rank so far.
+    /// Returns the times and the sent bytes of this rank so far.
     pub fn ledger(&self) -> RankStats {
         self.ledger.get()
     }
 
-    /// Gathers the ledgers of all ranks so far. Called by all ranks.
+    /// Gathers the statistics of all ranks so far, in the order of the ranks. Called by all ranks.
     pub fn table(&self) -> Vec<RankRow> {
         let names: Vec<_> = self.accelerator.devices().iter().map(|device| device.info().name.clone()).collect();
         let names = if names.is_empty() { "cpu".to_owned() } else { names.join(", ") };
@@ -132,10 +133,10 @@ impl Cluster {
         self.gather(&mine).into_iter().enumerate().map(line).collect()
     }
 
-    /// Returns `result` if all ranks succeeded; else an error on all of them, that of the first rank that failed. A
-    /// rank whose own hook aborted returns [`Error::Aborted`] all the same. Called by all ranks.
+    /// Returns `result` if all ranks succeeded. Otherwise all ranks return an error with the text of the first rank
+    /// that failed. A rank whose own hook aborted returns [`Error::Aborted`] instead. Called by all ranks.
     ///
-    /// Every step in which ranks wait for each other comes after this, so that none waits for a rank that gave up.
+    /// Call it before every step in which ranks wait for each other, so that no rank waits for one that failed.
     ///
     /// # Errors
     /// - [`Error::Rank`]: a rank failed.
@@ -160,7 +161,7 @@ impl Cluster {
         Err(own.filter(|own| matches!(own, Error::Aborted)).unwrap_or(Error::Rank { rank, reason }))
     }
 
-    /// Checks by a digest that `bytes` are the same on all ranks. Called by all ranks.
+    /// Checks by a digest that `bytes` are the same on all ranks. `what` names them in the error. Called by all ranks.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: it names the first rank whose bytes differ from rank 0's.
@@ -172,7 +173,8 @@ impl Cluster {
         self.check_same_digest(what, &digest)
     }
 
-    /// Checks `digest` like [`Self::check_replicated`]. The caller computes it, because reading the bytes may fail.
+    /// Checks that `digest` is the same on all ranks, with the error of [`Self::check_replicated`]. The caller computes
+    /// the digest, because reading the bytes may fail.
     pub(super) fn check_same_digest(&self, what: &str, digest: &[u8]) -> Result<()> {
         let all = self.gather(digest);
         match all.iter().position(|other| *other != all[0]) {
@@ -185,8 +187,8 @@ impl Cluster {
         }
     }
 
-    /// Returns the speeds of all ranks: given, or measured now by one piece of work. `measure` returns its elements per
-    /// second.
+    /// Returns the speed of each rank, as given by its options, or else in elements per second as `measure` returns.
+    /// The speeds are kept under the name `of` for later calls.
     pub(super) fn speeds(&self, of: &'static str, measure: impl FnOnce() -> Result<f64>) -> Result<Vec<f64>> {
         if self.size() == 1 {
             return Ok(vec![1.0]);
@@ -201,7 +203,7 @@ impl Cluster {
         Ok(speeds)
     }
 
-    /// Returns the bytes of each rank on all of them, in order of the ranks. Their lengths may differ.
+    /// Returns, on every rank, the bytes `mine` of each rank, in the order of the ranks. Their lengths may differ.
     pub(super) fn gather(&self, mine: &[u8]) -> Vec<Vec<u8>> {
         if self.size() == 1 {
             return vec![mine.to_vec()];
@@ -223,14 +225,15 @@ impl Cluster {
         starts.iter().zip(&counts).map(|place| rest[range(place)].to_vec()).collect()
     }
 
-    /// Gathers like [`Self::gather`], on rank `root` only; others get none.
+    /// Gathers the bytes `mine` like [`Self::gather`], but only on rank `root`. Other ranks get an empty list.
     pub(super) fn gather_to(&self, root: usize, mine: &[u8]) -> Vec<Vec<u8>> {
         // Sending these bytes takes less time than a message itself, so a separate gather to one rank would not pay.
         let all = self.gather(mine);
         if self.rank() == root { all } else { Vec::new() }
     }
 
-    /// Returns the bytes of rank `root` on all ranks.
+    /// Sends `bytes` of rank `root` to all ranks, and returns them on every rank. The `bytes` of other ranks are
+    /// ignored.
     pub(super) fn broadcast(&self, root: usize, bytes: &[u8]) -> Vec<u8> {
         let process = self.communicator.process_at_rank(number(root));
         let mut length = bytes.len() as u64;
@@ -241,8 +244,9 @@ impl Cluster {
         all
     }
 
-    /// Sends and receives at once, and returns the time once everything has arrived. Ranks are others than this one.
-    /// Each receives the messages of another rank in the order in which that rank sends them.
+    /// Sends and receives concurrently, and waits for all messages. Each element of `sends` and `receives` names
+    /// another rank and its bytes. Messages of one rank arrive in the order in which it sends them. Returns the elapsed
+    /// time.
     pub(super) fn exchange(&self, sends: Vec<(usize, &[u8])>, receives: Vec<(usize, &mut [u8])>) -> Duration {
         let (start, bytes) = (Instant::now(), sends.iter().map(|(_, bytes)| bytes.len()).sum());
         multiple_scope(sends.len() + receives.len(), |scope, requests| {
@@ -264,7 +268,7 @@ impl Cluster {
         start.elapsed()
     }
 
-    /// Does a rank's own `work`, and records its time.
+    /// Runs `work`, which is computation of this rank alone, and records its time.
     pub(super) fn time_compute<T>(&self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let value = work();
@@ -272,7 +276,7 @@ impl Cluster {
         value
     }
 
-    /// Runs `call`, which calls MPI, and records its time.
+    /// Runs `call`, which calls MPI, and records its time as waiting and as messages.
     pub(super) fn time_mpi<T>(&self, call: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let value = call();
@@ -294,14 +298,16 @@ impl Cluster {
     }
 }
 
-/// Returns a digest that all cores compute: that of the length and the digests of blocks.
+/// Returns a SHA-256 digest of `bytes` that all cores compute. It is the digest of the length and of the digests of all
+/// blocks, not the plain SHA-256 of `bytes`.
 pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
     let blocks: Vec<[u8; 32]> = bytes.par_chunks(BLOCK).map(|block| Sha256::digest(block).into()).collect();
     let length = (bytes.len() as u64).to_le_bytes();
     Sha256::new().chain_update(length).chain_update(blocks.as_flattened()).finalize().into()
 }
 
-/// Returns the share of local rank `local` of `locals` in the devices of `backend`, or else of the environment.
+/// Returns an accelerator with this rank's share of the node's devices. This is rank `local` of the `locals` ranks on
+/// the node. With `None` for `backend`, the environment chooses the devices.
 fn share_of_node(backend: Option<BackendKind>, local: usize, locals: usize) -> Result<Accelerator> {
     let whole = backend.map_or_else(Accelerator::from_env, Accelerator::with_backend)?;
     let count = whole.devices().len();
@@ -310,17 +316,18 @@ fn share_of_node(backend: Option<BackendKind>, local: usize, locals: usize) -> R
     Ok(whole.with_devices(share))
 }
 
-/// Converts a rank, or the length of a short message, to MPI's type.
+/// Converts a rank, or the length of a short message, to MPI's integer type. Larger values become `i32::MAX`.
 fn number(number: usize) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// Formats the first bytes of `digest`.
+/// Formats the first eight bytes of `digest` in hexadecimal.
 fn hex(digest: &[u8]) -> String {
     digest.iter().take(8).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
-/// Returns the numbers of the devices of local rank `local`.
+/// Returns the indices of the devices, out of `devices` on the node, that belong to rank `local` of the node's `locals`
+/// ranks. Ranks share devices if there are more ranks than devices.
 fn device_range(devices: usize, local: usize, locals: usize) -> Range<usize> {
     match devices {
         0 => 0..0,

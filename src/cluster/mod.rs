@@ -14,8 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A rank that fails does not leave the others waiting: [`Cluster::all_or_error`] comes before every step in which ranks wait
-//! for each other.
+//! A rank that fails does not leave the others waiting: [`Cluster::all_or_error`] comes before every step in which
+//! ranks wait for each other.
 
 mod checkpoint;
 mod cluster_handle;

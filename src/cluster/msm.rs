@@ -16,14 +16,15 @@ use crate::report::OpScope;
 use crate::{Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster msm";
-/// Points of the first MSM that measures speed; more follow until one takes [`MIN_SAMPLE_TIME`], or has [`MAX_SAMPLE_POINTS`].
+/// Number of points of the first MSM that measures a rank's speed. Larger ones follow until one takes
+/// [`MIN_SAMPLE_TIME`] or has [`MAX_SAMPLE_POINTS`] points.
 const FIRST: usize = 1 << 10;
 const MAX_SAMPLE_POINTS: usize = 1 << 20;
 const MIN_SAMPLE_TIME: Duration = Duration::from_millis(50);
-/// Ranks count as equally fast if all reach this fraction of the fastest one's speed.
+/// Minimum ratio of each rank's speed to the fastest one's at which all ranks count as equally fast.
 const EQUAL_SPEED_RATIO: f64 = 0.9;
 
-/// Holds bases in slices, one per rank, each on its rank's devices: [`Msm`] for a cluster.
+/// Holds the bases of an MSM in slices, one per rank, each on its rank's devices. It is [`Msm`] for a cluster.
 ///
 /// All ranks call all methods. Each rank sends its sums in one message. All ranks add them in order of the ranks, so
 /// that all have the same result. An MPI reduction would take as long, because there are few sums and a message has
@@ -36,9 +37,10 @@ pub struct ClusterMsm<'c, C: 'static> {
 }
 
 impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
-    /// Creates slices in proportion to the ranks' speeds; each rank loads its own bases.
+    /// Creates an MSM of `length` bases, divided into slices in proportion to the ranks' speeds. `load` returns this
+    /// rank's bases, given the range of their indices.
     ///
-    /// Speeds are measured first, once for each curve ([`super::ClusterOptions::speed`]).
+    /// Speeds are measured first, once for each curve, unless they are given ([`super::ClusterOptions::speed`]).
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: a rank failed to load its bases, or loaded another number of them.
@@ -77,8 +79,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Ok(Self { cluster, msm: cluster.all_or_error(msm)?, slices })
     }
 
-    /// Creates an MSM like [`Self::new`], from `points` of a file that every rank has mapped: each rank decodes its
-    /// own. The files are compared by digests of all their bytes, which reads them once.
+    /// Creates an MSM like [`Self::new`], from `points` of a file that every rank has mapped. Each rank decodes only
+    /// its own points. The ranks compare digests of their whole files, which reads each file once.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: a rank's file differs from rank 0's, or cannot be read.
@@ -95,17 +97,18 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Self::new(cluster, points.count, |range| BasePoints::encoded(points.clone())?.slice(range))
     }
 
-    /// Returns which bases each rank has.
+    /// Returns the range of bases of each rank.
     pub fn slices(&self) -> &Partition {
         &self.slices
     }
 
-    /// Returns the range of this rank's bases.
+    /// Returns the range of this rank's bases among all bases.
     pub fn local_range(&self) -> Range<usize> {
         self.slices.range(self.cluster.rank())
     }
 
-    /// Returns the sum of all ranks' products to all of them. Each rank gives the scalars of its own bases.
+    /// Computes the MSM over the bases of all ranks, and returns its result on every rank. Each rank gives the
+    /// `scalars` of its own bases.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: a rank has another number of scalars than bases.
@@ -117,7 +120,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Ok((first::<C>(sums)?, report))
     }
 
-    /// Returns the sums for several `vectors` of scalars, each like [`Self::run`].
+    /// Computes an MSM like [`Self::run`] for each of `vectors`, and returns the results in the same order.
     ///
     /// # Errors
     /// - [`Error::Invalid`] on all ranks: they have different numbers of vectors.
@@ -133,7 +136,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Ok((sums, self.report(report, start)))
     }
 
-    /// Returns the sum like [`Self::run`], but only to rank `root`.
+    /// Computes the MSM like [`Self::run`], but returns its result only on rank `root`. Other ranks get `None`.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: there is no rank `root`; with only one rank it is [`Error::Invalid`].
@@ -151,8 +154,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         Ok((sums.map(first::<C>).transpose()?, self.report(report, start)))
     }
 
-    /// Returns the sum like [`Self::run`], with all scalars in host memory of rank `root`. Other ranks give none, and
-    /// receive those of their bases.
+    /// Computes the MSM like [`Self::run`], from the `scalars` of all bases in host memory of rank `root`. Other ranks
+    /// pass `None`, and receive the scalars of their own bases.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: there is no rank `root`, it has no scalars, or they are on its devices.
@@ -172,7 +175,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         self.run(with_header(own, &header), abort)
     }
 
-    /// Returns the rank's own sums.
+    /// Computes this rank's part of the MSMs, over its own bases: one sum for each of `vectors`.
     fn part(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         self.cluster.time_compute(|| self.msm.run_batch(vectors, abort))
     }
@@ -183,7 +186,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         call.finish(backend, &device, start.checked_sub(total).unwrap_or(start), traffic, fallbacks)
     }
 
-    /// Returns the root's scalars, and a header for the other ranks: form and bit length.
+    /// Returns the root's scalars, and a header for the other ranks: one byte for the form (1 is Montgomery), and four
+    /// little-endian bytes for the bit length (`u32::MAX` if unknown).
     fn on_root<'s>(&self, scalars: Option<Scalars<'s>>) -> Result<(&'s [[u8; 32]], [u8; 5])> {
         let host = scalars.and_then(|scalars| scalars.in_host_memory());
         let (all, form, bits) =
@@ -194,7 +198,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     }
 }
 
-/// Returns `scalars` with the form and bit length of the root's `header`.
+/// Returns `scalars` with the form and the bit length in `header`, which the root made.
 fn with_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
     let is_montgomery = header.first() == Some(&1);
     let scalars = if is_montgomery { Scalars::montgomery(scalars) } else { Scalars::canonical(scalars) };
@@ -202,7 +206,7 @@ fn with_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
     if bits == u32::MAX { scalars } else { scalars.with_bit_length(bits) }
 }
 
-/// Sends each rank its part of `all`, which `root` has.
+/// Sends each rank its slice of the scalars `all` of rank `root`. Other ranks receive their slices into `own`.
 fn scatter(cluster: &Cluster, root: usize, slices: &Partition, all: &[[u8; 32]], own: &mut [u8]) {
     let is_root = cluster.rank() == root;
     let others = slices.all().enumerate().filter(|(rank, range)| is_root && *rank != root && !range.is_empty());
@@ -211,7 +215,8 @@ fn scatter(cluster: &Cluster, root: usize, slices: &Partition, all: &[[u8; 32]],
     cluster.time_mpi(|| cluster.exchange(sends, receives));
 }
 
-/// Returns the sums of all ranks' `sums`, added in order of the ranks: on all of them, or only on `root`.
+/// Adds the `sums` of all ranks, element by element and in the order of the ranks. Returns the totals on all ranks, or
+/// with `root` only on that rank. Other ranks get `None`.
 pub(super) fn add_all<C: MsmCurve>(
     cluster: &Cluster,
     sums: &[C::Curve],
@@ -230,7 +235,8 @@ pub(super) fn add_all<C: MsmCurve>(
     Ok((!parts.is_empty()).then_some(total))
 }
 
-/// Returns the speeds of all ranks in points per second, or 1.0 for each if they are about equal.
+/// Returns the speed of each rank in points per second, or 1.0 for each if they are about equal. Speeds that were given
+/// are in the caller's unit.
 pub(super) fn speeds<C: MsmCurve>(cluster: &Cluster) -> Result<Vec<f64>> {
     let speeds = cluster.speeds(C::NAME, || cluster.time_compute(|| measure::<C>(cluster)))?;
     let fastest = speeds.iter().copied().fold(0.0, f64::max);
@@ -238,7 +244,7 @@ pub(super) fn speeds<C: MsmCurve>(cluster: &Cluster) -> Result<Vec<f64>> {
     Ok(if alike { vec![1.0; speeds.len()] } else { speeds })
 }
 
-/// Measures points per second, by an MSM that takes long enough.
+/// Measures this rank's speed in MSM points per second. The MSM grows until it takes long enough for a measurement.
 fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
     let mut count = FIRST;
     let mut points = multiples::<C>(count);
@@ -262,7 +268,7 @@ fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
     }
 }
 
-/// Returns the first `count` multiples of the generator.
+/// Returns the first `count` multiples of the generator G: G, 2G, 3G and so on.
 fn multiples<C: MsmCurve>(count: usize) -> Vec<C> {
     let g = C::Curve::generator();
     let sums: Vec<_> = std::iter::successors(Some(g), |sum| Some(*sum + g)).take(count).collect();
@@ -271,7 +277,7 @@ fn multiples<C: MsmCurve>(count: usize) -> Vec<C> {
     points
 }
 
-/// Returns a scalar whose digits look random: those of a multiplicative generator.
+/// Returns a scalar of 32 bytes whose digits look random, computed from `number` alone.
 fn scalar(number: u64) -> [u8; 32] {
     let mut bytes = [0; 32];
     let words = bytes.chunks_exact_mut(8).enumerate();

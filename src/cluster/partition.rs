@@ -4,21 +4,22 @@ use std::ops::Range;
 
 use crate::{Error, Result};
 
-/// Holds consecutive parts of 0..length, one per rank; some may be empty.
+/// Divides the range 0..length into consecutive ranges, one per rank, of which some may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// End of each rank's part.
+    /// Exclusive end of each rank's range.
     ends: Vec<usize>,
 }
 
 impl Partition {
-    /// Returns parts of 0..length for `ranks` ranks. Their lengths differ by one at most, the longer ones first.
+    /// Divides 0..`length` evenly among `ranks` ranks. The ranges differ in length by at most one, and the longer ones
+    /// come first.
     pub fn even(length: usize, ranks: usize) -> Self {
         let end = |rank: usize| (rank + 1) * (length / ranks) + (length % ranks).min(rank + 1);
         Self { ends: (0..ranks).map(end).collect() }
     }
 
-    /// Returns parts of 0..length in proportion to `speeds`, which are in any unit.
+    /// Divides 0..`length` among the ranks in proportion to `speeds`, one per rank in any unit.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are no speeds, or all are zero.
@@ -48,19 +49,19 @@ impl Partition {
         self.ends.len()
     }
 
-    /// Returns the number of elements of all ranks.
+    /// Returns the length of the whole range, the sum over all ranks.
     pub fn length(&self) -> usize {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// Returns the part of `rank`, empty if there is no such rank.
+    /// Returns the range of `rank`, which is empty if there is no such rank.
     pub fn range(&self, rank: usize) -> Range<usize> {
         let end = self.ends.get(rank).copied().unwrap_or_else(|| self.length());
         let start = rank.checked_sub(1).map_or(0, |before| self.ends.get(before).copied().unwrap_or(end));
         start..end
     }
 
-    /// Returns the parts of all ranks in their order.
+    /// Returns the ranges of all ranks, in the order of the ranks.
     pub fn all(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.ranks()).map(|rank| self.range(rank))
     }

@@ -8,12 +8,12 @@ use crate::curve::MsmCurve;
 use crate::kernels::Family;
 use crate::module_launcher::KernelModule;
 
-/// Returns `sums` as bytes, [`MsmCurve::AFFINE_BYTES`] each.
+/// Encodes `sums` as affine points in the memory layout of devices, [`MsmCurve::AFFINE_BYTES`] bytes each.
 pub(super) fn to_bytes<C: MsmCurve>(sums: &[C::Curve]) -> Vec<u8> {
     sums.iter().flat_map(|sum| C::to_device(&[sum.to_affine()]).into_owned()).collect()
 }
 
-/// Returns the sums that [`to_bytes`] encoded.
+/// Decodes the points that [`to_bytes`] encoded.
 pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
     let one = one::<C>()?;
     let jacobian = |affine: &[u8]| {
@@ -25,7 +25,7 @@ pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
     Ok(bytes.chunks_exact(C::AFFINE_BYTES).map(jacobian).collect())
 }
 
-/// Returns one in Montgomery form, as a coordinate of the curve.
+/// Returns the number 1 in Montgomery form, as the little-endian bytes of a coordinate of curve `C`.
 fn one<C: MsmCurve>() -> Result<Vec<u8>> {
     let modulus = BigUint::from_slice(KernelModule::for_family(Family::Msm, C::NAME)?.modulus());
     let bits = 32 * modulus.bits().div_ceil(32);

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-/// Adds up all calls of a [`super::Cluster`] on one rank.
+/// Holds the times and the sent bytes of one rank, summed over all calls of its [`super::Cluster`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RankStats {
-    /// Time in which the rank's devices or cores worked on its part.
+    /// Time in which the rank's devices or cores computed.
     pub work: Duration,
     /// Time in which the rank waited for messages, or for other ranks, and did nothing else.
     pub waiting: Duration,
-    /// Time of messages, including those hidden behind work.
+    /// Time in which messages were exchanged, including the time that computation overlaps.
     pub messages: Duration,
     /// Bytes sent to other ranks.
     pub sent: u64,
 }
 
 impl RankStats {
-    /// Returns the increase since the state `before`.
+    /// Returns the increase of each value since the earlier state `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         Self {
@@ -27,7 +27,8 @@ impl RankStats {
         }
     }
 
-    /// Encodes the ledger as bytes of a message.
+    /// Encodes the statistics for a message as four little-endian 64-bit integers: the times in nanoseconds, then the
+    /// sent bytes.
     pub(super) fn to_bytes(self) -> [u8; 32] {
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
         let [work, waiting, messages] = [self.work, self.waiting, self.messages].map(nanoseconds);
@@ -37,7 +38,7 @@ impl RankStats {
         bytes
     }
 
-    /// Decodes a ledger from bytes of a message; missing ones are zeros.
+    /// Decodes statistics from the bytes of [`Self::to_bytes`]. Values that `bytes` lacks are zero.
     pub(super) fn from_bytes(bytes: &[u8]) -> Self {
         let word = |number: usize| {
             let word = bytes.get(8 * number..8 * number + 8).and_then(|word| word.try_into().ok());
@@ -48,14 +49,14 @@ impl RankStats {
     }
 }
 
-/// Holds a rank's line of the table that [`super::Cluster::table`] gathers.
+/// Holds the row of one rank in the table that [`super::Cluster::table`] gathers.
 #[derive(Debug, Clone)]
 pub struct RankRow {
-    /// The rank.
+    /// Number of the rank, from 0.
     pub rank: usize,
-    /// Names of the devices that it works on, or of the CPU.
+    /// Names of the rank's devices, separated by commas, or `cpu` if it has none.
     pub devices: String,
-    /// The sums so far.
+    /// Times and sent bytes of the rank so far.
     pub ledger: RankStats,
 }
 

@@ -15,44 +15,45 @@ use super::checkpoint::CheckpointDir;
 use super::cluster_handle::Cluster;
 use crate::{Error, Result};
 
-/// Mark messages to the root and from it.
+/// MPI tag of the reports that ranks send to the root.
 const REPORT: i32 = 2;
+/// MPI tag of the lists of result numbers that the root sends to ranks.
 const ORDER: i32 = 3;
-/// Time that the root, which also works, waits before it polls for messages again.
+/// Time between two polls of the root for messages. The root also makes results itself.
 const POLL_INTERVAL: Duration = Duration::from_micros(200);
 
-/// Describes a batch of results that are made one by one and kept in a folder.
+/// Describes a batch of results, such as proofs, that the ranks of a cluster make and rank 0 keeps in a folder.
 #[derive(Debug, Clone)]
 pub struct ClusterBatch {
-    /// One line that names the batch: a folder with another name is refused.
+    /// Name of the batch, one line. A folder that was made for another name is refused.
     pub name: String,
-    /// Number of results.
+    /// Number of results of the whole batch.
     pub count: usize,
-    /// CheckpointDir to which rank 0 writes them, one file each; other ranks need not see it.
+    /// Folder to which rank 0 writes the results, one file each. Other ranks need no access to it.
     pub folder: PathBuf,
-    /// Maximum number that a rank gets at a time; towards the end it gets fewer. With 2, a device can begin one while
-    /// it ends another.
+    /// Maximum number of results that a rank is given to make at a time, fewer towards the end of the batch. With 2, a
+    /// device can begin one result while it ends another.
     pub at_once: usize,
 }
 
-/// Counts the results of a batch by their origin.
+/// Counts the results of a batch: those found at the start, and those that each rank made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchOutcome {
-    /// Results that existed before.
+    /// Number of results that existed before this run.
     pub found: usize,
-    /// Results that each rank made.
+    /// Number of results that each rank made, indexed by rank.
     pub made: Vec<usize>,
 }
 
-/// Lists results with their numbers.
+/// Lists results, each as its number in the batch and its bytes.
 type Results = Vec<(usize, Vec<u8>)>;
 
 impl ClusterBatch {
-    /// Makes the missing results. Rank 0 hands out numbers, and works too; each result goes to its folder as it
-    /// arrives. Called by all ranks. If a job is started again with the folder of an earlier one, it makes only what is
-    /// missing.
+    /// Makes the missing results of the batch. Rank 0 hands out result numbers, also to itself, and writes each result
+    /// to the folder as it arrives. Called by all ranks. A job that is started again with the same folder makes only
+    /// the missing results.
     ///
-    /// `make` returns one result for each number that it gets.
+    /// `make` is called with a list of result numbers, and returns one result for each, in the same order.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: the batch differs between ranks.
@@ -83,7 +84,7 @@ impl ClusterBatch {
         Ok(BatchOutcome { found, made: counts })
     }
 
-    /// Returns result `number`, on rank 0.
+    /// Reads result `number` from the folder. Called on rank 0, which has the folder.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: it does not exist.
@@ -97,7 +98,8 @@ impl ClusterBatch {
     }
 }
 
-/// Runs a rank other than the root: it asks for numbers, works and sends results, until there is nothing to do.
+/// Runs a rank other than the root. It receives result numbers from the root, makes these results by `make` and sends
+/// them, until it receives an empty list. Returns an empty list.
 fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result<Vec<usize>> {
     let root = cluster.communicator().process_at_rank(0);
     let mut report = encode(&Ok(Vec::new()));
@@ -121,7 +123,7 @@ fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result
     }
 }
 
-/// Holds the state of the rank that hands out numbers.
+/// Holds the state of the root, the rank that hands out result numbers and stores results.
 struct Coordinator<'a> {
     batch: &'a ClusterBatch,
     cluster: &'a Cluster,
@@ -129,9 +131,9 @@ struct Coordinator<'a> {
     missing: VecDeque<usize>,
     found: usize,
     made: Vec<usize>,
-    /// Whether nothing more is handed out.
+    /// Whether the root hands out no more numbers, because a rank failed.
     stopped: bool,
-    /// Why this rank failed; other ranks report their own failures.
+    /// First error on this rank, if any; other ranks report their own errors.
     failure: Option<Error>,
 }
 
@@ -142,7 +144,8 @@ impl<'a> Coordinator<'a> {
         Self { batch, cluster, folder, missing, found, made, stopped: false, failure: None }
     }
 
-    /// Serves the other ranks while a thread does the root's own share.
+    /// Serves the other ranks while a thread makes the root's own results by `make`. Returns the number of results that
+    /// each rank made, indexed by rank, then the number found at the start.
     fn run(mut self, make: &(dyn Fn(&[usize]) -> Result<Results> + Sync)) -> Result<Vec<usize>> {
         let (orders, to_do) = channel::<Vec<usize>>();
         let (done, results) = channel();
@@ -183,21 +186,23 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Gives numbers to the root's own thread, which ends if there are none.
+    /// Sends the next result numbers to the root's own thread by the channel `own`, and returns `own`. Returns `None`
+    /// if no numbers are left, which ends the thread.
     fn order(&mut self, own: Option<Sender<Vec<usize>>>) -> Option<Sender<Vec<usize>>> {
         let numbers = self.next();
         own.filter(|own| !numbers.is_empty() && own.send(numbers).is_ok())
     }
 
-    /// Returns a rank's message if one is there.
+    /// Returns the next report of a rank and that rank, or `None` if no report has arrived.
     fn next_report(&self) -> Option<(Rank, Vec<u8>)> {
         let found = self.cluster.communicator().any_process().immediate_matched_probe_with_tag(REPORT)?;
         let (report, status) = self.cluster.time_mpi(|| found.matched_receive_vec::<u8>());
         Some((status.source_rank(), report))
     }
 
-    /// Stores the results that `report` from `rank` contains. Then sends `rank` its next numbers of work. Returns
-    /// whether numbers were left to send. Returns false, and sends nothing, if `report` does not decode.
+    /// Stores the results in `report`, which `rank` sent, and sends `rank` its next result numbers. Returns whether
+    /// there were numbers to send. Returns false, and sends nothing, if `report` is that of a failure or does not
+    /// decode.
     fn answer(&mut self, rank: Rank, report: &[u8]) -> bool {
         let Ok(results) = decode(report) else {
             self.stopped = true;
@@ -226,7 +231,8 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Returns numbers for a rank that is ready: fewer if few are left, so that all ranks end at about the same time.
+    /// Removes and returns the next result numbers for a rank that is ready. Returns fewer if few are left, so that all
+    /// ranks end at about the same time, and none after a failure.
     fn next(&mut self) -> Vec<usize> {
         if self.stopped {
             return Vec::new();
@@ -237,7 +243,8 @@ impl<'a> Coordinator<'a> {
     }
 }
 
-/// Runs the root's own thread, which does not call MPI.
+/// Runs the root's own thread, which does not call MPI. It makes the results of each list of numbers from `to_do`, and
+/// sends them to `done` with the time that they took.
 fn root_worker(
     to_do: &Receiver<Vec<usize>>,
     done: &Sender<(Result<Results>, Duration)>,
@@ -252,8 +259,8 @@ fn root_worker(
     }
 }
 
-/// Returns the results of `make` with their numbers. A panic becomes an error, since a rank that ends leaves the others
-/// waiting.
+/// Calls `make` with `numbers`, and returns each result with its number. A panic becomes an error, because the other
+/// ranks would wait forever for a rank that ended.
 fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) -> Result<Results> {
     let made = catch_unwind(AssertUnwindSafe(|| make(numbers)));
     let made = made.unwrap_or_else(|panic| Err(Error::panicked("cluster batch", &*panic)))?;
@@ -263,7 +270,8 @@ fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) 
     Ok(numbers.iter().copied().zip(made).collect())
 }
 
-/// Encodes a rank's report as a message. A failure is only a flag, because its text follows when ranks all_or_error.
+/// Encodes the results of a rank as a message to the root. An error is encoded as a flag only, because
+/// [`Cluster::all_or_error`] sends its text later.
 fn encode(results: &Result<Results>) -> Vec<u8> {
     let Ok(results) = results else { return vec![1] };
     let mut bytes = vec![0];
@@ -288,7 +296,7 @@ fn decode(report: &[u8]) -> Result<Results> {
     if rest.is_empty() { Ok(results) } else { Err(failed()) }
 }
 
-/// Decodes numbers of eight bytes each.
+/// Decodes little-endian integers of eight bytes each. Ignores a remainder of fewer bytes.
 fn decode_numbers(bytes: &[u8]) -> Vec<usize> {
     bytes.as_chunks().0.iter().map(|number| u64::from_le_bytes(*number) as usize).collect()
 }

@@ -7,11 +7,11 @@ use crate::{Error, Result};
 
 const ERROR_CONTEXT: &str = "columns";
 
-/// Describes an argument of an operation.
+/// Holds an argument of an [`Operation`]: a column of type `C`, or a number.
 pub enum Argument<'a, C: ?Sized> {
-    /// A column, or single elements.
+    /// A column with an element per row, or a short column of constants.
     Column(&'a C),
-    /// A number, or a rotation.
+    /// A number, or a rotation in rows.
     Number(i64),
 }
 
@@ -33,30 +33,30 @@ impl<C: ?Sized> Clone for Argument<'_, C> {
 
 impl<C: ?Sized> Copy for Argument<'_, C> {}
 
-/// Accesses a column, wherever it is.
+/// Gives the checks access to a column in host or device memory.
 pub(super) trait ColumnAccess {
-    /// Returns the number of its elements.
+    /// Returns the number of elements of the column.
     fn length(&self) -> usize;
-    /// Returns whether `other` is the same memory.
+    /// Returns whether `self` and `other` are in the same memory.
     fn is(&self, other: &Self) -> bool;
 }
 
-/// Holds a call whose arguments passed all checks.
+/// Holds an operation's arguments after they passed all checks.
 pub(super) struct CheckedCall<'a, C: ?Sized> {
     pub rows: u32,
-    /// Arguments in order, with rotations below `rows`, and without the number of rows.
+    /// Arguments in the order of the operation, without the number of rows. Rotations are reduced modulo `rows`.
     pub arguments: Vec<CheckedArgument<'a, C>>,
 }
 
-/// Holds an argument of a checked call.
+/// Holds a column, or a number or rotation, of a [`CheckedCall`].
 pub(super) enum CheckedArgument<'a, C: ?Sized> {
     Column(&'a C),
     Number(u32),
 }
 
 impl<'a, C: ColumnAccess + ?Sized> CheckedCall<'a, C> {
-    /// Checks the arguments of `operation`. `items` is the requested number of work-items; 0 means as many as the rows
-    /// need.
+    /// Checks the `arguments` of `operation` and determines the number of rows. `items` is the requested number of
+    /// work-items, or 0 for as many as the rows need.
     pub fn new(operation: Operation, arguments: &[Argument<'a, C>], items: usize) -> Result<Self> {
         let parameters = operation.parameters();
         if parameters.len() != arguments.len() {
@@ -81,7 +81,7 @@ impl<'a, C: ColumnAccess + ?Sized> CheckedCall<'a, C> {
     }
 }
 
-/// Reduces a rotation to a number below the rows.
+/// Returns `rotation` modulo `rows`, which is not negative. Returns 0 if there are no rows.
 fn normalize_rotation(rotation: i64, rows: u32) -> u32 {
     rotation.checked_rem_euclid(i64::from(rows)).unwrap_or(0) as u32
 }
@@ -129,8 +129,8 @@ impl<'a, C: ColumnAccess + ?Sized> UncheckedCall<'a, C> {
         self.pairs.iter().enumerate().filter_map(column)
     }
 
-    /// Returns the number of rows to write: the row argument, or else the rows of the work-items, or else of the target
-    /// column.
+    /// Returns the number of rows to write. It is the row argument if the operation has one, else the rows of `items`
+    /// work-items, else the length of the first written column.
     fn rows(&self, items: usize) -> Result<u32> {
         let of_items = items.saturating_mul(self.operation.rows_of_item());
         let is_target = |kind| matches!(kind, Parameter::Written | Parameter::Updated);
@@ -162,7 +162,7 @@ impl<'a, C: ColumnAccess + ?Sized> UncheckedCall<'a, C> {
         Ok(())
     }
 
-    /// Checks that a column read at other rows is not written, and that no column is written twice.
+    /// Checks that no written column is also read at another row or as constants, and that none is written twice.
     fn check_rotated(&self, rows: u32) -> Result<()> {
         let mut rotations = self.numbers(Parameter::Rotation);
         let all: Vec<_> = self.columns().collect();

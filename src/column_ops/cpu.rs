@@ -17,8 +17,8 @@ impl<F> ColumnAccess for [F] {
     }
 }
 
-/// Returns the rows of the columns that `operation` writes, each with the number of its argument; the columns
-/// themselves stay unchanged. [`super::enqueue`] explains `arguments` and `items`.
+/// Computes `operation` on the host and returns the new contents of each written column with the index of its argument.
+/// The columns in `arguments` stay unchanged. [`super::enqueue`] explains `arguments` and `items`.
 ///
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): the arguments are refused as by [`super::enqueue`]; no device or kernel
@@ -43,14 +43,14 @@ pub fn on_cpu<F: NttField>(
     Ok(written.map(|(number, _)| number).zip(results(operation, &call)).collect())
 }
 
-/// Holds columns and numbers, each in order.
+/// Holds the columns and the numbers of a checked call in separate lists, each in the order of the arguments.
 struct CpuArguments<'a, F> {
     rows: usize,
     columns: Vec<&'a [F]>,
     numbers: Vec<usize>,
 }
 
-/// Returns the written rows, column by column.
+/// Computes `operation` and returns the rows of each written column, in the order of the arguments.
 fn results<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     match operation {
         Operation::PermutationFactors => permutation_factors(call),
@@ -74,13 +74,13 @@ impl<F: NttField> CpuArguments<'_, F> {
         self.columns[column][row]
     }
 
-    /// Returns the element of a column at the row that a rotation gives.
+    /// Returns the element of `column` at `row` plus the rotation `numbers[rotation]`, modulo the number of rows.
     fn rotated(&self, column: usize, rotation: usize, row: usize) -> F {
         self.columns[column][(row + self.numbers[rotation]) % self.rows]
     }
 }
 
-/// Computes a row of an operation that does not read its target.
+/// Returns the new element at `row` of an `operation` that does not read the column that it writes.
 fn compute_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, row: usize) -> F {
     let a = || call.rotated(1, 0, row);
     let b = || call.rotated(2, 1, row);
@@ -99,7 +99,7 @@ fn compute_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, ro
     }
 }
 
-/// Computes a row of an operation that updates its target.
+/// Returns the new element at `row` of an `operation` that updates its first column.
 fn accumulate_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, row: usize) -> F {
     let at = |column: usize| call.at(column, row);
     let rotated = |column: usize| call.rotated(column, 0, row);
@@ -147,7 +147,7 @@ fn lookup_slots<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     vec![permuted, beside]
 }
 
-/// Multiplies each value by all factors but its own; returns the product of all factors.
+/// Multiplies each of `values` by all `factors` except the one at its own index. Returns the product of all factors.
 fn multiply_by_others<F: NttField>(values: &mut [F], factors: &[F]) -> F {
     let multiply = |product: F, (value, factor): (&mut F, &F)| {
         *value *= product;
@@ -157,17 +157,17 @@ fn multiply_by_others<F: NttField>(values: &mut [F], factors: &[F]) -> F {
     values.iter_mut().zip(factors).rev().fold(F::ONE, multiply)
 }
 
-/// Returns 2^256, the factor of Montgomery form.
+/// Returns the factor R of Montgomery form as an element: 2^256 for elements of 32 bytes.
 fn radix<F: NttField>() -> F {
     F::from(2).pow_vartime([8 * size_of::<F>() as u64])
 }
 
-/// Returns the element that equals the number in the memory of `number`, which is below the modulus.
+/// Returns the element whose value is the number in the raw limbs of `number`, which is below the modulus.
 fn to_montgomery<F: NttField>(number: F) -> F {
     number * radix::<F>()
 }
 
-/// Returns the element whose memory is the number that `element` equals.
+/// Returns the element whose raw limbs are the canonical value of `element`.
 fn from_montgomery<F: NttField>(element: F) -> F {
     element * radix::<F>().invert().unwrap_or(F::ZERO)
 }
@@ -189,7 +189,7 @@ fn sort_step<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<F> {
     values
 }
 
-/// Returns whether `a` is above `b`, as numbers in memory.
+/// Returns whether the raw limbs of `a` are a larger number than those of `b`.
 fn is_above<F: NttField>(a: &F, b: &F) -> bool {
     as_bytes(std::slice::from_ref(a)).iter().rev().gt(as_bytes(std::slice::from_ref(b)).iter().rev())
 }

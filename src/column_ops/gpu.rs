@@ -10,7 +10,7 @@ use crate::field::{DeviceVector, NttField};
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Work-items of a group, 128: it equals `COLUMNS_GROUP` of `cl/halo2_gpu_columns.cl`.
+/// Number of work-items per work-group. Equals `COLUMNS_GROUP` of `cl/halo2_gpu_columns.cl`.
 const GROUP: u32 = 128;
 
 impl<F: NttField> ColumnAccess for DeviceVector<F> {
@@ -23,15 +23,15 @@ impl<F: NttField> ColumnAccess for DeviceVector<F> {
     }
 }
 
-/// Queues an operation on columns of the stream's device, over `items` work-items, or as many as the rows need if
-/// `items` is 0. It does not wait.
+/// Queues `operation` on columns in the memory of the stream's device, and does not wait. `arguments` have the order of
+/// [`Operation::parameters`]. `items` is the number of work-items, or 0 for as many as the rows need.
 ///
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): an argument is missing, of another kind, shorter than the rows, out of
 ///   its range or of another device.
 /// - [`Error::Invalid`](crate::Error::Invalid): a written column is also read at other rows or as single elements, or
 ///   is written twice.
-/// - [`Error::Invalid`](crate::Error::Invalid): there are fewer work-items than the argument for rows asks for.
+/// - [`Error::Invalid`](crate::Error::Invalid): there are fewer work-items than the number of rows needs.
 /// - [`Error::Invalid`](crate::Error::Invalid): there are 2^32 rows or more.
 /// - There are no kernels for the field.
 /// - [`Error::Device`](crate::Error::Device): the device failed.
@@ -65,7 +65,7 @@ pub fn enqueue<F: NttField>(
     unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }
 }
 
-/// Returns the number of work-items that do all rows.
+/// Returns the number of work-items that `operation` needs to write all rows of `call`.
 fn work_items<C: ?Sized>(operation: Operation, call: &CheckedCall<'_, C>) -> u64 {
     let rows_of_item = match (operation, call.arguments.last()) {
         (Operation::LookupSlots, Some(CheckedArgument::Number(slot))) => u64::from(*slot),

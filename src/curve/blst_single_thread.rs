@@ -8,7 +8,8 @@ use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 
 use crate::threads;
 
-/// Returns whether blst has its threads, or can have them. It starts one per processor with its first sum.
+/// Returns whether the system can start blst's pool, which has one thread per processor. The first call's answer is
+/// cached.
 pub fn has_threads() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
@@ -22,10 +23,11 @@ pub fn has_threads() -> bool {
     })
 }
 
-/// Defines the sum over a curve by blst's functions for it.
+/// Defines a single-threaded MSM over a curve, given the names of blst's functions for it.
 macro_rules! alone {
     ($name:ident, $affine:ty, $sum:ty, $multiply:ident, $scratch_bytes:ident) => {
-        /// Returns Σ scalarᵢ · pointᵢ, for scalars of 32 bytes, of which the low `bits` bits count.
+        /// Returns Σ scalarᵢ · pointᵢ over `points`, computed on the calling thread. `scalars` are little-endian, 32
+        /// bytes each; only their low `bits` bits count.
         pub fn $name(points: &[$affine], scalars: &[[u8; 32]], bits: usize) -> $sum {
             let count = points.len().min(scalars.len());
             let mut sum = <$sum>::default();

@@ -19,10 +19,10 @@ use super::scalar_bytes::MIN_PIECE;
 use crate::field::{Element, try_cast_elements};
 use crate::kernels::field_and_curve_names;
 
-/// Bytes that a coordinate takes.
+/// Bytes of a coordinate, which is an element of the base field.
 const COORDINATE: usize = 32;
 
-/// Writes x and y in Montgomery form, little-endian, as in raw bytes. Infinity is all zero, as on the device.
+/// Encodes `points` in device form: x, then y, each 32 bytes in Montgomery form, little-endian. Infinity is all zero.
 fn to_device_bytes(points: &[G1Affine]) -> Vec<u8> {
     let mut bytes = vec![0; points.len() * G1Affine::AFFINE_BYTES];
     let places = bytes.par_chunks_exact_mut(G1Affine::AFFINE_BYTES).zip(points).with_min_len(MIN_PIECE);
@@ -33,7 +33,8 @@ fn to_device_bytes(points: &[G1Affine]) -> Vec<u8> {
     bytes
 }
 
-/// Returns the points' memory if it equals the output of [`to_device_bytes`].
+/// Returns the memory of `points` without a copy. Returns `None` if its layout differs from the device form, which is
+/// the output of [`to_device_bytes`].
 fn try_as_device_bytes(points: &[G1Affine]) -> Option<&[u8]> {
     // SAFETY: used only if a point is as large as its coordinates together, so that it has no padding; both are
     // integers.
@@ -72,8 +73,8 @@ impl MsmCurve for G1Affine {
         msm_best(&adding.scalars, &adding.points)
     }
 
-    /// Uses the elements without a conversion: halo2-axiom, which proves with these types, converts none on a host
-    /// without a device.
+    /// Multiplies by `elements` without converting them, as halo2-axiom does on a host without a device. Returns `None`
+    /// if `field` is another field or their memory is not aligned.
     fn msm_cpu_elements(points: &[Self], field: &str, elements: &[[u8; 32]]) -> Option<Self::Curve> {
         // SAFETY: the caller promises the memory of elements of the field, which is that of the scalars.
         let elements = (field == Fr::NAME).then(|| unsafe { try_cast_elements(elements) }).flatten()?;
@@ -106,7 +107,8 @@ mod tests {
         assert_eq!(try_as_device_bytes(&points).map(<[u8]>::to_vec), Some(to_device_bytes(&points)));
     }
 
-    /// Checks that both crates' types have one form, so that kernels made for one serve the other.
+    /// Checks that values of both crates' types have equal bytes, so that kernels for one crate's types serve the
+    /// other's.
     #[test]
     fn same_as_halo2curves() {
         assert_eq!(G1Affine::to_device(&[G1Affine::generator()])[..], other::G1Affine::generator().to_raw_bytes());
@@ -122,7 +124,8 @@ mod tests {
         );
     }
 
-    /// Checks that elements give the same sum as numbers, but only elements of the right field, in aligned memory.
+    /// Checks that field elements give the same sum as canonical bytes. Elements of another field, or in unaligned
+    /// memory, must give `None`.
     #[test]
     fn elements_are_scalars() {
         let points: Vec<_> = (1..9).map(|i| G1Affine::from(G1Affine::generator() * Fr::from(i))).collect();

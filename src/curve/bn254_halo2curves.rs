@@ -16,7 +16,8 @@ use super::scalar_bytes::MIN_PIECE;
 use super::{MsmCurve, halo2curves_msm};
 use crate::kernels::field_and_curve_names;
 
-/// Writes the points' raw bytes: coordinates in Montgomery form, little-endian. Infinity is all zero, as on the device.
+/// Encodes `points` in device form, `point_bytes` bytes each: coordinates in Montgomery form, little-endian. Infinity
+/// is all zero.
 fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<u8> {
     let mut bytes = vec![0; points.len() * point_bytes];
     bytes.par_chunks_exact_mut(point_bytes).zip(points).with_min_len(MIN_PIECE).for_each(|(mut bytes, point)| {
@@ -26,7 +27,8 @@ fn write_points<C: SerdeObject + Sync>(points: &[C], point_bytes: usize) -> Vec<
     bytes
 }
 
-/// Returns the points' memory if it equals the output of [`write_points`].
+/// Returns the memory of `points` without a copy. Returns `None` if its layout differs from the device form, which is
+/// the output of [`write_points`].
 fn try_as_device_bytes<C: SerdeObject + PrimeCurveAffine>(points: &[C], point_bytes: usize) -> Option<&[u8]> {
     // SAFETY: used only if a point is as large as its coordinates together, so that it has no padding; all of them are
     // integers.
@@ -37,7 +39,7 @@ fn try_as_device_bytes<C: SerdeObject + PrimeCurveAffine>(points: &[C], point_by
     same.then(|| memory(points))
 }
 
-/// Reads X, Y and Z from bytes as long as three coordinates.
+/// Decodes X, Y and Z, in this order, from `bytes`. Each takes a third of them, in Montgomery form, little-endian.
 fn read_coordinates<F: SerdeObject>(bytes: &[u8]) -> [F; 3] {
     let length = bytes.len() / 3;
     [0, 1, 2].map(|i| F::from_raw_bytes_unchecked(&bytes[i * length..(i + 1) * length]))

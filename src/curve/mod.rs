@@ -26,49 +26,52 @@ pub(crate) use scalar_bytes::{scalar_from_bytes, scalar_to_bytes};
 
 use crate::kernels::field_and_curve_names;
 
-/// Describes a curve known to the kernels.
+/// Describes a curve that has GPU kernels, and converts its points to and from device form. Affine point types
+/// implement it.
 pub trait MsmCurve: PrimeCurveAffine {
-    /// Names the curve in kernels.
+    /// Name of the curve in kernels and reports, such as `bls12_381_g1`.
     const NAME: &'static str;
-    /// Bytes of an affine point on the device.
+    /// Bytes of an affine point on the device: both coordinates.
     const AFFINE_BYTES: usize;
-    /// Bits that a scalar has.
+    /// Maximum bits of a scalar below the group's order.
     const SCALAR_BITS: u32;
-    /// Whether devices decode points in the curve's uncompressed form, which is as long as their device form:
-    /// [`crate::msm::decode()`].
+    /// Whether devices can decode points in the curve's uncompressed encoding ([`crate::msm::decode()`]). An encoded
+    /// point is as long as one in device form.
     const HAS_GPU_DECODE: bool = false;
 
-    /// Returns the points' memory in device form, copied only if the Rust type has another layout.
+    /// Returns `points` in device form: [`Self::AFFINE_BYTES`] bytes each, x, then y, in Montgomery form. Copies them
+    /// only if the Rust type has another layout.
     fn to_device(points: &[Self]) -> Cow<'_, [u8]>;
 
-    /// Reads a point from Jacobian coordinates in device form (3/2 of [`Self::AFFINE_BYTES`]).
+    /// Decodes a point from `jacobian`: X, Y and Z in Montgomery form, 3/2 · [`Self::AFFINE_BYTES`] bytes together.
     fn from_device(jacobian: &[u8]) -> Self::Curve;
 
-    /// Returns Σ scalarᵢ · pointᵢ, computed on the CPU with the fastest available code. Scalars are numbers of 32
-    /// bytes, little-endian, any below 2^256, and as many as points.
+    /// Returns Σ scalarᵢ · pointᵢ, computed on the CPU with the fastest available code. There are as many `scalars` as
+    /// `points`: little-endian numbers, any below 2^256.
     fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve;
 
-    /// Returns Σ scalarᵢ · pointᵢ for elements, given by their memory and the name of their field
-    /// ([`crate::field::Element`]); `None` if that saves nothing.
+    /// Returns Σ scalarᵢ · pointᵢ, computed on the CPU from field elements that are not converted first. `_elements` is
+    /// their memory, and `_field` names their field ([`crate::field::Element`]). Returns `None` if that saves nothing.
     fn msm_cpu_elements(_points: &[Self], _field: &str, _elements: &[[u8; 32]]) -> Option<Self::Curve> {
         None
     }
 
-    /// Returns whether the point is infinity or its coordinates, which are reduced, satisfy the curve's equation.
+    /// Returns whether the point is infinity or satisfies the curve's equation. Its coordinates must be below the
+    /// field's modulus.
     fn is_on_curve(&self) -> bool;
 
-    /// Returns whether a point on the curve is infinity or of prime order.
+    /// Returns whether the point, which must be on the curve, is in the subgroup of prime order. Infinity is.
     fn is_torsion_free(&self) -> bool;
 }
 
-/// Returns the sum by halo2curves' Pippenger, which accepts no infinity among its points; pairs that add nothing are
-/// left out.
+/// Returns Σ scalarᵢ · pointᵢ, computed by halo2curves on the CPU. Leaves out points at infinity, which that code does
+/// not accept, and zero scalars.
 fn halo2curves_msm<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Curve {
     let adding = NonZeroTerms::new(points, scalars);
     halo2curves::msm::msm_best(&adding.scalars, &adding.points)
 }
 
-/// Implements the trait for a blst curve, whose wrappers are `repr(transparent)`.
+/// Implements [`MsmCurve`] for an affine type of blstrs, a `repr(transparent)` wrapper of blst's type.
 macro_rules! blst_curve {
     ($affine:ty, $projective:ty, $raw_affine:ty, $raw:ty, $name:expr, $alone:path) => {
         const _: () = assert!(size_of::<$affine>() == size_of::<$raw_affine>());

@@ -9,7 +9,8 @@ use rayon::prelude::*;
 
 use super::scalar_bytes::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
 
-/// Holds the pairs of a sum that add something, for code that accepts no infinity among its points.
+/// Holds the nonzero terms (points with their scalars) of a sum, for CPU code that accepts no infinity among its
+/// points. Copies of scalars are cleared when dropped.
 pub(super) struct NonZeroTerms<'a, C: PrimeCurveAffine> {
     pub points: Cow<'a, [C]>,
     pub scalars: Cow<'a, [C::Scalar]>,
@@ -19,7 +20,8 @@ impl<'a, C: PrimeCurveAffine> NonZeroTerms<'a, C>
 where
     C::Scalar: PrimeField,
 {
-    /// Selects pairs from as many scalars as points.
+    /// Selects the nonzero terms of `points` and as many `scalars`, little-endian numbers below 2^256. Borrows `points`
+    /// if all terms are nonzero.
     pub fn new(points: &'a [C], scalars: &[[u8; 32]]) -> Self {
         let scalar = |i: usize| scalar_from_bytes(&scalars[i]);
         match indices_of_nonzero(points, |i| scalars[i] != [0; 32]) {
@@ -31,7 +33,8 @@ where
         }
     }
 
-    /// Selects pairs from as many scalars, given as elements, as points.
+    /// Selects the nonzero terms of `points` and as many `scalars`, given as field elements. Borrows both if all terms
+    /// are nonzero.
     #[cfg(feature = "halo2")]
     pub fn from_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
         match indices_of_nonzero(points, |i| !scalars[i].is_zero_vartime()) {
@@ -40,7 +43,7 @@ where
         }
     }
 
-    /// Copies the pairs with the indices `which`. Their number is known, so they are written directly where they stay.
+    /// Copies the points with the indices `which`, and the scalars that `scalar` returns for these indices.
     fn from_indices(points: &[C], which: &[usize], scalar: impl Fn(usize) -> C::Scalar + Sync) -> Self {
         Self {
             points: which.par_iter().map(|i| points[*i]).collect(),
@@ -49,7 +52,8 @@ where
     }
 }
 
-/// Returns the indices of the pairs that add something, or `None` if all do.
+/// Returns the indices of the nonzero terms in ascending order, or `None` if all terms are nonzero. `adds` returns
+/// whether the scalar with an index is nonzero.
 fn indices_of_nonzero<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) -> bool + Sync) -> Option<Vec<usize>> {
     let adds = |i: &usize| !bool::from(points[*i].is_identity()) && adds(*i);
     let all = (0..points.len()).into_par_iter().with_min_len(MIN_PIECE);
@@ -66,8 +70,8 @@ impl<C: PrimeCurveAffine> Drop for NonZeroTerms<'_, C> {
     }
 }
 
-/// Holds scalars in as many bits as the order has, for code that reads no others; longer ones are reduced modulo the
-/// order.
+/// Holds scalars of at most as many bits as the group's order has; longer ones are reduced modulo the order. Copies are
+/// cleared when dropped.
 pub(super) struct ReducedScalars<'a>(Cow<'a, [[u8; 32]]>);
 
 impl<'a> ReducedScalars<'a> {

@@ -8,7 +8,7 @@ use pasta_curves::{Ep, EpAffine, Eq, EqAffine};
 use super::{MsmCurve, halo2curves_msm};
 use crate::kernels::field_and_curve_names;
 
-/// Implements the trait for a curve over a field of four 64-bit limbs.
+/// Implements [`MsmCurve`] for an affine type of `pasta_curves`, over a field of four 64-bit limbs.
 macro_rules! pasta_curve {
     ($affine:ty, $projective:ty, $name:expr) => {
         const _: () = assert!(size_of::<$affine>() == 64 && size_of::<$projective>() == 96);

@@ -2,10 +2,10 @@
 
 use ff::PrimeField;
 
-/// Minimum scalars or points of a parallel piece, 1024: enough work to outweigh the handover.
+/// Minimum scalars or points per rayon task, 1024: enough work to outweigh the handover to another thread.
 pub(super) const MIN_PIECE: usize = 1 << 10;
 
-/// Returns the field element of a little-endian number.
+/// Returns the field element of `bytes`, a little-endian number below 2^256, reduced modulo the field's order.
 pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
     let mut repr = F::Repr::default();
     repr.as_mut().copy_from_slice(bytes);
@@ -21,7 +21,7 @@ fn reduced<F: PrimeField>(bytes: &[u8; 32]) -> F {
     })
 }
 
-/// Returns a scalar as a little-endian number below the order.
+/// Returns `scalar` as a little-endian number below the field's order.
 pub(crate) fn scalar_to_bytes<F: PrimeField>(scalar: F) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(scalar.to_repr().as_ref());

@@ -5,17 +5,17 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 use ff::Field;
 
-/// Asks for a column's value in a row at a distance.
+/// Refers to a column's value in a row at a given distance from the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Query {
-    /// Number of the column. The caller defines the meaning of numbers.
+    /// Index of the column among the columns that the caller passes to evaluation.
     pub column: usize,
-    /// Distance in rows, negative for rows before: row i reads row (i + rotation) mod n.
+    /// Distance in rows, negative for earlier rows: row i reads row (i + rotation) mod n.
     pub rotation: i32,
 }
 
 impl Query {
-    /// Returns the row of `rows`, at least one, that row `row` reads.
+    /// Returns the index of the row that row `row` reads, (row + rotation) mod `rows`. `rows` is at least 1.
     pub(super) fn row(self, row: usize, rows: usize) -> usize {
         let turn = self.rotation.unsigned_abs() as usize % rows;
         let forward = if self.rotation < 0 { rows - turn } else { turn };
@@ -25,8 +25,8 @@ impl Query {
 
 /// Represents a polynomial in columns, challenges and X.
 ///
-/// Trees may be deep: evaluation, lowering and drop use a stack of their own. Clone, comparison and debug output use
-/// the thread's, level by level.
+/// Trees may be deep. Evaluation, lowering and drop use a stack on the heap. Clone, comparison and debug output recurse
+/// on the thread's stack.
 ///
 /// ```
 /// use ff::Field;
@@ -43,13 +43,13 @@ impl Query {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expression<F> {
-    /// An element known beforehand.
+    /// An element that is known when the expression is made.
     Constant(F),
-    /// An element known at evaluation, by its number.
+    /// The challenge of this index, an element that is only known at evaluation.
     Challenge(usize),
     /// The point of the row: shift·ω^i in row i.
     X,
-    /// A column's value.
+    /// A column's value in the row to which the query refers.
     Column(Query),
     /// −a.
     Negated(Box<Expression<F>>),
@@ -57,20 +57,20 @@ pub enum Expression<F> {
     Sum(Box<Expression<F>>, Box<Expression<F>>),
     /// a·b.
     Product(Box<Expression<F>>, Box<Expression<F>>),
-    /// a times an element known beforehand.
+    /// a times an element that is known when the expression is made.
     Scaled(Box<Expression<F>>, F),
 }
 
-/// Represents a part of a sum: an expression times a challenge, such as a power of y.
+/// Represents a summand: an expression times a challenge, such as a power of y.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term<F> {
-    /// Number of the challenge.
+    /// Index of the challenge among the challenges that the caller passes to evaluation.
     pub challenge: usize,
     /// Expression that is multiplied by the challenge.
     pub expression: Expression<F>,
 }
 
-/// Represents an expression's outermost operation, with other values in place of the expressions in it.
+/// Represents an expression's outermost operation, with values of type `T` in place of its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpressionNode<F, T> {
     Constant(F),
@@ -84,12 +84,13 @@ pub(super) enum ExpressionNode<F, T> {
 }
 
 impl<F: Field> Expression<F> {
-    /// Returns the expression for the value of `column`, `rotation` rows further on.
+    /// Returns the expression for the value of column number `column`, `rotation` rows after the current one.
     pub fn column(column: usize, rotation: i32) -> Self {
         Self::Column(Query { column, rotation })
     }
 
-    /// Returns the degree if columns and X count 1, constants and challenges 0: a bound, since terms may cancel.
+    /// Returns an upper bound of the degree. Columns and X have degree 1, constants and challenges 0. The degree may be
+    /// lower, since terms may cancel.
     pub fn degree(&self) -> usize {
         self.fold(|part| match part {
             ExpressionNode::Constant(_) | ExpressionNode::Challenge(_) => 0,
@@ -100,7 +101,7 @@ impl<F: Field> Expression<F> {
         })
     }
 
-    /// Returns the numbers of the columns that it reads, each once, in ascending order.
+    /// Returns the indices of the columns that the expression reads, each once, in ascending order.
     pub fn columns(&self) -> Vec<usize> {
         let column = |part: &Self| match part {
             Self::Column(query) => Some(query.column),
@@ -112,7 +113,8 @@ impl<F: Field> Expression<F> {
         columns
     }
 
-    /// Returns the value for these columns, challenges and X. Everything else is tested against this definition.
+    /// Returns the expression's value in one row. `column` returns the value of a query there, and `x` is the row's
+    /// point. All other implementations are tested against this one.
     ///
     /// # Panics
     /// Panics if a challenge's number is not below `challenges.len()`, or `column` panics.
@@ -129,7 +131,8 @@ impl<F: Field> Expression<F> {
         })
     }
 
-    /// Returns the result of `up` for the whole tree, from those for its parts, left before right.
+    /// Returns the result of `up` for the whole tree. `up` gets an operation and the results for its operands, of which
+    /// the left one is computed first.
     pub(super) fn fold<T: Copy>(&self, mut up: impl FnMut(ExpressionNode<F, T>) -> T) -> T {
         let mut results = Vec::new();
         for expression in self.post_order_iter() {
@@ -141,7 +144,7 @@ impl<F: Field> Expression<F> {
         results[0]
     }
 
-    /// Returns all expressions in the tree in post-order: parts before their whole, left before right.
+    /// Returns all subexpressions in post-order: operands before their operation, left before right.
     fn post_order_iter(&self) -> impl Iterator<Item = &Self> {
         let (mut outside_in, mut ahead) = (Vec::new(), vec![self]);
         while let Some(expression) = ahead.pop() {
@@ -160,7 +163,7 @@ impl<F: Field> Expression<F> {
         parts.into_iter().flatten()
     }
 
-    /// Returns the outermost operation, with `results` for the parts in their order.
+    /// Returns the outermost operation, with `results` in place of its operands, left before right.
     fn part<T: Copy>(&self, results: &[T]) -> ExpressionNode<F, T> {
         match self {
             Self::Constant(value) => ExpressionNode::Constant(*value),
@@ -176,7 +179,7 @@ impl<F: Field> Expression<F> {
 }
 
 impl<F> Expression<F> {
-    /// Moves the parts to `list`, and puts X in their place.
+    /// Moves the operands of the outermost operation to the end of `list`, and puts X in their place.
     fn take_parts(&mut self, list: &mut Vec<Self>) {
         let mut take = |part: &mut Box<Self>| list.push(mem::replace(&mut **part, Self::X));
         match self {
@@ -191,7 +194,7 @@ impl<F> Expression<F> {
 }
 
 impl<F> Drop for Expression<F> {
-    /// Drops part by part, since boxes in boxes would recurse on the thread's stack.
+    /// Drops subexpressions one by one, since nested boxes would recurse on the thread's stack.
     fn drop(&mut self) {
         let mut list = Vec::new();
         self.take_parts(&mut list);

@@ -5,17 +5,17 @@ use crate::field::NttField;
 use crate::{Error, Result};
 
 impl<F: NttField> Program<F> {
-    /// Checks that there are challenges for all that are read.
+    /// Checks that `challenges` has an element for every challenge that the program reads.
     pub(super) fn check_challenges(&self, challenges: &[F]) -> Result<()> {
         at_least("number of challenges", self.challenges(), challenges.len())
     }
 
-    /// Checks that there are columns for all that are read.
+    /// Checks that `columns`, the number of columns, is enough for every column that the program reads.
     pub(super) fn check_columns(&self, columns: usize) -> Result<()> {
         at_least("number of columns", self.columns(), columns)
     }
 
-    /// Checks that there are as many outputs as it writes.
+    /// Checks that `outputs`, the number of output vectors, is the number that the program writes.
     pub(super) fn check_outputs(&self, outputs: usize) -> Result<()> {
         equal("number of outputs", self.outputs(), outputs)
     }

@@ -10,11 +10,11 @@ use crate::blocking::install;
 use crate::field::{NttField, SecretVec};
 use crate::{Error, Result};
 
-/// Rows of a block: 8 slots of them fit a core's L1 cache.
+/// Number of rows of a block, 128: 8 slots of them fit a core's L1 cache.
 const BLOCK: usize = 128;
 
-/// Holds the inputs of rows. Columns are indexed by their numbers; those that are read have as many elements as there
-/// are rows.
+/// Holds the inputs of an evaluation on host slices. `columns[i]` is column i. Every column that the program reads has
+/// one element per row.
 #[derive(Clone, Copy)]
 pub(super) struct Inputs<'a, F> {
     pub columns: &'a [&'a [F]],
@@ -22,7 +22,8 @@ pub(super) struct Inputs<'a, F> {
     pub coset: Coset<F>,
 }
 
-/// Evaluates `program`, and writes `outputs` when all are there.
+/// Evaluates `program` on the host's cores. Writes `outputs` once all results are computed; after an error they are
+/// unchanged.
 pub(super) fn evaluate<F: NttField>(
     program: &Program<F>,
     inputs: Inputs<'_, F>,
@@ -40,14 +41,14 @@ pub(super) fn evaluate<F: NttField>(
     Ok(())
 }
 
-/// Evaluates a group's rows.
+/// Evaluates the instructions of one group on all rows, block by block.
 struct GroupEvaluator<'a, F> {
     group: &'a Group,
     values: &'a [F],
     inputs: Inputs<'a, F>,
 }
 
-/// Holds a block's memory: operands, slots and scratch memory.
+/// Holds the memory for one block of rows: two operands, X, slots and spilled values.
 struct BlockScratch<F: NttField> {
     a: SecretVec<F>,
     b: SecretVec<F>,
@@ -65,7 +66,7 @@ impl<F: NttField> BlockScratch<F> {
     }
 }
 
-/// Holds a block's part of each output.
+/// Holds the elements of each output in one block of rows.
 type Outputs<'a, F> = Vec<&'a mut [F]>;
 
 impl<F: NttField> GroupEvaluator<'_, F> {
@@ -126,7 +127,7 @@ impl<F: NttField> GroupEvaluator<'_, F> {
         std::mem::swap(&mut room.a, &mut room.b);
     }
 
-    /// Copies `operand`, of the rows from `first` on, to `room.a`.
+    /// Copies the values of `operand`, in the rows of a block from row `first` on, to `room.a`.
     fn read(&self, room: &mut BlockScratch<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
         let BlockScratch { a, x, slots, scratch, .. } = room;
         match operand {
@@ -142,7 +143,7 @@ impl<F: NttField> GroupEvaluator<'_, F> {
         }
     }
 
-    /// Copies rows of a column, and wraps around its end as often as a block needs.
+    /// Copies the values of query `number`, in the rows from row `first` on, to `to`. Wraps around at the column's end.
     fn read_column(&self, to: &mut [F], first: usize, number: u32) {
         let query = self.group.queries()[number as usize];
         let column = self.inputs.columns[query.column];
@@ -156,7 +157,7 @@ impl<F: NttField> GroupEvaluator<'_, F> {
     }
 }
 
-/// Combines the first block with the second, in place.
+/// Sets each element of `room.a` to the result of `operation` for it and the same element of `room.b`.
 fn with_second<F: NttField>(room: &mut BlockScratch<F>, operation: impl Fn(F, F) -> F) {
     room.a.iter_mut().zip(room.b.iter()).for_each(|(a, b)| *a = operation(*a, *b));
 }

@@ -11,26 +11,27 @@ use crate::kernels::Family;
 use crate::module_launcher::{self, buffer_arg};
 use crate::{Error, Result};
 
-/// Work-items of a group, `EXPRESSION_GROUP` of `cl/expression.cl`.
+/// Work-items per work-group, 64: `EXPRESSION_GROUP` of `cl/expression.cl`.
 const GROUP: usize = 64;
-/// Maximum work-items of a launch, some ten times as many as a large GPU runs at once. Each has scratch memory of its
-/// own.
+/// Maximum work-items of a launch, 2^20, some ten times as many as a large GPU runs at once. It limits memory, since
+/// each work-item has scratch memory of its own.
 const MAX_ITEMS: usize = 1 << 20;
-/// Maximum vectors that columns may lie in: the kernel has an argument for each.
+/// Maximum number of device vectors that hold a group's columns, 4: the kernel has an argument for each.
 const VECTORS: usize = 4;
-/// Matches `NO_POINTS` of the kernel.
+/// Value of the kernel's argument `low_log` if no instruction reads X: `NO_POINTS` of `cl/expression.cl`.
 const NO_POINTS: u32 = u32::MAX;
-/// Numbers in instructions are below these.
+/// Exclusive upper bound of an operand's number, which has 28 bits of an encoded instruction.
 const OPERANDS: u32 = 1 << 28;
+/// Exclusive upper bound of a target's number, which has 24 bits of an encoded instruction.
 const TARGETS: u32 = 1 << 24;
 
-/// Refers to a column on a device: as many elements of a vector as there are rows, from `first` on. Elements are
-/// reduced and in Montgomery form.
+/// Refers to a column on a device: consecutive elements of a vector, one per row. Elements are reduced and in
+/// Montgomery form.
 #[derive(Debug)]
 pub struct DeviceColumn<'a, F> {
-    /// The vector, which may hold many columns.
+    /// Vector that contains the column. It may contain many columns.
     pub vector: &'a DeviceVector<F>,
-    /// The column's first element.
+    /// Index, in the vector, of the column's element for row 0.
     pub first: usize,
 }
 
@@ -63,7 +64,7 @@ impl<F: NttField> DeviceColumn<'_, F> {
     }
 }
 
-/// Holds the arguments of a group's evaluation.
+/// Holds the arguments of one group's evaluation on a device.
 #[derive(Clone, Copy)]
 struct GroupArguments<'a, F> {
     columns: &'a [DeviceColumn<'a, F>],
@@ -74,21 +75,21 @@ struct GroupArguments<'a, F> {
 
 impl<F: NttField> Program<F> {
     /// Returns the bytes of scratch memory that an evaluation of `2^log_n` rows takes, while it runs, for values that
-    /// find no slot; 0 for most programs. In addition it takes a few KiB and, for X, two tables of about `2^(log_n/2)`
-    /// elements, which the device keeps.
+    /// find no slot. It is 0 for most programs. An evaluation also takes a few KiB. If the program reads X, the device
+    /// keeps two tables of about `2^(log_n/2)` elements.
     pub fn scratch_bytes(&self, log_n: u32) -> u64 {
         self.groups().iter().map(|group| scratch_bytes::<F>(group, log_n)).max().unwrap_or(0)
     }
 
-    /// Queues all groups, with `columns` by their numbers. It waits for nothing except, at its first use, a table for
-    /// X.
+    /// Queues the evaluation of all groups on `stream`. `columns[i]` is column i. The call does not wait, except for a
+    /// table of the points X at its first use.
     ///
-    /// A program from [`Self::sum`] adds to its output, one from [`Self::vectors`] overwrites its outputs.
+    /// A program from [`Self::sum`] adds to its output. A program from [`Self::vectors`] overwrites its outputs.
     ///
     /// The caller lays out columns on the stream's device:
     /// - A column is 2^log_n consecutive elements of some vector.
-    /// - All columns of a group lie in at most four different vectors, all outputs in one.
-    /// - An output overlaps no other, and no column that is read.
+    /// - All columns of a group lie in at most four different vectors, and all outputs in one.
+    /// - An output overlaps no other output, and no column that is read.
     ///
     /// Kernels run after the work that other streams have queued on the vectors.
     ///
@@ -99,7 +100,7 @@ impl<F: NttField> Program<F> {
     /// - [`Error::Invalid`]: an instruction of the program has a number beyond the kernel's range.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     ///
-    /// After an error of the last two bullets, outputs are undefined; else they are as they were.
+    /// After an error of the last two items, outputs are undefined. After any other error, they are unchanged.
     pub fn enqueue(
         &self,
         stream: &mut Stream,
@@ -123,9 +124,9 @@ impl<F: NttField> Program<F> {
         })
     }
 
-    /// Queues one group, with `columns` in the order of [`Group::columns`], so that only these need to be on the
-    /// device. `outputs` are those of the program. Groups write different outputs, or add to the same one, in any
-    /// order.
+    /// Queues the evaluation of group number `group`. `columns` are those of [`Group::columns`], in the same order, so
+    /// that only these need to be on the device. `outputs` are all outputs of the program. Groups may be queued in any
+    /// order, since they write different outputs or add to the same one.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such group.
@@ -187,7 +188,8 @@ fn equal_vectors<F: NttField>(
     Err(Error::invalid(ERROR_CONTEXT, format!("vector of output {number}"), "that of output 0", "another"))
 }
 
-/// Returns the different vectors that `columns` lie in, at most [`VECTORS`].
+/// Returns the buffers of the vectors that contain `columns`, each once. Returns an error if there are more than
+/// [`VECTORS`].
 fn vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<Vec<&'a Buffer>> {
     let mut found: Vec<&Buffer> = Vec::new();
     for column in columns {
@@ -207,7 +209,7 @@ fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
     u64::from(group.scratch()) * items as u64 * size_of::<F>() as u64
 }
 
-/// Queues the kernel that evaluates `group` on `stream`, with the arguments `call`. The caller has checked `call`.
+/// Queues the kernel that evaluates `group` on `stream` with the arguments `call`, which the caller has checked.
 fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
     let table = Table::new(group, &call)?;
@@ -233,9 +235,9 @@ fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'
     unsafe { kernels.launch(stream, "expression_rows", items, GROUP as u32, &args) }
 }
 
-/// Returns a table for X: powers ω^i for the low bits of a row's number, and shift·ω^(i·2^low) for the high ones. X
-/// then takes one product a row. A column of X would take as many for each coset, memory for a column, and reads from
-/// memory.
+/// Returns a device's table of points: ω^i for the low half of the bits of a row's index, then shift·ω^(i·2^low) for
+/// the high half. A kernel gets X with one multiplication per row. A column of X would take as many for each coset,
+/// memory for a column, and reads from memory.
 fn points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffer>> {
     let mut key = format!("expression points {} {} ", F::NAME, coset.log_n).into_bytes();
     key.extend_from_slice(as_bytes(&[coset.shift]));
@@ -258,10 +260,10 @@ fn points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffe
     Ok(table)
 }
 
-/// Holds a group's instructions, queries, outputs and values as the kernel reads them.
+/// Holds a group's instructions, queries, outputs and values in the kernel's encoding.
 struct Table {
     bytes: Vec<u8>,
-    /// Numbers of quads before queries, outputs and values.
+    /// Offsets of the queries, the outputs and the values, in units of four 32-bit words.
     starts: [u32; 3],
 }
 
@@ -290,7 +292,7 @@ fn place_of(vector: u32, rotation: u32, first: usize) -> [u32; 4] {
     [vector, rotation, first as u32, (first as u64 >> 32) as u32]
 }
 
-/// Returns an instruction in the kernel's form.
+/// Returns `instruction` in the kernel's encoding, four 32-bit words. Returns an error if a number is too large for it.
 fn words(instruction: &Instruction) -> Result<[u32; 4]> {
     let product = u32::from(instruction.b.is_some());
     let combination = instruction.c.map_or(0, |(combination, _)| match combination {

@@ -5,39 +5,39 @@ use std::fmt;
 use super::program::{Group, Instruction, Operand, Program};
 use crate::field::NttField;
 
-/// Describes how a program works on a row.
+/// Describes the work and memory of a program per row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramExplanation {
-    /// The field.
+    /// Name of the field, such as `bn254_fr`.
     pub field: &'static str,
-    /// Bytes of an element.
+    /// Number of bytes of an element.
     pub element: usize,
-    /// Vectors that it writes.
+    /// Number of vectors that the program writes.
     pub outputs: usize,
-    /// Elements that are the same in every row.
+    /// Number of elements that are the same in every row.
     pub values: usize,
-    /// Challenges that it takes at least.
+    /// Minimum number of challenges that evaluation takes.
     pub challenges: usize,
-    /// Its groups.
+    /// Work and memory of each group, in order.
     pub groups: Vec<GroupExplanation>,
 }
 
-/// Describes how a group works on a row.
+/// Describes the work and memory of a group per row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GroupExplanation {
-    /// Instructions.
+    /// Number of instructions.
     pub instructions: usize,
-    /// Products, including the one that makes X.
+    /// Number of multiplications, including one that computes X if it is read.
     pub products: usize,
-    /// Slots.
+    /// Number of slots, the registers for values between instructions.
     pub slots: u32,
-    /// Elements of scratch memory.
+    /// Number of elements of scratch memory, for values that find no slot.
     pub scratch: u32,
-    /// Columns.
+    /// Number of columns that are read.
     pub columns: usize,
-    /// Pairs of a column and a rotation.
+    /// Number of different pairs of a column and a rotation that are read.
     pub queries: usize,
-    /// Reads of columns by instructions: each column and rotation as often as it is read.
+    /// Number of times that instructions read a column, repeated reads included.
     pub reads: usize,
 }
 
@@ -55,7 +55,8 @@ impl GroupExplanation {
         }
     }
 
-    /// Adds both, but takes the maximum of slots and scratch memory, which groups use one after the other.
+    /// Returns the sums of the counts of both, but the maxima of slots and scratch memory, which groups use one after
+    /// the other.
     fn and(self, other: Self) -> Self {
         Self {
             instructions: self.instructions + other.instructions,
@@ -70,14 +71,14 @@ impl GroupExplanation {
 }
 
 impl ProgramExplanation {
-    /// Returns all groups together: slots and scratch memory are those of the group that needs most.
+    /// Returns the sums of the counts of all groups, but the maxima of slots and scratch memory.
     pub fn total(&self) -> GroupExplanation {
         self.groups.iter().copied().fold(GroupExplanation::default(), GroupExplanation::and)
     }
 }
 
 impl<F: NttField> Program<F> {
-    /// Returns the instructions, products, slots, columns and bytes of a row.
+    /// Returns the numbers of instructions, multiplications, slots and column reads per row, for each group.
     pub fn explain(&self) -> ProgramExplanation {
         ProgramExplanation {
             field: F::NAME,
@@ -91,7 +92,8 @@ impl<F: NttField> Program<F> {
 }
 
 impl fmt::Display for ProgramExplanation {
-    /// Writes a line for each group. Bytes are those of columns read once, and those of all reads.
+    /// Writes a line for each group and one for all. `bytes once` counts each column once, and `bytes read` counts
+    /// every read.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { field, outputs, values, challenges, .. } = self;
         writeln!(f, "expression {field}, {outputs} outputs, {values} values of at least {challenges} challenges")?;

@@ -11,7 +11,8 @@ use crate::backend::{Abort, Device, Stream, StreamStats, check_abort};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, HostVector, NttField, as_bytes};
 
-/// Evaluates `program` on `device`, and writes `outputs` only when all are there.
+/// Evaluates `program` on `device` for host slices. Writes `outputs` once all results are back on the host; after an
+/// error they are unchanged.
 pub(super) fn evaluate<F: NttField>(
     device: &Arc<Device>,
     program: &Program<F>,
@@ -43,7 +44,7 @@ pub(super) fn evaluate<F: NttField>(
     Ok(stream.traffic())
 }
 
-/// Returns `count` columns of `rows` elements that follow one another in `vector`.
+/// Returns `count` columns of `rows` elements, which follow one another in `vector` from its start on.
 fn places<F>(vector: &DeviceVector<F>, rows: usize, count: usize) -> Vec<DeviceColumn<'_, F>> {
     (0..count).map(|number| DeviceColumn { vector, first: number * rows }).collect()
 }

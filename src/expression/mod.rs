@@ -54,28 +54,30 @@ use check::equal;
 use cpu::Inputs;
 
 impl<F: NttField> Program<F> {
-    /// Lowers Σ challenge·expression over `terms`, which evaluation adds to the only output. Terms are added in any
-    /// order.
+    /// Lowers the sum Σ challenge·expression over `terms` to a program, which adds it to its only output. Terms are
+    /// added in any order.
     ///
-    /// A group reads at most `columns_at_once` different columns, which have to be on a device at once. If it is 0, all
-    /// terms are one group. A term that reads more columns by itself is an exception. Lowering takes time in proportion
-    /// to the size of the trees, and to terms times groups.
+    /// A group reads at most `columns_at_once` different columns, all of which have to be on a device at once. A term
+    /// that reads more columns by itself is an exception. If `columns_at_once` is 0, all terms are one group. Lowering
+    /// takes time in proportion to the size of the trees, and to terms times groups.
     pub fn sum(terms: &[Term<F>], columns_at_once: usize) -> Self {
         lower::sum(terms, columns_at_once)
     }
 
-    /// Lowers `expressions`, each of which is an output of its own. Groups are bounded as in [`Self::sum`].
+    /// Lowers `expressions` to a program that sets output k to expression k. `columns_at_once` bounds groups as in
+    /// [`Self::sum`].
     pub fn vectors(expressions: &[Expression<F>], columns_at_once: usize) -> Self {
         lower::vectors(expressions, columns_at_once)
     }
 
-    /// Returns one more than the highest number of a column that is read.
+    /// Returns the minimum number of columns that evaluation takes: the highest index of a column that is read, plus 1.
     pub fn columns(&self) -> usize {
         self.groups().iter().filter_map(|group| group.columns().last()).max().map_or(0, |column| column + 1)
     }
 
-    /// Evaluates host slices, with `columns` by their numbers. Columns and outputs have as many elements as the coset
-    /// has rows; columns that are not read may be empty. The accelerator's first device does the work, if there is one.
+    /// Evaluates the program on host slices. `columns[i]` is column i. Columns and outputs have one element per row of
+    /// `coset`. Columns that are not read may be empty. The accelerator's first device does the work, if there is one,
+    /// otherwise the host.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): columns or challenges are missing.
@@ -88,7 +90,7 @@ impl<F: NttField> Program<F> {
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
     ///   has too little memory, or fails.
     ///
-    /// After an error, outputs are as they were.
+    /// After an error, outputs are unchanged.
     pub fn run(
         &self,
         accelerator: &Accelerator,

@@ -10,39 +10,39 @@ use super::ast::Query;
 /// Names this module in errors.
 pub(super) const ERROR_CONTEXT: &str = "expression";
 
-/// Slots of a row, the registers for values between instructions: `EXPRESSION_SLOTS` of `cl/expression.cl`. Other
-/// values go to scratch memory.
+/// Number of slots of a row, 8: the registers for values between instructions, `EXPRESSION_SLOTS` of
+/// `cl/expression.cl`. Values that find no slot go to scratch memory.
 pub const REGISTERS: u32 = 8;
 
-/// Names an operand that an instruction reads.
+/// Identifies an operand that an instruction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operand {
-    /// A value in a slot.
+    /// The value in the slot of this index.
     Slot(u32),
-    /// A value in scratch memory.
+    /// The value in scratch memory at this index.
     Scratch(u32),
-    /// One of `Program::row_constants`: the same in every row.
+    /// The element at this index of `Program::row_constants`, the same in every row.
     Value(u32),
-    /// One of [`Group::queries`].
+    /// The column's value for the query at this index of [`Group::queries`].
     Query(u32),
-    /// The point of the row.
+    /// The point of the row, shift·ω^i in row i.
     X,
-    /// Value of an output of the program in this row; its previous value if the group has not written it.
+    /// The value in this row of the output of this index. It is the previous value if the group has not written it.
     Output(u32),
 }
 
-/// Names the target that an instruction writes.
+/// Identifies the target that an instruction writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A value in a slot.
+    /// The slot of this index.
     Slot(u32),
-    /// A value in scratch memory.
+    /// The element of scratch memory at this index.
     Scratch(u32),
-    /// An output of the program, in this row.
+    /// The output of this index, in this row.
     Output(u32),
 }
 
-/// Says how a third operand c is combined with a·b.
+/// Selects how an instruction combines its third operand c with a·b, or with a if it has no b.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FusedOp {
     /// a·b + c.
@@ -53,42 +53,44 @@ pub enum FusedOp {
     SubtractFrom,
 }
 
-/// Describes one instruction.
+/// Describes one instruction: `a` or a·b, optionally combined with `c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Instruction {
     /// Target of the result.
     pub target: Target,
-    /// The first operand.
+    /// First operand.
     pub a: Operand,
-    /// Second factor, if there is one.
+    /// Second factor of the product a·b, if there is one.
     pub b: Option<Operand>,
     /// Third operand, if there is one, and how it is combined with the product.
     pub c: Option<(FusedOp, Operand)>,
 }
 
 impl Instruction {
-    /// Returns the operands that it reads.
+    /// Returns the operands that the instruction reads, in the order a, b, c.
     pub fn operands(&self) -> impl Iterator<Item = Operand> {
         [Some(self.a), self.b, self.c.map(|(_, operand)| operand)].into_iter().flatten()
     }
 }
 
-/// Describes an element that is the same in every row. Numbers are those of values before it.
+/// Describes an element that is the same in every row. Operands are indices of earlier elements in
+/// [`Program::row_constants`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<F> {
-    /// Constant.
+    /// An element that is known when the program is made.
     Constant(F),
-    /// Challenge by its number, known at evaluation.
+    /// The challenge of this index, known at evaluation.
     Challenge(usize),
-    /// A sum.
+    /// The sum of two earlier elements.
     Sum(u32, u32),
-    /// A difference.
+    /// The difference of two earlier elements, the first minus the second.
     Difference(u32, u32),
-    /// A product.
+    /// The product of two earlier elements.
     Product(u32, u32),
 }
 
-/// Holds terms that are evaluated together, by one launch on a device, which reads the group's columns only.
+/// Holds the instructions for terms or outputs that are evaluated together, by one kernel launch on a device. The
+/// launch needs only the group's columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     pub(super) instructions: Vec<Instruction>,
@@ -100,48 +102,49 @@ pub struct Group {
 }
 
 impl Group {
-    /// Returns the instructions of a row, in order.
+    /// Returns the instructions, in the order in which each row runs them.
     pub fn instructions(&self) -> &[Instruction] {
         &self.instructions
     }
 
-    /// Returns the columns that it reads and their rotations, each pair once.
+    /// Returns the pairs of a column and a rotation that the group reads, each once.
     pub fn queries(&self) -> &[Query] {
         &self.queries
     }
 
-    /// Returns the columns that it reads, each once, in ascending order. Evaluation takes them in this order.
+    /// Returns the indices of the columns that the group reads, each once, in ascending order. Evaluation takes columns
+    /// in this order.
     pub fn columns(&self) -> &[usize] {
         &self.columns
     }
 
-    /// Returns the outputs that it writes, in ascending order.
+    /// Returns the indices of the outputs that the group writes, in ascending order.
     pub fn outputs(&self) -> &[u32] {
         &self.outputs
     }
 
-    /// Returns the number of slots that it uses, at most [`REGISTERS`].
+    /// Returns the number of slots that the group uses for values between instructions, at most [`REGISTERS`].
     pub fn slots(&self) -> u32 {
         self.slots
     }
 
-    /// Returns the number of elements of scratch memory that a row needs.
+    /// Returns the number of elements of scratch memory that a row needs, for values that find no slot.
     pub fn scratch(&self) -> u32 {
         self.scratch
     }
 
-    /// Returns whether it reads X.
+    /// Returns whether an instruction of the group reads X, the point of the row.
     pub fn uses_x(&self) -> bool {
         self.instructions.iter().any(|instruction| instruction.operands().any(|operand| operand == Operand::X))
     }
 
-    /// Returns the number of products of a row.
+    /// Returns the number of multiplications per row, without the one that computes X.
     pub fn products(&self) -> usize {
         self.instructions.iter().filter(|instruction| instruction.b.is_some()).count()
     }
 }
 
-/// Holds expressions lowered to instructions. [`Program::sum`] and [`Program::vectors`] make one.
+/// Holds expressions lowered to instructions. [`Program::sum`] and [`Program::vectors`] create it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program<F> {
     pub(super) values: Vec<Value<F>>,
@@ -151,7 +154,8 @@ pub struct Program<F> {
 }
 
 impl<F: Field> Program<F> {
-    /// Returns the elements that are the same in every row: constants, challenges, and values made of these alone.
+    /// Returns the elements that are the same in every row: constants, challenges, and what is computed from these
+    /// alone.
     pub fn row_constants(&self) -> &[Value<F>] {
         &self.values
     }
@@ -161,18 +165,19 @@ impl<F: Field> Program<F> {
         &self.groups
     }
 
-    /// Returns the number of vectors that it writes.
+    /// Returns the number of output vectors that the program writes.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Returns the minimum number of challenges that evaluation takes.
+    /// Returns the minimum number of challenges that evaluation takes: the highest index of a challenge that is read,
+    /// plus 1.
     pub fn challenges(&self) -> usize {
         self.challenges
     }
 
-    /// Returns the elements that are the same in every row. There have to be at least [`Self::challenges`]
-    /// `challenges`.
+    /// Returns the values of [`Self::row_constants`], in the same order, for the given `challenges`. Panics if there
+    /// are fewer than [`Self::challenges`].
     pub(super) fn values_for(&self, challenges: &[F]) -> Vec<F> {
         self.values.iter().fold(Vec::with_capacity(self.values.len()), |mut values: Vec<F>, value| {
             let of = |number: &u32| values[*number as usize];

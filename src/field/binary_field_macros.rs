@@ -91,7 +91,7 @@ macro_rules! binary_field {
                     CtOption::new(one.inverse(), is_some)
                 }
 
-                /// Returns a root of the quotient, its 127th square; every quotient has one.
+                /// Squares the quotient 127 times, which gives its square root. Every element has one.
                 fn sqrt_ratio(numerator: &Self, denominator: &Self) -> (Choice, Self) {
                     let inverse = denominator.invert().unwrap_or(Self::ZERO);
                     let root = (0..127).fold(*numerator * inverse, |power, _| power.square());
@@ -102,7 +102,7 @@ macro_rules! binary_field {
     };
 }
 
-/// Implements an operator and its assigning form, by value and by reference.
+/// Implements an operator and its assigning form by the function `$how`, for values and for references.
 macro_rules! binary_operator {
     ($type:ident, $trait:ident, $function:ident, $assign_trait:ident, $assign:ident, $how:expr) => {
         impl $trait for $type {

@@ -14,18 +14,19 @@
 //! assert_eq!(bitslice::from_tiles(&words, 100).as_deref(), Some(&elements[..]));
 //! ```
 
-/// Elements that share a word, 32.
+/// Elements whose bits share a word, 32.
 pub const SLICED: usize = 32;
 /// Words that hold one bit of a tile's elements, 32.
 pub const LANES: usize = 32;
-/// Elements that a tile holds.
+/// Elements that a tile holds, 1024.
 pub const TILE: usize = SLICED * LANES;
-/// Bits that an element has.
+/// Bits that an element has, 128.
 const BITS: usize = 128;
-/// Words that a tile takes.
+/// 32-bit words that a tile takes, 4096.
 pub const TILE_WORDS: usize = BITS * LANES;
 
-/// Transposes 32 words of 32 bits: swaps ever smaller blocks beside the diagonal (as in H. Warren, "Hacker's Delight").
+/// Transposes the matrix of 32 × 32 bits whose rows are `words`. It swaps ever smaller blocks beside the diagonal (as
+/// in H. Warren, "Hacker's Delight").
 fn transpose(words: &mut [u32; 32]) {
     let (mut width, mut mask) = (16, 0x0000_ffff_u32);
     while width > 0 {
@@ -39,7 +40,7 @@ fn transpose(words: &mut [u32; 32]) {
     }
 }
 
-/// Slices 32 elements into their bits.
+/// Slices 32 elements into words: bit i of word k is bit k of `elements[i]`.
 pub fn slice(elements: &[u128; SLICED]) -> [u32; BITS] {
     let mut words = [0; BITS];
     for (part, block) in words.as_chunks_mut::<32>().0.iter_mut().enumerate() {
@@ -49,7 +50,7 @@ pub fn slice(elements: &[u128; SLICED]) -> [u32; BITS] {
     words
 }
 
-/// Restores 32 elements from their bits.
+/// Restores 32 elements from their bit-sliced `words`, the inverse of [`slice()`].
 pub fn unslice(words: &[u32; BITS]) -> [u128; SLICED] {
     let mut elements = [0; SLICED];
     for (part, block) in words.as_chunks::<32>().0.iter().enumerate() {
@@ -60,7 +61,7 @@ pub fn unslice(words: &[u32; BITS]) -> [u128; SLICED] {
     elements
 }
 
-/// Packs elements into tiles.
+/// Packs `elements` into bit-sliced tiles. The last tile is filled with zeros.
 pub fn to_tiles(elements: &[u128]) -> Vec<u32> {
     let mut words = vec![0; elements.len().div_ceil(TILE) * TILE_WORDS];
     for (number, part) in elements.chunks(SLICED).enumerate() {
@@ -72,7 +73,8 @@ pub fn to_tiles(elements: &[u128]) -> Vec<u32> {
     words
 }
 
-/// Returns the first `count` elements of tiles; `None` if `words` is not as long as their tiles.
+/// Returns the first `count` elements of the tiles `words`, or `None` if `words` has not the length of tiles for
+/// `count` elements.
 pub fn from_tiles(words: &[u32], count: usize) -> Option<Vec<u128>> {
     if count.div_ceil(TILE).checked_mul(TILE_WORDS) != Some(words.len()) {
         return None;

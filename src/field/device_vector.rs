@@ -9,7 +9,7 @@ use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::byte_len;
 use crate::{Error, Result};
 
-/// Holds elements in Montgomery form in a device's memory, which is cleared when dropped.
+/// Holds field elements in Montgomery form in a device's memory. The memory is cleared when dropped.
 #[derive(Debug)]
 pub struct DeviceVector<F> {
     device: Arc<Device>,
@@ -19,7 +19,7 @@ pub struct DeviceVector<F> {
 }
 
 impl<F: Element> DeviceVector<F> {
-    /// Queues the upload of elements; returns once they have been read.
+    /// Creates a vector on the stream's device, and queues the upload of `elements`. Returns once they have been read.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
@@ -29,7 +29,7 @@ impl<F: Element> DeviceVector<F> {
         Ok(vector)
     }
 
-    /// Allocates `len` zeros on the stream's device; the stream fills them.
+    /// Creates a vector of `len` zeros on the stream's device. The stream writes the zeros.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `len` elements exceed the address space.
@@ -41,8 +41,8 @@ impl<F: Element> DeviceVector<F> {
         Ok(vector)
     }
 
-    /// Allocates memory for `len` elements with undefined contents, which the caller's kernels write before anything
-    /// reads.
+    /// Allocates memory for `len` elements with undefined contents. The caller's kernels must write the elements before
+    /// anything reads them.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `len` elements exceed the address space.
@@ -53,7 +53,7 @@ impl<F: Element> DeviceVector<F> {
         Ok(Self::from_buffer(stream, stream.allocate(bytes)?.secret(), len))
     }
 
-    /// Allocates memory for `len` intermediate values of a proof, with undefined contents: [`Stream::scratch`].
+    /// Allocates memory for `len` intermediate values of a proof, with undefined contents, by [`Stream::scratch`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `len` elements exceed the address space.
@@ -68,7 +68,7 @@ impl<F: Element> DeviceVector<F> {
         Self { device: stream.device().clone(), buffer: Arc::new(buffer), len, elements: PhantomData }
     }
 
-    /// Copies the vector to `elements` on the host, after the commands queued on the stream.
+    /// Copies the vector to `elements` on the host, after the commands queued on `stream`, and waits for the copy.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `elements` has another length, or the vector is on another device.
@@ -91,17 +91,17 @@ impl<F: Element> DeviceVector<F> {
         self.len == 0
     }
 
-    /// Returns the device that holds them.
+    /// Returns the device that holds the elements.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
-    /// Returns their memory, for example as scalars of an MSM.
+    /// Returns the memory of the elements, for example as scalars of an MSM.
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer
     }
 
-    /// Orders the stream's next kernels, which read the elements, behind other streams' writes.
+    /// Makes the kernels queued next on `stream`, which read the elements, wait for other streams' writes.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the vector is on another device.
@@ -111,7 +111,7 @@ impl<F: Element> DeviceVector<F> {
         stream.will_read(&self.buffer)
     }
 
-    /// Orders the stream's next kernels, which write the elements, behind other streams' commands on them.
+    /// Makes the kernels queued next on `stream`, which write the elements, wait for other streams' commands on them.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the vector is on another device.

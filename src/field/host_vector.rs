@@ -13,7 +13,8 @@ use crate::Result;
 use crate::backend::{PinnedBuffer, Stream, par_zero_nontemporal};
 use crate::checked_size::byte_len;
 
-/// Holds elements that devices copy to and from at the link's rate, without staging. Cleared when dropped.
+/// Holds field elements in pinned host memory, which devices copy at the link's rate without staging. The memory is
+/// cleared when dropped.
 ///
 /// Access to the elements waits for queued copies. Copies from the elements take a shared reference, copies into them a
 /// mutable one.
@@ -25,7 +26,7 @@ pub struct HostVector<F> {
 }
 
 impl<F: Element> HostVector<F> {
-    /// Allocates `len` zeros, in memory of the stream's pool.
+    /// Creates a vector of `len` zeros in pinned memory of the stream's pool.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): `len` elements exceed the address space.
@@ -65,24 +66,25 @@ impl<F: Element> DerefMut for HostVector<F> {
     }
 }
 
-/// Holds elements in ordinary memory that may be secret. Cleared when dropped.
+/// Holds field elements that may be secret in ordinary host memory. The memory is cleared when dropped.
 pub(crate) struct SecretVec<F: Element>(pub Vec<F>);
 
-/// Maximum bytes that are cleared in a core's cache, 256 KiB: the next allocation may get the same memory.
+/// Maximum size in bytes, 256 KiB, of memory that is cleared by ordinary stores, which keep it in the cache. The next
+/// allocation may get this memory.
 const IN_CACHE_CLEAR_MAX: usize = 1 << 18;
 
-/// Elements that a core writes at a time, 4096: a piece stays in its cache.
+/// Elements that a core writes at a time, 4096, so that they stay in its cache.
 const PIECE: usize = 1 << 12;
 
 impl<F: Element> SecretVec<F> {
-    /// Returns zeros that all cores write: gigabytes of new memory need all cores even for zeros.
+    /// Returns `length` zeros, which all cores write. Gigabytes of new memory need all cores even for zeros.
     #[cfg(feature = "mpi")]
     pub fn zeros(length: usize) -> Self {
         Self::par_from_fn(length, |_, _| ())
     }
 
-    /// Returns the elements that `write` makes of zeros, a piece at a time on all cores; `write` gets the index of a
-    /// piece's first element.
+    /// Creates `length` elements on all cores, in pieces. `write(first, piece)` fills `piece`, which holds zeros.
+    /// `first` is the index of its first element.
     pub fn par_from_fn(length: usize, write: impl Fn(usize, &mut [F]) + Sync) -> Self {
         let mut values = Vec::with_capacity(length);
         advise_huge_pages(values.spare_capacity_mut());
@@ -99,7 +101,7 @@ impl<F: Element> SecretVec<F> {
         Self(values)
     }
 
-    /// Replaces secrets by zeros.
+    /// Overwrites all elements with zeros, and keeps the length.
     pub fn clear(&mut self) {
         if size_of_val(&self.0[..]) <= IN_CACHE_CLEAR_MAX {
             self.0.fill(F::ZERO);
@@ -132,7 +134,7 @@ impl<F: Element> Drop for SecretVec<F> {
     }
 }
 
-/// Holds bytes of secrets in ordinary memory. Cleared when dropped.
+/// Holds secret bytes in ordinary host memory. The memory is cleared when dropped.
 #[cfg(feature = "mpi")]
 pub(crate) struct SecretBytes(pub Vec<u8>);
 

@@ -2,11 +2,11 @@
 
 use std::mem::MaybeUninit;
 
-/// Bytes that a huge page takes, 2 MiB.
+/// Bytes of a huge page, 2 MiB.
 #[cfg(target_os = "linux")]
 const LARGE: usize = 2 << 20;
 
-/// Requests huge pages, as far as the memory has whole ones. The system may ignore this.
+/// Requests huge pages for the part of `memory` that consists of whole ones. The system may ignore this.
 pub(super) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     {

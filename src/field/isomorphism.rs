@@ -20,7 +20,7 @@ use super::ghash::Ghash;
 use super::linear::{EchelonBasis, LinearMap};
 use super::tower::{LEVELS, Tower};
 
-/// Holds the maps of both directions.
+/// Holds the isomorphism from T7 to GHASH's field, and its inverse.
 struct Maps {
     to_ghash: LinearMap,
     to_tower: LinearMap,
@@ -33,12 +33,12 @@ static MAPS: LazyLock<Maps> = LazyLock::new(|| {
     Maps { to_ghash, to_tower }
 });
 
-/// Returns the map from T7 to GHASH's field.
+/// Returns the isomorphism from T7 to GHASH's field, as a map of an element's bits.
 pub fn to_ghash() -> &'static LinearMap {
     &MAPS.to_ghash
 }
 
-/// Returns the map from GHASH's field to T7.
+/// Returns the isomorphism from GHASH's field to T7, as a map of an element's bits.
 pub fn to_tower() -> &'static LinearMap {
     &MAPS.to_tower
 }
@@ -55,7 +55,8 @@ impl From<Ghash> for Tower {
     }
 }
 
-/// Returns the images of bits: bit i of T7 is the product of those X_k for which bit k of i is set.
+/// Returns the image of each bit of T7 in GHASH's field. Bit i of T7 is the product of those X_k for which bit k of i
+/// is set.
 fn images() -> [u128; 128] {
     let mut images = vec![Ghash::ONE];
     for root in roots() {
@@ -65,7 +66,8 @@ fn images() -> [u128; 128] {
     std::array::from_fn(|bit| images[bit].0)
 }
 
-/// Returns the images of X_0, X_1, … With Y = X_(k−1)·Z, Z² + Z is 1/X_(k−1)²: linear over GF(2).
+/// Returns the images of X_0, …, X_6 in GHASH's field. Let Y = X_(k−1)·Z. Then Z² + Z = 1/X_(k−1)², which is linear
+/// over GF(2).
 fn roots() -> Vec<Ghash> {
     let span = EchelonBasis::from_vectors(&std::array::from_fn(|bit| (Ghash(1 << bit).square() + Ghash(1 << bit)).0));
     let next = |last: Ghash| {

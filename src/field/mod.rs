@@ -83,14 +83,14 @@ unsafe impl Element for tower::Tower {
     const NAME: &'static str = field_and_curve_names::TOWER;
 }
 
-/// Returns the memory of field elements, read-only.
+/// Returns the memory of `values` as bytes.
 pub fn as_bytes<F: Element>(values: &[F]) -> &[u8] {
     // SAFETY: `Element` promises memory without padding.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-/// Returns elements of a field of 32 bytes in the memory of `bytes`, if size and alignment allow: the inverse of
-/// [`as_bytes`].
+/// Returns `bytes` as elements of a field of 32 bytes without a copy, the inverse of [`as_bytes`]. Returns `None` if
+/// their size or alignment does not allow that.
 ///
 /// # Safety
 /// The bytes are elements of the field; in prime fields, reduced ones in Montgomery form.
@@ -102,7 +102,7 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
     fits.then(|| unsafe { std::slice::from_raw_parts(start, bytes.len()) })
 }
 
-/// Refuses elements that are not below the modulus, which an unchecked reader of raw bytes may make.
+/// Checks that all `elements` are below the modulus. Unchecked readers of raw bytes may make others.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: an element is not below the modulus; the error names the first one.
@@ -117,13 +117,14 @@ pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
     }
 }
 
-/// Returns whether a little-endian number is below another with as many limbs.
+/// Returns whether the little-endian number `bytes` is below `modulus`, whose limbs are in little-endian order. Both
+/// must have as many limbs.
 pub(crate) fn is_below(bytes: &[u8], modulus: &[u32]) -> bool {
     let limbs = bytes.rchunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
     limbs.cmp(modulus.iter().rev().copied()) == Ordering::Less
 }
 
-/// Returns the memory of field elements, for a device's results.
+/// Returns the memory of `values` as bytes to which a device's results can be copied.
 ///
 /// # Safety
 /// Only elements are written; in prime fields, reduced ones in Montgomery form.

@@ -1,8 +1,8 @@
 //! Wraps Goldilocks and BabyBear with the extensions that challenges come from, by Plonky3's types (feature `plonky3`).
 //!
 //! The types here have the memory of Plonky3's, and implement the traits of the crate `ff`, which all of this crate
-//! uses. Only this module converts between the two: slices by [`Goldilocks::from_plonky3`] and [`Goldilocks::to_plonky3`] and the
-//! like, which copy nothing.
+//! uses. Only this module converts between the two. Slices are converted without a copy, by functions such as
+//! [`Goldilocks::from_plonky3`] and [`Goldilocks::to_plonky3`].
 //!
 //! | type | elements | in memory |
 //! |---|---|---|
@@ -37,7 +37,7 @@ use super::Element;
 use super::binary_field_macros::binary_operator;
 use crate::kernels::field_and_curve_names;
 
-/// Returns a random coefficient, 2^-64 from uniform at most.
+/// Returns a random element of `B`, at most 2^-64 from uniform.
 fn random<B: PrimeField64 + QuotientMap<u128>>(rng: &mut impl RngCore) -> B {
     B::from_int(u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64()))
 }
@@ -46,7 +46,7 @@ fn select<B: PrimeField64>(a: B, b: B, choice: Choice) -> B {
     B::from_u64(u64::conditional_select(&a.as_canonical_u64(), &b.as_canonical_u64(), choice))
 }
 
-/// Returns base^exponent mod p.
+/// Returns `base`^`exponent` mod `p`.
 const fn power(base: u64, mut exponent: u64, p: u64) -> u64 {
     let (mut power, mut square) = (1u128, base as u128);
     while exponent > 0 {
@@ -79,12 +79,12 @@ macro_rules! wrapped {
         }
 
         impl $type {
-            /// Wraps Plonky3's elements without a copy.
+            /// Returns Plonky3's `elements` as elements of this type, without a copy.
             pub fn from_plonky3(elements: &[$inner]) -> &[Self] {
                 Self::wrap_slice(elements)
             }
 
-            /// Returns Plonky3's elements without a copy.
+            /// Returns `elements` as elements of Plonky3's type, without a copy.
             pub fn to_plonky3(elements: &[Self]) -> &[$inner] {
                 Self::peel_slice(elements)
             }
@@ -191,8 +191,8 @@ macro_rules! wrapped {
                 CtOption::new(Self(self.0.try_inverse().unwrap_or_default()), !self.is_zero())
             }
 
-            /// Uses Plonky3's roots, in a time that depends on the elements; a nonsquare is multiplied by the
-            /// generator.
+            /// Returns a square root of the quotient. If it has none, returns a root of the quotient times the
+            /// generator. The time depends on the elements.
             fn sqrt_ratio(numerator: &Self, denominator: &Self) -> (Choice, Self) {
                 let quotient = *numerator * denominator.invert().unwrap_or(Self::ZERO);
                 let root = quotient.0.try_sqrt();
@@ -206,7 +206,7 @@ macro_rules! wrapped {
 }
 
 wrapped! {
-    /// Wraps an element of the field of 2^64 − 2^32 + 1 elements.
+    /// Wraps an element of Goldilocks, the prime field of 2^64 − 2^32 + 1 elements.
     Goldilocks(p3_goldilocks::Goldilocks), p3_goldilocks::Goldilocks, 8, field_and_curve_names::GOLDILOCKS
 }
 
@@ -216,7 +216,7 @@ wrapped! {
 }
 
 wrapped! {
-    /// Wraps an element of the field of 15·2^27 + 1 elements.
+    /// Wraps an element of BabyBear, the prime field of 15·2^27 + 1 elements.
     BabyBear(p3_baby_bear::BabyBear), p3_baby_bear::BabyBear, 4, field_and_curve_names::BABY_BEAR
 }
 
@@ -245,7 +245,7 @@ macro_rules! prime {
             };
             const DELTA: Self = Self::power_of_generator(1 << $adicity);
 
-            /// Reads a little-endian number.
+            /// Decodes a little-endian number. Returns none if it is not below p.
             fn from_repr(repr: Self::Repr) -> CtOption<Self> {
                 let number = <$word>::from_le_bytes(repr);
                 let is_element = u64::from(number) < <$inner>::ORDER_U64;
@@ -262,7 +262,7 @@ macro_rules! prime {
         }
 
         impl $type {
-            /// Returns the element of a number of 128 bits.
+            /// Returns the residue of `number` modulo p.
             pub(crate) fn from_u128(number: u128) -> Self {
                 Self(<$inner>::from_int(number))
             }

@@ -17,12 +17,12 @@ use super::binary_field_macros::{binary_field, binary_operator};
 
 /// Level of the largest field, T7, whose elements have 2^7 bits.
 pub const LEVELS: u32 = 7;
-/// Level of the field whose elements have logarithms in tables.
+/// Level of the field whose products use tables of logarithms, T3. Its elements have 8 bits.
 const BYTES: u32 = 3;
-/// Number of elements of that field that are not zero.
+/// Number of elements of T3 that are not zero, 255.
 const UNITS: usize = 255;
 
-/// Holds an element of T7.
+/// Holds an element of T7, the tower's field of 128 bits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Tower(pub u128);
@@ -33,12 +33,12 @@ binary_field!(Tower);
 unsafe impl bytemuck::TransparentWrapper<u128> for Tower {}
 
 impl Tower {
-    /// Returns X_k, which is in T(k+1) but not in T(k); 1 for k above 6.
+    /// Returns X_k, which is in T(k+1) but not in T(k). Returns 1 for `k` above 6.
     pub const fn generator(k: u32) -> Self {
         if k < LEVELS { Self(1 << (1u32 << k)) } else { Self(1) }
     }
 
-    /// Returns the smallest k for which it is an element of T(k).
+    /// Returns the smallest k for which the element is in T(k).
     pub const fn level(self) -> u32 {
         let mut level = LEVELS;
         while level > 0 && self.0 >> (1 << (level - 1)) == 0 {
@@ -56,7 +56,8 @@ impl Tower {
     }
 }
 
-/// Returns the halves of an element of T(level), level > 0: the constant term, and the other.
+/// Returns the low and the high half of `a`, an element of T(level) with `level` above 0. They are the constant term
+/// and the coefficient of X_(level−1).
 const fn halves(level: u32, a: u128) -> (u128, u128) {
     let bits = 1 << (level - 1);
     (a & ((1 << bits) - 1), a >> bits)
@@ -66,12 +67,13 @@ const fn join(level: u32, low: u128, high: u128) -> u128 {
     low | high << (1 << (level - 1))
 }
 
-/// Returns a product in T(level), level > 0, from those of the low halves, of the high halves, and of the halves' sums.
+/// Returns a product in T(level), with `level` above 0, from three products in T(level−1). `low` is that of the low
+/// halves, `high` that of the high halves, and `both` that of the sums of both halves.
 pub(crate) const fn karatsuba_combine(level: u32, low: u128, high: u128, both: u128) -> u128 {
     join(level, low ^ high, both ^ low ^ high ^ times_generator(level - 1, high))
 }
 
-/// Returns a·X_(level−1) in T(level), and a in T0. The time is proportional to the level.
+/// Returns `a`·X_(level−1) in T(level), or `a` if `level` is 0. The time is proportional to the level.
 const fn times_generator(level: u32, a: u128) -> u128 {
     if level == 0 {
         return a;
@@ -80,7 +82,8 @@ const fn times_generator(level: u32, a: u128) -> u128 {
     join(level, high, low ^ times_generator(level - 1, high))
 }
 
-/// Multiplies by three products in the field below (Karatsuba), or by logarithms in T3, if there are tables.
+/// Returns `a`·`b` in T(level), by three products one level below (Karatsuba). If there are `tables`, products in T3
+/// use logarithms.
 const fn product_by(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -> u128 {
     match (tables, level) {
         (_, 0) => return a & b,
@@ -94,15 +97,15 @@ const fn product_by(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -
     karatsuba_combine(level, low, high, middle)
 }
 
-/// Holds logarithms of T3's elements to a base whose powers are all elements but zero.
+/// Holds the logarithms of T3's nonzero elements, to a base whose powers are all of these elements.
 struct Logarithms {
     logarithm: [u8; 256],
-    /// Powers, twice over, so that sums of two logarithms need no reduction.
+    /// Powers of the base, repeated once, so that sums of two logarithms need no reduction.
     power: [u8; 2 * UNITS],
 }
 
 impl Logarithms {
-    /// Computes the logarithms to the smallest base.
+    /// Computes the tables for the smallest base whose powers are all nonzero elements.
     const fn new() -> Self {
         let mut base = 2;
         loop {
@@ -114,7 +117,8 @@ impl Logarithms {
         }
     }
 
-    /// Computes the tables of `base`. If it has fewer powers, the logarithm of 1 is overwritten and not 0.
+    /// Computes the tables for `base`. If its powers are not all nonzero elements, the logarithm of 1 is overwritten
+    /// and not 0.
     const fn to_base(base: u128) -> Self {
         let mut tables = Self { logarithm: [0; 256], power: [0; 2 * UNITS] };
         let (mut power, mut i) = (1, 0);
@@ -138,13 +142,13 @@ impl Logarithms {
 
 static LOGARITHMS: Logarithms = Logarithms::new();
 
-/// Returns a·b for elements of T(level), with `level` up to [`LEVELS`].
+/// Returns `a`·`b` for elements of T(level), with `level` up to [`LEVELS`].
 pub fn product(level: u32, a: u128, b: u128) -> u128 {
     product_by(Some(&LOGARITHMS), level, a, b)
 }
 
-/// Returns 1/a in T(level), and zero for zero: the conjugate, a with X + X_(k−1) for X, divided by the norm, which is
-/// in the field below.
+/// Returns 1/`a` in T(level), or 0 if `a` is 0. The inverse is the conjugate of `a` divided by the norm, which is in
+/// T(level−1). The conjugate has X_(level−1) + X_(level−2) in place of X_(level−1).
 pub fn inverse(level: u32, a: u128) -> u128 {
     if level == 0 {
         return a;

@@ -20,8 +20,8 @@ use crate::field::DeviceVector;
 use crate::msm::{DeviceScalars, Msm};
 use crate::{Error, Result};
 
-/// Runs the missing MSMs of `job` by `prover`, from `witnesses` into `results`, unless `abort` asks to stop. The MSMs
-/// run one after another, each with all the memory. The function serves jobs whose MSMs lack memory side by side.
+/// Runs the missing MSMs of `job` by `prover` and adds their sums to `results`, unless `abort` asks to stop. The MSMs
+/// run one after another, each with all the memory. Serves jobs for which memory is too short for concurrent MSMs.
 pub(super) fn prove_one<E: Engine>(
     prover: &DeviceProver<'_, E>,
     job: ProofTask,
@@ -42,7 +42,8 @@ pub(super) fn prove_one<E: Engine>(
     result.map(|()| traffic)
 }
 
-/// Runs `jobs` all together. Also returns the transfers of jobs that failed.
+/// Runs `jobs` as one batch: each MSM runs for all of them before the next MSM begins. Adds the sums to `results`.
+/// Returns the stream statistics, also if the batch failed.
 pub(super) fn prove_batch<E: Engine>(
     prover: &DeviceProver<'_, E>,
     jobs: Vec<ProofTask>,
@@ -55,7 +56,8 @@ pub(super) fn prove_batch<E: Engine>(
     (group.traffic, result)
 }
 
-/// Holds proofs that are made together.
+/// Holds the state of a batch of proofs on one device, of which each MSM runs for all proofs before the next MSM
+/// begins.
 struct ProofBatch<'a, 'b, E: Engine> {
     prover: &'a DeviceProver<'b, E>,
     jobs: Vec<ProofTask>,
@@ -65,15 +67,15 @@ struct ProofBatch<'a, 'b, E: Engine> {
     traffic: StreamStats,
 }
 
-/// Holds a circuit of a group on the device.
+/// Holds one proof of a batch: its task, and its assignment on the device.
 struct BatchMember<F> {
     job: ProofTask,
     assignment: DeviceVector<F>,
 }
 
-/// Selects the variables of an assignment that a query has bases for.
+/// Describes how the scalars of one query's MSM are selected from an assignment.
 struct Selection<'a> {
-    /// `None` if they lie side by side.
+    /// Indices of these variables on the device; `None` if they are contiguous.
     chosen: Option<&'a Buffer>,
     range: Range<usize>,
 }
@@ -92,7 +94,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         self.h(members)
     }
 
-    /// Uploads the assignments.
+    /// Uploads the assignments of all jobs, and waits for the uploads.
     fn upload(&mut self) -> Result<Vec<BatchMember<E::Fr>>> {
         let variables = self.prover.circuit.variables();
         // Declared before the streams, which finish their work before it is freed.
@@ -110,7 +112,8 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         Ok(members)
     }
 
-    /// Computes the MSMs over `query` by selections of the assignments.
+    /// Computes the MSM over `query` for each of `members` whose task includes it. The scalars are the values that `of`
+    /// selects from the assignment. `partial` wraps a sum for the results.
     fn selected<C: MsmCurve>(
         &mut self,
         members: &[BatchMember<E::Fr>],
@@ -131,7 +134,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         self.sums(members.iter().map(|member| member.job.number), table, &scalars, partial)
     }
 
-    /// Runs the transforms, then the MSMs over h.
+    /// Computes the coefficients of h for each of `members` whose task includes h, then the MSMs over them.
     fn h(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
         let (DeviceProver { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
         let mut lane = ProofStreams::new(device, self.abort)?;
@@ -150,14 +153,15 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         self.sums(numbers, tables.g1(QueryId::H)?, &scalars, |sum| PartialSums::g1(QueryId::H, sum))
     }
 
-    /// Waits for `lane`, after which its memory is free for others.
+    /// Waits for the work on the streams `lane`, and adds up their statistics. Dropping the streams frees their memory.
     fn finish_lane(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
         lane.compute.synchronize(self.abort)?;
         self.traffic = self.traffic + lane.traffic();
         Ok(())
     }
 
-    /// Computes the MSMs of some proofs over a query.
+    /// Computes the MSM of each element of `scalars` over the bases `table`. `numbers` has the index of each element's
+    /// proof, and `partial` wraps a sum for the results.
     fn sums<C: MsmCurve>(
         &mut self,
         numbers: impl Iterator<Item = usize>,

@@ -14,45 +14,50 @@ use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, SparseOptions};
 use crate::{Accelerator, Error, Result};
 
-/// Marks the variables that have bases in the queries of A and B: those that occur in a constraint's A or B. All inputs
-/// have one in A.
+/// Marks the variables that have bases in a key's queries of A and B. A variable has a base in the query of A if it
+/// occurs in A of any constraint, and likewise for B. Every input has a base in the query of A.
 #[derive(Debug, Clone, Copy)]
 pub struct Densities<'a> {
-    /// A mark for each auxiliary variable.
+    /// For each auxiliary variable, whether it has a base in the query of A.
     pub a_aux: &'a [bool],
-    /// A mark for each input.
+    /// For each input, whether it has a base in the queries of B.
     pub b_inputs: &'a [bool],
-    /// A mark for each auxiliary variable.
+    /// For each auxiliary variable, whether it has a base in the queries of B.
     pub b_aux: &'a [bool],
 }
 
-/// Describes a circuit to a prover. Variables are the inputs, the first of which is one, then the auxiliary ones.
+/// Describes a circuit to a prover: its sizes, the variables that have bases in the key, and optionally its matrices.
+/// Variables are numbered from 0. The inputs come first, of which the first is the constant one, then the auxiliary
+/// variables.
 #[derive(Debug)]
 pub struct Circuit<F> {
     pub(super) inputs: usize,
     pub(super) aux: usize,
     pub(super) constraints: usize,
-    /// Variables that have bases in the query of A, and in the queries of B.
+    /// Indices of the variables that have bases in the query of A, in ascending order.
     pub(super) a: Vec<u32>,
+    /// Indices of the variables that have bases in the queries of B, in ascending order.
     pub(super) b: Vec<u32>,
     matrices: Option<[Arc<Csr<F>>; 3]>,
     on_devices: PerDevice<DeviceIndices>,
     matrices_on_devices: [PerDevice<CsrOnDevice<F>>; 3],
 }
 
-/// The matrices A, B and C, uploaded to one device.
+/// Holds the constraints' matrices A, B and C on one device.
 pub(super) type DeviceMatrices<F> = [Arc<CsrOnDevice<F>>; 3];
 
-/// Holds the numbers of a circuit's chosen variables on one device.
+/// Holds, on one device, the indices of the variables that have bases in the queries of A and B. An index has 32 bits.
 #[derive(Debug)]
 pub(super) struct DeviceIndices {
-    /// `None` if all variables are chosen.
+    /// Indices of the variables in the query of A; `None` if all variables are in it.
     pub a: Option<Buffer>,
+    /// Indices of the variables in the queries of B; `None` if all variables are in them.
     pub b: Option<Buffer>,
 }
 
 impl<F: NttField> Circuit<F> {
-    /// Creates a circuit of `constraints` constraints, whose witnesses come with a, b and c evaluated.
+    /// Creates a circuit of `constraints` constraints without matrices. `densities` marks the variables that have bases
+    /// in the key. Every witness must contain its evaluations A·z, B·z and C·z.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the densities of auxiliary variables differ in length.
@@ -77,8 +82,8 @@ impl<F: NttField> Circuit<F> {
         })
     }
 
-    /// Creates a circuit from its `matrices` A, B and C, whose first `inputs` columns are inputs. Witnesses are
-    /// assignments only.
+    /// Creates a circuit from its `matrices` A, B and C. Their first `inputs` columns belong to inputs. Witnesses need
+    /// no evaluations, since the matrices give them.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: rows or columns of the matrices differ in number.
@@ -98,7 +103,7 @@ impl<F: NttField> Circuit<F> {
         Ok(Self { matrices: Some(matrices), ..Self::new(rows, densities)? })
     }
 
-    /// Returns the number of inputs, with the constant one.
+    /// Returns the number of inputs, including the constant one.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
@@ -113,30 +118,30 @@ impl<F: NttField> Circuit<F> {
         self.constraints
     }
 
-    /// Returns the number of bases in the query of A, of inputs in the queries of B, and of auxiliary variables in the
-    /// queries of B.
+    /// Returns three numbers: the bases in the query of A, the inputs that have bases in the queries of B, and the
+    /// auxiliary variables that have bases in the queries of B.
     pub fn query_lengths(&self) -> [usize; 3] {
         let b_inputs = self.b.partition_point(|variable| (*variable as usize) < self.inputs);
         [self.a.len(), b_inputs, self.b.len() - b_inputs]
     }
 
-    /// Returns the variables that have bases in the query of A, in their order there.
+    /// Returns the indices of the variables that have bases in the query of A, in the order of those bases.
     pub fn variables_of_a(&self) -> &[u32] {
         &self.a
     }
 
-    /// Returns the variables that have bases in the queries of B, in their order there.
+    /// Returns the indices of the variables that have bases in the queries of B, in the order of those bases.
     pub fn variables_of_b(&self) -> &[u32] {
         &self.b
     }
 
-    /// Returns A, B and C, if they are known.
+    /// Returns the matrices A, B and C, or `None` if the circuit was made by [`Self::new`].
     pub fn matrices(&self) -> Option<&[Arc<Csr<F>>; 3]> {
         self.matrices.as_ref()
     }
 
-    /// Uploads the circuit to the devices that lack it; else the first proof on each does. Uploaded parts stay if the
-    /// rest is aborted.
+    /// Uploads the circuit to each device of `accelerator` that lacks it. Without this call, the first proof on a
+    /// device uploads it there. If `abort` stops the upload, the parts uploaded so far stay.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
@@ -149,7 +154,7 @@ impl<F: NttField> Circuit<F> {
         catch_hook_panic(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
     }
 
-    /// Returns the bytes that it takes on all devices together.
+    /// Returns the number of bytes that the circuit takes on all devices together.
     pub fn bytes(&self) -> u64 {
         let matrices = self.matrices_on_devices.iter().flat_map(PerDevice::all).map(|matrix| matrix.bytes());
         self.on_devices.all().iter().map(|part| part.bytes()).chain(matrices).sum()
@@ -159,7 +164,7 @@ impl<F: NttField> Circuit<F> {
         self.inputs + self.aux
     }
 
-    /// Checks by the numbers of its bases that `key` is one of this circuit.
+    /// Checks that the queries of `key` have the lengths that this circuit needs.
     pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &Parameters<E>) -> Result<()> {
         equal("bases of h, less one of the domain", self.constraints.next_power_of_two() - 1, key.h.len())?;
         equal("bases of l", self.aux, key.l.len())?;
@@ -167,7 +172,7 @@ impl<F: NttField> Circuit<F> {
         equal("bases of b", self.b.len(), key.b_g1.len())
     }
 
-    /// Returns the chosen variables on `device`, uploaded now if it lacks them.
+    /// Returns the indices of the variables in the queries of A and B on `device`, and uploads them if it lacks them.
     pub(super) fn on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Arc<DeviceIndices>> {
         self.on_devices.get(device, || {
             check_abort(abort)?;
@@ -178,8 +183,8 @@ impl<F: NttField> Circuit<F> {
         })
     }
 
-    /// Returns the matrices on `device`, if there are any, uploaded now if it lacks them. Uploaded ones stay if the
-    /// next one's upload is aborted.
+    /// Returns the matrices on `device`, and uploads those that it lacks. Returns `None` if the circuit has no
+    /// matrices. If `abort` stops the upload, the matrices uploaded so far stay.
     pub(super) fn matrices_on_device(
         &self,
         device: &Arc<Device>,
@@ -209,13 +214,14 @@ impl DeviceIndices {
     }
 }
 
-/// Returns the numbers of the chosen variables. The first one of `density` has number `first`.
+/// Returns the indices of the variables that `density` marks, in ascending order. Its first element belongs to variable
+/// `first`.
 fn selected_variables(density: &[bool], first: usize) -> impl ParallelIterator<Item = u32> + '_ {
     let places = density.par_iter().enumerate().filter(|(_, chosen)| **chosen);
     places.map(move |(place, _)| (first + place) as u32)
 }
 
-/// Returns which columns have a coefficient other than zero.
+/// Returns, for each column of `matrix`, whether it has a coefficient other than zero.
 fn nonzero_columns<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
     let zero: Vec<bool> = matrix.dictionary().iter().map(Field::is_zero_vartime).collect();
     let occurs: Vec<AtomicBool> = (0..matrix.columns()).into_par_iter().map(|_| AtomicBool::default()).collect();

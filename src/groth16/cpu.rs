@@ -43,12 +43,12 @@ fn sum<C: MsmCurve>(
     msm(host, bases.on_host()?, scalars, abort).map(|(sum, _)| sum)
 }
 
-/// Returns scalars as little-endian numbers.
+/// Converts `scalars` to canonical integers, 32 bytes each, little-endian.
 fn canonical<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> ZeroizingScalars {
     ZeroizingScalars(scalars.map(scalar_to_bytes).collect())
 }
 
-/// Returns the coefficients of h.
+/// Computes the coefficients of h on the host, as many as `domain`, the order of the evaluation domain.
 fn quotient<F: NttField>(
     host: &Accelerator,
     domain: usize,
@@ -70,7 +70,8 @@ fn quotient<F: NttField>(
     Ok(a)
 }
 
-/// Writes a, b and c to the start of vectors of zeros.
+/// Writes A·z, B·z and C·z to the start of `vectors`, which must be zeros. They are copied from `witness` if it has
+/// them, and otherwise computed from the circuit's matrices.
 fn evaluate<F: NttField>(
     host: &Accelerator,
     circuit: &Circuit<F>,

@@ -17,12 +17,12 @@ use crate::field::DeviceVector;
 use crate::msm::{DeviceScalars, QueuedMsm};
 use crate::{Error, Result};
 
-/// Holds a device's share of a proof in flight. Fields are dropped from top to bottom: MSMs run to their end before the
-/// streams, and the streams before the assignment is freed.
+/// Holds the queued MSMs of one proof on one device. Fields are dropped from top to bottom: MSMs run to their end
+/// before the streams are dropped, and the streams end their work before the assignment is freed.
 pub(super) struct DeviceProof<'a, E: Engine> {
     pub number: usize,
     pub b_g2: Option<QueuedMsm<'a, E::G2Affine>>,
-    /// a, b_g1 and l.
+    /// MSMs over the queries of a, b_g1 and l; `None` for those that this device does not compute.
     pub g1: [Option<QueuedMsm<'a, E::G1Affine>>; 3],
     pub h: Option<QueuedMsm<'a, E::G1Affine>>,
     pub lane: ProofStreams<'a>,
@@ -30,7 +30,7 @@ pub(super) struct DeviceProof<'a, E: Engine> {
 }
 
 impl<E: Engine> DeviceProof<'_, E> {
-    /// Waits for the MSMs.
+    /// Waits for the MSMs. Returns their sums, and the stream statistics of this device's work for the proof.
     pub fn finish(self, abort: Abort<'_>) -> Result<(PartialSums<E>, StreamStats)> {
         // If an MSM fails, the assignment is freed after all that uses it.
         let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
@@ -48,12 +48,13 @@ impl<E: Engine> DeviceProof<'_, E> {
     }
 }
 
-/// Splits an MSM's result, if there is one, into the sum and its transfers.
+/// Splits the result of an MSM into its sum and its stream statistics. For `None`, the sum is `None` and the statistics
+/// are zero.
 fn split<C: MsmCurve>(sum: Option<(C::Curve, StreamStats)>) -> (Option<C::Curve>, StreamStats) {
     sum.map_or((None, StreamStats::default()), |(sum, traffic)| (Some(sum), traffic))
 }
 
-/// Holds the scalars of those of a, b and l that are in a device's share.
+/// Holds the scalars of the MSMs over the queries of a, b and l; `None` for those that the device does not compute.
 struct SelectedScalars {
     a: Option<DeviceScalars>,
     b: Option<DeviceScalars>,
@@ -61,9 +62,10 @@ struct SelectedScalars {
 }
 
 impl<E: Engine> DeviceProver<'_, E> {
-    /// Queues the device's share of a proof, with an equal part of the free memory that `proofs` proofs share.
+    /// Queues the MSMs of one task, which names the proof and the queries, for `witness`. `proofs` concurrent proofs
+    /// share the device's free memory equally.
     ///
-    /// Threads of their own queue the MSMs that need the assignment alone, since large ones run in chunks that wait for
+    /// Separate threads queue the MSMs that need only the assignment, because a large MSM runs in chunks that wait for
     /// each other. Meanwhile a, b and c are uploaded and transformed.
     pub fn start<'s>(
         &'s self,
@@ -97,7 +99,8 @@ impl<E: Engine> DeviceProver<'_, E> {
         Ok(DeviceProof { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
     }
 
-    /// Queues the transforms and the MSM over h.
+    /// Queues the transforms that compute the coefficients of h, then the MSM over h. Also uploads or computes a, b and
+    /// c.
     fn h<'s>(
         &'s self,
         queue: &MsmQueue<'_>,
@@ -113,7 +116,7 @@ impl<E: Engine> DeviceProver<'_, E> {
         queue.add(QueryId::H, self.tables.g1(QueryId::H)?, Some(&h))
     }
 
-    /// Returns the scalars of those of a, b and l that are in `share`.
+    /// Queues the selection of the scalars for those MSMs over a, b and l that are in `share`, and returns the scalars.
     fn selections(
         &self,
         stream: &mut Stream,

@@ -14,7 +14,8 @@ use crate::field::{DeviceVector, NttField};
 use crate::msm::{DeviceScalars, ScalarForm};
 use crate::ntt::NttDomain;
 
-/// Holds one device with the parts of the key and the circuit that it needs.
+/// Holds everything that one device needs for its proofs: its queries of the key, the circuit's data and the NTT
+/// domain.
 pub(super) struct DeviceProver<'a, E: Engine> {
     pub device: &'a Arc<Device>,
     pub circuit: &'a Circuit<E::Fr>,
@@ -40,14 +41,16 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         Ok(Self { device, circuit, tables, chosen, matrices, domain })
     }
 
-    /// Returns elements of `buffer` as scalars, which are ready after the event `ready`.
+    /// Returns the elements in `range` of `buffer` as scalars in Montgomery form. MSMs read them only after the event
+    /// `ready`.
     pub fn scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Event>) -> Result<DeviceScalars> {
         let scalars = DeviceScalars::from_range(self.device, buffer, range, ScalarForm::Montgomery)?;
         Ok(scalars.ready_after(ready.clone()))
     }
 }
 
-/// Returns the values of the `chosen` variables, or of all.
+/// Returns the values in `assignment` at the indices `chosen`, gathered on `stream`. With `None`, returns the buffer of
+/// all values without a copy.
 pub(super) fn select<F: NttField>(
     stream: &mut Stream,
     chosen: Option<&Buffer>,

@@ -2,10 +2,10 @@
 
 use crate::{Error, Result};
 
-/// Names this module in errors of its checks.
+/// Names the module in errors of its input checks.
 pub(super) const ERROR_CONTEXT: &str = "groth16";
 
-/// Checks that a length is as expected.
+/// Checks that the length `actual` equals `expected`. `what` names the length in the error.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `actual` differs from `expected`.

@@ -11,7 +11,7 @@ use crate::Result;
 use crate::backend::{Abort, Device, StreamStats};
 use crate::fan_out::fan_out;
 
-/// Computes the MSMs of all `witnesses`, spread over `devices`.
+/// Computes the missing MSMs of all `witnesses`, spread over `devices`, and adds their sums to `results`.
 pub(super) fn prove<E: Engine>(
     devices: &[Arc<Device>],
     key: &ProvingKeyOnDevice<E>,
@@ -29,7 +29,8 @@ pub(super) fn prove<E: Engine>(
     parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
 }
 
-/// Runs `jobs` on one device. Several jobs share the streamed parts of the key.
+/// Runs `jobs` on the device of `prover`, and adds their MSM sums to `results`. If the key is streamed, several jobs
+/// share each streamed part.
 fn prove_on<E: Engine>(
     prover: &DeviceProver<'_, E>,
     jobs: &[ProofTask],

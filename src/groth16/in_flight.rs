@@ -13,17 +13,19 @@ use super::{Engine, Witness};
 use crate::backend::{Abort, StreamStats};
 use crate::{Error, Result};
 
-/// Maximum proofs in flight on a device: the host's work for one overlaps another's kernels.
+/// Maximum number of concurrent proofs on a device, 2, so that the host's work for one overlaps the kernels of the
+/// other.
 const IN_FLIGHT: usize = 2;
-/// Requires free memory of MEMORY_PARTS times a proof's vectors for more than one proof in flight.
+/// Minimum ratio of a device's free memory to the size of one proof's vectors at which proofs run concurrently.
 const MEMORY_PARTS: u64 = 4;
 
-/// Allows MSMs side by side if the model predicts at most SLOWER.0/SLOWER.1 of their time in turn. The model ignores
-/// the overlap of kernel ends, uploads and the host's part, so the fraction may exceed 1.
+/// Maximum ratio of concurrent to sequential time, as numerator and denominator, at which MSMs still run concurrently.
+/// The cost model ignores the overlap of kernel ends, uploads and the host's work, so the ratio may exceed 1.
 const MAX_SLOWDOWN: (u32, u32) = (3, 2);
 
 impl<E: Engine> DeviceProver<'_, E> {
-    /// Runs `jobs` in their order, some in flight at once.
+    /// Starts `jobs` in their order, several of them concurrently, and waits for all of them. Adds their MSM sums to
+    /// `results`.
     pub fn prove_each(
         &self,
         jobs: &[ProofTask],
@@ -36,7 +38,9 @@ impl<E: Engine> DeviceProver<'_, E> {
         running.finish()
     }
 
-    /// Returns how many proofs are in flight at once; 0 if the MSMs of one have too little memory side by side.
+    /// Returns the maximum number of proofs that run concurrently, out of `jobs` proofs. Returns 0 if even the MSMs of
+    /// one proof should run one after another, because memory is too short for concurrent MSMs or they would take too
+    /// long.
     fn max_concurrent(&self, jobs: usize) -> Result<usize> {
         let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variables() as u64;
         let (free, vectors) = (self.device.free_memory()?, 32 * elements);
@@ -45,8 +49,8 @@ impl<E: Engine> DeviceProver<'_, E> {
         self.tables.at_once(free, most, || (1..=most).rev().find(good).unwrap_or(0))
     }
 
-    /// Returns whether, by the model, the MSMs of `proofs` proofs take hardly longer side by side in `bytes` than one
-    /// after the other with all of `bytes`.
+    /// Returns whether the MSMs of `proofs` proofs should run concurrently, sharing `bytes` bytes of workspace. By the
+    /// cost model, they may take at most `MAX_SLOWDOWN` times as long as one after another with all `bytes`.
     fn fits_concurrently(&self, bytes: u64, proofs: usize) -> bool {
         let parts = parts(proofs);
         let side_by_side = self.tables.estimate_time_within(bytes / parts as u64, parts);
@@ -55,10 +59,10 @@ impl<E: Engine> DeviceProver<'_, E> {
     }
 }
 
-/// Runs the proofs of one device.
+/// Runs the proofs of one device, several of them concurrently.
 struct InFlight<'a, 'b, E: Engine> {
     prover: &'a DeviceProver<'b, E>,
-    /// Maximum proofs in flight; 0 if even one has to run its MSMs one after the other.
+    /// Maximum number of concurrent proofs; 0 if even the MSMs of one proof run one after another.
     max_concurrent: usize,
     under_way: VecDeque<DeviceProof<'a, E>>,
     traffic: StreamStats,
@@ -78,7 +82,8 @@ impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
         }
     }
 
-    /// Starts `job` once there is a place for it.
+    /// Starts the proof of `job` as soon as fewer than `max_concurrent` proofs are running. If memory is too short for
+    /// concurrent MSMs, runs the proof to its end, one MSM after another.
     fn add(&mut self, job: ProofTask, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
         self.finish_to(self.max_concurrent.saturating_sub(1))?;
         if self.max_concurrent > 0 {
@@ -98,13 +103,13 @@ impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
         Ok(())
     }
 
-    /// Waits for all proofs in flight.
+    /// Waits for all running proofs, and returns the stream statistics of all proofs.
     fn finish(mut self) -> Result<StreamStats> {
         self.finish_to(0)?;
         Ok(self.traffic)
     }
 
-    /// Waits until at most `most` proofs are in flight.
+    /// Waits for the oldest proofs until at most `most` are running, and adds their MSM sums to the results.
     fn finish_to(&mut self, most: usize) -> Result<()> {
         while self.under_way.len() > most {
             let Some(proof) = self.under_way.pop_front() else { break };

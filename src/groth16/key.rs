@@ -13,19 +13,20 @@ use crate::curve::MsmCurve;
 use crate::msm::{self, BasePoints, Msm, MsmOptions};
 use crate::{Accelerator, Error, Result};
 
-/// Leaves 1/WORKSPACE_SHARE of a device's free memory to the MSMs of proofs.
+/// Divisor of a device's free memory: uploads of queries leave 1/WORKSPACE_FRACTION of it as workspace for the MSMs of
+/// proofs.
 const WORKSPACE_FRACTION: u64 = 8;
-/// Vectors of the domain's length that a proof has on a device: a, b, c, the assignment and its two selections, and up
-/// to three more for transforms and their tables.
+/// Number of vectors of the domain's length that one proof takes on a device. They are a, b, c, the assignment, its
+/// values selected for the queries of A and B, and up to three more for transforms and their tables.
 const VECTORS: u64 = 9;
-/// Fixed bytes that a proof of any length takes, such as for tables of short transforms.
+/// Bytes that a proof takes on a device beside its vectors, 16 MiB, such as for tables of short transforms.
 const MIN_PROOF_BYTES: u64 = 16 << 20;
 
-/// Leading binary digits of the free memory that count in a [`ConcurrencyKey`].
+/// Number of bits below the leading one of the free memory that a [`ConcurrencyKey`] keeps. Lower bits are cleared.
 const MEMO_PRECISION_BITS: u32 = 4;
 
-/// Holds the result of a circuit's setup, as Groth16 defines it ("On the Size of Pairing-based Non-interactive
-/// Arguments", 2016), in bellperson's order.
+/// Holds the proving parameters that a circuit's setup makes, as Groth16 defines them ("On the Size of Pairing-based
+/// Non-interactive Arguments", 2016). Points are in bellperson's order.
 #[derive(Debug, Clone)]
 pub struct Parameters<E: Engine> {
     /// α in G1.
@@ -38,40 +39,41 @@ pub struct Parameters<E: Engine> {
     pub delta_g1: E::G1Affine,
     /// δ in G2.
     pub delta_g2: E::G2Affine,
-    /// τⁱ·t(τ)/δ for i < m − 1, where m is the domain's order.
+    /// Query of h, in G1: τⁱ·t(τ)/δ for i < m − 1, where m is the order of the evaluation domain.
     pub h: BasePoints<E::G1Affine>,
-    /// (β·uᵢ(τ) + α·vᵢ(τ) + wᵢ(τ))/δ for auxiliary variables.
+    /// Query of l, in G1: (β·uᵢ(τ) + α·vᵢ(τ) + wᵢ(τ))/δ for each auxiliary variable i.
     pub l: BasePoints<E::G1Affine>,
-    /// uᵢ(τ) of all inputs, then of those auxiliary variables that occur in A.
+    /// Query of A, in G1: uᵢ(τ) of every input, then of each auxiliary variable that occurs in A.
     pub a: BasePoints<E::G1Affine>,
-    /// vᵢ(τ) of those inputs, then of those auxiliary variables that occur in B.
+    /// Query of B, in G1: vᵢ(τ) of each input, then of each auxiliary variable, that occurs in B.
     pub b_g1: BasePoints<E::G1Affine>,
-    /// vᵢ(τ) of the variables of `b_g1`, in G2.
+    /// Query of B, in G2: vᵢ(τ) of the variables of `b_g1`, in the same order.
     pub b_g2: BasePoints<E::G2Affine>,
 }
 
-/// Holds a proving key whose bases are uploaded once to each device that proves, for any number of proofs. A device
-/// that only helps with a proof gets no queries but those of its own MSMs.
+/// Holds a proving key. Its bases are uploaded once to each device that makes whole proofs, for any number of proofs. A
+/// device that computes only some MSMs of a proof gets only the bases of those MSMs.
 ///
-/// Bases that leave too little memory for proofs stay on the host. Every proof then streams them, with a warning in the
-/// log.
+/// Bases stay on the host if they would leave too little device memory for proofs. The log then has a warning, and
+/// every proof streams them.
 #[derive(Debug)]
 pub struct ProvingKeyOnDevice<E: Engine> {
     accelerator: Accelerator,
     parameters: Parameters<E>,
     tables: Tables<E>,
-    /// Memory that is left to proofs on each device.
+    /// Bytes of each device's memory that uploads of bases leave free for proofs.
     reserves: PerDevice<u64>,
-    /// Last number of proofs in flight on each device, and the situation that it was found for. Finding it takes as
-    /// long as a small proof.
+    /// Number of concurrent proofs last chosen for each device, and the inputs of that choice. Choosing takes as long
+    /// as a small proof.
     at_once: PerDevice<Mutex<Option<(ConcurrencyKey, usize)>>>,
 }
 
-/// Lists the inputs that decide the number of proofs in flight: the MSMs, how many of their queries were fetched, the
-/// free memory without its lower digits, and the maximum number of proofs.
+/// Holds the inputs that determine the number of concurrent proofs on a device. They are the MSMs that the device
+/// computes, the number of their queries fetched so far, the free bytes rounded down, and the maximum number of proofs.
 type ConcurrencyKey = (QuerySet, usize, u64, usize);
 
-/// Holds queries on the devices.
+/// Holds the queries of a key on the devices, one MSM per query and device. `g1` has the queries of h, l, a and b_g1,
+/// in this order.
 #[derive(Debug)]
 struct Tables<E: Engine> {
     g1: [PerDevice<Table<E::G1Affine>>; 4],
@@ -80,7 +82,8 @@ struct Tables<E: Engine> {
 
 type Table<C> = Msm<'static, C>;
 
-/// Holds the queries of a share on one device. Each is uploaded at its first use.
+/// Holds the queries of a proving key that one device needs, namely those in `share`. Each is uploaded at its first
+/// use.
 pub(super) struct DeviceKey<'k, E: Engine> {
     key: &'k ProvingKeyOnDevice<E>,
     device: &'k Arc<Device>,
@@ -91,8 +94,8 @@ pub(super) struct DeviceKey<'k, E: Engine> {
 }
 
 impl<E: Engine> DeviceKey<'_, E> {
-    /// Returns the G1 bases of `query`, uploading them at their first use. Returns `None` if the device's share lacks
-    /// the query, or if the query is in G2.
+    /// Returns the MSM over the G1 bases of `query`, which are uploaded at the first call. Returns `None` if this
+    /// device does not compute that MSM, or if `query` is in G2.
     pub fn g1(&self, query: QueryId) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
         let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
         let (number, bases) = match query {
@@ -106,20 +109,22 @@ impl<E: Engine> DeviceKey<'_, E> {
         self.share.has(query).then(|| get_or_try_init(&self.g1[number], get)).transpose()
     }
 
-    /// Returns the bases of B in G2 if they are in the device's share.
+    /// Returns the MSM over the G2 bases of B, which are uploaded at the first call. Returns `None` if this device does
+    /// not compute that MSM.
     pub fn b_g2(&self) -> Result<Option<&Arc<Table<E::G2Affine>>>> {
         let get = || self.key.query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
         self.share.has(QueryId::BG2).then(|| get_or_try_init(&self.b_g2, get)).transpose()
     }
 
-    /// Uploads missing queries. Those that would cost most to stream come first.
+    /// Uploads the queries that this device needs and lacks. The queries that would be most expensive to stream come
+    /// first.
     fn upload(&self) -> Result<()> {
         self.b_g2()?;
         [QueryId::H, QueryId::L, QueryId::A, QueryId::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
     }
 
-    /// Returns how many proofs, at most `most`, are in flight at once: the last result if the situation is the same,
-    /// with about as much free memory, or that of `find`.
+    /// Returns the number of proofs to run concurrently on this device, at most `most`. Reuses the last result if the
+    /// MSMs and `most` are the same and about as many bytes as `free` were free. Otherwise calls `find` for the number.
     pub fn at_once(&self, free: u64, most: usize, find: impl FnOnce() -> usize) -> Result<usize> {
         let there =
             self.g1.iter().filter(|table| table.get().is_some()).count() + usize::from(self.b_g2.get().is_some());
@@ -133,22 +138,22 @@ impl<E: Engine> DeviceKey<'_, E> {
         }
     }
 
-    /// Estimates the total time of the MSMs over the queries that were fetched, each with `bytes` of workspace beside
-    /// `at_once` − 1 others. Returns `None` if one does not fit.
+    /// Estimates the total time of the MSMs over the queries fetched so far. Each MSM has `bytes` bytes of workspace
+    /// and runs beside `at_once` − 1 others. Returns `None` if one does not fit.
     pub fn estimate_time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
         let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.estimate_time(bytes, at_once, self.abort));
         let g2 = self.b_g2.get().into_iter().map(|table| table.estimate_time(bytes, at_once, self.abort));
         g1.chain(g2).sum()
     }
 
-    /// Returns whether any query that was fetched is streamed.
+    /// Returns whether any query fetched so far stays on the host, so that each MSM streams it to the device.
     pub fn is_streamed(&self) -> bool {
         let g1 = self.g1.iter().filter_map(OnceLock::get).any(|table| table.is_streamed());
         g1 || self.b_g2.get().is_some_and(|table| table.is_streamed())
     }
 }
 
-/// Returns the value in `place`, initialised by `get` if there is none.
+/// Returns the value in `place`. If `place` is empty, first fills it with the result of `get`.
 fn get_or_try_init<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
     match place.get() {
         Some(held) => Ok(held),
@@ -157,11 +162,11 @@ fn get_or_try_init<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> R
 }
 
 impl<E: Engine> ProvingKeyOnDevice<E> {
-    /// Checks a key's lengths and uploads it to the first device. Other devices get the parts that they need with their
-    /// first proof.
+    /// Creates a key: checks the lengths of `parameters`, and uploads them to the first device of `accelerator`. Any
+    /// other device gets the queries that it needs with its first proof.
     ///
-    /// Points are trusted, except for encoded ones and a δ of zero: see [`crate::curve`] for the requirements, and
-    /// [`Self::new_checked`].
+    /// Points are trusted, except that encoded points are checked when decoded, and that δ must not be zero.
+    /// [`crate::curve`] states the requirements. [`Self::new_checked`] checks all points.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the length of `h` is no power of two, less one.
@@ -176,9 +181,9 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         Ok(key)
     }
 
-    /// Creates a key from untrusted parameters: checks all points, then does the work of [`Self::new`]. Points are
-    /// decoded on the host. They have to be infinity or in the subgroups of prime order, with reduced coordinates.
-    /// [`Msm::checked`] states the cost.
+    /// Creates a key from untrusted `parameters`: checks all points, then does the work of [`Self::new`]. The host
+    /// decodes encoded points. Every point must be infinity or in the subgroup of prime order, with reduced
+    /// coordinates. [`Msm::checked`] states the cost.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a point is invalid. The error names the first one by its query.
@@ -190,8 +195,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         Self::new(accelerator, parameters)
     }
 
-    /// Checks a key's lengths, without the upload of [`Self::new`]. The first device, too, gets the parts that it needs
-    /// with [`Self::upload`], or with its first proof.
+    /// Creates a key and checks the lengths of `parameters`, without the upload of [`Self::new`]. The first device gets
+    /// its queries with [`Self::upload`] or with its first proof, any other device with its first proof.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the length of `h` is no power of two, less one.
@@ -209,8 +214,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         })
     }
 
-    /// Uploads the queries that the first device of `accelerator` lacks. Encoded points are decoded there, or on the
-    /// host if there is no device. Queries that were uploaded stay if the next one's upload is aborted.
+    /// Uploads the queries that the first device of `accelerator` lacks. Encoded points are decoded on that device, or
+    /// on the host if there is no device. If `abort` stops the upload, the queries uploaded so far stay on the device.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
@@ -229,8 +234,9 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         }
     }
 
-    /// Returns whether [`Self::upload`] can be left to the first proof, which uploads each query beside its other work.
-    /// It can if the first device of `accelerator` has nothing of the key yet, and much free memory.
+    /// Returns whether the caller may skip [`Self::upload`] and let the first proof upload each query beside its other
+    /// work. True if the first device of `accelerator` has no query of this key yet, and more than twice the free
+    /// memory that the key needs. False if there is no device.
     ///
     /// # Errors
     /// - [`Error::Device`]: the device does not report its free memory.
@@ -238,30 +244,30 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         accelerator.devices().first().map_or(Ok(false), |device| self.has_headroom(device))
     }
 
-    /// Returns the key on the host.
+    /// Returns the parameters of the key, in host memory or encoded in a file.
     pub fn parameters(&self) -> &Parameters<E> {
         &self.parameters
     }
 
-    /// Returns the devices and the policy by which proofs are made.
+    /// Returns the accelerator, which has the devices that make the proofs.
     pub fn accelerator(&self) -> &Accelerator {
         &self.accelerator
     }
 
-    /// Returns the domain's order m.
+    /// Returns the order m of the evaluation domain, a power of two: the length of `h` plus one.
     pub fn domain(&self) -> usize {
         self.parameters.h.len() + 1
     }
 
-    /// Returns the bytes that the key takes on all devices together.
+    /// Returns the number of bytes that the key's bases take on all devices together.
     pub fn bytes(&self) -> u64 {
         let g1 = self.tables.g1.iter().flat_map(PerDevice::all).map(|table| table.table_bytes());
         let g2 = self.tables.b_g2.all().into_iter().map(|table| table.table_bytes());
         g1.chain(g2).sum()
     }
 
-    /// Returns the queries of `share` on `device`. They are uploaded here, unless the device had none and has much free
-    /// memory: then each is uploaded beside the first proof's other work, when its MSM comes.
+    /// Returns the queries in `share` on `device`, and uploads those that it lacks. If `device` has no query of the key
+    /// yet and much free memory, the first proof uploads each query instead, just before its MSM.
     pub(super) fn on_device<'k>(
         &'k self,
         device: &'k Arc<Device>,
@@ -279,7 +285,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         DeviceKey { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
     }
 
-    /// Returns whether `device` has no query yet, and enough free memory for all of them, whatever MSMs take first.
+    /// Returns whether `device` has no query of the key yet, and all queries plus twice the reserve for proofs fit in
+    /// half of its free memory.
     fn has_headroom(&self, device: &Arc<Device>) -> Result<bool> {
         if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
             return Ok(false);
@@ -300,7 +307,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         })
     }
 
-    /// Returns the bytes that the first table on `device` had to leave free. Later ones leave as much.
+    /// Returns the number of bytes that uploads of queries leave free on `device` for proofs. It is computed before the
+    /// first upload and then stays the same.
     fn reserve(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
         self.reserves.get(device, || {
             let longest = self.domain().max(self.parameters.l.len()) as u64;
@@ -309,7 +317,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         })
     }
 
-    /// Returns the costs of the MSMs.
+    /// Estimates the relative costs of a proof's MSMs from the lengths of the queries.
     pub(super) fn costs(&self) -> Costs {
         let Parameters { h, l, a, b_g1, b_g2, .. } = &self.parameters;
         Costs::new(|query| match query {
@@ -323,13 +331,13 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 }
 
 impl<E: Engine> Parameters<E> {
-    /// Returns the bytes that all queries take on a device.
+    /// Returns the number of bytes that all queries together take on one device.
     pub fn bytes(&self) -> u64 {
         let g1 = [&self.h, &self.l, &self.a, &self.b_g1].map(|query| bytes_of::<E::G1Affine>(query.len()));
         g1.into_iter().fold(bytes_of::<E::G2Affine>(self.b_g2.len()), u64::saturating_add)
     }
 
-    /// Decodes encoded points on the host, so that devices get them in their own form.
+    /// Decodes all encoded points of the queries on the host. Later uploads copy the decoded points.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
@@ -339,7 +347,7 @@ impl<E: Engine> Parameters<E> {
         self.b_g2.on_host().map(drop)
     }
 
-    /// Refuses points that are not in the subgroups.
+    /// Checks on `accelerator` that every point of the parameters is infinity or in the subgroup of prime order.
     fn check_points(&self, accelerator: &Accelerator) -> Result<()> {
         let Self { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, .. } = self;
         check_query(accelerator, "α, β and δ in G1", &[*alpha_g1, *beta_g1, *delta_g1])?;
@@ -366,7 +374,8 @@ impl<E: Engine> Parameters<E> {
     }
 }
 
-/// Refuses `points` that are not in the subgroup. The error has the query's `name`.
+/// Checks on `accelerator` that each of `points` is infinity or in the subgroup of prime order. The error contains
+/// `name`, the name of the query.
 fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C]) -> Result<()> {
     msm::check(accelerator, points).map_err(|error| match error {
         Error::Invalid { place, what, expected, actual } => {
@@ -376,13 +385,13 @@ fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C])
     })
 }
 
-/// Returns the bytes of `points` points on a device, or `u64::MAX` if they overflow.
+/// Returns the number of bytes of `points` points on a device, or `u64::MAX` if the product overflows.
 fn bytes_of<C: MsmCurve>(points: usize) -> u64 {
     (points as u64).saturating_mul(C::AFFINE_BYTES as u64)
 }
 
-/// Uploads `bases` if they leave `reserve` bytes on the device, or else keeps them on the host for streaming. The hook
-/// may abort the upload.
+/// Creates the MSM over `bases`. They are uploaded if at least `reserve` bytes stay free on the first device of
+/// `accelerator`. Otherwise they stay on the host and are streamed. The hook `abort` may stop the upload.
 fn table<C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &BasePoints<C>,

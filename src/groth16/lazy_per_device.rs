@@ -7,10 +7,10 @@ use crate::Result;
 use crate::backend::{Device, lock};
 use crate::blocking::{get_or_try_init, try_get};
 
-/// A device and its value, which may be in the making.
+/// Pairs a device with its value, which is `None` until it is made. The mutex is locked while it is made.
 type DeviceCell<T> = (Arc<Device>, Arc<Mutex<Option<Arc<T>>>>);
 
-/// Holds one value for each device.
+/// Holds at most one value per device, each made at its first use.
 pub(super) struct PerDevice<T>(Mutex<Vec<DeviceCell<T>>>);
 
 impl<T> Default for PerDevice<T> {
@@ -26,7 +26,8 @@ impl<T> fmt::Debug for PerDevice<T> {
 }
 
 impl<T> PerDevice<T> {
-    /// Returns the value of `device`, made now if it has none. Values of several devices are made at the same time.
+    /// Returns the value of `device`, made by `make` if there is none. Values of different devices can be made
+    /// concurrently.
     pub fn get(&self, device: &Arc<Device>, make: impl FnOnce() -> Result<T> + Send) -> Result<Arc<T>>
     where
         T: Send + Sync,
@@ -34,13 +35,15 @@ impl<T> PerDevice<T> {
         get_or_try_init(&self.slot(device), make)
     }
 
-    /// Returns the values that exist, without those that are being made.
+    /// Returns the values of all devices, in the order in which they were first requested. Skips values that are being
+    /// made.
     pub fn all(&self) -> Vec<Arc<T>> {
         let slots: Vec<_> = lock(&self.0).iter().map(|(_, slot)| slot.clone()).collect();
         slots.iter().filter_map(|slot| try_get(slot)).collect()
     }
 
-    /// Returns whether `device` has a value, or one is being made for it.
+    /// Returns whether a value for `device` was ever requested. It may still be in the making, or `make` may have
+    /// failed.
     pub fn has(&self, device: &Arc<Device>) -> bool {
         lock(&self.0).iter().any(|(owner, _)| Arc::ptr_eq(owner, device))
     }

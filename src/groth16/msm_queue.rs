@@ -8,16 +8,18 @@ use crate::curve::MsmCurve;
 use crate::msm::{DeviceScalars, Msm, QueuedMsm};
 use crate::{Error, Result};
 
-/// Returns the number of equal parts of the free memory if `proofs` proofs are in flight: one for each MSM, and one for
-/// transforms. Memory whose last use an MSM has queued counts as free, so that later MSMs find as much.
+/// Returns the number of equal parts into which the free memory is divided if `proofs` proofs run concurrently. Each
+/// MSM gets one part, and transforms get one more. Memory whose last use is queued counts as free, so that later MSMs
+/// find as much.
 pub(super) fn parts(proofs: usize) -> usize {
     QueryId::ALL.len() * proofs + 1
 }
 
-/// Queues the MSMs of a proof that are in a device's share, as they share the memory.
+/// Queues the MSMs of one proof that one device computes, each with an equal part of the device's free memory.
 pub(super) struct MsmQueue<'a> {
     share: QuerySet,
-    /// Stream of each MSM, taken in the same order for every proof, so that each finds the memory that it had before.
+    /// Stream of each MSM, indexed by query; `None` if the device does not compute that MSM. Streams are taken in the
+    /// same order for every proof, so that each MSM finds the memory that it had before.
     streams: [Mutex<Option<Stream>>; QueryId::ALL.len()],
     /// Number of proofs that share the free memory, this one included.
     proofs: usize,
@@ -33,7 +35,8 @@ impl<'a> MsmQueue<'a> {
         Ok(Self { share, streams, proofs, abort })
     }
 
-    /// Queues the MSM over `query` if it is in the device's share.
+    /// Queues the MSM of `scalars` over the bases `table` of `query`. Returns `None` if the device does not compute
+    /// that MSM.
     pub fn add<'m, C: MsmCurve>(
         &self,
         query: QueryId,

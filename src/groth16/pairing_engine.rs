@@ -3,7 +3,7 @@
 use crate::curve::MsmCurve;
 use crate::field::NttField;
 
-/// A pairing engine whose groups and scalar field the kernels support: BLS12-381 (`blstrs::Bls12`), BN254
+/// Marks a pairing engine whose groups and scalar field the kernels support: BLS12-381 (`blstrs::Bls12`), BN254
 /// (`halo2curves::bn256::Bn256`).
 pub trait Engine: pairing::Engine<Fr: NttField, G1Affine: MsmCurve, G2Affine: MsmCurve> {}
 

@@ -7,7 +7,7 @@ use super::proof::PartialSums;
 use super::schedule::ProofTask;
 use crate::backend::lock;
 
-/// Holds the MSM results of each witness, as far as they are done.
+/// Holds the MSM sums of each witness of a batch that are finished so far. Threads may add sums concurrently.
 pub(super) struct PartialResults<E: Engine>(Mutex<Vec<PartialSums<E>>>);
 
 impl<E: Engine> PartialResults<E> {
@@ -19,13 +19,13 @@ impl<E: Engine> PartialResults<E> {
         lock(&self.0)[number].add(sums);
     }
 
-    /// Returns the results so far of the witnesses with these `numbers`.
+    /// Copies the sums so far of the witnesses with these indices, `numbers`, in this order.
     pub fn select(&self, numbers: &[usize]) -> Self {
         let done = lock(&self.0);
         Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
     }
 
-    /// Returns `jobs` without the MSMs that are done.
+    /// Returns `jobs` without the MSMs that are finished. Jobs whose MSMs are all finished are omitted.
     pub fn missing_of(&self, jobs: &[ProofTask]) -> Vec<ProofTask> {
         let done = lock(&self.0);
         let left = |job: &ProofTask| ProofTask { share: job.share.without(done[job.number].share()), ..*job };
@@ -37,7 +37,7 @@ impl<E: Engine> PartialResults<E> {
         (0..done.len()).filter(|number| done[*number].all().is_none()).collect()
     }
 
-    /// Returns the results so far of each witness.
+    /// Returns the sums so far of every witness, in the order of the witnesses.
     pub fn all(self) -> Vec<PartialSums<E>> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }

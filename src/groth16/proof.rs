@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::schedule::{QueryId, QuerySet};
 use super::{Engine, Parameters};
 
-/// Holds a proof.
+/// Holds a Groth16 proof.
 #[derive(Debug, Clone)]
 pub struct Proof<E: Engine> {
     /// A in G1.
@@ -27,7 +27,7 @@ impl<E: Engine> PartialEq for Proof<E> {
 
 impl<E: Engine> Eq for Proof<E> {}
 
-/// Holds the MSM results of an assignment over a key's queries.
+/// Holds the sums of the five MSMs of one proof, one over each query of the key.
 pub(crate) struct Sums<E: Engine> {
     pub h: E::G1,
     pub l: E::G1,
@@ -36,7 +36,7 @@ pub(crate) struct Sums<E: Engine> {
     pub b_g2: E::G2,
 }
 
-/// Holds those MSM results of an assignment that are done.
+/// Holds the sums of those MSMs of one proof that are finished. A sum is `None` until its MSM is finished.
 #[derive(Clone)]
 pub(super) struct PartialSums<E: Engine> {
     pub h: Option<E::G1>,
@@ -49,18 +49,18 @@ pub(super) struct PartialSums<E: Engine> {
 impl<E: Engine> PartialSums<E> {
     pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
 
-    /// Holds the result over `query` in G1 only.
+    /// Creates partial sums that contain only `sum`, the result of the G1 MSM over `query`.
     pub fn g1(query: QueryId, sum: E::G1) -> Self {
         let of = |other| (query == other).then_some(sum);
         Self { h: of(QueryId::H), l: of(QueryId::L), a: of(QueryId::A), b_g1: of(QueryId::BG1), b_g2: None }
     }
 
-    /// Holds the result in G2 only.
+    /// Creates partial sums that contain only `sum`, the result of the G2 MSM over B.
     pub fn g2(sum: E::G2) -> Self {
         Self { b_g2: Some(sum), ..Self::NONE }
     }
 
-    /// Adds the results of `other`.
+    /// Copies the finished sums of `other` into this value. They replace sums over the same queries.
     pub fn add(&mut self, other: Self) {
         self.h = other.h.or(self.h);
         self.l = other.l.or(self.l);
@@ -69,7 +69,7 @@ impl<E: Engine> PartialSums<E> {
         self.b_g2 = other.b_g2.or(self.b_g2);
     }
 
-    /// Returns the queries whose MSMs are done.
+    /// Returns the set of queries whose MSMs are finished.
     pub fn share(&self) -> QuerySet {
         let Self { h, l, a, b_g1, b_g2 } = self;
         let done = [(QueryId::H, h), (QueryId::L, l), (QueryId::A, a), (QueryId::BG1, b_g1)];
@@ -77,7 +77,7 @@ impl<E: Engine> PartialSums<E> {
         g1.chain(b_g2.map(|_| QueryId::BG2)).fold(QuerySet::default(), QuerySet::with)
     }
 
-    /// Returns all results, if all are done.
+    /// Returns the five sums, or `None` if an MSM is not finished.
     pub fn all(&self) -> Option<Sums<E>> {
         Some(Sums { h: self.h?, l: self.l?, a: self.a?, b_g1: self.b_g1?, b_g2: self.b_g2? })
     }
@@ -89,8 +89,8 @@ impl<E: Engine> From<Sums<E>> for PartialSums<E> {
     }
 }
 
-/// Holds the terms that blinding adds to A and B, and its r and s. With them, sums of the witness can be computed from
-/// the proof, so they are cleared when dropped.
+/// Holds the random scalars r and s of a proof, and the terms α + rδ of A and β + sδ of B. With them, sums over the
+/// witness can be computed from the proof, so they are cleared on drop.
 pub(super) struct Blinding<E: Engine> {
     a: E::G1,
     b: E::G2,
@@ -99,7 +99,7 @@ pub(super) struct Blinding<E: Engine> {
 }
 
 impl<E: Engine> Blinding<E> {
-    /// Computes α + rδ and β + sδ, which do not depend on the MSM results.
+    /// Computes the terms α + rδ and β + sδ from `key`, `r` and `s`. They do not depend on the MSMs.
     pub fn new(key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Self {
         Self { a: key.delta_g1 * r + key.alpha_g1.to_curve(), b: key.delta_g2 * s + key.beta_g2.to_curve(), r, s }
     }
@@ -114,20 +114,21 @@ impl<E: Engine> Drop for Blinding<E> {
     }
 }
 
-/// Returns a proof for each witness's results.
+/// Computes one proof from each element of `sums` and the element of `blinding` at the same index.
 pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], blinding: &[Blinding<E>]) -> Vec<Proof<E>> {
     sums.par_iter().zip(blinding).map(|(sums, blinding)| sums.proof(key, blinding)).collect()
 }
 
-/// Returns the proof of `sums` that a cluster has computed, with blinding r and s.
+/// Computes the proof with the constants of `key`, MSM results `sums` and random scalars (r, s). Serves clusters, whose
+/// ranks compute the sums together.
 #[cfg(feature = "mpi")]
 pub(crate) fn proof_of<E: Engine>(key: &Parameters<E>, sums: &Sums<E>, (r, s): (E::Fr, E::Fr)) -> Proof<E> {
     sums.proof(key, &Blinding::new(key, r, s))
 }
 
 impl<E: Engine> Sums<E> {
-    /// Computes A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb). The last B is in G1, and without sδ,
-    /// which −rsδ would cancel.
+    /// Computes the proof: A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb). In C, β + Σb is in G1. It
+    /// omits sδ, which the term −rsδ of Groth16's C would cancel.
     fn proof(&self, key: &Parameters<E>, blinding: &Blinding<E>) -> Proof<E> {
         let a = blinding.a + self.a;
         let b_r = || (key.beta_g1.to_curve() + self.b_g1) * blinding.r;

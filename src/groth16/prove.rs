@@ -5,14 +5,15 @@ use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
 use crate::{Report, Result};
 
-/// Makes a proof for each of `witnesses`, with its `r` and `s` of the zero-knowledge blinding.
+/// Makes one proof for each of `witnesses`, in the same order. `r` and `s` have one random scalar per witness, for the
+/// zero-knowledge blinding.
 ///
 /// **r and s must be fresh**: drawn uniformly for each proof alone, from a cryptographic generator, and kept secret. A
 /// proof whose r and s are zero, known, or those of another proof is valid, but not zero-knowledge: it may reveal the
 /// witness.
 ///
-/// The hook `abort` is called every few milliseconds, and may stop the proofs; `None` never does ([`Abort`]). [`Batch`]
-/// keeps the work that was done until then.
+/// The hook `abort` is called every few milliseconds, and may stop the proofs; with `None`, nothing stops them
+/// ([`Abort`]). A [`Batch`] keeps the work that was done until then.
 ///
 /// The circuits of a batch are spread over the devices. If fewer circuits than devices are left, the MSMs of each
 /// circuit are spread. Each device has some circuits in flight at once. If a device fails and no backend is forced, the

@@ -15,12 +15,13 @@ use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::{Direction, NttDomain};
 use crate::{Error, Result};
 
-/// Work-items of a group, `GROTH16_GROUP` of `cl/groth16.cl`, and maximum groups. With more elements, work-items take
-/// several each.
+/// Number of work-items of a group, `GROTH16_GROUP` of `cl/groth16.cl`.
 const GROUP: u32 = 128;
+/// Maximum number of groups of a launch. With more elements, each work-item takes several.
 const MAX_GROUPS: u64 = 1 << 16;
 
-/// Returns 1/Z on the coset, where Z = xᵐ − 1 is gᵐ − 1 everywhere.
+/// Returns 1/Z on the coset of `domain` with generator g. The polynomial Z = xᵐ − 1 has the value gᵐ − 1 at every point
+/// of the coset, where m is the domain's order.
 pub(crate) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
     let power = (0..domain.log_n()).fold(domain.coset(), |power, _| power.square());
     let inverse: Option<F> = (power - F::ONE).invert().into();
@@ -28,7 +29,8 @@ pub(crate) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
         .ok_or_else(|| Error::invalid(ERROR_CONTEXT, "generator of the coset", "one outside the domain", "one in it"))
 }
 
-/// Holds memory for a, b and c, zero behind the constraints.
+/// Holds device memory for the vectors a, b and c, each with one element per element of the domain. Elements behind the
+/// constraints are zero.
 pub(super) struct Vectors<F>([DeviceVector<F>; 3]);
 
 impl<F: NttField> Vectors<F> {
@@ -43,7 +45,8 @@ impl<F: NttField> Vectors<F> {
         Ok(Self([allocate()?, allocate()?, allocate()?]))
     }
 
-    /// Queues the coefficients of h, as many as the domain has elements.
+    /// Queues the computation of the coefficients of h from `witness`, or from `matrices` and `assignment`. Returns as
+    /// many coefficients as the domain has elements.
     pub fn quotient(
         self,
         lane: &mut ProofStreams<'_>,
@@ -70,7 +73,8 @@ impl<F: NttField> Vectors<F> {
     }
 }
 
-/// Queues a, b or c by its `number`: its upload or its product.
+/// Queues the upload or the computation of A·z, B·z or C·z into `vector`, for `number` 0, 1 or 2. It is uploaded if
+/// `witness` has it, and otherwise computed from `matrices` and `assignment`.
 fn evaluate<F: NttField>(
     lane: &mut ProofStreams<'_>,
     matrices: Option<&DeviceMatrices<F>>,
@@ -86,7 +90,7 @@ fn evaluate<F: NttField>(
     lane.transform(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
 }
 
-/// Uploads a constant for kernels.
+/// Uploads the field element `factor` into a new buffer, as an argument for kernels.
 fn factor<F: NttField>(stream: &mut Stream, factor: F) -> Result<Buffer> {
     let buffer = stream.allocate(size_of::<F>())?;
     stream.upload(&buffer, as_bytes(&[factor]))?;
@@ -104,7 +108,8 @@ fn combine<F: NttField>(
     launch::<F>(stream, kernel, to.len(), &args)
 }
 
-/// Queues the gather of the scalars of the `chosen` variables.
+/// Queues the gather of the values in `assignment` at the 32-bit indices `chosen`. Returns the buffer of these values,
+/// in the order of the indices.
 pub(super) fn gather<F: NttField>(
     stream: &mut Stream,
     chosen: &Buffer,

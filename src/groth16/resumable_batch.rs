@@ -14,8 +14,8 @@ use crate::{Accelerator, Error, Report, Result};
 
 /// Holds a resumable batch of proofs.
 ///
-/// [`Self::run`] makes the missing ones. An aborted or failed run keeps what it finished, and the next run continues
-/// from there.
+/// [`Self::run`] makes the missing proofs. A run that is aborted or fails keeps the MSMs that it finished, and the next
+/// run continues from there.
 pub struct Batch<'a, E: Engine> {
     key: &'a ProvingKeyOnDevice<E>,
     circuit: &'a Circuit<E::Fr>,
@@ -27,7 +27,8 @@ pub struct Batch<'a, E: Engine> {
 }
 
 impl<'a, E: Engine> Batch<'a, E> {
-    /// Creates a batch without proofs, with `r` and `s` for each witness, which must be fresh: see [`super::prove()`].
+    /// Creates a batch for proofs of `witnesses`, none of which is made yet. `r` and `s` have one random scalar per
+    /// witness, which must be fresh: see [`super::prove()`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is not one `r` and one `s` for each witness.
@@ -49,7 +50,7 @@ impl<'a, E: Engine> Batch<'a, E> {
         Ok(Self { key, circuit, witnesses, r, s, sums, blinding: OnceLock::new() })
     }
 
-    /// Makes the missing proofs on the devices of `accelerator`, which may differ from the key's.
+    /// Makes the missing proofs on the devices of `accelerator`, which may differ from the key's accelerator.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: the hook aborted.
@@ -72,12 +73,12 @@ impl<'a, E: Engine> Batch<'a, E> {
         })
     }
 
-    /// Returns how many proofs are missing.
+    /// Returns the number of proofs that are not finished.
     pub fn missing(&self) -> usize {
         self.sums.missing().len()
     }
 
-    /// Returns the proofs.
+    /// Returns the proofs, in the order of the witnesses.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: some proofs are missing.

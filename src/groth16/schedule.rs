@@ -1,11 +1,13 @@
 //! Assigns the MSMs of proofs to devices, by sizes alone.
 
-/// Relative costs of a G1 base, a G2 base, and the transforms for a base of h, measured on one H200 at 2^20.
+/// Relative cost of an MSM per base in G1. All three costs were measured on one H200 at 2^20.
 const G1: u64 = 10;
+/// Relative cost of an MSM per base in G2.
 const G2: u64 = 27;
+/// Relative cost of the transforms per base of h.
 const TRANSFORMS: u64 = 2;
 
-/// Names a query of a key. A proof has an MSM over each.
+/// Names a query of a proving key: the bases of one MSM. A proof has one MSM over each query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueryId {
     BG2,
@@ -19,7 +21,7 @@ impl QueryId {
     pub const ALL: [Self; 5] = [Self::BG2, Self::H, Self::L, Self::A, Self::BG1];
 }
 
-/// Lists the MSMs of a proof that one device computes.
+/// Holds a set of queries, such as those whose MSMs one device computes for a proof.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct QuerySet([bool; QueryId::ALL.len()]);
 
@@ -35,7 +37,7 @@ impl QuerySet {
         self
     }
 
-    /// Returns the queries that it has and `other` has not.
+    /// Returns the queries of this set that are not in `other`.
     pub fn without(self, other: Self) -> Self {
         let left = QueryId::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
         left.fold(Self::default(), Self::with)
@@ -45,27 +47,27 @@ impl QuerySet {
         self == Self::default()
     }
 
-    /// Returns the queries that either has.
+    /// Returns the union of this set and `other`.
     pub fn or(self, other: Self) -> Self {
         QueryId::ALL.into_iter().filter(|query| other.has(*query)).fold(self, Self::with)
     }
 }
 
-/// Describes a device's work for one witness.
+/// Describes the MSMs that one device computes for one witness: those over the queries in `share`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ProofTask {
-    /// The witness's number.
+    /// Index of the witness in the batch.
     pub number: usize,
     pub share: QuerySet,
 }
 
-/// Estimates the costs of a proof's MSMs, relative to each other, from the numbers of bases.
+/// Holds the estimated cost of each MSM of a proof, in relative units, indexed by query.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Costs([u64; QueryId::ALL.len()]);
 
 impl Costs {
-    /// Estimates costs from the number of `bases` of each query. The cost of h includes the transforms, which have to
-    /// be on the same device.
+    /// Estimates the costs. `bases` returns the number of bases of a query. The cost of h includes the transforms,
+    /// which must run on the same device.
     pub fn new(bases: impl Fn(QueryId) -> usize) -> Self {
         Self(QueryId::ALL.map(|query| {
             let base = match query {
@@ -77,8 +79,8 @@ impl Costs {
         }))
     }
 
-    /// Distributes the MSMs of one proof over `devices` devices, the most expensive first, each to the device with the
-    /// least work.
+    /// Distributes the MSMs of one proof over `devices` devices, and returns the queries of each device. The most
+    /// expensive MSMs are assigned first, each to the device with the least work so far.
     fn shares(&self, devices: usize) -> Vec<QuerySet> {
         let mut shares = vec![(0, QuerySet::default()); devices];
         let mut queries = QueryId::ALL;
@@ -92,8 +94,8 @@ impl Costs {
     }
 }
 
-/// Returns the jobs of each device: equally many whole proofs, then the rest of the batch. Each proof of the rest is
-/// spread over some of the devices.
+/// Returns the tasks of each of `devices` devices for `witnesses` proofs. Every device gets equally many whole proofs.
+/// The MSMs of each remaining proof are spread over some of the devices by `costs`.
 pub(super) fn schedule(witnesses: usize, devices: usize, costs: &Costs) -> Vec<Vec<ProofTask>> {
     let devices = devices.max(1);
     let (whole, left) = (witnesses / devices, witnesses % devices);

@@ -10,10 +10,12 @@ use crate::backend::{Abort, StreamStats};
 use crate::msm::balanced_len;
 use crate::{Error, Result};
 
-/// Limits the scalars of circuits to 1/MEMORY_SHARE of the free memory. The rest is left to transforms and MSMs.
+/// Divisor of a device's free memory: the scalars of a batch take at most 1/MEMORY_SHARE of it. The rest is left to
+/// transforms and MSMs.
 const MEMORY_SHARE: u64 = 2;
 
-/// Runs `jobs`, as many together as memory allows. Finished MSMs are kept if a later one fails.
+/// Runs `jobs` on the device of `prover`, as many in one batch as memory allows, and adds their MSM sums to `results`.
+/// The proofs of a batch share each streamed part of a query. Sums stay in `results` if a later MSM fails.
 pub(super) fn prove<E: Engine>(
     prover: &DeviceProver<'_, E>,
     jobs: &[ProofTask],
@@ -46,8 +48,8 @@ pub(super) fn prove<E: Engine>(
     Ok(traffic)
 }
 
-/// Returns how many circuits' scalars may be on the device at a time. Each has its assignment, and a selection of that
-/// or the coefficients of h.
+/// Returns the maximum number of proofs, at least 1, whose scalars may be on the device at the same time. A proof has
+/// its assignment there, and one more vector: values selected for a query, or the coefficients of h.
 fn max_batch<E: Engine>(prover: &DeviceProver<'_, E>) -> Result<usize> {
     let circuit = prover.circuit;
     let other = circuit.a.len().max(circuit.b.len()).max(1 << prover.domain.log_n());

@@ -31,7 +31,7 @@ fn each_part_of_a_proof_counts() {
     }
 }
 
-/// Checks that results of one part join those of others, in any order.
+/// Checks that partial sums of single MSMs merge to all five sums in any order.
 #[test]
 fn sums_join() {
     let sums = [QueryId::H, QueryId::L, QueryId::A, QueryId::BG1];
@@ -54,7 +54,7 @@ fn sums_join() {
     }
 }
 
-/// Checks the difference and the union of shares.
+/// Checks the difference and the union of query sets.
 #[test]
 fn shares_are_sets() {
     let of = |queries: &[QueryId]| queries.iter().copied().fold(QuerySet::default(), QuerySet::with);
@@ -65,7 +65,8 @@ fn shares_are_sets() {
     assert!(first.without(QuerySet::ALL).is_empty() && !first.is_empty());
 }
 
-/// Checks that variables may all be inputs, and that those in the queries of B are told apart.
+/// Checks that all variables may be inputs, and that inputs and auxiliary variables in the queries of B are counted
+/// apart.
 #[test]
 fn variables_are_inputs_first() {
     let matrix = Arc::new(Csr::from_rows(2, [vec![(0, Scalar::ONE)], vec![(1, Scalar::ONE)]]).expect("a matrix"));
@@ -78,7 +79,8 @@ fn variables_are_inputs_first() {
     circuit(3).expect_err("there are two");
 }
 
-/// Checks that a circuit takes four bytes on a device for each chosen variable, unless all are chosen.
+/// Checks that a circuit takes four bytes on a device for each variable in the query of A or B. A query of all
+/// variables takes none.
 #[test]
 fn a_circuit_counts_its_bytes() {
     let accelerator = Accelerator::automatic().expect("settings are right");

@@ -7,19 +7,20 @@ use super::expect_length::{ERROR_CONTEXT, equal};
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// Holds an assignment of a circuit's variables.
+/// Borrows the assignment of a circuit's variables, optionally with the evaluated constraints.
 #[derive(Clone, Copy)]
 pub struct Witness<'a, F> {
-    /// Values of the inputs, the first of which is one.
+    /// Values of the inputs; the first is the constant one.
     pub inputs: &'a [F],
     /// Values of the auxiliary variables.
     pub aux: &'a [F],
-    /// A·z, B·z and C·z for the assignment z, if the caller has them; else the circuit's matrices give them.
+    /// The products A·z, B·z and C·z for the assignment z. If `None`, the prover computes them from the circuit's
+    /// matrices.
     pub evaluations: Option<[&'a [F]; 3]>,
 }
 
 impl<F> fmt::Debug for Witness<'_, F> {
-    /// Writes the lengths alone: the values are secret.
+    /// Writes only the lengths, because the values are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { inputs, aux, evaluations } = self;
         let mut fields = f.debug_struct("Witness");
@@ -29,7 +30,8 @@ impl<F> fmt::Debug for Witness<'_, F> {
 }
 
 impl<F: NttField> Witness<'_, F> {
-    /// Checks that witness `number` has the lengths of `circuit`.
+    /// Checks that the witness has the lengths that `circuit` needs. `number` is its index in the batch, for error
+    /// messages.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a length of the witness differs from the circuit's.
@@ -49,7 +51,7 @@ impl<F: NttField> Witness<'_, F> {
     }
 }
 
-/// Returns the error of a witness without evaluations and a circuit without matrices.
+/// Returns the error for a witness without evaluations whose circuit has no matrices.
 pub(super) fn missing_matrices() -> Error {
     no_evaluations("evaluations")
 }

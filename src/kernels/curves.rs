@@ -15,29 +15,30 @@ use super::glv::GlvParams;
 /// Holds the constants of a curve y² = x³ + b.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CurveDescription {
-    /// b in Montgomery form, as little-endian 32-bit limbs, those of c0 before those of c1.
+    /// b in Montgomery form, as little-endian 32-bit limbs. In a quadratic extension, the limbs of c0 precede those of
+    /// c1.
     pub b: Vec<u32>,
-    /// Test that tells points of the subgroup from others; `None` if the curve has no others.
+    /// Endomorphism that tests whether a point is in the subgroup of prime order. `None` if that is the whole curve.
     pub subgroup: Option<Subgroup>,
-    /// Endomorphism of the GLV decomposition.
+    /// Endomorphism and constants of the curve's GLV decomposition.
     pub halves: GlvParams,
 }
 
-/// Holds an endomorphism (x, y) → (αxᵖ, βyᵖ) that is a multiplication by `factor` on the subgroup of prime order, and
-/// on no other point; `cl/msm_check_points.cl` explains why.
+/// Holds an endomorphism (x, y) → (αxᵖ, βyᵖ) that tests membership in the subgroup of prime order. It equals
+/// multiplication by `factor` on that subgroup, and on no other point; `cl/msm_check_points.cl` explains why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subgroup {
-    /// α in Montgomery form, limbs as those of b.
+    /// α in Montgomery form, as limbs in the order of [`CurveDescription::b`].
     pub alpha: Vec<u32>,
-    /// β in Montgomery form, limbs as those of b.
+    /// β in Montgomery form, as limbs in the order of [`CurveDescription::b`].
     pub beta: Vec<u32>,
-    /// The factor, as little-endian 32-bit limbs.
+    /// The factor in canonical form, as little-endian 32-bit limbs without leading zeros.
     pub factor: Vec<u32>,
 }
 
 impl CurveDescription {
-    /// Returns the constants of the curve named `curve`; `field` is its coordinates' field, or the field that this
-    /// extends.
+    /// Returns the constants of the curve named `curve`, or `None` if there is no such curve. `field` is the prime
+    /// field of its coordinates, also if these are in its quadratic extension.
     pub(super) fn from_name(curve: &str, field: &FieldDescription) -> Option<Self> {
         Some(match curve {
             field_and_curve_names::BLS12_381_G1 => Self::new::<G1Affine, _>(|p| [p.x(), p.y()], field, true),
@@ -50,7 +51,8 @@ impl CurveDescription {
         })
     }
 
-    /// Reads the constants off the curve's generator.
+    /// Computes the constants from the generator of curve `A`. `coordinates` returns a point's x and y. `cofactor` says
+    /// whether the curve has points outside the subgroup of prime order.
     fn new<A: PrimeCurveAffine, F: Coordinate>(
         coordinates: fn(&A) -> [F; 2],
         field: &FieldDescription,
@@ -73,12 +75,13 @@ impl CurveDescription {
     }
 }
 
-/// Returns b = y² − x³.
+/// Returns b = y² − x³, the constant of the curve y² = x³ + b through the point (x, y).
 fn curve_b<F: Field>([x, y]: [F; 2]) -> F {
     y.square() - x.square() * x
 }
 
-/// Returns the factor, and the α and β that take the generator to its multiple by the factor.
+/// Returns the factor, α and β of the curve's [`Subgroup`]. α and β are those that take the generator to its multiple
+/// by the factor. `modulus` is p, as little-endian limbs.
 fn endomorphism<A: PrimeCurveAffine, F: Coordinate>(
     coordinates: fn(&A) -> [F; 2],
     modulus: &[u32],
@@ -93,14 +96,15 @@ where
     (factor, [ratio(0), ratio(1)])
 }
 
-/// Returns x and y; zeros for infinity.
+/// Returns the coordinates x and y of `point`; zeros for infinity.
 fn coordinates<C: CurveAffine>(point: &C) -> [C::Base; 2] {
     let coordinates: Option<Coordinates<C>> = point.coordinates().into();
     coordinates.map_or([C::Base::ZERO; 2], |point| [*point.x(), *point.y()])
 }
 
-/// Returns |t − 1| for coordinates in an extension, and (t − 1)² otherwise. t is the trace of Frobenius over the prime
-/// field: p ≡ t − 1 modulo the order, and |t − 1| is short.
+/// Returns the factor of the curve's [`Subgroup`]: |t − 1| if coordinates are in an `extension`, (t − 1)² otherwise. t
+/// is the trace of Frobenius over the prime field. It satisfies p ≡ t − 1 modulo the order, and |t − 1| is short. `p`
+/// has little-endian limbs.
 fn factor<S: PrimeField>(p: &[u32], extension: bool) -> S {
     let word = S::from(1 << 32);
     let p = p.iter().rev().fold(S::ZERO, |sum, limb| sum * word + S::from(u64::from(*limb)));
@@ -108,7 +112,7 @@ fn factor<S: PrimeField>(p: &[u32], extension: bool) -> S {
     if extension { trace_minus_one } else { trace_minus_one.square() }
 }
 
-/// Returns the canonical form without leading zeros.
+/// Returns the canonical form of `value`, as little-endian 32-bit limbs without leading zeros.
 fn short_limbs<S: PrimeField>(value: &S) -> Vec<u32> {
     let mut limbs = canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize);
     while limbs.last() == Some(&0) {
@@ -117,19 +121,19 @@ fn short_limbs<S: PrimeField>(value: &S) -> Vec<u32> {
     limbs
 }
 
-/// Represents the field of a curve's coordinates.
+/// Represents an element of the field of a curve's coordinates, F_p or F_p².
 pub(super) trait Coordinate: Field {
-    /// Whether it is F_p², not F_p.
+    /// Whether the field is F_p² rather than F_p.
     const EXTENSION: bool;
 
     /// Returns aᵖ, where a is `self` and p is the characteristic.
     fn frobenius(self) -> Self;
 
-    /// Returns the Montgomery form of all coefficients, with `limbs` 32-bit limbs each.
+    /// Returns the Montgomery form of all coefficients, as `limbs` little-endian 32-bit limbs each.
     fn montgomery_limbs(&self, limbs: usize) -> Vec<u32>;
 }
 
-/// Returns R = 2^(32·limbs).
+/// Returns R = 2^(32·limbs) as an element of the field `F`.
 fn montgomery_radix<F: Field>(limbs: usize) -> F {
     F::ONE.double().pow_vartime([32 * limbs as u64])
 }
@@ -195,7 +199,8 @@ mod tests {
     use super::*;
     use crate::kernels::{field_and_curve_names, fields};
 
-    /// Checks that the map of the generator to its multiple takes every point on the curve to a point on it.
+    /// Checks that the map (x, y) → (αxᵖ, βyᵖ), which takes the generator to its multiple, takes points on the curve to
+    /// points on the curve.
     fn is_endomorphism<A: PrimeCurveAffine, F: Coordinate>(coordinates: fn(&A) -> [F; 2], field: &str)
     where
         A::Curve: Curve<AffineRepr = A>,
@@ -215,7 +220,7 @@ mod tests {
         is_endomorphism::<bn256::G2Affine, _>(coordinates, field_and_curve_names::BN254_FQ);
     }
 
-    /// Checks that Frobenius is the p-th power, and that raw limbs are those of Montgomery form.
+    /// Checks that `frobenius` is the p-th power, and that `montgomery_limbs` of 1 are R and zeros.
     #[test]
     fn coordinates_of_extensions() {
         let field = |name: &str| fields().into_iter().find(|f| f.name == name).expect("field");

@@ -3,30 +3,32 @@
 use ec_gpu::GpuField;
 use ff::PrimeField;
 
-/// Holds the constants of a field, as little-endian 32-bit limbs; the field is prime unless `binary` is set.
+/// Holds the constants of a field, as little-endian 32-bit limbs. The field is prime unless `binary` is true.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDescription {
     /// Prefix of the field's functions in kernels, such as `bls12_381_fq`.
     pub name: &'static str,
-    /// The prime p; of a binary field, the modulus without its highest power.
+    /// The prime p. For a binary field, the reduction polynomial without its highest power.
     pub modulus: Vec<u32>,
-    /// R mod p with R = 2^(32·limbs), the Montgomery form of 1.
+    /// R mod p, the Montgomery form of 1. R is 2^(32·limbs), except that it is 1 for prime fields of two limbs and
+    /// binary fields.
     pub one: Vec<u32>,
     /// R² mod p, which converts a canonical element to Montgomery form.
     pub r2: Vec<u32>,
-    /// Whether the field has characteristic two; R is 1 then.
+    /// Whether the field has characteristic two. R is 1 then.
     pub binary: bool,
 }
 
 impl FieldDescription {
-    /// Reads the constants off a type that implements ec-gpu's trait.
+    /// Returns the constants that field `F` has by ec-gpu's trait. `name` prefixes the field's functions in kernels.
     pub fn from_gpu_field<F: GpuField>(name: &'static str) -> Self {
         Self { name, modulus: F::modulus(), one: F::one(), r2: F::r2(), binary: false }
     }
 
-    /// Derives the constants by arithmetic in a type that implements ff's trait only.
+    /// Computes the constants of field `F`, which has ff's trait but not ec-gpu's, by its arithmetic. `name` prefixes
+    /// the field's functions in kernels.
     ///
-    /// Sound for fields whose `Repr` is little-endian, which holds for halo2curves and `pasta_curves`.
+    /// The field's `Repr` must be little-endian, which holds for halo2curves and `pasta_curves`.
     pub fn from_prime_field<F: PrimeField>(name: &'static str) -> Self {
         let limbs = F::NUM_BITS.div_ceil(32) as usize;
         let r = F::from(2).pow_vartime([32 * limbs as u64]);
@@ -37,8 +39,8 @@ impl FieldDescription {
         Self { name, modulus, one, r2, binary: false }
     }
 
-    /// Returns the constants of a prime of one or two limbs. With one, R is 2^32. With two, elements are the numbers
-    /// themselves, and R is 1.
+    /// Returns the constants of the prime field of `modulus`, a prime of one or two limbs. With one limb, R is 2^32.
+    /// With two, elements are in canonical form, and R is 1.
     pub fn from_modulus(name: &'static str, modulus: u128) -> Self {
         let limbs = (128 - modulus.leading_zeros()).div_ceil(32) as usize;
         let one = if limbs == 1 { (1 << 32) % modulus } else { 1 };
@@ -47,7 +49,7 @@ impl FieldDescription {
         Self { name, modulus, one, r2, binary: false }
     }
 
-    /// Returns the constants of `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
+    /// Returns the constants of the binary field `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
     pub fn ghash(name: &'static str) -> Self {
         let one = vec![1, 0, 0, 0];
         Self { name, modulus: vec![0x87, 0, 0, 0], r2: one.clone(), one, binary: true }
@@ -58,18 +60,19 @@ impl FieldDescription {
         self.modulus.len()
     }
 
-    /// Returns whether the field is prime and an element has one or two words.
+    /// Returns whether the field is prime and an element has one or two 32-bit limbs.
     pub fn is_small(&self) -> bool {
         !self.binary && self.limbs() <= 2
     }
 
-    /// Returns 2p, which has no more limbs than p.
+    /// Returns 2p as little-endian 32-bit limbs, of which it has no more than p.
     pub fn twice_modulus(&self) -> Vec<u32> {
         let below = std::iter::once(&0).chain(&self.modulus);
         self.modulus.iter().zip(below).map(|(limb, below)| limb << 1 | below >> 31).collect()
     }
 
-    /// Returns whether 5p < 2^(32·limbs), by the highest limb; the bounds in `cl/field_loose.cl` need that.
+    /// Returns whether 5p < 2^(32·limbs), as far as the highest limb tells. The bounds in `cl/field_loose.cl` need
+    /// that.
     pub fn has_loose_elements(&self) -> bool {
         self.modulus.last().is_some_and(|&limb| limb < u32::MAX / 5)
     }
@@ -82,19 +85,19 @@ impl FieldDescription {
     }
 }
 
-/// Describes an extension of a field of one or two limbs by a root of X^degree − residue.
+/// Describes the extension of a field of one or two limbs by a root of X^degree − residue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
-    /// Prefix of its functions in kernels.
+    /// Prefix of the extension's functions in kernels, such as `goldilocks2`.
     pub name: &'static str,
     /// Number of coefficients of an element.
     pub degree: usize,
-    /// Number that the root's power equals.
+    /// Number that the root's power with exponent `degree` equals.
     pub residue: u32,
 }
 
 impl Extension {
-    /// Returns the residue in the form of the field's elements.
+    /// Returns the residue as an element of `field` in Montgomery form, as little-endian 32-bit limbs.
     pub fn residue_limbs(&self, field: &FieldDescription) -> Vec<u32> {
         let number = |limbs: &[u32]| limbs.iter().rev().fold(0, |number, limb| number << 32 | u128::from(*limb));
         // The first factor is below 2^32, so that the product fits in 128 bits.
@@ -103,12 +106,13 @@ impl Extension {
     }
 }
 
-/// Returns the canonical form, for fields whose `Repr` is little-endian.
+/// Returns the canonical form of `value`, as `limbs` little-endian 32-bit limbs. The field's `Repr` must be
+/// little-endian.
 pub(super) fn canonical_limbs<F: PrimeField>(value: &F, limbs: usize) -> Vec<u32> {
     limbs_from_bytes(value.to_repr().as_ref(), limbs)
 }
 
-/// Returns the 32-bit limbs of a little-endian number.
+/// Returns the little-endian number `bytes` as `limbs` little-endian 32-bit limbs. Missing bytes are zeros.
 pub(super) fn limbs_from_bytes(bytes: &[u8], limbs: usize) -> Vec<u32> {
     let mut bytes = bytes.to_vec();
     bytes.resize(4 * limbs, 0);

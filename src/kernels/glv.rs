@@ -12,28 +12,32 @@ use num_bigint::{BigInt, BigUint, Sign};
 
 use super::fields::canonical_limbs;
 
-/// Words that a half takes while it is computed: its sign, and room for products.
+/// Number of 32-bit words that k₀ or k₁ takes while it is computed, 5: its sign, and room for products.
 pub const GLV_WORDS: usize = 5;
-/// Words of the quotient whose product with a scalar, shifted by [`QUOTIENT_SHIFT`] and rounded, gives |cᵢ|.
+/// Number of 32-bit words of a quotient, 6. The product of quotient and scalar, shifted right by [`QUOTIENT_SHIFT`]
+/// words and rounded, is |cᵢ|.
 pub const QUOTIENT_WORDS: usize = 6;
-/// Words by which that product is shifted: the quotient's own rounding changes |cᵢ| by at most 2⁻³³.
+/// Number of 32-bit words, 9, by which the product of quotient and scalar is shifted right. The quotient's own rounding
+/// then changes |cᵢ| by at most 2⁻³³.
 pub const QUOTIENT_SHIFT: usize = 9;
 
-/// Holds the endomorphism and the constants of the decomposition, as little-endian 32-bit limbs.
+/// Holds the endomorphism and the constants of a curve's GLV decomposition, as little-endian 32-bit limbs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlvParams {
-    /// β in Montgomery form, limbs as those of the curve's b.
+    /// β of the endomorphism (x, y) → (βx, y), in Montgomery form, as limbs in the order of the curve's constant b.
     pub beta: Vec<u32>,
-    /// For each short vector: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`).
+    /// Quotient for each short lattice vector vᵢ: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded.
     pub quotients: [Vec<u32>; 2],
-    /// For each short vector: the numbers that |cᵢ| = 1 adds to k₀ and k₁, modulo 2^(32·`GLV_WORDS`).
+    /// Numbers that each unit of |cᵢ| adds to k₀ and k₁, for each short lattice vector vᵢ. They are modulo
+    /// 2^(32·`GLV_WORDS`).
     pub steps: [[Vec<u32>; 2]; 2],
-    /// Power of 2 that bounds |k₀| and |k₁| for every scalar of 256 bits.
+    /// Maximum number of bits of |k₀| and of |k₁|, for every scalar of 256 bits.
     pub bits: u32,
 }
 
 impl GlvParams {
-    /// Computes the constants of a curve. `x` returns the x coordinate of a point, and `limbs` its limbs.
+    /// Computes the constants of curve `A`. `x` returns the x coordinate of a point, and `limbs` the Montgomery limbs
+    /// of a coordinate.
     pub(super) fn for_curve<A: PrimeCurveAffine, F: Field>(x: impl Fn(&A) -> F, limbs: impl Fn(&F) -> Vec<u32>) -> Self
     where
         A::Curve: Curve<AffineRepr = A>,
@@ -53,7 +57,8 @@ impl GlvParams {
         Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
     }
 
-    /// Returns the signs (whether negative) and magnitudes of k₀ and k₁, as `cl/msm_glv.cl` computes them.
+    /// Splits `scalar`, which is little-endian, into k₀ and k₁, as `cl/msm_glv.cl` does. Returns for each whether it is
+    /// negative, and its magnitude as little-endian bytes.
     pub fn glv_decompose(&self, scalar: &[u8; 32]) -> [(bool, [u8; 4 * GLV_WORDS]); 2] {
         let mut words = [0; 8];
         let bytes = scalar.as_chunks::<4>().0;
@@ -70,24 +75,27 @@ impl GlvParams {
     }
 }
 
-/// Returns |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded; `share` is r times the unscaled value.
+/// Returns |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded, as little-endian words. `share` is cᵢ for a
+/// scalar of 1, times r = `order`.
 fn quotient(share: &BigInt, order: &BigUint) -> Vec<u32> {
     let twice: BigUint = (share.magnitude() << (32 * QUOTIENT_SHIFT + 1)) / order;
     words(&((twice + 1u32) >> 1u32), QUOTIENT_WORDS)
 }
 
-/// Returns the numbers that |cᵢ| = 1 adds to both halves: −vᵢ, or vᵢ if cᵢ is negative.
+/// Returns the numbers that each unit of |cᵢ| adds to k₀ and k₁: −vᵢ, or vᵢ if cᵢ is negative. `vector` is vᵢ, and
+/// `share` has the sign of cᵢ.
 fn step(vector: &[BigInt; 2], share: &BigInt) -> [Vec<u32>; 2] {
     let added = |number: &BigInt| if share.sign() == Sign::Minus { number.clone() } else { -number };
     vector.each_ref().map(|number| words(&modulo_words(&added(number)), GLV_WORDS))
 }
 
-/// Returns the bits of a half: it combines two numbers, which add up to `sum`, with factors of at most 1/2 + 2⁻³².
+/// Returns the maximum number of bits of k₀ or k₁. It combines two numbers, whose magnitudes add up to `sum`, with
+/// factors of at most 1/2 + 2⁻³².
 fn bits_of_half(sum: BigUint) -> u32 {
     (&sum / 2u32 + (sum >> 32u32) + 1u32).bits() as u32
 }
 
-/// Splits a half, which is negative if its highest bit is set.
+/// Returns whether `half`, in two's complement, is negative, and its magnitude as little-endian bytes.
 fn sign_and_magnitude(half: [u32; GLV_WORDS]) -> (bool, [u8; 4 * GLV_WORDS]) {
     let is_negative = half[GLV_WORDS - 1] >> 31 == 1;
     let mut magnitude = half.map(|word| if is_negative { !word } else { word });
@@ -98,7 +106,7 @@ fn sign_and_magnitude(half: [u32; GLV_WORDS]) -> (bool, [u8; 4 * GLV_WORDS]) {
     (is_negative, bytes)
 }
 
-/// Adds a·b to `sum`, modulo the range of `sum`.
+/// Adds a·b to `sum`, modulo 2^(32·words of `sum`). All have little-endian 32-bit words.
 fn add_product(sum: &mut [u32], a: &[u32], b: &[u32]) {
     for (i, a) in a.iter().enumerate().take(sum.len()) {
         let mut carry = 0;
@@ -110,24 +118,24 @@ fn add_product(sum: &mut [u32], a: &[u32], b: &[u32]) {
     }
 }
 
-/// Returns the order r.
+/// Returns the order r of the field of scalars `S`, which is also the order of the curve's group.
 fn order<S: PrimeField>() -> BigUint {
     natural(&-S::ONE) + 1u32
 }
 
-/// Returns the canonical form, for fields whose `Repr` is little-endian.
+/// Returns the canonical form of `value` as a natural number. The field's `Repr` must be little-endian.
 fn natural<S: PrimeField>(value: &S) -> BigUint {
     BigUint::from_slice(&canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize))
 }
 
-/// Returns a third root of unity that is not 1; r − 1 is a multiple of 3.
+/// Returns a third root of unity that is not 1. The order r of the field is such that r − 1 is a multiple of 3.
 fn cube_root<S: PrimeField>() -> S {
     let exponent = ((order::<S>() - 1u32) / 3u32).to_u64_digits();
     S::MULTIPLICATIVE_GENERATOR.pow_vartime(exponent)
 }
 
-/// Returns two short vectors (a, b) with a + λ·b ≡ 0 modulo r, by Euclid's algorithm: they form a basis of all of
-/// these.
+/// Returns two short vectors (a, b) with a + λ·b ≡ 0 modulo r = `order`, by Euclid's algorithm. They are a basis of the
+/// lattice of all such vectors.
 fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
     // Holds pairs of remainders a and factors t with a ≡ t·λ modulo r.
     let mut remainders =
@@ -148,7 +156,7 @@ fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
     [&remainders[first], second].map(|[a, t]| [a.clone(), -t])
 }
 
-/// Reduces a number modulo 2^(32·`GLV_WORDS`).
+/// Returns `value` modulo 2^(32·`GLV_WORDS`), as a number that is not negative.
 fn modulo_words(value: &BigInt) -> BigUint {
     let modulus = BigInt::from(1) << (32 * GLV_WORDS);
     (((value % &modulus) + &modulus) % &modulus).magnitude().clone()
@@ -170,7 +178,7 @@ mod tests {
     use super::super::modules;
     use super::*;
 
-    /// Returns the GLV constants of a curve by its name, the order of its group, and λ.
+    /// Returns the GLV constants of the curve `name`, the order of its group, and λ.
     fn constants_by_name(name: &str) -> (GlvParams, BigUint, BigUint) {
         let module = modules().into_iter().find(|module| module.name == format!("msm_{name}")).expect("module");
         let halves = module.curve.expect("curve").halves;
@@ -193,7 +201,7 @@ mod tests {
 
     const CURVES: [&str; 6] = ["bls12_381_g1", "bls12_381_g2", "bn254_g1", "bn254_g2", "pallas", "vesta"];
 
-    /// Returns k₀ and k₁.
+    /// Returns k₀ and k₁ of `scalar` by the constants `halves`.
     fn glv_decompose(halves: &GlvParams, scalar: &BigUint) -> [BigInt; 2] {
         let mut bytes = scalar.to_bytes_le();
         bytes.resize(32, 0);

@@ -28,7 +28,7 @@ use sources::{
     SUMCHECK_PRIME, SUMCHECK_SMALL_FIELD, SUMCHECK_TWO_ROUNDS, TEST_CURVE, TEST_FIELD,
 };
 
-/// Selects the language that the portable source is compiled as.
+/// Selects the language as which the portable kernel source is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// OpenCL C 1.2, at run time.
@@ -37,24 +37,24 @@ pub enum Dialect {
     Cuda,
 }
 
-/// Selects the computation of a module.
+/// Selects the kernels of a module by what they compute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// Element-wise field operations.
     Vector,
     /// Number-theoretic transforms and their twiddles.
     Ntt,
-    /// Passes of a transform whose tiles all run at once.
+    /// Passes, over small tiles, of a transform whose tiles all run at once.
     NttSmall,
     /// Sparse matrices times vectors.
     Csr,
-    /// Operations on columns, row by row.
+    /// Elementwise operations on the columns of a PLONKish proof.
     Columns,
-    /// Dense matrices.
+    /// Products of dense matrices over a field.
     Gemm,
-    /// Dense products of bytes, on tensor cores: CUDA only, and without a field.
+    /// Products of dense matrices of bytes on tensor cores, without a field. CUDA only.
     GemmInt8,
-    /// Experiments of a bench, for CUDA only.
+    /// Experiments of the bench `matrix_seed`. CUDA only.
     Experiments,
     /// Polynomial expressions over columns.
     Expression,
@@ -64,7 +64,7 @@ pub enum Family {
     Plonk,
     /// Rounds of sumcheck.
     Sumcheck,
-    /// Rounds of sumcheck over bit-sliced columns of the tower, with its arithmetic.
+    /// Rounds of sumcheck over bit-sliced columns of the tower field GF(2^128).
     SumcheckSliced,
     /// Multi-scalar multiplication.
     Msm,
@@ -73,7 +73,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Returns the prefix of its modules' names.
+    /// Returns the prefix of the names of this family's modules.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vector => "vector",
@@ -95,33 +95,34 @@ impl Family {
     }
 }
 
-/// Marks a module with carry-less multiply-add, which CUDA has from PTX ISA 9.3 on, for devices from 8.0 on.
+/// Macro of a module with carry-less multiply-add. CUDA has it from PTX ISA 9.3 on, for devices of compute capability
+/// 8.0 and above.
 const HAS_CLMAD: &str = "HAS_CLMAD";
-/// Marks a module with products of whole warpgroups, which only devices of compute capability 9.0 have.
+/// Macro of a module with warpgroup matrix products (WGMMA), which only devices of compute capability 9.0 have.
 const HAS_WGMMA: &str = "HAS_WGMMA";
 
-/// Describes one program: a kernel family for one field or curve.
+/// Describes one kernel module: a kernel family for one field or curve, compiled as a program of its own.
 #[derive(Debug, Clone)]
 pub struct Module {
     /// Unique name, such as `msm_bls12_381_g1`.
     pub name: String,
-    /// Its kernel family.
+    /// Kernel family of the module.
     pub family: Family,
-    /// Field that it computes in: of a curve, the field of its coordinates, or the field that this extends.
+    /// Field in which the module computes. If it computes in an extension, the field that is extended.
     pub field: FieldDescription,
-    /// Whether coordinates are in the quadratic extension `field[u]/(u² + 1)`.
+    /// Whether the module computes in the quadratic extension `field[u]/(u² + 1)`.
     pub is_fp2: bool,
-    /// Extension of the field that it computes in; `None` if it computes in the field itself.
+    /// Extension of `field` by a root of X^degree − residue, if the module computes in one; `None` otherwise.
     pub extension: Option<Extension>,
-    /// Field of the scalars; `None` if there are none.
+    /// Scalar field of the curve; `None` if the module has no curve.
     pub scalar: Option<FieldDescription>,
     /// Constants of the curve; `None` if there is no curve.
     pub curve: Option<CurveDescription>,
-    /// Macro for a feature that not every compiler or device has: empty, `HAS_CLMAD` or `HAS_WGMMA`.
+    /// Macro for a feature that not every compiler or device has: `HAS_CLMAD`, `HAS_WGMMA`, or empty for none.
     pub define: &'static str,
 }
 
-/// Returns the prime fields of one or two words.
+/// Returns the prime fields whose elements have one or two 32-bit limbs: Goldilocks and BabyBear, in this order.
 pub fn small_fields() -> Vec<FieldDescription> {
     vec![
         FieldDescription::from_modulus(field_and_curve_names::GOLDILOCKS, (1 << 64) - (1 << 32) + 1),
@@ -129,7 +130,7 @@ pub fn small_fields() -> Vec<FieldDescription> {
     ]
 }
 
-/// Returns the extensions of the [`small_fields`] from which challenges of sumcheck come, in their order.
+/// Returns one extension of each of the [`small_fields`], in their order. Challenges of sumcheck come from these.
 pub fn extensions() -> [Extension; 2] {
     [
         Extension { name: field_and_curve_names::GOLDILOCKS2, degree: 2, residue: 7 },
@@ -137,7 +138,7 @@ pub fn extensions() -> [Extension; 2] {
     ]
 }
 
-/// Returns every prime field that points or transforms are over.
+/// Returns the scalar fields and the prime coordinate fields of all curves. NTTs are over some of these.
 pub fn fields() -> Vec<FieldDescription> {
     vec![
         FieldDescription::from_gpu_field::<Scalar>(field_and_curve_names::BLS12_381_FR),
@@ -149,7 +150,8 @@ pub fn fields() -> Vec<FieldDescription> {
     ]
 }
 
-/// Lists curves by name, coordinate field, extension and scalar field.
+/// Lists curves by name, prime field of the coordinates, whether coordinates are in its quadratic extension, and scalar
+/// field.
 const CURVES: [(&str, &str, bool, &str); 6] = [
     (
         field_and_curve_names::BLS12_381_G1,
@@ -169,22 +171,22 @@ const CURVES: [(&str, &str, bool, &str); 6] = [
     (field_and_curve_names::VESTA, field_and_curve_names::PASTA_FQ, false, field_and_curve_names::PASTA_FP),
 ];
 
-/// Names the field of the curves whose encoding of points kernels know.
+/// Names the prime coordinate field of the curves whose encoded points the kernels can decode.
 const ENCODED_FIELD: &str = field_and_curve_names::BLS12_381_FQ;
 
-/// Lists fields with a large power of two dividing p − 1, on which transforms are defined.
+/// Lists the fields on which transforms are defined: a large power of two divides p − 1.
 const NTT_FIELDS: [&str; 4] = [
     field_and_curve_names::BLS12_381_FR,
     field_and_curve_names::BN254_FR,
     field_and_curve_names::PASTA_FP,
     field_and_curve_names::PASTA_FQ,
 ];
-/// Lists fields of provers that work on columns one operation at a time.
+/// Lists the fields that have modules of [`Family::Columns`].
 const COLUMN_FIELDS: [&str; 1] = [field_and_curve_names::BN254_FR];
-/// Lists scalar fields of curves with a pairing.
+/// Lists the scalar fields of curves with a pairing, which have modules of [`Family::Groth16`].
 const PAIRING_FIELDS: [&str; 2] = [field_and_curve_names::BLS12_381_FR, field_and_curve_names::BN254_FR];
 
-/// Returns every module, in a fixed order.
+/// Returns every module that both OpenCL and CUDA compile, in a fixed order.
 pub fn modules() -> Vec<Module> {
     let fields = fields();
     let by_name = |name: &str| fields.iter().find(|f| f.name == name).cloned();
@@ -250,8 +252,8 @@ pub fn modules() -> Vec<Module> {
     modules
 }
 
-/// Returns variants, with carry-less multiply-add, of those [`modules`] that do sumcheck over a binary field. Each
-/// variant has a name of its own. The variants exist only for CUDA. Only nvcc 13.3 and later compile them.
+/// Returns variants, with carry-less multiply-add, of those [`modules`] that run sumcheck over a binary field. Their
+/// names are different. They exist for CUDA only, and nvcc 13.3 and later compile them.
 pub fn clmad_modules() -> Vec<Module> {
     let binary = modules().into_iter().filter(|module| module.field.binary && module.family == Family::Sumcheck);
     binary
@@ -263,7 +265,8 @@ pub fn clmad_modules() -> Vec<Module> {
         .collect()
 }
 
-/// Returns modules for CUDA only, which know no field: products of bytes on tensor cores, and a bench's experiments.
+/// Returns the modules that exist for CUDA only and have no field: int8 products on tensor cores, and a bench's
+/// experiments.
 pub fn cuda_modules() -> Vec<Module> {
     [
         byte_module(Family::GemmInt8, field_and_curve_names::TENSOR, ""),
@@ -272,8 +275,7 @@ pub fn cuda_modules() -> Vec<Module> {
     .concat()
 }
 
-/// Returns the module of byte products for devices of compute capability 9.0 alone, by instructions that no others
-/// have.
+/// Returns the one module of int8 products by instructions that only devices of compute capability 9.0 have.
 pub fn hopper_modules() -> Vec<Module> {
     byte_module(Family::GemmInt8, field_and_curve_names::HOPPER, HAS_WGMMA)
 }
@@ -284,8 +286,8 @@ fn byte_module(family: Family, name: &str, define: &'static str) -> Vec<Module> 
     any.map(|module| Module { name, family, define, ..module }).into_iter().collect()
 }
 
-/// Returns the sorted names of kernels that wait by themselves for earlier work in their stream: those that
-/// `PDL_KERNEL` of `cuda/dialect.cuh` declares.
+/// Returns the names, sorted, of kernels that use programmatic dependent launch: they wait by themselves for earlier
+/// work in their stream. `PDL_KERNEL` of `cuda/dialect.cuh` declares them.
 pub fn pdl_kernels() -> Vec<String> {
     let sources = modules().into_iter().map(|module| module.source(Dialect::Cuda));
     let declared = |line: &str| Some(line.strip_prefix("PDL_KERNEL(")?.strip_suffix(')')?.to_owned());
@@ -294,7 +296,7 @@ pub fn pdl_kernels() -> Vec<String> {
 }
 
 impl Module {
-    /// Returns the module's whole source in a dialect.
+    /// Returns the whole source of the module in `dialect`.
     pub fn source(&self, dialect: Dialect) -> String {
         let mut text = if self.define.is_empty() { String::new() } else { format!("#define {}\n", self.define) };
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
@@ -332,7 +334,7 @@ impl Module {
         text
     }
 
-    /// Returns the sources of the field that only this family needs.
+    /// Returns the sources of field functions that only this module's family needs.
     fn extra_field_sources(&self) -> &'static [&'static str] {
         match self.family {
             Family::Ntt | Family::NttSmall => SHOUP,
@@ -345,7 +347,7 @@ impl Module {
         }
     }
 
-    /// Returns whether the module decodes points.
+    /// Returns whether the module has kernels that decode points.
     fn decodes(&self) -> bool {
         self.family == Family::Msm && self.field.name == ENCODED_FIELD
     }
@@ -401,7 +403,8 @@ impl Module {
     }
 }
 
-/// Defines a binary or a prime field: its constants, then its functions, prefixed by its name, with those of `more`.
+/// Appends the source of `field` to `text`: its constants, then its functions, prefixed by its name. `more` are sources
+/// of further functions.
 fn emit_field(text: &mut String, field: &FieldDescription, more: &[&str]) {
     if field.binary {
         let _ = writeln!(text, "#define FIELD {}\n{GHASH}\n#undef FIELD", field.name);
@@ -441,7 +444,7 @@ fn emit_field(text: &mut String, field: &FieldDescription, more: &[&str]) {
     }
 }
 
-/// Defines an extension of a field that is already defined.
+/// Appends the source of `extension` to `text`, which defines `field` already.
 fn emit_extension(text: &mut String, field: &FieldDescription, extension: &Extension) {
     let Extension { name, degree, .. } = extension;
     let _ = writeln!(text, "#define SUBFIELD {}\n#define FIELD {name}\n#define DEGREE {degree}", field.name);
@@ -450,7 +453,7 @@ fn emit_extension(text: &mut String, field: &FieldDescription, extension: &Exten
     text.push_str("#undef FIELD\n");
 }
 
-/// Defines the constants of a curve.
+/// Appends macros for the constants of `curve` to `text`.
 fn emit_curve(text: &mut String, curve: &CurveDescription) {
     define_limbs(text, "CURVE_B", &curve.b);
     emit_glv(text, &curve.halves);
@@ -462,7 +465,7 @@ fn emit_curve(text: &mut String, curve: &CurveDescription) {
     }
 }
 
-/// Defines the endomorphism and the constants of the GLV decomposition.
+/// Appends macros for the endomorphism and the constants of the GLV decomposition to `text`.
 fn emit_glv(text: &mut String, halves: &GlvParams) {
     define_limbs(text, "LAMBDA_X", &halves.beta);
     for (what, count) in
@@ -478,7 +481,7 @@ fn emit_glv(text: &mut String, halves: &GlvParams) {
     }
 }
 
-/// Defines a list of limbs as initializer.
+/// Appends the macro `{what}_LIMBS` to `text`, an initialiser list of the limbs `words`.
 fn define_limbs(text: &mut String, what: &str, words: &[u32]) {
     let list: Vec<String> = words.iter().map(|w| format!("0x{w:08x}u")).collect();
     let _ = writeln!(text, "#define {what}_LIMBS {{{}}}", list.join(", "));

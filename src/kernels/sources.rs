@@ -16,7 +16,7 @@ pub const BATCH_INVERSE: &str = include_str!("../../cl/batch_inverse.cl");
 pub const FP2: &str = include_str!("../../cl/fp2.cl");
 pub const CURVE: &str = include_str!("../../cl/curve.cl");
 pub const TEST_FIELD: &str = include_str!("../../cl/test_field.cl");
-/// Products by fixed factors: for transforms, and for powers of their roots.
+/// Multiplies by fixed factors, for transforms and for powers of their roots of unity.
 pub const SHOUP: &[&str] = &[include_str!("../../cl/field_shoup.cl"), include_str!("../../cuda/shoup_ptx.cuh")];
 pub const NTT: &[&str] = &[
     NTT_COMMON,
@@ -26,15 +26,15 @@ pub const NTT: &[&str] = &[
     include_str!("../../cl/ntt_multi_gpu.cl"),
     include_str!("../../cl/ntt_pointwise.cl"),
 ];
-/// Tiles of the passes; the module sets their size.
+/// Defines the tiles of the passes. The module sets their size by `SMALL_TILES`.
 pub const NTT_COMMON: &str = include_str!("../../cl/ntt_common.cl");
 pub const NTT_SINGLE_WAVE: &[&str] =
     &["#define SMALL_TILES\n", NTT_COMMON, include_str!("../../cl/ntt_single_wave.cl")];
 pub const CSR: &[&str] = &[include_str!("../../cl/csr.cl"), PREFIX_SUM, include_str!("../../cl/csr_delta.cl")];
 pub const HALO2_GPU_COLUMNS: &str = include_str!("../../cl/halo2_gpu_columns.cl");
-/// Sums that are reduced once.
+/// Adds products of field elements, and reduces the sum once.
 pub const FIELD_ACCUMULATOR: &[&str] = &[include_str!("../../cl/field_accumulator.cl")];
-/// Fields of one or two words, which have such sums.
+/// Implements prime fields of one 32-bit limb, with sums of products that are reduced once.
 pub const SMALL_FIELD31: &str = include_str!("../../cl/small_field31.cl");
 pub const GOLDILOCKS: &str = include_str!("../../cl/goldilocks.cl");
 pub const GEMM_COMMON: &str = include_str!("../../cl/gemm_common.cl");
@@ -63,27 +63,27 @@ pub const GEMM_INT8_WGMMA: &str = include_str!("../../cuda/gemm_int8_wgmma.cu");
 pub const EXPERIMENTS: &str = include_str!("../../cuda/experiments.cu");
 pub const EXPRESSION: &str = include_str!("../../cl/expression.cl");
 pub const SUMCHECK: &str = include_str!("../../cl/sumcheck.cl");
-/// Sumcheck that does two rounds a pass, over a binary field.
+/// Runs two rounds of sumcheck per pass over the data, over a binary field.
 pub const SUMCHECK_TWO_ROUNDS: &str = include_str!("../../cl/sumcheck_two_rounds.cl");
 pub const SUMCHECK_PRIME: &str = include_str!("../../cl/sumcheck_prime.cl");
-/// Sums of products and folds: these for a prime field of many limbs, as part of it; those below for other prime
-/// fields. A binary field has them in its arithmetic.
+/// Computes sums of products and folds of sumcheck, over a prime field of more than two limbs. [`SUMCHECK_SMALL_FIELD`]
+/// does so over smaller prime fields.
 pub const SUMCHECK_MULTI_LIMB: &[&str] =
     &[FIELD_ACCUMULATOR[0], SHOUP[0], SHOUP[1], include_str!("../../cl/sumcheck_multi_limb.cl")];
 pub const SUMCHECK_SMALL_FIELD: &str = include_str!("../../cl/sumcheck_small_field.cl");
-/// Handles columns over the field that is extended.
+/// Handles sumcheck columns over the field that is extended.
 pub const SUMCHECK_BASE_FIELD: &str = include_str!("../../cl/sumcheck_base_field.cl");
 pub const FIELD_EXTENSION: &str = include_str!("../../cl/field_extension.cl");
 pub const SUMCHECK_BASIS: &str = include_str!("../../cl/sumcheck_basis.cl");
-/// Bit-sliced arithmetic of the tower, and rounds by it.
+/// Implements bit-sliced arithmetic of the tower field GF(2^128), and sumcheck rounds by it.
 pub const SUMCHECK_BITSLICED: &[&str] =
     &[include_str!("../../cl/tower_bitsliced.cl"), include_str!("../../cl/sumcheck_bitsliced.cl")];
-/// Implements the binary field's arithmetic.
+/// Implements the arithmetic of the binary field GF(2^128) in the basis of GHASH.
 pub const GHASH: &str = include_str!("../../cl/ghash.cl");
 pub const GROTH16: &str = include_str!("../../cl/groth16.cl");
-/// Products by fixed factors, and elements from numbers.
+/// Multiplies by fixed factors, and makes field elements from encoded numbers.
 pub const PLONK_FIELD: &[&str] = &[SHOUP[0], SHOUP[1], FIELD_BYTES];
-/// Prefix sums of a group.
+/// Computes prefix sums within a work-group.
 pub const PREFIX_SUM: &str = include_str!("../../cl/prefix_sum.cl");
 pub const PLONK: &[&str] = &[
     BATCH_INVERSE,
@@ -108,7 +108,7 @@ pub const MSM: &[&str] = &[
     include_str!("../../cl/msm_reduce.cl"),
     include_str!("../../cl/msm_check_points.cl"),
 ];
-/// Handles numbers that come encoded.
+/// Makes field elements from encoded numbers.
 pub const FIELD_BYTES: &str = include_str!("../../cl/field_bytes.cl");
 pub const MSM_DECODE_POINTS: &str = include_str!("../../cl/msm_decode_points.cl");
 pub const TEST_CURVE: &str = include_str!("../../cl/test_curve.cl");

@@ -4,7 +4,7 @@ use crate::curve::MsmCurve;
 use crate::report::OpScope;
 use crate::{Error, Result};
 
-/// Checks that there is a scalar for each base.
+/// Checks that the number `scalars` equals the number `bases`.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `scalars` differs from `bases`.
@@ -12,7 +12,7 @@ pub(super) fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
     if bases == scalars { Ok(()) } else { Err(Error::invalid("msm", "number of scalars", bases, scalars)) }
 }
 
-/// Returns the call of a multiplication by `elements` scalars, as reports name it.
+/// Returns the name of a multiplication on curve `C` in reports, and its number of scalars, `elements`.
 pub(super) fn call<C: MsmCurve>(elements: usize) -> OpScope {
     OpScope { operation: format!("msm {}", C::NAME), elements }
 }

@@ -7,10 +7,10 @@ use crate::Result;
 use crate::backend::{Abort, check_abort};
 use crate::curve::MsmCurve;
 
-/// Points per core between two polls of the abort hook, 2^11: some 50 ms of G1.
+/// Points per CPU thread between two polls of the abort hook, 2^11: some 50 ms of G1.
 const CPU_PIECE: usize = 1 << 11;
 
-/// Computes the sum of `scalars` and `bases` on the CPU.
+/// Computes Σ scalarᵢ · baseᵢ over `bases` and `scalars` on the CPU, polling `abort`.
 ///
 /// # Errors
 /// - [`crate::Error::Invalid`]: a scalar exceeds its promised bit length.
@@ -28,8 +28,9 @@ pub(super) fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &Scalars<'_>, abort: Abo
     Ok(sum?.unwrap_or_else(C::Curve::identity))
 }
 
-/// Computes the sum with `part`, in pieces only if there is a hook to poll, since larger sums take less time per point.
-/// Returns `None` if `part` does for a piece.
+/// Adds up the sums that `part` returns for pieces of `bases` and `scalars`, polling `abort` between them. Without a
+/// hook there is one piece, since larger sums take less time per point. Returns `None` if `part` returns `None` for a
+/// piece.
 fn chunked_sum<C: MsmCurve>(
     bases: &[C],
     scalars: &[[u8; 32]],

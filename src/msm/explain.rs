@@ -14,18 +14,18 @@ use crate::kernels::Family;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
-/// Describes how a multiplication is divided into shares of the devices, windows, chunks and kernels.
+/// Describes how a multiplication is divided among the devices and into windows, chunks of points and kernels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MsmExplanation {
-    /// The curve.
+    /// Name of the curve.
     pub curve: &'static str,
-    /// Points, of all devices together.
+    /// Number of points on all devices together.
     pub points: usize,
     /// Names of the devices; empty if the CPU does the work.
     pub devices: Vec<String>,
-    /// Windows of each device that shares the first piece of the points; every piece has as many devices. If two
-    /// devices share a window, each computes it for a part of the points, and it counts twice. The windows and rows
-    /// below are those of all devices of a piece together.
+    /// Number of windows that each device computes, for the devices that hold the first piece of the points; every
+    /// piece has as many devices. If two devices share a window, each computes it for a part of the points, and it
+    /// counts twice. The windows and rows below are those of all devices of a piece together.
     pub window_groups: Vec<u32>,
     /// Bits of the widest windows, and number of windows of a scalar.
     pub window: (u32, u32),
@@ -33,7 +33,7 @@ pub struct MsmExplanation {
     pub narrow_windows: u32,
     /// Whether GLV is used: windows are then those of half-length scalars.
     pub halved: bool,
-    /// Windows with buckets of their own. The others share these through precomputed multiples.
+    /// Number of windows with buckets of their own. The others share these through precomputed multiples.
     pub sets: u32,
     /// Number of buckets, and mean entries of a bucket for random scalars. A bucket is a row of the transposed matrix,
     /// or two rows if GLV is used.
@@ -42,11 +42,11 @@ pub struct MsmExplanation {
     pub longest_row: u64,
     /// Maximum points of a chunk.
     pub chunk: usize,
-    /// Windows whose matrix is built and multiplied at a time.
+    /// Number of windows whose sparse matrix is built and multiplied at a time.
     pub band: u32,
     /// Rounds of batched affine additions.
     pub affine_rounds: u32,
-    /// Vectors of a long batch that are multiplied as one matrix, which has windows and rounds of its own.
+    /// Number of vectors of a long batch that are multiplied as one matrix, which has windows and rounds of its own.
     pub joined: usize,
     /// Maximum bytes of workspace on a device beside resident bases, and the bytes of the bases on all devices.
     pub bytes: (u64, u64),
@@ -100,8 +100,8 @@ impl MsmExplanation {
     }
 }
 
-/// Returns how devices share the work, the plan of each device of the first piece, and the number of vectors that a
-/// long batch joins. There is no plan if there is nothing to do.
+/// Returns how devices share the work, the plan of each device of the first piece of points, and the number of vectors
+/// per matrix of a long batch. There is no plan if there is no device or no base.
 fn plans<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &MsmInput<'_, C>,
@@ -123,13 +123,13 @@ fn plans<C: MsmCurve>(
     Ok((split, plans, joined))
 }
 
-/// Returns the bit length of `scalars`, or the maximum of the curve if there are none.
+/// Returns the maximum bit length of `scalars`, or that of any scalar of the curve if `scalars` is `None`.
 fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
     scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS))
 }
 
-/// Estimates the longest row for `points` random scalars: the mean of a binomial distribution plus some standard
-/// deviations, which rows hardly exceed.
+/// Estimates the number of entries of the longest row for `points` random scalars of `scalar_bits` bits. It is the mean
+/// of a binomial distribution plus some standard deviations, which rows hardly exceed.
 fn expected_longest_row<F: PrimeField>(plan: &MsmPlan, points: usize, scalar_bits: u32) -> u64 {
     let (points, others) = (points as u64, u64::from(plan.copies()) - 1);
     // The highest window has the remaining bits, and as few rows as they allow. If its digits are 0 and 1 alone, a row
@@ -141,7 +141,7 @@ fn expected_longest_row<F: PrimeField>(plan: &MsmPlan, points: usize, scalar_bit
     (mean + (25 * mean).isqrt() + 3).min(points * (others + 1))
 }
 
-/// Returns the highest window's digit of the largest scalars.
+/// Returns the digit of the highest window for the largest scalars of `scalar_bits` bits, or a close estimate.
 fn highest_digit<F: PrimeField>(plan: &MsmPlan, scalar_bits: u32) -> u64 {
     let (highest, below) = (plan.windows - 1, plan.first_bit(plan.windows - 1));
     if plan.glv {
@@ -156,7 +156,7 @@ fn highest_digit<F: PrimeField>(plan: &MsmPlan, scalar_bits: u32) -> u64 {
     bits(&half, below, plan.bits(highest % plan.sets)).into()
 }
 
-/// Counts the entries of the fullest bucket for canonical `scalars`, with digits as the kernels make them.
+/// Counts the entries of the fullest bucket for canonical `scalars`, with the digits that the kernels compute.
 fn longest_row<C: MsmCurve>(plan: &MsmPlan, scalars: &[[u8; 32]]) -> Result<u64> {
     let halves = if plan.glv { KernelModule::for_family(Family::Msm, C::NAME)?.halves() } else { None };
     let mut counts = vec![0u64; plan.rows() as usize];
@@ -174,7 +174,7 @@ fn longest_row<C: MsmCurve>(plan: &MsmPlan, scalars: &[[u8; 32]]) -> Result<u64>
     Ok(counts.into_iter().max().unwrap_or(0))
 }
 
-/// Adds the digits of `number` to the `counts` of their buckets.
+/// Adds one to the `counts` of the bucket of each nonzero digit of `number`, which is little-endian.
 fn count_digits(plan: &MsmPlan, number: &[u8], counts: &mut [u64]) {
     let mut carry = 0;
     for window in 0..plan.windows {
@@ -188,14 +188,14 @@ fn count_digits(plan: &MsmPlan, number: &[u8], counts: &mut [u64]) {
     }
 }
 
-/// Returns s or r − s for `scalar` s, whichever is smaller, in canonical form.
+/// Returns the smaller of `scalar` and its negative as a canonical little-endian number.
 fn smaller_of_both_signs<F: PrimeField>(scalar: F) -> [u8; 32] {
     let [scalar, negative] = [scalar, -scalar].map(scalar_to_bytes);
     let less = negative.iter().rev().lt(scalar.iter().rev());
     if less { negative } else { scalar }
 }
 
-/// Returns `count` bits of the little-endian `scalar` from bit `from` on.
+/// Returns `count` bits of the little-endian `scalar`, from bit index `from` on.
 fn bits(scalar: &[u8], from: u32, count: u32) -> u32 {
     let bytes = scalar.iter().skip(from as usize / 8).take(5);
     let word = bytes.rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));

@@ -17,8 +17,8 @@
 //! ```
 //!
 //! [`msm()`] and [`msm_with_options`] take host slices. [`Msm`] holds bases on the devices for many calls. Its scalars
-//! are on the host or on the devices, in any [`ScalarForm`]. Its calls take one vector or a batch, and wait for the result or
-//! not.
+//! are on the host or on the devices, in any [`ScalarForm`]. Its calls take one vector of scalars or a batch. They wait
+//! for the result or return a [`PendingMsm`].
 //!
 //! Three modules do the work. `bases` reads, checks and uploads points. `plan` divides a multiplication into windows,
 //! chunks and shares; it uses no device. `exec` queues the kernels. The other files are the interface.

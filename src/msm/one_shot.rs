@@ -40,9 +40,9 @@ use crate::{Accelerator, Error, Report, Result};
 /// The bases are trusted. Each must be infinity or a point of the curve's prime-order subgroup with reduced coordinates
 /// ([`crate::curve`]). For untrusted bases use [`super::Msm::checked`].
 ///
-/// The accelerator's devices share the work. Bases pass through a device in chunks; each upload overlaps the previous
-/// chunk's kernels. The sum takes O(n · bits / log n) point additions (Pippenger; sparse-matrix form of cuZK, section
-/// 4).
+/// The accelerator's devices divide the bases among them. Bases pass through a device in chunks; each upload overlaps
+/// the previous chunk's kernels. The sum takes O(n · bits / log n) point additions (Pippenger; sparse-matrix form of
+/// cuZK, section 4).
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `bases` and `scalars` differ in length.
@@ -61,8 +61,8 @@ pub fn msm<'s, C: MsmCurve>(
     msm_with_options(accelerator, bases, scalars, MsmOptions::default(), abort)
 }
 
-/// Computes Σ scalarᵢ · baseᵢ like [`msm()`], with `options`. The bases are trusted too. Nothing stays on the devices,
-/// so `window_groups` and `joined` have no effect.
+/// Computes Σ scalarᵢ · baseᵢ with `options`. It trusts the bases, as [`msm()`] does. Nothing stays on the devices, so
+/// the options `window_groups` and `joined` have no effect.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `bases` and `scalars` differ in length.

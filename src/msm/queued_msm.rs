@@ -11,8 +11,8 @@ use crate::Result;
 use crate::backend::{Abort, Buffer, StreamStats};
 use crate::curve::MsmCurve;
 
-/// Holds a sum in flight over the bases of a [`super::Msm`], which it borrows; it keeps its scalars alive. If dropped
-/// without waiting, it first runs to its end: pipelines are dropped before the scalars.
+/// Holds a multiplication whose kernels are queued, and the scalars that they read. It borrows the bases of a
+/// [`super::Msm`]. Dropping it waits for the kernels, since the pipelines drop before the scalars.
 pub(crate) struct QueuedMsm<'a, C> {
     pipelines: Vec<Pipeline>,
     _scalars: Vec<Arc<Buffer>>,
@@ -25,7 +25,7 @@ impl<C: MsmCurve> QueuedMsm<'_, C> {
         Self { pipelines, _scalars: kept, bases: PhantomData }
     }
 
-    /// Waits for the sum and returns it.
+    /// Waits for the sum, polling `abort`, and returns it with the statistics of its streams.
     ///
     /// # Errors
     /// - [`crate::Error::Aborted`]: the hook aborted.

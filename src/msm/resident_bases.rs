@@ -44,15 +44,15 @@ pub struct Msm<'a, C> {
     accelerator: Accelerator,
     options: MsmOptions,
     bases: HostBases<'a, C>,
-    /// One per device, in order of the bases; empty if the bases are on the host only.
+    /// One table per device, in order of the bases; empty if the bases are on the host only.
     tables: Vec<BaseTable>,
     grid: DeviceMesh,
     choices: PlanMemos,
 }
 
 impl<C: MsmCurve> Msm<'static, C> {
-    /// Uploads `bases` with `options`, like [`Self::with_options`], and keeps them alive itself. The devices decode
-    /// encoded bases; the host decodes them only once it needs them.
+    /// Uploads `bases` with `options` and keeps them alive itself, unlike [`Self::with_options`], which borrows them.
+    /// The devices decode encoded bases; the host decodes them only once it needs them.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: an option is out of its range.
@@ -64,7 +64,7 @@ impl<C: MsmCurve> Msm<'static, C> {
         Self::shared_abortable(accelerator, bases.into(), options, None)
     }
 
-    /// Uploads `bases` like [`Self::shared`]; the hook `abort` can stop the upload.
+    /// Uploads `bases` with `options` like [`Self::shared`], polling the abort hook `abort`.
     pub(crate) fn shared_abortable(
         accelerator: &Accelerator,
         bases: BasePoints<C>,
@@ -74,7 +74,7 @@ impl<C: MsmCurve> Msm<'static, C> {
         Self::upload(accelerator, HostBases::Shared(bases), options, abort)
     }
 
-    /// Keeps `bases` on the host: every call streams them.
+    /// Creates an `Msm` that keeps `bases` in host memory and streams them to the devices at every call.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: an encoded point fails its checks.
@@ -161,8 +161,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Self::with_options(accelerator, bases, options)
     }
 
-    /// Uploads `scalars`, one for each base, to the devices that hold their bases. With scalars from
-    /// [`DeviceScalars::upload`] instead, devices share points alone.
+    /// Uploads `scalars`, one for each base, to the devices that hold their bases. Devices that hold the same bases can
+    /// then divide the windows among them. With scalars from [`DeviceScalars::upload`] instead, they divide only the
+    /// points.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not as many scalars as bases.
@@ -178,7 +179,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         self.tables.iter().map(|table| table.buffer.bytes() as u64).sum()
     }
 
-    /// Computes Σ scalarᵢ · baseᵢ.
+    /// Computes Σ scalarᵢ · baseᵢ and waits for the sum.
     ///
     /// The abort hook `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
     ///
@@ -195,10 +196,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::internal("msm"))
     }
 
-    /// Computes the sums of several `vectors` of scalars over the same bases, in their order. This is cheaper than one
-    /// call after the other. Neighbours whose scalars have equally many bits are multiplied as one matrix, as far as a
-    /// cost model says that this is faster ([`field@MsmOptions::joined`]). Several vectors, or matrices, are in flight at
-    /// once.
+    /// Computes Σ scalarᵢ · baseᵢ over the same bases for each of several `vectors` of scalars, in their order. This is
+    /// cheaper than one call per vector. Neighbouring vectors of the same bit length are multiplied as one sparse
+    /// matrix, as far as a cost model says that this is faster ([`field@MsmOptions::joined`]). Several vectors, or
+    /// matrices, are in flight at once.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a vector has not as many scalars as there are bases.
@@ -223,8 +224,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         })
     }
 
-    /// Queues a sum and returns once host memory has been read, without waiting for the sum. A chunk that needs the
-    /// slot of an earlier one does wait for it. Errors of the devices show in [`PendingMsm::wait`].
+    /// Queues Σ scalarᵢ · baseᵢ and returns once host memory has been read, without waiting for the sum. A chunk of
+    /// points that reuses the buffers of an earlier chunk does wait for it. [`PendingMsm::wait`] returns the errors of
+    /// the devices.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not as many scalars as bases.
@@ -235,8 +237,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Ok(PendingMsm { msm: self, scalars, pipelines })
     }
 
-    /// Queues a sum of `scalars` on the devices, with 1/`parts` of their free memory. The first device uses `stream` if
-    /// it is given. Unlike [`Self::start`], this leaves a failure to the caller.
+    /// Queues Σ scalarᵢ · baseᵢ on the devices, each with 1/`parts` of its free memory. The first device uses `stream`
+    /// if it is given. Unlike with [`Self::start`], the CPU does not take over after a failure.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not as many scalars as bases.
@@ -255,7 +257,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         Ok(QueuedMsm::new(self.pipelines(&scalars.into(), stream, parts, abort)?, scalars))
     }
 
-    /// Starts `vector` on every device; the first device uses `stream` if it is given.
+    /// Starts the multiplication by `vector` on every device that holds bases, and returns their pipelines in order.
+    /// The first device uses `stream` if it is given. Each uses 1/`parts` of its free memory.
     fn pipelines(
         &self,
         vector: &Scalars<'_>,
@@ -275,7 +278,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         MsmInput { bases, vectors, grid: self.grid, choices: &self.choices, options: self.options }
     }
 
-    /// Computes the sums of several `vectors` on the devices, without a CPU fallback: a failure is left to the caller.
+    /// Computes Σ scalarᵢ · baseᵢ for each of `vectors` on the devices, in their order. The CPU does not take over
+    /// after a failure.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a vector has not as many scalars as there are bases.
@@ -290,7 +294,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         exec::msm(self.accelerator.devices(), work, abort)
     }
 
-    /// Estimates by the model the time of one MSM on the first device, with `bytes` of workspace and `at_once`
+    /// Estimates the time of one MSM on the first device by the model, with `bytes` of workspace and `at_once`
     /// concurrent MSMs. Its scalars are on that device. Returns `None` if the memory does not suffice or there is no
     /// device.
     pub(crate) fn estimate_time(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
@@ -300,7 +304,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         MsmPlan::fit(problem, bytes).ok().map(|plan| plan.time(points))
     }
 
-    /// Returns whether every call uploads the bases.
+    /// Returns whether every call uploads the bases, since no device holds them.
     pub(crate) fn is_streamed(&self) -> bool {
         self.tables.is_empty() && self.bases.len() > 0
     }
@@ -328,7 +332,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     }
 }
 
-/// Holds a sum in flight. If dropped without waiting, it first runs to its end.
+/// Holds a multiplication whose kernels are queued. Dropping it waits for them.
 pub struct PendingMsm<'s, 'a, C> {
     msm: &'s Msm<'a, C>,
     scalars: Scalars<'s>,
@@ -336,7 +340,8 @@ pub struct PendingMsm<'s, 'a, C> {
 }
 
 impl<C: MsmCurve> PendingMsm<'_, '_, C> {
-    /// Waits for the sum and returns it.
+    /// Waits for the sum, polling `abort`, and returns it with a report. The CPU takes over if a device fails and no
+    /// backend is forced.
     ///
     /// # Errors
     /// [`Msm::run`] lists the errors.
@@ -355,9 +360,9 @@ impl<C: MsmCurve> PendingMsm<'_, '_, C> {
         })
     }
 
-    /// Waits for the sum and writes it to `buffer` of `device`, from byte `offset` on, as an affine point in the
-    /// device's form ([`crate::curve`]). The host still computes the last step, a chain of doublings: it is several
-    /// times as fast there, including both transfers.
+    /// Waits for the sum, polling `abort`, and writes it to `buffer` of `device` at byte `offset`. It is an affine
+    /// point in device form ([`crate::curve`]). The host still computes the last step, a chain of doublings: it is
+    /// several times as fast there, including both transfers.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `buffer` ends before the point does.

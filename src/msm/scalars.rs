@@ -18,7 +18,7 @@ use crate::{Accelerator, Error, Result};
 pub enum ScalarForm {
     /// The number itself: any value below 2^256 counts modulo the group's order r.
     Canonical,
-    /// 2^256 times the number, modulo r; any 256-bit value is allowed too.
+    /// 2^256 times the number, modulo the group's order r. Any value below 2^256 is allowed here too.
     Montgomery,
 }
 
@@ -28,7 +28,7 @@ pub struct Scalars<'a> {
     pub(super) place: ScalarLocation<'a>,
     pub(super) form: ScalarForm,
     pub(super) bit_length: Option<u32>,
-    /// The name of their field, if they are the memory of its elements.
+    /// Name of the field if the bytes are the memory of its elements, else `None`.
     field: Option<&'static str>,
 }
 
@@ -58,30 +58,32 @@ impl<'a> Scalars<'a> {
         Self { place: ScalarLocation::Host(scalars), form: ScalarForm::Canonical, bit_length: None, field: None }
     }
 
-    /// Wraps scalars in host memory in Montgomery form.
+    /// Wraps scalars in host memory in Montgomery form ([`ScalarForm::Montgomery`]).
     pub fn montgomery(scalars: &'a [[u8; 32]]) -> Self {
         Self { form: ScalarForm::Montgomery, ..Self::canonical(scalars) }
     }
 
-    /// Wraps field elements as their Rust type stores them, in Montgomery form.
+    /// Wraps field elements in host memory without a copy: their Rust type stores them in Montgomery form.
     pub fn elements<F: NttField>(scalars: &'a [F]) -> Self {
         // The type is 32 bytes long, so nothing is left over.
         Self { field: Some(F::NAME), ..Self::montgomery(as_bytes(scalars).as_chunks().0) }
     }
 
-    /// Promises that all scalars, modulo the group's order, are below 2^`bits`, which makes short ones cheaper. A call
-    /// fails if one is longer.
+    /// Promises that all scalars, modulo the group's order, are below 2^`bits`, which makes short scalars cheaper. A
+    /// call fails if a scalar is longer.
     #[must_use]
     pub fn with_bit_length(self, bits: u32) -> Self {
         Self { bit_length: Some(bits), ..self }
     }
 
-    /// Returns the maximum bit length of the scalars, in a group whose order has `order_bits` bits.
+    /// Returns the maximum bit length of the scalars: the promised one, but at most `order_bits`, that of the group's
+    /// order.
     pub(super) fn bits(&self, order_bits: u32) -> u32 {
         self.bit_length.map_or(order_bits, |bits| bits.min(order_bits))
     }
 
-    /// Returns the field and its elements if they are in host memory and have no promised bit length.
+    /// Returns the name of the field and the memory of its elements. Returns `None` if they are not in host memory, are
+    /// not field elements, or have a promised bit length.
     pub(super) fn elements_in_host_memory(&self) -> Option<(&'static str, &'a [[u8; 32]])> {
         match self.place {
             ScalarLocation::Host(scalars) if self.bit_length.is_none() => Some((self.field?, scalars)),
@@ -98,7 +100,7 @@ impl<'a> Scalars<'a> {
         }
     }
 
-    /// Returns how the scalars are spread over devices, if they are.
+    /// Returns the mesh by which the scalars are spread over devices; `None` if they are on the host.
     pub(super) fn grid(&self) -> Option<DeviceMesh> {
         match self.place {
             ScalarLocation::Host(_) => None,
@@ -114,7 +116,7 @@ impl<'a> Scalars<'a> {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no scalars.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -156,28 +158,28 @@ impl<'a> From<&'a DeviceScalars> for Scalars<'a> {
     }
 }
 
-/// Holds scalars on the devices, shared among them like the bases of a [`super::Msm`] of the same length. Dropping it
-/// clears them.
+/// Holds scalars on the devices, divided among them like the bases of a [`super::Msm`] of the same length. Their memory
+/// is cleared when dropped.
 ///
-/// An `Msm` may hold each base on several devices, which then share windows. That needs scalars from
-/// [`super::Msm::upload_scalars`]. With scalars from [`Self::upload`], an equal share to each device, the devices share
-/// points.
+/// An `Msm` may hold each base on several devices, which then divide the windows among them. That needs scalars from
+/// [`super::Msm::upload_scalars`]. [`Self::upload`] gives each device an equal share of the scalars, and the devices
+/// then divide only the points.
 #[derive(Debug)]
 pub struct DeviceScalars {
-    /// One per device, in order of the scalars.
+    /// Devices and their buffers, in order of the scalars.
     pub(super) shards: Vec<(Arc<Device>, Arc<Buffer>)>,
     pub(super) grid: DeviceMesh,
     pub(super) count: usize,
     pub(super) form: ScalarForm,
-    /// Scalars in a buffer before the first of these.
+    /// Index of the first scalar in each buffer.
     pub(super) first: usize,
-    /// Event of the stream that writes the scalars, after the write.
+    /// Event recorded after the scalars are written; `None` if they already are.
     pub(super) ready: Option<Arc<Event>>,
 }
 
 impl DeviceScalars {
-    /// Uploads `scalars`, an equal share to each of the accelerator's devices. If the bases are on only some of them
-    /// ([`field@super::MsmOptions::devices`]), pass an accelerator of just those.
+    /// Uploads `scalars`, an equal share to each of the accelerator's devices. If the bases are on only some of these
+    /// devices ([`field@super::MsmOptions::devices`]), pass an accelerator of just those.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no device.
@@ -187,7 +189,7 @@ impl DeviceScalars {
         Self::spread(accelerator.devices(), grid, scalars, form)
     }
 
-    /// Uploads to each device the `scalars` of the bases that it holds, as `grid` says.
+    /// Uploads to each of `devices` the part of `scalars` whose bases it holds by the mesh `grid`.
     pub(super) fn spread(
         devices: &[Arc<Device>],
         grid: DeviceMesh,
@@ -210,8 +212,8 @@ impl DeviceScalars {
         Ok(Self { shards, grid, count, form, first: 0, ready: None })
     }
 
-    /// Takes `count` scalars that another operation left at the start of `buffer`, on the only device of a
-    /// [`super::Msm`]. The caller must have waited for the operation that writes them.
+    /// Wraps the first `count` scalars of `buffer`, which another operation wrote to `device`. `device` must be the
+    /// only one of the [`super::Msm`] that uses them. The caller must have waited for the operation that writes them.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `buffer` is too short.
@@ -221,7 +223,7 @@ impl DeviceScalars {
         Self::from_range(device, buffer, 0..count, form)
     }
 
-    /// Takes the scalars in `range` of `buffer`, otherwise like [`Self::from_buffer`].
+    /// Wraps the scalars of `buffer` with indices in `range`, otherwise like [`Self::from_buffer`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `buffer` is too short.
@@ -246,8 +248,8 @@ impl DeviceScalars {
         Ok(Self { shards, grid: DeviceMesh::single_device(count), count, form, first: range.start, ready: None })
     }
 
-    /// Makes multiplications wait on the device for the event `mark` of one of its streams, after which the scalars are
-    /// there.
+    /// Makes multiplications wait on the device for the event `mark`, which one of its streams records after the
+    /// scalars are written.
     #[must_use]
     pub fn ready_after(self, mark: Arc<Event>) -> Self {
         Self { ready: Some(mark), ..self }
@@ -258,7 +260,7 @@ impl DeviceScalars {
         self.count
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no scalars.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -306,7 +308,8 @@ impl Deref for HostScalars<'_> {
     }
 }
 
-/// Returns the canonical scalars in host memory that the CPU multiplies by.
+/// Returns `scalars` in host memory in canonical form, for the CPU to multiply by. Downloads or converts them if
+/// needed.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: a scalar exceeds its promised bit length.
@@ -327,19 +330,19 @@ pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<HostSc
     }
 }
 
-/// Returns whether `scalar` has more than `bits` bits, modulo the order too.
+/// Returns whether `scalar` has more than `bits` bits, even if reduced modulo the group's order.
 fn is_longer<F: PrimeField>(scalar: &[u8; 32], bits: u32) -> bool {
     let modulo_order = || scalar_to_bytes(scalar_from_bytes::<F>(scalar));
     bit_length(scalar) > bits && bit_length(&modulo_order()) > bits
 }
 
-/// Returns the number of bits of the little-endian `scalar`.
+/// Returns the number of significant bits of the little-endian `scalar`; 0 for zero.
 fn bit_length(scalar: &[u8; 32]) -> u32 {
     let highest = scalar.iter().rposition(|byte| *byte != 0);
     highest.map_or(0, |at| 8 * at as u32 + 8 - scalar[at].leading_zeros())
 }
 
-/// Returns the error for a scalar that does not fit its windows.
+/// Returns the error for a scalar of more than `bits` bits, the promised maximum.
 pub(super) fn scalar_out_of_range(bits: u32) -> Error {
     Error::invalid("msm", "scalars", format!("below 2^{bits}"), "a longer one")
 }

@@ -7,8 +7,8 @@ use crate::field::NttField;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Transforms several vectors in place, all or none of them: after an error or an abort every vector is unchanged.
-/// Vectors are spread over the accelerator's devices.
+/// Transforms each of `values` in place by the transform at its index in `transforms`, spread over the accelerator's
+/// devices. After an error or an abort, every vector is unchanged.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the numbers of vectors and transforms differ.

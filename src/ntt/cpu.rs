@@ -23,15 +23,15 @@ use crate::backend::{Abort, check_abort, par_zero_nontemporal};
 use crate::blocking::install;
 use crate::field::{NttField, SecretVec};
 
-/// Columns or rows of a tile: runs of 8 elements are 4 cache lines.
+/// Number of columns or rows of a tile, 8: a run of 8 elements of 32 bytes fills 4 cache lines of 64 bytes.
 const TILE: usize = 8;
-/// Below 2^9 elements one core is fastest: the vector is one row.
+/// Minimum log n at which a vector is split into columns and rows, 9. One core is fastest for shorter vectors.
 const MIN_LOG_SPLIT: u32 = 9;
-/// Minimum elements copied by one task.
+/// Minimum number of elements that one rayon task copies, 4096.
 const MIN_PIECE: usize = 1 << 12;
 
-/// Transforms vectors one after another, each on all cores. Writes the vectors when all are done, or each at once if
-/// there is no abort hook.
+/// Transforms `values` in place by `transforms`, one vector after another, each on all cores. With an `abort` hook, all
+/// results are written at the end. Without one, each result is written as soon as it is computed.
 pub(super) fn transform_many<F: NttField>(
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
@@ -55,7 +55,8 @@ pub(super) fn transform_many<F: NttField>(
     Ok(())
 }
 
-/// Holds the split of a transform and its tables, all indexed by bit-reversed exponents.
+/// Holds a transform's split into columns and rows, and its tables of powers. Entry k of a table is the power whose
+/// exponent is k with its bits reversed.
 struct CpuPlan<F> {
     /// P, the length of a column.
     rows: usize,
@@ -63,21 +64,22 @@ struct CpuPlan<F> {
     columns: usize,
     order: Order,
     modulus: Modulus,
-    /// Powers of the root of order max(P, Q); a prefix serves each smaller order.
+    /// Powers of the root of unity of order max(P, Q). A prefix of the table serves each smaller order.
     roots: Vec<F>,
-    /// g^Q, where g is the transform's `shift_in`. The plan multiplies element i of each column by its i-th power.
-    /// `None` if the transform has no `shift_in`.
+    /// Shift of the coset on which columns are evaluated, g^Q, where g is the transform's `shift_in`. `None` if the
+    /// transform has no `shift_in`.
     column_shift: Option<F>,
-    /// g·ω^{j₁}.
+    /// Shift of the coset on which each row is evaluated, g·ω^{j₁} for row j₁. g is 1 if the transform has no
+    /// `shift_in`.
     row_shifts: Vec<F>,
     output: OutputScaling<F>,
 }
 
-/// Selects the factors of outputs.
+/// Selects the factors by which outputs are multiplied.
 enum OutputScaling<F> {
     Plain,
     Scaled(F),
-    /// Multiplies by `rows[j₁] · columns[j₂]`.
+    /// Multiplies output j₁ + P·j₂ by `rows[k₁] · columns[k₂]`, where k is j with its bits reversed.
     Shifted {
         rows: Vec<F>,
         columns: Vec<F>,
@@ -104,7 +106,8 @@ impl<F: NttField> CpuPlan<F> {
         })
     }
 
-    /// Returns the result as rows k₁ with j₁ = reversed k₁; [`Self::write_ordered`] puts it in order.
+    /// Returns the transform of `values` as a matrix of P rows. Row k₁ holds the outputs of the j₁ that is k₁ with its
+    /// bits reversed. [`Self::write_ordered`] brings them into the requested order.
     fn run(&self, values: &[F], abort: Abort<'_>) -> Result<ZeroizingLimbs> {
         let values = limbs_of(values);
         let mut result = copy(values);
@@ -119,7 +122,7 @@ impl<F: NttField> CpuPlan<F> {
         Ok(result)
     }
 
-    /// Transforms the columns of `values` into the rows of `turned`.
+    /// Transforms each column of `values` into a row of `turned`.
     fn transform_columns(&self, values: &[Limbs4], turned: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
             check_abort(abort)?;
@@ -129,7 +132,7 @@ impl<F: NttField> CpuPlan<F> {
         })
     }
 
-    /// Transforms the columns of `turned` into the rows of `result`.
+    /// Transforms each column of `turned` into a row of `result`.
     fn transform_rows(&self, turned: &[Limbs4], result: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
             check_abort(abort)?;
@@ -149,7 +152,7 @@ impl<F: NttField> CpuPlan<F> {
         }
     }
 
-    /// Writes `result` to `values` in the requested order.
+    /// Writes `result`, which [`Self::run`] returned, to `values` in the output order of the transform.
     fn write_ordered(&self, result: &[Limbs4], values: &mut [F]) {
         // SAFETY: `OutputScaling::apply` leaves reduced elements.
         let values = unsafe { limbs_of_mut(values) };
@@ -180,7 +183,7 @@ impl<F: NttField> OutputScaling<F> {
         }
     }
 
-    /// Multiplies the outputs of `row` by their factors, and reduces them.
+    /// Multiplies `values`, the outputs of row number `row`, by their factors, and reduces them below p.
     fn apply(&self, modulus: Modulus, values: &mut [Limbs4], row: usize) {
         match self {
             Self::Plain => values.iter_mut().for_each(|value| *value = modulus.reduce(value)),
@@ -200,7 +203,7 @@ impl<F: NttField> OutputScaling<F> {
     }
 }
 
-/// Copies `values` so that all cores touch the pages of the copy first.
+/// Returns a copy of `values`, made in parallel so that all cores touch the pages of the copy first.
 fn copy(values: &[Limbs4]) -> ZeroizingLimbs {
     ZeroizingLimbs(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
 }
@@ -230,7 +233,8 @@ impl Drop for ZeroizingLimbs {
     }
 }
 
-/// Copies columns from `first` on of a matrix with rows of `width` into rows of `height`, as many as `to` holds.
+/// Copies columns of the matrix `from`, whose rows have `width` elements, to rows of `to`, which have `height`
+/// elements. It starts at column `first`, and copies as many columns as `to` has rows.
 fn transpose<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: usize) {
     let count = to.len() / height;
     for (i, row) in from.chunks_exact(width).enumerate() {
@@ -239,10 +243,11 @@ fn transpose<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], heig
 }
 
 impl<F: NttField> CpuPlan<F> {
-    /// Evaluates the polynomial at shift·ω^k: coefficients in natural order, values in bit-reversed order, below 2p.
+    /// Replaces the coefficients in `values` by the polynomial's values at shift·ω^k. Coefficients are in natural
+    /// order, values in bit-reversed order and below 2p. `None` stands for a shift of 1.
     ///
-    /// Each level reduces the polynomial modulo x^h − c and x^h + c, down to h = 1. A block of 2h coefficients is
-    /// modulo x^2h − c², so c is one number a block: c = shift^h · roots[block].
+    /// Each level reduces the polynomial modulo x^h − c and x^h + c, down to h = 1. A block of 2h coefficients is a
+    /// remainder modulo x^2h − c². So each block has one c, which is shift^h · roots[block].
     fn evaluate(&self, values: &mut [Limbs4], shift: Option<F>) {
         let levels = values.len().trailing_zeros() as usize;
         let squares = shift
@@ -254,7 +259,8 @@ impl<F: NttField> CpuPlan<F> {
     }
 }
 
-/// Runs one level of [`CpuPlan::evaluate`].
+/// Replaces each block of 2·`half` coefficients by its remainders modulo x^half − c and x^half + c: one level of
+/// [`CpuPlan::evaluate`]. `factor` is shift^half, or `None` if the shift is 1.
 fn reduce(modulus: Modulus, values: &mut [Limbs4], half: usize, roots: &[Limbs4], factor: Option<Limbs4>) {
     let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
     if factor.is_none() {
@@ -273,7 +279,7 @@ fn reduce(modulus: Modulus, values: &mut [Limbs4], half: usize, roots: &[Limbs4]
     }
 }
 
-/// Returns start · base^(reversed k) for k below `2^log_count`.
+/// Returns a table of `2^log_count` powers. Entry k is start · base^e, where e is k with its `log_count` bits reversed.
 fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
     let mut powers = Vec::with_capacity(1 << log_count);
     powers.push(start);
@@ -286,12 +292,12 @@ fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
     powers
 }
 
-/// Returns base^(2^count).
+/// Returns base^(2^count), by squaring `base` `count` times.
 fn square_times<F: NttField>(base: F, count: u32) -> F {
     (0..count).fold(base, |power, _| power.square())
 }
 
-/// Copies `values` to bit-reversed order, or back to natural order.
+/// Returns a copy of `values` in bit-reversed order, or in natural order if `values` are in bit-reversed order.
 pub(super) fn permuted<F: NttField>(values: &[F]) -> Vec<F> {
     let bits = values.len().trailing_zeros();
     let places = (0..values.len()).into_par_iter().with_min_len(MIN_PIECE);

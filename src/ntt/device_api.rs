@@ -21,8 +21,9 @@ fn pointwise_of_two<F: NttField>(
 }
 
 impl<F: NttField> Transform<F> {
-    /// Queues the transform, in place, of the first `2^log_n` elements of `values`, by any root of unity. Nothing
-    /// leaves the device, and nothing is waited for but, at its first use, a table.
+    /// Queues the in-place transform of the first `2^log_n` elements of `values` on `stream`. `omega` may be any
+    /// primitive root of unity of that order. The elements stay on the device. The call does not wait, except for
+    /// twiddles that the device computes at the first use.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: ω is no primitive `2^log_n`-th root of unity.
@@ -42,10 +43,12 @@ impl<F: NttField> Transform<F> {
     }
 }
 
-/// Queues transforms and the operations between them on a stream. Nothing leaves the device, and nothing is waited for.
-/// The stream must have waited for writes of other streams ([`Stream::wait_event`]).
+/// Queues transforms and the operations between them on a stream. Elements stay on the device. Calls do not wait,
+/// except for twiddles that the device computes at their first use. Kernels run after the work that other streams
+/// queued on the same vectors before.
 impl<F: NttField> NttDomain<F> {
-    /// Queues the transforms, in place, of the consecutive vectors of `2^log_n` elements in `values`.
+    /// Queues the in-place transforms of all vectors in `values`. Vectors have `2^log_n` elements, and follow one
+    /// another without gaps.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no whole number of vectors, or there are too many.
@@ -57,8 +60,8 @@ impl<F: NttField> NttDomain<F> {
         self.enqueue_strided(direction, stream, values, layout)
     }
 
-    /// Queues the transforms, in place, of vectors that start every `stride` elements. Elements between them stay
-    /// unchanged.
+    /// Queues the in-place transforms of the vectors that `layout` places in `values`. Each has `2^log_n` elements.
+    /// Elements between vectors stay unchanged.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: vectors overlap or end outside, or there are too many.
@@ -82,7 +85,8 @@ impl<F: NttField> NttDomain<F> {
         queue.queue(stream, values.buffer(), other.as_ref())
     }
 
-    /// Returns the layout of the consecutive vectors in `values`.
+    /// Returns the layout of `values` as vectors of `2^log_n` elements without gaps. Returns an error if the length is
+    /// no multiple of `2^log_n`.
     pub(super) fn contiguous_layout(&self, values: &DeviceVector<F>) -> Result<VectorLayout> {
         let n = 1usize << self.log_n();
         if !values.len().is_multiple_of(n) {
@@ -109,7 +113,8 @@ impl<F: NttField> NttDomain<F> {
         }
     }
 
-    /// Multiplies element by element; `other` is as long, or a power of two and repeats.
+    /// Queues `values[i] = values[i]·other[i mod other.len()]` for all i. `other` is as long as `values`, or its length
+    /// is a power of two that divides theirs.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `other` is neither as long as `values` nor a power of two that divides their length.
@@ -124,7 +129,8 @@ impl<F: NttField> NttDomain<F> {
         pointwise_of_two(stream, "ntt_multiply", values, other)
     }
 
-    /// Adds element by element; `other` is as long, or a power of two and repeats.
+    /// Queues `values[i] = values[i] + other[i mod other.len()]` for all i. `other` is as long as `values`, or its
+    /// length is a power of two that divides theirs.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `other` is neither as long as `values` nor a power of two that divides their length.
@@ -139,7 +145,8 @@ impl<F: NttField> NttDomain<F> {
         pointwise_of_two(stream, "ntt_add", values, other)
     }
 
-    /// Subtracts element by element; `other` is as long, or a power of two and repeats.
+    /// Queues `values[i] = values[i] − other[i mod other.len()]` for all i. `other` is as long as `values`, or its
+    /// length is a power of two that divides theirs.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `other` is neither as long as `values` nor a power of two that divides their length.
@@ -154,7 +161,7 @@ impl<F: NttField> NttDomain<F> {
         pointwise_of_two(stream, "ntt_subtract", values, other)
     }
 
-    /// Multiplies all elements by `factor`.
+    /// Queues the multiplication of all elements of `values` by `factor`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the vector is on another device.
@@ -163,7 +170,8 @@ impl<F: NttField> NttDomain<F> {
         scale_periodically(stream, values, &[factor])
     }
 
-    /// Multiplies element i of each vector of `2^log_n` elements by base^i.
+    /// Queues the multiplication of element i of each vector by base^i. `values` holds vectors of `2^log_n` elements
+    /// without gaps.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no whole number of vectors, or the vector is on another device.
@@ -174,8 +182,8 @@ impl<F: NttField> NttDomain<F> {
         multiply_by_powers(stream, (values.buffer(), layout, self.log_n()), (base, self.log_n()), (1, 0))
     }
 
-    /// Divides values on the coset, in any order, by those of the polynomial x^n − 1 that is 0 on the subgroup: all of
-    /// them are g^n − 1.
+    /// Queues the division of `values`, a polynomial's values on the coset g·H in any order, by x^n − 1. That
+    /// polynomial vanishes on the subgroup H, and is g^n − 1 on the whole coset.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the coset is the subgroup itself, or the vector is on another device.

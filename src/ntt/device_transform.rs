@@ -10,17 +10,18 @@ use crate::field::NttField;
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Holds a transform, of input in either order, with all that its kernels need.
+/// Holds a transform with the plan, kernels and twiddles that run it on a device. Its input may be in either order.
 pub(super) struct DeviceTransform {
     passes: Passes,
     program: KernelModule,
     layout: VectorLayout,
-    /// log_n if the input is in bit-reversed order.
+    /// log n if the input is in bit-reversed order, and so is permuted first; `None` if it is in natural order.
     permuted: Option<u32>,
 }
 
 impl DeviceTransform {
-    /// Finds or makes the tables. `max_radix_log` is the option of that name in [`super::NttOptions`].
+    /// Prepares `transform` for the vectors of `layout` on the stream's device: plans its passes, and finds or computes
+    /// its twiddles. `max_radix_log` is the option of that name in [`super::NttOptions`].
     pub fn new<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
@@ -33,12 +34,13 @@ impl DeviceTransform {
         Ok(Self { passes, program: KernelModule::for_family(Family::Ntt, F::NAME)?, layout, permuted })
     }
 
-    /// Allocates the second buffer that [`Self::queue`] needs, as large as the data; `None` if it needs none.
+    /// Allocates the second buffer that [`Self::queue`] needs, as large as `data`. Returns `None` if it needs none
+    /// because its passes work in place.
     pub fn scratch_like(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
         self.passes.scratch_like(stream, data)
     }
 
-    /// Queues the transform of `data`.
+    /// Queues the in-place transform of the vectors in `data`. `other` is the buffer from [`Self::scratch_like`].
     pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         if let Some(log_n) = self.permuted {
             let count = u64::from(self.layout.vectors) << log_n;

@@ -9,17 +9,18 @@ use crate::backend::Abort;
 use crate::field::NttField;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Selects a transform between coefficients, in natural order, and values in the order of [`NttOptions::input`] and
+/// Selects a transform between a polynomial's coefficients and its values. Coefficients are in natural order. Inverse
+/// transforms take values in the order [`NttOptions::input`], forward ones return them in the order
 /// [`NttOptions::output`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Coefficients to values on the subgroup.
+    /// From coefficients to values on the subgroup.
     Forward,
-    /// Values on the subgroup to coefficients.
+    /// From values on the subgroup to coefficients.
     Inverse,
-    /// Coefficients to values on the coset.
+    /// From coefficients to values on the coset.
     CosetForward,
-    /// Values on the coset to coefficients.
+    /// From values on the coset to coefficients.
     CosetInverse,
 }
 
@@ -37,15 +38,16 @@ impl fmt::Display for Direction {
 /// Holds the caller's options for a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NttOptions<F> {
-    /// The coset's generator; the field's multiplicative generator if `None`.
+    /// Generator g of the coset g·H. `None` selects the field's multiplicative generator.
     pub coset: Option<F>,
-    /// Order of the values that inverse transforms take. Bit-reversed ones cost a device one more pass.
+    /// Order of the values that inverse transforms take. Bit-reversed values cost a device one more pass over memory.
     pub input: Order,
-    /// Order of the values that forward transforms give.
+    /// Order of the values that forward transforms return.
     pub output: Order,
-    /// Maximum levels of a pass on a device, up to 8; 0 leaves the choice. Fewer levels make more passes over memory.
+    /// Binary logarithm of the maximum radix of a pass on a device, at most 8; 0 selects the default. A smaller radix
+    /// takes more passes over memory.
     pub max_radix_log: u32,
-    /// Twiddles that devices keep.
+    /// Size of the twiddle tables that devices keep between calls.
     pub tables: TableSize,
 }
 
@@ -56,10 +58,11 @@ impl<F> Default for NttOptions<F> {
     }
 }
 
-/// Describes a subgroup of order `2^log_n` and a coset of it, with the transforms between coefficients and values.
+/// Describes a multiplicative subgroup H of order `2^log_n` and a coset g·H, with the transforms between a polynomial's
+/// coefficients and its values on them.
 ///
 /// The accelerator decides which devices it uses: see [`Accelerator::with_devices`]. Vectors in host memory are spread
-/// over all of them; work queued on a stream runs on the stream's device.
+/// over all of them. Work queued on a stream runs on the stream's device.
 ///
 /// Tables stay on the devices between calls: see [`TableSize`].
 ///
@@ -89,7 +92,7 @@ pub struct NttDomain<F> {
 }
 
 impl<F: NttField> NttDomain<F> {
-    /// Creates the subgroup of order `2^log_n`, with the field's multiplicative generator for the coset.
+    /// Creates the domain of order `2^log_n`. The generator g of its coset is the field's multiplicative generator.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
@@ -97,7 +100,7 @@ impl<F: NttField> NttDomain<F> {
         Self::with_options(accelerator, log_n, NttOptions::default())
     }
 
-    /// Creates the subgroup of order `2^log_n`, with `options` set by the caller.
+    /// Creates the domain of order `2^log_n` with the given `options`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
@@ -136,17 +139,17 @@ impl<F: NttField> NttDomain<F> {
         self.omega
     }
 
-    /// Returns the binary logarithm of the order.
+    /// Returns the binary logarithm of the subgroup's order.
     pub fn log_n(&self) -> u32 {
         self.log_n
     }
 
-    /// Returns the coset's generator.
+    /// Returns g, the generator of the coset g·H.
     pub fn coset(&self) -> F {
         self.coset
     }
 
-    /// Returns the transform of `direction` as a sum.
+    /// Returns the parameters of the transform in `direction`: its root of unity, shifts, scale and orders.
     pub fn transform(&self, direction: Direction) -> Transform<F> {
         let by = |omega: F| Transform { tables: self.tables, ..Transform::new(self.log_n, omega) };
         let forward = Transform { order: self.output, ..by(self.omega) };
@@ -160,7 +163,7 @@ impl<F: NttField> NttDomain<F> {
         }
     }
 
-    /// Transforms coefficients to values on the subgroup, in place.
+    /// Transforms `values` in place from a polynomial's coefficients to its values on the subgroup.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
@@ -171,7 +174,7 @@ impl<F: NttField> NttDomain<F> {
         self.run(Direction::Forward, &mut [values], None)
     }
 
-    /// Transforms values on the subgroup to coefficients, in place.
+    /// Transforms `values` in place from values on the subgroup to coefficients.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
@@ -182,7 +185,7 @@ impl<F: NttField> NttDomain<F> {
         self.run(Direction::Inverse, &mut [values], None)
     }
 
-    /// Transforms coefficients to values on the coset, in place.
+    /// Transforms `values` in place from a polynomial's coefficients to its values on the coset.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
@@ -193,7 +196,7 @@ impl<F: NttField> NttDomain<F> {
         self.run(Direction::CosetForward, &mut [values], None)
     }
 
-    /// Transforms values on the coset to coefficients, in place.
+    /// Transforms `values` in place from values on the coset to coefficients.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the slice is not `2^log_n` long.
@@ -204,9 +207,9 @@ impl<F: NttField> NttDomain<F> {
         self.run(Direction::CosetInverse, &mut [values], None)
     }
 
-    /// Transforms vectors in host memory in place, all or none of them, spread over the devices.
+    /// Transforms each of `vectors`, in host memory, in place, spread over the accelerator's devices.
     ///
-    /// `abort` is polled every few milliseconds; with `None` the call cannot be aborted ([`Abort`]).
+    /// `abort` is polled every few milliseconds ([`Abort`]). With `None`, the call cannot be aborted.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a slice is not `2^log_n` long.
@@ -218,7 +221,7 @@ impl<F: NttField> NttDomain<F> {
         transform_many(&self.accelerator, vectors, &vec![self.transform(direction); vectors.len()], abort)
     }
 
-    /// Returns the maximum levels of a pass, 0 for the default choice.
+    /// Returns the binary logarithm of the maximum radix of a pass on a device; 0 stands for the default.
     pub(super) fn max_radix_log(&self) -> u32 {
         self.max_radix_log
     }

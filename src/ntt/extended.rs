@@ -15,9 +15,10 @@ use crate::{Accelerator, Error, Report, Result};
 /// Describes the coset g·H of a subgroup H of order N = `2^(log_n + log_factor)`, for polynomials of degree below n =
 /// `2^log_n`.
 ///
-/// The coset is the union of the cosets g·ω^j of the subgroup of order n (ω of order N), so values there take
-/// 2^log_factor transforms of n. No zeros are written, read or multiplied, and the first pass of each transform reads
-/// the coefficients. Butterflies take N·log₂(n)/2 products instead of N·log₂(N)/2. Each coset takes tables of its own.
+/// The coset is the union of the cosets g·ω^j of the subgroup of order n, where ω has order N. So evaluation on it
+/// takes 2^log_factor transforms of length n. No zeros are written, read or multiplied, and the first pass of each
+/// transform reads the coefficients. Butterflies take N·log₂(n)/2 products instead of N·log₂(N)/2. Each coset takes
+/// tables of its own.
 #[derive(Debug, Clone)]
 pub struct ExtendedDomain<F> {
     base_domain: NttDomain<F>,
@@ -44,17 +45,17 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok(Self { base_domain: NttDomain::with_options(accelerator, log_n, options)?, extended_domain })
     }
 
-    /// Returns the domain of order n.
+    /// Returns the domain of order n = `2^log_n`.
     pub fn base_domain(&self) -> &NttDomain<F> {
         &self.base_domain
     }
 
-    /// Returns the domain of order N, whose coset is the extended one.
+    /// Returns the domain of order N = `2^(log_n + log_factor)`, whose coset is g·H.
     pub fn extended_domain(&self) -> &NttDomain<F> {
         &self.extended_domain
     }
 
-    /// Returns the number of cosets of the small domain.
+    /// Returns the number of cosets of the subgroup of order n that make up g·H, `2^log_factor`.
     pub fn cosets(&self) -> usize {
         1 << self.log_factor()
     }
@@ -63,7 +64,7 @@ impl<F: NttField> ExtendedDomain<F> {
         self.extended_domain.log_n() - self.base_domain.log_n()
     }
 
-    /// Returns g·ω^j, the shift of coset j of the small subgroup.
+    /// Returns g·ω^j, where j is `coset` and ω has order N: the shift of that coset of the subgroup of order n.
     pub(crate) fn shift(&self, coset: usize) -> F {
         self.extended_domain.coset() * self.extended_domain.omega().pow_vartime([coset as u64])
     }
@@ -72,8 +73,8 @@ impl<F: NttField> ExtendedDomain<F> {
         Transform { shift_in: Some(self.shift(coset)), ..self.base_domain.transform(Direction::Forward) }
     }
 
-    /// Queues the values of a polynomial, of n coefficients, on one coset of n: element i is the value at g·ω^(j +
-    /// i·N/n), j being `coset`. The coefficients stay unchanged.
+    /// Queues the evaluation of a polynomial with n `coefficients` on one coset of the subgroup of order n. Element i
+    /// of the returned vector is the value at g·ω^(j + i·N/n), where j is `coset`. The coefficients stay unchanged.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such coset.
@@ -90,8 +91,9 @@ impl<F: NttField> ExtendedDomain<F> {
         self.enqueue_coset_of_all(stream, coefficients, coset)
     }
 
-    /// Queues the values of all polynomials that follow each other in `coefficients`, in one batch of transforms. The
-    /// values follow each other too.
+    /// Queues the evaluation of several polynomials on one coset of the subgroup of order n, in one batch of
+    /// transforms. Each polynomial has n consecutive elements of `coefficients`. Its n values are the elements with the
+    /// same indices of the returned vector, as from [`Self::enqueue_coset`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such coset.
@@ -117,7 +119,8 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok(values)
     }
 
-    /// Queues the values on the whole coset in natural order: element i is the value at g·ω^i.
+    /// Queues the evaluation of a polynomial with n `coefficients` on the whole coset g·H. Element i of the returned
+    /// vector is the value at g·ω^i, for i below N.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not n coefficients, or they are on another device.
@@ -132,7 +135,9 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok(extended_domain)
     }
 
-    /// Queues the interleaving of values on all cosets, in their order, to values on the whole coset in natural order.
+    /// Queues the interleaving of a polynomial's values on all cosets of the subgroup of order n. `cosets[j]` holds the
+    /// values on coset j, as from [`Self::enqueue_coset`]. Element i of the returned vector is the value at g·ω^i, for
+    /// i below N.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the number of `cosets` or the length of one does not fit.
@@ -151,7 +156,7 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok(extended_domain)
     }
 
-    /// Queues the transform of values on the whole coset, in natural order, to N coefficients, in place.
+    /// Queues the in-place transform of `values` on the whole coset g·H, in natural order, to N coefficients.
     ///
     /// # Errors
     /// - The errors are those of [`NttDomain::enqueue`] for the domain of order N.
@@ -159,7 +164,8 @@ impl<F: NttField> ExtendedDomain<F> {
         self.extended_domain.enqueue(Direction::CosetInverse, stream, values)
     }
 
-    /// Divides values on one coset of n by those of x^n − 1, which are all equal there.
+    /// Queues the division of `values`, on coset number `coset` of the subgroup of order n, by x^n − 1. That polynomial
+    /// has a single value on the coset.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such coset, or x^n − 1 is 0 on it.
@@ -175,7 +181,8 @@ impl<F: NttField> ExtendedDomain<F> {
         self.base_domain.scale(stream, values, self.inverse_of_vanishing(coset)?)
     }
 
-    /// Divides values on the whole coset, in natural order, by those of x^n − 1, of which N/n are different.
+    /// Queues the division of `values`, on the whole coset g·H in natural order, by the values of x^n − 1. These repeat
+    /// every N/n elements.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no whole number of vectors of N, or x^n − 1 is 0 on a coset.
@@ -190,7 +197,7 @@ impl<F: NttField> ExtendedDomain<F> {
         scale_periodically(stream, values, &factors)
     }
 
-    /// Returns the values, in natural order, on the whole coset of the polynomial with n `coefficients`.
+    /// Returns the values of the polynomial with n `coefficients` on the whole coset g·H, in natural order.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not n coefficients.
@@ -232,12 +239,13 @@ impl<F: NttField> ExtendedDomain<F> {
         Ok((0..order).map(|i| cosets[i % self.cosets()][i >> self.log_factor()]).collect())
     }
 
-    /// Returns 1/((g·ω^j)^n − 1), j being `coset`.
+    /// Returns 1/((g·ω^j)^n − 1), where j is `coset`. Returns an error if the denominator is 0.
     fn inverse_of_vanishing(&self, coset: usize) -> Result<F> {
         inverse_of_vanishing((0..self.base_domain.log_n()).fold(self.shift(coset), |power, _| power.square()))
     }
 
-    /// Queues the copy of values on a coset to their places in the natural order of `extended_domain`.
+    /// Queues the copy of `values`, those on coset number `coset`, to their places in `extended_domain`. Element i goes
+    /// to index i·N/n + `coset`.
     fn interleave(
         &self,
         stream: &mut Stream,

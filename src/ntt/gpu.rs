@@ -14,7 +14,8 @@ use crate::fan_out::fan_out;
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// Transforms vectors on all devices, an equal share each. A device that fails stops the others.
+/// Transforms `values` in place by `transforms`, about equally many vectors on each of `devices`. If a device fails or
+/// the hook aborts, all devices stop, and all vectors are unchanged.
 pub(super) fn transform_many<F: NttField>(
     devices: &[Arc<Device>],
     values: &mut [&mut [F]],
@@ -43,8 +44,8 @@ pub(super) fn transform_many<F: NttField>(
     Ok(traffic)
 }
 
-/// Returns all parts, or the error that matters most. Parts that stop because another failed report an abort, and a
-/// caller that retries after an abort must see the failure.
+/// Returns the results of all devices, or an error. A failure has priority over [`Error::Aborted`]: devices that stop
+/// because another failed report an abort, and a caller that retries after an abort must see the failure.
 fn collect<T>(parts: Vec<Result<T>>) -> Result<Vec<T>> {
     let (aborted, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part, Err(Error::Aborted)));
     let done = others.into_iter().collect::<Result<Vec<_>>>()?;

@@ -12,20 +12,21 @@ use crate::fan_out::fan_out;
 use crate::field::{NttField, as_bytes};
 use crate::{Error, Result};
 
-/// Vectors in flight: one is uploaded while the other is downloaded.
+/// Number of vectors in flight on a device, 2: one is uploaded while the other is downloaded.
 const LANES: usize = 2;
 
-/// Maximum size of a vector that is only written once all of its result has been fetched, if others are in flight
-/// meanwhile.
+/// Maximum bytes, 8 MiB, of a vector that keeps its old elements until its whole result is fetched, if there are
+/// several vectors.
 const SMALL_BYTES: usize = 8 << 20;
-/// Maximum size of such a vector if it is alone.
+/// Maximum bytes, 32 MiB, of a vector that keeps its old elements until its whole result is fetched, if it is the only
+/// one.
 const SMALL_BYTES_ALONE: usize = 32 << 20;
 
-/// Holds a vector and its transform.
+/// Holds a vector that is transformed in place, and its transform.
 type PipelineTask<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
 
-/// Transforms vectors on one device. If memory is short, one vector waits for the others; one that does not fit alone
-/// is streamed.
+/// Transforms `values` by `transforms` on one device. A vector that does not fit in device memory is tried again after
+/// the others. If it does not fit alone, it is transformed in blocks ([`out_of_core`]).
 pub(super) fn transform_on<'a, F: NttField>(
     device: &Arc<Device>,
     values: &'a mut [&mut [F]],
@@ -69,17 +70,17 @@ impl<'a, F: NttField> DeviceOutcome<'a, F> {
     }
 }
 
-/// Holds a lane's results, and the vectors that there was no memory for.
+/// Holds a lane's results, and the tasks for which the device had not enough memory.
 type LaneOutcome<'a, 'b, F> = (DeviceOutcome<'a, F>, Vec<PipelineTask<'a, 'b, F>>);
 
-/// Uploads, transforms and downloads one vector at a time.
+/// Holds a stream that uploads, transforms and downloads one vector at a time.
 struct PipelineLane {
     stream: Stream,
-    /// Maximum bytes of a vector that is only written once all of its result has been fetched.
+    /// Maximum bytes of a vector that keeps its old elements until its whole result is fetched.
     small: usize,
 }
 
-/// Holds a vector's memory on the device, and memory of its size on the host.
+/// Holds a vector's transform, its one or two buffers on the device, and a pinned buffer of its size on the host.
 struct LaneBuffers {
     queue: DeviceTransform,
     data: Buffer,
@@ -100,7 +101,7 @@ impl PipelineLane {
         Ok(Self { stream: device.stream()?, small })
     }
 
-    /// Transforms all vectors, and returns those that there was no memory for.
+    /// Transforms the vectors of `jobs`. Returns the results, and the tasks for which the device had not enough memory.
     fn run<'a, 'b, F: NttField>(
         mut self,
         jobs: Vec<PipelineTask<'a, 'b, F>>,
@@ -129,7 +130,8 @@ impl PipelineLane {
         Ok(LaneBuffers { queue, data, other, host: stream.host_buffer(bytes)? })
     }
 
-    /// Transforms a vector. The slice stays unchanged until its result is there, so no copy of it is needed.
+    /// Transforms `slice` on the device with the buffers `room`. The slice keeps its old elements until the result is
+    /// committed, so no copy of them is needed.
     fn transform_whole<'a, F: NttField>(
         &mut self,
         slice: &'a mut [F],
@@ -145,7 +147,8 @@ impl PipelineLane {
         Ok(TransformedVector::Fetched(slice, room.host))
     }
 
-    /// Transforms a vector. The slice receives fetched parts while the rest is in flight.
+    /// Transforms `slice` on the device with the buffers `room`. The slice is overwritten while the result is being
+    /// fetched, so the pinned buffer keeps a copy of its old elements.
     fn transform_chunked<'a, F: NttField>(
         &mut self,
         slice: &'a mut [F],

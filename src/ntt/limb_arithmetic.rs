@@ -8,20 +8,20 @@ use crate::kernels::Family;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
-/// Holds the little-endian limbs of an element.
+/// Holds the four 64-bit limbs of an element, the least significant first.
 pub(super) type Limbs4 = [u64; 4];
 
-/// Holds a prime p with 2p < 2^256.
+/// Holds a prime p with 2p < 2^256, and the constants for arithmetic modulo p.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Modulus {
     p: Limbs4,
-    /// 2p.
+    /// The number 2p.
     twice: Limbs4,
-    /// −p⁻¹ modulo 2^64.
+    /// Montgomery constant −p⁻¹ modulo 2^64.
     inverse: u64,
 }
 
-/// Returns x + a·b + carry, low and high.
+/// Returns x + a·b + carry as two words, the low one first.
 #[inline]
 fn multiply_add(x: u64, a: u64, b: u64, carry: u64) -> (u64, u64) {
     let sum = u128::from(x) + u128::from(a) * u128::from(b) + u128::from(carry);
@@ -53,8 +53,8 @@ fn minus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
 }
 
 impl Modulus {
-    /// Returns the modulus of field `F`. It fails unless elements have eight 32-bit words and twice the modulus is
-    /// below 2^256.
+    /// Returns the modulus of field `F`. Returns an error unless elements have eight 32-bit words and 2p is below
+    /// 2^256.
     pub fn for_field<F: NttField>() -> Result<Self> {
         let words = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != size_of::<Limbs4>() || align_of::<F>() != align_of::<Limbs4>() {
@@ -70,7 +70,8 @@ impl Modulus {
         Ok(Self { p, twice, inverse: inverse.wrapping_neg() })
     }
 
-    /// Returns y·c/2^256 below 2p, for y below 2p and c below p. Rounds leave at most c + p, which fits.
+    /// Returns the Montgomery product y·c/2^256 modulo p, below 2p. `y` is below 2p, and `c` below p. Each round leaves
+    /// at most c + p, so nothing overflows.
     #[inline]
     pub fn multiply(&self, y: &Limbs4, c: &Limbs4) -> Limbs4 {
         let mut t = [0u64; 4];
@@ -88,7 +89,7 @@ impl Modulus {
         t
     }
 
-    /// Returns the butterfly (x + y, x − y), all below 2p.
+    /// Returns the butterfly (x + y, x − y) modulo p. Arguments and results are below 2p.
     #[inline]
     pub fn butterfly(&self, x: &Limbs4, y: &Limbs4) -> (Limbs4, Limbs4) {
         let (sum, carry) = plus(x, y);
@@ -101,7 +102,7 @@ impl Modulus {
         (sum, difference)
     }
 
-    /// Reduces `x` from below 2p to below p.
+    /// Returns `x` modulo p, below p. `x` is below 2p.
     #[inline]
     pub fn reduce(&self, x: &Limbs4) -> Limbs4 {
         let (less, borrow) = minus(x, &self.p);
@@ -110,14 +111,15 @@ impl Modulus {
     }
 }
 
-/// Returns the limbs of elements.
+/// Returns the elements of `values` as limbs, in Montgomery form, without copying. Panics if an element is not four
+/// 64-bit limbs.
 pub(super) fn limbs_of<F: NttField>(values: &[F]) -> &[Limbs4] {
     assert!(size_of::<F>() == size_of::<Limbs4>() && align_of::<F>() == align_of::<Limbs4>());
     // SAFETY: `NttField` promises little-endian limbs, and sizes and alignments are equal.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
-/// Returns the limbs of elements, to be written.
+/// Returns the elements of `values` as mutable limbs, in Montgomery form, without copying.
 ///
 /// # Safety
 /// The caller writes only limbs below p.
@@ -139,7 +141,7 @@ mod tests {
         value[0]
     }
 
-    /// Checks products and sums of the largest values below 2p, and of others.
+    /// Checks products, sums and differences against those of field `F`, for arguments below p and from p to 2p.
     fn arithmetic_is_the_fields<F: NttField>() {
         let modulus = Modulus::for_field::<F>().expect("a field of 4 limbs");
         let mut values = vec![F::ZERO, F::ONE, -F::ONE, F::ROOT_OF_UNITY, F::MULTIPLICATIVE_GENERATOR, F::TWO_INV];

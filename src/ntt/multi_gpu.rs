@@ -12,10 +12,11 @@ use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::report::OpScope;
 use crate::{Error, Report, Result};
 
-/// A vector of `2^log_n` elements in the memory of several devices, an equal part on each, in an order of its own. It
-/// has a stream on each device, on which its transforms are queued. It is cleared when dropped.
+/// Holds a vector of `2^log_n` elements in the memory of several devices, equally many elements on each.
+/// [`Self::upload`] and [`Self::download`] use natural order; the order on the devices is internal. The vector has a
+/// stream on each device, on which its transforms are queued. Its memory is cleared when dropped.
 ///
-/// It takes twice its size, since transforms go from one memory to another: 2/D of it on each of D devices.
+/// Transforms go from one memory to another, so the vector takes twice its size: 2/D of it on each of D devices.
 #[derive(Debug)]
 pub struct ShardedVector<F> {
     // Dropped first, because that waits for queued work.
@@ -34,14 +35,14 @@ impl<F: NttField> ShardedVector<F> {
         Ok(Self { streams, memory, other, plan, elements: PhantomData })
     }
 
-    /// Returns the number of elements.
+    /// Returns the number of elements, `2^log_n`.
     #[allow(clippy::len_without_is_empty, reason = "it is never empty")]
     pub fn len(&self) -> usize {
         1 << self.plan.log_n()
     }
 
-    /// Copies elements in natural order to the devices, each part over its device's own link. Returns once they have
-    /// been read.
+    /// Copies the elements `from`, in natural order, to the devices. Each device receives its elements over its own
+    /// link. Returns once all elements have been read.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `from` has another length.
@@ -59,7 +60,7 @@ impl<F: NttField> ShardedVector<F> {
         each.into_iter().collect()
     }
 
-    /// Copies the elements to the host in natural order, after queued work.
+    /// Copies the elements to `to`, in natural order, after all queued work.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `to` has another length.
@@ -83,7 +84,7 @@ impl<F: NttField> ShardedVector<F> {
         each.into_iter().collect()
     }
 
-    /// Waits for all queued work, and polls `abort` meanwhile.
+    /// Waits for all work queued on the vector's streams, and polls `abort` meanwhile.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: the hook aborted.
@@ -93,7 +94,7 @@ impl<F: NttField> ShardedVector<F> {
         waited.into_iter().collect()
     }
 
-    /// Returns the traffic and kernel times of its streams so far.
+    /// Returns the bytes copied and the kernel times of its streams so far, summed over all devices.
     pub fn traffic(&self) -> StreamStats {
         self.streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic())
     }
@@ -105,7 +106,8 @@ impl<F: NttField> ShardedVector<F> {
         Err(Error::invalid("PeerVector", "length of the slice", self.len(), actual))
     }
 
-    /// Queues a pass on all devices.
+    /// Queues the pass `step` on all devices, with `passes` of each. Swaps the two memories if the pass moves the
+    /// elements.
     fn queue(&mut self, passes: &[PeerPasses], step: &Step) -> Result<()> {
         let shares = self.streams.iter_mut().zip(passes).enumerate();
         for (owner, (stream, passes)) in shares {
@@ -117,7 +119,7 @@ impl<F: NttField> ShardedVector<F> {
         Ok(())
     }
 
-    /// Makes work queued from now on wait for all work queued on every device.
+    /// Makes all work that is queued later, on any device, wait for all work that is queued on every device now.
     fn barrier(&mut self) -> Result<()> {
         let marks = self.streams.iter().map(Stream::record_event).collect::<Result<Vec<Event>>>()?;
         for (number, stream) in self.streams.iter_mut().enumerate() {
@@ -128,19 +130,19 @@ impl<F: NttField> ShardedVector<F> {
     }
 }
 
-/// Returns the byte offsets of an owner's runs in the memory.
+/// Returns the byte offsets, in the vector's memory, of the runs of consecutive elements that device `owner` holds.
 fn offsets<F: NttField>(plan: &PeerPlan, owner: usize) -> impl Iterator<Item = usize> + use<F> {
     let start = owner << plan.part_log();
     let run = plan.runs(owner).next().map_or(1, |run| run.len());
     (0..).map(move |number| (start + number * run) * size_of::<F>())
 }
 
-/// Runs one transform over all of the accelerator's devices at once. Their number is a power of two, and they access
-/// each other's memory (CUDA, best through NVLink). They take vectors of at least 2^17 in natural order. A device may
-/// be named several times. Other devices or vectors give an error, never a fallback: [`NttDomain::run`] spreads several
-/// vectors over any devices.
+/// Runs one transform on all of the accelerator's devices at once. The number of devices is a power of two, and they
+/// access each other's memory (CUDA, best through NVLink). A device may be named several times. Vectors have at least
+/// 2^17 elements, in natural order. Other devices or vectors give an error, never a fallback. [`NttDomain::run`]
+/// spreads several vectors over any devices.
 impl<F: NttField> NttDomain<F> {
-    /// Allocates a vector of this domain on all devices, with undefined contents.
+    /// Allocates a vector of `2^log_n` elements over all of the accelerator's devices, with undefined contents.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are no devices, their number is no power of two, or they are too many for the size.
@@ -156,7 +158,8 @@ impl<F: NttField> NttDomain<F> {
         ShardedVector::new(streams, plan)
     }
 
-    /// Queues the transform of a vector, in place. Waits for nothing but tables that are not there yet.
+    /// Queues the in-place transform of `vector` on all of its devices. The call does not wait, except for twiddles
+    /// that a device computes at their first use.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the vector has another length, or an order is not natural.
@@ -173,7 +176,8 @@ impl<F: NttField> NttDomain<F> {
         Ok(())
     }
 
-    /// Transforms a vector pass by pass, and returns the time of each by the host's clock, for measurements.
+    /// Transforms `vector` in place, pass by pass. Returns the time of each pass by the host's clock, in order, for
+    /// measurements.
     ///
     /// # Errors
     /// - The errors are those of [`Self::enqueue_on_peers`].
@@ -190,7 +194,8 @@ impl<F: NttField> NttDomain<F> {
         steps.iter().map(&mut time).collect()
     }
 
-    /// Transforms a vector in host memory into another. Each device takes its part over its own link.
+    /// Transforms `from` into `to`, both in host memory, on all devices. Each device copies its elements over its own
+    /// link.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a slice is not `2^log_n` long.
@@ -212,7 +217,7 @@ impl<F: NttField> NttDomain<F> {
         Ok(call.finish(info.backend, &name, start, vector.traffic(), Vec::new()))
     }
 
-    /// Finds or makes the tables that each device needs.
+    /// Returns the passes of `vector` for each device. Finds or computes their twiddles.
     fn prepare_peer_passes(&self, direction: Direction, vector: &mut ShardedVector<F>) -> Result<Vec<PeerPasses>> {
         if self.log_n() != vector.plan.log_n() {
             return Err(Error::invalid("PeerVector", "length", 1u64 << self.log_n(), vector.len()));

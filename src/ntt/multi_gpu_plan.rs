@@ -23,32 +23,36 @@ use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Minimum log n: shorter vectors have no middle digit, unless passes are made shorter too.
+/// Minimum log n, 17: with passes of the default radix, an index of fewer bits has no middle digit.
 const MIN_LOG_N: u32 = 17;
-/// Minimum log of a part's elements: a part is at least as large as the driver's unit of memory, 2 MiB.
+/// Minimum binary logarithm of the elements reserved per device, 16: 2^16 elements of 32 bytes take 2 MiB, the driver's
+/// unit of memory.
 const MIN_PART_LOG: u32 = 16;
 
-/// Describes how a vector of `2^log_n` lies on `2^owners_log` devices, and how they transform it.
+/// Describes the distribution of a vector of `2^log_n` elements over `2^owners_log` devices, and the passes of its
+/// transform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PeerPlan {
     plan: NttPlan,
     owners_log: u32,
 }
 
-/// Describes one pass of all devices.
+/// Describes one pass of the transform, which all devices run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
-    /// The columns; none for the last pass.
+    /// Parameters of a pass over columns; `None` for the last pass, which is over rows.
     columns: Option<ColumnPass>,
-    /// Positions of the owner's bits in an index, before and after.
+    /// Position, in an element's index, of the bits that number the device that holds it before the pass.
     from_log: u32,
+    /// Position, in an element's index, of the bits that number the device that holds it after the pass.
     to_log: u32,
-    /// Whether it writes to the other memory.
+    /// Whether the pass writes to the vector's second memory, rather than in place.
     pub moves: bool,
 }
 
 impl PeerPlan {
-    /// Plans a transform for `owners` devices, a power of two. Passes have at most 2^max_radix_log points.
+    /// Plans a transform of 2^log_n elements on `owners` devices. Their number is a power of two. Passes have a radix
+    /// of at most 2^max_radix_log.
     pub fn new(log_n: u32, owners: usize, max_radix_log: u32) -> Result<Self> {
         const ERROR_CONTEXT: &str = "ntt over peers";
         if !owners.is_power_of_two() {
@@ -81,24 +85,27 @@ impl PeerPlan {
         1 << self.owners_log
     }
 
-    /// Returns the binary logarithm of the elements from one part's start to the next one's.
+    /// Returns the binary logarithm of the distance, in elements, from the start of one device's memory to the start of
+    /// the next one's.
     pub fn part_log(&self) -> u32 {
         (self.plan.log_n - self.owners_log).max(MIN_PART_LOG)
     }
 
-    /// Returns the position of the owner's bits in an index, for a vector at rest.
+    /// Returns the position, in an element's index, of the bits that number the device that holds it between
+    /// transforms.
     fn rest_log(&self) -> u32 {
         self.plan.log_n - self.plan.first_log() - self.owners_log
     }
 
-    /// Returns the owner's runs of consecutive indices, in their order in its part.
+    /// Returns the ranges of consecutive indices that device `owner` holds between transforms. They are in ascending
+    /// order, which is their order in its memory.
     pub fn runs(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
         let (run_log, every_log) = (self.rest_log(), self.rest_log() + self.owners_log);
         let start = move |run: usize| run << every_log | owner << run_log;
         (0..1 << self.plan.first_log()).map(move |run| start(run)..start(run) + (1 << run_log))
     }
 
-    /// Returns the passes in their order.
+    /// Returns the passes in the order in which they run.
     pub fn steps(&self) -> Vec<Step> {
         let (rest, by_first) = (self.rest_log(), self.plan.log_n - self.owners_log);
         let columns = self.plan.column_passes(true).into_iter().enumerate().map(|(number, pass)| {
@@ -109,14 +116,13 @@ impl PeerPlan {
         columns.chain([Step { columns: None, from_log: by_first, to_log: rest, moves: true }]).collect()
     }
 
-    /// Returns the number of tiles of a pass that each device computes. A device's first tile is this number times its
-    /// own.
+    /// Returns the number of tiles of a pass that each device computes. Device d starts with tile d times this number.
     fn tiles(&self) -> u32 {
         1 << (self.plan.log_n - TILE.log - self.owners_log)
     }
 }
 
-/// Holds the program, tables and flags that one device needs for its share of a transform.
+/// Holds the kernels, twiddles and flags that one device needs for its part of a transform.
 pub(super) struct PeerPasses {
     plan: PeerPlan,
     program: KernelModule,
@@ -125,7 +131,8 @@ pub(super) struct PeerPasses {
 }
 
 impl PeerPasses {
-    /// Finds the tables on the stream's device, or makes them.
+    /// Prepares `transform` on the stream's device: finds or computes its twiddles. Returns an error unless input and
+    /// output are in natural order.
     pub fn new<F: NttField>(stream: &mut Stream, plan: &PeerPlan, transform: &Transform<F>) -> Result<Self> {
         if (transform.input, transform.order) != (Order::Natural, Order::Natural) {
             let orders = format!("{} and {}", transform.input, transform.order);
@@ -137,7 +144,8 @@ impl PeerPasses {
         Ok(Self { plan: plan.clone(), program: KernelModule::for_family(Family::Ntt, F::NAME)?, tables, flags })
     }
 
-    /// Queues an owner's share of a pass.
+    /// Queues the tiles of the pass `step` that device `owner` computes. `places` are the vector's memory and the
+    /// second one.
     pub fn queue(&self, stream: &mut Stream, step: &Step, places: [&PeerMemory; 2], owner: usize) -> Result<()> {
         let memory = |memory: &PeerMemory| Arg::Memory(memory.handle());
         let tiles = self.plan.tiles();
@@ -175,12 +183,12 @@ mod tests {
     use super::super::plan::MAX_RADIX_LOG;
     use super::*;
 
-    /// Returns the part that holds `index`, given the position of the owner's bits.
+    /// Returns the number of the device that holds `index`, if `low_log` is the position of the bits that number it.
     fn owner(index: usize, low_log: u32, plan: &PeerPlan) -> usize {
         index >> low_log & (plan.owners() - 1)
     }
 
-    /// Returns plans of all sizes for one to sixteen devices.
+    /// Returns plans of all sizes from [`MIN_LOG_N`] on for 1, 2, 4, 8 and 16 devices.
     fn plans() -> impl Iterator<Item = PeerPlan> {
         let sizes = (MIN_LOG_N..=31).flat_map(|log_n| (0..=4).map(move |log| (log_n, 1 << log)));
         sizes.map(|(log_n, owners)| PeerPlan::new(log_n, owners, MAX_RADIX_LOG).expect("within range"))
@@ -228,7 +236,7 @@ mod tests {
         }
     }
 
-    /// Returns the indices that a tile writes, as the kernels compute them.
+    /// Returns the indices of the elements that tile number `tile` writes in `step`, as the kernels compute them.
     fn written(plan: &PeerPlan, step: &Step, tile: u32) -> Vec<usize> {
         let (log_n, first) = (plan.plan.log_n, plan.plan.first_log());
         let Some(pass) = step.columns else {

@@ -28,16 +28,17 @@ use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Blocks in flight.
+/// Number of blocks in flight, 2, each on its own stream.
 const LANES: usize = 2;
-/// Buffers of a block on the device.
+/// Number of a block's buffers on the device, 2.
 const BUFFERS: usize = 2;
-/// Maximum log of a block's elements: more pinned memory gains nothing.
+/// Maximum binary logarithm of a block's elements, 23: larger blocks take more pinned memory and gain nothing.
 const MAX_BLOCK_LOG: u32 = 23;
-/// Minimum elements copied by one task.
+/// Minimum number of elements that one rayon task copies, 4096.
 const MIN_PIECE: usize = 1 << 12;
 
-/// Returns the transform of `values`, which stay unchanged.
+/// Transforms `values`, which stay unchanged, on `device`, block by block. Returns the result and the streams'
+/// statistics.
 pub(super) fn transform<F: NttField>(
     device: &Arc<Device>,
     values: &[F],
@@ -53,11 +54,12 @@ pub(super) fn transform<F: NttField>(
     Ok((result, up + down))
 }
 
-/// Transforms all columns of a matrix in host memory.
+/// Describes one of the two passes, which transforms all columns of a matrix in host memory.
 struct Pass<F> {
     transform: Transform<F>,
     width_log: u32,
-    /// Base of the twiddles: its i₂·j₁-th power multiplies element j₁ of column i₂. Columns then become rows.
+    /// Base ω of the twiddles, in the first pass: ω^(i₂·j₁) multiplies element j₁ of column i₂, and columns become
+    /// rows. `None` in the second pass.
     twist: Option<F>,
 }
 
@@ -88,7 +90,8 @@ impl<F: NttField> Pass<F> {
         self.transform.log_n
     }
 
-    /// Returns the binary logarithm of the number of columns of a block.
+    /// Returns the binary logarithm of the number of columns of a block. Returns an error if no column fits in half of
+    /// the free device memory.
     fn block_log(&self, device: &Device) -> Result<u32> {
         let column = (size_of::<F>() as u64) << self.height_log();
         let available = device.free_memory()? / 2;
@@ -99,8 +102,8 @@ impl<F: NttField> Pass<F> {
         fit.checked_ilog2().map(|log| log.min(most)).ok_or_else(short)
     }
 
-    /// Runs the pass on `device` from `input` to `matrix`, unless `stop` aborts it. The pass works in place on
-    /// `matrix` if `input` is `None`.
+    /// Transforms the columns of `input` into `matrix` on `device`, unless `stop` aborts the pass. If `input` is
+    /// `None`, transforms those of `matrix` in place.
     fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<StreamStats> {
         let block_log = self.block_log(device)?;
         let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };
@@ -124,13 +127,14 @@ impl<F: NttField> Pass<F> {
         Ok(lanes.iter().fold(StreamStats::default(), |sum, lane| sum + lane.stream.traffic()))
     }
 
-    /// Copies `count` columns of `matrix` from `first` on to `block`, row by row.
+    /// Copies the `count` columns of `matrix` from column `first` on to `block`, row by row.
     fn load(&self, matrix: &[F], first: usize, count: usize, block: &mut [F]) {
         let rows = block.par_chunks_mut(count).enumerate().with_min_len(MIN_PIECE.div_ceil(count));
         install(|| rows.for_each(|(row, to)| to.copy_from_slice(&matrix[(row << self.width_log) + first..][..count])));
     }
 
-    /// Writes the columns back to their places or, if there is a twist, as rows at their numbers.
+    /// Copies the `count` transformed columns in `block` to `matrix`. In the first pass, they become its rows from row
+    /// `first` on. In the second pass, they become its columns from column `first` on.
     fn store(&self, block: &[F], first: usize, count: usize, matrix: &mut [F]) {
         if self.twist.is_some() {
             let rows = &mut matrix[first << self.height_log()..][..block.len()];
@@ -168,7 +172,7 @@ impl<F: NttField> Pass<F> {
     }
 }
 
-/// Holds a block in flight.
+/// Holds the stream, the host buffer and the device buffers of one block in flight.
 struct BlockLane<F> {
     // Dropped first, because that waits for the copies.
     stream: Stream,
@@ -186,7 +190,7 @@ impl<F: NttField> BlockLane<F> {
     }
 }
 
-/// Queues the transposition of 2^rows_log rows of 2^columns_log elements.
+/// Queues the transposition of the matrix `from`, of 2^rows_log rows and 2^columns_log columns, to `to`.
 fn enqueue_transpose<F: NttField>(
     stream: &mut Stream,
     from: &Buffer,

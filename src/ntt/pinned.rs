@@ -13,14 +13,15 @@ use crate::field::{HostVector, NttField};
 use crate::report::OpScope;
 use crate::{Report, Result};
 
-/// Vectors in flight: one is uploaded, one transformed, one downloaded.
+/// Number of vectors in flight on a device, 3: one is uploaded, one transformed, one downloaded.
 const LANES: usize = 3;
 
-/// Holds a vector and the destination of its transform.
+/// Holds an input vector and the vector that receives its transform, both in pinned host memory.
 pub(super) type Pair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
 
 impl<F: NttField> NttDomain<F> {
-    /// Transforms vectors of pinned memory into others, spread over the devices. The inputs stay unchanged.
+    /// Transforms the first vector of each pair into the second one, both in pinned host memory. Pairs are spread over
+    /// the accelerator's devices. The inputs stay unchanged.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a vector is not `2^log_n` long.

@@ -3,68 +3,70 @@
 use crate::kernels::Family;
 use crate::{Error, Result};
 
-/// Describes the tiles of a kernel module's passes.
+/// Describes the tiles of a kernel module's passes: the elements that one work-group transforms in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub family: Family,
-    /// Binary logarithm of the elements, as in `cl/ntt_common.cl`.
+    /// Binary logarithm of a tile's elements, `TILE_LOG` of `cl/ntt_common.cl`.
     pub log: u32,
-    /// Minimum groups of a pass that a multiprocessor runs at once, which the kernels' bounds promise.
+    /// Minimum number of work-groups of a pass that a multiprocessor runs at once. The kernels' launch bounds guarantee
+    /// it.
     pub groups: u32,
 }
 
-/// Tiles for any transform.
+/// Tiles of 2^9 elements, for transforms of any size.
 pub(super) const TILE: Tile = Tile { family: Family::Ntt, log: 9, groups: 7 };
-/// Tiles for a transform that takes a single wave of them: see `cl/ntt_single_wave.cl`.
+/// Tiles of 2^8 elements, for transforms whose tiles all run at once: see `cl/ntt_single_wave.cl`.
 pub(super) const SMALL_TILE: Tile = Tile { family: Family::NttSmall, log: 8, groups: 14 };
 
 impl Tile {
-    /// Returns the work-items of a group, of four elements each.
+    /// Returns the number of work-items of a work-group. Each handles four elements of the tile.
     pub fn group(self) -> u32 {
         1 << (self.log - 2)
     }
 }
 
-/// Maximum radix of a pass of several: a tile of 2^8 rows has columns of 64 bytes.
+/// Maximum binary logarithm of a pass's radix, 8, if a transform takes several passes. A tile then has 2^8 rows of two
+/// elements, which are runs of 64 bytes in memory.
 pub(super) const MAX_RADIX_LOG: u32 = 8;
-/// Radices of passes over small tiles.
+/// Binary logarithms of the radices that passes over small tiles may have, 3 to 6.
 const SMALL_RADIX_LOGS: std::ops::RangeInclusive<u32> = 3..=6;
-/// Maximum number of passes.
+/// Maximum number of passes of a transform, 4.
 const MAX_PASSES: u32 = 4;
-/// Maximum log n: kernels index elements with 32 bits and need one to spare.
+/// Maximum log n, 31: kernels index elements with 32 bits and need one to spare.
 const MAX_LOG_N: u32 = 31;
-/// Maximum log n for which one table always has all twiddles of the last pass (4 MiB).
+/// Maximum log n, 16, at which all twiddles of the last pass are always in one table. It takes at most 4 MiB.
 const MAX_SINGLE_TABLE_LOG: u32 = 16;
 
-/// Describes the passes of a transform and the sizes of its tables.
+/// Describes the passes of a transform and the sizes of its twiddle tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NttPlan {
     pub log_n: u32,
     pub tile: Tile,
-    /// Binary logarithms of the passes' radices. With three or more the first and last are equal, so that the last
-    /// pass can transpose in place.
+    /// Binary logarithms of the passes' radices, in order. With three or more passes, the first and last are equal, so
+    /// that the last pass can transpose in place.
     pub radices: Vec<u32>,
-    /// Number of low bits, of a row's number in the last pass, that index the table of low twiddles. All bits; or half
-    /// of them if there are two tables, each of the square root of one table's size.
+    /// Number of low bits of a row's index, in the last pass, that select an entry of the table of low twiddles. It is
+    /// all bits if one table has all twiddles. It is half of them, rounded up, if a second table serves the high bits.
     pub low_log: u32,
 }
 
-/// Describes a pass before the last.
+/// Describes a pass before the last, which transforms columns of a matrix.
 #[allow(clippy::struct_field_names, reason = "every number is a logarithm, and says so")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ColumnPass {
     pub radix_log: u32,
-    /// Binary logarithm of the distance between its rows.
+    /// Binary logarithm of the distance, in elements, between consecutive rows.
     pub stride_log: u32,
-    /// Bits that the first pass settled; 0 in that pass.
+    /// Number of index bits that the first pass has transformed; 0 in the first pass.
     pub first_log: u32,
-    /// Bits of the digit before, with which it swaps its own; 0 if it does not swap.
+    /// Number of index bits of the pass before, which this pass swaps with its own; 0 if it does not swap.
     pub swap_log: u32,
 }
 
 impl NttPlan {
-    /// Plans as few passes as radices up to 2^max_radix_log allow, with all twiddles of the last pass in one table or
-    /// in two.
+    /// Plans a transform of 2^log_n elements, in as few passes as radices of at most 2^max_radix_log allow. All
+    /// twiddles of the last pass are in one table if `one_table` is true or n is small, otherwise in two.
     pub fn new(log_n: u32, max_radix_log: u32, one_table: bool) -> Result<Self> {
         const ERROR_CONTEXT: &str = "ntt on a device";
         if log_n > MAX_LOG_N {
@@ -101,20 +103,20 @@ impl NttPlan {
         Ok(plan)
     }
 
-    /// Returns these passes over small tiles, for one vector, if small tiles can do them: three passes, with the last
-    /// one's twiddles in one table.
+    /// Returns this plan with [`SMALL_TILE`], for one vector. Returns `None` unless it has three passes of radices that
+    /// small tiles allow, and all twiddles of the last pass are in one table.
     pub fn with_small_tiles(&self) -> Option<Self> {
         let three = self.radices.len() == 3 && self.radices.iter().all(|log| SMALL_RADIX_LOGS.contains(log));
         (three && self.low_log == self.rows_log()).then(|| Self { tile: SMALL_TILE, ..self.clone() })
     }
 
-    /// Returns whether the transform has fewer elements than one work-item of a tile handles, four. The kernel
-    /// `ntt_short` runs such transforms.
+    /// Returns whether the transform has fewer than four elements, the number that one work-item of a tile handles. The
+    /// kernel `ntt_short` runs such transforms.
     pub fn is_short(&self) -> bool {
         self.log_n < 2
     }
 
-    /// Returns the tiles of `vectors` vectors, of at least one tile each.
+    /// Returns the number of tiles of `vectors` vectors, each of which has at least one tile.
     pub fn tiles(&self, vectors: u32) -> u64 {
         u64::from(vectors) << (self.log_n - self.tile.log)
     }
@@ -129,12 +131,13 @@ impl NttPlan {
         self.log_n - self.last_radix_log()
     }
 
-    /// Returns the bits that the first of several passes settles.
+    /// Returns the number of index bits that the first of several passes transforms; 0 if there is only one pass.
     pub fn first_log(&self) -> u32 {
         if self.radices.len() > 1 { self.radices[0] } else { 0 }
     }
 
-    /// Returns the passes before the last. In natural order, the third of four swaps digits.
+    /// Returns the passes before the last, in order. If the output is in `natural` order, the third of four passes
+    /// swaps digits.
     pub fn column_passes(&self, natural: bool) -> Vec<ColumnPass> {
         let columns = &self.radices[..self.radices.len() - 1];
         let mut stride_log = self.log_n;
@@ -147,7 +150,8 @@ impl NttPlan {
         columns.iter().enumerate().map(pass).collect()
     }
 
-    /// Returns the binary logarithm of the tiles of a plane of the last pass, which it transposes in natural order.
+    /// Returns the binary logarithm of the number of tiles of a plane, the elements that differ only in the first and
+    /// last digit of their index. If the output is in natural order, the last pass transposes planes.
     pub fn plane_log(&self) -> u32 {
         let plane = if self.radices.len() == 2 { self.log_n } else { self.first_log() + self.last_radix_log() };
         plane.saturating_sub(self.tile.log)

@@ -8,12 +8,12 @@ use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Work-items of a group of the kernels of `cl/ntt_pointwise.cl`.
+/// Work-items per work-group, 128, of the kernels of `cl/ntt_pointwise.cl`.
 const GROUP: u32 = 128;
-/// Maximum work-items of a launch: kernels process any number of elements with them.
+/// Maximum work-items of a launch, 2^22. A work-item processes several elements if there are more.
 const MAX_ITEMS: u64 = 1 << 22;
 
-/// Queues a kernel of `cl/ntt_pointwise.cl` over `count` elements.
+/// Queues `kernel`, one of `cl/ntt_pointwise.cl`, on `stream` over `count` elements.
 ///
 /// # Safety
 /// The requirements of [`Stream::launch`] apply.
@@ -28,7 +28,8 @@ pub(super) unsafe fn launch(
     unsafe { program.launch(stream, kernel, count.min(MAX_ITEMS), GROUP, args) }
 }
 
-/// Queues the products of element i of vector v with base^(i·(first + v·step)). Exponents are below `2^exponent_log`.
+/// Queues the multiplication of element i of vector v in `data` by base^(i·(first + v·step)). Vectors have
+/// `2^length_log` elements. All exponents are below `2^exponent_log`.
 pub(crate) fn multiply_by_powers<F: NttField>(
     stream: &mut Stream,
     (data, layout, length_log): (&Buffer, VectorLayout, u32),
@@ -46,7 +47,7 @@ pub(crate) fn multiply_by_powers<F: NttField>(
 }
 
 /// Queues the pointwise `kernel` on `stream`: `values[i] = operation(values[i], other[i mod period])`, with the
-/// kernel's operation.
+/// kernel's operation. `period` is the length of `other`: that of `values`, or a power of two that divides it.
 pub(super) fn pointwise<F: NttField>(
     stream: &mut Stream,
     kernel: &str,
@@ -65,7 +66,8 @@ pub(super) fn pointwise<F: NttField>(
     unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, kernel, length as u64, &args) }
 }
 
-/// Queues the products of element i with factor i modulo the number of `factors`, a power of two.
+/// Queues the multiplication of `values[i]` by `factors[i mod factors.len()]`. The number of `factors` is a power of
+/// two that divides that of `values`.
 pub(super) fn scale_periodically<F: NttField>(
     stream: &mut Stream,
     values: &DeviceVector<F>,
@@ -77,7 +79,7 @@ pub(super) fn scale_periodically<F: NttField>(
     pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
 }
 
-/// Returns 1/(power − 1), where `power` is x^n.
+/// Returns 1/(power − 1), where `power` is x^n. Returns an error if `power` is 1.
 pub(super) fn inverse_of_vanishing<F: NttField>(power: F) -> Result<F> {
     Option::<F>::from((power - F::ONE).invert())
         .ok_or_else(|| Error::invalid("ntt", "coset", "one that the polynomial x^n - 1 is not 0 on", "the subgroup"))

@@ -8,7 +8,8 @@ use crate::field::NttField;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Flags of the kernels, as `cl/ntt_common.cl` numbers them.
+/// Kernel flag: the input is multiplied by powers of a shift. This flag and the next ones have the values that
+/// `cl/ntt_common.cl` defines.
 const SHIFTED: u32 = 1;
 const REVERSED: u32 = 2;
 const FACTOR_LOW: u32 = 4;
@@ -16,7 +17,7 @@ const FACTOR_HIGH: u32 = 8;
 const FACTOR_LAST: u32 = 16;
 const IN_PLACE: u32 = 32;
 
-/// Describes vectors of one buffer, every `stride` elements from its start on.
+/// Describes the places of vectors in one buffer. Vector k starts at element k·`stride`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VectorLayout {
     /// Number of vectors.
@@ -25,7 +26,7 @@ pub struct VectorLayout {
     pub stride: u64,
 }
 
-/// Returns the kernels' flags for a transform and its tables.
+/// Returns the flags for the kernels of `transform`, whose twiddles are `tables`.
 pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Twiddles) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     flag(transform.shift_in.is_some(), SHIFTED)
@@ -35,7 +36,7 @@ pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Twiddles) ->
         | flag(tables.last.is_some(), FACTOR_LAST)
 }
 
-/// Holds everything that the kernels of one transform need.
+/// Holds the plan, the kernels and the twiddles of one transform on a device.
 pub(super) struct Passes {
     plan: NttPlan,
     program: KernelModule,
@@ -47,7 +48,8 @@ pub(super) struct Passes {
 }
 
 impl Passes {
-    /// Finds or makes the tables. Passes have at most 2^max_radix_log points.
+    /// Plans `transform` for the vectors of `layout`, and finds or computes its twiddles on the stream's device. Passes
+    /// have a radix of at most 2^max_radix_log.
     pub fn with_radix<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
@@ -77,16 +79,17 @@ impl Passes {
         })
     }
 
-    /// Returns the plan with small tiles for a single vector all of whose tiles run at once. A host's processor takes
-    /// any number of tiles, since it makes no difference there.
+    /// Returns `plan` with small tiles if there is one vector and all its tiles run at once, `None` otherwise. On a CPU
+    /// device any number of tiles is allowed, since it makes no difference there.
     fn in_one_wave(plan: &NttPlan, layout: VectorLayout, info: &DeviceInfo) -> Option<NttPlan> {
         let at_once = u64::from(info.compute_units * SMALL_TILE.groups);
         let small = plan.with_small_tiles().filter(|_| layout.vectors == 1);
         small.filter(|small| info.is_cpu || small.tiles(1) <= at_once)
     }
 
-    /// Returns whether passes may write where they read: no pass changes the order, or the groups of a plane can wait
-    /// for each other, since more run at once. Groups of small tiles do not wait.
+    /// Returns whether all passes may write over their input. This holds if no pass changes the order of elements. It
+    /// also holds on CUDA if the work-groups of a plane can wait for each other: at least twice as many run at once.
+    /// Work-groups of small tiles do not wait.
     fn can_run_in_place(plan: &NttPlan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
         let groups = 1 << plan.plane_log().max(swap_log);
@@ -99,17 +102,19 @@ impl Passes {
         self.flags & REVERSED == 0
     }
 
-    /// Allocates the second buffer that [`Self::queue`] needs, as large as the data; `None` if passes write in place.
+    /// Allocates the second buffer that [`Self::queue`] needs, as large as `data`. Returns `None` if passes write over
+    /// their input.
     pub fn scratch_like(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
         (!self.can_run_in_place).then(|| stream.scratch(data.bytes())).transpose()
     }
 
-    /// Queues the transform of `data`.
+    /// Queues the in-place transform of the vectors in `data`. `other` is the buffer from [`Self::scratch_like`].
     pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         self.queue_from(stream, data, data, other)
     }
 
-    /// Queues the transform of `source`, which stays unchanged, to `data`.
+    /// Queues the transform of the vectors in `source`, which stay unchanged, to `data`. The last argument is the
+    /// buffer from [`Self::scratch_like`].
     pub fn queue_from(
         &self,
         stream: &mut Stream,
@@ -133,8 +138,8 @@ impl Passes {
         self.queue_rows(stream, (from, data), wait.then_some((&state, swap_words)))
     }
 
-    /// Returns the words of state, a ticket and a counter per plane, for the pass that swaps digits and for the last
-    /// one.
+    /// Returns the numbers of 32-bit words of synchronisation state for the pass that swaps digits and for the last
+    /// pass. Each state has a ticket, and a counter per plane. The first number is 0 if no pass swaps digits.
     fn state_words(&self, passes: &[ColumnPass]) -> (u32, u32) {
         let tiles = self.plan.tiles(self.layout.vectors);
         let swap = passes.iter().find(|pass| pass.swap_log > 0).map_or(0, |pass| 1 + (tiles >> pass.swap_log));
@@ -183,7 +188,7 @@ impl Passes {
         unsafe { self.launch(stream, "ntt_row_pass", tiles, &args, flags & IN_PLACE != 0) }
     }
 
-    /// Queues transforms of fewer elements than a work-item of a tile has.
+    /// Queues transforms of fewer than four elements, the number that one work-item of a tile handles.
     fn queue_short(&self, stream: &mut Stream, from: &Buffer, to: &Buffer) -> Result<()> {
         let VectorLayout { vectors, stride } = self.layout;
         let mut args =
@@ -194,7 +199,8 @@ impl Passes {
         unsafe { self.program.launch(stream, "ntt_short", u64::from(vectors), self.plan.tile.group(), &args) }
     }
 
-    /// Launches `kernel`, cooperatively if its groups `wait` for each other.
+    /// Queues `kernel` over `tiles` tiles, one per work-group. The launch is cooperative if work-groups `wait` for each
+    /// other.
     ///
     /// # Safety
     /// The arguments are those of the kernel. If its groups wait for each other, the first pass has cleared the state,

@@ -4,24 +4,25 @@ use crate::Result;
 use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, StreamStats, parallel_copy};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 
-/// Holds the results and the traffic of one device.
+/// Holds the transformed vectors of one device, and the statistics of its streams.
 pub(super) struct DeviceOutcome<'a, F: NttField> {
     pub done: Vec<TransformedVector<'a, F>>,
     pub traffic: StreamStats,
 }
 
-/// Holds a vector that has been transformed. If it is dropped before [`Self::commit`], the vector is as it was.
+/// Holds a vector in host memory and its computed transform. If it is dropped without [`Self::commit`], the vector
+/// keeps or regains its old elements.
 pub(super) enum TransformedVector<'a, F: NttField> {
-    /// The vector has the result; the buffer has the vector's old elements.
+    /// The vector has the result; the guard's buffer has the old elements.
     InPlace(RollbackGuard<'a, F>),
-    /// The result is still in the buffer.
+    /// The vector has its old elements; the pinned buffer has the result.
     Fetched(&'a mut [F], PinnedBuffer),
-    /// The result is still in the other vector.
+    /// The vector has its old elements; the second vector has the result.
     Beside(&'a mut [F], SecretVec<F>),
 }
 
 impl<F: NttField> TransformedVector<'_, F> {
-    /// Leaves the result in the vector.
+    /// Leaves the result in the vector, and discards the old elements.
     pub fn commit(self) {
         // SAFETY: `ntt_row_pass` leaves reduced elements in Montgomery form.
         unsafe {
@@ -34,7 +35,8 @@ impl<F: NttField> TransformedVector<'_, F> {
     }
 }
 
-/// Holds a vector that a result is fetched into, and its old elements. It restores them when dropped.
+/// Holds a vector that a result is fetched into, and a copy of its old elements. It restores the old elements when
+/// dropped, unless it was committed.
 pub(super) struct RollbackGuard<'a, F: NttField> {
     slice: &'a mut [F],
     kept: PinnedBuffer,
@@ -42,7 +44,8 @@ pub(super) struct RollbackGuard<'a, F: NttField> {
 }
 
 impl<'a, F: NttField> RollbackGuard<'a, F> {
-    /// Fetches `result` into the slice, of which `kept` is a copy.
+    /// Copies `result` from the device to `slice`. `kept` is a copy of the old elements of `slice`, which are restored
+    /// if the copy fails or `stop` aborts it.
     pub fn fetch(
         stream: &mut Stream,
         result: &Buffer,

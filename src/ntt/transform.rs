@@ -5,13 +5,13 @@ use std::fmt;
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// Selects the order of the elements of a vector of 2^k.
+/// Selects the order of the 2^k elements of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Order {
-    /// Index i at position i.
+    /// Element i is at position i.
     #[default]
     Natural,
-    /// Index i at the position whose k bits are those of i reversed.
+    /// Element i is at the position whose k bits are those of i reversed.
     BitReversed,
 }
 
@@ -24,19 +24,21 @@ impl fmt::Display for Order {
     }
 }
 
-/// Selects the twiddles that a device keeps for transforms of a size. Every kind of transform has its own: forward,
-/// inverse, and both for each coset. One transform over several devices ([`super::ShardedVector`]) has short ones.
+/// Selects the size of the twiddle tables that a device keeps for transforms of one length. Forward and inverse
+/// transforms have tables of their own, and so have both on each coset. A transform over several devices
+/// ([`super::ShardedVector`]) always has [`Self::Short`] tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TableSize {
-    /// [`Self::Full`] up to 2^20, if that takes at most 1/64 of the device's memory, or of the cap on it: 2^18 from 1
-    /// GiB on, 2^20 from 4 GiB on. [`Self::Short`] otherwise.
+    /// [`Self::Full`] for up to 2^20 elements, if that takes at most 1/64 of the device's memory or of the cap on it.
+    /// So 2^18 elements need 1 GiB of memory, and 2^20 elements need 4 GiB. [`Self::Short`] otherwise.
     #[default]
     Automatic,
-    /// All twiddles of the last pass, 64 bytes for each element: 16 MiB for 2^18, 64 MiB for 2^20. A single vector of
-    /// up to 2^18 takes its own size of additional memory while it is transformed, and less time.
+    /// One table of all twiddles of the last pass, 64 bytes per element: 16 MiB for 2^18, 64 MiB for 2^20. A single
+    /// vector of up to 2^18 elements then takes less time, and additional memory of its own size while it is
+    /// transformed.
     Full,
-    /// Two tables whose products are the twiddles, at most n/4 elements (or 4 MiB). They cost one more product for each
-    /// element, in place on CUDA.
+    /// Two tables whose products are the twiddles. They take at most the memory of n/4 elements, or 4 MiB if that is
+    /// more. They cost one more multiplication per element. On CUDA the transform runs in place.
     Short,
 }
 
@@ -49,29 +51,30 @@ pub struct Transform<F> {
     pub log_n: u32,
     /// A primitive `2^log_n`-th root of unity.
     pub omega: F,
-    /// Multiplies input i by its i-th power.
+    /// Element whose i-th power multiplies input i; `None` for 1.
     pub shift_in: Option<F>,
-    /// Multiplies output j by its j-th power.
+    /// Element whose j-th power multiplies output j; `None` for 1.
     pub shift_out: Option<F>,
-    /// Multiplies every output.
+    /// Element that multiplies every output; `None` for 1.
     pub scale: Option<F>,
-    /// Order of the input. Bit-reversed input costs a device one more pass over it, half of the elements changing
-    /// places with the other half.
+    /// Order of the input. Bit-reversed input costs a device one more pass over memory, which swaps pairs of elements.
     pub input: Order,
     /// Order of the output.
     pub order: Order,
-    /// Twiddles that devices keep.
+    /// Size of the twiddle tables that devices keep between calls.
     pub tables: TableSize,
 }
 
 impl<F: NttField> Transform<F> {
-    /// Creates the plain transform by a root of unity.
+    /// Creates the transform of `2^log_n` elements with the root of unity `omega`, in natural order, without shifts or
+    /// a scale.
     pub fn new(log_n: u32, omega: F) -> Self {
         let (input, order, tables) = (Order::Natural, Order::Natural, TableSize::Automatic);
         Self { log_n, omega, shift_in: None, shift_out: None, scale: None, input, order, tables }
     }
 
-    /// Checks ω, and the `length` of a vector.
+    /// Checks that `omega` is a primitive `2^log_n`-th root of unity, and that a vector of `length` elements fits the
+    /// transform.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.

@@ -11,7 +11,8 @@ use crate::field::{DeviceVector, NttField};
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Transforms consecutive vectors in place, each on one of the host's cores unless it is long.
+/// Transforms each vector of `2^log_n` consecutive elements of `values` in place. The host's cores share the vectors,
+/// and also the work of a long vector.
 ///
 /// # Errors
 /// - [`Error::Aborted`](crate::Error::Aborted): the hook aborted; the vectors are then undefined.
@@ -24,7 +25,7 @@ pub(crate) fn transform_each_on_cpu<F: NttField>(
     vectors.map(|vector| cpu::transform_many(&mut [vector], &[*transform], abort)).collect()
 }
 
-/// Describes consecutive columns of 2^length_log elements; their number is a power of two.
+/// Describes `2^count_log` consecutive columns of a matrix, each of `2^length_log` elements.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ColumnBlock<F> {
     /// Binary logarithm of a column's length.
@@ -33,14 +34,15 @@ pub(crate) struct ColumnBlock<F> {
     pub count_log: u32,
     /// Index of the first column among all columns.
     pub first: usize,
-    /// Element i of column c is multiplied by ω^(i·c).
+    /// Base ω of the twiddles: ω^(i·c) multiplies element i of column c.
     pub omega: F,
     /// Binary logarithm of ω's order, at most 32.
     pub order_log: u32,
 }
 
 impl<F: NttField> ColumnBlock<F> {
-    /// Queues the products, in place, and returns the columns as rows of 2^count_log elements.
+    /// Queues the multiplication of the columns in `values` by their twiddles, in place, and the transposition of the
+    /// result. Returns the columns as rows of a matrix: element i of column c is at i·2^count_log + c.
     pub fn enqueue_twiddle_transpose(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         let layout = VectorLayout { vectors: 1 << self.count_log, stride: 1 << self.length_log };
         let data = (&**values.buffer(), layout, self.length_log);
@@ -60,7 +62,8 @@ impl<F: NttField> ColumnBlock<F> {
         Ok(turned)
     }
 
-    /// Computes the products in `values` on the host's cores, and writes the columns as rows to `turned`.
+    /// Multiplies the columns in `values` by their twiddles, in place, on the host's cores. Writes their transpose to
+    /// `turned`: element i of column c to i·2^count_log + c.
     pub fn twiddle_transpose_cpu(&self, values: &mut [F], turned: &mut [F]) {
         let (length, count) = (1usize << self.length_log, 1usize << self.count_log);
         values.par_chunks_mut(length).enumerate().for_each(|(column, values)| {

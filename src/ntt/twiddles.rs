@@ -10,18 +10,19 @@ use crate::field::{NttField, as_bytes};
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Work-items of a group of the kernels of `cl/ntt_twiddles.cl`.
+/// Work-items per work-group, 128, of the kernels of `cl/ntt_twiddles.cl`.
 const GROUP: u32 = 128;
-/// Powers base^(2^k) that a tower holds.
+/// Number of powers base^(2^k) that the kernels take for a base, 32: exponents have 32 bits.
 const POWER_TABLE_LEN: usize = 32;
-/// Size of a twiddle, 64 bytes: it holds a value and a quotient.
+/// Number of bytes that a twiddle takes, 64: a value and a quotient for Shoup's multiplication.
 const FACTOR_BYTES: usize = 64;
 
-/// Default limit (log n) for keeping all twiddles in one table. Such a table may take 1/FULL_SHARE of device memory.
+/// Maximum log n, 20, at which [`TableSize::Automatic`] puts all twiddles in one table. The table may take
+/// 1/[`FULL_SHARE`] of device memory.
 const MAX_FULL_LOG: u32 = 20;
 const FULL_SHARE: u64 = 64;
 
-/// Returns whether a transform has all twiddles of its last pass in one table on `device`.
+/// Returns whether `device` is to have all twiddles of the last pass of `transform` in one table.
 pub(super) fn has_one_table<F>(transform: &Transform<F>, device: &Device) -> bool {
     let fits = || (FACTOR_BYTES as u64) << transform.log_n <= device.memory() / FULL_SHARE;
     match transform.tables {
@@ -31,27 +32,30 @@ pub(super) fn has_one_table<F>(transform: &Transform<F>, device: &Device) -> boo
     }
 }
 
-/// Holds the tables of one transform, and shares equal ones with other transforms.
+/// Holds the twiddle tables of one transform on a device. Transforms with equal tables share them.
 #[derive(Debug, Clone)]
 pub(super) struct Twiddles {
-    /// Nodes of the passes before the last.
+    /// Butterfly twiddles of the passes before the last. They contain the input's shift.
     pub nodes: Arc<Buffer>,
-    /// Nodes of the plain tree, for the last pass.
+    /// Butterfly twiddles of the last pass. They contain no shift.
     pub plain: Arc<Buffer>,
-    /// Twiddles that the last pass multiplies its rows by, for the low and the high bits of a row's number.
+    /// Factors of the last pass's inputs, by the low bits of a row's index. `None` if all of them are 1.
     pub low: Option<Arc<Buffer>>,
+    /// Factors of the last pass's inputs, by the high bits of a row's index. `None` if `low` covers all bits.
     pub high: Option<Arc<Buffer>>,
-    /// Twiddles that it multiplies its outputs by.
+    /// Factors of the last pass's outputs. `None` if the transform has no `shift_out`.
     pub last: Option<Arc<Buffer>>,
 }
 
-/// Flags of the factors in a table of twiddles, as `cl/ntt_twiddles.cl` numbers them.
+/// Flag of a table that contains powers of `shift_in`. This flag and the next two have the values that
+/// `cl/ntt_twiddles.cl` defines.
 const FACTOR_IN: u32 = 1;
 const FACTOR_OUT: u32 = 2;
 const FACTOR_SCALE: u32 = 4;
 
 impl Twiddles {
-    /// Finds the tables on the stream's device, or makes them.
+    /// Returns the tables of `transform` with the passes of `plan`. Finds them on the stream's device, or computes them
+    /// there.
     pub fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
         let mut maker = TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
@@ -74,20 +78,21 @@ impl Twiddles {
         Ok(Self { nodes, plain, low, high, last })
     }
 
-    /// Returns the tables low, high and last as arguments. If the kernels' flags say that there is none, another one
-    /// stands in.
+    /// Returns `low`, `high` and `last` as kernel arguments, with `plain` in place of `None`. The kernels' flags say
+    /// which of them are not to be read.
     pub fn factors(&self) -> [Arg; 3] {
         [&self.low, &self.high, &self.last].map(|table| buffer_arg(table.as_ref().unwrap_or(&self.plain)))
     }
 
-    /// Keeps the tables until queued work has run, even if the device's cache drops them.
+    /// Keeps the tables alive until the work queued on `stream` has run, even if the device's cache drops them.
     pub fn retain_on(&self, stream: &mut Stream) {
         let optional = [&self.low, &self.high, &self.last].into_iter().flatten();
         [&self.nodes, &self.plain].into_iter().chain(optional).for_each(|table| stream.retain(table.clone()));
     }
 }
 
-/// Holds powers of an element, as factors by the low and by the high bits of the exponent.
+/// Holds powers of an element in two tables on a device, one by the low bits of the exponent and one by the high bits.
+/// A power is the product of an entry of each.
 #[derive(Debug, Clone)]
 pub(crate) struct Powers {
     pub low: Arc<Buffer>,
@@ -96,7 +101,8 @@ pub(crate) struct Powers {
 }
 
 impl Powers {
-    /// Finds the powers with exponents below 2^log_count on the stream's device, or makes them.
+    /// Returns the powers of `base` with exponents below 2^log_count. Finds them on the stream's device, or computes
+    /// them there.
     pub fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
         let low_log = log_count / 2;
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
@@ -110,7 +116,7 @@ impl Powers {
     }
 }
 
-/// Holds the elements whose powers a table is made of; 1 for those that do not count.
+/// Holds the elements whose powers make up a table. An element that the table does not contain is 1.
 #[derive(Debug, Clone, Copy)]
 struct Params<F> {
     omega: F,
@@ -124,7 +130,8 @@ impl<F: NttField> Params<F> {
         Self { omega, shift_in: F::ONE, shift_out: F::ONE, scale: F::ONE }
     }
 
-    /// Uploads towers of the elements, and the scale.
+    /// Uploads the powers base^(2^k), for k below 32, of `omega`, `shift_in` and `shift_out` as bases, and then
+    /// `scale`.
     fn upload(self, stream: &mut Stream) -> Result<Buffer> {
         let tower = |base: F| std::iter::successors(Some(base), |power| Some(power.square())).take(POWER_TABLE_LEN);
         let towers = [self.omega, self.shift_in, self.shift_out].into_iter().flat_map(tower);
@@ -135,7 +142,7 @@ impl<F: NttField> Params<F> {
     }
 }
 
-/// Launches `ntt_twiddle_tree` and `ntt_twiddles`.
+/// Computes the tables of a transform with the kernels `ntt_twiddle_tree` and `ntt_twiddles`.
 struct TwiddleBuilder<'a, F> {
     program: KernelModule,
     stream: &'a mut Stream,
@@ -143,20 +150,21 @@ struct TwiddleBuilder<'a, F> {
 }
 
 impl<F: NttField> TwiddleBuilder<'_, F> {
-    /// Returns 2^count_log nodes of the plain tree, which are those of any larger tree. The root of that order is their
-    /// key.
+    /// Returns the first 2^count_log butterfly twiddles of the transform without a shift. They are the same for all
+    /// lengths, so the root of unity of order 2^count_log is their key.
     fn plain_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
         let root = (count_log..self.transform.log_n).fold(self.transform.omega, |root, _| root.square());
         self.table("ntt_twiddle_tree", Params::powers_of(root), &[count_log, 1 << count_log])
     }
 
-    /// Returns 2^count_log nodes of the tree whose points are shifted.
+    /// Returns the first 2^count_log butterfly twiddles of the transform with an input shifted by `shift_in`.
     fn shifted_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
         let params = Params { shift_in, ..Params::powers_of(self.transform.omega) };
         self.table("ntt_twiddle_tree", params, &[self.transform.log_n, 1 << count_log])
     }
 
-    /// Returns ω^(k·i·2^shift) for k < 2^rows_log, i < 2^width_log, times the factors that `which` selects.
+    /// Returns ω^(k·i·2^shift), times the factors that the flags `which` select, at index k·2^width_log + i. k is below
+    /// 2^rows_log, and i below 2^width_log.
     fn factors(&mut self, rows_log: u32, width_log: u32, shift: u32, which: u32) -> Result<Arc<Buffer>> {
         let Transform { omega, shift_in, shift_out, scale, .. } = *self.transform;
         let or_one = |flag: u32, value: Option<F>| if which & flag == 0 { F::ONE } else { value.unwrap_or(F::ONE) };
@@ -169,7 +177,8 @@ impl<F: NttField> TwiddleBuilder<'_, F> {
         self.table("ntt_twiddles", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
     }
 
-    /// Finds a table by the values that it is made of, or makes it. The last of `numbers` is its length.
+    /// Returns the table that `kernel` computes from `params` and `numbers`. Finds it in the device's cache, or
+    /// computes it. The last of `numbers` is the table's length in twiddles.
     fn table(&mut self, kernel: &str, params: Params<F>, numbers: &[u32]) -> Result<Arc<Buffer>> {
         let mut key = format!("{kernel} {} {numbers:?} ", F::NAME).into_bytes();
         key.extend_from_slice(as_bytes(&[params.omega, params.shift_in, params.shift_out, params.scale]));

@@ -10,7 +10,7 @@ use super::work_sharing::ProverContext;
 use crate::field::NttField;
 use crate::{Error, Result};
 
-/// Draws random elements from the caller's source.
+/// Refers to a caller's function that returns a new random element at each call.
 pub type RandomSource<'r, F> = &'r mut dyn FnMut() -> F;
 
 /// Holds the advice and instance values of one circuit.
@@ -21,14 +21,16 @@ pub(super) struct Witness<C: ProofCurve> {
 }
 
 impl<C: ProofCurve> Witness<C> {
-    /// Returns the values of all columns that expressions of gates and lookups name, by number.
+    /// Returns the values of the columns that gates and lookups may read. An index is the column's number
+    /// ([`ColumnLayout::number`]): columns of `key` come first, then advice, then instance columns.
     pub fn values<'v>(&'v self, key: &Key<'v, C::Scalar>) -> Vec<ColumnView<'v, C::Scalar>> {
         let own = self.advice.iter().chain(&self.instance).map(Column::view);
         key.values().into_iter().chain(own).collect()
     }
 }
 
-/// Holds a proof of one or more circuits of one key, before θ.
+/// Holds a proof, of one or more circuits of one key, before the challenge θ. Its advice columns are committed to in
+/// this stage.
 #[derive(Debug)]
 pub struct AdviceStage<'a, C: ProofCurve> {
     pub(super) setting: ProverContext<'a, C>,
@@ -37,8 +39,8 @@ pub struct AdviceStage<'a, C: ProofCurve> {
 }
 
 impl<'a, C: ProofCurve> AdviceStage<'a, C> {
-    /// Starts a proof of one circuit for each of `instances`. An instance has the first values of its columns; the
-    /// others are 0.
+    /// Starts a proof with one circuit for each of `instances`. An instance lists its columns, each with its first
+    /// values. The remaining rows are 0.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: circuit and key do not match.
@@ -62,9 +64,9 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         Ok(Self { setting, challenges, circuits })
     }
 
-    /// Takes advice columns of circuit `circuit` by their numbers, n values each, fills their blinding rows from
-    /// `random`, and commits to them in the given order. The caller has to clear the vectors; if the host does the
-    /// work, it takes their memory and leaves them empty.
+    /// Commits to `columns`, pairs of an advice column's number and its n values, of the circuit with index `circuit`.
+    /// Returns the commitments in the order of `columns`. Elements from `random` fill the columns' blinding rows first.
+    /// The caller has to clear the vectors. If the host does the work, it takes their memory and leaves them empty.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no circuit `circuit`.
@@ -97,7 +99,7 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         Ok(points)
     }
 
-    /// Sets the circuit's challenge `number` to `value`.
+    /// Sets the circuit's own challenge with index `number` to `value`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such challenge.
@@ -135,7 +137,7 @@ fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Res
     instance.iter().map(column).collect()
 }
 
-/// Returns the column `name` of the `values` that [`Witness::values`] returned.
+/// Returns the column `name` out of the `values` that [`Witness::values`] returned.
 pub(super) fn named<'v, F>(values: &[ColumnView<'v, F>], layout: &ColumnLayout, name: ColumnId) -> ColumnView<'v, F> {
     values[layout.number(name)]
 }

@@ -9,14 +9,14 @@ use crate::{Error, Result};
 
 const PLACE: &str = "plonk circuit";
 
-/// Requires values to be in a table.
+/// Describes a lookup argument: in every usable row, the values of `inputs` together must be a row of the table.
 #[derive(Debug, Clone)]
 pub struct Lookup<F> {
-    /// Name in warnings.
+    /// Name of the lookup in warnings.
     pub name: String,
-    /// Expressions whose values, row by row, must be in the table.
+    /// Expressions whose values in each usable row, taken together, must be a row of the table.
     pub inputs: Vec<Expression<F>>,
-    /// Expressions of the table's rows, as many as `inputs`.
+    /// Expressions whose values are the columns of the table, one for each of `inputs`.
     pub tables: Vec<Expression<F>>,
 }
 
@@ -27,21 +27,21 @@ pub struct Lookup<F> {
 pub struct Circuit<F> {
     /// Binary logarithm of the number n of rows.
     pub log_n: u32,
-    /// Maximum degree of a constraint, those of permutation and lookup products included: at least 3.
+    /// Maximum degree of a constraint, at least 3. Constraints of the permutation and of lookups count too.
     pub degree: usize,
-    /// Blinding rows at the end of each column. Products end in the row before them.
+    /// Number of blinding rows at the end of each column. Grand products end in the row before them.
     pub blinding: usize,
-    /// Columns of each kind.
+    /// Number of columns of each kind.
     pub layout: ColumnLayout,
-    /// Phase of each advice column.
+    /// Phase in which each advice column is committed to, counted from 0.
     pub advice_phases: Vec<u8>,
-    /// Phase after which each challenge is known.
+    /// Phase after which each of the circuit's own challenges is known.
     pub challenge_phases: Vec<u8>,
-    /// Gate constraints, which are 0 in every row.
+    /// Gate constraints: expressions that must be 0 in every row.
     pub gates: Vec<Expression<F>>,
-    /// Lookups.
+    /// Lookup arguments.
     pub lookups: Vec<Lookup<F>>,
-    /// Columns of the permutation: fixed, advice or instance.
+    /// Columns of the permutation argument: fixed, advice or instance columns.
     pub permutation: Vec<ColumnId>,
     /// Advice columns and the rotations at which they are opened, in transcript order.
     pub advice_queries: Vec<(usize, i32)>,
@@ -49,8 +49,8 @@ pub struct Circuit<F> {
     pub fixed_queries: Vec<(usize, i32)>,
 }
 
-/// Names two queries of one column whose rotations are equal modulo the number of rows, so that both ask for the value
-/// at one point. halo2's prover makes no proof with such queries, and its verifier accepts none.
+/// Describes two queries of one column whose rotations are equal modulo the number of rows. Both ask for the column's
+/// value at the same point. halo2's prover makes no proof with such queries, and its verifier accepts none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SamePoint {
     /// The column.
@@ -60,8 +60,8 @@ pub struct SamePoint {
 }
 
 impl SamePoint {
-    /// Returns the first two of `queries`, each a column and a rotation, that ask for one value of columns of `rows`
-    /// rows.
+    /// Returns the first two of `queries` that ask for the same value of a column, or `None` if no two do. A query is a
+    /// column and a rotation. Columns have `rows` rows.
     pub fn find(queries: impl IntoIterator<Item = (ColumnId, i32)>, rows: usize) -> Option<Self> {
         let mut seen = HashMap::new();
         let rows = i64::try_from(rows.max(1)).unwrap_or(i64::MAX);
@@ -73,56 +73,58 @@ impl SamePoint {
 }
 
 impl<F> Circuit<F> {
-    /// Returns the number of rows, n; 0 if it exceeds `usize`, which [`Self::check`] refuses.
+    /// Returns the number of rows, n = 2^`log_n`, or 0 if it exceeds `usize`. [`Self::check`] refuses such a circuit.
     pub fn rows(&self) -> usize {
         1_usize.checked_shl(self.log_n).unwrap_or(0)
     }
 
-    /// Returns the number of rows that a witness may use; products end in the row after them.
+    /// Returns the number of rows that a witness may use. Grand products end in the row after them.
     pub fn usable_rows(&self) -> usize {
         self.rows().saturating_sub(self.blinding).saturating_sub(1)
     }
 
-    /// Returns the rotation from row 0 back to the row where products end.
+    /// Returns the negative rotation that leads from row 0 back to the row where grand products end.
     pub fn rotation_to_last(&self) -> i32 {
         0_i32.wrapping_sub_unsigned((self.blinding as u32).wrapping_add(1))
     }
 
-    /// Returns the number of permutation columns in one product: the most that the degree allows.
+    /// Returns the maximum number of permutation columns in one grand product, which the degree limits: degree − 2, at
+    /// least 1.
     pub fn permutation_chunk_len(&self) -> usize {
         self.degree.saturating_sub(2).max(1)
     }
 
-    /// Returns the number of polynomials of degree below n that the quotient is split into. It is evaluated on as many
-    /// cosets.
+    /// Returns the number of pieces, polynomials of degree below n, that the quotient is split into: degree − 1. The
+    /// quotient is evaluated on as many cosets.
     pub fn pieces(&self) -> usize {
         self.degree.saturating_sub(1)
     }
 
-    /// Returns the first two queries of one column that ask for its value at one point.
+    /// Returns the first two advice or fixed queries that ask for one column's value at the same point. Returns `None`
+    /// if no two do.
     pub fn same_point(&self) -> Option<SamePoint> {
         let advice = self.advice_queries.iter().map(|(column, rotation)| (ColumnId::Advice(*column), *rotation));
         let fixed = self.fixed_queries.iter().map(|(column, rotation)| (ColumnId::Fixed(*column), *rotation));
         SamePoint::find(advice.chain(fixed), self.rows())
     }
 
-    /// Returns the numbers of the advice columns of `phase`.
+    /// Returns the numbers of the advice columns of `phase`, in ascending order.
     pub fn advice_in_phase(&self, phase: u8) -> Vec<usize> {
         numbers_of(&self.advice_phases, phase)
     }
 
-    /// Returns the numbers of the challenges that are known after `phase`.
+    /// Returns the indices of the challenges that are known after `phase`, in ascending order.
     pub fn challenges_of_phase(&self, phase: u8) -> Vec<usize> {
         numbers_of(&self.challenge_phases, phase)
     }
 
-    /// Returns the number of phases, at least one.
+    /// Returns the number of phases of advice columns, at least one.
     pub fn phases(&self) -> u8 {
         self.advice_phases.iter().max().map_or(1, |last| last.saturating_add(1))
     }
 
-    /// Checks that the numbers agree, that the columns of queries and of the permutation exist, and that no two queries
-    /// ask for the same value.
+    /// Checks that the circuit's counts agree, that the columns of queries and of the permutation exist, and that no
+    /// two queries ask for the same value.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `advice_phases` does not have `layout.advice` phases.

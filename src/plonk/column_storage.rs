@@ -6,19 +6,19 @@ use std::sync::Arc;
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::{Error, Result};
 
-/// Holds n elements, values or coefficients, in host memory or on a device. They may be secret, so they are cleared
-/// when dropped.
+/// Holds a column of n field elements, in host memory or on a device. They are a polynomial's values or coefficients.
+/// They may be secret, so they are cleared when dropped.
 ///
-/// Only [`super::Engine`] depends on where they are.
+/// Only [`super::Engine`] depends on where the elements are.
 pub struct Column<F: NttField>(pub(super) ColumnStorage<F>);
 
-/// Holds a column's elements.
+/// Holds a column's elements, in host memory or on a device.
 pub(super) enum ColumnStorage<F: NttField> {
     Host(SecretVec<F>),
     Device(DeviceSlice<F>),
 }
 
-/// Refers to a range of a vector on a device, in which other columns may be too.
+/// Refers to `len` elements of a device vector, from index `first` on. Other columns may be in the same vector.
 #[derive(Debug)]
 pub(super) struct DeviceSlice<F> {
     pub vector: Arc<DeviceVector<F>>,
@@ -38,14 +38,15 @@ impl<F: NttField> Column<F> {
         Self(ColumnStorage::Host(SecretVec(elements)))
     }
 
-    /// Splits `vector` into columns of `len` elements each.
+    /// Splits `vector` into columns of `len` elements each, without a copy. Elements after the last whole column are
+    /// left out.
     pub(super) fn split_vector(vector: DeviceVector<F>, len: usize) -> Vec<Self> {
         let (count, vector) = (vector.len().checked_div(len).unwrap_or(0), Arc::new(vector));
         let column = |k| Self(ColumnStorage::Device(DeviceSlice { vector: vector.clone(), first: k * len, len }));
         (0..count).map(column).collect()
     }
 
-    /// Returns the elements of a column in host memory, for writing.
+    /// Returns the column's elements for writing, or an error if they are not in host memory.
     pub(super) fn host_mut(&mut self) -> Result<&mut [F]> {
         match &mut self.0 {
             ColumnStorage::Host(elements) => Ok(elements),
@@ -53,7 +54,7 @@ impl<F: NttField> Column<F> {
         }
     }
 
-    /// Borrows the column for reading.
+    /// Returns a view of the column, for reading.
     pub fn view(&self) -> ColumnView<'_, F> {
         ColumnView(match &self.0 {
             ColumnStorage::Host(elements) => ViewStorage::Host(elements),
@@ -68,10 +69,10 @@ impl<F: NttField> fmt::Debug for Column<F> {
     }
 }
 
-/// Borrows a column for reading.
+/// Borrows a column for reading, in host memory or on a device.
 pub struct ColumnView<'a, F>(pub(super) ViewStorage<'a, F>);
 
-/// Borrows the elements of a view.
+/// Borrows a column's elements, in host memory or on a device.
 pub(super) enum ViewStorage<'a, F> {
     Host(&'a [F]),
     Device(&'a DeviceSlice<F>),
@@ -94,14 +95,14 @@ impl<F> Clone for ViewStorage<'_, F> {
 impl<F> Copy for ViewStorage<'_, F> {}
 
 impl<F> fmt::Debug for ColumnView<'_, F> {
-    /// Leaves out the elements, which may be secret.
+    /// Formats only the length: the elements may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Column").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
 impl<'a, F> ColumnView<'a, F> {
-    /// Borrows `elements` in host memory as a column.
+    /// Creates a view of `elements`, a column in host memory.
     pub fn new(elements: &'a [F]) -> Self {
         Self(ViewStorage::Host(elements))
     }
@@ -114,7 +115,7 @@ impl<'a, F> ColumnView<'a, F> {
         }
     }
 
-    /// Returns whether there are no elements.
+    /// Returns whether the column has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -9,19 +9,20 @@ use super::weighted_terms::WeightedSum;
 use crate::Result;
 use crate::field::NttField;
 
-/// Holds a circuit and the programs of its expressions, for any number of its proofs.
+/// Holds a circuit, and programs for its expressions, for any number of proofs.
 #[derive(Debug)]
 pub struct CompiledCircuit<F> {
     circuit: Circuit<F>,
-    /// All terms of the quotient; challenges are the circuit's own, then θ, β and γ.
+    /// Sum of all terms of the quotient polynomial. Its challenges are the circuit's own, then θ, β and γ.
     pub(super) quotient: WeightedSum<F>,
-    /// A and S of each lookup; challenges are the circuit's own.
+    /// Compressed input A and compressed table S of each lookup. Their challenges are the circuit's own.
     pub(super) compressed: Vec<[WeightedSum<F>; 2]>,
 }
 
 impl<F: NttField> CompiledCircuit<F> {
-    /// Lowers the expressions of `circuit`, in time of the order of their size, for engines within `plan`. Programs
-    /// read columns in groups of the plan's size.
+    /// Compiles the expressions of `circuit` to programs for engines with the memory plan `plan`. It takes time in
+    /// proportion to their size. A program reads at most as many columns at once as `plan` allows, as far as single
+    /// terms permit.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): [`Circuit::check`] refuses `circuit`.

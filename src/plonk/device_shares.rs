@@ -4,10 +4,10 @@
 //! coset goes to the device that would finish it first, so that a slow link leaves most or all to the proof's own
 //! device.
 
-/// Says how columns are copied from one device to another; each variant is slower than the one before.
+/// Names the way in which columns are copied between two devices, from the fastest to the slowest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Link {
-    /// From memory to memory, directly.
+    /// From device memory to device memory, directly.
     Direct,
     /// Through the host, by the driver.
     Driver,
@@ -15,17 +15,18 @@ pub enum Link {
     Host,
 }
 
-/// Time of a column's commitment for each row in ps, measured on one H100 (BN254).
+/// Time of a commitment in ps per row of its column, measured on one H100 (BN254).
 const COMMITMENT: u64 = 3500;
-/// Fixed time of commitments in ps.
+/// Fixed time of all commitments of a call, 0.4 ms, in ps.
 const COMMITMENTS: u64 = 400_000_000;
-/// Time of a column for each row of a coset in ps, including its part of the terms.
+/// Time to evaluate a column on a coset, in ps per row. It includes the column's part of the constraint terms.
 const COSET: u64 = 260;
-/// Time that another device takes to begin in ps: for a thread, a copy, an event.
+/// Time until another device begins to work, 0.1 ms, in ps. It is for a thread, a copy and an event.
 const BEGIN: u64 = 100_000_000;
 
 impl Link {
-    /// Returns the time to copy an element of 32 bytes in ps, at 200, 30 (measured) and 6 GB/s.
+    /// Returns the time to copy an element of 32 bytes over the link, in ps. The link has 200 GB/s directly, 30 GB/s
+    /// (measured) by the driver, and 6 GB/s through the host.
     fn element(self) -> u64 {
         match self {
             Self::Direct => 160,
@@ -35,7 +36,7 @@ impl Link {
     }
 }
 
-/// Models a device's time in ps: a fixed part, and one for each piece of work.
+/// Models the time of a device's work in ps: `begin` once, and `each` for every piece of work.
 #[derive(Debug, Clone, Copy)]
 struct DeviceCost {
     begin: u64,
@@ -43,8 +44,9 @@ struct DeviceCost {
 }
 
 impl DeviceCost {
-    /// Returns `own`, then the times of other devices, which copy `first` elements at the beginning and `each` for each
-    /// piece. A device without a link counts as the proof's own, so that shares are even.
+    /// Returns the time models of all devices: `own` for the proof's own device, then one for the device of each of
+    /// `links`. Another device copies `first` elements once, and `each` elements for every piece of work. A device
+    /// whose link is `None` gets the model `own`, so that shares are even.
     fn all(own: Self, links: &[Option<Link>], [first, each]: [u64; 2]) -> Vec<Self> {
         let other = |link: &Option<Link>| match link.map(Link::element) {
             Some(element) => Self { begin: own.begin + BEGIN + element * first, each: own.each + element * each },
@@ -58,7 +60,8 @@ impl DeviceCost {
     }
 }
 
-/// Assigns each of `count` equal pieces of work to the device that would finish it first, the first such device.
+/// Assigns each of `count` equal pieces of work to the device that would finish it first, the first one if several
+/// would. Returns a device's index in `lanes` for each piece.
 fn list_schedule(count: usize, lanes: &[DeviceCost]) -> Vec<usize> {
     let mut dealt = vec![0; lanes.len()];
     let mut next = || {
@@ -69,15 +72,17 @@ fn list_schedule(count: usize, lanes: &[DeviceCost]) -> Vec<usize> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Returns how many of `columns` columns of `n` elements each device commits to, the proof's own first.
+/// Returns the number of columns that each device commits to, out of `columns` columns of `n` elements. The proof's own
+/// device is first, then the device of each of `links`.
 pub(super) fn commitments(n: usize, columns: usize, links: &[Option<Link>]) -> Vec<usize> {
     let own = DeviceCost { begin: COMMITMENTS, each: COMMITMENT * n as u64 };
     let owners = list_schedule(columns, &DeviceCost::all(own, links, [0, n as u64]));
     (0..=links.len()).map(|device| owners.iter().filter(|owner| **owner == device).count()).collect()
 }
 
-/// Returns the device that evaluates the constraints on each of `count` cosets of `n` rows, 0 for the proof's own.
-/// Other devices copy the proof's `own` columns first; they have the `shared` ones, which are the same in every proof.
+/// Returns, for each of `count` cosets of `n` rows, the number of the device that evaluates the constraints there. 0 is
+/// the proof's own device, k + 1 the device of `links[k]`. Other devices copy the proof's `own` columns first. They
+/// have the key's `shared` columns already.
 pub(super) fn cosets(n: usize, count: usize, [own, shared]: [usize; 2], links: &[Option<Link>]) -> Vec<usize> {
     let (n, columns) = (n as u64, [own, own + shared].map(|count| count as u64));
     let lane = DeviceCost { begin: 0, each: COSET * n * columns[1] };
@@ -90,7 +95,7 @@ mod tests {
 
     const LINKS: [Option<Link>; 4] = [None, Some(Link::Direct), Some(Link::Driver), Some(Link::Host)];
 
-    /// Columns of the measured circuit: 26 of the proof's own, 30 of the key.
+    /// Numbers of columns of the measured circuit: 26 of the proof's own, 30 of the key.
     const COLUMNS: [usize; 2] = [26, 30];
 
     #[test]
@@ -129,7 +134,8 @@ mod tests {
         assert_eq!(commitments(1 << 4, 12, &[None]), [6, 6]);
     }
 
-    /// Checks that no share ends later than the proof's own device would alone, and that each column is assigned.
+    /// Checks that, by the model, no device ends later than the proof's own device would alone. Also checks that each
+    /// column is assigned.
     #[test]
     fn sharing_never_takes_longer_by_its_model() {
         let sizes = LINKS.into_iter().flat_map(|link| [4, 10, 14, 20, 24].map(|log_n| (link, log_n)));

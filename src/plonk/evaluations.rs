@@ -12,18 +12,19 @@ use super::queries::Queries;
 use super::work_sharing::ProverContext;
 use crate::Result;
 
-/// Holds a proof after y.
+/// Holds a proof after the challenge y, with the pieces of its quotient.
 #[derive(Debug)]
 pub struct QuotientStage<'a, C: ProofCurve> {
     pub(super) setting: ProverContext<'a, C>,
-    /// Coefficients of each circuit's own columns, by number.
+    /// Coefficients of each circuit's own columns, in the order of their numbers.
     pub(super) own: Vec<Vec<Column<C::Scalar>>>,
     pub(super) pieces: Vec<Column<C::Scalar>>,
     pub(super) random: Column<C::Scalar>,
 }
 
 impl<'a, C: ProofCurve> QuotientStage<'a, C> {
-    /// Returns the values of the proof's polynomials at `x`·ω^i, in transcript order.
+    /// Evaluates the proof's polynomials at the points `x`·ω^i of their queries. Returns the next stage, and the values
+    /// in transcript order.
     ///
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
@@ -45,7 +46,7 @@ impl<'a, C: ProofCurve> QuotientStage<'a, C> {
     }
 }
 
-/// Returns Σ x^(n·i)·pieceᵢ.
+/// Combines the quotient's `pieces` at `x`: returns the coefficients of Σ x^(n·i)·pieceᵢ.
 fn combine_h_pieces<C: ProofCurve>(
     setting: ProverContext<'_, C>,
     pieces: &[Column<C::Scalar>],

@@ -10,8 +10,9 @@ use super::opening_stage::{OpeningStage, unique};
 use crate::Result;
 
 impl<C: ProofCurve> OpeningStage<'_, C> {
-    /// Commits, point by point, to the quotient by X − point of the polynomials that are opened there, weighed by
-    /// powers of `v`.
+    /// Opens the polynomials by the GWC scheme. For each point, it sums the polynomials that are opened there, weighed
+    /// by powers of `v`, and divides the sum by X − point. Returns commitments to the quotients, in the order of the
+    /// points' first queries.
     ///
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.

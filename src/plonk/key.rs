@@ -4,16 +4,16 @@ use super::column_storage::ColumnView;
 use super::layout::{ColumnId, ColumnLayout};
 use crate::{Error, Result};
 
-/// Borrows a polynomial in both forms.
+/// Borrows a polynomial's values and its coefficients.
 #[derive(Debug, Clone, Copy)]
 pub struct Polynomial<'a, F> {
-    /// Its values on the subgroup of order n.
+    /// Values on the subgroup of order n.
     pub values: ColumnView<'a, F>,
-    /// Its n coefficients.
+    /// The n coefficients, lowest first.
     pub coefficients: ColumnView<'a, F>,
 }
 
-/// Borrows the columns of a key from their owner.
+/// Borrows the columns of a circuit's proving key from their owner.
 #[derive(Debug, Clone)]
 pub struct Key<'a, F> {
     /// Fixed columns, selectors included.
@@ -23,20 +23,21 @@ pub struct Key<'a, F> {
     pub sigma: Vec<Polynomial<'a, F>>,
     /// Coefficients of the column that is 1 in row 0.
     pub first: ColumnView<'a, F>,
-    /// Coefficients of the column that is 1 where products end.
+    /// Coefficients of the column that is 1 in the row where grand products end.
     pub last: ColumnView<'a, F>,
     /// Coefficients of the column that is 1 in usable rows.
     pub active: ColumnView<'a, F>,
 }
 
 impl<'a, F> Key<'a, F> {
-    /// Returns the coefficients of all shared columns, in the order of their numbers.
+    /// Returns the coefficients of all columns of the key, in the order of their numbers ([`ColumnLayout::number`]).
     pub(super) fn coefficients(&self) -> Vec<ColumnView<'a, F>> {
         let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.coefficients);
         columns.chain([self.first, self.last, self.active]).collect()
     }
 
-    /// Returns the values of all shared columns, in the order of their numbers. Columns without values are empty.
+    /// Returns the values of all columns of the key, in the order of their numbers. The columns of first, last and
+    /// active rows are empty, because a key lacks their values.
     pub(super) fn values(&self) -> Vec<ColumnView<'a, F>> {
         let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.values);
         columns.chain([ColumnView::new(&[]); 3]).collect()

@@ -3,23 +3,23 @@
 /// Identifies a column of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ColumnId {
-    /// Fixed column of the key, the same in every proof.
+    /// Fixed column of the key, the same in every proof, by its index among the fixed columns.
     Fixed(usize),
     /// σ of a permutation column, by that column's index in the permutation.
     Sigma(usize),
-    /// 1 in row 0, 0 in other rows.
+    /// Column that is 1 in row 0, 0 in other rows.
     First,
-    /// 1 in the row after the last usable one, where products end, 0 in other rows.
+    /// Column that is 1 in the row after the last usable one, where grand products end, 0 in other rows.
     Last,
-    /// 1 in usable rows, 0 in other rows.
+    /// Column that is 1 in usable rows, 0 in other rows.
     Active,
-    /// Advice column.
+    /// Advice column, by its index among the advice columns.
     Advice(usize),
-    /// Instance column.
+    /// Instance column, by its index among the instance columns.
     Instance(usize),
-    /// Grand product of a permutation set.
+    /// Grand product of a permutation set, by the set's index.
     Set(usize),
-    /// Grand product of a lookup.
+    /// Grand product of a lookup, by the lookup's index.
     Lookup(usize),
     /// A lookup's permuted input A', with equal values next to each other.
     Input(usize),
@@ -27,25 +27,25 @@ pub enum ColumnId {
     Table(usize),
 }
 
-/// Counts the columns of each kind.
+/// Holds the number of columns of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnLayout {
     /// Fixed columns, selectors included.
     pub fixed: usize,
-    /// Permutation columns.
+    /// Columns in the permutation argument.
     pub permuted: usize,
     /// Advice columns.
     pub advice: usize,
     /// Instance columns.
     pub instances: usize,
-    /// Permutation sets, each with one grand product.
+    /// Permutation sets: groups of permutation columns, each with one grand product.
     pub sets: usize,
     /// Lookups.
     pub lookups: usize,
 }
 
 impl ColumnLayout {
-    /// Returns the number by which expressions name the column `name`.
+    /// Returns the number by which expressions refer to the column `name`, counted from 0.
     pub fn number(&self, name: ColumnId) -> usize {
         let own = self.shared();
         let sets = own + self.advice + self.instances;
@@ -65,7 +65,7 @@ impl ColumnLayout {
         }
     }
 
-    /// Returns the number of columns that the circuits of a proof share: those of the key. They have the lowest
+    /// Returns the number of the key's columns, which all circuits of a proof share. They have the lowest column
     /// numbers.
     pub fn shared(&self) -> usize {
         self.fixed + self.permuted + 3
@@ -79,14 +79,14 @@ impl ColumnLayout {
         Self { fixed, permuted, advice, instances, sets, lookups }
     }
 
-    /// Returns the number of columns of one circuit, or `None` if it is not below 2^32.
+    /// Returns the number of columns of one circuit, those of the key included, or `None` if it is not below 2^32.
     pub(super) fn checked_columns(&self) -> Option<u32> {
         let Self { fixed, permuted, advice, instances, sets, lookups } = *self;
         let counts = [fixed, permuted, 3, advice, instances, sets, lookups, lookups, lookups];
         counts.into_iter().try_fold(0_u32, |sum, count| sum.checked_add(u32::try_from(count).ok()?))
     }
 
-    /// Returns the number of columns of one circuit.
+    /// Returns the number of columns of one circuit, those of the key included.
     pub fn columns(&self) -> usize {
         self.number(ColumnId::Table(self.lookups))
     }

@@ -8,27 +8,28 @@ use super::steps::lookup_permute::MissingValues;
 use super::weighted_terms::WeightedSum;
 use crate::Result;
 
-/// Holds a lookup's columns as values.
+/// Holds a lookup's columns, as values.
 #[derive(Debug)]
 pub(super) struct LookupColumns<C: ProofCurve> {
-    /// A and S, compressed by θ.
+    /// Input A and table S, each compressed to one column by powers of θ.
     pub compressed: [Column<C::Scalar>; 2],
-    /// A' and S'.
+    /// Permuted input A' and permuted table S'.
     pub permuted: [Column<C::Scalar>; 2],
 }
 
-/// Holds a proof after θ.
+/// Holds a proof after the challenge θ, with the permuted columns of its lookups.
 #[derive(Debug)]
 pub struct LookupStage<'a, C: ProofCurve> {
     pub(super) start: AdviceStage<'a, C>,
     pub(super) theta: C::Scalar,
-    /// Lookups of each circuit.
+    /// Columns of the lookups of each circuit.
     pub(super) lookups: Vec<Vec<LookupColumns<C>>>,
 }
 
 impl<'a, C: ProofCurve> AdviceStage<'a, C> {
-    /// Permutes the columns of lookups as their argument needs them, and commits to A' and S' of each lookup of each
-    /// circuit. A value that is not in its table is logged as a warning, and the proof does not verify.
+    /// Permutes the input and the table of each lookup of each circuit, compressed by `theta`. Returns the next stage,
+    /// and commitments to A' and S' of each lookup, circuit by circuit. An input value that is not in its table is
+    /// logged as a warning, and then the proof does not verify.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): an advice column has not been committed to.

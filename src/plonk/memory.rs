@@ -8,46 +8,50 @@ use super::steps::h_pieces::{MAX_COSETS, vectors};
 use crate::expression::Expression;
 use crate::field::NttField;
 
-/// Columns on the device for each column of a transform: a copy, and a second one to transform into.
+/// Columns of device memory for each column of a transform, 2: a copy, and a second one to transform into.
 pub(super) const FOR_TRANSFORM: usize = 2;
-/// Columns on the device for each column that is read on a coset: its coefficients, its values, and a second column to
-/// transform into.
+/// Columns of device memory for each column that is read on a coset, 3: its coefficients, its values, and a second
+/// column to transform into.
 pub(super) const COSET_COLUMNS: usize = 3;
-/// Columns on the device that a lookup takes: A, S, A', S', and the tables of the permutation.
+/// Columns of device memory that a lookup takes, 6: A, S, A', S', and the tables of the permutation.
 pub(super) const FOR_LOOKUP: usize = 6;
-/// Columns on the device that a grand product takes: the product, its numerators and its denominators.
+/// Columns of device memory that a grand product takes, 3: the product, its numerators and its denominators.
 pub(super) const FOR_PRODUCT: usize = 3;
-/// Minimum columns that a commitment takes: scalars, and an MSM's matrix and buckets.
+/// Minimum columns of device memory that a commitment takes, 6: its scalars, and the MSM's matrix and buckets.
 const FOR_COMMITMENT: usize = 6;
-/// Leaves 1/RESERVE_DIV of the free memory to tables of powers and to parameters of kernels.
+/// Reserves 1/RESERVE_DIV of the free memory for tables of powers and for kernel parameters.
 const RESERVE_DIV: u64 = 8;
-/// Adds 1/TABLES to the memory of a whole proof, for tables of powers and parameters of kernels.
+/// Adds 1/TABLES to a proof's estimated memory, for tables of powers and for kernel parameters.
 const TABLES: u64 = 16;
-/// Columns that a setup's two sets of bases take: a point is two elements.
+/// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
 const BASES: usize = 4;
-/// Limits the memory of commitments to COMMITMENTS columns, however many columns are committed to, or to
-/// COMMITMENTS_BYTES if columns are short. More memory makes them faster by a few percent only.
+/// Limits the device memory of commitments to 48 columns, however many columns are committed to. If columns are short,
+/// the limit is `COMMITMENTS_BYTES`. More memory makes commitments faster by a few percent only.
 const COMMITMENTS: u64 = 48;
 const COMMITMENTS_BYTES: u64 = 3 << 29;
 
-/// Maximum circuits, and columns of a kind, that are counted: no sum of their products wraps.
+/// Maximum number of circuits, and of columns of a kind, that an estimate counts, 2^24. No sum of products of such
+/// numbers overflows.
 const MAX_COUNT: usize = 1 << 24;
 
-/// Maximum columns that one matrix commits to. If there are more, two matrices are in flight at once.
+/// Maximum columns whose commitments one MSM matrix computes, 16. With more columns, two matrices are in flight at
+/// once.
 const JOINED: usize = 16;
 
-/// Returns the maximum bytes that commitments take at once, in addition to bases and columns of `column` bytes.
+/// Returns the maximum bytes of device memory that commitments to columns of `column` bytes take at once. It includes
+/// neither the setup's points nor the columns.
 pub(super) fn for_commitments(column: u64) -> u64 {
     COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
 }
 
-/// Plans a proof's use of a device's memory.
+/// Describes how a proof uses a device's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// Whether a proof's own columns stay on the device between steps; if not, host memory holds them.
+    /// Whether a proof's own columns stay on the device between steps. If not, host memory holds them.
     pub columns_resident: bool,
-    /// Columns that a step has on the device at once, in addition to those that stay there. It processes more in
-    /// groups. A group is at least a unit that cannot be split: a lookup, a circuit's permutation, a constraint.
+    /// Maximum columns that a step has on the device at once, in addition to those that stay there. A step processes
+    /// more columns in groups. The smallest group is a unit that cannot be split: a lookup, a circuit's permutation, or
+    /// a constraint.
     pub max_columns: usize,
 }
 
@@ -56,7 +60,7 @@ impl MemoryPlan {
     pub const ALL: Self = Self { columns_resident: true, max_columns: usize::MAX };
 }
 
-/// Counts the columns of n elements that a proof has on a device.
+/// Estimates the device memory of a proof, in columns of n elements.
 ///
 /// ```
 /// use halo2curves::bn256::Fr;
@@ -79,33 +83,33 @@ impl MemoryPlan {
 pub struct MemoryEstimate {
     /// Bytes of a column.
     pub column: u64,
-    /// Columns of both sets of bases, which setups keep.
+    /// Columns that the setup's points take in both bases, as long as the setup is used.
     pub bases: usize,
-    /// Columns of the key in both forms, if it is kept.
+    /// Columns that the key takes as values and as coefficients, if it stays on the device.
     pub key: usize,
-    /// Maximum number of columns that a proof holds between steps, without the key's columns.
+    /// Maximum columns that a proof holds between steps, without those of the key.
     pub own: usize,
-    /// Maximum columns that a step has in addition, if no step is split.
+    /// Maximum columns that a step takes in addition to `own`, if no step is split.
     pub most: usize,
-    /// Columns that a proof has at once, its own and a step's, if no step is split and transforms need no second
+    /// Maximum columns that a proof has at once, its own and a step's. No step is split, and transforms need no second
     /// column.
     pub whole: usize,
-    /// Columns of the largest transform, each of which may need a second one.
+    /// Columns of the largest batch of transforms, each of which may need a second column.
     pub transformed: usize,
     /// Maximum columns that a proof has while it commits to some of them.
     pub committed: usize,
-    /// How often a commitment's memory is needed at once.
+    /// Number of commitments, 1 or 2, whose memory is needed at once.
     pub sums_at_once: usize,
-    /// Maximum columns that a step has if each step is split as far as possible and columns come from the host.
+    /// Maximum columns that a step takes if each step is split as far as possible and columns come from the host.
     pub least: usize,
-    /// Maximum columns that a step has if each step is split as far as possible and key and own columns stay on the
-    /// device.
+    /// Maximum columns that a step takes if each step is split as far as possible. The key's and the proof's own
+    /// columns stay on the device and are not counted.
     pub least_beside: usize,
 }
 
 impl MemoryEstimate {
-    /// Estimates a proof of `circuits` circuits of one key. More than 2^24 circuits, or columns of a kind, count as
-    /// 2^24.
+    /// Estimates the memory of a proof of `circuits` circuits that are all `circuit`. It takes more than 2^24 circuits,
+    /// or columns of a kind, as 2^24.
     pub fn for_circuit<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
         let (layout, circuits) = (circuit.layout.at_most(MAX_COUNT), circuits.min(MAX_COUNT));
         let ColumnLayout { permuted, advice, instances, sets, lookups, .. } = layout;
@@ -152,15 +156,16 @@ impl MemoryEstimate {
         }
     }
 
-    /// Returns the bytes that a proof takes in addition to bases and key if all columns stay on the device.
+    /// Returns the free bytes that a proof needs, in addition to the setup's points and the key, to keep all columns on
+    /// the device.
     pub fn max_bytes(&self) -> u64 {
         self.bytes(self.own + self.most)
     }
 
-    /// Returns the bytes that a proof has at once in addition to bases and key if no step is split, those of
-    /// commitments included.
+    /// Returns the maximum bytes that a proof takes at once if no step is split. It includes commitments, but neither
+    /// the setup's points nor the key.
     ///
-    /// `in_place` says whether transforms need no second column for each.
+    /// `in_place` is true if transforms need no second column for each column.
     pub fn uncut_bytes(&self, in_place: bool) -> u64 {
         let second = if in_place { 0 } else { self.transformed };
         let columns = |count: usize| self.column.saturating_mul(count as u64);
@@ -170,18 +175,21 @@ impl MemoryEstimate {
         most.saturating_add(most / TABLES)
     }
 
-    /// Returns the minimum bytes that a proof takes in addition to bases.
+    /// Returns the minimum free bytes that a proof needs in addition to the setup's points, with its steps split as far
+    /// as possible.
     pub fn min_bytes(&self) -> u64 {
         self.bytes(self.least)
     }
 
-    /// Returns whether a key may stay on a device with `free` bytes: a proof's own columns still fit beside it.
+    /// Returns whether a key may stay on a device with `free` free bytes, because a proof's own columns and its
+    /// smallest steps still fit beside it.
     pub fn has_room_for_key(&self, free: u64) -> bool {
         self.key + self.own + self.least_beside <= self.columns(free)
     }
 
-    /// Chooses the plan for `free` bytes beside bases, and beside the key if `key_stays`: all columns on the device;
-    /// own columns on the device, and steps in groups of columns; or own columns in host memory, and steps in groups.
+    /// Chooses the memory plan for a device with `free` free bytes, after the setup's points, and after the key if
+    /// `key_stays`. It prefers all columns on the device. Otherwise it splits steps into groups of columns. If even a
+    /// proof's own columns do not fit, it keeps them in host memory.
     pub fn plan(&self, free: u64, key_stays: bool) -> MemoryPlan {
         let columns = self.columns(free);
         match columns.checked_sub(self.own) {
@@ -223,7 +231,8 @@ impl fmt::Display for MemoryEstimate {
     }
 }
 
-/// Returns the number of columns of the constraint that reads most, those of lookups and of the permutation included.
+/// Returns the maximum number of columns that a constraint of `circuit` reads. Constraints of lookups and of the
+/// permutation count too.
 fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
     let gates = circuit.gates.iter().map(|gate| gate.columns().len());
     let lookups = circuit.lookups.iter().map(|lookup| {

@@ -4,11 +4,11 @@ use super::curve::ProofCurve;
 use super::polynomials::Polynomials;
 use super::queries::OpeningQuery;
 
-/// Holds a proof after x, whose polynomials remain to be opened.
+/// Holds a proof after the challenge x. Its polynomials remain to be opened.
 #[derive(Debug)]
 pub struct OpeningStage<'a, C: ProofCurve> {
     pub(super) polynomials: Polynomials<'a, C>,
-    /// Queries and their values, in the order of the openings.
+    /// Queries and their values, in the order in which they are opened.
     pub(super) queries: Vec<(OpeningQuery, C::Scalar)>,
 }
 

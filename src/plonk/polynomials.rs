@@ -12,9 +12,9 @@ use crate::Result;
 #[derive(Debug)]
 pub(super) struct Polynomials<'a, C: ProofCurve> {
     pub setting: ProverContext<'a, C>,
-    /// Columns that circuits share, by number.
+    /// Coefficients of the key's columns, which circuits share, in the order of their numbers.
     pub shared: Vec<ColumnView<'a, C::Scalar>>,
-    /// Each circuit's own columns. Their numbers follow those of `shared`.
+    /// Coefficients of each circuit's own columns. Their numbers follow those of `shared`.
     pub own: Vec<Vec<Column<C::Scalar>>>,
     /// Σ x^(n·i)·pieceᵢ, which has the quotient's value at x.
     pub quotient: Column<C::Scalar>,
@@ -37,12 +37,12 @@ impl<C: ProofCurve> Polynomials<'_, C> {
         }
     }
 
-    /// Returns x·ω^`rotation`.
+    /// Returns the point x·ω^`rotation`.
     pub fn point(&self, rotation: usize) -> C::Scalar {
         self.x * self.setting.engine.omega().pow_vartime([rotation as u64])
     }
 
-    /// Returns the values of `queries`, in their order.
+    /// Returns the values of the polynomials of `queries` at their points, in the order of `queries`.
     ///
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.

@@ -11,25 +11,26 @@ use super::steps::product_factors::{self, Challenges};
 use super::work_sharing::ProverContext;
 use crate::Result;
 
-/// Holds a circuit's products as values.
+/// Holds the grand products of a circuit's permutation sets and lookups, as values.
 #[derive(Debug)]
 pub(super) struct GrandProducts<C: ProofCurve> {
     pub sets: Vec<Column<C::Scalar>>,
     pub lookups: Vec<Column<C::Scalar>>,
 }
 
-/// Holds a proof after β and γ.
+/// Holds a proof after the challenges β and γ, with its grand products.
 #[derive(Debug)]
 pub struct ProductStage<'a, C: ProofCurve> {
     pub(super) permuted: LookupStage<'a, C>,
     pub(super) beta: C::Scalar,
     pub(super) gamma: C::Scalar,
-    /// Products of each circuit.
+    /// Grand products of each circuit.
     pub(super) running: Vec<GrandProducts<C>>,
 }
 
 impl<'a, C: ProofCurve> LookupStage<'a, C> {
-    /// Commits to the products of each circuit's sets, then to those of each circuit's lookups.
+    /// Computes the grand products for the challenges `beta` and `gamma`. Returns the next stage and the commitments:
+    /// those of all circuits' permutation sets, then those of all circuits' lookups.
     ///
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
@@ -65,7 +66,7 @@ impl<'a, C: ProofCurve> LookupStage<'a, C> {
     }
 }
 
-/// Returns the permutation sets of a circuit: the values and σ of each column.
+/// Returns the permutation sets of a circuit, each with the values and σ of its columns.
 fn sets<'v, C: ProofCurve>(
     setting: ProverContext<'v, C>,
     witness: &'v Witness<C>,

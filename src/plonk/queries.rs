@@ -6,7 +6,7 @@ use super::layout::ColumnId;
 /// Identifies a polynomial of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum PolynomialId {
-    /// A column of a circuit, or of the key (circuit 0).
+    /// Column of the circuit with the given index. Columns of the key have index 0.
     Column(usize, ColumnId),
     /// The quotient's pieces, combined at the point of evaluation.
     Quotient,
@@ -22,10 +22,10 @@ pub(super) struct OpeningQuery {
     pub rotation: usize,
 }
 
-/// Lists the columns of a lookup that are opened, and their rotations.
+/// Lists the opened columns of a lookup, each as a constructor of its id and a rotation.
 type LookupOpenings = [(fn(usize) -> ColumnId, i32); 5];
 
-/// Makes queries of a proof of several circuits.
+/// Lists the queries of a proof of `count` circuits that are all `circuit`.
 pub(super) struct Queries<'a, F> {
     circuit: &'a Circuit<F>,
     count: usize,
@@ -42,7 +42,7 @@ impl<'a, F> Queries<'a, F> {
         OpeningQuery { polynomial, rotation: 0_usize.wrapping_add_signed(rotation as isize) & (rows - 1) }
     }
 
-    /// Returns the queries whose values the transcript gets, in its order.
+    /// Returns the queries whose values are written to the transcript, in transcript order.
     pub fn evaluated(&self) -> Vec<OpeningQuery> {
         let mut all: Vec<_> = (0..self.count).flat_map(|circuit| self.advice(circuit)).collect();
         all.extend(self.fixed());
@@ -64,7 +64,7 @@ impl<'a, F> Queries<'a, F> {
         all
     }
 
-    /// Returns the queries that are opened, in the order of the openings.
+    /// Returns the queries that are opened, in the order in which the opening scheme takes them.
     pub fn opened(&self) -> Vec<OpeningQuery> {
         let of_circuit = |circuit: usize| {
             let mut all = self.advice(circuit);
@@ -107,7 +107,8 @@ impl<'a, F> Queries<'a, F> {
         self.at(PolynomialId::Column(circuit, ColumnId::Set(number)), rotation)
     }
 
-    /// Lists each set at x and ωx and, except for the last one, where products end.
+    /// Returns the queries of the grand product of each permutation set, set by set: at x and ωx, then at the row where
+    /// products end. The last set lacks the latter.
     fn sets_evaluated(&self, circuit: usize) -> Vec<OpeningQuery> {
         let sets = self.circuit.layout.sets;
         let of_set = |set: usize| {
@@ -117,7 +118,8 @@ impl<'a, F> Queries<'a, F> {
         (0..sets).flat_map(of_set).collect()
     }
 
-    /// Lists all sets at x and ωx, then all but the last, backwards, where products end.
+    /// Returns the queries of the grand products of all permutation sets at x and ωx. Those at the row where products
+    /// end follow, for all sets but the last, in reverse order.
     fn sets_opened(&self, circuit: usize) -> Vec<OpeningQuery> {
         let sets = self.circuit.layout.sets;
         let here = (0..sets).flat_map(|set| [0, 1].map(|rotation| self.set(circuit, set, rotation)));

@@ -11,13 +11,14 @@ use super::polynomials::Polynomials;
 use super::queries::PolynomialId;
 use crate::{Error, Result};
 
-/// Holds a proof after the first of the two commitments of its openings.
+/// Holds a SHPLONK opening after the first of its two commitments.
 #[derive(Debug)]
 pub struct Shplonk<'a, C: ProofCurve> {
     polynomials: Polynomials<'a, C>,
     /// Distinct rotations at which polynomials are opened. A rotation is an exponent of ω, reduced modulo n.
     rotations: Vec<usize>,
-    /// Sets of points, each with the sum of the polynomials that are opened there, weighed by powers of y.
+    /// Sets of points, given as ascending rotations. Each has the sum of the polynomials that are opened there, weighed
+    /// by powers of y.
     sets: Vec<(Vec<usize>, Column<C::Scalar>)>,
     /// Σ v^s·(f_s − r_s)/Z_s, where Z_s is 0 at the points of set s and r_s has the values of f_s there.
     quotient: Column<C::Scalar>,
@@ -25,8 +26,9 @@ pub struct Shplonk<'a, C: ProofCurve> {
 }
 
 impl<'a, C: ProofCurve> OpeningStage<'a, C> {
-    /// Commits to the quotient of all sets of polynomials by their points. Powers of `y` weigh the polynomials of a
-    /// set, powers of `v` the sets.
+    /// Starts to open the polynomials by the SHPLONK scheme. Polynomials that are opened at the same points form a set.
+    /// Powers of `y` weigh the polynomials of a set, and powers of `v` weigh the sets. Returns the next stage, and the
+    /// commitment to the sum of all sets' quotients by their points.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: the engine's hook aborted.
@@ -54,7 +56,8 @@ impl<'a, C: ProofCurve> OpeningStage<'a, C> {
 }
 
 impl<C: ProofCurve> Shplonk<'_, C> {
-    /// Commits to the polynomial which proves that the quotient is right at `u`.
+    /// Finishes the opening: returns the commitment to the polynomial that proves the quotient's value at the challenge
+    /// `u`.
     ///
     /// # Errors
     /// - [`Error::Aborted`]: the engine's hook aborted.
@@ -74,14 +77,15 @@ impl<C: ProofCurve> Shplonk<'_, C> {
         one(engine.commit(Basis::Monomial, &[witness.view()])?)
     }
 
-    /// Returns ∏(`u` − point) over the points whose rotations satisfy `is_one`.
+    /// Returns ∏(`u` − point) over the points whose rotations satisfy `is_one`, 1 if there are none.
     fn vanishing(&self, u: C::Scalar, is_one: impl Fn(&usize) -> bool) -> C::Scalar {
         let rotations = self.rotations.iter().filter(|rotation| is_one(rotation));
         rotations.fold(C::Scalar::ONE, |product, rotation| product * (u - self.polynomials.point(*rotation)))
     }
 }
 
-/// Groups the polynomials that are opened at the same points, in the order of their first occurrence.
+/// Groups polynomials that are opened at the same points. A query is a polynomial and a rotation. Returns each group's
+/// rotations, in ascending order, and its polynomials, in the order of their first query.
 fn sets(queries: &[(PolynomialId, usize)]) -> Vec<(Vec<usize>, Vec<PolynomialId>)> {
     let mut sets: Vec<(Vec<usize>, Vec<PolynomialId>)> = Vec::new();
     for polynomial in unique(queries.iter().map(|(polynomial, _)| *polynomial)) {

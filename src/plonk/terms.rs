@@ -6,7 +6,7 @@ use super::circuit::{Circuit, Lookup};
 use super::layout::ColumnId;
 use crate::expression::Expression;
 
-/// Makes the terms of one circuit; challenges are the circuit's own, then θ, β and γ.
+/// Builds the constraint terms of one circuit as expressions. Their challenges are the circuit's own, then θ, β and γ.
 pub(super) struct Terms<'a, F> {
     circuit: &'a Circuit<F>,
     theta: Expression<F>,
@@ -15,7 +15,7 @@ pub(super) struct Terms<'a, F> {
 }
 
 impl<'a, F: PrimeField> Terms<'a, F> {
-    /// Returns all terms of `circuit`.
+    /// Returns all constraint terms of `circuit`: those of gates, then of the permutation, then of lookups.
     pub fn for_circuit(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
         let challenges = circuit.challenge_phases.len();
         let [theta, beta, gamma] = [0, 1, 2].map(|i| Expression::Challenge(challenges + i));
@@ -34,12 +34,12 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         self.column(name, 0)
     }
 
-    /// Returns l₀·(1 − z).
+    /// Returns the constraint l₀·(1 − z): the grand product `z` is 1 in row 0.
     fn starts_with_one(&self, z: ColumnId) -> Expression<F> {
         self.query_cur(ColumnId::First) * (Expression::Constant(F::ONE) - self.query_cur(z))
     }
 
-    /// Returns l_last·(z² − z).
+    /// Returns the constraint l_last·(z² − z): the grand product `z` ends with 0 or 1.
     fn ends_with_zero_or_one(&self, z: ColumnId) -> Expression<F> {
         self.query_cur(ColumnId::Last) * (self.query_cur(z) * self.query_cur(z) - self.query_cur(z))
     }
@@ -58,7 +58,8 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         terms
     }
 
-    /// Returns l_active·(z(ωX)·∏(v + β·σ + γ) − z·∏(v + β·δ^c·X + γ)).
+    /// Returns the constraint of the permutation set with index `set`, l_active·(z(ωX)·∏(v + β·σ + γ) − z·∏(v + β·δ^c·X
+    /// + γ)).
     fn set(&self, set: usize) -> Expression<F> {
         let columns = self.circuit.permutation.iter().enumerate();
         let columns =
@@ -88,7 +89,7 @@ impl<'a, F: PrimeField> Terms<'a, F> {
         ]
     }
 
-    /// Returns Σ θ^(m−1−i)·termᵢ.
+    /// Returns the sum of `terms` weighed by powers of θ: Σ θ^(m−1−i)·termᵢ over m terms.
     fn compressed(&self, terms: &[Expression<F>]) -> Expression<F> {
         let sum = |sum: Expression<F>, term: &Expression<F>| sum * self.theta.clone() + term.clone();
         let first = terms.first().cloned().unwrap_or(Expression::Constant(F::ZERO));

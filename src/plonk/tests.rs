@@ -31,21 +31,22 @@ fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
     }
 }
 
-/// Checks eight circuits of 21 sets each: a product takes three columns, and no other step takes as many.
+/// Checks the estimate for eight circuits of 21 permutation sets each. Each grand product takes three columns, and no
+/// other step takes as many.
 #[test]
 fn products_are_of_all_circuits() {
     assert_eq!(MemoryEstimate::for_circuit(&circuit(3, 20), 8).most, 3 * 8 * 21);
 }
 
-/// Checks a set of five columns. It reads them, as many σ, its product and the active rows, and each takes three
-/// columns on a coset. One more holds the sum.
+/// Checks the estimate for a permutation set of five columns. Its constraint reads the columns, as many σ, the grand
+/// product and the active rows. Each takes three columns of memory on a coset, and one more holds the sum.
 #[test]
 fn the_widest_constraint_is_a_sets() {
     assert_eq!(MemoryEstimate::for_circuit(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
 }
 
-/// Checks that a key stays on the device only if a proof's own columns and a step's still fit. The columns may take
-/// 7/8 of the free memory.
+/// Checks that a key stays on the device only if a proof's own columns and those of its smallest steps still fit. All
+/// of them may take 7/8 of the free memory.
 #[test]
 fn a_key_stays_where_all_columns_fit() {
     let memory = MemoryEstimate::for_circuit(&circuit(7, 9), 1);
@@ -54,7 +55,7 @@ fn a_key_stays_where_all_columns_fit() {
     assert!(memory.has_room_for_key(free) && !memory.has_room_for_key(free - memory.column));
 }
 
-/// Checks that rows are more than blinding takes, and fit the address space.
+/// Checks that a circuit is refused if it has too few rows for blinding, or if its rows exceed the address space.
 #[test]
 fn rows_are_bounded_on_both_sides() {
     let rows = |log_n| Circuit { log_n, ..circuit(5, 4) }.check().map_err(|error| error.to_string());
@@ -65,7 +66,7 @@ fn rows_are_bounded_on_both_sides() {
     }
 }
 
-/// Checks the starts of the columns at a place, from the first to the last.
+/// Checks that [`StridedColumns::columns`] returns each column at its start, from the first to the last.
 #[test]
 fn a_place_has_all_its_columns() {
     let accelerator = Accelerator::automatic().expect("settings are right");
@@ -78,7 +79,7 @@ fn a_place_has_all_its_columns() {
     assert!(starts(StridedColumns::packed(8, 0)).is_empty());
 }
 
-/// Checks that 64 bytes are an element, and that no other length is.
+/// Checks that every 64 random bytes make an element, and that other lengths are refused.
 #[test]
 fn random_bytes_are_whole_elements() {
     assert_eq!(uniform_on_cpu::<Fr>(&[1; 128]).expect("two").len(), 2);

@@ -7,7 +7,7 @@ use super::evaluations::QuotientStage;
 use super::products::ProductStage;
 use crate::{Error, Result};
 
-/// Holds a proof after its random polynomial.
+/// Holds a proof after the commitment to its random polynomial.
 #[derive(Debug)]
 pub struct BlindedStage<'a, C: ProofCurve> {
     products: ProductStage<'a, C>,
@@ -15,7 +15,8 @@ pub struct BlindedStage<'a, C: ProofCurve> {
 }
 
 impl<'a, C: ProofCurve> ProductStage<'a, C> {
-    /// Takes n random `coefficients`, which blind the openings of the quotient, and commits to them.
+    /// Commits to the polynomial with n random `coefficients`, which blinds the openings of the quotient. Returns the
+    /// next stage and the commitment.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not n coefficients.
@@ -32,8 +33,8 @@ impl<'a, C: ProofCurve> ProductStage<'a, C> {
 }
 
 impl<'a, C: ProofCurve> BlindedStage<'a, C> {
-    /// Divides the sum of all constraints, weighed by powers of `y`, by X^n − 1, and commits to the quotient's pieces
-    /// of n coefficients, lowest first.
+    /// Divides the sum of all constraints, weighed by powers of `y`, by X^n − 1. Returns the next stage, and the
+    /// commitments to the quotient's pieces of n coefficients, lowest first.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the quotient needs more than the field's roots of unity.
@@ -63,12 +64,12 @@ impl<'a, C: ProofCurve> BlindedStage<'a, C> {
 }
 
 impl<C: ProofCurve> ProductStage<'_, C> {
-    /// Returns the circuit's own challenges, then θ, β, γ.
+    /// Returns the values of the circuit's own challenges, then θ, β and γ.
     fn challenges(&self) -> Vec<C::Scalar> {
         [&self.permuted.start.challenges[..], &[self.permuted.theta, self.beta, self.gamma]].concat()
     }
 
-    /// Returns the coefficients of each circuit's own columns, by number, and drops the values.
+    /// Returns the coefficients of each circuit's own columns, in the order of their numbers. The values are dropped.
     fn into_coefficients(self) -> Result<Vec<Vec<Column<C::Scalar>>>> {
         let engine = self.permuted.start.setting.engine;
         let circuits = self.permuted.start.circuits.into_iter().zip(self.permuted.lookups).zip(self.running);

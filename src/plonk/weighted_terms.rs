@@ -3,7 +3,7 @@
 use crate::expression::{Expression, Program, Term};
 use crate::field::NttField;
 
-/// Computes Σ weight^(m−1−i)·termᵢ.
+/// Holds a program for Σ weight^(m−1−i)·termᵢ over m terms.
 #[derive(Debug)]
 pub(super) struct WeightedSum<F> {
     program: Program<F>,
@@ -11,8 +11,8 @@ pub(super) struct WeightedSum<F> {
 }
 
 impl<F: NttField> WeightedSum<F> {
-    /// Lowers the sum of `terms`, which name challenges below `challenges`, in groups of `columns_at_once` columns
-    /// ([`Program::sum`]).
+    /// Compiles the sum of `terms` to a program. The terms refer to challenges below `challenges`. The program reads
+    /// its columns in groups of at most `columns_at_once` ([`Program::sum`]).
     pub fn new(terms: Vec<Expression<F>>, challenges: usize, columns_at_once: usize) -> Self {
         let count = terms.len();
         let term = |(number, expression)| Term { challenge: challenges + number, expression };
@@ -24,7 +24,8 @@ impl<F: NttField> WeightedSum<F> {
         &self.program
     }
 
-    /// Returns the program's challenges: those that are `known`, then the terms' weights.
+    /// Returns the values of the program's challenges: `known`, then the terms' weights, powers of `weight` in
+    /// descending order.
     pub fn challenges(&self, known: &[F], weight: F) -> Vec<F> {
         let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * weight));
         let mut weights: Vec<_> = powers.take(self.terms).collect();
@@ -32,7 +33,7 @@ impl<F: NttField> WeightedSum<F> {
         [known, &weights].concat()
     }
 
-    /// Returns `weight`^m, by which a sum is multiplied when another of its kind follows.
+    /// Returns `weight`^m for the m terms. A sum is multiplied by it if another sum of m terms follows.
     pub fn factor_before_next(&self, weight: F) -> F {
         weight.pow_vartime([self.terms as u64])
     }

@@ -11,35 +11,35 @@ use super::engine::{Basis, Constraints, Cosets, Engine};
 use super::key::Key;
 use crate::{Error, Result};
 
-/// Holds the inputs of all steps of a proof.
+/// Holds the inputs of all stages of a proof: engine, circuit, key and peer devices.
 #[derive(Debug, Clone, Copy)]
 pub struct ProverContext<'a, C: ProofCurve> {
     /// The proof's own engine.
     pub engine: &'a Engine<C>,
-    /// The constraint system, lowered within the engine's plan.
+    /// The constraint system, compiled for the engine's memory plan.
     pub circuit: &'a CompiledCircuit<C::Scalar>,
     /// Columns that are the same in every proof.
     pub key: &'a Key<'a, C::Scalar>,
-    /// Other devices that take shares of commitments and of the quotient; usually none.
+    /// Other devices that do a share of the commitments and of the quotient. Usually there are none.
     pub peers: &'a [PeerDevice<'a, C>],
 }
 
-/// Holds an engine of another device, and the key there. The proof's own engine takes over if this one fails, so it
-/// should be made by [`Engine::without_cpu_fallback`].
+/// Holds the engine of another device, and the proof's key there. The proof's own engine takes over if this one fails.
+/// This one should therefore be made by [`Engine::without_cpu_fallback`].
 #[derive(Debug, Clone, Copy)]
 pub struct PeerDevice<'a, C: ProofCurve> {
     /// Engine of the other device, with the setup of the proof's own engine.
     pub engine: &'a Engine<C>,
     /// Columns of the proof's key, preferably on the engine's device.
     pub key: &'a Key<'a, C::Scalar>,
-    /// How columns are copied to the device ([`Engine::link_from`]), so that its share is as large as is worthwhile. If
-    /// `None`, shares are even, whatever they cost.
+    /// Way in which columns are copied to the device ([`Engine::link_from`]). It limits the device's share of the work
+    /// to what is worthwhile. If it is `None`, shares are even, whatever copies cost.
     pub link: Option<Link>,
 }
 
 impl<C: ProofCurve> ProverContext<'_, C> {
-    /// Computes Σ columnᵢ·baseᵢ of each of `columns`, in their order, on all devices. Each device takes adjacent
-    /// columns.
+    /// Commits to each of `columns` in `basis`, on all devices. Returns the commitments in the order of `columns`. Each
+    /// device takes adjacent columns.
     ///
     /// # Errors
     /// - [`Engine::commit`] failed: its error.
@@ -75,8 +75,8 @@ impl<C: ProofCurve> ProverContext<'_, C> {
         })
     }
 
-    /// Computes the sum of all constraints in every row of each coset, on all devices. Each device evaluates whole
-    /// cosets.
+    /// Computes the weighed sum of all constraints in every row of each coset, on all devices. Returns a column of n
+    /// values for each coset. Each device evaluates whole cosets.
     ///
     /// # Errors
     /// - [`Engine::on_coset`] failed: its error.
@@ -148,8 +148,8 @@ fn exactly_one<T>(all: Vec<T>) -> Result<T> {
     all.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }
 
-/// Returns a peer's result, or the engine's own if the peer failed for another reason than an abort or invalid
-/// arguments.
+/// Returns the result `theirs` of a peer, or the result of `own` if the peer failed. After an abort or an invalid
+/// argument, `own` is not called, and the peer's error is returned.
 fn or_else_own<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
     match theirs {
         Err(error) if !matches!(error, Error::Aborted | Error::Invalid { .. }) => {

@@ -9,7 +9,7 @@ use super::{file, tracing_spans};
 use crate::Error;
 use crate::backend::{BackendKind, DeviceInfo, StreamStats};
 
-/// Describes one call, before its device is known.
+/// Describes one call of an operation, before its device is known.
 #[derive(Debug, Clone)]
 pub(crate) struct OpScope {
     pub operation: String,
@@ -17,8 +17,8 @@ pub(crate) struct OpScope {
 }
 
 impl OpScope {
-    /// Returns the report of a call that gave a result, and sends it to the log, the tracing subscribers, the file and
-    /// the observers.
+    /// Reports a call that began at `start` and gave a result on `device`, and returns the report. The log, the tracing
+    /// subscribers, the file that `PROOFWARP_REPORT` names, and the observers get it.
     pub fn finish(
         self,
         backend: BackendKind,
@@ -37,7 +37,8 @@ impl OpScope {
         report
     }
 
-    /// Reports why a device gives no result: the caller may have a fallback, and then nothing else would report it.
+    /// Reports that `device` gave no result because of `error`. The caller may fall back to another device, and then
+    /// nothing else would report the failure.
     pub fn failed(&self, device: &DeviceInfo, error: &Error) {
         let entry = LogRecord::Failed { operation: &self.operation, elements: self.elements, device, error };
         log::warn!("{}", entry.text());
@@ -46,7 +47,8 @@ impl OpScope {
     }
 }
 
-/// Runs `work`, a caller's own kernel over `items` work-items, and reports it like an operation of this crate.
+/// Runs `work`, which launches a caller's own kernel `name` over `items` work-items on `device`. Reports it like an
+/// operation of this crate.
 ///
 /// # Errors
 /// - The error of `work`: `work` failed.
@@ -68,20 +70,21 @@ type Observer = Box<dyn Fn(&Report) + Send + Sync>;
 
 static OBSERVERS: RwLock<Vec<Observer>> = RwLock::new(Vec::new());
 
-/// Calls `observer` with the report of every later operation of this process, on the thread that ran it and before its
-/// result is returned. It tells programs the devices of a framework's calls.
+/// Registers `observer`, which is called with the report of every later operation of this process. The operation's
+/// thread calls it before the operation returns. Programs can learn from it which devices a framework's calls use.
 pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
     OBSERVERS.write().unwrap_or_else(PoisonError::into_inner).push(Box::new(observer));
 }
 
-/// Reports a failure that no operation noticed, such as a proof that does not verify, to the log and to the file that
-/// `PROOFWARP_REPORT` names.
+/// Writes `line` to the log, as an error, and to the file that `PROOFWARP_REPORT` names. It is for failures that no
+/// operation noticed, such as a proof that does not verify.
 pub fn report_failure(line: &str) {
     log::error!("{line}");
     file::append(&LogRecord::Complaint(line));
 }
 
-/// Runs `work`, a caller's own work on the host, and reports it like an operation of this crate.
+/// Runs `work`, a caller's own computation on the CPU, and returns its result. Reports it like an operation `name` of
+/// this crate on `elements` elements.
 pub fn record_host_work<T>(name: &str, elements: usize, work: impl FnOnce() -> T) -> T {
     let (call, start) = (OpScope { operation: name.to_owned(), elements }, Instant::now());
     let value = work();

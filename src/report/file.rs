@@ -10,7 +10,8 @@ use super::record_format::LogRecord;
 use crate::file_state;
 use crate::settings::Settings;
 
-/// Appends a line to the file. Programs without a logger, and those that watch another program, read there what ran.
+/// Appends a line for `entry` to the file that `PROOFWARP_REPORT` names, if it is set. The file tells which operations
+/// ran to programs without a logger, and to programs that watch another one.
 pub fn append(entry: &LogRecord<'_>) {
     static COMPLAINT: Once = Once::new();
     // Malformed settings are an error of the accelerator: nothing runs that could be reported.
@@ -20,7 +21,7 @@ pub fn append(entry: &LogRecord<'_>) {
     }
 }
 
-/// Warns in the log, or on the standard error stream if no logger takes warnings.
+/// Logs `text` as a warning, or writes it to the standard error stream if no logger takes warnings.
 fn warn_aloud(text: &str) {
     if log::log_enabled!(log::Level::Warn) {
         log::warn!("{text}");
@@ -30,7 +31,8 @@ fn warn_aloud(text: &str) {
     }
 }
 
-/// Opens the file, without waiting for a reader if it is a pipe, and writes a line.
+/// Appends a line for `entry` to the file at `path`, as JSON if the name ends in `.jsonl`, otherwise as text. If the
+/// file is a pipe, it does not wait for a reader.
 fn append_to(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
     let line = if is_json { entry.json().to_string() } else { entry.text() };
@@ -55,7 +57,8 @@ mod tests {
         assert_eq!(written("a.jsonl"), "{\"error\":\"x\"}\n{\"error\":\"x\"}\n");
     }
 
-    /// Checks a named pipe without a reader, with one, with one that reads nothing, and with one that has gone.
+    /// Checks that writes to a named pipe do not wait: without a reader, with one, with one that stops reading, and
+    /// after it has gone.
     #[cfg(unix)]
     #[test]
     fn pipes_are_not_waited_for() {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use crate::backend::{BackendKind, StreamStats};
 
-/// Tells the device, the time and the transfers of an operation.
+/// Describes a finished operation: its device, its time and its transfers.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The operation, such as `msm bls12_381_g1`.
     pub operation: String,
-    /// Elements worked on.
+    /// Number of elements that the operation worked on.
     pub elements: usize,
     /// The backend that gave the result.
     pub backend: BackendKind,
@@ -18,9 +18,9 @@ pub struct Report {
     pub device: String,
     /// Wall time of the whole call.
     pub total: Duration,
-    /// Transfers and kernels; zero on the CPU.
+    /// Times and sizes of transfers, and times of kernels. All are zero on the CPU.
     pub traffic: StreamStats,
-    /// Reasons why backends tried before did not give the result.
+    /// Reasons why backends that were tried before did not give the result. It is empty if the first one did.
     pub fallbacks: Vec<String>,
 }
 

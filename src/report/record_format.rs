@@ -6,18 +6,18 @@ use super::operation_report::Report;
 use crate::Error;
 use crate::backend::DeviceInfo;
 
-/// Holds one record.
+/// Holds one record for the log and for the report file.
 pub enum LogRecord<'a> {
     /// An operation gave a result.
     Finished(&'a Report),
     /// A device gave no result for an operation of `elements` elements.
     Failed { operation: &'a str, elements: usize, device: &'a DeviceInfo, error: &'a Error },
-    /// A failure that no operation noticed.
+    /// Text of a failure that no operation noticed, such as a proof that does not verify.
     Complaint(&'a str),
 }
 
 impl LogRecord<'_> {
-    /// Returns a line of text.
+    /// Returns the record as one line of text, without a line break.
     pub fn text(&self) -> String {
         let line = match self {
             Self::Finished(report) => report.to_string(),
@@ -30,7 +30,7 @@ impl LogRecord<'_> {
         line.replace('\n', " ")
     }
 
-    /// Returns a JSON object. Times are in seconds; operations on the host's cores have only the total.
+    /// Returns the record as a JSON object. Times are in seconds. On the CPU, all times but the total are 0.
     pub fn json(&self) -> Value {
         match self {
             Self::Finished(report) => finished(report),

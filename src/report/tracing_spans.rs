@@ -14,7 +14,7 @@ mod on {
     use crate::backend::DeviceInfo;
     use crate::report::Report;
 
-    /// Holds an operation's span, which ends when this is dropped.
+    /// Holds the entered span of an operation. The span ends when this value is dropped.
     pub type Span = tracing::span::EnteredSpan;
 
     /// Creates and enters a span for the operation `name` on `elements` elements. The span ends when the returned
@@ -23,7 +23,7 @@ mod on {
         tracing::info_span!(target: "proofwarp", "operation", name, elements).entered()
     }
 
-    /// Emits the event of an operation that gave a result.
+    /// Emits a tracing event for the operation of `report`, which gave a result.
     pub fn finished(report: &Report) {
         let Report { operation, elements, backend, device, total, traffic, fallbacks } = report;
         tracing::info!(
@@ -43,7 +43,7 @@ mod on {
         );
     }
 
-    /// Emits the event of a device that gave none.
+    /// Emits a tracing event for `device`, which gave no result because of `error`.
     pub fn failed(device: &DeviceInfo, error: &Error) {
         tracing::warn!(target: "proofwarp", backend = %device.backend, device = device.name, %error, "failed");
     }
@@ -55,7 +55,7 @@ mod off {
     use crate::backend::DeviceInfo;
     use crate::report::Report;
 
-    /// Replaces the span.
+    /// Stands in for an operation's span without the feature `tracing`. It does nothing.
     pub struct Span;
 
     pub fn operation(_: &str, _: usize) -> Span {

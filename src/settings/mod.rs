@@ -31,28 +31,29 @@ use table::{
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The only backend that may be used.
+    /// The only backend that may be used. `None`: CUDA, then OpenCL, then the CPU.
     pub backend: Option<BackendKind>,
-    /// Whether processors count as OpenCL devices.
+    /// Whether CPUs count as OpenCL devices.
     pub opencl_cpu: bool,
-    /// Maximum bytes of a device's memory.
+    /// Maximum bytes of memory that are used on each device. `None`: all that is free.
     pub memory_limit: Option<u64>,
-    /// Maximum bytes of the proving keys that are cached between calls.
+    /// Maximum bytes of the proving keys that are cached between calls. `None`: the adapter's default.
     pub key_cache: Option<u64>,
     /// Whether parameter files are copied to memory instead of mapped.
     pub copy_parameters: bool,
-    /// Whether every proof is verified before it is returned; `None`: each adapter's own default.
+    /// Whether every proof is verified before it is returned. `None`: the adapter's own default.
     pub verify: Option<bool>,
-    /// The file that gets a line for every operation.
+    /// File that gets a line for every operation, if any.
     pub report: Option<PathBuf>,
-    /// Folder of compiled OpenCL programs.
+    /// Folder that caches compiled OpenCL programs. `None`: the user's cache folder.
     pub cache_dir: Option<PathBuf>,
-    /// For tests: rounds of sumcheck over at most 2^tail rows run on the host, unless its options say otherwise.
+    /// For tests: sumcheck rounds over at most 2^`sumcheck_tail` rows run on the host. A call's own options take
+    /// precedence.
     pub sumcheck_tail: Option<u32>,
 }
 
 impl Settings {
-    /// Returns the settings of this process, read at the first call.
+    /// Returns the settings of this process, which the first call reads from the environment.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a variable is malformed. All later calls give this error too.
@@ -65,7 +66,8 @@ impl Settings {
         SETTINGS.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 
-    /// Reads the settings of an environment, which returns the value of each name, if it has one.
+    /// Reads the settings from `environment`, a function that returns a variable's value by its name, or `None` if it
+    /// is unset.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a variable is malformed.
@@ -85,8 +87,8 @@ impl Settings {
     }
 }
 
-/// Returns the value of bellperson's variable [`NO_GPU`] if it forces the CPU. Any value but 0 does, even an empty one,
-/// as in bellperson. It is read at each call, as bellperson does.
+/// Returns the value of the environment variable [`NO_GPU`] if it forces bellperson to prove on the CPU, `None`
+/// otherwise. Any value but 0 does, even an empty one. Each call reads the variable anew, as bellperson does.
 pub fn no_gpu() -> Option<String> {
     forces_cpu(std::env::var(NO_GPU).ok())
 }
@@ -95,7 +97,8 @@ fn forces_cpu(no_gpu: Option<String>) -> Option<String> {
     no_gpu.filter(|value| value != "0")
 }
 
-/// Parses the value of a variable by its form's parser; `None` if it is unset or empty.
+/// Parses the `value` of `variable` by `parse`. Returns `None` if the value is unset or empty, and an error if it is
+/// malformed.
 fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
     let Some(value) = value else { return Ok(None) };
     let malformed = || Error::invalid("settings", variable.name, variable.form, format!("\"{}\"", value.display()));
@@ -106,7 +109,8 @@ fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) 
     parse(text).map(Some).ok_or_else(malformed)
 }
 
-/// Parses on or off.
+/// Parses a switch in any letter case: true for `1`, `true` or `on`, false for `0`, `false` or `off`. Returns `None`
+/// for any other text.
 fn switch(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "on" => Some(true),
@@ -115,20 +119,22 @@ fn switch(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses a number of bytes. K, M, G and T are powers of 1024, with or without B or iB.
+/// Parses a number of bytes, or returns `None` if `text` is malformed. K, M, G and T are powers of 1024, with or
+/// without B or iB.
 fn bytes(text: &str) -> Option<u64> {
     parse_size::Config::new().with_binary().parse_size(text).ok()
 }
 
-/// Limits the binary logarithm of a column's rows to 32.
+/// Limits the binary logarithm of a column's number of rows to 32.
 const MAX_LOG: u32 = 32;
 
-/// Parses a binary logarithm of rows.
+/// Parses the binary logarithm of a number of rows. Returns `None` if `text` is not a number from 0 to [`MAX_LOG`].
 fn logarithm(text: &str) -> Option<u32> {
     text.parse().ok().filter(|log| *log <= MAX_LOG)
 }
 
-/// Returns a path; a value that is not Unicode is taken unchanged.
+/// Returns the trimmed `value` as a path, or `None` if it is unset or empty. A value that is not Unicode is not
+/// trimmed.
 fn parse_path(value: Option<OsString>) -> Option<PathBuf> {
     let value = value?;
     let trimmed = value.to_str().map(str::trim);
@@ -136,14 +142,14 @@ fn parse_path(value: Option<OsString>) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// Warns of unknown names: a misspelt one would go unnoticed otherwise.
+/// Logs a warning for each of `names` that [`unknown`] returns. A misspelt setting would go unnoticed otherwise.
 fn warn_unknown_vars(names: impl Iterator<Item = OsString>) {
     for name in unknown(names) {
         log::warn!("{name}: no such setting; docs/settings.md lists those that there are");
     }
 }
 
-/// Returns the names that look like the project's and are not in the table, such as misspelt ones.
+/// Returns those of `names` that start with [`PREFIX`] but are not in [`VARIABLES`], such as misspelt ones.
 pub fn unknown(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let ours = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(PREFIX));
     ours.filter(|name| VARIABLES.iter().all(|variable| variable.name != name)).collect()
@@ -263,7 +269,8 @@ mod tests {
         assert_eq!(unknown(names.into_iter()), ["PROOFWARP_MEMORYLIMIT"]);
     }
 
-    /// Compares the page. `cargo run --example settings > docs/settings.md` writes it anew.
+    /// Checks that `docs/settings.md` is the page that [`table::page`] returns. `cargo run --example settings >
+    /// docs/settings.md` writes it anew.
     #[test]
     fn the_page_is_the_tables() {
         let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/settings.md"));

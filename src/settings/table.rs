@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Selects the form of a value.
+/// Describes the form that a variable's value must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A backend's name.
@@ -13,20 +13,20 @@ pub enum Form {
     Bytes,
     /// A file or a folder.
     Path,
-    /// Paths of programs that were built before, with commas between.
+    /// Paths of programs that were built before, separated by commas.
     Programs,
     /// Another form, described by the text.
     Other(&'static str),
 }
 
-/// Names the reader of a variable.
+/// Names the part of the project that reads a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// The engine and its adapters, once per process.
     Engine,
     /// The build of the CUDA kernels.
     Build,
-    /// The frameworks and their drop-ins, with the meaning that the frameworks give them.
+    /// Frameworks, such as bellperson, and the drop-ins for them. The frameworks define the variable's meaning.
     Frameworks,
     /// Benches, tests and their scripts.
     Benches,
@@ -35,22 +35,22 @@ pub enum Reader {
 /// Describes an environment variable.
 #[derive(Debug, Clone, Copy)]
 pub struct Variable {
-    /// Its name.
+    /// Name of the variable.
     pub name: &'static str,
-    /// The form of its value.
+    /// Form of the variable's value.
     pub form: Form,
-    /// Value or behaviour if it is unset.
+    /// Value or behaviour if the variable is unset, in words.
     pub default: &'static str,
-    /// Its effect.
+    /// Effect of the variable, in words.
     pub effect: &'static str,
-    /// Its reader.
+    /// Part of the project that reads the variable.
     pub reader: Reader,
 }
 
-/// Prefix that the names of the project's own variables have.
+/// Prefix of the names of the project's own variables.
 pub const PREFIX: &str = "PROOFWARP_";
 
-/// Names bellperson's variable that forces the CPU.
+/// Names the environment variable by which bellperson is forced to prove on the CPU.
 pub const NO_GPU: &str = "BELLMAN_NO_GPU";
 
 const fn engine(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
@@ -120,7 +120,7 @@ pub(super) const SUMCHECK_TAIL: Variable = engine(
     "for tests: rounds of sumcheck over more than 2^this rows run on the device, with 0 all of them, where a call does not say itself",
 );
 
-/// Lists all variables.
+/// Lists all environment variables that the library, its adapters, its build, or its benches and tests read.
 pub const VARIABLES: &[Variable] = &[
     BACKEND,
     OPENCL_CPU,
@@ -202,7 +202,7 @@ gets a warning in the log.
 `src/settings/table.rs` is this table; `cargo run --example settings > docs/settings.md` writes the page.
 ";
 
-/// Returns the page of the documentation, `docs/settings.md`.
+/// Returns the text of `docs/settings.md`: a table of the variables for each reader.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
     let sections = [

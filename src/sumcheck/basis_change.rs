@@ -9,12 +9,12 @@ use crate::field::isomorphism;
 use crate::field::linear::LinearMap;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Match `PLACES` and `PLACE_BITS` of `cl/sumcheck_basis.cl`.
+/// Number of 5-bit digits of an element of 128 bits, 26. Matches `PLACES` of `cl/sumcheck_basis.cl`.
 const PLACES: u32 = 26;
+/// Bits per digit, 5. Matches `PLACE_BITS` of `cl/sumcheck_basis.cl`.
 const PLACE_BITS: u32 = 5;
 
-/// Describes a conversion of elements that lie one after the other: their number, the work-items, source and
-/// destination.
+/// Describes a change of basis: `items` work-items convert the first `count` elements of `from` and write them to `to`.
 #[derive(Clone, Copy)]
 pub(super) struct Elements<'a> {
     pub count: u64,
@@ -23,17 +23,19 @@ pub(super) struct Elements<'a> {
     pub to: &'a Buffer,
 }
 
-/// Returns the table for [`convert`] to GHASH's basis. It must be kept until work queued with it has run.
+/// Returns the look-up table by which [`convert`] changes tower elements to the basis of GHASH's field. The caller must
+/// keep it until queued conversions have run.
 pub(super) fn to_ghash(stream: &mut Stream) -> Result<Arc<Buffer>> {
     table(stream, "to GHASH", isomorphism::to_ghash())
 }
 
-/// Returns the table for [`convert`] to the tower's basis. It must be kept until work queued with it has run.
+/// Returns the look-up table by which [`convert`] changes elements of GHASH's field to the tower's basis. The caller
+/// must keep it until queued conversions have run.
 pub(super) fn to_tower(stream: &mut Stream) -> Result<Arc<Buffer>> {
     table(stream, "to the tower", isomorphism::to_tower())
 }
 
-/// Queues a change of basis of `all` by `table`.
+/// Queues the change of basis that `all` describes, by `table`, which [`to_ghash`] or [`to_tower`] returned.
 ///
 /// # Safety
 /// Both buffers must have `all.count` elements, and `program` must be one of a binary field.
@@ -48,8 +50,8 @@ pub(super) unsafe fn convert(
     unsafe { program.launch(stream, "sumcheck_convert", all.items, GROUP, &args) }
 }
 
-/// Returns the images by `map` of all values of each place's bits. The device keeps them between proofs. Place by
-/// place, the table has the images' first words, their second words and so on.
+/// Returns a device buffer with the images under `map` of all values of each 5-bit digit of an element. The device
+/// caches the buffer under `name`. Its layout is `[digit][word of the image][value of the digit]`, in 32-bit words.
 fn table(stream: &mut Stream, name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
     let device = stream.device().clone();
     device.table(format!("sumcheck {name}").into_bytes(), || {

@@ -16,11 +16,12 @@ use super::verify::{last_claim, say, verification_failed};
 use crate::backend::{Abort, catch_hook_panic};
 use crate::{Accelerator, Error, Result, report};
 
-/// Holds claims that are proved together, with the same challenges. The proof is of their sum, each claim times a power
-/// of one more challenge.
+/// Holds claims that are proved in one proof, with the same challenges. The proof is of a weighted sum of the claims.
+/// The weights are powers of an additional challenge.
 ///
-/// Claims may have different numbers of variables. A claim of fewer starts later, so that its point is the end of the
-/// others'. Until then it counts as a claim on columns that are zero if an additional first variable is 1.
+/// Claims may have different numbers of variables. A claim of fewer variables starts in a later round, so its point is
+/// the last coordinates of the batch's point. Until then it counts as a claim on columns that are zero if an additional
+/// first variable is 1.
 ///
 /// ```
 /// use proofwarp::Accelerator;
@@ -49,23 +50,23 @@ pub struct ClaimBatch<F> {
     claims: Vec<Claim<F>>,
 }
 
-/// Holds the messages of all rounds, and the finals of each claim.
+/// Holds the messages of all rounds, and each claim's column values at the point of the challenges (its finals).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchProof<F> {
-    /// One message per round, of the highest degree of a claim.
+    /// One message per round, with the degree of the claim that has the highest one.
     pub messages: Vec<RoundPolynomial<F>>,
-    /// Column values at the point, by claim.
+    /// Column values at the point, `finals[claim][column]`.
     pub finals: Vec<Vec<F>>,
 }
 
 impl<F: SumcheckField> BatchProof<F> {
-    /// Returns the messages one after the other, then the finals by claim. [`SumcheckField::write`] encodes the
-    /// elements, with nothing between them.
+    /// Encodes the proof: the messages in the order of rounds, then the finals by claim and column.
+    /// [`SumcheckField::write`] encodes the elements, with nothing between them.
     pub fn to_bytes(&self) -> Vec<u8> {
         bytes(&self.messages, self.finals.iter().flatten())
     }
 
-    /// Reads the bytes of a proof of `batch`.
+    /// Decodes a proof of `batch` from `bytes`, which [`Self::to_bytes`] encoded.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the batch is malformed.
@@ -82,19 +83,20 @@ impl<F: SumcheckField> BatchProof<F> {
 }
 
 impl<F: SumcheckField> ClaimBatch<F> {
-    /// Creates a batch of `claims`, of which there must be at least one.
+    /// Creates a batch of `claims`. Proofs require at least one claim.
     pub fn new(claims: Vec<Claim<F>>) -> Self {
         Self { claims }
     }
 
-    /// Returns the claims.
+    /// Returns the claims in the order passed to [`Self::new`].
     pub fn claims(&self) -> &[Claim<F>] {
         &self.claims
     }
 
-    /// Proves all claims; `columns` has one entry per claim.
+    /// Proves all claims. `columns[i]` holds the columns of claim i.
     ///
-    /// The proof is checked, and made once more on the host if need be, like that of [`super::prove`].
+    /// The proof is checked before it is returned. If a device fails or computes a wrong value, the host proves the
+    /// batch again under the conditions of [`super::prove`].
     ///
     /// # Errors
     /// - The errors of [`super::prove`].
@@ -126,8 +128,8 @@ impl<F: SumcheckField> ClaimBatch<F> {
         Ok(BatchProof { messages, finals })
     }
 
-    /// Runs all rounds. If a device fails or computes a wrong value, the host runs them again. That requires columns in
-    /// host memory, and no forced backend.
+    /// Runs all rounds, and returns the column values at the point, `[claim][column]`. If a device fails or computes a
+    /// wrong value, the host runs the rounds again. That requires columns in host memory, and no forced backend.
     fn finals<T: Transcript<F>>(
         &self,
         accelerator: &Accelerator,
@@ -168,8 +170,8 @@ impl<F: SumcheckField> ClaimBatch<F> {
         BatchProver::on_host(&self.claims, columns, factors)
     }
 
-    /// Verifies `proof` as [`super::verify`] does. Returns the point, and the finals by claim. The point of a claim of
-    /// n variables is the last n coordinates.
+    /// Verifies `proof` like [`super::verify`]. Returns the point, one coordinate per round, and the finals,
+    /// `[claim][column]`. The point of a claim of n variables is the last n coordinates.
     ///
     /// # Errors
     /// - The errors of [`super::verify`].
@@ -193,8 +195,8 @@ impl<F: SumcheckField> ClaimBatch<F> {
         Err(verification_failed())
     }
 
-    /// Returns whether `messages` and `finals` prove all claims if `point` are the challenges. This is the verifier's
-    /// last check.
+    /// Returns whether `messages` and `finals` prove all claims, where `factors` are the claims' weights and `point`
+    /// holds the challenges of the rounds. This is the verifier's last check.
     fn is_proved(&self, factors: &[F], messages: &[RoundPolynomial<F>], point: &[F], finals: &[Vec<F>]) -> bool {
         let sum = self.claims.iter().zip(factors).map(|(claim, factor)| claim.claimed() * factor).sum();
         let expected = |((claim, factor), finals): ((&Claim<F>, &F), &Vec<F>)| {
@@ -236,8 +238,8 @@ impl<F: SumcheckField> ClaimBatch<F> {
         self.claims.iter().map(Claim::round_degree).max().unwrap_or(1)
     }
 
-    /// Tells `transcript` all claims, and returns the powers of the challenge that follows: one per claim, the first is
-    /// 1.
+    /// Makes `transcript` observe all claims, draws a challenge, and returns its powers as the claims' weights. The
+    /// first weight is 1.
     fn factors(&self, transcript: &mut impl Transcript<F>) -> Vec<F> {
         Frame::Batch.observe(transcript, &[number(self.claims.len())]);
         self.claims.iter().for_each(|claim| claim.observe(transcript));

@@ -9,7 +9,7 @@ use super::round_poly::RoundPolynomial;
 use crate::backend::{Abort, check_abort};
 use crate::{Accelerator, Error, Result};
 
-/// Holds the claims of a batch between two rounds.
+/// Runs the provers of a batch's claims as one prover. Holds their state between two rounds.
 pub(super) struct BatchProver<'a, F: SumcheckField> {
     claims: Vec<BatchedClaim<'a, F>>,
     degree: usize,
@@ -17,19 +17,20 @@ pub(super) struct BatchProver<'a, F: SumcheckField> {
     round: u32,
 }
 
-/// Holds a claim of a batch. Its factor is the power of the challenge, times 1 − r for each round that the claim
-/// waited.
+/// Holds a claim's prover and its weight in the batch. `factor` is the claim's power of the batch's challenge, times 1
+/// − r for the challenge r of each round before the claim starts.
 struct BatchedClaim<'a, F: SumcheckField> {
     prover: Prover<'a, F>,
     claimed: F,
     factor: F,
-    /// The round in which the claim starts.
+    /// Number of the first round that the claim takes part in, from 0.
     start: u32,
     message: Option<RoundPolynomial<F>>,
 }
 
 impl<'a, F: SumcheckField> BatchProver<'a, F> {
-    /// Starts all claims on the accelerator's first device, or on the devices that hold the columns.
+    /// Starts a prover for each of `claims`, with its entry of `columns` and its weight in `factors`. The provers run
+    /// on the accelerator's first device, or on the devices that hold the columns.
     ///
     /// # Errors
     /// - The errors of [`Prover::new`].
@@ -49,7 +50,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
         Ok(Self::from_provers(claims, provers?, factors))
     }
 
-    /// Starts all claims on the host.
+    /// Starts a prover on the host for each of `claims`, with its entry of `columns` and its weight in `factors`.
     pub fn on_host(claims: &[Claim<F>], columns: &[Slices<'a, F>], factors: &[F]) -> Self {
         let start = |(claim, columns): (&Claim<F>, _)| Prover::on_host(claim, columns, Vec::new());
         Self::from_provers(claims, claims.iter().zip(columns).map(start).collect(), factors)
@@ -66,7 +67,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
         Self { claims, degree, rounds, round: 0 }
     }
 
-    /// Returns the name of the first device that runs rounds, if one does.
+    /// Returns the name of the first device that runs rounds of a claim, or `None` if the host runs all rounds.
     pub fn device(&self) -> Option<&str> {
         self.claims.iter().find_map(|claim| claim.prover.device())
     }
@@ -98,7 +99,7 @@ impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
 }
 
 impl<F: SumcheckField> BatchedClaim<'_, F> {
-    /// Returns the coefficients of the claim's polynomial in `round`.
+    /// Returns the coefficients of the claim's polynomial in round `round`, in ascending order of degree.
     fn polynomial(&mut self, round: u32, abort: Abort<'_>) -> Result<Vec<F>> {
         if round < self.start {
             return Ok(vec![self.claimed, -self.claimed]);

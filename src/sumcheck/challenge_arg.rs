@@ -7,20 +7,20 @@ use crate::backend::Arg;
 use crate::field::{Element, as_bytes};
 use crate::module_launcher::KernelModule;
 
-/// Holds an element. In a prime field of more than two limbs it is a fixed factor: the element as a number, and
-/// ⌊element·R/p⌋ (`cl/field_shoup.cl`).
+/// Holds an element as a kernel argument. For a prime field of more than two limbs, it also holds what Shoup's
+/// multiplication by the element needs: the element as a number, and ⌊element·R/p⌋ (`cl/field_shoup.cl`).
 pub(super) struct Challenge<W> {
     element: W,
     fixed: Option<Vec<u32>>,
 }
 
 impl<W: WorkField> Challenge<W> {
-    /// Returns the challenge `element` for `program`, which is one of the field.
+    /// Prepares `element` as an argument for kernels of `program`, which must be a module of the element's field.
     pub fn new(program: KernelModule, element: W) -> Self {
         Self { element, fixed: program.is_multi_limb().then(|| fixed(program, &element)) }
     }
 
-    /// Returns the argument, which points into `self`.
+    /// Returns the kernel argument. It points into `self`, which must therefore live until the launch.
     pub fn arg(&self) -> Arg {
         match &self.fixed {
             Some(words) => Arg::Value(words.as_ptr().cast(), size_of_val(words.as_slice())),
@@ -29,13 +29,13 @@ impl<W: WorkField> Challenge<W> {
     }
 }
 
-/// Returns `element` as an argument, which points to it.
+/// Returns `element` as a kernel argument. It points to `element`, which must therefore live until the launch.
 pub(super) fn value<W: Element>(element: &W) -> Arg {
     Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
 }
 
-/// Returns the element as a number b, then ⌊b·R/p⌋. One Montgomery reduction gives b; its digits are the quotient,
-/// since b·R = quotient·p + (b·R mod p).
+/// Returns `element` as a number b, then ⌊b·R/p⌋, each in little-endian limbs of 32 bits. One Montgomery reduction
+/// gives b. Its digits are the quotient, since b·R = quotient·p + (b·R mod p).
 fn fixed<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
     let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
     let mut number: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
@@ -44,8 +44,8 @@ fn fixed<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
     [number, quotient].concat()
 }
 
-/// Adds to `number` the multiple of `modulus` that makes its lowest word zero, by `inverse`, −1/modulus mod 2^32. Then
-/// removes that word. Returns the factor of `modulus`.
+/// Performs one step of a Montgomery reduction. It adds to `number` the multiple of `modulus` that makes its lowest
+/// word zero, and removes that word. `inverse` is −1/`modulus` mod 2^32. Returns the factor of `modulus`.
 fn reduce_by_a_word(number: &mut [u32], modulus: &[u32], inverse: u32) -> u32 {
     let digit = number[0].wrapping_mul(inverse);
     let mut carry = (u64::from(digit) * u64::from(modulus[0]) + u64::from(number[0])) >> 32;

@@ -5,9 +5,10 @@ use p3_challenger::FieldChallenger;
 use super::transcript::{Checkpoint, Transcript};
 use crate::field::plonky3::{BabyBear4, Goldilocks2};
 
-/// Uses a challenger over the base field as a transcript over the extension. It observes coefficients in their order
-/// and samples challenges coefficient by coefficient, as Plonky3's own provers and verifiers do. It has no labels, so
-/// it ignores them. Claims, messages and finals begin with a tag and a count of their own, which it observes.
+/// Wraps a Plonky3 challenger over the base field as a [`Transcript`] over the extension field. It observes an
+/// element's coefficients in their order and samples challenges coefficient by coefficient, as Plonky3's own provers
+/// and verifiers do. A challenger has no labels, so they are ignored. Claims, messages and finals begin with a tag and
+/// a count, which it observes as elements.
 ///
 /// ```
 /// use p3_baby_bear::{BabyBear, default_babybear_poseidon2_16};

@@ -4,7 +4,7 @@
 use super::claim::ERROR_CONTEXT;
 use crate::{Result, checked_size};
 
-/// Returns `a` * `b`.
+/// Returns the product `a` * `b` of two lengths.
 ///
 /// # Errors
 /// - [`crate::Error::Invalid`]: the product exceeds `isize::MAX`.
@@ -12,7 +12,7 @@ pub(super) fn product(a: usize, b: usize) -> Result<usize> {
     checked_size::product(ERROR_CONTEXT, "size", &[a, b])
 }
 
-/// Returns the bytes of `count` elements.
+/// Returns the number of bytes of `count` elements of type `E`.
 ///
 /// # Errors
 /// - [`crate::Error::Invalid`]: the bytes exceed `isize::MAX`.

@@ -11,26 +11,27 @@ use crate::{Error, Result};
 pub(super) const ERROR_CONTEXT: &str = "sumcheck";
 /// Maximum number of variables, which is also the number of rounds.
 pub const MAX_VARIABLES: u32 = 32;
-/// Maximum degree of a term, which is its number of factors.
+/// Maximum number of factors of a term, 6. It is also the term's maximum degree.
 pub const MAX_FACTORS: usize = 6;
-/// Maximum number of columns and of terms, 2^24 − 1: a transcript takes in their numbers as elements, which must
-/// differ.
+/// Maximum number of columns, and of terms, 2^24 − 1. A transcript takes in such numbers as field elements. Up to this
+/// limit they are different elements of every field.
 pub const MAX_COLUMNS: usize = MAX_NUMBER;
 
-/// Holds one product of a claim: a coefficient times some columns.
+/// Holds one term of a claim: a coefficient times the product of some columns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProductTerm<F> {
-    /// The coefficient.
+    /// Constant factor of the term.
     pub coefficient: F,
-    /// Column numbers, 1 to [`MAX_FACTORS`] of them; a column may occur more than once.
+    /// Numbers of the columns to multiply, counted from 0. A term has 1 to [`MAX_FACTORS`] of them, and a number may
+    /// occur more than once.
     pub columns: Vec<usize>,
 }
 
-/// States that the values of a polynomial in columns add up to a sum: Σ_x eq(point, x)·Σ_t coefficient_t·Π_j
-/// column_tj(x), x over {0, 1}^n. The factor eq is optional.
+/// States the sum of a polynomial in columns over all rows x in {0, 1}^n: Σ_x eq(point, x)·Σ_t coefficient_t·Π_j
+/// column_tj(x). The factor eq is optional.
 ///
-/// Row x of a column is its element number Σ_i x_i·2^(n−1−i). The first round binds the first variable, which is the
-/// highest bit.
+/// Row x of a column is the element at index Σ_i x_i·2^(n−1−i), with i from 0 to n − 1. The first round binds x_0,
+/// which is the highest bit of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claim<F> {
     variables: u32,
@@ -41,27 +42,31 @@ pub struct Claim<F> {
 }
 
 impl<F: Field> Claim<F> {
-    /// Returns a claim on the product of `columns`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
+    /// Creates a claim on the product of the columns with the numbers `columns`, over 2^variables rows. Its sum is zero
+    /// until [`Self::sum`] sets it.
     pub fn product(variables: u32, columns: &[usize]) -> Self {
         Self::sum_of_products(variables, vec![ProductTerm { coefficient: F::ONE, columns: columns.to_vec() }])
     }
 
-    /// Returns a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
+    /// Creates a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
     pub fn sum_of_products(variables: u32, terms: Vec<ProductTerm<F>>) -> Self {
         let columns = columns_of(&terms);
         Self { variables, terms, columns, eq: None, sum: F::ZERO }
     }
 
-    /// Sets the number of columns. The last of them may be in no term: they are folded too, and have finals.
+    /// Sets the number of columns to `columns`. It may exceed the number of columns in terms. The additional columns
+    /// are folded too, and have finals.
     ///
-    /// The verifier's sum does not depend on the finals of such columns, so only their openings show them to be right.
+    /// The verifier's sum does not depend on the finals of additional columns, so only their openings show them to be
+    /// right.
     #[must_use]
     pub fn with_columns(mut self, columns: usize) -> Self {
         self.columns = columns;
         self
     }
 
-    /// Adds the factor eq(point, x) = Π_i (point_i·x_i + (1 − point_i)·(1 − x_i)), which is not a column in memory.
+    /// Multiplies the polynomial by eq(point, x) = Π_i (point_i·x_i + (1 − point_i)·(1 − x_i)). This factor takes no
+    /// column in memory.
     #[must_use]
     pub fn with_eq(mut self, point: Vec<F>) -> Self {
         self.eq = Some(point);
@@ -85,7 +90,7 @@ impl<F: Field> Claim<F> {
         &self.terms
     }
 
-    /// Returns the point of the factor eq, if the claim has one.
+    /// Returns the point of the factor eq, or `None` if the claim has no such factor.
     pub fn eq(&self) -> Option<&[F]> {
         self.eq.as_deref()
     }
@@ -95,35 +100,35 @@ impl<F: Field> Claim<F> {
         self.sum
     }
 
-    /// Returns the number of columns, and of finals: one more than the highest column number, or the one set by
-    /// [`Self::with_columns`].
+    /// Returns the number of columns, which is also the number of finals. It is one more than the highest column number
+    /// in a term, unless [`Self::with_columns`] sets it.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Returns the highest number of factors of a term, without eq.
+    /// Returns the maximum number of factors of a term, not counting eq.
     pub fn degree(&self) -> usize {
         self.terms.iter().map(|term| term.columns.len()).max().unwrap_or(0)
     }
 
-    /// Returns the degree of a round's polynomial.
+    /// Returns the degree of a round's polynomial: [`Self::degree`], plus 1 if the claim has the factor eq.
     pub fn round_degree(&self) -> usize {
         self.degree() + usize::from(self.eq.is_some())
     }
 
-    /// Returns the polynomial's value, without eq, for the values `columns` of the columns.
+    /// Evaluates the polynomial without eq, where `columns[i]` is the value of column i.
     pub(super) fn value(&self, columns: &[F]) -> F {
         let product = |term: &ProductTerm<F>| term.columns.iter().map(|column| columns[*column]).product::<F>();
         self.terms.iter().map(|term| term.coefficient * product(term)).sum()
     }
 
-    /// Returns the value of eq at the point `at`, or 1 if the claim has no eq.
+    /// Evaluates the factor eq at the point `at`. Returns 1 if the claim has no eq.
     pub(super) fn eq_at(&self, at: &[F]) -> F {
         let factor = |(w, r): (&F, &F)| *w * r + (F::ONE - w) * (F::ONE - r);
         self.eq.iter().flat_map(|point| point.iter().zip(at).map(factor)).product()
     }
 
-    /// Checks the sizes of the claim.
+    /// Checks that the claim's numbers of variables, terms, columns and factors are within their limits.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are too many variables.
@@ -164,21 +169,22 @@ impl<F: Field> Claim<F> {
     }
 }
 
-/// Returns one more than the highest column number in `terms`, or 0 if there is none.
+/// Returns the number of columns that `terms` need: one more than their highest column number, or 0 without any.
 fn columns_of<F>(terms: &[ProductTerm<F>]) -> usize {
     terms.iter().flat_map(|term| &term.columns).max().map_or(0, |column| column.saturating_add(1))
 }
 
 impl<F: SumcheckField> Claim<F> {
-    /// Tells `transcript` everything that [`super::verify`] depends on, in these frames:
+    /// Makes `transcript` observe everything that [`super::verify`] depends on, in this order:
     /// - the number of variables, the degree of a round, the numbers of terms and of columns, and whether there is a
     ///   factor eq
-    /// - each term's coefficient and columns
+    /// - each term's coefficient and column numbers
     /// - eq's point, empty without eq
     /// - the sum
     ///
-    /// [`super::prove`] and [`super::verify`] call it. A custom protocol around [`super::Prover`] calls it itself:
-    /// after it took in a commitment to the columns, and before the first challenge.
+    /// Each of these begins with a tag and a count. [`super::prove`] and [`super::verify`] call this function. A custom
+    /// protocol around [`super::Prover`] calls it itself, after a commitment to the columns and before the first
+    /// challenge.
     pub fn observe(&self, transcript: &mut impl Transcript<F>) {
         let eq = self.eq.as_deref();
         let shape =
@@ -193,7 +199,7 @@ impl<F: SumcheckField> Claim<F> {
         Frame::Sum.observe(transcript, &[self.sum]);
     }
 
-    /// Returns the claim in the compute field.
+    /// Converts all elements of the claim to the compute field of F.
     pub(super) fn to_work(&self) -> Claim<F::Compute> {
         let term = |term: &ProductTerm<F>| ProductTerm {
             coefficient: term.coefficient.to_work(),

@@ -38,25 +38,26 @@ impl<'a, E: Element> HostColumn<'a, E> {
     }
 }
 
-/// Holds columns of 2^n elements of a field, or of its base field.
+/// Holds or borrows the columns of a claim. Each has 2^n elements of the field F or of its base field, where n is the
+/// number of variables.
 #[derive(Debug)]
 pub enum Columns<'a, F: SumcheckField> {
     /// In host memory.
     Host(Vec<HostColumn<'a, F>>),
     /// In host memory, over the base field.
     HostBase(Vec<HostColumn<'a, F::Base>>),
-    /// One after the other in a vector on a device, which stays unchanged.
+    /// In a vector on a device, one column after the other. The vector stays unchanged.
     Kept(&'a DeviceVector<F>),
-    /// Bit-sliced tiles ([`bitslice`]) of tower elements, one column after the other in a vector on a device, which
-    /// stays unchanged. A tile takes the memory of 1024 elements.
+    /// Bit-sliced tiles ([`bitslice`]) of tower elements in a vector on a device, one column after the other. The
+    /// vector stays unchanged. A tile takes the memory of 1024 elements.
     KeptSliced(&'a DeviceVector<F>),
-    /// Over the base field, one after the other in a vector on a device, which stays unchanged.
+    /// Over the base field, in a vector on a device, one column after the other. The vector stays unchanged.
     KeptBase(&'a DeviceVector<F::Base>),
-    /// One after the other in a vector on a device. Rounds work in its memory and destroy its contents.
+    /// In a vector on a device, one column after the other. Rounds work in its memory and destroy its contents.
     Consumed(DeviceVector<F>),
 }
 
-/// Borrows columns in host memory.
+/// Borrows columns in host memory, over the field F itself or over its base field.
 #[derive(Debug, Clone)]
 pub(super) enum Slices<'a, F: SumcheckField> {
     Own(Vec<HostColumn<'a, F>>),
@@ -81,49 +82,54 @@ impl<'a, F: SumcheckField> Slices<'a, F> {
 }
 
 impl<'a, F: SumcheckField> Columns<'a, F> {
-    /// Wraps `columns` in host memory.
+    /// Wraps `columns` in pageable host memory, one slice per column.
     pub fn host(columns: &[&'a [F]]) -> Self {
         Self::Host(columns.iter().copied().map(HostColumn::Slice).collect())
     }
 
-    /// Wraps `columns` in pinned host memory, which go to a device at the link's rate.
+    /// Wraps `columns` in pinned host memory, one vector per column. Devices copy them at the link's rate.
     pub fn pinned(columns: &[&'a HostVector<F>]) -> Self {
         Self::Host(columns.iter().copied().map(HostColumn::Pinned).collect())
     }
 
-    /// Wraps `columns` in host memory over the base field of F, in which the first round may be computed.
+    /// Wraps `columns` in pageable host memory over the base field of F, one slice per column. The first round may be
+    /// computed in that field.
     pub fn host_base(columns: &[&'a [F::Base]]) -> Self {
         Self::HostBase(columns.iter().copied().map(HostColumn::Slice).collect())
     }
 
-    /// Wraps `columns` in pinned host memory over the base field of F. They go to a device at the link's rate.
+    /// Wraps `columns` in pinned host memory over the base field of F, one vector per column. Devices copy them at the
+    /// link's rate.
     pub fn pinned_base(columns: &[&'a HostVector<F::Base>]) -> Self {
         Self::HostBase(columns.iter().copied().map(HostColumn::Pinned).collect())
     }
 
-    /// Wraps `columns` over the base field of F. The vector must be as for [`Self::device`].
+    /// Wraps the device vector `columns`, which holds columns over the base field of F, one after the other. The caller
+    /// must have waited for other streams' writes to it.
     pub fn device_base(columns: &'a DeviceVector<F::Base>) -> Self {
         Self::KeptBase(columns)
     }
 
-    /// Wraps `columns`, one after the other in a vector on a device. Other streams' writes to it must have been waited
-    /// for.
+    /// Wraps the device vector `columns`, which holds the columns one after the other. The caller must have waited for
+    /// other streams' writes to it.
     pub fn device(columns: &'a DeviceVector<F>) -> Self {
         Self::Kept(columns)
     }
 
-    /// Wraps bit-sliced `columns` of the tower, as [`bitslice_column`] makes them, of at least 2^10 rows. The vector must be as
-    /// for [`Self::device`].
+    /// Wraps the device vector `columns`, which holds bit-sliced columns of the tower, one after the other.
+    /// [`bitslice_column`] makes such columns. Each must have at least 2^10 rows, and the caller must have waited for
+    /// other streams' writes.
     pub fn device_sliced(columns: &'a DeviceVector<F>) -> Self {
         Self::KeptSliced(columns)
     }
 
-    /// Wraps `columns`, in whose memory rounds work. The vector must be as for [`Self::device`].
+    /// Takes the device vector `columns`, which holds the columns one after the other. Rounds overwrite it. The caller
+    /// must have waited for other streams' writes to it.
     pub fn device_owned(columns: DeviceVector<F>) -> Self {
         Self::Consumed(columns)
     }
 
-    /// Returns the columns again if they stay unchanged on a device.
+    /// Borrows the columns once more if they stay unchanged on a device. Returns `None` for other columns.
     pub(super) fn kept(&self) -> Option<Columns<'a, F>> {
         match self {
             Self::Kept(vector) => Some(Self::Kept(vector)),
@@ -133,13 +139,13 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         }
     }
 
-    /// Returns the number of columns if they have 2^variables rows.
+    /// Returns the number of columns, each of which has 2^variables rows.
     pub(super) fn count(&self, variables: u32) -> usize {
         let slices = self.slices().map(|slices| slices.len());
         slices.or(self.device_length().map(|length| length >> variables)).unwrap_or(0)
     }
 
-    /// Returns the columns if they are in host memory.
+    /// Returns the columns as slices, or `None` if they are on a device.
     pub(super) fn slices(&self) -> Option<Slices<'a, F>> {
         match self {
             Self::Host(columns) => Some(Slices::Own(columns.clone())),
@@ -148,7 +154,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         }
     }
 
-    /// Returns the lengths of columns in host memory; none for a device's columns.
+    /// Returns the number of elements of each column in host memory, or an empty list for columns on a device.
     fn host_lengths(&self) -> Vec<usize> {
         match self {
             Self::Host(columns) => columns.iter().map(|column| column.elements().len()).collect(),
@@ -199,7 +205,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
         Ok(())
     }
 
-    /// Returns the device that holds the columns, if one does.
+    /// Returns the device that holds the columns, or `None` if they are in host memory.
     pub(super) fn device_of(&self) -> Option<Arc<Device>> {
         match self {
             Self::Host(_) | Self::HostBase(_) => None,
@@ -219,8 +225,8 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     }
 }
 
-/// Returns `column` as bit-sliced tiles ([`bitslice`]) for [`Columns::device_sliced`], in the memory of as many
-/// elements. The last tile is filled with zeros.
+/// Returns `column` as bit-sliced tiles ([`bitslice`]) for [`Columns::device_sliced`]. A tile holds 1024 elements, and
+/// is returned as 1024 `Tower` values. The last tile is filled with zeros.
 ///
 /// ```
 /// use proofwarp::field::{bitslice, tower::Tower};
@@ -237,7 +243,7 @@ pub fn bitslice_column(column: &[Tower]) -> Vec<Tower> {
     bitslice::to_tiles(&elements).as_chunks().0.iter().map(element).map(Tower).collect()
 }
 
-/// Returns the `rows` tower elements of the bit-sliced tiles `words` ([`bitslice`]), as a column in host memory.
+/// Returns the `rows` elements of a column from its bit-sliced tiles `words` ([`bitslice`]).
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `words` has not the length of `rows` elements.

@@ -15,8 +15,8 @@ use crate::{Error, Result};
 /// the columns, or when. A prover that chooses them after it has seen the point proves any sum. So the transcript takes
 /// in a commitment to all columns first, and the verifier checks openings of that commitment at the point.
 ///
-/// A protocol that took in the commitment earlier gives it again, which does no harm. For columns that follow from
-/// public data, a hash of that data is the commitment.
+/// If the transcript has taken in the commitment earlier, it takes it in again, which does no harm. For columns that
+/// follow from public data, a hash of that data is the commitment.
 ///
 /// ```
 /// use proofwarp::field::ghash::Ghash;
@@ -35,9 +35,9 @@ pub struct BoundTranscript<'t, F, T> {
 }
 
 impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
-    /// Tells `transcript` the bytes of a commitment to all columns: a Merkle root, commitment points, a hash.
+    /// Binds `transcript` to `commitment`, the bytes of a commitment to all columns, such as a Merkle root or a hash.
     ///
-    /// Several commitments are concatenated, with fixed lengths or with lengths between them.
+    /// The caller concatenates several commitments into one. Their lengths must be fixed, or stand between them.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `commitment` is empty.
@@ -50,7 +50,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
         Ok(Self::new(transcript))
     }
 
-    /// Tells `transcript` a commitment to all columns that consists of elements, such as a Poseidon digest.
+    /// Binds `transcript` to `commitment`, a commitment to all columns in field elements, such as a Poseidon digest.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `commitment` has no element.

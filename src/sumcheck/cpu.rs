@@ -11,27 +11,29 @@ use crate::field::SecretVec;
 
 /// Rows per block, 256: the blocks of a few columns fit a core's first-level cache.
 const BLOCK: usize = 256;
-/// Rows that one core folds at a time.
+/// Rows of a column that one task folds, 4096.
 const FOLDED: usize = 1 << 12;
-/// Maximum number of rows that one core handles alone: waking other cores would not pay.
+/// Number of rows, 1024, up to which one core works alone: waking other cores would not pay.
 const MIN_PARALLEL_ROWS: usize = 1 << 10;
 
-/// Writes a column's elements from a row on, converted to the compute field.
+/// Represents a function that fills a slice with a column's elements from a given row on, converted to the compute
+/// field.
 type ColumnLoader<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + Send + 'a>;
 
-/// Holds columns between two rounds.
+/// Holds a claim's columns in host memory between two rounds.
 pub(super) enum HostColumns<'a, W: WorkField> {
     /// The caller's columns, until they are folded.
     Given(Vec<&'a [W]>),
-    /// The caller's columns in another basis, and their number of rows. Blocks are converted whenever they are needed,
-    /// which costs less than keeping all of them converted.
+    /// Loaders of the caller's columns, which are in another basis, and the number of rows. Blocks are converted
+    /// whenever they are needed, which costs less than keeping all of them converted.
     Brought(Vec<ColumnLoader<'a, W>>, usize),
-    /// Columns in memory of our own, and the number of leading rows that count.
+    /// Columns in the prover's own memory, and the number of their first rows that are still in use.
     Own(Vec<SecretVec<W>>, usize),
 }
 
 impl<'a, W: WorkField> HostColumns<'a, W> {
-    /// Returns host `columns`, converted block by block if they are in another basis.
+    /// Wraps the caller's `columns`. If they are in another basis than the compute field, blocks are converted when
+    /// they are read.
     pub fn from_columns<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
         let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_work(column)).collect();
         there.map_or_else(|| Self::with_basis_change(columns), Self::Given)
@@ -52,7 +54,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
         }
     }
 
-    /// Returns the first row of all `columns` columns.
+    /// Returns the first row: one element for each of the `columns` columns.
     pub fn first_row(&self, columns: usize) -> Vec<W> {
         let first = |number: usize| match self {
             Self::Given(columns) => columns[number][0],
@@ -62,7 +64,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
         (0..columns).map(first).collect()
     }
 
-    /// Binds the first variable to `challenge`.
+    /// Binds the first variable to `challenge`, which halves the number of rows.
     pub fn fold(&mut self, challenge: W) {
         let half = self.rows() / 2;
         let folded = match self {
@@ -82,7 +84,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
         *self = Self::Own(folded, half);
     }
 
-    /// Returns sums over half the rows, one for each point of `shape`.
+    /// Returns the round polynomial's value at each point of `shape`, a sum over half the rows.
     pub fn sums(&self, shape: &RoundShape<W>) -> Vec<W> {
         let half = self.rows() / 2;
         let add = |mut sums: Vec<W>, more: Vec<W>| {
@@ -103,14 +105,15 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
     }
 }
 
-/// Returns `count` elements of a column from row `first` on.
+/// Returns `count` elements of the column that `bring` loads, from row `first` on.
 fn part<W: WorkField>(bring: &ColumnLoader<'_, W>, first: usize, count: usize) -> SecretVec<W> {
     let mut elements = SecretVec(vec![W::ZERO; count]);
     bring(first, &mut elements.0);
     elements
 }
 
-/// Returns columns of `half` rows in new memory. `write` fills a piece of a column, from a row on.
+/// Returns columns of `half` rows in new memory. `write(column, first, piece)` fills `piece` with a column's rows from
+/// row `first` on.
 fn folded<C: Sync, W: WorkField>(
     columns: &[C],
     half: usize,
@@ -120,7 +123,7 @@ fn folded<C: Sync, W: WorkField>(
     if half <= MIN_PARALLEL_ROWS { all().collect() } else { install(|| all().collect()) }
 }
 
-/// Folds `column` in place.
+/// Folds `column` in place by `challenge`: its first `half` rows become the folded column.
 fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
     let (low, high) = column.split_at_mut(half);
     let high = &high[..half];
@@ -131,8 +134,8 @@ fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
     install(|| pairs.for_each(|(low, high)| W::fold(low, high, challenge)));
 }
 
-/// Holds the scratch memory of a block. For each column it has both halves if they are converted, their differences,
-/// and values at a point. All of these, the weights and the product have one element per row.
+/// Holds the scratch memory of a block of rows. For each column it has both halves if they are converted, their
+/// differences, and values at a point. Each vector has one element per row of the block.
 struct BlockScratch<W: WorkField> {
     brought: Vec<[SecretVec<W>; 2]>,
     differences: Vec<SecretVec<W>>,
@@ -153,10 +156,10 @@ impl<W: WorkField> BlockScratch<W> {
     }
 }
 
-/// Pairs some rows of a column's first half with the rows of the second half that belong to them.
+/// Pairs some rows of a column's first half with the rows at equal offsets in the second half.
 type Halves<'a, W> = [&'a [W]; 2];
 
-/// Selects a block of rows: `length` rows from `first` on in each half.
+/// Selects a block of rows: `length` rows from row `first` on, in each half of the columns. A half has `half` rows.
 struct RowBlock<'a, W: WorkField> {
     rows: &'a HostColumns<'a, W>,
     shape: &'a RoundShape<W>,
@@ -166,7 +169,7 @@ struct RowBlock<'a, W: WorkField> {
 }
 
 impl<W: WorkField> RowBlock<'_, W> {
-    /// Returns the block's halves of all columns, converted into `room` if need be.
+    /// Returns the block's rows in both halves of each column. Columns in another basis are converted into `room`.
     fn halves<'b>(&'b self, room: &'b mut [[SecretVec<W>; 2]]) -> Vec<Halves<'b, W>> {
         let starts = [self.first, self.half + self.first];
         match self.rows {
@@ -216,7 +219,8 @@ impl<W: WorkField> RowBlock<'_, W> {
     }
 }
 
-/// Computes the columns' values at `number`, which is above 1.
+/// Writes to `values` the columns' values at the element of `number`, low + number·difference. `number` must be above
+/// 1.
 fn values_at<W: WorkField>(
     number: u32,
     halves: &[Halves<'_, W>],
@@ -240,8 +244,8 @@ fn add<W: WorkField>(a: &mut [W], b: &[W]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }
 
-/// Returns the sum over rows of the product of all factors, and of `weights` if there are any. The last factor is
-/// multiplied only within the sum.
+/// Returns the sum over rows of the product of a term's factors, and of `weights` if there are any. `factor` returns
+/// the rows of a column. The last factor is multiplied only within the sum. `product` is scratch memory.
 fn sum_of_term<'a, W: WorkField>(
     term: &ProductTerm<W>,
     factor: impl Fn(usize) -> &'a [W],

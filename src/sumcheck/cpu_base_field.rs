@@ -11,12 +11,12 @@ use super::round_poly::Point;
 use crate::blocking::install;
 use crate::field::SecretVec;
 
-/// Rows that one core takes at a time.
+/// Number of pairs of rows that one task computes with, 4096.
 const ROWS: usize = 1 << 12;
-/// Length of [`Values`], which exceeds the number of points of any product.
+/// Length of [`Values`], 8. It exceeds the number of points at which a product is evaluated.
 const MAX_POINTS: usize = 8;
 
-/// Holds values at points.
+/// Holds a value over the base field for each point. Entries beyond the number of points are unused.
 type Values<F> = [<F as SumcheckField>::Base; MAX_POINTS];
 
 /// Borrows the caller's columns over the base field of F.
@@ -31,12 +31,12 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
         self.0.first().map_or(0, |column| column.len())
     }
 
-    /// Returns the columns in the compute field of F.
+    /// Returns the columns, converted to the compute field of F.
     pub fn lifted(&self) -> HostColumns<'a, F::Compute> {
         self.by_rows(self.rows(), |column, row| F::from_base(column[row]).to_work())
     }
 
-    /// Binds the first variable to `challenge`, and returns columns in the compute field of F.
+    /// Binds the first variable to `challenge`, and returns the folded columns in the compute field of F.
     pub fn folded(&self, challenge: F::Compute) -> HostColumns<'a, F::Compute> {
         let half = self.rows() / 2;
         self.by_rows(half, |column, row| {
@@ -58,7 +58,7 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
         HostColumns::Own(install(|| self.0.iter().map(column).collect()), rows)
     }
 
-    /// Returns sums over half the rows of the product of all columns, one for each point of `shape`.
+    /// Returns the product of all columns, summed over half the rows, at each point of `shape`.
     pub fn sums(&self, shape: &RoundShape<F::Compute>) -> Vec<F::Compute> {
         let (half, points) = (self.rows() / 2, &shape.points);
         let part = |number: usize| {
@@ -69,7 +69,7 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
         sums[..points.len()].iter().map(|sum| F::from_base(*sum).to_work()).collect()
     }
 
-    /// Returns the product of all columns in `row` at each of `points`.
+    /// Returns the product of all columns at each of `points`, for the pair of rows `row` and `row` + half.
     fn products(&self, row: usize, points: &[Point]) -> Values<F> {
         let half = self.rows() / 2;
         let mut products = [F::Base::ONE; MAX_POINTS];

@@ -8,7 +8,8 @@
 use super::field::WorkField;
 use crate::field::SecretVec;
 
-/// Returns the weights for the last k variables of `point`, k = 0, 1, …: those for k start at 2^k.
+/// Returns the values of eq for the last k coordinates of `point`, for all k from 0 on. The 2^k values for k begin at
+/// index 2^k. Element 0 is unused.
 fn eq_evals_all_levels<W: WorkField>(point: &[W]) -> Vec<W> {
     let mut table = vec![W::ZERO, W::ONE];
     for w in point.iter().rev() {
@@ -20,17 +21,18 @@ fn eq_evals_all_levels<W: WorkField>(point: &[W]) -> Vec<W> {
     table
 }
 
-/// Holds both tables.
+/// Holds the values of eq for the low half and for the high half of the variables. A row's weight eq(point, x) is a
+/// product of one value of each.
 #[derive(Debug)]
 pub(super) struct EqTables<W> {
     low: Vec<W>,
     high: Vec<W>,
-    /// Variables of the low table.
+    /// Number of variables of the low table.
     low_variables: u32,
 }
 
-/// Says where in the tables the weights of rows are. A row's weight is `low[low_at + row mod 2^low_log]` times
-/// `high[high_at + row/2^low_log]`, where `low_at` is 2^low_log and `high_at` is 2^high_log.
+/// Locates the weights for a number of variables in both tables of [`EqTables`]. A row's weight is `low[2^low_log + row
+/// mod 2^low_log]` times `high[2^high_log + row/2^low_log]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Level {
     pub low_log: u32,
@@ -44,13 +46,13 @@ impl<W: WorkField> EqTables<W> {
         Self { low: eq_evals_all_levels(low), high: eq_evals_all_levels(high), low_variables: low_variables as u32 }
     }
 
-    /// Returns the level for rows of the last `variables` variables.
+    /// Returns where the tables hold the weights of 2^variables rows, given by the last `variables` variables.
     pub fn level(&self, variables: u32) -> Level {
         let low_log = variables.min(self.low_variables);
         Level { low_log, high_log: variables - low_log }
     }
 
-    /// Returns the table for a device: the low one, then the high one.
+    /// Returns both tables in one vector for a device: the low one, then the high one.
     pub fn table(&self) -> Vec<W> {
         [&self.low[..], &self.high].concat()
     }
@@ -60,7 +62,8 @@ impl<W: WorkField> EqTables<W> {
         self.low.len()
     }
 
-    /// Writes the weights of the rows from `first` on to `weights`.
+    /// Writes the weights of consecutive rows to `weights`, beginning with row `first`. `level` is that of the number
+    /// of rows.
     pub fn write(&self, level: Level, first: usize, weights: &mut [W]) {
         let Level { low_log, high_log } = level;
         let (low, high) = (&self.low[1 << low_log..], &self.high[1 << high_log..]);

@@ -7,20 +7,20 @@ use crate::field::linear::LinearMap;
 use crate::field::tower::Tower;
 use crate::field::{Element, NttField, isomorphism};
 
-/// A field that sums are proved in.
+/// Represents a field over which sums are proved.
 pub trait SumcheckField: Element {
-    /// The compute field, in which rounds are computed: the same field, perhaps in another basis.
+    /// The compute field, in which rounds are computed. It is this field, possibly in another basis.
     type Compute: WorkField;
-    /// The base field, which this one extends: columns may be over it before the first challenge. It is the field
-    /// itself if that extends none.
+    /// The base field, which this field extends. Columns may be over it before the first challenge. It is `Self` if
+    /// this field extends none.
     type Base: Element;
-    /// Bytes of an encoded element.
+    /// Number of bytes of an encoded element.
     const BYTES: usize;
 
-    /// Returns the element in the compute field.
+    /// Converts the element to the compute field.
     fn to_work(self) -> Self::Compute;
 
-    /// Writes `elements` to `to` in the compute field, up to the shorter length.
+    /// Converts `elements` to the compute field and writes them to `to`, up to the shorter length.
     fn to_work_all(elements: &[Self], to: &mut [Self::Compute]) {
         to.iter_mut().zip(elements).for_each(|(to, element)| *to = element.to_work());
     }
@@ -28,57 +28,58 @@ pub trait SumcheckField: Element {
     /// Converts `element` back from the compute field.
     fn from_work(element: Self::Compute) -> Self;
 
-    /// Returns `base` as an element of this field.
+    /// Returns `base`, an element of the base field, as an element of this field.
     fn from_base(base: Self::Base) -> Self;
 
-    /// Returns the product of `work` and `base`.
+    /// Returns the product of `work`, an element of the compute field, and `base`.
     fn times_base(work: Self::Compute, base: Self::Base) -> Self::Compute {
         work * Self::from_base(base).to_work()
     }
 
-    /// Returns `elements` as they are if they need no conversion.
+    /// Returns `elements` as elements of the compute field without a copy, or `None` if they need a conversion.
     fn as_work(elements: &[Self]) -> Option<&[Self::Compute]>;
 
-    /// Returns the map from the bits of elements to those of the compute field, or `None` if they are the same.
+    /// Returns the map from an element's bits to its bits in the compute field, or `None` if the bits are equal.
     fn conversion() -> Option<&'static LinearMap>;
 
-    /// Returns the element of `number`: its multiple of one in a prime field, the element with its bits in a binary
-    /// one.
+    /// Returns the element of `number`. This is the multiple of one in a prime field, and the element with the number's
+    /// bits in a binary field.
     fn from_number(number: u64) -> Self;
 
-    /// Returns an element that is as good as uniform if `bytes` are uniform.
+    /// Derives an element from `bytes`. It is nearly uniform if they are uniform.
     fn from_uniform(bytes: &[u8; 64]) -> Self;
 
     /// Appends the element to `bytes`: [`Self::BYTES`] bytes in little-endian order, canonical if the field is prime.
     fn write(&self, bytes: &mut Vec<u8>);
 
-    /// Reads an element from `bytes`. Returns `None` if they have another length or encode no element.
+    /// Decodes an element from `bytes`. Returns `None` if they are not [`Self::BYTES`] bytes or encode no element.
     fn read(bytes: &[u8]) -> Option<Self>;
 }
 
-/// A field that rounds are computed in, block by block.
+/// Represents a field in which rounds are computed, with operations on slices of elements.
 pub trait WorkField: SumcheckField<Compute = Self> {
-    /// Computes `a[i] = a[i]·b[i]`.
+    /// Computes `a[i] = a[i]·b[i]`, up to the shorter length.
     fn multiply(a: &mut [Self], b: &[Self]);
 
-    /// Returns `Σ a[i]·b[i]`.
+    /// Returns `Σ a[i]·b[i]`, up to the shorter length.
     fn sum_of_products(a: &[Self], b: &[Self]) -> Self;
 
-    /// Computes `low[i] += factor·(high[i] − low[i])`.
+    /// Computes `low[i] += factor·(high[i] − low[i])`, up to the shorter length.
     fn fold(low: &mut [Self], high: &[Self], factor: Self);
 
-    /// Returns the product with the element of number 2.
+    /// Returns the product with the element that [`SumcheckField::from_number`] returns for 2. In a binary field this
+    /// is x, not zero.
     #[must_use]
     fn times_two(self) -> Self {
         self.double()
     }
 
-    /// Converts an element of the tower; `None` in a prime field.
+    /// Converts a tower element to this field, or returns `None` if this field is not binary.
     fn of_tower(_: Tower) -> Option<Self> {
         None
     }
 
-    /// Returns this element in the tower; `None` in a prime field.
+    /// Converts this element to the tower, or returns `None` if this field is not binary.
     fn to_tower(self) -> Option<Tower> {
         None
     }
@@ -147,7 +148,7 @@ impl<F: NttField> WorkField for F {
     }
 }
 
-/// Implements the items that are the same in both bases.
+/// Implements the items of `SumcheckField` that are equal for `Ghash` and `Tower`.
 macro_rules! binary {
     ($type:ident) => {
         const BYTES: usize = 16;
@@ -277,7 +278,7 @@ mod tests {
         encoding::<Tower>(None);
     }
 
-    /// Checks that the number is 2^512 − 1.
+    /// Checks that 64 bytes of 0xff stand for the number 2^512 − 1.
     #[test]
     fn uniform_bytes_are_a_number() {
         type F = halo2curves::bn256::Fr;

@@ -7,7 +7,8 @@ use super::field::{SumcheckField, WorkField};
 use crate::field::linear::LinearMap;
 use crate::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
 
-/// Takes the extension and its base field, the degree, and the bytes of an encoded coefficient.
+/// Implements both traits for an extension. Arguments: the extension and its base field, the degree, and the bytes of
+/// an encoded coefficient.
 macro_rules! extension {
     ($type:ident over $base:ident, $degree:literal, $bytes:literal) => {
         impl SumcheckField for $type {
@@ -43,7 +44,7 @@ macro_rules! extension {
                 Self::from(number)
             }
 
-            /// Takes 64/degree bytes for each coefficient, of which the first 16 count: at most 2^-64 from uniform.
+            /// Derives each coefficient from the first 16 of its 64/degree bytes. It is at most 2^-64 from uniform.
             fn from_uniform(bytes: &[u8; 64]) -> Self {
                 let parts = bytes.as_chunks::<{ 64 / $degree }>().0;
                 let number = |part: &[u8]| part[..16].iter().rfold(0, |sum, byte| sum << 8 | u128::from(*byte));
@@ -51,7 +52,7 @@ macro_rules! extension {
             }
 
             /// Appends the element's canonical coefficients to `bytes`. The constant coefficient comes first. Each
-            /// coefficient has the form that `to_repr` returns.
+            /// coefficient is a little-endian number, as `to_repr` returns it.
             fn write(&self, bytes: &mut Vec<u8>) {
                 self.coefficients().iter().for_each(|coefficient| bytes.extend($base(*coefficient).to_repr()));
             }
@@ -113,7 +114,7 @@ mod tests {
         encoding::<BabyBear4>();
     }
 
-    /// Checks that X^degree is the residue that kernels have.
+    /// Checks that X^degree equals the residue in the kernels' constants, for each extension.
     #[test]
     fn residues() {
         let x = Goldilocks2::of_coefficients(|i| Goldilocks::from(u64::from(i == 1)).0);

@@ -22,16 +22,19 @@ use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Matches `NO_WEIGHTS` of the kernels.
+/// Value of the argument `low_log` of the kernel `sumcheck_terms` that stands for a claim without eq. Matches
+/// `NO_WEIGHTS` of the kernels.
 const NO_WEIGHTS: u32 = u32::MAX;
-/// Lists kernels by the number of columns, two to four: for one round a pass, and for two.
+/// Names of the kernels that compute one round per pass, for products of two, three and four columns.
 const PRODUCTS: [&str; 3] = ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"];
+/// Names of the kernels that compute two rounds per pass, for products of two, three and four columns.
 const PAIRS: [&str; 3] = ["sumcheck_pair_2", "sumcheck_pair_3", "sumcheck_pair_4"];
-/// Lists the kernels whose pass also converts the columns from another basis, likewise.
+/// Names of the kernels that compute one round and also convert the columns from another basis.
 const FIRST_PRODUCTS: [&str; 3] = ["sumcheck_first_product_2", "sumcheck_first_product_3", "sumcheck_first_product_4"];
+/// Names of the kernels that compute two rounds and also convert the columns from another basis.
 const FIRST_PAIRS: [&str; 3] = ["sumcheck_first_pair_2", "sumcheck_first_pair_3", "sumcheck_first_pair_4"];
 
-/// Holds columns on a device between two rounds.
+/// Computes rounds on a device, and holds the columns there between two rounds.
 pub(super) struct Rounds<'a, F: SumcheckField> {
     // Dropped first: queued work ends before memory is freed.
     stream: Stream,
@@ -41,7 +44,7 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     now: DeviceColumns,
     /// Destination of folded columns.
     to: DeviceColumns,
-    /// Columns over the base field, until they are folded, and the kernels of that field.
+    /// Kernels of the base field, and the columns over that field until they are folded.
     base: Option<(KernelModule, DeviceColumns)>,
     sums: Sums,
     /// Terms and weights; `None` for products that have kernels of their own.
@@ -51,14 +54,15 @@ pub(super) struct Rounds<'a, F: SumcheckField> {
     images: Option<Arc<Buffer>>,
     /// Whether columns are still in another basis, from which the first pass converts them.
     brings: bool,
-    /// State of passes for two rounds, if passes are for two.
+    /// State between the two rounds of a pass; `None` if each pass computes one round.
     pairs: Option<TwoRoundState<F::Compute>>,
     /// The caller's columns, borrowed or consumed.
     columns: Columns<'a, F>,
 }
 
 impl<'a, F: SumcheckField> Rounds<'a, F> {
-    /// Prepares `columns` for the rounds of `plan`. Allocates all memory that the rounds need.
+    /// Prepares `columns` on `device` for the rounds of `plan`, with the kernels of `program`. Allocates all memory
+    /// that the rounds need.
     pub fn new(
         device: &Arc<Device>,
         program: KernelModule,
@@ -112,12 +116,13 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(rounds)
     }
 
-    /// Returns the traffic of the device so far.
+    /// Returns the copies, times and launches on the device so far.
     pub fn traffic(&self) -> StreamStats {
         self.stream.traffic()
     }
 
-    /// Converts columns to the compute field and its basis, unless the first round takes them as they are.
+    /// Converts the columns to the compute field and its basis, unless the first pass reads them in their present form.
+    /// `columns` is their number.
     fn prepare(&mut self, columns: usize) -> Result<()> {
         match self.columns {
             Columns::HostBase(_) | Columns::KeptBase(_) if self.base.is_none() => self.lift(columns),
@@ -145,7 +150,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(())
     }
 
-    /// Changes the basis, or leaves that to the first pass if there are kernels for it.
+    /// Converts the columns to the basis of the compute field, or leaves that to the first pass if its kernels do it.
+    /// Does nothing if the bases are equal. `columns` is the number of columns.
     fn convert(&mut self, columns: usize) -> Result<()> {
         if F::conversion().is_none() {
             return Ok(());
@@ -167,8 +173,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(())
     }
 
-    /// Binds the first variable to `challenge`, if there is one. Returns the values of the next round's polynomial at
-    /// the points of `shape`.
+    /// Binds the first variable to `challenge`, if there is one. Returns the next round polynomial's values at the
+    /// points of `shape`.
     pub fn sums(
         &mut self,
         shape: &RoundShape<F::Compute>,
@@ -188,7 +194,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.round_sums(shape, challenge, abort)
     }
 
-    /// Returns the values of one round, from a pass for that round.
+    /// Returns the values of one round's polynomial, from a pass that also binds the first variable to `challenge`, if
+    /// there is one.
     fn round_sums(
         &mut self,
         shape: &RoundShape<F::Compute>,
@@ -202,8 +209,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.sums.values(&mut self.stream, self.program, (groups, shape.points.len()), abort)
     }
 
-    /// Returns the values of the first of two rounds, from a pass for both, which binds the two variables before them.
-    /// If only one round is left, the pass is for that one.
+    /// Returns the values of the next round's polynomial, from a pass that computes two rounds. The pass first binds
+    /// the two variables that have challenges. If only one round is left, the pass computes that one.
     fn pair_sums(
         &mut self,
         shape: &RoundShape<F::Compute>,
@@ -225,7 +232,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.pairs.as_mut().map(|pairs| pairs.begin(values)).ok_or_else(|| Error::internal("sumcheck"))
     }
 
-    /// Folds by both `challenges`, if there are any, and evaluates in one pass. Returns the number of groups.
+    /// Queues a pass for two rounds: it folds by both `challenges`, if there are any, then evaluates. Returns the
+    /// number of work-groups.
     fn pair(&mut self, shape: &RoundShape<F::Compute>, challenges: Option<(F::Compute, F::Compute)>) -> Result<u32> {
         if self.brings {
             let quads = self.rows / 4;
@@ -252,8 +260,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(groups)
     }
 
-    /// Runs the first pass, over columns that are still in another basis: `groups` groups evaluate `step` pairs of
-    /// rows, or sets of four for two rounds. Returns `groups`.
+    /// Queues the first pass over columns that are still in another basis. `groups` work-groups evaluate `step` pairs
+    /// of rows, or `step` sets of four rows if `kernels` compute two rounds. Returns `groups`.
     fn first_pass(&mut self, kernels: [&str; 3], columns: usize, (step, groups): (u64, u32)) -> Result<u32> {
         let images = self.images.as_ref().ok_or_else(|| Error::internal("sumcheck"))?;
         let mut args = vec![Arg::U32(step as u32), Arg::U64(self.now.stride), Arg::U64(self.to.stride)];
@@ -267,12 +275,13 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(groups)
     }
 
-    /// Takes the challenge of a pair's first round if columns are not folded by it yet.
+    /// Takes the challenge of the first of two rounds if the columns are not folded by it yet. Returns `None`
+    /// otherwise.
     fn take_pending_challenge(&mut self) -> Option<F::Compute> {
         self.pairs.as_mut().and_then(TwoRoundState::take_first)
     }
 
-    /// Returns the values of the first round over columns of the base field.
+    /// Returns the values of the first round's polynomial, computed over columns of the base field.
     fn base_sums(&mut self, shape: &RoundShape<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         let Some((program, from)) = self.base.clone() else { return Err(Error::internal("sumcheck")) };
         let half = self.rows / 2;
@@ -290,8 +299,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(values.into_iter().map(|value| F::from_base(value).to_work()).collect())
     }
 
-    /// Binds the first variable to `challenge` and returns `None` if columns are still over the base field; else
-    /// returns `challenge`.
+    /// Binds the first variable to `challenge` if the columns are still over the base field, and returns `None`.
+    /// Otherwise returns `challenge`.
     fn bind_base_field(&mut self, columns: usize, challenge: Option<F::Compute>) -> Result<Option<F::Compute>> {
         let Some((_, from)) = self.base.take() else { return Ok(challenge) };
         let challenge = challenge.ok_or_else(|| Error::internal("sumcheck"))?;
@@ -300,7 +309,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(None)
     }
 
-    /// Folds by `challenge`, if there is one, and evaluates in one pass. Returns the number of groups.
+    /// Queues a pass over a product of all columns: it folds by `challenge`, if there is one, then evaluates. Returns
+    /// the number of work-groups.
     fn product(&mut self, shape: &RoundShape<F::Compute>, challenge: Option<F::Compute>) -> Result<u32> {
         if self.brings {
             let half = self.rows / 2;
@@ -325,8 +335,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(groups)
     }
 
-    /// Folds by `challenge`, if there is one, then evaluates terms, with groups for each point. Returns the number of
-    /// groups per point.
+    /// Folds by `challenge`, if there is one, then queues the evaluation of all terms. Each point has its own
+    /// work-groups. Returns the number of work-groups per point.
     fn terms(&mut self, shape: &RoundShape<F::Compute>, challenge: Option<F::Compute>) -> Result<u32> {
         if let Some(challenge) = challenge {
             self.fold(shape.columns, challenge)?;
@@ -369,8 +379,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(())
     }
 
-    /// Queues a fold of the columns by `challenge`, into the memory `to.0` with `to.1` elements from one column to the
-    /// next.
+    /// Queues a fold of the columns by `challenge`. `to.0` is the memory of the result, and `to.1` the number of
+    /// elements from one column's start to the next's.
     ///
     /// # Safety
     /// `kernel` must be one that folds, and `to.0` must have room for half of the rows at that stride.
@@ -390,7 +400,8 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         self.rows /= 2;
     }
 
-    /// Binds the first variable to `challenge`, if there is one, then brings the columns to the host.
+    /// Binds the first variable to `challenge`, if there is one, then returns the remaining rows of all columns in host
+    /// memory. `columns` is the number of columns.
     pub fn finish_on_host(
         &mut self,
         columns: usize,
@@ -420,7 +431,7 @@ impl<'a, F: SumcheckField> Rounds<'a, F> {
         Ok(HostColumns::Own((0..columns).map(|column| self.last.column(column, rows)).collect(), rows))
     }
 
-    /// Copies the remaining rows of the columns to the host.
+    /// Copies the remaining rows of all columns to pinned host memory, and waits for the copies.
     fn fetch_last(&mut self, columns: usize, abort: Abort<'_>) -> Result<()> {
         let packed = self.last.packed.as_ref().ok_or_else(|| Error::internal("sumcheck"))?.buffer();
         let (rows, stride) = (bytes::<F::Compute>(self.rows as usize)?, bytes::<F::Compute>(self.now.stride as usize)?);

@@ -22,19 +22,19 @@ use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Matches `SLICED_GROUP` of `cl/sumcheck_bitsliced.cl`.
+/// Work-items per work-group of the rounds' kernel, 96. Matches `SLICED_GROUP` of `cl/sumcheck_bitsliced.cl`.
 const SLICED_GROUP: u32 = 96;
-/// Matches `SLICED_PARTS`: the number of 32-bit products that make up a product.
+/// Number of 32-bit products from which a product of 128 bits is computed, 9. Matches `SLICED_PARTS` of the kernels.
 const PARTS: usize = 9;
-/// Maximum number of groups that slice columns.
+/// Maximum number of work-groups of the kernel that bit-slices columns, 2^14.
 const MAX_BITSLICE_GROUPS: u64 = 1 << 14;
 
-/// Holds bit-sliced columns on a device between two rounds.
+/// Computes rounds on a device over bit-sliced columns, and holds the columns there between two rounds.
 pub(super) struct SlicedRounds<F: SumcheckField> {
     // Dropped first: queued work ends before memory is freed.
     stream: Stream,
     program: KernelModule,
-    /// Kernels of packed elements, which change their basis.
+    /// Kernels that change the basis of elements that are not bit-sliced.
     packed_program: KernelModule,
     plan: SumcheckPlan,
     factors: usize,
@@ -45,15 +45,15 @@ pub(super) struct SlicedRounds<F: SumcheckField> {
     to: DeviceColumns,
     memory: Memory,
     interpolation: Interpolation<F::Compute>,
-    /// Memory for the columns' last rows, side by side.
+    /// Memory for the columns' last rows, not bit-sliced, one column after the other.
     packed: DeviceVector<F::Compute>,
 }
 
-/// Holds the memory that rounds need besides columns.
+/// Holds the buffers that rounds need besides columns.
 struct Memory {
-    /// One tile for each group.
+    /// One tile of products for each work-group.
     products: Buffer,
-    /// Parts of the sums of all rounds.
+    /// Sums of all rounds, each as nine 32-bit products.
     totals: Buffer,
     fetched: PinnedBuffer,
     /// Table of the change of basis from the tower to GHASH's field, in which other paths and the host compute.
@@ -63,7 +63,8 @@ struct Memory {
 }
 
 impl<F: SumcheckField> SlicedRounds<F> {
-    /// Prepares `columns` for the rounds of `plan`. Allocates all memory that the rounds need.
+    /// Prepares `columns` on `device` for the rounds of `plan`, with the kernels of `program`. Allocates all memory
+    /// that the rounds need.
     pub fn new(
         device: &Arc<Device>,
         program: KernelModule,
@@ -108,17 +109,17 @@ impl<F: SumcheckField> SlicedRounds<F> {
         Ok(rounds)
     }
 
-    /// Returns the traffic of the device so far.
+    /// Returns the copies, times and launches on the device so far.
     pub fn traffic(&self) -> StreamStats {
         self.stream.traffic()
     }
 
-    /// Returns the interpolation from values at this path's points.
+    /// Returns the interpolation from values at this path's points, which are tower elements.
     pub fn interpolation(&self) -> &Interpolation<F::Compute> {
         &self.interpolation
     }
 
-    /// Converts columns to the tower, if they are in the other basis, and slices them.
+    /// Converts the columns to the tower's basis, if they are in GHASH's, and bit-slices them.
     fn prepare(&mut self) -> Result<()> {
         let count = self.factors as u64 * self.rows;
         if F::conversion().is_none() {
@@ -142,7 +143,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
         unsafe { convert(&mut self.stream, self.packed_program, table, all) }
     }
 
-    /// Binds the first variable to `challenge`, if there is one. Returns the values of the next round's polynomial.
+    /// Binds the first variable to `challenge`, if there is one. Returns the next round polynomial's values at all
+    /// points except 1.
     pub fn sums(&mut self, challenge: Option<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
         self.launch(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
@@ -156,7 +158,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
         sums.collect::<Option<_>>().ok_or_else(|| Error::internal("sumcheck"))
     }
 
-    /// Folds `folds` halves of `rows` rows each, then evaluates the product, unless `folds` is 1.
+    /// Queues a round's kernel. If `folds` is 1 or 2, it folds the columns by `challenge` to `folds`·`rows` rows. If
+    /// `folds` is 0 or 2, it then evaluates the product over two halves of `rows` rows.
     fn launch(&mut self, rows: u64, folds: u32, challenge: Option<F::Compute>) -> Result<()> {
         let r = challenge.and_then(F::Compute::to_tower).unwrap_or_default();
         let tiles = (rows / bitslice::TILE as u64) as u32;
@@ -176,7 +179,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
         Ok(())
     }
 
-    /// Binds the first variable to `challenge`, if there is one, then brings the columns to the host.
+    /// Binds the first variable to `challenge`, if there is one, then returns the remaining rows of all columns in host
+    /// memory.
     pub fn finish_on_host(
         &mut self,
         challenge: Option<F::Compute>,
@@ -195,7 +199,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
         Ok(HostColumns::Own(own, rows))
     }
 
-    /// Packs the last rows side by side, in the basis that the host computes in.
+    /// Converts the last rows from tiles to elements in the basis that the host computes in, one column after the
+    /// other.
     fn pack(&mut self) -> Result<()> {
         let (count, packed) = (self.factors as u64 * self.rows, self.packed.buffer().clone());
         // SAFETY: `now` has all rows of the columns, these fill tiles, and `packed` has room for all of them.
@@ -219,8 +224,8 @@ impl Memory {
     }
 }
 
-/// Returns the tower's element from its nine 32-bit products. The kernel orders them in branches low, high, both; each
-/// branch has high, low, both.
+/// Returns the tower element whose nine 32-bit products (Karatsuba) are `parts`. The kernel orders them in branches
+/// low, high, both. Each branch has high, low, both.
 fn combine_partials(parts: &[u32; PARTS]) -> Tower {
     let branch = |number: usize| {
         let [high, low, both] = std::array::from_fn(|part| u128::from(parts[3 * number + part]));

@@ -13,12 +13,12 @@ use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Matches `POINT_INFINITY` of the kernels.
+/// Number of the point at infinity in kernels. Matches `POINT_INFINITY` of the kernels.
 const INFINITY: u32 = u32::MAX;
-/// Offset of a pass's values behind its number, 64 bytes, so that the values are aligned.
+/// Offset in bytes of a pass's values from the pass's number, 64, so that the values are aligned.
 const VALUES_AT: usize = 64;
 
-/// Holds memory for the values of a round's polynomial.
+/// Holds the memory by which the values of a round's polynomial reach the host.
 pub(super) struct Sums {
     partials: Buffer,
     /// Memory for the values if kernels cannot write to host memory.
@@ -26,20 +26,20 @@ pub(super) struct Sums {
     /// If kernels can write to host memory: the number of the pass, then its values from byte [`VALUES_AT`] on. Else
     /// only values.
     fetched: PinnedBuffer,
-    /// Number of groups of a pass that have ended.
+    /// Number of work-groups of a pass that have ended, on the device.
     ended: Buffer,
     /// Number of passes so far.
     passes: u32,
 }
 
-/// Holds memory for the columns' last rows, side by side: the host's, and the device's unless a kernel writes to the
-/// host's.
+/// Holds memory for the columns' last rows, one column after the other. `host` is pinned host memory. `packed` is
+/// device memory, or `None` if a kernel writes to `host`.
 pub(super) struct LastRows<W: Element> {
     pub host: PinnedBuffer,
     pub packed: Option<DeviceVector<W>>,
 }
 
-/// Holds terms and weights on the device.
+/// Holds a claim's points, terms, coefficients and tables of eq in device memory.
 pub(super) struct Tables {
     pub words: Buffer,
     pub coefficients: Buffer,
@@ -66,7 +66,7 @@ impl Sums {
         Ok(Self { partials, totals, fetched, ended, passes: 0 })
     }
 
-    /// Counts the next pass, and returns the arguments by which it reports its results.
+    /// Counts the next pass, and returns the kernel arguments that say where the pass writes its results.
     pub fn next_pass(&mut self) -> [Arg; 5] {
         self.passes = self.passes.wrapping_add(1);
         // Kernels that cannot write to host memory leave partial sums, and ignore both addresses.
@@ -74,8 +74,8 @@ impl Sums {
         [buffer_arg(&self.partials), Arg::U32(self.passes), there(VALUES_AT), buffer_arg(&self.ended), there(0)]
     }
 
-    /// Waits for all kernels queued so far. If kernels can write to host memory, a last one writes a word there, which
-    /// arrives earlier than the driver's own.
+    /// Waits for all kernels queued so far. If kernels can write to host memory, an additional kernel writes a word
+    /// there. The host sees this word earlier than the driver's own signal.
     pub fn wait_for_kernels(&mut self, stream: &mut Stream, program: KernelModule, abort: Abort<'_>) -> Result<()> {
         let Some(told) = self.fetched.as_kernel_arg(0) else { return stream.synchronize(abort) };
         self.passes = self.passes.wrapping_add(1);
@@ -84,7 +84,8 @@ impl Sums {
         stream.wait_for_signal(&self.fetched, self.passes, abort)
     }
 
-    /// Waits for the last pass, by `program` with `groups` groups, and returns its values at `points` points.
+    /// Waits for the last pass, and returns its values at `points` points. The pass ran `groups` work-groups of a
+    /// kernel of `program`.
     pub fn values<E: Element>(
         &mut self,
         stream: &mut Stream,
@@ -106,8 +107,8 @@ impl Sums {
 }
 
 impl<W: Element> LastRows<W> {
-    /// Allocates memory for `elements` elements. The device needs none if they are folded and the fold can write to
-    /// host memory.
+    /// Allocates memory for `elements` elements. It leaves out device memory if `is_folded` is true and kernels can
+    /// write to host memory: the last fold then writes there.
     pub fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
         let host = stream.host_buffer(bytes::<W>(elements)?)?;
         let packed = match host.as_kernel_arg(0) {
@@ -117,7 +118,7 @@ impl<W: Element> LastRows<W> {
         Ok(Self { host, packed })
     }
 
-    /// Returns column `number`, of `rows` rows, once these are there.
+    /// Returns the last `rows` rows of column `number` from host memory. The commands that write them must have ended.
     pub fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
         SecretVec(elements(&self.host, number.saturating_mul(rows).saturating_mul(size_of::<W>()), rows))
     }
@@ -140,7 +141,8 @@ impl Tables {
     }
 }
 
-/// Returns the numbers of the points, then for each term the number of its factors, and their columns.
+/// Encodes the points and the terms for kernels: the number of each point, then for each term the number of its
+/// factors, and their column numbers.
 fn words<W>(shape: &RoundShape<W>) -> Vec<u32> {
     let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
     let mut words: Vec<u32> = shape.points.iter().map(number).collect();

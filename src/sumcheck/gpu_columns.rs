@@ -12,10 +12,12 @@ use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Matches `SLICE_GROUP` of `cl/sumcheck_bitsliced.cl`.
+/// Work-items per work-group of the kernels that convert to and from bit-sliced form, 128. Matches `SLICE_GROUP` of
+/// `cl/sumcheck_bitsliced.cl`.
 pub(super) const SLICE_GROUP: u32 = 128;
 
-/// Holds columns that lie one after the other: their memory, and the elements from one to the next.
+/// Refers to columns in device memory, one after the other. `stride` is the number of elements from one column's start
+/// to the next's.
 #[derive(Clone)]
 pub(super) struct DeviceColumns {
     pub buffer: Arc<Buffer>,
@@ -28,8 +30,8 @@ impl DeviceColumns {
     }
 }
 
-/// Returns where `columns` of `rows` rows are on the device. Uploads host columns first: into `own`, or into a new
-/// vector if they are over the base field.
+/// Returns where `columns`, of `rows` rows each, are on the stream's device. Host columns are uploaded first, to `own`
+/// or, if they are over the base field, to a new vector.
 pub(super) fn locate_or_upload<F: SumcheckField>(
     stream: &mut Stream,
     columns: &Columns<'_, F>,
@@ -53,7 +55,7 @@ pub(super) fn locate_or_upload<F: SumcheckField>(
     }
 }
 
-/// Uploads `columns` to `to`, and returns once all of them have been read.
+/// Uploads `columns` to `to`, and returns `to` once all columns have been read.
 fn upload<E: Element>(
     stream: &mut Stream,
     to: DeviceColumns,
@@ -75,7 +77,7 @@ fn upload<E: Element>(
     Ok(to)
 }
 
-/// Returns who owns `columns`.
+/// Returns the [`ColumnOwnership`] of `columns`: where they are, in which form, and whether they stay unchanged.
 pub(super) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwnership {
     match columns {
         Columns::Host(_) => ColumnOwnership::Host,
@@ -87,8 +89,8 @@ pub(super) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwn
     }
 }
 
-/// Takes `columns` columns of `rows` rows out of the bit-sliced form, into `to`, where they lie side by side. `program`
-/// is one of [`Family::SumcheckSliced`](crate::kernels::Family).
+/// Queues the conversion of `columns` bit-sliced columns of `rows` rows each, at `from`. It writes their elements to
+/// `to`, one column after the other. `program` is one of [`Family::SumcheckSliced`](crate::kernels::Family).
 ///
 /// # Safety
 /// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.
@@ -112,7 +114,7 @@ pub(super) unsafe fn unslice(
     unsafe { program.launch(stream, "sumcheck_unslice", items, SLICE_GROUP, &args) }
 }
 
-/// Returns `count` elements that kernels left in host memory, from byte `at` on.
+/// Returns `count` elements that kernels wrote to the host memory `from`, from byte `at` on.
 pub(super) fn elements<E: Element>(from: &PinnedBuffer, at: usize, count: usize) -> Vec<E> {
     let mut elements = vec![E::ZERO; count];
     // SAFETY: the bytes written are elements, which kernels left.

@@ -8,14 +8,15 @@ use crate::backend::{Abort, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
 use crate::{Error, Result};
 
-/// Holds a device's columns in host memory, one after the other.
+/// Holds a copy of a device's columns in host memory, one column after the other. They are over the field F or its base
+/// field.
 pub(super) enum HostCopy<F: SumcheckField> {
     Own(SecretVec<F>),
     Base(SecretVec<F::Base>),
 }
 
 impl<F: SumcheckField> HostCopy<F> {
-    /// Copies `columns`, of `rows` rows each, from their device.
+    /// Copies `columns`, of `rows` rows each, from their device to host memory.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the columns are not kept on a device.
@@ -32,7 +33,7 @@ impl<F: SumcheckField> HostCopy<F> {
         }
     }
 
-    /// Returns the columns, of `rows` rows each.
+    /// Returns the columns as slices of `rows` rows each.
     pub fn slices(&self, rows: usize) -> Slices<'_, F> {
         match self {
             Self::Own(elements) => Slices::Own(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
@@ -48,7 +49,8 @@ fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, abort: Ab
     Ok(elements)
 }
 
-/// Takes bit-sliced columns of the tower, of `rows` rows each, out of their bit-sliced form.
+/// Converts `columns`, bit-sliced columns of the tower of `rows` rows each, to ordinary elements, one column after the
+/// other.
 fn packed<F: SumcheckField>(columns: &SecretVec<F>, rows: usize) -> Result<SecretVec<F>> {
     let mut all = SecretVec(Vec::with_capacity(columns.0.len()));
     for column in columns.0.chunks(rows) {

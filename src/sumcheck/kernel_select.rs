@@ -8,8 +8,8 @@ use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::KernelModule;
 use crate::{BackendKind, Error, Result};
 
-/// Returns a path, its kernels, and why it is not another one. The path is the requested one, or else the fastest
-/// available.
+/// Selects the requested path, or else the fastest that `device` has, for a claim of `variables` variables. Returns the
+/// path, its kernels, and the reasons why it is not another path.
 pub(super) fn kernels<F: SumcheckField>(
     device: &Device,
     variables: u32,
@@ -37,7 +37,7 @@ pub(super) fn kernels<F: SumcheckField>(
     }
 }
 
-/// Returns the kernels with carry-less multiply-add.
+/// Returns the kernels that use carry-less multiply-add, if `device` can run them.
 ///
 /// # Errors
 /// - [`Error::Unavailable`]: the device has no carry-less multiply-add.
@@ -61,7 +61,7 @@ fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
     Error::Unavailable { backend: device.info().backend, reason }
 }
 
-/// Returns why the module of `program` was not built in, or `None` if it was.
+/// Returns the reason why the module of `program` was not built in, or `None` if it was.
 #[cfg(feature = "cuda")]
 fn missing(program: KernelModule) -> Option<&'static str> {
     use crate::backend::cuda;

@@ -37,37 +37,39 @@ impl fmt::Display for KernelPath {
 /// Configures how rounds are computed. By default everything is chosen automatically.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SumcheckOptions {
-    /// The one path that may be taken.
+    /// Kernels to use; `None` selects the fastest that are available.
     pub path: Option<KernelPath>,
-    /// Rounds over at most 2^tail rows run on the host; [`HOST_TAIL_LOG`] by default. [`KernelPath::Bitsliced`] takes at least 10.
+    /// Rounds over at most 2^tail rows run on the host. `None` stands for the environment's setting, or else
+    /// [`HOST_TAIL_LOG`]. [`KernelPath::Bitsliced`] takes at least 10.
     pub tail: Option<u32>,
-    /// Rounds per pass over the columns, if they run on a device: 1 or 2. Two require a product of two to four columns
-    /// of a binary field. They read columns half as often; one more round may then run on the host. The default is 1,
-    /// except on [`KernelPath::Clmad`]: there it is 2 for two or three columns, and for four columns of GHASH's field from
-    /// 2^25 rows on.
+    /// Rounds per pass over the columns on a device, 1 or 2. Two rounds require a product of two to four columns of a
+    /// binary field. Such passes read columns half as often, but one more round may then run on the host. `None` stands
+    /// for 1, except on [`KernelPath::Clmad`]. There it stands for 2 with two or three columns, and with four columns
+    /// of GHASH's field from 2^25 rows on.
     pub rounds_a_pass: Option<u32>,
 }
 
-/// Binary logarithm, 9, of the rows at which the host is as fast as a device, for which it has to wait.
+/// Binary logarithm, 9, of the number of rows up to which rounds run on the host. There the host is as fast as a
+/// device, for which it has to wait.
 pub const HOST_TAIL_LOG: u32 = 9;
-/// Work-items of a group: matches `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
+/// Work-items per work-group, 128. Matches `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
 pub(super) const GROUP: u32 = 128;
-/// Binary logarithm of the rows of a bit-sliced tile; tiles are not divided.
+/// Binary logarithm of the rows of a bit-sliced tile, 10. Rounds on a device do not divide tiles.
 const TILE_LOG: u32 = bitslice::TILE.ilog2();
-/// Groups per compute unit that work on tiles, 5: as many as a multiprocessor has registers for.
+/// Work-groups per compute unit for bit-sliced columns, 5: a multiprocessor has registers for as many.
 const SLICED_GROUPS_A_UNIT: u32 = 5;
-/// Maximum number of groups of a launch.
+/// Maximum number of work-groups of a launch, 4096.
 const MAX_GROUPS: u32 = 4096;
-/// Groups per compute unit, 8: enough to hide the latency of memory.
+/// Work-groups per compute unit, 8: enough to hide the latency of memory.
 const GROUPS_A_UNIT: u32 = 8;
-/// Minimum number of variables, 25, from which passes for two rounds pay with four columns: the registers of their
-/// work-items let few of these run at once (benches/notes/sumcheck.md). Such passes always pay with fewer columns. With
-/// four they never pay if the first pass changes the basis too.
+/// Minimum number of variables, 25, at which two rounds per pass are faster than one with four columns. Their
+/// work-items need many registers, so only few of them run at once (benches/notes/sumcheck.md). With fewer columns, two
+/// rounds per pass are always faster. With four they never are if the first pass changes the basis too.
 const FOUR_COLUMNS_PAY_FROM: u32 = 25;
-/// Numbers of factors of a product whose rounds have a kernel of their own.
+/// Numbers of factors, 2 to 4, for which products have kernels of their own.
 const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
 
-/// Says who owns the columns on the device.
+/// Says where columns are, in which form, and whether rounds may overwrite them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnOwnership {
     /// Columns from host memory.
@@ -84,30 +86,30 @@ pub enum ColumnOwnership {
     Consumed,
 }
 
-/// Holds the sizes of a proof on a device.
+/// Describes how a proof runs on a device: its rounds, work-groups and memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumcheckPlan {
     pub variables: u32,
     /// Rounds over at most 2^tail rows run on the host.
     pub tail: u32,
-    /// Whether a kernel folds and evaluates at once.
+    /// Whether one kernel folds the columns and evaluates the polynomial.
     pub fused: bool,
     /// Whether the first round is computed in the base field.
     pub base_first: bool,
     /// Whether each pass computes two rounds. A pass computes one round if only one is left.
     pub pairs: bool,
-    /// Maximum number of groups of a launch.
+    /// Maximum number of work-groups of a launch.
     pub groups: u32,
-    /// Maximum number of groups of a pass for two rounds.
+    /// Maximum number of work-groups of a pass that computes two rounds.
     pub pair_groups: u32,
-    /// Elements per column of the memory that rounds work in; 0 if they work in the columns' own.
+    /// Elements per column of the memory that rounds work in. It is 0 if they work in the columns' own memory.
     pub work_rows: u64,
-    /// Bytes on the device besides columns that are already there.
+    /// Bytes of device memory, besides columns that are already there.
     pub bytes: u64,
 }
 
 impl SumcheckPlan {
-    /// Plans rounds over columns whose owner is `place`, on a device of `units` compute units.
+    /// Plans the rounds of `shape` over columns of the ownership `place`, on a device of `units` compute units.
     pub fn new<F: SumcheckField>(
         shape: &RoundShape<F::Compute>,
         place: ColumnOwnership,
@@ -162,7 +164,8 @@ impl SumcheckPlan {
         }
     }
 
-    /// Plans rounds over bit-sliced columns: whole tiles, and one more for each group.
+    /// Plans the rounds of `shape` over bit-sliced columns, on a device of `units` compute units. The memory includes
+    /// one tile of products per work-group.
     pub fn sliced<F: SumcheckField>(
         shape: &RoundShape<F::Compute>,
         place: ColumnOwnership,
@@ -191,25 +194,25 @@ impl SumcheckPlan {
         self.variables.saturating_sub(self.tail)
     }
 
-    /// Returns the number of groups for `rows` rows.
+    /// Returns the number of work-groups of a launch over `rows` rows.
     pub fn groups_for(&self, rows: u64) -> u32 {
         rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
     }
 
-    /// Returns the number of groups of a pass for two rounds that evaluates 4·quads rows.
+    /// Returns the number of work-groups of a pass that computes two rounds over `quads` sets of four rows.
     pub fn pair_groups_for(&self, quads: u64) -> u32 {
         self.groups_for(quads).min(self.pair_groups)
     }
 }
 
-/// Returns the tail for bit-sliced columns: rounds over at most 2^tail rows run on the host.
+/// Returns the tail for bit-sliced columns, a binary logarithm: rounds over at most 2^tail rows run on the host.
 pub(super) fn sliced_tail(options: &SumcheckOptions) -> u32 {
     options.tail.unwrap_or(TILE_LOG).max(TILE_LOG)
 }
 
 impl<F: SumcheckField> Claim<F> {
-    /// Returns the bytes that a proof takes on a device of `compute_units` compute units, besides columns that are
-    /// already there.
+    /// Returns the bytes of memory that a proof takes on a device of `compute_units` compute units. Columns that are
+    /// already there, by `place`, do not count.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the claim is malformed.
@@ -220,25 +223,25 @@ impl<F: SumcheckField> Claim<F> {
     }
 }
 
-/// Returns whether passes are for two rounds.
+/// Returns whether each pass over the columns computes two rounds.
 fn takes_pairs<F: SumcheckField>(shape: &RoundShape<F::Compute>, options: &SumcheckOptions) -> bool {
     let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM && F::conversion().is_none();
     let chosen = options.path == Some(KernelPath::Clmad) && pays;
     options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_pair_kernel(shape)
 }
 
-/// Returns the maximum number of groups of a pass for two rounds: as many as run at once, `PAIR_OCCUPANCY` of
-/// `cl/sumcheck_two_rounds.cl`.
+/// Returns the maximum number of work-groups of a pass that computes two rounds. As many run at once on `units` compute
+/// units by `PAIR_OCCUPANCY` of `cl/sumcheck_two_rounds.cl`.
 fn pair_groups<W: WorkField>(shape: &RoundShape<W>, units: u32) -> u32 {
     units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MAX_GROUPS)
 }
 
-/// Returns whether there is a kernel that takes two rounds of the claim in a pass.
+/// Returns whether there is a kernel that computes two rounds of the claim in one pass.
 fn has_pair_kernel<W: WorkField>(shape: &RoundShape<W>) -> bool {
     has_kernel(shape) && is_binary::<W>()
 }
 
-/// Explains to a person where rounds run.
+/// Describes for users where the rounds of a proof run, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SumcheckExplanation {
     /// Kernels of the rounds on the device; `None` if all rounds run on the host.
@@ -247,13 +250,13 @@ pub struct SumcheckExplanation {
     pub device_rounds: u32,
     /// Number of rounds on the host.
     pub host_rounds: u32,
-    /// Whether a pass folds and evaluates at once.
+    /// Whether one kernel folds the columns and evaluates the polynomial.
     pub fused: bool,
-    /// Whether a pass is for two rounds.
+    /// Whether each pass over the columns computes two rounds.
     pub pairs: bool,
-    /// Bytes on the device, besides columns that are already there.
+    /// Bytes of device memory, besides columns that are already there.
     pub bytes: u64,
-    /// Why another path, or a device, was not used.
+    /// Reasons why another path, or a device, was not used.
     pub reasons: Vec<String>,
 }
 
@@ -278,12 +281,12 @@ impl fmt::Display for SumcheckExplanation {
     }
 }
 
-/// Returns whether the characteristic of F is two.
+/// Returns whether the characteristic of the field F is two.
 pub(super) fn is_binary<F: SumcheckField>() -> bool {
     F::ONE.double() == F::ZERO
 }
 
-/// Checks that the field and the claim have the requested path and rounds a pass.
+/// Checks that the requested path and rounds per pass are possible for F and for `claim` on `columns` columns.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the field does not have the path or the rounds a pass.
@@ -312,7 +315,7 @@ fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Su
     Err(Error::invalid(ERROR_CONTEXT, "rounds a pass", expected, options.rounds_a_pass.unwrap_or_default()))
 }
 
-/// Returns whether the claim is on a product whose rounds have a kernel of their own.
+/// Returns whether the claim is on a product for which there are kernels of its own.
 fn has_kernel<W: WorkField>(shape: &RoundShape<W>) -> bool {
     shape.is_product() && PRODUCTS.contains(&shape.columns)
 }

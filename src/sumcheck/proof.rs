@@ -11,18 +11,18 @@ use crate::{Error, Result};
 pub struct Proof<F> {
     /// One message per round.
     pub messages: Vec<RoundPolynomial<F>>,
-    /// Column values at the point, by column number.
+    /// Column values at the point of the challenges, by column number.
     pub finals: Vec<F>,
 }
 
 impl<F: SumcheckField> Proof<F> {
-    /// Returns the messages one after the other, then the finals. [`SumcheckField::write`] encodes the elements, with
-    /// nothing between them.
+    /// Encodes the proof: the messages in the order of rounds, then the finals by column number.
+    /// [`SumcheckField::write`] encodes the elements, with nothing between them.
     pub fn to_bytes(&self) -> Vec<u8> {
         bytes(&self.messages, &self.finals)
     }
 
-    /// Reads the bytes of a proof of `claim`.
+    /// Decodes a proof of `claim` from `bytes`, which [`Self::to_bytes`] encoded.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the claim is malformed.
@@ -34,7 +34,7 @@ impl<F: SumcheckField> Proof<F> {
         Ok(Self { messages, finals })
     }
 
-    /// Checks the numbers of messages, coefficients and finals.
+    /// Checks that the proof has the numbers of messages, coefficients and finals that a proof of `claim` has.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a number differs from that of a proof of `claim`.
@@ -47,7 +47,7 @@ impl<F: SumcheckField> Proof<F> {
     }
 }
 
-/// Returns the bytes of `messages` and `finals`, with nothing between them.
+/// Encodes `messages`, then `finals`, with nothing between the elements.
 pub(super) fn bytes<'a, F: SumcheckField>(
     messages: &'a [RoundPolynomial<F>],
     finals: impl IntoIterator<Item = &'a F>,
@@ -57,8 +57,8 @@ pub(super) fn bytes<'a, F: SumcheckField>(
     bytes
 }
 
-/// Reads the messages of `rounds` rounds of `degree`, then `finals` finals. `finals` is `None` if their number exceeds
-/// the address space.
+/// Decodes `rounds` messages of `degree` coefficients each, then `finals` finals, from `bytes`. `finals` is `None` if
+/// their number exceeds the address space.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `finals` is `None`.
@@ -86,7 +86,7 @@ pub(super) fn read<F: SumcheckField>(
     Ok((messages, finals.to_vec()))
 }
 
-/// Checks that there are `rounds` messages of `degree`.
+/// Checks that there are `rounds` messages of `degree` coefficients each.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: there are more or fewer messages than `rounds`.

@@ -18,10 +18,11 @@ use super::verify::is_proved;
 use crate::backend::{Abort, Device, catch_hook_panic};
 use crate::{Accelerator, BackendKind, Error, Report, Result};
 
-/// Proves `claim`. The transcript takes in the claim, then one message per round, then the finals.
+/// Proves `claim`, and returns the proof with a report of the run. The transcript takes in the claim, then one message
+/// per round, then the finals, which are the columns' values at the last point.
 ///
 /// Takes slightly more multiplications per row than the terms have factors. Runs on the accelerator's first device, or
-/// on the one that holds the columns. Columns in host memory, and kept ones, stay unchanged.
+/// on the one that holds the columns. Columns stay unchanged unless they are [`Columns::Consumed`].
 ///
 /// The proof is checked as the verifier does before it is returned. If a device fails or computes a wrong value, the
 /// host proves a claim on host columns, unless a backend is forced.
@@ -50,7 +51,7 @@ pub fn prove<F: SumcheckField, T: Transcript<F>>(
     prove_with(accelerator, claim, columns, transcript, &SumcheckOptions::default(), abort)
 }
 
-/// Proves `claim` like [`prove`], with `options`.
+/// Proves `claim` like [`prove`], configured by `options`.
 ///
 /// # Errors
 /// - The errors of [`prove`].
@@ -117,7 +118,7 @@ fn from_host<F: SumcheckField, T: Transcript<F>>(
     )
 }
 
-/// Proves on the device that holds the columns, without fallback to the host.
+/// Proves `claim` on the device that holds the columns, without fallback to the host.
 fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Columns<'_, F>,
@@ -145,7 +146,8 @@ fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
     Ok((finals, call.finish(backend, name, start, traffic, Vec::new())))
 }
 
-/// Returns why `finals` of columns on a device prove nothing. If the columns are still there, proves them on the host.
+/// Returns the error for `finals` that a device computed and that do not prove `claim`. If the columns are still on the
+/// device (`columns`), the host computes the proof too and compares.
 fn judge_kept<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Option<&Columns<'_, F>>,

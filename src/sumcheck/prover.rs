@@ -23,13 +23,13 @@ use crate::report::OpScope;
 use crate::settings::Settings;
 use crate::{Accelerator, Error, Result};
 
-/// Proves round by round, for custom protocols: a message, then a challenge for it, once for each variable; then the
-/// columns' values at the point whose coordinates are the challenges. Calls in another order are errors, and change
-/// nothing.
+/// Proves a claim round by round, for custom protocols. For each variable, [`Self::message`] returns a message, and
+/// [`Self::fold`] takes the challenge for it. Then [`Self::finish`] returns the columns' values at the point whose
+/// coordinates are the challenges. Calls in another order are errors, and change nothing.
 ///
 /// Challenges must follow from a commitment to the columns, from the claim ([`Claim::observe`]) and from all messages
-/// before them. A device's failure ends the prover: the caller starts a new one, and compares each of its messages with
-/// the one sent before.
+/// before them. A device's failure ends the prover. The caller then starts a new one, and compares each of its messages
+/// with the one sent before.
 ///
 /// ```
 /// use proofwarp::Accelerator;
@@ -54,27 +54,27 @@ pub struct Prover<'a, F: SumcheckField> {
     claim: Claim<F::Compute>,
     shape: RoundShape<F::Compute>,
     machine: RoundEngine<'a, F>,
-    /// Name of the device that runs rounds, if one does.
+    /// Name of the device that runs rounds, or `None` if the host runs all.
     device: Option<String>,
     tail: u32,
     round: u32,
     state: ProverState<F::Compute>,
     /// Claimed sum of the rounds to come.
     claimed: F::Compute,
-    /// Product of eq's factors of the bound variables.
+    /// Product of eq's factors for the variables that are bound.
     scale: F::Compute,
-    /// Challenge by which columns are not folded yet.
+    /// Challenge by which the columns are still to be folded.
     pending: Option<F::Compute>,
     explanation: SumcheckExplanation,
     traffic: StreamStats,
 }
 
-/// Says which call comes next.
+/// Says which call the prover expects next.
 enum ProverState<W> {
     Message,
-    /// The challenge for this polynomial.
+    /// The challenge for the polynomial with these coefficients.
     Challenge(Vec<W>),
-    /// None: a device failed within a round.
+    /// No call, since a device failed within a round.
     Broken,
 }
 
@@ -99,7 +99,8 @@ impl<F: SumcheckField> std::fmt::Debug for Prover<'_, F> {
 }
 
 impl<'a, F: SumcheckField> Prover<'a, F> {
-    /// Starts on the accelerator's first device, or on the one that holds the columns; on the host if there is none.
+    /// Starts a prover of `claim` on the accelerator's first device, or on the one that holds `columns`. It starts on
+    /// the host if there is no device or the claim has few rows.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the claim is malformed.
@@ -112,7 +113,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Self::with_options(accelerator, claim, columns, &SumcheckOptions::default())
     }
 
-    /// Starts like [`Self::new`], with `options`.
+    /// Starts a prover like [`Self::new`], configured by `options`.
     ///
     /// # Errors
     /// - The errors of [`Self::new`].
@@ -142,7 +143,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         })
     }
 
-    /// Starts on the host's cores. The claim and the columns must have been checked.
+    /// Starts a prover on the host's cores. The claim and the columns must have been checked. `reasons` say why no
+    /// device is used.
     pub(super) fn on_host(claim: &Claim<F>, columns: &Slices<'a, F>, reasons: Vec<String>) -> Self {
         let shape = RoundShape::new(&claim.to_work(), columns.len());
         let explanation = SumcheckExplanation {
@@ -162,7 +164,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Self::from_parts(claim, shape, machine, u32::MAX, explanation)
     }
 
-    /// Starts on the device that holds the columns.
+    /// Starts a prover on the device that holds `columns`.
     pub(super) fn on_owning_device(
         claim: &Claim<F>,
         columns: Columns<'a, F>,
@@ -174,7 +176,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Self::on_device(&device, claim, columns, options, abort)
     }
 
-    /// Starts on `device`. The claim and the columns must have been checked.
+    /// Starts a prover on `device`. The claim and the columns must have been checked.
     pub(super) fn on_device(
         device: &Arc<Device>,
         claim: &Claim<F>,
@@ -228,17 +230,17 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    /// Returns where rounds run.
+    /// Returns where the rounds run, and with which kernels.
     pub fn explain(&self) -> &SumcheckExplanation {
         &self.explanation
     }
 
-    /// Returns the name of the device that runs rounds, if one does.
+    /// Returns the name of the device that runs rounds, or `None` if the host runs all.
     pub(super) fn device(&self) -> Option<&str> {
         self.device.as_deref()
     }
 
-    /// Returns the traffic of devices so far.
+    /// Returns the copies, times and launches on the device so far.
     pub(super) fn traffic(&self) -> StreamStats {
         match &self.machine {
             RoundEngine::Device(rounds) => rounds.traffic(),
@@ -273,7 +275,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Ok(Some(RoundPolynomial::of_polynomial(&there)))
     }
 
-    /// Binds the round's variable to `challenge`.
+    /// Binds the round's variable to `challenge`, which answers the last message.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: no message is waiting for a challenge.
@@ -293,7 +295,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Ok(())
     }
 
-    /// Returns each column's value at the point, after the last round.
+    /// Checks that the columns' values at the point prove the claim, and returns them by column number.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: rounds are left.
@@ -310,7 +312,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         Ok(final_evaluations.into_iter().map(F::from_work).collect())
     }
 
-    /// Returns each column's value at the point, unchecked.
+    /// Returns each column's value at the point after the last round, without the check of [`Self::finish`].
     fn last_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         self.expect_message("finish")?;
         if self.round < self.claim.variables() {
@@ -337,7 +339,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    /// Does `work` that leaves columns half done if it fails. The prover is then broken.
+    /// Runs `work`, and marks the prover as broken if it fails, because columns may then be half done.
     fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let result = work(self);
         if result.is_err() {
@@ -346,7 +348,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         result
     }
 
-    /// Returns all coefficients of the round's polynomial.
+    /// Returns all coefficients of the round's polynomial, in ascending order of degree.
     fn polynomial(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         let mut values = self.sums(abort)?;
         match self.claim.eq().map(|point| point[self.round as usize]) {
@@ -384,7 +386,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    /// Returns the columns on the host, with all challenges bound.
+    /// Moves the columns to the host if they are on a device, folds them by the pending challenge, and returns them.
     fn host_rows(&mut self, abort: Abort<'_>) -> Result<&HostColumns<'a, F::Compute>> {
         crate::backend::check_abort(abort)?;
         let challenge = &mut self.pending;
@@ -431,12 +433,12 @@ impl<F: SumcheckField> RoundProver<F> for Prover<'_, F> {
     }
 }
 
-/// Returns `columns` as slices.
+/// Returns the elements of each of `columns` as a slice.
 fn elements<'a, E: Element>(columns: &[HostColumn<'a, E>]) -> Vec<&'a [E]> {
     columns.iter().map(HostColumn::elements).collect()
 }
 
-/// Returns `polynomial` times scale·eq(w, X).
+/// Returns the coefficients of `polynomial` times `scale`·eq(`w`, X), in ascending order of degree.
 fn times_eq<W: Field>(polynomial: &[W], w: W, scale: W) -> Vec<W> {
     let (constant, slope) = (scale * (W::ONE - w), scale * (w - (W::ONE - w)));
     let mut product = vec![W::ZERO; polynomial.len() + 1];
@@ -467,7 +469,8 @@ pub(super) fn check<F: SumcheckField>(
     check_path(claim, columns.count(claim.variables()), options)
 }
 
-/// Returns the device for columns of the host, or `None` if the claim has few rows.
+/// Returns the accelerator's first device for columns in host memory. Returns `None` if there is no device or the claim
+/// has at most 2^tail rows.
 pub(super) fn device_for<'d, F: SumcheckField>(
     accelerator: &'d Accelerator,
     claim: &Claim<F>,
@@ -477,12 +480,13 @@ pub(super) fn device_for<'d, F: SumcheckField>(
     accelerator.devices().first().filter(|_| claim.variables() > tail)
 }
 
-/// Returns the tail of `options`, or else that of the environment.
+/// Returns the tail of `options`, or else that of the environment: rounds over at most 2^tail rows run on the host.
+/// Returns `None` if neither sets it.
 fn tail(options: &SumcheckOptions) -> Option<u32> {
     options.tail.or_else(|| Settings::get().ok()?.sumcheck_tail)
 }
 
-/// Returns the call that reports describe.
+/// Returns the operation that a report names: a proof of `claim` on `columns` columns.
 pub(super) fn call<F: SumcheckField>(claim: &Claim<F>, columns: usize) -> OpScope {
     OpScope { operation: format!("sumcheck {}", F::NAME), elements: columns << claim.variables() }
 }

@@ -8,7 +8,7 @@ use super::verify::round;
 use crate::backend::Abort;
 use crate::{Error, Result};
 
-/// Computes a message a round, and the finals.
+/// Represents a prover that computes one message per round, and the columns' values after the last round.
 pub(super) trait RoundProver<F> {
     type Finals: PartialEq;
 
@@ -22,16 +22,17 @@ pub(super) trait RoundProver<F> {
     fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Self::Finals>;
 }
 
-/// Holds the messages that a transcript has taken in, and its challenges.
+/// Holds a transcript, the messages that it has taken in, and its challenges. A second prover's messages are compared
+/// with these.
 pub(super) struct TranscriptReplay<'t, F, T> {
     transcript: &'t mut T,
-    /// Restores the state before the first message.
+    /// Restores the transcript's state before the first message; `None` if the transcript cannot go back.
     restore: Option<Checkpoint<T>>,
     pub messages: Vec<RoundPolynomial<F>>,
     pub challenges: Vec<F>,
 }
 
-/// Says how far a prover came.
+/// Says whether a prover ran all rounds, or computed another message than the transcript has taken in.
 enum Outcome<V> {
     Finals(V),
     /// The first round whose message differs from the one that the transcript has taken in.
@@ -39,12 +40,12 @@ enum Outcome<V> {
 }
 
 impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
-    /// Starts with a `transcript` that has taken in the claim and no message yet.
+    /// Wraps a `transcript` that has taken in the claim and no message yet.
     pub fn new(transcript: &'t mut T) -> Self {
         Self { restore: T::checkpoint(transcript), transcript, messages: Vec::new(), challenges: Vec::new() }
     }
 
-    /// Tells the transcript the messages of `prover`, and returns its finals.
+    /// Runs `prover`: the transcript observes its messages and answers with challenges. Returns the prover's finals.
     pub fn finals<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
         match self.go_through(prover, abort)? {
             Outcome::Finals(finals) => Ok(finals),
@@ -54,10 +55,11 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
         }
     }
 
-    /// Tells the transcript the messages of the host's prover, after `device` failed or did not prove the claim.
+    /// Runs the host's prover, which `make` creates, after `device` failed or did not prove the claim. Returns the
+    /// prover's finals.
     ///
-    /// Messages that were sent are compared with the host's. If one differs, the transcript goes back to before the
-    /// first.
+    /// Messages that the transcript has taken in are compared with the host's. If one differs, the transcript goes back
+    /// to its state before the first message, and all rounds run again.
     ///
     /// # Errors
     /// - The errors of the prover.
@@ -79,8 +81,8 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
         self.finals(&mut make()?, abort)
     }
 
-    /// Returns why all messages and `finals` of `device` prove nothing: the host's prover computes others, or the claim
-    /// is false.
+    /// Returns the error for messages and `finals` of `device` that do not prove the claim. Either the prover `host`
+    /// computes others, or the claim is false.
     pub fn judge<P: RoundProver<F>>(
         &mut self,
         finals: &P::Finals,
@@ -105,7 +107,8 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
         prover.final_evaluations(abort).map(Outcome::Finals)
     }
 
-    /// Returns the challenge for `message`, or `None` if another one was sent in that round.
+    /// Returns the challenge for `message` of round `number`, or `None` if the transcript has taken in another message
+    /// in that round.
     fn answer(&mut self, number: usize, message: RoundPolynomial<F>) -> Option<F> {
         if let (Some(said), Some(challenge)) = (self.messages.get(number), self.challenges.get(number)) {
             return (*said == message).then_some(*challenge);
@@ -117,12 +120,12 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
     }
 }
 
-/// Returns the error of a false claim.
+/// Returns the error for a claim whose sum is not that of the columns.
 pub(super) fn wrong_sum() -> Error {
     Error::invalid(ERROR_CONTEXT, "sum of the claim", "that of the columns", "another")
 }
 
-/// Returns the error of a device whose messages and finals prove nothing. The device may be at fault, or the claim.
+/// Returns the error for a device whose messages and finals prove nothing. The device may be at fault, or the claim.
 pub(super) fn unproved(device: &str) -> Error {
     let reason = "its messages and finals do not prove the claim: it computed a wrong value, or the claim's sum is not the columns'";
     Error::device(device, ERROR_CONTEXT, reason)

@@ -5,11 +5,12 @@ use super::eq::EqTables;
 use super::field::WorkField;
 use super::round_poly::{Interpolation, Point, points};
 
-/// Holds the polynomial's terms, the points at which it is evaluated, and the weights of rows.
+/// Describes a claim for the computation of rounds: the polynomial's terms, the points at which it is evaluated, and
+/// the weights of rows.
 #[derive(Debug)]
 pub(super) struct RoundShape<W> {
     pub variables: u32,
-    /// Number of columns that are folded, whether a term has them or not.
+    /// Number of columns, including those that are in no term.
     pub columns: usize,
     pub degree: usize,
     pub terms: Vec<ProductTerm<W>>,
@@ -32,8 +33,8 @@ impl<W: WorkField> RoundShape<W> {
         }
     }
 
-    /// Returns whether all columns are the factors of the only term, each once, with coefficient 1, and rows have no
-    /// weights.
+    /// Returns whether the claim is on the product of all columns: one term of coefficient 1, in which each column
+    /// occurs once, without eq.
     pub fn is_product(&self) -> bool {
         let [term] = &self.terms[..] else { return false };
         let mut factors = term.columns.clone();
@@ -41,7 +42,7 @@ impl<W: WorkField> RoundShape<W> {
         self.weights.is_none() && term.coefficient == W::ONE && factors.into_iter().eq(0..self.columns)
     }
 
-    /// Returns whether `term` has a value at `point`: only terms of the highest degree have one at infinity.
+    /// Returns whether `term` adds to the value at `point`. At infinity, only terms of the highest degree do.
     pub fn counts(&self, term: &ProductTerm<W>, point: Point) -> bool {
         point != Point::Infinity || term.columns.len() == self.degree
     }

@@ -4,17 +4,17 @@ use ff::Field;
 
 use super::field::{SumcheckField, WorkField};
 
-/// Says where a round's polynomial is evaluated.
+/// Names a point at which a round's polynomial is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Point {
-    /// At the element of this number.
+    /// The element of this number ([`SumcheckField::from_number`]).
     At(u32),
-    /// At infinity: the coefficient of the highest degree.
+    /// Infinity, where the value is the coefficient of the highest degree.
     Infinity,
 }
 
-/// Returns the points that determine a polynomial of `degree`: 0, ∞, 2, 3, …, and at last 1. Without `with_one`, 1 is
-/// left out: the value there follows from the claim.
+/// Returns the points that determine a polynomial of `degree`, in the order 0, ∞, 2, 3, …, 1. Point ∞ is left out for
+/// degree 1. Point 1 is left out unless `with_one` is true, since the value there follows from the claim.
 pub(super) fn points(degree: usize, with_one: bool) -> Vec<Point> {
     let infinity = (degree > 1).then_some(Point::Infinity);
     let others = (2..degree as u32).map(Point::At);
@@ -22,10 +22,10 @@ pub(super) fn points(degree: usize, with_one: bool) -> Vec<Point> {
     [Point::At(0)].into_iter().chain(infinity).chain(others).chain(one).collect()
 }
 
-/// Converts values at all points to coefficients.
+/// Converts a polynomial's values at the points of [`points`] to its coefficients.
 #[derive(Debug)]
 pub(super) struct Interpolation<W> {
-    /// One row for each coefficient.
+    /// Matrix that takes values to coefficients, with one row for each coefficient.
     inverse: Vec<Vec<W>>,
 }
 
@@ -34,7 +34,7 @@ impl<W: WorkField> Interpolation<W> {
         Self::with_points(degree, |number| W::from_number(number.into()))
     }
 
-    /// Returns the interpolation in which the point of a number is `element` of that number.
+    /// Creates the interpolation for polynomials of `degree`, in which `element(k)` is the point of number k.
     pub fn with_points(degree: usize, element: impl Fn(u32) -> W) -> Self {
         let row = |point: Point| -> Vec<W> {
             match point {
@@ -45,7 +45,7 @@ impl<W: WorkField> Interpolation<W> {
         Self { inverse: inverse(points(degree, true).into_iter().map(row).collect()) }
     }
 
-    /// Returns the coefficients for `values` in the order of [`points`].
+    /// Returns the coefficients in ascending order of degree, from `values` in the order of [`points`].
     pub fn coefficients(&self, values: &[W]) -> Vec<W> {
         let product = |row: &Vec<W>| row.iter().zip(values).map(|(a, b)| *a * b).sum();
         self.inverse.iter().map(product).collect()
@@ -56,7 +56,7 @@ fn powers<F: Field>(base: F) -> impl Iterator<Item = F> {
     std::iter::successors(Some(F::ONE), move |power| Some(*power * base))
 }
 
-/// Returns the inverse of an invertible matrix, by elimination.
+/// Returns the inverse of the square matrix `rows`, which must be invertible, by elimination.
 fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
     let size = rows.len();
     for (number, row) in rows.iter_mut().enumerate() {
@@ -80,48 +80,50 @@ fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
     rows.into_iter().map(|row| row[size..].to_vec()).collect()
 }
 
-/// Evaluates the polynomial with all its `coefficients` at the point `at`.
+/// Evaluates a polynomial at the point `at`, from all its `coefficients` in ascending order of degree.
 pub(super) fn evaluate<F: Field>(coefficients: &[F], at: F) -> F {
     coefficients.iter().rfold(F::ZERO, |sum, coefficient| sum * at + coefficient)
 }
 
-/// Holds the coefficients that are sent of a round's polynomial c_0 + c_1·X + … + c_d·X^d: c_0, c_2, …, c_d, in this
-/// order. c_1 follows from the claim, the sum of the values at 0 and 1: it is claim − 2·c_0 − c_2 − … − c_d.
+/// Holds the message of a round whose polynomial is c_0 + c_1·X + … + c_d·X^d: the coefficients c_0, c_2, …, c_d, in
+/// this order. The message omits c_1, since the claim is the sum of the values at 0 and 1. So c_1 = claim − 2·c_0 − c_2
+/// − … − c_d.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundPolynomial<F> {
     coefficients: Vec<F>,
 }
 
 impl<F: SumcheckField> RoundPolynomial<F> {
-    /// Creates a message of c_0, c_2, …, c_d.
+    /// Creates a message from `coefficients`, which are c_0, c_2, …, c_d.
     pub fn new(coefficients: Vec<F>) -> Self {
         Self { coefficients }
     }
 
-    /// Creates a message from all coefficients of `polynomial`.
+    /// Creates a message from all coefficients c_0, …, c_d of `polynomial`.
     pub(super) fn of_polynomial(polynomial: &[F]) -> Self {
         let sent = |(number, coefficient): (usize, &F)| (number != 1).then_some(*coefficient);
         Self { coefficients: polynomial.iter().enumerate().filter_map(sent).collect() }
     }
 
-    /// Returns c_0, c_2, …, c_d.
+    /// Returns the coefficients of the message, c_0, c_2, …, c_d.
     pub fn coefficients(&self) -> &[F] {
         &self.coefficients
     }
 
-    /// Returns all coefficients if `claim` is the claim.
+    /// Returns all coefficients c_0, …, c_d of the polynomial, whose values at 0 and 1 have the sum `claim`.
     pub fn polynomial(&self, claim: F) -> Vec<F> {
         let Some((first, others)) = self.coefficients.split_first() else { return vec![F::ZERO, claim] };
         let second = claim - first.double() - others.iter().sum::<F>();
         [*first, second].into_iter().chain(others.iter().copied()).collect()
     }
 
-    /// Returns the next claim: the polynomial's value at `challenge`.
+    /// Returns the next round's claim: the value at `challenge` of the polynomial that has the sum `claim`.
     pub fn next_claim(&self, claim: F, challenge: F) -> F {
         evaluate(&self.polynomial(claim), challenge)
     }
 
-    /// Returns the values at the elements of numbers 0 to d, which is how binius-gpu sends them.
+    /// Returns the polynomial's values at the elements of numbers 0 to d. The values at 0 and 1 have the sum `claim`.
+    /// The library binius-gpu sends messages in this form.
     pub fn values(&self, claim: F) -> Vec<F> {
         let polynomial = self.polynomial(claim);
         (0..polynomial.len() as u64).map(|number| evaluate(&polynomial, F::from_number(number))).collect()

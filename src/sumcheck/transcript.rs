@@ -4,23 +4,24 @@ use sha2::{Digest, Sha256};
 
 use super::field::SumcheckField;
 
-/// A saved state: calling it restores the transcript to that state.
+/// Restores a transcript to a saved state when it is called.
 pub type Checkpoint<T> = Box<dyn FnOnce(&mut T)>;
 
-/// A transcript. Prover and verifier start with equal ones, and take the same steps.
+/// Represents a transcript that turns messages into challenges (Fiat and Shamir). Prover and verifier start with equal
+/// transcripts, and make equal calls.
 ///
-/// [`BoundTranscript`](super::BoundTranscript) ties one to the columns before a proof.
+/// [`BoundTranscript`](super::BoundTranscript) binds a transcript to a commitment to the columns before a proof.
 pub trait Transcript<F> {
-    /// Takes in `elements` under the name `label`.
+    /// Takes in `elements` under the name `label`. All later challenges depend on them.
     fn observe(&mut self, label: &str, elements: &[F]);
 
-    /// Returns an element that follows from everything that was taken in.
+    /// Returns a challenge, under the name `label`, that depends on everything that the transcript has taken in.
     fn challenge(&mut self, label: &str) -> F;
 
-    /// Saves the state, and returns a function that restores it. A proof starts again from there if a device computed a
-    /// wrong message.
+    /// Saves the state, and returns a function that restores it. If a device computes a wrong message, a proof starts
+    /// again from this state.
     ///
-    /// The default is `None`: the transcript cannot go back, and such a proof is an error.
+    /// The default is `None`: the transcript cannot go back, and a wrong message is an error.
     fn checkpoint(&self) -> Option<Checkpoint<Self>>
     where
         Self: Sized,
@@ -39,9 +40,9 @@ impl<F, T: Transcript<F> + ?Sized> Transcript<F> for &mut T {
     }
 }
 
-/// A transcript that uses SHA-256. Each message is hashed with the state before it: a kind, the label and the elements,
-/// each of the two after its length. [`SumcheckField::write`] encodes elements. `docs/sumcheck.md` has the format byte
-/// by byte.
+/// A transcript that uses SHA-256. Each message is hashed with the state before it. The hash covers the kind of
+/// message, the label and the elements. The label and the elements each follow their length in bytes.
+/// [`SumcheckField::write`] encodes elements. `docs/sumcheck.md` has the format byte by byte.
 ///
 /// ```
 /// use proofwarp::field::ghash::Ghash;
@@ -57,13 +58,15 @@ pub struct HashTranscript {
     state: [u8; 32],
 }
 
-/// Identify the kinds of messages.
+/// Marks hashes that take in elements.
 const OBSERVED: u8 = 0;
+/// Marks hashes that give the first 32 bytes of a challenge.
 const CHALLENGE: u8 = 1;
+/// Marks hashes that give the last 32 bytes of a challenge.
 const MORE: u8 = 2;
 
 impl HashTranscript {
-    /// Starts a transcript for the protocol of this name.
+    /// Starts a transcript for the protocol that has the name `protocol`.
     pub fn new(protocol: &[u8]) -> Self {
         let mut transcript = Self { state: [0; 32] };
         transcript.state = transcript.hash(OBSERVED, "protocol", protocol);

@@ -7,13 +7,13 @@
 use super::field::SumcheckField;
 use super::transcript::Transcript;
 
-/// Largest count or number in a frame, 2^24 − 1: numbers up to it are different elements of every field.
+/// Largest count or number in a frame, 2^24 − 1. All numbers up to it are different elements of every field.
 pub(super) const MAX_NUMBER: usize = (1 << 24) - 1;
 
-/// Bytes packed into one element, 3: as many as [`MAX_NUMBER`] has.
+/// Bytes packed into one element, 3: [`MAX_NUMBER`] has as many.
 const PACKED: usize = 3;
 
-/// Names a frame by its contents.
+/// Names the kinds of frames. A frame is a tag, a count and elements, which a transcript takes in at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Frame {
     Unbound,
@@ -29,7 +29,7 @@ pub(super) enum Frame {
 }
 
 impl Frame {
-    /// Returns the frame's tag and label.
+    /// Returns the frame's tag, a number, and its label for the transcript.
     fn name(self) -> (usize, &'static str) {
         match self {
             Self::Unbound => (0, "unbound"),
@@ -45,7 +45,7 @@ impl Frame {
         }
     }
 
-    /// Tells `transcript` the tag, the number of `elements`, and the elements.
+    /// Makes `transcript` take in the frame: its tag, the number of `elements`, and the elements.
     pub fn observe<F: SumcheckField>(self, transcript: &mut impl Transcript<F>, elements: &[F]) {
         let (tag, label) = self.name();
         let framed = [&[number(tag), number(elements.len())], elements].concat();
@@ -53,12 +53,13 @@ impl Frame {
     }
 }
 
-/// Returns `number`, which is at most [`MAX_NUMBER`], as an element.
+/// Returns the element that stands for `number`, which is at most [`MAX_NUMBER`].
 pub(super) fn number<F: SumcheckField>(number: usize) -> F {
     F::from_number(number as u64)
 }
 
-/// Returns `bytes` as elements: their count, then each three bytes as a number in little-endian order.
+/// Packs `bytes` into elements: first their count, then one element for each three bytes, which are a little-endian
+/// number.
 pub(super) fn packed<F: SumcheckField>(bytes: &[u8]) -> Vec<F> {
     let pack = |part: &[u8]| F::from_number(part.iter().rfold(0, |number, byte| number << 8 | u64::from(*byte)));
     [number(bytes.len())].into_iter().chain(bytes.chunks(PACKED).map(pack)).collect()

@@ -4,19 +4,19 @@
 use super::field::WorkField;
 use super::round_poly::{Interpolation, evaluate};
 
-/// Returns the number of values of a pass for a product of `degree` factors. Each variable takes all points of its
-/// polynomial, of which 1 is the last. There is no value where both are 1.
+/// Returns the number of values that a pass for two rounds computes, for a product of `degree` factors. It evaluates at
+/// all pairs of `degree` + 1 points for each of two variables, except the pair (1, 1).
 pub(super) const fn values(degree: usize) -> usize {
     (degree + 1) * (degree + 1) - 1
 }
 
-/// Holds the state between the rounds of a pair.
+/// Holds the values and the challenge that are needed between the two rounds of a pass.
 #[derive(Debug)]
 pub(super) struct TwoRoundState<W> {
     degree: usize,
     /// Values of the last pass, until there is a challenge for the first of its variables.
     values: Option<Vec<W>>,
-    /// That challenge, until there is one for the second.
+    /// Challenge for the first variable, until the columns are folded by it.
     first: Option<W>,
 }
 
@@ -25,8 +25,8 @@ impl<W: WorkField> TwoRoundState<W> {
         Self { degree, values: None, first: None }
     }
 
-    /// Stores the `values` of a pass, in which the second variable's points lie side by side. Returns the first round's
-    /// values at the polynomial's points except 1.
+    /// Stores the `values` of a pass, by point of the first variable, then by point of the second. Returns the first
+    /// round's values at all points except 1.
     pub fn begin(&mut self, values: Vec<W>) -> Vec<W> {
         let sum = |first: usize| {
             let of_first = &values[first * (self.degree + 1)..];
@@ -37,8 +37,8 @@ impl<W: WorkField> TwoRoundState<W> {
         round
     }
 
-    /// Returns the second round's values at `challenge`, the one for the first round. Returns `None` without values of
-    /// a pass or without a challenge.
+    /// Returns the second round's values at all points except 1, where `challenge` is that of the first round. Returns
+    /// `None` if no values are stored or there is no challenge.
     pub fn second(&mut self, interpolation: &Interpolation<W>, challenge: Option<W>) -> Option<Vec<W>> {
         let values = self.values.take_if(|_| challenge.is_some())?;
         let challenge = challenge?;
@@ -50,7 +50,8 @@ impl<W: WorkField> TwoRoundState<W> {
         Some((0..self.degree).map(at).collect())
     }
 
-    /// Takes the challenge for the first variable, if no column is folded by it yet.
+    /// Takes the challenge for the first variable if the columns are not folded by it yet, and discards stored values.
+    /// Returns `None` otherwise.
     pub fn take_first(&mut self) -> Option<W> {
         self.values = None;
         self.first.take()

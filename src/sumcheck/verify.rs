@@ -9,8 +9,8 @@ use super::transcript::Transcript;
 use super::transcript_frame::Frame;
 use crate::{Error, Result};
 
-/// Verifies `proof` except for the values of the columns. The caller must check that these are the finals at the point,
-/// by openings of the commitment that `transcript` is bound to. **Without that, nothing is proved.**
+/// Verifies that `proof` proves `claim` if its finals are the columns' values at the point. The caller must check these
+/// values by openings of the commitment to which `transcript` is bound. **Without that, nothing is proved.**
 ///
 /// Returns the point, one coordinate per round, and the finals, one per column. Takes a few multiplications per round.
 ///
@@ -36,8 +36,8 @@ pub fn verify<F: SumcheckField, T: Transcript<F>>(
     }
 }
 
-/// Returns whether `messages` and `finals` prove `claim` if `point` are the challenges. This is the verifier's last
-/// check.
+/// Returns whether `messages` and `finals` prove `claim`, where `point` holds the challenges of the rounds. This is the
+/// verifier's last check.
 pub(super) fn is_proved<F: SumcheckField>(
     claim: &Claim<F>,
     messages: &[RoundPolynomial<F>],
@@ -50,13 +50,13 @@ pub(super) fn is_proved<F: SumcheckField>(
     claim.eq_at(&point) * claim.value(&finals) == value
 }
 
-/// Tells `transcript` the `messages`, and returns its challenges.
+/// Makes `transcript` observe the `messages` of all rounds, and returns the challenge for each.
 pub(super) fn say<F: SumcheckField>(messages: &[RoundPolynomial<F>], transcript: &mut impl Transcript<F>) -> Vec<F> {
     messages.iter().map(|message| round(message, transcript)).collect()
 }
 
-/// Returns the claim after the last of `messages`, if `sum` is the claim before the first and `point` are the
-/// challenges.
+/// Returns the claim after the last of `messages`, where `sum` is the claim before the first and `point` holds the
+/// challenges of the rounds.
 pub(super) fn last_claim<F: SumcheckField>(messages: &[RoundPolynomial<F>], sum: F, point: &[F]) -> F::Compute {
     messages.iter().zip(point).fold(sum.to_work(), |claim, (message, challenge)| {
         let there = message.coefficients().iter().map(|coefficient| coefficient.to_work()).collect();
@@ -64,13 +64,13 @@ pub(super) fn last_claim<F: SumcheckField>(messages: &[RoundPolynomial<F>], sum:
     })
 }
 
-/// Tells `transcript` a `message`, and returns the challenge for it.
+/// Makes `transcript` observe the `message` of a round, and returns the challenge for it.
 pub(super) fn round<F: SumcheckField>(message: &RoundPolynomial<F>, transcript: &mut impl Transcript<F>) -> F {
     Frame::Message.observe(transcript, message.coefficients());
     transcript.challenge("point")
 }
 
-/// Returns the error for finals that do not follow from the messages.
+/// Returns the error for a proof whose finals do not follow from its messages.
 pub(super) fn verification_failed() -> Error {
     Error::invalid(ERROR_CONTEXT, "proof", "finals that the messages lead to", "others")
 }

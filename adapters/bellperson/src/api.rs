@@ -13,7 +13,7 @@ use rand_core::RngCore;
 use crate::cleared::ZeroizingVec;
 use crate::request::ProveRequest;
 
-/// Proves `circuit` with `r` and `s`.
+/// Proves `circuit` with the parameters `params` and the random scalars `r` and `s`.
 ///
 /// # Errors
 /// Returns the errors of [`create_proof_batch`].
@@ -26,7 +26,7 @@ where
     only(prove(vec![circuit], &params, &[r], &[s], false)?)
 }
 
-/// Proves `circuit` with r and s drawn from `rng`.
+/// Proves `circuit` with the parameters `params`, and with r and s drawn from `rng`.
 ///
 /// # Errors
 /// Returns the errors of [`create_proof_batch`].
@@ -40,7 +40,8 @@ where
     only(prove_random(vec![circuit], &params, rng, false)?)
 }
 
-/// Proves `circuits`, which differ only in their assignments, with `r` and `s`.
+/// Proves `circuits`, which differ only in their assignments, with the parameters `params`. `r` and `s` have one random
+/// scalar per circuit.
 ///
 /// Each circuit gets the proof that it would get alone, whether the key is new or cached. A circuit of another key gets
 /// a proof that does not verify, and does not affect the other proofs.
@@ -71,7 +72,8 @@ where
     prove(circuits, &params, &r.0, &s.0, false)
 }
 
-/// Proves `circuits`, which differ only in their assignments, with r and s drawn from `rng`.
+/// Proves `circuits`, which differ only in their assignments, with the parameters `params`, and with r and s drawn from
+/// `rng`.
 ///
 /// # Errors
 /// Returns the errors of [`create_proof_batch`].
@@ -89,7 +91,8 @@ where
     prove_random(circuits, &params, rng, false)
 }
 
-/// Proves `circuit` with `r` and `s` at high priority: proofs without priority make way, and it is never aborted.
+/// Proves `circuit` at high priority, with the random scalars `r` and `s`. Proofs without priority make way, and this
+/// proof is never aborted.
 ///
 /// # Errors
 /// Returns the errors of [`create_proof_batch`].
@@ -102,8 +105,8 @@ where
     only(prove(vec![circuit], &params, &[r], &[s], true)?)
 }
 
-/// Proves `circuit` with r and s drawn from `rng`, at high priority: proofs without priority make way, and it is never
-/// aborted.
+/// Proves `circuit` at high priority, with r and s drawn from `rng`. Proofs without priority make way, and this proof
+/// is never aborted.
 ///
 /// # Errors
 /// Returns the errors of [`create_proof_batch`].
@@ -121,8 +124,8 @@ where
     only(prove_random(vec![circuit], &params, rng, true)?)
 }
 
-/// Proves `circuits`, which differ only in their assignments, with `r` and `s` at high priority: proofs without
-/// priority make way, and these are never aborted.
+/// Proves `circuits`, which differ only in their assignments, at high priority. `r` and `s` have one random scalar per
+/// circuit. Proofs without priority make way, and these proofs are never aborted.
 ///
 /// # Errors
 /// Returns the errors of [`create_proof_batch`].
@@ -141,8 +144,8 @@ where
     prove(circuits, &params, &r.0, &s.0, true)
 }
 
-/// Proves `circuits`, which differ only in their assignments, with r and s drawn from `rng`, at high priority: proofs
-/// without priority make way, and these are never aborted.
+/// Proves `circuits`, which differ only in their assignments, at high priority, with r and s drawn from `rng`. Proofs
+/// without priority make way, and these proofs are never aborted.
 ///
 /// # Errors
 /// Returns the errors of [`create_proof_batch`].

@@ -11,14 +11,14 @@ use proofwarp::settings::Settings;
 
 use crate::cached_prover::CachedProver;
 
-/// Default limit of the key cache: 1/SHARE of device memory.
+/// Divisor for the default limit of the key cache, which is 1/SHARE of the memory of all devices.
 const SHARE: u64 = 2;
-/// Default limit without a device, 4 GiB.
+/// Default limit of the key cache in bytes if there is no device, 4 GiB.
 const ON_HOST: u64 = 4 << 30;
 
 static CACHE: Mutex<Cache> = Mutex::new(Cache { entries: Vec::new(), limit: None, hits: 0, misses: 0, evictions: 0 });
 
-/// Holds the provers that [`crate::create_proof`] and its variants keep.
+/// Holds the provers that [`crate::create_proof`] and its variants keep between calls.
 #[derive(Debug)]
 struct Cache {
     /// Provers, the least recently used first.
@@ -30,7 +30,7 @@ struct Cache {
     evictions: u64,
 }
 
-/// Abstracts cached provers over their engines.
+/// Represents a cached prover of any pairing engine.
 trait Entry: Any + Send + Sync + std::fmt::Debug {
     fn bytes(&self) -> u64;
 }
@@ -46,15 +46,15 @@ impl<E: Engine + MultiMillerLoop> Entry for CachedProver<E> {
 /// Holds counters and the current size of the key cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyCache {
-    /// Cached provers.
+    /// Number of cached provers.
     pub entries: usize,
-    /// Bytes that the provers take, on the devices or on the host, whichever is more for each prover.
+    /// Total bytes of the cached provers. Each counts with its bytes on the devices or on the host, whichever are more.
     pub bytes: u64,
-    /// Calls that found a cached prover.
+    /// Number of calls that found a cached prover.
     pub hits: u64,
-    /// Calls that had to make a prover.
+    /// Number of calls that had to make a prover.
     pub misses: u64,
-    /// Provers evicted to make room.
+    /// Number of provers evicted so far, to make room.
     pub evictions: u64,
 }
 
@@ -77,7 +77,8 @@ pub fn clear_key_cache() {
     drop(entries);
 }
 
-/// Returns the cached prover for the parameters `source` and for circuits such as `circuit`, if there is one.
+/// Returns the cached prover whose key is the parameters `source` and whose circuit has the sizes and variables of
+/// `circuit`, and marks it as used. Returns `None` if there is none.
 pub fn find<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Option<Arc<CachedProver<E>>>
 where
     E: Engine + MultiMillerLoop,
@@ -97,7 +98,7 @@ where
     None
 }
 
-/// Removes a prover whose points may no longer be those of its key.
+/// Removes `held` from the cache, after a proof by it did not verify: its points may no longer be those of its key.
 pub fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
     let held: Arc<dyn Entry> = held.clone();
     log::warn!("key cache: a key goes: a proof by it does not verify");
@@ -105,26 +106,27 @@ pub fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
     drop(gone);
 }
 
-/// Counts a call as a hit or a miss.
+/// Counts a call as a cache hit if `hit` is true, and otherwise as a miss.
 pub fn count(hit: bool) {
     let mut cache = lock();
     *(if hit { &mut cache.hits } else { &mut cache.misses }) += 1;
 }
 
-/// Evicts provers until a new one of `bytes` fits within the limit.
+/// Evicts the least recently used provers until a new one of `bytes` bytes fits within the cache's limit.
 pub fn make_room(accelerator: &Accelerator, bytes: u64) {
     let (bound, _) = bound(accelerator);
     let gone = lock().shrink(bound.saturating_sub(bytes), 0);
     drop(gone);
 }
 
-/// Evicts all provers and returns whether there were any.
+/// Evicts all cached provers, and returns whether there were any.
 pub fn evict_all() -> bool {
     let gone = lock().shrink(0, 0);
     !gone.is_empty()
 }
 
-/// Caches `held` and evicts others for it, unless it exceeds a limit that was set explicitly.
+/// Adds `held` to the cache, and evicts the least recently used provers to make room for it. Does nothing if `held`
+/// alone exceeds a limit that was set explicitly.
 pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<CachedProver<E>>) {
     let (bound, strict) = bound(accelerator);
     let bytes = held.bytes();
@@ -139,14 +141,16 @@ pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<Ca
     drop(gone);
 }
 
-/// Evicts provers until the rest are within the limit: a cached prover grows once its key is on further devices.
+/// Evicts the least recently used provers until the rest are within the cache's limit. A cached prover grows once its
+/// key is on further devices. Without an explicit limit, one prover always stays.
 pub fn enforce_limit(accelerator: &Accelerator) {
     let (bound, strict) = bound(accelerator);
     let gone = lock().shrink(bound, usize::from(!strict));
     drop(gone);
 }
 
-/// Returns the limit in bytes, and whether it also applies to a single key.
+/// Returns the cache's limit in bytes, and whether a single prover must not exceed it either. That is so if the limit
+/// was set explicitly.
 fn bound(accelerator: &Accelerator) -> (u64, bool) {
     // Malformed settings would have failed when `accelerator` was made.
     let asked = || Settings::get().ok().and_then(|settings| settings.key_cache);
@@ -173,8 +177,8 @@ impl Cache {
         Some(self.entries.remove(place))
     }
 
-    /// Removes the least recently used provers while they take more than `bytes` and more than `fewest` are left. The
-    /// caller drops them after it has released the lock.
+    /// Removes the least recently used provers while all take more than `bytes` bytes and more than `fewest` are left.
+    /// Returns the removed provers, which the caller drops after it has released the lock.
     fn shrink(&mut self, bytes: u64, fewest: usize) -> Vec<Arc<dyn Entry>> {
         let mut gone = Vec::new();
         while self.entries.len() > fewest && self.bytes() > bytes {

@@ -15,10 +15,10 @@ use crate::key::parameters;
 use crate::mapped_params::{Samples, mapped};
 use crate::prover::Prover;
 
-/// Maximum number of names that a prover keeps.
+/// Maximum number of key fingerprints that a cached prover keeps.
 const NAMES: usize = 16;
 
-/// Holds a prover and the names of the parameters that are its key.
+/// Holds a prover, and fingerprints of the parameters that are known to be its key.
 #[derive(Debug)]
 pub struct CachedProver<E: Engine + MultiMillerLoop> {
     /// The prover.
@@ -26,15 +26,15 @@ pub struct CachedProver<E: Engine + MultiMillerLoop> {
     names: Mutex<Vec<KeyFingerprint<E>>>,
 }
 
-/// Identifies parameters without comparing all of their points.
+/// Identifies parameters, in memory or in a file, without a comparison of all points.
 #[derive(Debug)]
 enum KeyFingerprint<E: Engine> {
     Memory(Vectors<E>),
     File(FileIdentity, Box<Samples<E>>),
 }
 
-/// Refers to queries in memory. While a weak reference lives, its address is given to no other vector, and no code gets
-/// a unique reference to its target. So equal addresses mean equal contents.
+/// Holds weak references to the queries of parameters in memory. While a weak reference lives, no other vector gets its
+/// address, and no code gets a unique reference to its target. So equal addresses mean equal contents.
 #[derive(Debug)]
 struct Vectors<E: Engine> {
     g1: [Weak<Vec<E::G1Affine>>; 4],
@@ -42,13 +42,15 @@ struct Vectors<E: Engine> {
 }
 
 impl<E: Engine + MultiMillerLoop> CachedProver<E> {
-    /// Creates an entry for `prover`; `file` names its parameters if they are mapped.
+    /// Creates an entry for `prover`. `file` identifies its parameters if they are in a mapped file; `None` if they are
+    /// not, or if changes of the file could not be detected.
     pub fn new(prover: Prover<E>, file: Option<(FileIdentity, Samples<E>)>) -> Self {
         let names = file.into_iter().map(|(identity, samples)| KeyFingerprint::File(identity, Box::new(samples)));
         Self { prover, names: Mutex::new(names.collect()) }
     }
 
-    /// Returns whether `circuit` has the prover's sizes and variables, and so uses the prover's points.
+    /// Returns whether `circuit` has as many constraints and variables as the prover's circuit, and the same variables
+    /// in A and in B. Such a circuit uses the same points of the key.
     pub fn accepts_circuit(&self, circuit: &Circuit<E::Fr>) -> bool {
         let own = self.prover.circuit();
         let sizes = |circuit: &Circuit<E::Fr>| [circuit.constraints(), circuit.inputs(), circuit.aux()];
@@ -57,8 +59,8 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
             && own.variables_of_b() == circuit.variables_of_b()
     }
 
-    /// Returns whether `source` is the prover's key. Parameters seen before are recognised by their names, others by
-    /// all of their points.
+    /// Returns whether the parameters `source` are the prover's key. Parameters seen before are recognised by a
+    /// fingerprint, others by a comparison of all points.
     ///
     /// # Errors
     /// - The source's error.
@@ -103,7 +105,8 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
         self.names.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is)
     }
 
-    /// Adds a name, and removes names that no parameters can have any more.
+    /// Adds the fingerprint `new`. Removes fingerprints that no parameters can match any more, and the oldest one if
+    /// there are too many.
     fn add(&self, new: KeyFingerprint<E>) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.retain(|name| match name {
@@ -129,7 +132,7 @@ impl<E: Engine + MultiMillerLoop> KeyFingerprint<E> {
 }
 
 impl<E: Engine> Vectors<E> {
-    /// Returns the queries of `key`, if they are in memory.
+    /// Returns weak references to the queries of `key`, or `None` if a query is not in memory.
     fn from_parameters(key: &Parameters<E>) -> Option<Self> {
         let weak = |query: &BasePoints<E::G1Affine>| query.in_memory().map(Arc::downgrade);
         let g1 = [weak(&key.h)?, weak(&key.l)?, weak(&key.a)?, weak(&key.b_g1)?];
@@ -146,7 +149,7 @@ impl<E: Engine> Vectors<E> {
     }
 }
 
-/// Returns whether `query` is the vector `own`.
+/// Returns whether `query` is, by its address, the vector that `own` refers to.
 fn is<C>(own: &Weak<Vec<C>>, query: &BasePoints<C>) -> bool {
     query.in_memory().is_some_and(|other| own.as_ptr() == Arc::as_ptr(other))
 }

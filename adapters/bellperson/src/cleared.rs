@@ -3,10 +3,11 @@
 use ff::Field;
 use rayon::prelude::*;
 
-/// Values cleared per task, 256 KiB of 32 bytes each: a witness of 2^16 keeps eight cores busy for about 10 µs.
+/// Number of values that one task clears, 256 KiB of 32 bytes each: a witness of 2^16 keeps eight cores busy for about
+/// 10 µs.
 const PIECE: usize = 1 << 13;
 
-/// Clears `values`, on all cores.
+/// Overwrites `values` with zeros, on all cores.
 pub fn clear<F: Field>(values: &mut [F]) {
     values.par_chunks_mut(PIECE).for_each(|piece| piece.fill(F::ZERO));
     // Keeps the compiler from dropping stores that no load follows.

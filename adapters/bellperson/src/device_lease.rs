@@ -9,15 +9,15 @@ use proofwarp::{Accelerator, Error, Report};
 use crate::failed;
 use crate::locks::{GpuLock, PriorityLock, PriorityPoll, priority_taken, wait_for_priority};
 
-/// Holds the devices until dropped. On the CPU it holds nothing.
+/// Holds the locks on devices that processes share, until it is dropped. Without devices, it holds no locks.
 #[derive(Debug)]
 pub struct DeviceLease {
-    /// All devices.
+    /// Accelerator with all devices of this process.
     accelerator: Accelerator,
-    /// Devices that are held.
+    /// Locks on devices and an accelerator with these devices; `None` while it holds no locks.
     held: Option<(GpuLock, Accelerator)>,
     _priority: Option<PriorityLock>,
-    /// Whether it makes way for proofs with priority.
+    /// Whether its proofs make way for proofs with priority.
     yields: bool,
 }
 
@@ -28,7 +28,8 @@ pub fn accelerator() -> Result<Accelerator, SynthesisError> {
 }
 
 impl DeviceLease {
-    /// Waits for the devices. With `priority`, it gets them as soon as proofs without priority have made way.
+    /// Waits until it holds the locks on devices of `accelerator`. With `priority`, proofs without priority make way
+    /// first.
     pub fn wait(accelerator: &Accelerator, priority: bool) -> Result<Self, SynthesisError> {
         let shared = !accelerator.devices().is_empty();
         // A thread that holds locks can neither release them for this proof nor wait for them.
@@ -42,13 +43,13 @@ impl DeviceLease {
         Ok(turn)
     }
 
-    /// Returns an accelerator with the devices that are held.
+    /// Returns an accelerator with the locked devices, or with all devices of the process if none are locked.
     pub fn accelerator(&self) -> &Accelerator {
         self.held.as_ref().map_or(&self.accelerator, |(_, accelerator)| accelerator)
     }
 
-    /// Makes all proofs of `batch`. Without priority it makes way whenever priority is requested, and then continues
-    /// with the missing proofs.
+    /// Makes all proofs of `batch`. Without priority, it releases the devices whenever another proof requests priority,
+    /// and then continues with the missing proofs.
     pub fn run<E: Engine>(&mut self, batch: &Batch<'_, E>) -> Result<Report, SynthesisError> {
         self.retry_after_preemption(|accelerator, abort| {
             let result = batch.run(accelerator, abort);
@@ -59,12 +60,14 @@ impl DeviceLease {
         })
     }
 
-    /// Uploads `key` to the first of its devices, and makes way as for proofs.
+    /// Uploads `key` to the first of the locked devices. Without priority, it makes way for proofs with priority
+    /// meanwhile.
     pub fn upload<E: Engine>(&mut self, key: &ProvingKeyOnDevice<E>) -> Result<(), SynthesisError> {
         self.retry_after_preemption(|accelerator, abort| key.upload(accelerator, abort))
     }
 
-    /// Runs resumable `work`, and aborts and resumes it whenever priority is requested.
+    /// Runs `work`, which must be resumable. Without priority, aborts it whenever another proof requests priority, and
+    /// resumes it after that proof.
     fn retry_after_preemption<T>(
         &mut self,
         work: impl Fn(&Accelerator, Abort<'_>) -> proofwarp::Result<T>,

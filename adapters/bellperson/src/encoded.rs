@@ -13,8 +13,8 @@ use rayon::prelude::*;
 
 use crate::file_identity::{FileIdentity, is_same_state};
 
-/// Maps the file behind `mapped` again, for as long as a key lives, if later changes to it can be detected. Copies the
-/// file instead if the settings ask for copies.
+/// Maps the file of `mapped` again, for as long as a key lives. Returns `None` if later changes to the file could not
+/// be detected. Copies the file to memory instead if the settings ask for copies.
 ///
 /// # Errors
 /// - The file cannot be copied: the error of the system, or of [`MappedFile::copied`].
@@ -35,8 +35,9 @@ fn mapped_again<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<
     identity.is_state_of(file.state()).then(|| Arc::new(file))
 }
 
-/// Returns a query of the points at `ranges`, if these are contiguous within the file. The points must satisfy what
-/// bellperson expects of them.
+/// Returns the points at the byte ranges `ranges` of `file` as one encoded query, named `query` in errors. Returns
+/// `None` if the ranges are not contiguous or exceed the file. Decoding refuses infinity, and with `in_subgroup` also
+/// points outside the subgroup.
 pub fn query<C: UncompressedEncoding>(
     file: &Arc<MappedFile>,
     query: &'static str,

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::cleared::clear;
 use crate::recorder::{ConstraintSink, SynthesisRecorder, Values};
 
-/// Holds a circuit's assignment with its constraints' values.
+/// Holds a circuit's assignment z, with A·z, B·z and C·z.
 pub(crate) type EvaluatedAssignment<F> = SynthesisRecorder<F, Evaluations<F>>;
 
 /// Holds A·z, B·z and C·z for the assignment z, and which variables occur in A and B. The values are cleared on drop.
@@ -25,7 +25,7 @@ pub struct Evaluations<F: Field> {
 }
 
 impl<F: Field> fmt::Debug for Evaluations<F> {
-    /// Writes the lengths alone: the values reveal the witness.
+    /// Writes only the lengths, because the values reveal the witness.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Evaluations").field("vectors", &self.vectors.each_ref().map(Vec::len)).finish_non_exhaustive()
     }
@@ -38,12 +38,12 @@ impl<F: Field> Drop for Evaluations<F> {
 }
 
 impl<F: NttField> Evaluations<F> {
-    /// Returns the values as [`Witness`] takes them.
+    /// Borrows A·z, B·z and C·z, in this order, as [`Witness`] takes them.
     pub fn slices(&self) -> [&[F]; 3] {
         self.vectors.each_ref().map(Vec::as_slice)
     }
 
-    /// Returns the circuit, without matrices.
+    /// Creates the circuit, without matrices, from the number of constraints and the variables in A and B.
     ///
     /// # Errors
     /// - [`proofwarp::Error::Invalid`]: the circuit is too large.
@@ -52,13 +52,14 @@ impl<F: NttField> Evaluations<F> {
         Circuit::new(self.vectors[0].len(), densities)
     }
 
-    /// Returns whether the same variables occur in A and in B of `other`.
+    /// Returns whether the variables in A and in B are those of `other`.
     pub(crate) fn has_variables_of(&self, other: &Self) -> bool {
         self.a_aux == other.a_aux && self.b_inputs == other.b_inputs && self.b_aux == other.b_aux
     }
 }
 
-/// Synthesises each of `circuits` independently; they must have assignments.
+/// Synthesises each of `circuits`, which must have assignments, and evaluates its constraints. The results are in the
+/// same order.
 ///
 /// # Errors
 /// Returns a circuit's error.
@@ -71,7 +72,7 @@ where
 }
 
 impl<F: NttField> EvaluatedAssignment<F> {
-    /// Returns the assignment as a witness that is proved by its own values.
+    /// Borrows the assignment as a witness with its evaluations.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations: Some(self.record.slices()) }
     }
@@ -109,7 +110,7 @@ impl<F: PrimeField> ConstraintSink<F> for Evaluations<F> {
     }
 }
 
-/// Marks the variables of `terms` whose coefficient is not zero in `density`.
+/// Sets `density[i]` to true for each variable i of `terms` whose coefficient is not zero.
 fn note<'a, F: Field>(terms: impl Iterator<Item = (&'a usize, &'a F)>, density: &mut [bool]) {
     terms.filter(|(_, coefficient)| !coefficient.is_zero_vartime()).for_each(|(variable, _)| density[*variable] = true);
 }

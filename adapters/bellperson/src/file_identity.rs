@@ -7,22 +7,23 @@ use bellperson::groth16::MappedParameters;
 use pairing::MultiMillerLoop;
 use proofwarp::file_state::FileState;
 
-/// Identifies one state of a file.
+/// Identifies one state of a parameter file, and the places of the points in it.
 ///
 /// Files of equal identity have equal contents, as [`FileState`] explains; a state that has not settled has no
 /// identity. The caller who maps parameters promises that no writer had the file mapped before. As a last resort
-/// against wrong server clocks, a sample of the points ([`Samples`](crate::mapped::Samples)) and the verifying key are
-/// compared too.
+/// against wrong server clocks, a sample of the points ([`Samples`](crate::mapped_params::Samples)) and the verifying
+/// key are compared too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileIdentity {
     state: FileState,
-    /// First byte, end and number of each query's points.
+    /// First byte, end (exclusive) and number of points of each query: h, l, a, b_g1 and b_g2.
     places: [(usize, usize, usize); 5],
     checked: bool,
 }
 
 impl FileIdentity {
-    /// Returns the identity of the file behind `mapped`, if it has one.
+    /// Returns the identity of the file of `mapped`. Returns `None` if a later change might not be detected, or if the
+    /// file's length has changed since it was mapped.
     pub fn from_mapped<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Self> {
         let data = mapped.param_file.metadata().ok()?;
         let state = FileState::from_metadata(&data)?;
@@ -34,7 +35,7 @@ impl FileIdentity {
         (state.is_settled() && same_length).then_some(Self { state, places, checked: mapped.checked })
     }
 
-    /// Returns whether `data` describes this state, as far as the file itself tells.
+    /// Returns whether the file metadata `data` describes the state of this identity.
     pub fn is_state_of(&self, data: &Metadata) -> bool {
         FileState::from_metadata(data).as_ref() == Some(&self.state)
     }
@@ -45,7 +46,8 @@ impl FileIdentity {
     }
 }
 
-/// Returns whether two states of an open file are the same, as far as the file itself tells.
+/// Returns whether the metadata `one` and `other` of an open file describe the same state. Returns false if the system
+/// has no reliable metadata.
 pub fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
     FileState::from_metadata(one).is_some_and(|one| Some(one) == FileState::from_metadata(other))
 }

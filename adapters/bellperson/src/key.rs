@@ -13,8 +13,8 @@ use proofwarp::groth16::{Circuit, Engine, Parameters};
 
 use crate::mapped_params;
 
-/// Returns the key of `circuit` from bellperson's parameters in memory or in a file. Vectors in memory that hold
-/// exactly the needed points are shared, not copied.
+/// Returns the proving parameters of `circuit` from bellperson's parameters `source`, in memory or in a mapped file.
+/// Vectors in memory that hold exactly the needed points are shared, not copied.
 ///
 /// # Errors
 /// - The source's error.
@@ -53,7 +53,7 @@ fn catch_short_file<T>(get: impl FnOnce() -> Result<T, SynthesisError>) -> Resul
     catch_unwind(AssertUnwindSafe(get)).unwrap_or_else(|panic| Err(panicked(panic_message(&*panic)).into()))
 }
 
-/// Returns `count` points of `source`.
+/// Returns the first `count` points of `source`. A vector that holds exactly these points is shared, not copied.
 fn points<C: PrimeCurveAffine>(source: impl SourceBuilder<C>, count: usize) -> Result<Arc<Vec<C>>, SynthesisError> {
     let (points, skip) = source.get();
     match skip.checked_add(count).and_then(|end| points.get(skip..end)) {
@@ -63,8 +63,8 @@ fn points<C: PrimeCurveAffine>(source: impl SourceBuilder<C>, count: usize) -> R
     }
 }
 
-/// Joins the points of inputs and of auxiliary variables in one vector. bellperson's own sources give two parts of one
-/// vector, which is returned as it is.
+/// Returns `counts[0]` points of inputs, then `counts[1]` points of auxiliary variables, in one vector. bellperson's
+/// own sources give two adjacent ranges of one vector, which need no joining.
 fn joined<C: PrimeCurveAffine, S: SourceBuilder<C>>(
     (inputs, aux): (S, S),
     counts: [usize; 2],
@@ -83,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks that points behind the end of a source's vector are refused, wherever they are.
+    /// Checks that ranges behind the end of a source's vector are refused, wherever they start.
     #[test]
     fn places_behind_a_vector() {
         let all = Arc::new(vec![G1Affine::generator(); 5]);

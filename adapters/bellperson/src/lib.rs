@@ -39,8 +39,8 @@ pub use prover::{Assignment, Prover, prove_evaluated};
 ///
 /// A circuit's proof depends neither on the other circuits of its batch nor on earlier proofs. If the circuit belongs
 /// to the key and its witness satisfies it, the proof equals bellperson's for the same r and s. Otherwise the proof
-/// does not verify, as with bellperson. It is an error if the number of constraints or variables shows that the circuit
-/// is another one. With `PROOFWARP_VERIFY=1` it is always an error.
+/// does not verify, as with bellperson. If the number of constraints or variables shows that the circuit is another
+/// one, the call returns an error. With `PROOFWARP_VERIFY=1`, every proof that does not verify is an error.
 ///
 /// Only a key's points stay on the devices between calls. Each circuit is asked for its constraints' terms, which takes
 /// as long as with bellperson. If all circuits have the same constraints, use a [`Prover`], which asks for the terms
@@ -60,7 +60,7 @@ fn failed(error: proofwarp::Error) -> SynthesisError {
     SynthesisError::IoError(std::io::Error::other(error))
 }
 
-/// Names of earlier versions.
+/// Re-exports items of [`recorder`] under their names of earlier versions.
 #[doc(hidden)]
 pub mod capture {
     pub use crate::recorder::{

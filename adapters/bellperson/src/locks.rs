@@ -25,13 +25,14 @@ const PRIORITY_POLL_INTERVAL: Duration = Duration::from_millis(5);
 const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(2);
 
 thread_local! {
-    /// Counts the locks that this thread holds. A rayon worker that waits for parts of a proof may start another proof.
-    /// That proof must not wait for a lock that this thread releases only afterwards.
+    /// Counts the GPU locks that this thread holds. A rayon worker that waits for parts of a proof may start another
+    /// proof. That proof must not wait for a lock that this thread releases only afterwards.
     static GPU_HELD: Cell<usize> = const { Cell::new(0) };
+    /// Counts the priority locks that this thread holds.
     static PRIORITY_HELD: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Increments its thread's counter while it lives in that thread.
+/// Adds one to a counter of the current thread, and subtracts it again on drop.
 #[derive(Debug)]
 struct ThreadLocalCount(&'static LocalKey<Cell<usize>>);
 
@@ -48,19 +49,19 @@ impl Drop for ThreadLocalCount {
     }
 }
 
-/// Selects how a file is locked.
+/// Selects whether a lock admits other shared locks of the file, or no other lock.
 #[derive(Debug, Clone, Copy)]
 enum LockMode {
     Shared,
     Exclusive,
 }
 
-/// Holds a file locked until dropped.
+/// Holds a lock on a file, which is released on drop.
 #[derive(Debug)]
 struct FileLock(File);
 
 impl FileLock {
-    /// Waits for the lock of the file at `path`.
+    /// Locks the file at `path` in mode `kind`, and waits until it can.
     fn wait(path: &Path, kind: LockMode) -> io::Result<Self> {
         let file = open(path)?;
         log::debug!("waiting for {}", path.display());
@@ -77,7 +78,7 @@ impl FileLock {
         Ok(Self(file))
     }
 
-    /// Returns the lock of the file at `path`, if it is free.
+    /// Locks the file at `path` in mode `kind`. Returns `None` if another lock excludes that.
     fn attempt(path: &Path, kind: LockMode) -> io::Result<Option<Self>> {
         let file = open(path)?;
         Ok(try_lock(&file, path, kind)?.then_some(Self(file)))
@@ -91,7 +92,7 @@ impl Drop for FileLock {
     }
 }
 
-/// Waits for the lock, and retries if a signal interrupts the wait.
+/// Locks `file` in mode `kind`, and waits until it can. Retries if a signal interrupts the wait.
 fn block(file: &File, kind: LockMode) -> io::Result<()> {
     loop {
         let result = match kind {
@@ -120,7 +121,7 @@ fn try_lock(file: &File, path: &Path, kind: LockMode) -> io::Result<bool> {
 /// Opens the lock file at `path`, and creates it if there is none. Another user's file often allows reading only, which
 /// suffices.
 fn open(path: &Path) -> io::Result<File> {
-    // Another user may have put a named pipe there; `files::open` does not wait for one.
+    // Another user may have put a named pipe there; `file_state::open` does not wait for one.
     let file = file_state::open(OpenOptions::new().write(true).create(true).truncate(false), path);
     file.or_else(|error| file_state::open(OpenOptions::new().read(true), path).map_err(|_| at(path, &error)))
 }
@@ -129,7 +130,7 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("lock file {}: {error}", path.display()))
 }
 
-/// Holds devices and the locks on them.
+/// Holds devices, and the file locks by which this process may use them.
 #[derive(Debug)]
 pub struct GpuLock {
     _files: Vec<FileLock>,
@@ -138,10 +139,11 @@ pub struct GpuLock {
 }
 
 impl GpuLock {
-    /// Waits for the devices. By default, one lock covers all of them. With `BELLPERSON_GPUS_PER_LOCK`, it takes at
-    /// least one and at most that number of free devices, each by its own lock; 0 disables locking.
+    /// Waits until devices of `accelerator` are free, and locks them. By default, one lock covers all devices. With
+    /// `BELLPERSON_GPUS_PER_LOCK` set to n, it takes 1 to n free devices, each by its own lock. The value 0 disables
+    /// locking.
     ///
-    /// A thread that already holds a GPU lock gets all devices at once.
+    /// A thread that already holds a GPU lock gets all devices without another lock.
     pub fn take(accelerator: &Accelerator) -> io::Result<Self> {
         let all = accelerator.devices();
         let (files, devices) = match per_lock() {
@@ -158,13 +160,13 @@ impl GpuLock {
         GPU_HELD.get() > 0
     }
 
-    /// Returns the devices.
+    /// Returns the devices that this process may use.
     pub fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 }
 
-/// Returns the value of `BELLPERSON_GPUS_PER_LOCK`, if it is a number.
+/// Returns the value of `BELLPERSON_GPUS_PER_LOCK`, or `None` if it is unset or not a number.
 fn per_lock() -> Option<usize> {
     let text = var("BELLPERSON_GPUS_PER_LOCK").ok()?;
     let number = text.parse();
@@ -174,9 +176,10 @@ fn per_lock() -> Option<usize> {
     number.ok()
 }
 
-/// Locks up to `most` free devices, once at least one is free.
+/// Locks up to `most` free devices of `all`, and waits until at least one is free. Returns their locks and the devices,
+/// in the same order.
 ///
-/// If none is free, stock bellperson uses all of them despite the locks of other processes.
+/// Stock bellperson does not wait: if no device is free, it uses all of them despite the locks of other processes.
 fn lock_free_devices(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<FileLock>, Vec<Arc<Device>>)> {
     loop {
         let (mut files, mut devices) = (Vec::new(), Vec::new());
@@ -198,19 +201,19 @@ fn lock_free_devices(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<FileLo
     }
 }
 
-/// Returns the path of the GPU lock of `device`, or of the lock for all devices.
+/// Returns the path of the GPU lock file of `device`. With `None`, it is the lock file for all devices.
 fn path(device: Option<&Device>) -> PathBuf {
     let id = |device: &Device| uuid(device.info().unique_id);
     temp_dir().join(device.map_or_else(|| GPU.to_owned(), |device| format!("{GPU}.{}", id(device))))
 }
 
-/// Formats `bytes` as aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee.
+/// Formats `bytes` in hexadecimal as aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee.
 fn uuid(bytes: [u8; 16]) -> String {
     let digits = format!("{:032x}", u128::from_be_bytes(bytes));
     [&digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..]].join("-")
 }
 
-/// Holds the priority lock, which others make way for.
+/// Holds the priority lock. Until it is dropped, proofs without priority make way, in all processes.
 #[derive(Debug)]
 pub struct PriorityLock {
     _file: FileLock,
@@ -218,7 +221,7 @@ pub struct PriorityLock {
 }
 
 impl PriorityLock {
-    /// Waits for other high-priority proofs, then takes the lock.
+    /// Locks the priority lock, and waits for other high-priority proofs until it can.
     pub fn take() -> io::Result<Self> {
         let file = FileLock::wait(&temp_dir().join(PRIORITY), LockMode::Exclusive)?;
         Ok(Self { _file: file, _counted: ThreadLocalCount::new(&PRIORITY_HELD) })
@@ -230,13 +233,13 @@ impl PriorityLock {
     }
 }
 
-/// Waits until the priority lock is free.
+/// Waits until no process holds the priority lock.
 pub fn wait_for_priority() -> io::Result<()> {
     // Shared: waiting processes do not take each other for a high-priority proof.
     FileLock::wait(&temp_dir().join(PRIORITY), LockMode::Shared).map(drop)
 }
 
-/// Returns whether the priority lock is taken; false if that cannot be determined.
+/// Returns whether any process holds the priority lock; false if that cannot be determined.
 pub fn priority_taken() -> bool {
     let attempt = FileLock::attempt(&temp_dir().join(PRIORITY), LockMode::Shared);
     attempt.map_or_else(
@@ -248,7 +251,8 @@ pub fn priority_taken() -> bool {
     )
 }
 
-/// Tells whether priority was requested since it was made; reads the lock file at most every `PRIORITY_POLL_INTERVAL`.
+/// Detects whether a proof has requested priority since this value was made. Reads the lock file at most once every
+/// `PRIORITY_POLL_INTERVAL`.
 #[derive(Debug)]
 pub struct PriorityPoll {
     since: Instant,
@@ -258,12 +262,12 @@ pub struct PriorityPoll {
 }
 
 impl PriorityPoll {
-    /// Starts without a request.
+    /// Creates a value that has seen no request yet.
     pub fn new() -> Self {
         Self { since: Instant::now(), next: AtomicU64::new(0), yes: AtomicBool::new(false) }
     }
 
-    /// Returns whether priority has been requested.
+    /// Returns whether a proof has requested priority since this value was made.
     pub fn poll(&self) -> bool {
         let (now, next) = (self.since.elapsed().as_micros() as u64, self.next.load(Ordering::Relaxed));
         let later = now + PRIORITY_POLL_INTERVAL.as_micros() as u64;

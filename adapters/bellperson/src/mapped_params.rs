@@ -20,10 +20,10 @@ use rayon::prelude::*;
 use crate::encoded::{self, point_name};
 use crate::failed;
 
-/// Maximum number of points of each query that are compared before a file counts as known.
+/// Maximum number of sample points of each query that are compared before a file counts as known.
 const SAMPLES: usize = 64;
 
-/// Returns `source` as a mapped file, if it is one.
+/// Returns `source` as parameters in a mapped file, or `None` if its type is another one.
 pub fn mapped<E: MultiMillerLoop, P: ParameterSource<E>>(source: &P) -> Option<&MappedParameters<E>> {
     if typeid::of::<P>() != typeid::of::<&MappedParameters<E>>() {
         return None;
@@ -33,7 +33,8 @@ pub fn mapped<E: MultiMillerLoop, P: ParameterSource<E>>(source: &P) -> Option<&
     Some(unsafe { *std::ptr::from_ref(source).cast::<&MappedParameters<E>>() })
 }
 
-/// Returns the key of `circuit`. Devices decode the points of a settled file; those of any other file are decoded now.
+/// Reads the parameters of `circuit` from the file `mapped`. Points stay encoded for devices if later changes of the
+/// file can be detected, or if the file is copied to memory. Otherwise the host decodes them now.
 pub fn read<E>(mapped: &MappedParameters<E>, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
@@ -57,11 +58,12 @@ where
     })
 }
 
-/// Decodes a point as bellperson does.
+/// Decodes the point at a byte range of a mapped file as bellperson does, with bellperson's checks if the `bool` is
+/// true.
 type PointDecoder<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
 
-/// Returns the first points of a query. They stay encoded if they are contiguous in the file and devices decode the
-/// curve.
+/// Returns the first `count` points of the query `name`, whose byte ranges are `ranges`. They stay encoded if they are
+/// contiguous in the file and devices decode the curve. Otherwise `read` decodes them.
 fn query<E, C>(
     mapped: &MappedParameters<E>,
     file: Option<&Arc<MappedFile>>,
@@ -85,7 +87,7 @@ where
     })
 }
 
-/// Decodes points in parallel into their final place, or returns a faulty point's number and error.
+/// Decodes the points at `ranges` in parallel, or returns the index and the error of a point that fails.
 fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
     map: &Mmap,
     ranges: impl IndexedParallelIterator<Item = Range<usize>>,
@@ -103,7 +105,8 @@ fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
     failed.into_inner().map_or(Ok(points), Err)
 }
 
-/// Decodes one point after a check of `range`: bellperson trusts ranges, but a truncated file may be shorter.
+/// Decodes one point by `read`, after a check of `range`: bellperson trusts ranges, but a truncated file may be
+/// shorter.
 fn point<C: UncompressedEncoding>(
     map: &Mmap,
     range: Range<usize>,
@@ -131,7 +134,7 @@ fn malformed(what: impl Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what.to_string())
 }
 
-/// Holds points sampled over all queries of a file.
+/// Holds sample points of all queries of a file, to recognise the file's contents.
 #[derive(Debug)]
 pub struct Samples<E: Engine> {
     g1: [Vec<E::G1Affine>; 4],
@@ -139,14 +142,14 @@ pub struct Samples<E: Engine> {
 }
 
 impl<E: Engine + MultiMillerLoop> Samples<E> {
-    /// Returns the samples of `mapped`, if all of them decode.
+    /// Returns the sample points of `mapped`, or `None` if one of them does not decode.
     pub fn from_mapped(mapped: &MappedParameters<E>) -> Option<Self> {
         let g1 = |ranges: &[_]| sample(mapped, ranges, read_g1::<E>);
         let g1 = [g1(&mapped.h)?, g1(&mapped.l)?, g1(&mapped.a)?, g1(&mapped.b_g1)?];
         Some(Self { g1, b_g2: sample(mapped, &mapped.b_g2, read_g2::<E>)? })
     }
 
-    /// Returns whether `mapped` has the same samples.
+    /// Returns whether the points of `mapped` at the sampled positions equal these.
     pub fn are_of(&self, mapped: &MappedParameters<E>) -> bool {
         Self::from_mapped(mapped).is_some_and(|other| self.g1 == other.g1 && self.b_g2 == other.b_g2)
     }

@@ -18,15 +18,16 @@ pub struct Matrices<F> {
     dictionary: Dictionary<F>,
 }
 
-/// Holds terms row by row. A variable is stored as 2·i for input i and as 2·i + 1 for auxiliary variable i: the number
-/// of inputs is not known yet.
+/// Holds the terms of one matrix row by row, each as a variable and the index of its coefficient in the dictionary.
+/// Input i is stored as variable 2·i, auxiliary variable i as 2·i + 1, because the number of inputs is not known yet.
 #[derive(Debug, Default)]
 struct TermRows {
     ends: Vec<usize>,
     terms: Vec<(u64, u32)>,
 }
 
-/// Holds distinct coefficients; the first is 1.
+/// Holds the distinct coefficients of all matrices, of which the first is 1, and finds a coefficient's index by its
+/// bytes.
 #[derive(Debug)]
 struct Dictionary<F> {
     values: Vec<F>,
@@ -34,7 +35,7 @@ struct Dictionary<F> {
 }
 
 impl<F: NttField> Matrices<F> {
-    /// Returns the circuit with its matrices, for `inputs` inputs and `aux` auxiliary variables.
+    /// Creates a circuit with these matrices, `inputs` inputs and `aux` auxiliary variables.
     ///
     /// # Errors
     /// - [`proofwarp::Error::Invalid`]: the circuit is too large.
@@ -47,7 +48,8 @@ impl<F: NttField> Matrices<F> {
 }
 
 impl TermRows {
-    /// Iterates over each row's columns and coefficients.
+    /// Iterates over the rows, and in each row over the columns and coefficients of its terms. There are `inputs`
+    /// inputs, and `values` has the coefficients of the dictionary.
     fn iter<'a, F: NttField>(
         &'a self,
         inputs: usize,
@@ -61,8 +63,9 @@ impl TermRows {
         })
     }
 
-    /// Appends the rows of `other`, a part that follows `inputs` inputs and `aux` auxiliary variables and shares the
-    /// first input. Coefficient k of `other` is `places[k]` in this dictionary.
+    /// Appends the rows of `other`, whose variables are renumbered to follow `inputs` inputs and `aux` auxiliary
+    /// variables. The first input of both is the constant one. Coefficient k of `other` is `places[k]` in this
+    /// dictionary.
     fn extend(&mut self, other: &Self, inputs: u64, aux: u64, places: &[u32]) {
         let start = self.terms.len();
         let shifted = |variable: u64| match variable {

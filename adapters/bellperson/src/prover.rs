@@ -17,8 +17,8 @@ use crate::matrices::Matrices;
 use crate::recorder::{ConstraintCount, SynthesisRecorder};
 use crate::verify::check;
 
-/// Holds a circuit's matrices and its key on the devices. Later proofs take only a circuit's assignment, and circuits
-/// are not asked for the terms of their constraints.
+/// Holds a circuit's matrices and its key on the devices. Later proofs need only the assignment of a circuit, which is
+/// not asked for the terms of its constraints.
 ///
 /// All proofs use the constraints of the circuit that the prover was made of. These are presumed to be those of the key
 /// and of every circuit proved later. Another circuit is detected only by its numbers of constraints and variables,
@@ -36,7 +36,8 @@ pub struct Prover<E: Engine + MultiMillerLoop> {
 pub type Assignment<F> = SynthesisRecorder<F, ConstraintCount>;
 
 impl<E: Engine + MultiMillerLoop> Prover<E> {
-    /// Records the matrices of `circuit`, which must have an assignment, and returns the assignment too.
+    /// Creates a prover for `circuit`, which must have an assignment, with the key in the parameters `source`. Also
+    /// returns the assignment.
     ///
     /// # Errors
     /// - The error of the circuit, or of the parameters.
@@ -55,7 +56,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         Ok((Self::from_parts(key, circuit, verifying_key), assignment))
     }
 
-    /// Creates a prover from a circuit and its key.
+    /// Creates a prover from `circuit` and its `key` and `verifying_key`. Proofs are not verified.
     pub fn from_parts(
         key: ProvingKeyOnDevice<E>,
         circuit: groth16::Circuit<E::Fr>,
@@ -76,7 +77,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         &self.verifying_key
     }
 
-    /// Returns the key.
+    /// Returns the proving key.
     pub fn key(&self) -> &ProvingKeyOnDevice<E> {
         &self.key
     }
@@ -86,8 +87,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         &self.circuit
     }
 
-    /// Returns the assignments of `circuits`, which are presumed to differ from this one in nothing else. Only the
-    /// number of their constraints is recorded.
+    /// Returns the assignments of `circuits`, in the same order. The circuits are presumed to have the constraints of
+    /// the prover's circuit: only the number of their constraints is recorded.
     ///
     /// # Errors
     /// Returns a circuit's error.
@@ -98,7 +99,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         assign(circuits)
     }
 
-    /// Returns a proof for each of `assignments`, with its `r` and `s`.
+    /// Returns a proof for each of `assignments`, in the same order. `r` and `s` have one random scalar per assignment.
     ///
     /// # Errors
     /// - [`SynthesisError::IoError`]: an assignment's number of constraints or variables is not the circuit's.
@@ -118,7 +119,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         Ok((self.finished(proofs, &witnesses, &report)?, report))
     }
 
-    /// Returns the proofs of `witnesses`, made in turn with other processes.
+    /// Returns the proofs of `witnesses`, made on the devices of `turn`, which other processes may use in between.
     pub(crate) fn prove_with_lease(
         &self,
         turn: &mut DeviceLease,
@@ -131,7 +132,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         self.finished(batch.proofs().map_err(failed)?, witnesses, &report)
     }
 
-    /// Returns `assignments` as witnesses that are proved by the prover's matrices.
+    /// Converts `assignments` to witnesses without evaluations, which the prover's matrices give. Checks the number of
+    /// constraints of each.
     pub(crate) fn witnesses<'a>(
         &self,
         assignments: &'a [Assignment<E::Fr>],
@@ -142,7 +144,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         Ok(assignments.iter().map(Assignment::witness).collect())
     }
 
-    /// Converts `proofs` to bellperson's type, and verifies them if that is set.
+    /// Converts `proofs` to bellperson's type. Verifies them too if [`Self::verify`] is set.
     fn finished(
         &self,
         proofs: Vec<groth16::Proof<E>>,
@@ -159,13 +161,14 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
 }
 
 impl<F: NttField> Assignment<F> {
-    /// Returns the assignment as a witness that is proved by matrices.
+    /// Borrows the assignment as a witness without evaluations, which the matrices give.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations: None }
     }
 }
 
-/// Checks that circuit `number` has as many constraints as `circuit`, which it is proved with.
+/// Checks that the number of constraints `actual` is that of `circuit`. `number` is the index of the checked circuit in
+/// the batch, for the error.
 pub(crate) fn equal_constraints<F: NttField>(
     number: usize,
     circuit: &groth16::Circuit<F>,
@@ -188,15 +191,15 @@ pub(crate) fn record_circuit<F: NttField>(
     Ok((circuit, Assignment { inputs, aux, record }))
 }
 
-/// Returns the assignments of `circuits`.
+/// Synthesises `circuits` in parallel, and returns their assignments in the same order.
 pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
     circuits: Vec<C>,
 ) -> Result<Vec<Assignment<F>>, SynthesisError> {
     circuits.into_par_iter().map(SynthesisRecorder::from_circuit).collect()
 }
 
-/// Proves `circuits` whose constraints the host evaluates during synthesis, as bellperson does. Nothing is recorded for
-/// later proofs, and no circuit is presumed to have another's constraints.
+/// Proves `circuits` with the random scalars `r` and `s`. The host evaluates the constraints during synthesis, as
+/// bellperson does. Nothing is recorded for later proofs, and no circuit is presumed to have another's constraints.
 ///
 /// # Errors
 /// - The errors of [`Prover::new`].

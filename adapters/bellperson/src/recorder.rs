@@ -10,23 +10,25 @@ use crate::cleared::clear;
 
 /// Records a circuit's constraints.
 pub trait ConstraintSink<F: PrimeField>: Default + Send {
-    /// Whether constraints' terms are needed; if not, circuits are not asked for them.
+    /// Whether the terms of constraints are needed. If not, circuits are not asked for them.
     const TERMS: bool;
 
-    /// Records a constraint A·B = C; the combinations are empty unless `TERMS` is set.
+    /// Records a constraint A·B = C, with the linear combinations A, B and C in `terms`. They are empty unless `TERMS`
+    /// is set. `values` holds the values of all variables so far.
     fn constrain(&mut self, values: Values<'_, F>, terms: [&LinearCombination<F>; 3]);
 
-    /// Appends the constraints of `other`, a part of the circuit whose variables come after those of `values`.
+    /// Appends the constraints of `other`, a part of the circuit that was recorded separately. Its variables follow
+    /// those in `values`, but it has the same constant one as its first input.
     fn extend(&mut self, values: Values<'_, F>, other: &Self);
 
-    /// Records a new input.
+    /// Records that an input was allocated.
     fn allocated_input(&mut self) {}
 
-    /// Records a new auxiliary variable.
+    /// Records that an auxiliary variable was allocated.
     fn allocated_aux(&mut self) {}
 }
 
-/// Borrows the values that variables have so far.
+/// Borrows the values of all variables that are allocated so far.
 #[derive(Clone, Copy)]
 pub struct Values<'a, F> {
     /// Values of the inputs; the first is one.
@@ -36,7 +38,7 @@ pub struct Values<'a, F> {
 }
 
 impl<F> fmt::Debug for Values<'_, F> {
-    /// Writes the lengths alone: the values are secret.
+    /// Writes only the lengths, because the values are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Values").field("inputs", &self.inputs.len()).field("aux", &self.aux.len()).finish()
     }
@@ -54,7 +56,7 @@ pub struct SynthesisRecorder<F: Field, R> {
 }
 
 impl<F: Field, R> fmt::Debug for SynthesisRecorder<F, R> {
-    /// Writes the lengths alone: the values are secret.
+    /// Writes only the lengths, because the values are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut fields = f.debug_struct("Capture");
         fields.field("inputs", &self.inputs.len()).field("aux", &self.aux.len()).finish_non_exhaustive()
@@ -156,7 +158,7 @@ impl<F: PrimeField, R: ConstraintSink<F>> ConstraintSystem<F> for SynthesisRecor
     }
 }
 
-/// Counts constraints.
+/// Counts a circuit's constraints and records nothing else.
 #[derive(Debug, Default)]
 pub struct ConstraintCount(pub usize);
 

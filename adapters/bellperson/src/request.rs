@@ -26,7 +26,7 @@ use crate::prover::Prover;
 use crate::verify::{is_refusal, verifies, with_batch_index};
 use crate::{cache, failed};
 
-/// Holds the inputs of a proving call.
+/// Holds the inputs of a proving call, except its circuits.
 pub struct ProveRequest<'a, E: Engine, P> {
     accelerator: Accelerator,
     params: &'a P,
@@ -36,7 +36,8 @@ pub struct ProveRequest<'a, E: Engine, P> {
 }
 
 impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E, P> {
-    /// Creates a call with `r` and `s` for each circuit.
+    /// Creates a request for proofs with the parameters `params`, at high priority if `priority` is true. `r` and `s`
+    /// have one random scalar per circuit.
     ///
     /// # Errors
     /// - [`SynthesisError::IoError`]: a forced backend is not available, or a setting is malformed.
@@ -44,8 +45,8 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         Ok(Self { accelerator: accelerator()?, params, r, s, priority })
     }
 
-    /// Returns a proof for each of `circuits`, which must not be empty. A rayon worker has another thread compute them:
-    /// if the worker held the device lock itself, a job that it steals meanwhile might wait for that lock.
+    /// Returns a proof for each of `circuits`, which must not be empty. On a rayon worker, another thread computes the
+    /// proofs. If the worker held the device lock itself, a job that it steals meanwhile might wait for that lock.
     ///
     /// # Errors
     /// Returns the errors of [`crate::create_proof_batch`].
@@ -66,7 +67,8 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         }
     }
 
-    /// Proves `circuits` with a cached prover, and evicts the prover if a proof is refused, since it may be at fault.
+    /// Proves `circuits` with the cached prover `held`, on the devices of `turn`. Evicts the prover if a proof is
+    /// refused, since its points may be at fault.
     fn prove_by(
         &self,
         held: &Arc<CachedProver<E>>,
@@ -82,8 +84,8 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         proofs
     }
 
-    /// Proves `circuits` with a new prover. It is cached if its circuit's proof verifies: another circuit's key would
-    /// only take memory.
+    /// Proves `circuits` with a new prover, made for `circuit`. Caches the prover if the first proof verifies: a key of
+    /// another circuit would only take memory.
     fn prove_first(
         &self,
         circuit: groth16::Circuit<E::Fr>,
@@ -111,8 +113,8 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         Ok(proofs)
     }
 
-    /// Returns the proof of each of `circuits`. Circuits with the first one's variables in A and B are proved at once.
-    /// The others are proved one by one, because they use other points of the key.
+    /// Returns the proof of each of `circuits`, in the same order. Circuits with the first one's variables in A and B
+    /// are proved as one batch by `held`. The others are proved one by one, because they use other points of the key.
     fn prove_each(
         &self,
         held: &CachedProver<E>,
@@ -162,7 +164,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
     }
 }
 
-/// Checks that circuit `number` of a batch has as many constraints and variables as the first.
+/// Checks that `other`, circuit `number` of a batch, has as many constraints and variables as `first`.
 fn equal_sizes<F: NttField>(
     first: &EvaluatedAssignment<F>,
     number: usize,
@@ -184,8 +186,8 @@ fn print_failure() {
     );
 }
 
-/// Uploads `key`, unless the first proof will. Evicts all cached keys and retries if the devices have too little
-/// memory.
+/// Creates a proving key from the parameters `key` on the devices of `turn`, and uploads it unless the first proof
+/// will. Evicts cached keys to make room, and all of them if the devices still have too little memory.
 fn uploaded<E: Engine>(
     all: &Accelerator,
     turn: &mut DeviceLease,
@@ -200,7 +202,8 @@ fn uploaded<E: Engine>(
     upload(turn, key).map(|(uploaded, _)| uploaded)
 }
 
-/// Uploads as much of `key` as fits, unless the first proof will upload it. Also returns whether all of it fits.
+/// Creates a proving key from the parameters `key`, and uploads the queries that fit to the devices of `turn`, unless
+/// the first proof will. Also returns whether all queries fit.
 fn upload<E: Engine>(
     turn: &mut DeviceLease,
     key: Parameters<E>,

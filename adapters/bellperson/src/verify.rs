@@ -12,7 +12,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::Engine;
 use rayon::prelude::*;
 
-/// Describes a proof that was not returned.
+/// Describes a proof that was refused because it does not verify.
 #[derive(Debug)]
 struct InvalidProof {
     number: usize,
@@ -40,7 +40,8 @@ pub fn is_refusal(error: &SynthesisError) -> bool {
     }
 }
 
-/// Returns `error`, with a refused proof's number mapped by `number` to its number in the caller's batch.
+/// Returns `error` with the index of the proof in the caller's batch, if it says that a proof does not verify. `number`
+/// maps the index in `error` to that index. Returns other errors unchanged.
 pub fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> usize) -> SynthesisError {
     let SynthesisError::IoError(error) = error else { return error };
     SynthesisError::IoError(match error.downcast::<InvalidProof>() {
@@ -49,8 +50,8 @@ pub fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> usize) 
     })
 }
 
-/// Checks that every proof of `proofs` verifies by `key` for its `inputs`. The first input of a proof is one. The error
-/// names `backend`, which made the proofs.
+/// Checks that each of `proofs` verifies with `key` for the element of `inputs` at the same index. The first input of a
+/// proof is one. The error names `backend`, which made the proofs.
 pub fn check<E: Engine + MultiMillerLoop>(
     key: &VerifyingKey<E>,
     proofs: &[Proof<E>],
@@ -64,8 +65,8 @@ pub fn check<E: Engine + MultiMillerLoop>(
     })
 }
 
-/// Returns whether the points of `proof` are in their groups and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ). The
-/// first of the inputs x is one.
+/// Returns whether `proof` verifies with `key`: its points are in their groups, and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ,
+/// γ) · e(C, δ). The xᵢ are `inputs`, of which the first is one.
 ///
 /// bellperson's own verifier first makes tables of the verifying key, which pays only for many proofs.
 pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {
@@ -80,7 +81,8 @@ pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proo
     E::multi_miller_loop(&pairs).final_exponentiation().is_identity().into()
 }
 
-/// Returns whether `proof` survives serialisation: readers refuse points outside the groups.
+/// Returns whether the points of `proof` are in their groups. It writes the proof and reads it again, because
+/// bellperson's reader refuses points outside the groups.
 fn is_read<E: Engine + MultiMillerLoop>(proof: &Proof<E>) -> bool {
     let mut bytes = Vec::new();
     proof.write(&mut bytes).is_ok() && Proof::<E>::read(&*bytes).is_ok()

@@ -14,26 +14,26 @@ use proofwarp::msm::{Msm, MsmOptions, Scalars, msm};
 use proofwarp::{Abort, Accelerator, Result};
 use rayon::prelude::*;
 
-/// Minimum points for a search, 1024: smaller bases do not repay it.
+/// Minimum number of bases for a lookup in the cache, 1024: fewer bases do not repay it.
 const MIN_CACHED_POINTS: usize = 1 << 10;
-/// Kept bases may take 1/SHARE of a device's memory.
+/// Limits cached bases to 1/SHARE of a device's memory.
 const SHARE: u64 = 8;
-/// Maximum number of fingerprints that are remembered.
+/// Limits the number of fingerprints that are stored.
 const SIGHTS: usize = 64;
-/// Points that a fingerprint samples, approximately.
+/// Approximate number of points that a fingerprint samples.
 const SAMPLES: usize = 16;
-/// Bytes that a core compares at a time.
+/// Number of bytes that one task copies or compares, 256 KiB.
 const PIECE: usize = 1 << 18;
 
-/// Holds bases on a device, and their copy on the host.
+/// Holds bases in device memory, and their copy in host memory.
 struct CachedBases {
     device: Arc<Device>,
     points: Arc<Vec<G1Affine>>,
     msm: Arc<Msm<'static, G1Affine>>,
 }
 
-/// A fingerprint of bases, which tells whether they may have been seen before. Only their contents tell whether they
-/// are equal.
+/// Holds the length and samples of bases, to recognise bases that may have been passed before. Different bases may have
+/// equal fingerprints.
 #[derive(PartialEq)]
 struct BasesFingerprint {
     length: usize,
@@ -47,7 +47,7 @@ impl BasesFingerprint {
     }
 }
 
-/// Holds the kept bases, the most recently used last.
+/// Holds the cached bases of all devices, the most recently used last.
 static KEPT: Mutex<Vec<CachedBases>> = Mutex::new(Vec::new());
 static RECENT_FINGERPRINTS: Mutex<Vec<BasesFingerprint>> = Mutex::new(Vec::new());
 
@@ -55,7 +55,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns Σ scalarᵢ · pointᵢ, computed on the accelerator's device, over kept bases if `points` are such.
+/// Returns Σ scalarᵢ · pointᵢ, computed by `accelerator`. If that has one device and `points` are cached there, the
+/// points are not uploaded again.
 ///
 /// # Errors
 /// Returns the errors of [`msm`].
@@ -76,7 +77,7 @@ pub(crate) fn sum(
     Ok(sum)
 }
 
-/// Drops all bases that are kept on `device`; returns whether there were any.
+/// Drops all bases that are cached on `device`. Returns whether there were any.
 pub(crate) fn give_back(device: &Arc<Device>) -> bool {
     let mut kept = lock(&KEPT);
     let before = kept.len();
@@ -84,8 +85,8 @@ pub(crate) fn give_back(device: &Arc<Device>) -> bool {
     kept.len() < before
 }
 
-/// Returns the bases cached on `device` that equal `points`, building them by `accelerator` if `points` were seen
-/// before. New bases are cached. Returns `None` for points that were not seen before.
+/// Returns the bases cached on `device` that equal `points`. If there are none but `points` were passed before, caches
+/// them with `accelerator` first. Returns `None` for points that were not passed before.
 fn find(
     accelerator: &Accelerator,
     device: &Arc<Device>,
@@ -109,7 +110,7 @@ fn find(
     Ok(Some(msm))
 }
 
-/// Copies `points` with all cores, because the first touch of each page takes most of the time.
+/// Returns a copy of `points`. All cores copy, because the first touch of each page takes most of the time.
 fn copy_of(points: &[G1Affine]) -> Vec<G1Affine> {
     on_cpu_pool(|| points.par_iter().with_min_len(PIECE / size_of::<G1Affine>()).copied().collect())
 }
@@ -122,7 +123,7 @@ fn are_equal(a: &[G1Affine], b: &[G1Affine]) -> bool {
     on_cpu_pool(|| a.par_chunks(PIECE).zip(b.par_chunks(PIECE)).all(|(a, b)| a == b))
 }
 
-/// Returns whether bases with this fingerprint were seen before, and remembers it.
+/// Returns whether bases with the fingerprint of `points` were passed before, and stores the fingerprint.
 fn seen_before(points: &[G1Affine]) -> bool {
     let (sight, mut seen) = (BasesFingerprint::from_points(points), lock(&RECENT_FINGERPRINTS));
     if seen.contains(&sight) {
@@ -135,7 +136,8 @@ fn seen_before(points: &[G1Affine]) -> bool {
     false
 }
 
-/// Drops the least recently used bases of `device` until there is room for `bytes` more.
+/// Drops the least recently used bases of `device` from `kept` until `bytes` more fit into 1/SHARE of the device's
+/// memory.
 fn make_room(kept: &mut Vec<CachedBases>, device: &Arc<Device>, bytes: u64) {
     let of_device = |bases: &CachedBases| Arc::ptr_eq(&bases.device, device);
     let most = (device.memory() / SHARE).saturating_sub(bytes);

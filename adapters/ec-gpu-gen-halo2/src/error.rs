@@ -11,11 +11,11 @@ pub enum EcError {
     #[error("EcError: {0}")]
     Simple(&'static str),
 
-    /// The caller's abort hook returned true; inputs are unchanged.
+    /// The caller's abort hook returned true. The inputs are unchanged.
     #[error("GPU call was aborted!")]
     Aborted,
 
-    /// A device failed, or got input that it cannot compute; inputs are unchanged.
+    /// A device failed, or got input that it cannot compute. The caller's inputs are unchanged.
     #[error("GPU tools error: {0}")]
     GpuTools(#[from] GPUError),
 
@@ -24,7 +24,7 @@ pub enum EcError {
     Io(#[from] io::Error),
 }
 
-/// Result of this crate's calls.
+/// Holds the value of a call to this crate, or its [`EcError`].
 pub type EcResult<T> = std::result::Result<T, EcError>;
 
 impl From<proofwarp::Error> for EcError {

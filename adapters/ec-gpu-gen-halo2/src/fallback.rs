@@ -11,10 +11,11 @@ use crate::rust_gpu_tools::Program;
 
 static HOST: LazyLock<Result<Accelerator>> = LazyLock::new(|| Accelerator::with_backend(BackendKind::Cpu));
 
-/// Runs `work` on the program's device. If that fails and no backend is forced, runs it again on the host, and the log
-/// says why. If `work` fails, it leaves its inputs unchanged.
+/// Runs `work` on the device of `program`, or on the host's cores if the program has no device. If the device fails and
+/// no backend is forced, logs the error and runs `work` again on the host. A `work` that fails must leave its inputs
+/// unchanged.
 ///
-/// Waits for nothing that needs the caller's pool, whose workers may all be waiting for this device.
+/// The call never waits for the caller's thread pool, whose threads may all be waiting for this device.
 pub(crate) fn run<T: Send>(
     program: &Program,
     abort: Abort<'_>,
@@ -41,7 +42,8 @@ fn on_host<T: Send>(
     run_off_pool(|| on_cpu_pool(|| work(host, abort)))
 }
 
-/// Returns whether the host may compute the result after `error`.
+/// Returns whether the host may compute the result after a device failed with `error`. It may not if a backend is
+/// forced, the call was aborted, or an input was invalid.
 fn can_fall_back(error: &Error) -> bool {
     let is_forced = Settings::get().map_or(true, |settings| settings.backend.is_some());
     !is_forced && !matches!(error, Error::Aborted | Error::Invalid { .. })

@@ -10,7 +10,7 @@ use proofwarp::ntt::{Transform, transform_many};
 use crate::rust_gpu_tools::{GPUError, Program};
 use crate::{EcError, EcResult, fallback, type_check};
 
-/// Runs transforms on one device.
+/// Computes NTTs over the field `F` on one device.
 pub struct SingleFftKernel<'a, F> {
     /// The device, with kernels by name.
     pub program: Program,
@@ -19,8 +19,8 @@ pub struct SingleFftKernel<'a, F> {
 }
 
 impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
-    /// Prepares transforms on the program's device. `maybe_abort` is polled every few milliseconds while a transform
-    /// runs, and ends it by returning true.
+    /// Creates a kernel for the device of `program`. During a transform the kernel polls `maybe_abort` every few
+    /// milliseconds. The transform stops once the hook returns true.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: the elements are not BN254's scalars.
@@ -29,7 +29,8 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
         Ok(Self { program, abort: maybe_abort, field: PhantomData })
     }
 
-    /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
+    /// Computes the NTT of the 2^`log_n` elements of `input` in place: X_j = Σ_i x_i · ω^(ij), where ω is `omega`.
+    /// Input and output are in natural order.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: the length is not 2^log_n.
@@ -41,7 +42,8 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
         self.run(input, Transform::new(log_n, type_check::element(omega)?))
     }
 
-    /// Transforms as [`Self::radix_fft`] does and multiplies all results by `divisor`, which is 1/n if ω is an inverse.
+    /// Computes the NTT of [`Self::radix_fft`] in place, and multiplies all results by `divisor`. For an inverse NTT,
+    /// `omega` is the inverse root of unity and `divisor` is 1/n.
     ///
     /// # Errors
     /// Returns the errors of [`Self::radix_fft`].
@@ -58,14 +60,14 @@ impl<'a, F: PrimeField> SingleFftKernel<'a, F> {
     }
 }
 
-/// Runs transforms on several devices.
+/// Holds a kernel for NTTs over the field `F` on each of several devices.
 pub struct FftKernel<'a, F> {
-    /// One for each device.
+    /// One kernel per device.
     pub kernels: Vec<SingleFftKernel<'a, F>>,
 }
 
 impl<F: PrimeField> FftKernel<'_, F> {
-    /// Prepares transforms on the devices of `programs`.
+    /// Creates a kernel on the device of each of `programs`.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: there is no program. It holds [`GPUError::DeviceNotFound`].
@@ -78,7 +80,7 @@ impl<F: PrimeField> FftKernel<'_, F> {
         Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
     }
 
-    /// Transforms on the first device, as [`SingleFftKernel::radix_fft`] does.
+    /// Computes the NTT of `input` in place on the first device, as [`SingleFftKernel::radix_fft`] does.
     ///
     /// # Errors
     /// Returns the errors of [`SingleFftKernel::radix_fft`].

@@ -15,10 +15,10 @@ use crate::rust_gpu_tools::{Device, GPUError, Program};
 use crate::threadpool::Worker;
 use crate::{EcError, EcResult, base_cache, fallback, type_check};
 
-/// Bits that every scalar fits in.
+/// Limits the bit length of scalars: all of them fit in 254 bits.
 const ALL_BITS: usize = 254;
 
-/// Runs multi-scalar multiplications on one device.
+/// Computes multi-scalar multiplications (MSMs) over points of type `G` on one device.
 pub struct SingleMultiexpKernel<'a, G> {
     program: Program,
     abort: Abort<'a>,
@@ -26,8 +26,8 @@ pub struct SingleMultiexpKernel<'a, G> {
 }
 
 impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
-    /// Prepares multiplications on the program's device. `maybe_abort` is polled every few milliseconds while a sum is
-    /// computed, and ends it by returning true.
+    /// Creates a kernel for the device of `program`, which must be `device`. During an MSM the kernel polls
+    /// `maybe_abort` every few milliseconds. The MSM stops once the hook returns true.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: the program is for another device.
@@ -45,9 +45,9 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
         Ok(Self { program, abort: maybe_abort, curve: PhantomData })
     }
 
-    /// Returns Σ scalarᵢ · baseᵢ.
+    /// Returns Σ `scalars[i]` · `bases[i]`.
     ///
-    /// Bases are trusted to be infinity or points on the curve.
+    /// The call does not check that bases are infinity or points on the curve.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: the lengths differ.
@@ -57,8 +57,8 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
         self.multiexp_bound(bases, scalars, ALL_BITS)
     }
 
-    /// Returns Σ scalarᵢ · baseᵢ for scalars below 2^bits; the fewer bits, the less time it takes. If a scalar is
-    /// longer, the sum is right too but takes longer, and the log says so.
+    /// Returns Σ `scalars[i]` · `bases[i]` for scalars below 2^`bits`. Fewer bits take less time. If a scalar is
+    /// longer, the sum is still right, but it takes longer and the log says so.
     ///
     /// # Errors
     /// Returns the errors of [`Self::multiexp`].
@@ -67,8 +67,8 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
         Ok(type_check::point::<G>(self.sum(points, scalars, bits)?)?)
     }
 
-    /// Computes [`Self::multiexp_bound`], then transforms the scalars as [`crate::fft::SingleFftKernel::radix_ifft`]
-    /// does.
+    /// Returns the sum of [`Self::multiexp_bound`], and then transforms `scalars` in place as
+    /// [`crate::fft::SingleFftKernel::radix_ifft`] does.
     ///
     /// # Errors
     /// - The errors of [`Self::multiexp_bound`].
@@ -104,7 +104,8 @@ impl<'a, G: PrimeCurveAffine> SingleMultiexpKernel<'a, G> {
     }
 }
 
-/// Returns the sum for scalars of at most `bits` bits, or computes it without that bound if one is longer.
+/// Returns Σ scalarᵢ · pointᵢ for scalars of at most `bits` bits. If a scalar is longer, logs a warning and computes
+/// the sum without that bound.
 fn sum_of_short(
     accelerator: &Accelerator,
     points: &[G1Affine],
@@ -124,13 +125,13 @@ fn sum_of_short(
     base_cache::sum(accelerator, points, all, abort)
 }
 
-/// Runs multi-scalar multiplications on several devices.
+/// Computes multi-scalar multiplications (MSMs) over points of type `G` on several devices.
 pub struct MultiexpKernel<'a, G> {
     kernels: Vec<SingleMultiexpKernel<'a, G>>,
 }
 
 impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
-    /// Prepares multiplications on `devices`, which are those of `programs`.
+    /// Creates a kernel for `devices`. The i-th device must be that of the i-th program.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: there is no program. It holds [`GPUError::DeviceNotFound`].
@@ -148,7 +149,8 @@ impl<G: PrimeCurveAffine> MultiexpKernel<'_, G> {
         Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
     }
 
-    /// Returns Σ scalarᵢ · base₍ᵢ₊skip₎. Each device computes a part of it, one after the other.
+    /// Returns Σ `scalars[i]` · `bases[i + skip]`. Each device sums a contiguous range of the inputs, one device after
+    /// the other.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: there are fewer bases than `skip` and scalars together.

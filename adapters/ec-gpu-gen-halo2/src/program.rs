@@ -1,6 +1,6 @@
 //! Defines the macro that makes a program for a device.
 
-/// Makes a [`Program`](crate::rust_gpu_tools::Program) for a device: a `Result<Program, EcError>`.
+/// Makes a [`Program`](crate::rust_gpu_tools::Program) for a device. The expression is a `Result<Program, EcError>`.
 #[macro_export]
 macro_rules! program {
     ($device:expr) => {

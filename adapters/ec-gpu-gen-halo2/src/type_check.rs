@@ -11,12 +11,12 @@ use proofwarp::Error;
 
 use crate::rust_gpu_tools::GPUError;
 
-/// An arbitrary number to compare types by.
+/// Arbitrary number whose square must have the same bytes in both types.
 const SAMPLE: u64 = 0x1234_5678_9abc;
 
 type Result<T> = std::result::Result<T, GPUError>;
 
-/// Returns `values` in proofwarp's type.
+/// Reinterprets `values` as elements of proofwarp's type [`Fr`], without a copy.
 ///
 /// # Errors
 /// - [`GPUError::Generic`]: the elements are not BN254's scalars in Montgomery form.
@@ -26,7 +26,8 @@ pub(crate) fn elements<F: PrimeField>(values: &[F]) -> Result<&[Fr]> {
     Ok(unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
 }
 
-/// Returns `values` in proofwarp's type, for writing. In both types all elements are below the modulus.
+/// Reinterprets `values` as mutable elements of proofwarp's type [`Fr`], without a copy. In both types all elements are
+/// below the modulus.
 ///
 /// # Errors
 /// Returns the errors of [`elements`].
@@ -36,7 +37,7 @@ pub(crate) fn elements_mut<F: PrimeField>(values: &mut [F]) -> Result<&mut [Fr]>
     Ok(unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
 }
 
-/// Returns `value` in proofwarp's type.
+/// Converts `value` to proofwarp's type [`Fr`].
 ///
 /// # Errors
 /// Returns the errors of [`elements`].
@@ -44,7 +45,7 @@ pub(crate) fn element<F: PrimeField>(value: &F) -> Result<Fr> {
     elements(std::slice::from_ref(value)).map(|values| values[0])
 }
 
-/// Returns `points` in proofwarp's type.
+/// Reinterprets `points` as proofwarp's type [`G1Affine`], without a copy.
 ///
 /// # Errors
 /// - [`GPUError::Generic`]: the points are not those of BN254's first group. Each is stored as two coordinates in
@@ -55,7 +56,7 @@ pub(crate) fn points<G: PrimeCurveAffine>(points: &[G]) -> Result<&[G1Affine]> {
     Ok(unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), points.len()) })
 }
 
-/// Returns `point` in the caller's type.
+/// Converts `point` to the caller's type of projective points.
 ///
 /// # Errors
 /// Returns the errors of [`points`].
@@ -66,7 +67,8 @@ pub(crate) fn point<G: PrimeCurveAffine>(point: G1Affine) -> Result<G::Curve> {
     Ok(point.to_curve())
 }
 
-/// Checks that elements of type `F` equal [`Fr`] in memory: minus one tells the modulus, one the form.
+/// Checks that elements of type `F` have the same memory layout as [`Fr`]. The bytes of −1 tell the modulus, those of 1
+/// the Montgomery form.
 fn check_field<F: PrimeField>() -> Result<()> {
     let theirs = [F::zero(), F::one(), -F::one(), F::from(SAMPLE).square()];
     let number = Fr::from(SAMPLE);
@@ -74,7 +76,7 @@ fn check_field<F: PrimeField>() -> Result<()> {
     check(&theirs, &ours)
 }
 
-/// Checks that points of type `G` equal [`G1Affine`] in memory, which is x and y.
+/// Checks that points of type `G` have the same memory layout as [`G1Affine`], which is x and y.
 fn check_curve<G: PrimeCurveAffine>() -> Result<()> {
     use halo2curves::group::prime::PrimeCurveAffine as _;
     use halo2curves::group::{Curve as _, Group as _};
@@ -86,7 +88,7 @@ fn check_curve<G: PrimeCurveAffine>() -> Result<()> {
     check(&theirs, &ours)
 }
 
-/// Checks that samples have the same bytes in both types.
+/// Checks that the samples `theirs` and `ours` have the same size, alignment and bytes.
 fn check<A, B>(theirs: &[A], ours: &[B]) -> Result<()> {
     let like = size_of::<A>() == size_of::<B>() && align_of::<A>() == align_of::<B>();
     if like && memory(theirs) == memory(ours) {

@@ -12,12 +12,12 @@ pub enum EcError {
     #[error("EcError: {0}")]
     Simple(&'static str),
 
-    /// The caller's abort hook returned true; inputs are unchanged.
+    /// The caller's abort hook returned true. The inputs are unchanged.
     #[cfg(any(feature = "cuda", feature = "opencl"))]
     #[error("GPU call was aborted!")]
     Aborted,
 
-    /// A device failed, or cannot compute its input; inputs are unchanged.
+    /// A device failed, or rejected its input. The caller's inputs are unchanged.
     #[cfg(any(feature = "cuda", feature = "opencl"))]
     #[error("GPU tools error: {0}")]
     GpuTools(#[from] GPUError),
@@ -27,7 +27,7 @@ pub enum EcError {
     Io(#[from] io::Error),
 }
 
-/// Result that this crate's calls return.
+/// Holds the value of a call to this crate, or its [`EcError`].
 pub type EcResult<T> = std::result::Result<T, EcError>;
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]

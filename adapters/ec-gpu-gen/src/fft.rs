@@ -10,7 +10,7 @@ use crate::rust_gpu_tools::{Program, accelerator_of};
 use crate::type_dispatch::{self, Ntt};
 use crate::{EcError, EcResult};
 
-/// Runs transforms on the devices of some programs.
+/// Holds the NTT over the field `F` and the devices that run it.
 struct Transforms<'a, F> {
     accelerator: Accelerator,
     ntt: Ntt<F>,
@@ -30,7 +30,7 @@ impl<'a, F: Field> Transforms<'a, F> {
     }
 }
 
-/// Runs transforms on one device.
+/// Computes NTTs over the field `F` on one device.
 pub struct SingleFftKernel<'a, F>
 where
     F: Field + GpuName,
@@ -39,8 +39,8 @@ where
 }
 
 impl<'a, F: Field + GpuName> SingleFftKernel<'a, F> {
-    /// Creates a kernel for the device of `program`. It polls `maybe_abort` every few milliseconds during a transform,
-    /// and stops once that returns true.
+    /// Creates a kernel for the device of `program`. During a transform the kernel polls `maybe_abort` every few
+    /// milliseconds. The transform stops once the hook returns true.
     ///
     /// # Errors
     /// - [`EcError::Simple`]: proofwarp does not know the field.
@@ -49,7 +49,8 @@ impl<'a, F: Field + GpuName> SingleFftKernel<'a, F> {
         Ok(Self { transforms: Transforms::new(&[program], maybe_abort)? })
     }
 
-    /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
+    /// Computes the NTT of the 2^`log_n` elements of `input` in place: X_j = Σ_i x_i · ω^(ij), where ω is `omega`.
+    /// Input and output are in natural order.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: the length is not 2^log_n.
@@ -62,7 +63,7 @@ impl<'a, F: Field + GpuName> SingleFftKernel<'a, F> {
     }
 }
 
-/// Runs transforms on several devices.
+/// Computes NTTs over the field `F` on several devices.
 pub struct FftKernel<'a, F>
 where
     F: Field + GpuName,
@@ -85,8 +86,8 @@ where
         Self::create_optional_abort(&programs, None)
     }
 
-    /// Creates a kernel for the devices of `programs`. It polls `maybe_abort` every few milliseconds during a
-    /// transform, and stops once that returns true.
+    /// Creates a kernel for the devices of `programs`. During a transform the kernel polls `maybe_abort` every few
+    /// milliseconds. The transform stops once the hook returns true.
     ///
     /// # Errors
     /// Returns the errors of [`Self::create`].
@@ -105,7 +106,8 @@ where
         Ok(Self { transforms })
     }
 
-    /// Transforms the 2^log_n elements of `input` in place, natural order in and out: X_j = Σ_i x_i · ω^(ij).
+    /// Computes the NTT of the 2^`log_n` elements of `input` in place: X_j = Σ_i x_i · ω^(ij), where ω is `omega`.
+    /// Input and output are in natural order.
     ///
     /// # Errors
     /// Returns the errors of [`SingleFftKernel::radix_fft`].
@@ -113,8 +115,8 @@ where
         self.radix_fft_many(&mut [input], &[*omega], &[log_n])
     }
 
-    /// Transforms several vectors, spread over the devices, each as in [`Self::radix_fft`]. Either all of them are
-    /// transformed or none.
+    /// Computes the NTT of each vector of `inputs` in place, and spreads the vectors over the devices. Vector i has
+    /// 2^`log_ns[i]` elements and the root of unity `omegas[i]`. Either all vectors are transformed or none.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: the numbers of vectors, roots and logarithms differ.

@@ -7,7 +7,8 @@ use ff::PrimeField;
 use crate::threadpool::{Worker, threads_asked_for};
 use crate::{forced_backend, type_dispatch};
 
-/// Transforms 2^log_n elements on one thread.
+/// Computes the NTT of the 2^`log_n` elements of `a` in place on one thread, with the root of unity `omega`. Input and
+/// output are in natural order.
 ///
 /// # Panics
 /// Panics if the length is not 2^log_n, or if this thread's last kernel call failed on a backend that
@@ -22,7 +23,8 @@ pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
     }
 }
 
-/// Transforms 2^log_n elements on 2^log_threads threads.
+/// Computes the NTT of the 2^`log_n` elements of `a` in place on 2^`log_threads` threads, with the root of unity
+/// `omega`. Input and output are in natural order.
 ///
 /// # Panics
 /// Panics if:
@@ -49,7 +51,8 @@ pub fn parallel_fft<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_
     parallel_reverse(a, worker, log_n, log_threads);
 }
 
-/// Transforms with proofwarp if it knows the field and all threads may be used. Returns whether it did.
+/// Computes the NTT of `a` with proofwarp's CPU code if that supports the field `F` and all threads may be used.
+/// Returns whether it did; otherwise `a` is unchanged.
 fn transform_as_known<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) -> bool {
     if log_threads != worker.log_num_threads() || threads_asked_for().is_some() {
         return false;
@@ -59,7 +62,7 @@ fn transform_as_known<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, lo
     type_dispatch::cpu().and_then(|cpu| ntt(&cpu, &mut [a], &[*omega], &[log_n], None)).is_ok()
 }
 
-/// Returns 1, ω, …, ω^(count − 1).
+/// Returns the first `count` powers of `omega` in order: 1, ω, …, ω^(`count` − 1).
 fn powers<F: PrimeField>(omega: F, count: usize) -> Vec<F> {
     std::iter::successors(Some(F::ONE), |power| Some(*power * omega)).take(count).collect()
 }
@@ -81,8 +84,8 @@ fn parallel_powers<F: PrimeField>(worker: &Worker, omega: F, count: usize, log_t
     table
 }
 
-/// Runs all layers of a transform by the root ω^step (Gentleman and Sande 1966): natural order in, bit-reversed order
-/// out.
+/// Computes the NTT of `a` with the root of unity ω^`step`, where `twiddles[i]` is ω^i (Gentleman and Sande 1966). The
+/// input is in natural order, the output in bit-reversed order.
 fn decimate<F: PrimeField>(a: &mut [F], twiddles: &[F], step: usize) {
     let (mut half, mut step) = (a.len() / 2, step);
     while half > 0 {
@@ -103,8 +106,8 @@ fn butterflies<'t, F: PrimeField>(low: &mut [F], high: &mut [F], twiddles: impl 
     }
 }
 
-/// Runs one of the first layers, with its butterflies split over the threads: 2^layer blocks of at most 2^(log_threads
-/// − layer) pieces each.
+/// Computes butterfly layer `layer` of an NTT, counted from 0, on 2^`log_threads` threads. The layer has 2^`layer`
+/// blocks. Each block is split into at most 2^(`log_threads` − `layer`) jobs.
 fn parallel_layer<F: PrimeField>(a: &mut [F], worker: &Worker, twiddles: &[F], layer: u32, log_threads: u32) {
     let half = a.len() >> (layer + 1);
     let piece = (half >> (log_threads - layer)).max(1);

@@ -12,26 +12,27 @@ use proofwarp::settings::Settings;
 
 use crate::EcError;
 
-/// Stores why a kernel call failed, if it did.
+/// Stores the error text of a thread's last kernel call, or `None` if that call did not fail.
 type Failure = Arc<Mutex<Option<String>>>;
 
 thread_local! {
     static FAILURE: Failure = Arc::default();
 }
 
-/// Returns the device backend that the environment forces.
+/// Returns the device backend that `PROOFWARP_BACKEND` forces. Returns `None` if it forces none or the CPU, or if the
+/// settings are malformed.
 fn forced() -> Option<BackendKind> {
     Settings::get().ok().and_then(|settings| settings.backend).filter(|backend| *backend != BackendKind::Cpu)
 }
 
-/// Watches one kernel call, on behalf of the thread that created this.
+/// Stores the failure of one kernel call for the thread that created the guard, if a device backend is forced.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 #[derive(Clone)]
 pub(crate) struct FailureGuard(Option<(BackendKind, Failure)>);
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 impl FailureGuard {
-    /// Starts to watch a call, and forgets how this thread's last call ended.
+    /// Creates the guard of a kernel call, and clears the stored failure of this thread's last call.
     pub fn start() -> Self {
         let watch = forced().map(|backend| (backend, FAILURE.with(Arc::clone)));
         if let Some((_, failure)) = &watch {
@@ -40,7 +41,8 @@ impl FailureGuard {
         Self(watch)
     }
 
-    /// Remembers how the call ended, on any thread, and returns `result`.
+    /// Stores the error of `result` for the thread that created the guard, unless the call was aborted. Returns
+    /// `result`. Any thread may call this.
     pub fn end<T>(&self, result: Result<T, EcError>) -> Result<T, EcError> {
         if let (Some((backend, failure)), Err(error)) = (&self.0, &result)
             && !matches!(error, EcError::Aborted)
@@ -53,14 +55,16 @@ impl FailureGuard {
     }
 }
 
-/// Returns the error of this thread's last kernel call, if a backend is forced and the CPU must not take over.
+/// Returns the error of this thread's last kernel call on a forced device backend. Returns `None` if that call did not
+/// fail or was aborted, or if no device backend is forced.
 pub(crate) fn failure() -> Option<EcError> {
     forced()?;
     let reason = FAILURE.with(|failure| failure.lock().unwrap_or_else(PoisonError::into_inner).clone())?;
     Some(std::io::Error::other(reason).into())
 }
 
-/// Stops a call that cannot return an error.
+/// Panics if this thread's last kernel call failed on a forced device backend. It serves functions that cannot return
+/// an error.
 ///
 /// # Panics
 /// Panics if [`failure`] returns an error: otherwise a failure of a forced backend would be missed.

@@ -18,7 +18,7 @@ use crate::threadpool::{Scope, Worker};
 use crate::type_dispatch::{self, Msm};
 use crate::{EcError, EcResult};
 
-/// Computes multi-exponentiations on one device.
+/// Computes multi-exponentiations (MSMs) over points of type `G` on one device.
 pub struct SingleMultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine,
@@ -32,8 +32,8 @@ impl<'a, G> SingleMultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine + GpuName,
 {
-    /// Creates a kernel for the device of `program`. It polls `maybe_abort` every few milliseconds during an MSM, and
-    /// stops once that returns true.
+    /// Creates a kernel for the device of `program`. During an MSM the kernel polls `maybe_abort` every few
+    /// milliseconds. The MSM stops once the hook returns true.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: `program` is not on `device`.
@@ -53,10 +53,10 @@ where
         Ok(Self { accelerator: accelerator_of(&[program])?, msm, abort: maybe_abort })
     }
 
-    /// Returns Σ exponentᵢ · baseᵢ; exponents are numbers, reduced or not. Inputs that exceed the device's memory go
-    /// through it in pieces.
+    /// Returns Σ `exponents[i]` · `bases[i]`. Exponents are little-endian integers and need not be reduced modulo the
+    /// group order. Inputs that exceed the device's memory are processed in chunks.
     ///
-    /// Bases are trusted to be infinity or points of the subgroup of prime order: sums over other bases are
+    /// The call does not check that bases are infinity or points of the prime-order subgroup. Sums over other bases are
     /// meaningless. `proofwarp::msm::Msm::checked` refuses such bases.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ where
     }
 }
 
-/// Computes multi-exponentiations on several devices.
+/// Computes multi-exponentiations (MSMs) over points of type `G` on several devices.
 pub struct MultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine,
@@ -90,7 +90,7 @@ impl<'a, G> MultiexpKernel<'a, G>
 where
     G: PrimeCurveAffine + GpuName,
 {
-    /// Creates a kernel for `devices`, which must be those of `programs`.
+    /// Creates a kernel for `devices`. The i-th device must be that of the i-th program.
     ///
     /// # Errors
     /// - [`EcError::Simple`]: there is no program.
@@ -102,8 +102,8 @@ where
         Self::create_optional_abort(programs, devices, None)
     }
 
-    /// Creates a kernel for `devices`, which must be those of `programs`. It polls `maybe_abort` every few milliseconds
-    /// during an MSM, and stops once that returns true.
+    /// Creates a kernel for `devices`. The i-th device must be that of the i-th program. During an MSM the kernel polls
+    /// `maybe_abort` every few milliseconds. The MSM stops once the hook returns true.
     ///
     /// # Errors
     /// Returns the errors of [`Self::create`].
@@ -129,12 +129,13 @@ where
         Ok(Self { kernels: kernels.collect::<EcResult<_>>()? })
     }
 
-    /// Starts the MSM as jobs of `scope`, with a part of it on each device. Once the scope has ended, the sum of the
-    /// first [`Self::num_kernels`] results is Σ expᵢ · baseᵢ, or `error` says why it is not. Bases and exponents are
-    /// those of [`SingleMultiexpKernel::multiexp`].
+    /// Starts the MSM Σ `exps[i]` · `bases[i]` as jobs of `scope`, one job per device. The job of device j sums a
+    /// contiguous range of the inputs into `results[j]`. Once the scope has ended, the MSM is the sum of the first
+    /// [`Self::num_kernels`] results, unless `error` holds an error. [`SingleMultiexpKernel::multiexp`] describes bases
+    /// and exponents.
     ///
-    /// Only parts that succeed write their results, so these should be the identity before. A panic, such as the
-    /// hook's, resumes where the scope ends, and `error` holds its text.
+    /// A job that fails leaves its result unchanged, so the caller should set all results to the identity before. If a
+    /// job panics, for example in the abort hook, the panic resumes where the scope ends, and `error` holds its text.
     pub fn parallel_multiexp<'s>(
         &'s mut self,
         scope: &Scope<'s>,
@@ -162,8 +163,8 @@ where
         }
     }
 
-    /// Returns Σ expᵢ · base₍ᵢ₊skip₎ over all devices; bases and exponents are those of
-    /// [`SingleMultiexpKernel::multiexp`].
+    /// Returns Σ `exps[i]` · `bases[i + skip]`, computed on all devices. [`SingleMultiexpKernel::multiexp`] describes
+    /// bases and exponents.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: there are fewer bases than `skip` and exponents together.
@@ -204,7 +205,8 @@ where
     }
 }
 
-/// Keeps the first error, except that an abort replaces it: the caller retries only aborts.
+/// Stores `reason` in `error` if that holds no error yet. An abort replaces an earlier error, because the caller
+/// retries only aborts.
 fn fail<T>(error: &RwLock<EcResult<T>>, reason: EcError) {
     let mut error = error.write().unwrap_or_else(PoisonError::into_inner);
     if error.is_ok() || matches!(reason, EcError::Aborted) {

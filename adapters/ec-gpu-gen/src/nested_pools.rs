@@ -12,15 +12,15 @@ use rayon::ThreadPoolBuilder;
 
 use crate::threads::Threads;
 
-/// Maximum size of the rayon pool that a thread owns if its caller is a rayon worker.
+/// Maximum number of threads in the rayon pool that a job's thread owns if the job's caller is a rayon worker.
 const NESTED_POOL_THREADS: usize = 4;
 
 thread_local! {
-    /// Counts the levels above this thread: a job's thread is one level below its caller.
+    /// Holds the nesting depth of this thread: 0 outside the pools, and its caller's depth plus 1 in a job's thread.
     static ABOVE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Holds the pools of one level.
+/// Holds the thread pools of one nesting depth.
 #[derive(Default)]
 struct PoolLevel {
     /// Pool for callers that are not rayon workers: its jobs use rayon's global pool.
@@ -31,7 +31,8 @@ struct PoolLevel {
 
 static LEVELS: Mutex<Vec<PoolLevel>> = Mutex::new(Vec::new());
 
-/// Returns the pool for jobs of this thread; a new pool gets up to `threads` threads.
+/// Returns the pool that runs the jobs which this thread starts. If there is none yet, creates it with up to `threads`
+/// threads.
 pub(crate) fn pool(threads: usize) -> Threads {
     at(ABOVE.get(), rayon::current_thread_index().is_some(), threads)
 }
@@ -54,7 +55,7 @@ fn new(threads: usize, above: usize, of_rayon: bool) -> Threads {
     })
 }
 
-/// Makes this thread a worker of a rayon pool of its own.
+/// Makes this thread a worker of a new rayon pool of `count` threads. The nesting depth of these threads is `above`.
 fn take_cores(count: usize, above: usize) {
     let cores =
         ThreadPoolBuilder::new().num_threads(count).use_current_thread().start_handler(move |_| ABOVE.set(above));

@@ -8,11 +8,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use crate::nested_pools;
 use crate::threads::{Job, Threads};
 
-/// Starts jobs that may borrow values which live for `'scope`: [`Pool::scoped`](crate::threadpool::Pool::scoped) waits
-/// for them.
+/// Starts jobs on a pool. The jobs may borrow values that live for `'scope`, because
+/// [`Pool::scoped`](crate::threadpool::Pool::scoped) waits for all of them.
 ///
-/// It has the methods of yastl's scope, which the stock crate uses. Unlike there, a job that panics costs the pool no
-/// thread, and its panic resumes in the caller.
+/// It has the methods of the scope in the crate yastl, which the stock crate uses. Unlike in yastl, a job that panics
+/// costs the pool no thread, and its panic resumes in the caller.
 pub struct Scope<'scope> {
     threads: Threads,
     state: Arc<State>,
@@ -52,7 +52,7 @@ impl<'scope> Scope<'scope> {
         self.threads.execute(unsafe { std::mem::transmute::<Box<dyn FnOnce() + Send + 'scope>, Job>(job) });
     }
 
-    /// Starts a job that may start further jobs of this scope.
+    /// Starts `job` on a thread of the pool. The job receives this scope, and may start further jobs in it.
     pub fn recurse<F>(&self, job: F)
     where
         F: FnOnce(&Self) + Send + 'scope,
@@ -61,7 +61,7 @@ impl<'scope> Scope<'scope> {
         self.execute(move || job(&this));
     }
 
-    /// Waits for the jobs started so far. A job of this scope must not call it, since it would wait for its own end.
+    /// Waits for all jobs of this scope. A job of this scope must not call it, because it would wait for its own end.
     ///
     /// # Panics
     /// Resumes the panic of a job, if one panicked.
@@ -72,8 +72,8 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Runs `f` with a scope within this one, and waits for its jobs. If a job calls it, they run on further threads,
-    /// so that threads that wait here do not block them.
+    /// Calls `f` with a new scope inside this one, waits for that scope's jobs, and returns the result of `f`. If a job
+    /// calls it, the inner jobs run on further threads, so that waiting jobs do not block them.
     ///
     /// # Panics
     /// Resumes the panic of `f` or else of a job, if one panicked.
@@ -86,7 +86,7 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-/// Runs `f` with a scope of `threads`, and waits for its jobs.
+/// Calls `f` with a new scope on `threads`, waits for the scope's jobs, and returns the result of `f`.
 ///
 /// # Panics
 /// Resumes the panic of `f` or else of a job, if one panicked.
@@ -142,7 +142,8 @@ mod tests {
         Threads::start(count, || {})
     }
 
-    /// Returns the text of a panic, and the number of jobs that were done.
+    /// Runs `jobs` jobs, the first `panics` of which panic. Returns the text of the resumed panic, if any, and the
+    /// number of jobs that succeeded.
     fn panicking(threads: &Threads, jobs: usize, panics: usize) -> (Option<String>, usize) {
         let done = AtomicUsize::new(0);
         let job = |number| {

@@ -10,12 +10,13 @@ mod builder;
 
 pub use builder::SourceBuilder;
 
-/// Makes the texts that [`program!`](crate::program) puts into programs; call it in a build script.
+/// Writes the kernel code of `source_builder` that [`program!`](crate::program) puts into programs. It must be called
+/// in a build script.
 ///
-/// With the feature `opencl` it writes the text. With `cuda` it compiles the text with nvcc, which it takes from
-/// `NVCC`, `CUDA_HOME` or the path, with the arguments in `EC_GPU_CUDA_NVCC_ARGS` if set. If nothing was appended,
-/// there is no kernel to compile, and nvcc is not needed. On failure, such as a missing nvcc, it prints the reason and
-/// ends the build script, as the stock crate's panic does.
+/// With the feature `opencl` it writes the text. With `cuda` it compiles the text with nvcc. It takes nvcc from `NVCC`,
+/// `CUDA_HOME` or the path, and nvcc's arguments from `EC_GPU_CUDA_NVCC_ARGS` if set. If nothing was appended, there is
+/// no kernel to compile, and nvcc is not needed. On failure, such as a missing nvcc, it prints the reason and ends the
+/// build script, as the stock crate's panic does.
 #[allow(unused_variables)] // Without a feature there is nothing to do.
 pub fn generate(source_builder: &SourceBuilder) {
     #[cfg(any(feature = "cuda", feature = "opencl"))]

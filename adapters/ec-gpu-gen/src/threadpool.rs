@@ -14,20 +14,21 @@ use crate::{nested_pools, scope};
 
 static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
 
-/// Runs jobs on one thread per CPU, or on as many as `EC_GPU_NUM_THREADS` says; fewer if the system gives fewer.
+/// The process-wide pool, which has one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says. It has fewer if the
+/// system gives fewer.
 #[allow(clippy::non_std_lazy_statics, reason = "the type is part of the interface")]
 pub static THREAD_POOL: Lazy<Pool> = Lazy::new(|| Pool(()));
 
-/// A pool whose [`Pool::scoped`] may be called by one of its jobs or by a rayon worker: the jobs then run on further
-/// threads, so that the caller does not wait for itself.
+/// A thread pool whose jobs may wait for other jobs. If a job or a rayon worker calls [`Pool::scoped`], the new jobs
+/// run on further threads, so that the caller does not wait for itself.
 pub struct Pool(());
 
 impl Pool {
-    /// Runs `f` with a scope, and waits for the scope's jobs.
+    /// Calls `f` with a new scope, waits for the scope's jobs, and returns the result of `f`.
     ///
     /// # Panics
     /// Resumes the panic of `f` or of a job, if one panicked; the pool's threads survive. Panics if the process was
-    /// forked after its parent's first use of the pool, because it does not have the pool's threads.
+    /// forked after its parent's first use of the pool, because a forked process does not have the pool's threads.
     pub fn scoped<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -50,7 +51,7 @@ impl Pool {
     }
 }
 
-/// Returns the number in `EC_GPU_NUM_THREADS`, if it is a number above zero.
+/// Returns the number of threads in `EC_GPU_NUM_THREADS`, or `None` if it is unset or not a number above zero.
 pub(crate) fn threads_asked_for() -> Option<usize> {
     let text = env::var("EC_GPU_NUM_THREADS").ok()?;
     let number = text.parse().ok().filter(|number| *number > 0);
@@ -60,22 +61,23 @@ pub(crate) fn threads_asked_for() -> Option<usize> {
     number
 }
 
-/// A handle that starts jobs on the pool.
+/// A handle that starts jobs on [`THREAD_POOL`].
 #[derive(Clone, Default)]
 pub struct Worker {}
 
 impl Worker {
-    /// Creates a handle of the pool.
+    /// Creates a handle of [`THREAD_POOL`].
     pub fn new() -> Self {
         Self {}
     }
 
-    /// Returns the binary logarithm of the number of threads, rounded down.
+    /// Returns the binary logarithm of the pool's number of threads, rounded down.
     pub fn log_num_threads(&self) -> u32 {
         NUM_THREADS.ilog2()
     }
 
-    /// Starts `f` on the pool and returns at once. It may start other functions, and wait for them.
+    /// Starts `f` on the pool and returns at once. The returned [`Waiter`] receives the result. `f` may start other
+    /// functions on the pool, and wait for them.
     ///
     /// A panic of `f` does not harm the pool: it resumes in [`Waiter::wait`]. In a forked process, which has no pool,
     /// `wait` panics with that reason.
@@ -97,8 +99,8 @@ impl Worker {
         waiter
     }
 
-    /// Runs `f` with a scope of the pool and a chunk length, and waits for the scope's jobs. `elements` elements cut
-    /// into chunks of that length give each thread one chunk; the last chunks may be left over.
+    /// Calls `f` with a new scope and a chunk length, waits for the scope's jobs, and returns the result of `f`. The
+    /// chunk length is `elements` divided by the number of threads, rounded down, but at least 1.
     pub fn scope<'a, F, R>(&self, elements: usize, f: F) -> R
     where
         F: FnOnce(&Scope<'a>, usize) -> R,
@@ -107,7 +109,7 @@ impl Worker {
         THREAD_POOL.scoped(|scope| f(scope, chunk))
     }
 
-    /// Runs `f` with a scope of the pool, and waits for the scope's jobs.
+    /// Calls `f` with a new scope, waits for the scope's jobs, and returns the result of `f`.
     pub fn scoped<'a, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'a>) -> R,
@@ -118,7 +120,7 @@ impl Worker {
 
 type Outcome<T> = Result<T, Box<dyn Any + Send>>;
 
-/// Receives a result that is still being computed.
+/// Receives the result of a function that may still run on the pool.
 pub struct Waiter<T> {
     receiver: Receiver<Outcome<T>>,
 }
@@ -129,7 +131,7 @@ impl<T> Waiter<T> {
         (sender, Self { receiver })
     }
 
-    /// Waits for the result; call it only once.
+    /// Waits for the function and returns its result. It can be called only once.
     ///
     /// # Panics
     /// Panics if the function that computes the result panicked, or if the result was taken before.
@@ -141,7 +143,7 @@ impl<T> Waiter<T> {
         }
     }
 
-    /// Creates a waiter whose `value` is already available.
+    /// Creates a waiter whose result is `value`, which is available at once.
     pub fn done(value: T) -> Self {
         let (sender, waiter) = Self::pair();
         // The channel has room for one value and its receiver is held here, so this cannot fail.
@@ -177,14 +179,15 @@ mod tests {
         assert!(panics.iter().enumerate().all(|(number, panic)| *panic == format!("job {number}")), "{panics:?}");
     }
 
-    /// Runs `work`, and fails if it hangs.
+    /// Returns the result of `work`. Panics if `work` takes longer than 60 s.
     fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, ended) = channel();
         std::thread::spawn(move || sender.send(work()));
         ended.recv_timeout(Duration::from_secs(60)).expect("an end, not a deadlock")
     }
 
-    /// Runs more jobs than threads. Each job does so again and waits, to `depth` levels.
+    /// Runs more jobs than the pool has threads. Each job does so again and waits, to a nesting depth of `depth`. The
+    /// innermost jobs count in `done`.
     fn scopes(depth: usize, done: &AtomicUsize) {
         Worker::new().scoped(|scope| {
             for _ in 0..=*NUM_THREADS {

@@ -6,10 +6,10 @@ use std::thread::Builder;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use proofwarp::blocking::panic_message;
 
-/// Job that a thread runs.
+/// A function that a thread runs once.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
-/// A handle of threads, which take jobs one after another as long as a handle lives.
+/// A handle of threads that run jobs one after another. The threads end once all handles are dropped.
 #[derive(Clone)]
 pub(crate) struct Threads {
     /// `None` if the system gave no thread: callers then run their jobs themselves.
@@ -18,7 +18,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Starts up to `count` threads, as many as the system gives. Each calls `begin` first.
+    /// Starts up to `count` threads, or fewer if the system gives fewer. Each thread calls `begin` first.
     pub fn start(count: usize, begin: impl Fn() + Clone + Send + 'static) -> Self {
         let (sender, jobs) = unbounded();
         let start = |number: usize| {
@@ -33,12 +33,13 @@ impl Threads {
         Self { jobs: (started > 0).then_some(sender), count: started }
     }
 
-    /// Returns the number of threads that the system gave.
+    /// Returns the number of threads that were started.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Runs `job` on a thread, or here if there is none. A panic of the job does not leave this pool.
+    /// Runs `job` on one of the threads, or on the calling thread if none was started. A panic of the job is logged and
+    /// does not reach the caller.
     pub fn execute(&self, job: Job) {
         match &self.jobs {
             // Threads live as long as there is a sender, so there is a receiver.
@@ -52,7 +53,8 @@ fn work(jobs: &Receiver<Job>) {
     jobs.iter().for_each(attempt);
 }
 
-/// Runs a job and logs its panic. Scopes and computations catch their panics earlier, for their callers.
+/// Runs `job` and logs its panic, if it panics. Jobs of scopes and of `Worker::compute` catch their panics earlier, for
+/// their callers.
 fn attempt(job: Job) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
         log::error!("ec-gpu-gen: a job of the pool panicked: {}", panic_message(&*panic));

@@ -17,12 +17,13 @@ use proofwarp::{Accelerator, BackendKind, Error, Result};
 
 /// Holds the canonical bytes of a scalar of `G`.
 pub(crate) type Repr<G> = <<G as PrimeCurveAffine>::Scalar as PrimeField>::Repr;
-/// Transforms vectors by roots of unity ω of orders 2^log n: all of them or none.
+/// A function that computes NTTs in place: of each vector, with its root of unity and the binary logarithm of its
+/// length. It changes all vectors or, after an error, none.
 pub(crate) type Ntt<F> = fn(&Accelerator, &mut [&mut [F]], &[F], &[u32], Abort<'_>) -> Result<()>;
-/// Computes Σ scalarᵢ · baseᵢ.
+/// A function that computes Σ scalarᵢ · baseᵢ from bases and the bytes of scalars.
 pub(crate) type Msm<G> = fn(&Accelerator, &[G], &[Repr<G>], Abort<'_>) -> Result<<G as PrimeCurveAffine>::Curve>;
 
-/// Returns the transform over `F`, if proofwarp knows the field.
+/// Returns proofwarp's NTT over the field `F`, or `None` if proofwarp does not support the field.
 pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
     fn ntt_for<F: Field, K: NttField>() -> Option<Ntt<F>> {
         same::<F, K>().then_some(ntt_as::<F, K>)
@@ -33,7 +34,8 @@ pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
         .or_else(ntt_for::<F, pasta_curves::Fq>)
 }
 
-/// Returns the multi-scalar multiplication on `G`, if proofwarp knows the curve.
+/// Returns proofwarp's multi-scalar multiplication over points of type `G`, or `None` if proofwarp does not support the
+/// curve.
 pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
     fn msm_for<G: PrimeCurveAffine, K: MsmCurve>() -> Option<Msm<G>> {
         (same::<G, K>() && same::<Repr<G>, [u8; 32]>()).then_some(msm_as::<G, K>)
@@ -41,7 +43,7 @@ pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
     msm_for::<G, blstrs::G1Affine>().or_else(msm_for::<G, blstrs::G2Affine>)
 }
 
-/// Returns the accelerator without devices.
+/// Returns the accelerator that computes on the CPU, without devices.
 ///
 /// # Errors
 /// None in practice: the CPU is always available.
@@ -49,8 +51,8 @@ pub(crate) fn cpu() -> Result<Accelerator> {
     Accelerator::with_backend(BackendKind::Cpu)
 }
 
-/// Runs `work` on devices, off the caller's pool: bellperson holds a lock on the devices that other work of the pool
-/// may want.
+/// Runs `work` outside the caller's thread pool, with the hook `abort`. Jobs of that pool may wait for the lock that
+/// bellperson holds on the devices meanwhile.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(crate) fn on_devices<T: Send>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T> + Send) -> Result<T> {
     catch_hook_panic(abort, |abort| run_off_pool(|| work(abort)))
@@ -92,13 +94,13 @@ fn same<T: 'static, U: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<U>()
 }
 
-/// Casts a slice to the other name of its type; returns `None` if the types differ.
+/// Casts `values` to a slice of `U`, if `T` and `U` are the same type. Returns `None` otherwise.
 fn cast<T: 'static, U: 'static>(values: &[T]) -> Option<&[U]> {
     // SAFETY: T and U are the same type.
     same::<T, U>().then(|| unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
 }
 
-/// Casts vectors to the other name of their elements' type; returns `None` if the types differ.
+/// Casts `values` to slices of `U`, if `T` and `U` are the same type. Returns `None` otherwise.
 fn cast_vectors<'a, 'b, T: 'static, U: 'static>(values: &'a mut [&'b mut [T]]) -> Option<&'a mut [&'b mut [U]]> {
     // SAFETY: T and U are the same type, and so are the slices of them.
     same::<T, U>().then(|| unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })

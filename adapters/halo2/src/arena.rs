@@ -10,14 +10,15 @@ use rayon::prelude::*;
 
 use crate::memory::par_filled_vec;
 
-/// Maximum number of arenas whose memory is kept, 2: touching new memory takes longer than a proof on a device.
+/// Limits the dropped arenas whose memory is kept to 2. Touching new memory takes longer than a proof on a device.
 const KEPT: usize = 2;
-/// Cells cleared at a time, 256: they stay in a core's cache for both passes.
+/// Number of cells cleared at a time, 256: they stay in a core's cache for both passes.
 const PIECE: usize = 1 << 8;
 
 static MEMORY: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
-/// Holds columns of n assigned cells each, 0 where nothing is assigned. Cells never move.
+/// Holds columns of cells that a circuit assigns, all of the same height. A cell that is not assigned is 0. Cells never
+/// move.
 pub struct AssignedCells(Vec<Vec<Assigned<Fr>>>);
 
 impl AssignedCells {
@@ -25,14 +26,14 @@ impl AssignedCells {
         Self((0..columns).map(|_| par_filled_vec(Assigned::Zero, rows)).collect())
     }
 
-    /// Returns the cell at `row` of `column`, if it exists.
+    /// Returns the cell at `row` of `column`, or `None` if it does not exist.
     pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
         self.0.get_mut(column)?.get_mut(row)
     }
 }
 
-/// Holds a witness: cells, and the columns of their values. When dropped, it is cleared in the background, and its
-/// memory is then kept for the next arena of the same shape.
+/// Holds a circuit's witness: its cells, and the columns of their values. When it is dropped, another thread overwrites
+/// its memory and keeps it for the next arena of the same shape.
 pub struct WitnessArena(Memory);
 
 struct Memory {
@@ -52,12 +53,13 @@ impl WitnessArena {
         Self(found.unwrap_or_else(new))
     }
 
-    /// Returns the cell at `row` of `column`, if it exists.
+    /// Returns the cell at `row` of `column`, or `None` if it does not exist.
     pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
         self.0.cells.cell(column, row)
     }
 
-    /// Computes the values of `columns` and returns them with their numbers, in ascending order.
+    /// Computes the values of the columns with the indices `columns`. Returns each index with the column's values, in
+    /// ascending order of index.
     pub fn values(&mut self, columns: &[usize]) -> Vec<(usize, &mut Vec<Fr>)> {
         let all = self.0.cells.0.iter().zip(&mut self.0.values).enumerate();
         let some = all.filter(|(number, _)| columns.contains(number));
@@ -84,7 +86,7 @@ impl Drop for WitnessArena {
 }
 
 impl Memory {
-    /// Overwrites all cells and values.
+    /// Overwrites all cells and values with zeros.
     fn clear(&mut self) {
         self.cells.0.par_iter_mut().flat_map(|column| column.par_chunks_mut(PIECE)).for_each(|cells| {
             // Fills with the widest variant first: a narrow one leaves the rest of a cell unchanged.
@@ -98,7 +100,7 @@ impl Memory {
     }
 }
 
-/// Holds a caller's columns, and overwrites them when dropped.
+/// Holds a caller's columns, and overwrites them with zeros when dropped.
 pub struct ZeroizingColumns(pub Vec<Vec<Fr>>);
 
 impl Drop for ZeroizingColumns {
@@ -113,13 +115,14 @@ fn memory() -> MutexGuard<'static, Vec<Memory>> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Frees the memory that is kept.
+/// Frees the memory of dropped arenas that is kept for reuse.
 pub fn clear_arenas() {
     let gone = std::mem::take(&mut *memory());
     drop(gone);
 }
 
-/// Divides the numerators of `cells` by their denominators into `values`, with one inversion; n/0 is 0.
+/// Replaces `values` with the values of `cells`: numerators divided by denominators, where n/0 is 0. All divisions
+/// share one inversion.
 fn write_values(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
     let mut denominators: Vec<_> = cells.iter().filter_map(Assigned::denominator).collect();
     denominators.iter_mut().batch_invert();

@@ -21,26 +21,26 @@ use crate::constraints;
 use crate::error::to_halo2_error;
 use crate::lru::LruCache;
 
-/// Bytes of a point.
+/// Bytes that a point takes in a setup's file format.
 const POINT: usize = 64;
 
-/// Keeps up to 4 setups per device: a proof, its aggregation and the aggregation of that use one each.
+/// Caches up to 4 setups (SRS) per device: a proof, its aggregation and the aggregation of that use one each.
 static SETUPS: LruCache<SetupIdentity, Srs<G1Affine>> = LruCache::new(4, |one, other| one.place == other.place);
-/// Keeps up to 2 keys per device: a large one takes gigabytes.
+/// Caches the columns of up to 2 proving keys per device: those of a large key take gigabytes.
 static KEYS: LruCache<KeyIdentity, KeyOnDevice<Fr>> = LruCache::new(2, |one, other| one.place == other.place);
 
-/// Identifies a device by its address, and the backend if it is forced. Kept values hold the device, so no other device
-/// can get that address.
+/// Identifies a device by the address of its object in host memory (`None` for the CPU), and by the backend if that is
+/// forced. Cached values hold the device, so no other device can get that address.
 type DeviceKey = (Option<usize>, Option<BackendKind>);
 
-/// Keeps up to 16 constraint systems: they are small.
+/// Caches up to 16 compiled constraint systems: they are small.
 static CIRCUITS: LruCache<CircuitIdentity, CompiledCircuit<Fr>> = LruCache::new(16, |_, _| true);
 
-/// Identifies a setup.
+/// Identifies a setup (SRS) with a secret s.
 ///
-/// Kept bases have been checked ([`is_consistent`]): they are s^i·G and the Lagrange bases of the same s. The first two
-/// and s·G2 therefore determine all of them. A setup with the same first two but another base somewhere is damaged, and
-/// gets the right bases.
+/// Cached bases have been checked ([`is_consistent`]): they are s^i·G1 and the Lagrange bases of the same s. The first
+/// two bases and s·G2 therefore determine all others. A setup with the same first two bases but another base elsewhere
+/// is damaged, and gets the right bases.
 #[derive(PartialEq)]
 struct SetupIdentity {
     place: DeviceKey,
@@ -57,12 +57,12 @@ impl SetupIdentity {
     }
 }
 
-/// Identifies a key.
+/// Identifies a proving key.
 ///
-/// The digest is a hash of all that verifiers know of a key: its size, constraints, and commitments to its fixed
-/// columns and σ. A commitment determines its column, unless the setup's secret is known, and only columns are kept.
-/// But `keygen_pk` trusts that its verifying key is the circuit's. If it is another circuit's, the columns are not
-/// those of the digest. Samples of their elements show that: a coefficient depends on all rows.
+/// The digest is a hash of everything that verifiers know of a key: its size, constraints, and commitments to its fixed
+/// columns and σ. A commitment determines its column, unless the setup's secret is known, and only columns are cached.
+/// But `keygen_pk` trusts that its verifying key is the circuit's. If it is another circuit's, the columns do not match
+/// the digest. Samples of their elements show that, because a coefficient depends on all rows.
 #[derive(PartialEq)]
 struct KeyIdentity {
     place: DeviceKey,
@@ -81,7 +81,7 @@ impl KeyIdentity {
     }
 }
 
-/// Identifies a constraint system: by a key's digest, and by the properties that the digest leaves out. The degree
+/// Identifies a constraint system by a key's digest and by the properties that the digest leaves out. The degree
 /// depends on the environment in which a key was made. Phases are left out of the digest if there is no challenge.
 /// Names of lookups, used in warnings, are not compared.
 #[derive(PartialEq)]
@@ -103,13 +103,13 @@ fn place(accelerator: &Accelerator) -> DeviceKey {
     (accelerator.devices().first().map(|device| Arc::as_ptr(device).addr()), accelerator.forced())
 }
 
-/// Returns an engine over the bases of `params`, which are uploaded unless they are kept from an earlier call.
+/// Returns an engine over the bases of `params`, which are uploaded unless they are cached from an earlier call.
 pub fn engine(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     Engine::new(accelerator, params.k(), srs(accelerator, params)?).map_err(to_halo2_error)
 }
 
-/// Returns an engine of the process-wide accelerator that takes columns from host memory and returns its results there.
-/// It works in groups that fit the device's free memory.
+/// Returns an engine for key generation on the process-wide accelerator. It takes columns from host memory and returns
+/// its results there. It handles as many columns at a time as fit the device's free memory.
 pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     let engine = engine(Accelerator::global().map_err(to_halo2_error)?, params)?;
     let column = (params.n() as usize * size_of::<Fr>()) as u64;
@@ -118,8 +118,9 @@ pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Er
     Ok(engine.with_memory_plan(plan))
 }
 
-/// Returns the columns of `pk` on the engine's device, which are uploaded unless they are kept from an earlier call.
-/// Returns `None` if there is no device, or no room for them beside a proof.
+/// Returns the columns of `pk` on the engine's device, which are uploaded unless they are cached from an earlier call.
+/// Returns `None` if there is no device, if its free memory is unknown, or if the columns do not fit beside a proof
+/// that takes `memory`.
 pub fn key(
     accelerator: &Accelerator,
     engine: &Engine<G1Affine>,
@@ -143,12 +144,13 @@ pub fn key(
     KEYS.find(identity(), upload).map_err(to_halo2_error)
 }
 
-/// Returns whether a device has room for a key; `None` if there is no device or it does not report its free memory.
+/// Returns whether the engine's device has room for a key beside a proof that takes `memory`. Returns `None` if there
+/// is no device, or if it does not report its free memory.
 fn room(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwarp::Result<Option<bool>> {
     Ok(engine.free_memory()?.map(|free| memory.has_room_for_key(free)))
 }
 
-/// Returns the constraint system of `pk`, lowered unless it is kept from an earlier call.
+/// Returns the constraint system of `pk`, which is compiled unless it is cached from an earlier call.
 ///
 /// # Errors
 /// - The errors of [`constraints::check_points`].
@@ -162,8 +164,8 @@ pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Er
     CIRCUITS.find(CircuitIdentity::from_proving_key(pk), made)?.ok_or(Error::Synthesis)
 }
 
-/// Drops all setups and keys that are kept, and the host memory kept for witnesses. Memory of setups and keys is freed
-/// once no proof uses it.
+/// Drops all cached setups, keys and constraint systems, and the host memory that is kept for witnesses. Memory of
+/// setups and keys is freed once no proof uses it.
 pub fn clear_setups() {
     clear_arenas();
     KEYS.clear();
@@ -171,8 +173,9 @@ pub fn clear_setups() {
     SETUPS.clear();
 }
 
-/// Returns the bases of `params` on the accelerator's device. They are kept only if a check by random sums finds them
-/// consistent. A damaged setup is used as it is, but never in place of another one.
+/// Returns the bases of `params` on the device of `accelerator`, which are uploaded unless they are cached from an
+/// earlier call. They are cached only if a check by random sums finds them consistent. A damaged setup is used as it
+/// is, but never in place of another one.
 fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
     let identity = SetupIdentity::from_params(params, place(accelerator));
     if let Some(kept) = SETUPS.get(&identity) {
@@ -189,8 +192,8 @@ fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G
     Ok(srs)
 }
 
-/// Returns the Lagrange bases, which the setup exposes only in its file format: a number of 4 bytes, n bases, n
-/// Lagrange bases.
+/// Returns the Lagrange bases of `params`, which the setup exposes only in its file format. The format is a number of 4
+/// bytes, n bases, then n Lagrange bases.
 fn lagrange(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
     let length = params.get_g().len() * POINT;
     let mut part = RangeWriter { skip: 4 + length, bytes: Vec::with_capacity(length) };

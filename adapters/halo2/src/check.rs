@@ -24,7 +24,8 @@ use crate::witness::Source;
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 
-/// Writes the proof of `task`, and verifies it if the options say so.
+/// Writes the proof of `task` to `transcript`, with the witness that `source` supplies. Verifies the proof if the
+/// task's options say so.
 ///
 /// # Errors
 /// - The errors of [`Task::prove`].
@@ -44,10 +45,10 @@ pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWri
     }
 }
 
-/// Checks a proof that `device` worked on, by its `record`.
+/// Verifies the proof of `task` from the `record` of its messages. `device` names the device that worked on it.
 ///
 /// If halo2-axiom's verifier refuses the proof, the host makes it again from the same seed. If the host's messages are
-/// the same, the witness does not satisfy the circuit. That is no error, as in halo2-axiom.
+/// the same, the witness does not satisfy the circuit. The call then returns `Ok`, as halo2-axiom does.
 ///
 /// # Errors
 /// - `Transcript`: the host's messages differ.
@@ -93,7 +94,8 @@ fn check<P: Opening>(
     }
 }
 
-/// Returns whether the verifier can compute the instances' values: it takes memory for as many rows as rotations span.
+/// Returns whether all rotations of instance queries are at most the number of rows. The verifier takes memory in
+/// proportion to the rotations, so it could not verify other proofs.
 fn can_be_verified(task: &Task<'_, '_>) -> bool {
     let key = task.pk.get_vk();
     let rows = 1_u64 << key.get_domain().k();

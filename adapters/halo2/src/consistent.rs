@@ -10,8 +10,8 @@ use proofwarp::plonk::{Basis, ColumnView, Engine};
 use crate::error::to_halo2_error;
 use crate::random::{elements, unpredictable};
 
-/// Checks by random sums that a setup's bases, as the engine has them, are powers of its secret times G1, and Lagrange
-/// bases of the same secret:
+/// Returns whether the bases of `params`, as `engine` holds them, are powers of the setup's secret times G1, and
+/// Lagrange bases of the same secret. It checks two equations of random sums:
 /// - Σ rᵢ·Lᵢ = Σ cᵢ·gᵢ, where c are the coefficients of the polynomial with values r, and
 /// - e(Σ cᵢ·gᵢ, s·G2) = e(Σ cᵢ·gᵢ₊₁, G2).
 ///

@@ -8,14 +8,14 @@ use proofwarp::expression::Expression as Plain;
 use proofwarp::plonk::steps::h_pieces::MAX_COSETS;
 use proofwarp::plonk::{Circuit, ColumnId, ColumnLayout, ColumnView, Key, Lookup, Polynomial, SamePoint};
 
-/// Runs the configuration of `circuit`.
+/// Configures `circuit` in a new constraint system, and returns that system and the circuit's configuration.
 pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::Config) {
     let mut system = ConstraintSystem::default();
     let config = C::configure_with_params(&mut system, circuit.params());
     (system, config)
 }
 
-/// Returns `degree` if proofs with 2^`k` rows can have it.
+/// Checks that proofs with 2^`k` rows can have constraints of degree `degree`, and returns the degree.
 ///
 /// # Errors
 /// - `BoundsFailure`: the degree is below 3.
@@ -30,7 +30,8 @@ pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
     Err(Error::BoundsFailure)
 }
 
-/// Warns of queries in `system` that no proof with 2^`k` rows can have. Keys can still be made.
+/// Logs a warning if `system` queries a column at two rotations that are equal modulo 2^`k` rows. No proof can have
+/// such queries, but keys can be made.
 pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
     let advice = system.advice_queries().iter().map(|(column, at)| (ColumnId::Advice(column.index()), at.0));
     let fixed = system.fixed_queries().iter().map(|(column, at)| (ColumnId::Fixed(column.index()), at.0));
@@ -39,7 +40,7 @@ pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
     }
 }
 
-/// Checks that a proof can have the queries of `circuit`.
+/// Checks that `circuit` queries no column at two rotations that are equal modulo its number of rows.
 ///
 /// # Errors
 /// - `ConstraintSystemFailure`, as in halo2-axiom: a column is queried twice at one point. The log names it.
@@ -53,7 +54,7 @@ fn text(SamePoint { column, rotations: [first, second] }: &SamePoint, k: u32) ->
     format!("{column:?} is queried at rotations {first} and {second}, which are equal modulo 2^{k} rows")
 }
 
-/// Converts the constraint system of `key`.
+/// Converts the constraint system of `key` to proofwarp's [`Circuit`].
 pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
     let (system, domain) = (key.get_vk().cs(), key.get_vk().get_domain());
     // Taken from the key's own domain: the system's degree depends on the current environment.
@@ -113,7 +114,7 @@ fn plain(layout: &ColumnLayout, expression: &Expression<Fr>) -> Plain<Fr> {
     )
 }
 
-/// Returns views of the columns of `key`.
+/// Returns views of the columns of `key`, which are in host memory.
 pub fn key(key: &ProvingKey<G1Affine>) -> Key<'_, Fr> {
     let permutation = key.permutation();
     Key {

@@ -5,19 +5,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use proofwarp::Accelerator;
 use proofwarp::backend::Device;
 
-/// Lists each device once per proof in flight on it.
+/// Lists each device as many times as proofs are in flight on it.
 static ACTIVE_DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
 
-/// Reserves the devices of a proof; other proofs count them as busy until it is dropped.
+/// Reserves the devices of a proof. Until it is dropped, other proofs count these devices as busy.
 #[derive(Debug)]
 pub struct DeviceReservation {
-    /// The accelerator with each of the proof's devices alone, or without any if there are none.
+    /// One accelerator per reserved device, for that device alone. If there are no devices, one accelerator without
+    /// devices.
     pub accelerators: Vec<Accelerator>,
 }
 
 impl DeviceReservation {
-    /// Reserves the device of `accelerator` with the fewest proofs in flight (the first of those), and up to `most` − 1
-    /// idle ones.
+    /// Reserves the device of `accelerator` with the fewest proofs in flight, and up to `most` − 1 further devices
+    /// without proofs. Among equally busy devices it takes the first.
     pub fn new(accelerator: &Accelerator, most: usize) -> Self {
         let mut under_way = ACTIVE_DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
         let proofs = |device: &Arc<Device>| under_way.iter().filter(|other| Arc::ptr_eq(other, device)).count();

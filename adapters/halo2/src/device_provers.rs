@@ -14,10 +14,11 @@ use crate::device_pick::DeviceReservation;
 use crate::error::to_halo2_error;
 use crate::options::Options;
 
-/// Minimum rows for several devices, 2^16: below, one device is faster alone.
+/// Minimum number of rows at which several devices share a proof, 2^16. Below, one device is faster alone.
 const SHARED_FROM: u64 = 1 << 16;
 
-/// Holds the proof's own worker, then those that take shares.
+/// Holds a prover for each device of a proof. The first runs the proof, and the others compute a part of its
+/// commitments and quotient.
 pub struct DeviceProvers {
     pub all: Vec<DeviceProver>,
     _turn: DeviceReservation,
@@ -27,12 +28,13 @@ pub struct DeviceProver {
     pub engine: Engine<G1Affine>,
     key: Option<Arc<KeyOnDevice<Fr>>>,
     plan: MemoryPlan,
-    /// Path of columns from the proof's own device; `None`: shares are even.
+    /// Path of columns from the proof's first device. `None` means that all devices get equal parts.
     pub link: Option<Link>,
 }
 
 impl DeviceProvers {
-    /// Creates workers on the devices that `options` name. A device that falls short of `memory` takes no share.
+    /// Creates a prover on each device that `options` allow, for a proof that takes `memory`. A further device is left
+    /// out if it has too little memory for all columns.
     pub fn new(
         options: &Options,
         (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
@@ -60,7 +62,7 @@ impl DeviceProvers {
         Ok(Self { all, _turn: turn })
     }
 
-    /// Returns the circuit, lowered for the plan of the proof's own worker.
+    /// Returns `circuit`, compiled for the memory plan of the first prover.
     pub fn lowered(&self, circuit: Arc<CompiledCircuit<Fr>>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
         match self.all[0].plan {
             MemoryPlan::ALL => Ok(circuit),
@@ -70,7 +72,8 @@ impl DeviceProvers {
 }
 
 impl DeviceProver {
-    /// Creates a worker within the options' plan, or within one for the device's free memory.
+    /// Creates a prover on the device of `accelerator`. Its memory plan is that of `options`, or else one for the
+    /// device's free memory.
     fn new(
         options: &Options,
         accelerator: &Accelerator,
@@ -93,15 +96,15 @@ impl DeviceProver {
         Ok(Self { engine, key, plan, link: None })
     }
 
-    /// Turns the worker into one for shares of the proof of `own`. Shares are even if the options set a number of
-    /// devices.
+    /// Turns this prover into one that computes a part of the proof of `own`. All devices get equal parts if `options`
+    /// set a number of devices.
     fn into_peer(self, own: &Self, options: &Options) -> Self {
         let engine = self.engine.without_cpu_fallback();
         let link = options.devices.is_none().then(|| engine.link_from(&own.engine));
         Self { engine, link, ..self }
     }
 
-    /// Returns the key's columns, on the device if it keeps them, else in host memory.
+    /// Returns views of the columns of `pk`, on the device if they are cached there, else in host memory.
     pub fn key<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
         self.key.as_ref().map_or_else(|| constraints::key(pk), |key| key.key())
     }

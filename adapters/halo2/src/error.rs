@@ -4,12 +4,13 @@ use std::io;
 
 use halo2_axiom::plonk::Error;
 
-/// Wraps `error` in the only variant that can hold it; its source is the error itself.
+/// Wraps `error` in `Error::Transcript`, the only variant that can hold it. The source of the result is `error` itself.
 pub fn to_halo2_error(error: proofwarp::Error) -> Error {
     Error::Transcript(io::Error::other(error))
 }
 
-/// Checks that an SRS for k = `setup` has 2^`setup` bases, and that a key for k = `key` has as many rows.
+/// Checks that a setup (SRS) for k = `setup` has 2^`setup` bases, where `bases` is their number. Checks also that the k
+/// of a key, `key`, equals `setup`.
 ///
 /// # Errors
 /// - `NotEnoughRowsAvailable`: the SRS has fewer rows than the key.

@@ -2,26 +2,27 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Holds up to `most` values of each kind, the most recently used one last.
+/// Caches up to `most` values per group of keys, and drops the least recently used value of a group first.
 pub struct LruCache<K, V> {
     most: usize,
-    /// Whether two keys are of one kind.
+    /// Whether two keys are in one group.
     together: fn(&K, &K) -> bool,
     entries: Mutex<Vec<(K, Arc<V>)>>,
 }
 
 impl<K: PartialEq, V> LruCache<K, V> {
-    /// Creates a cache that holds up to `most` values of each kind, as `together` defines it. Two keys are of one kind
-    /// if `together` returns true for them.
+    /// Creates a cache of at most `most` values per group of keys. Two keys are in one group if `together` returns true
+    /// for them.
     pub const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
         Self { most, together, entries: Mutex::new(Vec::new()) }
     }
 
-    /// Returns the value of `key`, calling `make` if none is kept. If `make` returns `None`, nothing is kept.
+    /// Returns the cached value of `key`. If there is none, calls `make` and caches its value. If `make` returns
+    /// `None`, nothing is cached and the result is `None`.
     ///
     /// # Errors
     /// Returns the errors of `make`, which runs without the lock because it may take seconds. Two threads may both make
-    /// a value, and one is kept.
+    /// a value, and one is cached.
     pub fn find<E>(&self, key: K, make: impl FnOnce() -> Result<Option<V>, E>) -> Result<Option<Arc<V>>, E> {
         if let Some(value) = self.get(&key) {
             return Ok(Some(value));
@@ -40,7 +41,7 @@ impl<K: PartialEq, V> LruCache<K, V> {
         drop(gone);
     }
 
-    /// Drops all values of the same kind as `key`.
+    /// Drops all values whose keys are in one group with `key`.
     pub fn clear_like(&self, key: &K) {
         let gone: Vec<_> =
             self.change(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
@@ -48,7 +49,8 @@ impl<K: PartialEq, V> LruCache<K, V> {
         drop(gone);
     }
 
-    /// Returns the value of `key`, if it is kept.
+    /// Returns the cached value of `key`, which becomes the most recently used one. Returns `None` if there is no
+    /// value.
     pub fn get(&self, key: &K) -> Option<Arc<V>> {
         self.change(|entries| {
             let at = entries.iter().position(|(kept, _)| kept == key)?;
@@ -59,11 +61,12 @@ impl<K: PartialEq, V> LruCache<K, V> {
         })
     }
 
-    /// Keeps `value`, in place of the oldest of its kind if there are `most`.
+    /// Caches `value` for `key`. If the group of `key` then has more than `most` values, drops its least recently used
+    /// one.
     pub fn keep(&self, key: K, value: Arc<V>) {
         let gone: Vec<_> = self.change(|entries| {
             let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
-            // Removes the oldest of the kind, and the earlier value of `key`.
+            // Removes the oldest of the group, and the earlier value of `key`.
             let mut many = (like + 1).saturating_sub(self.most);
             let goes = |(kept, _): &mut (K, Arc<V>)| {
                 let too_many = many > 0 && (self.together)(kept, &key);
@@ -86,7 +89,7 @@ impl<K: PartialEq, V> LruCache<K, V> {
 mod tests {
     use super::*;
 
-    /// Creates a cache in which numbers with the same tens are of one kind.
+    /// Creates a cache in which two numbers are in one group if they have the same tens.
     fn kept(most: usize) -> LruCache<u32, u32> {
         LruCache::new(most, |one, other| one / 10 == other / 10)
     }

@@ -19,12 +19,12 @@ pub enum Kind {
     Gwc,
 }
 
-/// Tells which opening a prover of halo2-axiom stands for.
+/// Tells which kind of multi-point opening a prover type of halo2-axiom makes.
 ///
 /// halo2-axiom's provers cannot be called from here, because only its own functions can make their queries. proofwarp
 /// computes the openings instead.
 pub trait Opening {
-    /// The opening of this prover.
+    /// Tells the kind of opening that this prover makes.
     const KIND: Kind;
 }
 

@@ -35,12 +35,13 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns whether a proof may be checked, before it is known whether a device works on it.
+    /// Returns whether the proof is to be verified if a device works on it.
     pub(crate) fn may_check(&self) -> Result<bool, Error> {
         self.checks(true)
     }
 
-    /// Returns whether a proof is checked; `on_device` says whether a device worked on it.
+    /// Returns whether the proof is to be verified before it is returned. `on_device` says whether a device worked on
+    /// it.
     pub(crate) fn checks(&self, on_device: bool) -> Result<bool, Error> {
         let asked = match self.check {
             Some(check) => Some(check),
@@ -50,9 +51,9 @@ impl Options {
     }
 }
 
-/// Returns the device memory that a proof of `circuits` circuits takes.
+/// Returns an estimate of the device memory that a proof of `circuits` circuits with the key `pk` takes.
 ///
-/// Takes time in proportion to the key's expressions, and reads no column.
+/// The call takes time in proportion to the key's expressions, and reads no column.
 pub fn memory(pk: &ProvingKey<G1Affine>, circuits: usize) -> MemoryEstimate {
     MemoryEstimate::for_circuit(&constraints::circuit(pk), circuits)
 }

@@ -13,16 +13,17 @@ use crate::random::Seed;
 use crate::task::Task;
 use crate::witness::{Advice, Circuits};
 
-/// Proves `circuits` of one key, as `halo2_axiom::plonk::create_proof` does. `instances` has one instance per circuit,
-/// with one slice per instance column; zeros follow the slice.
+/// Proves `circuits`, all for the key `pk`, as `halo2_axiom::plonk::create_proof` does, and writes the proof to
+/// `transcript`. `instances` has one instance per circuit, with one slice of values per instance column. Rows after the
+/// slice are zero.
 ///
 /// A witness that breaks a constraint, or looks up a value that its table lacks, gives a proof that does not verify.
 /// For such a lookup the log names the lookup and the row, at warn. All blinding, including the random polynomial,
-/// follows from 256 bits of `rng`, so a seeded one gives the same proof again. Instances of all circuits are hashed
+/// follows from 256 bits of `rng`, so a seeded `rng` gives the same proof again. Instances of all circuits are hashed
 /// before all witnesses, as verifiers do.
 ///
 /// A proof that a device worked on is verified before this returns ([`Options::check`]). After an error `transcript`
-/// has the messages of an unfinished proof: neither they nor the transcript are of further use.
+/// has the messages of an unfinished proof, and is of no further use.
 ///
 /// # Errors
 /// - `InvalidInstances`: the numbers of circuits and instances differ.
@@ -92,8 +93,9 @@ pub fn create_proof_with<
     prove_checked::<P, E, T>(&task, transcript, &mut source)
 }
 
-/// Proves one circuit of one phase from the values of its columns, n each, as
-/// `halo2_axiom::plonk::create_proof_from_advice` does. Blinding rows are overwritten.
+/// Proves one circuit of one phase from `advice`, the values of its advice columns, as
+/// `halo2_axiom::plonk::create_proof_from_advice` does. Each column has n values. Those in blinding rows are
+/// overwritten.
 ///
 /// # Errors
 /// - The errors of [`create_proof`].

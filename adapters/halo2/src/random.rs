@@ -9,10 +9,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
 
-/// Elements that one parallel task draws.
+/// Number of elements that one parallel task draws, 4096.
 const PIECE: usize = 1 << 12;
 
-/// Returns `count` random elements. `rng` gives a 256-bit seed for each piece, so that cores share the work.
+/// Returns `count` random elements. `rng` gives a 256-bit seed for every 4096 of them, so that cores share the work.
 pub fn elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
     let seeds: Vec<_> = (0..count.div_ceil(PIECE)).map(|_| seed(rng)).collect();
     let mut elements = vec![Fr::ZERO; count];
@@ -29,8 +29,8 @@ fn seed(rng: &mut impl RngCore) -> [u8; 32] {
     seed
 }
 
-/// Holds 256 bits of a caller's source, cleared when dropped. Everything random in a proof follows from it, so the
-/// proof can be repeated to check a device's work.
+/// Holds 256 random bits from a caller's generator, cleared when dropped. Everything random in a proof follows from
+/// them, so the proof can be repeated to check a device's work.
 pub struct Seed([u8; 32]);
 
 impl Seed {
@@ -39,7 +39,7 @@ impl Seed {
         Self(seed(rng))
     }
 
-    /// Returns the source of a proof's random elements, at its start.
+    /// Returns the generator of the proof's random elements, in its initial state.
     pub fn source(&self) -> ChaCha20Rng {
         ChaCha20Rng::from_seed(self.0)
     }
@@ -52,8 +52,8 @@ impl Drop for Seed {
     }
 }
 
-/// Returns a random source that each call seeds differently. The source serves checks against accidental errors. Its
-/// seed is not treated as a secret.
+/// Returns a random number generator that each call seeds differently. It serves checks against accidental errors, so
+/// its seed is not treated as a secret.
 pub fn unpredictable() -> ChaCha20Rng {
     let words = RandomState::new();
     let mut seed = [0; 32];

@@ -7,7 +7,7 @@ use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::transcript::{EncodedChallenge, Transcript, TranscriptRead, TranscriptWrite};
 
-/// Stores a message of the proof, or a challenge.
+/// Holds one message of a proof, or one challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entry {
     Point(G1Affine),
@@ -15,7 +15,7 @@ pub enum Entry {
     Challenge(Fr),
 }
 
-/// Holds all messages and challenges of one proof.
+/// Holds all messages and challenges of one proof in order.
 #[derive(Debug, Default)]
 pub struct Record(Vec<Entry>);
 
@@ -47,7 +47,7 @@ impl EncodedChallenge<G1Affine> for ReplayedChallenge {
 }
 
 /// A transcript that gives a verifier the messages and challenges of a record, or compares a second prover's messages
-/// with them. Values common to both sides are not hashed again.
+/// with the record. It does not hash values, because the record holds the challenges.
 pub struct ReplayTranscript<'r> {
     entries: Iter<'r, Entry>,
     /// The challenge after the last entry, which a prover never squeezes.
@@ -63,12 +63,12 @@ impl<'r> ReplayTranscript<'r> {
         Self { entries: record.0.iter(), last, messages: 0, differs: None }
     }
 
-    /// Returns the index, from 0 on, of the first message that differs from the record.
+    /// Returns the index, from 0 on, of the first message that differs from the record, or `None` if none does.
     pub fn differs(&self) -> Option<usize> {
         self.differs
     }
 
-    /// Returns whether all entries have been repeated without a difference.
+    /// Returns whether all entries of the record have been repeated without a difference.
     pub fn is_over(&self) -> bool {
         self.entries.len() == 0 && self.differs.is_none()
     }

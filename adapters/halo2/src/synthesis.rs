@@ -49,7 +49,7 @@ impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> ProofWr
         challenge
     }
 
-    /// Returns the messages and challenges so far.
+    /// Returns the messages and challenges that were written or squeezed so far.
     pub fn record(&self) -> &Record {
         &self.record
     }
@@ -72,7 +72,8 @@ pub struct Phases<'p, 'a> {
 }
 
 impl Phases<'_, '_> {
-    /// Commits to `columns` of circuit `number`, each given with its column number.
+    /// Commits to `columns` of the circuit with index `number`, and writes the commitments. Each column comes with its
+    /// index.
     pub fn commit<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         number: usize,
@@ -83,7 +84,7 @@ impl Phases<'_, '_> {
         pen.write(&points)
     }
 
-    /// Squeezes the challenges that follow `phase`.
+    /// Squeezes the challenges that follow `phase`, and stores them for the circuits.
     pub fn squeeze<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         phase: u8,
@@ -116,7 +117,7 @@ pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
 }
 
 impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
-    /// Commits to the columns of the current phase, and squeezes the challenges that follow it.
+    /// Commits to the columns of the current phase, squeezes the challenges that follow it, and starts the next phase.
     pub fn end_phase(&mut self) -> Result<(), Error> {
         let columns = self.arena.values(&self.phases.circuit.advice_in_phase(self.phase));
         self.phases.commit(0, columns, self.pen)?;
@@ -133,7 +134,8 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'
         self.failed.get_or_insert(error);
     }
 
-    /// Stores `value` in its cell. Blinding rows take a value too, and get random ones later.
+    /// Stores `value` in the cell at `row` of `column`, and returns the cell. Values in blinding rows are replaced by
+    /// random ones later.
     fn assign(&mut self, column: Column<Advice>, row: usize, value: Assigned<Fr>) -> Result<&Assigned<Fr>, Error> {
         if row >= self.phases.circuit.rows() {
             return Err(self.too_few_rows());

@@ -27,7 +27,8 @@ pub struct Task<'t, 'i> {
 }
 
 impl Task<'_, '_> {
-    /// Writes the proof. Returns the name of the device that worked, unless the host did all.
+    /// Writes the proof, with the witness that `source` supplies. Returns the name of the proof's first device, or
+    /// `None` if the host did all the work.
     pub fn prove<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &self,
         options: &Options,
@@ -73,7 +74,7 @@ fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), 
     Ok(())
 }
 
-/// Runs the steps from θ to the evaluations at x.
+/// Runs the proof's steps from the challenge θ to the evaluations at x, and writes their messages.
 fn steps<'a, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     proof: AdviceStage<'a, G1Affine>,
     rows: usize,

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use halo2_axiom::halo2curves::CurveAffine;
 use halo2_axiom::transcript::{EncodedChallenge, Transcript, TranscriptWrite};
 
-/// Maps each step to the challenge before which it ends: θ, β, y, x, the first of the openings', none. γ follows β
-/// directly.
+/// Maps each step to the index of the challenge before which it ends, or to `None` for the last step. The challenges
+/// are θ (0), β (1), γ (2), y (3), x (4), and the first of the openings (5).
 const STEPS: [(&str, Option<usize>); 6] = [
     ("witness", Some(0)),
     ("lookups", Some(1)),
@@ -17,8 +17,9 @@ const STEPS: [(&str, Option<usize>); 6] = [
     ("openings", None),
 ];
 
-/// A transcript that records when challenges are squeezed: a step of a proof ends at the next step's challenge. It
-/// works with any prover of halo2-axiom's protocol, for circuits with one phase and no challenges of their own.
+/// A transcript that records when challenges are squeezed, to time the steps of a proof. A step ends when the first
+/// challenge of the next step is squeezed. It works with any prover of halo2-axiom's protocol, for circuits with one
+/// phase and no challenges of their own.
 ///
 /// ```
 /// use halo2_axiom::halo2curves::bn256::G1Affine;
@@ -41,13 +42,14 @@ pub struct TimedTranscript<T> {
 }
 
 impl<T> TimedTranscript<T> {
-    /// Creates a transcript over `inner`; the proof starts now.
+    /// Creates a transcript that wraps `inner`. The proof's first step starts now.
     pub fn new(inner: T) -> Self {
         Self { inner, start: Instant::now(), marks: Vec::new() }
     }
 
-    /// Returns the names and times of the proof's steps; the last one ends now. The steps are witness (with its
-    /// synthesis), lookups, products (with the random polynomial), quotient, evaluations and openings.
+    /// Returns the names and times of the proof's steps in order. The last step ends at this call. The steps are
+    /// witness (with its synthesis), lookups, products (with the random polynomial), quotient, evaluations and
+    /// openings.
     pub fn steps(&self) -> [(&'static str, Duration); 6] {
         let (mut from, now) = (self.start, Instant::now());
         STEPS.map(|(name, mark)| {

@@ -9,9 +9,9 @@ use crate::arena::{WitnessArena, ZeroizingColumns};
 use crate::constraints;
 use crate::synthesis::{Phases, ProofWriter, Synthesis};
 
-/// Writes a witness, more than once as long as it is kept.
+/// Writes commitments to a witness into a proof. A source that keeps its witness can write it more than once.
 pub trait Source {
-    /// Commits to all columns of the witness and squeezes the challenges of its phases.
+    /// Commits to all columns of the witness in `proof`, and squeezes the challenges of its phases.
     ///
     /// # Errors
     /// - `InvalidInstances`: there is no circuit.
@@ -29,7 +29,7 @@ pub trait Source {
     ) -> Result<(), Error>;
 }
 
-/// Holds circuits, synthesized anew for each write, and their instances.
+/// Holds circuits and their instances. Each write synthesizes the circuits anew.
 pub struct Circuits<'c, 'i, C> {
     pub circuits: &'c [C],
     pub instances: &'c [&'c [&'i [Fr]]],
@@ -66,7 +66,7 @@ impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
     }
 }
 
-/// Commits to all circuits' columns of `phase` and squeezes the challenges that follow it.
+/// Commits to the columns of `phase` of all circuits, and squeezes the challenges that follow the phase.
 fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     phases: &mut Phases<'_, '_>,
     arenas: &mut [WitnessArena],
@@ -80,8 +80,9 @@ fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     phases.squeeze(phase, pen)
 }
 
-/// Returns the circuits' configuration and columns for constants. Witness columns and challenges must match the key's
-/// in number. Fixed columns need not: halo2-base leaves constants out of circuits that are only proved.
+/// Returns the configuration of `circuits` and their fixed columns for constants. Advice columns, instance columns and
+/// challenges must match the key's in number. Fixed columns need not: halo2-base leaves constants out of circuits that
+/// are only proved.
 fn config_of<C: StockCircuit<Fr>>(
     circuits: &[C],
     circuit: &Circuit<Fr>,
@@ -100,7 +101,8 @@ fn config_of<C: StockCircuit<Fr>>(
     Ok((config, system.constants().clone()))
 }
 
-/// Holds the columns of one circuit of one phase. They are overwritten after the first write unless `stays` is set.
+/// Holds the advice columns of one circuit of one phase. They are overwritten after the first write unless `stays` is
+/// set.
 pub struct Advice {
     pub columns: ZeroizingColumns,
     pub stays: bool,

@@ -7,9 +7,9 @@ use midnight_proofs::plonk::{Circuit, ProvingKey};
 use midnight_proofs::poly::commitment::PolynomialCommitmentScheme;
 use midnight_proofs::utils::SerdeFormat;
 
-/// Converts `key` to another scheme: from midnight-proofs' own to [`crate::GpuKzgScheme`], or back. The key is written and
-/// read again in memory, which recomputes all that it holds beside its columns: seconds for a large circuit, once per
-/// key.
+/// Converts `key` to another scheme: from midnight-proofs' own to [`crate::GpuKzgScheme`], or back. The key is written
+/// and read again in memory, which recomputes everything in it but its columns. That takes seconds for a large circuit,
+/// once per key.
 ///
 /// `C` is the circuit that the key was made for. Another circuit gives an error, or a key that proves nothing.
 ///

@@ -74,6 +74,6 @@ mod scheme;
 pub use keys::retype;
 pub use parameters::Parameters;
 pub use scheme::{GpuKzgScheme, UninhabitedGuard};
-/// Names of earlier versions.
+/// Re-exports items under their names of earlier versions.
 #[doc(hidden)]
 pub use scheme::{GpuKzgScheme as Resident, UninhabitedGuard as Never};

@@ -23,7 +23,8 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Uploads the points of `stock`. They are trusted, as midnight-proofs trusts them.
+    /// Creates parameters from the setup `stock`, and uploads its points to the devices of `accelerator`. The points
+    /// are trusted, as midnight-proofs trusts them.
     ///
     /// The setup exposes the powers of its secret only by writing them, one after the other. Points that are not
     /// normalized, such as those of `unsafe_setup`, take an inversion each: 20 s at 2^20. Points read from a file are
@@ -41,7 +42,7 @@ impl Parameters {
         Ok(Self { coefficients: coefficients?, lagrange: lagrange?, accelerator: accelerator.clone(), stock })
     }
 
-    /// Returns the setup itself, for verifiers and for operations that stay on the host.
+    /// Returns midnight-proofs' own setup, for verifiers and for operations that stay on the host.
     pub fn stock(&self) -> &ParamsKZG<Bls12> {
         &self.stock
     }
@@ -51,7 +52,7 @@ impl Parameters {
         &self.accelerator
     }
 
-    /// Commits to a polynomial by its `coefficients`, 2^k at most.
+    /// Commits to a polynomial by its `coefficients`, at most 2^k of them, the constant term first.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are more coefficients than points.
@@ -60,7 +61,8 @@ impl Parameters {
         commit(&self.coefficients, self.points(), coefficients)
     }
 
-    /// Commits to a polynomial by its `values` at the 2^k roots of unity; missing values at the end are zero.
+    /// Commits to a polynomial by its `values` at the 2^k roots of unity, in the order of their exponents. Missing
+    /// values at the end count as zero.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are more values than points.

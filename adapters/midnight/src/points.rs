@@ -12,12 +12,12 @@ use midnight_proofs::poly::kzg::params::ParamsKZG;
 use midnight_proofs::utils::SerdeFormat;
 use rayon::prelude::*;
 
-/// Points that one task converts.
+/// Number of points that one task converts.
 const GRAIN: usize = 1 << 10;
 
 const _: () = assert!(size_of::<Fq>() == size_of::<[u8; 32]>() && align_of::<Fq>() == align_of::<blst::blst_fr>());
 
-/// Returns `elements` as they are in memory: Montgomery form, least significant byte first.
+/// Returns `elements` as bytes, without a copy: 32 each, in Montgomery form, least significant byte first.
 pub(crate) fn as_montgomery(elements: &[Fq]) -> &[[u8; 32]] {
     // SAFETY: `Fq` is 32 bytes long (above) and transparent over blst's four words, so it has no padding. Bytes need no
     // alignment, and the lifetime is the slice's.
@@ -47,7 +47,8 @@ pub(crate) fn affine(points: &[TheirProjective]) -> Vec<G1Affine> {
     points.par_chunks(GRAIN).flat_map_iter(convert).collect()
 }
 
-/// Returns the powers of the secret, [τ^i]₁, which a setup exposes only by writing itself.
+/// Returns the points [τ^i]₁ of `setup` for i < 2^k, where τ is its secret. A setup exposes them only by writing
+/// itself.
 pub(crate) fn powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
     let mut powers = PowersWriter { skipped: 0, bytes: Vec::new(), most: setup.g_lagrange().len() * POINT };
     match setup.write_custom(&mut powers, SerdeFormat::RawBytesUnchecked) {
@@ -58,12 +59,13 @@ pub(crate) fn powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
     Ok(powers.bytes.as_chunks().0.par_iter().map(decode).collect())
 }
 
-/// Bytes of an uncompressed point.
+/// Number of bytes of an uncompressed point.
 const POINT: usize = 96;
-/// Bytes of the header, which precedes the points: the size's logarithm.
+/// Number of bytes of the header before the points, which is the size's logarithm.
 const HEAD: usize = 4;
 
-/// A writer that skips the header, keeps `most` bytes, then fails, so that the setup does not compute the rest.
+/// Skips the header of a written setup and keeps the next `most` bytes. Then it fails, so that the setup does not
+/// compute the rest.
 struct PowersWriter {
     skipped: usize,
     bytes: Vec<u8>,
@@ -120,7 +122,7 @@ mod tests {
         assert_eq!(to_midnight(&powers[1].into()).to_affine(), theirs_of_tau(&setup));
     }
 
-    /// Returns [τ]₁ = Σ ωⁱ·[Lᵢ]₁.
+    /// Returns [τ]₁ = Σ ωⁱ·[Lᵢ]₁, computed from the Lagrange points of `setup`.
     fn theirs_of_tau(setup: &ParamsKZG<Bls12>) -> TheirAffine {
         use ff::PrimeField;
         let omega = (3..Fq::S).fold(Fq::ROOT_OF_UNITY, |root, _| root.square());

@@ -14,8 +14,8 @@ use crate::Parameters;
 
 type StockScheme = KZGCommitmentScheme<Bls12>;
 
-/// Commits with KZG on BLS12-381 on proofwarp. Proofs equal those of midnight-proofs' own scheme, whose verifier
-/// accepts them.
+/// Implements KZG on BLS12-381, with commitments computed by proofwarp. Proofs equal those of midnight-proofs' own
+/// scheme, whose verifier accepts them.
 ///
 /// midnight-proofs computes the openings: only its own scheme can read its queries.
 ///
@@ -80,7 +80,7 @@ impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
     }
 }
 
-/// A verification guard that has no value, because no key of [`GpuKzgScheme`] verifies a proof.
+/// Represents a verification guard that never exists, because no key of [`GpuKzgScheme`] verifies a proof.
 #[derive(Clone, Copy, Debug)]
 pub enum UninhabitedGuard {}
 

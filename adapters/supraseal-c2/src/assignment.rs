@@ -5,7 +5,7 @@ use proofwarp::groth16::Witness;
 
 use crate::error::{Error, equal};
 
-/// Points to a circuit's assignment with its constraints evaluated, all of it in the caller's memory.
+/// Points to a circuit's assignment with its evaluated constraints, all in the caller's memory.
 ///
 /// Densities say which variables occur in A or B, one bit each, from the lowest bit of the first word on. Scalars are
 /// in Montgomery form.
@@ -13,37 +13,37 @@ use crate::error::{Error, equal};
 #[repr(C)]
 #[allow(missing_docs, reason = "names of the stock crate; the groups are described")]
 pub struct Assignment<Scalar> {
-    /// Auxiliary variables in A.
+    /// Density of the auxiliary variables in A: the bits, their number, and the number of ones.
     pub a_aux_density: *const usize,
     pub a_aux_bit_len: usize,
     pub a_aux_popcount: usize,
 
-    /// Inputs in B.
+    /// Density of the inputs in B: the bits, their number, and the number of ones.
     pub b_inp_density: *const usize,
     pub b_inp_bit_len: usize,
     pub b_inp_popcount: usize,
 
-    /// Auxiliary variables in B.
+    /// Density of the auxiliary variables in B: the bits, their number, and the number of ones.
     pub b_aux_density: *const usize,
     pub b_aux_bit_len: usize,
     pub b_aux_popcount: usize,
 
-    /// Values of the constraints.
+    /// Values of A, B and C in each constraint, and the number of constraints.
     pub a: *const Scalar,
     pub b: *const Scalar,
     pub c: *const Scalar,
     pub abc_size: usize,
 
-    /// Inputs; the first is one.
+    /// Values of the inputs, of which the first is one, and their number.
     pub inp_assignment_data: *const Scalar,
     pub inp_assignment_size: usize,
 
-    /// Auxiliary variables.
+    /// Values of the auxiliary variables, and their number.
     pub aux_assignment_data: *const Scalar,
     pub aux_assignment_size: usize,
 }
 
-/// Holds an assignment's vectors, whose lengths fit each other.
+/// Holds the vectors of one assignment as slices, whose lengths were checked against each other.
 #[derive(Debug)]
 pub struct Parts<'a> {
     pub densities: [Bits<'a>; 3],
@@ -51,7 +51,7 @@ pub struct Parts<'a> {
     pub constraints: usize,
 }
 
-/// Holds `len` bits, in words.
+/// Borrows `len` bits, stored in words from the lowest bit on.
 #[derive(Debug, Clone, Copy)]
 pub struct Bits<'a> {
     words: &'a [usize],
@@ -59,7 +59,8 @@ pub struct Bits<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Returns the parts of assignment `number` of the batch; `S` is the type of the scalars.
+    /// Converts `assignment`, whose scalars have type `S`, to slices. `number` is its index in the batch, for error
+    /// messages.
     pub fn new<S>(number: usize, assignment: &'a Assignment<S>) -> Result<Self, Error> {
         let of = |what: &str| format!("{what} of assignment {number}");
         let it = assignment;
@@ -89,14 +90,15 @@ impl<'a> Bits<'a> {
         Ok(bits)
     }
 
-    /// Iterates over the words. Bits behind the last one are zero, whatever the caller has there.
+    /// Iterates over the words. In the last one, bits behind the first `len` are cleared, whatever the caller has
+    /// there.
     pub fn words(self) -> impl Iterator<Item = usize> + 'a {
         let kept = move |number: usize| (self.len - number * usize::BITS as usize).min(usize::BITS as usize) as u32;
         let mask = move |number| usize::MAX >> (usize::BITS - kept(number));
         self.words.iter().enumerate().map(move |(number, word)| word & mask(number))
     }
 
-    /// Returns the bits one by one.
+    /// Returns the bits as a vector of booleans.
     pub fn to_vec(self) -> Vec<bool> {
         let bit = |i: usize| self.words[i / usize::BITS as usize] >> (i % usize::BITS as usize) & 1 == 1;
         (0..self.len).map(bit).collect()
@@ -108,7 +110,8 @@ impl<'a> Bits<'a> {
     }
 }
 
-/// Returns the caller's memory as a slice.
+/// Returns the caller's `len` elements at `data` as a slice. `what` names them in the error of an invalid pointer or
+/// length.
 fn slice<'a, T>(what: String, data: *const T, len: usize) -> Result<&'a [T], Error> {
     if len == 0 {
         return Ok(&[]);

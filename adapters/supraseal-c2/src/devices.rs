@@ -8,7 +8,7 @@ use proofwarp::{Accelerator, BackendKind};
 
 use crate::error::Error;
 
-/// Holds the devices for parameters, and whether there are none because the CPU was requested.
+/// Holds the accelerator for parameters, and whether the CPU was requested explicitly.
 #[derive(Debug)]
 pub struct DeviceSelection {
     pub accelerator: Accelerator,
@@ -16,7 +16,7 @@ pub struct DeviceSelection {
 }
 
 impl DeviceSelection {
-    /// Returns the process's accelerator, without devices if [`NO_GPU`] asks for that, which is logged once.
+    /// Selects the devices of the process's accelerator, or none if [`NO_GPU`] asks for that, which is logged once.
     ///
     /// # Errors
     /// - [`Error::Engine`]: a forced backend is not available, or a setting is malformed.

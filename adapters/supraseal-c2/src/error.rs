@@ -10,7 +10,7 @@ pub enum Error {
     /// The parameter file cannot be read.
     #[error("{}: {reason}", .path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Error of the system.
         #[source]
@@ -19,9 +19,9 @@ pub enum Error {
     /// The file is not a parameter file.
     #[error("{}: {what}: expected {expected}, got {actual}", .path.display())]
     Malformed {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Part of the file.
+        /// Part of the file that is malformed.
         what: String,
         /// Expected value.
         expected: String,
@@ -31,16 +31,16 @@ pub enum Error {
     /// The file's parameters cannot be used.
     #[error("{}: {reason}", .path.display())]
     Unusable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
         /// Error of the engine.
         #[source]
         reason: proofwarp::Error,
     },
-    /// An argument is not what it should be.
+    /// An argument or a setting has an invalid value.
     #[error("{what}: expected {expected}, got {actual}")]
     Invalid {
-        /// The argument.
+        /// Name of the argument or setting.
         what: String,
         /// Expected value.
         expected: String,
@@ -63,7 +63,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Converts an error of the engine about the parameters of the file at `path`.
+    /// Converts `reason`, an error of the engine about the parameters in the file at `path`.
     pub(crate) fn of_file(path: &Path, reason: proofwarp::Error) -> Self {
         let path = path.to_owned();
         match reason {
@@ -85,7 +85,7 @@ impl From<Error> for String {
     }
 }
 
-/// Returns an error unless `expected` and `actual` are equal.
+/// Returns an error unless `expected` and `actual` are equal. `what` names the number in the error.
 pub fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<(), Error> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(what, expected, actual)) }
 }

@@ -20,8 +20,9 @@ const CHECKED: PointChecks = PointChecks { in_subgroup: true, not_infinity: true
 /// subgroup is not checked.
 const ON_CURVE: PointChecks = PointChecks { in_subgroup: false, not_infinity: true };
 
-/// Maps `file`, or copies it if the settings ask for that, and reads the verifying key. As long as the parameters are
-/// in use, a mapped file must stay as it is, or be deleted. If it was written to, later reads of it fail.
+/// Maps `file`, which was opened at `path`, or copies it if the settings ask for that, and reads the verifying key. As
+/// long as the parameters are in use, a mapped file must stay as it is, or be deleted. If it was written to, later
+/// reads of it fail.
 pub fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
     let mut reader = Reader::new(path, file)?;
     let [alpha_g1, beta_g1] = [reader.point("alpha_g1")?, reader.point("beta_g1")?];
@@ -36,7 +37,7 @@ pub fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>)
     Ok((key, Parameters { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, h, l, a, b_g1, b_g2 }))
 }
 
-/// Holds a file that is read up to `offset`.
+/// Reads a parameter file from its start. `offset` is the next byte to read.
 struct Reader<'a> {
     path: &'a Path,
     file: Arc<MappedFile>,
@@ -52,7 +53,8 @@ impl<'a> Reader<'a> {
         Ok(Self { path, file: Arc::new(file), offset: 0 })
     }
 
-    /// Advances by `bytes`, and returns the offset where they start.
+    /// Skips `bytes` bytes of the file, and returns the offset of the first of them. `what` names them in the error of
+    /// a file that is too short.
     fn take(&mut self, what: &str, bytes: usize) -> Result<usize, Error> {
         let (start, end) = (self.offset, self.offset.saturating_add(bytes));
         if end > self.file.len() {
@@ -75,7 +77,8 @@ impl<'a> Reader<'a> {
         points.first().copied().ok_or_else(|| self.malformed(what, "a point", "none"))
     }
 
-    /// Reads the number of points, and locates the points without reading them.
+    /// Reads the number of points of `what`, and skips the points. Returns where they are, with the checks `expected`
+    /// for decoding.
     fn points<C: MsmCurve>(&mut self, what: &'static str, expected: PointChecks) -> Result<FilePoints, Error> {
         let count = self.count(what)?;
         let start = self.take(&format!("{count} points of {what}"), count.saturating_mul(C::AFFINE_BYTES))?;
@@ -100,7 +103,7 @@ impl<'a> Reader<'a> {
         Error::Malformed { path: self.path.to_owned(), what: what.to_owned(), expected, actual }
     }
 
-    /// Warns of bytes behind the last point, which bellperson ignores too.
+    /// Logs a warning if there are bytes behind the last point. bellperson ignores such bytes too.
     fn end(self) {
         let Self { path, file, offset } = self;
         if offset != file.len() {
@@ -109,13 +112,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Names a point in error messages, which name the file themselves.
+/// Formats a point's name for error messages, from its query and its first byte. The messages name the file themselves.
 fn name(_file: &Path, query: &str, _number: usize, byte: usize) -> String {
     format!("{query}, the point at byte {byte}")
 }
 
-/// Returns whether an open file was not written to. A file that was deleted, or replaced under its name, is still
-/// itself.
+/// Returns whether the metadata `one` and `other` of an open file show no write between them. Deletion, or replacement
+/// under its name, is no change to the open file.
 fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
     one.len() == other.len() && one.modified().ok() == other.modified().ok()
 }

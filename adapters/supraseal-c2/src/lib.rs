@@ -41,8 +41,8 @@ struct ProofInMemory {
     c: G1Affine,
 }
 
-/// Writes a proof for each assignment, with its r and s, to `proofs`. All assignments must be of the circuit of the
-/// parameters `srs`.
+/// Writes a proof for each of `provers`, the circuits' assignments, to `proofs`. Proof i uses element i of `r_s` and
+/// `s_s` as its r and s. All assignments must be of the circuit of the parameters `srs`.
 ///
 /// `S` must be the scalars of BLS12-381, and `PR` a structure with the C layout of a proof's A, B and C.
 ///
@@ -134,8 +134,8 @@ fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR
     Ok(())
 }
 
-/// Checks the types of scalars and proofs. The stock crate's signature has no bounds on them, so only their names
-/// distinguish fields.
+/// Checks that `S` is the scalar type and that `PR` has the layout of a proof. The stock crate's signature has no
+/// bounds on them, so a type of another field can be recognised only by its name.
 fn check_types<S, PR>() -> Result<(), Error> {
     use std::any::type_name;
     let (scalar, proof) = (type_name::<S>(), type_name::<PR>());

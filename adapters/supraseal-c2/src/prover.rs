@@ -14,7 +14,7 @@ use crate::error::{Error, equal};
 use crate::file;
 use crate::verify::{VerifyingKey, is_satisfied};
 
-/// Holds parameters on the devices, with the circuit that was last proved by them.
+/// Holds a proving key on the devices, its verifying key, and the circuit that was last proved by them.
 pub struct Prover {
     key: ProvingKeyOnDevice<Bls12>,
     verifying_key: VerifyingKey,
@@ -22,14 +22,14 @@ pub struct Prover {
     circuit: Mutex<Option<Arc<CachedCircuit>>>,
 }
 
-/// Holds a circuit, and what distinguishes it from others.
+/// Holds a circuit, with the number of constraints and the densities by which it is recognised.
 struct CachedCircuit {
     constraints: usize,
     densities: [(Vec<usize>, usize); 3],
     circuit: Circuit<Scalar>,
 }
 
-/// Holds the inputs of a batch of proofs.
+/// Borrows the inputs of a batch of proofs: the circuit, and for each proof a witness and random scalars r and s.
 #[derive(Clone, Copy)]
 struct Batch<'a> {
     circuit: &'a Circuit<Scalar>,
@@ -39,7 +39,8 @@ struct Batch<'a> {
 }
 
 impl Prover {
-    /// Reads parameters. The first device decodes the queries' points; the host decodes them only once it needs them.
+    /// Reads the parameters in `file`, which was opened at `path`, for the devices `place`. The first device decodes
+    /// the queries' points. The host decodes them only once it needs them.
     pub fn read(place: DeviceSelection, path: &Path, file: File) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path, file)?;
         let DeviceSelection { accelerator, asked_for_cpu } = place;
@@ -47,8 +48,8 @@ impl Prover {
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
-    /// Returns a proof for each of `parts`, with the random scalars `r` and `s`. Each proof takes one scalar of each
-    /// slice. The CPU makes a batch again if devices fail, unless a backend is forced.
+    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. If devices
+    /// fail and no backend is forced, the CPU makes the whole batch again.
     pub fn prove(&self, parts: &[Parts<'_>], r: &[Scalar], s: &[Scalar]) -> Result<Vec<Proof<Bls12>>, Error> {
         let known = self.circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
@@ -64,7 +65,8 @@ impl Prover {
         }
     }
 
-    /// Makes the proofs of `batch`. A proof that does not verify is an error if its witness satisfies the constraints.
+    /// Makes the proofs of `batch` with `key`, and verifies them. A proof that does not verify is an error if its
+    /// witness satisfies the constraints.
     fn attempt(&self, key: &ProvingKeyOnDevice<Bls12>, batch: Batch<'_>) -> Result<Vec<Proof<Bls12>>, Error> {
         let Batch { circuit, witnesses, r, s } = batch;
         let (proofs, report) = prove(key, circuit, witnesses, r, s, None)?;
@@ -94,7 +96,8 @@ impl Prover {
         Ok(())
     }
 
-    /// Returns the circuit that all assignments of a batch share.
+    /// Returns the circuit of all assignments in `parts`, which is the kept one or a new one. Returns an error if their
+    /// circuits differ.
     fn circuit(&self, parts: &[Parts<'_>]) -> Result<Arc<CachedCircuit>, Error> {
         let first = parts.first().ok_or_else(|| Error::invalid("assignments", "at least one", 0))?;
         let place = || self.circuit.lock().unwrap_or_else(PoisonError::into_inner);

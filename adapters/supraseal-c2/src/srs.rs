@@ -12,7 +12,7 @@ use crate::devices::DeviceSelection;
 use crate::error::Error;
 use crate::prover::Prover;
 
-/// Number of parameters that [`SRS::try_new`] keeps for later calls.
+/// Maximum number of files whose parameters [`SRS::try_new`] keeps for later calls.
 const CACHED: usize = 4;
 
 /// Holds a circuit's parameters, on the devices or in memory. Clones share them.
@@ -29,16 +29,16 @@ struct SrsInner {
     prover: Prover,
 }
 
-/// Keeps parameters with their files' states, the least recently used first.
+/// Holds kept parameters, each with the state of its file, the least recently used first.
 static CACHE: Mutex<Cache> = Mutex::new(Vec::new());
 
 type Cache = Vec<(Version, SRS)>;
 
-/// Identifies a file and the state in which it was read.
+/// Identifies a file by its path and the state in which it was read.
 #[derive(Debug)]
 struct Version {
     path: PathBuf,
-    /// `None` if later changes might leave no trace: such parameters are read again.
+    /// `None` if later changes might leave no trace: then the file is read again at every call.
     state: Option<FileState>,
 }
 
@@ -109,7 +109,8 @@ impl Version {
     }
 }
 
-/// Returns the cached parameters of the file in this state, or else caches and returns those of `read`.
+/// Returns the parameters in `entries` of the file state `version`. If there are none, calls `read`, adds its result to
+/// `entries`, and returns it.
 fn find(entries: &mut Cache, version: Version, read: impl FnOnce() -> Result<SRS, Error>) -> Result<SRS, Error> {
     let entry = match entries.iter().position(|(kept, _)| kept.is(&version)) {
         Some(place) => entries.remove(place),
@@ -131,8 +132,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks that a settled file is found again, but neither another file of its path, length and time, nor other
-    /// contents.
+    /// Checks that a settled file is found in the cache again. A file that replaces it with the same path, length and
+    /// time is read anew, and so is a file with other contents.
     #[test]
     fn files_are_told_from_those_that_replace_them() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -10,20 +10,20 @@ use rayon::prelude::*;
 
 use crate::error::{Error, equal};
 
-/// Holds a verifying key.
+/// Holds the verifying key of a circuit.
 #[derive(Debug)]
 pub struct VerifyingKey {
     pub alpha_g1: G1Affine,
     pub beta_g2: G2Affine,
     pub gamma_g2: G2Affine,
     pub delta_g2: G2Affine,
-    /// One for each input.
+    /// Points icᵢ, one for each input.
     pub ic: Vec<G1Affine>,
 }
 
 impl VerifyingKey {
-    /// Returns whether A, B and C are in their groups and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C, δ). The first of
-    /// the inputs x is one.
+    /// Returns whether `proof` verifies: A, B and C are in their groups, and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C,
+    /// δ). The xᵢ are `inputs`, of which the first is one.
     pub fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
         equal("number of inputs", self.ic.len(), inputs.len())?;
         let numbers: Vec<[u8; 32]> = inputs.iter().map(Scalar::to_bytes_le).collect();
@@ -36,7 +36,7 @@ impl VerifyingKey {
     }
 }
 
-/// Returns whether a·b = c in every constraint, and the first input is one.
+/// Returns whether `witness` has evaluations with a·b = c in every constraint, and its first input is one.
 pub fn is_satisfied(witness: &Witness<'_, Scalar>) -> bool {
     let one = witness.inputs.first() == Some(&Scalar::ONE);
     one && witness.evaluations.is_some_and(|[a, b, c]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * b == *c))

@@ -16,7 +16,7 @@ use crate::output::say;
 
 const OPERATION: &str = "groth16 bls12_381, synthesis to proof";
 
-/// Knows the x that, squared `steps` times, is the public result.
+/// A circuit that proves knowledge of an `x` which, squared `steps` times, gives the public result.
 #[derive(Clone)]
 struct Squares {
     x: Scalar,
@@ -46,7 +46,7 @@ impl Circuit<Scalar> for Squares {
     }
 }
 
-/// Measures all sizes.
+/// Measures Groth16 proofs by proofwarp and by stock bellperson, at all sizes of `session`.
 pub fn measure(session: &mut Session) -> Result<()> {
     let logs = session.logs.clone();
     session.expect(2 * logs.len());

@@ -24,7 +24,7 @@ code { background: var(--soft); padding: .1rem .3rem; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; } dd { margin: 0; overflow-wrap: anywhere; }
 ";
 
-/// Returns the page of `comparison`.
+/// Renders `comparison` as an HTML page, which needs no other file.
 ///
 /// # Errors
 /// Returns an error if a plot cannot be drawn.

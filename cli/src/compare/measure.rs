@@ -10,7 +10,7 @@ use crate::cli::Common;
 use crate::output::say;
 use crate::progress::Progress;
 
-/// Holds a comparison in progress.
+/// Takes the measurements of a comparison, and holds their results.
 pub struct Session {
     pub accelerator: Accelerator,
     pub logs: Vec<u32>,
@@ -22,11 +22,11 @@ pub struct Session {
 /// Names a measurement: operation, implementation, binary logarithm of the size.
 pub type Name<'a> = (&'a str, &'a str, u32);
 
-/// Calls that take longer are timed once.
+/// Maximum time of a warm-up call that is followed by repeated calls, 20 s. Slower calls are timed once.
 const LONG: Duration = Duration::from_secs(20);
 
 impl Session {
-    /// Starts a session with the process's accelerator.
+    /// Starts the session of the comparison `what`, with the accelerator that the environment selects.
     ///
     /// # Errors
     /// Returns an error if a setting is malformed, or if a forced backend is not available.
@@ -46,22 +46,22 @@ impl Session {
         Ok(Self { accelerator, logs, repeats: options.repeats, progress: Progress::new(0), comparison })
     }
 
-    /// Returns whether there is a device to keep data on.
+    /// Returns whether there is a device, in whose memory data can stay between calls.
     pub fn has_device(&self) -> bool {
         !self.accelerator.devices().is_empty()
     }
 
-    /// Measures a call that returns a report, and returns its value.
+    /// Measures `call`, which returns a report, and returns the value of its last run.
     pub fn ours<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<(T, Report)>) -> Result<T> {
         self.phased(name, || call().map(|(value, report)| (value, phases(&report))))
     }
 
-    /// Measures a call, and returns its value.
+    /// Measures `call` without phases, and returns the value of its last run.
     pub fn timed<T>(&mut self, name: Name<'_>, mut call: impl FnMut() -> Result<T>) -> Result<T> {
         self.phased(name, || call().map(|value| (value, Vec::new())))
     }
 
-    /// Measures a call that knows its phases, and returns its value.
+    /// Measures `call`, which returns the times of its phases, and returns the value of its last run.
     pub fn phased<T>(
         &mut self,
         (operation, implementation, log): Name<'_>,
@@ -75,29 +75,30 @@ impl Session {
         Ok(value)
     }
 
-    /// Does preparatory `work`, which is not measured.
+    /// Runs the preparatory `work`, which is not measured, and shows it as step `what`.
     pub fn preparing<T>(&self, what: &str, work: impl FnOnce() -> T) -> T {
         self.progress.more(1);
         self.progress.step(what, work)
     }
 
-    /// Adds `numbers` measurements to those that are to come.
+    /// Adds `numbers` to the number of measurements that the progress display expects.
     pub fn expect(&self, numbers: usize) {
         self.progress.more(numbers as u64);
     }
 
-    /// Notes what was checked.
+    /// Records that the check `what` has passed.
     pub fn checked(&mut self, what: impl Into<String>) {
         self.comparison.checked.push(what.into());
     }
 
-    /// Returns the measurements.
+    /// Ends the session, and returns its results.
     pub fn finish(self) -> Comparison {
         self.comparison
     }
 }
 
-/// Returns the last value, the median of the times in milliseconds, and the phases of the median's call.
+/// Runs `call` once to warm up, and then `repeats` times. Returns the last value, the median time in milliseconds, and
+/// the phases of the call with that time.
 fn median<T>(repeats: u32, mut call: impl FnMut() -> Result<(T, Vec<Phase>)>) -> Result<(T, f64, Vec<Phase>)> {
     let start = Instant::now();
     let (mut value, _) = call()?;
@@ -114,8 +115,8 @@ fn median<T>(repeats: u32, mut call: impl FnMut() -> Result<(T, Vec<Phase>)>) ->
     Ok((value, milliseconds, phases))
 }
 
-/// Returns the phases of a device's call. Uploads run beside kernels, so the phases together may take longer than the
-/// call.
+/// Returns the phases of a call from its `report`, or none if no kernel was launched. Uploads run concurrently with
+/// kernels, so the phases together may take longer than the call.
 fn phases(report: &Report) -> Vec<Phase> {
     let traffic = &report.traffic;
     if traffic.launches == 0 {
@@ -144,7 +145,7 @@ fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
     found
 }
 
-/// Says where stock runs in this build.
+/// Names the code that the stock crates run in this build.
 pub const STOCK: &str = if cfg!(feature = "stock-cuda") {
     "its CUDA kernels"
 } else if cfg!(feature = "stock-opencl") {

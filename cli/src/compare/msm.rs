@@ -20,10 +20,10 @@ use rand_chacha::rand_core::SeedableRng;
 use super::measure::Session;
 use crate::cli::Curve;
 
-/// Names another implementation, and computes its sum of points by scalars.
+/// Holds the name of another implementation, and its function that multiplies points by scalars and returns the sum.
 struct Peer<C: MsmCurve>(&'static str, fn(&[C], &[C::Scalar]) -> C::Curve);
 
-/// Measures all sizes of a curve.
+/// Measures MSMs on `curve`, at all sizes of `session`.
 pub fn measure(session: &mut Session, curve: Curve) -> Result<()> {
     match curve {
         Curve::Bls12G1 => all_sizes::<G1Affine>(session, &[Peer(BLST, |p, s| G1Projective::multi_exp(&curves(p), s))]),
@@ -76,7 +76,7 @@ where
     Ok(())
 }
 
-/// Returns `count` multiples of the generator, and random scalars.
+/// Returns `count` multiples of the generator, and `count` random scalars.
 fn inputs<C>(count: usize) -> (Vec<C>, Vec<C::Scalar>)
 where
     C: MsmCurve<Curve: group::Curve<AffineRepr = C>>,

@@ -11,7 +11,7 @@ use rand_chacha::rand_core::SeedableRng;
 use super::measure::Session;
 use crate::cli::Field;
 
-/// Measures all sizes of a field.
+/// Measures NTTs over `field`, at all sizes of `session`.
 pub fn measure(session: &mut Session, field: Field) -> Result<()> {
     match field {
         Field::Bls12 => all_sizes::<blstrs::Scalar>(session),
@@ -58,7 +58,8 @@ fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
     Ok(())
 }
 
-/// Transforms a vector that stays on a device again and again. Returns the first result, for the comparison.
+/// Measures repeated NTTs of a vector that stays on `device`. Returns the result of the first NTT, to compare it with
+/// other implementations' results.
 fn resident<F: NttField>(
     session: &mut Session,
     name: (&str, &str, u32),

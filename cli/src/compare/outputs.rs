@@ -18,7 +18,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Opens the file at `path`; its contents stay until others are written.
+    /// Opens the file at `path`, or creates it. Its contents stay until [`Self::write`] replaces them.
     ///
     /// # Errors
     /// Returns an error if the file cannot be written to.
@@ -58,7 +58,8 @@ impl Drop for Output {
     }
 }
 
-/// Opens the files that `options` name, for the numbers and the page.
+/// Opens the files that `options` name: first the one for JSON, then the one for HTML. A file that is not named gives
+/// `None`.
 ///
 /// # Errors
 /// Returns an error if one of them cannot be written to, or if both have one path.
@@ -73,10 +74,10 @@ pub fn open(options: &Common) -> Result<[Option<Output>; 2]> {
     Ok([json?, html?])
 }
 
-/// Joins the errors of all `results` in one.
+/// Joins the errors of all `results` in one error.
 ///
 /// # Errors
-/// Returns an error if there is at least one.
+/// Returns an error if `results` contain at least one.
 pub fn all(results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
     let errors: Vec<_> = results.into_iter().filter_map(Result::err).map(|error| format!("{error:#}")).collect();
     match errors.is_empty() {

@@ -9,13 +9,14 @@ use plotters::prelude::*;
 use super::results::{Comparison, Measurement};
 use crate::table::milliseconds;
 
-/// Size of a plot: small, so that letters are large enough on a phone, where a plot is as wide as the page.
+/// Width and height of a plot. They are small, so that letters are large enough on a phone, where a plot is as wide as
+/// the page.
 const SIZE: (u32, u32) = (460, 320);
-/// Height of a bar of phases with its name; `BAR` is the height of the bar alone.
+/// Height of a bar of phases together with its name. `BAR` is the height of the bar alone.
 const ROW: i32 = 48;
 const BAR: i32 = 20;
 const FONT: &str = "sans-serif";
-/// Size of letters, of which SVG makes four fifths.
+/// Font size of letters, which the SVG output shrinks to four fifths.
 const LETTERS: u32 = 16;
 /// Okabe and Ito's colours, which the colour-blind can tell apart.
 const COLOURS: [RGBColor; 6] = [
@@ -37,7 +38,8 @@ pub struct Plot {
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, LogCoord<f64>>>;
 
-/// Plots time against size, a line for each implementation, both axes logarithmic. Returns `None` without sizes.
+/// Plots the times of `operation` against size, with one line per implementation and logarithmic axes. Returns `None`
+/// if there are no measurements.
 pub fn sizes(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
     let logs = comparison.logs(operation);
     let (Some(first), Some(last)) = (logs.first(), logs.last()) else { return Ok(None) };
@@ -85,7 +87,8 @@ fn line(chart: &mut Chart<'_, '_>, points: &[(f64, f64)], colour: RGBColor) -> R
     Ok(())
 }
 
-/// Plots phases at the largest size, a bar for each implementation that knows its own.
+/// Plots the phases of `operation` at the largest size, with one bar per implementation that reports phases. Returns
+/// `None` if no implementation does.
 pub fn phases(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
     let largest = comparison.logs(operation).last().copied();
     let of_largest =
@@ -131,7 +134,7 @@ fn drawn(size: (u32, u32), draw: impl FnOnce(&Area<'_>) -> Result<()>) -> Result
     Ok(themed(&text))
 }
 
-/// Makes the plot as wide as the page, and gives black the colour of the page's text.
+/// Makes the plot `svg` as wide as the page, and replaces black by the colour of the page's text.
 fn themed(svg: &str) -> String {
     let svg = svg.replace("#000000", "currentColor");
     let Some((head, rest)) = svg.split_once(" width=\"") else { return svg };

@@ -8,7 +8,7 @@ use super::results::Comparison;
 use crate::output::{self, Out};
 use crate::table::{self, milliseconds};
 
-/// Prints the tables, the checks, and the measurements that were left out.
+/// Prints the tables of `comparison`, the checks that passed, and the measurements that were left out.
 ///
 /// # Errors
 /// Returns an error if standard output cannot be written.
@@ -27,7 +27,8 @@ fn write(comparison: &Comparison, out: &mut Out) -> io::Result<()> {
     comparison.left_out.iter().try_for_each(|line| writeln!(out, "left out: {line}"))
 }
 
-/// Returns the header, with a column for each size, and the rows, one for each implementation.
+/// Returns the header and the rows of the table of `operation`. The table has a column per size and a row per
+/// implementation.
 pub fn rows(comparison: &Comparison, operation: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let logs = comparison.logs(operation);
     let implementations = comparison.implementations(operation);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-/// Describes a part of a call.
+/// Holds the name and the time of a phase of a measured call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Phase {
     pub name: &'static str,
@@ -18,7 +18,7 @@ impl Phase {
     }
 }
 
-/// Holds a measured time.
+/// Holds the measured time of an operation by one implementation at one size.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measurement {
     /// Such as `msm bls12_381_g1`.
@@ -31,7 +31,7 @@ pub struct Measurement {
     pub phases: Vec<Phase>,
 }
 
-/// Holds the results of a run.
+/// Holds the results of a run of `proofwarp compare`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Comparison {
     pub what: String,
@@ -46,12 +46,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Returns the operations in order.
+    /// Returns the names of the operations, in the order in which they were measured.
     pub fn operations(&self) -> Vec<&str> {
         unique(self.measurements.iter().map(|one| one.operation.as_str()))
     }
 
-    /// Returns the implementations of `operation` in order, ours first.
+    /// Returns the names of the implementations of `operation`, in the order in which they were measured: proofwarp's
+    /// first.
     pub fn implementations<'a>(&'a self, operation: &str) -> Vec<&'a str> {
         let of_it = self.measurements.iter().filter(|one| one.operation == operation);
         unique(of_it.map(|one| one.implementation.as_str()))
@@ -64,12 +65,12 @@ impl Comparison {
         logs
     }
 
-    /// Returns the measurements of `operation`.
+    /// Returns the measurements of `operation`, in the order in which they were made.
     pub fn by_operation<'a>(&'a self, operation: &'a str) -> impl Iterator<Item = &'a Measurement> {
         self.measurements.iter().filter(move |one| one.operation == operation)
     }
 
-    /// Returns the measurement of `operation` by `implementation` at 2^log.
+    /// Returns the measurement of `operation` by `implementation` at size 2^`log`, or `None` if there is none.
     pub fn find<'a>(&'a self, operation: &str, implementation: &str, log: u32) -> Option<&'a Measurement> {
         let is_it =
             |one: &&Measurement| (one.operation.as_str(), one.implementation.as_str()) == (operation, implementation);

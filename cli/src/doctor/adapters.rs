@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::probe::Facts;
 
-/// Describes what an adapter would use.
+/// Describes which devices an adapter would use, and why.
 #[derive(Debug, Serialize)]
 pub struct Adapter {
     pub name: &'static str,
@@ -12,7 +12,7 @@ pub struct Adapter {
     pub because: String,
 }
 
-/// Returns all adapters.
+/// Returns for every adapter which devices it would use, according to `facts`.
 pub fn all(facts: &Facts) -> Vec<Adapter> {
     let value = |name: &str| {
         let found = facts.settings.iter().find(|setting| setting.name == name && setting.from == "environment");
@@ -47,7 +47,7 @@ fn adapter(facts: &Facts, name: &'static str, no_gpu: bool, most: usize) -> Adap
     Adapter { name, uses, because }
 }
 
-/// Returns the reason for the backend in use.
+/// Returns the reason why the backend in use was chosen.
 fn reason(facts: &Facts) -> String {
     match &facts.forced {
         Some(backend) => format!("PROOFWARP_BACKEND={backend} forces it"),
@@ -56,7 +56,7 @@ fn reason(facts: &Facts) -> String {
     }
 }
 
-/// Returns the drop-in for ec-gpu-gen, if its own variable narrows the choice.
+/// Describes the ec-gpu-gen adapter if the variable `EC_GPU_FRAMEWORK` requests `framework`.
 fn of_framework(facts: &Facts, framework: &str) -> Adapter {
     let wanted = framework.to_ascii_lowercase();
     let unavailable = match wanted.as_str() {

@@ -10,7 +10,7 @@ const LITTLE: u64 = 2 << 30;
 /// Ratio to the expected time above which a test is called slow.
 const SLOW: f64 = 2.0;
 
-/// Returns all findings, the worst first.
+/// Returns all findings that follow from `facts`, the worst first.
 pub fn diagnose(facts: &Facts) -> Vec<Finding> {
     let several = [settings(facts), memory(facts), locks(facts)].into_iter().flatten();
     let single = [cuda(facts), opencl(facts), place(facts), cache(facts)].into_iter().flatten();
@@ -96,7 +96,8 @@ fn opencl(facts: &Facts) -> Option<Finding> {
     }
 }
 
-/// Returns a fault if `backend` is forced, a note if another one is or if there is a device, and else a warning.
+/// Returns the level of a finding that makes `backend` unusable: a fault if `backend` is forced, a note if another
+/// backend is forced or there is a device, and a warning otherwise.
 fn worse(facts: &Facts, backend: &str) -> Level {
     match (&facts.forced, facts.devices.is_empty()) {
         (Some(forced), _) if forced == backend => Level::Fault,
@@ -105,7 +106,8 @@ fn worse(facts: &Facts, backend: &str) -> Level {
     }
 }
 
-/// Says why proofs are not made on a GPU, if so.
+/// Returns the finding that says why proofs are not made on a GPU. Returns `None` if they are, or if another finding
+/// says it.
 fn place(facts: &Facts) -> Option<Finding> {
     if let Some(why) = &facts.accelerator {
         let known = facts.settings.iter().any(|setting| setting.malformed.as_ref() == Some(why));
@@ -165,7 +167,7 @@ fn locks(facts: &Facts) -> Vec<Finding> {
     held.chain(unknown).collect()
 }
 
-/// Returns findings of tests that are wrong or slow.
+/// Returns a finding for each of the `tested` that gave a wrong result, and for each that was slow.
 pub fn self_test(tested: &[Tested]) -> Vec<Finding> {
     let wrong = tested.iter().filter(|test| !test.is_right()).map(|test| {
         let says = format!("{} {} on {}: {}", test.family, test.of, test.ran_on, test.fault.as_deref().unwrap_or(""));

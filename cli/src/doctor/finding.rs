@@ -15,13 +15,13 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the program's exit code.
+    /// Returns the exit code of the program if this is its worst level: 0, 1 or 2.
     pub fn exit_code(self) -> u8 {
         self as u8
     }
 }
 
-/// Describes a finding.
+/// Describes a fault or another observation of `proofwarp doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// How bad it is.
@@ -35,7 +35,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Creates a finding.
+    /// Creates a finding: `says` is the observation, `mend` the remedy. Programs recognise the finding by `name`.
     pub fn new(level: Level, name: &'static str, says: impl Into<String>, mend: impl Into<String>) -> Self {
         Self { level, name, says: says.into(), mend: mend.into() }
     }

@@ -23,7 +23,7 @@ use finding::{Finding, Level};
 use probe::Facts;
 use selftest::Tested;
 
-/// Holds everything that the command reports.
+/// Holds everything that `proofwarp doctor` reports.
 #[derive(Debug, Serialize)]
 pub struct Diagnosis {
     version: &'static str,

@@ -8,7 +8,7 @@ use super::selftest::Tested;
 use crate::output::Out;
 use crate::table::{self, bytes, milliseconds};
 
-/// Prints the whole diagnosis, the summary last.
+/// Prints `diagnosis` to `out`. The summary comes last.
 ///
 /// # Errors
 /// Returns an error if `out` cannot be written.

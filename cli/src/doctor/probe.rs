@@ -9,7 +9,7 @@ use proofwarp::settings::{self, Settings};
 use proofwarp::{Accelerator, BackendKind, file_state, inspect};
 use serde::Serialize;
 
-/// Holds all facts.
+/// Holds all facts of this machine and this build that `proofwarp doctor` reports.
 #[derive(Debug, Default, Serialize)]
 pub struct Facts {
     /// Reason why there is no accelerator, if so.
@@ -29,7 +29,7 @@ pub struct Facts {
     pub locks: Vec<Lock>,
 }
 
-/// Describes a device.
+/// Describes a device that operations run on.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Device {
     pub name: String,
@@ -84,7 +84,7 @@ pub struct OpenCl {
     pub unavailable: Option<String>,
 }
 
-/// Describes an environment variable.
+/// Describes an environment variable of proofwarp.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Setting {
     pub name: &'static str,
@@ -115,7 +115,7 @@ pub struct Lock {
 }
 
 impl Facts {
-    /// Collects all facts.
+    /// Collects all facts. `accelerator` is the one that the environment selects, or the error of that selection.
     pub fn look(accelerator: &proofwarp::Result<Accelerator>) -> Self {
         let found = accelerator.as_ref().ok();
         Self {
@@ -164,7 +164,7 @@ fn unavailable(backend: BackendKind) -> Option<String> {
     Accelerator::with_backend(backend).err().map(|error| error.to_string())
 }
 
-/// Returns `variable` as it is in this process's environment.
+/// Returns the setting `variable` with its value in this process's environment.
 fn setting(variable: &Variable) -> Setting {
     setting_of(variable, std::env::var_os(variable.name))
 }
@@ -181,14 +181,15 @@ fn setting_of(variable: &Variable, value: Option<OsString>) -> Setting {
     }
 }
 
-/// Checks whether a file can be created in `folder`, or in the nearest existing folder above it.
+/// Describes the cache in `folder`. Checks whether a file can be created there, or in the nearest existing folder above
+/// it.
 fn cache(folder: PathBuf) -> Cache {
     let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("/"));
     let made = tempfile::Builder::new().prefix("proofwarp-doctor-").tempfile_in(there);
     Cache { unwritable: made.err().map(|error| format!("{}: {error}", there.display())), folder }
 }
 
-/// Returns bellperson's lock files in `folder`, and whether they are held.
+/// Returns bellperson's lock files in `folder`, in order of their paths, and whether each is held.
 fn locks(folder: &Path) -> Vec<Lock> {
     const NAMES: [&str; 2] = ["bellman.gpu.lock", "bellman.priority.lock"];
     let is_lock = |path: &PathBuf| {

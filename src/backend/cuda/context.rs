@@ -8,12 +8,12 @@ use cust::device::Device;
 use cust::error::CudaResult;
 use cust::sys as cu;
 
-/// Converts the driver's status to a result.
+/// Converts the driver's status `code` to a result: success is `Ok`, any other status is the error.
 pub(super) fn status(code: cu::CUresult) -> Result<(), cu::CUresult> {
     if code == cu::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
 }
 
-/// Returns the driver's text for a status.
+/// Returns the driver's description of the status `code`, or the status's name if there is none.
 pub(super) fn reason(code: cu::CUresult) -> String {
     let mut text = std::ptr::null();
     // SAFETY: the pointer is to a live variable; the driver's texts are static.
@@ -25,7 +25,7 @@ pub(super) fn reason(code: cu::CUresult) -> String {
     }
 }
 
-/// Holds a reference to a device's primary context.
+/// Holds a reference to a device's primary context, which all users of the device in this process share.
 #[derive(Debug)]
 pub(super) struct PrimaryContext(Context);
 
@@ -43,7 +43,8 @@ impl PrimaryContext {
         self.0.as_raw()
     }
 
-    /// Makes the context current on this thread until the guard is dropped.
+    /// Makes the context current on this thread. The returned guard restores another user's context when it is
+    /// dropped.
     pub fn enter(&self) -> Result<CurrentContextGuard<'_>, cu::CUresult> {
         let previous = current();
         let mine = self.as_raw();
@@ -67,7 +68,7 @@ fn current() -> cu::CUcontext {
     context
 }
 
-/// Restores another user's context when dropped.
+/// Restores, when dropped, the context that another user had made current on this thread.
 pub(super) struct CurrentContextGuard<'a> {
     previous: Option<cu::CUcontext>,
     context: PhantomData<&'a PrimaryContext>,

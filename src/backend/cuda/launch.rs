@@ -9,19 +9,19 @@ use cust::sys as cu;
 
 use crate::backend::LaunchConfig;
 
-/// Describes a launch and its stream.
+/// Describes a kernel launch and the stream that runs it.
 #[derive(Clone, Copy)]
 pub(super) struct CudaLaunch {
     pub function: cu::CUfunction,
     pub shape: LaunchConfig,
     pub stream: cu::CUstream,
-    /// Bytes of the memory that the kernel declares as `extern __shared__`.
+    /// Bytes of dynamic shared memory, which the kernel declares as `extern __shared__`.
     pub shared_bytes: u32,
-    /// The kernel may start before the previous one has ended.
+    /// Whether the kernel may start before the previous kernel of the stream has ended.
     pub early: bool,
 }
 
-/// Mirrors `CUlaunchConfig`; arrays of three numbers hold its dimensions.
+/// Mirrors CUDA's `CUlaunchConfig`. Its arrays hold the three dimensions of the grid and of a block.
 #[repr(C)]
 struct Config {
     groups: [c_uint; 3],
@@ -32,7 +32,7 @@ struct Config {
     attribute_count: c_uint,
 }
 
-/// Mirrors `CUlaunchAttribute`: the number of its kind, then a union of 64 bytes.
+/// Mirrors CUDA's `CUlaunchAttribute`: the attribute's id, then a union of 64 bytes that holds its value.
 #[repr(C, align(8))]
 struct Attribute {
     kind: c_uint,
@@ -40,20 +40,22 @@ struct Attribute {
     value: [c_uint; 16],
 }
 
-/// `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`: a kernel may start before the previous one has ended.
+/// Id of the attribute `CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION`, which lets a kernel start before the
+/// previous one of its stream has ended.
 const ATTR_PDL: c_uint = 6;
-/// `CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`: percent of a multiprocessor's memory that are shared memory,
-/// not cache.
+/// Id of the attribute `CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`, which sets the percentage of a
+/// multiprocessor's on-chip memory that is shared memory, not cache.
 const ATTR_SMEM_CARVEOUT: c_uint = 14;
-/// Carveout for all kernels that run concurrently, 70 %. A multiprocessor must drain before it changes its carveout,
-/// and by itself the driver changes it for almost every kernel. At 70 %, sixteen groups of affine additions fit, of one
-/// stream or two. With the remaining cache these take 1 to 2 % longer than alone (benches/notes/msm.md, section 31).
+/// Shared-memory carveout for all kernels that run concurrently, 70 %. A multiprocessor must drain before it changes
+/// its carveout, and by itself the driver changes it for almost every kernel. At 70 %, sixteen work-groups of affine
+/// additions fit, of one stream or two. With the remaining cache these take 1 to 2 % longer than alone
+/// (benches/notes/msm.md, section 31).
 const SHARE_BESIDE: c_uint = 70;
 
 type LaunchKernelEx =
     unsafe extern "C" fn(*const Config, cu::CUfunction, *mut *mut c_void, *mut *mut c_void) -> cu::CUresult;
 
-/// Returns the driver's `cuLaunchKernelEx`; drivers before CUDA 11.8 have none.
+/// Returns the driver's function `cuLaunchKernelEx`. `None` for drivers before CUDA 11.8, which lack it.
 fn launch_ex() -> Option<LaunchKernelEx> {
     static FUNCTION: OnceLock<Option<LaunchKernelEx>> = OnceLock::new();
     *FUNCTION.get_or_init(|| {
@@ -63,7 +65,7 @@ fn launch_ex() -> Option<LaunchKernelEx> {
     })
 }
 
-/// Is set if the driver refused a launch only for its [`ATTR_SMEM_CARVEOUT`] attribute.
+/// Is true once the driver has refused a launch only for its [`ATTR_SMEM_CARVEOUT`] attribute.
 static CARVEOUT_UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
 impl Attribute {
@@ -74,10 +76,13 @@ impl Attribute {
     }
 }
 
-/// Bytes of shared memory that any launch may request, 48 KiB.
+/// Maximum bytes of dynamic shared memory that a launch may request without raising the function's limit, 48 KiB.
 const USUAL_SHARED: u32 = 48 << 10;
 
 impl CudaLaunch {
+    /// Queues the launch. `arguments` point to the values of the kernel's parameters. Raises the function's limit of
+    /// shared memory first if necessary.
+    ///
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
     pub unsafe fn queue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
@@ -89,7 +94,7 @@ impl CudaLaunch {
         }
     }
 
-    /// Raises the function's limit of shared memory before a launch that needs more than [`USUAL_SHARED`]. The
+    /// Raises the function's limit of dynamic shared memory if the launch needs more than [`USUAL_SHARED`]. The
     /// function's other launches are unaffected.
     ///
     /// # Safety
@@ -103,6 +108,9 @@ impl CudaLaunch {
         unsafe { cu::cuFuncSetAttribute(self.function, attribute, self.shared_bytes.cast_signed()) }
     }
 
+    /// Queues the launch with the attributes that it needs. If the driver refuses the carveout attribute, queues the
+    /// launch without it.
+    ///
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
     unsafe fn queue_allowed(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
@@ -122,6 +130,8 @@ impl CudaLaunch {
         code
     }
 
+    /// Queues the launch with `attributes`, or without any if the driver lacks `cuLaunchKernelEx`.
+    ///
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
     unsafe fn queue_with(self, attributes: &mut [Attribute], arguments: &mut [*mut c_void]) -> cu::CUresult {

@@ -28,7 +28,7 @@ use peer_access::PeerAccess;
 
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
-/// Advice if no kernels were built in.
+/// Advice in the error if no kernels were built in.
 const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
 
 /// Opens every CUDA device that the built-in kernels support.
@@ -67,12 +67,12 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     }
 }
 
-/// Describes the kernels that the build compiled.
+/// Returns the description of the kernels that the build compiled.
 pub(crate) fn kernels() -> CudaKernels {
     CudaKernels { note: BUILD_NOTE, architectures: ARCHITECTURES, compiler: COMPILER, modules: FATBINS.len() }
 }
 
-/// Returns the CUDA version that the driver supports, if there is a driver.
+/// Returns the CUDA version (major, minor) that the driver supports. `None` if there is no driver.
 pub(crate) fn driver_version() -> Option<(u32, u32)> {
     proofwarp_cuda_driver::link();
     // Loads the driver's functions; a missing device does not matter here.
@@ -84,7 +84,7 @@ pub(crate) fn driver_version() -> Option<(u32, u32)> {
     Some((version / 1000, version % 1000 / 10))
 }
 
-/// Lists the driver's cards, including those without kernels.
+/// Returns descriptions of all GPUs that the driver lists, including those for which there are no kernels.
 pub(crate) fn cards() -> Vec<CudaCard> {
     proofwarp_cuda_driver::link();
     let devices = cust::init(cust::CudaFlags::empty()).and_then(|()| CudaDevice::devices());
@@ -96,24 +96,25 @@ fn card(device: CudaDevice) -> cust::error::CudaResult<CudaCard> {
     Ok(CudaCard { name, capability, is_served: is_supported(10 * capability.0 + capability.1, ARCHITECTURES) })
 }
 
-/// Identifies NVIDIA on the PCI bus.
+/// Identifies NVIDIA on the PCI bus, by its vendor id.
 const NVIDIA: u32 = 0x10de;
 
-/// Returns whether a device of this compute capability runs code compiled for `architectures`: for an earlier one of
-/// its own generation, or by the PTX of the last one.
+/// Returns whether code compiled for `architectures` runs on a device of compute capability `capability`, such as 90
+/// for 9.0. Binary code runs if it is for the same major and no later minor version. The PTX of the last architecture
+/// runs on that and all later devices.
 fn is_supported(capability: u32, architectures: &[u32]) -> bool {
     let runs = |code: &u32| code / 10 == capability / 10 && *code <= capability;
     architectures.iter().any(runs) || architectures.last().is_some_and(|ptx| *ptx <= capability)
 }
 
-/// Describes the compute capabilities that [`is_served`] accepts for `architectures`.
+/// Returns a text that lists the compute capabilities that [`is_supported`] accepts for `architectures`.
 fn supported_archs_text(architectures: &[u32]) -> String {
     let of_each = architectures.iter().map(|code| format!("{code} to {}", code / 10 * 10 + 9));
     let later = architectures.last().map(|ptx| format!("from {ptx} on"));
     of_each.chain(later).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a device's compute capability, such as 90 for 9.0.
+/// Returns a device's compute capability as one number, such as 90 for 9.0.
 fn capability(device: CudaDevice) -> cust::error::CudaResult<u32> {
     compute_capability(device).map(|(major, minor)| 10 * major + minor)
 }
@@ -127,7 +128,7 @@ fn unavailable(reason: impl ToString) -> Error {
     Error::Unavailable { backend: BackendKind::Cuda, reason: reason.to_string() }
 }
 
-/// Drives one CUDA device.
+/// Drives one CUDA device, in the device's primary context.
 #[derive(Debug)]
 pub struct CudaDriver {
     info: DeviceInfo,
@@ -144,7 +145,8 @@ impl CudaDriver {
         Ok(Self { info, primary, modules: Modules::default(), reach: PeerAccess::default() })
     }
 
-    /// Makes the device's context current until the guard is dropped, which restores the caller's.
+    /// Makes the device's context current on this thread until the returned guard is dropped. The guard then restores
+    /// the caller's context.
     fn enter(&self) -> Result<CurrentContextGuard<'_>> {
         self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", reason(code)))
     }
@@ -161,7 +163,7 @@ impl CudaDriver {
         status(code).map_err(|code| self.allocation_error(call, bytes, code))
     }
 
-    /// Returns the error for a failed allocation of `bytes`.
+    /// Returns the error for an allocation of `bytes` that failed with status `code` in the driver function `call`.
     fn allocation_error(&self, call: &str, bytes: usize, code: cu::CUresult) -> Error {
         if code == cu::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
             let (device, available) = (self.info.name.clone(), self.free_memory().unwrap_or(0));
@@ -280,8 +282,8 @@ unsafe impl Driver for CudaDriver {
         Ok(PinnedAlloc { pointer: pointer.cast(), bytes, handle: 0 })
     }
 
-    /// Returns true: host and devices use the same addresses ("Unified Virtual Address Space" of CUDA's programming
-    /// guide, on all 64-bit systems).
+    /// Returns true, because host and devices use the same addresses ("Unified Virtual Address Space" of CUDA's
+    /// programming guide, on all 64-bit systems).
     fn supports_mapped_host_memory(&self) -> bool {
         true
     }
@@ -446,7 +448,7 @@ fn word(arg: &Arg) -> u64 {
     }
 }
 
-/// Returns where the driver reads an argument: its value in host memory, or else `word`.
+/// Returns the address at which the driver reads an argument: its value in host memory, or else `word`.
 fn pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
     match arg {
         Arg::Value(value, _) => value.cast_mut().cast(),
@@ -454,7 +456,7 @@ fn pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
     }
 }
 
-/// Returns the total shared memory that the arguments request.
+/// Returns the total bytes of dynamic shared memory that `args` request.
 fn shared_bytes(args: &[Arg]) -> u32 {
     args.iter().map(|arg| if let Arg::Local(bytes) = arg { *bytes } else { 0 }).sum()
 }

@@ -13,7 +13,7 @@ use crate::{Error, Result};
 
 include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
 
-/// Returns whether the build compiled kernels for a module.
+/// Returns whether the build compiled kernels for the module named `module`.
 pub fn has_kernels(module: &str) -> bool {
     fatbin(module).is_some()
 }
@@ -22,12 +22,13 @@ fn fatbin(module: &str) -> Option<&'static [u8]> {
     FATBINS.iter().find(|(name, _)| *name == module).map(|(_, bytes)| *bytes)
 }
 
-/// Holds the modules loaded into one context; they stay as long as the context.
+/// Holds the kernel modules that are loaded into one CUDA context, by name. They stay loaded as long as the context.
 #[derive(Debug, Default)]
 pub(super) struct Modules(Mutex<HashMap<String, Module>>);
 
 impl Modules {
-    /// Returns the kernel `name` of a module, which is loaded if necessary. The context must be current.
+    /// Returns the kernel `name` of the module `source`, loading the module if necessary. The context must be
+    /// current. `device` is the device's name for errors.
     pub fn kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let module = source.module;
         // cust would panic on a zero byte.
@@ -46,21 +47,22 @@ impl Modules {
     }
 }
 
-/// Is set in the handle of a kernel that starts early; addresses of functions are even.
+/// Bit that is set in the handle of a kernel that may start before the previous one has ended. It is free, because
+/// addresses of functions are even.
 const EARLY: usize = 1;
 
 fn function_handle(function: cu::CUfunction, early: bool) -> KernelHandle {
     KernelHandle(function as usize | if early { EARLY } else { 0 })
 }
 
-/// Returns a handle's function, and whether it starts early.
+/// Returns the function of `handle`, and whether it may start before the previous kernel has ended.
 pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
     ((handle.0 & !EARLY) as cu::CUfunction, handle.0 & EARLY != 0)
 }
 
-/// Returns whether a kernel waits by itself for earlier work in its stream: `PDL_KERNEL` of `cuda/dialect.cuh`
-/// declares that, but not for older architectures. Modules are asked for no other kernel, since NVIDIA's tools report
-/// symbols that are not found.
+/// Returns whether a kernel waits by itself for earlier work in its stream, so that it may start before that work has
+/// ended. `PDL_KERNEL` of `cuda/dialect.cuh` declares such kernels, but not for older architectures. Only kernels of
+/// the list `PDL_KERNELS` are looked up, since NVIDIA's tools report symbols that are not found.
 fn uses_pdl(module: &Module, kernel: &str) -> bool {
     let declared = PDL_KERNELS.binary_search(&kernel).is_ok();
     declared && CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())
@@ -77,11 +79,12 @@ fn load(device: &str, source: KernelSource<'_>) -> Result<Module> {
     Module::from_fatbin(binary, &[]).map_err(|error| Error::device(device, module, error))
 }
 
-/// Magic number of a fatbin. Little-endian fields follow: version (2 bytes), header length (2 bytes), length of the
-/// rest (8 bytes).
+/// Magic number at the start of a fatbin. Little-endian fields follow: version (2 bytes), header length (2 bytes),
+/// length of the rest (8 bytes).
 const FATBIN: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
-/// Returns a caller's binary, unless the driver, which is told no length, would read past its end.
+/// Returns `binary`, a caller's fatbin, cubin or PTX, or an error if it is empty or a cut fatbin. The driver is told
+/// no length, and would read past the end of a cut fatbin.
 fn check_fatbin_size(binary: &[u8]) -> std::result::Result<&[u8], &'static str> {
     let Some(header) = binary.strip_prefix(&FATBIN) else {
         return if binary.is_empty() { Err("expected a fatbin, cubin or PTX, got nothing") } else { Ok(binary) };

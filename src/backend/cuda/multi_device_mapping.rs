@@ -9,10 +9,11 @@ use cust::sys as cu;
 
 use super::context::status;
 
-/// Names the driver call that failed, and its status.
+/// Names the driver function that failed, and holds its status.
 pub(super) type DriverFailure = (String, cu::CUresult);
 
-/// Declares functions of the driver that cust does not use, by their addresses; drivers before CUDA 11.2 lack some.
+/// Declares functions of the driver that cust does not use. Each is looked up by name at its first call. Drivers
+/// before CUDA 11.2 lack some.
 macro_rules! driver_functions {
     ($($name:ident($($argument:ident: $type:ty),*);)*) => {$(
         #[allow(non_snake_case, reason = "the driver's name")]
@@ -77,17 +78,19 @@ fn check(call: &str, code: cu::CUresult) -> Result<(), DriverFailure> {
     status(code).map_err(|code| (call.to_owned(), code))
 }
 
-/// Holds the addresses of consecutive parts, and gives them back when dropped.
+/// Holds a range of consecutive addresses, divided into equal parts that are mapped to memory of devices. Unmaps the
+/// parts and frees the addresses when dropped.
 pub(super) struct MappedRange {
     address: cu::CUdeviceptr,
     part_bytes: usize,
     parts: usize,
-    /// Number of parts that have memory.
+    /// Number of leading parts that are mapped to memory.
     mapped: usize,
 }
 
 impl MappedRange {
-    /// Maps `part_bytes` of memory on each of `devices` in turn; all of them may use all of it.
+    /// Maps `part_bytes` of memory on each of `devices`, in this order, at consecutive addresses. Every one of the
+    /// devices may access all of it.
     pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, DriverFailure> {
         check_access(devices)?;
         devices.iter().try_for_each(|device| check_granule(*device, part_bytes))?;
@@ -97,12 +100,14 @@ impl MappedRange {
         Ok(range)
     }
 
-    /// Returns the start; the memory stays until [`Self::from_address`] takes the range back.
+    /// Returns the start address of the range. The memory stays mapped until [`Self::from_address`] takes the range
+    /// back.
     pub fn into_address(self) -> cu::CUdeviceptr {
         std::mem::ManuallyDrop::new(self).address
     }
 
-    /// Takes back a range that [`Self::into_address`] released.
+    /// Recreates the range whose start `address` was returned by [`Self::into_address`]. Dropping the result unmaps
+    /// the memory.
     pub fn from_address(address: cu::CUdeviceptr, parts: usize, part_bytes: usize) -> Self {
         Self { address, part_bytes, parts, mapped: parts }
     }
@@ -115,7 +120,7 @@ impl MappedRange {
         Ok(Self { address, part_bytes, parts, mapped: 0 })
     }
 
-    /// Maps memory of `device` to the next part.
+    /// Allocates memory on `device` and maps it to the next part of the range.
     fn map(&mut self, device: cu::CUdevice) -> Result<(), DriverFailure> {
         let properties = properties(device);
         let mut handle = 0;
@@ -131,7 +136,7 @@ impl MappedRange {
         released
     }
 
-    /// Lets every device read and write all of the range.
+    /// Lets each of `devices` read and write all of the range.
     fn allow(&self, devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
         let mut different = devices.to_vec();
         different.sort_unstable();
@@ -157,7 +162,7 @@ impl Drop for MappedRange {
     }
 }
 
-/// Checks that `part_bytes` is a multiple of the granule in which the driver maps memory of `device`.
+/// Checks that `part_bytes` is a multiple of the driver's allocation granularity on `device`.
 fn check_granule(device: cu::CUdevice, part_bytes: usize) -> Result<(), DriverFailure> {
     let properties = properties(device);
     let mut granule = 0;
@@ -171,7 +176,7 @@ fn check_granule(device: cu::CUdevice, part_bytes: usize) -> Result<(), DriverFa
     Err((format!("cuMemCreate of {part_bytes} bytes in granules of {granule}"), cu::CUresult::CUDA_ERROR_INVALID_VALUE))
 }
 
-/// Checks that every two of the devices can access each other's memory.
+/// Checks that each of `devices` can access the memory of all others.
 fn check_access(devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
     let pairs = devices.iter().flat_map(|one| devices.iter().map(move |other| (*one, *other)));
     for (one, other) in pairs.filter(|(one, other)| one != other) {
@@ -183,7 +188,7 @@ fn check_access(devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
     Ok(())
 }
 
-/// Returns whether `one` can access the memory of `other`.
+/// Returns whether device `one` can access the memory of device `other` directly.
 pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool, DriverFailure> {
     let mut can = 0;
     // SAFETY: the pointer is to a live variable.
@@ -191,7 +196,7 @@ pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool,
     Ok(can != 0)
 }
 
-/// Opens the memory of context `other` to the current context.
+/// Lets the current context access the memory of context `other`.
 ///
 /// # Safety
 /// The context is live, and stays so while its memory is used.

@@ -11,14 +11,15 @@ use super::context::{PrimaryContext, status};
 use super::multi_device_mapping::{self, DriverFailure};
 use crate::backend::lock;
 
-/// Records the peer access of a device's context, by the other device's ordinal: its context, or `None` if there is no
-/// link.
+/// Records to which other devices' memory a device's context has access, by the other device's ordinal. An entry
+/// holds the other device's context, or `None` if the two devices have no link.
 #[derive(Debug, Default)]
 pub(super) struct PeerAccess(Mutex<HashMap<usize, Option<PrimaryContext>>>);
 
 impl PeerAccess {
-    /// Opens the memory of `other` to the current context, which belongs to `own`, once. If the two have no link,
-    /// copies still go through the host.
+    /// Lets the current context, which belongs to device `own`, access the memory of the device `other`, given by
+    /// ordinal and device. Does so once for each ordinal. If the two devices have no link, copies between them still
+    /// go through the host.
     pub fn open(&self, own: Device, other: (usize, Device)) -> Result<(), DriverFailure> {
         if let Entry::Vacant(entry) = lock(&self.0).entry(other.0) {
             entry.insert(open(own, other.1)?);

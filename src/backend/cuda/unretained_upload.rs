@@ -8,7 +8,9 @@ use cust::sys as cu;
 use super::context::status;
 use crate::backend::TwoRows;
 
-/// Queues on `stream` a copy of `bytes` from page-locked memory at `from` to `to`. An error names the driver's call.
+/// Queues on `stream` a copy of `bytes` from page-locked host memory at `from` to device address `to`. Small copies
+/// go as two rows, of which the driver keeps no copy. An error holds the name and status of the driver function that
+/// failed.
 ///
 /// # Safety
 /// Both ranges are valid, the stream is live, and `from` keeps its contents until the copy has run.

@@ -15,34 +15,34 @@ use super::super::{BackendKind, DeviceInfo, lock};
 use super::owned_handles::{ClOwned, ClResult, DeviceId, decode_text, number, reason};
 use crate::{Error, Result};
 
-/// Name that PoCL's platform returns.
+/// Name that PoCL's OpenCL platform reports.
 const POCL: &str = "Portable Computing Language";
 
-/// Holds a device and a context of its own.
+/// Holds an OpenCL device, its description, and a context of its own.
 #[derive(Debug)]
 pub(super) struct ClDevice {
     pub(super) info: DeviceInfo,
     pub(super) device: DeviceId,
     pub(super) context: ClOwned,
-    /// Device name with the versions of driver and platform: compiled programs fit no other.
+    /// Device name and the versions of driver and platform. Compiled programs fit only the same three.
     pub(super) identity: String,
     /// Maximum bytes of a single buffer.
     pub(super) max_allocation: u64,
-    /// Whether buffers may be used in parts. NVIDIA's driver (580) reads through null pointers in its own threads if
-    /// queued commands use parts.
+    /// Whether parts of a buffer may be used as sub-buffers. NVIDIA's driver (580) reads through null pointers in its
+    /// own threads if queued commands use sub-buffers.
     pub(super) has_parts: bool,
-    /// Whether kernels are compiled at their first launch in a shape, and cached by the driver itself. If asked for a
-    /// program's binary, such a driver compiles all kernels, for any shape.
+    /// Whether the driver compiles a kernel at its first launch in a launch shape, and caches the result itself, as
+    /// PoCL does. If asked for a program's binary, such a driver compiles all kernels, for any shape.
     pub(super) specialises: bool,
 }
 
 impl ClDevice {
-    /// Converts OpenCL's result into this crate's.
+    /// Converts the `result` of the OpenCL function `call` to this crate's result.
     pub(super) fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
         result.map_err(|code| Error::device(&self.info.name, call, reason(code)))
     }
 
-    /// Creates an in-order queue that records when its commands ran.
+    /// Creates an in-order command queue that records when its commands ran.
     pub(super) fn create_queue(&self) -> Result<ClOwned> {
         // SAFETY: the device is the context's own.
         let queue =
@@ -53,8 +53,8 @@ impl ClDevice {
     }
 }
 
-/// Locks the listing of platforms: the loader and PoCL initialise at the first call, and crash if threads make that
-/// call at once.
+/// Serialises the listing of platforms. The OpenCL loader and PoCL initialise at the first call, and crash if two
+/// threads make that call at once.
 static ENUMERATION: Mutex<()> = Mutex::new(());
 
 /// Returns whether OpenCL's library could be loaded.
@@ -64,7 +64,8 @@ pub(super) fn has_library() -> bool {
     !platform::get_platform_ids().is_err_and(|code| missing.contains(&code))
 }
 
-/// Returns every usable device, processors last and only if `cpu` is set.
+/// Returns every usable device of all platforms, each once. Processors come last, and only if `cpu` is set. An error
+/// tells why there is no device.
 pub(super) fn find(cpu: bool) -> Result<Vec<ClDevice>> {
     let _alone = lock(&ENUMERATION);
     let mut found: Vec<ClDevice> = Vec::new();
@@ -95,7 +96,7 @@ pub(super) fn find(cpu: bool) -> Result<Vec<ClDevice>> {
     Ok(found)
 }
 
-/// Returns a platform's devices, at least one, or the reason why there is none.
+/// Returns the devices of `platform`, at least one. The error is the reason why there is none.
 fn devices_of(platform: cl_platform_id) -> std::result::Result<Vec<cl_device_id>, String> {
     let devices = cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL);
     let devices = devices.map_err(|code| format!("clGetDeviceIDs: {}", reason(code)))?;
@@ -123,7 +124,8 @@ fn no_platform(code: cl_int) -> Error {
     })
 }
 
-/// Opens a device, or returns why it is left out.
+/// Creates a context for `device` if it is usable. The error is the reason why it is not. `ordinal` counts the
+/// platform's devices.
 fn open(
     platform: cl_platform_id,
     device: cl_device_id,
@@ -195,7 +197,7 @@ fn has(device: cl_device_id, extension: &str) -> bool {
     device_text(device, cl::CL_DEVICE_EXTENSIONS).split_whitespace().any(|name| name == extension)
 }
 
-/// Returns the device's UUID, else its bus address, else a digest of `fallback`.
+/// Returns the device's UUID, else its PCI bus address or a digest of that, else a digest of `fallback`.
 fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
     let uuid = || device_data(device, cl::CL_DEVICE_UUID_KHR)?.try_into().ok();
     let found: Option<[u8; 16]> = if has(device, "cl_khr_device_uuid") { uuid() } else { None };
@@ -206,7 +208,7 @@ fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
         .unwrap_or_else(|| digest(fallback))
 }
 
-/// Returns the numbers of the PCI bus and of the device on the bus.
+/// Returns the numbers of the device's PCI bus and of the device on that bus. `None` if the driver reports neither.
 fn pci(device: cl_device_id) -> Option<(u8, u8)> {
     pci_khr(device)
         .map(|numbers| (numbers[4], numbers[8]))
@@ -214,17 +216,19 @@ fn pci(device: cl_device_id) -> Option<(u8, u8)> {
         .or_else(|| pci_amd(device).map(|[bus, device, _]| (bus, device)))
 }
 
-/// Returns domain, bus, device and function as four 32-bit numbers.
+/// Returns the PCI domain, bus, device and function as four 32-bit numbers in the host's byte order. `None` if the
+/// device lacks the extension `cl_khr_pci_bus_info`.
 fn pci_khr(device: cl_device_id) -> Option<[u8; 16]> {
     has(device, "cl_khr_pci_bus_info").then(|| device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR))??.try_into().ok()
 }
 
-/// Returns bus and slot.
+/// Returns the numbers of the PCI bus and slot. `None` if the device lacks NVIDIA's extension.
 fn pci_nvidia(device: cl_device_id) -> Option<(u64, u64)> {
     nvidia_number(device, cl::CL_DEVICE_PCI_BUS_ID_NV).zip(nvidia_number(device, cl::CL_DEVICE_PCI_SLOT_ID_NV))
 }
 
-/// Returns the last three bytes of a structure: bus, device, function.
+/// Returns the PCI bus, device and function: the last three bytes of AMD's topology structure. `None` if the device
+/// lacks AMD's extension.
 fn pci_amd(device: cl_device_id) -> Option<[u8; 3]> {
     let topology =
         has(device, "cl_amd_device_attribute_query").then(|| device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD))??;
@@ -236,7 +240,7 @@ fn compute_capability(device: cl_device_id) -> Option<(u32, u32)> {
     part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV).zip(part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV))
 }
 
-/// Returns the answer to one of NVIDIA's queries.
+/// Returns the number that NVIDIA's extension reports for `query`. `None` if the device lacks the extension.
 fn nvidia_number(device: cl_device_id, query: cl_device_info) -> Option<u64> {
     has(device, NVIDIA_QUERIES).then(|| device_data(device, query))?.map(|bytes| number(&bytes))
 }

@@ -22,12 +22,13 @@ use crate::file_state::open_regular;
 use crate::settings::Settings;
 use owner::{distrust, is_foreign, per_user_name, share};
 
-/// First bytes of a file; the number increases when the layout changes.
+/// First 16 bytes of each cache file. Their number increases when the file layout changes.
 const MAGIC: &[u8; 16] = b"proofwarp-ocl-01";
-/// Bytes that a SHA-256 digest takes.
+/// Number of bytes that a SHA-256 digest takes.
 const DIGEST: usize = 32;
 
-/// Holds a folder with a file per compiled program: magic, SHA-256 of the rest, the driver's binary.
+/// Caches compiled programs in a folder, with one file per program. A file holds the magic bytes, the SHA-256 digest
+/// of the binary, and the driver's binary.
 #[derive(Debug, Clone)]
 pub(super) struct DiskCache {
     folder: Option<PathBuf>,
@@ -36,7 +37,8 @@ pub(super) struct DiskCache {
 }
 
 impl DiskCache {
-    /// Uses `PROOFWARP_CACHE_DIR`, else the user's cache folder; without either nothing is cached.
+    /// Creates a cache in the folder `PROOFWARP_CACHE_DIR`, else in the user's cache folder. Without either it stores
+    /// nothing.
     pub(super) fn from_settings(settings: &Settings) -> Self {
         // All devices share it, since they have one folder.
         static WARNED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
@@ -50,17 +52,17 @@ impl DiskCache {
         Self { folder: None, said: Arc::default() }
     }
 
-    /// Returns the cache's folder, if there is one.
+    /// Returns the cache's folder, or `None` if the cache stores nothing.
     pub(super) fn folder(&self) -> Option<&Path> {
         self.folder.as_deref()
     }
 
-    /// Uses `folder`, which is created when something is stored.
+    /// Creates a cache in `folder`. The folder is created when something is stored.
     pub(super) fn at(folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), said: Arc::default() }
     }
 
-    /// Returns the name of the file made from `parts`.
+    /// Returns the file name of the program described by `parts`: their SHA-256 digest in hexadecimal.
     pub(super) fn key(parts: &[&str]) -> String {
         let mut hash = Sha256::new();
         for part in parts {
@@ -71,7 +73,8 @@ impl DiskCache {
         format!("{:x}", hash.finalize())
     }
 
-    /// Returns the binary stored under `key`, if its file exists, is undamaged, and has a trusted owner.
+    /// Returns the binary stored under `key`. `None` if its file does not exist, is damaged, or has an owner that is
+    /// not trusted.
     pub(super) fn load(&self, key: &str) -> Option<Vec<u8>> {
         let folder = self.folder.as_ref()?;
         [per_user_name(key), key.to_owned()].iter().find_map(|name| {
@@ -87,7 +90,7 @@ impl DiskCache {
         })
     }
 
-    /// Stores a binary. A failure is only logged.
+    /// Stores `binary` under `key`. A failure is only logged.
     pub(super) fn store(&self, key: &str, binary: &[u8]) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = write(folder, key, binary) {
@@ -95,14 +98,16 @@ impl DiskCache {
         }
     }
 
-    /// Warns once; later calls log at debug level, because a folder that fails for one program fails for all.
+    /// Logs `what` as a warning at the first call, and at debug level later, because a folder that fails for one
+    /// program fails for all.
     fn warn_once(&self, what: &str) {
         let again = self.said.swap(true, Ordering::Relaxed);
         log::log!(if again { log::Level::Debug } else { log::Level::Warn }, "kernel cache: {what}");
     }
 }
 
-/// Returns a file's binary; a file that exists but cannot be used is an error with the reason.
+/// Returns the binary in the file `path` of `folder`. If the file exists but cannot be used, the error tells the
+/// reason.
 fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open_regular(path)?;
     // Reads the metadata of the open file, so that it is the file that is read.
@@ -121,7 +126,8 @@ fn unpack(file: &[u8]) -> Option<&[u8]> {
     (magic == MAGIC && digest == &Sha256::digest(binary)[..]).then_some(binary)
 }
 
-/// Writes a temporary file in the folder and renames it, so that readers in other processes see all or nothing.
+/// Stores `binary` in `folder` under `key`. Writes a temporary file and renames it, so that readers in other
+/// processes see all or nothing.
 fn write(folder: &Path, key: &str, binary: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut file = NamedTempFile::new_in(folder)?;
@@ -144,12 +150,12 @@ mod owner {
 
     use rustix::process::geteuid;
 
-    /// Permission for all users to write.
+    /// Permission bit that lets all users write.
     const OPEN: u32 = 0o002;
-    /// Permissions for group and others to read.
+    /// Permission bits that let the group and others read.
     const READABLE: u32 = 0o044;
 
-    /// Holds the user and mode of a file or folder.
+    /// Holds the user id and the permission bits of a file or folder.
     #[derive(Clone, Copy)]
     pub struct FileOwner {
         pub user: u32,
@@ -163,7 +169,7 @@ mod owner {
     }
 
     impl FileOwner {
-        /// Returns why `user` must not run a file of this folder, if there is a reason.
+        /// Returns the reason why `user` must not run `file`, a file in this folder. `None` if there is no reason.
         pub fn distrust(self, file: Self, user: u32) -> Option<String> {
             if file.mode & OPEN != 0 {
                 return Some(format!("everybody may write it (mode {:o})", file.mode));
@@ -175,35 +181,36 @@ mod owner {
             Some(format!("user {maker} made it, in a folder that everybody may write (mode {mode:o})"))
         }
 
-        /// Returns the mode of files in this folder: users who may list it may read them, and only their owner may
-        /// write them.
+        /// Returns the permission bits for files in this folder. Users who may list the folder may read its files,
+        /// and only their owner may write them.
         pub fn mode_of_files(self) -> u32 {
             0o600 | (self.mode & READABLE)
         }
     }
 
-    /// Returns why a file must not be run, if there is a reason.
+    /// Returns the reason why the current user must not run `file`, which is in `folder`. `None` if there is no
+    /// reason.
     pub fn distrust(file: &Metadata, folder: &Metadata) -> Option<String> {
         FileOwner::from(folder).distrust(file.into(), geteuid().as_raw())
     }
 
-    /// Returns whether another user owns the file.
+    /// Returns whether a user other than the current one owns `file`.
     pub fn is_foreign(file: &Metadata) -> bool {
         file.uid() != geteuid().as_raw()
     }
 
-    /// Returns a name that no other user takes.
+    /// Returns a file name for `key` that ends in the current user's id, so that no other user takes it.
     pub fn per_user_name(key: &str) -> String {
         format!("{key}.{}", geteuid().as_raw())
     }
 
-    /// Lets those who may list the folder read the file.
+    /// Sets the permission bits of `file` so that users who may list `folder` may read it.
     pub fn share(file: &File, folder: &Metadata) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(FileOwner::from(folder).mode_of_files()))
     }
 }
 
-/// Trusts all files: without such owners, folders belong to their user.
+/// Trusts all files, because files have no such owners here and folders belong to their user.
 #[cfg(not(unix))]
 mod owner {
     use std::fs::{File, Metadata};
@@ -265,7 +272,7 @@ mod tests {
         assert_ne!(DiskCache::key(&["ab", "c"]), DiskCache::key(&["a", "bc"]));
     }
 
-    /// Checks that an unreadable file is no binary, and is reported once.
+    /// Checks that an unreadable file is not loaded, and that it is reported once.
     #[test]
     fn what_cannot_be_read_is_said_once() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
@@ -288,7 +295,7 @@ mod tests {
         use super::super::owner::FileOwner;
         use super::*;
 
-        /// Checks that those who may list a folder may read its files, and only the owner may write them.
+        /// Checks that users who may list a folder may read its files, and that only the owner may write them.
         #[test]
         fn files_are_as_readable_as_their_folder() -> io::Result<()> {
             for (folder_mode, expected) in
@@ -326,7 +333,7 @@ mod tests {
             }
         }
 
-        /// Checks that another user's file is kept. Only root can give files away.
+        /// Checks that another user's file is not overwritten. Only root can give files away.
         #[test]
         fn nobody_writes_over_anothers_file() -> io::Result<()> {
             let folder = tempfile::tempdir()?;

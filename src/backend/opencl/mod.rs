@@ -54,23 +54,23 @@ pub(crate) fn has_library() -> bool {
     discovery::has_library()
 }
 
-/// Returns the folder for compiled programs, if there is one.
+/// Returns the folder in which compiled programs are cached. `None` if they are not cached.
 pub(crate) fn cache_folder() -> Result<Option<PathBuf>> {
     Ok(DiskCache::from_settings(Settings::get()?).folder().map(Path::to_owned))
 }
 
-/// Holds a block's parts by offset and bytes.
+/// Holds the sub-buffers of one allocation by byte offset and size in bytes.
 type SubBuffers = HashMap<(usize, usize), ClOwned>;
 
 /// Drives one OpenCL device.
 #[derive(Debug)]
 pub struct OpenClDriver {
     target: ClDevice,
-    /// Queue for commands of the allocation itself.
+    /// Command queue for the driver's own commands, such as touching and mapping new memory.
     service: ClOwned,
-    /// Bytes of this driver's buffers. The driver counts them because OpenCL does not report free memory.
+    /// Total bytes of this driver's buffers, counted here because OpenCL does not report free memory.
     allocated: AtomicU64,
-    /// Parts by their block; they stay as long as it does.
+    /// Sub-buffers by their allocation. They stay as long as it does.
     parts: Mutex<HashMap<MemoryHandle, SubBuffers>>,
     programs: Programs,
 }
@@ -83,7 +83,7 @@ impl OpenClDriver {
         Ok(Self { target, service, allocated, parts, programs })
     }
 
-    /// Caches compiled programs in `folder` instead.
+    /// Returns the driver with its compiled programs cached in `folder` instead.
     #[must_use]
     pub fn with_cache(self, folder: &Path) -> Self {
         Self { programs: Programs::new(DiskCache::at(folder)), ..self }
@@ -97,7 +97,8 @@ impl OpenClDriver {
         self.target.info.memory.saturating_sub(self.allocated.load(Ordering::SeqCst))
     }
 
-    /// Returns the error of a failed allocation: OpenCL has several codes for out of memory.
+    /// Returns the error for an allocation of `bytes` that failed with `code` in the OpenCL function `call`. OpenCL
+    /// has several codes for out of memory.
     fn allocation_failure(&self, call: &str, bytes: usize, code: cl_int) -> Error {
         match code {
             codes::CL_MEM_OBJECT_ALLOCATION_FAILURE
@@ -113,7 +114,8 @@ impl OpenClDriver {
         Error::OutOfMemory { device: self.target.info.name.clone(), requested: bytes as u64, available }
     }
 
-    /// Reserves `bytes` of the device's memory, before they are allocated.
+    /// Adds `bytes` to the count of allocated bytes before they are allocated. Fails if the device has too little
+    /// memory left or allows no buffer of this size.
     fn reserve(&self, bytes: usize) -> Result<()> {
         let before = self.allocated.fetch_add(bytes as u64, Ordering::SeqCst);
         let left = self.target.info.memory.saturating_sub(before);
@@ -167,7 +169,7 @@ impl OpenClDriver {
         Ok(PinnedAlloc { pointer: pointer.cast(), bytes, handle: into_raw(buffer) as usize })
     }
 
-    /// Returns whether an event has completed; an error if its command failed.
+    /// Returns whether the command of `event` has completed. Returns an error if the command failed.
     fn event_status(&self, event: cl_event) -> Result<bool> {
         let status = event::get_event_data(event, event::CL_EVENT_COMMAND_EXECUTION_STATUS);
         // The status is a signed 32-bit number.
@@ -194,6 +196,8 @@ impl OpenClDriver {
     }
 }
 
+/// Creates a sub-buffer of `bytes` of the allocation `memory`, from byte `offset` on.
+///
 /// # Safety
 /// The memory is a live block of the driver's, and the range is inside it.
 unsafe fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<ClOwned> {

@@ -10,7 +10,7 @@ use opencl3::error_codes::ClError;
 use opencl3::event;
 use opencl3::types::{cl_command_queue, cl_device_id, cl_event, cl_int, cl_mem};
 
-/// Result type of OpenCL's own calls.
+/// Holds the value of an OpenCL call, or its error code.
 pub(super) type ClResult<T> = std::result::Result<T, cl_int>;
 /// Points to any OpenCL object.
 pub(super) type ClObject = *mut c_void;
@@ -24,7 +24,7 @@ unsafe impl Send for DeviceId {}
 // SAFETY: as above; the id is never changed.
 unsafe impl Sync for DeviceId {}
 
-/// Owns an OpenCL object, which is released when dropped.
+/// Owns a reference to an OpenCL object, which is released when this is dropped.
 pub(super) struct ClOwned {
     object: ClObject,
     release: unsafe fn(ClObject) -> ClResult<()>,
@@ -36,7 +36,7 @@ unsafe impl Send for ClOwned {}
 unsafe impl Sync for ClOwned {}
 
 impl ClOwned {
-    /// Takes over one reference to `object`, which `release` gives back.
+    /// Takes over the caller's reference to `object`. The function `release` gives the reference back.
     ///
     /// # Safety
     /// The object is live, the reference is the caller's, and `release` is the call for its kind.
@@ -64,18 +64,19 @@ impl Drop for ClOwned {
     }
 }
 
-/// Returns OpenCL's name and number of an error.
+/// Returns OpenCL's name and number of the error `code`.
 pub(super) fn reason(code: cl_int) -> String {
     format!("{} ({code})", ClError(code))
 }
 
-/// Releases the event that every queued command returns.
+/// Converts the result of queueing a command. Releases the event that OpenCL returned for the command.
 pub(super) fn queued(event: ClResult<cl_event>) -> ClResult<()> {
     // SAFETY: the event was just made for us and is not used again.
     unsafe { event::release_event(event?) }
 }
 
-/// Decodes a number as OpenCL's information calls return it: 4 or 8 bytes in the host's order.
+/// Decodes a number that an OpenCL information call returned: 4 or 8 bytes in the host's byte order. Returns 0 for
+/// any other length.
 pub(super) fn number(bytes: &[u8]) -> u64 {
     match *bytes {
         [a, b, c, d] => u64::from(u32::from_ne_bytes([a, b, c, d])),
@@ -84,17 +85,17 @@ pub(super) fn number(bytes: &[u8]) -> u64 {
     }
 }
 
-/// Decodes a text as OpenCL's information calls return it, without the terminating zeros.
+/// Decodes a text that an OpenCL information call returned, without terminating zeros and surrounding white space.
 pub(super) fn decode_text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_end_matches('\0').trim().to_owned()
 }
 
-/// Gives up ownership and returns the handle, which is kept as a plain number.
+/// Returns the handle of `object` without releasing its reference. The caller must release it.
 pub(super) fn into_raw(object: ClOwned) -> *mut c_void {
     ManuallyDrop::new(object).get()
 }
 
-/// Queues setting a range to zero.
+/// Queues a command on `stream` that sets `bytes` of `buffer`, from byte `offset` on, to zero.
 ///
 /// # Safety
 /// The queue and the buffer are live and the range, in multiples of 4, is inside the buffer.

@@ -20,23 +20,24 @@ use super::disk_cache::DiskCache;
 use super::owned_handles::{ClOwned, ClResult, decode_text, number, queued, reason};
 use crate::{Error, Result};
 
-/// Compiler options, which are part of a program's cache key.
+/// Options of the OpenCL compiler, which are part of a program's cache key.
 const OPTIONS: &str = "-cl-std=CL1.2";
 
-/// Holds a module, empty until it is compiled; the lock stops a second thread from compiling it too.
+/// Holds a compiled module, or `None` until it is compiled. The lock stops a second thread from compiling it too.
 type ModuleCell = Arc<Mutex<Option<Arc<ClOwned>>>>;
 
-/// Holds a kernel and the limits of its launches.
+/// Holds a kernel with its name, its number of arguments and its maximum group size.
 #[derive(Debug)]
 pub(super) struct ClKernel {
-    /// Arguments belong to the object, so setting them and queueing the launch need the lock.
+    /// Kernel object, which stores the arguments of a launch. Setting these and queueing the launch therefore need
+    /// the lock.
     pub(super) object: Mutex<ClOwned>,
     pub(super) name: String,
     pub(super) arguments: usize,
     pub(super) max_group: usize,
 }
 
-/// Holds the modules and kernels of a device.
+/// Holds the compiled modules and the kernels of a device.
 #[derive(Debug)]
 pub(super) struct Programs {
     cache: DiskCache,
@@ -49,7 +50,8 @@ impl Programs {
         Self { cache, modules: Mutex::default(), kernels: RwLock::default() }
     }
 
-    /// Adds a kernel to the table, compiling its module first if necessary.
+    /// Adds the kernel `name` of the module `source` to the table of kernels, and returns its handle. Compiles or
+    /// loads the module first if necessary.
     pub(super) fn add(&self, target: &ClDevice, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let program = self.module(target, source)?;
         let kernel = create_kernel(target, &program, source.module, name)?;
@@ -58,7 +60,7 @@ impl Programs {
         Ok(KernelHandle(kernels.len() - 1))
     }
 
-    /// Returns a kernel of the table.
+    /// Returns the kernel with this `handle` from the table of kernels, or an error if there is none.
     pub(super) fn get(&self, handle: KernelHandle) -> Result<Arc<ClKernel>> {
         let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
         let missing =
@@ -133,7 +135,7 @@ fn build_failure(target: &ClDevice, module: &str, program: &ClOwned, code: cl_in
     Error::device(&target.info.name, format!("clBuildProgram of {module}"), format!("{}\n{log}", reason(code)))
 }
 
-/// Returns the binary of a program, which was built for one device.
+/// Returns the binary of `program`, which was built for one device. `None` if the driver returns no binary.
 fn binary(program: &ClOwned) -> Option<Vec<u8>> {
     let binaries = cl::get_program_info(program.get(), cl::CL_PROGRAM_BINARIES).ok()?;
     Vec::<Vec<u8>>::from(binaries).into_iter().next().filter(|binary| !binary.is_empty())
@@ -156,6 +158,8 @@ fn create_kernel(target: &ClDevice, program: &ClOwned, module: &str, name: &str)
     Ok(ClKernel { object: Mutex::new(object), name: name.to_owned(), arguments, max_group })
 }
 
+/// Sets the argument of `kernel` with number `index`, from 0 on, to `arg`.
+///
 /// # Safety
 /// The kernel is live, its lock held, and the argument matches its parameter.
 unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult<()> {
@@ -172,7 +176,8 @@ unsafe fn set_argument(kernel: *mut c_void, index: usize, arg: &Arg) -> ClResult
     unsafe { cl_kernel::set_kernel_arg(kernel, index as cl_uint, size, value) }
 }
 
-/// Sets the arguments and queues a launch.
+/// Sets the arguments of `kernel` to `args`, and queues a launch of `groups` work-groups of `group_size` work-items
+/// each.
 ///
 /// # Safety
 /// The queue is live and the arguments match the kernel's parameters.

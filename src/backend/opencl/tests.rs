@@ -9,7 +9,7 @@ use super::disk_cache::DiskCache;
 use super::{Driver, OpenClDriver};
 use crate::backend::{KernelCode, KernelSource};
 
-/// Checks that a processor is left out, with the reason, unless it is requested.
+/// Checks that a processor is refused as a device, with the reason, unless it is requested.
 #[test]
 fn why_there_is_no_device_is_said() {
     let Err(error) = find(false) else { return println!("left out: there is a GPU") };
@@ -17,8 +17,8 @@ fn why_there_is_no_device_is_said() {
     assert!(no_device || error.to_string().contains("used only with PROOFWARP_OPENCL_CPU=1"), "{error}");
 }
 
-/// Checks that programs are not cached if the driver compiles kernels once more for each shape. It caches these itself,
-/// and would compile a cached program again.
+/// Checks that programs are not cached on disk if the driver compiles kernels again for each launch shape. Such a
+/// driver caches them itself, and would compile a cached program again.
 #[test]
 fn programs_are_kept_unless_the_driver_does() {
     let Ok(mut targets) = find(true) else { return println!("left out: no OpenCL device") };
@@ -32,8 +32,8 @@ fn programs_are_kept_unless_the_driver_does() {
     assert!(!driver.is_linked_to(0), "devices of OpenCL do not read each other's memory");
 }
 
-/// Checks that threads may make their first calls to OpenCL at once, in a process of their own for each try: the loader
-/// and PoCL initialise then.
+/// Checks that threads may make their first OpenCL calls at once, when the loader and PoCL initialise. Each attempt
+/// runs in a process of its own.
 #[test]
 fn threads_open_devices_at_once() {
     const NAME: &str = "backend::opencl::tests::threads_open_devices_at_once";

@@ -8,7 +8,8 @@ use opencl3::types::{CL_FALSE, cl_command_queue, cl_mem};
 use super::owned_handles::{ClResult, queued};
 use crate::backend::TwoRows;
 
-/// Queues on `stream` a copy of `bytes` from host memory at `from` to `to`, from byte `offset` on.
+/// Queues on `stream` a copy of `bytes` from host memory at `from` to the buffer `to`, from byte `offset` on. Small
+/// copies go as two rows, of which the driver keeps no copy.
 ///
 /// # Safety
 /// The handles are live, the ranges are valid, and `from` keeps its contents until the copy has run.

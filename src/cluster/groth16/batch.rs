@@ -8,22 +8,24 @@ use crate::field::{NttField, SecretVec};
 use crate::groth16::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, prove};
 use crate::{Error, Result};
 
-/// Holds a witness with its r and s, which must be fresh ([`crate::groth16::prove()`]). Cleared when dropped.
+/// Owns a witness and the random scalars r and s of its proof, which must be fresh ([`crate::groth16::prove()`]). All
+/// values are cleared on drop.
 pub struct OwnedWitness<F: NttField> {
     /// Values of the inputs; the first is one.
     pub inputs: Vec<F>,
     /// Values of the auxiliary variables.
     pub aux: Vec<F>,
-    /// A·z, B·z and C·z, if the caller has them.
+    /// The products A·z, B·z and C·z for the assignment z. If `None`, the prover computes them from the circuit's
+    /// matrices.
     pub evaluations: Option<[Vec<F>; 3]>,
-    /// The proof's r.
+    /// Random scalar r of the proof.
     pub r: F,
-    /// The proof's s.
+    /// Random scalar s of the proof.
     pub s: F,
 }
 
 impl<F: NttField> OwnedWitness<F> {
-    /// Borrows the witness as a proof takes it.
+    /// Borrows the values as a [`Witness`], without r and s.
     pub fn as_witness(&self) -> Witness<'_, F> {
         let evaluations = self.evaluations.as_ref().map(|vectors| vectors.each_ref().map(Vec::as_slice));
         Witness { inputs: &self.inputs, aux: &self.aux, evaluations }
@@ -40,8 +42,8 @@ impl<F: NttField> Drop for OwnedWitness<F> {
     }
 }
 
-/// Makes the missing proofs of `batch`, each on one rank with that rank's `key`. `witness` makes the witness of a
-/// number, on the rank that proves it. Called by all ranks.
+/// Makes the missing proofs of `batch`, each on one rank with that rank's `key`. `witness` is called with a proof's
+/// number on the rank that makes the proof, and returns its witness. Called by all ranks.
 ///
 /// # Errors
 /// - The errors of [`ClusterBatch::run`], whose `make` fails with those of [`crate::groth16::prove()`] and of
@@ -63,7 +65,7 @@ pub fn prove_batch<E: Engine>(
     })
 }
 
-/// Returns A, B and C compressed, one after another, as bellperson writes a proof.
+/// Encodes `proof` as its compressed points A, B and C, one after another, as bellperson writes a proof.
 pub fn proof_to_bytes<E: Engine>(proof: &Proof<E>) -> Vec<u8> {
     let (a, b, c) = (proof.a.to_bytes(), proof.b.to_bytes(), proof.c.to_bytes());
     [a.as_ref(), b.as_ref(), c.as_ref()].concat()

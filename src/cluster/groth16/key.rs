@@ -20,13 +20,13 @@ use crate::{BackendKind, Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster groth16";
 
-/// Holds the input of a proof, on the rank that has it.
+/// Holds the inputs of one proof, on the rank that provides them.
 pub struct Input<'a, E: Engine> {
     /// The circuit.
     pub circuit: &'a Circuit<E::Fr>,
-    /// The witness; without evaluations the rank computes them from the circuit's matrices.
+    /// The witness. If it has no evaluations, the rank computes them from the circuit's matrices.
     pub witness: Witness<'a, E::Fr>,
-    /// r and s, which must be fresh ([`crate::groth16::prove()`]).
+    /// Random scalars (r, s), which must be fresh ([`crate::groth16::prove()`]).
     pub blinding: (E::Fr, E::Fr),
 }
 
@@ -39,7 +39,7 @@ impl<E: Engine> Clone for Input<'_, E> {
 
 impl<E: Engine> Copy for Input<'_, E> {}
 
-/// Holds a proving key in slices, each on its rank's devices.
+/// Holds a proving key in slices, one per rank, each on its rank's devices.
 #[derive(Debug)]
 pub struct ClusterKey<'c, E: Engine> {
     cluster: &'c Cluster,
@@ -49,14 +49,14 @@ pub struct ClusterKey<'c, E: Engine> {
 
 #[derive(Debug)]
 enum Parts<'c, E: Engine> {
-    /// The whole key of a single rank, which proves as without a cluster.
+    /// The whole key, if there is only one rank, which proves as without a cluster.
     Whole(Box<ProvingKeyOnDevice<E>>),
     Partition(Box<ShardedKey<'c, E>>),
 }
 
 #[derive(Debug)]
 struct ShardedKey<'c, E: Engine> {
-    /// α, β and δ; the queries are in the MSMs.
+    /// α, β and δ. Its queries are empty, since the MSMs hold the bases.
     constants: Parameters<E>,
     ntt: ClusterNtt<'c, E::Fr>,
     h: Msm<'static, E::G1Affine>,
@@ -67,8 +67,8 @@ struct ShardedKey<'c, E: Engine> {
 }
 
 impl<'c, E: Engine> ClusterKey<'c, E> {
-    /// Creates a key with the lengths of `circuit`, which all ranks give. Each rank loads its part. Called by all
-    /// ranks.
+    /// Creates a key for `circuit`, whose lengths must be the same on all ranks. `load` returns this rank's part of the
+    /// key, given which bases each rank has. Called by all ranks.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: a rank failed to load its part, or the part has other lengths.
@@ -97,12 +97,13 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         Ok(Self { cluster, layout, parts: cluster.all_or_error(parts)? })
     }
 
-    /// Returns which bases each rank has.
+    /// Returns which bases of the key each rank has.
     pub fn layout(&self) -> &KeyLayout {
         &self.layout
     }
 
-    /// Makes one proof by all ranks, from the input of rank `root`, which gets the proof. Called by all ranks.
+    /// Makes one proof with all ranks, from the `input` of rank `root`; other ranks pass `None`. Returns the proof on
+    /// `root`, and `None` on other ranks. Called by all ranks.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: there is no rank `root`, its input is missing, or its input does not fit the
@@ -177,7 +178,8 @@ impl<'c, E: Engine> Parts<'c, E> {
     }
 }
 
-/// Holds the scalars of a rank's parts.
+/// Holds one rank's values for a proof: its slices of a, b and c, and the scalars of its bases in the queries of l, a
+/// and b.
 struct LocalScalars<F: crate::field::NttField> {
     vectors: [SecretVec<F>; 3],
     l: SecretVec<F>,
@@ -208,7 +210,8 @@ impl<E: Engine> ShardedKey<'_, E> {
         Ok((sums.zip(input).map(|(sums, input)| proof_of(&self.constants, &sums, input.blinding)), traffic))
     }
 
-    /// Evaluates on the root, and sends each rank the scalars of its parts.
+    /// Evaluates the constraints on rank `root`, and sends each rank its slices of a, b and c and the scalars of its
+    /// bases.
     fn scatter_scalars(
         &self,
         cluster: &Cluster,
@@ -243,7 +246,8 @@ impl<E: Engine> ShardedKey<'_, E> {
         Ok(LocalScalars { vectors, l, a, b })
     }
 
-    /// Returns the rank's sums: those of h, l, a and b in G1, and that of b in G2.
+    /// Computes this rank's part of the MSMs. Returns the sums over h, l, a and b in G1, in this order, then the sum
+    /// over b in G2.
     fn sums(&self, [h, l, a, b]: [&[E::Fr]; 4], abort: Abort<'_>) -> Result<(Vec<E::G1>, E::G2, StreamStats)> {
         let (g2, report) = self.b_g2.run(Scalars::elements(b), abort)?;
         let (mut sums, mut traffic) = (Vec::new(), report.traffic);

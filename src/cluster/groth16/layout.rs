@@ -7,32 +7,32 @@ use crate::groth16::{Engine, Parameters};
 use crate::msm::BasePoints;
 use crate::{Error, Result};
 
-/// Holds the parts of a key's queries.
+/// Describes which bases of a key's queries each rank has.
 ///
-/// Bases of h go where the quotient's coefficients are: a rank has those of its classes, except the very last base,
-/// which no key has. The other queries are in consecutive parts, in proportion to the ranks' speeds.
+/// A rank has the bases of h for the coefficients of h that it computes. No key has a base for the last coefficient.
+/// Each other query is divided into consecutive ranges, in proportion to the ranks' speeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyLayout {
-    /// Where the coefficients of h are.
+    /// Distribution of the coefficients of h over the ranks.
     pub h: CyclicLayout,
-    /// The parts of l.
+    /// Range of bases of each rank in the query of l.
     pub l: Partition,
-    /// The parts of a.
+    /// Range of bases of each rank in the query of A.
     pub a: Partition,
-    /// The parts of both queries of b.
+    /// Range of bases of each rank in both queries of B.
     pub b: Partition,
 }
 
 impl KeyLayout {
-    /// Returns the numbers of the bases of `rank` among those of h.
+    /// Returns the indices in the query of h of the bases of `rank`, in the order of its coefficients.
     pub fn of_h(&self, rank: usize) -> Vec<usize> {
         let all = self.h.count() * self.h.class_length();
         (0..self.h.length(rank)).map(|position| self.h.index(rank, position)).filter(|index| *index + 1 < all).collect()
     }
 
-    /// Returns the part of `rank` in the key `whole`, which is in memory or in a mapped file. Of a file, only these
-    /// points are decoded. Those of h do not follow each other, so the host decodes them now; devices decode the
-    /// others.
+    /// Returns the part of the key `whole` that `rank` needs. If `whole` is in a mapped file, only the points of this
+    /// part are decoded. The host decodes those of h now, because they are not contiguous. Devices decode the others
+    /// later.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the key has other lengths.
@@ -49,7 +49,7 @@ impl KeyLayout {
         })
     }
 
-    /// Checks that `part` has the lengths of `rank`.
+    /// Checks that the queries of `part` have the lengths that `rank` needs.
     pub(super) fn check<E: Engine>(&self, rank: usize, part: &Parameters<E>) -> Result<()> {
         check("bases of h of the rank", self.of_h(rank).len(), part.h.len())?;
         check("bases of l of the rank", self.l.range(rank).len(), part.l.len())?;

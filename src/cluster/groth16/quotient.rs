@@ -12,7 +12,8 @@ use crate::matrix::SparseMatrix;
 use crate::ntt::Direction;
 use crate::{Accelerator, Error};
 
-/// Returns A·z, B·z and C·z, filled with zeros behind the constraints up to `domain` elements.
+/// Returns A·z, B·z and C·z for the `assignment` z, padded with zeros to `domain` elements. They are copied from
+/// `witness` if it has them, and otherwise computed from the circuit's matrices.
 pub(super) fn evaluate<F: NttField>(
     accelerator: &Accelerator,
     domain: usize,
@@ -34,7 +35,8 @@ pub(super) fn evaluate<F: NttField>(
     Ok(vectors)
 }
 
-/// Returns this rank's part, of `length` elements. The root makes each rank's part by `part` and sends it.
+/// Sends each rank its part of a vector that rank `root` has, and returns this rank's part, of `length` elements. On
+/// the root, `part` returns the part of a given rank.
 pub(super) fn scatter<F: NttField>(
     cluster: &Cluster,
     root: usize,
@@ -56,7 +58,7 @@ pub(super) fn scatter<F: NttField>(
     SecretVec(part(root))
 }
 
-/// Returns the rank's coefficients of h, from its parts of a, b and c.
+/// Computes this rank's coefficients of h, from its slices of a, b and c. All ranks compute together.
 pub(super) fn quotient<F: NttField>(
     ntt: &ClusterNtt<'_, F>,
     cluster: &Cluster,

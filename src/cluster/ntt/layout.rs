@@ -2,10 +2,11 @@
 
 use crate::cluster::partition::Partition;
 
-/// Divides elements into classes by their index modulo 2^count_log. A class has its elements in order of their index. A
-/// rank has some consecutive classes; its slice is these classes one after another.
+/// Describes which elements of a vector of 2^log_n elements each rank has. The elements are divided into classes by
+/// their index modulo 2^count_log. A class has its elements in the order of their indices. A rank has consecutive
+/// classes, and its slice is these classes one after another.
 ///
-/// With one rank there is one class, and the slice is the whole vector.
+/// With one rank, there is one class, and the slice is the whole vector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CyclicLayout {
     log_n: u32,
@@ -18,7 +19,7 @@ impl CyclicLayout {
         Self { log_n, count_log, slices }
     }
 
-    /// Returns the number of classes.
+    /// Returns the number of residue classes into which the elements are divided.
     pub fn count(&self) -> usize {
         1 << self.count_log
     }
@@ -32,40 +33,42 @@ impl CyclicLayout {
         self.log_n - self.count_log
     }
 
-    /// Returns the classes of each rank.
+    /// Returns the range of classes of each rank.
     pub fn slices(&self) -> &Partition {
         &self.slices
     }
 
-    /// Returns the number of elements of `rank`.
+    /// Returns the number of elements in the slice of `rank`.
     pub fn length(&self, rank: usize) -> usize {
         self.slices.range(rank).len() << self.class_length_log()
     }
 
-    /// Returns the index in the whole vector of the element at `position` of the slice of `rank`.
+    /// Returns the index, in the whole vector, of the element at `position` in the slice of `rank`.
     pub fn index(&self, rank: usize, position: usize) -> usize {
         let (class, number) = (position >> self.class_length_log(), position & (self.class_length() - 1));
         (number << self.count_log) + self.slices.range(rank).start + class
     }
 
-    /// Returns the elements that `rank` has of the vector `whole`.
+    /// Returns the slice of `rank`, copied from the vector `whole`.
     pub fn part<T: Copy + Send + Sync>(&self, rank: usize, whole: &[T]) -> Vec<T> {
         use rayon::prelude::*;
         (0..self.length(rank)).into_par_iter().map(|position| whole[self.index(rank, position)]).collect()
     }
 }
 
-/// Describes how a vector of 2^log_n elements is a matrix over ranks.
+/// Describes how the coefficients and the values of a transform of 2^log_n elements, seen as a matrix, are distributed
+/// over the ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ClusterNttPlan {
-    /// Coefficients by their index modulo the number of columns.
+    /// Layout of the coefficients: the classes are columns, by the index modulo the number of columns.
     pub coefficients: CyclicLayout,
-    /// Values by their index modulo the number of rows.
+    /// Layout of the values: the classes are rows, by the index modulo the number of rows.
     pub values: CyclicLayout,
 }
 
 impl ClusterNttPlan {
-    /// Plans even slices; with one rank the vector is one column.
+    /// Plans a transform of 2^log_n elements, with rows and columns divided evenly among `ranks` ranks. With one rank,
+    /// the vector is one column.
     pub fn new(log_n: u32, ranks: usize) -> Self {
         let columns_log = if ranks == 1 { 0 } else { log_n / 2 };
         let rows_log = log_n - columns_log;
@@ -74,11 +77,13 @@ impl ClusterNttPlan {
     }
 }
 
-/// A block of columns that are transformed, transposed and sent together; their number is a power of two.
+/// Describes a block of consecutive columns, which are transformed, transposed and sent in one step. Their number is a
+/// power of two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ColumnRange {
-    /// First column of the block, among all columns.
+    /// Index of the block's first column, among the columns of all ranks.
     pub first: usize,
+    /// Binary logarithm of the number of columns.
     pub count_log: u32,
 }
 
@@ -88,7 +93,7 @@ impl ColumnRange {
     }
 }
 
-/// Returns the columns of `rank` in blocks of at most 2^most_log.
+/// Divides the columns of `rank` in `slices` into blocks of at most 2^most_log columns, in ascending order.
 pub(super) fn blocks(slices: &Partition, rank: usize, most_log: u32) -> Vec<ColumnRange> {
     let (mut range, mut blocks) = (slices.range(rank), Vec::new());
     while !range.is_empty() {

@@ -8,27 +8,28 @@ use crate::ntt::{ColumnBlock, Direction, NttDomain, transform_each_on_cpu};
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
 
-/// Transforms consecutive vectors. In the first dimension, twiddles and a transposition follow.
+/// Describes one dimension of a transform, columns or rows, as each rank runs it on vectors of its own. After the
+/// columns, multiplications by twiddles and a transposition follow.
 #[derive(Debug, Clone)]
 pub(super) struct LocalPass<F> {
     pub domain: NttDomain<F>,
     pub direction: Direction,
-    /// ω of the whole transform, and the binary logarithm of its order; `None` in the second dimension.
+    /// ω of the whole transform and the binary logarithm of its order, for columns; `None` for rows.
     pub between: Option<(F, u32)>,
 }
 
-/// Records how a piece of work was done.
+/// Records the stream statistics of a [`LocalPass::run`], and why the CPU took over, if it did.
 #[derive(Debug, Default)]
 pub(super) struct PassStats {
     pub traffic: StreamStats,
-    /// Why a device did not do it.
+    /// Error of the device if the CPU took over; `None` otherwise.
     pub fallback: Option<String>,
 }
 
 impl<F: NttField> LocalPass<F> {
-    /// Transforms the whole vectors in `from`, numbered from `first` on, into `to`, which has the same length. Runs on
-    /// device number `lane` modulo the number of devices. In the first dimension the number of vectors is a power of
-    /// two, and `to` has them transposed.
+    /// Transforms the vectors in `from`, one after another, into `to`, which has the same length. `first` is the index
+    /// of the first one among the vectors of all ranks. Runs on device `lane` modulo the number of devices, or on the
+    /// CPU. For columns, their number is a power of two, and `to` has them transposed.
     pub fn run(
         &self,
         accelerator: &Accelerator,

@@ -7,9 +7,9 @@
 //! - sends every other rank the part of each column that belongs to that rank's rows
 //! - transforms its rows
 //!
-//! So coefficients lie by their index modulo Q, and values by theirs modulo P ([`CyclicLayout`]). An inverse goes the same
-//! way back. No messages are needed except those between the dimensions. Cosets are shifts within the two: (g·ω^j)^i is
-//! g^(Q·i₁) in a column, and g^i₂ in a row.
+//! So coefficients are distributed by their index modulo Q, and values by their index modulo P ([`CyclicLayout`]). An
+//! inverse transform goes the same way back. No messages are needed except those between the dimensions. Cosets are
+//! shifts within the two dimensions: (g·ω^j)^i is g^(Q·i₁) in a column, and g^i₂ in a row.
 //!
 //! Columns are worked on in blocks. While one block is transformed, the one before is sent.
 
@@ -32,12 +32,12 @@ use crate::report::OpScope;
 use crate::{BackendKind, Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster ntt";
-/// Default bytes of a block, 32 MiB, which make several messages of megabytes each.
+/// Default maximum bytes of a block of columns, 32 MiB. Such a block makes several messages of megabytes each.
 const BLOCK_BYTES: usize = 32 << 20;
 /// Maximum log n, 32: exponents of twiddles have 32 bits.
 const MAX_LOG_N: u32 = 32;
 
-/// Configures a transform. All ranks must give the same options.
+/// Configures a [`ClusterNtt`]. All ranks must give the same options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClusterNttOptions<F> {
     /// The coset's generator; with `None`, the field's multiplicative generator.
@@ -52,8 +52,8 @@ impl<F> Default for ClusterNttOptions<F> {
     }
 }
 
-/// Holds a subgroup of order `2^log_n` and a coset of it, with transforms of vectors that are in slices: [`NttDomain`]
-/// for a cluster.
+/// Holds a subgroup of order `2^log_n` and a coset of it, for transforms of vectors that are distributed over the
+/// ranks. It is [`NttDomain`] for a cluster.
 ///
 /// ```no_run
 /// use proofwarp::cluster::{Cluster, ClusterNtt, mpi};
@@ -110,27 +110,27 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         Ok(Self { cluster, whole, plan, block_bytes: options.block_bytes, spare: BufferCache::new() })
     }
 
-    /// Returns which coefficients each rank has.
+    /// Returns the layout of coefficients, which states the coefficients that each rank has.
     pub fn coefficients(&self) -> &CyclicLayout {
         &self.plan.coefficients
     }
 
-    /// Returns which values each rank has.
+    /// Returns the layout of values, which states the values that each rank has.
     pub fn values(&self) -> &CyclicLayout {
         &self.plan.values
     }
 
-    /// Returns the domain of one process: roots, coset, order.
+    /// Returns the domain as one process would use it: its roots of unity, coset and order.
     pub fn domain(&self) -> &NttDomain<F> {
         &self.whole
     }
 
-    /// Transforms a vector that is in slices: forward from coefficients to values, inverse the other way. The rank's
-    /// `slice` becomes that of the result, whose length may differ. Takes O(N·log N / ranks) multiplications; each rank
-    /// sends N/ranks elements. Called by all ranks.
+    /// Transforms a vector that is distributed over the ranks: forward from coefficients to values, inverse from values
+    /// to coefficients. This rank's `slice` is replaced by its slice of the result, whose length may differ. Each rank
+    /// computes O(N·log N / ranks) multiplications and sends N/ranks elements. Called by all ranks.
     ///
-    /// Only the first two devices of a rank are used: start one rank per device to use more. Memory of one slice,
-    /// cleared, is kept for the next call.
+    /// Only the first two devices of a rank are used: start one rank per device to use more. The memory of one slice is
+    /// cleared and kept for the next call.
     ///
     /// # Errors
     /// - [`Error::Rank`] on all ranks: a rank has a slice of another length.
@@ -177,7 +177,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         Ok((std::mem::take(&mut result.0), traffic, fallbacks))
     }
 
-    /// Returns the classes from which `direction` transforms, and those to which it does.
+    /// Returns the layouts of the input and of the output of a transform in `direction`.
     fn between(&self, direction: Direction) -> (&CyclicLayout, &CyclicLayout) {
         let ClusterNttPlan { coefficients, values } = &self.plan;
         match direction {
@@ -186,7 +186,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         }
     }
 
-    /// Returns the transforms of columns and of rows for `direction`.
+    /// Returns the transforms that this rank runs on columns, then on rows, for `direction`.
     fn dimensions(&self, direction: Direction) -> Result<[LocalPass<F>; 2]> {
         let (from, to) = self.between(direction);
         let g = self.whole.coset();

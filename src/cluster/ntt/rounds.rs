@@ -15,18 +15,17 @@ use crate::fan_out::fan_out;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::{Error, Result};
 
-/// Blocks per round, each in a lane of its own: one goes up while another comes down. The number is the same on all
-/// ranks.
+/// Number of blocks per round, each on a thread of its own, so that one block is uploaded while another is downloaded.
+/// It is the same on all ranks.
 const LANES: usize = 2;
 
-/// Holds blocks that a rank has transformed.
+/// Lists blocks of columns with their values after the transform and the transposition.
 type TransposedBlocks<F> = Vec<(ColumnRange, SecretVec<F>)>;
 
-/// Keeps memory for reuse once its contents are no longer needed. Asking the system for gigabytes takes longer than
-/// filling them.
+/// Keeps host buffers for reuse, because asking the system for gigabytes takes longer than filling them.
 pub(super) struct BufferCache<F: NttField>(Mutex<Vec<SecretVec<F>>>);
 
-/// Never shows the contents.
+/// Never shows the buffers' contents, which are secret.
 impl<F: NttField> fmt::Debug for BufferCache<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Spare").finish_non_exhaustive()
@@ -42,7 +41,7 @@ impl<F: NttField> BufferCache<F> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns memory of `length` elements, all of which the caller overwrites.
+    /// Returns a kept or new buffer of `length` elements. The caller must overwrite all of them.
     fn take(&self, length: usize) -> SecretVec<F> {
         let mut all = self.all();
         let found = all.iter().position(|values| values.len() == length).map(|at| all.swap_remove(at));
@@ -54,21 +53,23 @@ impl<F: NttField> BufferCache<F> {
         self.all().extend(values);
     }
 
-    /// Keeps one slice for the next transform, cleared, and drops everything else.
+    /// Clears `slice` and keeps it for the next transform. Drops all other kept buffers.
     pub fn keep(&self, mut slice: SecretVec<F>) {
         slice.clear();
         *self.all() = vec![slice];
     }
 }
 
-/// Runs the first dimension of one transform, with the messages after it.
+/// Runs the column transforms of one transform over all ranks, and the exchange of their results. Each round transforms
+/// a few blocks of columns while it sends those of the round before.
 pub(super) struct Rounds<'a, F: NttField> {
     cluster: &'a Cluster,
     from: &'a CyclicLayout,
     to: &'a CyclicLayout,
     columns: LocalPass<F>,
-    /// Blocks of each rank.
+    /// Blocks of columns of each rank, indexed by rank.
     blocks: Vec<Vec<ColumnRange>>,
+    /// Number of rows that are transformed in one step.
     rows_at_once: usize,
     spare: &'a BufferCache<F>,
     done: RefCell<Vec<PassStats>>,
@@ -87,12 +88,13 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Self { cluster, from, to, columns, blocks, rows_at_once: most(to), spare, done: RefCell::default() }
     }
 
-    /// Returns the records of the work on columns.
+    /// Returns the statistics of the column transforms, one entry per block.
     pub fn done(self) -> Vec<PassStats> {
         self.done.into_inner()
     }
 
-    /// Transforms all columns, and returns the rank's rows, one after another.
+    /// Transforms all columns in this rank's `slice`, and exchanges the results with the other ranks. Returns this
+    /// rank's rows, one after another.
     pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
         let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
         let mut rows = self.spare.take(self.to.length(self.cluster.rank()));
@@ -120,7 +122,8 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Ok(rows)
     }
 
-    /// Transforms the rows `values` in place: the second dimension.
+    /// Transforms this rank's rows in place by the pass `rows`. `values` has the rows one after another. Returns the
+    /// statistics of each step.
     pub fn rows(&self, rows: &LocalPass<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<PassStats>> {
         let length = self.rows_at_once * self.to.class_length();
         let mut lanes: [Vec<&mut [F]>; LANES] = Default::default();
@@ -147,7 +150,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
         turned
     }
 
-    /// Returns the rank's work of `round`, which needs no messages.
+    /// Returns this rank's column transforms of `round`, which need no messages.
     fn work(&self, round: usize) -> RoundTransforms<'_, F> {
         let rank = self.cluster.rank();
         RoundTransforms {
@@ -159,7 +162,8 @@ impl<'a, F: NttField> Rounds<'a, F> {
         }
     }
 
-    /// Sends the blocks of `round`, and writes its own parts and those received to the rank's `rows`.
+    /// Sends each rank its part of `turned`, this rank's transformed blocks of `round`, and receives the parts of other
+    /// ranks' blocks. Writes the received parts and this rank's own to `rows`.
     fn send(&self, round: usize, turned: TransposedBlocks<F>, rows: &mut [F]) {
         let (me, own) = (self.cluster.rank(), self.to.slices().range(self.cluster.rank()));
         let others = || (0..self.cluster.size()).filter(|rank| *rank != me);
@@ -191,25 +195,25 @@ impl<'a, F: NttField> Rounds<'a, F> {
     }
 }
 
-/// Returns the blocks of `round` among those of a rank.
+/// Returns those of `blocks`, the blocks of one rank, that belong to `round`.
 fn of_round(blocks: &[ColumnRange], round: usize) -> &[ColumnRange] {
     let start = (round * LANES).min(blocks.len());
     &blocks[start..(start + LANES).min(blocks.len())]
 }
 
-/// Writes the part of each row that `block` has.
+/// Copies `values`, the transposed `block`, to its columns of `rows`, which have `width` elements each.
 fn store_block<F: NttField>(rows: &mut [F], width: usize, block: &ColumnRange, values: &[F]) {
     let rows = rows.par_chunks_mut(width).zip(values.par_chunks(block.count()));
     rows.for_each(|(row, values)| row[block.first..][..values.len()].copy_from_slice(values));
 }
 
-/// Holds the transforms of a round.
+/// Holds one rank's column transforms of one round.
 struct RoundTransforms<'a, F: NttField> {
     accelerator: &'a crate::Accelerator,
     columns: &'a LocalPass<F>,
     spare: &'a BufferCache<F>,
     blocks: &'a [ColumnRange],
-    /// First column of the rank.
+    /// Index of the rank's first column, among the columns of all ranks.
     start: usize,
 }
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-/// Returns the numbers of the terms of each group, in ascending order. `columns` has the columns that each term reads.
-/// A group reads at most `most` different ones (0: any number), except for a single term that reads more by itself.
+/// Partitions terms into groups, and returns the indices of each group's terms, in ascending order. `columns[i]` are
+/// the columns that term i reads. A group reads at most `most` different columns, unless a single term reads more by
+/// itself. 0 stands for no bound.
 ///
-/// The terms that read most columns come first. Each joins the group to which it adds the fewest columns.
+/// The terms that read most columns are assigned first. Each joins the group to which it adds the fewest columns.
 pub fn groups(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
     let most = if most == 0 { usize::MAX } else { most };
     let mut order: Vec<usize> = (0..columns.len()).collect();

@@ -9,28 +9,28 @@ use ff::PrimeField;
 
 use crate::expression::ast::{Expression, ExpressionNode, Query};
 
-/// Number of a node, which exceeds those of the nodes that it is made of.
+/// Index of a node in the graph, greater than the indices of its operands.
 pub type NodeId = u32;
 
-/// Describes a node.
+/// Describes a node: a leaf, or an operation on other nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Node {
-    /// Constant by its number in [`Dag::constant`].
+    /// Constant that [`Dag::constant`] returns for this index.
     Constant(u32),
     Challenge(usize),
     X,
     Query(Query),
-    /// Previous value of an output.
+    /// Value that the output of this index has before the program writes it.
     Output(u32),
-    /// The smaller number first.
+    /// Sum of two nodes, the smaller index first.
     Sum(NodeId, NodeId),
     Difference(NodeId, NodeId),
-    /// The smaller number first.
+    /// Product of two nodes, the smaller index first.
     Product(NodeId, NodeId),
 }
 
 impl Node {
-    /// Returns the nodes that it is made of.
+    /// Returns the operands of a sum, difference or product; none for a leaf.
     pub fn parts(self) -> impl Iterator<Item = NodeId> {
         let parts = match self {
             Self::Sum(a, b) | Self::Difference(a, b) | Self::Product(a, b) => [Some(a), Some(b)],
@@ -53,15 +53,15 @@ impl SignedNode {
     }
 }
 
-/// Holds the graph.
+/// Holds expressions as a directed acyclic graph, in which equal nodes exist once.
 #[derive(Debug)]
 pub struct Dag<F> {
     nodes: Vec<Node>,
-    /// Whether a node is the same in every row.
+    /// For each node, whether its value is the same in every row.
     uniform: Vec<bool>,
     numbers: HashMap<Node, NodeId>,
     constants: Vec<F>,
-    /// Numbers of constants by their canonical bytes.
+    /// Indices in `constants` by a constant's canonical bytes.
     constant_numbers: HashMap<Vec<u8>, u32>,
 }
 
@@ -80,12 +80,13 @@ impl<F: PrimeField> Dag<F> {
         self.nodes[id as usize]
     }
 
-    /// Returns whether node `id` is the same in every row: a constant, a challenge, or made of these alone.
+    /// Returns whether the value of node `id` is the same in every row: a constant, a challenge, or computed from these
+    /// alone.
     pub fn is_uniform(&self, id: NodeId) -> bool {
         self.uniform[id as usize]
     }
 
-    /// Returns whether instructions compute node `id`: it is made of others, and differs from row to row.
+    /// Returns whether instructions compute node `id`: it has operands, and its value differs from row to row.
     pub fn is_computed(&self, id: NodeId) -> bool {
         !self.is_uniform(id) && self.node(id).parts().next().is_some()
     }
@@ -94,7 +95,7 @@ impl<F: PrimeField> Dag<F> {
         self.constants[number as usize]
     }
 
-    /// Adds a tree.
+    /// Adds the nodes of `tree` that are not in the graph yet. Returns the node for the whole tree.
     pub fn add_tree(&mut self, tree: &Expression<F>) -> SignedNode {
         tree.fold(|part: ExpressionNode<F, SignedNode>| match part {
             ExpressionNode::Constant(value) => self.add_constant(value),
@@ -120,7 +121,7 @@ impl<F: PrimeField> Dag<F> {
         self.add_leaf(Node::Constant(number))
     }
 
-    /// Adds a node that is made of no others.
+    /// Adds `node`, which has no operands, if it is not in the graph yet. Returns it without negation.
     pub fn add_leaf(&mut self, node: Node) -> SignedNode {
         SignedNode { node: self.number(node), negative: false }
     }
@@ -158,7 +159,7 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    /// Multiplies `a` by the constant `factor`, which `signed` refers to.
+    /// Returns `a` times the constant `factor`. `signed` is the node of that constant.
     fn multiple(&mut self, a: SignedNode, factor: F, signed: SignedNode) -> SignedNode {
         if factor == F::ZERO {
             return self.add_constant(F::ZERO);
@@ -173,7 +174,8 @@ impl<F: PrimeField> Dag<F> {
         self.product_of_unknown(a, signed)
     }
 
-    /// Multiplies `a` by `b`. If neither u nor v varies by row, (u·c)·v becomes (u·v)·c. No row then computes u·v.
+    /// Returns a·b for factors that are not both constant. If u and v are the same in every row, (u·c)·v becomes
+    /// (u·v)·c, so that no row computes u·v.
     fn product_of_unknown(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         let negative = a.negative != b.negative;
         for (factor, other) in [(a.node, b.node), (b.node, a.node)] {
@@ -188,8 +190,8 @@ impl<F: PrimeField> Dag<F> {
         SignedNode { node, negative }
     }
 
-    /// Splits a node that differs from row to row into a factor that does not and one that does, if it is such a
-    /// product.
+    /// Splits a product into a factor that is the same in every row and the other one. Returns `None` if node `id` is
+    /// no product, has no such factor, or is itself the same in every row.
     fn uniform_factor(&self, id: NodeId) -> Option<(NodeId, NodeId)> {
         match self.node(id) {
             Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(a) => Some((a, b)),
@@ -198,7 +200,7 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    /// Returns a node for the value with its sign.
+    /// Returns a node for `value` that includes its sign: the negation of a node becomes 0 minus the node.
     pub fn unsigned(&mut self, value: SignedNode) -> NodeId {
         match self.as_constant(value) {
             Some(constant) => self.add_constant(constant).node,
@@ -210,12 +212,12 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    /// Returns whether it is 0 for all columns and challenges.
+    /// Returns whether `value` is the constant 0.
     pub fn is_zero(&self, value: SignedNode) -> bool {
         self.as_constant(value) == Some(F::ZERO)
     }
 
-    /// Returns the columns and rotations that node `id` reads.
+    /// Returns the queries, pairs of a column and a rotation, that node `id` depends on.
     pub fn queries(&self, id: NodeId) -> BTreeSet<Query> {
         let (mut seen, mut ahead, mut queries) = (HashSet::new(), vec![id], BTreeSet::new());
         while let Some(id) = ahead.pop() {
@@ -227,7 +229,7 @@ impl<F: PrimeField> Dag<F> {
         queries
     }
 
-    /// Returns the value if it is a constant.
+    /// Returns the constant, with its sign; `None` if the node is no constant.
     fn as_constant(&self, SignedNode { node, negative }: SignedNode) -> Option<F> {
         match self.node(node) {
             Node::Constant(number) if negative => Some(-self.constant(number)),

@@ -9,11 +9,11 @@ use ff::PrimeField;
 
 use super::dag::{Dag, Node, NodeId, SignedNode};
 
-/// A challenge, and the value that it multiplies.
+/// Holds a challenge and the value that it multiplies.
 type ChallengeTerm = (SignedNode, SignedNode);
 
-/// Returns the sum of output 0's previous value and all `terms`. The node has no sign, since the sum begins with that
-/// value.
+/// Returns a node for the previous value of output 0 plus Σ challenge·value over all `terms`. Adds the nodes that it
+/// needs to `dag`.
 pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> NodeId {
     let mut sum = dag.add_leaf(Node::Output(0));
     for (factor, terms) in group_by_common_factor(dag, terms) {
@@ -29,8 +29,8 @@ pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> NodeId
     dag.unsigned(sum)
 }
 
-/// Groups terms by a factor that several have, which is taken out, in the order of the first of each. Others are groups
-/// by themselves.
+/// Groups `terms` by a column that is a factor of several of them. Returns each such factor, and its terms divided by
+/// it, in the order of the first term of each group. Every other term is a group by itself, with `None` as factor.
 fn group_by_common_factor<F: PrimeField>(
     dag: &Dag<F>,
     terms: &[ChallengeTerm],
@@ -55,7 +55,7 @@ fn group_by_common_factor<F: PrimeField>(
     sums
 }
 
-/// Returns a product's factors that are columns, each with the other factor.
+/// Returns the factors of node `id` that are columns, each with the other factor; none if the node is no product.
 fn factors<F: PrimeField>(dag: &Dag<F>, id: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + use<F> {
     let pairs = match dag.node(id) {
         Node::Product(a, b) => [Some((a, b)), Some((b, a)).filter(|_| a != b)],

@@ -17,7 +17,8 @@ use schedule::Root;
 use super::ast::{Expression, Query, Term};
 use super::program::{Group, Instruction, Operand, Program, Target, Value};
 
-/// Lowers `terms` to a program that adds their sum to output 0.
+/// Lowers `terms` to a program that adds their sum to output 0. A group reads at most `columns_at_once` columns; 0 is
+/// no bound.
 pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
     let mut factors: Vec<(SignedNode, SignedNode)> = terms.iter().map(|term| of_term(&mut dag, term)).collect();
@@ -32,7 +33,8 @@ pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<
     program(&dag, &roots, 1)
 }
 
-/// Lowers `expressions` to a program that sets output k to expression k.
+/// Lowers `expressions` to a program that sets output k to expression k. A group reads at most `columns_at_once`
+/// columns; 0 is no bound.
 pub fn vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
     let value = |tree| {
@@ -63,7 +65,8 @@ fn program<F: PrimeField>(dag: &Dag<F>, roots: &[Vec<Root>], outputs: usize) -> 
     Program { values, groups, outputs, challenges }
 }
 
-/// Returns a group whose values are still named by their nodes.
+/// Returns the group that computes `roots`. Its operands `Operand::Value` are still node ids, which [`values`]
+/// replaces.
 fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
     let (mut queries, mut numbers) = (Vec::new(), HashMap::new());
     let mut number = |query: Query| {
@@ -86,7 +89,8 @@ fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
     Group { instructions, queries, columns: columns.into_iter().collect(), outputs, slots, scratch }
 }
 
-/// Returns the values that groups read, and those that these are made of. Renames values in `groups` to their numbers.
+/// Returns the elements that are the same in every row and that `groups` read, with those that they are computed from.
+/// Replaces node ids in `groups` by indices of the returned list.
 fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
     let instructions = || groups.iter().flat_map(|group| &group.instructions);
     let read = instructions().flat_map(Instruction::operands).filter_map(|operand| match operand {
@@ -104,7 +108,8 @@ fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
     needed.into_iter().filter_map(|id| value(dag, &numbers, id)).collect()
 }
 
-/// Returns the value of node `id`, or `None` if it differs from row to row.
+/// Returns node `id` as an element that is the same in every row. `numbers` are the indices of its operands. Returns
+/// `None` for X, columns and outputs, which differ from row to row.
 fn value<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<NodeId, u32>, id: NodeId) -> Option<Value<F>> {
     let of = |part| numbers[&part];
     match dag.node(id) {

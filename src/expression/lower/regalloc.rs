@@ -7,14 +7,15 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::expression::program::{Instruction, Operand, REGISTERS, Target};
 
-/// Counts the slots and elements of scratch memory that instructions use.
+/// Counts the slots and the elements of scratch memory that instructions use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allocation {
     pub slots: u32,
     pub scratch: u32,
 }
 
-/// Describes a value's live range: from the instruction that writes it to the last one that reads it.
+/// Describes a value's live range: from the index of the instruction that writes it to that of the last one that reads
+/// it.
 #[derive(Debug, Clone, Copy)]
 struct LiveRange {
     value: u32,
@@ -22,7 +23,8 @@ struct LiveRange {
     end: usize,
 }
 
-/// Replaces values, each of which is a slot that is written once, by allocated slots and scratch memory.
+/// Replaces virtual slots, one per value, by slots below [`REGISTERS`] and scratch memory. Each virtual slot is written
+/// once. Returns the numbers of slots and of elements of scratch memory.
 pub fn allocate_registers(instructions: &mut [Instruction]) -> Allocation {
     let lives = lives(instructions);
     let (at_hand, others) = choose_spills(&lives);
@@ -34,7 +36,8 @@ pub fn allocate_registers(instructions: &mut [Instruction]) -> Allocation {
     Allocation { slots: count(&slots), scratch: count(&scratch) }
 }
 
-/// Returns the live ranges, in the order in which values are written. Every value that is written is read.
+/// Returns the live ranges of all values, in the order in which `instructions` write them. Every value that is written
+/// is read.
 fn lives(instructions: &[Instruction]) -> Vec<LiveRange> {
     let mut lives: Vec<LiveRange> = Vec::new();
     let mut places = HashMap::new();
@@ -54,7 +57,8 @@ fn lives(instructions: &[Instruction]) -> Vec<LiveRange> {
     lives
 }
 
-/// Splits live ranges into those that get slots, at most [`REGISTERS`] at a time, and those that spill.
+/// Splits `lives` into the ranges that get slots, which are first in the result, and those that spill to scratch
+/// memory. At most [`REGISTERS`] of the former overlap.
 fn choose_spills(lives: &[LiveRange]) -> (Vec<LiveRange>, Vec<LiveRange>) {
     let mut out = BTreeSet::new();
     // Live values, ordered by the ends of their ranges.
@@ -72,7 +76,8 @@ fn choose_spills(lives: &[LiveRange]) -> (Vec<LiveRange>, Vec<LiveRange>) {
     lives.iter().partition(|life| !out.contains(&life.value))
 }
 
-/// Gives each value the lowest number that is free, so that values live at the same time have different numbers.
+/// Returns a number for each value in `lives`, the lowest that is free when the value is written. Values that are live
+/// at the same time have different numbers.
 fn color_intervals(lives: &[LiveRange]) -> HashMap<u32, u32> {
     let mut color_intervals = HashMap::new();
     let (mut free, mut alive, mut next) = (BTreeSet::new(), BTreeSet::new(), 0);

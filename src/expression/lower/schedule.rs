@@ -9,10 +9,10 @@ use ff::PrimeField;
 use super::dag::{Dag, Node, NodeId};
 use crate::expression::program::{FusedOp, Instruction, Operand, Target};
 
-/// An output, and the node that is its value.
+/// Holds the index of an output, and the node that is its value.
 pub type Root = (u32, NodeId);
 
-/// Describes how a node is computed: `a`, or `a·b`, with a third operand combined.
+/// Describes how one instruction computes a node: `a` or a·b, optionally combined with a third operand `c`.
 #[derive(Debug, Clone, Copy)]
 struct FusedNode {
     a: NodeId,
@@ -26,8 +26,8 @@ impl FusedNode {
     }
 }
 
-/// Returns instructions that write the output of each of `roots`, in order. Slots are numbers of nodes, and each is
-/// written once. `leaf` returns the operand for other nodes.
+/// Returns instructions that compute `roots` and write their outputs, in order. A node's slot is its id, and is written
+/// once. `leaf` returns the operand for a node that no instruction computes.
 pub fn instructions<F: PrimeField>(
     dag: &Dag<F>,
     roots: &[Root],
@@ -45,7 +45,8 @@ pub fn instructions<F: PrimeField>(
     writer.instructions
 }
 
-/// Returns how often each node is used by computed nodes, and as a root; 0 if it is not needed.
+/// Returns how often each node is used, as an operand of a computed node or as a root. Nodes that the `roots` do not
+/// need have 0.
 fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
     let mut uses = vec![0; dag.len()];
     for (_, id) in roots {
@@ -59,8 +60,8 @@ fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
     uses
 }
 
-/// Returns how each node that is needed is computed: `None` for leaves, and for products that are fused with their
-/// whole.
+/// Returns how an instruction computes each node. `None` stands for leaves, for nodes that are not needed, and for
+/// products that are fused into a sum or difference.
 fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<FusedNode>> {
     let needed = |id: &NodeId| uses[*id as usize] > 0 && dag.is_computed(*id);
     let mut shapes = vec![None; dag.len()];
@@ -73,14 +74,15 @@ fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<FusedNode>> {
     shapes
 }
 
-/// Returns whether `part` of a sum or difference `whole` is a product that nothing else needs.
+/// Returns whether `whole` is a sum or difference, and its operand `part` a product that nothing else uses.
 fn can_fuse<F: PrimeField>(dag: &Dag<F>, uses: &[u32], whole: NodeId, part: NodeId) -> bool {
     let sum = matches!(dag.node(whole), Node::Sum(..) | Node::Difference(..));
     let product = matches!(dag.node(part), Node::Product(..));
     sum && product && uses[part as usize] == 1 && dag.is_computed(part)
 }
 
-/// Returns the product that is fused with a sum or difference, the second one if both could be.
+/// Returns the operand of the sum or difference `id` that is a product to be fused with it, the second one if both
+/// could be. Returns `None` if neither could be.
 fn fusable_product<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<NodeId> {
     dag.node(id).parts().filter(|part| can_fuse(dag, uses, id, *part)).last()
 }
@@ -100,8 +102,8 @@ fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<FusedN
     }
 }
 
-/// Returns the Sethi–Ullman number of each node: the slots that its computation takes if no part is shared; 0 for
-/// leaves.
+/// Returns the Sethi–Ullman number of each node: the slots that its computation takes if no operand is shared. It is 0
+/// for nodes that no instruction computes.
 fn sethi_ullman_numbers(shapes: &[Option<FusedNode>]) -> Vec<u32> {
     let mut sethi_ullman_numbers = vec![0; shapes.len()];
     for (id, shape) in shapes.iter().enumerate() {
@@ -115,8 +117,8 @@ fn sethi_ullman_numbers(shapes: &[Option<FusedNode>]) -> Vec<u32> {
     sethi_ullman_numbers
 }
 
-/// Returns, for each node, the output that its instruction may write directly: the node is its value, and nothing else
-/// reads it.
+/// Returns, for each node, the index of the output that its instruction may write directly. `None` stands for a node
+/// that is no output, or that something else reads.
 fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<FusedNode>], nodes: usize) -> Vec<Option<u32>> {
     let mut direct = vec![None; nodes];
     for (output, id) in roots {
@@ -127,7 +129,7 @@ fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<FusedNode>], nodes: usi
     direct
 }
 
-/// Writes instructions, parts first.
+/// Emits instructions, those of operands before those that read them.
 struct Writer<L> {
     shapes: Vec<Option<FusedNode>>,
     sethi_ullman_numbers: Vec<u32>,
@@ -137,10 +139,10 @@ struct Writer<L> {
     leaf: L,
 }
 
-/// Describes a step that remains to be done.
+/// Describes a step that remains in the traversal of the graph.
 enum Step {
     Compute(NodeId),
-    /// Writes a node whose parts are computed.
+    /// Emits the instruction of a node whose operands are computed.
     Write(NodeId, FusedNode),
 }
 
@@ -159,7 +161,8 @@ impl<L: FnMut(NodeId) -> Operand> Writer<L> {
         }
     }
 
-    /// Pushes a node, then its parts, the one that needs most slots on top.
+    /// Pushes the steps that compute node `id` to `steps`: its instruction, then its operands, the one that needs most
+    /// slots on top. Pushes nothing if no instruction is needed.
     fn push_with_parts(&self, id: NodeId, steps: &mut Vec<Step>) {
         let Some(shape) = self.shapes[id as usize].filter(|_| !self.done[id as usize]) else { return };
         steps.push(Step::Write(id, shape));

@@ -18,7 +18,8 @@ fn term(challenge: usize, expression: Expression<Fr>) -> Term<Fr> {
     Term { challenge, expression }
 }
 
-/// Returns a complete tree of products of sums, of different columns.
+/// Returns a complete binary tree of depth `levels`, alternately of sums and products. Its leaves are the different
+/// columns from `first` on.
 fn complete(levels: u32, first: usize) -> Expression<Fr> {
     if levels == 0 {
         return column(first);

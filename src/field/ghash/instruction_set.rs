@@ -4,7 +4,7 @@ use super::portable;
 #[cfg(target_arch = "x86_64")]
 use super::x86;
 
-/// Multiplies elements, given by their bits. All variants give the same results.
+/// Selects the instructions that multiply elements, which are given by their bits. All variants give equal results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multiplier {
     /// Integer products with holes between bits.
@@ -20,12 +20,12 @@ pub enum Multiplier {
     Vpclmul512(CpuFeatures),
 }
 
-/// Proves that the processor has the instructions: only the checks of [`Multiplier`] make it.
+/// Proves that the processor has the instructions of a [`Multiplier`]. Only the checks of [`Multiplier`] create it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuFeatures(());
 
 impl Multiplier {
-    /// Returns the variants that run here, the fastest last.
+    /// Returns the variants that this processor can run, in ascending order of speed.
     pub fn all() -> Vec<Self> {
         let all = [Some(Self::Portable)].into_iter();
         #[cfg(target_arch = "x86_64")]
@@ -33,7 +33,7 @@ impl Multiplier {
         all.flatten().collect()
     }
 
-    /// Returns the last of [`Self::all`].
+    /// Returns the fastest variant that this processor can run.
     pub fn fastest() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
@@ -60,19 +60,20 @@ impl Multiplier {
         (here && Self::vpclmul256().is_some()).then_some(Self::Vpclmul512(CpuFeatures(())))
     }
 
-    /// Returns a·b.
+    /// Returns the product of the elements `a` and `b`.
     pub fn product(self, a: u128, b: u128) -> u128 {
         let mut product = [a];
         match self {
             Self::Portable => portable::multiply(&mut product, &[b]),
-            // SAFETY: `CpuFeatures` proves that the processor has the instructions of this variant and of those before it.
+            // SAFETY: `CpuFeatures` proves that the processor has the instructions of this variant and of those before
+            // it.
             #[cfg(target_arch = "x86_64")]
             _ => unsafe { x86::pclmul::multiply(&mut product, &[b]) },
         }
         product[0]
     }
 
-    /// Sets `a[i] = a[i]·b[i]`, up to the shorter length.
+    /// Computes `a[i] = a[i]·b[i]`, up to the shorter length.
     pub fn multiply(self, a: &mut [u128], b: &[u128]) {
         match self {
             Self::Portable => portable::multiply(a, b),
@@ -88,7 +89,7 @@ impl Multiplier {
         }
     }
 
-    /// Returns `Σ a[i]·b[i]`, up to the shorter length; the sum is reduced once.
+    /// Returns `Σ a[i]·b[i]`, up to the shorter length. The sum is reduced only once.
     pub fn sum_of_products(self, a: &[u128], b: &[u128]) -> u128 {
         match self {
             Self::Portable => portable::sum_of_products(a, b),

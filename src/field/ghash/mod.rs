@@ -24,7 +24,7 @@ pub use instruction_set::Multiplier;
 
 use super::binary_field_macros::{binary_field, binary_operator};
 
-/// Holds an element.
+/// Holds an element of GHASH's field. Bit i is the coefficient of xⁱ.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Ghash(pub u128);
@@ -35,17 +35,17 @@ binary_field!(Ghash);
 unsafe impl bytemuck::TransparentWrapper<u128> for Ghash {}
 
 impl Ghash {
-    /// Reads the bytes of GCM, whose first bit is the coefficient of 1.
+    /// Decodes an element from `bytes` in the order of GCM, whose first bit is the coefficient of 1.
     pub fn from_gcm(bytes: [u8; 16]) -> Self {
         Self(u128::from_be_bytes(bytes).reverse_bits())
     }
 
-    /// Returns the bytes of GCM.
+    /// Encodes the element in the order of GCM: the first bit is the coefficient of 1.
     pub fn to_gcm(self) -> [u8; 16] {
         self.0.reverse_bits().to_be_bytes()
     }
 
-    /// Returns a·x.
+    /// Returns the product of this element and x.
     #[must_use]
     pub const fn times_x(self) -> Self {
         Self((self.0 << 1) ^ (0u128.wrapping_sub(self.0 >> 127) & 0x87))
@@ -55,7 +55,8 @@ impl Ghash {
         Self(Multiplier::fastest().product(self.0, other.0))
     }
 
-    /// Returns its power 2¹²⁸ − 2, from powers 2^(2^k) − 1 (T. Itoh and S. Tsujii, 1988).
+    /// Returns the inverse, which is the power 2¹²⁸ − 2. It follows from the powers 2^(2^k) − 1 (T. Itoh and S. Tsujii,
+    /// 1988).
     fn inverse(self) -> Self {
         let square = |a: Self| a.times(a);
         let squares = |a: Self, count: u32| (0..count).fold(a, |a, _| square(a));

@@ -2,17 +2,17 @@
 //! all but every fourth bit are zero (T. Pornin, BearSSL's ghash_ctmul32). Of 32 bits eight are left, so that a column
 //! of the product adds up at most eight ones, which stay within the four bits of its hole.
 
-/// Selects every fourth bit.
+/// Mask that selects every fourth bit, from bit 0 on.
 const HOLES: u64 = 0x1111_1111_1111_1111;
 
-/// Holds the product of polynomials over GF(2), not reduced: its low and its high half.
+/// Holds the unreduced product of two polynomials over GF(2): its low and its high 128 bits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UnreducedProduct {
     low: u128,
     high: u128,
 }
 
-/// Returns the polynomial a·b.
+/// Returns the product of the polynomials `a` and `b` over GF(2).
 fn carryless_32(a: u32, b: u32) -> u64 {
     let every_fourth = |word: u32| [0, 1, 2, 3].map(|k| u64::from(word) & (HOLES << k));
     let (a, b) = (every_fourth(a), every_fourth(b));
@@ -20,7 +20,7 @@ fn carryless_32(a: u32, b: u32) -> u64 {
     column(0) | column(1) | column(2) | column(3)
 }
 
-/// Returns the polynomial a·b, by three products (Karatsuba).
+/// Returns the product of the polynomials `a` and `b` over GF(2), by three products of 32 bits (Karatsuba).
 fn carryless_64(a: u64, b: u64) -> u128 {
     let ([a0, a1], [b0, b1]) = ([a as u32, (a >> 32) as u32], [b as u32, (b >> 32) as u32]);
     let (low, high) = (carryless_32(a0, b0), carryless_32(a1, b1));
@@ -36,8 +36,8 @@ impl UnreducedProduct {
         Self { low: low ^ middle << 64, high: high ^ middle >> 64 }
     }
 
-    /// Returns the element: x¹²⁸ is x⁷ + x² + x + 1, and the part of that which is too high again has at most seven
-    /// bits.
+    /// Reduces the product to an element: x¹²⁸ is x⁷ + x² + x + 1. The high half times that exceeds 128 bits by at most
+    /// seven bits, which are reduced once more.
     fn reduced(self) -> u128 {
         let times_tail = |a: u128| a ^ a << 1 ^ a << 2 ^ a << 7;
         let Self { low, high } = self;

@@ -5,7 +5,7 @@ use ff::Field;
 
 use super::*;
 
-/// Multiplies bit by bit.
+/// Multiplies `a` and `b` bit by bit, as the definition says.
 fn by_definition(a: Ghash, b: Ghash) -> Ghash {
     (0..128).rev().fold(Ghash(0), |sum, bit| sum.times_x() + Ghash(a.0 * (b.0 >> bit & 1)))
 }

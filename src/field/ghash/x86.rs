@@ -3,16 +3,17 @@
 //! A product takes three carry-less ones (Karatsuba) and two by 0x87, the tail of the modulus; a sum of products is
 //! reduced once.
 
-/// Defines functions on slices with registers of `$lanes` elements. The intrinsics are, in order: load, store,
-/// exclusive or, carry-less product, shift of each element by bytes to the left and to the right, choice of 32-bit
-/// words of each element.
+/// Defines a module of functions on slices, with registers of `$lanes` elements. The intrinsics are, in this order:
+/// load, store, exclusive or, carry-less product, shift of each element by bytes to the left and to the right, and
+/// choice of 32-bit words of each element.
 macro_rules! with_registers {
     ($module:ident, $features:literal, $lanes:literal, $register:ident, $load:ident, $store:ident, $xor:ident,
      $carryless:ident, $left:ident, $right:ident, $choose:ident) => {
         pub mod $module {
             use std::arch::x86_64::*;
 
-            /// Holds parts of products that are not reduced: of low halves, of high halves, of their sums.
+            /// Holds unreduced products in three registers: products of low halves, of high halves, and of the sums of
+            /// both halves.
             #[derive(Clone, Copy)]
             struct UnreducedProducts([$register; 3]);
 
@@ -62,14 +63,14 @@ macro_rules! with_registers {
                 reduced(wide(a, b))
             }
 
-            /// Returns the last elements, which fill no register, padded with zeros.
+            /// Returns `elements`, which are too few to fill a register, padded with zeros.
             fn padded(elements: &[u128]) -> [u128; $lanes] {
                 let mut all = [0; $lanes];
                 all[..elements.len()].copy_from_slice(elements);
                 all
             }
 
-            /// Replaces each register's elements of `a` by the result of `how` for them and those of `b`.
+            /// Computes `a[i] = how(a[i], b[i])`, one register at a time, up to the shorter length.
             #[inline]
             #[target_feature(enable = $features)]
             fn replace(a: &mut [u128], b: &[u128], how: impl Fn($register, $register) -> $register) {

@@ -13,7 +13,8 @@ use gfni_blocks::Blocks;
 const BITS: usize = u128::BITS as usize;
 const BYTES: usize = BITS / 8;
 
-/// Holds a map as the images of bits, with tables of the images of bytes, and its matrix in blocks.
+/// Holds a linear map of 128 bits over GF(2): the images of single bits, tables of the images of bytes, and its matrix
+/// in blocks.
 #[derive(Clone)]
 pub struct LinearMap {
     columns: [u128; BITS],
@@ -29,7 +30,7 @@ impl fmt::Debug for LinearMap {
 }
 
 impl LinearMap {
-    /// Returns the map that takes bit i to `columns[i]`.
+    /// Creates the map that takes bit i to `columns[i]`.
     pub fn new(columns: [u128; BITS]) -> Self {
         let image = |byte: usize, value: usize| {
             let bits = (0..8).filter(|bit| value >> bit & 1 == 1);
@@ -44,19 +45,19 @@ impl LinearMap {
         }
     }
 
-    /// Returns the images of bits.
+    /// Returns the images of single bits: entry i is the image of bit i.
     pub fn columns(&self) -> &[u128; BITS] {
         &self.columns
     }
 
-    /// Returns the image of a number, by 16 look-ups.
+    /// Returns the image of `value`, by 16 look-ups in tables.
     pub fn apply(&self, value: u128) -> u128 {
         let bytes = value.to_le_bytes();
         self.tables.iter().zip(bytes).fold(0, |sum, (table, byte)| sum ^ table[usize::from(byte)])
     }
 
-    /// Writes the images of numbers, up to the shorter length. It uses GFNI, eight numbers at a time, if the processor
-    /// has it.
+    /// Writes the images of `values` to `images`, up to the shorter length. If the processor has GFNI, it maps eight
+    /// numbers at a time.
     pub fn apply_all(&self, values: &[u128], images: &mut [u128]) {
         let length = values.len().min(images.len());
         let done = self.apply_many(&values[..length], &mut images[..length]);
@@ -64,8 +65,8 @@ impl LinearMap {
         rest.for_each(|(value, image)| *image = self.apply(*value));
     }
 
-    /// Writes as many images as there is an instruction for, and returns their number. Both slices have the same
-    /// length.
+    /// Maps leading `values` by the processor's instructions, eight at a time, and returns how many it mapped. Both
+    /// slices must have equal lengths. Returns 0 if the processor lacks the instructions.
     #[cfg(target_arch = "x86_64")]
     fn apply_many(&self, values: &[u128], images: &mut [u128]) -> usize {
         if !x86::is_there() {
@@ -82,7 +83,7 @@ impl LinearMap {
         0
     }
 
-    /// Returns the inverse map; `None` if two numbers have the same image.
+    /// Returns the inverse map, or `None` if two numbers have equal images.
     pub fn inverse(&self) -> Option<Self> {
         let span = EchelonBasis::from_vectors(&self.columns);
         let mut columns = [0; BITS];
@@ -93,10 +94,11 @@ impl LinearMap {
     }
 }
 
-/// Holds the span of vectors in echelon form.
+/// Holds a basis, in echelon form, of the span of given vectors over GF(2).
 #[derive(Debug, Clone)]
 pub(crate) struct EchelonBasis {
-    /// For each bit: a vector that has it as its highest, and the set of given vectors that it is the sum of.
+    /// Entry b holds a basis vector whose highest bit is b, or `None` if there is none. The vector is a sum of given
+    /// vectors. Bit i of the second number says whether given vector i is in this sum.
     rows: [Option<(u128, u128)>; BITS],
 }
 
@@ -112,13 +114,15 @@ impl EchelonBasis {
         span
     }
 
-    /// Returns the set of vectors whose sum is `vector`; `None` if it is outside the span.
+    /// Returns the given vectors whose sum is `vector`, as a number in which bit i stands for vector i. Returns `None`
+    /// if `vector` is outside the span.
     pub fn coordinates(&self, vector: u128) -> Option<u128> {
         let (rest, sum) = self.reduce(vector);
         (rest == 0).then_some(sum)
     }
 
-    /// Reduces a vector by those of the span; returns the rest, and the set of vectors that were taken off.
+    /// Reduces `vector` by the basis. Returns the rest, and the given vectors that were subtracted, as a number in
+    /// which bit i stands for vector i.
     fn reduce(&self, mut vector: u128) -> (u128, u128) {
         let mut sum = 0;
         while let Some((row, of)) = vector.checked_ilog2().and_then(|highest| self.rows[highest as usize]) {
@@ -133,7 +137,7 @@ impl EchelonBasis {
 mod tests {
     use super::*;
 
-    /// Returns bits without an order that a fault could follow.
+    /// Returns `count` pseudorandom numbers.
     fn bits(count: usize) -> Vec<u128> {
         let step = |value: &u128| Some(value.wrapping_mul(0xda94_2042_e4dd_58b5).wrapping_add(value >> 61 | 1));
         std::iter::successors(Some(0x0123_4567_89ab_cdef_u128 << 35), step).take(count).collect()

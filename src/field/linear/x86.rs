@@ -7,9 +7,9 @@ use std::arch::x86_64::{
 
 use super::gfni_blocks::{BATCH, Blocks};
 
-/// Places the bytes of eight numbers in two registers: word j of sixteen gets byte j of each.
+/// Permutations that place the bytes of eight numbers in two registers: word j of sixteen gets byte j of each number.
 const TO_WORDS: [[u8; 64]; 2] = [to_words(0), to_words(1)];
-/// Places the bytes of words back into numbers.
+/// Permutations that place the bytes of sixteen words back into eight numbers, the inverse of [`TO_WORDS`].
 const TO_NUMBERS: [[u8; 64]; 2] = [to_numbers(0), to_numbers(1)];
 
 const fn to_words(half: usize) -> [u8; 64] {
@@ -54,7 +54,8 @@ fn store(to: &mut [u128], value: __m512i) {
     unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), value) };
 }
 
-/// Maps eight numbers at a time: their bytes of one place come together in a word, which one block multiplies.
+/// Writes the images of `values` under the map of `blocks` to `images`, eight at a time. Byte j of all eight numbers
+/// forms a word, which one block multiplies.
 #[target_feature(enable = "gfni,avx512f,avx512bw,avx512vbmi")]
 pub(super) fn apply(blocks: &Blocks, values: &[[u128; BATCH]], images: &mut [[u128; BATCH]]) {
     let (to_low, to_high) = (load(&TO_WORDS[0]), load(&TO_WORDS[1]));
@@ -72,11 +73,12 @@ pub(super) fn apply(blocks: &Blocks, values: &[[u128; BATCH]], images: &mut [[u1
     }
 }
 
-/// Holds the words of the low bytes, and those of the high bytes.
+/// Holds the bytes of eight numbers as sixteen words, where word j has byte j of each number. The first register has
+/// words 0 to 7, the second has words 8 to 15.
 #[derive(Clone, Copy)]
 struct Words(__m512i, __m512i);
 
-/// Returns the image's words.
+/// Returns the words of the images of eight numbers, from the numbers' `words`.
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
 fn image(Blocks(turns): &Blocks, mut words: Words) -> Words {
@@ -89,7 +91,7 @@ fn image(Blocks(turns): &Blocks, mut words: Words) -> Words {
     sums
 }
 
-/// Returns the part that all words add, by the blocks of a rotation, to half of the image's words.
+/// Returns the products of all `words` and the blocks of one rotation, added up for one half of the images' words.
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
 fn product([low, high]: &[[u64; 8]; 2], words: Words) -> __m512i {

@@ -1,9 +1,10 @@
-//! Accumulates whole products of 256 bits on the host's cores, before reduction.
+//! Accumulates unreduced products of numbers of 256 bits on the host's cores.
 
 use super::element::limbs;
 use crate::field::Element;
 
-/// Holds a sum of whole products; 2^66 of them fit.
+/// Holds a sum of unreduced products of two elements below 2^255, in nine little-endian 64-bit limbs. Up to 2^66
+/// products fit.
 #[derive(Default, Clone, Copy)]
 pub(super) struct WideAccumulator(pub [u64; 9]);
 
@@ -22,7 +23,7 @@ impl WideAccumulator {
         self.0[8] += add(&mut self.0[..8], &product);
     }
 
-    /// Adds `number`·2^(64·`at`), where `number` is below 2^127. Nothing carries out of the sum.
+    /// Adds `number`·2^(64·`at`) to the sum. `number` is below 2^127, and the result must fit the nine limbs.
     #[cfg(target_arch = "x86_64")]
     pub fn add_at(&mut self, at: usize, number: u128) {
         let mut more = [0; 9];
@@ -32,7 +33,8 @@ impl WideAccumulator {
     }
 }
 
-/// Holds a sum of products by numbers below 2^32; at least 2^32 of them fit.
+/// Holds a sum of products of an integer below 2^32 and an element, in five little-endian 64-bit limbs. At least 2^32
+/// products fit.
 #[derive(Default, Clone, Copy)]
 pub(super) struct ShortSum(pub [u64; 5]);
 
@@ -48,8 +50,8 @@ impl ShortSum {
     }
 }
 
-/// Adds `from` to `to` over their common length and returns the carry. Compilers turn overflow flags into additions
-/// with carry, but not sums of wider words.
+/// Adds the little-endian number `from` to `to` over their common length and returns the carry, 0 or 1. It uses
+/// overflow flags, which compilers turn into additions with carry, unlike sums of wider words.
 pub(super) fn add(to: &mut [u64], from: &[u64]) -> u64 {
     let carry = to.iter_mut().zip(from).fold(false, |carry, (to, from)| {
         let (word, first) = to.overflowing_add(*from);
@@ -60,7 +62,7 @@ pub(super) fn add(to: &mut [u64], from: &[u64]) -> u64 {
     u64::from(carry)
 }
 
-/// Adds Σ a·b to `sum`, one product after the other.
+/// Adds the unreduced dot product Σ a\[i\]·b\[i\] of the stored limbs to `sum`.
 pub(super) fn add_products<F: Element>(sum: &mut WideAccumulator, a: &[F], b: &[F]) {
     a.iter().zip(b).for_each(|(a, b)| sum.add(limbs(a), limbs(b)));
 }

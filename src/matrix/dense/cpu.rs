@@ -1,4 +1,4 @@
-//! Computes products on the host's cores: sums whole products and reduces each sum once.
+//! Computes products on the host's cores: adds up unreduced products and reduces each sum once.
 
 use rayon::prelude::*;
 
@@ -15,11 +15,12 @@ use crate::kernels::Family;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
-/// Maximum rows of a task, and bytes of the second factor that stay in a core's cache.
+/// Maximum number of rows of the first factor per parallel task.
 const ROWS: usize = 8;
+/// Bytes of the second factor per block of columns, 256 KiB, which stay in a core's cache.
 const CACHE: usize = 256 << 10;
 
-/// Copies the entries of `view`, row-major.
+/// Returns a row-major copy, without gaps, of the entries that `view` selects from `entries`.
 pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
     let mut packed = vec![T::default(); view.len()];
     if view.is_empty() {
@@ -32,7 +33,7 @@ pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
     ZeroizingVec(packed)
 }
 
-/// Allocates zeros for a product of `sizes`.
+/// Allocates a zero entry for each entry of a matrix whose dimensions are `sizes`.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the product exceeds the address space.
@@ -48,7 +49,7 @@ fn zeros<T: Entry>(sizes: &[usize]) -> Result<ZeroizingVec<T>> {
     Ok(ZeroizingVec(all))
 }
 
-/// Computes A·B, row-major, of matrices in host memory.
+/// Computes A·B on the host and returns it row-major. A factor is a slice of memory and the view of the matrix in it.
 pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
     a: (&[A], View),
     b: (&[B], View),
@@ -86,7 +87,7 @@ impl<F: DenseField> MatMulElement<F> for F {
     }
 }
 
-/// Implements products of numbers with elements.
+/// Implements products of an integer type with field elements.
 macro_rules! small {
     ($type:ty) => {
         impl<F: DenseField> MatMulElement<F> for $type {
@@ -115,7 +116,7 @@ unsafe impl<F: NttField> DenseField for F {
         Ok(())
     }
 
-    /// Sums products of positive and of negative numbers separately.
+    /// Sums the products by positive and by negative integers separately, and subtracts the sums.
     fn sums_of_numbers<N: Number>(row: &[N], columns: &[F], out: &mut [F]) -> Result<()> {
         let modulus = Modulus::for_field::<F>()?;
         for (number, out) in out.iter_mut().enumerate() {
@@ -144,8 +145,8 @@ impl MatMulElement<i8> for i8 {
     }
 }
 
-/// Returns `count` sums: one of the whole products of `row` with each column of `columns`. Columns follow one another,
-/// each as long as the row.
+/// Returns the unreduced dot product of `row` with each of `count` columns. `columns` holds them one after the other,
+/// each as long as `row`.
 fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<WideAccumulator> {
     let mut sums = vec![WideAccumulator::default(); count];
     #[cfg(target_arch = "x86_64")]
@@ -158,7 +159,7 @@ fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<WideAccumula
     sums
 }
 
-/// Holds a modulus p and the constants of Montgomery reduction with R = 2^256.
+/// Holds a modulus p, in little-endian 64-bit limbs, and the constant of Montgomery reduction with R = 2^256.
 struct Modulus {
     p: [u64; 4],
     /// −p⁻¹ mod 2^64.
@@ -177,7 +178,7 @@ impl Modulus {
         Ok(Self { p, inverse: inverse.wrapping_neg() })
     }
 
-    /// Returns the element whose limbs are S/R mod p, where S is a sum of products of limbs.
+    /// Reduces an accumulated sum S of products of limbs. Returns the element whose stored limbs are S/R mod p.
     fn reduce<F: NttField>(&self, WideAccumulator(mut sum): WideAccumulator) -> F {
         for i in 0..4 {
             let factor = sum[i].wrapping_mul(self.inverse);
@@ -193,13 +194,14 @@ impl Modulus {
         self.remainder(ShortSum([sum[4], sum[5], sum[6], sum[7], sum[8]]))
     }
 
-    /// Returns the element whose limbs are S mod p, where S is `low` + 2^256·`high`.
+    /// Returns the element whose stored limbs are S mod p, where S is `low` + 2^256·`high`.
     fn remainder<F: NttField>(&self, ShortSum([low @ .., high]): ShortSum) -> F {
         // An element's limbs are R times its number, so high·R mod p are the limbs of the element of number `high`.
         self.element::<F>(low) + F::from(high)
     }
 
-    /// Returns the element with `limbs` less multiples of p: about five at most, since R < 6p.
+    /// Returns the element whose stored limbs are `limbs` mod p. It subtracts p at most about five times, because 2^256
+    /// is below 6p.
     fn element<F: NttField>(&self, mut limbs: [u64; 4]) -> F {
         while !limbs.iter().rev().lt(self.p.iter().rev()) {
             let mut borrow = false;
@@ -223,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns elements with the largest limbs, and others.
+    /// Returns edge cases, among them 0, ±1, ±1/2 and the element with the stored limbs p − 1.
     fn extremes<F: NttField>() -> Vec<F> {
         let mut elements = vec![F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV, F::MULTIPLICATIVE_GENERATOR];
         // This element has the limbs of p − 1.
@@ -257,7 +259,7 @@ mod tests {
         sums::<pasta_curves::Fq>();
     }
 
-    /// Reduction takes any sum: this one is of more products than hours of work would add.
+    /// Checks the reduction of a sum of 576 bits that is larger than any real one.
     #[test]
     fn the_largest_sum() {
         type F = pasta_curves::Fp;

@@ -1,5 +1,5 @@
-//! Sums whole products of 256 bits with AVX2, four terms at a time. A register holds a limb of 26 bits of each of four
-//! elements. Products then have 52 bits, and hundreds of them add up without a carry.
+//! Adds up unreduced products of numbers of 256 bits with AVX2, four at a time. A register holds a limb of 26 bits of
+//! each of four elements. Products of limbs have 52 bits, and hundreds of them add up without a carry.
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_loadu_si256, _mm256_mul_epu32, _mm256_or_si256,
@@ -10,19 +10,22 @@ use std::arch::x86_64::{
 use super::accumulator::{WideAccumulator, add_products};
 use crate::field::{Element, as_bytes};
 
-/// Terms per register.
+/// Number of elements that a register holds a limb of.
 const LANES: usize = 4;
-/// A limb has `BITS` bits; an element has `LIMBS` limbs and a product `COLUMNS`.
+/// Number of bits that a limb holds.
 const BITS: usize = 26;
+/// Number of limbs per element, which hold 260 bits.
 const LIMBS: usize = 10;
+/// Number of limb positions that a product of two elements has.
 const COLUMNS: usize = 2 * LIMBS - 1;
-/// Maximum registers of terms summed at a time: 10·256 products of 52 bits stay below 2^64.
+/// Maximum number of blocks of four elements that are summed without carries. A sum of 10·256 products of 52 bits stays
+/// below 2^64.
 const BLOCKS: usize = 256;
 
-/// Holds four elements, limb by limb.
+/// Holds four elements. Register i holds limb i of each of them.
 type PackedLimbs = [__m256i; LIMBS];
 
-/// Holds the blocks of a row and clears them when dropped, because they may be secret.
+/// Holds a matrix row in blocks of four elements, and clears it when dropped because it may be secret.
 struct PackedRow(Vec<PackedLimbs>);
 
 impl Drop for PackedRow {
@@ -34,7 +37,7 @@ impl Drop for PackedRow {
     }
 }
 
-/// Adds the products of `row` with each column to the column's sum. Returns false, and adds nothing, if the processor
+/// Adds the unreduced dot product of `row` and column i to `sums[i]`. Returns false, and adds nothing, if the processor
 /// lacks AVX2 or elements do not have 32 bytes.
 pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAccumulator]) -> bool {
     let can = size_of::<F>() == 32 && is_x86_feature_detected!("avx2");
@@ -57,13 +60,14 @@ pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAcc
     can
 }
 
-/// Returns `elements` of 32 bytes in groups of four.
+/// Returns the bytes of `elements`, which have 32 bytes each, in blocks of four elements. An incomplete last block is
+/// left out.
 fn elements<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
     as_bytes(elements).as_chunks().0.as_chunks().0
 }
 
-/// Returns the limbs of `four` elements. Here and below, no closure is passed to a function compiled without AVX2: it
-/// would not be inlined there.
+/// Splits the bytes of `four` elements into limbs of 26 bits. Here and below, no closure is passed to a function
+/// compiled without AVX2, because it would not be inlined there.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn limbs(four: &[[u8; 32]; LANES]) -> PackedLimbs {
@@ -93,7 +97,7 @@ fn limbs(four: &[[u8; 32]; LANES]) -> PackedLimbs {
     ]
 }
 
-/// Returns the words of `register`.
+/// Returns the four 64-bit words of `register`, lowest first.
 #[target_feature(enable = "avx2")]
 fn register_words(register: __m256i) -> [u64; LANES] {
     let mut words = [0; LANES];
@@ -102,7 +106,7 @@ fn register_words(register: __m256i) -> [u64; LANES] {
     words
 }
 
-/// Adds Σ p_i·q_j with i + j = COLUMN to `sum[COLUMN]`.
+/// Adds Σ p\[i\]·q\[j\] over all i + j = COLUMN to `sum[COLUMN]`, in each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &PackedLimbs, q: &PackedLimbs) {
@@ -120,8 +124,8 @@ macro_rules! columns {
     ($sum:ident $p:ident $q:ident: $($column:literal)*) => { $(column::<$column>(&mut $sum, $p, &$q);)* };
 }
 
-/// Returns the sums of the products of `row` with a column, limb by limb, over all lanes. The row has at most
-/// [`BLOCKS`] blocks.
+/// Returns the dot product of `row` and `column_of_b` as a sum for each limb position, without carries. `row` has at
+/// most [`BLOCKS`] blocks.
 #[target_feature(enable = "avx2")]
 fn products(row: &[PackedLimbs], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
     let mut sums = [_mm256_setzero_si256(); COLUMNS];
@@ -132,7 +136,7 @@ fn products(row: &[PackedLimbs], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; CO
     sums.map(|sum| register_words(sum).into_iter().map(u128::from).sum())
 }
 
-/// Adds Σ column·2^(26·i) to `sum`. Each column is below 2^66 and is shifted by at most 58 bits.
+/// Adds Σ `columns[i]`·2^(26·i) to `sum`. Each column is below 2^66 and is shifted by at most 58 bits.
 fn join(sum: &mut WideAccumulator, columns: &[u128; COLUMNS]) {
     for (number, column) in columns.iter().enumerate() {
         let bit = BITS * number;

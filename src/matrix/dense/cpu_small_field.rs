@@ -9,24 +9,25 @@ use crate::field::plonky3::{BabyBear, Goldilocks};
 use crate::field::{Element, as_bytes};
 use crate::{Error, Result};
 
-/// Offset added to numbers, 2^31, so that none is negative.
+/// Offset added to signed 32-bit integers, 2^31, so that none is negative.
 const BIAS: u64 = 1 << 31;
-/// Words per register.
+/// Number of 32-bit words per AVX2 register.
 #[cfg(target_arch = "x86_64")]
 const LANES: usize = 8;
 
-/// Returns the words of `elements`.
+/// Returns the memory of `elements` as words of type `W`.
 fn words<F: Element, W: bytemuck::AnyBitPattern>(elements: &[F]) -> &[W] {
     bytemuck::cast_slice(as_bytes(elements))
 }
 
-/// Returns the numbers of `row`, each with [`BIAS`] added.
+/// Returns each integer of `row` with [`BIAS`] added, as an unsigned number.
 fn biased<N: Number>(row: &[N]) -> Vec<u32> {
     let biased = |number: &N| ((*number).into() as u32) ^ BIAS as u32;
     row.iter().map(biased).collect()
 }
 
-/// Writes `entry(column)` to `out` for each column of `length` words.
+/// Writes `entry(column)` to `out[i]` for each column i. `columns` holds them one after the other, each of `length`
+/// words.
 fn for_each_column<F, W>(length: usize, columns: &[W], out: &mut [F], entry: impl Fn(&[W]) -> F) {
     for (number, out) in out.iter_mut().enumerate() {
         *out = entry(&columns[number * length..][..length]);
@@ -64,7 +65,8 @@ unsafe impl DenseField for BabyBear {
     }
 }
 
-/// Returns the element of `number`, which is below 2^96: sums of fewer than 2^32 products are.
+/// Returns `number` modulo the BabyBear prime as an element. `number` is below 2^96, as sums of fewer than 2^32
+/// products are.
 fn element(number: u128) -> BabyBear {
     let p = u64::from(p3_baby_bear::BabyBear::ORDER_U32);
     // A remainder of 64 bits by a constant compiles to products; one of 128 bits is a long division.
@@ -72,12 +74,12 @@ fn element(number: u128) -> BabyBear {
     BabyBear::from(high << 32 | number as u64 & 0xffff_ffff)
 }
 
-/// Returns 1/R: the element whose limb is 1.
+/// Returns 1/R for the Montgomery factor R = 2^32. Its stored word is 1.
 fn inverse_of_radix() -> BabyBear {
     BabyBear::from(1 << 32).invert().unwrap_or(BabyBear::ZERO)
 }
 
-/// Returns Σ a·b, where any `FIT` products together fit 64 bits.
+/// Returns the dot product Σ a\[i\]·b\[i\]. Any `FIT` of the products add up to less than 2^64.
 fn sum<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -87,7 +89,8 @@ fn sum<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
     sum_of_words(a, b)
 }
 
-/// Sums eight products at a time: those of words with even indices, and those of the others.
+/// Returns the dot product Σ a\[i\]·b\[i\] with AVX2, eight products at a time. Words with even and with odd indices
+/// have separate sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
@@ -140,7 +143,7 @@ fn sum_of_words(a: &[u32], b: &[u32]) -> u128 {
 
 // SAFETY: the type is one word, and every word is an element.
 unsafe impl DenseField for Goldilocks {
-    /// Accepts all elements, because every word is one.
+    /// Accepts any elements, because every 64-bit word is a valid Goldilocks element.
     fn check_limbs(_: &[Self]) -> Result<()> {
         Ok(())
     }
@@ -173,7 +176,7 @@ fn reduced(number: u128) -> Goldilocks {
     low + high * Goldilocks::from(0xffff_ffff)
 }
 
-/// Returns Σ a·b modulo 2^128, and the number of overflows.
+/// Returns the dot product Σ a\[i\]·b\[i\] modulo 2^128, and how often the sum exceeded 2^128.
 fn sum_of_longs(a: &[u64], b: &[u64]) -> (u128, u64) {
     a.iter().zip(b).fold((0u128, 0), |(sum, overflows), (a, b)| {
         let (sum, overflow) = sum.overflowing_add(u128::from(*a) * u128::from(*b));
@@ -187,7 +190,8 @@ mod tests {
 
     use super::*;
 
-    /// Checks elements with the largest limbs, and others, in counts that fill no block, one, and more.
+    /// Checks dot products of constant vectors of the elements `extremes`. Vectors are shorter than, as long as and
+    /// longer than a block of registers.
     fn sums<F: DenseField>(extremes: &[F]) {
         for a in extremes {
             for b in extremes {
@@ -225,7 +229,7 @@ mod tests {
         sums(&of_baby_bear);
     }
 
-    /// Compares AVX2 sums with portable ones.
+    /// Checks that dot products with AVX2 equal portable ones.
     #[test]
     fn all_registers_agree() {
         let a: Vec<u32> =

@@ -13,22 +13,23 @@ use num_bigint::BigUint;
 
 use super::element::ElementKind;
 
-/// Number of moduli of at least [`MIN_MODULUS`]; equals `CRT_MODULI` of `cl/gemm_crt.cl`.
+/// Number of pairwise coprime moduli that exist from 256 down to [`MIN_MODULUS`].
 pub(super) const MAX_MODULI: usize = 49;
-/// Smallest modulus that is worth its product.
+/// Smallest modulus in use. A smaller one adds too few bits to be worth a product of matrices.
 const MIN_MODULUS: u16 = 29;
-/// Words of a modulus in the table; equals `CRT_WORDS` of `cl/gemm_crt.cl`.
+/// Number of 32-bit words per modulus in the table of constants. Equals `CRT_WORDS` of `cl/gemm_crt.cl`.
 pub(super) const WORDS: usize = 20;
-/// Index of ⌊2³²/m⌋ among these words.
+/// Index of ⌊2³²/m⌋ among the [`WORDS`] words of a modulus m.
 const FRACTION: usize = 11;
-/// Bounds sums of bytes times balanced powers of 256, and differences of two such sums: both are within ±2^21.
+/// Bound on the absolute value of a sum of bytes times balanced powers of 256, and of the difference of two such sums.
 const SUMS: u64 = 1 << 21;
-/// A step of `crt_reconstruct` takes `STEP` sets, and its warps have `LANES` work-items.
+/// Number of residues that `crt_reconstruct` takes per step.
 const STEP: usize = 32;
+/// Number of work-items per warp in `crt_reconstruct`.
 const LANES: usize = 32;
 
-/// Pairwise coprime numbers up to 256, so that balanced residues are bytes. Going down from 256, each number is taken
-/// that has no factor in common with those before.
+/// Pairwise coprime moduli in descending order. They are at most 256, so that balanced residues fit a signed byte. Each
+/// is the largest number that is coprime to all before it.
 pub(super) const MODULI: [u16; MAX_MODULI] = moduli();
 
 const fn moduli() -> [u16; MAX_MODULI] {
@@ -60,38 +61,39 @@ const fn is_coprime(number: u16, to: &[u16; MAX_MODULI], count: usize) -> bool {
     true
 }
 
-/// Describes a field for the constants.
+/// Describes a prime field by its modulus and its Montgomery form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Prime {
     pub p: BigUint,
-    /// The element 1 in memory: R mod p, with R = 1 if numbers are stored as they are.
+    /// Element 1 as stored, which is R mod p. R is 1 if the field is not in Montgomery form.
     pub one: BigUint,
-    /// Words of an element.
+    /// Number of 32-bit words per element.
     pub words: usize,
 }
 
 impl Prime {
-    /// Describes a module's field by the little-endian words of its `modulus` and `one`.
+    /// Creates the description of a field from the little-endian words of its `modulus` and of its stored element
+    /// `one`.
     pub fn new(modulus: &[u32], one: &[u32]) -> Self {
         Self { p: BigUint::new(modulus.to_vec()), one: BigUint::new(one.to_vec()), words: modulus.len() }
     }
 }
 
-/// Describes the entries of a factor.
+/// Describes the entries of one factor of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Operand {
     pub kind: ElementKind,
-    /// Canonical values are within ±(2^bits − 1).
+    /// Bound on entries: canonical values are within ±(2^bits − 1). `None` if no bound is known.
     pub bits: Option<u32>,
 }
 
 impl Operand {
-    /// Returns whether residues are taken of limbs as stored, in the form of memory.
+    /// Returns whether residues are computed of the limbs as stored, without conversion from Montgomery form.
     pub fn is_raw(self) -> bool {
         self.kind == ElementKind::Field && self.bits.is_none()
     }
 
-    /// Returns the largest absolute value of an entry.
+    /// Returns the largest absolute value that an entry may have. `p` is the modulus of the field.
     fn max_abs(self, p: &BigUint) -> BigUint {
         let half = p >> 1;
         match (self.kind, self.bits) {
@@ -103,19 +105,20 @@ impl Operand {
     }
 }
 
-/// Holds the choice of moduli and of the parts that residues are taken of.
+/// Holds the moduli of a product by residues, and how entries are split before residues are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Basis {
-    /// Number of moduli, from the start of [`MODULI`].
+    /// Number of moduli in use, from the start of [`MODULI`].
     pub moduli: usize,
-    /// Parts of an entry: 1, or 2 halves.
+    /// Number of parts of an entry: 1, or 2 for a lower and an upper half.
     pub parts: usize,
-    /// Bits of the lower half.
+    /// Number of bits of the lower half.
     pub split: u32,
 }
 
 impl Basis {
-    /// Returns the basis with the fewest products for sums of `inner` terms; `None` if all moduli are too few.
+    /// Chooses the basis with the fewest byte products for sums of `inner` products of entries of `a` and `b`. Returns
+    /// `None` if even all [`MODULI`] are too few.
     pub fn new(p: &BigUint, a: Operand, b: Operand, inner: usize) -> Option<Self> {
         let inner = BigUint::from(inner.max(1));
         let whole = count(&(&inner * a.max_abs(p) * b.max_abs(p))).map(|moduli| Self { moduli, parts: 1, split: 128 });
@@ -127,18 +130,19 @@ impl Basis {
         whole.into_iter().chain(halved).min_by_key(Self::products)
     }
 
-    /// Returns the number of byte products that make one product.
+    /// Returns the number of products of byte matrices that make up one product of matrices.
     pub fn products(&self) -> usize {
         self.moduli * self.sets()
     }
 
-    /// Returns the sets of residues for each modulus: Karatsuba's three, or one.
+    /// Returns the number of products of byte matrices per modulus: 3 by Karatsuba if entries are split, else 1.
     pub fn sets(&self) -> usize {
         if self.parts == 1 { 1 } else { 3 }
     }
 }
 
-/// Returns the number of moduli that numbers within ±`bound` need; `None` if there are too few.
+/// Returns the number of moduli that represent all numbers within ±`bound`. Returns `None` if even all [`MODULI`] are
+/// too few.
 fn count(bound: &BigUint) -> Option<usize> {
     // 2·bound < M·(1 − 2^-15).
     let enough = bound << 16u32;
@@ -150,8 +154,8 @@ fn count(bound: &BigUint) -> Option<usize> {
     last.map(|last| last + 1)
 }
 
-/// Returns the bit that splits numbers up to `most` so that the larger half is least, and that half's maximum. Both
-/// halves must have at most 128 bits.
+/// Chooses the bit at which numbers up to `most` are split, so that both halves have at most 128 bits and the larger
+/// one is smallest. Returns the bit and the maximum of both halves.
 fn split(most: &BigUint) -> (u32, BigUint) {
     let half = |split: u32| ((BigUint::from(1u32) << split) - 1u32).max(most >> split);
     // The lower half grows with its bits, and the upper one shrinks.
@@ -161,19 +165,21 @@ fn split(most: &BigUint) -> (u32, BigUint) {
     if before.1 < best.1 { before } else { best }
 }
 
-/// Holds the constants of kernels, in the kernels' form.
+/// Holds the constants of a product by residues, in the form that the kernels read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Constants {
-    /// [`WORDS`] for each modulus.
+    /// Constants of the moduli, [`WORDS`] words for each.
     pub table: Vec<u32>,
-    /// Weights of residues: an element's limbs for each set and modulus.
+    /// Weight of each residue in the result: the limbs of an element, by Karatsuba product, then by modulus.
     pub weights: Vec<u32>,
-    /// Weights of multiples of M: an element's limbs for each set.
+    /// Value of −M in the result, where M is the product of the moduli: the limbs of an element for each Karatsuba
+    /// product.
     pub corrections: Vec<u32>,
 }
 
 impl Constants {
-    /// Computes the constants for factors of which `raw` are in the form of memory. The result is in that form.
+    /// Computes the constants for products in the field `prime`. `raw` is the number of factors whose residues are of
+    /// limbs as stored. The product has the stored form too.
     pub fn new(prime: &Prime, basis: Basis, raw: usize) -> Self {
         let (p, words) = (&prime.p, prime.words);
         let moduli = &MODULI[..basis.moduli];
@@ -192,9 +198,9 @@ impl Constants {
 
 impl Constants {
     /// Returns the weights of residues as `crt_reconstruct` of `cl/gemm_crt_reconstruct.cl` reads them:
-    /// - for each step of 32 sets and tile of eight bytes, two words a lane: each has the bytes of four sets in one of
-    ///   the tile's columns;
-    /// - then a word for each byte of an element: that byte of each product's correction.
+    /// - for each step of 32 residues and each tile of eight bytes, two words per lane, which have the bytes of four
+    ///   residues in one of the tile's columns each;
+    /// - then one word for each byte of an element, with that byte of the correction of each Karatsuba product.
     pub fn crt_weights(&self, basis: Basis) -> Vec<u32> {
         let words = self.corrections.len() / basis.sets();
         let tiles = words.div_ceil(2) + 2;
@@ -211,8 +217,9 @@ impl Constants {
         crt_weights
     }
 
-    /// Returns the weight of `set` in one of the eight columns of `tile`. Columns 2t and 2t + 1 are bytes of share t of
-    /// the element. In the last two tiles they are bytes of the fraction of product t.
+    /// Returns one byte of the weight of the residue with index `set`, for one of the eight columns of `tile`. Columns
+    /// 2t and 2t + 1 are two bytes of quarter t of the element. In the last two tiles they are bytes of the fraction
+    /// ⌊2³²/m⌋ for Karatsuba product t.
     fn count(&self, basis: Basis, set: usize, tile: usize, column: usize) -> u8 {
         let share = self.corrections.len() / basis.sets();
         let (part, values) = (column / 2, share.div_ceil(2));
@@ -230,12 +237,13 @@ impl Constants {
     }
 }
 
-/// Returns byte `at` of a number's `limbs`.
+/// Returns byte `at` of the little-endian number `limbs`, where byte 0 is the lowest.
 fn byte_of(limbs: &[u32], at: usize) -> u8 {
     limbs[at / 4].to_le_bytes()[at % 4]
 }
 
-/// Returns a word for each byte position of up to four `numbers` of `words` words: that byte of each number.
+/// Packs up to four numbers by byte position: word i of the result holds byte i of each number, the first one lowest.
+/// `numbers` holds them one after the other, in `words` words each.
 fn byte_planes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
     (0..4 * words).map(move |at| {
         let byte = |(number, limbs): (usize, &[u32])| u32::from(byte_of(limbs, at)) << (8 * number);
@@ -243,7 +251,7 @@ fn byte_planes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Returns the factor of each set's product in the whole product.
+/// Returns the factor of each Karatsuba product in the whole product. Without a split it is 1.
 fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
     let one = BigUint::from(1u32);
     if basis.parts == 1 {
@@ -253,8 +261,8 @@ fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
     vec![one + &low, high + &low, (p - &low % p) % p]
 }
 
-/// Returns R^(1 − raw) mod p. It takes a product with `raw` factors that are R times their value to R times its own
-/// value.
+/// Returns R^(1 − raw) mod p. This factor brings a product to Montgomery form if `raw` of its two factors have that
+/// form.
 fn form(prime: &Prime, raw: usize) -> BigUint {
     match raw {
         0 => prime.one.clone(),
@@ -264,7 +272,8 @@ fn form(prime: &Prime, raw: usize) -> BigUint {
     }
 }
 
-/// Returns the table entry of `modulus`. `cl/gemm_crt.cl` and `cuda/gemm_int8_common.cuh` describe its words.
+/// Returns the constants of `modulus` in the table, where `all` is the product of all moduli. `cl/gemm_crt.cl` and
+/// `cuda/gemm_int8_common.cuh` describe the words.
 fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     let m = u32::from(modulus);
     let mut entry = [0; WORDS];
@@ -292,7 +301,7 @@ fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     entry
 }
 
-/// Returns 256^number mod `m`, balanced, as a byte.
+/// Returns 256^`number` modulo `m` as a signed byte of smallest absolute value.
 fn power(number: u32, m: u32) -> u32 {
     let power = (0..number).fold(1 % m, |power, _| power * 256 % m);
     (if power > m / 2 { power.wrapping_sub(m) } else { power }) & 0xff
@@ -312,7 +321,7 @@ mod tests {
     const BYTE: Operand = Operand { kind: ElementKind::Byte, bits: None };
     const WORD: Operand = Operand { kind: ElementKind::Word, bits: None };
 
-    /// Returns all fields that dense matrices support.
+    /// Returns the descriptions of all fields that dense matrices support.
     fn primes() -> Vec<Prime> {
         let fields = crate::kernels::fields().into_iter().filter(|field| field.modulus.len() == 8);
         let fields = fields.chain(crate::kernels::small_fields());
@@ -329,7 +338,8 @@ mod tests {
         assert_eq!(all.bits(), 342);
     }
 
-    /// Checks 2·|P| < M·(1 − 2^-15) for each number of terms that is a power of two or next to one.
+    /// Checks that 2·|P| < M·(1 − 2^-15) for sums P of a number of terms at or next to a power of two. M is the product
+    /// of the chosen moduli.
     #[test]
     fn moduli_are_enough() {
         let bounded = Operand { kind: ElementKind::Field, bits: Some(40) };
@@ -370,12 +380,12 @@ mod tests {
         if b == 0 { a } else { gcd(b, a % b) }
     }
 
-    /// Returns the non-negative remainder.
+    /// Returns `number` modulo `modulus`, which is not negative.
     fn modulo(number: &BigInt, modulus: &BigInt) -> BigInt {
         ((number % modulus) + modulus) % modulus
     }
 
-    /// Recovers `number` from its residues as kernels do.
+    /// Computes the residues of `number`, then recovers it from them modulo p as the kernels do.
     fn there_and_back(prime: &Prime, basis: Basis, number: &BigInt) -> BigUint {
         let constants = Constants::new(prime, basis, 1);
         let words = |list: &[u32], at: usize| BigUint::new(list[prime.words * at..][..prime.words].to_vec());
@@ -408,7 +418,7 @@ mod tests {
         }
     }
 
-    /// Computes residues as kernels do, at the bounds of sums and near multiples of moduli.
+    /// Checks how kernels compute residues from fractions, at the bounds of sums and near multiples of moduli.
     #[test]
     fn fractions_give_residues() {
         let high = |a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32;

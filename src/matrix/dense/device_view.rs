@@ -9,7 +9,7 @@ use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
-/// A device view that borrows a matrix's memory.
+/// Describes a matrix in a device buffer: its memory, its layout and the kind of its entries.
 #[derive(Clone, Copy)]
 pub(super) struct DeviceView<'a> {
     pub buffer: &'a Buffer,
@@ -18,26 +18,27 @@ pub(super) struct DeviceView<'a> {
 }
 
 impl DeviceView<'_> {
-    /// Returns the memory and the view as kernel arguments.
+    /// Returns the kernel arguments of the matrix: the buffer, the index of the first entry, the row step and the
+    /// column step.
     pub fn args(&self) -> Vec<Arg> {
         let View { first, row_step, column_step, .. } = self.view;
         let numbers = [first, row_step, column_step].map(|number| Arg::U64(number as u64));
         [&[buffer_arg(self.buffer)][..], &numbers].concat()
     }
 
-    /// Returns the view of `rows`.
+    /// Returns the view of the half-open range `rows`, in the same memory.
     pub fn rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
         Ok(Self { view: self.view.block(rows, 0..self.view.columns)?, ..self })
     }
 
-    /// Returns the bytes of an entry that is a number.
+    /// Returns the bytes of an integer entry, 1 or 4, as a kernel argument.
     pub fn number_bytes(&self) -> Arg {
         Arg::U32(if self.kind == ElementKind::Byte { 1 } else { 4 })
     }
 }
 
-/// Queues `work`, which takes `time`. If an abort hook is set, first waits until little enough work is queued for an
-/// abort.
+/// Queues `work`, which takes about `time` on the device. If an abort hook is set, first waits until the queue is short
+/// enough for a prompt abort.
 pub(super) fn enqueue_throttled(
     stream: &mut Stream,
     time: Duration,
@@ -54,7 +55,7 @@ pub(super) fn enqueue_throttled(
     Ok(())
 }
 
-/// Returns the device view of a matrix in `buffer`.
+/// Describes the matrix in `buffer` with the layout `view` and entries of `kind`.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `buffer` is on another device than `device`.

@@ -10,40 +10,42 @@ use crate::field::NttField;
 use crate::field::{Element, as_bytes};
 use crate::kernels::field_and_curve_names;
 
-/// Distinguishes the three kinds of entries.
+/// Selects the kind of entries of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ElementKind {
     /// Field elements.
     Field,
-    /// Signed bytes.
+    /// Signed bytes, `i8`.
     Byte,
-    /// Signed numbers of 32 bits.
+    /// Signed 32-bit integers, `i32`.
     Word,
 }
 
-/// A prime field that dense matrices support: those of [`NttField`], and Plonky3's Goldilocks and BabyBear.
+/// Describes the elements of a prime field that dense matrices support: the fields of [`NttField`], and Plonky3's
+/// Goldilocks and BabyBear.
 ///
 /// # Safety
 /// A value's memory is the number or its Montgomery form, in little-endian limbs of the field that [`Element::NAME`]
 /// names, without padding. Every value that [`Self::check_limbs`] accepts is valid.
 pub unsafe trait DenseField: PrimeField + Element {
-    /// Refuses limbs that are not below the modulus, if the field requires that.
+    /// Checks that the limbs of all `elements` are below the modulus, if the field requires it.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): an element has such limbs. The error names the first one.
     fn check_limbs(elements: &[Self]) -> Result<()>;
 
-    /// Writes the product of `row` with each column to `out`, on the host. Columns follow one another, each as long as
-    /// the row.
+    /// Writes the dot product of `row` and column i to `out[i]`, on the host. `columns` holds the columns one after the
+    /// other, each as long as `row`.
     #[doc(hidden)]
     fn sums_of_products(row: &[Self], columns: &[Self], out: &mut [Self]) -> Result<()>;
 
-    /// Writes the product of a `row` of numbers with each column to `out`, on the host.
+    /// Writes the dot product of the integers `row` and column i to `out[i]`, on the host. `columns` holds the columns
+    /// one after the other, each as long as `row`.
     #[doc(hidden)]
     fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()>;
 }
 
-/// A small number that multiplies elements.
+/// An integer type, `i8` or `i32`, whose values multiply field elements.
 #[doc(hidden)]
 pub trait Number: Copy + Into<i64> + Sync {}
 
@@ -51,19 +53,19 @@ impl Number for i8 {}
 
 impl Number for i32 {}
 
-/// A type that a matrix can hold: the scalar fields' elements, `i8` and `i32`.
+/// A type of entries that a dense matrix can hold: elements of a [`DenseField`], `i8` or `i32`.
 ///
 /// # Safety
 /// A value's memory has no padding, and all zeros are a valid value. Its layout is the one that kernels of
 /// [`Self::FIELD`] read and write for [`Self::KIND`].
 pub unsafe trait Entry: Copy + Default + PartialEq + fmt::Debug + Send + Sync + 'static {
-    /// Tells field elements from numbers.
+    /// Kind of entries that the type holds.
     const KIND: ElementKind;
-    /// The entries' name.
+    /// Name of the type in messages and reports, such as `i8`.
     const NAME: &'static str;
-    /// The field whose kernels take them; for numbers, any.
+    /// Name of the field whose kernels process these entries. Integers use those of BN254, although any would do.
     const FIELD: &'static str;
-    /// Refuses invalid values: limbs of a field that are not below its modulus.
+    /// Checks that all `entries` are valid. A field element is invalid if its limbs are not below the modulus.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a value is invalid. The error names the first one.
@@ -81,7 +83,7 @@ unsafe impl<F: DenseField> Entry for F {
     }
 }
 
-/// Implements [`Entry`] for numbers, all of whose bit patterns are values.
+/// Implements [`Entry`] for an integer type, all of whose bit patterns are valid.
 macro_rules! number {
     ($type:ty, $kind:expr, $name:expr) => {
         // SAFETY: a primitive number in the host's order, which is the devices'.
@@ -100,15 +102,16 @@ macro_rules! number {
 number!(i8, ElementKind::Byte, "i8");
 number!(i32, ElementKind::Word, "i32");
 
-/// An entry that can be multiplied by `B`: elements by elements of the same field, numbers by elements, bytes by bytes.
+/// A type of entries that can be multiplied by entries of type `B`. Elements multiply elements of the same field,
+/// integers multiply elements, and bytes multiply bytes.
 ///
 /// Transposes give the other order: `A·B = (Bᵀ·Aᵀ)ᵀ`. A transposed view costs nothing.
 pub trait MatMulElement<B: Entry>: Entry {
-    /// The type of sums of products.
+    /// Type of entries that the product has.
     type Product: Entry;
 
-    /// Writes the product of `row` with each column to `out`, on the host. Columns follow one another, each as long as
-    /// the row.
+    /// Writes the dot product of `row` and column i to `out[i]`, on the host. `columns` holds the columns one after the
+    /// other, each as long as `row`.
     #[doc(hidden)]
     fn row_times_columns(row: &[Self], columns: &[B], out: &mut [Self::Product]) -> Result<()>;
 }
@@ -119,7 +122,7 @@ pub(super) fn bytes_of<T: Entry>(entries: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(entries.as_ptr().cast(), size_of_val(entries)) }
 }
 
-/// Returns the memory of `entries` as bytes, to fill with a device's entries of the same type.
+/// Returns the memory of `entries` as mutable bytes, into which entries of the same type may be copied.
 ///
 /// # Safety
 /// The caller may write only valid entries.
@@ -128,7 +131,7 @@ pub(super) unsafe fn bytes_of_mut<T: Entry>(entries: &mut [T]) -> &mut [u8] {
     unsafe { std::slice::from_raw_parts_mut(entries.as_mut_ptr().cast(), size_of_val(entries)) }
 }
 
-/// Returns the 64-bit limbs of `element`, with zeros for those that it lacks.
+/// Returns the stored limbs of `element` as four little-endian 64-bit words. Missing upper limbs are 0.
 pub(super) fn limbs<F: Element>(element: &F) -> [u64; 4] {
     let words = as_bytes(std::slice::from_ref(element)).as_chunks().0;
     std::array::from_fn(|i| words.get(i).map_or(0, |word| u64::from_le_bytes(*word)))

@@ -13,23 +13,24 @@ use crate::Result;
 /// Holds the result of Freivalds' check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreivaldsResult {
-    /// The first row in which the product is wrong; `None` if the product holds.
+    /// Index of the first row that differs from the product; `None` if the product passed the check.
     pub wrong_row: Option<usize>,
-    /// A wrong product passes with probability 2^−error_bits at most.
+    /// Bound on the error: a wrong product passes the check with probability at most 2^−error_bits.
     pub error_bits: u32,
 }
 
 impl FreivaldsResult {
-    /// Returns whether the product holds, up to that probability of error.
+    /// Returns whether the product passed the check. A wrong product does so with probability at most 2^−`error_bits`.
     pub fn is_valid(&self) -> bool {
         self.wrong_row.is_none()
     }
 }
 
 impl<C: Entry> DenseMatrix<C> {
-    /// Checks that this is a·b, with `rounds` random vectors: 3·n² products a round instead of n³. A wrong product
-    /// passes a round with probability 1/p. For 2^-120 or less, fields of 255 bits need one round, Goldilocks two,
-    /// BabyBear four.
+    /// Checks that this matrix equals `a`·`b`, with `rounds` random vectors from `rng`. A round takes 3·n²
+    /// multiplications for n × n matrices, instead of the n³ of a product. A wrong product passes a round with
+    /// probability at most 1/p, where p is the modulus of the field. For an error of 2^-120 or less, fields of 255 bits
+    /// need one round, Goldilocks two and BabyBear four.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): the shapes do not fit.

@@ -1,4 +1,4 @@
-//! Computes products on a device, by whole sums or residues, in rows of tiles, and runs passes over entries.
+//! Computes products on a device, by unreduced sums or by residues, and copies, converts and checks entries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,24 +15,28 @@ use crate::checked_size::product;
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Work-items of a group, `GEMM_GROUP` of `cl/gemm.cl`.
+/// Number of work-items per work-group. Equals `GEMM_GROUP` of `cl/gemm.cl`.
 const GROUP: u32 = 256;
-/// Products of 32-bit words per second of an H200. It splits work into launches if an abort hook is set.
+/// Multiplications of 32-bit words per second of an H200, to estimate times. They decide how work is split into
+/// launches if an abort hook is set.
 const RATE: f64 = 14e9 * 64.0;
-/// Maximum seconds of work of a launch if an abort hook is set.
+/// Maximum estimated seconds of work per launch if an abort hook is set.
 const LAUNCH: f64 = 0.025;
-/// Maximum small products of a launch: with 1024 groups each, they are as many groups as a launch may have.
+/// Maximum number of small products per launch. Each has fewer than 1024 work-groups, so together they stay below the
+/// limit of 2^31 per launch.
 const MAX_BATCH: usize = 1 << 20;
 
-/// Checks that `device` can multiply residues; the error says why it cannot.
+/// Checks that `device` has tensor cores that the kernels support. The error is the reason why not.
 pub(super) fn tensor_core_support(device: &Device) -> std::result::Result<(), String> {
     TensorCoreKernels::new(device).map(drop).map_err(|error| error.to_string())
 }
 
-/// Holds a computed product and the index of its first entry.
+/// Holds the buffer with a computed product, and the index of its first entry in the buffer.
 pub(super) type DeviceProduct = (Arc<Buffer>, usize);
 
-/// Computes C = A·B of each of `tasks`, row-major. Queues all and waits once. Products of one launch share memory.
+/// Computes the row-major product C = A·B of each of `tasks`, in order. Entries of C have `size` bytes and are of
+/// `kind`. `bytes` limits the memory for residues. All work is queued before the device waits once. Products of one
+/// launch share a buffer.
 pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
@@ -66,8 +70,8 @@ pub(super) fn multiply(
     Ok((made.into_iter().map(|(_, made)| made).collect(), traffic))
 }
 
-/// Queues the products of `batch`, one after the other in the memory of `c`: in one launch, or more if an abort hook is
-/// set.
+/// Queues the products of `batch`, which go one after the other into the memory of `c`. It takes one launch, or several
+/// if an abort hook is set.
 fn multiply_batched(
     stream: &mut Stream,
     field: &str,
@@ -99,14 +103,15 @@ fn multiply_batched(
     Ok(())
 }
 
-/// Returns the number of products of a launch, each of duration `one`: [`LAUNCH`] seconds of them if an abort hook is
-/// set, else as many as a launch has groups for.
+/// Returns the maximum number of products per launch, where each takes the time `one`. They take about [`LAUNCH`]
+/// seconds if an abort hook is set. Otherwise the number is [`MAX_BATCH`].
 fn products_per_launch(one: Duration, abort: Abort<'_>) -> usize {
     let most = if abort.is_none() { f64::INFINITY } else { LAUNCH / one.as_secs_f64().max(f64::MIN_POSITIVE) };
     (most as usize).clamp(1, MAX_BATCH)
 }
 
-/// Queues C = A·B by sums of whole products: in one launch, or some rows a launch if an abort hook is set.
+/// Queues C = A·B as sums of products of entries, without residues. It takes one launch, or one per block of rows if an
+/// abort hook is set.
 fn sums(
     stream: &mut Stream,
     field: &str,
@@ -147,14 +152,16 @@ fn time(a: &View, b: &View, rate: f64) -> Duration {
     Duration::from_secs_f64(a.len() as f64 * b.columns as f64 / rate)
 }
 
-/// Returns the rows of a launch, in whole tiles: [`LAUNCH`] seconds of work if an abort hook is set, else all rows.
+/// Returns the number of rows of `a` per launch, in multiples of `tile`. They take about [`LAUNCH`] seconds if an abort
+/// hook is set. Otherwise all rows are in one launch.
 fn rows_per_launch(a: &View, b: &View, (rate, tile): (f64, usize), abort: Abort<'_>) -> usize {
     let row = (a.columns as f64 * b.columns as f64 / rate).max(f64::MIN_POSITIVE);
     let rows = if abort.is_none() { usize::MAX } else { (LAUNCH / row) as usize };
     rows.clamp(tile, a.rows.max(tile)).next_multiple_of(tile)
 }
 
-/// Computes y = A·x into new memory, for a vector that is a column.
+/// Computes y = A·x for a matrix `x` of one column, and returns y in a new buffer. `size` is the number of bytes per
+/// element.
 pub(super) fn times_vector(
     device: &Arc<Device>,
     field: &str,
@@ -198,7 +205,7 @@ pub(super) fn times_vector(
     Ok((y, traffic))
 }
 
-/// Copies entries of `size` bytes from view `from` to view `to`, which has the same shape.
+/// Copies the entries of `from`, of `size` bytes each, to `to`, which has the same shape. Waits for the copy.
 pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_>, size: usize) -> Result<StreamStats> {
     let mut stream = device.stream()?;
     if from.view.is_empty() {
@@ -215,7 +222,8 @@ pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_
     Ok(stream.traffic())
 }
 
-/// Converts numbers to elements of `size` bytes, row-major in new memory.
+/// Converts the integers of `from` to elements of `field`, which have `size` bytes each. Returns them row-major in a
+/// new buffer.
 pub(super) fn to_field(
     device: &Arc<Device>,
     field: &str,
@@ -237,10 +245,11 @@ pub(super) fn to_field(
     Ok((to, traffic))
 }
 
-/// Maximum entries that a launch checks.
+/// Maximum number of entries that one launch checks.
 const LOOKED_AT: usize = 1 << 30;
 
-/// Returns the row-major index of the first element whose canonical value is not within ±(2^bits − 1).
+/// Returns the row-major index of the first element whose canonical value is not within ±(2^bits − 1), or `None` if
+/// there is none.
 pub(super) fn find_out_of_range(
     device: &Arc<Device>,
     field: &str,

@@ -14,30 +14,35 @@ use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{BackendKind, Error, Result};
 
-/// Work-items of a group, `CRT_GROUP` of `cl/gemm_crt.cl` and `INT8_GROUP` of `cuda/gemm_int8_common.cuh`.
+/// Number of work-items per work-group of the kernels before and after the products. Equals `CRT_GROUP` of
+/// `cl/gemm_crt.cl`.
 const GROUP: u32 = 128;
+/// Number of work-items per work-group of the tensor-core kernels. Equals `INT8_GROUP` of `cuda/gemm_int8_common.cuh`.
 const TENSOR_GROUP: u32 = 256;
-/// Products that take at most 1/UNASKED of the device's memory start without a query of free memory, which takes 6 µs.
+/// Divisor of the device's memory. A product that takes at most the quotient starts without a query of free memory,
+/// which takes 6 µs.
 const MEMORY_QUERY_THRESHOLD_DIV: u64 = 64;
-/// Rows and k that a group of `crt_transpose_bytes` transposes.
+/// Rows and columns of a byte matrix that a work-group of `crt_transpose_bytes` transposes.
 const TRANSPOSE_TILE: (usize, usize) = (32, 128);
-/// Products of bytes per second of an H200's mma.sync. It predicts the time of queued work.
+/// Multiplications of bytes per second with an H200's `mma.sync`, to estimate the time of queued work.
 const RATE: f64 = 500e12;
-/// Local memory of a group's stages: `cuda/gemm_int8.cu` has four of 32 k, `cuda/gemm_int8_wgmma.cu` four of 128 k.
+/// Bytes of local memory per work-group of `cuda/gemm_int8.cu`, for four pipeline stages of depth 32.
 const LOCAL_BYTES: u32 = 48 << 10;
+/// Bytes of local memory per work-group of `cuda/gemm_int8_wgmma.cu`, for four pipeline stages of depth 128.
 const HOPPER_LOCAL_BYTES: u32 = 192 << 10;
 
-/// Holds the kernels for tensor cores.
+/// Holds the loaded tensor-core kernels and how they are launched.
 #[derive(Clone, Copy)]
 pub(super) struct TensorCoreKernels {
     program: KernelModule,
     local_bytes: u32,
-    /// Maximum groups of a launch. If groups loop over tiles, as many as the device runs at once.
+    /// Maximum number of work-groups per launch. If work-groups loop over tiles, it is the number that the device runs
+    /// at once.
     groups: usize,
 }
 
 impl TensorCoreKernels {
-    /// Loads the kernels for `device`.
+    /// Loads the tensor-core kernels for `device`. On compute capability 9.0 it prefers the Hopper kernels.
     ///
     /// # Errors
     /// - [`Error::Unavailable`]: the device has no tensor cores that the kernels support.
@@ -72,24 +77,25 @@ impl TensorCoreKernels {
     }
 }
 
-/// Holds the state that all steps of a product share.
+/// Holds the kernels, constants and sizes that all steps of a product by residues use.
 struct CrtPass<'a> {
     program: KernelModule,
     tensor: TensorCoreKernels,
     basis: Basis,
-    /// Whether factors are bytes, which are their own residues.
+    /// Whether both factors are bytes, which are their own residues.
     bytes: bool,
     pieces: Tiling,
     operands: [Operand; 2],
-    /// The table of moduli, and the weights of residues, on the device.
+    /// Device buffers with the constants of the moduli and with the weights of residues.
     tables: [Arc<Buffer>; 2],
     abort: Abort<'a>,
 }
 
-/// Describes bytes, which are their own residues modulo 256.
+/// Basis for products of bytes by bytes, which are their own residues modulo 256.
 const IDENTITY_BASIS: Basis = Basis { moduli: 1, parts: 1, split: 128 };
 
-/// Computes C = A·B by residues, in pieces that fit in memory.
+/// Queues C = A·B by residues, in blocks of C whose residues fit in memory. `bytes` limits that memory. If it is
+/// `None`, the limit is the free memory.
 pub(super) fn multiply_crt(
     stream: &mut Stream,
     field: &str,
@@ -118,7 +124,8 @@ pub(super) fn multiply_crt(
     }
 }
 
-/// Returns the table of moduli and the weights of residues, which the device caches between calls.
+/// Returns the device buffers with the constants of the moduli and with the weights of residues. The device caches them
+/// between calls. `raw` is the number of factors whose residues are of limbs as stored.
 fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw: usize) -> Result<[Arc<Buffer>; 2]> {
     let device = stream.device().clone();
     let key = |which: &str| format!("{which} crt {field} {basis:?} {raw}").into_bytes();
@@ -138,7 +145,8 @@ fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw
 }
 
 impl CrtPass<'_> {
-    /// Computes one piece of columns after the other, and in each one piece of rows after the other.
+    /// Queues the whole product C = A·B, block by block of columns, and within each block of columns block by block of
+    /// rows.
     fn all(&self, stream: &mut Stream, [a, b, c]: [DeviceView<'_>; 3]) -> Result<()> {
         let Tiling { rows, columns, depth, .. } = self.pieces;
         let products = self.basis.products();
@@ -162,8 +170,8 @@ impl CrtPass<'_> {
         Ok(())
     }
 
-    /// Returns the buffer with the residues of a factor's rows, padded to `padded` rows: the factor's own memory if it
-    /// is laid out as the tensor cores read it, else `own`.
+    /// Returns a buffer with the residues of the rows of `a`, zero-padded to `padded` rows. If the memory of `a` has
+    /// the layout that tensor cores read, it is that memory. Otherwise the residues are queued into `own`.
     fn residues_of<'b>(
         &self,
         stream: &mut Stream,
@@ -184,7 +192,7 @@ impl CrtPass<'_> {
         Ok(own)
     }
 
-    /// Transposes column-major bytes into `to`, with rows padded to `padded`.
+    /// Queues the transposition of the column-major bytes `a` into `to`, with rows zero-padded to `padded`.
     fn transpose_bytes(&self, stream: &mut Stream, a: DeviceView<'_>, padded: usize, to: &Buffer) -> Result<()> {
         let quads = self.pieces.depth / 4;
         let numbers = [a.view.rows, a.view.columns, quads].map(|number| Arg::U32(number as u32));
@@ -198,7 +206,7 @@ impl CrtPass<'_> {
         })
     }
 
-    /// Writes the residues of a factor's rows, padded to `padded` rows, to `to`.
+    /// Queues the computation of the residues of `a`, with rows zero-padded to `padded`, into `to`.
     fn to_residues(
         &self,
         stream: &mut Stream,
@@ -230,7 +238,8 @@ impl CrtPass<'_> {
         })
     }
 
-    /// Queues the products of residues. Sums of bytes are the product itself and go to `c`.
+    /// Queues the tensor-core products of the residues `of_a` and `of_b`. Their residues go to `of_c`. If the factors
+    /// are bytes, the sums of 32 bits are the product itself and go to `c`.
     fn multiply(&self, stream: &mut Stream, [of_a, of_b, of_c]: [&Buffer; 3], c: DeviceView<'_>) -> Result<()> {
         let Tiling { rows, columns, depth, .. } = self.pieces;
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
@@ -289,7 +298,8 @@ mod tests {
         bytes
     }
 
-    /// Computes y = Σ a·b·(M/m)⁻¹ mod m for each set, as the tensor cores leave it.
+    /// Computes y = Σ a·b·(M/m)⁻¹ mod m on the host, for each modulus m and each entry. The tensor cores leave the same
+    /// numbers.
     fn host_products(a: &[u8], b: &[u8], basis: Basis, pieces: Tiling, table: &[u32]) -> Vec<u8> {
         let Tiling { rows, columns, depth, .. } = pieces;
         let mut y = Vec::new();
@@ -315,14 +325,15 @@ mod tests {
         buffer
     }
 
-    /// Returns random entries, half of them extreme ones.
+    /// Returns `count` elements. About half are random, and the others are 0, ±1 or ±1/2.
     fn entries<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let extreme = [F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV];
         (0..count).map(|_| if rng.gen_bool(0.5) { extreme[rng.gen_range(0..5)] } else { F::random(&mut rng) }).collect()
     }
 
-    /// Checks both kernels against the definition, for factors in Montgomery form or not.
+    /// Checks that residues and reconstruction give the product of `a` and `b`. `bits` has the bound of each factor, or
+    /// `None` for residues of limbs in Montgomery form.
     fn agrees<F: DenseField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
@@ -361,7 +372,7 @@ mod tests {
         }
     }
 
-    /// Returns the inverse of R: the limbs of 1 are those of R, and those of this element are 1.
+    /// Returns 1/R for the Montgomery factor R, which is the element with the stored limbs 1.
     fn of_limbs_one<F: DenseField>() -> F {
         let r =
             as_bytes(&[F::ONE]).iter().rev().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from((*byte).into()));
@@ -387,7 +398,8 @@ mod tests {
         agrees([Some(8), Some(8)], &x, &y);
     }
 
-    /// Checks the instructions of 8.0 and those of 9.0, with several tiles of several stages each.
+    /// Checks the tensor-core kernels of compute capability 8.0 and of 9.0, on several tiles of several pipeline
+    /// stages.
     #[test]
     fn products_of_residues() {
         let accelerator = Accelerator::automatic().expect("settings are right");
@@ -435,7 +447,7 @@ mod tests {
         assert!(words_of(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
     }
 
-    /// Checks that bytes laid out as they are read stay in place, and that column-major bytes are transposed and padded
+    /// Checks that bytes in the kernels' layout are not copied, and that column-major bytes are transposed and padded
     /// with zeros.
     #[test]
     fn bytes_as_they_are_and_turned() {

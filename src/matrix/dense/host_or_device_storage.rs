@@ -11,7 +11,7 @@ use crate::backend::{Abort, Buffer, Device};
 pub(super) struct ZeroizingVec<T: Entry>(pub Vec<T>);
 
 impl<T: Entry> fmt::Debug for ZeroizingVec<T> {
-    /// Writes only the number of entries.
+    /// Writes the number of entries without their values, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} entries", self.0.len())
     }
@@ -61,7 +61,7 @@ impl<T: Entry> Storage<T> {
         }
     }
 
-    /// Returns all entries, on the host.
+    /// Returns all entries in host memory. Entries on a device are downloaded.
     pub fn on_host(&self) -> Result<Arc<ZeroizingVec<T>>> {
         match self {
             Self::Host(entries) => Ok(entries.clone()),
@@ -74,7 +74,7 @@ impl<T: Entry> Storage<T> {
         }
     }
 
-    /// Returns `count` entries from index `first`, on the host. The range must be inside.
+    /// Returns a host copy of the `count` entries from index `first` on, which must exist.
     pub fn part(&self, first: usize, count: usize) -> Result<Vec<T>> {
         match self {
             _ if count == 0 => Ok(Vec::new()),

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 
 /// Names this module in errors.
 pub(super) const ERROR_CONTEXT: &str = "dense";
-/// Maximum rows, and maximum columns: kernels count with 32 bits and step past the end.
+/// Maximum number of rows, and of columns. Kernels have 32-bit counters that step past the end.
 const LIMIT: usize = 1 << 30;
 
 /// Describes a matrix in memory: entry (r, c) is `first + r·row_step + c·column_step` entries after the start.
@@ -24,25 +24,25 @@ const LIMIT: usize = 1 << 30;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct View {
-    /// Rows.
+    /// Number of rows.
     pub rows: usize,
-    /// Columns.
+    /// Number of columns.
     pub columns: usize,
-    /// Index of entry (0, 0).
+    /// Index of entry (0, 0) in the memory.
     pub first: usize,
-    /// Distance from an entry to the one below.
+    /// Distance, in entries, from an entry to the one below it.
     pub row_step: usize,
-    /// Distance from an entry to the next one in its row.
+    /// Distance, in entries, from an entry to the next one in its row.
     pub column_step: usize,
 }
 
 impl View {
-    /// Creates a row-major view without gaps.
+    /// Creates a row-major view of `rows` and `columns`, from the start of memory and without gaps.
     pub fn row_major(rows: usize, columns: usize) -> Self {
         Self { rows, columns, first: 0, row_step: columns, column_step: 1 }
     }
 
-    /// Creates a column-major view without gaps.
+    /// Creates a column-major view of `rows` and `columns`, from the start of memory and without gaps.
     pub fn column_major(rows: usize, columns: usize) -> Self {
         Self::row_major(columns, rows).transposed()
     }
@@ -53,14 +53,14 @@ impl View {
         Self { row_step, ..self }
     }
 
-    /// Returns the transpose, in the same memory.
+    /// Returns the view of the transposed matrix in the same memory.
     #[must_use]
     pub fn transposed(self) -> Self {
         let Self { rows, columns, first, row_step, column_step } = self;
         Self { rows: columns, columns: rows, first, row_step: column_step, column_step: row_step }
     }
 
-    /// Returns the block of `rows` and `columns`.
+    /// Returns the view of a block: the half-open ranges `rows` and `columns`, counted within this view.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a range is not inside.
@@ -71,23 +71,23 @@ impl View {
         Ok(Self { rows: rows.len(), columns: columns.len(), first, ..self })
     }
 
-    /// Returns the index of entry (`row`, `column`), or `usize::MAX` if it is larger.
+    /// Returns the index of entry (`row`, `column`) in the memory, or `usize::MAX` if it overflows.
     pub fn at(&self, row: usize, column: usize) -> usize {
         let down = row.saturating_mul(self.row_step);
         self.first.saturating_add(down).saturating_add(column.saturating_mul(self.column_step))
     }
 
-    /// Returns the number of entries, or `usize::MAX` if it is larger.
+    /// Returns the number of entries, or `usize::MAX` if it overflows.
     pub fn len(&self) -> usize {
         self.rows.saturating_mul(self.columns)
     }
 
-    /// Returns whether there are no entries.
+    /// Returns whether the view has no entries.
     pub fn is_empty(&self) -> bool {
         self.rows == 0 || self.columns == 0
     }
 
-    /// Returns the number of entries from the start of memory to the end of the last one; `None` if it overflows.
+    /// Returns the index after the last entry in the memory. It is 0 for an empty view, and `None` if it overflows.
     pub fn end(&self) -> Option<usize> {
         if self.is_empty() {
             return Some(0);
@@ -97,12 +97,12 @@ impl View {
         self.first.checked_add(down)?.checked_add(across)?.checked_add(1)
     }
 
-    /// Returns whether the view is row-major without gaps.
+    /// Returns whether the view is row-major without gaps, from any first index.
     pub(super) fn is_compact(&self) -> bool {
         *self == Self { first: self.first, ..Self::row_major(self.rows, self.columns) }
     }
 
-    /// Checks the view against memory of `memory` entries.
+    /// Checks that the view is valid for a memory of `memory` entries.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: rows or columns exceed 2^30.
@@ -140,7 +140,7 @@ impl View {
     }
 }
 
-/// Returns the product of `numbers`, if memory can have as many entries.
+/// Returns the product of `numbers`, after checking that memory can hold this number of entries of type `T`.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the product exceeds the address space.

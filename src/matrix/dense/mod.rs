@@ -1,8 +1,8 @@
 //! Multiplies dense matrices of field elements or small integers by each other and by vectors. Fields are the scalar
 //! fields and, with feature `plonky3`, Goldilocks and BabyBear.
 //!
-//! A [`DenseMatrix`] stays on its device, or on the host if there is no device. Products stay there too. Results are exact:
-//! every method gives the same elements on every backend.
+//! A [`DenseMatrix`] stays on its device, or on the host if there is no device. Products stay there too. Results are
+//! exact: every method gives the same elements on every backend.
 //!
 //! ```
 //! use proofwarp::matrix::dense::{DenseMatrix, DenseOptions};

@@ -18,8 +18,9 @@ use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
 impl<T: Entry> DenseMatrix<T> {
-    /// Computes C = A·B in new row-major memory on the factors' device, with m·k·n products ([`Self::explain`] shows
-    /// the plan). Sums may have any number of terms; those of bytes times bytes, which give 32 bits, fewer than 2^17.
+    /// Computes C = A·B for this matrix A, row-major in new memory on the device of the factors. It takes m·k·n
+    /// multiplications for an m × k and a k × n matrix, and [`Self::explain`] shows the plan. Sums may have any number
+    /// of terms, except that products of bytes by bytes have 32-bit sums of fewer than 2^17 terms.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the shapes do not fit, or the factors are on different devices.
@@ -42,7 +43,8 @@ impl<T: Entry> DenseMatrix<T> {
         one.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "products", 1, 0))
     }
 
-    /// Computes C = A·B into `c`, which may be a part of larger memory. The entries around it stay unchanged.
+    /// Computes C = A·B for this matrix A into `c`, which may be a block of a larger memory. Entries outside the block
+    /// stay unchanged.
     ///
     /// The product is computed in other memory and copied once it is complete.
     ///
@@ -74,11 +76,12 @@ impl<T: Entry> DenseMatrix<T> {
         product.report().cloned().ok_or_else(|| Error::invalid(ERROR_CONTEXT, "report", "one of a product", "none"))
     }
 
-    /// Computes the products of several `pairs`, all of them or none. A device queues them together and waits once. All
-    /// share a report.
+    /// Computes the products A·B of all `pairs`, in order. If one fails, it returns none of them. A device queues all
+    /// products before it waits once. They share one report.
     ///
-    /// Small products of elements of one shape and order share a launch on CUDA. On OpenCL they do if their factors are
-    /// blocks of the same two matrices. They share one buffer, which lives as long as any of them.
+    /// Small products of field elements share a launch on CUDA if their shapes and strides are equal. On OpenCL, their
+    /// factors must also be blocks of the same two matrices. Products of one launch share a buffer, which lives as long
+    /// as any of them.
     ///
     /// # Errors
     /// - Errors are those of [`Self::multiply`], for any of the pairs.
@@ -134,7 +137,8 @@ impl<T: Entry> DenseMatrix<T> {
         Ok(products.collect())
     }
 
-    /// Computes y = A·x for a vector of elements, in new memory.
+    /// Computes y = A·x for this matrix A and the vector `x`, a matrix of one column. Returns y as a new matrix of one
+    /// column.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `x` is no vector, or its length is not the number of columns of A.
@@ -167,8 +171,8 @@ impl<T: Entry> DenseMatrix<T> {
         Ok(DenseMatrix::from_result(self.accelerator(), place, View::row_major(self.rows(), 1), Some(report)))
     }
 
-    /// Returns Σ over rows of weight·row, a vector. With eq as weights, the first sums of sumcheck for a product of
-    /// matrices take it.
+    /// Returns the sum of all rows, each multiplied by its entry of `weights`, as a matrix of one column. With
+    /// evaluations of the eq polynomial as weights, the first sums of a sumcheck for a matrix product use it.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `weights` is no vector, or its length is not the number of rows.
@@ -180,7 +184,7 @@ impl<T: Entry> DenseMatrix<T> {
         self.transposed().times_vector(weights)
     }
 
-    /// Returns Σ over columns of weight·column, a vector.
+    /// Returns the sum of all columns, each multiplied by its entry of `weights`, as a matrix of one column.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `weights` is no vector, or its length is not the number of columns.
@@ -192,7 +196,7 @@ impl<T: Entry> DenseMatrix<T> {
         self.times_vector(weights)
     }
 
-    /// Explains how a product with `b` is computed, and why.
+    /// Explains how [`Self::multiply`] computes the product of this matrix and `b`, and why.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the shapes do not fit, or the factors are on different devices.
@@ -253,7 +257,7 @@ impl<T: Entry> DenseMatrix<T> {
         Ok((problem, plan))
     }
 
-    /// Returns the device that both factors are on; `None` if one is on the host.
+    /// Returns the device that holds both this matrix and `b`; `None` if either is on the host.
     fn device_with<B: Entry>(&self, b: &DenseMatrix<B>) -> Result<Option<&Arc<Device>>> {
         match (self.device(), b.device()) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => {
@@ -269,7 +273,8 @@ impl<T: Entry> DenseMatrix<T> {
         OpScope { operation: format!("{what} {} {}", T::NAME, B::NAME), elements: self.view().len() }
     }
 
-    /// Copies a complete `product` into this matrix.
+    /// Copies the entries of `product`, which has the same shape, into this matrix. The matrix moves to the host if
+    /// either of the two is there.
     fn overwrite(&mut self, product: &Self) -> Result<()> {
         match (&mut self.place, &product.place) {
             (Storage::Device(device, _), Storage::Device(..)) => {
@@ -293,11 +298,11 @@ impl<T: Entry> DenseMatrix<T> {
     }
 }
 
-/// Implements the conversion of numbers to elements of a field.
+/// Implements the conversion of an integer type to elements of a field.
 macro_rules! to_field {
     ($type:ty) => {
         impl DenseMatrix<$type> {
-            /// Converts the numbers to elements, row-major in new memory.
+            /// Converts the integers to elements of the field `F`, row-major in new memory.
             ///
             /// # Errors
             /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
@@ -325,12 +330,12 @@ macro_rules! to_field {
 to_field!(i8);
 to_field!(i32);
 
-/// Returns whether `a` and `b` are the same device, or both `None`.
+/// Returns whether `a` and `b` are the same device, or are both `None`.
 fn same(a: Option<&Arc<Device>>, b: Option<&Arc<Device>>) -> bool {
     a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
 
-/// Runs a pass with one result.
+/// Runs an operation with one result, by `gpu` on `device` or by `cpu` on the host.
 fn run<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
@@ -344,10 +349,11 @@ fn run<T: Entry>(
     Ok((place.0, report))
 }
 
-/// Holds a result and the index of its first entry.
+/// Holds the memory with a result, and the index of its first entry in that memory.
 type StoredProduct<T> = (Storage<T>, usize);
 
-/// Runs a pass on the factors' device, or on the host. Returns each result with the index of its first entry.
+/// Runs an operation by `gpu` on `device`, or by `cpu` on the host. Returns the memory of each result with the index of
+/// its first entry.
 fn run_all<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,

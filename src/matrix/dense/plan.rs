@@ -7,25 +7,30 @@ use super::element::ElementKind;
 use super::layout::ERROR_CONTEXT;
 use crate::{Error, Result};
 
-/// Rows and columns that a group computes; they equal `GEMM_ROWS` and `GEMM_COLUMNS` of `cl/gemm.cl`.
+/// Rows and columns of the result that a work-group computes. They equal `GEMM_ROWS` and `GEMM_COLUMNS` of
+/// `cl/gemm.cl`.
 const TILE: [usize; 2] = [16, 32];
-/// Rows and columns that a group computes for elements of one or two words: `GEMM_TILE` of `cl/gemm_small_field.cl`.
+/// Rows and columns of the result that a work-group computes for elements of one or two words. Both equal `GEMM_TILE`
+/// of `cl/gemm_small_field.cl`.
 const WORDS_TILE: [usize; 2] = [64, 64];
-/// Rows, columns and depth that a group computes on tensor cores: `INT8_…` of `cuda/gemm_int8_common.cuh`.
+/// Rows, columns and depth to which a work-group on tensor cores pads its tile. They equal `INT8_ROWS`, `INT8_COLUMNS`
+/// and `INT8_PADDED` of `cuda/gemm_int8_common.cuh`.
 pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 128];
-/// Smallest number of products of bytes whose sum may exceed 32 bits.
+/// Smallest number of products of bytes whose sum may exceed a signed 32-bit integer.
 const BYTES_LIMIT: usize = 1 << 17;
-/// Fewer products than this do not pay for the passes before and after products of residues.
+/// Minimum number of multiplications for which the plan chooses [`Method::Crt`]. Fewer are not worth the computation of
+/// residues and the reconstruction.
 const CRT_MIN_PRODUCTS: u128 = 1 << 24;
 
 /// Selects how entries of a product are summed. All methods give the same result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// A Montgomery product and an addition for each term, for comparison.
+    /// One Montgomery multiplication and one addition per term. It serves for comparison.
     Montgomery,
-    /// Whole products are summed and reduced once.
+    /// Sums of unreduced products, each reduced once.
     Lazy,
-    /// Residues modulo numbers of eight bits, multiplied on tensor cores: CUDA, compute capability 8.0 and later.
+    /// Residues modulo numbers up to 256, multiplied on tensor cores. It needs CUDA with compute capability 8.0 or
+    /// later.
     Crt,
 }
 
@@ -39,30 +44,30 @@ impl fmt::Display for Method {
     }
 }
 
-/// Holds the caller's choices. `None` leaves one to the plan.
+/// Holds the caller's choices for a dense product. `None` leaves a choice to the plan.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DenseOptions {
-    /// The method.
+    /// How the product is computed.
     pub method: Option<Method>,
-    /// Maximum bytes of a device for residues; by default, its free memory.
+    /// Maximum bytes of device memory for residues. `None` allows all free memory.
     pub bytes: Option<u64>,
 }
 
 impl DenseOptions {
-    /// Limits residues to `bytes` of a device's memory.
+    /// Returns the options with the limit `bytes` of device memory for residues.
     #[must_use]
     pub fn bytes(self, bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..self }
     }
 
-    /// Forces `method`.
+    /// Returns the options with `method` as the forced method.
     #[must_use]
     pub fn method(self, method: Method) -> Self {
         Self { method: Some(method), ..self }
     }
 }
 
-/// Holds the inputs of a plan.
+/// Describes a product A·B for [`DensePlan::new`]. A has `rows` × `inner` entries and B has `inner` × `columns`.
 #[derive(Debug, Clone)]
 pub(super) struct Problem {
     pub a: Operand,
@@ -70,17 +75,18 @@ pub(super) struct Problem {
     pub rows: usize,
     pub inner: usize,
     pub columns: usize,
-    /// The field.
+    /// Field of the result.
     pub prime: Prime,
-    /// `Ok` if the device has tensor cores that the kernels were built for; else the reason.
+    /// `Ok` if the device has tensor cores that the kernels were built for, else the reason why not.
     pub tensor: std::result::Result<(), String>,
 }
 
-/// Describes how a product is computed.
+/// Holds the chosen method of a product, its moduli and the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DensePlan {
     pub method: Method,
-    /// The moduli if residues are taken; `None` for bytes, which are their own residues.
+    /// Moduli of [`Method::Crt`]. `None` for other methods, and for products of bytes by bytes, which are their own
+    /// residues.
     pub basis: Option<Basis>,
     pub reason: &'static str,
 }
@@ -111,13 +117,14 @@ impl DensePlan {
     }
 }
 
-/// Returns the rows and columns that a group computes of sums of `kind`, in a field of `words` words.
+/// Returns the rows and columns of the result that a work-group computes without residues. Entries of the result are of
+/// `kind`, in a field of `words` 32-bit words.
 pub(super) fn tile(kind: ElementKind, words: usize) -> [usize; 2] {
     if kind == ElementKind::Field && words <= 2 { WORDS_TILE } else { TILE }
 }
 
 impl Problem {
-    /// Returns the number of products of two entries.
+    /// Returns the number of multiplications of two entries: rows · inner · columns.
     pub fn products(&self) -> u128 {
         self.rows as u128 * self.inner as u128 * self.columns as u128
     }
@@ -142,19 +149,22 @@ impl Problem {
     }
 }
 
-/// Describes the rows and columns that are computed at a time, so that residues fit in memory.
+/// Describes the block of the result that is computed at a time, so that its residues fit in memory. All sizes are
+/// multiples of a tile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tiling {
     pub rows: usize,
     pub columns: usize,
-    /// Padded columns of the first factor.
+    /// Number of columns of the first factor, padded to a multiple of a tile.
     pub depth: usize,
-    /// Bytes of residues.
+    /// Bytes of the residues of both factors and of the result.
     pub bytes: u64,
 }
 
 impl Tiling {
-    /// Takes whole tiles: all at once if they fit in `most` bytes; else halves the longer side until they fit.
+    /// Chooses the block of the result whose residues fit in `most` bytes. It starts with the whole product and halves
+    /// the longer side until the block fits. `products` is the number of byte products. `device` is the name for
+    /// errors.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`]: not even one tile fits.
@@ -181,22 +191,25 @@ impl Tiling {
     }
 }
 
-/// Describes the launch of a product with a vector: a row has `pieces` pieces, of `lanes` work-items each.
+/// Describes the launch of a matrix-vector product. A row is cut into `pieces` pieces, and `lanes` work-items sum each
+/// piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct GemvShape {
     pub lanes: u32,
     pub pieces: u32,
 }
 
-/// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
+/// Number of work-items per work-group of a matrix-vector product. Equals `GEMV_GROUP` of `cl/gemv.cl`.
 pub(super) const VECTOR_GROUP: u32 = 128;
-/// Groups that fill a device.
+/// Number of work-groups that fill a device.
 const ENOUGH_GROUPS: usize = 2048;
-/// Minimum terms of a work-item.
+/// Minimum number of terms per work-item.
 const TERMS: usize = 8;
 
 impl GemvShape {
-    /// Gives each row a group if its entries are `neighbours`; else neighbouring work-items take neighbouring rows.
+    /// Chooses the launch for `rows` rows of `inner` terms. If `neighbours` is true, entries of a row are adjacent in
+    /// memory, and a whole work-group sums a piece of a row. Otherwise 4 work-items do, so that adjacent work-items
+    /// read adjacent rows.
     pub fn new(rows: usize, inner: usize, neighbours: bool) -> Self {
         let lanes = if neighbours { VECTOR_GROUP } else { 4 };
         let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize).max(1);
@@ -205,24 +218,24 @@ impl GemvShape {
     }
 }
 
-/// Explains how a product is computed, and why.
+/// Explains how a dense product is computed, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DenseExplanation {
     /// Types of both factors, such as `i8 · bn254_fr`.
     pub entries: String,
-    /// Rows of the result, terms of a sum, columns of the result.
+    /// Rows of the result, terms per sum, and columns of the result.
     pub sizes: [usize; 3],
-    /// The method.
+    /// Method that computes the product.
     pub method: Method,
-    /// Reason for the method.
+    /// Reason for the choice of the method.
     pub reason: &'static str,
-    /// Products of residues; 0 if none are taken.
+    /// Number of products of byte matrices; 0 if no residues are computed.
     pub products: usize,
-    /// Number of moduli.
+    /// Number of moduli; 0 if no residues are computed.
     pub moduli: usize,
-    /// Bytes on the device beside the matrices.
+    /// Bytes of device memory for residues, besides the matrices.
     pub bytes: u64,
-    /// Pieces in which the result is computed.
+    /// Number of blocks of the result that are computed one after the other.
     pub pieces: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Groups the products of a batch into launches. A launch takes small products of one shape by whole sums, if kernels
-//! can address all their factors from those of the first. Touches no device.
+//! Groups the products of a batch into launches. Small products share a launch if they have equal shapes, are computed
+//! without residues, and kernels can address all factors by offsets from the first ones. Touches no device.
 
 use super::device_view::DeviceView;
 use super::element::ElementKind;
@@ -8,12 +8,12 @@ use super::plan::{DensePlan, Method, Problem, tile};
 use crate::BackendKind;
 use crate::backend::Buffer;
 
-/// Products of more groups than this fill a device alone.
+/// Number of work-groups from which on a product fills a device alone. Only smaller products share a launch.
 const SMALL_PRODUCT_GROUPS: usize = 1024;
-/// Maximum multiplications of a product in a shared launch: a longer one would delay an abort.
+/// Maximum number of multiplications of a product in a shared launch. A longer product would delay an abort.
 const SMALL_PRODUCT_TERMS: u128 = 1 << 28;
 
-/// Describes a product to compute.
+/// Describes one product to compute on a device: its factors, sizes and plan.
 pub(super) struct ProductTask<'a> {
     pub factors: [DeviceView<'a>; 2],
     pub problem: Problem,
@@ -21,12 +21,12 @@ pub(super) struct ProductTask<'a> {
 }
 
 impl ProductTask<'_> {
-    /// Returns the row-major view of the product.
+    /// Returns the view of the product, which is row-major and starts at index 0.
     pub fn result(&self) -> View {
         View::row_major(self.problem.rows, self.problem.columns)
     }
 
-    /// Returns the number of groups that compute it by sums of `kind`.
+    /// Returns the number of work-groups that compute the product without residues, if its entries are of `kind`.
     pub fn groups(&self, kind: ElementKind) -> usize {
         let [tall, wide] = tile(kind, self.problem.prime.words);
         self.problem.rows.div_ceil(tall) * self.problem.columns.div_ceil(wide)
@@ -40,17 +40,17 @@ impl ProductTask<'_> {
     }
 }
 
-/// Holds the products of one launch.
+/// Describes the products that share a launch.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ProductBatch {
-    /// Indices of the tasks.
+    /// Indices of the products in the list of tasks.
     pub tasks: Vec<usize>,
-    /// Offsets of each product's factors from those of the first product, in entries of the factors' type, modulo 2^64.
+    /// Offsets of each product's two factors from those of the first product, in entries modulo 2^64.
     pub offsets_from: Vec<[u64; 2]>,
 }
 
-/// Groups `tasks` into batches, each task in one batch. A task joins an earlier one of the same shape and strides.
-/// Entries of factors have `size` bytes.
+/// Groups `tasks` into batches, one per launch. A task joins the first batch with which it can share a launch, or
+/// starts a new one. Entries of factors have `size` bytes.
 pub(super) fn batches(tasks: &[ProductTask<'_>], size: usize, backend: BackendKind) -> Vec<ProductBatch> {
     let mut batches: Vec<ProductBatch> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
@@ -69,7 +69,8 @@ pub(super) fn batches(tasks: &[ProductTask<'_>], size: usize, backend: BackendKi
     batches
 }
 
-/// Returns the offsets of the factors of `task` from those of `with`; `None` if the two cannot share a launch.
+/// Returns the offsets of the two factors of `task` from those of `with`, in entries of `size` bytes modulo 2^64.
+/// Returns `None` if the two products cannot share a launch.
 fn offsets_from(with: &ProductTask<'_>, task: &ProductTask<'_>, size: usize, backend: BackendKind) -> Option<[u64; 2]> {
     let alike = |a: View, b: View| View { first: 0, ..a } == View { first: 0, ..b };
     let both = [0, 1].map(|i| [with.factors[i], task.factors[i]]);
@@ -83,7 +84,8 @@ fn offsets_from(with: &ProductTask<'_>, task: &ProductTask<'_>, size: usize, bac
     Some([first(both[0])?, first(both[1])?])
 }
 
-/// Returns the entries between the starts of two buffers, modulo 2^64. All CUDA memory is in one address space.
+/// Returns the offset of the start of `to` from that of `from`, in entries of `size` bytes modulo 2^64. Returns `None`
+/// if kernels cannot reach `to` from `from`. On CUDA they can, because all memory is in one address space.
 fn offset_between(from: &Buffer, to: &Buffer, size: usize, backend: BackendKind) -> Option<u64> {
     let bytes = to.handle().0.wrapping_sub(from.handle().0).cast_signed();
     let size = size.cast_signed();

@@ -13,8 +13,8 @@ use super::layout::{ERROR_CONTEXT, View};
 use crate::backend::Device;
 use crate::{Accelerator, Error, Report, Result};
 
-/// A dense matrix on an accelerator's first device. It is on the host if there is no device, or if memory is short and
-/// no backend is forced.
+/// Holds a dense matrix on an accelerator's first device. It is on the host if there is no device, or if the upload
+/// failed and no backend is forced.
 ///
 /// Clones, blocks and transposes share its memory, which does not change while it is shared. The memory is cleared
 /// before it is used again. [`Self::multiply`] and similar methods compute products.
@@ -28,7 +28,8 @@ pub struct DenseMatrix<T: Entry> {
 }
 
 impl<T: Entry> DenseMatrix<T> {
-    /// Uploads a row-major matrix. Elements keep their type's own memory (Montgomery form).
+    /// Uploads the row-major `entries` of a matrix of `rows` and `columns` to the first device of `accelerator`.
+    /// Elements are copied as their type stores them.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `entries` has the wrong length.
@@ -50,7 +51,8 @@ impl<T: Entry> DenseMatrix<T> {
         Self::upload(accelerator, entries, entries.len(), 1)
     }
 
-    /// Uploads memory that holds a matrix in any order, with or without gaps.
+    /// Uploads the memory `entries`, in which `view` locates the matrix, to the first device of `accelerator`. The
+    /// matrix may have any order and gaps.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: entries of `view` overlap or are beyond the end, or its rows or columns exceed 2^30.
@@ -72,7 +74,7 @@ impl<T: Entry> DenseMatrix<T> {
         Ok(Self { accelerator: accelerator.clone(), place, view, bits: None, report: None })
     }
 
-    /// Creates a matrix from the result of a product or another pass.
+    /// Creates a matrix with the layout `view` in the memory `place`, which an operation has computed.
     pub(super) fn from_result(
         accelerator: &Accelerator,
         place: Storage<T>,
@@ -82,7 +84,7 @@ impl<T: Entry> DenseMatrix<T> {
         Self { accelerator: accelerator.clone(), place, view, bits: None, report }
     }
 
-    /// Copies the entries to the host, row-major.
+    /// Returns a row-major copy of the entries in host memory.
     ///
     /// # Errors
     /// - [`Error::Device`]: the device fails.
@@ -103,7 +105,7 @@ impl<T: Entry> DenseMatrix<T> {
         self.view.columns
     }
 
-    /// Returns the layout in memory.
+    /// Returns the layout of the matrix in its memory.
     pub fn view(&self) -> View {
         self.view
     }
@@ -118,18 +120,18 @@ impl<T: Entry> DenseMatrix<T> {
         self.report.as_ref()
     }
 
-    /// Returns the accelerator that runs its products.
+    /// Returns the accelerator that computes products of this matrix.
     pub fn accelerator(&self) -> &Accelerator {
         &self.accelerator
     }
 
-    /// Returns the transpose, in the same memory.
+    /// Returns the transposed matrix, which shares the memory of this one.
     #[must_use]
     pub fn transposed(&self) -> Self {
         Self { view: self.view.transposed(), ..self.clone() }
     }
 
-    /// Returns the block of `rows` and `columns`, in the same memory.
+    /// Returns a block, which shares the memory of this matrix. `rows` and `columns` are half-open ranges.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a range is not inside.
@@ -137,7 +139,7 @@ impl<T: Entry> DenseMatrix<T> {
         Ok(Self { view: self.view.block(rows, columns)?, ..self.clone() })
     }
 
-    /// Replaces the view of the memory, to write products into parts of it.
+    /// Returns the matrix with another `view` of its memory, such as a block to write a product into.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: entries of `view` overlap or are beyond the end, or its rows or columns exceed 2^30.
@@ -150,7 +152,7 @@ impl<T: Entry> DenseMatrix<T> {
         Operand { kind: T::KIND, bits: self.bits }
     }
 
-    /// Returns its view on `device`.
+    /// Describes this matrix for kernels on `device`, which must hold its memory.
     pub(super) fn device_view<'a>(&'a self, device: &Device) -> Result<DeviceView<'a>> {
         match &self.place {
             Storage::Device(_, buffer) => device_view(device, buffer, self.view, T::KIND),
@@ -160,7 +162,8 @@ impl<T: Entry> DenseMatrix<T> {
 }
 
 impl<F: DenseField> DenseMatrix<F> {
-    /// Declares that canonical values are within ±(2^bits − 1), so that products by residues take fewer moduli.
+    /// Checks that all canonical values are within ±(2^bits − 1), and records this bound. Products by residues then
+    /// need fewer moduli.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: an entry is not within the bound. The error names the first one, row-major.

@@ -10,30 +10,32 @@ use crate::matrix::sparse::device_merge::Changes;
 use crate::matrix::{Csr, CsrOnDevice, SparseMatrix, SparseOptions};
 use crate::{Accelerator, Result};
 
-/// Minimum number of changes that a device may merge before the host merges them too.
+/// Number of changes that a device may always merge alone. Beyond it, the host merges them too if they outnumber the
+/// non-zeros.
 const MIN_DEVICE_MERGE: usize = 1 << 16;
 
-/// Holds a matrix whose rows have their columns in order, each once.
+/// Holds the matrix that changes refer to. In each row, columns are in ascending order without repetition.
 pub(super) struct Base<F: NttField> {
     accelerator: Accelerator,
-    /// The last matrix of the host, and the changes merged since, in order: both survive the loss of a device.
+    /// Last matrix that the host merged. It survives the loss of a device.
     host: Arc<Csr<F>>,
+    /// Changes that a device has merged since then, in order of the merges.
     since: Vec<Arc<Vec<Change<F>>>>,
-    /// `host` with the changes of `since` merged, once a call needs it.
+    /// Cached result of merging `since` into `host`; `None` until a call needs it.
     now: Mutex<Option<Arc<Csr<F>>>>,
     place: BaseStorage<F>,
 }
 
-/// Holds the matrix where products read it.
+/// Holds the matrix in the memory from which products read it.
 enum BaseStorage<F: NttField> {
-    /// The host, and the devices that it was uploaded to.
+    /// In host memory, with copies on the devices that it was uploaded to.
     Uploaded(SparseMatrix<F>),
-    /// The first device.
+    /// On the first device only, which has merged changes into it.
     Merged(Arc<CsrOnDevice<F>>),
 }
 
 impl<F: NttField> Base<F> {
-    /// Creates a base of `csr` with its rows put in order.
+    /// Creates a base from `csr`, with sorted columns in each row, and uploads it to the devices of `accelerator`.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
@@ -47,7 +49,7 @@ impl<F: NttField> Base<F> {
         Ok(Self { accelerator: accelerator.clone(), host, since: Vec::new(), now: Mutex::default(), place })
     }
 
-    /// Returns the numbers of rows and columns.
+    /// Returns the number of rows and the number of columns, in this order.
     pub fn sizes(&self) -> [usize; 2] {
         [self.host.rows(), self.host.columns()]
     }
@@ -59,7 +61,8 @@ impl<F: NttField> Base<F> {
         }
     }
 
-    /// Returns the matrix on the host. The first call merges there what was merged on a device.
+    /// Returns the matrix in host memory. If a device has merged changes into it, the first call merges them on the
+    /// host too.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): there are more than 2^31 non-zeros.
@@ -76,7 +79,7 @@ impl<F: NttField> Base<F> {
         })
     }
 
-    /// Returns the matrix on the accelerator's first device.
+    /// Returns the matrix in the memory of the accelerator's first device.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): there is no device.
@@ -89,8 +92,9 @@ impl<F: NttField> Base<F> {
         }
     }
 
-    /// Returns a new base with `changes` made, on the device if there is one; `found` finds the changes in the base
-    /// there. The host merges if there is no device, or if the device fails and no backend is forced.
+    /// Returns a new base with `changes` applied, on the first device if there is one. `found` returns the changes
+    /// located in this base's device matrix. The host merges if there is no device, or if the device fails and no
+    /// backend is forced.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): the merged matrix has more than 2^31 non-zeros.

@@ -8,7 +8,7 @@ use crate::{Error, Result};
 /// Names this module in errors.
 pub(super) const ERROR_CONTEXT: &str = "dynamic csr";
 
-/// Says how an entry changes.
+/// Selects how an entry changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Action<F> {
     /// Sets the entry to this value. Zero removes it at the next merge.
@@ -18,7 +18,7 @@ pub enum Action<F> {
 }
 
 impl<F> fmt::Debug for Action<F> {
-    /// Writes no value, which may be secret.
+    /// Writes the kind of action without its value, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Set(_) => "Set(_)",
@@ -27,19 +27,19 @@ impl<F> fmt::Debug for Action<F> {
     }
 }
 
-/// Describes a change of an entry.
+/// Describes a change of one entry of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change<F> {
-    /// The entry's row.
+    /// Row of the entry, from 0.
     pub row: usize,
-    /// Its column.
+    /// Column of the entry, from 0.
     pub column: usize,
     /// How the entry changes.
     pub action: Action<F>,
 }
 
 impl<F: NttField> Action<F> {
-    /// Composes two actions: `self`, then `later`.
+    /// Returns one action with the effect of `self` followed by `later`.
     pub(super) fn compose(self, later: Self) -> Self {
         match (self, later) {
             (_, Self::Set(value)) => Self::Set(value),
@@ -48,7 +48,7 @@ impl<F: NttField> Action<F> {
         }
     }
 
-    /// Applies the action to the value `before`.
+    /// Returns the value that an entry of value `before` has after this action.
     pub(super) fn apply(self, before: F) -> F {
         match self {
             Self::Set(value) => value,
@@ -58,12 +58,12 @@ impl<F: NttField> Action<F> {
 }
 
 impl<F> Change<F> {
-    /// Returns the sort key: the row, then the column.
+    /// Returns the key by which changes are sorted: (row, column).
     pub(super) fn key(&self) -> (usize, usize) {
         (self.row, self.column)
     }
 
-    /// Checks that the entry is in a matrix of `rows` and `columns`.
+    /// Checks that the entry exists in a matrix of `rows` rows and `columns` columns.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such entry.
@@ -77,8 +77,8 @@ impl<F> Change<F> {
     }
 }
 
-/// Merges `later` into `sorted` and composes changes of the same entry. Returns changes sorted by (row, column), one
-/// per entry.
+/// Merges the changes `later` into `sorted`, which they follow in time, and composes changes of the same entry. Returns
+/// changes sorted by (row, column), one per entry.
 pub(super) fn combine<F: NttField>(sorted: &[Change<F>], mut later: Vec<Change<F>>) -> Vec<Change<F>> {
     // The sort is stable, so changes of the same entry keep their order.
     later.sort_by_key(Change::key);

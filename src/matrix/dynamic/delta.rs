@@ -4,17 +4,17 @@ use super::change::Change;
 use crate::field::{NttField, SecretVec};
 use crate::matrix::Csr;
 
-/// Holds differences to a base in compressed rows. Rows without differences are left out.
+/// Holds the differences between a changed matrix and its base, in compressed rows. Rows without changes are left out.
 pub(super) struct Delta<F: NttField> {
     pub rows: Vec<u32>,
-    /// Start of each row's differences, then the number of all.
+    /// Index of the first difference of each row, then the number of all differences.
     pub starts: Vec<u32>,
     pub columns: Vec<u32>,
     pub values: SecretVec<F>,
 }
 
 impl<F: NttField> Delta<F> {
-    /// Computes the differences to `base` of `changes`, which are in order of their places.
+    /// Computes by how much `changes`, which are sorted by (row, column), alter the entries of `base`.
     pub fn new(base: &Csr<F>, changes: &[Change<F>]) -> Self {
         let mut delta = Self {
             rows: Vec::new(),
@@ -34,7 +34,7 @@ impl<F: NttField> Delta<F> {
         delta
     }
 
-    /// Adds D·x to `y`.
+    /// Adds the product D·x of these differences D to `y`.
     pub fn add_to(&self, x: &[F], y: &mut [F]) {
         for (number, row) in self.rows.iter().enumerate() {
             let range = self.starts[number] as usize..self.starts[number + 1] as usize;
@@ -44,7 +44,8 @@ impl<F: NttField> Delta<F> {
     }
 }
 
-/// Returns an entry of a matrix in which a column may occur more than once.
+/// Returns entry (`row`, `column`) of `csr`: the sum of its coefficients if the column occurs more than once, or 0 if
+/// it does not occur.
 fn value<F: NttField>(csr: &Csr<F>, row: usize, column: usize) -> F {
     csr.row(row).filter(|(other, _)| *other == column).map(|(_, value)| value).sum()
 }

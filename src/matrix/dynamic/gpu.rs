@@ -9,12 +9,12 @@ use crate::matrix::sparse::device_merge::{Changes, HostChanges};
 use crate::matrix::{CsrOnDevice, DeviceVectors};
 use crate::module_launcher::{KernelModule, buffer_arg};
 
-/// Work-items of a group, `GEMV_GROUP` of `cl/gemv.cl`.
+/// Number of work-items per work-group. Equals `GEMV_GROUP` of `cl/gemv.cl`.
 const GROUP: u32 = 128;
-/// Highest bit of a column: the value replaces the entry.
+/// Highest bit of a column index. It is set if the value replaces the entry, and clear if it is added.
 const REPLACES: u32 = 1 << 31;
 
-/// Uploads `changes`, in order of their places, and finds them in `base`.
+/// Uploads `changes`, which are sorted by (row, column), and locates their entries in `base`.
 pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], abort: Abort<'_>) -> Result<Changes> {
     let (mut rows, mut starts, mut columns) = (Vec::new(), Vec::new(), Vec::with_capacity(changes.len()));
     let mut values = SecretVec(Vec::with_capacity(changes.len()));
@@ -34,8 +34,8 @@ pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], ab
     base.find(&HostChanges { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
 }
 
-/// Computes y = (A + D)·x: the base's kernels, then the delta's, on one stream. Writes `y` when all of the result is
-/// there.
+/// Computes y = (A + D)·x on a device, where `base` holds A and `delta` the differences D. Without `delta`, D is 0.
+/// Writes `y` only after the whole result has arrived.
 pub(super) fn multiply<F: NttField>(
     base: &CsrOnDevice<F>,
     delta: Option<&Changes>,

@@ -15,7 +15,7 @@ use crate::field::NttField;
 use crate::matrix::Csr;
 use crate::{Accelerator, Error, Result};
 
-/// A sparse matrix that changes between products: see the [module](super)'s example.
+/// Holds a sparse matrix that can change between products. The [module](super) has an example.
 ///
 /// Every call takes `&self`, from any thread. A change is appended, and waits for no product and no merge.
 #[derive(Debug)]
@@ -29,19 +29,19 @@ struct DynamicCsrInner<F: NttField> {
     accelerator: Accelerator,
     policy: Policy,
     state: Mutex<State<F>>,
-    /// Held during a merge.
+    /// Locked during a merge, so that only one runs at a time.
     merging: Mutex<()>,
-    /// An automatic merge runs or is about to run.
+    /// Whether an automatic merge runs or is about to run.
     started: AtomicBool,
 }
 
 #[derive(Debug)]
 struct State<F: NttField> {
-    /// The last version that a call requested; its base is the present one.
+    /// Last version that a call requested. Its base is the current one.
     version: Snapshot<F>,
-    /// Changes that the version does not have.
+    /// Changes after `version`, in the order of their arrival.
     later: Vec<Change<F>>,
-    /// Changes since the base was made.
+    /// Number of changes since the base was created.
     changes: usize,
     limit: usize,
     merges: usize,
@@ -50,8 +50,8 @@ struct State<F: NttField> {
 }
 
 impl<F: NttField> DynamicCsr<F> {
-    /// Uploads a matrix to each of the accelerator's devices. Coefficients of a column that occurs more than once in a
-    /// row are added up.
+    /// Creates a matrix with the contents of `csr` and uploads it to each device of `accelerator`. `policy` decides
+    /// when changes are merged. Coefficients of a column that occurs more than once in a row are added up.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
@@ -65,7 +65,7 @@ impl<F: NttField> DynamicCsr<F> {
         Ok(Self { shared: Arc::new(DynamicCsrInner { accelerator, policy, state, merging, started }), sizes })
     }
 
-    /// Sets an entry to `value`.
+    /// Sets entry (`row`, `column`) to `value`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such entry.
@@ -73,7 +73,7 @@ impl<F: NttField> DynamicCsr<F> {
         self.update(&[Change { row, column, action: Action::Set(value) }])
     }
 
-    /// Adds `difference` to an entry.
+    /// Adds `difference` to entry (`row`, `column`).
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such entry.
@@ -81,7 +81,7 @@ impl<F: NttField> DynamicCsr<F> {
         self.update(&[Change { row, column, action: Action::Add(difference) }])
     }
 
-    /// Sets an entry to zero; the next merge removes it.
+    /// Sets entry (`row`, `column`) to zero. The next merge removes it from memory.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such entry.
@@ -89,7 +89,7 @@ impl<F: NttField> DynamicCsr<F> {
         self.set(row, column, F::ZERO)
     }
 
-    /// Applies several `changes` in order. A snapshot has all of them or none.
+    /// Applies `changes` in order. A snapshot has all of them or none.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: one of them names an entry that does not exist. Then none of them is applied.
@@ -107,8 +107,8 @@ impl<F: NttField> DynamicCsr<F> {
         Ok(())
     }
 
-    /// Returns the present version of the matrix. Sorts the changes appended since the last one: O(c + d·log d) for c
-    /// changed entries and d new changes.
+    /// Returns the current version of the matrix, which later changes do not affect. It first sorts the changes since
+    /// the last snapshot, in time O(c + d·log d) for c changed entries and d new changes.
     ///
     /// # Errors
     /// - No condition causes an error at present; merges on devices may cause some.
@@ -116,9 +116,9 @@ impl<F: NttField> DynamicCsr<F> {
         Ok(self.shared.snapshot().0)
     }
 
-    /// Merges the present base and its changes into a new base, on the first device if there is one. Computes
-    /// statistics and chooses the kernel anew. Takes O(n + d·log n) for n non-zeros and d changes. Changes appended
-    /// meanwhile stay changes.
+    /// Merges the changes so far into a new base matrix, on the first device if there is one. Computes statistics and
+    /// selects the kernel again. It takes O(n + d·log n) for n non-zeros and d changes. Changes that arrive during the
+    /// merge wait for the next one.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the merged matrix has more than 2^31 non-zeros.
@@ -130,7 +130,7 @@ impl<F: NttField> DynamicCsr<F> {
         self.shared.merge()
     }
 
-    /// Describes the matrix and its merges.
+    /// Returns the sizes of the matrix, its numbers of changes and merges, and the state of automatic merges.
     pub fn explain(&self) -> DynamicExplanation {
         let state = lock(&self.shared.state);
         DynamicExplanation {
@@ -146,7 +146,7 @@ impl<F: NttField> DynamicCsr<F> {
 }
 
 impl<F: NttField> DynamicCsrInner<F> {
-    /// Returns the present version, and the number of changes that it contains since its base.
+    /// Returns the current version, and the number of changes in it that arrived since its base was created.
     fn snapshot(&self) -> (Snapshot<F>, usize) {
         loop {
             let (before, later, changes) = {
@@ -190,7 +190,8 @@ impl<F: NttField> DynamicCsrInner<F> {
         Ok(())
     }
 
-    /// Installs `base`, which the version `merged` became, and keeps the changes that came after that version.
+    /// Installs `base`, the result of merging version `merged`, and keeps the changes after that version. `changes` is
+    /// the number of merged changes. `limit` is the number above which the next automatic merge starts.
     fn replace(&self, base: Arc<Base<F>>, merged: &Snapshot<F>, changes: usize, limit: usize) {
         let mut state = lock(&self.state);
         let (then, now) = (&merged.version().changes, &state.version.version().changes);
@@ -200,7 +201,7 @@ impl<F: NttField> DynamicCsrInner<F> {
         state.limit = limit;
     }
 
-    /// Starts a thread that merges, unless one is running.
+    /// Starts a thread that merges, unless such a thread is running.
     fn spawn_merge(self: &Arc<Self>) {
         if self.started.swap(true, Ordering::AcqRel) {
             return;
@@ -221,7 +222,8 @@ impl<F: NttField> DynamicCsrInner<F> {
         }
     }
 
-    /// Records a failed merge and keeps the old version. The next change after twice as many tries again.
+    /// Records `error` as the reason why a merge failed. Doubles the number of changes above which the next automatic
+    /// merge starts.
     fn failed(&self, error: &Error) {
         log::warn!("dynamic csr {}: a merge failed: {error}", F::NAME);
         let mut state = lock(&self.state);
@@ -230,10 +232,11 @@ impl<F: NttField> DynamicCsrInner<F> {
     }
 }
 
-/// Returns the changes that lead from a base with `earlier` merged to `now`, a later version of the same base.
+/// Returns the changes that turn the base with `earlier` merged into the version `now`. Both lists are sorted and
+/// belong to the same old base.
 ///
-/// Later actions of an entry are not stored separately, so a changed action applies anew: a `Set` stays, and an `Add`
-/// counts by its difference.
+/// A list has one action per entry, which combines all actions so far. If it differs in `now`, a `Set` is applied
+/// again, and an `Add` is reduced to the difference of both values.
 fn rebase_changes<F: NttField>(earlier: &[Change<F>], now: &[Change<F>]) -> Vec<Change<F>> {
     let mut earlier = earlier.iter().peekable();
     let mut recent = Vec::new();
@@ -255,7 +258,7 @@ mod tests {
 
     use super::*;
 
-    /// Checks that additions during a merge count once, whether or not a version has been taken of them.
+    /// Checks that additions during a merge count once, whether or not a snapshot was taken after them.
     #[test]
     fn additions_during_a_merge() {
         let [one, two, five] = [1, 2, 5].map(Fr::from);

@@ -11,10 +11,10 @@ use crate::blocking::install;
 use crate::field::NttField;
 use crate::matrix::Csr;
 
-/// Rows that a task merges.
+/// Maximum number of rows that a parallel task takes.
 const ROWS: usize = 256;
 
-/// Holds neighbouring rows as they are put together.
+/// Collects consecutive rows of a new matrix in compressed form.
 #[derive(Default)]
 struct RowsBuilder<F> {
     lengths: Vec<u32>,
@@ -22,8 +22,8 @@ struct RowsBuilder<F> {
     values: Vec<F>,
 }
 
-/// Returns `base` with `changes` made, which are in order of their places. Entries that they make zero are left out.
-/// Rows of the base have their columns in order, each once, and so have those of the result.
+/// Returns `base` with `changes` applied, which are sorted by (row, column). Entries that become zero are removed. In
+/// each row of `base` and of the result, columns are in ascending order without repetition.
 pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result<Csr<F>> {
     map_rows(base, |rows| {
         let before = |row: usize| changes.partition_point(|change| change.row < row);
@@ -37,7 +37,8 @@ pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result
     })
 }
 
-/// Returns the matrix with each row's columns in order, each once. Returns `csr` itself if it is so.
+/// Returns `csr` with sorted columns in each row, where coefficients of a repeated column are added up. Returns `csr`
+/// itself if that changes nothing.
 pub(super) fn canonicalize<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>> {
     let pointers = csr.row_pointers();
     let columns = |row: &[u32]| csr.column_indices()[row[0] as usize..row[1] as usize].is_sorted_by(|a, b| a < b);
@@ -63,7 +64,8 @@ pub(super) fn canonicalize<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>>
     made.map(Arc::new)
 }
 
-/// Makes a matrix of the shape of `like` from `make`, [`ROWS`] rows a task.
+/// Builds a matrix with the shape of `like` from the rows that `make` returns for a range of rows. Ranges of [`ROWS`]
+/// rows run in parallel.
 fn map_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> RowsBuilder<F> + Sync) -> Result<Csr<F>> {
     let rows = like.rows();
     let part = |first: usize| make(first..(first + ROWS).min(rows));
@@ -79,7 +81,7 @@ fn map_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> RowsBuild
 }
 
 impl<F: NttField> RowsBuilder<F> {
-    /// Appends a row with `changes` made.
+    /// Appends the row `before` with `changes` applied. Both are sorted by column.
     fn push(&mut self, before: impl Iterator<Item = (usize, F)>, changes: &[Change<F>]) {
         let (start, mut changes) = (self.columns.len(), changes.iter().peekable());
         for (column, value) in before {

@@ -3,24 +3,24 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Sets the number of changed entries above which they are merged automatically.
+/// Selects the number of changes above which an automatic merge starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Threshold {
-    /// This fraction of the base's non-zeros.
+    /// This fraction of the number of non-zeros of the base matrix.
     Fraction(f64),
-    /// This number.
+    /// This number of changes.
     Entries(usize),
-    /// Never: only [`super::DynamicCsr::merge`] merges.
+    /// No automatic merge: only [`super::DynamicCsr::merge`] merges.
     Never,
 }
 
-/// Says when a delta is merged.
+/// Holds the conditions for an automatic merge of changes into the base matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Policy {
-    /// More changes than this are merged by a thread, on a stream of its own. In a product, a delta costs its own
-    /// non-zeros and a pass over its rows, so a small part of the base hardly counts.
+    /// Number of changes above which a thread merges them, on a stream of its own. Before that, a product costs the
+    /// non-zeros of the changes and a pass over their rows, which is little for a small part of the base.
     pub merge_above: Threshold,
-    /// Up to this number of changes there is no automatic merge, because merging costs a pass over the base.
+    /// Number of changes up to which there is no automatic merge, because a merge costs a pass over the base.
     pub at_least: usize,
 }
 
@@ -31,7 +31,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// Returns the number of changes above which a merge starts, for a base of `nonzeros`.
+    /// Returns the number of changes above which an automatic merge starts, for a base of `nonzeros` non-zeros.
     pub(super) fn limit(&self, nonzeros: usize) -> usize {
         let limit = match self.merge_above {
             Threshold::Fraction(part) => (nonzeros as f64 * part.max(0.0)) as usize,
@@ -42,22 +42,22 @@ impl Policy {
     }
 }
 
-/// Describes a dynamic matrix and its merges.
+/// Describes a dynamic matrix, its changes and its merges.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DynamicExplanation {
-    /// Rows and columns.
+    /// Number of rows and number of columns.
     pub sizes: [usize; 2],
-    /// Non-zeros of the base.
+    /// Number of non-zeros of the base matrix.
     pub nonzeros: usize,
-    /// Changes that were appended since the base was made.
+    /// Number of changes since the base matrix was created.
     pub changes: usize,
-    /// Merges so far.
+    /// Number of completed merges.
     pub merges: usize,
-    /// Duration of the last merge.
+    /// Duration of the last merge; `None` before the first.
     pub last_merge: Option<Duration>,
-    /// Reason why the last automatic merge failed, if it did.
+    /// Reason why the last automatic merge failed; `None` if it did not.
     pub failure: Option<String>,
-    /// Changes above which the next automatic merge starts; `None` if none does.
+    /// Number of changes above which the next automatic merge starts; `None` if none will.
     pub merge_above: Option<usize>,
 }
 

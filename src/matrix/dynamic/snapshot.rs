@@ -16,15 +16,16 @@ use crate::matrix::{Csr, CsrOnDevice};
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Holds a base and its changes as they were when it was taken. Later changes and merges do not affect it.
+/// Holds one version of a dynamic matrix, as it was when the snapshot was taken. Later changes and merges do not affect
+/// it.
 #[derive(Clone)]
 pub struct Snapshot<F: NttField>(Arc<Version<F>>);
 
-/// Holds the base and the changes of a version.
+/// Holds the base matrix and the changes that make up one version of a dynamic matrix.
 pub(super) struct Version<F: NttField> {
     accelerator: Accelerator,
     pub base: Arc<Base<F>>,
-    /// In order of their places.
+    /// Changes to `base`, sorted by (row, column), one per entry.
     pub changes: Arc<Vec<Change<F>>>,
     delta: Mutex<Option<Arc<Delta<F>>>>,
     on_device: Mutex<Option<Arc<Changes>>>,
@@ -58,12 +59,13 @@ impl<F: NttField> Snapshot<F> {
         self.0.base.sizes()[1]
     }
 
-    /// Returns the number of entries that differ from the base's, or may do so.
+    /// Returns the number of entries changed since the last merge. Some may still have the same value as in the base.
     pub fn changed(&self) -> usize {
         self.0.changes.len()
     }
 
-    /// Computes y = A·x. Base and delta are queued together, on the first device.
+    /// Computes y = A·x for this version A of the matrix. On a device, the kernels for the base and for its changes are
+    /// queued together.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the length of `x` is not the number of columns, or that of `y` not the number of rows.
@@ -103,7 +105,8 @@ impl<F: NttField> Version<F> {
         get_or_try_init(&self.delta, || Ok(Delta::new(base, &self.changes)))
     }
 
-    /// Returns the changes on the first device, found in `base`; `None` if there are no changes.
+    /// Returns the changes in device memory, located in `base`; `None` if there are no changes. The first call uploads
+    /// them.
     pub fn on_device(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
         if self.changes.is_empty() {
             return Ok(None);

@@ -7,10 +7,11 @@ use crate::backend::{Abort, check_abort};
 use crate::field::{NttField, SecretVec};
 use crate::{Error, Result};
 
-/// Maximum non-zeros and rows of a task, which takes about 0.1 ms.
+/// Maximum number of non-zeros, and of rows, per parallel task, which takes about 0.1 ms.
 const PIECE: usize = 1 << 13;
 
-/// Computes A·x of every vector. Writes results when all are there.
+/// Computes A·x for each vector of `x`, into the slice of `y` with the same index. Writes `y` only after all results
+/// are complete.
 pub(in crate::matrix) fn multiply<F: NttField>(
     csr: &Csr<F>,
     x: &[&[F]],
@@ -41,14 +42,14 @@ fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Secre
     Ok(y)
 }
 
-/// Returns the number of rows from `first` on that make a task: at least one.
+/// Returns the number of rows, at least one, of the task that starts at row `first`.
 fn piece_rows(row_pointers: &[u32], first: usize) -> usize {
     let start = row_pointers[first] as usize;
     let near = &row_pointers[first + 1..row_pointers.len().min(first + 1 + PIECE)];
     near.partition_point(|end| *end as usize - start <= PIECE).max(1)
 }
 
-/// Returns the sum of one row. A long row is split into tasks for all cores.
+/// Returns the product of one row of `csr` and the vector `x`. A long row is split into parallel tasks.
 fn row_sum<F: NttField>(csr: &Csr<F>, row: usize, x: &[F]) -> F {
     let range = csr.range(row);
     let (columns, indices) = (&csr.column_indices()[range.clone()], &csr.coefficient_indices()[range]);

@@ -7,17 +7,17 @@ use rayon::prelude::*;
 use crate::field::{NttField, as_bytes};
 use crate::{Error, Result, fork_check};
 
-/// Maximum rows, columns and non-zeros: kernels count with 32 bits and step past the end.
+/// Maximum number of rows, of columns and of non-zeros. Kernels have 32-bit counters that step past the end.
 pub(super) const LIMIT: usize = 1 << 31;
-/// The dictionary's index of 1.
+/// Index of the coefficient 1 in the dictionary.
 pub(super) const PLUS_ONE: u32 = 0;
-/// The dictionary's index of −1.
+/// Index of the coefficient −1 in the dictionary.
 pub(super) const MINUS_ONE: u32 = 1;
 
-/// A sparse matrix in compressed rows, immutable and checked when made.
+/// Holds a sparse matrix in compressed rows on the host. It is immutable and checked when created.
 ///
-/// Each distinct coefficient is held once, in a dictionary that starts with 1 and −1, so that a non-zero takes 8
-/// bytes here and 4 to 8 on a device. A column may occur in a row more than once; its coefficients add up.
+/// Each distinct coefficient is held once, in a dictionary that starts with 1 and −1. A non-zero therefore takes 8
+/// bytes on the host and 4 to 8 on a device. If a column occurs in a row more than once, its coefficients add up.
 #[derive(Debug, Clone)]
 pub struct Csr<F> {
     columns: usize,
@@ -28,8 +28,8 @@ pub struct Csr<F> {
 }
 
 impl<F: NttField> Csr<F> {
-    /// Creates a matrix of one row less than there are row pointers. Row r has the non-zeros from `row_pointers[r]` to
-    /// `row_pointers[r + 1]`.
+    /// Creates a matrix of `columns` columns, with one row fewer than there are row pointers. Row r has the non-zeros
+    /// from index `row_pointers[r]` to below `row_pointers[r + 1]`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are no row pointers, or they do not rise from 0 to the number of non-zeros.
@@ -46,8 +46,8 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
     }
 
-    /// Creates a matrix whose coefficients are given by their indices in `dictionary`, which starts with 1 and −1.
-    /// Nothing is copied or looked up, which suits large matrices.
+    /// Creates a matrix whose coefficients are given as indices into `dictionary`, which starts with 1 and −1. It
+    /// copies nothing and looks up nothing, which suits large matrices.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the dictionary starts with other values, or has more than 2^31.
@@ -71,8 +71,8 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
     }
 
-    /// Creates a matrix with every coefficient in the dictionary, in order, so that nothing is looked up. The parts
-    /// must be valid.
+    /// Creates a matrix whose dictionary holds 1, −1 and then all `coefficients` in order, even equal ones. It looks up
+    /// nothing and does not check `row_pointers` and `column_indices`, which must be valid.
     pub(in crate::matrix) fn with_dense_dictionary(
         columns: usize,
         row_pointers: Vec<u32>,
@@ -85,7 +85,7 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
     }
 
-    /// Creates a matrix from its `rows`, each an iterator of (column, coefficient).
+    /// Creates a matrix of `columns` columns from its `rows`. Each row is an iterator of (column, coefficient).
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column is not below `columns`.
@@ -113,7 +113,7 @@ impl<F: NttField> Csr<F> {
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
     }
 
-    /// Returns the transpose. Non-zeros of its rows are in order of their columns.
+    /// Returns the transposed matrix. Each of its rows has its columns in ascending order.
     #[must_use]
     pub fn transpose(&self) -> Self {
         let mut row_pointers = vec![0; self.columns + 1];
@@ -136,7 +136,8 @@ impl<F: NttField> Csr<F> {
         Self { columns, row_pointers, column_indices, coefficient_indices, dictionary }
     }
 
-    /// Returns the non-zeros of `row` as (column, coefficient); none if there is no such row.
+    /// Returns the non-zeros of `row` as (column, coefficient), in stored order. There are none if the row does not
+    /// exist.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, F)> + '_ {
         let range = if row < self.rows() { self.range(row) } else { 0..0 };
         range.map(|i| (self.column_indices[i] as usize, self.dictionary[self.coefficient_indices[i] as usize]))
@@ -159,34 +160,34 @@ impl<F> Csr<F> {
         self.column_indices.len()
     }
 
-    /// Returns the start of each row among the non-zeros, then the number of non-zeros.
+    /// Returns the index of the first non-zero of each row, then the number of non-zeros.
     pub fn row_pointers(&self) -> &[u32] {
         &self.row_pointers
     }
 
-    /// Returns the coefficients: 1, −1, and others. [`Self::new`] and [`Self::from_rows`] store distinct ones, in order
-    /// of first use.
+    /// Returns the coefficients that non-zeros refer to: 1, −1, then others. [`Self::new`] and [`Self::from_rows`]
+    /// store each distinct one once, in order of first use.
     pub fn dictionary(&self) -> &[F] {
         &self.dictionary
     }
 
-    /// Returns the column of each non-zero.
+    /// Returns the column of each non-zero, row by row.
     pub fn column_indices(&self) -> &[u32] {
         &self.column_indices
     }
 
-    /// Returns the coefficient of each non-zero, as its index in the dictionary.
+    /// Returns the index of the coefficient of each non-zero in the dictionary, row by row.
     pub fn coefficient_indices(&self) -> &[u32] {
         &self.coefficient_indices
     }
 
-    /// Returns the range of a row's non-zeros.
+    /// Returns the range of indices of the non-zeros of `row`, which must exist.
     pub(super) fn range(&self, row: usize) -> std::ops::Range<usize> {
         self.row_pointers[row] as usize..self.row_pointers[row + 1] as usize
     }
 }
 
-/// Holds distinct field elements in order of their first use.
+/// Collects distinct coefficients: 1, −1, then others in order of first use.
 struct Dictionary<F> {
     values: Vec<F>,
     positions: HashMap<Box<[u8]>, u32>,

@@ -16,49 +16,49 @@ use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Maximum non-zeros that are converted to the device's form at a time.
+/// Maximum number of non-zeros that are converted to the device's format at a time.
 const CHUNK: usize = 1 << 22;
 
-/// Describes vectors in a device buffer, reduced elements in Montgomery form. Vector k starts `first + k · stride`
-/// elements after the buffer's start.
+/// Describes vectors in a device buffer, whose elements are reduced and in Montgomery form. Vector k starts at element
+/// `first + k · stride` of the buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceVectors<'a> {
-    /// The buffer that holds them.
+    /// Buffer that holds the vectors.
     pub buffer: &'a Buffer,
-    /// Start of the first vector.
+    /// Index, in elements, at which the first vector starts.
     pub first: usize,
-    /// Distance from the start of a vector to the start of the next.
+    /// Distance, in elements, from the start of a vector to the start of the next.
     pub stride: usize,
 }
 
 impl<'a> DeviceVectors<'a> {
-    /// Describes one vector, from the buffer's start on.
+    /// Describes one vector, which starts at the start of `buffer`.
     pub fn one(buffer: &'a Buffer) -> Self {
         Self { buffer, first: 0, stride: 0 }
     }
 
-    /// Returns the elements from the buffer's start to the end of `count` vectors of `length`; `None` if it overflows.
+    /// Returns the index after the last element of `count` vectors, of `length` elements each; `None` if it overflows.
     fn end(&self, length: usize, count: usize) -> Option<usize> {
         let last = count.saturating_sub(1).checked_mul(self.stride)?;
         self.first.checked_add(last)?.checked_add(length)
     }
 }
 
-/// Holds a matrix on one device.
+/// Holds a sparse matrix in compressed rows in the memory of one device.
 #[derive(Debug)]
 pub struct CsrOnDevice<F> {
     device: Arc<Device>,
     explanation: SparseExplanation,
     row_pointers: Buffer,
     entries: Buffer,
-    /// Indices into the dictionary, if entries do not have them.
+    /// Dictionary index of each non-zero. It is empty if `entries` hold the indices or there are none.
     indices: Buffer,
     dictionary: Buffer,
     tiles: Option<DeviceTiles>,
     field: PhantomData<F>,
 }
 
-/// Holds the additional inputs of the balanced kernel.
+/// Holds the tiles of the balanced kernel in device memory.
 #[derive(Debug)]
 struct DeviceTiles {
     count: u32,
@@ -68,7 +68,7 @@ struct DeviceTiles {
 }
 
 impl<F: NttField> CsrOnDevice<F> {
-    /// Uploads a matrix and waits for the copy. The matrix on the host is not needed any more.
+    /// Uploads `csr` to `device` and waits for the copy. `csr` is not needed afterwards.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
@@ -76,7 +76,7 @@ impl<F: NttField> CsrOnDevice<F> {
         Self::new_unless(device, csr, options, None)
     }
 
-    /// Uploads a matrix as [`Self::new`] does, but can be aborted.
+    /// Uploads `csr` to `device` and waits for the copy, unless the hook `abort` ends the upload.
     pub(crate) fn new_unless(
         device: &Arc<Device>,
         csr: &Csr<F>,
@@ -105,8 +105,8 @@ impl<F: NttField> CsrOnDevice<F> {
         })
     }
 
-    /// Creates a matrix of parts on the stream's device, with coefficients in the order of non-zeros. Waits for all of
-    /// them.
+    /// Creates a matrix from device buffers and the host `tiles` of the balanced kernel. Coefficients are in the order
+    /// of non-zeros. Waits for all work on `stream`.
     pub(super) fn with_parts(
         stream: Stream,
         explanation: SparseExplanation,
@@ -131,7 +131,7 @@ impl<F: NttField> CsrOnDevice<F> {
         &self.explanation
     }
 
-    /// Returns the bytes of the device that the matrix takes.
+    /// Returns the bytes of device memory that the matrix takes.
     pub fn bytes(&self) -> u64 {
         self.buffers().map(|buffer| buffer.bytes() as u64).sum()
     }
@@ -141,7 +141,7 @@ impl<F: NttField> CsrOnDevice<F> {
         [&self.row_pointers, &self.entries, &self.indices, &self.dictionary].into_iter().chain(tiles)
     }
 
-    /// Queues y = A·x for `count` vectors and does not wait.
+    /// Queues y = A·x on `stream` for `count` vectors, where A is this matrix, and does not wait.
     ///
     /// The kernels run after the work that other streams have queued on both buffers.
     ///
@@ -176,7 +176,7 @@ impl<F: NttField> CsrOnDevice<F> {
         self.explanation.statistics.nonzeros as usize
     }
 
-    /// Returns the number of non-zeros that there is memory for.
+    /// Returns the number of non-zeros for which there is memory.
     pub(super) fn capacity(&self) -> usize {
         self.entries.bytes() / 4
     }
@@ -185,14 +185,15 @@ impl<F: NttField> CsrOnDevice<F> {
         &self.row_pointers
     }
 
-    /// Returns the non-zeros as kernel arguments.
+    /// Returns the non-zeros as kernel arguments: both bit counts of the format, then the buffers.
     pub(super) fn matrix_args(&self) -> Vec<Arg> {
         let Format { column_bits, index_bits } = self.explanation.format;
         let numbers = [column_bits, index_bits].map(Arg::U32);
         [&numbers[..], &[&self.entries, &self.indices, &self.dictionary].map(buffer_arg)].concat()
     }
 
-    /// Queues one launch, or two if rows are cut.
+    /// Queues the product for `vectors` vectors, in one launch, or in two if rows are cut. `x` and `y` are the kernel
+    /// arguments of the vectors.
     fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
         let program = KernelModule::for_family(Family::Csr, F::NAME)?;
         let kernel = self.explanation.kernel;
@@ -246,7 +247,7 @@ impl DeviceTiles {
     }
 }
 
-/// Uploads a matrix, and polls the abort hook between pieces.
+/// Uploads the arrays of a matrix, and polls the abort hook between pieces.
 struct Upload<'a> {
     stream: Stream,
     abort: Abort<'a>,
@@ -259,7 +260,8 @@ impl Upload<'_> {
         Ok(buffer)
     }
 
-    /// Uploads the columns, with the index into the dictionary in the bits above them if it fits.
+    /// Uploads a 32-bit word for each non-zero. It holds the column and, if `format` has no separate index, the
+    /// dictionary index in the bits above.
     fn entries<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
         let columns = csr.column_indices();
         if format.index_bits != 0 {
@@ -275,7 +277,8 @@ impl Upload<'_> {
         Ok(entries)
     }
 
-    /// Uploads the indices into the dictionary, if entries do not have them.
+    /// Uploads the dictionary index of each non-zero, in 16 or 32 bits. The buffer is empty if `format` has no separate
+    /// index.
     fn indices<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
         let indices = csr.coefficient_indices();
         match format.index_bits {

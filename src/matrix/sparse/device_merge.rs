@@ -11,37 +11,40 @@ use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Work-items of a group, `SCAN_GROUP` of `cl/prefix_sum.cl`.
+/// Number of work-items per work-group. Equals `SCAN_GROUP` of `cl/prefix_sum.cl`.
 const GROUP: u32 = 256;
-/// A merged matrix has spare room for 1/SPARE more non-zeros, so that later merges reuse the memory of earlier ones:
-/// the driver takes longer to give memory than a merge takes.
+/// Divisor of the number of non-zeros: a merged matrix has spare memory for 1/SPARE more. Later merges then reuse the
+/// memory of earlier ones, because an allocation by the driver takes longer than a merge.
 const SPARE: usize = 8;
 
-/// Holds changes in a device's memory, with their places in one matrix and the differences that they make to it.
+/// Holds changes of one matrix in device memory. It has the positions of their entries in the matrix, and the
+/// differences to these entries.
 #[derive(Debug)]
 pub(in crate::matrix) struct Changes {
     pub count: u32,
     pub rows: u32,
-    /// Rows, the start of each row's changes, and columns.
+    /// Numbers of the changed rows, the index of the first change of each row and the number of all, then the column of
+    /// each change.
     pub places: Buffer,
-    /// Differences.
+    /// Difference that each change makes to its entry.
     pub values: Buffer,
     marks: Buffer,
 }
 
-/// Holds changes to upload, in order of rows and columns, each place once.
+/// Holds changes to upload, sorted by (row, column), at most one per entry.
 pub(in crate::matrix) struct HostChanges<'a, F> {
-    /// The rows with changes, and the start of each row's changes, then the number of all.
+    /// Rows with changes, in ascending order.
     pub rows: &'a [u32],
+    /// Index of the first change of each row, then the number of all changes.
     pub starts: &'a [u32],
-    /// Columns; the highest bit is set if the value replaces the entry.
+    /// Column of each change. The highest bit is set if the value replaces the entry, and clear if it is added.
     pub columns: &'a [u32],
     pub values: &'a [F],
 }
 
 impl<F: NttField> CsrOnDevice<F> {
-    /// Uploads `changes` and finds their places and differences in this matrix: O(d·log n) for d changes. Rows must
-    /// have their columns in order, each once.
+    /// Uploads `changes`, locates their entries in this matrix and computes the differences. It takes O(d·log n) for d
+    /// changes and n non-zeros. In each row of the matrix, columns must be in ascending order without repetition.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are more than 2^31 changes.
@@ -70,9 +73,9 @@ impl<F: NttField> CsrOnDevice<F> {
         Ok(changes)
     }
 
-    /// Returns this matrix with `changes` made, which were found in it, with new statistics and kernel. Takes O(n +
-    /// d·log n + rows) on the device, and a pass over the rows' lengths on the host. Coefficients lie in the order of
-    /// non-zeros.
+    /// Returns a new matrix with `changes` applied, which were located in this one. It has its own statistics and
+    /// kernel, and a coefficient for each non-zero. It takes O(n + d·log n + rows) on the device, and a pass over the
+    /// lengths of rows on the host.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: non-zeros and changes together exceed 2^31.
@@ -102,7 +105,8 @@ impl<F: NttField> CsrOnDevice<F> {
         Self::with_parts(stream, explanation, [row_pointers, entries, dictionary], tiles)
     }
 
-    /// Queues the row pointers with `changes` made, and a copy of them to the host.
+    /// Queues the computation of the row pointers after `changes`, and their copy to the host. Returns them on the
+    /// device and on the host.
     fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, PinnedBuffer)> {
         let bytes = 4 * (self.rows() as usize + 1);
         let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
@@ -119,7 +123,7 @@ impl<F: NttField> CsrOnDevice<F> {
 }
 
 impl Changes {
-    /// Returns the changes as kernel arguments.
+    /// Returns the changes as kernel arguments: both counts, then the buffers.
     fn args(&self) -> Vec<Arg> {
         let numbers = [self.count, self.rows].map(Arg::U32);
         [&numbers[..], &[&self.places, &self.values, &self.marks].map(buffer_arg)].concat()
@@ -130,19 +134,21 @@ fn program<F: NttField>() -> Result<KernelModule> {
     KernelModule::for_family(Family::Csr, F::NAME)
 }
 
-/// Returns the non-zeros that a merged matrix gets room for, if it has at most `most` and the old one has room for
-/// `before`.
+/// Returns the number of non-zeros for which a merged matrix gets memory. It has at most `most` non-zeros, and the old
+/// matrix has memory for `before`. The result is `before` if that is at least `most` and below twice as much. Otherwise
+/// it is `most` and 1/[`SPARE`] more, up to [`LIMIT`].
 fn spare_capacity(most: usize, before: usize) -> usize {
     if (most..2 * most.max(1)).contains(&before) { before } else { (most + most / SPARE).min(LIMIT) }
 }
 
-/// Allocates columns and coefficients for `nonzeros`.
+/// Allocates the device buffers of columns and of coefficients for `nonzeros` non-zeros. The latter also has room for
+/// the coefficients 1 and −1.
 fn memory<F>(stream: &Stream, nonzeros: usize) -> Result<[Buffer; 2]> {
     let entries = stream.allocate(4 * nonzeros)?.secret();
     Ok([entries, stream.allocate((nonzeros + 2) * size_of::<F>())?.secret()])
 }
 
-/// Explains a matrix with its coefficients in the order of non-zeros.
+/// Explains a merged matrix with the row pointers `pointers`, which has its coefficients in the order of non-zeros.
 fn explained<F: NttField>(pointers: &[u32], columns: usize, options: SparseOptions) -> SparseExplanation {
     let statistics = Statistics::from_row_pointers(pointers);
     let nonzeros = statistics.nonzeros as usize;

@@ -10,28 +10,30 @@ use super::plan::{Format, Kernel, Statistics, matrix_bytes, min_traffic_bytes};
 use crate::blocking::install;
 use crate::field::NttField;
 
-/// Explains how a matrix is multiplied, and why.
+/// Explains how a sparse matrix is multiplied, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SparseExplanation {
-    /// The field.
+    /// Name of the field.
     pub field: &'static str,
-    /// Columns.
+    /// Number of columns.
     pub columns: usize,
-    /// Lengths of its rows.
+    /// Statistics of the lengths of its rows.
     pub statistics: Statistics,
-    /// Non-zeros that are 1 or −1.
+    /// Number of non-zeros that are 1 or −1. They are not counted, and this is 0, if a device merged changes into the
+    /// matrix.
     pub signs: usize,
-    /// Distinct coefficients, 1 and −1 among them; one for each non-zero if a device merged changes into the matrix.
+    /// Number of distinct coefficients, including 1 and −1. If changes were merged into the matrix, each non-zero
+    /// counts as a distinct one.
     pub dictionary: usize,
-    /// The kernel.
+    /// Kernel that multiplies the matrix on a device.
     pub kernel: Kernel,
-    /// Reason for the kernel.
+    /// Reason for the choice of the kernel.
     pub reason: &'static str,
-    /// Bytes of a non-zero on a device.
+    /// Bytes of a non-zero on a device, without its coefficient in the dictionary.
     pub nonzero_bytes: u64,
     /// Bytes of the matrix on a device: row pointers, non-zeros and dictionary.
     pub matrix_bytes: u64,
-    /// Minimum bytes that a product moves.
+    /// Minimum bytes of device memory that a product with one vector reads and writes.
     pub least_bytes: u64,
     pub(super) format: Format,
 }
@@ -44,7 +46,8 @@ impl SparseExplanation {
         Self::from_statistics::<F>(Statistics::from_row_pointers(csr.row_pointers()), format, numbers, options)
     }
 
-    /// Explains a matrix with `columns` columns, `dictionary` coefficients in the dictionary, and `signs` signs.
+    /// Explains a matrix with the row lengths `statistics` and the storage `format`. `dictionary` is the number of
+    /// coefficients in the dictionary. `signs` is the number of non-zeros that are 1 or −1.
     pub(super) fn from_statistics<F: NttField>(
         statistics: Statistics,
         format: Format,

@@ -10,7 +10,8 @@ use crate::checked_size::byte_len;
 use crate::fan_out::fan_out;
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 
-/// Computes A·x of every vector. Writes the slices only after every result has arrived.
+/// Computes A·x for each vector of `x`, into the slice of `y` with the same index. `matrices` holds A on several
+/// devices, over which the vectors are spread. Writes `y` only after every result has arrived.
 pub(super) fn multiply<F: NttField>(
     matrices: &[Arc<CsrOnDevice<F>>],
     x: &[&[F]],
@@ -31,10 +32,11 @@ pub(super) fn multiply<F: NttField>(
     Ok(traffic)
 }
 
-/// Holds the result of a queued product, and the buffers that the product uses.
+/// Holds the host buffer for the result of a queued product, and the device buffers of x and y that it uses.
 type QueuedProduct = (PinnedBuffer, [Buffer; 2]);
 
-/// Computes one device's products, two in flight so that copies overlap kernels in both directions.
+/// Computes A·x for each vector of `x` on the device of `matrix`, and returns the results in order. Two products are in
+/// flight at a time, so that copies in both directions overlap kernels.
 fn on_device<F: NttField>(
     matrix: &CsrOnDevice<F>,
     x: &[&[F]],

@@ -44,9 +44,10 @@ use crate::field::NttField;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
-/// Holds a matrix on the devices, and its transpose once a call needs it, for any number of products.
+/// Holds a sparse matrix on the devices of an accelerator, for any number of products with vectors. Its transpose is
+/// added once a call needs it.
 ///
-/// Every device holds all of the matrix; the vectors of a batch are spread over the devices.
+/// Every device holds the whole matrix. The vectors of a batch are spread over the devices.
 #[derive(Debug)]
 pub struct SparseMatrix<F> {
     accelerator: Accelerator,
@@ -55,7 +56,7 @@ pub struct SparseMatrix<F> {
     transpose: OnceLock<DeviceReplicas<F>>,
 }
 
-/// Holds a matrix on the host, and on each device that a product has used.
+/// Holds a matrix on the host, and a copy of it on each device that a product has used.
 #[derive(Debug)]
 struct DeviceReplicas<F> {
     host: Arc<Csr<F>>,
@@ -67,14 +68,15 @@ impl<F: NttField> DeviceReplicas<F> {
         Self { host, devices: (0..devices).map(|_| Mutex::default()).collect() }
     }
 
-    /// Returns the matrix on the accelerator's device `number`. The first successful call uploads it.
+    /// Returns the matrix on `device`, which has the index `number` in the accelerator. The first successful call
+    /// uploads it.
     fn on_device(&self, number: usize, device: &Arc<Device>, options: SparseOptions) -> Result<Arc<CsrOnDevice<F>>> {
         get_or_try_init(&self.devices[number], || CsrOnDevice::new(device, &self.host, options))
     }
 }
 
 impl<F: NttField> SparseMatrix<F> {
-    /// Uploads a matrix to each of the accelerator's devices.
+    /// Uploads the matrix `csr` to each device of `accelerator`.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
@@ -82,7 +84,7 @@ impl<F: NttField> SparseMatrix<F> {
         Self::with_options(accelerator, csr, SparseOptions::default())
     }
 
-    /// Uploads a matrix as [`Self::new`] does, with `options` set by the caller.
+    /// Uploads the matrix `csr` to the devices of `accelerator` that `options` allow.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
@@ -108,17 +110,19 @@ impl<F: NttField> SparseMatrix<F> {
         &self.matrix.host
     }
 
-    /// Explains which kernel multiplies the matrix on a device, and why, from its rows' lengths.
+    /// Explains which kernel multiplies the matrix on a device, and why. The lengths of the rows decide it, unless the
+    /// options force a kernel.
     pub fn explain(&self) -> SparseExplanation {
         SparseExplanation::new(&self.matrix.host, self.options)
     }
 
-    /// Explains which kernel multiplies the transpose on a device, and why, from its rows' lengths.
+    /// Explains which kernel multiplies the transposed matrix on a device, and why. The lengths of its rows decide it,
+    /// unless the options force a kernel.
     pub fn explain_transposed(&self) -> SparseExplanation {
         SparseExplanation::new(&self.transpose().host, self.options)
     }
 
-    /// Computes y = A·x.
+    /// Computes y = A·x, where A is this matrix.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the length of `x` is not the number of columns, or that of `y` not the number of rows.
@@ -130,7 +134,8 @@ impl<F: NttField> SparseMatrix<F> {
         self.multiply_many(&[x], &mut [y], abort)
     }
 
-    /// Computes y = A·x for several vectors, all of them or none.
+    /// Computes `y[i]` = A·`x[i]` for each vector of `x`, where A is this matrix. If one product fails, no result is
+    /// written.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `x` and `y` differ in their number of vectors.
@@ -144,7 +149,7 @@ impl<F: NttField> SparseMatrix<F> {
         self.run("csr", &self.matrix, x, y, abort)
     }
 
-    /// Computes y = Aᵀ·x. The first call makes and uploads the transpose.
+    /// Computes y = Aᵀ·x, where A is this matrix. The first call makes and uploads the transpose.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the length of `x` is not the number of rows, or that of `y` not the number of columns.
@@ -156,7 +161,8 @@ impl<F: NttField> SparseMatrix<F> {
         self.multiply_transposed_many(&[x], &mut [y], abort)
     }
 
-    /// Computes y = Aᵀ·x for several vectors, all of them or none.
+    /// Computes `y[i]` = Aᵀ·`x[i]` for each vector of `x`, where A is this matrix. If one product fails, no result is
+    /// written.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `x` and `y` differ in their number of vectors.
@@ -170,7 +176,8 @@ impl<F: NttField> SparseMatrix<F> {
         self.run("csr transposed", self.transpose(), x, y, abort)
     }
 
-    /// Returns the matrix on the accelerator's device `number`, for products queued on its streams.
+    /// Returns the matrix on the device with index `number` in the accelerator, for products that callers queue
+    /// themselves. Uploads it if it is not there yet.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such device.
@@ -179,7 +186,8 @@ impl<F: NttField> SparseMatrix<F> {
         self.device_matrix(&self.matrix, number)
     }
 
-    /// Returns the transpose on the accelerator's device `number`, for products queued on its streams.
+    /// Returns the transposed matrix on the device with index `number` in the accelerator, for products that callers
+    /// queue themselves. Uploads it if it is not there yet.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such device.

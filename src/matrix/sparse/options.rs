@@ -6,17 +6,17 @@ use super::plan::Kernel;
 use crate::Accelerator;
 use crate::backend::Device;
 
-/// Selects how a matrix is multiplied. `None` leaves the kernel to the matrix's statistics.
+/// Holds the caller's choices for products with a sparse matrix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SparseOptions {
-    /// The kernel.
+    /// Kernel to use. `None` selects it by the lengths of the matrix's rows.
     pub kernel: Option<Kernel>,
-    /// Maximum devices to use, 0 for all; vectors of a batch are spread over them.
+    /// Maximum number of devices to use, or 0 for all. The vectors of a batch are spread over them.
     pub devices: usize,
 }
 
 impl SparseOptions {
-    /// Returns the accelerator's devices that are used.
+    /// Returns the devices of `accelerator` to use: the first ones, up to the maximum in these options.
     pub(super) fn devices(&self, accelerator: &Accelerator) -> Vec<Arc<Device>> {
         let most = if self.devices == 0 { usize::MAX } else { self.devices };
         accelerator.devices().iter().take(most).cloned().collect()

@@ -7,40 +7,41 @@ use rayon::prelude::*;
 use super::csr::LIMIT;
 use crate::blocking::install;
 
-/// Work-items of a group, `CSR_GROUP` of `cl/csr.cl`.
+/// Number of work-items per work-group. Equals `CSR_GROUP` of `cl/csr.cl`.
 pub(super) const GROUP: u32 = 128;
-/// Work-items of a row of the vector kernel, `CSR_LANES`.
+/// Number of work-items per row in the vector kernel. Equals `CSR_LANES` of `cl/csr.cl`.
 pub(super) const LANES: u32 = 32;
-/// Maximum non-zeros and maximum rows of a tile; equals `CSR_TILE`.
+/// Maximum number of non-zeros, and of rows, per tile of the balanced kernel. Equals `CSR_TILE` of `cl/csr.cl`.
 pub(super) const TILE: u32 = 512;
-/// Maximum groups of a launch.
+/// Maximum number of work-groups per launch.
 const MAX_GROUPS: u32 = i32::MAX as u32;
 
-/// Maximum length of rows that may have one work-item each. A longer row keeps its neighbours waiting, and its entries
-/// are then far from theirs in memory.
+/// Maximum length of rows for the scalar kernel, which has one work-item per row. A longer row makes neighbouring
+/// work-items wait, and its entries are far from theirs in memory.
 const SCALAR_LONGEST: u32 = 48;
-/// Minimum mean length that gives a work-item enough of a row. Shorter rows are read more evenly tile by tile.
+/// Minimum mean length of rows for the scalar kernel. Shorter rows are read more evenly tile by tile.
 const SCALAR_MEAN: u64 = 4;
-/// Minimum percentage of non-zeros among the steps that a warp makes with a row for each work-item.
+/// Minimum [`Statistics::warp_efficiency`], in percent, for which the scalar kernel is chosen.
 const SCALAR_BUSY: u64 = 80;
-/// Minimum rows that fill a device with a work-item each. Fewer are taken if their non-zeros would not fill it either.
+/// Minimum number of rows for the scalar kernel, so that one work-item per row fills a device.
 const SCALAR_ROWS: u64 = 1 << 14;
-/// Minimum mean length that gives the 32 work-items of a row enough to do.
+/// Minimum mean length of rows for the vector kernel, so that each of the 32 work-items per row gets 4 non-zeros.
 const VECTOR_MEAN: u64 = 4 * LANES as u64;
-/// Maximum ratio of the longest row to the mean, so that groups end at about the same time.
+/// Maximum ratio of the longest row to the mean for the vector kernel, so that work-groups end at about the same time.
 const VECTOR_LONGEST: u64 = 8;
 
-/// Maximum warps of rows that one core scans alone, because it is done before others have woken up.
+/// Maximum number of blocks of 32 rows that one core scans alone, because it is done before other cores have woken up.
 const SERIAL_WARPS: usize = 1 << 10;
 
-/// Selects how work-items share a matrix.
+/// Selects how work-items divide a sparse matrix among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
     /// One work-item per row.
     Scalar,
     /// 32 work-items per row.
     Vector,
-    /// A group per tile of at most 512 non-zeros; longer rows are cut, and a second kernel adds their pieces.
+    /// One work-group per tile of at most 512 non-zeros. Longer rows are cut, and a second kernel adds up their partial
+    /// sums.
     Balanced,
 }
 
@@ -54,20 +55,20 @@ impl fmt::Display for Kernel {
     }
 }
 
-/// Describes the lengths of a matrix's rows.
+/// Describes the lengths of the rows of a matrix. The length of a row is its number of non-zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Rows without non-zeros.
+    /// Number of rows without non-zeros.
     pub empty: u64,
-    /// Non-zeros.
+    /// Number of non-zeros.
     pub nonzeros: u64,
-    /// Non-zeros of the longest row.
+    /// Length of the longest row.
     pub longest: u32,
-    /// Sum of the squares of lengths.
+    /// Sum of the squares of the lengths of all rows.
     squares: u128,
-    /// Steps of warps of 32 rows, each as long as its longest row, times 32.
+    /// Steps of all work-items in the scalar kernel: for each warp of 32 rows, 32 times its longest row.
     warp_steps: u64,
 }
 
@@ -107,22 +108,23 @@ impl Statistics {
         }
     }
 
-    /// Returns the mean length of a row.
+    /// Returns the mean length of a row, or 0 if there are no rows.
     pub fn mean(&self) -> f64 {
         self.nonzeros as f64 / self.rows.max(1) as f64
     }
 
-    /// Returns the variance of the length of a row.
+    /// Returns the variance of the length of a row, or 0 if there are no rows.
     pub fn variance(&self) -> f64 {
         (self.squares as f64 / self.rows.max(1) as f64 - self.mean().powi(2)).max(0.0)
     }
 
-    /// Returns the percentage of non-zeros among the steps of warps with a row for each work-item.
+    /// Returns the percentage of steps in the scalar kernel that process a non-zero. In the other steps, a work-item
+    /// waits for a longer row of its warp. It is 100 if there are no non-zeros.
     pub fn warp_efficiency(&self) -> u64 {
         (100 * self.nonzeros).checked_div(self.warp_steps).unwrap_or(100)
     }
 
-    /// Selects the kernel for these rows, and says why.
+    /// Selects the kernel for these lengths of rows, and returns it with the reason.
     pub(super) fn select_kernel(&self) -> (Kernel, &'static str) {
         let longest = u64::from(self.longest);
         let few = self.rows < SCALAR_ROWS && self.nonzeros > 2 * self.rows;
@@ -140,17 +142,17 @@ impl Statistics {
     }
 }
 
-/// Holds the tiles of the balanced kernel, in its own form.
+/// Holds the tiles of the balanced kernel in the form that the kernel reads.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Tiles {
-    /// The first row and non-zero of each tile, then the numbers of rows and non-zeros.
+    /// First row and first non-zero of each tile, then the number of all rows and of all non-zeros.
     pub starts: Vec<[u32; 2]>,
-    /// Row, first tile and number of tiles of each row that is cut.
+    /// Row number, index of the first tile and number of tiles for each row that is cut.
     pub long_rows: Vec<[u32; 3]>,
 }
 
 impl Tiles {
-    /// Fills each tile with whole rows of up to [`TILE`] non-zeros, or with a piece of a longer row.
+    /// Divides a matrix into tiles. Each has whole rows of up to [`TILE`] non-zeros in all, or a piece of a longer row.
     pub fn new(row_pointers: &[u32]) -> Self {
         let mut tiles = Self::default();
         let rows = row_pointers.len().saturating_sub(1);
@@ -187,20 +189,21 @@ impl Tiles {
 pub(super) struct Format {
     /// Bits of a column index.
     pub column_bits: u32,
-    /// Bits of a dictionary index in an array of its own; 0 if it shares a word with the column, or [`IN_PLACE`].
+    /// Bits of a dictionary index in a separate array. It is 0 if the index shares a 32-bit word with the column, and
+    /// [`IN_PLACE`] if there is no index.
     pub index_bits: u32,
 }
 
-/// Replaces the number of bits if coefficients are in the order of non-zeros; equals `CSR_IN_PLACE` of `cl/csr.cl`.
+/// Value of [`Format::index_bits`] if coefficients are in the order of non-zeros. Equals `CSR_IN_PLACE` of `cl/csr.cl`.
 const IN_PLACE: u32 = 1;
 
 impl Format {
-    /// Returns the format with the coefficients in the order of non-zeros.
+    /// Returns the format in which coefficients are in the order of non-zeros, without indices into a dictionary.
     pub fn with_ordered_coefficients() -> Self {
         Self { column_bits: 31, index_bits: IN_PLACE }
     }
 
-    /// Returns the most compact format.
+    /// Returns the most compact format for `columns` columns and a dictionary of `dictionary` coefficients.
     pub fn new(columns: usize, dictionary: usize) -> Self {
         let bits = |count: usize| count.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1);
         let (column_bits, dictionary_bits) = (bits(columns.min(LIMIT)), bits(dictionary));
@@ -212,14 +215,14 @@ impl Format {
         Self { column_bits, index_bits }
     }
 
-    /// Returns the bytes of a non-zero.
+    /// Returns the bytes of a non-zero: the word of its column and the dictionary index.
     pub fn bytes(self) -> u64 {
         4 + u64::from(self.index_bits) / 8
     }
 }
 
-/// Returns the groups of a launch for one vector: one or 32 work-items for each of `count` rows, or a group for each of
-/// `count` tiles.
+/// Returns the number of work-groups that multiply the matrix by one vector. `count` is the number of tiles for the
+/// balanced `kernel`, and the number of rows for the others.
 pub(super) fn blocks(kernel: Kernel, count: u32) -> u32 {
     match kernel {
         Kernel::Scalar => count.div_ceil(GROUP),
@@ -228,17 +231,18 @@ pub(super) fn blocks(kernel: Kernel, count: u32) -> u32 {
     }
 }
 
-/// Returns the vectors of a launch that takes `blocks` groups for each.
+/// Returns the maximum number of vectors per launch, at least one, if each takes `blocks` work-groups.
 pub(super) fn vectors_per_launch(blocks: u32) -> usize {
     (MAX_GROUPS / blocks.max(1)).max(1) as usize
 }
 
-/// Returns the bytes of row pointers and non-zeros.
+/// Returns the bytes of row pointers and non-zeros on a device. The dictionary is not included.
 pub(super) fn matrix_bytes(statistics: &Statistics, format: Format) -> u64 {
     4 * (statistics.rows + 1) + statistics.nonzeros * format.bytes()
 }
 
-/// Returns the minimum bytes that a product moves: the matrix, the used part of the vector, once, and the result.
+/// Returns the minimum bytes that a product with one vector moves. It reads the matrix and the used part of the vector
+/// once, and writes the result. `element` is the number of bytes per element.
 pub(super) fn min_traffic_bytes(statistics: &Statistics, format: Format, columns: usize, element: usize) -> u64 {
     let used = statistics.nonzeros.min(columns as u64);
     matrix_bytes(statistics, format) + (used + statistics.rows) * element as u64

@@ -10,7 +10,7 @@ use super::csr::Csr;
 use super::{SparseMatrix, cpu};
 use crate::{Accelerator, Error};
 
-/// Checks the limit of columns, which are numbered by 31 bits.
+/// Checks that a matrix may have 2^31 columns, and no more.
 #[test]
 fn columns_are_limited() {
     let of = |columns| Csr::<Fr>::from_rows(columns, [[(0, Fr::ONE)]]);

@@ -11,9 +11,9 @@ use crate::{Error, Result};
 /// Selects checks of encoded points beyond being on the curve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PointChecks {
-    /// All are in the subgroup of prime order.
+    /// Whether all points must be in the subgroup of prime order.
     pub in_subgroup: bool,
-    /// None is infinity.
+    /// Whether no point may be infinity.
     pub not_infinity: bool,
 }
 
@@ -40,16 +40,16 @@ pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
     /// - [`Self::read`] lists the errors of changed bytes.
     fn decode(&self) -> Result<Vec<C>>;
 
-    /// Returns the name of point `number` in errors, such as `point 3 of h`.
+    /// Returns the name in errors of the point with index `number`, such as `point 3 of h`.
     fn name(&self, number: usize) -> String;
 
-    /// Returns the consecutive points in `range`, still encoded, if they can be had without the others.
+    /// Returns the points with indices in `range`, still encoded. Returns `None` if that needs the other points too.
     fn slice(&self, range: Range<usize>) -> Option<Box<dyn EncodedPoints<C>>> {
         let _ = range;
         None
     }
 
-    /// Decodes the points with these `numbers` on the host. Each number is below [`Self::count`].
+    /// Decodes the points with the indices `numbers` on the host, in that order. Each index is below [`Self::count`].
     ///
     /// # Errors
     /// [`Self::decode`] lists the errors.
@@ -62,7 +62,8 @@ pub trait EncodedPoints<C>: fmt::Debug + Send + Sync {
     }
 }
 
-/// Holds points in host memory, or encoded points, which the host decodes only once it needs them. Clones share them.
+/// Holds points in host memory, or encoded points, which the host decodes only once it needs them. Clones share the
+/// points.
 #[derive(Debug, Clone)]
 pub struct BasePoints<C>(PointStorage<C>);
 
@@ -108,7 +109,7 @@ impl<C: MsmCurve> BasePoints<C> {
         Self(PointStorage::Encoded(Arc::new(LazyPoints { source, decoded: OnceLock::new(), turn: Mutex::default() })))
     }
 
-    /// Returns the consecutive points in `range`. Points of a file stay encoded, and the others are not read.
+    /// Returns the points with indices in `range`. Points of a file stay encoded, and the others are not read.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `range` is not within the points.
@@ -124,7 +125,8 @@ impl<C: MsmCurve> BasePoints<C> {
         }
     }
 
-    /// Returns the points with these `numbers`, in host memory. Of a file's points only these are decoded.
+    /// Returns the points with the indices `numbers`, in that order, in host memory. Of a file's points only these are
+    /// decoded.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a number is not below that of the points.
@@ -150,12 +152,12 @@ impl<C> BasePoints<C> {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no points.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Returns the points in host memory, if they are already there.
+    /// Returns the points in host memory, or `None` if they are still encoded.
     pub fn in_memory(&self) -> Option<&Arc<Vec<C>>> {
         match &self.0 {
             PointStorage::Decoded(points) => Some(points),
@@ -177,7 +179,7 @@ impl<C> BasePoints<C> {
         }
     }
 
-    /// Returns the source of points that are not in host memory.
+    /// Returns the source of encoded points, or `None` if the points are in host memory.
     pub(super) fn source(&self) -> Option<&dyn EncodedPoints<C>> {
         match &self.0 {
             PointStorage::Encoded(encoded) if encoded.decoded.get().is_none() => Some(&*encoded.source),

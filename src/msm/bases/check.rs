@@ -19,16 +19,16 @@ use crate::{Accelerator, Error, Result};
 
 /// Maximum points of one upload, 2^18: several waves of a large GPU, and at most 48 MiB.
 pub(super) const CHUNK: usize = 1 << 18;
-/// Points that a core checks between two looks at the results of other cores.
+/// Points that a CPU thread checks between two looks at the results of other threads.
 const CPU_PIECE: usize = 1 << 8;
-/// Work-items of a group of `points_check`.
+/// Work-items of a workgroup of `points_check`.
 pub(super) const GROUP: u32 = 128;
 
-/// Refuses `bases` that are not points of the curve's prime-order subgroup; infinity is one of its points.
+/// Checks that all `bases` are points of the curve's prime-order subgroup, which infinity is in.
 ///
-/// It runs on the devices if there are some, else on the CPU, by the accelerator's rules. The bases are uploaded once.
-/// A point costs a few multiplications. If the curve has points outside the subgroup, it costs some 70 (BLS12-381 G2),
-/// 145 (BLS12-381 G1) or 200 (BN254 G2) point operations.
+/// The check runs on the devices if there are some, else on the CPU, by the accelerator's rules. The bases are uploaded
+/// once. A point costs a few multiplications. If the curve has points outside the subgroup, it costs some 70 (BLS12-381
+/// G2), 145 (BLS12-381 G1) or 200 (BN254 G2) point operations.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: a base is refused. The error names the first one and the reason.
@@ -53,7 +53,8 @@ fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> FirstInvalidPoint {
     })
 }
 
-/// Returns the fault of `point`, whose memory is `bytes`.
+/// Returns the fault of `point`, whose device form is `bytes`, or `None` if it is valid. `modulus` is that of the base
+/// field, in 32-bit limbs.
 fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointError> {
     if !bytes.chunks_exact(4 * modulus.len()).all(|coefficient| is_below(coefficient, modulus)) {
         return Some(PointError::NotReduced);
@@ -64,7 +65,7 @@ fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointE
     (!point.is_torsion_free()).then_some(PointError::OutsideSubgroup)
 }
 
-/// Checks a share of `bases` on each of `devices`, concurrently.
+/// Checks a share of `bases` on each of `devices`, concurrently. Returns the first invalid base.
 fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalidPoint, StreamStats)> {
     let share = DeviceMesh::by_points(bases.len(), devices.len()).piece();
     let shares = devices.iter().zip(bases.chunks(share));
@@ -78,7 +79,8 @@ fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(Firs
     Ok(total)
 }
 
-/// Checks `bases` in chunks on two alternating streams, so that uploads overlap kernels.
+/// Checks `bases` on `device` in chunks on two alternating streams, so that uploads overlap kernels. Returns the first
+/// invalid base.
 fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInvalidPoint, StreamStats)> {
     // Half of the free memory is for the two chunks, the other half for other work on the device.
     let most = device.free_memory()? / (4 * C::AFFINE_BYTES as u64);
@@ -111,7 +113,7 @@ impl CheckLane {
         Ok(Self { stream, points, faults, program: KernelModule::for_family(Family::Msm, C::NAME)? })
     }
 
-    /// Queues the check of chunk `number`, the points `bases`.
+    /// Queues the upload and the check of chunk number `number`, the points `bases`.
     fn add<C: MsmCurve>(&mut self, number: usize, bases: &[C]) -> Result<()> {
         self.stream.upload(&self.points, &C::to_device(bases))?;
         self.stream.begin_timing()?;
@@ -120,14 +122,14 @@ impl CheckLane {
         self.stream.end_timing()
     }
 
-    /// Waits for its chunks and returns their first fault; chunks that it did not check have none.
+    /// Waits for the queued chunks, of `chunk` points each, and returns their first invalid point.
     fn finish(&mut self, chunk: usize) -> Result<(FirstInvalidPoint, StreamStats)> {
         let first = self.faults.read(&mut self.stream, chunk)?;
         Ok((first, self.stream.traffic()))
     }
 }
 
-/// Queues the check of `range` of `points`; the result goes to entry `number` of `faults`.
+/// Queues the check of the points of `points` with indices in `range`. The result goes to entry `number` of `faults`.
 ///
 /// # Safety
 /// `points` holds points of the program's curve in `range`, and `faults` has an entry `number`.

@@ -11,9 +11,9 @@ use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
-/// Uploads `bytes`, points in their curve's uncompressed form ([`MsmCurve::HAS_GPU_DECODE`]), to the start of `to` and decodes
-/// them in place. The buffer then holds the bytes that [`MsmCurve::to_device`] gives for them. Each chunk's upload
-/// overlaps the decoding of the previous chunk. Waits for both.
+/// Uploads `bytes`, points in their curve's uncompressed encoding ([`MsmCurve::HAS_GPU_DECODE`]), to the start of `to`
+/// and decodes them in place. The buffer then holds the bytes that [`MsmCurve::to_device`] returns for the points. Each
+/// chunk's upload overlaps the decoding of the previous chunk. Waits for both.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: a point fails the checks of `expected`. The error names the first one and the reason.
@@ -24,7 +24,8 @@ pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expec
     fail_on_first_invalid(first_invalid::<C>(stream, to, bytes, expected, None)?, |number| format!("point {number}"))
 }
 
-/// Decodes `range` of the points of `source` to the start of `to`, like [`decode()`]; errors have the source's names.
+/// Decodes the points of `source` with indices in `range` to the start of `to`, like [`decode()`], polling `abort`.
+/// Errors name points as the source does.
 pub(super) fn decode_from<C: MsmCurve>(
     stream: &mut Stream,
     to: &Buffer,
@@ -43,7 +44,7 @@ pub(super) fn decode_from<C: MsmCurve>(
     fail_on_first_invalid(first, |number| source.name(range.start + number))
 }
 
-/// Returns the error of the first invalid point, if there is one.
+/// Returns an error if `first` is an invalid point. `name` returns the name of the point with an index.
 pub(super) fn fail_on_first_invalid(first: FirstInvalidPoint, name: impl Fn(usize) -> String) -> Result<()> {
     first.map_or(Ok(()), |(number, fault)| {
         let [expected, actual] = fault.describe();
@@ -83,7 +84,8 @@ fn first_invalid<C: MsmCurve>(
     faults.read(stream, CHUNK)
 }
 
-/// Queues the decoding of `range` of `points`; the result goes to entry `number` of `faults`.
+/// Queues the decoding of the points of `points` with indices in `range`. The result goes to entry `number` of
+/// `faults`.
 ///
 /// # Safety
 /// `points` holds encodings in `range`, and `faults` has an entry `number`.

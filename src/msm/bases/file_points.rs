@@ -17,10 +17,12 @@ use crate::kernels::Family;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
-/// Flag in the first byte of compressed points. blst takes such bytes for an uncompressed point; devices refuse them.
+/// Flag of a compressed encoding in its first byte. blst takes such bytes for an uncompressed point; devices refuse
+/// them.
 const COMPRESSED: u8 = 0x80;
-/// All flags of the first byte, and that of infinity.
+/// Mask of all flags in the first byte of an encoding.
 const FLAGS: u8 = 0xe0;
+/// Flag of infinity in the first byte of an encoding.
 const INFINITY: u8 = 0x40;
 
 /// Refers to consecutive points of a file, in their curve's uncompressed form ([`MsmCurve::HAS_GPU_DECODE`]).
@@ -28,20 +30,20 @@ const INFINITY: u8 = 0x40;
 pub struct FilePoints {
     /// The file.
     pub file: Arc<MappedFile>,
-    /// Offset of the first byte.
+    /// Offset in the file of the first point's first byte.
     pub start: usize,
     /// Number of points.
     pub count: usize,
     /// Checks that the points must pass.
     pub expected: PointChecks,
-    /// Name of all the points together.
+    /// Name in errors of all the points together, such as `h`.
     pub query: &'static str,
-    /// Makes the name of a point in errors.
+    /// Function that returns the name of a point in errors.
     pub name: PointName,
 }
 
-/// Makes a point's name from the file's path, the name of all points, the point's number, and the offset of its first
-/// byte.
+/// Returns a point's name in errors from the file's path, [`FilePoints::query`], the point's index, and the offset of
+/// its first byte in the file.
 pub type PointName = fn(&Path, &str, usize, usize) -> String;
 
 impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
@@ -86,7 +88,7 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
 }
 
 impl FilePoints {
-    /// Returns the bytes of the points within those of `file`.
+    /// Returns the bytes of these points within `file`, the bytes of the whole file.
     fn bytes<'f, C: MsmCurve>(&self, file: &'f [u8]) -> Result<&'f [u8]> {
         let end = self.count.checked_mul(C::AFFINE_BYTES).and_then(|bytes| bytes.checked_add(self.start));
         end.and_then(|end| file.get(self.start..end)).ok_or_else(|| {
@@ -95,7 +97,8 @@ impl FilePoints {
         })
     }
 
-    /// Returns the error that devices have for `bytes`, the encodings of points of which one fails its checks.
+    /// Returns the error that devices would have for `bytes`, encodings of points of which at least one fails its
+    /// checks.
     fn refuse<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
         let modulus = KernelModule::for_family(Family::Msm, C::NAME)?.modulus();
         let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
@@ -105,7 +108,7 @@ impl FilePoints {
     }
 }
 
-/// Decodes a point; returns `None` if it fails the checks of `expected`.
+/// Decodes a point from `bytes`. Returns `None` if it fails the checks of `expected`.
 fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: PointChecks) -> Option<C> {
     let mut encoding = C::Uncompressed::default();
     encoding.as_mut().copy_from_slice(bytes);
@@ -117,7 +120,8 @@ fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: PointChec
     (!expected.not_infinity || !bool::from(point.is_identity())).then_some(point)
 }
 
-/// Returns the fault of an encoding, with checks in the order of `cl/msm_decode_points.cl`.
+/// Returns the first fault of an encoded point, or `None` if it passes the checks of `expected`. The checks are in the
+/// order of `cl/msm_decode_points.cl`. `modulus` is that of the base field, in 32-bit limbs.
 fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> Option<PointError> {
     let flags = bytes[0] & FLAGS;
     let is_zero = bytes[0] == flags && bytes[1..].iter().all(|byte| *byte == 0);
@@ -143,8 +147,8 @@ fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> O
     is_outside.then_some(PointError::OutsideSubgroup)
 }
 
-/// Returns the point with the coordinates `numbers`, on the curve or not. In an extension field the highest coefficient
-/// comes first.
+/// Returns the point with the coordinates `numbers`, x before y, on the curve or not. In an extension field the highest
+/// coefficient comes first.
 fn affine<C: MsmCurve>(numbers: &[BigUint], modulus: &BigUint) -> C {
     let bytes = 32 * modulus.bits().div_ceil(32) as usize / 8;
     let in_memory = |number: &BigUint| {

@@ -30,7 +30,7 @@ impl<C: MsmCurve> HostBases<'_, C> {
         }
     }
 
-    /// Returns `range` of the bases as the source of a table.
+    /// Returns the bases with indices in `range` as the source of a device's table.
     pub fn part(&self, range: Range<usize>) -> Result<BaseSource<'_, C>> {
         let encoded = match self {
             Self::Shared(bases) => bases.source(),

@@ -74,28 +74,28 @@ impl MappedFile {
         Ok(Self { contents: Contents::Copied(bytes), file, path, state, same })
     }
 
-    /// Returns whether the settings ask for copies instead of maps.
+    /// Returns whether the setting `PROOFWARP_COPY_PARAMETERS` asks for copies instead of maps.
     pub fn copies() -> bool {
         // The accelerator reports malformed settings, before anything runs.
         Settings::get().is_ok_and(|settings| settings.copy_parameters)
     }
 
-    /// Returns the file's metadata at the time of mapping.
+    /// Returns the file's metadata at the time of mapping or copying.
     pub fn state(&self) -> &Metadata {
         &self.state
     }
 
-    /// Returns the file's path at the time of mapping.
+    /// Returns the path that the file was opened by.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the number of bytes.
+    /// Returns the file's length in bytes.
     pub fn len(&self) -> usize {
         self.bytes().len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the file has no bytes.
     pub fn is_empty(&self) -> bool {
         self.bytes().is_empty()
     }
@@ -120,7 +120,7 @@ impl MappedFile {
         }
     }
 
-    /// Compares the file's length and state with those at the time of mapping. A copy needs no comparison.
+    /// Fails if the file's length or metadata differ from those at the time of mapping. A copy needs no comparison.
     fn confirm(&self) -> Result<()> {
         if matches!(self.contents, Contents::Copied(_)) {
             return Ok(());
@@ -155,7 +155,8 @@ mod tests {
         one.len() == other.len()
     }
 
-    /// Shortens and lengthens the file: its map is an error, without a signal, and its copy stays as it was.
+    /// Checks that a map of a file that was shortened or lengthened is an error, without a signal, and that a copy
+    /// stays as it was.
     #[test]
     fn files_that_change_their_length() {
         let folder = tempfile::tempdir().expect("a folder");

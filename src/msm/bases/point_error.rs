@@ -3,9 +3,9 @@
 use crate::backend::{Buffer, Stream};
 use crate::{Error, Result};
 
-/// The result of a chunk without a fault.
+/// Result of a chunk without an invalid point.
 const NO_ERROR: u32 = u32::MAX;
-/// Exceeds all fault numbers: kernels report `FAULTS · point + fault`.
+/// Factor above all fault codes: the result of a chunk is `FAULTS` · index of the point + fault code.
 const FAULTS: u32 = 8;
 
 /// Names the fault of a point; the values are those of `cl/msm_check_points.cl`.
@@ -18,7 +18,7 @@ pub(super) enum PointError {
     Infinity = 4,
 }
 
-/// The number and fault of the first invalid point, if there is one.
+/// Index and fault of the first invalid point; `None` if all points are valid.
 pub(super) type FirstInvalidPoint = Option<(usize, PointError)>;
 
 impl PointError {
@@ -29,7 +29,7 @@ impl PointError {
             .ok_or_else(|| Error::device("device", "points_check", format!("expected a fault below 5, got {code}")))
     }
 
-    /// Returns texts of the expected point and of the actual one.
+    /// Returns two texts for an error: the expected point, then the actual one.
     pub fn describe(self) -> [&'static str; 2] {
         match self {
             Self::NotReduced => ["coordinates below the field's modulus", "one that is not below it"],
@@ -41,21 +41,22 @@ impl PointError {
     }
 }
 
-/// Holds a result on the device for each chunk of points.
+/// Holds a result on the device for each chunk of points: the first invalid point of the chunk, and its fault.
 pub(super) struct PointErrorBuffer {
     pub first: Buffer,
     chunks: usize,
 }
 
 impl PointErrorBuffer {
-    /// Creates results for `chunks` chunks, of which none has a fault yet.
+    /// Allocates the results of `chunks` chunks, none of which has an invalid point yet.
     pub fn new(stream: &mut Stream, chunks: usize) -> Result<Self> {
         let first = stream.allocate(4 * chunks)?;
         stream.upload(&first, &NO_ERROR.to_le_bytes().repeat(chunks))?;
         Ok(Self { first, chunks })
     }
 
-    /// Waits until `stream` runs empty and returns the first fault of chunks of `chunk` points.
+    /// Waits until `stream` runs empty and returns the first invalid point. Its index counts all points, in chunks of
+    /// `chunk` points.
     pub fn read(&self, stream: &mut Stream, chunk: usize) -> Result<FirstInvalidPoint> {
         stream.synchronize(None)?;
         let mut bytes = vec![0; 4 * self.chunks];

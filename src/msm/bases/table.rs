@@ -13,13 +13,14 @@ use crate::msm::options::MsmOptions;
 use crate::msm::plan::{MsmPlan, PlanInput, Workload};
 use crate::{Error, Result};
 
-/// Holds the bases of one device: copy k of base i, 2^(k·shift)·P, is at k·points + i.
+/// Holds the bases of one device and their copies. Copy k of base i has the index k·points + i. It is the point
+/// 2^(k·s)·Pᵢ, where s is the number of bits of all windows with buckets of their own.
 #[derive(Debug)]
 pub(crate) struct BaseTable {
     pub buffer: Buffer,
     pub points: usize,
     pub copies: u32,
-    /// The window that the copies are made for; 0 if there is the base alone.
+    /// Bits of the windows that the copies are made for; 0 without copies.
     pub window: u32,
 }
 
@@ -47,7 +48,7 @@ impl<C: MsmCurve> BaseSource<'_, C> {
 }
 
 impl BaseTable {
-    /// Uploads `bases`, polling `abort` between pieces, and computes their copies.
+    /// Uploads `bases` to `device`, polling `abort` between pieces, and computes their copies.
     pub fn new<C: MsmCurve>(
         device: &Arc<Device>,
         bases: BaseSource<'_, C>,
@@ -72,7 +73,7 @@ impl BaseTable {
         Ok(table)
     }
 
-    /// Queues the copies: each is the previous one doubled `shift` times.
+    /// Queues the kernels that compute the copies of the bases: each is the previous copy doubled `shift` times.
     fn copy<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
         let program = KernelModule::for_family(Family::Msm, C::NAME)?;
         let points = self.points as u32;
@@ -96,13 +97,14 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort:
     Ok(())
 }
 
-/// Returns the problem of `points` bases, yet to be uploaded, times scalars of full length on the device.
+/// Returns the plan input for `points` bases, which may not be uploaded to `device` yet. The scalars have full length
+/// and are on `device`.
 pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &MsmOptions) -> PlanInput {
     let need = Workload::single(points, C::SCALAR_BITS);
     PlanInput { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
 }
 
-/// Returns the problem of multiplying the bases of `table`, or bases in host memory if there is none.
+/// Returns the plan input for `need` on `device`. The bases are those of `table`, or in host memory if it is `None`.
 pub(crate) fn problem<C: MsmCurve>(
     device: &Device,
     table: Option<&BaseTable>,

@@ -15,7 +15,7 @@ use crate::msm::bases::problem;
 use crate::msm::plan::{Sharding, Workload, balanced_len, best_batch_size, max_in_flight};
 use crate::{Error, Result};
 
-/// Holds one device's part of the vectors of a batch.
+/// Holds the work of one device in a batch of scalar vectors: its part of each vector.
 struct ResidentBatch<'a, C> {
     device: &'a Arc<Device>,
     number: usize,
@@ -25,7 +25,8 @@ struct ResidentBatch<'a, C> {
     abort: Abort<'a>,
 }
 
-/// Computes a device's share of every vector, with several vectors in flight.
+/// Computes the part of device number `number` in the sum of every vector, with several vectors in flight. Returns a
+/// point per vector, in order.
 pub(super) fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -38,7 +39,8 @@ pub(super) fn on_device<C: MsmCurve>(
 }
 
 impl<C: MsmCurve> ResidentBatch<'_, C> {
-    /// Returns the groups to be joined: neighbours that are alike.
+    /// Returns the ranges of vectors that are multiplied as one sparse matrix each: neighbours with equal bit lengths
+    /// and equal shares of the devices.
     fn groups(&self) -> Result<VecDeque<Range<usize>>> {
         let mut groups = VecDeque::new();
         let mut start = 0;
@@ -55,13 +57,13 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
         Ok(groups)
     }
 
-    /// Returns whether two vectors have equally long scalars and are split alike. A shorter vector would have unused
-    /// windows.
+    /// Returns whether the vectors with indices `one` and `other` can be one sparse matrix: their bit lengths and the
+    /// devices' shares are equal. A shorter vector would have unused windows.
     fn can_batch(&self, one: usize, other: usize) -> bool {
         self.vectors[one].bits == self.vectors[other].bits && self.splits[one] == self.splits[other]
     }
 
-    /// Returns how many vectors of the range `alike` are best joined.
+    /// Returns the best number of vectors per sparse matrix for the range `alike`, whose vectors can all be one matrix.
     fn batch_size(&self, alike: Range<usize>) -> Result<usize> {
         let need = Workload { joined: true, ..self.job(alike).workload(1, self.abort) };
         batch_size(self.device, &self.work, (self.number, need), self.vectors.len())
@@ -96,8 +98,8 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
         Ok(total)
     }
 
-    /// Starts `group`. Returns `None` if it is several vectors and memory does not suffice: other work took it, or the
-    /// caller wants to join more than fit.
+    /// Starts the vectors in the range `group` as one sparse matrix, with `at_once` matrices in flight. Returns `None`
+    /// if memory does not suffice for several vectors: other work took it, or the caller wants to join more than fit.
     fn start(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
         let (joined, job) = (group.len(), self.job(group));
         match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
@@ -115,8 +117,9 @@ fn halves(group: Range<usize>) -> [Range<usize>; 2] {
     [group.start..middle, middle..group.end]
 }
 
-/// Returns how many vectors, all alike, are best joined on `device`: as the caller says, or else by the model. `need`
-/// is that of all of them together, in a batch of `batch` vectors.
+/// Returns the best number of scalar vectors per sparse matrix on `device`: the caller's option, or else the model's
+/// choice. `need` is the workload of all the vectors that can be one matrix, out of `batch` vectors in all. Returns 1
+/// if the bases are not on the device.
 ///
 /// # Errors
 /// - [`Error::Device`]: the device does not report its free memory.

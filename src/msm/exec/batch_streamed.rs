@@ -12,13 +12,14 @@ use crate::msm::options::MsmOptions;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload, balanced_len};
 use crate::{Error, Result};
 
-/// Batching may slow a vector by at most `1/MAX_SLOWDOWN_DIV` by the model: the others' buckets leave less memory for windows and
-/// chunks.
+/// Batching may slow a vector by at most `1/MAX_SLOWDOWN_DIV` by the model: the buckets of the other vectors leave less
+/// memory for windows and chunks.
 const MAX_SLOWDOWN_DIV: u32 = 8;
-/// Two lanes hide `1/OVERLAP_GAIN_DIV` of the time of one.
+/// Two streams that compute in turns hide `1/OVERLAP_GAIN_DIV` of the time of one stream.
 const OVERLAP_GAIN_DIV: u32 = 16;
 
-/// Computes a device's share of every vector, as many vectors at a time as fit in memory.
+/// Computes the part of device number `number` in the sum of every vector, over bases that are uploaded once for as
+/// many vectors as fit in memory. Returns a point per vector, in order.
 pub(super) fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -55,8 +56,8 @@ pub(super) fn on_device<C: MsmCurve>(
     Ok(total)
 }
 
-/// Returns how many vectors to multiply together, and in how many lanes: the most that are hardly slower than one
-/// alone.
+/// Returns the number of vectors to multiply per upload of the bases, and the number of streams that compute them. It
+/// is the largest number that slows a vector by at most `1/MAX_SLOWDOWN_DIV`.
 fn batch_size<C: MsmCurve>(
     device: &Arc<Device>,
     job: DeviceTask<'_, C>,

@@ -12,8 +12,8 @@ use crate::msm::bases::{BaseTable, problem, resident};
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::{DeviceMesh, MsmPlan, PlanInput, Sharding, WindowAssignment, Workload, argmin_cost, divisors};
 
-/// Returns how bases are spread over the devices that keep them: as the caller says, or as is fastest by the model for
-/// scalars of full length on the devices.
+/// Returns the mesh by which `points` bases are spread over `devices`. It is that of the caller's `options`, or else
+/// the fastest by the model for full-length scalars on the devices.
 ///
 /// # Errors
 /// - [`crate::Error::Device`]: a device does not report its free memory.
@@ -45,10 +45,11 @@ pub(crate) fn choose_mesh<C: MsmCurve>(
 }
 
 /// Returns how devices that hold the same piece of the bases share a vector: by points or by windows, whichever is
-/// cheaper by the model. Few windows are hard to divide. All devices must cut scalars alike, so the one with the least
-/// memory decides.
+/// cheaper by the model. Few windows are hard to divide. All devices must cut scalars into equal windows, so the device
+/// with the least memory decides.
 ///
-/// `need` is that of all devices together; `scalars` is the mesh of scalars on the devices.
+/// `need` is the workload of all devices together. `scalars` is the mesh of scalars that are on the devices, `None` if
+/// they are on the host.
 ///
 /// # Errors
 /// - [`crate::Error::Device`]: a device does not report its free memory.
@@ -75,7 +76,8 @@ pub(crate) fn choose_sharding<C: MsmCurve>(
     Ok(find(quantize_memory(free)).or_else(|| find(free)).unwrap_or_else(|| Sharding::of_points(work.grid)))
 }
 
-/// Returns the cheapest split that fits.
+/// Returns the sharding that is cheapest by the model, with up to `most` groups of windows and `free` bytes on a
+/// device. Returns `None` if none fits.
 fn cheapest_split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &MsmInput<'_, C>,
@@ -92,7 +94,7 @@ fn cheapest_split<C: MsmCurve>(
     argmin_cost(candidates, plan).map(|(groups, plan)| Sharding::agreed(work.grid, groups, &plan))
 }
 
-/// Returns the available bytes of the device with the least memory.
+/// Returns the bytes that each of `at_once` multiplications may take on the device with the least memory.
 fn min_available(devices: &[Arc<Device>], at_once: u32, options: &MsmOptions) -> Result<u64> {
     devices.iter().try_fold(u64::MAX, |least, device| Ok(least.min(available(device, at_once, options)?)))
 }

@@ -5,10 +5,10 @@ use std::sync::Mutex;
 use crate::backend::lock;
 use crate::msm::plan::{PlanInput, Sharding, Workload};
 
-/// Maximum number of choices of a kind that are kept.
+/// Maximum number of entries of a cache, 64.
 const KEPT: usize = 64;
 
-/// Holds earlier choices and drops the oldest.
+/// Caches up to `KEPT` planning decisions by their keys. The oldest is dropped first.
 #[derive(Debug)]
 pub(super) struct PlanCache<K, V>(Mutex<Vec<(K, V)>>);
 
@@ -25,7 +25,7 @@ impl<K, V> PlanCache<K, V> {
 }
 
 impl<K: PartialEq, V: Clone> PlanCache<K, V> {
-    /// Returns the earlier choice for `key`, or else makes it with `choose`.
+    /// Returns the cached decision for `key`, or else makes it with `choose` and caches it.
     pub fn find(&self, key: K, choose: impl FnOnce() -> V) -> V {
         if let Some((_, choice)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
             return choice.clone();
@@ -40,14 +40,16 @@ impl<K: PartialEq, V: Clone> PlanCache<K, V> {
     }
 }
 
-/// The key of a vector's split over the same bases: the need, the maximum groups, and free memory.
+/// Identifies a decision on how devices share a vector over the same bases: its workload, the maximum number of window
+/// groups, and the free bytes.
 pub(super) type PlanKey = (Workload, usize, u64);
 
-/// Holds earlier choices of the model over the same bases. A split is `None` if none fits.
+/// Caches the model's decisions for one set of bases. A cached sharding is `None` if none fits.
 #[derive(Debug, Default)]
 pub(crate) struct PlanMemos {
     pub(super) splits: PlanCache<PlanKey, Option<Sharding>>,
-    /// Number of joined vectors, by the problem of all alike ones, the batch's number of vectors, and free memory.
+    /// Number of vectors per matrix, by the plan input of all vectors of equal size, the number of vectors of the
+    /// batch, and the free bytes.
     pub(super) joins: PlanCache<(PlanInput, usize, u64), usize>,
 }
 

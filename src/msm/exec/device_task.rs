@@ -16,7 +16,8 @@ pub(super) enum ScalarSource<'a> {
     Device(DeviceScalarSlice<'a>),
 }
 
-/// Refers to `count` scalars in a buffer, from number `first` on, valid after the event `ready`.
+/// Refers to `count` scalars in a buffer, from index `first` on. They are valid after the event `ready`, or already if
+/// it is `None`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DeviceScalarSlice<'a> {
     pub buffer: &'a Buffer,
@@ -39,20 +40,20 @@ impl ScalarSource<'_> {
 pub(super) struct ScalarVector<'a> {
     pub scalars: ScalarSource<'a>,
     pub form: ScalarForm,
-    /// Bits of the scalars.
+    /// Maximum bits of a scalar.
     pub bits: u32,
 }
 
-/// Describes one device's multiplication: bases by one vector, or by several of equal length.
+/// Describes one device's multiplication of its bases by one vector, or by several of equal length.
 #[derive(Clone, Copy)]
 pub(super) struct DeviceTask<'a, C> {
     pub bases: Bases<'a, C>,
-    /// The first base of the table that has a scalar.
+    /// Index of the first base of the table that has a scalar.
     pub first_base: u32,
     pub vectors: &'a [ScalarVector<'a>],
-    /// Whether the vectors are multiplied as one matrix, in one lane.
+    /// Whether the vectors are multiplied as one matrix, on one stream.
     pub joined: bool,
-    /// Streams that compute. They take the vectors in turns, and one fills the device while another cannot.
+    /// Number of streams that compute. They take the vectors in turns, and one fills the device while another cannot.
     pub lanes: u32,
     /// Windows that the device computes.
     pub own: WindowAssignment,
@@ -63,7 +64,8 @@ impl<C> DeviceTask<'_, C> {
         self.vectors.first().map_or(0, |vector| vector.scalars.len())
     }
 
-    /// Returns the need that the job's plan depends on. Windows are those of the longest scalars.
+    /// Returns the workload that the task's plan depends on, with `at_once` multiplications on the device. Its bit
+    /// length is that of the longest scalars.
     pub fn workload(&self, at_once: u32, abort: Abort<'_>) -> Workload {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, ScalarSource::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
@@ -72,7 +74,7 @@ impl<C> DeviceTask<'_, C> {
         Workload { points, bits, on_device, vectors, joined, lanes, at_once, abortable, own }
     }
 
-    /// Returns the number of vectors of a matrix.
+    /// Returns the number of vectors of a matrix: all of them if they are joined, else 1.
     pub fn vectors_per_matrix(&self) -> usize {
         if self.joined { self.vectors.len().max(1) } else { 1 }
     }
@@ -83,8 +85,8 @@ impl<C> DeviceTask<'_, C> {
     }
 }
 
-/// Returns the task of device `number` in `work` for `vectors`, the device's parts of the scalar vectors. Each whole
-/// vector has `scalars` scalars and is split by `split`. Several vectors are multiplied as one matrix.
+/// Returns the task of device number `number` in `work` for `vectors`, the device's parts of some scalar vectors. Each
+/// whole vector has `scalars` scalars and is divided by `split`. Several vectors are multiplied as one matrix.
 pub(super) fn device_task<'a, C: MsmCurve>(
     work: &MsmInput<'a, C>,
     number: usize,
@@ -97,7 +99,7 @@ pub(super) fn device_task<'a, C: MsmCurve>(
     DeviceTask { bases, first_base, vectors, joined: vectors.len() > 1, lanes: 1, own: split.assignment(number) }
 }
 
-/// Returns a device's share of every vector.
+/// Returns the part of each scalar vector of `work` that device number `number` multiplies, in order of the vectors.
 pub(super) fn parts<'a, C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -107,7 +109,7 @@ pub(super) fn parts<'a, C: MsmCurve>(
     work.vectors.iter().zip(splits).map(|vector| device_scalars(device, number, work, vector)).collect()
 }
 
-/// Returns a device's share of `vector`.
+/// Returns the part of `vector` that device number `number` multiplies.
 pub(super) fn device_scalars<'a, C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -127,7 +129,8 @@ pub(super) fn device_scalars<'a, C: MsmCurve>(
     Ok(ScalarVector { scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) })
 }
 
-/// Returns the scalars that belong to the bases of `device` and are on it.
+/// Returns the buffer of `device`, device number `number`, with the scalars of its bases. Fails if the scalars are
+/// spread otherwise than the bases.
 fn device_shard<'a, C>(
     scalars: &'a DeviceScalars,
     device: &Arc<Device>,

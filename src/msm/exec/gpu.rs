@@ -15,7 +15,8 @@ use crate::fan_out::fan_out;
 use crate::msm::plan::{IN_FLIGHT, Sharding, Workload};
 use crate::msm::scalars::Scalars;
 
-/// Computes the sums of every vector over all devices; the host adds one point per device.
+/// Computes Σ scalarᵢ · baseᵢ for every vector of `work`, divided among `devices`, and returns the sums in order. The
+/// host adds one point per device.
 pub(crate) fn msm<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: MsmInput<'_, C>,
@@ -35,7 +36,7 @@ pub(crate) fn msm<C: MsmCurve>(
     Ok(total)
 }
 
-/// Returns how devices share `vector`, with `at_once` vectors in flight.
+/// Returns how `devices` share `vector`, by points or windows, with `at_once` vectors in flight.
 pub(crate) fn split<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &MsmInput<'_, C>,
@@ -50,7 +51,8 @@ pub(crate) fn split<C: MsmCurve>(
     choose_sharding::choose_sharding(devices, work, need, grid)
 }
 
-/// Computes a device's share of every vector, with several vectors in flight.
+/// Computes the part of device number `number` in the sum of every vector, with several vectors in flight. Returns a
+/// point per vector, in order.
 fn on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
@@ -63,7 +65,8 @@ fn on_device<C: MsmCurve>(
     batch_resident::on_device(device, number, (work, splits), abort)
 }
 
-/// Starts one vector's share on a device, with 1/`at_once` of its memory, on the caller's `stream` if it is given.
+/// Starts the part of `vector` that device number `number` multiplies, with 1/`at_once` of its free memory. Uses the
+/// caller's `stream` if it is given.
 pub(crate) fn start<C: MsmCurve>(
     (device, stream): (&Arc<Device>, Option<Stream>),
     number: usize,

@@ -13,21 +13,22 @@ use crate::curve::MsmCurve;
 use crate::msm::plan::MsmPlan;
 use crate::{Error, Result};
 
-/// Maximum cores that help with a vector. With more, the chain over the sets still takes longest.
+/// Maximum CPU threads that help with a vector. With more, the chain of doublings over its windows still takes longest.
 const HELPERS: usize = 3;
-/// Time that a core waits awake for work, 2 ms: waking takes as long as the device's last kernels, or as the work.
+/// Time that a thread spins while it waits for work, 2 ms: waking it takes as long as the device's last kernels, or as
+/// the work.
 const SPIN_LIMIT: Duration = Duration::from_millis(2);
 
-/// Holds cores that have been called for work that is still to come. If it is dropped without work, they stop.
+/// Holds rayon tasks that spin until the host's part of a multiplication arrives. Dropping it without work stops them.
 pub(super) struct HostWorkers<C: MsmCurve> {
-    /// The work, once it is there. A late helper finds nothing.
+    /// The work, once it has arrived. A late task finds none left.
     work: Arc<OnceLock<WindowSums<C>>>,
     count: usize,
     called: Instant,
 }
 
 impl<C: MsmCurve> HostWorkers<C> {
-    /// Calls cores to help with `vectors` vectors.
+    /// Spawns rayon tasks that will help with `vectors` vectors.
     pub fn call(vectors: usize) -> Self {
         let count = (HELPERS * vectors).min(rayon::current_num_threads() - 1);
         let helpers = Self { work: Arc::default(), count, called: Instant::now() };
@@ -43,7 +44,7 @@ impl<C: MsmCurve> HostWorkers<C> {
         }
     }
 
-    /// Returns the weighted sum of each vector.
+    /// Hands `work` to the tasks, helps them, and returns the weighted sum of each vector, in order.
     ///
     /// # Errors
     /// - [`Error::Device`]: a thread has panicked.
@@ -59,7 +60,8 @@ impl<C: MsmCurve> HostWorkers<C> {
     }
 }
 
-/// Waits for `work` and helps with it. Gives up if that takes longer than `SPIN_LIMIT` or the work is dropped.
+/// Spins until `work` arrives and helps with it. Gives up if that takes longer than `SPIN_LIMIT` or the work is
+/// dropped.
 fn help<C: MsmCurve>(work: &Weak<OnceLock<WindowSums<C>>>) {
     let begun = Instant::now();
     while let Some(work) = work.upgrade() {
@@ -71,18 +73,19 @@ fn help<C: MsmCurve>(work: &Weak<OnceLock<WindowSums<C>>>) {
     }
 }
 
-/// Holds the points that the reduction leaves of vectors with one plan. Each core takes the next sum that no other has
-/// taken. One core computes the chain of doublings over a vector's sets, several times as fast as a device's work-item
-/// would. The other cores compute the sums within the sets, and a chain goes on as they come.
+/// Holds the points that the bucket reduction leaves of vectors with one plan, and the sums computed from them. Each
+/// thread takes the next sum that no other has taken. One thread computes the chain of doublings over a vector's sets
+/// of windows, several times as fast as a device's work-item would. The other threads compute the sums within the sets,
+/// and a chain goes on as these come.
 pub(super) struct WindowSums<C: MsmCurve> {
     plan: MsmPlan,
-    /// The sums of one vector after the other.
+    /// Jacobian coordinates of the points, one vector after the other.
     jacobian: Vec<u8>,
-    /// Of each vector, its sum.
+    /// The sum of each vector.
     chains: TaskSlots<C::Curve>,
-    /// Of each set, the highest first, the sum of each vector.
+    /// The sum of each vector within each set of windows: all vectors for the highest set, then for the next lower one.
     sets: TaskSlots<C::Curve>,
-    /// The first panic that made a thread give up a point.
+    /// The first panic of a thread, which gives up its sum.
     panicked: OnceLock<Error>,
 }
 
@@ -92,13 +95,14 @@ impl<C: MsmCurve> WindowSums<C> {
         Self { plan, jacobian, chains: TaskSlots::new(vectors), sets: TaskSlots::new(sets), panicked: OnceLock::new() }
     }
 
-    /// Computes sums that no thread has taken yet: chains first, since they take longest.
+    /// Computes sums that no thread has taken yet, until none is left: chains first, since they take longest.
     fn help(&self) {
         while self.chains.find_next(&self.panicked, |vector| self.horner_over_windows(vector)) {}
         while self.sum_next() {}
     }
 
-    /// Returns the sum of `vector`.
+    /// Returns the sum of vector number `vector` by Horner's rule over its sets of windows. Returns `None` if a thread
+    /// panicked in the sum of a set.
     fn horner_over_windows(&self, vector: usize) -> Option<C::Curve> {
         let plan = &self.plan;
         let sets = self.sets.found.iter().skip(vector).step_by(self.vectors());
@@ -109,7 +113,8 @@ impl<C: MsmCurve> WindowSums<C> {
         Some(doubled(horner_over_windows?, plan.first_bit(plan.first_set)))
     }
 
-    /// Waits for a point that a thread has taken or will take, and sums sets meanwhile.
+    /// Returns `point` once a thread has computed it, and sums sets of windows meanwhile. Returns `None` if that thread
+    /// panicked.
     fn help_until(&self, point: &OnceLock<Option<C::Curve>>) -> Option<C::Curve> {
         while point.get().is_none() && self.sum_next() {}
         let begun = Instant::now();
@@ -119,14 +124,15 @@ impl<C: MsmCurve> WindowSums<C> {
         *point.wait()
     }
 
-    /// Sums the next set that no thread has taken; returns whether there was one.
+    /// Sums the next set of windows that no thread has taken. Returns whether there was one.
     fn sum_next(&self) -> bool {
         let (vectors, sets) = (self.vectors(), self.plan.own_sets());
         self.sets
             .find_next(&self.panicked, |number| Some(self.sum(number % vectors, sets - 1 - (number / vectors) as u32)))
     }
 
-    /// Returns a set's sum by Horner's rule over the bits of its segments' numbers, then the segments' shares.
+    /// Returns the sum of `vector` within `set`: Horner's rule over the bits of the segments' indices, plus the sums
+    /// within segments.
     fn sum(&self, vector: usize, set: u32) -> C::Curve {
         let (plan, sums) = (&self.plan, self.plan.sums() as usize);
         let bytes = self.jacobian.len() / (self.vectors() * sums);
@@ -144,7 +150,7 @@ impl<C: MsmCurve> WindowSums<C> {
     }
 }
 
-/// Holds points, each computed by the thread that takes it. A point whose thread panicked is `None`.
+/// Holds points by index, each computed by the thread that takes it. A point is `None` if that thread panicked.
 struct TaskSlots<P> {
     taken: AtomicUsize,
     found: Vec<OnceLock<Option<P>>>,
@@ -155,7 +161,8 @@ impl<P> TaskSlots<P> {
         Self { taken: AtomicUsize::new(0), found: std::iter::repeat_with(OnceLock::new).take(count).collect() }
     }
 
-    /// Computes the next point that no thread has taken yet; returns whether there was one.
+    /// Computes the next point that no thread has taken yet by calling `find` with its number. Returns whether there
+    /// was one. Stores the first panic in `panicked`.
     fn find_next(&self, panicked: &OnceLock<Error>, find: impl FnOnce(usize) -> Option<P>) -> bool {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let Some(place) = self.found.get(number) else { return false };
@@ -169,7 +176,7 @@ impl<P> TaskSlots<P> {
     }
 }
 
-/// Returns 2^`times` · `point`. Infinity, which chains begin with, needs no doublings.
+/// Returns 2^`times` · `point`. Infinity, which chains of doublings begin with, needs no doublings.
 fn doubled<G: Group>(point: G, times: u32) -> G {
     if point.is_identity().into() { point } else { (0..times).fold(point, |point, _| point.double()) }
 }
@@ -183,8 +190,8 @@ mod tests {
     use crate::msm::plan::tests::problem;
     use crate::msm::plan::{PlanInput, WindowAssignment};
 
-    /// Returns a plan, the points that a device leaves of `vectors` vectors for its part of the windows, and the
-    /// vectors' sums.
+    /// Returns a plan for the most expensive of `groups` groups of windows, the Jacobian points that a device could
+    /// leave of `vectors` vectors, and the sum of each vector.
     fn left(vectors: u32, groups: u32) -> (MsmPlan, Vec<u8>, Vec<G1Projective>) {
         let own = WindowAssignment::WindowGroup(groups);
         let plan = MsmPlan::new(PlanInput { vectors, joined: vectors, own, ..problem(1 << 14, true) });
@@ -214,7 +221,8 @@ mod tests {
         }
     }
 
-    /// Runs on a single core, and with callers that keep each other's helpers busy.
+    /// Checks that eight concurrent callers get their sums in pools of one thread and of four, whose threads they keep
+    /// busy.
     #[test]
     fn nobody_waits_for_helpers() {
         let (plan, jacobian, expected) = left(3, 1);

@@ -9,66 +9,73 @@ use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::msm::plan::{MatrixSizes, MsmPlan, WindowRange};
 use crate::msm::scalars::ScalarForm;
 
-/// Counters of a band that precede those of its bins and rows: `BIN_COUNTS` of `cl/msm_digits.cl`.
+/// Number of counters of a band that precede those of its bins and rows: `BIN_COUNTS` of `cl/msm_digits.cl`.
 const OTHER_COUNTERS: u64 = 64 + 2 * 512;
-/// Tiles whose bins a group finds, and rows that a group sums: `TILE_SHARE` and `ROWS_BLOCK` of `cl/msm_digits.cl`.
+/// Tiles whose bins one workgroup finds: `TILE_SHARE` of `cl/msm_digits.cl`.
 const TILE_SHARE: u64 = 4096;
+/// Rows whose counters one workgroup adds up: `ROWS_BLOCK` of `cl/msm_digits.cl`.
 const ROWS_BLOCK: u64 = 2048;
-/// Work-items of a group that sorts entries, as in `cl/msm_digits.cl`.
+/// Work-items of a workgroup that sorts entries, as in `cl/msm_digits.cl`.
 const SORT_GROUP: u32 = 256;
-/// Entries that such a group takes. With CUDA it takes `LONG_SORT_TILE` (`SORT_TILE_MAX` of `cuda/dialect.cuh`) from
-/// `LONG_SORT` entries on: longer runs then pay more than more groups do.
+/// Matrix entries that one sorting workgroup handles.
 const SORT_TILE: u32 = 2048;
+/// Matrix entries that one sorting workgroup handles with CUDA if there are at least `LONG_SORT` (`SORT_TILE_MAX` of
+/// `cuda/dialect.cuh`): longer runs then pay more than more workgroups do.
 const LONG_SORT_TILE: u32 = 4096;
+/// Minimum entries of a matrix that is sorted in tiles of `LONG_SORT_TILE` entries.
 const LONG_SORT: u64 = 1 << 26;
-/// Desired groups that make digits, and maximum scalars of one: enough to fill a device, few enough that their counts
-/// of bins are quickly added up.
+/// Desired number of workgroups that compute digits: enough to fill a device, few enough that their counts of bins are
+/// quickly added up.
 const DIGITS_GROUPS: u32 = 512;
+/// Maximum scalars per workgroup that computes digits.
 const MAX_DIGITS_TILE: u32 = 4096;
-/// Work-items of a group that sums points, `SUM_GROUP` of `cl/curve_quad.cl`, and of a point's quad in it.
+/// Work-items of a workgroup that sums points, `SUM_GROUP` of `cl/curve_quad.cl`.
 const SUM_GROUP: u32 = 64;
+/// Work-items that add a point together.
 const QUAD: u64 = 4;
-/// Work-items of a group of batched affine additions, `AFFINE_GROUP` of `cl/msm_batch_affine.cl`.
+/// Work-items of a workgroup of batched affine additions, `AFFINE_GROUP` of `cl/msm_batch_affine.cl`.
 const AFFINE_GROUP: u32 = 32;
-/// Work-items of a group that lists pairs, and pairs that it reads: `LIST_GROUP` and `LIST_BLOCK` of
-/// `cl/msm_batch_affine.cl`.
+/// Work-items of a workgroup that lists pairs of slots: `LIST_GROUP` of `cl/msm_batch_affine.cl`.
 const LIST_GROUP: u32 = 256;
+/// Pairs of slots (places for entries) that one workgroup reads: `LIST_BLOCK` of `cl/msm_batch_affine.cl`.
 const LIST_BLOCK: u64 = 2048;
-/// Maximum groups that merge pieces. They take turns, since only the device knows how much there is to merge.
+/// Maximum workgroups that merge the sums of pieces of rows. They loop over the work, since only the device knows how
+/// much there is to merge.
 const MERGE_GROUPS: u64 = 2048;
 
 /// Holds the transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each window, or
-/// two if GLV is used.
+/// two rows if GLV is used.
 pub(super) struct DigitMatrix {
     chunk_rows: MatrixSizes,
-    /// The bucket of the first row.
+    /// Index of the first row's bucket among the device's buckets.
     first_bucket: u32,
-    /// Start of each row, and the first of the pieces that it is cut into.
+    /// Index of the first entry of each row.
     offsets: Buffer,
+    /// Index of the first piece of each row; rows are cut into pieces for load balance.
     piece_offsets: Buffer,
     entries: Buffer,
     counters: Buffer,
 }
 
-/// Holds entries in their bins, the start of each bin, and the bin of each tile's first entry.
+/// Holds entries in their bins (ranges of rows), the start of each bin, and the bin of each tile's first entry.
 struct BinnedEntries {
     bins: Buffer,
     tile_bins: Buffer,
     entries: Buffer,
 }
 
-/// Holds the results of the rounds: points, and the entries of rows that number them. `entries` is `None` if these are
-/// in the buffer of the matrix's entries.
+/// Holds the points that the rounds of batched affine additions leave, and entries of rows that hold indices of these
+/// points. `entries` is `None` if they are in the buffer of the matrix's entries.
 struct PairSums {
     sums: Buffer,
     entries: Option<Buffer>,
 }
 
-/// Describes a round of batched affine additions, which adds pairs of slots of `level`:
-/// - `entries`: one entry for each slot of `level`;
-/// - `above`: one entry for each slot of the next level;
-/// - `bases`: the points that entries of level 0 number;
-/// - `sums`: the points that entries of higher levels number;
+/// Describes a round of batched affine additions, which adds pairs of slots (places for entries) of level `level`:
+/// - `entries`: one entry for each slot of `level`, before the round;
+/// - `above`: one entry for each slot of the next level, after the round;
+/// - `bases`: the points whose indices the entries of level 0 hold;
+/// - `sums`: the points whose indices the entries of higher levels hold;
 /// - `list`: the pairs that the round adds.
 struct AffineRound<'a> {
     level: u32,
@@ -79,16 +86,18 @@ struct AffineRound<'a> {
     list: &'a Buffer,
 }
 
-/// Holds the matrix's rows cut for balance: the row of each piece, and the pieces in order of their lengths.
+/// Holds the matrix's rows cut into pieces for balance: the row of each piece, and the pieces in order of their
+/// lengths.
 struct RowChunks {
     rows: Buffer,
     ordered: Buffer,
-    /// Runs of pieces to be merged, and rows of several runs.
+    /// Runs of consecutive pieces of a row; one workgroup merges the sums of a run.
     units: Buffer,
+    /// Rows whose pieces form several runs, which are merged last.
     long_rows: Buffer,
 }
 
-/// Refers to scalars of a vector on the device, from `start` on.
+/// Refers to scalars of a vector in a device buffer, from index `start` on.
 pub(super) struct ScalarSlice<'a> {
     pub scalars: &'a Buffer,
     pub start: u32,
@@ -97,20 +106,20 @@ pub(super) struct ScalarSlice<'a> {
     pub bits: u32,
 }
 
-/// Describes a chunk of the vectors of a matrix: their scalars belong to the bases from `base` on, with `stride` bases
-/// per copy.
+/// Describes a chunk of the scalar vectors of a matrix. Their scalars belong to the bases from index `base` on; a
+/// further copy of a base is `stride` bases after the previous one.
 pub(super) struct DigitInput<'a> {
     pub vectors: Vec<ScalarSlice<'a>>,
     pub count: usize,
-    /// The first scalar's position among the points.
+    /// Index of the first scalar among all points.
     pub first: usize,
     pub base: u32,
     pub stride: u32,
-    /// For each vector, whether a scalar has more bits.
+    /// A flag per vector, set if a scalar has more bits than promised.
     pub too_long: &'a Buffer,
 }
 
-/// Holds a stream and everything that each step needs.
+/// Holds the stream that kernels are queued on, with their module and plan.
 pub(super) struct KernelQueue<'a> {
     pub stream: &'a mut Stream,
     pub program: KernelModule,
@@ -138,7 +147,8 @@ impl KernelQueue<'_> {
         self.bytes(count * self.point_bytes as u64)
     }
 
-    /// Returns the buckets of the device's windows, empty: zero bytes are infinity.
+    /// Allocates the buckets of the device's windows, for all vectors of a matrix. All bytes are zero: every bucket is
+    /// infinity.
     pub fn buckets(&mut self) -> Result<Buffer> {
         let buckets = self.points(u64::from(self.plan.all_rows()))?;
         // A device may have no windows.
@@ -148,7 +158,8 @@ impl KernelQueue<'_> {
         Ok(buckets)
     }
 
-    /// Transposes a chunk's digits in `band` (step 1): sorts them into bins of rows, then into rows.
+    /// Transposes a chunk's digits in `band` (step 1): queues kernels that sort matrix entries into bins of rows, then
+    /// into rows.
     pub fn transpose_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange) -> Result<DigitMatrix> {
         let chunk_rows = self.plan.cut(digits.count, band);
         let room = self.plan.buffer_sizes();
@@ -169,7 +180,7 @@ impl KernelQueue<'_> {
         Ok(DigitMatrix { chunk_rows, first_bucket, offsets, piece_offsets, entries, counters })
     }
 
-    /// Returns a band's counters, all zero.
+    /// Allocates a band's counters, all zero.
     fn counters(&mut self) -> Result<Buffer> {
         let room = self.plan.buffer_sizes();
         let counters = self.words(OTHER_COUNTERS + room.bins + room.rows)?;
@@ -177,7 +188,7 @@ impl KernelQueue<'_> {
         Ok(counters)
     }
 
-    /// Returns the entries in the order of their bins.
+    /// Queues the kernels that compute digits and sort them into bins. Returns the entries in the order of their bins.
     fn sort_into_bins(
         &mut self,
         digits: &DigitInput<'_>,
@@ -203,7 +214,7 @@ impl KernelQueue<'_> {
         Ok(BinnedEntries { bins, tile_bins, entries })
     }
 
-    /// Makes the digits of one vector after the other, and counts those of each bin.
+    /// Queues the kernels that compute the digits of each vector, and count the digits of each bin.
     fn make_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange, out: [&Buffer; 2]) -> Result<()> {
         let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
@@ -234,13 +245,14 @@ impl KernelQueue<'_> {
         Ok(())
     }
 
-    /// Returns the number of entries that a group sorts.
+    /// Returns the number of entries that a workgroup sorts.
     fn sort_tile(&self, cut: MatrixSizes) -> u32 {
         let cuda = self.stream.device().info().backend == BackendKind::Cuda;
         if cuda && cut.entries() >= LONG_SORT { LONG_SORT_TILE } else { SORT_TILE }
     }
 
-    /// Returns the start of each bin, a copy of that to be used up, and the bin of each tile's first entry.
+    /// Queues the prefix sums over bins. Returns the start of each bin, a copy of the starts that sorting advances, and
+    /// the bin of each tile's first entry.
     fn scan_bins(&mut self, cut: MatrixSizes, counters: &Buffer) -> Result<(Buffer, Buffer, Buffer)> {
         let room = self.plan.buffer_sizes();
         let [bins, cursors] = [1, 0].map(|more| self.words(room.bins + more));
@@ -255,7 +267,8 @@ impl KernelQueue<'_> {
         Ok((bins, cursors, tile_bins))
     }
 
-    /// Returns the start of each row, and its first piece; the rows' counters become cursors.
+    /// Queues the prefix sums over rows. Returns the first entry of each row and its first piece; the rows' counters
+    /// become cursors.
     fn row_offsets(&mut self, cut: MatrixSizes, counters: &Buffer) -> Result<(Buffer, Buffer)> {
         let [offsets, piece_offsets] = [(); 2].map(|()| self.words(self.plan.buffer_sizes().rows + 1));
         let (offsets, piece_offsets) = (offsets?, piece_offsets?);
@@ -269,7 +282,7 @@ impl KernelQueue<'_> {
         Ok((offsets, piece_offsets))
     }
 
-    /// Accumulates buckets (step 2): adds `matrix` times `bases` to `buckets`.
+    /// Accumulates buckets (step 2): queues kernels that add `matrix` times `bases` to `buckets`.
     pub fn accumulate(&mut self, matrix: &DigitMatrix, bases: &Buffer, buckets: &Buffer) -> Result<()> {
         let halved = self.batched_affine_rounds(matrix, bases)?;
         let pieces = self.chunk_rows(matrix)?;
@@ -284,7 +297,7 @@ impl KernelQueue<'_> {
         self.merge(matrix, &pieces, [buckets, &partial])
     }
 
-    /// Merges the sums of rows of several pieces.
+    /// Queues the kernels that merge the sums of `pieces` into `buckets`, for rows of several pieces.
     fn merge(&mut self, matrix: &DigitMatrix, pieces: &RowChunks, [buckets, partial]: [&Buffer; 2]) -> Result<()> {
         let DigitMatrix { chunk_rows: cut, first_bucket, offsets, piece_offsets, counters, .. } = matrix;
         let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
@@ -296,8 +309,8 @@ impl KernelQueue<'_> {
         self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &[&numbers[..], &of_rows].concat())
     }
 
-    /// Runs the rounds of batched affine additions. Returns the points that they leave of every row, or `None` if there
-    /// are no rounds.
+    /// Queues the rounds of batched affine additions. Returns the points that they leave of every row, or `None` if
+    /// there are no rounds.
     fn batched_affine_rounds(&mut self, matrix: &DigitMatrix, bases: &Buffer) -> Result<Option<PairSums>> {
         let (levels, room) = (matrix.chunk_rows.levels, self.plan.buffer_sizes());
         if levels == 0 {
@@ -317,7 +330,7 @@ impl KernelQueue<'_> {
         Ok(Some(PairSums { sums, entries }))
     }
 
-    /// Lists a round's pairs and adds them.
+    /// Queues the kernels that list the pairs of `round` and add them.
     fn add_round(&mut self, matrix: &DigitMatrix, round: AffineRound<'_>, prefixes: &Buffer) -> Result<()> {
         let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
         let AffineRound { level, entries, above, bases, sums, list } = round;
@@ -332,7 +345,7 @@ impl KernelQueue<'_> {
         self.launch("msm_batch_affine_add", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
     }
 
-    /// Cuts rows into pieces and orders these by length.
+    /// Queues the kernels that cut rows into pieces and order these by length.
     fn chunk_rows(&mut self, matrix: &DigitMatrix) -> Result<RowChunks> {
         let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
         let numbers = [cut.buckets, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
@@ -346,9 +359,9 @@ impl KernelQueue<'_> {
         Ok(RowChunks { rows, ordered, units, long_rows })
     }
 
-    /// Reduces `buckets` (step 3): for every vector to [`MsmPlan::sums`] points whose sum, weighted by [`MsmPlan::weight`],
-    /// is the result. Returns pinned memory to which their Jacobian coordinates are being copied, and an event that
-    /// precedes the last, short kernels.
+    /// Reduces `buckets` (step 3): queues kernels that leave [`MsmPlan::sums`] points of every vector. Their sum,
+    /// weighted by [`MsmPlan::weight`], is the result. Returns an event that precedes the last, short kernels, and the
+    /// pinned memory to which the Jacobian coordinates are being copied.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Event, PinnedBuffer)> {
         let plan = self.plan;
         let segments = u64::from(plan.all_segments());

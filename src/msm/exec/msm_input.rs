@@ -15,7 +15,7 @@ pub(crate) enum Bases<'a, C> {
     Device(&'a BaseTable),
 }
 
-/// Holds the input of a multiplication: bases by device, spread as the mesh says, and the vectors of scalars.
+/// Holds the input of a multiplication: the bases of each device, spread by the mesh, and the vectors of scalars.
 #[derive(Clone, Copy)]
 pub(crate) struct MsmInput<'a, C> {
     pub bases: &'a [Bases<'a, C>],

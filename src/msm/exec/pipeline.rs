@@ -19,12 +19,12 @@ use crate::msm::plan::MsmPlan;
 use crate::msm::scalars::scalar_out_of_range;
 use crate::{Error, Result};
 
-/// Holds a chunk's inputs from the host, and the events after which the slot is free for the chunk after the next.
+/// Holds buffers for a chunk's inputs from the host, and the events after which a later chunk may reuse them.
 struct InputSlot {
-    /// One per vector.
+    /// Buffer of each vector's scalars; `None` if they are on the device already.
     scalars: Vec<Option<Buffer>>,
     bases: Option<Buffer>,
-    /// One per matrix.
+    /// One event per matrix, recorded after its last kernel that reads the inputs.
     done: Vec<Arc<Event>>,
 }
 
@@ -43,7 +43,8 @@ impl InputSlot {
         Ok(Self { scalars, bases, done: Vec::new() })
     }
 
-    /// Returns the buffer of a chunk's scalars and the number of the first one in it, uploading them if needed.
+    /// Returns the buffer of the chunk's scalars of `vector`, and the index of the first one in it. Uploads scalars
+    /// from the host.
     fn scalars<'a>(
         &'a self,
         (number, vector): (usize, &ScalarVector<'a>),
@@ -62,8 +63,8 @@ impl InputSlot {
         }
     }
 
-    /// Uploads the bases of a chunk for the first matrix if needed, and makes each lane wait for them. The wait does
-    /// not count as the lane's kernel time.
+    /// Uploads the bases of a chunk before its first matrix if they are on the host, and makes each compute stream wait
+    /// for them. The wait does not count as the stream's kernel time.
     fn send_bases<C: MsmCurve>(
         &self,
         matrix: usize,
@@ -86,7 +87,7 @@ impl InputSlot {
         Ok(())
     }
 
-    /// Returns the buffer of a chunk's bases.
+    /// Returns the device buffer of a chunk's bases.
     fn bases<'a, C>(&'a self, job: &DeviceTask<'a, C>) -> Result<&'a Buffer> {
         match job.bases {
             Bases::Host(_) => self.bases.as_ref().ok_or_else(|| missing_slot("bases")),
@@ -95,7 +96,7 @@ impl InputSlot {
     }
 }
 
-/// Holds a stream that computes, with the program and the plan of its kernels.
+/// Holds a stream that computes, with the module and the plan of its kernels.
 struct ComputeLane {
     stream: Stream,
     program: KernelModule,
@@ -112,18 +113,18 @@ impl ComputeLane {
 
 /// Holds the results that the kernels leave for the host.
 struct Results {
-    /// Event shortly before the results are there.
+    /// Event shortly before the results are complete.
     nearly_done: Event,
     sums: PinnedBuffer,
     too_long: PinnedBuffer,
 }
 
-/// Holds the buckets that a matrix's chunks are added up in.
+/// Holds the buckets of one matrix, to which all its chunks are added.
 struct BucketSet {
     buckets: Buffer,
     too_long: Buffer,
     results: Option<Results>,
-    /// Bits of each vector's scalars.
+    /// Maximum bits of each vector's scalars.
     bits: Vec<u32>,
 }
 
@@ -144,8 +145,8 @@ impl BucketSet {
         Ok(())
     }
 
-    /// Appends the sums of each vector to `jacobian`, once the device has left its results. Scalars have at most
-    /// `scalar_bits` bits.
+    /// Appends the points that the reduction left of each vector to `jacobian`, once the device has written them.
+    /// Scalars have at most `scalar_bits` bits. Fails if a scalar exceeds its promised bit length.
     fn append_sums(self, jacobian: &mut Vec<u8>, device: &str, scalar_bits: u32) -> Result<()> {
         let Some(Results { sums, too_long: long, .. }) = self.results else { return Ok(()) };
         let mut flags = vec![0; long.bytes()];
@@ -164,24 +165,25 @@ impl BucketSet {
     }
 }
 
-/// Computes one device's sums: one stream copies inputs, others compute, and two slots let them overlap. A chunk of
-/// bases serves all vectors while it is on the device. Each vector has a matrix of its own, or all are joined to one.
+/// Computes one device's sums: one stream copies inputs, others compute, and two input slots let them overlap. A chunk
+/// of bases serves all vectors while it is on the device. Each vector has a matrix of its own, or all are joined to
+/// one.
 ///
 /// Fields drop from top to bottom: streams run empty before buffers go back to their pools.
 pub(crate) struct Pipeline {
-    /// One per lane.
+    /// The compute streams; matrices take them in turns.
     computes: Vec<ComputeLane>,
     plan: MsmPlan,
-    /// `None` if nothing comes from the host.
+    /// Stream of the uploads; `None` if nothing comes from the host.
     upload: Option<Stream>,
-    /// One per matrix.
+    /// The buckets of each matrix.
     totals: Vec<BucketSet>,
     slots: Vec<InputSlot>,
 }
 
 impl Pipeline {
-    /// Queues everything up to the copy of the results. Returns once host memory has been read. Waits for the device
-    /// only if a chunk needs the slot of an earlier one.
+    /// Queues the uploads and kernels of `job` on `device`, up to the copy of the results. Returns once host memory has
+    /// been read. Waits for the device only if a chunk needs the slot of an earlier one.
     pub(super) fn start<C: MsmCurve>(
         (device, stream): (&Arc<Device>, Option<Stream>),
         job: DeviceTask<'_, C>,
@@ -249,13 +251,13 @@ impl Pipeline {
         Ok(Self { computes, plan, upload, totals, slots })
     }
 
-    /// Returns the lane that computes `matrix`.
+    /// Returns the compute stream, with its plan, of matrix number `matrix`.
     fn lane(&mut self, matrix: usize) -> &mut ComputeLane {
         let lanes = self.computes.len();
         &mut self.computes[matrix % lanes]
     }
 
-    /// Queues the chunk `number`, one matrix after the other.
+    /// Queues chunk number `number`, the points `range`, for one matrix after the other.
     fn add_chunk<C: MsmCurve>(
         &mut self,
         number: usize,
@@ -280,8 +282,8 @@ impl Pipeline {
         Ok(())
     }
 
-    /// Queues a chunk of matrix `number`. The first matrix's scalars are transposed while the bases are still being
-    /// uploaded.
+    /// Queues a chunk, the points `range`, for matrix number `number`. The first matrix's scalars are transposed while
+    /// the bases are still being uploaded.
     fn add_matrix<C: MsmCurve>(
         &mut self,
         slot: usize,
@@ -319,7 +321,7 @@ impl Pipeline {
         compute.stream.end_timing()
     }
 
-    /// Waits until the slot of chunk `number` is free, polling `abort`.
+    /// Waits until the input slot of chunk `number` is free, polling `abort`.
     fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
         let slot = number % self.slots.len();
         let done = std::mem::take(&mut self.slots[slot].done);
@@ -338,7 +340,8 @@ impl Pipeline {
         totals.iter_mut().enumerate().try_for_each(|(matrix, total)| total.reduce(&mut computes[matrix % lanes]))
     }
 
-    /// Waits for the device, and weights the points that the kernels left of the only vector.
+    /// Waits for the device, polling `abort`, and returns the sum of the only vector. The host weights the points that
+    /// the kernels left and adds them up.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a scalar was longer than its windows.
@@ -350,7 +353,8 @@ impl Pipeline {
         Ok((sum, traffic))
     }
 
-    /// Waits for the device, and weights the points that the kernels left of all vectors.
+    /// Waits for the device, polling `abort`, and returns the sum of each vector. The host weights the points that the
+    /// kernels left and adds them up.
     ///
     /// # Errors
     /// [`Self::finish`] lists the errors.
@@ -372,7 +376,7 @@ impl Pipeline {
         Ok((helpers.combine(WindowSums::new(self.plan, jacobian, vectors))?, traffic))
     }
 
-    /// Wakes cores for the host's part while the device runs its last kernels.
+    /// Wakes CPU threads for the host's part of `vectors` vectors, while the device runs its last kernels.
     fn call_helpers<C: MsmCurve>(&mut self, vectors: usize, abort: Abort<'_>) -> Result<HostWorkers<C>> {
         let Self { computes, totals, .. } = self;
         let lane = totals.len().saturating_sub(1) % computes.len();

@@ -9,15 +9,17 @@ use crate::msm::options::MsmOptions;
 use crate::msm::plan::{MsmPlan, PlanInput, Workload};
 use crate::{Error, Result};
 
-/// Free memory is rounded down by at most `1/ROUNDING` to choose how devices share a sum and how vectors are joined. So
-/// the choices stay the same if other work takes a little memory. Plans are for all free memory.
+/// Free memory is rounded down by at most `1/ROUNDING` for choosing how devices share a sum and how many vectors are
+/// one matrix. So the choices stay the same if other work takes a little memory. Plans are for all free memory.
 const ROUNDING: u64 = 16;
 
-/// Plans with unlimited memory; and plans for a given free memory, or else the bytes that the smallest plan needs.
+/// Caches the fastest plans with unlimited memory.
 static PLANS: PlanCache<PlanInput, MsmPlan> = PlanCache::new();
+/// Caches plans for a number of free bytes, or else the bytes that the smallest plan needs.
 static SMALLER: PlanCache<(PlanInput, u64), std::result::Result<MsmPlan, u64>> = PlanCache::new();
 
-/// Returns the plan for `device`, within the caller's cap and the share of free memory of each of `need.at_once` sums.
+/// Returns the fastest plan for `need` on `device` that fits. Each of `need.at_once` multiplications may take an equal
+/// share of the free memory, at most `options.memory` bytes.
 ///
 /// # Errors
 /// - [`Error::OutOfMemory`]: the memory does not suffice.
@@ -44,7 +46,7 @@ pub(crate) fn plan_for<C: MsmCurve>(
     })
 }
 
-/// Returns the bytes that each of `at_once` multiplications may take on `device`, within the caller's cap.
+/// Returns the bytes that each of `at_once` multiplications may take on `device`, at most `options.memory`.
 ///
 /// # Errors
 /// - [`Error::Device`]: the device does not report its free memory.
@@ -53,7 +55,7 @@ pub(super) fn available(device: &Device, at_once: u32, options: &MsmOptions) -> 
     Ok(if options.memory == 0 { free } else { free.min(options.memory) })
 }
 
-/// Returns free memory rounded down, as choices use it.
+/// Returns `free` bytes rounded down, by at most `1/ROUNDING` of them.
 pub(super) fn quantize_memory(free: u64) -> u64 {
     let granule = 1 << (free / ROUNDING).max(1).ilog2();
     free / granule * granule

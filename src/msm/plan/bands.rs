@@ -5,25 +5,28 @@ use super::cost_constants::{CostConstants, FIRST_MATRIX, GLV_MATRIX, MATRIX};
 use super::msm_plan::MsmPlan;
 use super::sizes::{BufferSizes, MatrixSizes, WindowRange};
 
-/// Longest piece that kernels can order by length: `BINS` of `cl/msm_digits.cl`.
+/// Maximum entries of a piece of a matrix row, 512: kernels sort pieces by length into `BINS` bins
+/// (`cl/msm_digits.cl`).
 pub(super) const MAX_PIECE: u32 = 512;
-/// Maximum bins of a band: kernels count them in local memory (`cl/msm_digits.cl`).
+/// Maximum bins (ranges of rows) of a matrix, 4096: kernels count the entries of each bin in local memory
+/// (`cl/msm_digits.cl`).
 pub(super) const MAX_BINS: u64 = 4096;
-/// Groups of `msm_batch_affine_add` for each compute unit (`cl/msm_batch_affine.cl`).
+/// Workgroups of `msm_batch_affine_add` per compute unit (`cl/msm_batch_affine.cl`).
 pub(super) const AFFINE_GROUPS: u32 = 16;
 
-/// Describes how a chunk of some length runs: sets at a time, and rounds of batched affine additions.
+/// Holds the choices for chunks of one length: `band` is the number of sets of windows per matrix, and `levels` the
+/// number of rounds of batched affine additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkShape {
     pub band: u32,
     pub levels: u32,
 }
 
-/// Holds totals of all chunks:
-/// - `chunks`: their number;
-/// - `matrices`: their matrices, one per band;
-/// - `waits`: the time that kernels wait by the model, however little work there is;
-/// - `again`: the scalars that a chunk's later bands read again.
+/// Holds totals over all chunks of points:
+/// - `chunks`: number of chunks;
+/// - `matrices`: number of matrices, one per chunk and band;
+/// - `waits`: fixed time of all matrices and rounds by the model, in ps;
+/// - `again`: number of scalars that are read again, by every band of a chunk but the first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PassTotals {
     pub chunks: u64,
@@ -33,7 +36,8 @@ pub(super) struct PassTotals {
 }
 
 impl MsmPlan {
-    /// Returns the totals of all chunks.
+    /// Returns the number of chunks, matrices and repeated scalar reads of the whole multiplication, and its fixed
+    /// time.
     pub(super) fn passes(&self) -> PassTotals {
         let round = CostConstants::for_affine_bytes(self.problem.affine_bytes).round;
         let matrix = if self.glv { MATRIX + GLV_MATRIX } else { MATRIX };
@@ -52,8 +56,9 @@ impl MsmPlan {
         })
     }
 
-    /// Returns how a chunk of `points` points runs. A chunk half as long has shorter rows and takes one round less. It
-    /// has as few bands as the memory of the whole chunks allows.
+    /// Returns the band (number of sets of windows per matrix) and the affine rounds of a chunk of `points` points. A
+    /// chunk of half the full length has shorter rows and takes one round less. It has as few bands as fit into the
+    /// memory for full-length chunks.
     pub(super) fn shape(&self, points: usize) -> ChunkShape {
         let whole = ChunkShape { band: self.band, levels: self.levels };
         if points >= self.chunk || self.joined() > 1 {
@@ -72,19 +77,20 @@ impl MsmPlan {
         ChunkShape { band: self.own_sets().div_ceil(bands), levels }
     }
 
-    /// Returns the consecutive bands of sets of a chunk of `points` points.
+    /// Returns the bands (consecutive ranges of sets) of a chunk of `points` points, in ascending order.
     pub fn bands(&self, points: usize) -> impl Iterator<Item = WindowRange> + use<> {
         let (sets, band) = (self.first_set..self.end_set, self.shape(points).band);
         sets.clone().step_by(band as usize).map(move |from| WindowRange { from, to: sets.end.min(from + band) })
     }
 
-    /// Returns the maximum sizes of the matrix of a chunk of `points` points. It has a full band of the first sets,
-    /// among which as many are wide as possible.
+    /// Returns the sizes of the largest matrix of a chunk of `points` points. The matrix has `band` sets of windows,
+    /// the first ones, among which as many are wide as possible.
     fn widest_cut(&self, points: usize, ChunkShape { band, levels }: ChunkShape) -> MatrixSizes {
         self.cut_in(points.min(self.problem.points), WindowRange { from: 0, to: band }, levels)
     }
 
-    /// Returns the sizes that memory is allocated by.
+    /// Returns the lengths that buffers are allocated with. They suffice for every chunk of points and every band of
+    /// windows.
     pub fn buffer_sizes(&self) -> BufferSizes {
         let whole = BufferSizes::from_matrix_sizes(
             &self.widest_cut(self.chunk, ChunkShape { band: self.band, levels: self.levels }),
@@ -93,7 +99,7 @@ impl MsmPlan {
         cuts.fold(whole, |room, cut| room.max(BufferSizes::from_matrix_sizes(&cut)))
     }
 
-    /// Returns how `band` of a chunk of `points` points is cut.
+    /// Returns the sizes of the matrix of `band`, a range of sets of windows, for a chunk of `points` points.
     pub fn cut(&self, points: usize, band: WindowRange) -> MatrixSizes {
         self.cut_in(points, band, self.shape(points).levels)
     }

@@ -3,28 +3,33 @@
 use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
 
-/// Vectors of a batch in flight at once if each is a matrix of its own. The host's part of one, and the last groups of
-/// its kernels, overlap another.
+/// Maximum multiplications in flight at once if each is by one vector of a batch. The host's part of one, and the last
+/// workgroups of its kernels, overlap another.
 pub(crate) const IN_FLIGHT: usize = 3;
-/// Maximum vectors of a matrix, 16: more would share little more, and leave nothing to overlap the host's part.
+/// Maximum scalar vectors that are multiplied as one sparse matrix, 16: more would share little more, and leave nothing
+/// to overlap the host's part.
 pub(crate) const MAX_BATCH: usize = 16;
-/// Groups of joined vectors in flight at once.
+/// Maximum sparse matrices in flight at once if one of them holds several scalar vectors.
 const GROUPS_IN_FLIGHT: usize = 2;
-/// Cost of uploading a byte from the host, in ps: nothing hides the first group's scalars.
+/// Cost of uploading a byte of scalars from the host, in ps. It counts for the first matrix, whose upload nothing
+/// hides.
 const UPLOADED_BYTE: u64 = 20;
 
-/// Returns the size of the next part of `count`, if parts are as equal as possible and none is larger than `most`.
+/// Returns the length of the next part of `count` items. Parts are as equal as possible, and none is longer than
+/// `most`.
 pub(crate) fn balanced_len(count: usize, most: usize) -> usize {
     count.div_ceil(count.div_ceil(most.max(1)).max(1))
 }
 
-/// Returns how many of `groups` groups are in flight at once, if the longest has `longest` vectors.
+/// Returns how many of `groups` sparse matrices are in flight at once. Each holds one or more scalar vectors, the
+/// largest one `longest` vectors.
 pub(crate) fn max_in_flight(longest: usize, groups: usize) -> usize {
     groups.clamp(1, if longest > 1 { GROUPS_IN_FLIGHT } else { IN_FLIGHT })
 }
 
-/// Returns how many vectors to join for the least time, or fewer if more gain nothing. The batch has `batch` vectors,
-/// the device `free` bytes.
+/// Returns the number of scalar vectors per sparse matrix that takes the least time by the model, or a smaller one if
+/// that is as fast. `problem` holds the number and size of the vectors to join, in a batch of `batch` vectors. The
+/// device has `free` bytes.
 pub(crate) fn best_batch_size(problem: PlanInput, batch: usize, free: u64) -> usize {
     let count = problem.vectors as usize;
     let fewer = |joined: &usize| (*joined > 1).then(|| joined.div_ceil(2));
@@ -33,7 +38,8 @@ pub(crate) fn best_batch_size(problem: PlanInput, batch: usize, free: u64) -> us
     timed.min().map_or(1, |(_, joined)| joined)
 }
 
-/// Returns the time of all vectors by the model if `joined` of them are joined, or `None` if these do not fit.
+/// Returns the time of all scalar vectors of `problem` by the model, in ps, with `joined` vectors per sparse matrix.
+/// The batch has `batch` vectors. Returns `None` if `free` bytes do not suffice for such matrices.
 fn time(problem: PlanInput, joined: usize, batch: usize, free: u64) -> Option<u64> {
     let vectors = u64::from(problem.vectors);
     let others = batch - problem.vectors as usize;
@@ -49,7 +55,7 @@ mod tests {
     use super::super::tests::problem;
     use super::*;
 
-    /// Returns the problem of alike `vectors`, with scalars and bases on an H200.
+    /// Returns the plan input of `vectors` vectors of equal size, with scalars and bases on an H200.
     fn alike(vectors: u32, points: usize, affine_bytes: u64) -> PlanInput {
         PlanInput { affine_bytes, vectors, joined: vectors, ..problem(points, true) }
     }
@@ -64,7 +70,7 @@ mod tests {
         assert_eq!(best_batch_size(alike(100, 1 << 14, 96), 100, 1 << 37), 15, "seven groups of 15 at most");
     }
 
-    /// Checks the gain of a batch of six, by the model, over three single vectors at a time.
+    /// Checks that by the model six vectors in matrices of the best size take less time than one vector per matrix.
     #[test]
     fn batches_of_six_gain() {
         for (log_n, least) in [(14, 150), (16, 130), (18, 110), (20, 103)] {
@@ -74,7 +80,7 @@ mod tests {
         }
     }
 
-    /// Checks that the first group has fewer vectors if scalars come from the host, since nothing hides their upload.
+    /// Checks that matrices have fewer vectors if scalars come from the host, since nothing hides the first upload.
     #[test]
     fn uploads_make_groups_smaller() {
         let on_host = |points| PlanInput { scalars_resident: false, ..alike(8, points, 96) };

@@ -6,28 +6,29 @@ use super::cost_constants::{CostConstants, UPLOAD};
 use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
 
-/// Maximum number of shorter chunks at the start, if bases come from the host.
+/// Maximum number of shorter chunks before the first full-length one, if bases come from the host.
 const MAX_RAMP_CHUNKS: usize = 6;
-/// Points uploaded while kernels wait for each other, which takes as long for few points as for many.
+/// Points that are uploaded in the fixed time of a chunk's kernels, which is the same for few points and many.
 const START: usize = 3 << 16;
-/// Of many points, `1/VISITED` are uploaded while kernels visit each bucket: the more points, the more buckets.
+/// Uploading `1/VISITED` of all points takes as long as the kernels' visits of all buckets: more points have more
+/// buckets.
 const VISITED: usize = 128;
-/// Batched affine additions that take as long as all kernels of a chunk do for a point.
+/// Time of all kernels of a chunk per point, in batched affine additions.
 const ADDITIONS: u64 = 15;
-/// Returns the number of points that are uploaded while the kernels process a hundred.
+/// Returns the number of points that are uploaded while the kernels process 100 points; it is between 100 and 400.
 fn uploaded(problem: &PlanInput) -> usize {
     let kernels = ADDITIONS * CostConstants::for_affine_bytes(problem.affine_bytes).affine * u64::from(problem.vectors);
     (100 * kernels / (UPLOAD * problem.input_bytes(1)).max(1)).clamp(100, 400) as usize
 }
 
-/// Returns the number of points that are uploaded in the minimum time of a chunk, however short it is.
+/// Returns the number of points that are uploaded in the minimum time of a chunk, which even the shortest chunk takes.
 pub(super) fn start(problem: &PlanInput) -> usize {
     START.max(problem.points / VISITED)
 }
 
-/// Returns the lengths of the shorter chunks before the first whole one, from the last to the first; none if bases are
-/// resident. Nothing hides the first chunk's upload, so it is short. The kernels of each chunk take as long as the
-/// upload of the next.
+/// Returns the lengths of the shorter chunks before the first one of `chunk` points, from the last to the first. There
+/// are none if bases are resident. Nothing hides the first chunk's upload, so it is short. The kernels of each chunk
+/// take as long as the upload of the next.
 fn all_early(problem: &PlanInput, chunk: usize) -> impl Iterator<Item = usize> + use<> {
     let (uploaded, start, most) =
         (uploaded(problem), start(problem), if problem.resident { 0 } else { MAX_RAMP_CHUNKS });
@@ -35,7 +36,8 @@ fn all_early(problem: &PlanInput, chunk: usize) -> impl Iterator<Item = usize> +
     std::iter::successors(before(&chunk), before).take(most)
 }
 
-/// Returns the lengths of the shorter chunks that gain more than they cost, and leave half a chunk for whole ones.
+/// Returns the lengths of those shorter chunks that gain more than they cost, from the last to the first. At least half
+/// of a chunk of `chunk` points is left after them.
 fn ramp_up_chunks(problem: &PlanInput, chunk: usize) -> Vec<usize> {
     let left = if chunk < problem.points { problem.points - chunk / 2 } else { 0 };
     let start = start(problem);
@@ -47,8 +49,9 @@ fn ramp_up_chunks(problem: &PlanInput, chunk: usize) -> Vec<usize> {
 }
 
 impl MsmPlan {
-    /// Returns the chunk length for `whole` whole chunks. Only the first ones are shorter, if bases come from the host:
-    /// a short chunk at the end would have all the bands of a whole one.
+    /// Returns the full chunk length, in points, with which `whole` full-length chunks suffice. Shorter chunks come
+    /// first, and only if bases come from the host: a short chunk at the end would have all the bands of a full-length
+    /// one.
     pub(super) fn chunk_of(problem: &PlanInput, whole: usize) -> usize {
         let even = problem.points.div_ceil(whole).max(1);
         let of = |chunk: usize, most: usize| whole * chunk + all_early(problem, chunk).take(most).sum::<usize>();
@@ -58,13 +61,13 @@ impl MsmPlan {
         (1..=MAX_RAMP_CHUNKS).rev().map(|most| (most, with(most))).find(worth_it).map_or(even, |(_, chunk)| chunk)
     }
 
-    /// Returns the number of chunks after the first, shorter ones.
+    /// Returns the number of full-length chunks, which follow the shorter ones.
     pub(super) fn whole_chunks(&self) -> usize {
         self.lengths().last().map_or(1, |(_, count)| count as usize)
     }
 
-    /// Returns each length of chunks, in order, with the number of consecutive chunks that have it. The last chunk may
-    /// be shorter.
+    /// Returns each chunk length in points with the number of consecutive chunks that have it, in order. The last chunk
+    /// may be shorter.
     pub(super) fn lengths(&self) -> impl Iterator<Item = (usize, u64)> + use<> {
         let ramp_up_chunks = ramp_up_chunks(&self.problem, self.chunk);
         let rest = self.problem.points - ramp_up_chunks.iter().sum::<usize>();
@@ -72,7 +75,7 @@ impl MsmPlan {
         ramp_up_chunks.into_iter().rev().map(|length| (length, 1)).chain([(rest.div_ceil(whole), whole as u64)])
     }
 
-    /// Returns the range of points of each chunk.
+    /// Returns the range of points of each chunk, in ascending order.
     pub fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let points = self.problem.points;
         let each = self.lengths().flat_map(|(length, count)| (0..count).map(move |_| length));
@@ -83,8 +86,8 @@ impl MsmPlan {
         };
         each.scan(0, next).filter(|range| !range.is_empty())
     }
-    /// Returns the time of all chunks if their kernels alone take `kernels`. A chunk starts once it is uploaded and the
-    /// previous one has ended.
+    /// Returns the time of all chunks with their uploads, in ps, if their kernels alone take `kernels` ps. A chunk
+    /// starts once it is uploaded and the previous one has ended.
     pub(super) fn overlapped_time(&self, kernels: u64) -> u64 {
         let weight = |points: usize| (points + start(&self.problem)) as u128;
         let lengths: Vec<_> = self.lengths().collect();
@@ -99,7 +102,8 @@ impl MsmPlan {
     }
 }
 
-/// Returns the largest number below `end` that fits, or 0 if none does. All numbers below one that fits must fit too.
+/// Returns the largest number below `end` for which `fits` returns true, or 0 if there is none. `fits` must be true for
+/// all numbers below one for which it is true.
 pub(super) fn largest_below(end: u32, fits: impl Fn(u32) -> bool) -> u32 {
     let (mut largest, mut too_large) = (0, end);
     while too_large - largest > 1 {

@@ -7,16 +7,16 @@ use super::cost_constants::{CostConstants, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCA
 use super::msm_plan::MsmPlan;
 use crate::msm::options::MAX_WINDOW;
 
-/// Affine additions of a matrix that groups share evenly before they start, for each compute unit. Of further ones, the
-/// last go to whichever group is ready first.
+/// Affine additions of a matrix, per compute unit, that are divided evenly among workgroups before they start. The last
+/// of any further ones go to whichever workgroup is ready first.
 const FIXED_SHARES: u64 = 1 << 17;
-/// Inversions of all groups that take as long as a round with hardly any pairs.
+/// Number of inversions per workgroup that together take as long as a round with hardly any pairs.
 const INVERSIONS: u64 = 3;
-/// Cost of a later chunk's visit of a bucket, in percent of an addition.
+/// Cost of visiting a bucket in each chunk after the first, in percent of an XYZZ addition.
 const VISIT: u64 = 67;
 
 impl MsmPlan {
-    /// Returns the time of all chunks together by the model, in ps, for all vectors that are joined.
+    /// Returns the time of all chunks by the model, in ps, for all scalar vectors of a matrix.
     pub fn cost(&self) -> u64 {
         let vectors = u64::from(self.joined());
         let points = self.problem.points as u64;
@@ -56,19 +56,20 @@ impl MsmPlan {
         self.overlapped_time(times * kernels) / times + self.reduction() + costs.bit * self.bits_alone()
     }
 
-    /// Returns the bits of all windows if no other vector's kernels overlap the vector's last step on the host, else 0.
+    /// Returns the number of bits of all windows if nothing overlaps the vector's last step on the host, else 0. Other
+    /// vectors or multiplications would overlap it.
     fn bits_alone(&self) -> u64 {
         let alone = self.problem.vectors == 1 && self.problem.at_once == 1;
         if alone { self.first_bit(self.windows).into() } else { 0 }
     }
 
-    /// Returns the time of a chunk of `points` points by the model, for all vectors that are joined.
+    /// Returns the time of a chunk of `points` points by the model, for all scalar vectors of a matrix.
     pub fn time(&self, points: usize) -> Duration {
         let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
         Duration::from_nanos((all / 1000) as u64)
     }
 
-    /// Returns the bytes that the plan needs on the device beside resident bases.
+    /// Returns the bytes of device memory that the plan needs, without resident bases.
     pub fn bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
         // Two chunks are on the device at once.

@@ -6,17 +6,19 @@ use super::bands::MAX_BINS;
 use super::cost_constants::{CostConstants, ENTRY};
 use super::msm_plan::MsmPlan;
 
-/// Maximum entries of a band if memory allows: every band reads all scalars, and every round waits for inversions.
+/// Maximum entries of a band's matrix, 2^28, if memory allows. It is large since every band reads all scalars, and
+/// every round waits for inversions.
 const BAND_ENTRIES: u64 = 1 << 28;
 
-/// Parts of a set: positions of groups count `1/FIXED_ONE` of a set.
+/// Fixed-point unit of positions where groups of windows start and end, 2^16: one set of windows (those that share
+/// buckets).
 pub(super) const FIXED_ONE: u32 = 1 << 16;
-/// Minimum parts of a group within a set: fewer are not worth buckets of their own.
+/// Minimum part of a set of windows in a group, 1/32 of the set in fixed point: less is not worth buckets of its own.
 const MIN_GROUP_PART: u32 = FIXED_ONE / 32;
 
 impl MsmPlan {
-    /// Returns the plan for `sets`, with a band and segments for these. If the range starts or ends within a set, the
-    /// plan has a part of that set's points.
+    /// Returns the plan limited to the range `sets` of sets of windows, in 1/`FIXED_ONE` of a set, with a band and
+    /// segments chosen for these. If the range starts or ends within a set, the plan has a part of that set's points.
     pub(super) fn restrict_to(self, sets: Range<u32>) -> Self {
         let points = self.problem.points;
         let part = |position: u32| (points as u64 * u64::from(position % FIXED_ONE) / u64::from(FIXED_ONE)) as usize;
@@ -31,19 +33,21 @@ impl MsmPlan {
         Self { band, ..plan }.with_segments()
     }
 
-    /// Returns the plan for all sets, whichever the device computes.
+    /// Returns the plan for all sets of windows, even if the device computes only some of them.
     pub fn unrestricted(self) -> Self {
         self.restrict_to(0..self.sets * FIXED_ONE)
     }
 
-    /// Divides the sets into `count` consecutive groups of equal cost. Positions count parts of a set: if one is within
-    /// a set, the groups on both sides share its points.
+    /// Divides the windows into `count` consecutive groups of equal cost by the model. Each returned range is one of
+    /// sets of windows, in 1/`FIXED_ONE` of a set. If a range ends within a set, the groups on both sides divide its
+    /// points between them.
     pub fn groups(&self, count: u32) -> Vec<Range<u32>> {
         let bound = |group| self.position(group, count);
         (0..count).map(|group| bound(group)..bound(group + 1)).collect()
     }
 
-    /// Returns the position that `part`/`of` of the cost precedes; never just beside a set's start.
+    /// Returns the position among the sets of windows, in 1/`FIXED_ONE` of a set, that `part`/`of` of the cost
+    /// precedes. A position close to the start or end of a set is rounded to it.
     fn position(&self, part: u32, of: u32) -> u32 {
         let wanted = (u128::from(self.cost_before(self.sets)) * u128::from(part) / u128::from(of)) as u64;
         let next = (0..self.sets).find(|set| self.cost_before(set + 1) > wanted);
@@ -65,7 +69,7 @@ impl MsmPlan {
         self.groups(count).into_iter().max_by_key(cost).unwrap_or(0..self.sets * FIXED_ONE)
     }
 
-    /// Returns the cost by the model of the entries and buckets of the sets before `set`.
+    /// Returns the cost by the model, in ps, of the matrix entries and buckets of the sets of windows before `set`.
     fn cost_before(&self, set: u32) -> u64 {
         let costs = CostConstants::for_affine_bytes(self.problem.affine_bytes);
         let points = self.problem.points as u64;
@@ -80,7 +84,7 @@ mod tests {
     use super::super::tests::in_groups;
     use super::*;
 
-    /// Checks that the groups together cover each point exactly once in each window with buckets of its own.
+    /// Checks that the groups together cover each point exactly once in each set of windows.
     #[test]
     fn groups_cover_all_windows_once() {
         for (count, plan) in in_groups() {
@@ -98,7 +102,7 @@ mod tests {
         }
     }
 
-    /// Checks that by the model groups cost the same, but for buckets of shared sets and a device's minimum costs.
+    /// Checks that groups cost the same by the model, within 1/8: sets that two groups share have buckets in both.
     #[test]
     fn groups_cost_about_the_same() {
         for (count, plan) in in_groups().filter(|(_, plan)| plan.problem.points >= 1 << 20) {
@@ -109,7 +113,7 @@ mod tests {
         }
     }
 
-    /// Checks that a device's buckets and bands are those of its sets, and that its sums have the weights of these.
+    /// Checks that the plan of a group has the buckets and bands of the group's sets, and weights within their bits.
     #[test]
     fn a_group_is_a_part_of_the_whole() {
         for (count, plan) in in_groups() {

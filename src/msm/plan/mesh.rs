@@ -8,14 +8,16 @@ use std::ops::Range;
 /// Minimum points per device, 2^15: with fewer, a further device costs more than it gains.
 const MIN_SHARE: usize = 1 << 15;
 
-/// Holds windows that devices agreed on, and the sets of them that one device computes.
+/// Holds the windows that several devices agreed on, and the range of them that one device computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowGroup {
     /// Bits of the widest windows, and whether as many windows as possible have one less.
     pub(super) widths: (u32, bool),
+    /// Start of the range, in 1/2^16 (`FIXED_ONE`) of a set of windows.
     pub(super) from: u32,
+    /// End of the range, exclusive, in the same unit.
     pub(super) to: u32,
-    /// The number of groups.
+    /// Number of groups that the windows are divided into.
     pub(super) of: u32,
 }
 
@@ -28,14 +30,14 @@ impl WindowGroup {
 /// Selects the windows that a device computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WindowAssignment {
-    /// The most expensive group, if there are this many groups of equal cost. One group has all windows.
+    /// The most expensive group, if windows are divided into this many groups of equal cost. One group has all windows.
     WindowGroup(u32),
-    /// A group that devices agreed on, since all must cut scalars alike.
+    /// A group of windows that devices agreed on, since all must cut scalars alike.
     Agreed(WindowGroup),
 }
 
 impl WindowAssignment {
-    /// Returns the number of groups.
+    /// Returns the number of groups that the windows are divided into.
     pub fn group_count(&self) -> u32 {
         match self {
             Self::WindowGroup(groups) => *groups,
@@ -43,7 +45,8 @@ impl WindowAssignment {
         }
     }
 
-    /// Returns the windows' widths, once devices agreed on them.
+    /// Returns the bits of the widest windows, and whether as many windows as possible have one bit less. Returns
+    /// `None` if devices have not agreed on them.
     pub fn widths(&self) -> Option<(u32, bool)> {
         match self {
             Self::WindowGroup(_) => None,
@@ -52,23 +55,25 @@ impl WindowAssignment {
     }
 }
 
-/// Describes the device mesh: consecutive pieces of the points, each held by `groups` devices.
+/// Describes how devices share points: in consecutive pieces, each held by `groups` devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DeviceMesh {
     /// Number of devices in use.
     pub devices: usize,
+    /// Number of devices that hold a piece and share its windows.
     pub groups: usize,
-    /// Points for each device: a piece has `groups` times as many.
+    /// Points per device: a piece has `groups` times as many.
     unit: usize,
 }
 
 impl DeviceMesh {
-    /// Returns the mesh with a piece of the points for each device.
+    /// Returns the mesh that divides `points` points among up to `devices` devices, each with a piece of its own.
     pub fn by_points(points: usize, devices: usize) -> Self {
         Self::new(points, devices, 1)
     }
 
-    /// Returns the mesh with pieces for `groups` devices each, as far as `devices` suffice.
+    /// Returns the mesh that divides `points` points into pieces, each for `groups` devices. It uses up to `devices`
+    /// devices, and fewer for few points.
     pub fn new(points: usize, devices: usize, groups: usize) -> Self {
         let groups = groups.clamp(1, devices.max(1));
         let used = points.div_ceil(MIN_SHARE).clamp(1, devices.max(1));
@@ -81,23 +86,24 @@ impl DeviceMesh {
         Self { devices: 1, groups: 1, unit: points.max(1) }
     }
 
-    /// Returns this mesh with smaller pieces, for `groups` devices each.
+    /// Returns the mesh of the same devices with smaller pieces, each for `groups` devices.
     pub fn with_groups(self, groups: usize) -> Self {
         Self { groups, ..self }
     }
 
-    /// Returns the number of points of a piece.
+    /// Returns the number of points of a piece; the last one may have fewer.
     pub fn piece(&self) -> usize {
         self.groups * self.unit
     }
 
-    /// Returns the range of the `points` points that `device` holds.
+    /// Returns the range of points, out of `points` in total, that device number `device` holds.
     pub fn held(&self, device: usize, points: usize) -> Range<usize> {
         let start = device / self.groups * self.piece();
         start.min(points)..points.min(start + self.piece())
     }
 
-    /// Returns whether devices that hold pieces of both meshes find scalars and bases that belong together.
+    /// Returns whether both meshes have as many devices and points per device. If so, scalars spread by one mesh are on
+    /// devices that hold their bases by the other.
     pub fn matches(&self, other: &Self) -> bool {
         (self.devices, self.unit) == (other.devices, other.unit)
     }

@@ -2,79 +2,82 @@
 
 use super::mesh::WindowAssignment;
 
-/// Limits windows to 19 bits if GLV is used: a bucket then has two rows.
+/// Maximum bits of a window if GLV is used, 19: a bucket then has two rows of the matrix.
 const MAX_HALVED_WINDOW: u32 = 19;
 
-/// Holds all properties of a multiplication and of its device that sizes depend on.
+/// Holds all properties of a multiplication and of its device that a plan depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PlanInput {
     pub points: usize,
-    /// Bits of the scalars at hand, and of those that precomputed multiples are made for.
+    /// Maximum bits of this multiplication's scalars.
     pub scalar_bits: u32,
+    /// Maximum bits of any scalar of the curve; precomputed multiples are made for these.
     pub full_bits: u32,
-    /// Bits of half-length scalars (GLV).
+    /// Maximum bits of half-length scalars (GLV); 0 if the curve has no GLV.
     pub half_bits: u32,
     /// Whether GLV splits scalars of full length; `None`: the model decides.
     pub halved: Option<bool>,
     pub affine_bytes: u64,
-    /// Whether the bases are already on the device, and whether the scalars are.
+    /// Whether the bases are already on the device.
     pub resident: bool,
+    /// Whether the scalars are already on the device.
     pub scalars_resident: bool,
-    /// Copies of each base on the device: multiples for windows that share buckets.
+    /// Copies of each base on the device, itself included: multiples with which windows share buckets.
     pub copies: u32,
-    /// Bits of the windows; 0: the model decides.
+    /// Bits of the widest windows; 0: the model decides.
     pub window: u32,
     /// Rounds of batched affine additions; `None`: the model decides.
     pub rounds: Option<u32>,
     /// The device's compute units.
     pub compute_units: u32,
-    /// Vectors of scalars that each chunk is multiplied by.
+    /// Scalar vectors that each chunk of bases is multiplied by.
     pub vectors: u32,
-    /// Vectors of one matrix: all of them, or one.
+    /// Scalar vectors of one matrix: `vectors` or 1.
     pub joined: u32,
-    /// Streams that take those vectors in turns, each with buffers for a chunk's matrix.
+    /// Streams that compute the matrices in turns, each with buffers for one matrix.
     pub lanes: u32,
     /// Multiplications that run on the device at the same time.
     pub at_once: u32,
     /// Whether an abort hook is set.
     pub abortable: bool,
-    /// Windows that the device computes; some of them only if bases have no copies.
+    /// Windows that the device computes: all of them if bases have copies.
     pub own: WindowAssignment,
 }
 
 impl PlanInput {
-    /// Returns whether GLV can be used with windows of `c` bits: scalars have full length, and the device computes all
-    /// windows of bases without copies.
+    /// Returns whether GLV can be used with windows of `c` bits. It needs a curve with GLV, full-length scalars, bases
+    /// without copies, and a device that computes all windows.
     pub(super) fn can_use_glv(&self, c: u32) -> bool {
         let all = self.copies == 1 && self.own == WindowAssignment::WindowGroup(1);
         all && self.half_bits > 0 && self.scalar_bits == self.full_bits && c <= MAX_HALVED_WINDOW
     }
 
-    /// Returns the bytes that are uploaded for `points` points.
+    /// Returns the bytes of bases and scalars that are uploaded for a chunk of `points` points.
     pub(super) fn input_bytes(&self, points: usize) -> u64 {
         let bases = if self.resident { 0 } else { self.affine_bytes };
         let scalars = if self.scalars_resident { 0 } else { 32 };
         points as u64 * (bases + u64::from(self.vectors) * scalars)
     }
 
-    /// Returns both choices of using GLV with windows of `c` bits, or the only one that is possible or wanted.
+    /// Returns the choices of using GLV (`true`) or not (`false`) with windows of `c` bits: both, or the only one that
+    /// is possible or requested.
     pub(super) fn halvings(self, c: u32) -> impl Iterator<Item = bool> {
         let wanted = if self.can_use_glv(c) { self.halved } else { Some(false) };
         [false, true].into_iter().filter(move |halved| wanted.is_none_or(|wanted| wanted == *halved))
     }
 }
 
-/// Holds the properties of a request that a plan depends on.
+/// Holds the properties of a multiplication on one device that the caller determines and its plan depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Workload {
     pub points: usize,
     pub bits: u32,
     pub on_device: bool,
-    /// Vectors that each chunk of bases is multiplied by while it is on the device.
+    /// Scalar vectors that each chunk of bases is multiplied by while it is on the device.
     pub vectors: u32,
-    /// Whether these vectors are one matrix.
+    /// Whether these vectors are multiplied as one matrix.
     pub joined: bool,
-    /// Streams that these vectors share.
+    /// Streams that compute these vectors in turns.
     pub lanes: u32,
     /// Multiplications in flight at a time.
     pub at_once: u32,
@@ -84,8 +87,8 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// Returns the need of one vector of `points` scalars of `bits` bits on the devices, which has a device's memory to
-    /// itself.
+    /// Returns the workload of one vector of `points` scalars of `bits` bits. The scalars are on the device, and no
+    /// other multiplication runs there.
     pub fn single(points: usize, bits: u32) -> Self {
         let own = WindowAssignment::WindowGroup(1);
         Self { points, bits, on_device: true, vectors: 1, joined: false, lanes: 1, at_once: 1, abortable: false, own }

@@ -7,44 +7,48 @@ use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
 use crate::msm::options::MAX_WINDOW;
 
-/// Maximum points of a chunk whose bases come from the host, since nothing hides the upload of the first chunk's first
-/// part. With an abort hook it is less, since an abort waits for a chunk's end.
+/// Maximum points of a chunk whose bases come from the host, 2^23: nothing hides the upload of the first chunk's first
+/// part.
 const MAX_STREAMED: usize = 1 << 23;
+/// Maximum points of a chunk whose bases come from the host if there is an abort hook, 2^21: an abort waits for the end
+/// of a chunk.
 const MAX_STREAMED_ABORTABLE: usize = 1 << 21;
 /// Maximum points of a chunk if nothing is uploaded, 2^24: some 90 ms of BLS12-381 G1.
 const MAX_RESIDENT: usize = 1 << 24;
-/// Maximum points of a resident chunk with an abort hook, times a point's bytes, for `ABORTABLE_UNITS` compute units:
-/// some 25 ms of BLS12-381.
+/// Maximum bytes of affine points of a resident chunk with an abort hook, on `ABORTABLE_UNITS` compute units: some 25
+/// ms of BLS12-381.
 const MAX_ABORTABLE: usize = 96 << 22;
+/// Compute units of the device that `MAX_ABORTABLE` is for; smaller devices get shorter chunks.
 const ABORTABLE_UNITS: u32 = 132;
-/// Smallest chunk if only scalars are uploaded: smaller ones cost more in launches than overlap gains.
+/// Minimum points of a chunk if only scalars are uploaded, 2^21: smaller chunks cost more in launches than overlap
+/// gains.
 const MIN_STREAMED_SCALARS: usize = 1 << 21;
-/// Chunks that an upload of scalars is cut into, so that kernels hide all but the first.
+/// Number of chunks that an upload of scalars is cut into, so that kernels hide all but the first.
 const SCALARS_CHUNKS: usize = 4;
-/// Maximum whole chunks that an upload of bases is cut into, after the shorter ones.
+/// Maximum number of full-length chunks that an upload of bases is cut into, after the shorter ones.
 const STREAMED_CHUNKS: usize = 4;
-/// If memory is short, the search tries growing numbers of chunks, each larger than the last by `1/CHUNK_STEPS` of it.
+/// Step of the search if memory is short: each number of chunks is larger than the last by `1/CHUNK_STEPS` of it.
 const CHUNK_STEPS: usize = 8;
-/// Smallest chunk that the search tries then.
+/// Minimum points of a chunk that the search tries if memory is short, 2^8.
 const MIN_CHUNK: usize = 1 << 8;
-/// Narrowest window.
+/// Minimum bits of a window that the search tries.
 pub(super) const MIN_WINDOW: u32 = 4;
-/// Maximum pairs for which a group of `msm_batch_affine_add` makes one inversion, by the memory available for their prefix
-/// products. In the first round it is 8192: there they are stored in place of the sums.
+/// Choices for the maximum pairs per inversion of a workgroup of `msm_batch_affine_add`, largest first. Smaller ones
+/// take less memory for prefix products. In the first round it is 8192: there they are stored in place of the sums.
 const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
 /// Maximum rounds of batched affine additions.
 const MAX_LEVELS: u32 = 4;
 
 impl MsmPlan {
-    /// Returns the plan that is fastest with unlimited memory.
+    /// Returns the plan for `problem` that is fastest by the model with unlimited memory.
     pub fn new(problem: PlanInput) -> Self {
         let chunks = Self::largest_chunks(problem).into_iter();
         let plan = chunks.fold(None, |best, chunk| Self::with_chunk(problem, chunk, u64::MAX, best));
         plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
     }
 
-    /// Returns the fastest plan if it fits into `free` bytes, else the cheapest by the model of those that fit. If none
-    /// fits, returns the bytes that the smallest needs.
+    /// Returns the plan for `problem` that is fastest by the model among those that fit into `free` bytes. If none
+    /// fits, returns the bytes that the smallest plan needs.
     pub fn fit(problem: PlanInput, free: u64) -> Result<Self, u64> {
         let best = Self::new(problem);
         if best.bytes() <= free {
@@ -61,7 +65,7 @@ impl MsmPlan {
         plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest(problem).bytes())
     }
 
-    /// Returns the largest chunks that the model compares.
+    /// Returns the maximum chunk lengths, in points, that the model compares with unlimited memory.
     fn largest_chunks(problem: PlanInput) -> Vec<usize> {
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
@@ -89,7 +93,8 @@ impl MsmPlan {
         if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
-    /// Returns the fastest plan with chunks of `chunk` points that fits, or `best` if none is faster; with its cost.
+    /// Returns the fastest plan with chunks of up to `chunk` points that fits into `free` bytes, or `best` if none is
+    /// faster; with its cost in ps.
     fn with_chunk(problem: PlanInput, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
         let least = MATRIX * problem.points.div_ceil(chunk) as u64;
         if best.is_some_and(|(cost, _)| cost <= least) {
@@ -107,8 +112,8 @@ impl MsmPlan {
         plans.fold(best, |best, plan| plan.if_faster(best, free))
     }
 
-    /// Returns this plan in bands and tiles that fit, or `best` if that is as fast. Narrower bands and smaller tiles
-    /// only take longer.
+    /// Returns this plan with bands of windows and affine tiles (pairs per inversion) that fit into `free` bytes, or
+    /// `best` if that is as fast; with its cost in ps. Narrower bands and smaller tiles only take longer.
     fn if_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
         if best.is_some_and(|(least, _)| least <= self.cost()) {
             return best;
@@ -126,7 +131,8 @@ impl MsmPlan {
         self.bytes() <= free && self.counts_in_32_bits() && self.joins_whole_vectors()
     }
 
-    /// Returns this plan in the fewest bands that fit, each of as many sets; `None` if no number of bands fits.
+    /// Returns this plan with the fewest bands of windows that fit into `free` bytes, all of about as many sets.
+    /// Returns `None` if no number of bands fits.
     fn with_fitting_bands(self, free: u64) -> Option<Self> {
         let of = |band: u32| Self { band, ..self };
         if self.is_possible(free) {
@@ -137,8 +143,9 @@ impl MsmPlan {
         bands.map(|bands| of(self.own_sets().div_ceil(bands)))
     }
 
-    /// Returns the plan in windows of `c` bits. If `narrow`, as many of them as possible have one bit less. That gives
-    /// fewer buckets but longer rows, which a multiplication of few points waits for.
+    /// Returns the plan for chunks of `chunk` points, windows of `c` bits, `levels` affine rounds, and GLV if `halved`.
+    /// If `narrow`, as many windows as possible have one bit less. That gives fewer buckets but longer rows, which a
+    /// multiplication of few points waits for.
     pub(super) fn with_widths(
         problem: PlanInput,
         chunk: usize,
@@ -178,18 +185,20 @@ impl MsmPlan {
         }
     }
 
-    /// Returns whether joined vectors, if any, have all sets in one band: buckets are in the order of its rows.
+    /// Returns whether a matrix of several vectors has all of the device's windows: its buckets are in the order of its
+    /// rows. Returns true for matrices of one vector.
     fn joins_whole_vectors(&self) -> bool {
         self.joined() == 1 || self.band == self.own_sets()
     }
 
-    /// Returns whether 31 bits can number a band's slots.
+    /// Returns whether 31 bits can number the slots (padded entries) of a band's matrix.
     fn counts_in_32_bits(&self) -> bool {
         self.buffer_sizes().slots[0] < 1 << 31
     }
 }
 
-/// Returns how many windows need `c` bits for `bits` in all, if the others have one less; the first one always has `c`.
+/// Returns the minimum number of windows of `c` bits, at least one, with which `windows` windows cover `bits` bits. The
+/// other windows have `c` − 1 bits.
 fn min_wide_windows(bits: u32, c: u32, windows: u32) -> u32 {
     bits.saturating_sub(windows * (c - 1)).max(1)
 }

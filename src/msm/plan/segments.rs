@@ -3,16 +3,17 @@
 use super::cost_constants::{CostConstants, UNITS};
 use super::msm_plan::MsmPlan;
 
-/// Shortest segment: the work after it costs as much as a segment of this length.
+/// Minimum buckets of a segment (consecutive buckets that are reduced together), 4: the work that follows costs as much
+/// as a segment of this length.
 const MIN_SEGMENT: u64 = 4;
-/// Longest segment of one work-item: longer ones have been slower, however many of them there were.
+/// Maximum buckets of a segment that one work-item reduces, 64: longer segments were slower, however many there were.
 const MAX_SEGMENT: u64 = 64;
-/// Totals that one group of `msm_weighted_bit_sums` sums.
+/// Segments of buckets whose totals one workgroup of `msm_weighted_bit_sums` adds up.
 const PART: u32 = 64;
 
 impl MsmPlan {
-    /// Returns this plan with the fastest segments by the model. Each is the work of four work-items, with no more
-    /// segments than run at once, or of one.
+    /// Returns this plan with the segment length that is fastest by the model. A segment is reduced by one work-item,
+    /// or by four; with four, all segments run at once.
     pub(super) fn with_segments(self) -> Self {
         let (costs, units) =
             (CostConstants::for_affine_bytes(self.problem.affine_bytes), u64::from(self.problem.compute_units));
@@ -28,8 +29,8 @@ impl MsmPlan {
         by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
     }
 
-    /// Returns the cost of the bucket reduction by the model, scaled to `UNITS` compute units like all other costs: a
-    /// smaller device takes longer for them too.
+    /// Returns the cost of the bucket reduction by the model, in ps. It is scaled to `UNITS` compute units, like all
+    /// other costs, since a smaller device takes longer for those too.
     pub(super) fn reduction(&self) -> u64 {
         let (costs, units) =
             (CostConstants::for_affine_bytes(self.problem.affine_bytes), u64::from(self.problem.compute_units));
@@ -41,33 +42,36 @@ impl MsmPlan {
         chains * units / UNITS + costs.sums(count, u64::from(self.segment_bits()))
     }
 
-    /// Returns the number of segments of a window in the reduction.
+    /// Returns the number of segments that a window's buckets are cut into for the reduction.
     pub fn segments(&self) -> u32 {
         self.buckets(0) / self.segment
     }
 
-    /// Returns the number of segments of all windows of all vectors.
+    /// Returns the number of segments of all the device's windows, for all vectors of a matrix.
     pub fn all_segments(&self) -> u32 {
         self.joined() * self.own_sets() * self.segments()
     }
 
-    /// Returns the binary logarithm of the segments of a window: the bits of a segment's number.
+    /// Returns the binary logarithm of the number of segments of a window, which is the number of bits of a segment's
+    /// index.
     pub fn segment_bits(&self) -> u32 {
         self.segments().ilog2()
     }
 
-    /// Returns the number of parts that each sum over a window's segments is cut into.
+    /// Returns the number of parts that each sum over a window's segments is divided into; one workgroup computes a
+    /// part.
     pub fn parts(&self) -> u32 {
         (self.segments() / 2).div_ceil(PART).max(1)
     }
 
-    /// Returns the number of points that the reduction leaves of a vector: for each window one for every bit of a
-    /// segment's number, and one for the segments' shares.
+    /// Returns the number of points that the reduction of a vector leaves for the host. Each window leaves one for
+    /// every bit of a segment's index, and one for the sums within its segments.
     pub fn sums(&self) -> u32 {
         self.own_sets() * (self.segment_bits() + 1)
     }
 
-    /// Returns the exponent of the power of two that point `sum` is multiplied by.
+    /// Returns the weight of point `sum` of the reduction as a binary logarithm: the point is multiplied by 2 to this
+    /// power.
     pub fn weight(&self, sum: u32) -> u32 {
         let (window, bit) = (self.first_set + sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
         let segment = self.buckets(window) / self.segments();
@@ -87,8 +91,8 @@ mod tests {
         MsmPlan::new(PlanInput { vectors, joined: vectors, ..one })
     }
 
-    /// Compares with measurements on an H200 (benches/notes/msm.md, section 23): work-items per segment, and lengths of
-    /// segments.
+    /// Checks that the model chooses the segments that were fastest on an H200 (benches/notes/msm.md, section 23):
+    /// their length, and the work-items of each.
     #[test]
     fn the_faster_ones_reduce() {
         for (plan, expected) in [
@@ -112,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Checks that windows of the same `c` with narrow ones among them have fewer buckets and never take longer.
+    /// Checks that the reduction never takes longer if some of the windows have `c` − 1 bits instead of `c`.
     #[test]
     fn narrow_windows_take_no_longer() {
         for (affine_bytes, c) in [64, 96, 128, 192].into_iter().flat_map(|bytes| (4..=20).map(move |c| (bytes, c))) {

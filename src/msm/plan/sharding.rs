@@ -5,27 +5,29 @@ use std::ops::Range;
 use super::mesh::{DeviceMesh, WindowAssignment, WindowGroup};
 use super::msm_plan::MsmPlan;
 
-/// Minimum gain of more groups of windows, `1/MIN_GAIN` of the time by the model: they hold the bases more than once.
+/// Minimum gain of more groups of windows, `1/MIN_GAIN` of the time by the model: more devices then hold the same
+/// bases.
 const MIN_GAIN: u64 = 128;
 
-/// Describes each device's share of one vector: its windows, and its points by a mesh that may have smaller pieces than
-/// the bases' mesh.
+/// Describes each device's share of one vector: its windows, and its range of points by a mesh. Pieces of points may be
+/// smaller than in the mesh of the bases.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sharding {
     pub grid: DeviceMesh,
-    /// The groups of windows; empty if every device computes all.
+    /// The groups of windows, one per device of a piece; empty if every device computes all windows.
     groups: Vec<WindowGroup>,
 }
 
 impl Sharding {
-    /// Returns the windows of `device`.
+    /// Returns the windows that device number `device` computes.
     pub fn assignment(&self, device: usize) -> WindowAssignment {
         self.groups
             .get(device % self.grid.groups)
             .map_or(WindowAssignment::WindowGroup(1), |group| WindowAssignment::Agreed(*group))
     }
 
-    /// Returns the range of the `points` points that `device` computes; empty if it has no window.
+    /// Returns the range of points, out of `points` in total, that device number `device` computes. It is empty if the
+    /// device has no window.
     pub fn points(&self, device: usize, points: usize) -> Range<usize> {
         match self.assignment(device) {
             WindowAssignment::Agreed(group) if group.sets().is_empty() => 0..0,
@@ -33,12 +35,13 @@ impl Sharding {
         }
     }
 
-    /// Returns the split by points alone.
+    /// Returns the sharding by points alone: every device of `grid` computes all windows of a piece of its own.
     pub fn of_points(grid: DeviceMesh) -> Self {
         Self { grid: grid.with_groups(1), groups: Vec::new() }
     }
 
-    /// Returns the split by `groups` groups of the windows of `plan`.
+    /// Returns the sharding in which each piece of points has `groups` devices of `grid`, and each of them a group of
+    /// the windows of `plan`.
     pub fn agreed(grid: DeviceMesh, groups: usize, plan: &MsmPlan) -> Self {
         let (widths, of) = ((plan.c, plan.wide_windows < plan.sets), groups as u32);
         let groups_of_windows = if groups == 1 { Vec::new() } else { plan.groups(of) };
@@ -47,8 +50,8 @@ impl Sharding {
     }
 }
 
-/// Returns, of ascending numbers of groups, the one whose plan costs least, or a smaller one if more groups gain
-/// little.
+/// Returns the number of window groups whose plan costs least, with that plan. `candidates` are in ascending order; a
+/// larger number must gain at least `1/MIN_GAIN`. Returns `None` if `plan` returns `None` for all of them.
 pub(crate) fn argmin_cost(
     candidates: impl Iterator<Item = usize>,
     plan: impl Fn(usize) -> Option<MsmPlan>,
@@ -60,7 +63,7 @@ pub(crate) fn argmin_cost(
     })
 }
 
-/// Returns the numbers of groups that `number` devices can form.
+/// Returns the divisors of `number` in ascending order: each is a possible number of groups of `number` devices.
 pub(crate) fn divisors(number: usize) -> impl Iterator<Item = usize> {
     (1..=number).filter(move |divisor| number.is_multiple_of(*divisor))
 }

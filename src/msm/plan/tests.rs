@@ -35,7 +35,7 @@ pub(crate) fn problem(points: usize, resident: bool) -> PlanInput {
     }
 }
 
-/// Returns plans of every size and curve, with the number of groups that their windows form.
+/// Returns plans of up to 2^27 points of three curves, each with the number of groups (1 to 5) that its windows form.
 pub(super) fn in_groups() -> impl Iterator<Item = (u32, MsmPlan)> {
     let sizes = (1..=27).step_by(2).flat_map(|log_n| [64, 96, 192].map(|affine_bytes| (log_n, affine_bytes)));
     let problems = sizes.flat_map(|size| (1..=5).map(move |groups| (size, groups)));
@@ -62,13 +62,14 @@ fn plans_hold_what_they_promise() {
     }
 }
 
-/// Returns plans of every width for scalars of `scalar_bits` bits; the carry takes one more.
+/// Returns a plan for each window width, in ascending order, for scalars of `scalar_bits` bits and `copies` copies of
+/// each base. The carry takes one more bit.
 fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = MsmPlan> {
     let problem = PlanInput { scalar_bits, copies, ..problem(1 << 12, true) };
     (MIN_WINDOW..=MAX_WINDOW).map(move |c| MsmPlan::with_widths(problem, 1 << 12, (c, true), 0, false))
 }
 
-/// Few points do not make it worth waiting for the longer rows of narrow windows.
+/// Checks that windows are narrow for many points only: few points are not worth the wait for longer rows.
 #[test]
 fn windows_of_many_points_are_narrow() {
     let narrow = |log_n: u32| {
@@ -106,7 +107,8 @@ fn rows_and_bits_of_windows_follow_one_another() {
     }
 }
 
-/// A bucket's share, and the bits of its segment's number, make up its number in the window.
+/// Checks the weights: a bucket's number in its window follows from its place in a segment and the bits of the
+/// segment's index.
 #[test]
 fn weights_are_those_of_the_buckets() {
     for plan in of_every_width(254, 1).chain(of_every_width(64, 1)).chain(of_every_width(254, 3)) {
@@ -141,7 +143,7 @@ fn chunks_follow_one_another() {
     }
 }
 
-/// Nothing hides the upload of the first chunk, and little that of the next one.
+/// Checks that chunks of streamed bases grow from a short first one, since nothing hides its upload.
 #[test]
 fn bases_from_the_host_come_in_growing_chunks() {
     let plan = |log_n: u32, resident: bool| MsmPlan::new(problem(1 << log_n, resident));
@@ -155,7 +157,7 @@ fn bases_from_the_host_come_in_growing_chunks() {
     assert_eq!(plan(24, true).chunks().count(), 1);
 }
 
-/// Chunks grow the faster, the more time kernels take for an uploaded point.
+/// Checks that chunks grow faster if kernels take more time per uploaded point.
 #[test]
 fn chunks_grow_as_kernels_hide_uploads() {
     let of = |affine_bytes, vectors| {
@@ -168,7 +170,7 @@ fn chunks_grow_as_kernels_hide_uploads() {
     assert!(bn254 < g1 && g1 < g2 && g1 < four, "{bn254} {g1} {g2} {four}");
 }
 
-/// A chunk starts once it is uploaded, and hides the next one's upload.
+/// Checks the time with uploads: a chunk starts once it is uploaded, and hides the next chunk's upload.
 #[test]
 fn kernels_wait_for_uploads() {
     for log_n in [17, 20, 24] {
@@ -183,7 +185,8 @@ fn kernels_wait_for_uploads() {
     }
 }
 
-/// Compares with measurements on an H200 (benches/notes/streams.md, section 33): bits of windows, rounds and chunks.
+/// Checks that streamed plans have the window bits, rounds and chunks that were fastest on an H200
+/// (benches/notes/streams.md, section 33).
 #[test]
 fn streams_take_the_fastest_of_the_plans_that_were_forced() {
     for (log_n, gib, expected) in [(23, 1, (16, 3, 14)), (24, 4, (17, 4, 8)), (24, 8, (19, 4, 7)), (25, 8, (19, 4, 9))]
@@ -195,7 +198,8 @@ fn streams_take_the_fastest_of_the_plans_that_were_forced() {
     }
 }
 
-/// A short chunk has short rows, so it needs fewer rounds; its bands fit into the memory of the others' bands.
+/// Checks that a short chunk takes fewer affine rounds, since its rows are short. Its bands must fit into the memory of
+/// the bands of full-length chunks.
 #[test]
 fn short_chunks_take_fewer_rounds_and_bands() {
     let all = MsmPlan::new(problem(1 << 24, false));
@@ -223,7 +227,8 @@ fn what_may_be_aborted_comes_in_short_chunks() {
     }
 }
 
-/// Vectors that share the bases have their own buckets, and their own scalars if these come from the host too.
+/// Checks that further vectors over streamed bases add memory only for buckets, and for scalars if these come from the
+/// host too.
 #[test]
 fn several_vectors_share_bases_and_scratch() {
     let of = |vectors, scalars_resident| PlanInput { scalars_resident, vectors, ..problem(1 << 20, false) };
@@ -260,7 +265,7 @@ fn a_plan_fits_or_says_what_it_needs() {
     }
 }
 
-/// If memory is short, the rest does not suffice for one band less, and the last chunk is not much shorter.
+/// Checks that bands and full-length chunks are even if memory is short, and that one band less would not fit.
 #[test]
 fn chunks_and_bands_are_even() {
     for (log_n, resident) in [(20, false), (22, false), (22, true), (24, false)] {
@@ -284,7 +289,8 @@ fn joined(vectors: u32, problem: PlanInput) -> PlanInput {
     PlanInput { vectors, joined: vectors, ..problem }
 }
 
-/// One matrix holds all sets of all vectors; its parts are `vectors` times those of one vector.
+/// Checks that joined vectors are one matrix with all sets in one band. It has `vectors` times the rows, bins and
+/// entries of one vector.
 #[test]
 fn joined_vectors_are_one_matrix() {
     for (log_n, vectors, copies) in [(0, 2, 1), (8, 16, 1), (12, 3, 4), (16, 6, 1), (18, 16, 1), (20, 6, 3), (22, 3, 1)]
@@ -301,7 +307,7 @@ fn joined_vectors_are_one_matrix() {
     }
 }
 
-/// A matrix's fixed costs count once, whatever it holds.
+/// Checks that the fixed costs of a matrix do not grow with the number of its vectors.
 #[test]
 fn joined_vectors_wait_once() {
     for log_n in [14, 16, 18, 20] {
@@ -318,7 +324,8 @@ fn joined_vectors_wait_once() {
     }
 }
 
-/// With less memory, joined vectors run in chunks, but still with all sets at a time; too little memory is an error.
+/// Checks that joined vectors run in chunks if memory is short, still with all sets in one band. Too little memory is
+/// an error.
 #[test]
 fn joined_vectors_fit_in_chunks() {
     let all = MsmPlan::new(joined(6, problem(1 << 18, true)));

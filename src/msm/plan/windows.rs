@@ -5,53 +5,56 @@ use std::ops::Range;
 use super::msm_plan::MsmPlan;
 
 impl MsmPlan {
-    /// Returns the number of wide sets before `set` (`wide_before` of `cl/msm_digits.cl`).
+    /// Returns the number of sets before `set` whose windows have `c` bits, not `c` − 1 (`wide_before` of
+    /// `cl/msm_digits.cl`).
     fn wide_before(&self, set: u32) -> u32 {
         (set * self.wide_windows).div_ceil(self.sets)
     }
 
-    /// Returns the bits of the windows of `set`.
+    /// Returns the number of bits of each window of `set`, a set of windows that share buckets.
     pub fn bits(&self, set: u32) -> u32 {
         self.c - 1 + self.wide_before(set + 1) - self.wide_before(set)
     }
 
-    /// Returns the lowest bit of `window`; one past the last window, the number of all bits.
+    /// Returns the index of the lowest scalar bit in `window`. For `windows`, one past the last window, it is the
+    /// number of bits of all windows.
     pub fn first_bit(&self, window: u32) -> u32 {
         let all = |sets: u32| sets * (self.c - 1) + self.wide_before(sets);
         window / self.sets * all(self.sets) + all(window % self.sets)
     }
 
-    /// Returns the number of buckets of each window of `set`: |digit| is 1 … 2^(bits−1).
+    /// Returns the number of buckets of `set`: one per absolute value 1 … 2^(bits−1) of a digit.
     pub fn buckets(&self, set: u32) -> u32 {
         1 << (self.bits(set) - 1)
     }
 
-    /// Returns the first bucket of `set`; the buckets of all sets are numbered one after the other.
+    /// Returns the index of the first bucket of `set` among the buckets of all sets.
     pub fn first_row(&self, set: u32) -> u32 {
         (set + self.wide_before(set)) << (self.c - 2)
     }
 
-    /// Returns the number of sets that the device computes.
+    /// Returns the number of sets of windows (those that share buckets) that the device computes.
     pub fn own_sets(&self) -> u32 {
         self.end_set - self.first_set
     }
 
-    /// Returns the number of buckets of the device's windows.
+    /// Returns the number of buckets of the device's windows, for one vector.
     pub fn rows(&self) -> u32 {
         self.first_bucket(self.end_set)
     }
 
-    /// Returns the number of buckets of the device's windows, for all vectors that are joined.
+    /// Returns the number of buckets of the device's windows, for all vectors of a matrix.
     pub fn all_rows(&self) -> u32 {
         self.joined() * self.rows()
     }
 
-    /// Returns the first bucket of `set` among the device's.
+    /// Returns the index of the first bucket of `set` among the buckets of the device's sets.
     pub fn first_bucket(&self, set: u32) -> u32 {
         self.first_row(set) - self.first_row(self.first_set)
     }
-    /// Returns the points of `chunk` that the device computes `set` for. In its first set these are the points that the
-    /// previous group leaves, in its last set the points of this group.
+    /// Returns the points of `chunk` that the device handles in `set`, counted from the chunk's start. In the first of
+    /// the device's sets, points before `skip` are left to the device of the previous windows. In its last set, points
+    /// from `until` on are left to the device of the next windows.
     pub fn points_of(&self, set: u32, chunk: &Range<usize>) -> Range<u32> {
         let within = |point: usize| (point.clamp(chunk.start, chunk.end) - chunk.start) as u32;
         let start = if set == self.first_set { self.skip } else { 0 };

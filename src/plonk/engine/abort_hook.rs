@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Asks the caller "stop now?". The thread that proves calls it, and the threads that work for it.
+/// Holds the caller's function that returns true if the proof must stop. The proof's own thread and its helper threads
+/// call it.
 #[derive(Clone)]
 pub struct AbortHook(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl AbortHook {
-    /// Creates a hook that calls `ask`.
+    /// Creates a hook that calls `ask`, which returns true to stop the proof.
     pub fn new(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(ask))
     }

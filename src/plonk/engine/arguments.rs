@@ -15,14 +15,16 @@ use crate::plonk::steps::lookup_permute::{self, MissingValues};
 use crate::plonk::steps::product_factors::{self, Challenges, Lookup, PermutationSet};
 use crate::plonk::steps::{RowCounts, StridedColumns, blinding, products};
 
-/// Holds A' and S' of a lookup, and the values of A that are missing from S.
+/// Holds a lookup's permuted input A' and permuted table S'. Also describes the values of the input A that are missing
+/// from the table S.
 #[derive(Debug)]
 pub struct PermutedLookup<F: NttField> {
     pub columns: [Column<F>; 2],
     pub missing: Option<MissingValues>,
 }
 
-/// Lists sets, lookups, and the number of products in each chain of them.
+/// Lists permutation sets, lookups, and the number of grand products in each chain of them. A product in a chain starts
+/// with the last value of the product before.
 type Products<'a, 'v, F> = (&'a [PermutationSet<ColumnView<'v, F>>], &'a [Lookup<ColumnView<'v, F>>], &'a [usize]);
 
 impl<C: ProofCurve> Engine<C> {
@@ -30,8 +32,9 @@ impl<C: ProofCurve> Engine<C> {
         RowCounts { log_n: self.domain.log_n(), usable }
     }
 
-    /// Computes A' and S' of `lookups`, which are A and S. Random elements fill the rows from `usable` on: those of A',
-    /// then those of S', lookup by lookup.
+    /// Computes the permuted input A' and the permuted table S' of each of `lookups`, a pair of the compressed input A
+    /// and table S. Elements from `random` fill the rows from `usable` on: those of A', then those of S', lookup by
+    /// lookup.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
@@ -89,8 +92,9 @@ impl<C: ProofCurve> Engine<C> {
         Ok(permuted)
     }
 
-    /// Computes the grand products of `sets`, then those of `lookups`. Random elements fill the rows behind row
-    /// `usable`, column by column. [`products::enqueue`] describes `chains`.
+    /// Computes the grand products of the permutation `sets`, then those of `lookups`, as values. Elements from
+    /// `random` fill the rows after row `usable`, column by column. `chains` gives the number of products in each
+    /// chain, as in [`products::enqueue`].
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
@@ -151,7 +155,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-/// Returns the number of columns that each chain of products adds to those on the device.
+/// Returns, for each chain of grand products, the number of columns that it adds to the device's memory.
 fn costs<F>(
     sets: &[PermutationSet<ColumnView<'_, F>>],
     lookups: &[Lookup<ColumnView<'_, F>>],
@@ -164,19 +168,20 @@ fn costs<F>(
     chains.iter().map(|chain| all.by_ref().take(*chain).sum()).collect()
 }
 
-/// Draws `count` random elements, before it is known whether the device or the host uses them.
+/// Draws `count` elements from `random`, before it is known whether the device or the host uses them.
 fn sample<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
     SecretVec((0..count).map(|_| random()).collect())
 }
 
-/// Returns the columns of `sets`, then those of `lookups`.
+/// Returns the columns of `sets`, then those of `lookups`, in one list.
 fn flat<C: Copy>(sets: &[PermutationSet<C>], lookups: &[Lookup<C>]) -> Vec<C> {
     let of_lookup = |lookup: &Lookup<C>| [lookup.input, lookup.table, lookup.permuted_input, lookup.permuted_table];
     let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten().copied());
     of_sets.chain(lookups.iter().flat_map(of_lookup)).collect()
 }
 
-/// Returns sets and lookups shaped like `sets` and `lookups`, made of `columns` in the order of [`flat`].
+/// Returns copies of `sets` and `lookups` that have `columns` in place of their own columns. `columns` are in the order
+/// of [`flat`].
 fn shaped<A, B: Copy>(
     sets: &[PermutationSet<A>],
     lookups: &[Lookup<A>],

@@ -8,8 +8,8 @@ use crate::plonk::curve::ProofCurve;
 use crate::{Error, Result};
 
 impl<C: ProofCurve> Engine<C> {
-    /// Moves the elements of `columns` to host memory, where they are no longer cleared: for columns that are not
-    /// secret.
+    /// Moves the elements of `columns` to host memory, in the same order. The vectors are not cleared when dropped, so
+    /// the columns must not be secret.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver failed.

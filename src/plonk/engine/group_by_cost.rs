@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-/// Splits the items of `costs`, in their order, into groups of neighbours that cost at most `most` together. An item
-/// that costs more is a group by itself.
+/// Splits items with the given `costs` into groups of adjacent items that cost at most `most` in total. Returns the
+/// groups as ranges of indices, in ascending order. An item that costs more than `most` is a group by itself.
 pub(super) fn groups(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
     let (mut groups, mut total) = (Vec::<Range<usize>>::new(), 0_usize);
     for (number, cost) in costs.into_iter().enumerate() {

@@ -14,7 +14,8 @@ use crate::plonk::memory::FOR_TRANSFORM;
 use crate::plonk::weighted_terms::WeightedSum;
 
 impl<C: ProofCurve> Engine<C> {
-    /// Returns the coefficients of the polynomials whose values are `columns`.
+    /// Returns the coefficients, lowest first, of the polynomials that have the values `columns` on the subgroup of
+    /// order n.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
@@ -26,7 +27,8 @@ impl<C: ProofCurve> Engine<C> {
         Ok(groups.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    /// Returns the coefficients of the polynomials whose values are `columns`, and drops these group by group.
+    /// Returns the coefficients, lowest first, of the polynomials that have the values `columns`. The columns are
+    /// processed in groups, and each group's values are dropped at once.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
@@ -70,7 +72,8 @@ impl<C: ProofCurve> Engine<C> {
         Ok(columns.into_iter().map(|mut column| Column::new(std::mem::take(&mut column.0))).collect())
     }
 
-    /// Computes the value of `sum` in every row of the subgroup, from `columns` by their numbers.
+    /// Computes the value of `sum` in every row. `columns` holds the values of columns by their numbers, and
+    /// `challenges` those of the sum's program.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): the sum names a missing column or challenge.
@@ -105,7 +108,8 @@ impl<C: ProofCurve> Engine<C> {
         .and_then(super::exactly_one)
     }
 
-    /// Computes the value of `sum` in every row on the host; X is shift·ω^row.
+    /// Computes the value of `sum` in every row on the host. X is `coset.shift`·ω^row. `columns` holds the values of
+    /// columns by their numbers.
     pub(super) fn sum_on_host(
         &self,
         sum: &WeightedSum<C::Scalar>,

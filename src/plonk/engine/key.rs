@@ -11,15 +11,15 @@ use crate::plonk::key::{Key, Polynomial};
 /// Holds a key's columns on a device, for any number of proofs.
 #[derive(Debug)]
 pub struct KeyOnDevice<F: NttField> {
-    /// Values of fixed columns, then of σ.
+    /// Values of the fixed columns, then of σ.
     values: Vec<Column<F>>,
-    /// Coefficients of fixed columns, of σ, then of the columns of first, last and active rows.
+    /// Coefficients of the fixed columns, of σ, then of the columns that mark first, last and active rows.
     coefficients: Vec<Column<F>>,
     fixed: usize,
 }
 
 impl<F: NttField> KeyOnDevice<F> {
-    /// Returns the key as proofs take it.
+    /// Returns a [`Key`] that borrows the columns on the device.
     pub fn key(&self) -> Key<'_, F> {
         let (values, coefficients) = (self.values.iter().map(Column::view), self.coefficients.iter().map(Column::view));
         let pairs = values.zip(coefficients);
@@ -31,8 +31,9 @@ impl<F: NttField> KeyOnDevice<F> {
 }
 
 impl<C: ProofCurve> Engine<C> {
-    /// Uploads the columns of `key` in both forms: 2·(fixed + σ) + 3 columns of 32·n bytes. Returns `None` if the host
-    /// works or the device has too little memory; proofs then use the key itself.
+    /// Uploads the columns of `key` to the device, as values and as coefficients: 2·(fixed + σ) + 3 columns of 32·n
+    /// bytes. Returns `None` if the host does the work, or if the device has too little memory. Proofs then use `key`
+    /// itself.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a device works, and a column does not have n elements.

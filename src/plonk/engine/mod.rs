@@ -39,7 +39,7 @@ use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
 use transfer::{HostElements, check, download};
 
-/// Names the polynomials that the bases of a commitment stand for.
+/// Selects the polynomial basis of a commitment, which says whether a column holds coefficients or values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// Powers of X: columns are coefficients.
@@ -48,7 +48,7 @@ pub enum Basis {
     Lagrange,
 }
 
-/// Holds a setup's bases, uploaded once for any number of proofs.
+/// Holds the points of a structured reference string in both bases, uploaded once for any number of proofs.
 #[derive(Debug)]
 pub struct Srs<C: 'static> {
     monomial: Msm<'static, C>,
@@ -56,7 +56,8 @@ pub struct Srs<C: 'static> {
 }
 
 impl<C: ProofCurve> Srs<C> {
-    /// Uploads both bases, n points each. Points are trusted, as those of [`Msm`] are.
+    /// Uploads the points of both bases, `monomial` and `lagrange`, n each. The points are trusted, like those of
+    /// [`Msm`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the numbers of bases differ.
@@ -72,12 +73,13 @@ impl<C: ProofCurve> Srs<C> {
     }
 }
 
-/// Returns `accelerator` with its first device only: columns are on one device, so bases have to be.
+/// Returns `accelerator` with its first device only, because an engine's columns and points are on one device.
 fn first_device_only(accelerator: &Accelerator) -> Accelerator {
     accelerator.with_devices(accelerator.devices().iter().take(1).cloned().collect())
 }
 
-/// Computes commitments, transforms and the like over columns of 2^log_n elements.
+/// Runs the operations of proofs on columns of n = 2^log_n elements, such as commitments and transforms. They run on
+/// one device, or on the host.
 #[derive(Debug)]
 pub struct Engine<C: ProofCurve> {
     domain: NttDomain<C::Scalar>,
@@ -86,12 +88,13 @@ pub struct Engine<C: ProofCurve> {
     stream: Option<Mutex<Stream>>,
     plan: MemoryPlan,
     hook: Option<AbortHook>,
-    /// Kept alive, never read.
+    /// Soft memory budget, which holds until it is dropped. It is never read.
     _aim: Option<MemoryBudget>,
 }
 
 impl<C: ProofCurve> Engine<C> {
-    /// Creates an engine for columns of 2^`log_n` elements, as many as there are bases.
+    /// Creates an engine for columns of 2^`log_n` elements, on the first device of `accelerator`. `srs` has as many
+    /// points in each basis.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
@@ -109,14 +112,15 @@ impl<C: ProofCurve> Engine<C> {
         Ok(Self { domain, accelerator, srs, stream, plan: MemoryPlan::ALL, hook: None, _aim: None })
     }
 
-    /// Returns the engine within `plan`. Without a plan all columns stay on the device, and no step is split.
+    /// Returns the engine with the memory plan `plan`. Without a plan, all columns stay on the device, and no step is
+    /// split.
     #[must_use]
     pub fn with_memory_plan(self, plan: MemoryPlan) -> Self {
         Self { plan, ..self }
     }
 
-    /// Returns the engine with a soft memory budget, which holds as long as the engine lives: free memory is reused, or
-    /// returned to the driver, before the proof takes more than [`MemoryEstimate::uncut_bytes`].
+    /// Returns the engine with a soft memory budget, which lasts until the engine is dropped. Before the proof takes
+    /// more than [`MemoryEstimate::uncut_bytes`], free memory is reused, or returned to the driver.
     #[must_use]
     pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
         let aim = self.accelerator.devices().first().map(|device| {
@@ -126,20 +130,21 @@ impl<C: ProofCurve> Engine<C> {
         Self { _aim: aim, ..self }
     }
 
-    /// Returns the engine with an abort hook. Steps call it before they start, and longer ones while they run. The
-    /// answer "stop" ends a proof with [`Error::Aborted`], and no step falls back to the host after it.
+    /// Returns the engine with the abort hook `hook`. Steps call it before they start, and longer ones while they run.
+    /// If it returns true, the proof ends with [`Error::Aborted`], and no step falls back to the host.
     #[must_use]
     pub fn with_abort(self, hook: AbortHook) -> Self {
         Self { hook: Some(hook), ..self }
     }
 
-    /// Returns the name of the device that works, or `None` if the host does.
+    /// Returns the name of the engine's device, or `None` if the host does the work.
     pub fn device_name(&self) -> Option<String> {
         let device = self.accelerator.devices().first().filter(|_| self.stream.is_some());
         device.map(|device| device.info().name.clone())
     }
 
-    /// Returns the bytes that the device has free for a proof, or `None` if the host works or the device does not say.
+    /// Returns the number of bytes that the device has free for a proof. Returns `None` if the host does the work, or
+    /// if the device does not say.
     ///
     /// # Errors
     /// - The backend is forced, and the driver's call failed: its error.
@@ -163,7 +168,8 @@ impl<C: ProofCurve> Engine<C> {
         1 << self.domain.log_n()
     }
 
-    /// Moves `columns` of n elements to where the engine works on them.
+    /// Moves `columns`, of n elements each, to the device. They stay in host memory if the plan keeps columns there
+    /// between steps, or if the host does the work.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column does not have n elements.
@@ -175,15 +181,16 @@ impl<C: ProofCurve> Engine<C> {
         self.upload_or_take(&mut columns.iter_mut().map(|column| &mut column.0).collect::<Vec<_>>())
     }
 
-    /// Moves `columns` of n elements from vectors that the caller goes on to use. A device copies them; the host takes
-    /// their memory and leaves them empty.
+    /// Makes columns of the elements of `columns`, n each. Copies them to the device, or takes the vectors' memory and
+    /// leaves them empty. It takes the memory if the plan keeps columns in host memory, or if the host does the work.
+    /// The caller goes on to use the vectors.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column does not have n elements.
     /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
     ///
-    /// After an error vectors are as they were.
+    /// After an error, the vectors are unchanged.
     pub fn upload_or_take(&self, columns: &mut [&mut Vec<C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
         let views: Vec<_> = columns.iter().map(|column| ColumnView::new(column.as_slice())).collect();
         check(self.n(), &views)?;
@@ -194,7 +201,8 @@ impl<C: ProofCurve> Engine<C> {
         Ok(there.map_or_else(on_host, |vector| Column::split_vector(vector, self.n())))
     }
 
-    /// Computes Σ columnᵢ·baseᵢ of each of `columns`, in their order.
+    /// Commits to each of `columns`: computes the MSM Σ columnᵢ·pointᵢ over the points of `basis`. Returns the
+    /// commitments in the order of `columns`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column does not have n elements.
@@ -206,7 +214,8 @@ impl<C: ProofCurve> Engine<C> {
         self.sums(basis, &self.scalars(columns)?)
     }
 
-    /// Returns `columns`, as they are now, as scalars for [`Self::sums`].
+    /// Returns `columns` as MSM scalars for [`Self::sums`], in their order. They include all changes that are queued on
+    /// the engine's stream now.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the host works, and a column does not have n elements. On a device [`Self::sums`] finds
@@ -226,7 +235,8 @@ impl<C: ProofCurve> Engine<C> {
         all.map(ColumnScalars)
     }
 
-    /// Commits to `scalars` as [`Self::commit`] does to columns.
+    /// Computes the MSM Σ scalarᵢ·pointᵢ over the points of `basis` for each column of `scalars`. Returns the
+    /// commitments in the order of the columns.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column did not have n elements.
@@ -244,8 +254,8 @@ impl<C: ProofCurve> Engine<C> {
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
 
-    /// Turns an MSM's error about its scalars into one of the device: columns are field elements, so the device has
-    /// changed one that is too long.
+    /// Converts an MSM's error about its scalars to an error of the device, and returns other errors unchanged. Columns
+    /// are reduced field elements, so a scalar that is too long is a wrong result of the device.
     fn blamed(&self, error: Error) -> Error {
         match (error, self.device_name()) {
             (Error::Invalid { place: "msm", what, expected, actual }, Some(device)) if what == "scalars" => {
@@ -268,7 +278,8 @@ impl<C: ProofCurve> Engine<C> {
         OpScope { operation, elements: columns * self.n() }
     }
 
-    /// Runs a step on the device, or on the host if the device cannot.
+    /// Runs the step named `step` on `columns` columns, by `gpu` on the device. Falls back to `cpu` if there is no
+    /// device, or if `gpu` fails and no backend is forced.
     fn run<T>(
         &self,
         step: &str,
@@ -290,7 +301,8 @@ impl<C: ProofCurve> Engine<C> {
         })
     }
 
-    /// Trims the pool if memory is short: blocks of the step before have other sizes, and would not fit.
+    /// Trims the device's memory pool if the plan limits memory. Free blocks of the previous step have other sizes and
+    /// would not fit.
     fn trim_before_step(&self, stream: &Stream) {
         if self.plan != MemoryPlan::ALL {
             stream.device().trim_pool();
@@ -301,7 +313,8 @@ impl<C: ProofCurve> Engine<C> {
         self.hook.as_ref().map(AbortHook::question)
     }
 
-    /// Splits `vector` into a step's columns, and moves them to host memory unless they stay on the device.
+    /// Splits `vector` into columns of n elements. Moves them to host memory unless the plan keeps columns on the
+    /// device.
     fn collect_columns(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
         let columns = Column::split_vector(vector, self.n());
         if self.plan.columns_resident {
@@ -314,7 +327,7 @@ impl<C: ProofCurve> Engine<C> {
         columns.iter().map(&mut on_host).collect()
     }
 
-    /// Returns the elements of `column` in host memory.
+    /// Returns the elements of `column` in host memory, borrowed if they are there already, otherwise downloaded.
     fn fetch<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<HostElements<'v, C::Scalar>> {
         match (column.0, &self.stream) {
             (ViewStorage::Host(elements), _) => Ok(HostElements::Lent(elements)),
@@ -331,16 +344,16 @@ impl<C: ProofCurve> Engine<C> {
         columns.iter().map(|column| self.fetch(*column)).collect()
     }
 
-    /// Copies `elements` to columns of n elements in host memory.
+    /// Copies `elements` to columns of n elements each, in host memory.
     fn split_columns(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
         elements.chunks(self.n()).map(|column| Column::new(column.to_vec())).collect()
     }
 }
 
-/// Holds the elements of columns as an MSM takes them.
+/// Holds the elements of columns as MSM scalars, one vector of scalars for each column.
 pub(super) struct ColumnScalars<'v, F: NttField>(Vec<ScalarStorage<'v, F>>);
 
-/// Holds a column's scalars where the column was.
+/// Holds a column's MSM scalars in host memory or on the device, wherever the column is.
 enum ScalarStorage<'v, F: NttField> {
     OnHost(HostElements<'v, F>),
     OnDevice(DeviceScalars),
@@ -355,7 +368,7 @@ impl<F: NttField> ScalarStorage<'_, F> {
     }
 }
 
-/// Returns a column as scalars, which are ready once the stream has done the work that is queued now.
+/// Returns `column` as MSM scalars. They are ready once `stream` has done the work that is queued on it now.
 fn scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarStorage<'v, F>> {
     match column.0 {
         ViewStorage::Host(elements) => Ok(ScalarStorage::OnHost(HostElements::Lent(elements))),
@@ -363,7 +376,8 @@ fn scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> R
     }
 }
 
-/// Returns a column on the device as scalars, which are ready once the stream has done the work that is queued now.
+/// Returns `column`, which is on the device, as MSM scalars. They are ready once `stream` has done the work that is
+/// queued on it now.
 fn device_scalars<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<DeviceScalars> {
     let DeviceSlice { vector, first, len } = column;
     let range = *first..first + len;
@@ -371,7 +385,7 @@ fn device_scalars<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> 
     Ok(scalars.ready_after(Arc::new(stream.record_event()?)))
 }
 
-/// Returns the only one of a step's results.
+/// Returns the first of a step's `results`, of which there is exactly one. An empty list is an error.
 fn exactly_one<T>(results: Vec<T>) -> Result<T> {
     results.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }

@@ -13,7 +13,8 @@ use crate::plonk::steps::evaluate::{self, EvaluationQuery};
 use crate::plonk::steps::{StridedColumns, divide};
 
 impl<C: ProofCurve> Engine<C> {
-    /// Returns the value of each query's polynomial at its point, a number among `points`.
+    /// Returns the value of each query's polynomial at its point, in the order of `queries`. A query is a polynomial's
+    /// coefficients and an index into `points`.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
@@ -59,7 +60,7 @@ impl<C: ProofCurve> Engine<C> {
         )
     }
 
-    /// Computes Σ factor·column over `terms`.
+    /// Computes Σ factor·column over `terms`, pairs of a column and its factor.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
@@ -110,7 +111,8 @@ impl<C: ProofCurve> Engine<C> {
         combine::on_cpu(self.n(), &[LinearCombination { terms, minus: Vec::new() }]).map(Column::new)
     }
 
-    /// Divides `column` by ∏(X − root), without the remainder. The quotient's leading coefficients are 0.
+    /// Divides the polynomial with the coefficients `column` by ∏(X − root) over `roots`, and drops the remainder. The
+    /// result has n coefficients too, of which the highest are 0.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): a device works, and the column does not have n elements.
@@ -140,7 +142,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 }
 
-/// Returns the number of columns that a step uploads for `column`.
+/// Returns the number of columns that a step uploads for `column`: 1 if it is in host memory, 0 if it is on a device.
 pub(super) fn upload<F>(column: &ColumnView<'_, F>) -> usize {
     usize::from(matches!(column.0, ViewStorage::Host(_)))
 }

@@ -12,7 +12,8 @@ use crate::plonk::curve::ProofCurve;
 use crate::plonk::steps::{StridedColumns, h_pieces};
 use crate::plonk::weighted_terms::WeightedSum;
 
-/// Holds as many cosets of the subgroup of order n as a quotient has pieces: its values there determine it.
+/// Holds the cosets of the subgroup of order n on which a quotient is evaluated. There are as many as the quotient has
+/// pieces, so its values there determine it.
 #[derive(Debug)]
 pub struct Cosets<F> {
     domain: ExtendedDomain<F>,
@@ -29,22 +30,23 @@ impl<F: NttField> Cosets<F> {
 /// Borrows the constraints of all circuits of a proof.
 #[derive(Debug, Clone, Copy)]
 pub struct Constraints<'a, F: NttField> {
-    /// Weighed sum of one circuit's constraints. Its columns are the shared ones, then the circuit's own.
+    /// Sum of one circuit's constraints, weighed by powers of y. Columns of the key have the lowest numbers, then the
+    /// circuit's own.
     pub sum: &'a WeightedSum<F>,
-    /// Challenges of the sum's program.
+    /// Values of the challenges of the sum's program.
     pub challenges: &'a [F],
-    /// Factor of a circuit's sum for each circuit that follows.
+    /// Factor of a circuit's sum for each circuit after it, a power of y.
     pub step: F,
-    /// Coefficients of the columns that circuits share.
+    /// Coefficients of the key's columns, which all circuits share.
     pub shared: &'a [ColumnView<'a, F>],
     /// Coefficients of each circuit's own columns.
     pub own: &'a [Vec<Column<F>>],
-    /// Pieces of the quotient.
+    /// Number of pieces that the quotient is split into.
     pub pieces: usize,
 }
 
 impl<F: NttField> Constraints<'_, F> {
-    /// Returns step^(m−1−i) for circuit i of m.
+    /// Returns the weight of each circuit's sum: `step`^(m−1−i) for circuit i of m.
     fn weights(&self) -> Vec<F> {
         let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * self.step));
         let mut weights: Vec<_> = powers.take(self.own.len()).collect();
@@ -54,7 +56,7 @@ impl<F: NttField> Constraints<'_, F> {
 }
 
 impl<C: ProofCurve> Engine<C> {
-    /// Returns `count` cosets.
+    /// Creates `count` cosets of the subgroup of order n, for a quotient of `count` pieces.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): `count` is 0, or above [`h_pieces::MAX_COSETS`].
@@ -67,7 +69,7 @@ impl<C: ProofCurve> Engine<C> {
         Ok(Cosets { domain, pieces })
     }
 
-    /// Computes the sum of all constraints of all circuits in every row of coset `number`.
+    /// Computes the weighed sum of all constraints of all circuits in every row of the coset with index `number`.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): the sum names a missing column or challenge.
@@ -98,7 +100,8 @@ impl<C: ProofCurve> Engine<C> {
         )
     }
 
-    /// Adds the terms of `group` to each circuit's sum. Only the group's columns are on the device with their values.
+    /// Adds the constraint terms of the program's group with index `group` to each circuit's sum in `sums`. Only that
+    /// group's columns are evaluated, so that their values take less memory.
     fn add_group(
         &self,
         stream: &mut Stream,
@@ -122,7 +125,8 @@ impl<C: ProofCurve> Engine<C> {
         Ok(())
     }
 
-    /// Returns the values of the polynomials `columns` on coset `number`, one after the other.
+    /// Returns the values on the coset with index `number` of the polynomials with the coefficients `columns`, one
+    /// polynomial after the other.
     fn values(
         &self,
         stream: &mut Stream,
@@ -136,7 +140,8 @@ impl<C: ProofCurve> Engine<C> {
         cosets.domain.enqueue_coset_of_all(stream, &vector, number)
     }
 
-    /// Computes Σ weight·column over the columns of a vector.
+    /// Computes Σ weight·column over the columns of n elements in the vector `columns`. A single column is returned as
+    /// it is.
     fn weighed(
         &self,
         stream: &mut Stream,
@@ -171,8 +176,8 @@ impl<C: ProofCurve> Engine<C> {
         self.combined_on_host(&sums.iter().map(Column::view).zip(constraints.weights()).collect::<Vec<_>>())
     }
 
-    /// Computes the coefficients of a quotient by X^n − 1 from its dividend's `values` on `cosets`. Each coset has one
-    /// column of n values. The quotient is split into pieces of n coefficients. The lowest piece comes first.
+    /// Computes the quotient by X^n − 1 from its dividend's `values` on `cosets`, one column of n values for each
+    /// coset. Returns the quotient's coefficients, split into pieces of n coefficients. The lowest piece comes first.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): the number of columns differs from the number of cosets.

@@ -15,7 +15,7 @@ use crate::plonk::column_storage::{ColumnView, DeviceSlice, ViewStorage};
 use crate::plonk::steps;
 use crate::{Error, Result};
 
-/// Maximum vectors that the columns of a sum may be in.
+/// Maximum number of device vectors that hold the columns of a sum, 4: its program can address as many.
 const VECTORS: usize = 4;
 
 /// Holds elements in host memory, borrowed or copied.
@@ -36,7 +36,7 @@ impl<F: NttField> Deref for HostElements<'_, F> {
 }
 
 impl<F: NttField> HostElements<'_, F> {
-    /// Returns a copy that may be changed.
+    /// Returns the elements as a vector that may be changed. Borrowed elements are copied.
     pub fn into_copy(self) -> SecretVec<F> {
         match self {
             Self::Lent(elements) => SecretVec(elements.to_vec()),
@@ -45,15 +45,15 @@ impl<F: NttField> HostElements<'_, F> {
     }
 }
 
-/// Copies `column` from the device.
+/// Downloads the elements of `column` from the device to new host memory.
 pub(super) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<SecretVec<F>> {
     let mut elements = SecretVec(zeros(column.len));
     download_to(stream, column, &mut elements)?;
     Ok(elements)
 }
 
-/// Copies `column` from the device to as many `elements`. It allocates no device memory, so that the host can take over
-/// if there is none.
+/// Downloads `column` from the device into `elements`, which has the same length. It allocates no device memory, so
+/// that the host can take over if there is none.
 pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>, elements: &mut [F]) -> Result<()> {
     if column.len != elements.len() {
         return Err(Error::invalid("plonk", "length of a column", column.len, elements.len()));
@@ -63,8 +63,8 @@ pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &DeviceSlice
     stream.download_at(unsafe { as_bytes_mut(elements) }, column.vector.buffer(), from)
 }
 
-/// Returns `count` zeros, in memory whose pages all cores touch first: the system takes longer to provide pages than
-/// the link to fill them.
+/// Returns `count` zeros. All cores touch the memory's pages first, since the system takes longer to provide pages than
+/// a download takes to fill them.
 pub(super) fn zeros<F: NttField>(count: usize) -> Vec<F> {
     (0..count).into_par_iter().map(|_| F::ZERO).collect()
 }
@@ -81,7 +81,7 @@ fn copy<F: NttField>(stream: &mut Stream, to: &DeviceVector<F>, first: usize, co
     }
 }
 
-/// Queues copies of `columns`, of `n` elements each, one after the other into a new vector.
+/// Queues copies of `columns`, of `n` elements each, one after the other into a new vector, and returns it.
 pub(super) fn copies<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -93,8 +93,8 @@ pub(super) fn copies<F: NttField>(
     Ok(vector)
 }
 
-/// Queues copies of `columns`, of `n` elements each, into a new vector, from a device that the stream can access.
-/// Columns are copied as they are at the event `mark`.
+/// Queues copies of `columns`, of `n` elements each, one after the other into a new vector, and returns it. The columns
+/// are in host memory, or on a device that the stream can access. Copies from a device wait for the event `mark`.
 pub(super) fn copies_across<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -122,7 +122,7 @@ pub(super) fn check<F>(n: usize, columns: &[ColumnView<'_, F>]) -> Result<()> {
     }
 }
 
-/// Returns the columns with these `numbers`, the first of `columns` having number `first`.
+/// Returns the columns with the given `numbers`, in this order. The first of `columns` has the number `first`.
 pub(super) fn select<'v, F>(
     columns: &[ColumnView<'v, F>],
     numbers: &[usize],
@@ -133,7 +133,8 @@ pub(super) fn select<'v, F>(
     numbers.iter().map(view).collect()
 }
 
-/// Returns `columns` on the device. Each one in host memory is copied once.
+/// Returns `columns` as slices of device vectors. A column in host memory is uploaded, and only once if it occurs
+/// several times.
 pub(super) fn to_device_slices<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -154,7 +155,8 @@ pub(super) fn to_device_slices<F: NttField>(
     columns.iter().map(&mut resident).collect()
 }
 
-/// Returns `columns` at equal distances of `n`: in place if they are so already, or else copies.
+/// Returns a device vector that holds `columns` one after the other, of `n` elements each, and their place in it.
+/// Columns that are so already are borrowed, others are copied.
 pub(super) fn contiguous<'a, F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -177,13 +179,13 @@ pub(super) fn contiguous<'a, F: NttField>(
     Ok((Cow::Owned(DeviceSlice { vector: vector.into(), first: 0, len }), packed))
 }
 
-/// Returns the column as steps on the device take it.
+/// Converts `resident` to the column type that the functions of [`steps`] take.
 pub(super) fn column<F: NttField>(resident: &DeviceSlice<F>) -> steps::DeviceColumn<'_, F> {
     steps::DeviceColumn::new(&resident.vector, resident.first)
 }
 
-/// Returns `columns` where they are, if they are in as few vectors as programs can address, or else copies in one
-/// vector.
+/// Returns `columns` as slices of at most [`VECTORS`] device vectors, since programs can address no more. If the
+/// columns are in more vectors, copies all of them into one.
 pub(super) fn limit_vectors<F: NttField>(
     stream: &mut Stream,
     n: usize,

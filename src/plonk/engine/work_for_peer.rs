@@ -13,14 +13,14 @@ use crate::plonk::device_shares::Link;
 use crate::{Error, Result};
 
 impl<C: ProofCurve> Engine<C> {
-    /// Returns the engine for shares of other engines' proofs. The host never does the device's work, since the proof's
-    /// own device is faster.
+    /// Returns the engine without fallback to the CPU, for work on the proofs of other engines. If its device fails,
+    /// the proof's own device is a faster substitute than the host.
     #[must_use]
     pub fn without_cpu_fallback(self) -> Self {
         Self { accelerator: self.accelerator.without_cpu_fallback(), ..self }
     }
 
-    /// Returns how columns are copied here from the device of `other`.
+    /// Returns the way in which columns are copied from the device of `other` to this engine's device.
     pub fn link_from(&self, other: &Self) -> Link {
         match (self.accelerator.devices().first(), other.accelerator.devices().first()) {
             (Some(own), Some(other)) if own.has_p2p_link(other) => Link::Direct,
@@ -29,7 +29,8 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    /// Copies `columns`, which may be on the device of `other` or anywhere else, to this engine's device.
+    /// Copies `columns` to this engine's device, in the same order. The columns may be on the device of `other` or in
+    /// host memory.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column does not have n elements.
@@ -63,7 +64,8 @@ impl<C: ProofCurve> Engine<C> {
         )
     }
 
-    /// Commits to `columns` on the device as [`Engine::commit`] does, or fails.
+    /// Commits to `columns`, which are on the device, as [`Engine::commit`] does, but without fallback to the CPU.
+    /// Returns the commitments in the order of `columns`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column does not have n elements.

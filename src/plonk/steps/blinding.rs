@@ -12,9 +12,9 @@ use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "rows";
-/// Maximum groups of a launch; with more elements, work-items take several each.
+/// Maximum work-groups of a launch, 2^16. With more elements, a work-item takes several.
 const MAX_GROUPS: u64 = 1 << 16;
-/// Bytes that make a random element.
+/// Number of random bytes that make one field element, 64.
 pub const UNIFORM_BYTES: usize = 64;
 
 fn check(length: usize, place: StridedColumns, n: usize, rows: &Range<usize>, values: usize) -> Result<()> {
@@ -27,8 +27,9 @@ fn check(length: usize, place: StridedColumns, n: usize, rows: &Range<usize>, va
     equal(STEP, "number of values", rows.len().saturating_mul(place.count), values)
 }
 
-/// Queues writes of `values` to `rows` of columns of `n` elements: those of the first column, then those of the next.
-/// Blinding rows are `usable..n`, or `usable + 1..n` of grand products. The values' copy on the device is cleared.
+/// Queues writes of `values` to the rows `rows` of the columns at `place`, of `n` elements each. `values` holds the
+/// elements of the first column, then those of the next. Blinding rows are `usable..n`, or `usable + 1..n` of grand
+/// products. The device's copy of `values` is cleared.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `n` is 0, or above 2^30.
@@ -60,7 +61,8 @@ pub fn enqueue<F: NttField>(
     unsafe { launch::<F>(stream, "plonk_write_blinding", (groups, GROUP), &args) }
 }
 
-/// Writes `values` to `rows` of columns in host memory.
+/// Writes `values` to the rows `rows` of the columns at `place` in host memory, of `n` elements each. `values` holds
+/// the elements of the first column, then those of the next.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `n` is 0, or above 2^30.
@@ -91,9 +93,9 @@ fn check_bytes(bytes: &[u8]) -> Result<u32> {
     Err(Error::invalid(STEP, "random bytes", format!("a multiple of {UNIFORM_BYTES}"), bytes.len()))
 }
 
-/// Queues the conversion of random `bytes` to elements, 64 for each, as `FromUniformBytes` converts them: the
-/// little-endian number modulo p, which is uniform up to 2^-256. The host has to provide only the bytes of a random
-/// polynomial or column.
+/// Queues the conversion of random `bytes` to field elements, 64 bytes each, as `FromUniformBytes` converts them. An
+/// element is the little-endian number modulo p, which is uniform up to 2^-256. The host thus provides only the bytes
+/// of a random polynomial or column.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the number of bytes is no multiple of [`UNIFORM_BYTES`].
@@ -115,7 +117,7 @@ pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result
     Ok(elements)
 }
 
-/// Converts random `bytes` to elements on the host, as [`enqueue_uniform`] does.
+/// Converts random `bytes` to field elements on the host, 64 bytes each, as [`enqueue_uniform`] does.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the number of bytes is no multiple of [`UNIFORM_BYTES`].

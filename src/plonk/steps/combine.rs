@@ -11,12 +11,12 @@ use crate::{Error, Result};
 
 const STEP: &str = "combine";
 
-/// Describes Σ factor·polynomial − `minus`. `C` is [`DeviceColumn`] on a device, a slice on the host.
+/// Describes the polynomial Σ factor·polynomial − `minus`. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
 pub struct LinearCombination<C, F> {
     /// Polynomials and their factors.
     pub terms: Vec<(C, F)>,
-    /// Coefficients, lowest first, that are subtracted from the sum's first ones; at most n.
+    /// Coefficients that are subtracted from the sum's lowest ones, lowest first. There are at most n.
     pub minus: Vec<F>,
 }
 
@@ -30,9 +30,9 @@ fn check<C, F>(sums: &[LinearCombination<C, F>], n: usize) -> Result<()> {
     }
 }
 
-/// Queues the `sums`, `n` elements each, one after the other in the result.
+/// Queues the computation of `sums`. The result has the `n` coefficients of each sum, one sum after the other.
 ///
-/// Each element of a term takes a product, and 32 bytes that are read.
+/// Each element of a term takes one multiplication, and reads 32 bytes.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `n` is 0, or above 2^30.
@@ -80,7 +80,7 @@ fn launch_part<F: NttField>(
     unsafe { launch::<F>(stream, "plonk_combine", (groups, GROUP), &args) }
 }
 
-/// Computes the sums of [`enqueue`] on the host.
+/// Computes `sums` on the host. The result has the `n` coefficients of each sum, one sum after the other.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `n` is 0, or above 2^30.

@@ -5,15 +5,16 @@ use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
 use crate::{Error, Result};
 
-/// Maximum rows of a column, 2^30: kernels number rows by 32 bits, and hash tables are twice as large.
+/// Maximum rows of a column, 2^30: kernels number rows by 32 bits, and hash tables of lookups are twice as large.
 const MAX_ROWS: usize = 1 << 30;
 
-/// Refers to a column or polynomial on a device: as many elements as a step's columns have, from `first` on.
+/// Refers to a column or polynomial in a device vector. It starts at the element `first`. Its length is that of all
+/// columns of a step.
 #[derive(Debug, Clone, Copy)]
 pub struct DeviceColumn<'a, F> {
-    /// The vector that it is in.
+    /// The vector that the column is in.
     pub vector: &'a DeviceVector<F>,
-    /// Index of its first element in the vector.
+    /// Index of the column's first element in the vector.
     pub first: usize,
 }
 
@@ -23,18 +24,18 @@ impl<'a, F: NttField> DeviceColumn<'a, F> {
         Self { vector, first }
     }
 
-    /// Checks that it has `n` elements on the stream's device.
+    /// Checks that the column has `n` elements within its vector, and that the vector is on the device of `stream`.
     pub(super) fn check(&self, stream: &Stream, step: &'static str, n: usize) -> Result<()> {
         check_place(stream, step, self.vector, StridedColumns { first: self.first, stride: 0, count: 1 }, n)
     }
 }
 
-/// Locates columns at equal distances: number k starts `first + k·stride` elements after the vector's start.
+/// Describes the place of columns at equal distances in a vector. Column k starts at the element `first + k·stride`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StridedColumns {
-    /// Start of the first column.
+    /// Index of the first column's first element.
     pub first: usize,
-    /// Distance from the start of one column to the start of the next.
+    /// Number of elements from the start of one column to the start of the next.
     pub stride: usize,
     /// Number of columns.
     pub count: usize,
@@ -46,35 +47,36 @@ impl StridedColumns {
         Self { first: 0, stride: n, count }
     }
 
-    /// Returns the start of column `k`, or `usize::MAX` if it overflows, which is beyond any vector.
+    /// Returns the index of the first element of column `k`. If it overflows, returns `usize::MAX`, which is beyond any
+    /// vector.
     pub fn start(&self, k: usize) -> usize {
         self.first.saturating_add(k.saturating_mul(self.stride))
     }
 
-    /// Returns the columns at this place in `vector`.
+    /// Returns the columns at this place in `vector`, in order.
     pub fn columns<'a, F: NttField>(&self, vector: &'a DeviceVector<F>) -> Vec<DeviceColumn<'a, F>> {
         (0..self.count).map(|k| DeviceColumn::new(vector, self.start(k))).collect()
     }
 
-    /// Returns the number of elements from the vector's start to the end of the last column, of `n` elements; `None` if
-    /// it overflows.
+    /// Returns the number of elements from the vector's start to the end of the last column, for columns of `n`
+    /// elements. Returns 0 if there are no columns, and `None` if the number overflows.
     pub(super) fn end(&self, n: usize) -> Option<usize> {
         let Some(last) = self.count.checked_sub(1) else { return Some(0) };
         last.checked_mul(self.stride)?.checked_add(self.first)?.checked_add(n)
     }
 }
 
-/// Counts the rows of columns, and those that the circuit uses. The others hold blinding.
+/// Holds the number of rows of a column, and the number of rows that the circuit uses. The other rows are for blinding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowCounts {
     /// Binary logarithm of the number of rows n.
     pub log_n: u32,
-    /// Rows that the circuit uses, below n. Grand products end in row `usable`.
+    /// Number of rows that the circuit uses, below n. Grand products end in row `usable`.
     pub usable: usize,
 }
 
 impl RowCounts {
-    /// Returns the number of rows; 0 if it exceeds `usize`, which every step refuses.
+    /// Returns the number of rows, n, or 0 if it exceeds `usize`. Every step refuses 0 rows.
     pub fn n(&self) -> usize {
         1usize.checked_shl(self.log_n).unwrap_or(0)
     }
@@ -96,7 +98,7 @@ impl RowCounts {
     }
 }
 
-/// Checks that columns may have `n` elements.
+/// Checks that `n` is a valid column length, 1 to 2^30, and returns it as a `u32`.
 pub(super) fn check_length(step: &'static str, n: usize) -> Result<u32> {
     match u32::try_from(n) {
         Ok(length) if (1..=MAX_ROWS).contains(&n) => Ok(length),
@@ -104,12 +106,13 @@ pub(super) fn check_length(step: &'static str, n: usize) -> Result<u32> {
     }
 }
 
-/// Checks that two numbers agree.
+/// Checks that `actual` equals `expected`. An error names the `step`, and the quantity as `what`.
 pub(super) fn equal(step: &'static str, what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(step, what, expected, actual)) }
 }
 
-/// Checks that columns of `n` elements lie in a vector of the stream's device.
+/// Checks that the columns at `place`, of `n` elements each, are within `vector`, and that `vector` is on the device of
+/// `stream`.
 pub(super) fn check_place<F: NttField>(
     stream: &Stream,
     step: &'static str,
@@ -121,7 +124,7 @@ pub(super) fn check_place<F: NttField>(
     inside(step, vector.len(), place, n)
 }
 
-/// Checks that columns of `n` elements end within `length` elements.
+/// Checks that the columns at `place`, of `n` elements each, end within `length` elements.
 pub(super) fn inside(step: &'static str, length: usize, place: StridedColumns, n: usize) -> Result<()> {
     if place.end(n).is_some_and(|end| end <= length) {
         return Ok(());
@@ -130,7 +133,8 @@ pub(super) fn inside(step: &'static str, length: usize, place: StridedColumns, n
     Err(Error::invalid(step, "columns", format!("within {length} elements"), actual))
 }
 
-/// Checks that columns of `n` elements, which are written, end within `length` elements and do not overlap.
+/// Checks that the columns at `place`, of `n` elements each, end within `length` elements and do not overlap. A step
+/// needs this for columns that it writes.
 pub(super) fn apart(step: &'static str, length: usize, place: StridedColumns, n: usize) -> Result<()> {
     if place.count > 1 && place.stride < n {
         return Err(Error::invalid(step, "stride of the columns", format!("at least {n}"), place.stride));

@@ -10,29 +10,31 @@ use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
 
 const STEP: &str = "divide";
-/// These constants match `cl/plonk_divide.cl`.
+/// Binary logarithm of the work-items in a group. This and the next constants match `cl/plonk_divide.cl`.
 const GROUP_LOG: u32 = 7;
 const GROUP: u32 = 1 << GROUP_LOG;
 const CHAIN: u32 = 8;
 const TILE: u32 = GROUP * CHAIN;
 
-/// Returns `base` and its repeated squares, as many as the number of a group's work-item has bits.
+/// Returns `base` and its repeated squares, [`GROUP_LOG`] elements in all: one for each bit of a work-item's index in
+/// its group.
 fn tower<F: NttField>(base: F) -> impl Iterator<Item = F> {
     std::iter::successors(Some(base), |power| Some(power.square())).take(GROUP_LOG as usize)
 }
 
-/// Returns the elements that the kernels take for `root`.
+/// Returns the powers of `root` that the kernels take as parameters. `share` is the number of tiles for each work-item
+/// of the kernel `plonk_divide_carries`.
 fn powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
     let step = root.pow_vartime([u64::from(TILE)]);
     let tile = std::iter::once(step).chain(tower(step.pow_vartime([u64::from(share)])));
     std::iter::once(root).chain(tower(root.pow_vartime([u64::from(CHAIN)]))).chain(tile)
 }
 
-/// Queues the division of each polynomial, of `n` coefficients, by Π (X − z) over its `roots`, in place. The quotient's
-/// coefficients have zeros above them; remainders are dropped.
+/// Queues the division of each polynomial at `place`, of `n` coefficients, by ∏ (X − z) over its list of `roots`, in
+/// place. Remainders are dropped. The quotient has `n` coefficients too, of which the highest are 0.
 ///
-/// Each coefficient and root takes some five products and 96 bytes. Three launches divide by the first roots of all
-/// polynomials, three by the second ones, and so on.
+/// Each coefficient takes some five multiplications and 96 bytes of memory traffic per root. Three launches divide by
+/// the first roots of all polynomials, three by the second ones, and so on.
 ///
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): `n` is 0, or above 2^30.
@@ -63,7 +65,7 @@ pub fn enqueue<F: NttField>(
     rounds.iter().try_for_each(|round| round.launch(stream, (length, tiles), polynomials, &carries))
 }
 
-/// Divides by one more root each polynomial that has one.
+/// Describes one round of divisions: each polynomial that has a root left is divided by its next one.
 struct Round {
     polynomials: u64,
     share: u32,
@@ -108,7 +110,8 @@ impl Round {
     }
 }
 
-/// Divides polynomials in host memory, of any lengths, by Π (X − z) over their `roots`, in place.
+/// Divides each of `polynomials`, which may be of any lengths, by ∏ (X − z) over its list of `roots`, in place.
+/// Remainders are dropped. A quotient has as many coefficients as its polynomial, of which the highest are 0.
 ///
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): there are not as many lists of roots as polynomials.

@@ -10,19 +10,19 @@ use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "evaluate";
-/// These constants match `cl/plonk_evaluate.cl`.
+/// Work-items in a group. This and the next constants match `cl/plonk_evaluate.cl`.
 const GROUP: u32 = 128;
 const TILE: u32 = GROUP * 16;
 const POINT_POWERS: usize = GROUP as usize + 1;
-/// Coefficients that one CPU task handles.
+/// Number of coefficients that one CPU task handles, 4096.
 const TASK: usize = 1 << 12;
 
 /// Asks for a polynomial's value at a point. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone, Copy)]
 pub struct EvaluationQuery<C> {
-    /// Its coefficients, lowest first.
+    /// Coefficients of the polynomial, lowest first.
     pub polynomial: C,
-    /// Number of the point.
+    /// Index of the point in the list of points.
     pub point: usize,
 }
 
@@ -33,17 +33,17 @@ fn check<C>(queries: &[EvaluationQuery<C>], points: usize) -> Result<()> {
     }
 }
 
-/// Returns the powers that kernels take: those of `point`, and those of `point`^TILE, by which a tile differs from the
-/// next.
+/// Returns the powers that the kernels take for `point`: [`POINT_POWERS`] powers of `point`, then as many of
+/// `point`^TILE. Powers start with exponent 0. `point`^TILE is the factor from one tile of coefficients to the next.
 fn powers<F: NttField>(point: F) -> Vec<F> {
     let of = |base: F| std::iter::successors(Some(F::ONE), move |power| Some(*power * base)).take(POINT_POWERS);
     of(point).chain(of(point.pow_vartime([u64::from(TILE)]))).collect()
 }
 
-/// Queues the value of each query's polynomial, of `n` coefficients, at its point. Values are in the order of
-/// `queries`.
+/// Queues the evaluation of each query's polynomial, of `n` coefficients, at its point among `points`. The result has
+/// one value for each query, in the order of `queries`.
 ///
-/// Each coefficient of a query takes a product, and 32 bytes that are read; 7 % more products are added.
+/// Each coefficient of a query takes one multiplication, and reads 32 bytes. Some 7 % more multiplications are added.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `n` is 0, or above 2^30.
@@ -92,7 +92,8 @@ fn launch_part<F: NttField>(
     unsafe { launch::<F>(stream, "plonk_evaluate_sums", (part.outputs(), GROUP), &args) }
 }
 
-/// Computes the values of [`enqueue`] on the host; polynomials may be of any lengths.
+/// Returns the value of each query's polynomial at its point among `points`, computed on the host. Polynomials may be
+/// of any lengths.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: a query's point does not exist.

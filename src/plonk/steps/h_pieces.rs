@@ -12,28 +12,30 @@ use crate::ntt::{Powers, VectorLayout, multiply_by_powers};
 use crate::{Error, Result};
 
 const STEP: &str = "pieces";
-/// Rows that one CPU task handles.
+/// Number of rows that one CPU task handles, 1024.
 const BLOCK: usize = 1 << 10;
-/// Maximum number of cosets of each kernel, which keeps a row of all parts in registers. More are multiplied by
-/// [`combine`], which reads a row once for each piece.
+/// Lists the kernels, each with its maximum number of cosets. A kernel keeps one element of each coset in registers.
+/// For more cosets, [`combine`] multiplies by the matrix, and reads a row once for each piece.
 const KERNELS: [(usize, &str); 3] = [(4, "plonk_pieces_4"), (8, "plonk_pieces_8"), (16, "plonk_pieces_16")];
-/// Maximum number of cosets: the matrix then has 2 MiB, and a row takes 2^16 products.
+/// Maximum number of cosets, 256: the matrix then has 2 MiB, and a row takes 2^16 multiplications.
 pub const MAX_COSETS: usize = 1 << 8;
 
-/// Returns the number of vectors of `q` columns that [`Cosets::enqueue`] has on the device, the parts included.
+/// Returns the number of vectors of `q` columns that [`Cosets::enqueue`] has on the device at once, its argument
+/// included.
 pub(in crate::plonk) fn vectors(q: usize) -> usize {
     if kernel(q).is_some() { 1 } else { 3 }
 }
 
-/// Returns the kernel that takes `q` parts, or `None` if they are too many for registers.
+/// Returns the name of the kernel for `q` cosets, or `None` if an element of each does not fit in registers.
 fn kernel(q: usize) -> Option<&'static str> {
     KERNELS.iter().find(|(most, _)| q <= *most).map(|(_, kernel)| *kernel)
 }
 
-/// Describes q cosets c_j = ζ·Ω^j of the subgroup of order n, on which a polynomial (X^n − 1)·Σ h_i·X^(n·i) of q pieces
-/// h_i is known.
+/// Describes q cosets of the subgroup of order n, with representatives c_j = ζ·Ω^j. Values there determine a polynomial
+/// (X^n − 1)·Σ h_i·X^(n·i) that has q pieces h_i.
 ///
-/// [`crate::ntt::ExtendedDomain`] with coset ζ has these as its first cosets; Ω is the root of its whole domain.
+/// [`crate::ntt::ExtendedDomain`] with coset ζ has these as its first cosets. Ω is the root of unity of its whole
+/// domain.
 #[derive(Debug, Clone)]
 pub struct Cosets<F> {
     log_n: u32,
@@ -46,7 +48,8 @@ pub struct Cosets<F> {
 }
 
 impl<F: NttField> Cosets<F> {
-    /// Creates the first `q` cosets of the coset of ζ of order `2^(log_n + log_factor)`.
+    /// Creates the first `q` cosets of order 2^`log_n` in the coset `zeta`·H. H is the subgroup of order 2^(`log_n` +
+    /// `log_factor`).
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the sum of the logarithms is above the field's two-adicity.
@@ -78,7 +81,7 @@ impl<F: NttField> Cosets<F> {
         Ok(Self { log_n, zeta, zeta_inverse: inverse(zeta)?, omega_inverse: inverse(omega)?, matrix, q })
     }
 
-    /// Returns the number of cosets, which is that of pieces.
+    /// Returns the number of cosets, which is also the number of pieces.
     pub fn count(&self) -> usize {
         self.q
     }
@@ -92,11 +95,11 @@ impl<F: NttField> Cosets<F> {
         1 << self.log_n
     }
 
-    /// Queues the pieces, lowest first, in place of the parts. Part j is the inverse transform, over the subgroup of
-    /// order n, of the values on coset j in the order of its elements c_j·ω^i. The caller must not divide the values by
-    /// those of X^n − 1: the matrix does.
+    /// Queues the computation of the pieces, lowest first, in place of `parts`. Part j is the inverse transform, over
+    /// the subgroup of order n, of the values on coset j in the order of its elements c_j·ω^i. The caller must not
+    /// divide the values by those of X^n − 1: the matrix does.
     ///
-    /// Each row takes q² + 2q + 2 products and 64·q bytes; from 17 cosets on it takes 32·q² bytes.
+    /// Each row takes q² + 2q + 2 multiplications and 64·q bytes. From 17 cosets on it takes 32·q² bytes.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not q parts.
@@ -122,7 +125,7 @@ impl<F: NttField> Cosets<F> {
         unsafe { launch::<F>(stream, kernel, (u64::from(n.div_ceil(GROUP)), GROUP), &args) }
     }
 
-    /// Does the work of [`Self::enqueue`] for more parts than registers hold: scales a copy of the parts, then sums
+    /// Does the work of [`Self::enqueue`] for more parts than registers hold. It scales a copy of the parts, then sums
     /// multiples of the copy for each piece.
     fn enqueue_many(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
         let n = self.n();
@@ -139,7 +142,7 @@ impl<F: NttField> Cosets<F> {
         copy_columns(stream, n, (parts, place), (&pieces, StridedColumns::packed(n, self.q)))
     }
 
-    /// Queues the products of element r of part j with c_j^−r, for packed parts.
+    /// Queues the multiplication of element r of part j by c_j^−r. The parts follow one another in `parts`.
     fn enqueue_scaling(&self, stream: &mut Stream, parts: &DeviceVector<F>) -> Result<()> {
         let layout = VectorLayout { vectors: self.q as u32, stride: self.n() as u64 };
         let of_parts = (&**parts.buffer(), layout, self.log_n);
@@ -153,7 +156,7 @@ impl<F: NttField> Cosets<F> {
         self.q.next_power_of_two().ilog2()
     }
 
-    /// Computes the pieces in place of `parts` on the host.
+    /// Computes the pieces, lowest first, in place of `parts` on the host. Parts are those of [`Self::enqueue`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not q parts.
@@ -174,7 +177,7 @@ impl<F: NttField> Cosets<F> {
         Ok(())
     }
 
-    /// Multiplies the rows of a block by the matrix.
+    /// Multiplies each row of `block` by the matrix, in place. A row has one element of each part.
     fn multiply(&self, block: &mut [&mut [F]]) {
         let mut values = SecretVec(vec![F::ZERO; self.q]);
         for row in 0..block[0].len() {
@@ -186,7 +189,7 @@ impl<F: NttField> Cosets<F> {
     }
 }
 
-/// Multiplies element i by `base`^i.
+/// Multiplies the element with index i of `values` by `base`^i.
 fn scale_by_powers<F: NttField>(values: &mut [F], base: F) {
     const TASK: usize = 1 << 12;
     values.par_chunks_mut(TASK).enumerate().for_each(|(task, values)| {
@@ -198,7 +201,7 @@ fn scale_by_powers<F: NttField>(values: &mut [F], base: F) {
     });
 }
 
-/// Queues copies of columns of n elements from one vector to another.
+/// Queues copies of columns of `n` elements each, from the vector `from` to the vector `to`.
 fn copy_columns<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -212,8 +215,9 @@ fn copy_columns<F: NttField>(
     })
 }
 
-/// Returns the matrix that maps values at `nodes` to coefficients, row by row, column j times scale j. Its columns are
-/// the Lagrange polynomials, which are 1 at one node and 0 at the others. Returns `None` if two nodes are equal.
+/// Returns the inverse of the Vandermonde matrix of `nodes`, row by row, with column j multiplied by `scales[j]`.
+/// Before that, column j holds the coefficients of the Lagrange polynomial that is 1 at node j and 0 at the others.
+/// Returns `None` if two nodes are equal.
 fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<F>> {
     let q = nodes.len();
     let vanishing = nodes.iter().fold(vec![F::ONE], |polynomial, node| times(polynomial, *node));
@@ -235,7 +239,7 @@ fn times<F: NttField>(polynomial: Vec<F>, root: F) -> Vec<F> {
     shifted.zip(polynomial.iter().copied().chain([F::ZERO])).map(|(above, own)| above - own * root).collect()
 }
 
-/// Divides `polynomial` by X − `root`, which divides it.
+/// Divides `polynomial` by X − `root`, which must divide it without remainder.
 fn without<F: NttField>(polynomial: &[F], root: F) -> Vec<F> {
     let mut quotient = vec![F::ZERO; polynomial.len().saturating_sub(1)];
     polynomial.iter().skip(1).zip(&mut quotient).rfold(F::ZERO, |carry, (coefficient, place)| {

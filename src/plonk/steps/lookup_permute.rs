@@ -20,23 +20,23 @@ use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::module_launcher::buffer_arg;
 
 const STEP: &str = "permute";
-/// These constants match `cl/plonk_lookup_permute.cl`.
+/// Work-items in a group. This and the next constants match `cl/plonk_lookup_permute.cl`.
 const GROUP: u32 = 256;
 const PROBE_TILE: u32 = 4 * GROUP;
 const TILE: u32 = 8 * GROUP;
 const TOTALS: usize = 4;
 const SUMS: usize = 3;
 
-/// Counts the values of a lookup's A that are missing from its S.
+/// Describes the rows of a lookup's input A whose values are missing from its table S.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MissingValues {
-    /// Number of rows of A with a missing value.
+    /// Number of rows of A whose values are missing from S.
     pub rows: usize,
-    /// First of these rows.
+    /// Index of the first row of A whose value is missing from S.
     pub first: usize,
 }
 
-/// Holds the result of the permutation of lookups.
+/// Holds the permuted columns of lookups on a device, and the numbers of their missing values.
 #[derive(Debug)]
 pub struct PermutedColumns<F> {
     /// A' and S' of the first lookup, then those of the next, n rows each. Rows that the circuit does not use are zero,
@@ -46,7 +46,8 @@ pub struct PermutedColumns<F> {
 }
 
 impl<F: NttField> PermutedColumns<F> {
-    /// Waits for the permutation, and returns the missing values of each lookup, if there are any.
+    /// Waits for the permutation. Returns the missing values of each lookup, in order, or `None` for a lookup without
+    /// any.
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed.
@@ -59,13 +60,14 @@ impl<F: NttField> PermutedColumns<F> {
     }
 }
 
-/// A vector on the device, and the place of columns in it.
+/// Refers to columns by a device vector and their place in it.
 type StridedView<'a, F> = (&'a DeviceVector<F>, StridedColumns);
 
-/// Queues the permutation of all lookups: `inputs` are the compressed A, `tables` the compressed S.
+/// Queues the permutation of all lookups. `inputs` are the compressed inputs A, and `tables` the compressed tables S, a
+/// column for each lookup.
 ///
-/// Takes six launches. Each row takes two hashes, and some 430 bytes that are read or written. More than half of them
-/// are in sectors of 32 bytes, at places that depend on hashes and the tables' order.
+/// It takes six launches. Each row takes two hashes, and some 430 bytes that are read or written. More than half of
+/// these bytes are in sectors of 32 bytes, at places that depend on hashes and the tables' order.
 ///
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): `rows.log_n` is above 30 or the field's two-adicity.
@@ -142,8 +144,8 @@ fn at<F: NttField>((vector, place): StridedView<'_, F>) -> [Arg; 3] {
     [buffer_arg(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
 }
 
-/// Returns a random seed for the hash of values, so that an attacker cannot make values collide. The result does not
-/// depend on it.
+/// Returns a random seed for the hash of values, so that an attacker cannot make values collide. The permutation does
+/// not depend on the seed.
 fn seed() -> u64 {
     RandomState::new().hash_one(STEP)
 }
@@ -153,13 +155,15 @@ impl<F: NttField> PermutePass<'_, F> {
         self.rows.usable as u32
     }
 
-    /// Returns the groups for each lookup, and the launch's size for all of them.
+    /// Returns the number of work-groups for each lookup, if each takes `tile` of `rows` rows. Also returns the size of
+    /// a launch for all lookups: the number of groups, and of work-items in a group.
     fn groups(&self, rows: u32, tile: u32) -> (u32, (u64, u32)) {
         let blocks = rows.div_ceil(tile);
         (blocks, (self.inputs.1.count as u64 * u64::from(blocks), GROUP))
     }
 
-    /// Queues the hash table of S, and the number of times that A has each of its values.
+    /// Queues the construction of a hash table of S for each lookup. Then queues counts of how often A has each value
+    /// of S.
     fn count(&self, stream: &mut Stream) -> Result<()> {
         let Scratch { slots, slots_log, counts, lost, .. } = self.scratch;
         let seed = Arg::U64(seed());
@@ -176,7 +180,8 @@ impl<F: NttField> PermutePass<'_, F> {
         unsafe { launch::<F>(stream, "plonk_permute_probe", groups, &args) }
     }
 
-    /// Queues the lists of runs, of the rest of S, and of missing rows.
+    /// Queues the construction of three lists for each lookup. They hold the runs of equal values, the rows of S that
+    /// start no run, and the rows of A with missing values.
     fn scan(&self, stream: &mut Stream) -> Result<()> {
         let Scratch { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
         let (tiles, groups) = self.groups(self.usable(), TILE);
@@ -205,7 +210,8 @@ impl<F: NttField> PermutePass<'_, F> {
     }
 }
 
-/// Computes A' and S' of one lookup, n rows each, and its missing values, with the results of [`enqueue`].
+/// Computes A' and S' of one lookup on the host, n rows each. Also returns its missing values, or `None` if there are
+/// none. Results equal those of [`enqueue`].
 ///
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): `rows.log_n` is above 30 or the field's two-adicity.
@@ -236,8 +242,9 @@ pub fn on_cpu<F: NttField>(rows: RowCounts, input: &[F], table: &[F]) -> Result<
     Ok((columns, missing.first().map(|first| MissingValues { rows: missing.len(), first: *first })))
 }
 
-/// Counts how often A has each value of S, at the value's first row in S. Also returns the rows of A whose values are
-/// missing from S.
+/// Counts how often `input` has each value of `table`. The count is at the index of the value's first row in `table`.
+/// Counts at other rows are 0. Also returns the rows of `input` whose values are missing from `table`, in ascending
+/// order.
 fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>) {
     let mut first_rows = HashMap::<&[u8], u32>::with_capacity(table.len());
     for (row, value) in table.iter().enumerate() {

@@ -22,25 +22,26 @@ pub struct Challenges<F> {
     pub gamma: F,
 }
 
-/// Holds a set of permutation columns. `C` is [`DeviceColumn`] on a device, a slice on the host.
+/// Holds the permutation columns of one grand product. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone)]
 pub struct PermutationSet<C> {
     /// Each column's values v and its σ, both on the subgroup.
     pub columns: Vec<[C; 2]>,
-    /// Number of the first column among the circuit's permutation columns; column j is mixed with δ^j.
+    /// Index of the first column among the circuit's permutation columns. The column with index j there is mixed with
+    /// δ^j.
     pub first: u64,
 }
 
-/// Holds the columns of a lookup on the subgroup.
+/// Holds the columns of a lookup, as values on the subgroup of order n.
 #[derive(Debug, Clone, Copy)]
 pub struct Lookup<C> {
-    /// A, compressed.
+    /// Compressed input A.
     pub input: C,
-    /// S, compressed.
+    /// Compressed table S.
     pub table: C,
-    /// A'.
+    /// Permuted input A'.
     pub permuted_input: C,
-    /// S'.
+    /// Permuted table S'.
     pub permuted_table: C,
 }
 
@@ -50,8 +51,8 @@ impl<C: Copy> Lookup<C> {
     }
 }
 
-/// Holds numerators and denominators, n rows for each set, then for each lookup. Rows that the circuit does not use are
-/// zero.
+/// Holds the numerators and denominators of grand products: n rows for each permutation set, then n rows for each
+/// lookup. Rows that the circuit does not use are zero.
 #[derive(Debug)]
 pub struct Factors<V> {
     /// Π (v + β·δ^j·ω^i + γ) of a set, (A + β)(S + γ) of a lookup.
@@ -61,22 +62,23 @@ pub struct Factors<V> {
 }
 
 impl<V> Factors<V> {
-    /// Converts both by `form`.
+    /// Converts numerators and denominators by `form`.
     pub(in crate::plonk) fn map<T>(self, form: impl Fn(V) -> T) -> Factors<T> {
         Factors { numerators: form(self.numerators), denominators: form(self.denominators) }
     }
 }
 
-/// Returns β·δ^j of each column of a set.
+/// Returns β·δ^j for each column of `set`, where j is the column's number in the permutation.
 fn shifts<C, F: NttField>(set: &PermutationSet<C>, beta: F) -> impl Iterator<Item = F> {
     let first = beta * F::DELTA.pow_vartime([set.first]);
     std::iter::successors(Some(first), |shift| Some(*shift * F::DELTA)).take(set.columns.len())
 }
 
-/// Queues the factors of all products: one launch for the sets, one for the lookups.
+/// Queues the computation of the factors of all grand products: one launch for the permutation `sets`, one for the
+/// `lookups`.
 ///
-/// Each row takes 4 products per column of a set, 2 per set and 2 per lookup. It reads 64 bytes per column and 128 per
-/// lookup, and writes 64 per grand product.
+/// Each row takes 4 multiplications per column of a set, 2 per set and 2 per lookup. It reads 64 bytes per column and
+/// 128 per lookup, and writes 64 per grand product.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
@@ -110,7 +112,7 @@ pub fn enqueue<F: NttField>(
     Ok(factors)
 }
 
-/// Holds the arguments that launches of both kinds share.
+/// Holds the arguments that the launches for permutation sets and for lookups share.
 struct FactorLaunch<'a, F> {
     rows: RowCounts,
     challenges: Challenges<F>,
@@ -149,7 +151,7 @@ impl<F: NttField> FactorLaunch<'_, F> {
     }
 }
 
-/// Computes the factors of [`enqueue`] on the host.
+/// Computes the factors of all grand products on the host. They equal those of [`enqueue`].
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
@@ -181,7 +183,7 @@ pub fn on_cpu<F: NttField>(
     Ok(factors)
 }
 
-/// Rows that one CPU task handles.
+/// Number of rows that one CPU task handles, 1024.
 const TASK: usize = 1 << 10;
 
 fn set_on_cpu<F: NttField>(

@@ -14,14 +14,14 @@ use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
 
 const STEP: &str = "products";
-/// These constants match `cl/plonk_grand_product.cl`.
+/// Work-items in a group of `plonk_product_ratios`. This and the next constants match `cl/plonk_grand_product.cl`.
 const GROUP: u32 = 32;
 const TILE: u32 = GROUP * 16;
 const SCAN_GROUP: u32 = 128;
-/// Rows that one CPU task handles.
+/// Number of rows that one CPU task handles, 4096.
 const TASK: usize = 1 << 12;
 
-/// Returns the number of columns if the lengths of numerators and denominators match the `chains`.
+/// Checks that the lengths of numerators and denominators match `chains`, and returns the number of columns.
 fn check<F: NttField>(rows: RowCounts, [numerators, denominators]: [usize; 2], chains: &[usize]) -> Result<usize> {
     rows.check::<F>(STEP)?;
     let columns = chains.iter().try_fold(0, |sum: usize, chain| sum.checked_add(*chain));
@@ -34,15 +34,16 @@ fn check<F: NttField>(rows: RowCounts, [numerators, denominators]: [usize; 2], c
     Ok(columns)
 }
 
-/// Queues the grand products of columns that follow each other, n rows each.
+/// Queues the computation of grand products from their `factors`. Columns of n rows follow each other, in `factors` and
+/// in the result.
 ///
 /// `chains[k]` is the number of columns in chain k. Each column of a chain starts with the value of the previous one at
-/// row `usable`. A circuit's permutation sets form one chain; each lookup is its own. A denominator of zero has the
-/// inverse zero, as halo2's `batch_invert` leaves it. Rows behind `usable` are zero, for [`super::blinding::enqueue`] to
-/// fill.
+/// row `usable`. A circuit's permutation sets form one chain, and each lookup is its own. A denominator of zero has the
+/// inverse zero, as halo2's `batch_invert` leaves it. Rows after row `usable` are zero, for
+/// [`super::blinding::enqueue`] to fill.
 ///
-/// Takes three launches. Each row takes some 10 products, and 8 · 32 bytes that are read or written; 512 rows share an
-/// inversion.
+/// It takes three launches. Each row takes some 10 multiplications, and 8 · 32 bytes that are read or written. 512 rows
+/// share an inversion.
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
@@ -86,7 +87,7 @@ pub fn enqueue<F: NttField>(
     Ok(data)
 }
 
-/// Uploads the number of the first tile of each chain, and the end of the last.
+/// Uploads the index of the first tile of each chain, then the number of all tiles. Each column has `tiles` tiles.
 fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
     let mut starts = vec![0];
     for chain in chains {
@@ -100,7 +101,7 @@ fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
     Ok(buffer)
 }
 
-/// Computes the grand products of [`enqueue`] on the host.
+/// Computes grand products from their `factors` on the host. They equal those of [`enqueue`].
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
@@ -132,7 +133,8 @@ fn quotients_on_cpu<F: NttField>(((quotients, numerators), denominators): ((&mut
     quotients.iter_mut().zip(numerators).for_each(|(quotient, numerator)| *quotient *= numerator);
 }
 
-/// Replaces each value by the product of those before it, up to row `usable`.
+/// Replaces each of the first `usable` values by the product of those before it. Row `usable` gets the product of all
+/// of them.
 fn scan_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
     let total = column[..usable].iter_mut().fold(F::ONE, |product, value| {
         let next = product * *value;

@@ -13,11 +13,12 @@ use crate::{Error, Result};
 
 /// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_buffers.cl`.
 pub(super) const GROUP: u32 = 128;
-/// Maximum buffers of a launch, and the lowest bit of the buffer's number in a column's word.
+/// Maximum device buffers that a launch reads columns from, 8. `BANK_SHIFT` is the lowest bit of the buffer's number in
+/// the 64-bit word of a column.
 const BANKS: usize = 8;
 const BANK_SHIFT: u32 = 56;
 
-/// Launches `kernel` over `groups` groups of `size` work-items.
+/// Queues `kernel` of the PLONK kernels for field `F`, with `args`, over `groups` work-groups of `size` work-items.
 ///
 /// # Safety
 /// The caller must meet the requirements of [`Stream::launch`].
@@ -32,7 +33,8 @@ pub(super) unsafe fn launch<F: NttField>(
     unsafe { program.launch(stream, kernel, groups * u64::from(size), size, args) }
 }
 
-/// Uploads `elements`, and `words` behind them. Returns the two arguments that kernels take for them.
+/// Uploads `elements`, followed by `words`, to one buffer. Returns the buffer and the number of elements, after which
+/// the words start. Kernels take both as arguments.
 pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[u64]) -> Result<(Buffer, u32)> {
     let words_at = u32::try_from(elements.len())
         .map_err(|_| Error::invalid("plonk", "number of coefficients", "below 2^32", elements.len()))?;
@@ -43,7 +45,7 @@ pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[
     Ok((buffer, words_at))
 }
 
-/// Describes an output of a launch, as `output_t` of `cl/plonk_buffers.cl` does.
+/// Describes one output of a launch, such as a sum of several columns. It matches `output_t` of `cl/plonk_buffers.cl`.
 #[derive(Debug, Clone, PartialEq)]
 struct Output {
     number: usize,
@@ -51,13 +53,13 @@ struct Output {
     items: Range<usize>,
 }
 
-/// Holds one launch's part of a step whose outputs consist of items, each of some columns. It reads at most [`BANKS`]
-/// buffers.
+/// Holds the outputs of a step that one launch computes. An output combines several items, and each item is one or more
+/// columns. A launch reads at most [`BANKS`] buffers.
 pub(super) struct LaunchBatch<'a, F> {
     banks: Vec<&'a Arc<Buffer>>,
     outputs: Vec<Output>,
     columns: Vec<DeviceColumn<'a, F>>,
-    /// Items of all outputs, by number in the step.
+    /// Items of all outputs of the launch, numbered over all launches of the step.
     pub items: Range<usize>,
 }
 
@@ -81,8 +83,8 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
         self.outputs.push(Output { number, begun, items: none..none });
     }
 
-    /// Returns whether the last output has items in this launch or in one before. If not, the output is left to the
-    /// next launch.
+    /// Returns whether the last output has items in this launch or in an earlier one. If not, the output is removed
+    /// here and left to the next launch.
     fn has_begun_last(&mut self) -> bool {
         let empty = |output: &mut Output| output.items.is_empty() && !output.begun;
         self.outputs.pop_if(empty).is_none()
@@ -101,13 +103,14 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
         }
     }
 
-    /// Returns the number of outputs.
+    /// Returns the number of outputs of the launch.
     pub fn outputs(&self) -> u64 {
         self.outputs.len() as u64
     }
 
-    /// Returns the words behind a launch's elements. `more` returns an additional word for the kernel, by an output's
-    /// number.
+    /// Returns the 64-bit words that kernels read after the elements: four for each output, then one for each column.
+    /// `first_output` is added to the numbers of outputs. `more` returns an output's last word by its number in the
+    /// step.
     pub fn words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
         let output = |output: &Output| {
             let number = (first_output + output.number) as u64;
@@ -124,14 +127,15 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
         self.outputs.iter().flat_map(output).chain(self.columns.iter().map(column)).collect()
     }
 
-    /// Returns the launch's buffers. If they are fewer than [`BANKS`], `other` fills the rest, which may be any buffer.
+    /// Returns the launch's buffers as kernel arguments. If they are fewer than [`BANKS`], `other` fills the rest. It
+    /// may be any buffer.
     pub fn banks(&self, other: &Buffer) -> [Arg; BANKS] {
         std::array::from_fn(|number| self.banks.get(number).map_or(buffer_arg(other), |bank| buffer_arg(bank)))
     }
 }
 
-/// Splits outputs into launches. `outputs` has the number of items of each output; all items have `width` columns, one
-/// after the other in `columns`.
+/// Splits the outputs of a step into launches. `outputs` has the number of items of each output. All items have `width`
+/// columns, and `columns` lists those of all items in order.
 pub(super) fn parts<'a, F: NttField>(
     columns: &[DeviceColumn<'a, F>],
     width: usize,
@@ -156,12 +160,12 @@ pub(super) fn parts<'a, F: NttField>(
     done
 }
 
-/// Returns the number of groups of [`GROUP`] rows that cover `rows` rows.
+/// Returns the number of work-groups of [`GROUP`] work-items that cover `rows` rows.
 pub(super) fn blocks(rows: u32) -> u32 {
     rows.div_ceil(GROUP)
 }
 
-/// Allocates a step's result, `count` columns of `n` elements, uninitialised.
+/// Allocates a device vector of `count` columns of `n` elements each, uninitialised.
 pub(super) fn vector<F: NttField>(stream: &Stream, count: usize, n: usize) -> Result<DeviceVector<F>> {
     DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[count, n])?)
 }
@@ -174,8 +178,8 @@ mod tests {
 
     type F = halo2curves::bn256::Fr;
 
-    /// Checks that eight outputs of one vector each fit, and that the next launch begins the ninth. An output of nine
-    /// vectors goes on there.
+    /// Checks that eight outputs of one vector each fit in a launch, and that the ninth starts the next launch. An
+    /// output of nine vectors continues in the next launch.
     #[test]
     fn launches_know_eight_buffers() {
         let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {

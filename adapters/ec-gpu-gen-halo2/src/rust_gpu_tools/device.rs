@@ -7,7 +7,7 @@ use proofwarp::{Accelerator, BackendKind};
 
 use super::queue::Queue;
 
-/// All devices.
+/// Lists all devices, of which there is always at least one.
 static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| match Accelerator::global() {
     Err(error) => {
         log::error!("{error}");
@@ -41,8 +41,8 @@ pub(super) enum DeviceTarget {
 }
 
 impl Device {
-    /// Returns all devices of the backend in use; if it has none, one that is the host's cores. Callers divide by their
-    /// number.
+    /// Returns all devices of the backend in use. If there are none, returns one device that stands for the host's
+    /// cores. The list is never empty, because callers divide by its length.
     pub fn all() -> Vec<&'static Self> {
         DEVICES.iter().collect()
     }
@@ -59,7 +59,7 @@ impl Device {
         self.info().map_or_else(|| "host".to_owned(), |info| info.name.clone())
     }
 
-    /// Returns the backend that does the device's work.
+    /// Returns the backend that does the device's work, which is the CPU for the host.
     pub fn backend(&self) -> BackendKind {
         self.info().map_or(BackendKind::Cpu, |info| info.backend)
     }
@@ -69,7 +69,7 @@ impl Device {
         self.info().map_or(0, |info| info.memory)
     }
 
-    /// Returns the number of multiprocessors, compute units or cores.
+    /// Returns the number of multiprocessors (CUDA) or compute units (OpenCL), or of rayon's threads for the host.
     pub fn compute_units(&self) -> u32 {
         self.info().map_or_else(|| rayon::current_num_threads() as u32, |info| info.compute_units)
     }

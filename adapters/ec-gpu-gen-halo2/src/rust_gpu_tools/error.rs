@@ -1,11 +1,12 @@
 //! Defines errors of devices, with the variants of the crate `rust-gpu-tools` that callers see.
 
-/// Result of a call to a device.
+/// Holds the value of a call to a device, or its [`GPUError`].
 pub(crate) type GPUResult<T> = std::result::Result<T, GPUError>;
 
 /// Tells why a call to a device failed.
 ///
-/// Errors of proofwarp become [`GPUError::Generic`] with their text, except that of a missing kernel.
+/// Errors of proofwarp become [`GPUError::Generic`] with their text, except a missing kernel, which becomes
+/// [`GPUError::KernelNotFound`].
 #[derive(thiserror::Error, Debug)]
 #[allow(clippy::upper_case_acronyms, reason = "the name is part of the interface")]
 pub enum GPUError {

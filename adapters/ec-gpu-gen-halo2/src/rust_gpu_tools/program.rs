@@ -8,7 +8,7 @@ use super::device::{Device, DeviceTarget};
 use super::{GPUError, cuda};
 use crate::{EcError, EcResult};
 
-/// Runs closures on a device, with kernels by name.
+/// Runs closures on one device, or on the host. The closures launch kernels by name.
 #[derive(Debug, Clone)]
 pub struct Program(cuda::Program);
 
@@ -29,8 +29,8 @@ impl Program {
         }
     }
 
-    /// Runs the first of two `closures`, such as [`program_closures!`](crate::rust_gpu_tools::program_closures) makes,
-    /// on the program.
+    /// Calls the first of the two `closures` with the program and `argument`, and returns its result.
+    /// [`program_closures!`](crate::rust_gpu_tools::program_closures) makes such pairs.
     ///
     /// # Errors
     /// Returns the errors of the closure.
@@ -56,7 +56,8 @@ impl Program {
         }
     }
 
-    /// Returns the accelerator for whole operations on the device; `None` if the device is the host.
+    /// Returns the accelerator that runs whole operations, such as an MSM, on this device alone. Returns `None` if the
+    /// device is the host.
     pub(crate) fn accelerator(&self) -> Option<&Accelerator> {
         self.0.queue().and_then(|queue| queue.accelerator().ok())
     }

@@ -9,7 +9,7 @@ use proofwarp::{Accelerator, Error, Result};
 
 use crate::base_cache;
 
-/// Holds a device, and the work queued on it.
+/// Holds a device and the stream that all programs of the device share.
 #[derive(Debug)]
 pub(crate) struct Queue {
     /// The accelerator forced to the device's backend, on this device alone: a failure is an error.
@@ -18,7 +18,7 @@ pub(crate) struct Queue {
     place: Mutex<Option<OpenStream>>,
 }
 
-/// Holds a stream, and the part of its traffic that has been reported.
+/// Holds a stream, and those of its statistics that have been reported.
 #[derive(Debug)]
 struct OpenStream {
     stream: Stream,
@@ -36,12 +36,13 @@ impl Queue {
         &self.device
     }
 
-    /// Returns the accelerator for whole operations on this device alone.
+    /// Returns the accelerator that runs whole operations, such as an MSM, on this device alone.
     pub fn accelerator(&self) -> Result<&Accelerator> {
         self.accelerator.as_ref().map_err(Clone::clone)
     }
 
-    /// Runs `work` on the stream. If memory is short, drops kept bases and tries once more.
+    /// Runs `work` on the device's stream. If device memory is exhausted, drops the bases cached on the device and runs
+    /// `work` once more.
     pub fn with<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send) -> Result<T> {
         match self.once(&work) {
             Err(Error::OutOfMemory { .. }) if base_cache::give_back(&self.device) => self.once(work),
@@ -61,14 +62,14 @@ impl Queue {
         }
     }
 
-    /// Runs copies as [`Self::with`] does, but apart from the caller's pool. Copies spread over cores, and the workers
-    /// of that pool may wait for this device.
+    /// Runs `work` as [`Self::with`] does, but outside the caller's thread pool. It is for copies, which use many
+    /// cores, while the threads of that pool may wait for this device.
     pub fn copy<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send + Sync) -> Result<T> {
         run_off_pool(|| self.with(&work))
     }
 
-    /// Waits for the kernels and copies their results, `elements` of them. Reports the traffic and kernels since the
-    /// last read.
+    /// Waits for the queued kernels, and downloads `elements` results by calling `copy`. Reports the transfers and
+    /// kernels since the last call.
     pub fn read(&self, elements: usize, copy: impl FnOnce(&mut Stream) -> Result<()> + Send) -> Result<()> {
         run_off_pool(|| {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);

@@ -9,7 +9,8 @@ use super::{QueryDensity, Source, SourceBuilder};
 use crate::EcError;
 use crate::type_dispatch::Repr;
 
-/// Returns Σ exponentᵢ · baseᵢ over the exponents that `density` marks; each takes the source's next base.
+/// Returns Σ exponentᵢ · baseᵢ over the `exponents` that `density` marks. Each marked exponent takes the next base of
+/// the source `bases`.
 ///
 /// # Errors
 /// Returns the source's errors.
@@ -32,12 +33,14 @@ where
     Ok(windows.into_iter().rev().fold(G::Curve::identity(), |sum, window| (0..width).fold(sum, double) + window))
 }
 
-/// Returns the window width: ln n bits balance n additions into buckets against 2·2^width additions of buckets.
+/// Returns the width in bits of a window for `count` exponents. A width of ln n balances n additions into buckets
+/// against 2·2^width additions of buckets.
 fn window_width(count: usize) -> u32 {
     if count < 32 { 3 } else { (count as f64).ln().ceil() as u32 }
 }
 
-/// Returns Σ digitᵢ · baseᵢ for the digits of one window; an exponent of one is added without a bucket.
+/// Returns Σ digitᵢ · baseᵢ, where digitᵢ is bits `first_bit..first_bit + width` of exponent i. The base of an exponent
+/// of one is added without a bucket.
 fn window_sum<S: Source<G>, G: PrimeCurveAffine>(
     mut bases: S,
     density: impl Iterator<Item = bool>,
@@ -58,14 +61,14 @@ fn window_sum<S: Source<G>, G: PrimeCurveAffine>(
     Ok(ones + weighted_sum(&buckets))
 }
 
-/// Returns bits `first_bit..first_bit + width` of a little-endian number; `width` is at most 32.
+/// Returns bits `first_bit..first_bit + width` of `bytes`, a little-endian number. `width` is at most 32.
 fn digit(bytes: &[u8], first_bit: u32, width: u32) -> usize {
     let first_byte = (first_bit / 8) as usize;
     let word = bytes.iter().skip(first_byte).take(8).rev().fold(0u64, |word, byte| (word << 8) | u64::from(*byte));
     (word >> (first_bit % 8)) as usize & ((1 << width) - 1)
 }
 
-/// Returns Σ (i + 1) · bucketᵢ, as the sum of all suffix sums.
+/// Returns Σ (i + 1) · `buckets[i]`, computed as the sum of all suffix sums.
 fn weighted_sum<C: Group>(buckets: &[C]) -> C {
     let (mut suffix, mut sum) = (C::identity(), C::identity());
     for bucket in buckets.iter().rev() {

@@ -7,18 +7,19 @@ use bitvec::prelude::{BitSlice, BitVec, Lsb0};
 use ff::PrimeField;
 use rayon::prelude::*;
 
-/// Tells which exponents have a base.
+/// Tells for each exponent of a multi-exponentiation whether it has a base. Exponents without a base are left out of
+/// the sum.
 pub trait QueryDensity: Sized {
-    /// Iterates over all exponents, and tells whether each has a base.
+    /// Iterates over all exponents in order, and yields whether each has a base.
     type Iter: Iterator<Item = bool>;
 
-    /// Iterates over all exponents, and tells whether each has a base.
+    /// Returns an iterator over all exponents in order, which yields whether each has a base.
     fn iter(self) -> Self::Iter;
 
-    /// Returns the number of exponents, if it is fixed.
+    /// Returns the number of exponents, or `None` if the density fits any number of them.
     fn get_query_size(self) -> Option<usize>;
 
-    /// Returns the exponents that have a base.
+    /// Returns those of `exponents` that have a base, in order.
     fn generate_exps<F: PrimeField>(self, exponents: Arc<Vec<F::Repr>>) -> Arc<Vec<F::Repr>>;
 }
 
@@ -77,10 +78,10 @@ impl<'a> QueryDensity for &'a DensityTracker {
     }
 }
 
-/// Bits that one task handles.
+/// Number of bits that one task handles.
 const BLOCK: usize = 1 << 13;
 
-/// Returns the values whose bit is set, in order; there are at most as many bits as values.
+/// Returns, in order, the `values` whose bit in `bits` is set. There are at most as many bits as values.
 fn marked<T: Copy + Send + Sync>(bits: &BitSlice, values: &[T]) -> Vec<T> {
     let total = bits.count_ones();
     let mut result = Vec::with_capacity(total);
@@ -111,7 +112,7 @@ impl DensityTracker {
         self.bv.push(false);
     }
 
-    /// Gives exponent `idx` a base, if it had none.
+    /// Marks exponent `idx`, counted from 0, as one that has a base.
     ///
     /// # Panics
     /// Panics if there is no such exponent.
@@ -126,8 +127,8 @@ impl DensityTracker {
         self.total_density
     }
 
-    /// Appends the exponents of `other`. The first exponent of an input density is that of the constant one, which both
-    /// have: it is kept once, with a base if either has one.
+    /// Appends the exponents of `other`. If `is_input_density` is true, the first exponent of both densities is that of
+    /// the constant one. It is then kept once, and has a base if it had one in either density.
     pub fn extend(&mut self, other: &Self, is_input_density: bool) {
         if self.bv.is_empty() {
             other.clone_into(self);

@@ -23,10 +23,11 @@ use source::{IDENTITY, exhausted};
 pub use density::{DensityTracker, FullDensity, QueryDensity};
 pub use source::{Source, SourceBuilder};
 
-/// Starts Σ exponentᵢ · baseᵢ on `pool`, over the exponents that `density_map` marks; each takes the source's next
-/// base. Exponents are numbers, reduced or not.
+/// Starts to compute Σ exponentᵢ · baseᵢ on `pool`, over the `exponents` that `density_map` marks. Each marked exponent
+/// takes the next base of the source `bases`. Exponents are little-endian integers and need not be reduced modulo the
+/// group order.
 ///
-/// Bases are trusted to be points of the subgroup of prime order: sums over other bases are meaningless.
+/// The call does not check that bases are points of the prime-order subgroup. Sums over other bases are meaningless.
 /// `proofwarp::msm::Msm::checked` refuses such bases.
 ///
 /// The result is an error if:
@@ -71,7 +72,7 @@ where
     }
 }
 
-/// Clears exponents that have no other owner, such as a copy of those that a density marks.
+/// Overwrites `exponents` with zeros if they have no other owner, such as a copy of the marked exponents.
 fn clear<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
     if let Some(exponents) = Arc::get_mut(&mut exponents) {
         for exponent in exponents.iter_mut() {
@@ -82,7 +83,7 @@ fn clear<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
     }
 }
 
-/// Computes the sum on a curve that proofwarp knows, by its CPU path.
+/// Returns Σ exponentᵢ · baseᵢ, computed on the CPU by `msm`, proofwarp's function for the curve of `G`.
 fn known_multiexp<G: PrimeCurveAffine>(msm: Msm<G>, bases: &[G], exponents: &[Repr<G>]) -> Result<G::Curve, EcError> {
     let zero = G::Scalar::ZERO.to_repr();
     let identity =
@@ -101,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    /// Records its bytes when it is freed.
+    /// Appends its bytes to a list when it is dropped.
     struct Probe<'a>(Vec<u8>, &'a Mutex<Vec<Vec<u8>>>);
 
     impl AsMut<[u8]> for Probe<'_> {

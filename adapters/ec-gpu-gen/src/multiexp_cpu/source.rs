@@ -7,20 +7,20 @@ use group::prime::PrimeCurveAffine;
 
 use crate::EcError;
 
-/// Creates a [`Source`] of bases, once for each part of the work.
+/// Creates [`Source`]s over one sequence of bases. Parallel jobs read the bases through sources of their own.
 #[allow(clippy::new_ret_no_self, clippy::wrong_self_convention)] // The names are part of the interface.
 pub trait SourceBuilder<G: PrimeCurveAffine>: Send + Sync + 'static + Clone {
-    /// Source that `new` returns.
+    /// Type of the source that `new` returns.
     type Source: Source<G>;
 
     /// Returns a source that starts at the first base.
     fn new(self) -> Self::Source;
 
-    /// Returns all points, and the number of points before the first base.
+    /// Returns a vector of points, and the index of the first base in it.
     fn get(self) -> (Arc<Vec<G>>, usize);
 }
 
-/// Gives bases one after another.
+/// Yields the bases of a multi-exponentiation one after another.
 pub trait Source<G: PrimeCurveAffine> {
     /// Adds the next base to the sum `to`.
     ///
@@ -71,7 +71,7 @@ impl<G: PrimeCurveAffine> Source<G> for (Arc<Vec<G>>, usize) {
 /// Reports a base that is the point at infinity.
 pub(super) const IDENTITY: EcError = EcError::Simple("Encountered an identity element in the CRS.");
 
-/// Reports too few bases.
+/// Returns the error for a source that has too few bases.
 pub(super) fn exhausted() -> EcError {
     io::Error::new(io::ErrorKind::UnexpectedEof, "Expected more bases from source.").into()
 }

@@ -5,7 +5,8 @@ use proofwarp::{Accelerator, BackendKind};
 
 use super::env::backend_asked_for;
 
-/// Returns the accelerator of the backend that is forced or requested, or else of the best one.
+/// Returns the accelerator of the backend that `PROOFWARP_BACKEND` forces, else of the one that `EC_GPU_FRAMEWORK`
+/// requests, else of the best available one.
 ///
 /// # Errors
 /// - [`proofwarp::Error::Invalid`]: a setting is malformed.
@@ -21,8 +22,9 @@ pub(super) fn accelerator() -> proofwarp::Result<Accelerator> {
     with_feature(accelerator)
 }
 
-/// Returns `accelerator`, or the other framework's if this crate lacks the feature of the devices' framework. This
-/// crate's features follow its caller's, but another crate may have enabled more in proofwarp.
+/// Returns `accelerator` if this crate was built with the feature of its backend, else the accelerator of the other
+/// framework. The feature may be missing because another crate can enable more features in proofwarp than this crate
+/// has.
 fn with_feature(accelerator: Accelerator) -> proofwarp::Result<Accelerator> {
     let Some(backend) = accelerator.devices().first().map(|device| device.info().backend) else {
         return Ok(accelerator);

@@ -11,28 +11,28 @@ use proofwarp::backend::Arg;
 use super::error::GPUResult;
 use super::user_kernels::{self, LocalBuffer, Shape, Source};
 
-/// Marks CUDA's types.
+/// Marks generic types, such as devices and buffers, as those of CUDA. It has no values.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Cuda {}
 
-/// A device that CUDA reaches.
+/// A device that is used through CUDA.
 pub type Device = user_kernels::Device<Cuda>;
 /// A device with kernels that are loaded from a fatbin, cubin or PTX.
 pub type Program = user_kernels::Program<Cuda>;
-/// Holds elements of type `T`, taken to be plain memory, on the device.
+/// Holds elements of type `T`, taken to be plain memory, in device memory.
 pub type Buffer<T> = user_kernels::Buffer<T, Cuda>;
 
 pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::Cuda));
 
 impl Device {
-    /// Returns the compute capability, such as (9, 0).
+    /// Returns the compute capability as (major, minor), such as (9, 0).
     pub fn compute_capability(&self) -> (u32, u32) {
         self.handle.info().compute_capability.unwrap_or_default()
     }
 }
 
 impl Program {
-    /// Creates a program from the file `filename`: a fatbin, cubin or PTX.
+    /// Creates a program for `device` from the file `filename`, which contains a fatbin, a cubin or PTX.
     ///
     /// # Errors
     /// - `GPUError::IO`: the file cannot be read, or its name is not UTF-8.
@@ -42,10 +42,10 @@ impl Program {
         Ok(Self::new(device, Source::Binary(Cow::Owned(std::fs::read(name)?))))
     }
 
-    /// Creates a program from `bytes`: a fatbin, cubin or PTX.
+    /// Creates a program for `device` from a copy of `bytes`, which are a fatbin, a cubin or PTX.
     ///
     /// # Errors
-    /// None: it is loaded when the first kernel is created.
+    /// None: the program is loaded when its first kernel is created.
     #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn from_bytes(device: &Device, bytes: &[u8]) -> GPUResult<Self> {
         Ok(Self::new(device, Source::Binary(Cow::Owned(bytes.to_vec()))))
@@ -56,7 +56,8 @@ impl Program {
         Self::new(device, Source::Binary(Cow::Borrowed(bytes)))
     }
 
-    /// Creates the kernel `name`, to be given its arguments and run by `gws` groups of `lws` threads.
+    /// Creates a launch of the kernel `name` by `gws` thread blocks of `lws` threads each. Its arguments are appended
+    /// later.
     ///
     /// # Errors
     /// - `GPUError::KernelNotFound`: there is no such kernel.
@@ -66,12 +67,13 @@ impl Program {
     }
 }
 
-/// Provides an argument of a kernel.
+/// Converts a value to an argument of a kernel.
 pub trait KernelArgument {
     /// Returns a pointer to the value that the kernel receives.
     fn as_c_void(&self) -> *mut c_void;
 
-    /// Returns the bytes of memory that all threads of a group share; 0 for all but [`LocalBuffer`].
+    /// Returns the bytes of shared memory that the argument reserves per thread block; 0 for all types but
+    /// [`LocalBuffer`].
     fn shared_mem(&self) -> u32 {
         0
     }
@@ -96,7 +98,7 @@ impl KernelArgument for u32 {
 }
 
 impl<T> KernelArgument for LocalBuffer<T> {
-    /// Returns a placeholder pointer: the kernel declares the memory itself, and does not read this.
+    /// Returns a placeholder pointer, which the kernel does not read: it declares the shared memory itself.
     fn as_c_void(&self) -> *mut c_void {
         place(self)
     }
@@ -110,7 +112,7 @@ fn place<T>(value: &T) -> *mut c_void {
     std::ptr::from_ref(value).cast_mut().cast()
 }
 
-/// Holds a kernel with the arguments given so far, which outlive it.
+/// Holds a launch of a kernel with the arguments appended so far, which it borrows.
 pub struct Kernel<'a> {
     program: &'a Program,
     shape: Shape,
@@ -125,15 +127,15 @@ impl fmt::Debug for Kernel<'_> {
 }
 
 impl<'a> Kernel<'a> {
-    /// Appends `argument`.
+    /// Appends `argument` to the kernel's arguments.
     #[must_use]
     pub fn arg<T: KernelArgument>(mut self, argument: &'a T) -> Self {
         self.arguments.push(argument);
         self
     }
 
-    /// Launches the kernel and waits for it. The arguments must match the kernel's parameters, and the kernel must stay
-    /// within its buffers.
+    /// Launches the kernel and waits until it has ended. The arguments must match the kernel's parameters, and the
+    /// kernel must stay within its buffers.
     ///
     /// # Errors
     /// - `GPUError::Generic`: there is more than one [`LocalBuffer`].

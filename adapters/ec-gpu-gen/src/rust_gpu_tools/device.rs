@@ -13,7 +13,7 @@ use super::handle::Handle;
 use super::opencl;
 use super::{DeviceUuid, Framework, PciId, UniqueId, Vendor};
 
-/// Lists all devices of the backend in use, or says why there are none.
+/// Lists all devices of the backend in use, or holds the error that opening them returned.
 pub(super) static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new(|| {
     let accelerator = accelerator().map_err(|error| {
         log::error!("No working GPUs found! {error}");
@@ -30,7 +30,7 @@ pub(super) static DEVICES: LazyLock<Result<Vec<Device>, String>> = LazyLock::new
 pub struct Device(pub(super) Handle);
 
 impl Device {
-    /// Returns all devices of the backend in use; none if only the CPU is left.
+    /// Returns all devices of the backend in use. The list is empty if only the CPU can be used.
     ///
     /// # Panics
     /// Panics if `PROOFWARP_BACKEND` forces a backend that has no device here, or if a setting of the environment is
@@ -44,7 +44,7 @@ impl Device {
         }
     }
 
-    /// Returns the device with the identifier `id`.
+    /// Returns the device with the identifier `id`, or `None` if there is none.
     pub fn by_unique_id(id: UniqueId) -> Option<&'static Self> {
         match id {
             UniqueId::PciId(id) => Self::by_pci_id(id),
@@ -52,17 +52,17 @@ impl Device {
         }
     }
 
-    /// Returns the device with the identifier `uuid`.
+    /// Returns the device with the identifier `uuid`, or `None` if there is none.
     pub fn by_uuid(uuid: DeviceUuid) -> Option<&'static Self> {
         Self::all().into_iter().find(|device| device.0.uuid() == uuid)
     }
 
-    /// Returns the device at the place `id` of the PCI bus.
+    /// Returns the device at the PCI address `id`, or `None` if there is none.
     pub fn by_pci_id(id: PciId) -> Option<&'static Self> {
         Self::all().into_iter().find(|device| device.0.pci_id() == id)
     }
 
-    /// Returns the vendor.
+    /// Returns the vendor. Any vendor but NVIDIA is reported as AMD.
     pub fn vendor(&self) -> Vendor {
         self.0.vendor()
     }
@@ -77,22 +77,22 @@ impl Device {
         self.0.info().memory
     }
 
-    /// Returns the number of multiprocessors or compute units.
+    /// Returns the number of multiprocessors (CUDA) or compute units (OpenCL).
     pub fn compute_units(&self) -> u32 {
         self.0.info().compute_units
     }
 
-    /// Returns the compute capability of an NVIDIA device.
+    /// Returns the compute capability of an NVIDIA device as (major, minor), or `None` if the driver reports none.
     pub fn compute_capability(&self) -> Option<(u32, u32)> {
         self.0.info().compute_capability
     }
 
-    /// Returns the identifier that distinguishes the device from others.
+    /// Returns the identifier that distinguishes the device from others, which is its UUID.
     pub fn unique_id(&self) -> UniqueId {
         UniqueId::Uuid(self.0.uuid())
     }
 
-    /// Returns the framework that reaches the device.
+    /// Returns the framework, CUDA or OpenCL, through which the device is used.
     pub fn framework(&self) -> Framework {
         match self.0.info().backend {
             #[cfg(feature = "cuda")]
@@ -107,19 +107,21 @@ impl Device {
         }
     }
 
-    /// Returns CUDA's view of the device, if there is one and `PROOFWARP_BACKEND` forces no other backend.
+    /// Returns this device as a CUDA device. Returns `None` if CUDA does not list it, or if `PROOFWARP_BACKEND` forces
+    /// another backend.
     #[cfg(feature = "cuda")]
     pub fn cuda_device(&self) -> Option<&cuda::Device> {
         cuda::DEVICES.iter().find(|device| device.handle.is(&self.0))
     }
 
-    /// Returns OpenCL's view of the device, if there is one and `PROOFWARP_BACKEND` forces no other backend.
+    /// Returns this device as an OpenCL device. Returns `None` if OpenCL does not list it, or if `PROOFWARP_BACKEND`
+    /// forces another backend.
     #[cfg(feature = "opencl")]
     pub fn opencl_device(&self) -> Option<&opencl::Device> {
         opencl::DEVICES.iter().find(|device| device.handle.is(&self.0))
     }
 
-    /// Returns proofwarp's device.
+    /// Returns the device object of proofwarp that this device wraps.
     pub fn proofwarp(&self) -> &Arc<proofwarp::backend::Device> {
         &self.0.0
     }

@@ -6,20 +6,21 @@ use proofwarp::settings::Settings;
 use super::Framework;
 use crate::EcError;
 
-/// Returns whether a fallback from a missing device would be a surprise: a backend is forced, or the settings are
-/// malformed.
+/// Returns true if `PROOFWARP_BACKEND` forces a backend, or if the settings are malformed. A missing device must then
+/// not lead to a silent fallback to the CPU.
 pub(super) fn is_forced() -> bool {
     Settings::get().map_or(true, |settings| settings.backend.is_some())
 }
 
-/// Returns the only backend that devices may be of, if `PROOFWARP_BACKEND` forces one.
+/// Returns the backend that `PROOFWARP_BACKEND` forces, or `None` if it forces none. Malformed settings count as
+/// forcing the CPU.
 pub(super) fn forced_backend() -> Option<BackendKind> {
     // Malformed settings allow no device: the CPU backend has none.
     Settings::get().map_or(Some(BackendKind::Cpu), |settings| settings.backend)
 }
 
-/// Returns the backend that `EC_GPU_FRAMEWORK` requests; any value but `cuda` and `opencl` requests none, as in the
-/// stock crate.
+/// Returns the backend that `EC_GPU_FRAMEWORK` requests. Returns `None` for any value but `cuda` and `opencl`, as the
+/// stock crate does.
 pub(super) fn backend_asked_for() -> Option<BackendKind> {
     match std::env::var("EC_GPU_FRAMEWORK").as_deref() {
         Ok("cuda") => Some(BackendKind::Cuda),
@@ -28,7 +29,7 @@ pub(super) fn backend_asked_for() -> Option<BackendKind> {
     }
 }
 
-/// Returns the framework that `EC_GPU_FRAMEWORK` requests.
+/// Returns the framework that `EC_GPU_FRAMEWORK` requests, or `None` if it requests none.
 ///
 /// # Errors
 /// - [`EcError::Simple`]: this crate was built without the framework's feature.

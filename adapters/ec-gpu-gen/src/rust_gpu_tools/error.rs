@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Result that calls to devices return.
+/// Holds the value of a call to a device, or its [`GPUError`].
 pub(crate) type GPUResult<T> = std::result::Result<T, GPUError>;
 
-/// Describes an error of a device.
+/// Describes why a call to a device failed.
 ///
 /// A missing kernel becomes [`GPUError::KernelNotFound`]. Any other error of proofwarp becomes [`GPUError::Generic`],
 /// with its text.

@@ -7,7 +7,7 @@ use proofwarp::backend::DeviceInfo;
 
 use super::{DeviceUuid, PciId, Vendor};
 
-/// Wraps a device of proofwarp, and provides the properties that the interface gives of each.
+/// Wraps a device of proofwarp, and converts its properties to the types of this interface.
 #[derive(Clone, Debug)]
 pub(super) struct Handle(pub(super) Arc<proofwarp::backend::Device>);
 
@@ -20,7 +20,8 @@ impl Handle {
         Vendor::try_from(self.info().vendor_id).unwrap_or(Vendor::Amd)
     }
 
-    /// Returns the place on the PCI bus, or else, as in the stock crate, one that is easily told from real places.
+    /// Returns the PCI address. If the device has none, returns 0x1234 plus the device's ordinal, which is easily told
+    /// from real addresses.
     pub(super) fn pci_id(&self) -> PciId {
         const NONE: u16 = 0x1234;
         let info = self.info();
@@ -32,8 +33,9 @@ impl Handle {
         DeviceUuid::from(self.info().unique_id)
     }
 
-    /// Returns whether `other` is the same device. A device of another backend may know only its place on the bus.
-    /// Within a backend, several devices may have one place, as parts of a GPU.
+    /// Returns whether `other` is the same device. A device of another backend is recognised by its PCI address too,
+    /// because it may report no other identifier. Within a backend the address does not count, because parts of a GPU
+    /// share one.
     pub(super) fn is(&self, other: &Self) -> bool {
         let (one, two) = (self.info(), other.info());
         self == other || one.backend != two.backend && one.pci.is_some() && one.pci == two.pci

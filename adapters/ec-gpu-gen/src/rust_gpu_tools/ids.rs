@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::GPUError;
 
-/// Holds a device's place on the PCI bus: the bus number, then the device number.
+/// Holds a device's PCI address: the bus number in the high byte, the device number in the low byte.
 #[derive(Copy, Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct PciId(u16);
 
@@ -23,7 +23,7 @@ impl From<PciId> for u16 {
 impl TryFrom<&str> for PciId {
     type Error = GPUError;
 
-    /// Reads aa:bb, bus and device.
+    /// Parses a PCI address of the form `aa:bb`, the hexadecimal bus and device numbers.
     fn try_from(text: &str) -> Result<Self, GPUError> {
         digits("PCI id", text, ':', 4).map(|number| Self(number as u16))
     }
@@ -36,7 +36,7 @@ impl fmt::Display for PciId {
     }
 }
 
-/// Holds a universally unique identifier.
+/// Holds a device's universally unique identifier (UUID).
 #[derive(Copy, Clone, Default, Eq, Hash, PartialEq)]
 pub struct DeviceUuid([u8; 16]);
 
@@ -55,7 +55,7 @@ impl From<DeviceUuid> for [u8; 16] {
 impl TryFrom<&str> for DeviceUuid {
     type Error = GPUError;
 
-    /// Reads aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee.
+    /// Parses a UUID of the form `aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee`, in hexadecimal.
     fn try_from(text: &str) -> Result<Self, GPUError> {
         digits("UUID", text, '-', 32).map(|number| Self(number.to_be_bytes()))
     }
@@ -77,7 +77,8 @@ impl fmt::Debug for DeviceUuid {
     }
 }
 
-/// Parses a text of `count` hexadecimal digits, between which `separator` may occur, as a number.
+/// Parses `text` as a number of `count` hexadecimal digits, and ignores each `separator`. Errors call the number
+/// `what`.
 fn digits(what: &str, text: &str, separator: char, count: usize) -> Result<u128, GPUError> {
     let digits: String = text.chars().filter(|c| *c != separator).collect();
     let invalid = || GPUError::InvalidId(format!("{what}: expected {count} hexadecimal digits, got {text:?}"));
@@ -87,10 +88,10 @@ fn digits(what: &str, text: &str, separator: char, count: usize) -> Result<u128,
     u128::from_str_radix(&digits, 16).map_err(|_| invalid())
 }
 
-/// Identifies a device, across processes too: bellperson's lock files carry it in their names.
+/// Identifies a device by a value that is equal in all processes. bellperson puts it in the names of its lock files.
 #[derive(Copy, Clone, Debug, Eq, Hash, PartialEq)]
 pub enum UniqueId {
-    /// Place on the PCI bus.
+    /// PCI address.
     PciId(PciId),
     /// Universally unique identifier.
     Uuid(DeviceUuid),
@@ -99,7 +100,7 @@ pub enum UniqueId {
 impl TryFrom<&str> for UniqueId {
     type Error = GPUError;
 
-    /// Reads a UUID if there is a dash, else a place on the PCI bus.
+    /// Parses a UUID if `text` contains a dash, else a PCI address.
     fn try_from(text: &str) -> Result<Self, GPUError> {
         match text.contains('-') {
             true => DeviceUuid::try_from(text).map(Self::Uuid),
@@ -119,8 +120,8 @@ impl fmt::Display for UniqueId {
 
 /// Names the maker of a device.
 ///
-/// The stock crate knows these two, and lists no device of another vendor. This crate lists such devices, as
-/// [`Vendor::Amd`]: callers use the vendor only to know that only NVIDIA's devices have CUDA.
+/// The stock crate lists only devices of these two vendors. This crate lists devices of other vendors too, and reports
+/// them as [`Vendor::Amd`]. Callers need the vendor only to know that only NVIDIA's devices have CUDA.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Vendor {
     /// AMD.
@@ -129,14 +130,14 @@ pub enum Vendor {
     Nvidia,
 }
 
-/// AMD's vendor number on the PCI bus, and the number that its devices in Apple's computers have instead.
+/// AMD's vendor ids: the PCI vendor id, and the id that its devices in Apple's computers report instead.
 const AMD_IDS: [u32; 2] = [0x1002, 0x0102_1d00];
 const NVIDIA_ID: u32 = 0x10de;
 
 impl TryFrom<&str> for Vendor {
     type Error = GPUError;
 
-    /// Reads OpenCL's vendor name.
+    /// Parses the vendor name that OpenCL reports.
     fn try_from(text: &str) -> Result<Self, GPUError> {
         match text {
             "Advanced Micro Devices, Inc." | "AMD" => Ok(Self::Amd),
@@ -167,7 +168,7 @@ impl fmt::Display for Vendor {
     }
 }
 
-/// Tells how a device is reached.
+/// Names the framework through which a device is used.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Framework {
     /// CUDA.

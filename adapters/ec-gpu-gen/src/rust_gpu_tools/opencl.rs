@@ -10,24 +10,24 @@ use proofwarp::backend::Arg;
 use super::error::GPUResult;
 use super::user_kernels::{self, LocalBuffer, Shape, Source};
 
-/// Marks OpenCL's types.
+/// Marks generic types, such as devices and buffers, as those of OpenCL. It has no values.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum OpenCl {}
 
-/// A device that OpenCL reaches.
+/// A device that is used through OpenCL.
 pub type Device = user_kernels::Device<OpenCl>;
-/// A device with kernels that are compiled from OpenCL C or loaded from a binary of the driver.
+/// A device with kernels that are compiled from OpenCL C or loaded from a binary that the driver made.
 pub type Program = user_kernels::Program<OpenCl>;
-/// Holds elements of type `T`, taken to be plain memory, on the device.
+/// Holds elements of type `T`, taken to be plain memory, in device memory.
 pub type Buffer<T> = user_kernels::Buffer<T, OpenCl>;
-/// OpenCL's own handle of a device.
+/// Refers to a device by OpenCL's own handle.
 #[allow(non_camel_case_types)] // The name is part of the interface.
 pub type cl_device_id = *mut std::ffi::c_void;
 
 pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::OpenCl));
 
 impl Device {
-    /// Returns the compute capability of an NVIDIA device.
+    /// Returns the compute capability of an NVIDIA device as (major, minor), or `None` if the driver reports none.
     pub fn compute_capability(&self) -> Option<(u32, u32)> {
         self.handle.info().compute_capability
     }
@@ -39,7 +39,7 @@ impl Device {
 }
 
 impl Program {
-    /// Creates a program from the OpenCL C text `src`.
+    /// Creates a program for `device` from a copy of `src`, which is OpenCL C source text.
     ///
     /// # Errors
     /// None: the text is compiled when the first kernel is created.
@@ -48,22 +48,22 @@ impl Program {
         Ok(Self::new(device, Source::Text(Cow::Owned(src.to_owned()))))
     }
 
-    /// Creates a program from `bin`, which the driver once made of a text for the same device.
+    /// Creates a program from `bin`, a binary that the driver made before by compiling OpenCL C for the same `device`.
     ///
     /// # Errors
-    /// None: it is loaded when the first kernel is created.
+    /// None: the binary is loaded when the first kernel is created.
     #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn from_binary(device: &Device, bin: Vec<u8>) -> GPUResult<Self> {
         Ok(Self::new(device, Source::Binary(Cow::Owned(bin))))
     }
 
-    /// Creates a program from the OpenCL C text `src`, without a copy.
+    /// Creates a program for `device` from `src`, which is OpenCL C source text and is not copied.
     pub(super) fn from_static(device: &Device, src: &'static str) -> Self {
         Self::new(device, Source::Text(Cow::Borrowed(src)))
     }
 
-    /// Creates the kernel `name`, to be given its arguments and run by `global_work_size` groups of `local_work_size`
-    /// work-items.
+    /// Creates a launch of the kernel `name` by `global_work_size` groups (not work-items) of `local_work_size`
+    /// work-items each. Its arguments are appended later.
     ///
     /// # Errors
     /// - `GPUError::KernelNotFound`: there is no such kernel.
@@ -74,9 +74,9 @@ impl Program {
     }
 }
 
-/// Provides an argument of a kernel.
+/// Converts a value to an argument of a kernel.
 pub trait KernelArgument {
-    /// Appends it to the arguments of `kernel`.
+    /// Appends this value to the arguments of `kernel`.
     fn push(&self, kernel: &mut Kernel<'_>);
 }
 
@@ -112,7 +112,7 @@ enum Argument {
     Local(u32),
 }
 
-/// Builds a launch; its name is that of the crate `opencl3`.
+/// Builds a launch of a kernel. The type has the name that the crate `opencl3` gives it.
 #[derive(Debug)]
 pub struct ExecuteKernel<'a> {
     program: &'a Program,
@@ -121,15 +121,15 @@ pub struct ExecuteKernel<'a> {
 }
 
 impl ExecuteKernel<'_> {
-    /// Appends a copy of the value `arg` in its memory layout.
+    /// Appends a copy of the bytes of `arg` as the kernel's next argument.
     ///
     /// # Safety
-    /// It must be a value of the type of the kernel's parameter, in the device's layout.
+    /// `arg` must be a value of the type of the kernel's parameter, in the device's layout.
     pub unsafe fn set_arg<T>(&mut self, arg: &T) -> &mut Self {
         self.append(arg)
     }
 
-    /// Appends local memory of `size` bytes.
+    /// Appends local memory of `size` bytes as the kernel's next argument.
     ///
     /// # Safety
     /// The kernel's parameter must be a pointer to local memory.
@@ -138,13 +138,13 @@ impl ExecuteKernel<'_> {
         self
     }
 
-    /// Sets the number of work-items of all groups together; the group size must be set before.
+    /// Sets the total number of work-items to `size`, rounded down to whole groups. The group size must be set before.
     pub fn set_global_work_size(&mut self, size: usize) -> &mut Self {
         self.shape.groups = size / self.shape.group_size.max(1);
         self
     }
 
-    /// Sets the number of work-items of a group, and keeps that of all groups together.
+    /// Sets the number of work-items per group to `size`, and keeps the total number of work-items.
     pub fn set_local_work_size(&mut self, size: usize) -> &mut Self {
         let all = self.shape.groups * self.shape.group_size;
         self.shape.group_size = size;
@@ -159,23 +159,23 @@ impl ExecuteKernel<'_> {
     }
 }
 
-/// Holds a kernel with the arguments given so far, which outlive it.
+/// Holds a launch of a kernel with the arguments appended so far, which it borrows.
 #[derive(Debug)]
 pub struct Kernel<'a> {
-    /// Arguments of other types are appended here.
+    /// The builder, to which callers can append arguments of other types.
     pub builder: ExecuteKernel<'a>,
 }
 
 impl<'a> Kernel<'a> {
-    /// Appends the argument `t`.
+    /// Appends the argument `t` to the kernel's arguments.
     #[must_use]
     pub fn arg<T: KernelArgument>(mut self, t: &'a T) -> Self {
         t.push(&mut self);
         self
     }
 
-    /// Launches the kernel and waits for it. The arguments must match the kernel's parameters, and the kernel must stay
-    /// within its buffers.
+    /// Launches the kernel and waits until it has ended. The arguments must match the kernel's parameters, and the
+    /// kernel must stay within its buffers.
     ///
     /// # Errors
     /// - `GPUError::Generic`: there is more than one [`LocalBuffer`].

@@ -25,8 +25,9 @@ pub enum Program {
 }
 
 impl Program {
-    /// Creates a program from the output of [`crate::generate`], for the framework that `EC_GPU_FRAMEWORK` names or
-    /// else the device's; [`crate::program!`] finds the text and the fatbin.
+    /// Creates a program for `device` from the output of [`crate::generate`]: the text `opencl` and the fatbin `cuda`.
+    /// It uses the framework that `EC_GPU_FRAMEWORK` names, or else the device's own. [`crate::program!`] passes the
+    /// text and the fatbin.
     ///
     /// # Errors
     /// - [`EcError::GpuTools`]: the framework does not reach the device. It holds [`GPUError::DeviceNotFound`].
@@ -52,7 +53,7 @@ impl Program {
         &self.proofwarp().info().name
     }
 
-    /// Returns proofwarp's device.
+    /// Returns the device object of proofwarp that the program runs on.
     pub(crate) fn proofwarp(&self) -> &Arc<proofwarp::backend::Device> {
         match self {
             #[cfg(feature = "cuda")]
@@ -62,7 +63,7 @@ impl Program {
         }
     }
 
-    /// Returns whether the program is on `device`, by any framework.
+    /// Returns whether the program runs on `device`, through either framework.
     pub(crate) fn is_on(&self, device: &Device) -> bool {
         match self {
             #[cfg(feature = "cuda")]
@@ -72,7 +73,8 @@ impl Program {
         }
     }
 
-    /// Runs the one of [`program_closures!`](crate::program_closures) that is for the program's framework.
+    /// Calls the closure of the pair `fun` that is for the program's framework, with the program and `arg`.
+    /// [`program_closures!`](crate::program_closures) makes such pairs.
     ///
     /// # Errors
     /// Returns the closure's errors.
@@ -89,7 +91,8 @@ impl Program {
         }
     }
 
-    /// Runs the first of [`program_closures!`](crate::program_closures) on the program.
+    /// Calls the first closure of the pair `fun` with the program and `arg`.
+    /// [`program_closures!`](crate::program_closures) makes such pairs.
     ///
     /// # Errors
     /// Returns the closure's errors.
@@ -103,7 +106,8 @@ impl Program {
         program.run(fun.0, arg)
     }
 
-    /// Runs the second of [`program_closures!`](crate::program_closures) on the program.
+    /// Calls the second closure of the pair `fun` with the program and `arg`.
+    /// [`program_closures!`](crate::program_closures) makes such pairs.
     ///
     /// # Errors
     /// Returns the closure's errors.
@@ -118,8 +122,8 @@ impl Program {
     }
 }
 
-/// Returns the accelerator of the devices of `programs`, without fallback: callers of this crate bring their own CPU
-/// path, and must learn of a failure to take it.
+/// Returns an accelerator with the devices of `programs`. It has no CPU fallback: callers have a CPU path of their own,
+/// and take it only after an error.
 pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcError> {
     let Some(first) = programs.first() else { return Err(no_device()) };
     let backend = first.proofwarp().info().backend;
@@ -127,7 +131,7 @@ pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcErro
     Ok(Accelerator::with_backend(backend)?.with_devices(devices))
 }
 
-/// Returns why there is no device to make a kernel for.
+/// Returns the error that says why there is no device.
 fn no_device() -> EcError {
     match &*DEVICES {
         Ok(_) => EcError::Simple("No working GPUs found!"),

@@ -15,7 +15,7 @@ use super::error::GPUResult;
 use super::handle::Handle;
 use super::{DeviceUuid, GPUError, PciId, Vendor};
 
-/// A device that the framework `F` reaches.
+/// A device that is used through the framework `F`.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Device<F> {
     pub(super) handle: Handle,
@@ -23,7 +23,8 @@ pub struct Device<F> {
 }
 
 impl<F> Device<F> {
-    /// Returns the devices of `backend`, or none if another backend is forced.
+    /// Returns all devices of `backend`. The list is empty if `PROOFWARP_BACKEND` forces another backend, or if
+    /// `backend` is not available.
     pub(super) fn all_of(backend: BackendKind) -> Vec<Self> {
         if forced_backend().is_some_and(|forced| forced != backend) {
             return Vec::new();
@@ -48,24 +49,25 @@ impl<F> Device<F> {
         self.handle.info().memory
     }
 
-    /// Returns the number of multiprocessors or compute units.
+    /// Returns the number of multiprocessors (CUDA) or compute units (OpenCL).
     pub fn compute_units(&self) -> u32 {
         self.handle.info().compute_units
     }
 
-    /// Returns the place on the PCI bus, or a made-up one if there is none.
+    /// Returns the PCI address, or a made-up one if the device has none.
     pub fn pci_id(&self) -> PciId {
         self.handle.pci_id()
     }
 
-    /// Returns the universally unique identifier.
+    /// Returns the device's UUID, which is never `None`.
     #[allow(clippy::unnecessary_wraps, reason = "the stock crate's interface")]
     pub fn uuid(&self) -> Option<DeviceUuid> {
         Some(self.handle.uuid())
     }
 }
 
-/// Reserves memory local to a work-group, as an argument of a kernel; a kernel may have at most one.
+/// Reserves local memory of a work-group (CUDA's shared memory) as an argument of a kernel. A kernel may have at most
+/// one such argument.
 #[derive(Debug)]
 pub struct LocalBuffer<T> {
     length: usize,
@@ -73,19 +75,19 @@ pub struct LocalBuffer<T> {
 }
 
 impl<T> LocalBuffer<T> {
-    /// Reserves memory for `length` elements.
+    /// Creates an argument that reserves memory for `length` elements of type `T`.
     pub fn new(length: usize) -> Self {
         Self { length, elements: PhantomData }
     }
 
-    /// Returns the size in bytes, or `u32::MAX`, more than any device has, if the size exceeds 32 bits.
+    /// Returns the size in bytes. If the size exceeds 32 bits, returns `u32::MAX`, which is more than any device has.
     pub(super) fn bytes(&self) -> u32 {
         let bytes = self.length.checked_mul(size_of::<T>()).and_then(|bytes| u32::try_from(bytes).ok());
         bytes.unwrap_or(u32::MAX)
     }
 }
 
-/// Fails if a kernel is given several local buffers.
+/// Returns an error if a kernel has more than one local buffer. `count` is its number of local buffers.
 pub(super) fn check_local_buffers(count: usize) -> GPUResult<()> {
     match count {
         0 | 1 => Ok(()),
@@ -93,7 +95,7 @@ pub(super) fn check_local_buffers(count: usize) -> GPUResult<()> {
     }
 }
 
-/// Holds elements of type `T`, taken to be plain memory, on the device.
+/// Holds elements of type `T`, taken to be plain memory, in memory of a device of framework `F`.
 #[derive(Debug)]
 pub struct Buffer<T, F> {
     memory: proofwarp::backend::Buffer,
@@ -102,7 +104,7 @@ pub struct Buffer<T, F> {
     elements: PhantomData<(T, F)>,
 }
 
-/// Holds the code of kernels.
+/// Holds the code of a program's kernels.
 pub(super) enum Source {
     /// OpenCL C.
     #[cfg(feature = "opencl")]
@@ -120,13 +122,14 @@ impl Source {
         }
     }
 
-    /// Returns the name of the module, which is the hash of its code: equal modules are loaded once.
+    /// Returns the name of the module, which contains the SHA-256 hash of its code. Modules of equal code are thus
+    /// loaded once.
     fn module(&self) -> String {
         format!("appended_{:x}", Sha256::digest(self.bytes()))
     }
 }
 
-/// Describes a launch: the kernel's name, the number of groups and their size.
+/// Describes a launch: the kernel's name, the number of groups, and the work-items per group.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) name: String,
@@ -134,8 +137,8 @@ pub(super) struct Shape {
     pub(super) group_size: usize,
 }
 
-/// Holds a device and kernels, which are compiled or loaded when the first of them is created: provers that use only
-/// proofwarp's own kernels need none of these.
+/// Holds a device and the code of the calling crate's kernels. The code is compiled or loaded when the first kernel is
+/// created, because provers that use only proofwarp's own kernels do not need it.
 ///
 /// Every call returns after the device has finished its work, so programs of one device may share buffers.
 pub struct Program<F> {
@@ -165,7 +168,7 @@ impl<F: Clone> Program<F> {
         &self.device.handle.info().name
     }
 
-    /// Runs `function` on the program.
+    /// Calls `function` with the program and `argument`, and returns its result.
     ///
     /// # Errors
     /// Returns the errors of `function`.
@@ -177,7 +180,7 @@ impl<F: Clone> Program<F> {
         function(self, argument)
     }
 
-    /// Allocates a buffer for `length` elements, with undefined contents.
+    /// Allocates a device buffer for `length` elements, with undefined contents.
     ///
     /// # Safety
     /// The contents must be written before they are read.
@@ -194,7 +197,7 @@ impl<F: Clone> Program<F> {
         Ok(Buffer { address: memory.handle().0, memory, elements: PhantomData })
     }
 
-    /// Allocates a buffer with a copy of `slice`.
+    /// Allocates a device buffer with a copy of `slice`.
     ///
     /// # Errors
     /// - [`GPUError::Generic`]: elements of `T` own memory, such as a `Vec`.
@@ -218,7 +221,7 @@ impl<F: Clone> Program<F> {
         self.on_stream(|stream| stream.upload(&buffer.memory, bytes).and_then(|()| stream.synchronize(None)))
     }
 
-    /// Copies the start of `buffer` to `data`, after the kernels launched before.
+    /// Fills `data` with the first elements of `buffer`, after all kernels launched before.
     ///
     /// # Errors
     /// - [`GPUError::Generic`]: `data` is longer than the buffer.
@@ -229,7 +232,7 @@ impl<F: Clone> Program<F> {
         self.on_stream(|stream| stream.download(bytes, &buffer.memory))
     }
 
-    /// Compiles or loads the kernel `name`, and returns how it is to be launched.
+    /// Compiles or loads the kernel `name`, and returns its launch with `groups` groups of `group_size` work-items.
     ///
     /// # Errors
     /// - [`GPUError::KernelNotFound`]: there is no such kernel.
@@ -239,10 +242,10 @@ impl<F: Clone> Program<F> {
         Ok(Shape { name: name.to_owned(), groups, group_size })
     }
 
-    /// Launches a kernel, and waits for it.
+    /// Launches the kernel that `shape` describes with `arguments`, and waits until it has ended.
     ///
-    /// The kernel's author must ensure that the arguments match its parameters and that it stays within its buffers:
-    /// the interface that this replaces cannot express these conditions.
+    /// The kernel's author must ensure that the arguments match its parameters and that it stays within its buffers.
+    /// The interface of `rust-gpu-tools` cannot express these conditions.
     ///
     /// # Errors
     /// - [`GPUError::Generic`]: the groups, or their work-items, are 2^32 or more.
@@ -283,7 +286,7 @@ impl<F: Clone> Program<F> {
     }
 }
 
-/// Refuses types whose values own memory: copies of their bytes would free it twice.
+/// Returns an error if values of type `T` own memory, because copies of their bytes would free it twice.
 fn check_plain<T>() -> GPUResult<()> {
     if std::mem::needs_drop::<T>() {
         let name = std::any::type_name::<T>();
@@ -292,7 +295,7 @@ fn check_plain<T>() -> GPUResult<()> {
     Ok(())
 }
 
-/// Launches a kernel, waits for it, and returns its time and launch count.
+/// Launches a kernel on `stream`, waits until it has ended, and returns statistics with its time and one launch.
 fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<StreamStats> {
     let before = stream.traffic().kernels;
     stream.begin_timing()?;

@@ -5,7 +5,8 @@ use std::{env, fs};
 
 use super::SourceBuilder;
 
-/// Writes the files that the features need, and tells cargo where they are. The error is a text for the user.
+/// Writes the kernel files of `builder` that this crate's features need, and tells cargo where they are. The error is a
+/// text for the user.
 ///
 /// Instructions have one colon: with two, cargo refuses packages that Rust below 1.77 may build.
 pub(super) fn generate(builder: &SourceBuilder) -> Result<(), String> {
@@ -34,12 +35,13 @@ mod cuda {
 
     use super::{Path, PathBuf, SourceBuilder, env, write};
 
-    /// Builds machine code for the stock crate's architectures; later architectures run the PTX of the last one.
+    /// Default arguments of nvcc, which build machine code for the stock crate's architectures. Later architectures run
+    /// the PTX of the last one.
     const ARGUMENTS: &str = "-O3 --fatbin -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 \
                              -gencode arch=compute_86,code=[sm_86,compute_86]";
 
-    /// Compiles the text in `out` and returns the fatbin's path. The file is empty if nothing was appended, or on
-    /// docs.rs.
+    /// Compiles the text of `builder` to a fatbin in the folder `out`, and returns the fatbin's path. The file is empty
+    /// if `builder` has no appended kernels, or on docs.rs.
     pub(super) fn fatbin(builder: &SourceBuilder, out: &Path) -> Result<PathBuf, String> {
         let (source, fatbin) = (out.join("kernel.cu"), out.join("kernel.fatbin"));
         if builder.appended.is_empty() || env::var_os("DOCS_RS").is_some() {

@@ -24,7 +24,7 @@ struct Field {
     r2: Vec<u32>,
 }
 
-/// Describes a quadratic extension by u² = −1.
+/// Describes a quadratic extension of a prime field by u, where u² = −1.
 #[derive(Debug)]
 struct Extension {
     name: String,
@@ -37,7 +37,7 @@ impl SourceBuilder {
         Self::default()
     }
 
-    /// Adds the field `F`, with the field that it extends.
+    /// Adds the arithmetic of the field `F` to the text, and of its prime field if `F` is an extension.
     #[must_use]
     pub fn add_field<F>(mut self) -> Self
     where
@@ -53,7 +53,7 @@ impl SourceBuilder {
         self
     }
 
-    /// Adds a field for transforms; the transform itself is proofwarp's.
+    /// Adds the arithmetic of the field `F` to the text. The NTT itself is built into proofwarp.
     #[must_use]
     pub fn add_fft<F>(self) -> Self
     where
@@ -62,7 +62,8 @@ impl SourceBuilder {
         self.add_field::<F>()
     }
 
-    /// Adds the fields of a curve's coordinates and scalars; multi-exponentiation itself is proofwarp's.
+    /// Adds the arithmetic of `F`, the field of the coordinates of `C`, and of the scalar field of `C`. The
+    /// multi-exponentiation itself is built into proofwarp.
     #[must_use]
     pub fn add_multiexp<C, F>(self) -> Self
     where
@@ -73,19 +74,19 @@ impl SourceBuilder {
         self.add_field::<F>().add_field::<C::Scalar>()
     }
 
-    /// Appends `source` after all fields and after texts appended before.
+    /// Appends `source` to the text, after all fields and after all sources appended before.
     #[must_use]
     pub fn append_source(mut self, source: String) -> Self {
         self.appended.push(source);
         self
     }
 
-    /// Returns the whole text, with limbs of 32 bits.
+    /// Returns the text of all fields and appended sources, in which field elements have limbs of 32 bits.
     pub fn build_32_bit_limbs(&self) -> String {
         self.build(1)
     }
 
-    /// Returns the whole text, with limbs of 64 bits.
+    /// Returns the text of all fields and appended sources, in which field elements have limbs of 64 bits.
     pub fn build_64_bit_limbs(&self) -> String {
         self.build(2)
     }
@@ -123,7 +124,8 @@ impl Field {
         )
     }
 
-    /// Returns −p⁻¹ mod 2^bits, by Newton's iteration (each step doubles the number of right bits).
+    /// Returns −p⁻¹ mod 2^`bits` for the modulus p, by Newton's iteration: each step doubles the number of correct
+    /// bits.
     fn minus_inverse_of_modulus(&self, bits: usize) -> u64 {
         let p = u64::from(self.modulus[0]) | (u64::from(*self.modulus.get(1).unwrap_or(&0)) << 32);
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p.wrapping_mul(x))));
@@ -143,7 +145,7 @@ impl Extension {
     }
 }
 
-/// Formats words as literals of limbs, of one or two words each.
+/// Formats little-endian `words` as a list of limb literals, separated by commas. A limb has one or two words.
 fn literals(words: &[u32], words_per_limb: usize) -> String {
     let limb = |words: &[u32]| match *words {
         [low, high] => format!("{:#x}ul", u64::from(low) | (u64::from(high) << 32)),

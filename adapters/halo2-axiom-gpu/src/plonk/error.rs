@@ -4,7 +4,7 @@ use std::{error, fmt, io};
 
 use halo2_axiom::plonk::Error;
 
-/// Explains why there is no proof.
+/// Describes why a proof could not be made.
 ///
 /// The stock crate has further variants, for CUDA. Here, if a device fails, the next backend takes over. If the backend
 /// is forced, its error is the source of [`Error::Transcript`].

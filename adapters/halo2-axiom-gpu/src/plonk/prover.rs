@@ -8,7 +8,7 @@ use rand_core::RngCore;
 use super::error::GpuError;
 use crate::poly::commitment::Prover;
 
-/// Proves `circuits` of one key with [`proofwarp_halo2::create_proof`].
+/// Proves `circuits`, all for the key `pk`, with [`proofwarp_halo2::create_proof`]. Writes the proof to `transcript`.
 ///
 /// # Errors
 /// Returns the errors of [`proofwarp_halo2::create_proof`].
@@ -35,7 +35,7 @@ pub fn create_proof<
     )?)
 }
 
-/// Proves one circuit from the values of its columns with [`proofwarp_halo2::create_proof_from_advice`].
+/// Proves one circuit from `advice`, the values of its columns, with [`proofwarp_halo2::create_proof_from_advice`].
 ///
 /// # Errors
 /// Returns the errors of [`proofwarp_halo2::create_proof_from_advice`].

@@ -4,9 +4,9 @@
 pub use halo2_axiom::poly::commitment::*;
 use proofwarp_halo2::{Opening, Scheme};
 
-/// A prover of halo2-axiom whose opening is known.
+/// Marks the provers of halo2-axiom whose kind of opening, SHPLONK or GWC, proofwarp knows.
 ///
-/// Callers that are generic over their prover know only this trait.
+/// Callers that are generic over their prover use only this trait.
 pub trait Prover<'params, S: Scheme>: halo2_axiom::poly::commitment::Prover<'params, S> + Opening {}
 
 impl<'params, S: Scheme, P: halo2_axiom::poly::commitment::Prover<'params, S> + Opening> Prover<'params, S> for P {}

@@ -9,7 +9,7 @@ use halo2_axiom::plonk::{
 use super::fixed::FixedColumns;
 use super::permutation::PermutationCycles;
 
-/// Holds the parts of a key while a circuit is synthesized.
+/// Collects the fixed columns, selectors and permutation of a key while a circuit is synthesized.
 pub struct Assembly {
     pub fixed: FixedColumns,
     pub selectors: Vec<Vec<bool>>,
@@ -37,7 +37,7 @@ impl Assembly {
         })
     }
 
-    /// Returns the first error of a call that could not return it, else the synthesis's own `result`.
+    /// Returns the first error of a call that could not return it, or else `result`, which the synthesis returned.
     pub fn checked(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         self.failed.take().map_or(result, Err)
     }

@@ -18,7 +18,7 @@ pub struct ConfiguredCircuit<'c, C: Circuit<Fr>> {
     degree: u32,
 }
 
-/// Holds the parts that both keys are made of.
+/// Holds a circuit's constraint system and columns, from which the verifying and the proving key are made.
 pub struct Columns {
     /// The constraint system, in which selectors are fixed columns.
     pub system: ConstraintSystem<Fr>,
@@ -44,12 +44,13 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
         Ok(Self { circuit, system, config, k, degree })
     }
 
-    /// Returns the greatest degree of a constraint.
+    /// Returns the maximum degree of the circuit's constraints.
     pub fn degree(&self) -> u32 {
         self.degree
     }
 
-    /// Runs the circuit's synthesis; selectors are combined if `compress`.
+    /// Runs the circuit's synthesis and returns its columns. If `compress` is true, selectors are combined into fewer
+    /// fixed columns.
     ///
     /// # Errors
     /// - The circuit's errors.
@@ -82,7 +83,7 @@ impl Columns {
     }
 }
 
-/// Converts every selector to a column of its own.
+/// Converts every selector to a fixed column of its own. Returns the new constraint system and these columns.
 fn directly(system: ConstraintSystem<Fr>, selectors: Vec<Vec<bool>>) -> (ConstraintSystem<Fr>, Vec<Vec<Fr>>) {
     // The system does not depend on the rows, so it gets none: halo2-axiom would convert them on one core.
     let (system, _) = system.directly_convert_selectors_to_fixed(vec![Vec::new(); selectors.len()]);

@@ -9,10 +9,10 @@ use rayon::prelude::*;
 
 use crate::memory::par_filled_vec;
 
-/// Elements that share an inversion.
+/// Number of elements that share an inversion, 4096.
 const PIECE: usize = 1 << 12;
 
-/// Holds fixed columns of equal height, 0 where nothing is assigned.
+/// Holds fixed columns of equal height. A cell that is not assigned is 0.
 pub struct FixedColumns(Vec<FixedColumn>);
 
 struct FixedColumn {
@@ -27,7 +27,7 @@ impl FixedColumns {
         Self((0..columns).map(column).collect())
     }
 
-    /// Stores `value` in `rows` of `column`.
+    /// Stores `value` in all `rows` of the column with index `column`.
     ///
     /// # Errors
     /// - [`Error::BoundsFailure`]: there is no such column or row.
@@ -45,7 +45,7 @@ impl FixedColumns {
         Ok(())
     }
 
-    /// Returns the values of all columns; n/0 is 0.
+    /// Returns the values of all columns. A fraction n/0 has the value 0.
     pub fn into_values(self) -> Vec<Vec<Fr>> {
         self.0.into_iter().map(FixedColumn::into_values).collect()
     }

@@ -22,7 +22,7 @@ use crate::memory::drop_in_background;
 type Values = Vec<Vec<Fr>>;
 type Coefficients = Vec<Polynomial<Fr, Coeff>>;
 
-/// Holds the results of a verifying key that a proving key uses too.
+/// Holds the results of verifying-key generation that the proving key needs too.
 struct ProvingParts {
     engine: Engine<G1Affine>,
     fixed: Values,
@@ -79,7 +79,8 @@ fn with_rest<C: Circuit<Fr>>(
     Ok((key, ProvingParts { engine, fixed, sigma }))
 }
 
-/// Synthesizes the circuit's columns while the setup is uploaded.
+/// Returns an engine over `params` and the columns of the synthesized circuit. The setup is uploaded during the
+/// synthesis.
 fn synthesized<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     start: ConfiguredCircuit<'_, C>,
@@ -103,7 +104,7 @@ fn finished(
     Ok(ProvingKey::from_parts(key, first, last, active, values(fixed), of_fixed, permutation))
 }
 
-/// Runs `elsewhere` on another thread and `here` on this one, which a circuit cannot leave.
+/// Runs `elsewhere` on another thread and `here` on this one, which a circuit cannot leave. Returns both results.
 fn join_on_thread<A: Send, B>(elsewhere: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
     let (there, here) = join(elsewhere, here);
     (there.unwrap_or_else(|panic| resume_unwind(panic)), here)
@@ -113,7 +114,7 @@ fn sigma(cycles: &PermutationCycles, engine: &Engine<G1Affine>) -> Values {
     step("σ", cycles.cells(), || cycles.sigma(engine.omega()))
 }
 
-/// Returns the columns that are 1 in row 0, in the row where products end, and in usable rows.
+/// Returns three columns of zeros and ones: ones in row 0, in the row where grand products end, and in all usable rows.
 fn row_columns(rows: usize, blinding: usize) -> [Vec<Fr>; 3] {
     let usable = rows - blinding - 1;
     let ones = |is_one: &(dyn Fn(usize) -> bool + Sync)| {

@@ -14,17 +14,19 @@ use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
 use halo2_axiom::poly::commitment::Params;
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 
-/// Makes keys from a setup: one of KZG on BN254, whose curve is `C`.
+/// Generates keys from a setup (SRS) of KZG on BN254, where `C` is the curve of its bases.
 ///
-/// The trait gives [`keygen_vk`] and the others the type parameters of halo2-axiom's functions.
+/// With this trait, [`keygen_vk`] and the other functions have the type parameters of halo2-axiom's functions.
 pub trait Setup<'params, C: CurveAffine>: Params<'params, C> {
-    /// Generates the key of [`keygen_vk_custom`].
+    /// Generates the verifying key of `circuit`, as [`keygen_vk_custom`] does. If `compress` is true, selectors are
+    /// combined.
     ///
     /// # Errors
     /// Returns the errors of [`keygen_vk`].
     fn verifying_key<K: Circuit<C::Scalar>>(&self, circuit: &K, compress: bool) -> Result<VerifyingKey<C>, Error>;
 
-    /// Generates the key of [`keygen_pk_impl`].
+    /// Generates the proving key of `circuit`, as [`keygen_pk_impl`] does. `key` is the circuit's verifying key, if it
+    /// exists.
     ///
     /// # Errors
     /// Returns the errors of [`keygen_pk_impl`].
@@ -54,8 +56,8 @@ where
     }
 }
 
-/// Generates the key that verifies proofs of `circuit`, as `halo2_axiom::plonk::keygen_vk` does: every selector is a
-/// fixed column.
+/// Generates the verifying key of `circuit` for the setup `params`, as `halo2_axiom::plonk::keygen_vk` does. Every
+/// selector becomes a fixed column of its own.
 ///
 /// # Errors
 /// - `NotEnoughRowsAvailable`: the setup has fewer rows than the circuit needs.
@@ -82,8 +84,8 @@ where
     keygen_vk_custom(params, circuit, false)
 }
 
-/// Generates the key that verifies proofs of `circuit`; selectors are combined into fewer columns if
-/// `compress_selectors`.
+/// Generates the verifying key of `circuit` for the setup `params`. If `compress_selectors` is true, selectors are
+/// combined into fewer fixed columns.
 ///
 /// # Errors
 /// Returns the errors of [`keygen_vk`].
@@ -101,7 +103,8 @@ where
     params.verifying_key(circuit, compress_selectors)
 }
 
-/// Generates the key that proves `circuit`, from a verifying key `vk` that was made for it.
+/// Generates the proving key of `circuit` for the setup `params`. `vk` is a verifying key that was made for the
+/// circuit.
 ///
 /// # Errors
 /// - The errors of [`keygen_vk`].
@@ -122,7 +125,7 @@ where
     keygen_pk_impl(params, Some(vk), circuit, compress_selectors)
 }
 
-/// Generates both keys of `circuit`, whose synthesis runs once.
+/// Generates the proving key of `circuit`, which contains the verifying key. The circuit is synthesized only once.
 ///
 /// # Errors
 /// Returns the errors of [`keygen_vk`].
@@ -140,7 +143,8 @@ where
     keygen_pk_impl(params, None, circuit, compress_selectors)
 }
 
-/// Generates the key of [`keygen_pk`] if there is a `vk`, and that of [`keygen_pk2`] otherwise.
+/// Generates the proving key of `circuit` from the verifying key `vk`, as [`keygen_pk`] does. If `vk` is `None`,
+/// generates both keys, as [`keygen_pk2`] does.
 ///
 /// # Errors
 /// - The errors of [`keygen_pk`] if there is a `vk`.

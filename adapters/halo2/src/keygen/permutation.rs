@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::memory::par_filled_vec;
 
-/// Powers that one task computes from each other.
+/// Number of consecutive powers that one task computes, 4096.
 const PIECE: usize = 1 << 12;
 
 /// Links a cell into its cycle. Cells are numbered column by column.
@@ -19,7 +19,7 @@ struct Link {
     toward: u32,
 }
 
-/// Holds a permutation of the cells of some columns, made by joining cycles.
+/// Holds a permutation of the cells of some columns. Each of its cycles consists of cells that must be equal.
 pub struct PermutationCycles {
     places: ColumnIndices,
     links: Vec<Link>,
@@ -27,7 +27,8 @@ pub struct PermutationCycles {
 }
 
 impl PermutationCycles {
-    /// Creates a permutation in which every cell is a cycle of its own.
+    /// Creates the permutation of the cells of `columns` in which every cell is a cycle of its own. Columns have
+    /// 2^`log_rows` rows.
     ///
     /// # Errors
     /// - [`Error::BoundsFailure`]: there are more than 2^32 cells, and their key would take 256 GiB.
@@ -42,7 +43,8 @@ impl PermutationCycles {
         Ok(Self { places: ColumnIndices::from_columns(columns), links, log_rows })
     }
 
-    /// Makes cells `left` and `right` equal by merging their cycles: each cell gets the other's successor.
+    /// Makes the cells `left` and `right`, given by column and row, equal by merging their cycles: each cell gets the
+    /// other's successor.
     ///
     /// # Errors
     /// - [`Error::ColumnNotInPermutation`]: a column is not in the permutation.
@@ -60,7 +62,7 @@ impl PermutationCycles {
         Ok(())
     }
 
-    /// Returns the cell that names the cycle of `cell`, and halves the path to it.
+    /// Returns the number of the cell that represents the cycle of `cell`, as in union-find, and halves the path to it.
     fn name(&mut self, cell: usize) -> u32 {
         let mut cell = cell as u32;
         loop {
@@ -79,7 +81,8 @@ impl PermutationCycles {
         self.links.len()
     }
 
-    /// Returns σ of each column: δ^c·ω^r in a cell that goes to row r of column c.
+    /// Returns the values of σ for each column: δ^c·ω^r in a cell whose successor is in row r of column c. ω is
+    /// `omega`.
     pub fn sigma(&self, omega: Fr) -> Vec<Vec<Fr>> {
         let rows = 1 << self.log_rows;
         let (deltas, omegas) = (powers(Fr::DELTA, self.links.len() / rows), powers(omega, rows));
@@ -99,7 +102,7 @@ impl PermutationCycles {
     }
 }
 
-/// Holds the positions of columns in the permutation, by kind and index.
+/// Holds the position of each column in the permutation, by the column's kind and index.
 struct ColumnIndices([Vec<Option<u32>>; 3]);
 
 impl ColumnIndices {
@@ -126,7 +129,7 @@ fn kind(column: Column<Any>) -> usize {
     }
 }
 
-/// Returns the first `count` powers of `base`, from 1 on.
+/// Returns the first `count` powers of `base`, starting with 1.
 fn powers(base: Fr, count: usize) -> Vec<Fr> {
     let mut powers = par_filled_vec(Fr::ONE, count);
     powers.par_chunks_mut(PIECE).enumerate().for_each(|(number, piece)| {

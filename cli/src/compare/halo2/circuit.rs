@@ -5,14 +5,14 @@ use proofwarp_halo2::halo2_axiom::halo2curves::bn256::Fr;
 use proofwarp_halo2::halo2_axiom::plonk::{Advice, Circuit, Column, ConstraintSystem, Error, Fixed, Instance};
 use proofwarp_halo2::halo2_axiom::poly::Rotation;
 
-/// Number of chains that run side by side.
+/// Number of chains, which do not depend on each other.
 const CHAINS: usize = 4;
-/// Bound of the values that rows add: each is less than this.
+/// Exclusive bound of the values that rows add, 16. The lookup table holds 0 to 15.
 pub const TABLE: u64 = 16;
-/// Rows that gates leave free: blinded rows, and some to spare.
+/// Number of rows that have no gate, 10: the blinded rows, and some to spare.
 const SPARE: usize = 10;
 
-/// Computes x ← x² + y from row to row in each chain, where y is in a table.
+/// A circuit that computes x ← x² + y from row to row in several chains, where y is in a lookup table.
 #[derive(Debug, Clone, Copy)]
 pub struct Chains {
     /// Number of rows with a gate.
@@ -20,7 +20,7 @@ pub struct Chains {
     start: u64,
 }
 
-/// Holds the columns of the chains, and those of the gate's selector, the table and the public ends.
+/// Holds the columns x and y of each chain, and those of the gate's selector, the lookup table and the public values.
 #[derive(Debug, Clone, Copy)]
 pub struct Config {
     chains: [(Column<Advice>, Column<Advice>); CHAINS],
@@ -30,18 +30,18 @@ pub struct Config {
 }
 
 impl Chains {
-    /// Creates chains that fill 2^log rows.
+    /// Creates a circuit with 2^`log` rows. The chain with index i starts with the value `start` + i.
     pub fn new(log: u32, start: u64) -> Self {
         Self { rows: (1 << log) - SPARE, start }
     }
 
-    /// Returns the start of chain `number`, and the values added row by row.
+    /// Returns the start of the chain with index `number`, and the values that its rows add, in order.
     fn chain(&self, number: usize) -> (Fr, impl Iterator<Item = Fr>) {
         let step = self.start + number as u64;
         (Fr::from(step), (0..self.rows as u64).map(move |row| Fr::from((row * step + row) % TABLE)))
     }
 
-    /// Returns the public values, which are the ends of the chains.
+    /// Returns the public values, which are the last values of the chains.
     pub fn ends(&self) -> Vec<Fr> {
         let end = |number| {
             let (start, added) = self.chain(number);
@@ -60,7 +60,7 @@ impl Chains {
         config.chains.iter().enumerate().map(|(number, columns)| self.assign_chain(region, number, *columns)).collect()
     }
 
-    /// Assigns chain `number` and returns its last cell.
+    /// Assigns the cells of the chain with index `number`, and returns its last cell.
     fn assign_chain(
         &self,
         region: &mut Region<'_, Fr>,

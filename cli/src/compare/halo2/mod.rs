@@ -24,7 +24,7 @@ const KEYS: &str = "halo2 bn254, both keys";
 const PROOF: &str = "halo2 bn254, proof";
 const OURS: &str = "proofwarp";
 const STOCK: &str = "stock halo2-axiom, CPU";
-/// Smallest logarithm: fewer rows do not hold the table and the blinded rows.
+/// Minimum binary logarithm of the number of rows, 5: fewer rows do not hold the table and the blinded rows.
 const MIN_LOG: u32 = 5;
 
 type Kzg = KZGCommitmentScheme<Bn256>;
@@ -39,7 +39,7 @@ struct Work<'a> {
     ends: Vec<Fr>,
 }
 
-/// Measures all sizes.
+/// Measures key generation and proofs by proofwarp and by stock halo2-axiom, at all sizes of `session`.
 pub fn measure(session: &mut Session) -> Result<()> {
     let logs = session.logs.clone();
     ensure!(logs.iter().all(|log| *log >= MIN_LOG), "--log: expected {MIN_LOG} or more for a circuit with lookups");
@@ -81,7 +81,7 @@ fn keys<V>(
 
 type Prove = fn(&Work<'_>, &Key, ChaCha20Rng, &mut Transcript) -> Result<(), plonk::Error>;
 
-/// Returns a proof and its phases.
+/// Proves `work` by calling `prove`, and returns the proof's bytes and the times of its phases.
 fn proved(work: &Work<'_>, key: &Key, prove: Prove) -> Result<(Vec<u8>, Vec<Phase>)> {
     let mut transcript = TimedTranscript::new(Blake2bWrite::init(Vec::new()));
     prove(work, key, ChaCha20Rng::from_entropy(), &mut transcript).context("a proof")?;

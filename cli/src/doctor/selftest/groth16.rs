@@ -60,7 +60,7 @@ impl<F: proofwarp::field::NttField> Setup<F> {
         })
     }
 
-    /// Returns whether e(A, B) = e(α, β) · e(Σ inputs, 1) · e(C, δ).
+    /// Returns whether `proof` is valid for the input `y`: e(A, B) = e(α, β) · e(Σ inputs, 1) · e(C, δ).
     fn verifies<E: Engine<Fr = F>>(&self, proof: &Proof<E>, y: F) -> bool {
         let inputs = g1::<E>(self.k[0] + y * self.k[1]);
         let right = E::pairing(&g1::<E>(self.alpha), &g2::<E>(self.beta))

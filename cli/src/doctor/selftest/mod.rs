@@ -19,13 +19,13 @@ use serde::Serialize;
 
 use crate::progress::Progress;
 
-/// Binary logarithms of the sizes that GPUs and processors use by default.
+/// Default binary logarithm of a test's size on GPUs. `LOG_ON_CPU` is the default on processors.
 const LOG_ON_GPU: u32 = 20;
 const LOG_ON_CPU: u32 = 12;
-/// A transform of this size (log n) has kernels of its own.
+/// Binary logarithm of the size of an NTT that has kernels of its own.
 const SMALL_NTT: u32 = 17;
 
-/// Holds a test and its result.
+/// Holds a self-test and its result.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Tested {
     pub family: &'static str,
@@ -92,7 +92,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Runs all tests.
+/// Runs all self-tests on `accelerator`, at size 2^`log` where the size may be chosen. `None` selects a default for the
+/// device.
 pub fn run(accelerator: &Accelerator, log: Option<u32>) -> Vec<Tested> {
     let gpu = accelerator.devices().first().is_some_and(|device| !device.info().is_cpu);
     let log = log.unwrap_or(if gpu { LOG_ON_GPU } else { LOG_ON_CPU });
@@ -122,7 +123,8 @@ impl Case {
     }
 }
 
-/// Milliseconds that one H200 takes at 2^20, from docs/performance.md: family, field or curve, on CUDA, on OpenCL.
+/// Times in ms that one H200 takes at size 2^20, from docs/performance.md: family, field or curve, time on CUDA, time
+/// on OpenCL.
 const FIGURES: [(&str, &str, f64, f64); 4] = [
     ("msm", "bls12_381_g1", 6.08, 7.73),
     ("msm", "bls12_381_g2", 15.6, 22.1),
@@ -142,19 +144,19 @@ fn expected(family: &str, of: &str, log: u32, report: &Report) -> Option<f64> {
     }
 }
 
-/// Returns a call's result and its time.
+/// Calls `work`, and returns its result and the time that it took.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Duration)> {
     let start = Instant::now();
     let result = work()?;
     Ok((result, start.elapsed()))
 }
 
-/// Returns 0, 1, 2 … as elements.
+/// Returns the numbers 0, 1, …, `count` − 1 as field elements.
 fn counted<F: NttField>(count: usize) -> Vec<F> {
     (0..count as u64).map(F::from).collect()
 }
 
-/// Returns the inverse of `element`, which must have one.
+/// Returns the inverse of `element`, or an error if it is zero.
 fn inverse<F: ff::Field>(element: F) -> Result<F> {
     let inverse: Option<F> = element.invert().into();
     inverse.ok_or_else(|| Error::invalid("self-test", "element", "one with an inverse", "zero"))

@@ -11,7 +11,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::{Answer, timed};
 
-/// Returns the points k·G for k = 1, 2 …
+/// Returns the points k·G for k = 1, 2, …, `count`.
 fn multiples<C: MsmCurve<Curve: Curve<AffineRepr = C>>>(count: usize) -> Vec<C> {
     let g = C::generator();
     let sums: Vec<C::Curve> = std::iter::successors(Some(g.to_curve()), |sum| Some(*sum + g)).take(count).collect();

@@ -7,7 +7,8 @@ use proofwarp::{Accelerator, Result};
 
 use super::{Answer, counted, timed};
 
-/// Tests a matrix whose row i gives 3·xᵢ − x₍ᵢ₊₁₎ around the end: 2i − 1, except for the last.
+/// Tests the product of a sparse matrix and the vector xᵢ = i. Row i gives 3·xᵢ − xⱼ for j = i + 1 modulo the length.
+/// This is 2i − 1, except in the last row.
 pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let n = 1_usize << log;
     let rows = (0..n).map(|i| [(i, F::from(3)), ((i + 1) % n, -F::ONE)]);
@@ -21,7 +22,7 @@ pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     Ok(Answer { report, time, is_right })
 }
 
-/// Tests a·b − a(ωX) for a = 0, 1, 2 … and b = 1, 2, 3 …: i² − 1, except for the last.
+/// Tests the expression a·b − a(ωX) for the columns aᵢ = i and bᵢ = i + 1. Row i gives i² − 1, except in the last row.
 pub fn expression<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let n = 1_usize << log;
     let column = |column, rotation| Expression::<F>::column(column, rotation);

@@ -6,7 +6,7 @@ use proofwarp::{Accelerator, Result};
 
 use super::{Answer, timed};
 
-/// Number of transforms queued at once, so that the time of one does not depend on how long waiting takes.
+/// Number of NTTs queued at once, so that the time of one does not depend on how long waiting takes.
 const QUEUED: u32 = 8;
 
 pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {

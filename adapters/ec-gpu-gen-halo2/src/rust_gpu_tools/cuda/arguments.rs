@@ -7,11 +7,11 @@ use super::buffer::{Buffer, Memory};
 
 /// Converts a value to a kernel argument.
 pub trait KernelArgument {
-    /// Returns the argument as kernels see it.
+    /// Returns this value as a kernel argument.
     fn as_argument(&self) -> ArgumentRef<'_>;
 }
 
-/// An argument as kernels see it.
+/// Holds a kernel argument: a borrowed buffer, an integer, or a placeholder for local memory.
 #[derive(Clone, Copy)]
 pub struct ArgumentRef<'a>(pub(super) Kind<'a>);
 
@@ -59,7 +59,7 @@ pub struct LocalBuffer<T> {
 }
 
 impl<T> LocalBuffer<T> {
-    /// Creates an argument for `length` elements.
+    /// Creates an argument that stands for local memory of `length` elements of type `T`.
     pub fn new(length: usize) -> Self {
         Self { length, elements: PhantomData }
     }

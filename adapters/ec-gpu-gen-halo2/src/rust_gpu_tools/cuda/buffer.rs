@@ -12,7 +12,8 @@ use proofwarp::field::DeviceVector;
 use crate::rust_gpu_tools::GPUError;
 use crate::rust_gpu_tools::error::GPUResult;
 
-/// Holds elements of type `T`, one of the types of BN254's scalar field. Cleared when dropped.
+/// Holds elements of type `T`, one of the types of BN254's scalar field, in device or host memory. The memory is
+/// cleared once the buffer is dropped, before it is used again.
 pub struct Buffer<T> {
     memory: Memory,
     elements: PhantomData<T>,
@@ -60,7 +61,7 @@ impl Memory {
         }
     }
 
-    /// Marks the first element as unknown to the host.
+    /// Drops the host's copy of the first element, because a kernel may have changed the element.
     pub fn forget_first(&self) {
         *lock(&self.first) = None;
     }
@@ -70,7 +71,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Elements in host memory, cleared when dropped.
+/// Holds elements in host memory, and overwrites them with zeros when dropped.
 #[derive(Clone)]
 pub(super) struct Column(pub Vec<Fr>);
 
@@ -96,7 +97,7 @@ impl Drop for Column {
     }
 }
 
-/// Replaces the first rows of `column` by `rows`.
+/// Replaces the first elements of `column` by `rows`.
 pub(super) fn put(column: &mut Arc<Column>, rows: Column) {
     if rows.len() == column.len() {
         *column = Arc::new(rows);
@@ -105,7 +106,7 @@ pub(super) fn put(column: &mut Arc<Column>, rows: Column) {
     }
 }
 
-/// Returns the device vector of `memory`.
+/// Returns the device vector of `memory`, or an error if `memory` is on the host.
 pub(super) fn vector(memory: &Memory) -> GPUResult<&DeviceVector<Fr>> {
     match &memory.place {
         Storage::Device(vector) => Ok(vector),
@@ -113,7 +114,7 @@ pub(super) fn vector(memory: &Memory) -> GPUResult<&DeviceVector<Fr>> {
     }
 }
 
-/// Returns the host column of `memory`.
+/// Returns the host column of `memory`, or an error if `memory` is on a device.
 pub(super) fn column(memory: &Memory) -> GPUResult<Arc<Column>> {
     match &memory.place {
         Storage::Host(column) => Ok(lock(column).clone()),
@@ -121,7 +122,7 @@ pub(super) fn column(memory: &Memory) -> GPUResult<Arc<Column>> {
     }
 }
 
-/// Returns the error for a buffer of another device than the program's.
+/// Returns the error for a buffer that is not on the program's device. `place` names the call.
 pub(super) fn another_device(place: &'static str) -> GPUError {
     Error::invalid(place, "buffer", "one of the program's device", "one of another").into()
 }

@@ -16,7 +16,7 @@ use super::buffer::{Column, Memory, Storage, column, lock, put, vector};
 use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
 
-/// Holds the arguments of a round.
+/// Holds the arguments of a round, which is some consecutive levels of a transform.
 struct Round<'a> {
     from: &'a Memory,
     to: &'a Memory,
@@ -28,7 +28,8 @@ struct Round<'a> {
     max_degree: u32,
 }
 
-/// Runs a round: the last one does the whole transform, the others nothing.
+/// Runs the round that `arguments` describe, on the device of `queue`, or on the host if `queue` is `None`. The last
+/// round computes the whole transform, and the others do nothing.
 pub(super) fn run(queue: Option<&Queue>, arguments: &[ArgumentRef<'_>]) -> GPUResult<()> {
     let round = Round::new(arguments)?;
     if round.log_p + round.degree < round.log_n {
@@ -114,7 +115,8 @@ impl<'a> Round<'a> {
         })?)
     }
 
-    /// Downloads ω, for powers that a kernel wrote, and waits for that kernel.
+    /// Downloads the root of unity ω, the first of its powers on the device. It waits for the kernel that wrote these
+    /// powers.
     fn omega_of_device(&self, queue: &Queue) -> GPUResult<Fr> {
         let powers = vector(self.omegas)?;
         let bytes = queue.copy(|stream| {

@@ -15,7 +15,7 @@ use crate::rust_gpu_tools::GPUError;
 use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
 
-/// Holds a kernel and the arguments appended so far, which outlive it.
+/// Holds a kernel and the arguments appended so far, which it borrows.
 #[derive(Debug)]
 pub struct Kernel<'a> {
     /// `None` if the device is the host.
@@ -31,14 +31,15 @@ impl<'a> Kernel<'a> {
         Self { queue, name: name.to_owned(), kind, items, arguments: Vec::new() }
     }
 
-    /// Appends an argument.
+    /// Appends `argument` to the kernel's arguments.
     #[must_use]
     pub fn arg<T: KernelArgument>(mut self, argument: &'a T) -> Self {
         self.arguments.push(argument.as_argument());
         self
     }
 
-    /// Queues the kernel without waiting for it; reading a buffer waits.
+    /// Queues the kernel on a device without waiting for it, or runs it at once on the host. Reading a buffer waits for
+    /// queued kernels.
     ///
     /// # Errors
     /// - [`GPUError::Generic`]: an argument is missing, or its kind or length is wrong.
@@ -78,7 +79,8 @@ impl<'a> Kernel<'a> {
         Ok(queue.with(|stream| enqueue(stream, operation, &arguments, self.items))?)
     }
 
-    /// Reads the columns as they are now; the results then replace those that are written.
+    /// Runs `operation` on the host over the present contents of the columns. The results then replace the columns that
+    /// it writes.
     fn on_host(&self, operation: Operation) -> GPUResult<()> {
         let columns = self.arguments.iter().map(|given| match given.0 {
             arguments::Kind::Memory(memory) => column(memory).map(Some),

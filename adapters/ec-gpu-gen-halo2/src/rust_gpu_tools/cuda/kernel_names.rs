@@ -2,7 +2,7 @@
 
 use proofwarp::column_ops::Operation;
 
-/// Selects the work of a kernel.
+/// Describes the work that a kernel does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// An operation on columns, row by row.
@@ -11,10 +11,10 @@ pub(super) enum Kind {
     Round,
 }
 
-/// Prefix of all names: kernels work on BN254's scalar field.
+/// Prefix of all kernel names, which names the field that kernels work in: BN254's scalars.
 const PREFIX: &str = "Bn256_Fr_";
 
-/// Lists all kernels, by name without the prefix.
+/// Lists all kernels by their names without the prefix.
 #[rustfmt::skip]
 pub(super) const KERNELS: [(&str, Kind); 25] = [
     ("radix_fft", Kind::Round),
@@ -44,7 +44,7 @@ pub(super) const KERNELS: [(&str, Kind); 25] = [
     ("sort", Kind::Columns(Operation::SortStep)),
 ];
 
-/// Returns the kernel with the full `name`.
+/// Returns the work of the kernel `name`, which includes the prefix. Returns `None` if there is no such kernel.
 pub(super) fn find(name: &str) -> Option<Kind> {
     let name = name.strip_prefix(PREFIX)?;
     KERNELS.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)

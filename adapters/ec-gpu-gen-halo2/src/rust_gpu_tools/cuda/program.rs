@@ -15,7 +15,8 @@ use crate::rust_gpu_tools::error::GPUResult;
 use crate::rust_gpu_tools::queue::Queue;
 use crate::type_check;
 
-/// A device, with kernels by name. Work of all programs of a device runs in the order of the calls.
+/// Creates buffers and kernels on a device, or on the host. Work of all programs of a device runs in the order of the
+/// calls.
 #[derive(Debug, Clone)]
 pub struct Program {
     /// `None` if the device is the host.
@@ -88,7 +89,7 @@ impl Program {
         Ok(())
     }
 
-    /// Copies the start of `buffer` to `data`, after the kernels launched before.
+    /// Fills `data` with the first elements of `buffer`, after all kernels launched before.
     ///
     /// # Errors
     /// - [`GPUError::Generic`]: the slice is longer than the buffer.
@@ -108,9 +109,9 @@ impl Program {
         Ok(())
     }
 
-    /// Creates a kernel that takes arguments and then runs with `groups` groups of `group_size` work-items. 0 groups
-    /// stand for one work-item per row: callers divide rows by the group size, which gives 0 for fewer rows than a
-    /// group has.
+    /// Creates a launch of the kernel `name` by `groups` groups of `group_size` work-items each. Its arguments are
+    /// appended later. 0 groups stand for one work-item per row: callers divide rows by the group size, which gives 0
+    /// for fewer rows than a group has.
     ///
     /// # Errors
     /// - [`GPUError::KernelNotFound`]: there is no such kernel.
