@@ -120,7 +120,7 @@ impl Cell<'_> {
                 return Err("vectors are multiplied by whole sums alone".into());
             }
             let (entries, x) = (elements::<F>(size * size, 1), elements::<F>(size, 2));
-            let (a, vector) = (square(accelerator, &entries)?, DenseMatrix::vector(accelerator, &x)?);
+            let (a, vector) = (square(accelerator, &entries)?, DenseMatrix::upload_vector(accelerator, &x)?);
             let row = |row: &[F]| row.iter().zip(&x).map(|(a, x)| *a * x).sum::<F>();
             let expected: Vec<F> = entries.par_chunks(size).map(row).collect();
             check(a.times_vector(&vector)?.download()? == expected)?;

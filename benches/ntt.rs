@@ -65,11 +65,11 @@ fn resident<F: NttField>(
     domain.enqueue(Direction::Forward, &mut stream, &mut vector)?;
     stream.synchronize(None)?;
     median(|iterations| {
-        let start = stream.traffic().kernels;
+        let start = stream.stats().kernels;
         stream.begin_timing()?;
         (0..iterations).try_for_each(|_| domain.enqueue(Direction::Forward, &mut stream, &mut vector))?;
         stream.end_timing()?;
         stream.synchronize(None)?;
-        Ok(Answer { time: stream.traffic().kernels.saturating_sub(start), note: "by events".to_owned() })
+        Ok(Answer { time: stream.stats().kernels.saturating_sub(start), note: "by events".to_owned() })
     })
 }

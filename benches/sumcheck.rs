@@ -143,9 +143,9 @@ struct Inputs<F> {
 impl<F: SumcheckField> Inputs<F> {
     fn new(log_n: u32, degree: usize) -> Self {
         let columns: Vec<Vec<F>> = (0..degree).map(|number| random(1 << log_n, number as u64)).collect();
-        let product = |row: usize| columns.iter().map(|column| column[row].to_work()).product::<F::Compute>();
-        let sum = (0..1usize << log_n).into_par_iter().map(product).reduce(|| F::ZERO.to_work(), |a, b| a + b);
-        let claim = Claim::product(log_n, &(0..degree).collect::<Vec<_>>()).sum(F::from_work(sum));
+        let product = |row: usize| columns.iter().map(|column| column[row].to_compute_field()).product::<F::Compute>();
+        let sum = (0..1usize << log_n).into_par_iter().map(product).reduce(|| F::ZERO.to_compute_field(), |a, b| a + b);
+        let claim = Claim::product(log_n, &(0..degree).collect::<Vec<_>>()).with_sum(F::from_compute_field(sum));
         Self { claim, columns }
     }
 }

@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use crate::backend::{BackendKind, Device, StreamStats};
-use crate::report::{OpScope, Report, operation};
+use crate::report::{OpScope, Report, enter_operation_span};
 use crate::settings::Settings;
 use crate::{Error, Result, fork_check, threads};
 
@@ -158,18 +158,18 @@ impl Accelerator {
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
         fork_check::check()?;
-        threads::check()?;
+        threads::ensure_global_pool()?;
         let start = Instant::now();
-        let _span = operation(&call.operation, call.elements);
+        let _span = enter_operation_span(&call.operation, call.elements);
         let mut fallbacks = self.unavailable_reasons.clone();
         if let Some(device) = self.devices.first() {
             match gpu(&self.devices) {
                 Ok((value, traffic)) => {
                     let info = device.info();
-                    return Ok((value, call.finish(info.backend, &info.name, start, traffic, fallbacks)));
+                    return Ok((value, call.report_success(info.backend, &info.name, start, traffic, fallbacks)));
                 }
                 Err(error) => {
-                    call.failed(device.info(), &error);
+                    call.report_device_failure(device.info(), &error);
                     if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) {
                         return Err(error);
                     }
@@ -178,7 +178,7 @@ impl Accelerator {
             }
         }
         let value = cpu()?;
-        Ok((value, call.finish(BackendKind::Cpu, "host", start, StreamStats::default(), fallbacks)))
+        Ok((value, call.report_success(BackendKind::Cpu, "host", start, StreamStats::default(), fallbacks)))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{fork_check, threads};
 /// # Panics
 /// Resumes the panic of `work`.
 pub fn block_in_place<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    offload(work, CountdownLatch::wait_stealing)
+    run_off_worker(work, CountdownLatch::wait_stealing)
 }
 
 /// Runs `work` and returns its result. On a rayon worker, a helper thread runs `work`, and the worker waits without
@@ -36,14 +36,14 @@ pub fn block_in_place<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// # Panics
 /// Resumes the panic of `work`.
 pub fn run_off_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    offload(work, CountdownLatch::wait_parked)
+    run_off_worker(work, CountdownLatch::wait_parked)
 }
 
 /// Runs `work` in this crate's own thread pool, whose threads never wait for a caller's pool. The pool has at most as
 /// many threads as rayon's global pool. If the pool could not be started, the calling thread runs `work`. `work` must
 /// not wait for other threads.
 pub fn on_cpu_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    match cores() {
+    match cpu_pool() {
         Some(pool) => pool.install(work),
         None => work(),
     }
@@ -83,7 +83,7 @@ pub(crate) fn try_get<T>(place: &Mutex<Option<Arc<T>>>) -> Option<Arc<T>> {
     }
 }
 
-fn offload<T: Send>(work: impl FnOnce() -> T + Send, wait: fn(&CountdownLatch)) -> T {
+fn run_off_worker<T: Send>(work: impl FnOnce() -> T + Send, wait: fn(&CountdownLatch)) -> T {
     if rayon::current_thread_index().is_none() {
         return work();
     }
@@ -221,23 +221,23 @@ const MAX_THREADS_PER_CORE: usize = 4;
 /// means that no pool could be started.
 static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     // A thread of no pool gets the number of the global pool.
-    threads::check().inspect_err(|error| log::warn!("{error}")).ok()?;
+    threads::ensure_global_pool().inspect_err(|error| log::warn!("{error}")).ok()?;
     let count = thread::scope(|scope| {
         let asked = thread::Builder::new().spawn_scoped(scope, rayon::current_num_threads).ok()?;
         asked.join().ok()
     });
     let most = thread::available_parallelism().map_or(1, usize::from).saturating_mul(MAX_THREADS_PER_CORE);
     let count = count.unwrap_or_else(rayon::current_num_threads).min(most);
-    threads::pool(count, |number| format!("proofwarp-core-{number}"))
+    threads::build_pool(count, |number| format!("proofwarp-core-{number}"))
 });
 
 /// Returns this crate's own thread pool, or `None` if it could not be started. A forked child lacks its parent's
 /// threads, so it gets a new pool. Functions that return no error must not hang there.
-fn cores() -> Option<&'static ThreadPool> {
-    if fork_check::check().is_ok() { CORES.as_ref() } else { cores_of_child() }
+fn cpu_pool() -> Option<&'static ThreadPool> {
+    if fork_check::check().is_ok() { CORES.as_ref() } else { forked_child_pool() }
 }
 
-fn cores_of_child() -> Option<&'static ThreadPool> {
+fn forked_child_pool() -> Option<&'static ThreadPool> {
     static CHILDS: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
     let mut childs = lock(&CHILDS);
     let child = std::process::id();
@@ -246,7 +246,7 @@ fn cores_of_child() -> Option<&'static ThreadPool> {
         return Some(pool);
     }
     let count = thread::available_parallelism().map_or(1, usize::from);
-    let pool = threads::pool(count, |number| format!("proofwarp-child-{number}"))?;
+    let pool = threads::build_pool(count, |number| format!("proofwarp-child-{number}"))?;
     Some(childs.insert((child, Box::leak(Box::new(pool)))).1)
 }
 
@@ -259,7 +259,7 @@ pub(crate) fn install<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// Runs `work` on the calling thread with a rayon scope. Jobs spawned in the scope run in the pool that [`install`]
 /// would use.
 pub(crate) fn in_place_scope<'s, T>(work: impl FnOnce(&Scope<'s>) -> T) -> T {
-    match cores() {
+    match cpu_pool() {
         Some(pool) if rayon::current_thread_index().is_none() => pool.in_place_scope(work),
         _ => rayon::in_place_scope(work),
     }

@@ -112,7 +112,7 @@ impl Error {
     }
 
     /// Returns [`Error::Device`] of the host for a worker thread of `operation` that panicked with `panic`.
-    pub(crate) fn panicked(operation: &str, panic: &(dyn Any + Send)) -> Self {
+    pub(crate) fn worker_panicked(operation: &str, panic: &(dyn Any + Send)) -> Self {
         Self::device("host", operation, format!("a worker thread panicked: {}", panic_message(panic)))
     }
 

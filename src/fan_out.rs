@@ -16,7 +16,7 @@ pub(crate) fn fan_out<P: Send, T: Send>(
     work: impl Fn(P) -> Result<T> + Sync,
 ) -> Vec<Result<T>> {
     let attempt = |piece| catch_unwind(AssertUnwindSafe(|| work(piece)));
-    let attempt = |piece| attempt(piece).unwrap_or_else(|panic| Err(Error::panicked(operation, &*panic)));
+    let attempt = |piece| attempt(piece).unwrap_or_else(|panic| Err(Error::worker_panicked(operation, &*panic)));
     let mut pieces = pieces;
     let Some(first) = pieces.next() else { return Vec::new() };
     let others: Vec<P> = pieces.collect();

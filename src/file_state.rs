@@ -14,7 +14,7 @@ const CLOCK_STEP: Duration = Duration::from_secs(2);
 ///
 /// # Errors
 /// - The system's [`io::Error`]: the file does not open.
-pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+pub fn open_nonblocking(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(options, libc::O_NONBLOCK);
     options.open(path)
@@ -26,7 +26,7 @@ pub fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
 /// - [`io::ErrorKind::InvalidInput`]: the file is a folder, a device or a pipe.
 /// - The system's [`io::Error`]: the file does not open, or its metadata cannot be read.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let file = open(OpenOptions::new().read(true), path)?;
+    let file = open_nonblocking(OpenOptions::new().read(true), path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file"));
     }
@@ -78,7 +78,7 @@ impl FileState {
     }
 
     /// Returns the file's size in bytes.
-    pub fn bytes(&self) -> u64 {
+    pub fn size_bytes(&self) -> u64 {
         self.bytes
     }
 }

@@ -28,7 +28,7 @@ mod own {
     /// this process is no such fork.
     pub fn parent() -> Option<u32> {
         if USER.load(Ordering::Acquire) == 0 {
-            watch();
+            register_fork_hook();
         }
         FORKED.load(Ordering::Relaxed).then(|| USER.load(Ordering::Relaxed))
     }
@@ -36,7 +36,7 @@ mod own {
     /// Registers a function that the system calls in each later child of this process. Threads that call this at the
     /// same time register it twice, which is harmless.
     #[cold]
-    fn watch() {
+    fn register_fork_hook() {
         // SAFETY: the function stays loaded as long as this code. It stores to an atomic, which is safe between fork
         // and exec.
         let failure = unsafe { libc::pthread_atfork(None, None, Some(forked)) };

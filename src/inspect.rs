@@ -20,7 +20,7 @@ pub use crate::backend::{CudaCard, CudaKernels};
 pub fn cuda_kernels() -> Option<CudaKernels> {
     #[cfg(feature = "cuda")]
     {
-        Some(crate::backend::cuda::kernels())
+        Some(crate::backend::cuda::kernel_build_info())
     }
     #[cfg(not(feature = "cuda"))]
     {
@@ -45,7 +45,7 @@ pub fn cuda_driver() -> Option<(u32, u32)> {
 pub fn cuda_cards() -> Vec<CudaCard> {
     #[cfg(feature = "cuda")]
     {
-        crate::backend::cuda::cards()
+        crate::backend::cuda::list_cards()
     }
     #[cfg(not(feature = "cuda"))]
     {

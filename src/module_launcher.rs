@@ -55,7 +55,7 @@ impl KernelModule {
     }
 
     /// Returns the parameters of the GLV decomposition for the module's curve, or `None` if the module has no curve.
-    pub(crate) fn halves(self) -> Option<&'static GlvParams> {
+    pub(crate) fn glv_params(self) -> Option<&'static GlvParams> {
         self.0.curve.as_ref().map(|curve| &curve.halves)
     }
 

@@ -18,7 +18,7 @@ use crate::{Error, Result};
 ///
 /// # Errors
 /// - [`Error::Device`]: the system gives not even one thread. A later call tries again.
-pub(crate) fn check() -> Result<()> {
+pub(crate) fn ensure_global_pool() -> Result<()> {
     static READY: OnceLock<()> = OnceLock::new();
     static STARTING: Mutex<()> = Mutex::new(());
     if READY.get().is_some() {
@@ -26,14 +26,14 @@ pub(crate) fn check() -> Result<()> {
     }
     let _starting = lock(&STARTING);
     if READY.get().is_none() {
-        start_global(default_count())?;
+        start_global_pool(default_thread_count())?;
         READY.get_or_init(|| ());
     }
     Ok(())
 }
 
-fn start_global(count: usize) -> Result<()> {
-    let threads = started(count, "rayon's global pool", |_| None);
+fn start_global_pool(count: usize) -> Result<()> {
+    let threads = start_idle_threads(count, "rayon's global pool", |_| None);
     if threads.is_empty() {
         return Err(Error::device(
             "host",
@@ -42,25 +42,28 @@ fn start_global(count: usize) -> Result<()> {
         ));
     }
     // An error means that the program has built the pool before.
-    let _ = ThreadPoolBuilder::new().num_threads(threads.len()).spawn_handler(hand_over(threads)).build_global();
+    let _ = ThreadPoolBuilder::new()
+        .num_threads(threads.len())
+        .spawn_handler(prestarted_spawn_handler(threads))
+        .build_global();
     Ok(())
 }
 
 /// Creates a rayon pool of at most `count` threads, whose names `name` gives by index. Returns `None` if the system
 /// starts no thread.
-pub(crate) fn pool(count: usize, name: fn(usize) -> String) -> Option<ThreadPool> {
-    let threads = started(count, "cores beside rayon's global pool", |number| Some(name(number)));
+pub(crate) fn build_pool(count: usize, name: fn(usize) -> String) -> Option<ThreadPool> {
+    let threads = start_idle_threads(count, "cores beside rayon's global pool", |number| Some(name(number)));
     if threads.is_empty() {
         return None;
     }
     let builder = ThreadPoolBuilder::new().num_threads(threads.len()).thread_name(name);
-    let pool = builder.spawn_handler(hand_over(threads)).build();
+    let pool = builder.spawn_handler(prestarted_spawn_handler(threads)).build();
     pool.inspect_err(|error| log::warn!("no cores beside rayon's global pool: {error}")).ok()
 }
 
 /// Starts up to `count` threads that wait for a rayon pool's work. Returns a channel to each, through which the pool
 /// hands over that work. A thread ends if its channel is dropped.
-fn started(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> Vec<Sender<ThreadBuilder>> {
+fn start_idle_threads(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> Vec<Sender<ThreadBuilder>> {
     let start = |number| {
         let (sender, work) = channel::<ThreadBuilder>();
         let named = name(number).map_or_else(thread::Builder::new, |name| thread::Builder::new().name(name));
@@ -73,7 +76,7 @@ fn started(count: usize, what: &str, name: impl Fn(usize) -> Option<String>) -> 
 
 /// Returns whether the system can start `count` more threads that run at the same time. The threads started for this
 /// test have ended when it returns.
-pub(crate) fn can_start(count: usize) -> bool {
+pub(crate) fn can_start_threads(count: usize) -> bool {
     let (ends, end) = channel::<()>();
     let end = Arc::new(Mutex::new(end));
     let start = |_| {
@@ -86,7 +89,7 @@ pub(crate) fn can_start(count: usize) -> bool {
     ended == count
 }
 
-fn hand_over(threads: Vec<Sender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -> io::Result<()> {
+fn prestarted_spawn_handler(threads: Vec<Sender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -> io::Result<()> {
     let mut threads = threads.into_iter();
     let lost = || io::Error::other("a thread that was started is gone");
     move |work| threads.next().and_then(|thread| thread.send(work).ok()).ok_or_else(lost)
@@ -94,7 +97,7 @@ fn hand_over(threads: Vec<Sender<ThreadBuilder>>) -> impl FnMut(ThreadBuilder) -
 
 /// Returns the number of threads that rayon's global pool has by default, from its environment variables or the number
 /// of cores.
-fn default_count() -> usize {
+fn default_thread_count() -> usize {
     let asked = |name| std::env::var(name).ok().and_then(|text| usize::from_str(&text).ok());
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     match (asked("RAYON_NUM_THREADS"), asked("RAYON_RS_NUM_CPUS")) {

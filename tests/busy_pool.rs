@@ -285,7 +285,7 @@ fn sums_of_columns(accelerator: &Accelerator) {
     let elements = points::random::<Scalar>(2048, &mut rng(7));
     let columns = elements.split_at(1024);
     let sum = columns.0.iter().zip(columns.1).map(|(a, b)| *a * b).sum();
-    let claim = Claim::product(10, &[0, 1]).sum(sum);
+    let claim = Claim::product(10, &[0, 1]).with_sum(sum);
     panics_arrive("sumcheck", accelerator, |abort| {
         let columns = Columns::host(&[columns.0, columns.1]);
         let mut transcript = HashTranscript::new(b"panics");

@@ -93,7 +93,7 @@ fn computes() {
     domain.forward(&mut values).and_then(|_| domain.inverse(&mut values)).expect("transforms");
     assert!(values == vec![Scalar::ONE; 1 << 12]);
     // Its sums are spread over this crate's own cores.
-    let claim = Claim::product(12, &[0]).sum(Scalar::from(1 << 12));
+    let claim = Claim::product(12, &[0]).with_sum(Scalar::from(1 << 12));
     let mut prover = Prover::new(&accelerator, &claim, Columns::host(&[&values])).expect("a prover");
     assert!(prover.message().expect("a message").is_some());
     println!("right");

@@ -10,7 +10,7 @@ use ff::Field;
 use group::prime::PrimeCurveAffine;
 use proofwarp::column_ops::Argument::{Column, Number};
 use proofwarp::column_ops::{self, Operation};
-use proofwarp::field::check;
+use proofwarp::field::check_reduced;
 use proofwarp::matrix::Csr;
 use proofwarp::msm::msm;
 use proofwarp::ntt::NttDomain;
@@ -60,14 +60,14 @@ fn calls_of_a_child_are_errors() {
                 && (!on_cpu || is_forked(sum()))
                 && accelerator.devices().iter().all(|device| is_forked(device.stream()))
                 // These take no accelerator. Each would wait for threads of the parent's pool.
-                && is_forked(check(&values))
+                && is_forked(check_reduced(&values))
                 && is_forked(Csr::new(1, vec![0, 1], vec![0], &[Scalar::ONE]))
                 && is_forked(column_ops::on_cpu(Operation::Sum, &[Column(&values[..]), Number(0)], 0))
         };
         assert_eq!(child(in_child), 0);
         // What the child frees waits for nothing.
         let stream = accelerator.devices().first().map(|device| device.stream().expect("a stream"));
-        let buffer = stream.as_ref().map(|stream| stream.allocate(1 << 12).expect("memory").secret());
+        let buffer = stream.as_ref().map(|stream| stream.allocate(1 << 12).expect("memory").mark_secret());
         assert_eq!(
             child(|| {
                 drop((buffer, stream));

@@ -58,12 +58,12 @@ fn goes_on_after_aborts() {
                 yes
             };
             match batch.run(&accelerator, Some(&hook)) {
-                Ok(_) => assert_eq!(batch.missing(), 0),
+                Ok(_) => assert_eq!(batch.missing_count(), 0),
                 Err(Error::Aborted) => assert!(said_yes.into_inner()),
                 Err(error) => panic!("{error}"),
             }
-            kept |= batch.missing() < missing && batch.missing() > 0;
-            missing = batch.missing();
+            kept |= batch.missing_count() < missing && batch.missing_count() > 0;
+            missing = batch.missing_count();
             interruptions += 1;
             // More and more nos, so that some batch ends between its first proof and its last.
             answers += answers / 4 + 1;

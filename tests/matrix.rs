@@ -147,7 +147,7 @@ fn batches<F: NttField>() {
 }
 
 fn upload<F: NttField>(stream: &mut Stream, values: &[F]) -> Buffer {
-    let buffer = stream.allocate(size_of_val(values)).expect("buffer").secret();
+    let buffer = stream.allocate(size_of_val(values)).expect("buffer").mark_secret();
     stream.upload(&buffer, as_bytes(values)).expect("upload");
     buffer
 }

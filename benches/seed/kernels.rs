@@ -174,12 +174,12 @@ impl Run {
 
     fn time(&mut self, kernel: &str, args: &[Arg]) -> Result<Outcome, Failure> {
         median(|iterations| {
-            let start = self.stream.traffic().kernels;
+            let start = self.stream.stats().kernels;
             self.stream.begin_timing()?;
             (0..iterations).try_for_each(|_| self.launch(kernel, args))?;
             self.stream.end_timing()?;
             self.stream.synchronize(None)?;
-            Ok(Answer { time: self.stream.traffic().kernels.saturating_sub(start), note: "by events".to_owned() })
+            Ok(Answer { time: self.stream.stats().kernels.saturating_sub(start), note: "by events".to_owned() })
         })
     }
 }

@@ -71,7 +71,7 @@ fn run(options: &Options, world: &mpi::topology::SimpleCommunicator) -> Result<(
             Step::Proof => proofs::one(&cluster, options)?,
         });
     }
-    let devices: Vec<String> = cluster.table().into_iter().map(|line| line.devices).collect();
+    let devices: Vec<String> = cluster.gather_stats().into_iter().map(|line| line.devices).collect();
     if cluster.rank() > 0 {
         return Ok(());
     }

@@ -47,12 +47,12 @@ fn key(h: Vec<G1Affine>, l: usize, a: usize, b: usize) -> Parameters<Bls12> {
 
 fn whole_key(circuit: &Circuit<Scalar>) -> Parameters<Bls12> {
     let [a, b_inputs, b_aux] = circuit.query_lengths();
-    key(multiples(0..circuit.constraints().next_power_of_two() - 1), circuit.aux(), a, b_inputs + b_aux)
+    key(multiples(0..circuit.constraint_count().next_power_of_two() - 1), circuit.aux_count(), a, b_inputs + b_aux)
 }
 
 /// A rank's part of that key, made without the rest.
 fn part(layout: &KeyLayout, rank: usize) -> Parameters<Bls12> {
-    let h: Vec<G1Affine> = layout.of_h(rank).into_iter().flat_map(|index| multiples(index..index + 1)).collect();
+    let h: Vec<G1Affine> = layout.h_indices(rank).into_iter().flat_map(|index| multiples(index..index + 1)).collect();
     let parts = key(h, 0, 0, 0);
     Parameters {
         l: multiples(layout.l.range(rank)).into(),
@@ -66,9 +66,9 @@ fn part(layout: &KeyLayout, rank: usize) -> Parameters<Bls12> {
 /// The assignment of a number, and its r and s: the same on all ranks, so that results can be compared.
 fn witness(number: usize, circuit: &Circuit<Scalar>) -> OwnedWitness<Scalar> {
     let seed = Scalar::from(number as u64 + 5).square();
-    let mut values = powers(seed, 1..1 + circuit.inputs() + circuit.aux());
+    let mut values = powers(seed, 1..1 + circuit.input_count() + circuit.aux_count());
     values[0] = Scalar::ONE;
-    let aux = values.split_off(circuit.inputs());
+    let aux = values.split_off(circuit.input_count());
     OwnedWitness { inputs: values, aux, evaluations: None, r: seed.double(), s: seed.square() }
 }
 

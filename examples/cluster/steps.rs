@@ -84,7 +84,7 @@ fn timed_after<T, I>(
 }
 
 fn ledgers(cluster: &Cluster) -> Vec<RankStats> {
-    cluster.table().into_iter().map(|line| line.ledger).collect()
+    cluster.gather_stats().into_iter().map(|line| line.ledger).collect()
 }
 
 /// Σ xⁱ · (i + 1)g.

@@ -82,7 +82,7 @@ fn load(
     let key = ProvingKeyOnDevice::new(accelerator, key)?;
     let ms = ms(start.elapsed());
     let stayed_encoded = key.parameters().h.in_memory().is_none();
-    Ok(Loaded { ms, bytes: key.bytes(), by_host: !on_host && !stayed_encoded })
+    Ok(Loaded { ms, bytes: key.device_bytes(), by_host: !on_host && !stayed_encoded })
 }
 
 #[cfg(test)]

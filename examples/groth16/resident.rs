@@ -61,7 +61,7 @@ impl Ready {
         let key = parameters::<Bls12, _>(&source, &circuit)?;
         let start = Instant::now();
         let key = ProvingKeyOnDevice::new(accelerator, key)?;
-        match key.bytes() {
+        match key.device_bytes() {
             0 => println!("the key stays on the host: there is no device, or no room"),
             bytes => println!("key uploaded in {:.1} ms: {bytes} bytes", ms(start.elapsed())),
         }

@@ -56,14 +56,14 @@ impl Bench {
     ) -> Result<DeviceVector<Scalar>> {
         let x = DeviceVector::upload(&mut self.stream, assignment)?;
         self.queued("witness upload", assignment.len(), |stream| stream.upload(x.buffer(), as_bytes(assignment)))?;
-        let log_n = circuit.constraints().next_power_of_two().ilog2();
+        let log_n = circuit.constraint_count().next_power_of_two().ilog2();
         let mut vectors = [self.zeros(1 << log_n)?, self.zeros(1 << log_n)?, self.zeros(1 << log_n)?];
         if let Some(matrices) = circuit.matrices() {
             let on_device = |csr: &Arc<Csr<Scalar>>| CsrOnDevice::new(&self.device, csr, SparseOptions::default());
             let matrices = matrices.iter().map(on_device).collect::<Result<Vec<_>>>()?;
             let least: u64 = matrices.iter().map(|matrix| matrix.explain().least_bytes).sum();
             let name = format!("R1CS products, at least {:.1} MB", least as f64 / 1e6);
-            self.queued(&name, 3 * circuit.constraints(), |stream| {
+            self.queued(&name, 3 * circuit.constraint_count(), |stream| {
                 stream.begin_timing()?;
                 let mut pairs = matrices.iter().zip(&vectors);
                 pairs.try_for_each(|(matrix, y)| matrix.enqueue(stream, one(&x), one(y), 1))?;
@@ -96,9 +96,9 @@ impl Bench {
             |scalars: &[Scalar]| DeviceScalars::upload(alone, as_bytes(scalars).as_chunks().0, ScalarForm::Montgomery);
         let h = DeviceScalars::from_buffer(&self.device, h.buffer().clone(), key.h.len(), ScalarForm::Montgomery)?;
         self.sum("MSM H (G1)", alone, &key.h, &h)?;
-        self.sum("MSM L (G1)", alone, &key.l, &upload(&assignment[circuit.inputs()..])?)?;
+        self.sum("MSM L (G1)", alone, &key.l, &upload(&assignment[circuit.input_count()..])?)?;
         let [a, b, _] = circuit.matrices().ok_or_else(|| Error::invalid("steps", "matrices", "some", "none"))?;
-        let a = upload(&chosen(a, assignment, circuit.inputs()))?;
+        let a = upload(&chosen(a, assignment, circuit.input_count()))?;
         self.sum("MSM A (G1)", alone, &key.a, &a)?;
         let b = upload(&chosen(b, assignment, 0))?;
         self.sum("MSM B (G1)", alone, &key.b_g1, &b)?;
@@ -119,10 +119,10 @@ impl Bench {
     /// Times what a function queues, until it is done.
     fn queued(&mut self, name: &str, elements: usize, mut queue: impl FnMut(&mut Stream) -> Result<()>) -> Result<()> {
         self.timed(name, elements, |stream| {
-            let before = stream.traffic();
+            let before = stream.stats();
             queue(stream)?;
             stream.synchronize(None)?;
-            let after = stream.traffic();
+            let after = stream.stats();
             let upload = after.upload.saturating_sub(before.upload);
             Ok(StreamStats { upload, kernels: after.kernels.saturating_sub(before.kernels), ..after })
         })

@@ -79,7 +79,7 @@ where
 }
 
 fn vector<F: DenseField>(way: &Way, (a, x): (&[F], &[F]), size: usize, runs: u32) -> Result<Outcome, Failure> {
-    let (matrix, vector) = (DenseMatrix::upload(&way.1, a, size, size)?, DenseMatrix::vector(&way.1, x)?);
+    let (matrix, vector) = (DenseMatrix::upload(&way.1, a, size, size)?, DenseMatrix::upload_vector(&way.1, x)?);
     let (y, first, median) = timed(runs, || Ok(matrix.times_vector(&vector)?))?;
     let row = |row: &[F]| row.iter().zip(x).map(|(a, x)| *a * x).sum::<F>();
     if !y.download()?.into_iter().eq(a.chunks(size).map(row)) {

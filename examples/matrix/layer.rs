@@ -54,8 +54,8 @@ fn folds<F: DenseField, E: SumcheckField<Base = F>>(
     (activations, product): (&DenseMatrix<F>, &DenseMatrix<F>),
     runs: u32,
 ) -> Result<[Outcome; 2], Failure> {
-    let u = DenseMatrix::vector(accelerator, &eq::<F>(product.rows(), 3))?;
-    let v = DenseMatrix::vector(accelerator, &eq::<F>(product.columns(), 4))?;
+    let u = DenseMatrix::upload_vector(accelerator, &eq::<F>(product.rows(), 3))?;
+    let v = DenseMatrix::upload_vector(accelerator, &eq::<F>(product.columns(), 4))?;
     let ((left, right), first, median) = timed(runs, || Ok((weights.fold_rows(&u)?, activations.fold_columns(&v)?)))?;
     let folds = [left.download()?, right.download()?];
     let of_product = product.fold_columns(&v)?.download()?;
@@ -81,17 +81,17 @@ fn sumcheck<F: SumcheckField>(
         fold.resize(rows, F::ZERO);
         fold
     });
-    let claim = Claim::product(rows.ilog2(), &[0, 1]).sum(claimed);
+    let claim = Claim::product(rows.ilog2(), &[0, 1]).with_sum(claimed);
     let (commitment, transcript) = (hash(&columns), || HashTranscript::new(b"layer"));
     let slices: Vec<&[F]> = columns.iter().map(Vec::as_slice).collect();
     let prove = || {
         let mut transcript = transcript();
-        let bound = BoundTranscript::to_commitment(&mut transcript, &commitment)?;
+        let bound = BoundTranscript::bind_commitment(&mut transcript, &commitment)?;
         Ok(prove(accelerator, &claim, Columns::host(&slices), bound, None)?)
     };
     let ((proof, report), first, median) = timed(runs, prove)?;
     let mut transcript = transcript();
-    let bound = BoundTranscript::to_commitment(&mut transcript, &commitment)?;
+    let bound = BoundTranscript::bind_commitment(&mut transcript, &commitment)?;
     let (point, finals) = verify(&claim, &proof, bound)?;
     if !columns.iter().map(|column| at(column, &point)).eq(finals) {
         return Err("the folds have other values at the last point".into());

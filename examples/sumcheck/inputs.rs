@@ -31,7 +31,7 @@ impl<F: SumcheckField, O: Over<F>> Inputs<F, O> {
             let root = merkle::root::<F, O>(&columns);
             return Self { claim: claim.with_eq(random(variables as usize, 1 << 32)), columns, root };
         }
-        let claim = claim.sum(sum::<F, O>(&columns));
+        let claim = claim.with_sum(sum::<F, O>(&columns));
         let root = merkle::root::<F, O>(&columns);
         Self { claim, columns, root }
     }
@@ -56,5 +56,5 @@ fn random<F: Element>(count: usize, seed: u64) -> Vec<F> {
 fn sum<F: SumcheckField, O: Over<F>>(columns: &[Vec<O::Entry>]) -> F {
     let product = |row: usize| columns.iter().map(|column| O::in_work(column[row])).product::<F::Compute>();
     let rows = (0..columns[0].len()).into_par_iter();
-    F::from_work(rows.map(product).reduce(|| F::Compute::ZERO, |a, b| a + b))
+    F::from_compute_field(rows.map(product).reduce(|| F::Compute::ZERO, |a, b| a + b))
 }

@@ -113,7 +113,7 @@ impl Way {
         let report = &others[0].2;
         let start = Instant::now();
         let mut transcript = transcript();
-        let bound = BoundTranscript::to_commitment(&mut transcript, &inputs.root)?;
+        let bound = BoundTranscript::bind_commitment(&mut transcript, &inputs.root)?;
         let (point, finals) = verify(&inputs.claim, &proof, bound)?;
         let verify_ms = milliseconds(start);
         merkle::check::<F, O>(&inputs.columns, &inputs.root, (&point, &finals))?;
@@ -139,7 +139,7 @@ impl Way {
     ) -> Result<(Proof<F>, f64, Report), Failure> {
         let start = Instant::now();
         let mut transcript = transcript();
-        let bound = BoundTranscript::to_commitment(&mut transcript, &inputs.root)?;
+        let bound = BoundTranscript::bind_commitment(&mut transcript, &inputs.root)?;
         let (proof, report) = prove_with(&self.accelerator, &inputs.claim, columns, bound, &self.choice, None)?;
         Ok((proof, milliseconds(start), report))
     }

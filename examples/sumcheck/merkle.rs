@@ -61,13 +61,13 @@ fn at<F: SumcheckField, O: Over<F>>(column: &[O::Entry], point: &[F]) -> F {
         *weight * part.iter().zip(&low).map(|(entry, weight)| O::in_work(*entry) * weight).sum::<F::Compute>()
     };
     let parts = column.par_chunks(low.len()).zip(&high).map(of_part);
-    F::from_work(parts.reduce(|| F::Compute::ZERO, |a, b| a + b))
+    F::from_compute_field(parts.reduce(|| F::Compute::ZERO, |a, b| a + b))
 }
 
 /// eq(point, x) for all x.
 fn weights<F: SumcheckField>(point: &[F]) -> Vec<F::Compute> {
     let double = |all: Vec<F::Compute>, r: &F| {
-        let r = r.to_work();
+        let r = r.to_compute_field();
         all.iter().flat_map(|weight| [*weight - *weight * r, *weight * r]).collect()
     };
     point.iter().fold(vec![F::Compute::ONE], double)

@@ -10,7 +10,7 @@ pub trait Over<F: SumcheckField> {
     fn lift(entry: Self::Entry) -> F;
 
     fn in_work(entry: Self::Entry) -> F::Compute {
-        Self::lift(entry).to_work()
+        Self::lift(entry).to_compute_field()
     }
 
     fn host<'a>(columns: &[&'a [Self::Entry]]) -> Columns<'a, F>;

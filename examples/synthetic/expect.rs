@@ -23,7 +23,7 @@ pub fn sums(system: &System, circuit: &Circuit<Scalar>, key: &Logarithms) -> Res
     let selected = |variables: &[u32], logarithms| sum(variables.len(), |i| values[variables[i] as usize], logarithms);
     Ok(Sums {
         h: quotient_at_two(system)?,
-        l: sum(circuit.aux(), |i| values[system.inputs + i], key.l),
+        l: sum(circuit.aux_count(), |i| values[system.inputs + i], key.l),
         a: selected(a, key.a),
         b_g1: selected(b, key.b_g1),
         b_g2: selected(b, key.b_g2),

@@ -72,8 +72,8 @@ pub fn measure(
         verified: (1 + calls.len() + usize::from(also_on_cpu)) * prover.r.len(),
         calls,
         report,
-        key_bytes: prover.key.bytes(),
-        circuit_bytes: circuit.bytes(),
+        key_bytes: prover.key.device_bytes(),
+        circuit_bytes: circuit.device_bytes(),
         host_peak: memory::host_peak(),
         device_peaks: accelerator.devices().iter().map(|device| device.peak_memory()).collect(),
     })

@@ -25,9 +25,9 @@ pub struct Item {
 /// # Errors
 /// The engine refuses a matrix.
 pub fn plan(system: &System, circuit: &Circuit<Scalar>) -> Result<Vec<Item>, Failure> {
-    let domain = circuit.constraints().next_power_of_two();
+    let domain = circuit.constraint_count().next_power_of_two();
     let (a, b) = (circuit.variables_of_a().len(), circuit.variables_of_b().len());
-    let in_g1 = ((domain - 1 + circuit.aux() + a + b) * size_of::<G1Affine>()) as u64;
+    let in_g1 = ((domain - 1 + circuit.aux_count() + a + b) * size_of::<G1Affine>()) as u64;
     let key = in_g1 + (b * size_of::<G2Affine>()) as u64;
     let witness = size_of_val(system.values.as_slice()) as u64;
     let selections = (4 * (a + b)) as u64;

@@ -34,8 +34,8 @@ pub fn system(system: &System, circuit: &Circuit<Scalar>) -> String {
     format!(
         "{} constraints, {variables} variables of which {} are inputs; a row has {a:.2}, {b:.2} and {c:.2} non-zeros; \
          {bits:.1} % of the variables are 0 or 1, {in_a:.1} % occur in A, {in_b:.1} % in B",
-        circuit.constraints(),
-        circuit.inputs()
+        circuit.constraint_count(),
+        circuit.input_count()
     )
 }
 

@@ -116,7 +116,7 @@ pub fn rows<F: NttField>(accelerator: &Accelerator, options: &Options, log_n: u3
     }
     let timed = Timed::<F>::new(device, log_n)?;
     for at_once in AT_ONCE {
-        let program = Program::sum(&timed.terms, at_once);
+        let program = Program::lower_sum(&timed.terms, at_once);
         if options.explain {
             println!("{}", program.explain());
         }
@@ -184,13 +184,13 @@ impl<F: NttField> Timed<F> {
     fn evaluate(&self, stream: &mut Stream, program: &Program<F>, sum: &DeviceVector<F>) -> Result<f64, Failure> {
         let place = |number| DeviceColumn { vector: &self.arena, first: number * self.rows() };
         let columns: Vec<_> = (0..Columns::COUNT).map(place).collect();
-        let before = stream.traffic().kernels.as_secs_f64();
+        let before = stream.stats().kernels.as_secs_f64();
         stream.begin_timing()?;
         let output = DeviceColumn { vector: sum, first: 0 };
         program.enqueue(stream, &columns, &self.challenges, self.coset, &[output])?;
         stream.end_timing()?;
         stream.synchronize(None)?;
-        Ok(stream.traffic().kernels.as_secs_f64() - before)
+        Ok(stream.stats().kernels.as_secs_f64() - before)
     }
 
     /// Every so many rows, by the trees.

@@ -242,12 +242,12 @@ fn product_time<F: NttField>(options: &Options, matrix: &CsrOnDevice<F>, csr: &C
     stream.upload(&buffers[0], as_bytes(&x))?;
     let mut times = Vec::new();
     for _ in 0..=options.repeat.max(1) {
-        let before = stream.traffic().kernels.as_secs_f64();
+        let before = stream.stats().kernels.as_secs_f64();
         stream.begin_timing()?;
         matrix.enqueue(&mut stream, from, to, 1)?;
         stream.end_timing()?;
         stream.synchronize(None)?;
-        times.push(stream.traffic().kernels.as_secs_f64() - before);
+        times.push(stream.stats().kernels.as_secs_f64() - before);
     }
     if options.check {
         let mut y = vec![F::ZERO; csr.rows()];

@@ -77,12 +77,12 @@ fn resident<F: NttField>(
     let mut vectors = DeviceVector::upload(&mut stream, &values.repeat(options.batch as usize))?;
     for direction in [Direction::Forward, Direction::Inverse, Direction::CosetForward, Direction::CosetInverse] {
         let time = median(options, || {
-            let before = stream.traffic().kernels;
+            let before = stream.stats().kernels;
             stream.begin_timing()?;
             (0..CALLS).try_for_each(|_| domain.enqueue(direction, &mut stream, &mut vectors))?;
             stream.end_timing()?;
             stream.synchronize(None)?;
-            let calls = stream.traffic().kernels.saturating_sub(before);
+            let calls = stream.stats().kernels.saturating_sub(before);
             Ok(calls.as_secs_f64() * 1e3 / f64::from(CALLS * options.batch))
         })?;
         print(&format!("ntt {} {direction}, resident", F::NAME), domain.log_n(), time);

@@ -73,7 +73,7 @@ fn on_one<F: NttField>(accelerator: &Accelerator, options: &Options, values: &[F
 fn over<F: NttField>(accelerator: &Accelerator, options: &Options, values: &[F], alone: &[f64]) -> Result<(), Failure> {
     let (count, log_n) = (accelerator.devices().len(), values.len().trailing_zeros());
     let domain = NttDomain::<F>::new(accelerator, log_n)?;
-    let mut vector = domain.peer_vector()?;
+    let mut vector = domain.allocate_sharded_vector()?;
     vector.upload(values)?;
     let mut time = |direction| {
         median(options, || {

@@ -197,12 +197,12 @@ impl<'a, F: NttField> Timed<'a, F> {
         for run in 0..=self.options.repeat.max(1) {
             let inputs = inputs(&mut stream)?;
             stream.synchronize(None)?;
-            let before = stream.traffic().kernels.as_secs_f64();
+            let before = stream.stats().kernels.as_secs_f64();
             stream.begin_timing()?;
             let outputs = queue(&mut stream, inputs)?;
             stream.end_timing()?;
             stream.synchronize(None)?;
-            times.push(stream.traffic().kernels.as_secs_f64() - before);
+            times.push(stream.stats().kernels.as_secs_f64() - before);
             if self.options.check && run == 0 && on_cpu()? != joined(&mut stream, &outputs)? {
                 return Err(format!("{}: other elements than on the CPU", counted.name).into());
             }

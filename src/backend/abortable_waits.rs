@@ -63,12 +63,12 @@ impl Stream {
     pub fn synchronize_event(&self, mark: &Event, abort: Abort<'_>) -> Result<()> {
         let driver = &*mark.core.shared.driver;
         let result = match abort {
-            Some(abort) => poll(driver, mark.handle, abort),
+            Some(abort) => poll_event_abortable(driver, mark.handle, abort),
             // SAFETY: the event is live.
             None => unsafe { driver.event_synchronize(mark.handle) },
         };
         if matches!(result, Ok(()) | Err(Error::Aborted)) {
-            mark.core.pass(mark.number);
+            mark.core.record_passed_event(mark.number);
         }
         result
     }
@@ -86,9 +86,9 @@ impl Stream {
         let driver = &*self.core.shared.driver;
         // SAFETY: the handle is live.
         let end = unsafe { driver.event_record(self.core.handle)? };
-        let number = self.core.next_event();
+        let number = self.core.next_event_number();
         let result = match abort {
-            Some(abort) => poll(driver, end, abort),
+            Some(abort) => poll_event_abortable(driver, end, abort),
             // SAFETY: the event is live.
             None => unsafe { driver.event_synchronize(end) },
         };
@@ -96,7 +96,7 @@ impl Stream {
         unsafe { driver.event_free(end) };
         let passed = matches!(result, Ok(()) | Err(Error::Aborted));
         if passed {
-            self.core.pass(number);
+            self.core.record_passed_event(number);
             self.kept.clear();
         }
         for (start, end) in std::mem::take(&mut self.spans) {
@@ -120,7 +120,7 @@ impl Stream {
     /// - [`Error::Device`]: the driver failed.
     /// - [`Error::Device`]: the kernel ended without writing the number.
     pub(crate) fn wait_for_signal(&mut self, from: &PinnedBuffer, number: u32, abort: Abort<'_>) -> Result<()> {
-        self.count_download(from.bytes());
+        self.count_downloaded_bytes(from.bytes());
         let start = Instant::now();
         while from.read_signal() != number {
             if start.elapsed() > SPIN_FOR {
@@ -135,7 +135,7 @@ impl Stream {
 
 /// Waits until the queue has passed `end`, a live event of `driver`. Calls the hook `abort` about every millisecond
 /// meanwhile, but returns its abort only after the wait.
-fn poll(driver: &dyn Driver, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
+fn poll_event_abortable(driver: &dyn Driver, end: EventHandle, abort: &(dyn Fn() -> bool + Send + Sync)) -> Result<()> {
     let mut aborted = false;
     let start = Instant::now();
     let mut asked = start;

@@ -17,10 +17,10 @@ struct Access {
 
 impl Access {
     fn new(core: &Arc<StreamInner>, writes: bool) -> Self {
-        Self { core: core.clone(), events: core.events(), writes }
+        Self { core: core.clone(), events: core.event_count(), writes }
     }
 
-    fn is_of(&self, core: &Arc<StreamInner>) -> bool {
+    fn is_by_stream(&self, core: &Arc<StreamInner>) -> bool {
         Arc::ptr_eq(&self.core, core)
     }
 
@@ -31,8 +31,12 @@ impl Access {
     }
 
     /// Makes the next command of stream `core` wait for this command, unless it already runs later.
-    fn order(&self, core: &Arc<StreamInner>) -> Result<()> {
-        if self.is_of(core) || core.is_behind(&self.core, self.events) { Ok(()) } else { core.wait_for(&self.core) }
+    fn enqueue_wait(&self, core: &Arc<StreamInner>) -> Result<()> {
+        if self.is_by_stream(core) || core.is_ordered_after(&self.core, self.events) {
+            Ok(())
+        } else {
+            core.wait_stream(&self.core)
+        }
     }
 }
 
@@ -46,7 +50,7 @@ pub(super) struct AccessHistory(Mutex<Vec<Access>>);
 
 impl AccessHistory {
     /// Creates a history with one entry: commands of stream `core`, the last owner, may still write the memory.
-    pub fn by_owner(core: &Arc<StreamInner>) -> Self {
+    pub fn with_owner(core: &Arc<StreamInner>) -> Self {
         Self(Mutex::new(vec![Access::new(core, true)]))
     }
 
@@ -55,15 +59,15 @@ impl AccessHistory {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
-    pub fn read(&self, core: &Arc<StreamInner>) -> Result<()> {
+    pub fn order_read(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
-        if let Some(own) = uses.iter_mut().find(|one| one.is_of(core)) {
+        if let Some(own) = uses.iter_mut().find(|one| one.is_by_stream(core)) {
             // A write since then would have removed the entry.
-            own.events = core.events();
+            own.events = core.event_count();
             return Ok(());
         }
         uses.retain(Access::is_pending);
-        uses.iter().filter(|one| one.writes).try_for_each(|one| one.order(core))?;
+        uses.iter().filter(|one| one.writes).try_for_each(|one| one.enqueue_wait(core))?;
         uses.push(Access::new(core, false));
         Ok(())
     }
@@ -73,9 +77,9 @@ impl AccessHistory {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
-    pub fn write(&self, core: &Arc<StreamInner>) -> Result<()> {
+    pub fn order_write(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
-        uses.iter().try_for_each(|one| one.order(core))?;
+        uses.iter().try_for_each(|one| one.enqueue_wait(core))?;
         uses.clear();
         uses.push(Access::new(core, true));
         Ok(())
@@ -90,10 +94,10 @@ impl AccessHistory {
 
     /// Makes the next command of stream `core`, the owner, wait for all recorded commands, and forgets them. Waits on
     /// the host for a command that the driver fails to order.
-    pub fn release_to(&self, core: &Arc<StreamInner>) {
+    pub fn release_to_owner(&self, core: &Arc<StreamInner>) {
         let mut uses = lock(&self.0);
         for one in uses.drain(..) {
-            if one.order(core).is_err() {
+            if one.enqueue_wait(core).is_err() {
                 one.core.synchronize();
             }
         }

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use super::budget_totals::{BudgetTotals, over_budget};
+use super::budget_totals::{BudgetTotals, bytes_over_budget};
 use super::owned_queue::Queue;
 use super::pool::{Block, FreeBlock, FreeList};
 use super::{Driver, MemoryHandle, lock};
@@ -43,16 +43,16 @@ impl DeviceAllocator {
     }
 
     /// Returns the queues with the given `numbers`, without those that no longer exist.
-    pub(super) fn queues(&self, numbers: &[usize]) -> Vec<Arc<Queue>> {
+    pub(super) fn live_queues(&self, numbers: &[usize]) -> Vec<Arc<Queue>> {
         let queues = lock(&self.queues);
         numbers.iter().filter_map(|number| queues.get(*number)?.upgrade()).collect()
     }
 
-    pub(super) fn allocated(&self) -> u64 {
+    pub(super) fn allocated_bytes(&self) -> u64 {
         self.allocated.load(Ordering::SeqCst)
     }
 
-    pub(super) fn peak(&self) -> u64 {
+    pub(super) fn peak_bytes(&self) -> u64 {
         self.peak.load(Ordering::Relaxed)
     }
 
@@ -61,7 +61,7 @@ impl DeviceAllocator {
     }
 
     /// Returns the device's memory in bytes, or the cap if that is less.
-    pub(super) fn capacity(&self) -> u64 {
+    pub(super) fn capacity_bytes(&self) -> u64 {
         let memory = self.driver.info().memory;
         self.limit.map_or(memory, |limit| limit.min(memory))
     }
@@ -69,51 +69,51 @@ impl DeviceAllocator {
     /// Returns how many of `free` bytes the cap still allows to allocate. It counts `pooled` bytes of the allocated
     /// ones as free.
     pub(super) fn remaining_under_cap(&self, free: u64, pooled: u64) -> u64 {
-        self.limit.map_or(free, |limit| limit.saturating_add(pooled).saturating_sub(self.allocated()).min(free))
+        self.limit.map_or(free, |limit| limit.saturating_add(pooled).saturating_sub(self.allocated_bytes()).min(free))
     }
 
     /// Allocates a block of `bytes` from the driver, if the cap allows it.
     pub(super) fn allocate(&self, bytes: usize) -> Result<MemoryHandle> {
-        self.charge(bytes)?;
+        self.charge_bytes(bytes)?;
         self.driver_alloc_count.fetch_add(1, Ordering::Relaxed);
         let result = self.driver.memory_allocate(bytes);
         if result.is_err() {
-            self.uncharge(bytes);
+            self.uncharge_bytes(bytes);
         }
         result
     }
 
     /// Waits until no stream uses `blocks` any more, clears the dirty ones, and gives all of them back to the driver.
-    pub(super) fn free(&self, mut blocks: Vec<FreeBlock>) {
+    pub(super) fn free_blocks(&self, mut blocks: Vec<FreeBlock>) {
         let mut users: Vec<usize> = blocks.iter().flat_map(|free| &free.users).copied().collect();
         users.sort_unstable();
         users.dedup();
-        let users = self.queues(&users);
+        let users = self.live_queues(&users);
         for user in &users {
             user.synchronize();
         }
         if let Some(user) = users.first() {
             let dirty = blocks.iter_mut().filter(|free| free.dirty);
             // A failure means that the device is lost, and its memory with it.
-            dirty.for_each(|free| drop(self.clear(user, free)));
+            dirty.for_each(|free| drop(self.enqueue_clear(user, free)));
             user.synchronize();
         }
         for FreeBlock { place, .. } in blocks {
             // SAFETY: the block has no owner, and the streams that had it have run empty.
             unsafe { self.driver.memory_free(place.memory) };
-            self.uncharge(place.memory_bytes);
+            self.uncharge_bytes(place.memory_bytes);
         }
     }
 
     /// Returns by how many bytes a new block of `bytes` would exceed the memory budgets. `None` if it would not
     /// exceed them.
     pub(super) fn bytes_over_budget(&self, bytes: usize) -> Option<u64> {
-        over_budget(&self.aims, self.allocated(), bytes)
+        bytes_over_budget(&self.aims, self.allocated_bytes(), bytes)
     }
 
     /// Returns the driver's handle of the memory `place`, which the caller has taken from the pool. A part of a block
     /// gets a handle of its own.
-    pub(super) fn handle(&self, place: &Block) -> Result<MemoryHandle> {
+    pub(super) fn block_handle(&self, place: &Block) -> Result<MemoryHandle> {
         if place.is_whole() {
             return Ok(place.memory);
         }
@@ -122,15 +122,15 @@ impl DeviceAllocator {
     }
 
     /// Queues a command on `queue` that writes zeros over `free`, and marks it as clean.
-    pub(super) fn clear(&self, queue: &Queue, free: &mut FreeBlock) -> Result<()> {
-        let memory = self.handle(&free.place)?;
-        queue.clear_range(memory, 0, free.place.bytes);
+    pub(super) fn enqueue_clear(&self, queue: &Queue, free: &mut FreeBlock) -> Result<()> {
+        let memory = self.block_handle(&free.place)?;
+        queue.enqueue_clear(memory, 0, free.place.bytes);
         free.dirty = false;
         Ok(())
     }
 
     /// Adds `bytes` to the count of allocated bytes, or returns an error if that would exceed the cap.
-    pub(super) fn charge(&self, bytes: usize) -> Result<()> {
+    pub(super) fn charge_bytes(&self, bytes: usize) -> Result<()> {
         let requested = bytes as u64;
         let limit = self.limit.unwrap_or(u64::MAX);
         let more = |before: u64| before.checked_add(requested).filter(|after| *after <= limit);
@@ -147,7 +147,7 @@ impl DeviceAllocator {
     }
 
     /// Subtracts `bytes` from the count of allocated bytes.
-    pub(super) fn uncharge(&self, bytes: usize) {
+    pub(super) fn uncharge_bytes(&self, bytes: usize) {
         self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
     }
 }

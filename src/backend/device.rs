@@ -24,7 +24,7 @@ const TABLE_CACHE_FRACTION: u64 = 16;
 const FREE_MEMORY_TTL: Duration = Duration::from_millis(50);
 
 /// Returns the cache key of the kernel named `kernel`: the name of its module and its own name.
-fn key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
+fn kernel_cache_key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
     (source.module.to_owned(), kernel.to_owned())
 }
 
@@ -79,7 +79,7 @@ impl Device {
 
     /// Returns whether `buffer` is in memory of this device.
     pub fn owns(&self, buffer: &Buffer) -> bool {
-        Arc::ptr_eq(&self.shared, buffer.shared())
+        Arc::ptr_eq(&self.shared, buffer.allocator())
     }
 
     /// Returns whether the device's streams can copy from the memory of `other`. This holds for one device and for
@@ -93,12 +93,12 @@ impl Device {
     /// holds also within one device.
     pub(crate) fn has_p2p_link(&self, other: &Self) -> bool {
         let same = Arc::ptr_eq(&self.shared, &other.shared);
-        same || (self.can_access(other) && self.shared.driver.is_linked_to(other.info().ordinal))
+        same || (self.can_access(other) && self.shared.driver.has_p2p_link(other.info().ordinal))
     }
 
     /// Returns the maximum bytes that all buffers together may take: the device's memory, or the cap if that is less.
     pub fn memory(&self) -> u64 {
-        self.shared.capacity()
+        self.shared.capacity_bytes()
     }
 
     /// Returns the bytes that further buffers may take: the driver's free memory, bounded by the cap. Pooled memory
@@ -107,14 +107,14 @@ impl Device {
     /// # Errors
     /// - [`Error::Device`]: the driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
-        let pooled = lock(&self.shared.pool).bytes().saturating_add(lock(&self.tables).idle_bytes());
-        Ok(self.shared.remaining_under_cap(self.driver_free()?.saturating_add(pooled), pooled))
+        let pooled = lock(&self.shared.pool).free_bytes().saturating_add(lock(&self.tables).idle_bytes());
+        Ok(self.shared.remaining_under_cap(self.query_free_bytes()?.saturating_add(pooled), pooled))
     }
 
     /// Returns the maximum bytes that buffers, pooled free memory and cached tables have taken together since the
     /// process began.
     pub fn peak_memory(&self) -> u64 {
-        self.shared.peak()
+        self.shared.peak_bytes()
     }
 
     /// Returns the number of allocations that the driver was asked for since the process began. Memory that is reused
@@ -130,8 +130,8 @@ impl Device {
 
     /// Returns the driver's free memory in bytes. Reuses an answer that is less than [`FREE_MEMORY_TTL`] old, minus
     /// later allocations, because asking takes as long as a small operation.
-    fn driver_free(&self) -> Result<u64> {
-        let allocated = || self.shared.allocated();
+    fn query_free_bytes(&self) -> Result<u64> {
+        let allocated = || self.shared.allocated_bytes();
         let mut answer = lock(&self.answer);
         let free_and_ours = match *answer {
             Some((when, free_and_ours)) if when.elapsed() < FREE_MEMORY_TTL => free_and_ours,
@@ -152,7 +152,7 @@ impl Device {
     }
 
     pub(super) fn release_stream(&self, core: Arc<StreamInner>) {
-        lock(&self.idle).insert(core.number(), core);
+        lock(&self.idle).insert(core.stream_index(), core);
     }
 
     /// Returns the cached table for `key`, the full description of the table's contents. If there is none, calls
@@ -160,7 +160,11 @@ impl Device {
     ///
     /// # Errors
     /// - `make` failed; its error is returned.
-    pub(crate) fn table(&self, key: Vec<u8>, make: impl FnOnce() -> Result<Buffer>) -> Result<Arc<Buffer>> {
+    pub(crate) fn get_or_create_table(
+        &self,
+        key: Vec<u8>,
+        make: impl FnOnce() -> Result<Buffer>,
+    ) -> Result<Arc<Buffer>> {
         if let Some(table) = lock(&self.tables).find(&key) {
             return Ok(table);
         }
@@ -183,15 +187,15 @@ impl Device {
 
     /// Gives all wholly unused blocks of the pool back to the driver, whichever stream used them.
     pub(crate) fn trim_pool(&self) {
-        self.trim_at_least(u64::MAX);
+        self.trim_pool_bytes(u64::MAX);
     }
 
     /// Gives the largest free blocks back to the driver until these have `bytes` in total. Returns false if there was
     /// no free block.
-    fn trim_at_least(&self, bytes: u64) -> bool {
-        let blocks = lock(&self.shared.pool).take_blocks(bytes);
+    fn trim_pool_bytes(&self, bytes: u64) -> bool {
+        let blocks = lock(&self.shared.pool).take_largest_blocks(bytes);
         let any = !blocks.is_empty();
-        self.shared.free(blocks);
+        self.shared.free_blocks(blocks);
         any
     }
 
@@ -211,7 +215,7 @@ impl Device {
 
     /// Returns the kernel `name` of `source` if it was used before, else `None`.
     pub(super) fn cached_kernel(&self, source: KernelSource<'_>, name: &str) -> Option<KernelHandle> {
-        lock(&self.kernels).get(&key(source, name)).copied()
+        lock(&self.kernels).get(&kernel_cache_key(source, name)).copied()
     }
 
     /// Returns the kernel `name` of `source`, compiling or loading its module if necessary. The call is optional:
@@ -226,8 +230,8 @@ impl Device {
         if let Some(kernel) = self.cached_kernel(source, name) {
             return Ok(kernel);
         }
-        let kernel = self.shared.driver.kernel(source, name)?;
-        lock(&self.kernels).insert(key(source, name), kernel);
+        let kernel = self.shared.driver.load_kernel(source, name)?;
+        lock(&self.kernels).insert(kernel_cache_key(source, name), kernel);
         Ok(kernel)
     }
 
@@ -246,10 +250,10 @@ impl Device {
         contents: Sensitivity,
     ) -> Result<(MemoryHandle, Block)> {
         if let Some(beyond) = self.shared.bytes_over_budget(bytes) {
-            if let Some(found) = core.carve(bytes, contents)? {
+            if let Some(found) = core.take_any_block(bytes, contents)? {
                 return Ok(found);
             }
-            self.trim_at_least(beyond);
+            self.trim_pool_bytes(beyond);
         }
         loop {
             let error = match self.shared.allocate(bytes) {
@@ -257,11 +261,11 @@ impl Device {
                 Err(error) => error,
             };
             let Error::OutOfMemory { requested, available, .. } = error else { return Err(error) };
-            if let Some(found) = core.carve(bytes, contents)? {
+            if let Some(found) = core.take_any_block(bytes, contents)? {
                 return Ok(found);
             }
             let lacking = requested.saturating_sub(available);
-            if !self.trim_at_least(lacking) && !lock(&self.tables).clear() {
+            if !self.trim_pool_bytes(lacking) && !lock(&self.tables).clear() {
                 return Err(error);
             }
         }

@@ -29,13 +29,13 @@ impl Buffer {
         contents: Sensitivity,
         home: Arc<StreamInner>,
     ) -> Self {
-        let uses = AccessHistory::by_owner(&home);
+        let uses = AccessHistory::with_owner(&home);
         Self { memory, bytes, place, contents, home, uses }
     }
 
     /// Marks the contents as secret, so that they are cleared before the memory gets another owner.
     #[must_use]
-    pub fn secret(mut self) -> Self {
+    pub fn mark_secret(mut self) -> Self {
         self.contents = Sensitivity::Secret;
         self
     }
@@ -50,12 +50,12 @@ impl Buffer {
         self.memory
     }
 
-    pub(super) fn shared(&self) -> &Arc<DeviceAllocator> {
+    pub(super) fn allocator(&self) -> &Arc<DeviceAllocator> {
         &self.home.shared
     }
 
     /// Returns the bytes that the buffer occupies in device memory, which may exceed the requested size.
-    pub(super) fn capacity(&self) -> usize {
+    pub(super) fn capacity_bytes(&self) -> usize {
         self.place.bytes
     }
 
@@ -66,7 +66,7 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        self.uses.release_to(&self.home);
-        self.home.release(self.memory, self.place, self.contents);
+        self.uses.release_to_owner(&self.home);
+        self.home.release_block(self.memory, self.place, self.contents);
     }
 }

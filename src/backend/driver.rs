@@ -149,7 +149,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     }
     /// Returns whether copies from the backend's device number `_ordinal` go directly from its memory, not through
     /// the host.
-    fn is_linked_to(&self, _ordinal: usize) -> bool {
+    fn has_p2p_link(&self, _ordinal: usize) -> bool {
         false
     }
     /// Lets copies go directly from the memory of the backend's device number `_ordinal`, if the two devices are
@@ -165,7 +165,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Safety
     /// See the trait.
-    unsafe fn peers_free(&self, memory: MemoryHandle, _parts: usize, _part_bytes: usize) {
+    unsafe fn free_peer_memory(&self, memory: MemoryHandle, _parts: usize, _part_bytes: usize) {
         // SAFETY: passed on from the caller.
         unsafe { self.memory_free(memory) };
     }
@@ -250,7 +250,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
-    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()>;
+    unsafe fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()>;
     /// Queues a copy of `bytes` from pinned host memory at `from` to device memory `to`, from byte `offset` on.
     ///
     /// # Safety
@@ -288,7 +288,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
-    unsafe fn copy(
+    unsafe fn copy_d2d(
         &self,
         stream: StreamHandle,
         to: (MemoryHandle, usize),
@@ -303,7 +303,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
-    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()>;
+    unsafe fn zero_memory(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize)
+    -> Result<()>;
     /// Returns the kernel `name` of `source`, compiling or loading its module first if necessary.
     ///
     /// # Errors
@@ -311,7 +312,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// - [`Error::Invalid`](crate::Error::Invalid): on OpenCL, the name contains a zero byte.
     /// - [`Error::Device`](crate::Error::Device): the module does not compile or load.
     /// - [`Error::Device`](crate::Error::Device): on CUDA, the module is not built in.
-    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
+    fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle>;
     /// Returns whether the driver compiles a kernel again at its first launch with a new launch shape, as PoCL does.
     fn jits_per_launch_shape(&self) -> bool {
         false

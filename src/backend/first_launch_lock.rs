@@ -27,13 +27,18 @@ fn launch_shape(kernel: KernelHandle, shape: LaunchConfig) -> LaunchShape {
 
 impl LaunchedShapes {
     /// Returns whether `kernel` has been launched in a shape that uses the same compiled version as `shape`.
-    pub fn has(&self, kernel: KernelHandle, shape: LaunchConfig) -> bool {
+    pub fn was_launched(&self, kernel: KernelHandle, shape: LaunchConfig) -> bool {
         lock(&self.0).contains(&launch_shape(kernel, shape))
     }
 
     /// Calls `launch`, which launches `kernel` in this `shape` for the first time, while no other first launch runs.
     /// Records the version if `launch` succeeds.
-    pub fn first(&self, kernel: KernelHandle, shape: LaunchConfig, launch: impl FnOnce() -> Result<()>) -> Result<()> {
+    pub fn run_first_launch(
+        &self,
+        kernel: KernelHandle,
+        shape: LaunchConfig,
+        launch: impl FnOnce() -> Result<()>,
+    ) -> Result<()> {
         let _turn = lock(&FIRST_LAUNCH_LOCK);
         launch()?;
         lock(&self.0).insert(launch_shape(kernel, shape));

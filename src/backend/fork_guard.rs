@@ -15,7 +15,7 @@ pub(super) struct ForkGuard(pub Box<dyn Driver>);
 
 impl ForkGuard {
     /// Calls `free` to free an object, except in a forked child, where the parent owns the object.
-    fn free(&self, free: impl FnOnce(&dyn Driver)) {
+    fn free_unless_forked(&self, free: impl FnOnce(&dyn Driver)) {
         if check().is_ok() {
             free(&*self.0);
         }
@@ -41,7 +41,7 @@ unsafe impl Driver for ForkGuard {
 
     unsafe fn memory_free(&self, memory: MemoryHandle) {
         // SAFETY: passed on from the caller.
-        self.free(|driver| unsafe { driver.memory_free(memory) });
+        self.free_unless_forked(|driver| unsafe { driver.memory_free(memory) });
     }
 
     fn supports_suballocation(&self) -> bool {
@@ -59,8 +59,8 @@ unsafe impl Driver for ForkGuard {
         self.0.alloc_peer_memory(ordinals, part_bytes)
     }
 
-    fn is_linked_to(&self, ordinal: usize) -> bool {
-        check().is_ok() && self.0.is_linked_to(ordinal)
+    fn has_p2p_link(&self, ordinal: usize) -> bool {
+        check().is_ok() && self.0.has_p2p_link(ordinal)
     }
 
     fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
@@ -68,9 +68,9 @@ unsafe impl Driver for ForkGuard {
         self.0.enable_peer_access(ordinal)
     }
 
-    unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
+    unsafe fn free_peer_memory(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
         // SAFETY: passed on from the caller.
-        self.free(|driver| unsafe { driver.peers_free(memory, parts, part_bytes) });
+        self.free_unless_forked(|driver| unsafe { driver.free_peer_memory(memory, parts, part_bytes) });
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
@@ -84,7 +84,7 @@ unsafe impl Driver for ForkGuard {
 
     unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         // SAFETY: passed on from the caller.
-        self.free(|driver| unsafe { driver.pinned_free(pinned) });
+        self.free_unless_forked(|driver| unsafe { driver.pinned_free(pinned) });
     }
 
     fn stream_create(&self) -> Result<StreamHandle> {
@@ -94,7 +94,7 @@ unsafe impl Driver for ForkGuard {
 
     unsafe fn stream_free(&self, stream: StreamHandle) {
         // SAFETY: passed on from the caller.
-        self.free(|driver| unsafe { driver.stream_free(stream) });
+        self.free_unless_forked(|driver| unsafe { driver.stream_free(stream) });
     }
 
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
@@ -111,7 +111,7 @@ unsafe impl Driver for ForkGuard {
 
     unsafe fn event_free(&self, event: EventHandle) {
         // SAFETY: passed on from the caller.
-        self.free(|driver| unsafe { driver.event_free(event) });
+        self.free_unless_forked(|driver| unsafe { driver.event_free(event) });
     }
 
     unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
@@ -132,10 +132,10 @@ unsafe impl Driver for ForkGuard {
         unsafe { self.0.event_elapsed(start, end) }
     }
 
-    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+    unsafe fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
         check()?;
         // SAFETY: passed on from the caller.
-        unsafe { self.0.stream_wait(stream, event) }
+        unsafe { self.0.stream_wait_event(stream, event) }
     }
 
     unsafe fn copy_h2d(
@@ -164,7 +164,7 @@ unsafe impl Driver for ForkGuard {
         unsafe { self.0.copy_d2h(stream, to, from, offset, bytes) }
     }
 
-    unsafe fn copy(
+    unsafe fn copy_d2d(
         &self,
         stream: StreamHandle,
         to: (MemoryHandle, usize),
@@ -173,18 +173,24 @@ unsafe impl Driver for ForkGuard {
     ) -> Result<()> {
         check()?;
         // SAFETY: passed on from the caller.
-        unsafe { self.0.copy(stream, to, from, bytes) }
+        unsafe { self.0.copy_d2d(stream, to, from, bytes) }
     }
 
-    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+    unsafe fn zero_memory(
+        &self,
+        stream: StreamHandle,
+        memory: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
         check()?;
         // SAFETY: passed on from the caller.
-        unsafe { self.0.zero(stream, memory, offset, bytes) }
+        unsafe { self.0.zero_memory(stream, memory, offset, bytes) }
     }
 
-    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+    fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         check()?;
-        self.0.kernel(source, name)
+        self.0.load_kernel(source, name)
     }
 
     fn jits_per_launch_shape(&self) -> bool {

@@ -39,7 +39,7 @@ impl Stream {
             return Ok(());
         }
         self.device.check_injected_fault(launch.kernel)?;
-        let kernel = self.kernel(launch)?;
+        let kernel = self.get_or_load_kernel(launch)?;
         self.traffic.launches = self.traffic.launches.saturating_add(1);
         let Launch { groups, group_size, .. } = launch;
         let shape = LaunchConfig { groups, group_size, beside: self.beside };
@@ -47,38 +47,38 @@ impl Stream {
         let driver = &device.shared.driver;
         // SAFETY: handles are live; the rest is the caller's promise.
         let queue = |stream: &Self| unsafe { driver.launch(stream.core.handle, kernel, shape, args) };
-        if !driver.jits_per_launch_shape() || device.specialised.has(kernel, shape) {
+        if !driver.jits_per_launch_shape() || device.specialised.was_launched(kernel, shape) {
             return queue(self);
         }
-        self.pause_timing(|stream| {
-            device.specialised.first(kernel, shape, || {
+        self.run_untimed(|stream| {
+            device.specialised.run_first_launch(kernel, shape, || {
                 // Earlier work would count as compilation.
                 stream.core.synchronize();
                 let start = Instant::now();
                 let queued = queue(stream);
                 stream.core.synchronize();
-                stream.traffic.time_compilation(start);
+                stream.traffic.add_compile_time(start);
                 queued
             })
         })
     }
 
     /// Returns the handle of the launch's kernel, compiling or loading it at its first use.
-    fn kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
+    fn get_or_load_kernel(&mut self, Launch { source, kernel, .. }: Launch<'_>) -> Result<KernelHandle> {
         if let Some(ready) = self.device.cached_kernel(source, kernel) {
             return Ok(ready);
         }
-        self.pause_timing(|stream| {
+        self.run_untimed(|stream| {
             let start = Instant::now();
             let made = stream.device.kernel(source, kernel);
-            stream.traffic.time_compilation(start);
+            stream.traffic.add_compile_time(start);
             made
         })
     }
 
     /// Runs `work` outside the open timing span, so that its time does not count as kernel time. Ends the span before
     /// and starts a new one after.
-    fn pause_timing<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn run_untimed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let open = self.started.is_some();
         self.end_timing()?;
         let made = work(self);

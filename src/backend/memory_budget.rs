@@ -17,8 +17,8 @@ pub struct MemoryBudget {
 
 impl MemoryBudget {
     pub(super) fn new(shared: Arc<DeviceAllocator>, bytes: u64) -> Self {
-        let in_use = shared.allocated().saturating_sub(lock(&shared.pool).bytes());
-        lock(&shared.aims).add(bytes, in_use);
+        let in_use = shared.allocated_bytes().saturating_sub(lock(&shared.pool).free_bytes());
+        lock(&shared.aims).add_budget(bytes, in_use);
         Self { shared, bytes }
     }
 }
@@ -31,6 +31,6 @@ impl fmt::Debug for MemoryBudget {
 
 impl Drop for MemoryBudget {
     fn drop(&mut self) {
-        lock(&self.shared.aims).remove(self.bytes);
+        lock(&self.shared.aims).remove_budget(self.bytes);
     }
 }

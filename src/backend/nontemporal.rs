@@ -40,9 +40,9 @@ mod x86_64 {
         head.copy_from_slice(from_head);
         tail.copy_from_slice(from_tail);
         for (to, from) in lines.iter_mut().zip(from_lines.as_chunks().0) {
-            store(to, from);
+            store_line_nontemporal(to, from);
         }
-        fence();
+        store_fence();
     }
 
     /// Sets `to` to zero, with nontemporal stores for all whole cache lines. The next [`copy_nontemporal`] need not
@@ -52,9 +52,9 @@ mod x86_64 {
         head.fill(0);
         tail.fill(0);
         for line in lines {
-            store(line, &[0; size_of::<CacheLine>()]);
+            store_line_nontemporal(line, &[0; size_of::<CacheLine>()]);
         }
-        fence();
+        store_fence();
     }
 
     /// Splits `bytes` into the bytes before its first whole cache line, the whole cache lines, and the bytes after
@@ -65,7 +65,7 @@ mod x86_64 {
     }
 
     /// Stores `from` to the cache line `to` with nontemporal stores. The caller must call [`fence`] afterwards.
-    fn store(to: &mut CacheLine, from: &LineBytes) {
+    fn store_line_nontemporal(to: &mut CacheLine, from: &LineBytes) {
         let from: *const __m128i = from.as_ptr().cast();
         // SAFETY: `from` has as many bytes as are read, at any alignment; `to` has as many as are written, and is
         // aligned.
@@ -78,7 +78,7 @@ mod x86_64 {
     }
 
     /// Orders earlier nontemporal stores before all later stores.
-    fn fence() {
+    fn store_fence() {
         // SAFETY: every x86-64 processor has this instruction.
         unsafe { _mm_sfence() };
     }
@@ -90,14 +90,14 @@ mod tests {
 
     const LINE: usize = 64;
 
-    fn pattern(length: usize) -> Vec<u8> {
+    fn pattern_bytes(length: usize) -> Vec<u8> {
         (0..length).map(|index| (index.wrapping_mul(2_654_435_761) >> 7) as u8 | 1).collect()
     }
 
     /// Copies `length` bytes from offset `from` in a cache line to offset `to` in another, then clears the target.
     /// Checks the copy, and that the neighbouring bytes are unchanged.
-    fn check(to: usize, from: usize, length: usize) {
-        let source = pattern(LINE + from + length);
+    fn check_copy_and_zero(to: usize, from: usize, length: usize) {
+        let source = pattern_bytes(LINE + from + length);
         let mut target = vec![1; LINE + to + length + LINE];
         let (start, first) = (target.as_ptr().align_offset(LINE) + to, source.as_ptr().align_offset(LINE) + from);
         let source = &source[first..][..length];
@@ -113,7 +113,7 @@ mod tests {
     fn any_place_and_length_is_exact() {
         for to in 0..LINE {
             for from in 0..LINE {
-                (0..200).for_each(|length| check(to, from, length));
+                (0..200).for_each(|length| check_copy_and_zero(to, from, length));
             }
         }
     }
@@ -122,7 +122,7 @@ mod tests {
     fn large_ones_are_exact() {
         for length in [4096, (256 << 10) + 1, (1 << 20) - 1, (4 << 20) + 7] {
             for (to, from) in [(0, 0), (0, 1), (1, 0), (63, 17)] {
-                check(to, from, length);
+                check_copy_and_zero(to, from, length);
             }
         }
     }

@@ -22,10 +22,10 @@ impl Queue {
 
     /// Queues a command that writes zeros over `bytes` of `memory`, from byte `offset` on. The caller owns this
     /// memory.
-    pub fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
+    pub fn enqueue_clear(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
         // SAFETY: the range (multiples of 4) is in the block, which is still the caller's. If the driver fails here,
         // the device is lost, and its memory with it.
-        let _ = unsafe { self.driver.zero(self.handle, memory, offset, bytes) };
+        let _ = unsafe { self.driver.zero_memory(self.handle, memory, offset, bytes) };
     }
 
     pub fn synchronize(&self) {
@@ -35,14 +35,14 @@ impl Queue {
 
     /// Makes commands queued from now on wait for all commands that `other` has queued so far. Both queues are of one
     /// driver.
-    pub fn wait_for(&self, other: &Self) -> Result<()> {
+    pub fn enqueue_wait(&self, other: &Self) -> Result<()> {
         if other.number == self.number {
             return Ok(());
         }
         // SAFETY: both queues are live and of one driver; the event is used only here.
         unsafe {
             let event = self.driver.event_record(other.handle)?;
-            let waits = self.driver.stream_wait(self.handle, event);
+            let waits = self.driver.stream_wait_event(self.handle, event);
             self.driver.event_free(event);
             waits
         }

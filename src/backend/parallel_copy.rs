@@ -34,7 +34,7 @@ impl<T: Send> CopyTasks<T> {
 
     /// Spawns tasks in `scope` that copy `from` to `to` with the function `copy`. The task that finishes last calls
     /// `end` and sends its result. Copies of up to `SERIAL_COPY_MAX` bytes run on the calling thread.
-    pub fn spawn<'s>(
+    pub fn spawn_copy<'s>(
         &self,
         scope: &Scope<'s>,
         (to, from, copy): (&'s mut [u8], &'s [u8], CopyFn),
@@ -64,7 +64,7 @@ impl<T: Send> CopyTasks<T> {
 
     /// Waits until a spawned copy has finished, and returns the result of its `end` function. Copies may finish in
     /// any order. A thread of rayon's pool runs other jobs meanwhile, possibly one of these tasks.
-    pub fn next(&self) -> Result<T> {
+    pub fn wait_next_result(&self) -> Result<T> {
         loop {
             match rayon::yield_now() {
                 // `self` has a sender, so this waits for a result.
@@ -80,7 +80,7 @@ impl<T: Send> CopyTasks<T> {
 
     /// Returns an iterator that waits for the results of all copies that [`Self::next`] has not returned. No more
     /// copies can be spawned.
-    pub fn rest(self) -> impl Iterator<Item = T> {
+    pub fn remaining_results(self) -> impl Iterator<Item = T> {
         drop(self.sender);
         self.receiver.into_iter()
     }

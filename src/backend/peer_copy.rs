@@ -33,9 +33,11 @@ impl Stream {
         }
         self.core.shared.driver.enable_peer_access(device.info().ordinal)?;
         self.wait_event(mark)?;
-        self.retain(buffer.clone());
+        self.retain_buffer(buffer.clone());
         // SAFETY: both ranges were checked; the driver takes addresses of all its devices, which do not overlap. The
         // buffer is kept until the copy has run.
-        unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (buffer.memory, offset), bytes) }
+        unsafe {
+            self.core.shared.driver.copy_d2d(self.core.handle, (to.0.memory, to.1), (buffer.memory, offset), bytes)
+        }
     }
 }

@@ -33,7 +33,7 @@ impl PeerMemory {
     /// - [`Error::OutOfMemory`]: one device has too little memory left, or its cap leaves too little.
     /// - [`Error::Device`]: the driver failed.
     pub fn new(streams: &[Stream], part_bytes: usize) -> Result<Self> {
-        check_devices(streams)?;
+        check_shareable_memory(streams)?;
         product("memory of peers", "bytes", &[streams.len(), part_bytes])?;
         let memory = match Self::allocate(streams, part_bytes) {
             Err(Error::OutOfMemory { .. }) => {
@@ -49,13 +49,14 @@ impl PeerMemory {
 
     fn allocate(streams: &[Stream], part_bytes: usize) -> Result<MemoryHandle> {
         let mut counted = Vec::new();
-        let count = |stream: &Stream| stream.core.shared.charge(part_bytes).map(|()| counted.push(stream.core.clone()));
+        let count =
+            |stream: &Stream| stream.core.shared.charge_bytes(part_bytes).map(|()| counted.push(stream.core.clone()));
         let ordinals: Vec<usize> = streams.iter().map(|stream| stream.device().info().ordinal).collect();
         let driver = &*streams[0].core.shared.driver;
         let memory = streams.iter().try_for_each(count).and_then(|()| driver.alloc_peer_memory(&ordinals, part_bytes));
         if memory.is_err() {
             for core in counted {
-                core.shared.uncharge(part_bytes);
+                core.shared.uncharge_bytes(part_bytes);
             }
         }
         memory
@@ -67,7 +68,7 @@ impl PeerMemory {
     }
 
     /// Checks that `bytes` from byte `offset` on are inside the memory.
-    fn check(&self, offset: usize, bytes: usize) -> Result<()> {
+    fn check_range(&self, offset: usize, bytes: usize) -> Result<()> {
         let all = self.part_bytes.saturating_mul(self.homes.len());
         if offset.checked_add(bytes).is_some_and(|end| end <= all) {
             return Ok(());
@@ -78,7 +79,7 @@ impl PeerMemory {
 
 /// Checks that `streams` is not empty, and that its devices can share memory: they are one device or several CUDA
 /// devices.
-fn check_devices(streams: &[Stream]) -> Result<()> {
+fn check_shareable_memory(streams: &[Stream]) -> Result<()> {
     let Some(first) = streams.first().map(Stream::device) else {
         return Err(Error::invalid("memory of peers", "number of devices", "at least 1", 0));
     };
@@ -97,16 +98,16 @@ fn check_devices(streams: &[Stream]) -> Result<()> {
 impl Drop for PeerMemory {
     fn drop(&mut self) {
         for (part, home) in self.homes.iter().enumerate() {
-            home.clear_range(self.memory, part.saturating_mul(self.part_bytes), self.part_bytes);
+            home.enqueue_clear(self.memory, part.saturating_mul(self.part_bytes), self.part_bytes);
         }
         for home in &self.homes {
             home.synchronize();
         }
         let Some(first) = self.homes.first() else { return };
         // SAFETY: the streams that use the memory have run empty.
-        unsafe { first.shared.driver.peers_free(self.memory, self.homes.len(), self.part_bytes) };
+        unsafe { first.shared.driver.free_peer_memory(self.memory, self.homes.len(), self.part_bytes) };
         for home in &self.homes {
-            home.shared.uncharge(self.part_bytes);
+            home.shared.uncharge_bytes(self.part_bytes);
         }
     }
 }
@@ -120,7 +121,7 @@ impl Stream {
     /// - [`Error::OutOfMemory`]: there is too little memory for the staging ring.
     /// - [`Error::Device`]: the driver failed.
     pub fn upload_to_peers(&mut self, to: &PeerMemory, offset: usize, from: &[u8]) -> Result<()> {
-        to.check(offset, from.len())?;
+        to.check_range(offset, from.len())?;
         // SAFETY: the range was checked.
         unsafe { self.staged_upload((to.memory, offset), from, true) }
     }
@@ -135,7 +136,7 @@ impl Stream {
     ///
     /// After an error other than [`Error::Invalid`], the host memory may be partly written.
     pub fn download_from_peers(&mut self, from: &PeerMemory, pieces: Vec<(&mut [u8], usize)>) -> Result<()> {
-        pieces.iter().try_for_each(|(to, offset)| from.check(*offset, to.len()))?;
+        pieces.iter().try_for_each(|(to, offset)| from.check_range(*offset, to.len()))?;
         // SAFETY: the ranges were checked.
         unsafe { self.staged_download(pieces.into_iter(), from.memory, true, None) }
     }

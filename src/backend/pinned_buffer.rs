@@ -31,7 +31,7 @@ pub struct PinnedBuffer {
 
 impl PinnedBuffer {
     pub(super) fn new(pinned: PinnedAlloc, bytes: usize, home: Arc<StreamInner>) -> Self {
-        let uses = AccessHistory::by_owner(&home);
+        let uses = AccessHistory::with_owner(&home);
         Self { pinned, bytes, clean: 0, home, uses }
     }
 

@@ -43,8 +43,8 @@ impl Stream {
         abort: Abort<'_>,
     ) -> Result<()> {
         self.check_range("send", to, offset, from.bytes())?;
-        from.uses.read(&self.core)?;
-        to.uses.write(&self.core)?;
+        from.uses.order_read(&self.core)?;
+        to.uses.order_write(&self.core)?;
         for start in (0..from.bytes()).step_by(SENT_BYTES) {
             check_abort(abort)?;
             if start > 0 && abort.is_some() {
@@ -71,7 +71,7 @@ impl Stream {
     /// - [`Error::Invalid`](crate::Error::Invalid): `kept` is smaller than `from`.
     /// - [`Error::Invalid`](crate::Error::Invalid): `to` is of another device.
     /// - [`Error::Device`](crate::Error::Device): the driver failed.
-    pub(crate) fn upload_and_retain(
+    pub(crate) fn upload_via_pinned(
         &mut self,
         to: &Buffer,
         kept: &mut PinnedBuffer,
@@ -80,8 +80,8 @@ impl Stream {
     ) -> Result<()> {
         self.check_range("upload", to, 0, from.len())?;
         kept.uses.synchronize();
-        kept.uses.write(&self.core)?;
-        to.uses.write(&self.core)?;
+        kept.uses.order_write(&self.core)?;
+        to.uses.order_write(&self.core)?;
         let start = Instant::now();
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
         let queue = |number: usize, part: PinnedAlloc| {
@@ -94,16 +94,16 @@ impl Stream {
             let parts = from.chunks(PART_BYTES).zip(kept.chunks(from.len())?);
             parts.enumerate().try_for_each(|(number, (part, kept))| {
                 if number >= PARTS {
-                    copies.next()??;
+                    copies.wait_next_result()??;
                 }
                 // SAFETY: nothing else uses the part until the scope has ended.
                 let to = unsafe { std::slice::from_raw_parts_mut(kept.pointer, kept.bytes) };
-                copies.spawn(scope, (to, part, copy_nontemporal), move || queue(number, kept));
+                copies.spawn_copy(scope, (to, part, copy_nontemporal), move || queue(number, kept));
                 Ok(())
             })
         });
         self.traffic.count_upload(from.len());
-        self.traffic.time_upload(start);
-        copies.rest().fold(result, Result::and)
+        self.traffic.add_upload_time(start);
+        copies.remaining_results().fold(result, Result::and)
     }
 }

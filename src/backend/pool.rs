@@ -70,7 +70,7 @@ impl FreeBlock {
     }
 
     /// Extends the memory by `next`, the free part directly behind it.
-    fn coalesce(&mut self, next: &Self) {
+    fn merge_next(&mut self, next: &Self) {
         self.place.bytes = self.place.bytes.saturating_add(next.place.bytes);
         self.dirty |= next.dirty;
         let others = next.users.iter().filter(|user| !self.users.contains(user)).copied().collect::<Vec<_>>();
@@ -78,7 +78,7 @@ impl FreeBlock {
     }
 
     /// Splits off and returns the first `bytes` of the memory. `self` keeps the rest.
-    fn split(&mut self, bytes: usize) -> Self {
+    fn split_front(&mut self, bytes: usize) -> Self {
         let first = Self { place: Block { bytes, ..self.place }, ..self.clone() };
         self.place.offset = self.place.offset.saturating_add(bytes);
         self.place.bytes = self.place.bytes.saturating_sub(bytes);
@@ -91,18 +91,18 @@ impl FreeBlock {
 pub(super) struct FreeList(Vec<FreeBlock>);
 
 impl FreeList {
-    pub fn free(&mut self, free: FreeBlock) {
+    pub fn add_free_block(&mut self, free: FreeBlock) {
         self.0.push(free);
     }
 
-    pub fn bytes(&self) -> u64 {
+    pub fn free_bytes(&self) -> u64 {
         self.0.iter().map(|free| free.place.bytes as u64).sum()
     }
 
     /// Takes memory of at least `bytes`, and not much more, that only stream number `stream` may still use. Prefers
     /// clean memory, or dirty memory if `scratch` is set, because scratch memory needs no clearing. Then it prefers
     /// the smallest, then the most recently freed. `None` if no memory fits.
-    pub fn take(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<FreeBlock> {
+    pub fn take_exclusive(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<FreeBlock> {
         let fits = |free: &FreeBlock| {
             (bytes..=max_block_bytes(bytes)).contains(&free.place.bytes) && free.is_exclusive_to(stream)
         };
@@ -119,7 +119,7 @@ impl FreeList {
         let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
         match self.0[at].place.bytes == bytes {
             true => Some(self.0.remove(at)),
-            false => Some(self.0[at].split(bytes)),
+            false => Some(self.0[at].split_front(bytes)),
         }
     }
 
@@ -134,7 +134,7 @@ impl FreeList {
 
     /// Takes wholly free blocks, the largest first, until they have `bytes` in total. Takes at least one block if
     /// there is any.
-    pub fn take_blocks(&mut self, bytes: u64) -> Vec<FreeBlock> {
+    pub fn take_largest_blocks(&mut self, bytes: u64) -> Vec<FreeBlock> {
         self.coalesce();
         let (mut blocks, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|free| free.place.is_whole());
         self.0 = rest;
@@ -171,7 +171,7 @@ impl FreeList {
         self.0.dedup_by(|next, free| {
             let beside = free.place.is_adjacent_to(&next.place);
             if beside {
-                free.coalesce(next);
+                free.merge_next(next);
             }
             beside
         });
@@ -182,29 +182,29 @@ impl FreeList {
 mod tests {
     use super::*;
 
-    fn block(number: usize, bytes: usize, stream: usize) -> FreeBlock {
+    fn free_block(number: usize, bytes: usize, stream: usize) -> FreeBlock {
         FreeBlock { place: Block::whole_block(MemoryHandle(number), bytes), users: vec![stream], dirty: false }
     }
 
-    fn pool(blocks: &[(usize, usize, usize)]) -> FreeList {
-        FreeList(blocks.iter().map(|(number, bytes, stream)| block(*number, *bytes, *stream)).collect())
+    fn free_list(blocks: &[(usize, usize, usize)]) -> FreeList {
+        FreeList(blocks.iter().map(|(number, bytes, stream)| free_block(*number, *bytes, *stream)).collect())
     }
 
     #[test]
     fn a_stream_finds_what_it_had_where_that_fits() {
-        let mut pool = pool(&[(1, 64, 0), (2, 72, 0), (3, 80, 0), (4, 64, 1)]);
-        assert!(pool.take(65, 1, false).is_none(), "too small, or of another stream");
-        assert_eq!(pool.take(64, 0, false).map(|free| free.place.memory), Some(MemoryHandle(1)));
-        assert_eq!(pool.take(64, 0, false).map(|free| free.place.memory), Some(MemoryHandle(2)));
-        assert!(pool.take(64, 0, false).is_none(), "a quarter larger");
-        assert_eq!(pool.bytes(), 144);
+        let mut pool = free_list(&[(1, 64, 0), (2, 72, 0), (3, 80, 0), (4, 64, 1)]);
+        assert!(pool.take_exclusive(65, 1, false).is_none(), "too small, or of another stream");
+        assert_eq!(pool.take_exclusive(64, 0, false).map(|free| free.place.memory), Some(MemoryHandle(1)));
+        assert_eq!(pool.take_exclusive(64, 0, false).map(|free| free.place.memory), Some(MemoryHandle(2)));
+        assert!(pool.take_exclusive(64, 0, false).is_none(), "a quarter larger");
+        assert_eq!(pool.free_bytes(), 144);
     }
 
     #[test]
     fn scratch_memory_goes_where_it_need_not_be_cleared() {
         for scratch in [false, true] {
-            let mut pool = FreeList(vec![block(1, 64, 0), FreeBlock { dirty: true, ..block(2, 64, 0) }]);
-            let dirty = pool.take(64, 0, scratch).map(|free| free.dirty);
+            let mut pool = FreeList(vec![free_block(1, 64, 0), FreeBlock { dirty: true, ..free_block(2, 64, 0) }]);
+            let dirty = pool.take_exclusive(64, 0, scratch).map(|free| free.dirty);
             assert_eq!(dirty, Some(scratch));
         }
     }
@@ -213,29 +213,29 @@ mod tests {
     /// users.
     #[test]
     fn parts_are_carved_and_joined() {
-        let mut pool = pool(&[(1, 100, 0), (2, 50, 1)]);
+        let mut pool = free_list(&[(1, 100, 0), (2, 50, 1)]);
         let [mut first, second, third] = [40, 60, 30].map(|bytes| pool.alloc_split(bytes).expect("room"));
         let places = [&first, &second, &third].map(|free| (free.place.memory.0, free.place.offset, free.place.bytes));
         assert_eq!(places, [(2, 0, 40), (1, 0, 60), (1, 60, 30)]);
         assert!(pool.alloc_split(11).is_none());
         (first.users, first.dirty) = (vec![2], true);
         for free in [first, third] {
-            pool.free(free);
+            pool.add_free_block(free);
         }
         assert!(pool.alloc_split(51).is_none(), "40 and 10 of block 2, 30 and 10 of block 1");
         let all = pool.alloc_split(50).expect("all of block 2");
         assert!(all.place.is_whole() && all.dirty && all.users.contains(&1) && all.users.contains(&2), "{all:?}");
-        assert!(pool.take_blocks(u64::MAX).is_empty(), "block 1 is in use");
-        pool.free(second);
-        assert_eq!(pool.take_blocks(u64::MAX).len(), 1);
+        assert!(pool.take_largest_blocks(u64::MAX).is_empty(), "block 1 is in use");
+        pool.add_free_block(second);
+        assert_eq!(pool.take_largest_blocks(u64::MAX).len(), 1);
     }
 
     #[test]
     fn whole_blocks_are_not_much_larger() {
-        let mut pool = pool(&[(1, 100, 0), (2, 50, 1), (3, 60, 0)]);
+        let mut pool = free_list(&[(1, 100, 0), (2, 50, 1), (3, 60, 0)]);
         assert!(pool.take_whole(25).is_none() && pool.take_whole(101).is_none());
         let blocks = [40, 40, 90].map(|bytes| pool.take_whole(bytes).expect("room").place.memory.0);
-        assert_eq!((blocks, pool.bytes()), ([2, 3, 1], 0));
+        assert_eq!((blocks, pool.free_bytes()), ([2, 3, 1], 0));
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
         for (bytes, expected) in
             [(0, vec![3]), (30, vec![3]), (31, vec![3, 2]), (51, vec![3, 2, 1]), (999, vec![3, 2, 1])]
         {
-            let taken = pool(&[(1, 10, 0), (2, 20, 0), (3, 30, 1)]).take_blocks(bytes);
+            let taken = free_list(&[(1, 10, 0), (2, 20, 0), (3, 30, 1)]).take_largest_blocks(bytes);
             assert_eq!(taken.iter().map(|free| free.place.memory.0).collect::<Vec<_>>(), expected, "{bytes} bytes");
         }
     }

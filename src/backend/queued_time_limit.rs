@@ -43,7 +43,7 @@ impl QueuePermit<'_> {
 impl Drop for QueuePermit<'_> {
     fn drop(&mut self) {
         if self.piece.end.get().is_none() {
-            self.pace.forget(&self.piece);
+            self.pace.remove_work(&self.piece);
         }
     }
 }
@@ -63,17 +63,17 @@ impl QueueLimiter {
         if abort.is_none() || time < MIN_COUNTED {
             return Ok(None);
         }
-        while let Some((earlier, mark)) = self.oldest_blocking(time) {
+        while let Some((earlier, mark)) = self.find_blocking_work(time) {
             wait_until(&mark)?;
-            self.forget(&earlier);
+            self.remove_work(&earlier);
         }
-        Ok(Some(self.enter(time)))
+        Ok(Some(self.issue_permit(time)))
     }
 
     /// Returns the oldest queued work and its end event, if new work of `time` would exceed the limit, else `None`.
     /// Work that other threads are queueing now has no end event yet and is not waited for. Each of these threads may
     /// therefore exceed the limit by one piece of work.
-    fn oldest_blocking(&self, time: Duration) -> Option<(Arc<QueuedWork>, Arc<Event>)> {
+    fn find_blocking_work(&self, time: Duration) -> Option<(Arc<QueuedWork>, Arc<Event>)> {
         let pieces = lock(&self.0);
         if pieces.iter().map(|piece| piece.time).sum::<Duration>() + time <= MAX_QUEUED {
             return None;
@@ -81,13 +81,13 @@ impl QueueLimiter {
         pieces.iter().find_map(|piece| Some((piece.clone(), piece.end.get()?.clone())))
     }
 
-    fn enter(&self, time: Duration) -> QueuePermit<'_> {
+    fn issue_permit(&self, time: Duration) -> QueuePermit<'_> {
         let piece = Arc::new(QueuedWork { time, end: OnceLock::new() });
         lock(&self.0).push_back(piece.clone());
         QueuePermit { pace: self, piece }
     }
 
-    fn forget(&self, piece: &Arc<QueuedWork>) {
+    fn remove_work(&self, piece: &Arc<QueuedWork>) {
         lock(&self.0).retain(|other| !Arc::ptr_eq(other, piece));
     }
 }

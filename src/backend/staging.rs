@@ -41,7 +41,7 @@ type CopiedSlot = (usize, Result<Option<EventHandle>>);
 
 /// Queues a copy between pinned host memory and device memory at the given byte offset. Returns an event behind the
 /// copy.
-pub(super) type QueueCopy<'a> = dyn Fn(PinnedAlloc, usize) -> Result<EventHandle> + Sync + 'a;
+pub(super) type EnqueueCopyFn<'a> = dyn Fn(PinnedAlloc, usize) -> Result<EventHandle> + Sync + 'a;
 
 /// Holds the pinned slots through which a stream copies pageable host memory. Slots are used in turn and allocated at
 /// first use.
@@ -56,16 +56,22 @@ impl StagingRing {
     /// Copies `from` to the device through the slots, part by part. All cores copy to several slots at a time,
     /// without waiting for one another at the end of each. The thread that finishes a slot calls `queue` to queue its
     /// copy to the device. Parts may be queued out of order. If `secret` is set, the slots are marked for clearing.
-    pub(super) fn send(&mut self, driver: &dyn Driver, from: &[u8], secret: bool, queue: &QueueCopy) -> Result<()> {
+    pub(super) fn upload(
+        &mut self,
+        driver: &dyn Driver,
+        from: &[u8],
+        secret: bool,
+        queue: &EnqueueCopyFn,
+    ) -> Result<()> {
         let copies = CopyTasks::new();
         let result = in_place_scope(|scope| {
             from.chunks(SLOT_BYTES).enumerate().try_for_each(|(number, part)| {
-                let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
+                let (index, slot) = self.acquire_slot(driver, (part.len(), secret), &copies)?;
                 // SAFETY: the slot is at least a part long, and nothing else uses it until its event has passed.
                 let to = unsafe { std::slice::from_raw_parts_mut(slot.pointer, slot.bytes) };
                 let end = move || (index, queue(slot, number * SLOT_BYTES).map(Some));
                 self.slots[index].copied = true;
-                copies.spawn(scope, (to, part, copy_nontemporal), end);
+                copies.spawn_copy(scope, (to, part, copy_nontemporal), end);
                 Ok(())
             })
         });
@@ -75,29 +81,29 @@ impl StagingRing {
     /// Copies device memory through the slots to `parts`. Each part is a slice of host memory, of at most
     /// `SLOT_BYTES`, and a byte offset on the device, which `queue` takes. All cores copy from several slots at a
     /// time, while the device fills others. After an error some parts may have been written.
-    pub(super) fn receive<'a>(
+    pub(super) fn download<'a>(
         &mut self,
         driver: &dyn Driver,
         parts: impl Iterator<Item = (&'a mut [u8], usize)>,
         secret: bool,
-        queue: &QueueCopy,
+        queue: &EnqueueCopyFn,
     ) -> Result<()> {
         let copies = CopyTasks::new();
         let result = in_place_scope(|scope| {
             let mut coming = VecDeque::new();
             let empty = |ring: &mut Self, (index, slot, part): (usize, PinnedAlloc, &'a mut [u8])| {
-                ring.wait(driver, index)?;
+                ring.synchronize_slot(driver, index)?;
                 // SAFETY: the device has written the slot's first bytes, and nothing writes there until tasks have read
                 // them.
                 let from = unsafe { std::slice::from_raw_parts(slot.pointer, slot.bytes) };
-                copies.spawn(scope, (part, from, <[u8]>::copy_from_slice), move || (index, Ok(None)));
+                copies.spawn_copy(scope, (part, from, <[u8]>::copy_from_slice), move || (index, Ok(None)));
                 Ok(())
             };
             for (part, offset) in parts {
                 if coming.len() == DOWNLOAD_DEPTH {
                     coming.pop_front().map_or(Ok(()), |oldest| empty(self, oldest))?;
                 }
-                let (index, slot) = self.acquire(driver, (part.len(), secret), &copies)?;
+                let (index, slot) = self.acquire_slot(driver, (part.len(), secret), &copies)?;
                 self.slots[index].busy = Some(queue(slot, offset)?);
                 self.slots[index].copied = true;
                 coming.push_back((index, slot, part));
@@ -109,7 +115,7 @@ impl StagingRing {
 
     /// Waits until host tasks and the device no longer use the next slot. Returns its index and its first `bytes`,
     /// and marks these for clearing if `secret` is set.
-    fn acquire(
+    fn acquire_slot(
         &mut self,
         driver: &dyn Driver,
         (bytes, secret): (usize, bool),
@@ -117,9 +123,9 @@ impl StagingRing {
     ) -> Result<(usize, PinnedAlloc)> {
         let index = self.next_slot(driver)?;
         while self.slots[index].copied {
-            self.note(copies.next()?)?;
+            self.record_finished_copy(copies.wait_next_result()?)?;
         }
-        self.wait(driver, index)?;
+        self.synchronize_slot(driver, index)?;
         let slot = &mut self.slots[index];
         slot.dirty = slot.dirty.max(if secret { bytes } else { 0 });
         Ok((index, PinnedAlloc { bytes, ..slot.memory }))
@@ -143,13 +149,14 @@ impl StagingRing {
 
     /// Waits for all of `copies`. Returns the error of `result`, or else the first error of a copy.
     fn finish_copies(&mut self, copies: CopyTasks<CopiedSlot>, result: Result<()>) -> Result<()> {
-        let result = copies.rest().map(|copied| self.note(copied)).fold(result, Result::and);
+        let result =
+            copies.remaining_results().map(|copied| self.record_finished_copy(copied)).fold(result, Result::and);
         // After an error no task may have been spawned for some slots.
         self.slots.iter_mut().for_each(|slot| slot.copied = false);
         result
     }
 
-    fn note(&mut self, (index, event): CopiedSlot) -> Result<()> {
+    fn record_finished_copy(&mut self, (index, event): CopiedSlot) -> Result<()> {
         let slot = &mut self.slots[index];
         slot.copied = false;
         slot.busy = event?;
@@ -157,7 +164,7 @@ impl StagingRing {
     }
 
     /// Waits until the device no longer uses slot `index`.
-    fn wait(&mut self, driver: &dyn Driver, index: usize) -> Result<()> {
+    fn synchronize_slot(&mut self, driver: &dyn Driver, index: usize) -> Result<()> {
         match self.slots[index].busy.take() {
             // SAFETY: the event was recorded by this driver and is freed only here.
             Some(event) => unsafe {
@@ -172,7 +179,7 @@ impl StagingRing {
     /// Waits until the device no longer uses the slots, and clears the secrets in them.
     pub(super) fn zeroize(&mut self, driver: &dyn Driver) {
         for index in 0..self.slots.len() {
-            let _ = self.wait(driver, index);
+            let _ = self.synchronize_slot(driver, index);
         }
         let secrets = self.slots.iter_mut().map(|slot| {
             let bytes = std::mem::take(&mut slot.dirty);
@@ -183,7 +190,7 @@ impl StagingRing {
     }
 
     /// Clears and frees all slots. The stream must have run empty.
-    pub(super) fn free(&mut self, driver: &dyn Driver) {
+    pub(super) fn free_slots(&mut self, driver: &dyn Driver) {
         self.zeroize(driver);
         self.turns.clear();
         for slot in self.slots.drain(..) {

@@ -64,7 +64,7 @@ impl Stream {
     }
 
     /// Returns the statistics of the stream's copies and launches so far.
-    pub fn traffic(&self) -> StreamStats {
+    pub fn stats(&self) -> StreamStats {
         self.traffic
     }
 
@@ -75,7 +75,7 @@ impl Stream {
     /// - [`Error::OutOfMemory`]: `bytes` exceed Rust's limit for a slice.
     /// - [`Error::Device`]: the driver failed.
     pub fn allocate(&self, bytes: usize) -> Result<Buffer> {
-        self.allocate_for(bytes, Sensitivity::Plain)
+        self.allocate_with_sensitivity(bytes, Sensitivity::Plain)
     }
 
     /// Allocates `bytes` of device memory for values that are derived from secrets. They must be written before they
@@ -87,12 +87,12 @@ impl Stream {
     /// - [`Error::OutOfMemory`]: `bytes` exceed Rust's limit for a slice.
     /// - [`Error::Device`]: the driver failed.
     pub fn scratch(&self, bytes: usize) -> Result<Buffer> {
-        self.allocate_for(bytes, Sensitivity::Scratch)
+        self.allocate_with_sensitivity(bytes, Sensitivity::Scratch)
     }
 
-    fn allocate_for(&self, bytes: usize, contents: Sensitivity) -> Result<Buffer> {
-        let capacity = self.capacity(bytes)?;
-        let found = match self.core.take(capacity, contents)? {
+    fn allocate_with_sensitivity(&self, bytes: usize, contents: Sensitivity) -> Result<Buffer> {
+        let capacity = self.round_up_bytes(bytes)?;
+        let found = match self.core.take_own_block(capacity, contents)? {
             Some(found) => found,
             None => self.device.allocate(&self.core, capacity, contents)?,
         };
@@ -100,7 +100,7 @@ impl Stream {
     }
 
     /// Rounds `bytes` up to whole granules of 4 KiB. Returns an out-of-memory error for sizes that no slice can have.
-    fn capacity(&self, bytes: usize) -> Result<usize> {
+    fn round_up_bytes(&self, bytes: usize) -> Result<usize> {
         let rounded = bytes.max(1).checked_next_multiple_of(ALLOC_ALIGN).filter(|capacity| *capacity <= MAX_BYTES);
         rounded.ok_or_else(|| Error::OutOfMemory {
             device: self.device.info().name.clone(),
@@ -131,7 +131,7 @@ impl Stream {
     /// - [`Error::Device`]: the driver failed.
     pub fn upload_at(&mut self, to: &Buffer, offset: usize, from: &[u8]) -> Result<()> {
         self.check_range("upload", to, offset, from.len())?;
-        to.uses.write(&self.core)?;
+        to.uses.order_write(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.staged_upload((to.memory, offset), from, to.is_secret()) }
     }
@@ -145,15 +145,15 @@ impl Stream {
         let start = Instant::now();
         self.secrets |= secret;
         let (driver, stream) = (&*self.core.shared.driver, self.core.handle);
-        lock(&self.core.ring).send(driver, from, secret, &|slot, offset| {
+        lock(&self.core.ring).upload(driver, from, secret, &|slot, offset| {
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
                 driver.copy_h2d(stream, to.0, to.1.saturating_add(offset), slot.pointer, slot.bytes)?;
-                record_or_wait(driver, stream)
+                record_event_or_synchronize(driver, stream)
             }
         })?;
         self.traffic.count_upload(from.len());
-        self.traffic.time_upload(start);
+        self.traffic.add_upload_time(start);
         Ok(())
     }
 
@@ -189,7 +189,7 @@ impl Stream {
     /// After an error other than [`Error::Invalid`], `to` may be partly written.
     pub fn download_at(&mut self, to: &mut [u8], from: &Buffer, offset: usize) -> Result<()> {
         self.check_range("download", from, offset, to.len())?;
-        from.uses.read(&self.core)?;
+        from.uses.order_read(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.staged_download(std::iter::once((to, offset)), from.memory, from.is_secret(), None) }
     }
@@ -207,7 +207,7 @@ impl Stream {
     /// After an error other than [`Error::Invalid`], `to` may be partly written.
     pub(crate) fn download_abortable(&mut self, to: &mut [u8], from: &Buffer, abort: Abort<'_>) -> Result<()> {
         self.check_range("download", from, 0, to.len())?;
-        from.uses.read(&self.core)?;
+        from.uses.order_read(&self.core)?;
         // SAFETY: the range was checked.
         unsafe { self.staged_download(std::iter::once((to, 0)), from.memory, from.is_secret(), abort) }
     }
@@ -233,26 +233,26 @@ impl Stream {
             let offsets = (offset..=usize::MAX).step_by(SLOT_BYTES);
             to.chunks_mut(SLOT_BYTES).zip(offsets)
         };
-        let parts = pieces.flat_map(parts).inspect(|(part, _)| traffic.count_down(part.len()));
-        lock(&self.core.ring).receive(driver, parts, secret, &|slot, offset| {
+        let parts = pieces.flat_map(parts).inspect(|(part, _)| traffic.count_download(part.len()));
+        lock(&self.core.ring).download(driver, parts, secret, &|slot, offset| {
             check_abort(abort)?;
             // SAFETY: passed on from the caller; the slot stays until its event has passed.
             unsafe {
                 driver.copy_d2h(stream, slot.pointer, from, offset, slot.bytes)?;
-                record_or_wait(driver, stream)
+                record_event_or_synchronize(driver, stream)
             }
         })?;
-        self.traffic.time_download(start);
+        self.traffic.add_download_time(start);
         Ok(())
     }
 
     /// Lets kernels of other streams run concurrently with the kernels that are queued from now on.
-    pub(crate) fn set_concurrent(&mut self) {
+    pub(crate) fn allow_concurrent_kernels(&mut self) {
         self.beside = true;
     }
 
     /// Keeps `buffer`, which may be another stream's, alive until the queued commands have run.
-    pub(crate) fn retain(&mut self, buffer: Arc<Buffer>) {
+    pub(crate) fn retain_buffer(&mut self, buffer: Arc<Buffer>) {
         self.kept.push(buffer);
     }
 
@@ -262,8 +262,8 @@ impl Stream {
     /// - [`Error::OutOfMemory`]: there is too little memory.
     /// - [`Error::OutOfMemory`]: `bytes` exceed Rust's limit for a slice.
     /// - [`Error::Device`]: the driver failed.
-    pub fn host_buffer(&self, bytes: usize) -> Result<PinnedBuffer> {
-        let pinned = self.core.acquire_pinned(self.capacity(bytes)?)?;
+    pub fn allocate_pinned(&self, bytes: usize) -> Result<PinnedBuffer> {
+        let pinned = self.core.acquire_pinned(self.round_up_bytes(bytes)?)?;
         Ok(PinnedBuffer::new(pinned, bytes, self.core.clone()))
     }
 
@@ -276,17 +276,17 @@ impl Stream {
     /// - [`Error::Device`]: the driver failed.
     pub fn copy_to_pinned(&mut self, to: &mut PinnedBuffer, from: &Buffer) -> Result<()> {
         self.check_range("fetch", from, 0, to.bytes())?;
-        from.uses.read(&self.core)?;
-        to.uses.write(&self.core)?;
-        self.traffic.count_down(to.bytes());
+        from.uses.order_read(&self.core)?;
+        to.uses.order_write(&self.core)?;
+        self.traffic.count_download(to.bytes());
         // SAFETY: the range was checked; the host buffer has recorded the copy, and waits for it before the host uses
         // or frees the memory.
         unsafe { self.core.shared.driver.copy_d2h(self.core.handle, to.pinned.pointer, from.memory, 0, to.bytes()) }
     }
 
     /// Adds `bytes`, which a kernel writes to host memory, to the statistics of downloads.
-    pub(crate) fn count_download(&mut self, bytes: usize) {
-        self.traffic.count_down(bytes);
+    pub(crate) fn count_downloaded_bytes(&mut self, bytes: usize) {
+        self.traffic.count_download(bytes);
     }
 
     /// Queues a copy of `bytes` between buffers of the device. `to` and `from` are a buffer and a byte offset in it.
@@ -298,10 +298,12 @@ impl Stream {
     pub fn copy(&mut self, to: (&Buffer, usize), from: (&Buffer, usize), bytes: usize) -> Result<()> {
         self.check_range("copy to", to.0, to.1, bytes)?;
         self.check_range("copy from", from.0, from.1, bytes)?;
-        from.0.uses.read(&self.core)?;
-        to.0.uses.write(&self.core)?;
+        from.0.uses.order_read(&self.core)?;
+        to.0.uses.order_write(&self.core)?;
         // SAFETY: both ranges were checked.
-        unsafe { self.core.shared.driver.copy(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes) }
+        unsafe {
+            self.core.shared.driver.copy_d2d(self.core.handle, (to.0.memory, to.1), (from.0.memory, from.1), bytes)
+        }
     }
 
     /// Queues a command that sets all bytes of `buffer` to zero.
@@ -311,9 +313,11 @@ impl Stream {
     /// - [`Error::Device`]: the driver failed.
     pub fn zero(&mut self, buffer: &Buffer) -> Result<()> {
         self.check_range("zero", buffer, 0, buffer.bytes())?;
-        buffer.uses.write(&self.core)?;
+        buffer.uses.order_write(&self.core)?;
         // SAFETY: capacity is a multiple of the granule, so the rounded length is inside.
-        unsafe { self.core.shared.driver.zero(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4)) }
+        unsafe {
+            self.core.shared.driver.zero_memory(self.core.handle, buffer.memory, 0, buffer.bytes().next_multiple_of(4))
+        }
     }
 
     /// Records an event behind all commands queued so far.
@@ -323,7 +327,7 @@ impl Stream {
     pub fn record_event(&self) -> Result<Event> {
         // SAFETY: the handle is live.
         let event = unsafe { self.core.shared.driver.event_record(self.core.handle)? };
-        Ok(Event { handle: event, number: self.core.next_event(), core: self.core.clone() })
+        Ok(Event { handle: event, number: self.core.next_event_number(), core: self.core.clone() })
     }
 
     /// Makes commands queued from now on wait for `mark`, an event of another stream. Both streams are of one device,
@@ -333,10 +337,10 @@ impl Stream {
     /// - [`Error::Invalid`]: the event is of another device, and not both devices are CUDA's.
     /// - [`Error::Device`]: the driver failed.
     pub fn wait_event(&mut self, mark: &Event) -> Result<()> {
-        self.check_reach("mark", &mark.core)?;
+        self.check_event_access("mark", &mark.core)?;
         // SAFETY: both handles are live, and of one driver or of drivers of one backend that share memory.
-        unsafe { self.core.shared.driver.stream_wait(self.core.handle, mark.handle)? };
-        self.core.note_awaited(&mark.core, mark.number);
+        unsafe { self.core.shared.driver.stream_wait_event(self.core.handle, mark.handle)? };
+        self.core.record_awaited_event(&mark.core, mark.number);
         Ok(())
     }
 
@@ -344,16 +348,16 @@ impl Stream {
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
-    pub(crate) fn will_read(&self, buffer: &Buffer) -> Result<()> {
-        buffer.uses.read(&self.core)
+    pub(crate) fn order_read(&self, buffer: &Buffer) -> Result<()> {
+        buffer.uses.order_read(&self.core)
     }
 
     /// Makes the next command, which writes `buffer`, wait for other streams' commands on it.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
-    pub(crate) fn will_write(&self, buffer: &Buffer) -> Result<()> {
-        buffer.uses.write(&self.core)
+    pub(crate) fn order_write(&self, buffer: &Buffer) -> Result<()> {
+        buffer.uses.order_write(&self.core)
     }
 
     /// Starts a timing span. Its device time counts as [`StreamStats::kernels`].
@@ -361,7 +365,7 @@ impl Stream {
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
     pub fn begin_timing(&mut self) -> Result<()> {
-        self.drop_start();
+        self.discard_timing_start();
         // SAFETY: the handle is live.
         self.started = Some(unsafe { self.core.shared.driver.event_record(self.core.handle)? });
         Ok(())
@@ -413,7 +417,7 @@ impl Stream {
     }
 
     /// Checks that this stream can wait for events of stream `other`. `what` names the event in the error.
-    fn check_reach(&self, what: &str, other: &StreamInner) -> Result<()> {
+    fn check_event_access(&self, what: &str, other: &StreamInner) -> Result<()> {
         let [own, others] = [&self.core.shared, &other.shared].map(|shared| shared.driver.info());
         if Arc::ptr_eq(&self.core.shared, &other.shared)
             || (own.backend == others.backend && own.backend == BackendKind::Cuda)
@@ -423,7 +427,7 @@ impl Stream {
         Err(Error::invalid("wait_for", what, format!("one of {}", own.name), format!("one of {}", others.name)))
     }
 
-    fn drop_start(&mut self) {
+    fn discard_timing_start(&mut self) {
         if let Some(event) = self.started.take() {
             // SAFETY: the event is live and not used again.
             unsafe { self.core.shared.driver.event_free(event) };
@@ -436,7 +440,7 @@ impl Stream {
 ///
 /// # Safety
 /// The stream is a live one of the driver's.
-unsafe fn record_or_wait(driver: &dyn Driver, stream: StreamHandle) -> Result<EventHandle> {
+unsafe fn record_event_or_synchronize(driver: &dyn Driver, stream: StreamHandle) -> Result<EventHandle> {
     // SAFETY: passed on from the caller.
     unsafe { driver.event_record(stream).inspect_err(|_| drop(driver.stream_synchronize(stream))) }
 }
@@ -445,13 +449,13 @@ impl Drop for Stream {
     /// Waits until the queue is empty, clears secrets in the staging memory, and returns the stream to the device's
     /// idle streams.
     fn drop(&mut self) {
-        self.drop_start();
+        self.discard_timing_start();
         for (start, end) in std::mem::take(&mut self.spans) {
             // SAFETY: the events are live and not used again.
             unsafe { self.free_events([start, end]) };
         }
         self.core.synchronize();
-        self.core.pass(self.core.next_event());
+        self.core.record_passed_event(self.core.next_event_number());
         self.zeroize_staging();
         self.device.release_stream(self.core.clone());
     }

@@ -52,23 +52,23 @@ impl StreamInner {
     }
 
     /// Returns the stream's number on its device, from 0 on, in order of creation.
-    pub(super) fn number(&self) -> usize {
+    pub(super) fn stream_index(&self) -> usize {
         self.queue.number
     }
 
     /// Gives the memory `place` back to the pool. Secret contents are cleared first, through the handle `memory`.
-    pub(super) fn release(&self, memory: MemoryHandle, place: Block, contents: Sensitivity) {
+    pub(super) fn release_block(&self, memory: MemoryHandle, place: Block, contents: Sensitivity) {
         if contents == Sensitivity::Secret {
-            self.clear_range(memory, 0, place.bytes);
+            self.enqueue_clear(memory, 0, place.bytes);
         }
         let dirty = contents == Sensitivity::Scratch;
-        lock(&self.shared.pool).free(FreeBlock { place, users: vec![self.number()], dirty });
+        lock(&self.shared.pool).add_free_block(FreeBlock { place, users: vec![self.stream_index()], dirty });
     }
 
     /// Queues a command that writes zeros over `bytes` of `memory`, from byte `offset` on. The stream owns this
     /// memory.
-    pub(super) fn clear_range(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
-        self.queue.clear_range(memory, offset, bytes);
+    pub(super) fn enqueue_clear(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
+        self.queue.enqueue_clear(memory, offset, bytes);
     }
 
     pub(super) fn synchronize(&self) {
@@ -77,17 +77,17 @@ impl StreamInner {
 
     /// Counts the next event and returns its number, from 1 on. Only the stream's holder queues commands, and none
     /// while it records an event.
-    pub(super) fn next_event(&self) -> u64 {
+    pub(super) fn next_event_number(&self) -> u64 {
         self.events.fetch_add(1, Ordering::AcqRel).saturating_add(1)
     }
 
     /// Returns the count of events recorded so far. A command queued now has run once a later event has passed.
-    pub(super) fn events(&self) -> u64 {
+    pub(super) fn event_count(&self) -> u64 {
         self.events.load(Ordering::Acquire)
     }
 
     /// Records that the host has waited for event number `event` of this stream.
-    pub(super) fn pass(&self, event: u64) {
+    pub(super) fn record_passed_event(&self, event: u64) {
         self.passed.fetch_max(event, Ordering::AcqRel);
     }
 
@@ -102,34 +102,34 @@ impl StreamInner {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed.
-    pub(super) fn wait_for(&self, other: &Self) -> Result<()> {
+    pub(super) fn wait_stream(&self, other: &Self) -> Result<()> {
         if !Arc::ptr_eq(&self.shared, &other.shared) {
             other.synchronize();
             return Ok(());
         }
         // The event gets no number: the other stream's holder may be about to queue a command that it has already
         // recorded.
-        let events = other.events();
-        self.queue.wait_for(&other.queue)?;
-        self.note_awaited(other, events);
+        let events = other.event_count();
+        self.queue.enqueue_wait(&other.queue)?;
+        self.record_awaited_event(other, events);
         Ok(())
     }
 
     /// Records that the queue waits for event number `event` of stream `other`.
-    pub(super) fn note_awaited(&self, other: &Self, event: u64) {
+    pub(super) fn record_awaited_event(&self, other: &Self, event: u64) {
         if Arc::ptr_eq(&self.shared, &other.shared) {
             let mut awaited = lock(&self.awaited);
-            let last = awaited.entry(other.number()).or_default();
+            let last = awaited.entry(other.stream_index()).or_default();
             *last = event.max(*last);
         }
     }
 
     /// Returns whether the next command is known to run after a command that `other` queued when its event count was
     /// `events`.
-    pub(super) fn is_behind(&self, other: &Self, events: u64) -> bool {
+    pub(super) fn is_ordered_after(&self, other: &Self, events: u64) -> bool {
         let same = Arc::ptr_eq(&self.shared, &other.shared);
         other.has_passed(events)
-            || (same && lock(&self.awaited).get(&other.number()).is_some_and(|last| *last > events))
+            || (same && lock(&self.awaited).get(&other.stream_index()).is_some_and(|last| *last > events))
     }
 
     pub(super) fn release_pinned(&self, pinned: PinnedAlloc) {
@@ -148,34 +148,35 @@ impl StreamInner {
 
     /// Takes pooled memory of fitting size that only this stream used before, for `contents` of this kind. `None` if
     /// there is none.
-    pub(super) fn take(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
-        let found = lock(&self.shared.pool).take(bytes, self.number(), contents == Sensitivity::Scratch);
-        found.map(|free| self.wait_for_previous_users(free, contents)).transpose()
+    pub(super) fn take_own_block(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
+        let found =
+            lock(&self.shared.pool).take_exclusive(bytes, self.stream_index(), contents == Sensitivity::Scratch);
+        found.map(|free| self.prepare_reused_block(free, contents)).transpose()
     }
 
     /// Takes `bytes` of any free memory in the pool, or, if blocks cannot be divided, a block of less than twice the
     /// size. `None` if none fits.
-    pub(super) fn carve(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
+    pub(super) fn take_any_block(&self, bytes: usize, contents: Sensitivity) -> Result<Option<(MemoryHandle, Block)>> {
         let mut pool = lock(&self.shared.pool);
         let found =
             if self.shared.driver.supports_suballocation() { pool.alloc_split(bytes) } else { pool.take_whole(bytes) };
         drop(pool);
-        found.map(|free| self.wait_for_previous_users(free, contents)).transpose()
+        found.map(|free| self.prepare_reused_block(free, contents)).transpose()
     }
 
     /// Makes commands queued from now on wait for the previous users of `free`. Clears it if it is dirty and
     /// `contents` is not scratch. Returns its handle and place. After an error the memory is back in the pool.
-    fn wait_for_previous_users(&self, mut free: FreeBlock, contents: Sensitivity) -> Result<(MemoryHandle, Block)> {
-        let waited = self.shared.queues(&free.users).iter().try_for_each(|user| self.queue.wait_for(user));
+    fn prepare_reused_block(&self, mut free: FreeBlock, contents: Sensitivity) -> Result<(MemoryHandle, Block)> {
+        let waited = self.shared.live_queues(&free.users).iter().try_for_each(|user| self.queue.enqueue_wait(user));
         let cleared = waited.and_then(|()| match free.dirty && contents != Sensitivity::Scratch {
-            true => self.shared.clear(&self.queue, &mut free),
+            true => self.shared.enqueue_clear(&self.queue, &mut free),
             false => Ok(()),
         });
-        match cleared.and_then(|()| self.shared.handle(&free.place)) {
+        match cleared.and_then(|()| self.shared.block_handle(&free.place)) {
             Ok(memory) => Ok((memory, free.place)),
             Err(error) => {
-                free.users.push(self.number());
-                lock(&self.shared.pool).free(free);
+                free.users.push(self.stream_index());
+                lock(&self.shared.pool).add_free_block(free);
                 Err(error)
             }
         }
@@ -183,30 +184,30 @@ impl StreamInner {
 
     /// Waits until the queue is empty, and records that this stream no longer uses any memory in the pool. Blocks
     /// that no other stream may still use go back to the driver.
-    fn release_all(&self) {
+    fn release_free_memory(&self) {
         // Locked throughout: if two streams end at once, the second must find what the first leaves to it.
         let mut pool = lock(&self.shared.pool);
-        let mut left = pool.take_used_by(self.number());
+        let mut left = pool.take_used_by(self.stream_index());
         // The last stream that may use the memory clears it.
-        for free in left.iter_mut().filter(|free| free.dirty && free.is_exclusive_to(self.number())) {
+        for free in left.iter_mut().filter(|free| free.dirty && free.is_exclusive_to(self.stream_index())) {
             // A failure means that the device is lost, and its memory with it.
-            let _ = self.shared.clear(&self.queue, free);
+            let _ = self.shared.enqueue_clear(&self.queue, free);
         }
         self.synchronize();
         for mut free in left {
-            free.users.retain(|user| *user != self.number());
-            pool.free(free);
+            free.users.retain(|user| *user != self.stream_index());
+            pool.add_free_block(free);
         }
         let blocks = pool.take_unused();
         drop(pool);
-        self.shared.free(blocks);
+        self.shared.free_blocks(blocks);
     }
 }
 
 impl Drop for StreamInner {
     fn drop(&mut self) {
-        self.release_all();
-        lock(&self.ring).free(&*self.shared.driver);
+        self.release_free_memory();
+        lock(&self.ring).free_slots(&*self.shared.driver);
         for pinned in lock(&self.pinned).drain(..) {
             // SAFETY: an idle block has no owner, and the stream has run empty.
             unsafe { self.shared.driver.pinned_free(pinned) };

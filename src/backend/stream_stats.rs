@@ -46,22 +46,22 @@ impl StreamStats {
     }
 
     /// Adds `bytes` to the count of bytes copied from the device.
-    pub(super) fn count_down(&mut self, bytes: usize) {
+    pub(super) fn count_download(&mut self, bytes: usize) {
         self.bytes_down = self.bytes_down.saturating_add(bytes as u64);
     }
 
     /// Adds the time since `start` to the host time spent on uploads.
-    pub(super) fn time_upload(&mut self, start: Instant) {
+    pub(super) fn add_upload_time(&mut self, start: Instant) {
         self.upload = self.upload.saturating_add(start.elapsed());
     }
 
     /// Adds the time since `start` to the host time spent on downloads.
-    pub(super) fn time_download(&mut self, start: Instant) {
+    pub(super) fn add_download_time(&mut self, start: Instant) {
         self.download = self.download.saturating_add(start.elapsed());
     }
 
     /// Adds the time since `start` to the host time spent on preparing kernels.
-    pub(super) fn time_compilation(&mut self, start: Instant) {
+    pub(super) fn add_compile_time(&mut self, start: Instant) {
         self.compile = self.compile.saturating_add(start.elapsed());
     }
 }

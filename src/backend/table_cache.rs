@@ -35,7 +35,7 @@ impl TableCache {
     /// Returns the bytes of the buffers that only the cache holds. [`Self::clear`] frees these.
     pub(super) fn idle_bytes(&self) -> u64 {
         let idle = self.0.iter().filter(|(_, buffer)| Arc::strong_count(buffer) == 1);
-        idle.map(|(_, buffer)| buffer.capacity() as u64).sum()
+        idle.map(|(_, buffer)| buffer.capacity_bytes() as u64).sum()
     }
 
     /// Removes all buffers from the cache, and returns whether there were any.

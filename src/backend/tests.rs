@@ -12,7 +12,7 @@ use super::{KernelHandle, LaunchConfig, Stream};
 use crate::{Accelerator, Error};
 
 /// Takes a stream of the first device. Prints a line and returns `None` if there is no device.
-fn stream() -> Option<Stream> {
+fn first_device_stream() -> Option<Stream> {
     let accelerator = Accelerator::automatic().expect("settings are right");
     let Some(device) = accelerator.devices().first() else {
         println!("no device: left out");
@@ -26,7 +26,7 @@ fn stream() -> Option<Stream> {
 fn queued_work_is_bounded() {
     /// Number of compute units of the device that time estimates assume.
     const UNITS: u32 = 132;
-    let Some(stream) = stream() else { return };
+    let Some(stream) = first_device_stream() else { return };
     let (pace, waits): (QueueLimiter, Cell<u32>) = (QueueLimiter::default(), Cell::new(0));
     let hook: &(dyn Fn() -> bool + Send + Sync) = &|| false;
     let turn = |time, abort| {
@@ -53,7 +53,7 @@ fn queued_work_is_bounded() {
 /// Checks that the least recently used tables are evicted, and no more than necessary.
 #[test]
 fn tables_that_were_used_last_stay() {
-    let Some(stream) = stream() else { return };
+    let Some(stream) = first_device_stream() else { return };
     let mut cache = TableCache::default();
     let mut add = |name: u8, limit| {
         let buffer = stream.allocate(1000).expect("memory");
@@ -78,14 +78,14 @@ fn versions_differ_by_groups() {
     let launched = LaunchedShapes::default();
     let shape = |groups, group_size| LaunchConfig { groups, group_size, beside: false };
     let kernel = KernelHandle(7);
-    launched.first(kernel, shape(1 << 16, 64), || Ok(())).expect("launched");
+    launched.run_first_launch(kernel, shape(1 << 16, 64), || Ok(())).expect("launched");
     for (groups, group_size, known) in
         [(1 << 16, 64, true), ((1 << 16) + 1, 64, true), ((1 << 16) - 1, 64, false), (1 << 16, 32, false)]
     {
-        assert_eq!(launched.has(kernel, shape(groups, group_size)), known, "{groups} groups of {group_size}");
+        assert_eq!(launched.was_launched(kernel, shape(groups, group_size)), known, "{groups} groups of {group_size}");
     }
-    launched.first(kernel, shape(5, 64), || Err(Error::internal("launch"))).expect_err("it failed");
-    assert!(!launched.has(kernel, shape(5, 64)), "what failed has not been launched");
+    launched.run_first_launch(kernel, shape(5, 64), || Err(Error::internal("launch"))).expect_err("it failed");
+    assert!(!launched.was_launched(kernel, shape(5, 64)), "what failed has not been launched");
 }
 
 /// Checks that the parts of peer memory on one device are consecutive and of the requested size. Copies that reach
@@ -93,7 +93,7 @@ fn versions_differ_by_groups() {
 #[test]
 fn memory_of_peers_has_a_part_for_each() {
     const PART: u32 = 2 << 20;
-    let Some(mut stream) = stream() else { return };
+    let Some(mut stream) = first_device_stream() else { return };
     let streams = [(); 3].map(|()| stream.device().stream().expect("a stream"));
     let before = stream.device().peak_memory();
     let memory = PeerMemory::new(&streams, PART as usize).expect("memory");
@@ -113,7 +113,7 @@ fn memory_of_peers_has_a_part_for_each() {
 /// Checks that a device can access its own memory, and counts as linked to itself.
 #[test]
 fn a_device_reaches_itself() {
-    let Some(stream) = stream() else { return };
+    let Some(stream) = first_device_stream() else { return };
     let device = stream.device();
     assert!(device.can_access(device) && device.has_p2p_link(device));
 }
@@ -122,18 +122,18 @@ fn a_device_reaches_itself() {
 /// counted in the statistics.
 #[test]
 fn uploads_that_are_kept_stay_inside() {
-    let Some(mut stream) = stream() else { return };
+    let Some(mut stream) = first_device_stream() else { return };
     let bytes = vec![7; 5000];
-    let mut kept = stream.host_buffer(bytes.len()).expect("memory");
+    let mut kept = stream.allocate_pinned(bytes.len()).expect("memory");
     let small = stream.allocate(bytes.len() - 1).expect("memory");
-    let error = stream.upload_and_retain(&small, &mut kept, &bytes, None).expect_err("a byte too many");
+    let error = stream.upload_via_pinned(&small, &mut kept, &bytes, None).expect_err("a byte too many");
     assert!(matches!(error, Error::Invalid { .. }), "{error}");
-    let before = stream.traffic();
+    let before = stream.stats();
     let whole = stream.allocate(bytes.len()).expect("memory");
-    stream.upload_and_retain(&whole, &mut kept, &bytes, None).expect("it fits");
+    stream.upload_via_pinned(&whole, &mut kept, &bytes, None).expect("it fits");
     stream.synchronize(None).expect("it is there");
     assert!(kept.as_slice() == bytes);
-    let traffic = stream.traffic().since(before);
+    let traffic = stream.stats().since(before);
     assert!(traffic.bytes_up == 5000 && traffic.upload > Duration::ZERO, "{traffic:?}");
 }
 
@@ -141,13 +141,13 @@ fn uploads_that_are_kept_stay_inside() {
 #[test]
 fn a_long_copy_ends_where_it_should() {
     const FIRST: usize = 512 << 20;
-    let Some(mut stream) = stream() else { return };
-    let mut from = stream.host_buffer(FIRST + 3).expect("memory");
+    let Some(mut stream) = first_device_stream() else { return };
+    let mut from = stream.allocate_pinned(FIRST + 3).expect("memory");
     from.as_mut_slice()[FIRST - 1..].copy_from_slice(&[1, 2, 3, 4]);
     let to = stream.allocate(FIRST + 3).expect("memory");
     stream.copy_from_pinned(&to, &from).expect("it fits");
     stream.synchronize(None).expect("it is there");
-    assert_eq!(stream.traffic().bytes_up, FIRST as u64 + 3);
+    assert_eq!(stream.stats().bytes_up, FIRST as u64 + 3);
     let mut end = [0; 4];
     stream.download_at(&mut end, &to, FIRST - 1).expect("inside");
     assert_eq!(end, [1, 2, 3, 4]);

@@ -23,28 +23,28 @@ impl CheckpointDir {
     /// temporary files that are left there.
     pub fn open(path: &Path, batch: &str) -> Result<Self> {
         let folder = Self(path.to_owned());
-        folder.explained(fs::create_dir_all(path))?;
+        folder.map_io_error(fs::create_dir_all(path))?;
         let name = path.join(BATCH);
         match fs::read_to_string(&name) {
-            Ok(found) if found == batch => folder.explained(folder.clear())?,
+            Ok(found) if found == batch => folder.map_io_error(folder.remove_partial_files())?,
             Ok(found) => return Err(Error::invalid("cluster batch", name.display().to_string(), batch, found)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => folder.write(BATCH, batch.as_bytes())?,
-            Err(error) => return folder.explained(Err(error)),
+            Err(error) => return folder.map_io_error(Err(error)),
         }
         Ok(folder)
     }
 
     /// Returns the numbers below `count` that have no result in the folder, in ascending order.
     pub fn missing(&self, count: usize) -> Vec<usize> {
-        (0..count).filter(|number| !self.0.join(name(*number)).exists()).collect()
+        (0..count).filter(|number| !self.0.join(result_file_name(*number)).exists()).collect()
     }
 
     pub fn put(&self, number: usize, bytes: &[u8]) -> Result<()> {
-        self.write(&name(number), bytes)
+        self.write(&result_file_name(number), bytes)
     }
 
     pub fn get(&self, number: usize) -> Result<Vec<u8>> {
-        self.explained(fs::read(self.0.join(name(number))))
+        self.map_io_error(fs::read(self.0.join(result_file_name(number))))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
@@ -55,11 +55,11 @@ impl CheckpointDir {
             file.sync_all()?;
             fs::rename(&part, self.0.join(name))
         };
-        self.explained(write())
+        self.map_io_error(write())
     }
 
     /// Removes the temporary files that an earlier process left unfinished.
-    fn clear(&self) -> io::Result<()> {
+    fn remove_partial_files(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.0)? {
             let path = entry?.path();
             if path.extension().is_some_and(|extension| extension == PART) {
@@ -69,14 +69,14 @@ impl CheckpointDir {
         Ok(())
     }
 
-    fn explained<T>(&self, result: io::Result<T>) -> Result<T> {
+    fn map_io_error<T>(&self, result: io::Result<T>) -> Result<T> {
         result.map_err(|error| {
             Error::invalid("cluster batch", self.0.display().to_string(), "a folder to write to", error)
         })
     }
 }
 
-fn name(number: usize) -> String {
+fn result_file_name(number: usize) -> String {
     format!("{number}.{DONE}")
 }
 

@@ -116,15 +116,15 @@ impl Cluster {
     }
 
     /// Returns the times and the sent bytes of this rank so far.
-    pub fn ledger(&self) -> RankStats {
+    pub fn stats(&self) -> RankStats {
         self.ledger.get()
     }
 
     /// Gathers the statistics of all ranks so far, in the order of the ranks. Called by all ranks.
-    pub fn table(&self) -> Vec<RankRow> {
+    pub fn gather_stats(&self) -> Vec<RankRow> {
         let names: Vec<_> = self.accelerator.devices().iter().map(|device| device.info().name.clone()).collect();
         let names = if names.is_empty() { "cpu".to_owned() } else { names.join(", ") };
-        let mine = [&self.ledger().to_bytes()[..], names.as_bytes()].concat();
+        let mine = [&self.stats().to_bytes()[..], names.as_bytes()].concat();
         let line = |(rank, bytes): (usize, Vec<u8>)| {
             let (ledger, names) = bytes.split_at_checked(32).unwrap_or_default();
             let devices = String::from_utf8_lossy(names).into_owned();
@@ -209,7 +209,7 @@ impl Cluster {
             return vec![mine.to_vec()];
         }
         let mut counts = vec![0i32; self.size()];
-        self.time_mpi(|| self.communicator.all_gather_into(&number(mine.len()), &mut counts[..]));
+        self.time_mpi(|| self.communicator.all_gather_into(&to_mpi_int(mine.len()), &mut counts[..]));
         let total = counts.iter().sum::<i32>() as usize;
         if total == 0 {
             // Some MPI implementations reject the address of an empty buffer.
@@ -235,7 +235,7 @@ impl Cluster {
     /// Sends `bytes` of rank `root` to all ranks, and returns them on every rank. The `bytes` of other ranks are
     /// ignored.
     pub(super) fn broadcast(&self, root: usize, bytes: &[u8]) -> Vec<u8> {
-        let process = self.communicator.process_at_rank(number(root));
+        let process = self.communicator.process_at_rank(to_mpi_int(root));
         let mut length = bytes.len() as u64;
         self.time_mpi(|| process.broadcast_into(&mut length));
         let mut all = if root == self.rank() { bytes.to_vec() } else { vec![0; length as usize] };
@@ -251,13 +251,13 @@ impl Cluster {
         let (start, bytes) = (Instant::now(), sends.iter().map(|(_, bytes)| bytes.len()).sum());
         multiple_scope(sends.len() + receives.len(), |scope, requests| {
             for (rank, bytes) in receives {
-                let process = self.communicator.process_at_rank(number(rank));
+                let process = self.communicator.process_at_rank(to_mpi_int(rank));
                 for chunk in bytes.chunks_mut(MAX_MESSAGE_BYTES) {
                     requests.add(process.immediate_receive_into_with_tag(scope, chunk, TAG));
                 }
             }
             for (rank, bytes) in sends {
-                let process = self.communicator.process_at_rank(number(rank));
+                let process = self.communicator.process_at_rank(to_mpi_int(rank));
                 for chunk in bytes.chunks(MAX_MESSAGE_BYTES) {
                     requests.add(process.immediate_send_with_tag(scope, chunk, TAG));
                 }
@@ -272,7 +272,7 @@ impl Cluster {
     pub(super) fn time_compute<T>(&self, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let value = work();
-        self.note(|ledger| ledger.work += start.elapsed());
+        self.update_stats(|ledger| ledger.work += start.elapsed());
         value
     }
 
@@ -280,21 +280,21 @@ impl Cluster {
     pub(super) fn time_mpi<T>(&self, call: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let value = call();
-        self.note(|ledger| {
+        self.update_stats(|ledger| {
             ledger.waiting += start.elapsed();
             ledger.messages += start.elapsed();
         });
         value
     }
 
-    pub(super) fn note(&self, add: impl FnOnce(&mut RankStats)) {
+    pub(super) fn update_stats(&self, add: impl FnOnce(&mut RankStats)) {
         let mut ledger = self.ledger.get();
         add(&mut ledger);
         self.ledger.set(ledger);
     }
 
     fn count_sent(&self, bytes: usize) {
-        self.note(|ledger| ledger.sent += bytes as u64);
+        self.update_stats(|ledger| ledger.sent += bytes as u64);
     }
 }
 
@@ -317,7 +317,7 @@ fn share_of_node(backend: Option<BackendKind>, local: usize, locals: usize) -> R
 }
 
 /// Converts a rank, or the length of a short message, to MPI's integer type. Larger values become `i32::MAX`.
-fn number(number: usize) -> i32 {
+fn to_mpi_int(number: usize) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 

@@ -72,7 +72,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         cluster.check_replicated("slices of the bases", format!("{slices:?}").as_bytes())?;
         let upload = || {
             let bases: BasePoints<C> = load(own.clone())?.into();
-            equal("number of bases of the rank", own.len(), bases.len())?;
+            check_equal("number of bases of the rank", own.len(), bases.len())?;
             Msm::shared(cluster.accelerator(), bases, options)
         };
         let msm = cluster.time_compute(upload);
@@ -117,7 +117,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// - The errors of [`Msm::run`]: there is only one rank.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
-        Ok((first::<C>(sums)?, report))
+        Ok((first_sum::<C>(sums)?, report))
     }
 
     /// Computes an MSM like [`Self::run`] for each of `vectors`, and returns the results in the same order.
@@ -126,13 +126,13 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     /// - [`Error::Invalid`] on all ranks: they have different numbers of vectors.
     /// - The errors of [`Self::run`].
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
-        let part = self.part(vectors, abort);
+        let part = self.run_local_msms(vectors, abort);
         if self.cluster.size() == 1 {
             return part;
         }
         let start = Instant::now();
         let (sums, report) = self.cluster.all_or_error(part)?;
-        let sums = add_all::<C>(self.cluster, &sums, None)?.unwrap_or_default();
+        let sums = sum_across_ranks::<C>(self.cluster, &sums, None)?.unwrap_or_default();
         Ok((sums, self.report(report, start)))
     }
 
@@ -149,9 +149,9 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
     ) -> Result<(Option<C::Curve>, Report)> {
         self.cluster.all_or_error(check_root(self.cluster, root))?;
         let start = Instant::now();
-        let (sums, report) = self.cluster.all_or_error(self.part(&[scalars.into()], abort))?;
-        let sums = add_all::<C>(self.cluster, &sums, Some(root))?;
-        Ok((sums.map(first::<C>).transpose()?, self.report(report, start)))
+        let (sums, report) = self.cluster.all_or_error(self.run_local_msms(&[scalars.into()], abort))?;
+        let sums = sum_across_ranks::<C>(self.cluster, &sums, Some(root))?;
+        Ok((sums.map(first_sum::<C>).transpose()?, self.report(report, start)))
     }
 
     /// Computes the MSM like [`Self::run`], from the `scalars` of all bases in host memory of rank `root`. Other ranks
@@ -166,40 +166,40 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         if let (1, Some(scalars)) = (cluster.size(), scalars) {
             return self.run(scalars, abort);
         }
-        let mine = if cluster.rank() == root { self.on_root(scalars) } else { Ok((&[][..], [0; 5])) };
+        let mine = if cluster.rank() == root { self.prepare_root_scalars(scalars) } else { Ok((&[][..], [0; 5])) };
         let (all, header) = cluster.all_or_error(check_root(cluster, root).and(mine))?;
         let header = cluster.broadcast(root, &header);
         let mut received = SecretBytes(vec![0; if cluster.rank() == root { 0 } else { 32 * self.local_range().len() }]);
         scatter(cluster, root, &self.slices, all, &mut received.0);
         let own = if cluster.rank() == root { &all[self.local_range()] } else { received.0.as_chunks().0 };
-        self.run(with_header(own, &header), abort)
+        self.run(apply_scalar_header(own, &header), abort)
     }
 
     /// Computes this rank's part of the MSMs, over its own bases: one sum for each of `vectors`.
-    fn part(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
+    fn run_local_msms(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         self.cluster.time_compute(|| self.msm.run_batch(vectors, abort))
     }
 
     fn report(&self, own: Report, start: Instant) -> Report {
         let call = OpScope { operation: format!("cluster {}", own.operation), elements: self.slices.length() };
         let Report { backend, device, traffic, fallbacks, total, .. } = own;
-        call.finish(backend, &device, start.checked_sub(total).unwrap_or(start), traffic, fallbacks)
+        call.report_success(backend, &device, start.checked_sub(total).unwrap_or(start), traffic, fallbacks)
     }
 
     /// Returns the root's scalars, and a header for the other ranks: one byte for the form (1 is Montgomery), and four
     /// little-endian bytes for the bit length (`u32::MAX` if unknown).
-    fn on_root<'s>(&self, scalars: Option<Scalars<'s>>) -> Result<(&'s [[u8; 32]], [u8; 5])> {
+    fn prepare_root_scalars<'s>(&self, scalars: Option<Scalars<'s>>) -> Result<(&'s [[u8; 32]], [u8; 5])> {
         let host = scalars.and_then(|scalars| scalars.in_host_memory());
         let (all, form, bits) =
             host.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "scalars of the root", "some in host memory", "none"))?;
-        equal("number of scalars", self.slices.length(), all.len())?;
+        check_equal("number of scalars", self.slices.length(), all.len())?;
         let [a, b, c, d] = bits.unwrap_or(u32::MAX).to_le_bytes();
         Ok((all, [u8::from(form == ScalarForm::Montgomery), a, b, c, d]))
     }
 }
 
 /// Returns `scalars` with the form and the bit length in `header`, which the root made.
-fn with_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
+fn apply_scalar_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
     let is_montgomery = header.first() == Some(&1);
     let scalars = if is_montgomery { Scalars::montgomery(scalars) } else { Scalars::canonical(scalars) };
     let bits = header.get(1..5).and_then(|bits| bits.try_into().ok()).map_or(u32::MAX, u32::from_le_bytes);
@@ -209,7 +209,7 @@ fn with_header<'s>(scalars: &'s [[u8; 32]], header: &[u8]) -> Scalars<'s> {
 /// Sends each rank its slice of the scalars `all` of rank `root`. Other ranks receive their slices into `own`.
 fn scatter(cluster: &Cluster, root: usize, slices: &Partition, all: &[[u8; 32]], own: &mut [u8]) {
     let is_root = cluster.rank() == root;
-    let others = slices.all().enumerate().filter(|(rank, range)| is_root && *rank != root && !range.is_empty());
+    let others = slices.ranges().enumerate().filter(|(rank, range)| is_root && *rank != root && !range.is_empty());
     let sends = others.map(|(rank, range)| (rank, all[range].as_flattened())).collect();
     let receives = if is_root || own.is_empty() { Vec::new() } else { vec![(root, own)] };
     cluster.time_mpi(|| cluster.exchange(sends, receives));
@@ -217,7 +217,7 @@ fn scatter(cluster: &Cluster, root: usize, slices: &Partition, all: &[[u8; 32]],
 
 /// Adds the `sums` of all ranks, element by element and in the order of the ranks. Returns the totals on all ranks, or
 /// with `root` only on that rank. Other ranks get `None`.
-pub(super) fn add_all<C: MsmCurve>(
+pub(super) fn sum_across_ranks<C: MsmCurve>(
     cluster: &Cluster,
     sums: &[C::Curve],
     root: Option<usize>,
@@ -229,7 +229,7 @@ pub(super) fn add_all<C: MsmCurve>(
     };
     let mut total = vec![C::Curve::identity(); sums.len()];
     for part in &parts {
-        equal("sums of a rank", mine.len(), part.len())?;
+        check_equal("sums of a rank", mine.len(), part.len())?;
         total.iter_mut().zip(point_encoding::from_bytes::<C>(part)?).for_each(|(total, part)| *total += part);
     }
     Ok((!parts.is_empty()).then_some(total))
@@ -238,19 +238,19 @@ pub(super) fn add_all<C: MsmCurve>(
 /// Returns the speed of each rank in points per second, or 1.0 for each if they are about equal. Speeds that were given
 /// are in the caller's unit.
 pub(super) fn speeds<C: MsmCurve>(cluster: &Cluster) -> Result<Vec<f64>> {
-    let speeds = cluster.speeds(C::NAME, || cluster.time_compute(|| measure::<C>(cluster)))?;
+    let speeds = cluster.speeds(C::NAME, || cluster.time_compute(|| measure_msm_speed::<C>(cluster)))?;
     let fastest = speeds.iter().copied().fold(0.0, f64::max);
     let alike = speeds.iter().all(|speed| *speed >= EQUAL_SPEED_RATIO * fastest);
     Ok(if alike { vec![1.0; speeds.len()] } else { speeds })
 }
 
 /// Measures this rank's speed in MSM points per second. The MSM grows until it takes long enough for a measurement.
-fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
+fn measure_msm_speed<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
     let mut count = FIRST;
-    let mut points = multiples::<C>(count);
+    let mut points = generator_multiples::<C>(count);
     loop {
         let msm = Msm::shared(cluster.accelerator(), points.clone(), MsmOptions::default())?;
-        let scalars: Vec<[u8; 32]> = (0..count as u64).map(scalar).collect();
+        let scalars: Vec<[u8; 32]> = (0..count as u64).map(pseudorandom_scalar).collect();
         // The first run loads kernels and makes tables.
         let mut time = Duration::MAX;
         for _ in 0..2 {
@@ -269,7 +269,7 @@ fn measure<C: MsmCurve>(cluster: &Cluster) -> Result<f64> {
 }
 
 /// Returns the first `count` multiples of the generator G: G, 2G, 3G and so on.
-fn multiples<C: MsmCurve>(count: usize) -> Vec<C> {
+fn generator_multiples<C: MsmCurve>(count: usize) -> Vec<C> {
     let g = C::Curve::generator();
     let sums: Vec<_> = std::iter::successors(Some(g), |sum| Some(*sum + g)).take(count).collect();
     let mut points = vec![C::identity(); count];
@@ -278,7 +278,7 @@ fn multiples<C: MsmCurve>(count: usize) -> Vec<C> {
 }
 
 /// Returns a scalar of 32 bytes whose digits look random, computed from `number` alone.
-fn scalar(number: u64) -> [u8; 32] {
+fn pseudorandom_scalar(number: u64) -> [u8; 32] {
     let mut bytes = [0; 32];
     let words = bytes.chunks_exact_mut(8).enumerate();
     words.for_each(|(word, to)| {
@@ -288,12 +288,12 @@ fn scalar(number: u64) -> [u8; 32] {
     bytes
 }
 
-fn first<C: MsmCurve>(sums: Vec<C::Curve>) -> Result<C::Curve> {
+fn first_sum<C: MsmCurve>(sums: Vec<C::Curve>) -> Result<C::Curve> {
     sums.into_iter().next().ok_or_else(|| Error::internal(ERROR_CONTEXT))
 }
 
 fn check_ranks(cluster: &Cluster, slices: &Partition) -> Result<()> {
-    equal("ranks of the slices", cluster.size(), slices.ranks())
+    check_equal("ranks of the slices", cluster.size(), slices.rank_count())
 }
 
 fn check_root(cluster: &Cluster, root: usize) -> Result<()> {
@@ -303,6 +303,6 @@ fn check_root(cluster: &Cluster, root: usize) -> Result<()> {
     Err(Error::invalid(ERROR_CONTEXT, "root", format!("below {}", cluster.size()), root))
 }
 
-fn equal(what: &str, expected: usize, actual: usize) -> Result<()> {
+fn check_equal(what: &str, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

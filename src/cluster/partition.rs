@@ -45,7 +45,7 @@ impl Partition {
     }
 
     /// Returns the number of ranks.
-    pub fn ranks(&self) -> usize {
+    pub fn rank_count(&self) -> usize {
         self.ends.len()
     }
 
@@ -62,8 +62,8 @@ impl Partition {
     }
 
     /// Returns the ranges of all ranks, in the order of the ranks.
-    pub fn all(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        (0..self.ranks()).map(|rank| self.range(rank))
+    pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        (0..self.rank_count()).map(|rank| self.range(rank))
     }
 }
 
@@ -71,9 +71,9 @@ impl Partition {
 mod tests {
     use super::*;
 
-    fn covers(slices: &Partition, length: usize, ranks: usize) {
-        assert_eq!((slices.ranks(), slices.length()), (ranks, length));
-        let end = slices.all().fold(0, |end, range| {
+    fn check_partition(slices: &Partition, length: usize, ranks: usize) {
+        assert_eq!((slices.rank_count(), slices.length()), (ranks, length));
+        let end = slices.ranges().fold(0, |end, range| {
             assert_eq!(range.start, end);
             range.end
         });
@@ -86,10 +86,10 @@ mod tests {
         for ranks in 1..9 {
             for length in 0..40 {
                 let even = Partition::even(length, ranks);
-                covers(&even, length, ranks);
-                assert!(even.all().all(|range| range.len() == length / ranks || range.len() == length / ranks + 1));
+                check_partition(&even, length, ranks);
+                assert!(even.ranges().all(|range| range.len() == length / ranks || range.len() == length / ranks + 1));
                 let speeds: Vec<f64> = (0..ranks).map(|rank| (rank % 3) as f64 + 0.1).collect();
-                covers(&Partition::weighted(length, &speeds).expect("speeds"), length, ranks);
+                check_partition(&Partition::weighted(length, &speeds).expect("speeds"), length, ranks);
             }
         }
     }
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn parts_are_as_long_as_ranks_are_fast() {
         let lengths = |speeds: &[f64]| -> Vec<usize> {
-            Partition::weighted(100, speeds).expect("speeds").all().map(|range| range.len()).collect()
+            Partition::weighted(100, speeds).expect("speeds").ranges().map(|range| range.len()).collect()
         };
         assert_eq!(lengths(&[1.0, 3.0]), [25, 75]);
         assert_eq!(lengths(&[2.0, 0.0, 2.0]), [50, 0, 50]);

@@ -15,7 +15,7 @@ pub(super) fn to_bytes<C: MsmCurve>(sums: &[C::Curve]) -> Vec<u8> {
 
 /// Decodes the points that [`to_bytes`] encoded.
 pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
-    let one = one::<C>()?;
+    let one = montgomery_one::<C>()?;
     let jacobian = |affine: &[u8]| {
         // Infinity is all zeros, in either form.
         let is_infinity = affine.iter().all(|byte| *byte == 0);
@@ -26,7 +26,7 @@ pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
 }
 
 /// Returns the number 1 in Montgomery form, as the little-endian bytes of a coordinate of curve `C`.
-fn one<C: MsmCurve>() -> Result<Vec<u8>> {
+fn montgomery_one<C: MsmCurve>() -> Result<Vec<u8>> {
     let modulus = BigUint::from_slice(KernelModule::for_family(Family::Msm, C::NAME)?.modulus());
     let bits = 32 * modulus.bits().div_ceil(32);
     let mut one = ((BigUint::from(1u8) << bits) % modulus).to_bytes_le();
@@ -40,7 +40,7 @@ mod tests {
 
     use super::*;
 
-    fn there_and_back<C: MsmCurve>() {
+    fn check_round_trip<C: MsmCurve>() {
         let g = C::Curve::generator();
         let points = [C::Curve::identity(), g, g.double() + g];
         let bytes = to_bytes::<C>(&points);
@@ -50,11 +50,11 @@ mod tests {
 
     #[test]
     fn points_come_back() {
-        there_and_back::<blstrs::G1Affine>();
-        there_and_back::<blstrs::G2Affine>();
-        there_and_back::<halo2curves::bn256::G1Affine>();
-        there_and_back::<halo2curves::bn256::G2Affine>();
-        there_and_back::<pasta_curves::EpAffine>();
-        there_and_back::<pasta_curves::EqAffine>();
+        check_round_trip::<blstrs::G1Affine>();
+        check_round_trip::<blstrs::G2Affine>();
+        check_round_trip::<halo2curves::bn256::G1Affine>();
+        check_round_trip::<halo2curves::bn256::G2Affine>();
+        check_round_trip::<pasta_curves::EpAffine>();
+        check_round_trip::<pasta_curves::EqAffine>();
     }
 }

@@ -70,12 +70,12 @@ impl ClusterBatch {
     ) -> Result<BatchOutcome> {
         cluster.check_replicated("batch", format!("{} {}", self.name, self.count).as_bytes())?;
         let is_root = cluster.rank() == 0;
-        let folder = is_root.then(|| CheckpointDir::open(&self.folder, &self.line())).transpose();
+        let folder = is_root.then(|| CheckpointDir::open(&self.folder, &self.batch_label())).transpose();
         let folder = cluster.all_or_error(folder)?;
-        let make = |numbers: &[usize]| attempt(&make, numbers);
+        let make = |numbers: &[usize]| make_results_catching(&make, numbers);
         let result = match &folder {
             Some(folder) => Coordinator::new(self, cluster, folder).run(&make),
-            None => work(cluster, &make),
+            None => run_worker_rank(cluster, &make),
         };
         let counts = cluster.all_or_error(result)?;
         let counts = cluster.broadcast(0, &counts.iter().flat_map(|n| (*n as u64).to_le_bytes()).collect::<Vec<_>>());
@@ -90,31 +90,31 @@ impl ClusterBatch {
     /// - [`Error::Invalid`]: it does not exist.
     /// - [`Error::Invalid`]: the folder is another batch's, or cannot be read or written to.
     pub fn result(&self, number: usize) -> Result<Vec<u8>> {
-        CheckpointDir::open(&self.folder, &self.line())?.get(number)
+        CheckpointDir::open(&self.folder, &self.batch_label())?.get(number)
     }
 
-    fn line(&self) -> String {
+    fn batch_label(&self) -> String {
         format!("{}, {} results\n", self.name, self.count)
     }
 }
 
 /// Runs a rank other than the root. It receives result numbers from the root, makes these results by `make` and sends
 /// them, until it receives an empty list. Returns an empty list.
-fn work(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result<Vec<usize>> {
+fn run_worker_rank(cluster: &Cluster, make: &dyn Fn(&[usize]) -> Result<Results>) -> Result<Vec<usize>> {
     let root = cluster.communicator().process_at_rank(0);
-    let mut report = encode(&Ok(Vec::new()));
+    let mut report = encode_report(&Ok(Vec::new()));
     loop {
         let order = cluster.time_mpi(|| {
             root.send_with_tag(&report[..], REPORT);
             root.receive_vec_with_tag::<u8>(ORDER).0
         });
-        cluster.note(|ledger| ledger.sent += report.len() as u64);
+        cluster.update_stats(|ledger| ledger.sent += report.len() as u64);
         let order = decode_numbers(&order);
         if order.is_empty() {
             return Ok(Vec::new());
         }
         let results = cluster.time_compute(|| make(&order));
-        report = encode(&results);
+        report = encode_report(&results);
         if let Err(error) = results {
             // The root sends nothing more to a rank that failed.
             cluster.time_mpi(|| root.send_with_tag(&report[..], REPORT));
@@ -163,19 +163,19 @@ impl<'a> Coordinator<'a> {
 
     fn serve(&mut self, orders: Sender<Vec<usize>>, results: &Receiver<(Result<Results>, Duration)>) {
         let mut others = self.cluster.size() - 1;
-        let mut own = self.order(Some(orders));
+        let mut own = self.dispatch_own_work(Some(orders));
         while others > 0 || own.is_some() {
             let mut idle = true;
             if let Some((rank, report)) = self.next_report() {
                 idle = false;
-                others -= usize::from(!self.answer(rank, &report));
+                others -= usize::from(!self.handle_report(rank, &report));
             }
             match results.try_recv() {
                 Ok((result, time)) => {
                     idle = false;
-                    self.cluster.note(|ledger| ledger.work += time);
-                    self.keep(0, result);
-                    own = self.order(own);
+                    self.cluster.update_stats(|ledger| ledger.work += time);
+                    self.store_results(0, result);
+                    own = self.dispatch_own_work(own);
                 }
                 Err(TryRecvError::Disconnected) => own = None,
                 Err(TryRecvError::Empty) => {}
@@ -188,8 +188,8 @@ impl<'a> Coordinator<'a> {
 
     /// Sends the next result numbers to the root's own thread by the channel `own`, and returns `own`. Returns `None`
     /// if no numbers are left, which ends the thread.
-    fn order(&mut self, own: Option<Sender<Vec<usize>>>) -> Option<Sender<Vec<usize>>> {
-        let numbers = self.next();
+    fn dispatch_own_work(&mut self, own: Option<Sender<Vec<usize>>>) -> Option<Sender<Vec<usize>>> {
+        let numbers = self.take_next_numbers();
         own.filter(|own| !numbers.is_empty() && own.send(numbers).is_ok())
     }
 
@@ -203,21 +203,21 @@ impl<'a> Coordinator<'a> {
     /// Stores the results in `report`, which `rank` sent, and sends `rank` its next result numbers. Returns whether
     /// there were numbers to send. Returns false, and sends nothing, if `report` is that of a failure or does not
     /// decode.
-    fn answer(&mut self, rank: Rank, report: &[u8]) -> bool {
-        let Ok(results) = decode(report) else {
+    fn handle_report(&mut self, rank: Rank, report: &[u8]) -> bool {
+        let Ok(results) = decode_report(report) else {
             self.stopped = true;
             return false;
         };
-        self.keep(rank as usize, Ok(results));
-        let next = self.next();
+        self.store_results(rank as usize, Ok(results));
+        let next = self.take_next_numbers();
         let order: Vec<u8> = next.iter().flat_map(|number| (*number as u64).to_le_bytes()).collect();
         let process = self.cluster.communicator().process_at_rank(rank);
         self.cluster.time_mpi(|| process.send_with_tag(&order[..], ORDER));
-        self.cluster.note(|ledger| ledger.sent += order.len() as u64);
+        self.cluster.update_stats(|ledger| ledger.sent += order.len() as u64);
         !next.is_empty()
     }
 
-    fn keep(&mut self, rank: usize, result: Result<Results>) {
+    fn store_results(&mut self, rank: usize, result: Result<Results>) {
         let put = |results: Results| -> Result<usize> {
             results.iter().try_for_each(|(number, bytes)| self.folder.put(*number, bytes))?;
             Ok(results.len())
@@ -233,7 +233,7 @@ impl<'a> Coordinator<'a> {
 
     /// Removes and returns the next result numbers for a rank that is ready. Returns fewer if few are left, so that all
     /// ranks end at about the same time, and none after a failure.
-    fn next(&mut self) -> Vec<usize> {
+    fn take_next_numbers(&mut self) -> Vec<usize> {
         if self.stopped {
             return Vec::new();
         }
@@ -261,9 +261,9 @@ fn root_worker(
 
 /// Calls `make` with `numbers`, and returns each result with its number. A panic becomes an error, because the other
 /// ranks would wait forever for a rank that ended.
-fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) -> Result<Results> {
+fn make_results_catching(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) -> Result<Results> {
     let made = catch_unwind(AssertUnwindSafe(|| make(numbers)));
-    let made = made.unwrap_or_else(|panic| Err(Error::panicked("cluster batch", &*panic)))?;
+    let made = made.unwrap_or_else(|panic| Err(Error::worker_panicked("cluster batch", &*panic)))?;
     if made.len() != numbers.len() {
         return Err(Error::invalid("cluster batch", "results of a piece of work", numbers.len(), made.len()));
     }
@@ -272,7 +272,7 @@ fn attempt(make: &impl Fn(&[usize]) -> Result<Vec<Vec<u8>>>, numbers: &[usize]) 
 
 /// Encodes the results of a rank as a message to the root. An error is encoded as a flag only, because
 /// [`Cluster::all_or_error`] sends its text later.
-fn encode(results: &Result<Results>) -> Vec<u8> {
+fn encode_report(results: &Result<Results>) -> Vec<u8> {
     let Ok(results) = results else { return vec![1] };
     let mut bytes = vec![0];
     for (number, result) in results {
@@ -283,7 +283,7 @@ fn encode(results: &Result<Results>) -> Vec<u8> {
     bytes
 }
 
-fn decode(report: &[u8]) -> Result<Results> {
+fn decode_report(report: &[u8]) -> Result<Results> {
     let failed = || Error::device("host", "cluster batch", "another rank failed");
     let Some((0, mut rest)) = report.split_first().map(|(mark, rest)| (*mark, rest)) else { return Err(failed()) };
     let mut results = Vec::new();
@@ -308,19 +308,19 @@ mod tests {
     #[test]
     fn reports_come_as_they_went() {
         for results in [vec![], vec![(7, vec![1, 2, 3])], vec![(0, vec![]), (1 << 40, vec![9; 100])]] {
-            assert_eq!(decode(&encode(&Ok(results.clone()))).expect("no error"), results);
+            assert_eq!(decode_report(&encode_report(&Ok(results.clone()))).expect("no error"), results);
         }
-        assert!(decode(&encode(&Err(Error::Aborted))).is_err() && decode(&[]).is_err());
-        let cut = &encode(&Ok(vec![(1, vec![5; 9])]))[..20];
-        assert!(decode(cut).is_err());
-        let longer = [encode(&Ok(vec![(1, vec![5; 9])])), vec![0; 15]].concat();
-        assert!(decode(&longer).is_err());
+        assert!(decode_report(&encode_report(&Err(Error::Aborted))).is_err() && decode_report(&[]).is_err());
+        let cut = &encode_report(&Ok(vec![(1, vec![5; 9])]))[..20];
+        assert!(decode_report(cut).is_err());
+        let longer = [encode_report(&Ok(vec![(1, vec![5; 9])])), vec![0; 15]].concat();
+        assert!(decode_report(&longer).is_err());
     }
 
     #[test]
     fn a_panic_is_an_error() {
-        let result = attempt(&|_: &[usize]| panic!("on purpose"), &[1]);
+        let result = make_results_catching(&|_: &[usize]| panic!("on purpose"), &[1]);
         assert!(result.is_err_and(|error| error.to_string().contains("on purpose")));
-        assert!(attempt(&|_: &[usize]| Ok(vec![]), &[1]).is_err());
+        assert!(make_results_catching(&|_: &[usize]| Ok(vec![]), &[1]).is_err());
     }
 }

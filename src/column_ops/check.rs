@@ -38,7 +38,7 @@ pub(super) trait ColumnAccess {
     /// Returns the number of elements of the column.
     fn length(&self) -> usize;
     /// Returns whether `self` and `other` are in the same memory.
-    fn is(&self, other: &Self) -> bool;
+    fn is_same_memory(&self, other: &Self) -> bool;
 }
 
 /// Holds an operation's arguments after they passed all checks.
@@ -65,9 +65,9 @@ impl<'a, C: ColumnAccess + ?Sized> CheckedCall<'a, C> {
         let pairs: Vec<_> = parameters.iter().copied().zip(arguments.iter().copied()).collect();
         pairs.iter().enumerate().try_for_each(|(number, pair)| check_kind(operation, number, *pair))?;
         let call = UncheckedCall { operation, pairs };
-        let rows = call.rows(items)?;
+        let rows = call.row_count(items)?;
         call.check_lengths(rows as usize)?;
-        call.check_rotated(rows)?;
+        call.check_aliasing(rows)?;
         call.check_numbers(rows)?;
         let resolved = call.pairs.iter().filter(|(parameter, _)| *parameter != Parameter::Rows);
         let resolve = |(parameter, argument): &(Parameter, Argument<'a, C>)| match *argument {
@@ -131,8 +131,8 @@ impl<'a, C: ColumnAccess + ?Sized> UncheckedCall<'a, C> {
 
     /// Returns the number of rows to write. It is the row argument if the operation has one, else the rows of `items`
     /// work-items, else the length of the first written column.
-    fn rows(&self, items: usize) -> Result<u32> {
-        let of_items = items.saturating_mul(self.operation.rows_of_item());
+    fn row_count(&self, items: usize) -> Result<u32> {
+        let of_items = items.saturating_mul(self.operation.rows_per_item());
         let is_target = |kind| matches!(kind, Parameter::Written | Parameter::Updated);
         let target = self.columns().find(|(_, kind, _)| is_target(*kind)).map_or(0, |(_, _, column)| column.length());
         let rows = match self.numbers(Parameter::Rows).next() {
@@ -163,7 +163,7 @@ impl<'a, C: ColumnAccess + ?Sized> UncheckedCall<'a, C> {
     }
 
     /// Checks that no written column is also read at another row or as constants, and that none is written twice.
-    fn check_rotated(&self, rows: u32) -> Result<()> {
+    fn check_aliasing(&self, rows: u32) -> Result<()> {
         let mut rotations = self.numbers(Parameter::Rotation);
         let all: Vec<_> = self.columns().collect();
         let written = |kind| matches!(kind, Parameter::Written | Parameter::Updated);
@@ -174,7 +174,7 @@ impl<'a, C: ColumnAccess + ?Sized> UncheckedCall<'a, C> {
                 kind => written(*kind),
             };
             let others = all.iter().filter(|other| other.0 != *number && written(other.1));
-            if elsewhere && others.into_iter().any(|other| other.2.is(column)) {
+            if elsewhere && others.into_iter().any(|other| other.2.is_same_memory(column)) {
                 let what = format!("argument {number}");
                 return Err(error(self.operation, what, "a column that is not written meanwhile", "one that is"));
             }

@@ -12,7 +12,7 @@ impl<F> ColumnAccess for [F] {
         self.len()
     }
 
-    fn is(&self, other: &Self) -> bool {
+    fn is_same_memory(&self, other: &Self) -> bool {
         !self.is_empty() && self.as_ptr() == other.as_ptr()
     }
 }
@@ -40,7 +40,7 @@ pub fn on_cpu<F: NttField>(
     }
     let parameters = operation.parameters().iter().enumerate();
     let written = parameters.filter(|(_, kind)| matches!(kind, Parameter::Written | Parameter::Updated));
-    Ok(written.map(|(number, _)| number).zip(results(operation, &call)).collect())
+    Ok(written.map(|(number, _)| number).zip(compute_columns(operation, &call)).collect())
 }
 
 /// Holds the columns and the numbers of a checked call in separate lists, each in the order of the arguments.
@@ -51,22 +51,22 @@ struct CpuArguments<'a, F> {
 }
 
 /// Computes `operation` and returns the rows of each written column, in the order of the arguments.
-fn results<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
+fn compute_columns<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     match operation {
         Operation::PermutationFactors => permutation_factors(call),
-        Operation::LookupSlots => lookup_slots(call),
+        Operation::LookupSlots => compute_lookup_slots(call),
         Operation::SortStep => vec![sort_step(call)],
-        Operation::ToMontgomery => vec![call.par_rows(|row| to_montgomery(call.at(0, row)))],
-        Operation::FromMontgomery => vec![call.par_rows(|row| from_montgomery(call.at(0, row)))],
+        Operation::ToMontgomery => vec![call.par_map_rows(|row| to_montgomery(call.at(0, row)))],
+        Operation::FromMontgomery => vec![call.par_map_rows(|row| from_montgomery(call.at(0, row)))],
         _ if operation.parameters()[0] == Parameter::Updated => {
-            vec![call.par_rows(|row| accumulate_row(operation, call, row))]
+            vec![call.par_map_rows(|row| accumulate_row(operation, call, row))]
         }
-        _ => vec![call.par_rows(|row| compute_row(operation, call, row))],
+        _ => vec![call.par_map_rows(|row| compute_row(operation, call, row))],
     }
 }
 
 impl<F: NttField> CpuArguments<'_, F> {
-    fn par_rows(&self, row: impl Fn(usize) -> F + Send + Sync) -> Vec<F> {
+    fn par_map_rows(&self, row: impl Fn(usize) -> F + Send + Sync) -> Vec<F> {
         (0..self.rows).into_par_iter().map(row).collect()
     }
 
@@ -75,15 +75,15 @@ impl<F: NttField> CpuArguments<'_, F> {
     }
 
     /// Returns the element of `column` at `row` plus the rotation `numbers[rotation]`, modulo the number of rows.
-    fn rotated(&self, column: usize, rotation: usize, row: usize) -> F {
+    fn rotated_element(&self, column: usize, rotation: usize, row: usize) -> F {
         self.columns[column][(row + self.numbers[rotation]) % self.rows]
     }
 }
 
 /// Returns the new element at `row` of an `operation` that does not read the column that it writes.
 fn compute_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, row: usize) -> F {
-    let a = || call.rotated(1, 0, row);
-    let b = || call.rotated(2, 1, row);
+    let a = || call.rotated_element(1, 0, row);
+    let b = || call.rotated_element(2, 1, row);
     let c = |column: usize| call.at(column, 0);
     match operation {
         Operation::Constant => c(1),
@@ -102,7 +102,7 @@ fn compute_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, ro
 /// Returns the new element at `row` of an `operation` that updates its first column.
 fn accumulate_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>, row: usize) -> F {
     let at = |column: usize| call.at(column, row);
-    let rotated = |column: usize| call.rotated(column, 0, row);
+    let rotated = |column: usize| call.rotated_element(column, 0, row);
     // Adds each term after a product by y.
     let add = |y: usize, terms: &[F]| terms.iter().fold(at(0), |h, term| h * call.at(y, 0) + term);
     match operation {
@@ -130,16 +130,16 @@ fn accumulate_row<F: NttField>(operation: Operation, call: &CpuArguments<'_, F>,
 fn permutation_factors<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     let challenge = |number: usize| call.at(5, number);
     let value = |row: usize| call.at(2, row) + challenge(2);
-    let left = call.par_rows(|row| call.at(0, row) * (challenge(1) * call.at(3, row) + value(row)));
-    let right = call.par_rows(|row| call.at(1, row) * (call.at(4, row) + value(row)));
-    vec![left, right, call.par_rows(|row| call.at(4, row) * challenge(3))]
+    let left = call.par_map_rows(|row| call.at(0, row) * (challenge(1) * call.at(3, row) + value(row)));
+    let right = call.par_map_rows(|row| call.at(1, row) * (call.at(4, row) + value(row)));
+    vec![left, right, call.par_map_rows(|row| call.at(4, row) * challenge(3))]
 }
 
-fn lookup_slots<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
+fn compute_lookup_slots<F: NttField>(call: &CpuArguments<'_, F>) -> Vec<Vec<F>> {
     let (beta, gamma, slot) = (call.at(4, 0), call.at(4, 1), call.numbers[0]);
     let factor = |first: usize, row: usize| (call.at(first, row) + beta) * (call.at(first + 1, row) + gamma);
-    let mut beside = call.par_rows(|row| factor(0, row));
-    let mut permuted = call.par_rows(|row| factor(2, row));
+    let mut beside = call.par_map_rows(|row| factor(0, row));
+    let mut permuted = call.par_map_rows(|row| factor(2, row));
     permuted.par_chunks_mut(slot).zip(beside.par_chunks_mut(slot)).for_each(|(permuted, beside)| {
         let all = multiply_by_others(permuted, beside);
         beside[0] = all;

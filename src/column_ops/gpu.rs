@@ -18,7 +18,7 @@ impl<F: NttField> ColumnAccess for DeviceVector<F> {
         self.len()
     }
 
-    fn is(&self, other: &Self) -> bool {
+    fn is_same_memory(&self, other: &Self) -> bool {
         Arc::ptr_eq(self.buffer(), other.buffer())
     }
 }
@@ -51,14 +51,14 @@ pub fn enqueue<F: NttField>(
             CheckedArgument::Number(number) => Arg::U32(*number),
             CheckedArgument::Column(column) => {
                 match parameter {
-                    Parameter::Written | Parameter::Updated => column.write_on(stream)?,
-                    _ => column.read_on(stream)?,
+                    Parameter::Written | Parameter::Updated => column.wait_before_write(stream)?,
+                    _ => column.wait_before_read(stream)?,
                 }
                 buffer_arg(column.buffer())
             }
         });
     }
-    let items = work_items(operation, &call);
+    let items = work_item_count(operation, &call);
     let program = KernelModule::for_family(Family::Columns, F::NAME)?;
     // SAFETY: the arguments match the kernel: the number of rows, then the operation's parameters. Columns were found
     // to have all rows, single elements to be there, and rotations to be below the rows.
@@ -66,10 +66,10 @@ pub fn enqueue<F: NttField>(
 }
 
 /// Returns the number of work-items that `operation` needs to write all rows of `call`.
-fn work_items<C: ?Sized>(operation: Operation, call: &CheckedCall<'_, C>) -> u64 {
+fn work_item_count<C: ?Sized>(operation: Operation, call: &CheckedCall<'_, C>) -> u64 {
     let rows_of_item = match (operation, call.arguments.last()) {
         (Operation::LookupSlots, Some(CheckedArgument::Number(slot))) => u64::from(*slot),
-        _ => operation.rows_of_item() as u64,
+        _ => operation.rows_per_item() as u64,
     };
     u64::from(call.rows).div_ceil(rows_of_item)
 }

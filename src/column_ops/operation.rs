@@ -131,7 +131,7 @@ operations! {
 impl Operation {
     /// Returns the number of rows per work-item: 2 for a sort step, else 1. For [`Self::LookupSlots`] the last argument
     /// gives the number instead.
-    pub(super) const fn rows_of_item(self) -> usize {
+    pub(super) const fn rows_per_item(self) -> usize {
         if matches!(self, Self::SortStep) { 2 } else { 1 }
     }
 }

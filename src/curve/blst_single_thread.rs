@@ -15,7 +15,7 @@ pub fn has_threads() -> bool {
     *HAS.get_or_init(|| {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
         // One more, since threads that have ended may still count for a moment.
-        let has = threads::can_start(count + 1);
+        let has = threads::can_start_threads(count + 1);
         if !has {
             log::warn!("the system does not start {count} threads for blst: sums on the CPU are made by one");
         }

@@ -10,10 +10,10 @@ pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8; 32]) -> F {
     let mut repr = F::Repr::default();
     repr.as_mut().copy_from_slice(bytes);
     // Takes one product if the number is below the order.
-    Option::from(F::from_repr(repr)).unwrap_or_else(|| reduced(bytes))
+    Option::from(F::from_repr(repr)).unwrap_or_else(|| reduce_mod_order(bytes))
 }
 
-fn reduced<F: PrimeField>(bytes: &[u8; 32]) -> F {
+fn reduce_mod_order<F: PrimeField>(bytes: &[u8; 32]) -> F {
     let shift = F::from(1 << 32).square();
     bytes.rchunks_exact(8).fold(F::ZERO, |sum, limb| {
         let limb = limb.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));

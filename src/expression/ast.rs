@@ -16,7 +16,7 @@ pub struct Query {
 
 impl Query {
     /// Returns the index of the row that row `row` reads, (row + rotation) mod `rows`. `rows` is at least 1.
-    pub(super) fn row(self, row: usize, rows: usize) -> usize {
+    pub(super) fn rotated_row(self, row: usize, rows: usize) -> usize {
         let turn = self.rotation.unsigned_abs() as usize % rows;
         let forward = if self.rotation < 0 { rows - turn } else { turn };
         (row + forward) % rows
@@ -137,7 +137,7 @@ impl<F: Field> Expression<F> {
         let mut results = Vec::new();
         for expression in self.post_order_iter() {
             let first = results.len() - expression.parts().count();
-            let part = expression.part(&results[first..]);
+            let part = expression.node_with_operands(&results[first..]);
             results.truncate(first);
             results.push(up(part));
         }
@@ -164,7 +164,7 @@ impl<F: Field> Expression<F> {
     }
 
     /// Returns the outermost operation, with `results` in place of its operands, left before right.
-    fn part<T: Copy>(&self, results: &[T]) -> ExpressionNode<F, T> {
+    fn node_with_operands<T: Copy>(&self, results: &[T]) -> ExpressionNode<F, T> {
         match self {
             Self::Constant(value) => ExpressionNode::Constant(*value),
             Self::Challenge(number) => ExpressionNode::Challenge(*number),

@@ -7,21 +7,21 @@ use crate::{Error, Result};
 impl<F: NttField> Program<F> {
     /// Checks that `challenges` has an element for every challenge that the program reads.
     pub(super) fn check_challenges(&self, challenges: &[F]) -> Result<()> {
-        at_least("number of challenges", self.challenges(), challenges.len())
+        check_at_least("number of challenges", self.challenge_count(), challenges.len())
     }
 
     /// Checks that `columns`, the number of columns, is enough for every column that the program reads.
     pub(super) fn check_columns(&self, columns: usize) -> Result<()> {
-        at_least("number of columns", self.columns(), columns)
+        check_at_least("number of columns", self.column_count(), columns)
     }
 
     /// Checks that `outputs`, the number of output vectors, is the number that the program writes.
     pub(super) fn check_outputs(&self, outputs: usize) -> Result<()> {
-        equal("number of outputs", self.outputs(), outputs)
+        check_equal("number of outputs", self.output_count(), outputs)
     }
 }
 
-fn at_least(what: &str, expected: usize, actual: usize) -> Result<()> {
+fn check_at_least(what: &str, expected: usize, actual: usize) -> Result<()> {
     if actual >= expected {
         Ok(())
     } else {
@@ -29,6 +29,6 @@ fn at_least(what: &str, expected: usize, actual: usize) -> Result<()> {
     }
 }
 
-pub(super) fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
+pub(super) fn check_equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
     if actual == expected { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

@@ -31,7 +31,7 @@ pub(super) fn evaluate<F: NttField>(
     abort: Abort<'_>,
 ) -> Result<()> {
     let mut results: Vec<SecretVec<F>> = outputs.iter().map(|output| SecretVec(output.to_vec())).collect();
-    let values = program.values_for(inputs.challenges);
+    let values = program.evaluate_row_constants(inputs.challenges);
     for group in program.groups() {
         let rows = GroupEvaluator { group, values: &values, inputs };
         install(|| rows.evaluate(&mut results, abort))?;
@@ -61,18 +61,18 @@ impl<F: NttField> BlockScratch<F> {
     fn new(group: &Group) -> Self {
         let block = || SecretVec(vec![F::ZERO; BLOCK]);
         let blocks = |count: u32| (0..count).map(|_| block()).collect();
-        let (slots, scratch) = (blocks(group.slots()), blocks(group.scratch()));
+        let (slots, scratch) = (blocks(group.slot_count()), blocks(group.scratch_element_count()));
         Self { a: block(), b: block(), x: block(), slots, scratch }
     }
 }
 
 /// Holds the elements of each output in one block of rows.
-type Outputs<'a, F> = Vec<&'a mut [F]>;
+type BlockOutputs<'a, F> = Vec<&'a mut [F]>;
 
 impl<F: NttField> GroupEvaluator<'_, F> {
     fn evaluate(&self, outputs: &mut [SecretVec<F>], abort: Abort<'_>) -> Result<()> {
-        let count = self.inputs.coset.rows().div_ceil(BLOCK);
-        let mut blocks: Vec<Outputs<'_, F>> = (0..count).map(|_| Vec::new()).collect();
+        let count = self.inputs.coset.row_count().div_ceil(BLOCK);
+        let mut blocks: Vec<BlockOutputs<'_, F>> = (0..count).map(|_| Vec::new()).collect();
         for output in outputs {
             blocks.iter_mut().zip(output.0.chunks_mut(BLOCK)).for_each(|(block, part)| block.push(part));
         }
@@ -87,28 +87,34 @@ impl<F: NttField> GroupEvaluator<'_, F> {
         )
     }
 
-    fn evaluate_block(&self, room: &mut BlockScratch<F>, first: usize, outputs: &mut Outputs<'_, F>) {
+    fn evaluate_block(&self, room: &mut BlockScratch<F>, first: usize, outputs: &mut BlockOutputs<'_, F>) {
         if self.group.uses_x() {
             let points = self.inputs.coset.points(first, BLOCK);
             room.x.iter_mut().zip(points).for_each(|(x, point)| *x = point);
         }
         for instruction in self.group.instructions() {
-            self.step(room, first, outputs, instruction);
+            self.run_instruction(room, first, outputs, instruction);
         }
     }
 
-    fn step(&self, room: &mut BlockScratch<F>, first: usize, outputs: &mut Outputs<'_, F>, instruction: &Instruction) {
-        self.read(room, first, outputs, instruction.a);
+    fn run_instruction(
+        &self,
+        room: &mut BlockScratch<F>,
+        first: usize,
+        outputs: &mut BlockOutputs<'_, F>,
+        instruction: &Instruction,
+    ) {
+        self.read_operand(room, first, outputs, instruction.a);
         if let Some(b) = instruction.b {
-            self.read_second(room, first, outputs, b);
-            with_second(room, |a, b| a * b);
+            self.read_second_operand(room, first, outputs, b);
+            combine_operands(room, |a, b| a * b);
         }
         if let Some((combination, c)) = instruction.c {
-            self.read_second(room, first, outputs, c);
+            self.read_second_operand(room, first, outputs, c);
             match combination {
-                FusedOp::Add => with_second(room, |a, c| a + c),
-                FusedOp::Subtract => with_second(room, |a, c| a - c),
-                FusedOp::SubtractFrom => with_second(room, |a, c| c - a),
+                FusedOp::Add => combine_operands(room, |a, c| a + c),
+                FusedOp::Subtract => combine_operands(room, |a, c| a - c),
+                FusedOp::SubtractFrom => combine_operands(room, |a, c| c - a),
             }
         }
         match instruction.target {
@@ -121,14 +127,20 @@ impl<F: NttField> GroupEvaluator<'_, F> {
         }
     }
 
-    fn read_second(&self, room: &mut BlockScratch<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
+    fn read_second_operand(
+        &self,
+        room: &mut BlockScratch<F>,
+        first: usize,
+        outputs: &BlockOutputs<'_, F>,
+        operand: Operand,
+    ) {
         std::mem::swap(&mut room.a, &mut room.b);
-        self.read(room, first, outputs, operand);
+        self.read_operand(room, first, outputs, operand);
         std::mem::swap(&mut room.a, &mut room.b);
     }
 
     /// Copies the values of `operand`, in the rows of a block from row `first` on, to `room.a`.
-    fn read(&self, room: &mut BlockScratch<F>, first: usize, outputs: &Outputs<'_, F>, operand: Operand) {
+    fn read_operand(&self, room: &mut BlockScratch<F>, first: usize, outputs: &BlockOutputs<'_, F>, operand: Operand) {
         let BlockScratch { a, x, slots, scratch, .. } = room;
         match operand {
             Operand::Slot(slot) => a.copy_from_slice(&slots[slot as usize]),
@@ -147,7 +159,7 @@ impl<F: NttField> GroupEvaluator<'_, F> {
     fn read_column(&self, to: &mut [F], first: usize, number: u32) {
         let query = self.group.queries()[number as usize];
         let column = self.inputs.columns[query.column];
-        let mut row = query.row(first, column.len());
+        let mut row = query.rotated_row(first, column.len());
         let mut rest = to;
         while !rest.is_empty() {
             let (part, others) = rest.split_at_mut(rest.len().min(column.len() - row));
@@ -158,6 +170,6 @@ impl<F: NttField> GroupEvaluator<'_, F> {
 }
 
 /// Sets each element of `room.a` to the result of `operation` for it and the same element of `room.b`.
-fn with_second<F: NttField>(room: &mut BlockScratch<F>, operation: impl Fn(F, F) -> F) {
+fn combine_operands<F: NttField>(room: &mut BlockScratch<F>, operation: impl Fn(F, F) -> F) {
     room.a.iter_mut().zip(room.b.iter()).for_each(|(a, b)| *a = operation(*a, *b));
 }

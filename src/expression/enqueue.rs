@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::check::equal;
+use super::check::check_equal;
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
 use super::row_points::Coset;
 use crate::backend::{Arg, Buffer, MemoryHandle, Stream};
@@ -52,8 +52,8 @@ impl<F: NttField> DeviceColumn<'_, F> {
         self.handle() == other.handle() && self.first.abs_diff(other.first) < rows
     }
 
-    fn check(&self, stream: &Stream, what: impl FnOnce() -> String, rows: usize) -> Result<()> {
-        self.vector.read_on(stream)?;
+    fn check_range(&self, stream: &Stream, what: impl FnOnce() -> String, rows: usize) -> Result<()> {
+        self.vector.wait_before_read(stream)?;
         match self.first.checked_add(rows) {
             Some(end) if end <= self.vector.len() => Ok(()),
             _ => {
@@ -115,12 +115,12 @@ impl<F: NttField> Program<F> {
         };
         let columns: Vec<_> = self.groups().iter().map(of_group).collect();
         let calls = self.groups().iter().zip(&columns);
-        calls
-            .clone()
-            .try_for_each(|(group, columns)| self.check(stream, group, columns, challenges, coset, outputs))?;
-        let values = self.values_for(challenges);
+        calls.clone().try_for_each(|(group, columns)| {
+            self.check_group_arguments(stream, group, columns, challenges, coset, outputs)
+        })?;
+        let values = self.evaluate_row_constants(challenges);
         calls.into_iter().try_for_each(|(group, columns)| {
-            queue(stream, group, GroupArguments { columns, values: &values, coset, outputs })
+            enqueue_group_kernel(stream, group, GroupArguments { columns, values: &values, coset, outputs })
         })
     }
 
@@ -142,11 +142,15 @@ impl<F: NttField> Program<F> {
     ) -> Result<()> {
         let none = || Error::invalid(ERROR_CONTEXT, "group", format!("below {}", self.groups().len()), group);
         let group = self.groups().get(group).ok_or_else(none)?;
-        self.check(stream, group, columns, challenges, coset, outputs)?;
-        queue(stream, group, GroupArguments { columns, values: &self.values_for(challenges), coset, outputs })
+        self.check_group_arguments(stream, group, columns, challenges, coset, outputs)?;
+        enqueue_group_kernel(
+            stream,
+            group,
+            GroupArguments { columns, values: &self.evaluate_row_constants(challenges), coset, outputs },
+        )
     }
 
-    fn check(
+    fn check_group_arguments(
         &self,
         stream: &Stream,
         group: &Group,
@@ -158,26 +162,26 @@ impl<F: NttField> Program<F> {
         coset.check()?;
         self.check_challenges(challenges)?;
         self.check_outputs(outputs.len())?;
-        equal("number of columns of the group", group.columns().len(), columns.len())?;
-        let rows = coset.rows();
+        check_equal("number of columns of the group", group.columns().len(), columns.len())?;
+        let rows = coset.row_count();
         for (number, column) in group.columns().iter().zip(columns) {
-            column.check(stream, || format!("column {number}"), rows)?;
+            column.check_range(stream, || format!("column {number}"), rows)?;
         }
         for (number, output) in outputs.iter().enumerate() {
-            output.check(stream, || format!("output {number}"), rows)?;
-            output.vector.write_on(stream)?;
-            equal_vectors(number, output, outputs)?;
+            output.check_range(stream, || format!("output {number}"), rows)?;
+            output.vector.wait_before_write(stream)?;
+            check_output_vector(number, output, outputs)?;
             let others = columns.iter().chain(&outputs[..number]);
             if others.into_iter().any(|other| output.overlaps(other, rows)) {
                 let expected = "one that overlaps no column and no other output";
                 return Err(Error::invalid(ERROR_CONTEXT, format!("output {number}"), expected, "one that does"));
             }
         }
-        vectors(columns).map(|_| ())
+        distinct_vectors(columns).map(|_| ())
     }
 }
 
-fn equal_vectors<F: NttField>(
+fn check_output_vector<F: NttField>(
     number: usize,
     output: &DeviceColumn<'_, F>,
     outputs: &[DeviceColumn<'_, F>],
@@ -190,7 +194,7 @@ fn equal_vectors<F: NttField>(
 
 /// Returns the buffers of the vectors that contain `columns`, each once. Returns an error if there are more than
 /// [`VECTORS`].
-fn vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<Vec<&'a Buffer>> {
+fn distinct_vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<Vec<&'a Buffer>> {
     let mut found: Vec<&Buffer> = Vec::new();
     for column in columns {
         if found.iter().all(|buffer| buffer.handle() != column.handle()) {
@@ -206,21 +210,21 @@ fn vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<Vec<&'a B
 
 fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
     let items = MAX_ITEMS.min(1usize.checked_shl(log_n).unwrap_or(MAX_ITEMS)).next_multiple_of(GROUP);
-    u64::from(group.scratch()) * items as u64 * size_of::<F>() as u64
+    u64::from(group.scratch_element_count()) * items as u64 * size_of::<F>() as u64
 }
 
 /// Queues the kernel that evaluates `group` on `stream` with the arguments `call`, which the caller has checked.
-fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'_, F>) -> Result<()> {
+fn enqueue_group_kernel<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
-    let table = Table::new(group, &call)?;
+    let table = EncodedGroup::new(group, &call)?;
     let buffer = stream.allocate(table.bytes.len())?;
     stream.upload(&buffer, &table.bytes)?;
     let (points, low_log) = match group.uses_x() {
-        true => points(stream, call.coset).map(|points| (Some(points), call.coset.log_n / 2))?,
+        true => find_or_compute_points(stream, call.coset).map(|points| (Some(points), call.coset.log_n / 2))?,
         false => (None, NO_POINTS),
     };
     let scratch = stream.scratch(scratch_bytes::<F>(group, call.coset.log_n) as usize)?;
-    let vectors = vectors(call.columns)?;
+    let vectors = distinct_vectors(call.columns)?;
     let from = (0..VECTORS).map(|number| buffer_arg(vectors.get(number).copied().unwrap_or(&buffer)));
     let [queries, outputs, values] = table.starts;
     let numbers = [call.coset.log_n, group.instructions().len() as u32, queries, outputs, values, low_log];
@@ -228,7 +232,7 @@ fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'
     args.extend([buffer_arg(&buffer), buffer_arg(points.as_deref().unwrap_or(&buffer))]);
     args.extend(from);
     args.extend([buffer_arg(to.vector.buffer()), buffer_arg(&scratch)]);
-    let items = call.coset.rows().min(MAX_ITEMS) as u64;
+    let items = call.coset.row_count().min(MAX_ITEMS) as u64;
     let kernels = module_launcher::KernelModule::for_family(Family::Expression, F::NAME)?;
     // SAFETY: the arguments match `expression_rows`; columns and outputs were checked to lie in their vectors, the
     // table names only parts of the program, points are for all rows, and each work-item has scratch memory.
@@ -238,11 +242,11 @@ fn queue<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'
 /// Returns a device's table of points: ω^i for the low half of the bits of a row's index, then shift·ω^(i·2^low) for
 /// the high half. A kernel gets X with one multiplication per row. A column of X would take as many for each coset,
 /// memory for a column, and reads from memory.
-fn points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffer>> {
+fn find_or_compute_points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffer>> {
     let mut key = format!("expression points {} {} ", F::NAME, coset.log_n).into_bytes();
     key.extend_from_slice(as_bytes(&[coset.shift]));
     let device = stream.device().clone();
-    let table = device.table(key, || {
+    let table = device.get_or_create_table(key, || {
         let low_log = coset.log_n / 2;
         let omega = coset.omega();
         let high_omega = (0..low_log).fold(omega, |power, _| power.square());
@@ -256,44 +260,44 @@ fn points<F: NttField>(stream: &mut Stream, coset: Coset<F>) -> Result<Arc<Buffe
         stream.synchronize(None)?;
         Ok(table)
     })?;
-    stream.retain(table.clone());
+    stream.retain_buffer(table.clone());
     Ok(table)
 }
 
 /// Holds a group's instructions, queries, outputs and values in the kernel's encoding.
-struct Table {
+struct EncodedGroup {
     bytes: Vec<u8>,
     /// Offsets of the queries, the outputs and the values, in units of four 32-bit words.
     starts: [u32; 3],
 }
 
-impl Table {
+impl EncodedGroup {
     fn new<F: NttField>(group: &Group, call: &GroupArguments<'_, F>) -> Result<Self> {
-        let vectors = vectors(call.columns)?;
-        let rows = call.coset.rows();
+        let vectors = distinct_vectors(call.columns)?;
+        let rows = call.coset.row_count();
         let query = |query: &super::Query| {
             let place = group.columns().partition_point(|column| *column < query.column);
             let column = &call.columns[place];
             let number = vectors.iter().position(|buffer| buffer.handle() == column.handle()).unwrap_or(0);
-            place_of(number as u32, query.row(0, rows) as u32, column.first)
+            encode_column_location(number as u32, query.rotated_row(0, rows) as u32, column.first)
         };
-        let mut quads = group.instructions().iter().map(words).collect::<Result<Vec<_>>>()?;
+        let mut quads = group.instructions().iter().map(encode_instruction).collect::<Result<Vec<_>>>()?;
         let queries = quads.len() as u32;
         quads.extend(group.queries().iter().map(query));
         let outputs = quads.len() as u32;
-        quads.extend(call.outputs.iter().map(|output| place_of(0, 0, output.first)));
+        quads.extend(call.outputs.iter().map(|output| encode_column_location(0, 0, output.first)));
         let values = quads.len() as u32;
         let bytes = [bytemuck::cast_slice(&quads), as_bytes(call.values)].concat();
         Ok(Self { bytes, starts: [queries, outputs, values] })
     }
 }
 
-fn place_of(vector: u32, rotation: u32, first: usize) -> [u32; 4] {
+fn encode_column_location(vector: u32, rotation: u32, first: usize) -> [u32; 4] {
     [vector, rotation, first as u32, (first as u64 >> 32) as u32]
 }
 
 /// Returns `instruction` in the kernel's encoding, four 32-bit words. Returns an error if a number is too large for it.
-fn words(instruction: &Instruction) -> Result<[u32; 4]> {
+fn encode_instruction(instruction: &Instruction) -> Result<[u32; 4]> {
     let product = u32::from(instruction.b.is_some());
     let combination = instruction.c.map_or(0, |(combination, _)| match combination {
         FusedOp::Add => 1,
@@ -305,14 +309,14 @@ fn words(instruction: &Instruction) -> Result<[u32; 4]> {
         Target::Scratch(number) => (1, number),
         Target::Output(number) => (5, number),
     };
-    let target = below("number of a target", number, TARGETS)?;
-    let operand = |operand: Option<Operand>| operand.map_or(Ok(0), word);
+    let target = check_below("number of a target", number, TARGETS)?;
+    let operand = |operand: Option<Operand>| operand.map_or(Ok(0), encode_operand);
     let third = instruction.c.map(|(_, operand)| operand);
     let operation = product << 30 | combination << 28 | kind << 24 | target;
-    Ok([operation, word(instruction.a)?, operand(instruction.b)?, operand(third)?])
+    Ok([operation, encode_operand(instruction.a)?, operand(instruction.b)?, operand(third)?])
 }
 
-fn word(operand: Operand) -> Result<u32> {
+fn encode_operand(operand: Operand) -> Result<u32> {
     let (kind, number) = match operand {
         Operand::Slot(number) => (0, number),
         Operand::Scratch(number) => (1, number),
@@ -321,9 +325,9 @@ fn word(operand: Operand) -> Result<u32> {
         Operand::X => (4, 0),
         Operand::Output(number) => (5, number),
     };
-    below("number of an operand", number, OPERANDS).map(|number| kind << 28 | number)
+    check_below("number of an operand", number, OPERANDS).map(|number| kind << 28 | number)
 }
 
-fn below(what: &str, number: u32, bound: u32) -> Result<u32> {
+fn check_below(what: &str, number: u32, bound: u32) -> Result<u32> {
     if number < bound { Ok(number) } else { Err(Error::invalid(ERROR_CONTEXT, what, format!("below {bound}"), number)) }
 }

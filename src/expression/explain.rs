@@ -46,9 +46,9 @@ impl GroupExplanation {
         let operands = group.instructions().iter().flat_map(Instruction::operands);
         Self {
             instructions: group.instructions().len(),
-            products: group.products() + usize::from(group.uses_x()),
-            slots: group.slots(),
-            scratch: group.scratch(),
+            products: group.product_count() + usize::from(group.uses_x()),
+            slots: group.slot_count(),
+            scratch: group.scratch_element_count(),
             columns: group.columns().len(),
             queries: group.queries().len(),
             reads: operands.filter(|operand| matches!(operand, Operand::Query(_))).count(),
@@ -57,7 +57,7 @@ impl GroupExplanation {
 
     /// Returns the sums of the counts of both, but the maxima of slots and scratch memory, which groups use one after
     /// the other.
-    fn and(self, other: Self) -> Self {
+    fn merge(self, other: Self) -> Self {
         Self {
             instructions: self.instructions + other.instructions,
             products: self.products + other.products,
@@ -73,7 +73,7 @@ impl GroupExplanation {
 impl ProgramExplanation {
     /// Returns the sums of the counts of all groups, but the maxima of slots and scratch memory.
     pub fn total(&self) -> GroupExplanation {
-        self.groups.iter().copied().fold(GroupExplanation::default(), GroupExplanation::and)
+        self.groups.iter().copied().fold(GroupExplanation::default(), GroupExplanation::merge)
     }
 }
 
@@ -83,9 +83,9 @@ impl<F: NttField> Program<F> {
         ProgramExplanation {
             field: F::NAME,
             element: size_of::<F>(),
-            outputs: self.outputs(),
+            outputs: self.output_count(),
             values: self.row_constants().len(),
-            challenges: self.challenges(),
+            challenges: self.challenge_count(),
             groups: self.groups().iter().map(GroupExplanation::new).collect(),
         }
     }

@@ -20,16 +20,16 @@ pub(super) fn evaluate<F: NttField>(
     outputs: &mut [&mut [F]],
     abort: Abort<'_>,
 ) -> Result<StreamStats> {
-    let rows = inputs.coset.rows();
+    let rows = inputs.coset.row_count();
     let mut stream = device.stream()?;
-    let there = upload(&mut stream, outputs, rows, abort)?;
+    let there = upload_outputs(&mut stream, outputs, rows, abort)?;
     let most = program.groups().iter().map(|group| group.columns().len()).max().unwrap_or(0);
     let arena =
-        DeviceVector::unwritten(&stream, product("expression", "elements of a group's columns", &[most, rows])?)?;
-    let results: Vec<_> = places(&there, rows, outputs.len());
+        DeviceVector::allocate_uninit(&stream, product("expression", "elements of a group's columns", &[most, rows])?)?;
+    let results: Vec<_> = consecutive_columns(&there, rows, outputs.len());
     for (number, group) in program.groups().iter().enumerate() {
         upload_columns(&mut stream, &arena, group, inputs, abort)?;
-        let columns = places(&arena, rows, group.columns().len());
+        let columns = consecutive_columns(&arena, rows, group.columns().len());
         stream.begin_timing()?;
         program.enqueue_group(&mut stream, number, &columns, inputs.challenges, inputs.coset, &results)?;
         stream.end_timing()?;
@@ -41,22 +41,24 @@ pub(super) fn evaluate<F: NttField>(
     stream.synchronize(abort)?;
     check_abort(abort)?;
     outputs.iter_mut().zip(back.chunks(rows)).for_each(|(output, result)| output.copy_from_slice(result));
-    Ok(stream.traffic())
+    Ok(stream.stats())
 }
 
 /// Returns `count` columns of `rows` elements, which follow one another in `vector` from its start on.
-fn places<F>(vector: &DeviceVector<F>, rows: usize, count: usize) -> Vec<DeviceColumn<'_, F>> {
+fn consecutive_columns<F>(vector: &DeviceVector<F>, rows: usize, count: usize) -> Vec<DeviceColumn<'_, F>> {
     (0..count).map(|number| DeviceColumn { vector, first: number * rows }).collect()
 }
 
-fn upload<F: NttField>(
+fn upload_outputs<F: NttField>(
     stream: &mut Stream,
     outputs: &[&mut [F]],
     rows: usize,
     abort: Abort<'_>,
 ) -> Result<DeviceVector<F>> {
-    let vector =
-        DeviceVector::unwritten(stream, product("expression", "elements of the outputs", &[outputs.len(), rows])?)?;
+    let vector = DeviceVector::allocate_uninit(
+        stream,
+        product("expression", "elements of the outputs", &[outputs.len(), rows])?,
+    )?;
     for (number, output) in outputs.iter().enumerate() {
         stream.upload_abortable(vector.buffer(), number * size_of_val(&**output), as_bytes(output), abort)?;
     }

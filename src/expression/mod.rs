@@ -43,14 +43,14 @@ use std::cell::RefCell;
 pub use ast::{Expression, Query, Term};
 pub use enqueue::DeviceColumn;
 pub use explain::{GroupExplanation, ProgramExplanation};
-pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, Target, Value};
+pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, RowConstant, Target};
 pub use row_points::Coset;
 
 use crate::backend::{Abort, catch_hook_panic};
 use crate::field::NttField;
 use crate::report::OpScope;
 use crate::{Accelerator, Report, Result};
-use check::equal;
+use check::check_equal;
 use cpu::Inputs;
 
 impl<F: NttField> Program<F> {
@@ -60,18 +60,18 @@ impl<F: NttField> Program<F> {
     /// A group reads at most `columns_at_once` different columns, all of which have to be on a device at once. A term
     /// that reads more columns by itself is an exception. If `columns_at_once` is 0, all terms are one group. Lowering
     /// takes time in proportion to the size of the trees, and to terms times groups.
-    pub fn sum(terms: &[Term<F>], columns_at_once: usize) -> Self {
-        lower::sum(terms, columns_at_once)
+    pub fn lower_sum(terms: &[Term<F>], columns_at_once: usize) -> Self {
+        lower::lower_sum(terms, columns_at_once)
     }
 
     /// Lowers `expressions` to a program that sets output k to expression k. `columns_at_once` bounds groups as in
     /// [`Self::sum`].
-    pub fn vectors(expressions: &[Expression<F>], columns_at_once: usize) -> Self {
-        lower::vectors(expressions, columns_at_once)
+    pub fn lower_vectors(expressions: &[Expression<F>], columns_at_once: usize) -> Self {
+        lower::lower_vectors(expressions, columns_at_once)
     }
 
     /// Returns the minimum number of columns that evaluation takes: the highest index of a column that is read, plus 1.
-    pub fn columns(&self) -> usize {
+    pub fn column_count(&self) -> usize {
         self.groups().iter().filter_map(|group| group.columns().last()).max().map_or(0, |column| column + 1)
     }
 
@@ -112,7 +112,7 @@ impl<F: NttField> Program<F> {
         abort: Abort<'_>,
     ) -> Result<Report> {
         self.check_slices(inputs, outputs)?;
-        let elements = inputs.coset.rows() * self.outputs();
+        let elements = inputs.coset.row_count() * self.output_count();
         let call = OpScope { operation: format!("expression {}", F::NAME), elements };
         // Both closures need the outputs; only one runs at a time.
         let outputs = RefCell::new(outputs);
@@ -132,11 +132,11 @@ impl<F: NttField> Program<F> {
         self.check_challenges(inputs.challenges)?;
         self.check_columns(inputs.columns.len())?;
         self.check_outputs(outputs.len())?;
-        let rows = inputs.coset.rows();
+        let rows = inputs.coset.row_count();
         for column in self.groups().iter().flat_map(Group::columns) {
-            equal(format!("length of column {column}"), rows, inputs.columns[*column].len())?;
+            check_equal(format!("length of column {column}"), rows, inputs.columns[*column].len())?;
         }
         let mut lengths = outputs.iter().map(|output| output.len()).enumerate();
-        lengths.try_for_each(|(number, length)| equal(format!("length of output {number}"), rows, length))
+        lengths.try_for_each(|(number, length)| check_equal(format!("length of output {number}"), rows, length))
     }
 }

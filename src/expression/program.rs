@@ -76,7 +76,7 @@ impl Instruction {
 /// Describes an element that is the same in every row. Operands are indices of earlier elements in
 /// [`Program::row_constants`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value<F> {
+pub enum RowConstant<F> {
     /// An element that is known when the program is made.
     Constant(F),
     /// The challenge of this index, known at evaluation.
@@ -124,12 +124,12 @@ impl Group {
     }
 
     /// Returns the number of slots that the group uses for values between instructions, at most [`REGISTERS`].
-    pub fn slots(&self) -> u32 {
+    pub fn slot_count(&self) -> u32 {
         self.slots
     }
 
     /// Returns the number of elements of scratch memory that a row needs, for values that find no slot.
-    pub fn scratch(&self) -> u32 {
+    pub fn scratch_element_count(&self) -> u32 {
         self.scratch
     }
 
@@ -139,7 +139,7 @@ impl Group {
     }
 
     /// Returns the number of multiplications per row, without the one that computes X.
-    pub fn products(&self) -> usize {
+    pub fn product_count(&self) -> usize {
         self.instructions.iter().filter(|instruction| instruction.b.is_some()).count()
     }
 }
@@ -147,7 +147,7 @@ impl Group {
 /// Holds expressions lowered to instructions. [`Program::sum`] and [`Program::vectors`] create it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program<F> {
-    pub(super) values: Vec<Value<F>>,
+    pub(super) values: Vec<RowConstant<F>>,
     pub(super) groups: Vec<Group>,
     pub(super) outputs: usize,
     pub(super) challenges: usize,
@@ -156,7 +156,7 @@ pub struct Program<F> {
 impl<F: Field> Program<F> {
     /// Returns the elements that are the same in every row: constants, challenges, and what is computed from these
     /// alone.
-    pub fn row_constants(&self) -> &[Value<F>] {
+    pub fn row_constants(&self) -> &[RowConstant<F>] {
         &self.values
     }
 
@@ -166,27 +166,27 @@ impl<F: Field> Program<F> {
     }
 
     /// Returns the number of output vectors that the program writes.
-    pub fn outputs(&self) -> usize {
+    pub fn output_count(&self) -> usize {
         self.outputs
     }
 
     /// Returns the minimum number of challenges that evaluation takes: the highest index of a challenge that is read,
     /// plus 1.
-    pub fn challenges(&self) -> usize {
+    pub fn challenge_count(&self) -> usize {
         self.challenges
     }
 
     /// Returns the values of [`Self::row_constants`], in the same order, for the given `challenges`. Panics if there
     /// are fewer than [`Self::challenges`].
-    pub(super) fn values_for(&self, challenges: &[F]) -> Vec<F> {
+    pub(super) fn evaluate_row_constants(&self, challenges: &[F]) -> Vec<F> {
         self.values.iter().fold(Vec::with_capacity(self.values.len()), |mut values: Vec<F>, value| {
             let of = |number: &u32| values[*number as usize];
             let next = match value {
-                Value::Constant(value) => *value,
-                Value::Challenge(number) => challenges[*number],
-                Value::Sum(a, b) => of(a) + of(b),
-                Value::Difference(a, b) => of(a) - of(b),
-                Value::Product(a, b) => of(a) * of(b),
+                RowConstant::Constant(value) => *value,
+                RowConstant::Challenge(number) => challenges[*number],
+                RowConstant::Sum(a, b) => of(a) + of(b),
+                RowConstant::Difference(a, b) => of(a) - of(b),
+                RowConstant::Product(a, b) => of(a) * of(b),
             };
             values.push(next);
             values

@@ -19,7 +19,7 @@ pub struct Coset<F> {
 
 impl<F: NttField> Coset<F> {
     /// Returns the number of rows, `2^log_n`. [`Self::check`] has succeeded before.
-    pub(super) fn rows(&self) -> usize {
+    pub(super) fn row_count(&self) -> usize {
         1 << self.log_n
     }
 

@@ -24,7 +24,7 @@ impl<F: Element> DeviceVector<F> {
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn upload(stream: &mut Stream, elements: &[F]) -> Result<Self> {
-        let vector = Self::unwritten(stream, elements.len())?;
+        let vector = Self::allocate_uninit(stream, elements.len())?;
         stream.upload(&vector.buffer, as_bytes(elements))?;
         Ok(vector)
     }
@@ -36,7 +36,7 @@ impl<F: Element> DeviceVector<F> {
     /// - [`Error::OutOfMemory`]: the device has too little memory.
     /// - [`Error::Device`]: the driver failed.
     pub fn allocate(stream: &mut Stream, len: usize) -> Result<Self> {
-        let vector = Self::unwritten(stream, len)?;
+        let vector = Self::allocate_uninit(stream, len)?;
         stream.zero(&vector.buffer)?;
         Ok(vector)
     }
@@ -48,9 +48,9 @@ impl<F: Element> DeviceVector<F> {
     /// - [`Error::Invalid`]: `len` elements exceed the address space.
     /// - [`Error::OutOfMemory`]: the device has too little memory.
     /// - [`Error::Device`]: the driver failed.
-    pub(crate) fn unwritten(stream: &Stream, len: usize) -> Result<Self> {
+    pub(crate) fn allocate_uninit(stream: &Stream, len: usize) -> Result<Self> {
         let bytes = byte_len::<F>("DeviceVector::allocate", len)?;
-        Ok(Self::from_buffer(stream, stream.allocate(bytes)?.secret(), len))
+        Ok(Self::from_buffer(stream, stream.allocate(bytes)?.mark_secret(), len))
     }
 
     /// Allocates memory for `len` intermediate values of a proof, with undefined contents, by [`Stream::scratch`].
@@ -106,9 +106,9 @@ impl<F: Element> DeviceVector<F> {
     /// # Errors
     /// - [`Error::Invalid`]: the vector is on another device.
     /// - [`Error::Device`]: the driver failed.
-    pub(crate) fn read_on(&self, stream: &Stream) -> Result<()> {
+    pub(crate) fn wait_before_read(&self, stream: &Stream) -> Result<()> {
         self.check_device(stream)?;
-        stream.will_read(&self.buffer)
+        stream.order_read(&self.buffer)
     }
 
     /// Makes the kernels queued next on `stream`, which write the elements, wait for other streams' commands on them.
@@ -116,9 +116,9 @@ impl<F: Element> DeviceVector<F> {
     /// # Errors
     /// - [`Error::Invalid`]: the vector is on another device.
     /// - [`Error::Device`]: the driver failed.
-    pub(crate) fn write_on(&self, stream: &Stream) -> Result<()> {
+    pub(crate) fn wait_before_write(&self, stream: &Stream) -> Result<()> {
         self.check_device(stream)?;
-        stream.will_write(&self.buffer)
+        stream.order_write(&self.buffer)
     }
 
     fn check_device(&self, stream: &Stream) -> Result<()> {

@@ -33,7 +33,7 @@ impl<F: Element> HostVector<F> {
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): the driver has no
     ///   pinned memory left, or failed.
     pub fn new(stream: &Stream, len: usize) -> Result<Self> {
-        let mut buffer = stream.host_buffer(byte_len::<F>("HostVector::new", len)?)?;
+        let mut buffer = stream.allocate_pinned(byte_len::<F>("HostVector::new", len)?)?;
         buffer.as_mut_slice().fill(0);
         Ok(Self { buffer, len, elements: PhantomData })
     }
@@ -102,7 +102,7 @@ impl<F: Element> SecretVec<F> {
     }
 
     /// Overwrites all elements with zeros, and keeps the length.
-    pub fn clear(&mut self) {
+    pub fn zeroize(&mut self) {
         if size_of_val(&self.0[..]) <= IN_CACHE_CLEAR_MAX {
             self.0.fill(F::ZERO);
         } else {
@@ -130,7 +130,7 @@ impl<F: Element> DerefMut for SecretVec<F> {
 
 impl<F: Element> Drop for SecretVec<F> {
     fn drop(&mut self) {
-        self.clear();
+        self.zeroize();
     }
 }
 

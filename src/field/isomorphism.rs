@@ -27,7 +27,7 @@ struct Maps {
 }
 
 static MAPS: LazyLock<Maps> = LazyLock::new(|| {
-    let to_ghash = LinearMap::new(images());
+    let to_ghash = LinearMap::new(tower_basis_images());
     // A homomorphism of fields maps only zero to zero.
     let to_tower = to_ghash.inverse().unwrap_or_else(|| LinearMap::new([0; 128]));
     Maps { to_ghash, to_tower }
@@ -57,9 +57,9 @@ impl From<Ghash> for Tower {
 
 /// Returns the image of each bit of T7 in GHASH's field. Bit i of T7 is the product of those X_k for which bit k of i
 /// is set.
-fn images() -> [u128; 128] {
+fn tower_basis_images() -> [u128; 128] {
     let mut images = vec![Ghash::ONE];
-    for root in roots() {
+    for root in tower_generator_images() {
         let with_root: Vec<Ghash> = images.iter().map(|image| *image * root).collect();
         images.extend(with_root);
     }
@@ -68,7 +68,7 @@ fn images() -> [u128; 128] {
 
 /// Returns the images of X_0, …, X_6 in GHASH's field. Let Y = X_(k−1)·Z. Then Z² + Z = 1/X_(k−1)², which is linear
 /// over GF(2).
-fn roots() -> Vec<Ghash> {
+fn tower_generator_images() -> Vec<Ghash> {
     let span = EchelonBasis::from_vectors(&std::array::from_fn(|bit| (Ghash(1 << bit).square() + Ghash(1 << bit)).0));
     let next = |last: Ghash| {
         let z = span.coordinates(last.invert().unwrap_or(Ghash::ZERO).square().0)?;

@@ -107,7 +107,7 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
 /// # Errors
 /// - [`Error::Invalid`]: an element is not below the modulus; the error names the first one.
 /// - [`Error::Forked`]: [`fork_check::check`] explains it.
-pub fn check<F: NttField>(elements: &[F]) -> Result<()> {
+pub fn check_reduced<F: NttField>(elements: &[F]) -> Result<()> {
     fork_check::check()?;
     let modulus = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());

@@ -47,7 +47,7 @@ fn select<B: PrimeField64>(a: B, b: B, choice: Choice) -> B {
 }
 
 /// Returns `base`^`exponent` mod `p`.
-const fn power(base: u64, mut exponent: u64, p: u64) -> u64 {
+const fn pow_mod(base: u64, mut exponent: u64, p: u64) -> u64 {
     let (mut power, mut square) = (1u128, base as u128);
     while exponent > 0 {
         if exponent & 1 == 1 {
@@ -268,7 +268,7 @@ macro_rules! prime {
             }
 
             const fn power_of_generator(exponent: u64) -> Self {
-                Self(<$inner>::new(power($generator, exponent, <$inner>::ORDER_U64) as $word))
+                Self(<$inner>::new(pow_mod($generator, exponent, <$inner>::ORDER_U64) as $word))
             }
         }
     };
@@ -330,7 +330,7 @@ mod tests {
         is_a_field::<BabyBear4>();
     }
 
-    fn constants<F: PrimeField<Repr = [u8; N]>, const N: usize>() {
+    fn check_prime_field_constants<F: PrimeField<Repr = [u8; N]>, const N: usize>() {
         assert_eq!(F::TWO_INV.double(), F::ONE);
         assert_eq!(F::ROOT_OF_UNITY * F::ROOT_OF_UNITY_INV, F::ONE);
         assert_ne!(F::ROOT_OF_UNITY.pow_vartime([1 << (F::S - 1)]), F::ONE);
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn constants_of_prime_fields() {
-        constants::<Goldilocks, 8>();
-        constants::<BabyBear, 4>();
+        check_prime_field_constants::<Goldilocks, 8>();
+        check_prime_field_constants::<BabyBear, 4>();
     }
 }

@@ -84,16 +84,16 @@ const fn times_generator(level: u32, a: u128) -> u128 {
 
 /// Returns `a`·`b` in T(level), by three products one level below (Karatsuba). If there are `tables`, products in T3
 /// use logarithms.
-const fn product_by(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -> u128 {
+const fn multiply_with_tables(tables: Option<&Logarithms>, level: u32, a: u128, b: u128) -> u128 {
     match (tables, level) {
         (_, 0) => return a & b,
         (Some(tables), BYTES) => return tables.product(a, b),
         _ => (),
     }
     let ((a0, a1), (b0, b1)) = (halves(level, a), halves(level, b));
-    let low = product_by(tables, level - 1, a0, b0);
-    let high = product_by(tables, level - 1, a1, b1);
-    let middle = product_by(tables, level - 1, a0 ^ a1, b0 ^ b1);
+    let low = multiply_with_tables(tables, level - 1, a0, b0);
+    let high = multiply_with_tables(tables, level - 1, a1, b1);
+    let middle = multiply_with_tables(tables, level - 1, a0 ^ a1, b0 ^ b1);
     karatsuba_combine(level, low, high, middle)
 }
 
@@ -109,7 +109,7 @@ impl Logarithms {
     const fn new() -> Self {
         let mut base = 2;
         loop {
-            let tables = Self::to_base(base);
+            let tables = Self::with_base(base);
             if tables.logarithm[1] == 0 {
                 return tables;
             }
@@ -119,14 +119,14 @@ impl Logarithms {
 
     /// Computes the tables for `base`. If its powers are not all nonzero elements, the logarithm of 1 is overwritten
     /// and not 0.
-    const fn to_base(base: u128) -> Self {
+    const fn with_base(base: u128) -> Self {
         let mut tables = Self { logarithm: [0; 256], power: [0; 2 * UNITS] };
         let (mut power, mut i) = (1, 0);
         while i < UNITS {
             tables.logarithm[power as usize] = i as u8;
             tables.power[i] = power as u8;
             tables.power[i + UNITS] = power as u8;
-            power = product_by(None, BYTES, power, base);
+            power = multiply_with_tables(None, BYTES, power, base);
             i += 1;
         }
         tables
@@ -144,7 +144,7 @@ static LOGARITHMS: Logarithms = Logarithms::new();
 
 /// Returns `a`·`b` for elements of T(level), with `level` up to [`LEVELS`].
 pub fn product(level: u32, a: u128, b: u128) -> u128 {
-    product_by(Some(&LOGARITHMS), level, a, b)
+    multiply_with_tables(Some(&LOGARITHMS), level, a, b)
 }
 
 /// Returns 1/`a` in T(level), or 0 if `a` is 0. The inverse is the conjugate of `a` divided by the norm, which is in

@@ -7,11 +7,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::device_prover::{DeviceProver, select};
+use super::device_prover::{DeviceProver, gather_or_share};
 use super::partial_results::PartialResults;
-use super::proof::PartialSums;
+use super::proof::PartialMsmSums;
 use super::proof_streams::ProofStreams;
-use super::quotient::Vectors;
+use super::quotient::ConstraintVectors;
 use super::schedule::{ProofTask, QueryId};
 use super::{Engine, Witness};
 use crate::backend::{Abort, Buffer, StreamStats};
@@ -29,7 +29,7 @@ pub(super) fn prove_one<E: Engine>(
     results: &PartialResults<E>,
     abort: Abort<'_>,
 ) -> Result<StreamStats> {
-    let one = || prove_batch(prover, results.missing_of(&[job]), witnesses, results, abort);
+    let one = || prove_batch(prover, results.unfinished_tasks(&[job]), witnesses, results, abort);
     let (traffic, result) = match one() {
         // Blocks that others left in use may have split the memory into parts that are too small.
         (before, Err(Error::OutOfMemory { .. })) => {
@@ -74,7 +74,7 @@ struct BatchMember<F> {
 }
 
 /// Describes how the scalars of one query's MSM are selected from an assignment.
-struct Selection<'a> {
+struct ScalarSelection<'a> {
     /// Indices of these variables on the device; `None` if they are contiguous.
     chosen: Option<&'a Buffer>,
     range: Range<usize>,
@@ -84,77 +84,82 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     fn prove(&mut self) -> Result<()> {
         let (tables, circuit, chosen) = (&self.prover.tables, self.prover.circuit, &self.prover.chosen);
         let members = self.upload()?;
-        let a = Selection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
-        let b = Selection { chosen: chosen.b.as_ref(), range: 0..circuit.b.len() };
-        let l = Selection { chosen: None, range: circuit.inputs..circuit.variables() };
-        self.selected(&members, QueryId::BG2, tables.b_g2()?, &b, PartialSums::g2)?;
+        let a = ScalarSelection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
+        let b = ScalarSelection { chosen: chosen.b.as_ref(), range: 0..circuit.b.len() };
+        let l = ScalarSelection { chosen: None, range: circuit.inputs..circuit.variable_count() };
+        self.run_selected_msms(&members, QueryId::BG2, tables.get_or_upload_b_g2()?, &b, PartialMsmSums::from_g2)?;
         for (query, of) in [(QueryId::BG1, &b), (QueryId::A, &a), (QueryId::L, &l)] {
-            self.selected(&members, query, tables.g1(query)?, of, |sum| PartialSums::g1(query, sum))?;
+            self.run_selected_msms(&members, query, tables.get_or_upload_g1(query)?, of, |sum| {
+                PartialMsmSums::from_g1(query, sum)
+            })?;
         }
-        self.h(members)
+        self.run_h_msms(members)
     }
 
     /// Uploads the assignments of all jobs, and waits for the uploads.
     fn upload(&mut self) -> Result<Vec<BatchMember<E::Fr>>> {
-        let variables = self.prover.circuit.variables();
+        let variables = self.prover.circuit.variable_count();
         // Declared before the streams, which finish their work before it is freed.
         let mut members = Vec::new();
         let mut lane = ProofStreams::new(self.prover.device, self.abort)?;
         for job in &self.jobs {
-            members.push(BatchMember { job: *job, assignment: DeviceVector::unwritten(&lane.compute, variables)? });
+            members
+                .push(BatchMember { job: *job, assignment: DeviceVector::allocate_uninit(&lane.compute, variables)? });
         }
-        lane.wait_for_allocations()?;
+        lane.fence_upload_stream()?;
         for BatchMember { job, assignment } in &members {
             let Witness { inputs, aux, .. } = self.witnesses[job.number];
             lane.upload(assignment, &[inputs, aux])?;
         }
-        self.finish_lane(lane)?;
+        self.finish_streams(lane)?;
         Ok(members)
     }
 
     /// Computes the MSM over `query` for each of `members` whose task includes it. The scalars are the values that `of`
     /// selects from the assignment. `partial` wraps a sum for the results.
-    fn selected<C: MsmCurve>(
+    fn run_selected_msms<C: MsmCurve>(
         &mut self,
         members: &[BatchMember<E::Fr>],
         query: QueryId,
         table: Option<&Arc<Msm<'static, C>>>,
-        of: &Selection<'_>,
-        partial: impl Fn(C::Curve) -> PartialSums<E>,
+        of: &ScalarSelection<'_>,
+        partial: impl Fn(C::Curve) -> PartialMsmSums<E>,
     ) -> Result<()> {
         let members: Vec<_> = members.iter().filter(|member| member.job.share.has(query)).collect();
         // Uses a stream of its own, so that memory left by selections in its pool is free for the next MSMs.
         let mut stream = self.prover.device.stream()?;
-        let selections = members.iter().map(|member| select(&mut stream, of.chosen, &member.assignment));
+        let selections = members.iter().map(|member| gather_or_share(&mut stream, of.chosen, &member.assignment));
         let selections = selections.collect::<Result<Vec<_>>>()?;
         let ready = Arc::new(stream.record_event()?);
-        let scalars = selections.into_iter().map(|buffer| self.prover.scalars(buffer, of.range.clone(), &ready));
+        let scalars = selections.into_iter().map(|buffer| self.prover.wrap_scalars(buffer, of.range.clone(), &ready));
         let scalars = scalars.collect::<Result<Vec<_>>>()?;
-        self.traffic = self.traffic + stream.traffic();
-        self.sums(members.iter().map(|member| member.job.number), table, &scalars, partial)
+        self.traffic = self.traffic + stream.stats();
+        self.run_msms(members.iter().map(|member| member.job.number), table, &scalars, partial)
     }
 
     /// Computes the coefficients of h for each of `members` whose task includes h, then the MSMs over them.
-    fn h(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
+    fn run_h_msms(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
         let (DeviceProver { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
         let mut lane = ProofStreams::new(device, self.abort)?;
         for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(QueryId::H)) {
-            let vectors = Vectors::allocate(&mut lane.compute, domain, circuit)?;
-            lane.wait_for_allocations()?;
+            let vectors = ConstraintVectors::allocate(&mut lane.compute, domain, circuit)?;
+            lane.fence_upload_stream()?;
             let witness = &self.witnesses[job.number];
             quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
         }
         let ready = Arc::new(lane.compute.record_event()?);
-        self.finish_lane(lane)?;
+        self.finish_streams(lane)?;
         drop(members);
-        let scalars = |h: &DeviceVector<_>| self.prover.scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
+        let scalars = |h: &DeviceVector<_>| self.prover.wrap_scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
         let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
         let numbers = quotients.into_iter().map(|(number, _)| number);
-        self.sums(numbers, tables.g1(QueryId::H)?, &scalars, |sum| PartialSums::g1(QueryId::H, sum))
+        self.run_msms(numbers, tables.get_or_upload_g1(QueryId::H)?, &scalars, |sum| {
+            PartialMsmSums::from_g1(QueryId::H, sum)
+        })
     }
 
     /// Waits for the work on the streams `lane`, and adds up their statistics. Dropping the streams frees their memory.
-    fn finish_lane(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
+    fn finish_streams(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
         lane.compute.synchronize(self.abort)?;
         self.traffic = self.traffic + lane.traffic();
         Ok(())
@@ -162,18 +167,18 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
 
     /// Computes the MSM of each element of `scalars` over the bases `table`. `numbers` has the index of each element's
     /// proof, and `partial` wraps a sum for the results.
-    fn sums<C: MsmCurve>(
+    fn run_msms<C: MsmCurve>(
         &mut self,
         numbers: impl Iterator<Item = usize>,
         table: Option<&Arc<Msm<'static, C>>>,
         scalars: &[DeviceScalars],
-        partial: impl Fn(C::Curve) -> PartialSums<E>,
+        partial: impl Fn(C::Curve) -> PartialMsmSums<E>,
     ) -> Result<()> {
         if scalars.is_empty() {
             return Ok(());
         }
         let table = table.ok_or_else(|| Error::device("host", "groth16", "no bases of a query"))?;
-        let (sums, traffic) = table.sums(scalars, self.abort)?;
+        let (sums, traffic) = table.run_without_fallback(scalars, self.abort)?;
         self.traffic = self.traffic + traffic;
         numbers.zip(sums).for_each(|(number, sum)| self.results.put(number, partial(sum)));
         Ok(())

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ff::Field;
 use rayon::prelude::*;
 
-use super::expect_length::{ERROR_CONTEXT, equal};
+use super::expect_length::{ERROR_CONTEXT, check_length};
 use super::lazy_per_device::PerDevice;
 use super::{Engine, Parameters};
 use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic, check_abort};
@@ -39,7 +39,7 @@ pub struct Circuit<F> {
     /// Indices of the variables that have bases in the queries of B, in ascending order.
     pub(super) b: Vec<u32>,
     matrices: Option<[Arc<Csr<F>>; 3]>,
-    on_devices: PerDevice<DeviceIndices>,
+    on_devices: PerDevice<DeviceVariableIndices>,
     matrices_on_devices: [PerDevice<CsrOnDevice<F>>; 3],
 }
 
@@ -48,7 +48,7 @@ pub(super) type DeviceMatrices<F> = [Arc<CsrOnDevice<F>>; 3];
 
 /// Holds, on one device, the indices of the variables that have bases in the queries of A and B. An index has 32 bits.
 #[derive(Debug)]
-pub(super) struct DeviceIndices {
+pub(super) struct DeviceVariableIndices {
     /// Indices of the variables in the query of A; `None` if all variables are in it.
     pub a: Option<Buffer>,
     /// Indices of the variables in the queries of B; `None` if all variables are in them.
@@ -64,10 +64,10 @@ impl<F: NttField> Circuit<F> {
     /// - [`Error::Invalid`]: there are more than 2^31 variables or constraints.
     pub fn new(constraints: usize, densities: Densities<'_>) -> Result<Self> {
         let Densities { a_aux, b_inputs, b_aux } = densities;
-        equal("length of the density of b_aux", a_aux.len(), b_aux.len())?;
+        check_length("length of the density of b_aux", a_aux.len(), b_aux.len())?;
         let (inputs, aux) = (b_inputs.len(), a_aux.len());
-        limit("variables", inputs + aux)?;
-        limit("constraints", constraints)?;
+        check_count_limit("variables", inputs + aux)?;
+        check_count_limit("constraints", constraints)?;
         let a = (0..inputs as u32).into_par_iter().chain(selected_variables(a_aux, inputs)).collect();
         let b = selected_variables(b_inputs, 0).chain(selected_variables(b_aux, inputs)).collect();
         Ok(Self {
@@ -92,8 +92,8 @@ impl<F: NttField> Circuit<F> {
         let [a, b, c] = &matrices;
         let (rows, columns) = (a.rows(), a.columns());
         for (name, matrix) in [("B", b), ("C", c)] {
-            equal(format!("rows of {name}"), rows, matrix.rows())?;
-            equal(format!("columns of {name}"), columns, matrix.columns())?;
+            check_length(format!("rows of {name}"), rows, matrix.rows())?;
+            check_length(format!("columns of {name}"), columns, matrix.columns())?;
         }
         if inputs > columns {
             return Err(Error::invalid(ERROR_CONTEXT, "number of inputs", format!("at most {columns}"), inputs));
@@ -104,17 +104,17 @@ impl<F: NttField> Circuit<F> {
     }
 
     /// Returns the number of inputs, including the constant one.
-    pub fn inputs(&self) -> usize {
+    pub fn input_count(&self) -> usize {
         self.inputs
     }
 
     /// Returns the number of auxiliary variables.
-    pub fn aux(&self) -> usize {
+    pub fn aux_count(&self) -> usize {
         self.aux
     }
 
     /// Returns the number of constraints.
-    pub fn constraints(&self) -> usize {
+    pub fn constraint_count(&self) -> usize {
         self.constraints
     }
 
@@ -148,58 +148,62 @@ impl<F: NttField> Circuit<F> {
     /// - [`Error::Aborted`]: the hook aborted.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let upload = |device, abort: Abort<'_>| {
-            self.on_device(device, abort)?;
-            self.matrices_on_device(device, abort).map(drop)
+            self.get_or_upload_indices(device, abort)?;
+            self.get_or_upload_matrices(device, abort).map(drop)
         };
         catch_hook_panic(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
     }
 
     /// Returns the number of bytes that the circuit takes on all devices together.
-    pub fn bytes(&self) -> u64 {
+    pub fn device_bytes(&self) -> u64 {
         let matrices = self.matrices_on_devices.iter().flat_map(PerDevice::all).map(|matrix| matrix.bytes());
-        self.on_devices.all().iter().map(|part| part.bytes()).chain(matrices).sum()
+        self.on_devices.all().iter().map(|part| part.device_bytes()).chain(matrices).sum()
     }
 
-    pub(super) fn variables(&self) -> usize {
+    pub(super) fn variable_count(&self) -> usize {
         self.inputs + self.aux
     }
 
     /// Checks that the queries of `key` have the lengths that this circuit needs.
     pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &Parameters<E>) -> Result<()> {
-        equal("bases of h, less one of the domain", self.constraints.next_power_of_two() - 1, key.h.len())?;
-        equal("bases of l", self.aux, key.l.len())?;
-        equal("bases of a", self.a.len(), key.a.len())?;
-        equal("bases of b", self.b.len(), key.b_g1.len())
+        check_length("bases of h, less one of the domain", self.constraints.next_power_of_two() - 1, key.h.len())?;
+        check_length("bases of l", self.aux, key.l.len())?;
+        check_length("bases of a", self.a.len(), key.a.len())?;
+        check_length("bases of b", self.b.len(), key.b_g1.len())
     }
 
     /// Returns the indices of the variables in the queries of A and B on `device`, and uploads them if it lacks them.
-    pub(super) fn on_device(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<Arc<DeviceIndices>> {
+    pub(super) fn get_or_upload_indices(
+        &self,
+        device: &Arc<Device>,
+        abort: Abort<'_>,
+    ) -> Result<Arc<DeviceVariableIndices>> {
         self.on_devices.get(device, || {
             check_abort(abort)?;
             let mut stream = device.stream()?;
             let (a, b) = (self.upload_indices(&mut stream, &self.a)?, self.upload_indices(&mut stream, &self.b)?);
             stream.synchronize(abort)?;
-            Ok(DeviceIndices { a, b })
+            Ok(DeviceVariableIndices { a, b })
         })
     }
 
     /// Returns the matrices on `device`, and uploads those that it lacks. Returns `None` if the circuit has no
     /// matrices. If `abort` stops the upload, the matrices uploaded so far stay.
-    pub(super) fn matrices_on_device(
+    pub(super) fn get_or_upload_matrices(
         &self,
         device: &Arc<Device>,
         abort: Abort<'_>,
     ) -> Result<Option<DeviceMatrices<F>>> {
         let Some(matrices) = &self.matrices else { return Ok(None) };
         let get = |number: usize| {
-            let upload = || CsrOnDevice::new_unless(device, &matrices[number], SparseOptions::default(), abort);
+            let upload = || CsrOnDevice::new_abortable(device, &matrices[number], SparseOptions::default(), abort);
             self.matrices_on_devices[number].get(device, upload)
         };
         Ok(Some([get(0)?, get(1)?, get(2)?]))
     }
 
     fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
-        if indices.len() == self.variables() {
+        if indices.len() == self.variable_count() {
             return Ok(None);
         }
         let buffer = stream.allocate(size_of_val(indices))?;
@@ -208,8 +212,8 @@ impl<F: NttField> Circuit<F> {
     }
 }
 
-impl DeviceIndices {
-    fn bytes(&self) -> u64 {
+impl DeviceVariableIndices {
+    fn device_bytes(&self) -> u64 {
         [&self.a, &self.b].into_iter().flatten().map(|buffer| buffer.bytes() as u64).sum()
     }
 }
@@ -236,7 +240,7 @@ fn nonzero_columns<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
     occurs.into_par_iter().map(AtomicBool::into_inner).collect()
 }
 
-fn limit(what: &'static str, number: usize) -> Result<()> {
+fn check_count_limit(what: &'static str, number: usize) -> Result<()> {
     const MAX_VARIABLES: usize = 1 << 31;
     if number <= MAX_VARIABLES {
         Ok(())

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::circuit::{DeviceIndices, DeviceMatrices};
+use super::circuit::{DeviceMatrices, DeviceVariableIndices};
 use super::key::DeviceKey;
 use super::quotient::gather;
 use super::schedule::{ProofTask, QueryId, QuerySet};
@@ -20,7 +20,7 @@ pub(super) struct DeviceProver<'a, E: Engine> {
     pub device: &'a Arc<Device>,
     pub circuit: &'a Circuit<E::Fr>,
     pub tables: DeviceKey<'a, E>,
-    pub chosen: Arc<DeviceIndices>,
+    pub chosen: Arc<DeviceVariableIndices>,
     pub matrices: Option<DeviceMatrices<E::Fr>>,
     pub domain: NttDomain<E::Fr>,
 }
@@ -34,16 +34,16 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         abort: Abort<'a>,
     ) -> Result<Self> {
         let share = jobs.iter().fold(QuerySet::default(), |all, job| all.or(job.share));
-        let tables = key.on_device(device, share, abort)?;
-        let chosen = circuit.on_device(device, abort)?;
-        let matrices = if share.has(QueryId::H) { circuit.matrices_on_device(device, abort)? } else { None };
-        let domain = NttDomain::new(key.accelerator(), key.domain().trailing_zeros())?;
+        let tables = key.prepare_device_key(device, share, abort)?;
+        let chosen = circuit.get_or_upload_indices(device, abort)?;
+        let matrices = if share.has(QueryId::H) { circuit.get_or_upload_matrices(device, abort)? } else { None };
+        let domain = NttDomain::new(key.accelerator(), key.domain_size().trailing_zeros())?;
         Ok(Self { device, circuit, tables, chosen, matrices, domain })
     }
 
     /// Returns the elements in `range` of `buffer` as scalars in Montgomery form. MSMs read them only after the event
     /// `ready`.
-    pub fn scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Event>) -> Result<DeviceScalars> {
+    pub fn wrap_scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Event>) -> Result<DeviceScalars> {
         let scalars = DeviceScalars::from_range(self.device, buffer, range, ScalarForm::Montgomery)?;
         Ok(scalars.ready_after(ready.clone()))
     }
@@ -51,7 +51,7 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
 
 /// Returns the values in `assignment` at the indices `chosen`, gathered on `stream`. With `None`, returns the buffer of
 /// all values without a copy.
-pub(super) fn select<F: NttField>(
+pub(super) fn gather_or_share<F: NttField>(
     stream: &mut Stream,
     chosen: Option<&Buffer>,
     assignment: &DeviceVector<F>,

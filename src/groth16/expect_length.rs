@@ -9,6 +9,6 @@ pub(super) const ERROR_CONTEXT: &str = "groth16";
 ///
 /// # Errors
 /// - [`Error::Invalid`]: `actual` differs from `expected`.
-pub(super) fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
+pub(super) fn check_length(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

@@ -21,7 +21,7 @@ pub(super) fn prove<E: Engine>(
     abort: Abort<'_>,
 ) -> Result<StreamStats> {
     let jobs = schedule(witnesses.len(), devices.len(), &key.costs());
-    let jobs = jobs.into_iter().map(|jobs| results.missing_of(&jobs));
+    let jobs = jobs.into_iter().map(|jobs| results.unfinished_tasks(&jobs));
     let shares = devices.iter().zip(jobs).filter(|(_, jobs)| !jobs.is_empty());
     let parts = fan_out("groth16", shares, |(device, jobs)| {
         prove_on(&DeviceProver::new(device, key, circuit, &jobs, abort)?, &jobs, witnesses, results, abort)
@@ -39,7 +39,7 @@ fn prove_on<E: Engine>(
     abort: Abort<'_>,
 ) -> Result<StreamStats> {
     if jobs.len() > 1 && prover.tables.is_streamed() {
-        return streamed::prove(prover, jobs, witnesses, results, abort);
+        return streamed::prove_streamed(prover, jobs, witnesses, results, abort);
     }
     prover.prove_each(jobs, witnesses, results, abort)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::batched::prove_one;
 use super::device_proof::DeviceProof;
 use super::device_prover::DeviceProver;
-use super::msm_queue::parts;
+use super::msm_queue::memory_part_count;
 use super::partial_results::PartialResults;
 use super::schedule::ProofTask;
 use super::{Engine, Witness};
@@ -33,8 +33,8 @@ impl<E: Engine> DeviceProver<'_, E> {
         results: &PartialResults<E>,
         abort: Abort<'_>,
     ) -> Result<StreamStats> {
-        let mut running = InFlight::new(self, self.max_concurrent(jobs.len())?, results, abort);
-        jobs.iter().try_for_each(|job| running.add(*job, witnesses))?;
+        let mut running = ConcurrentProofs::new(self, self.max_concurrent(jobs.len())?, results, abort);
+        jobs.iter().try_for_each(|job| running.start_proof(*job, witnesses))?;
         running.finish()
     }
 
@@ -42,25 +42,26 @@ impl<E: Engine> DeviceProver<'_, E> {
     /// one proof should run one after another, because memory is too short for concurrent MSMs or they would take too
     /// long.
     fn max_concurrent(&self, jobs: usize) -> Result<usize> {
-        let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variables() as u64;
+        let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variable_count() as u64;
         let (free, vectors) = (self.device.free_memory()?, 32 * elements);
         let most = if free / MEMORY_PARTS >= vectors { IN_FLIGHT.min(jobs).max(1) } else { 1 };
-        let good = |proofs: &usize| self.fits_concurrently(free.saturating_sub(vectors * *proofs as u64), *proofs);
-        self.tables.at_once(free, most, || (1..=most).rev().find(good).unwrap_or(0))
+        let good =
+            |proofs: &usize| self.is_concurrency_worthwhile(free.saturating_sub(vectors * *proofs as u64), *proofs);
+        self.tables.get_or_choose_concurrency(free, most, || (1..=most).rev().find(good).unwrap_or(0))
     }
 
     /// Returns whether the MSMs of `proofs` proofs should run concurrently, sharing `bytes` bytes of workspace. By the
     /// cost model, they may take at most `MAX_SLOWDOWN` times as long as one after another with all `bytes`.
-    fn fits_concurrently(&self, bytes: u64, proofs: usize) -> bool {
-        let parts = parts(proofs);
-        let side_by_side = self.tables.estimate_time_within(bytes / parts as u64, parts);
-        let in_turn = || self.tables.estimate_time_within(bytes, 1).unwrap_or(Duration::MAX);
+    fn is_concurrency_worthwhile(&self, bytes: u64, proofs: usize) -> bool {
+        let parts = memory_part_count(proofs);
+        let side_by_side = self.tables.estimate_msm_time(bytes / parts as u64, parts);
+        let in_turn = || self.tables.estimate_msm_time(bytes, 1).unwrap_or(Duration::MAX);
         side_by_side.is_some_and(|time| time <= in_turn().saturating_mul(MAX_SLOWDOWN.0) / MAX_SLOWDOWN.1)
     }
 }
 
 /// Runs the proofs of one device, several of them concurrently.
-struct InFlight<'a, 'b, E: Engine> {
+struct ConcurrentProofs<'a, 'b, E: Engine> {
     prover: &'a DeviceProver<'b, E>,
     /// Maximum number of concurrent proofs; 0 if even the MSMs of one proof run one after another.
     max_concurrent: usize,
@@ -70,7 +71,7 @@ struct InFlight<'a, 'b, E: Engine> {
     abort: Abort<'a>,
 }
 
-impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
+impl<'a, 'b, E: Engine> ConcurrentProofs<'a, 'b, E> {
     fn new(prover: &'a DeviceProver<'b, E>, at_once: usize, results: &'a PartialResults<E>, abort: Abort<'a>) -> Self {
         Self {
             prover,
@@ -84,14 +85,14 @@ impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
 
     /// Starts the proof of `job` as soon as fewer than `max_concurrent` proofs are running. If memory is too short for
     /// concurrent MSMs, runs the proof to its end, one MSM after another.
-    fn add(&mut self, job: ProofTask, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
-        self.finish_to(self.max_concurrent.saturating_sub(1))?;
+    fn start_proof(&mut self, job: ProofTask, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
+        self.finish_oldest(self.max_concurrent.saturating_sub(1))?;
         if self.max_concurrent > 0 {
             match self.prover.start(job, &witnesses[job.number], self.max_concurrent, self.abort) {
                 Err(Error::OutOfMemory { requested, available, .. }) => {
                     log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
                     self.max_concurrent = 0;
-                    self.finish_to(0)?;
+                    self.finish_oldest(0)?;
                 }
                 started => {
                     self.under_way.push_back(started?);
@@ -105,12 +106,12 @@ impl<'a, 'b, E: Engine> InFlight<'a, 'b, E> {
 
     /// Waits for all running proofs, and returns the stream statistics of all proofs.
     fn finish(mut self) -> Result<StreamStats> {
-        self.finish_to(0)?;
+        self.finish_oldest(0)?;
         Ok(self.traffic)
     }
 
     /// Waits for the oldest proofs until at most `most` are running, and adds their MSM sums to the results.
-    fn finish_to(&mut self, most: usize) -> Result<()> {
+    fn finish_oldest(&mut self, most: usize) -> Result<()> {
         while self.under_way.len() > most {
             let Some(proof) = self.under_way.pop_front() else { break };
             let number = proof.number;

@@ -60,7 +60,7 @@ pub struct Parameters<E: Engine> {
 pub struct ProvingKeyOnDevice<E: Engine> {
     accelerator: Accelerator,
     parameters: Parameters<E>,
-    tables: Tables<E>,
+    tables: QueryMsms<E>,
     /// Bytes of each device's memory that uploads of bases leave free for proofs.
     reserves: PerDevice<u64>,
     /// Number of concurrent proofs last chosen for each device, and the inputs of that choice. Choosing takes as long
@@ -75,12 +75,12 @@ type ConcurrencyKey = (QuerySet, usize, u64, usize);
 /// Holds the queries of a key on the devices, one MSM per query and device. `g1` has the queries of h, l, a and b_g1,
 /// in this order.
 #[derive(Debug)]
-struct Tables<E: Engine> {
-    g1: [PerDevice<Table<E::G1Affine>>; 4],
-    b_g2: PerDevice<Table<E::G2Affine>>,
+struct QueryMsms<E: Engine> {
+    g1: [PerDevice<QueryMsm<E::G1Affine>>; 4],
+    b_g2: PerDevice<QueryMsm<E::G2Affine>>,
 }
 
-type Table<C> = Msm<'static, C>;
+type QueryMsm<C> = Msm<'static, C>;
 
 /// Holds the queries of a proving key that one device needs, namely those in `share`. Each is uploaded at its first
 /// use.
@@ -89,14 +89,14 @@ pub(super) struct DeviceKey<'k, E: Engine> {
     device: &'k Arc<Device>,
     share: QuerySet,
     abort: Abort<'k>,
-    g1: [OnceLock<Arc<Table<E::G1Affine>>>; 4],
-    b_g2: OnceLock<Arc<Table<E::G2Affine>>>,
+    g1: [OnceLock<Arc<QueryMsm<E::G1Affine>>>; 4],
+    b_g2: OnceLock<Arc<QueryMsm<E::G2Affine>>>,
 }
 
 impl<E: Engine> DeviceKey<'_, E> {
     /// Returns the MSM over the G1 bases of `query`, which are uploaded at the first call. Returns `None` if this
     /// device does not compute that MSM, or if `query` is in G2.
-    pub fn g1(&self, query: QueryId) -> Result<Option<&Arc<Table<E::G1Affine>>>> {
+    pub fn get_or_upload_g1(&self, query: QueryId) -> Result<Option<&Arc<QueryMsm<E::G1Affine>>>> {
         let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
         let (number, bases) = match query {
             QueryId::H => (0, h),
@@ -105,27 +105,30 @@ impl<E: Engine> DeviceKey<'_, E> {
             QueryId::BG1 => (3, b_g1),
             QueryId::BG2 => return Ok(None),
         };
-        let get = || self.key.query(self.device, &self.key.tables.g1[number], bases, self.abort);
-        self.share.has(query).then(|| get_or_try_init(&self.g1[number], get)).transpose()
+        let get = || self.key.get_or_upload_query(self.device, &self.key.tables.g1[number], bases, self.abort);
+        self.share.has(query).then(|| get_or_try_set(&self.g1[number], get)).transpose()
     }
 
     /// Returns the MSM over the G2 bases of B, which are uploaded at the first call. Returns `None` if this device does
     /// not compute that MSM.
-    pub fn b_g2(&self) -> Result<Option<&Arc<Table<E::G2Affine>>>> {
-        let get = || self.key.query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
-        self.share.has(QueryId::BG2).then(|| get_or_try_init(&self.b_g2, get)).transpose()
+    pub fn get_or_upload_b_g2(&self) -> Result<Option<&Arc<QueryMsm<E::G2Affine>>>> {
+        let get =
+            || self.key.get_or_upload_query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
+        self.share.has(QueryId::BG2).then(|| get_or_try_set(&self.b_g2, get)).transpose()
     }
 
     /// Uploads the queries that this device needs and lacks. The queries that would be most expensive to stream come
     /// first.
     fn upload(&self) -> Result<()> {
-        self.b_g2()?;
-        [QueryId::H, QueryId::L, QueryId::A, QueryId::BG1].into_iter().try_for_each(|query| self.g1(query).map(drop))
+        self.get_or_upload_b_g2()?;
+        [QueryId::H, QueryId::L, QueryId::A, QueryId::BG1]
+            .into_iter()
+            .try_for_each(|query| self.get_or_upload_g1(query).map(drop))
     }
 
     /// Returns the number of proofs to run concurrently on this device, at most `most`. Reuses the last result if the
     /// MSMs and `most` are the same and about as many bytes as `free` were free. Otherwise calls `find` for the number.
-    pub fn at_once(&self, free: u64, most: usize, find: impl FnOnce() -> usize) -> Result<usize> {
+    pub fn get_or_choose_concurrency(&self, free: u64, most: usize, find: impl FnOnce() -> usize) -> Result<usize> {
         let there =
             self.g1.iter().filter(|table| table.get().is_some()).count() + usize::from(self.b_g2.get().is_some());
         let digits = free.checked_ilog2().unwrap_or(0).saturating_sub(MEMO_PRECISION_BITS);
@@ -140,7 +143,7 @@ impl<E: Engine> DeviceKey<'_, E> {
 
     /// Estimates the total time of the MSMs over the queries fetched so far. Each MSM has `bytes` bytes of workspace
     /// and runs beside `at_once` − 1 others. Returns `None` if one does not fit.
-    pub fn estimate_time_within(&self, bytes: u64, at_once: usize) -> Option<Duration> {
+    pub fn estimate_msm_time(&self, bytes: u64, at_once: usize) -> Option<Duration> {
         let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.estimate_time(bytes, at_once, self.abort));
         let g2 = self.b_g2.get().into_iter().map(|table| table.estimate_time(bytes, at_once, self.abort));
         g1.chain(g2).sum()
@@ -154,7 +157,7 @@ impl<E: Engine> DeviceKey<'_, E> {
 }
 
 /// Returns the value in `place`. If `place` is empty, first fills it with the result of `get`.
-fn get_or_try_init<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
+fn get_or_try_set<T>(place: &OnceLock<T>, get: impl FnOnce() -> Result<T>) -> Result<&T> {
     match place.get() {
         Some(held) => Ok(held),
         None => get().map(|new| place.get_or_init(|| new)),
@@ -204,7 +207,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - [`Error::Invalid`]: δ is zero.
     pub fn new_lazy(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
         parameters.check()?;
-        let tables = Tables { g1: Default::default(), b_g2: PerDevice::default() };
+        let tables = QueryMsms { g1: Default::default(), b_g2: PerDevice::default() };
         Ok(Self {
             accelerator: accelerator.clone(),
             parameters,
@@ -224,7 +227,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
-        match catch_hook_panic(abort, |abort| self.held(device, QuerySet::ALL, abort).upload()) {
+        match catch_hook_panic(abort, |abort| self.lazy_device_key(device, QuerySet::ALL, abort).upload()) {
             Err(error @ (Error::Invalid { .. } | Error::Aborted)) => Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("groth16: the key stays on the host: {error}");
@@ -255,12 +258,12 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     }
 
     /// Returns the order m of the evaluation domain, a power of two: the length of `h` plus one.
-    pub fn domain(&self) -> usize {
+    pub fn domain_size(&self) -> usize {
         self.parameters.h.len() + 1
     }
 
     /// Returns the number of bytes that the key's bases take on all devices together.
-    pub fn bytes(&self) -> u64 {
+    pub fn device_bytes(&self) -> u64 {
         let g1 = self.tables.g1.iter().flat_map(PerDevice::all).map(|table| table.table_bytes());
         let g2 = self.tables.b_g2.all().into_iter().map(|table| table.table_bytes());
         g1.chain(g2).sum()
@@ -268,20 +271,20 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 
     /// Returns the queries in `share` on `device`, and uploads those that it lacks. If `device` has no query of the key
     /// yet and much free memory, the first proof uploads each query instead, just before its MSM.
-    pub(super) fn on_device<'k>(
+    pub(super) fn prepare_device_key<'k>(
         &'k self,
         device: &'k Arc<Device>,
         share: QuerySet,
         abort: Abort<'k>,
     ) -> Result<DeviceKey<'k, E>> {
-        let held = self.held(device, share, abort);
+        let held = self.lazy_device_key(device, share, abort);
         if !self.has_headroom(device)? {
             held.upload()?;
         }
         Ok(held)
     }
 
-    fn held<'k>(&'k self, device: &'k Arc<Device>, share: QuerySet, abort: Abort<'k>) -> DeviceKey<'k, E> {
+    fn lazy_device_key<'k>(&'k self, device: &'k Arc<Device>, share: QuerySet, abort: Abort<'k>) -> DeviceKey<'k, E> {
         DeviceKey { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
     }
 
@@ -291,27 +294,32 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
             return Ok(false);
         }
-        let all = self.reserve(device)?.saturating_mul(2).saturating_add(self.parameters.bytes());
+        let all = self.reserved_bytes(device)?.saturating_mul(2).saturating_add(self.parameters.device_bytes());
         Ok(all <= device.free_memory()? / 2)
     }
 
-    fn query<C: MsmCurve>(
+    fn get_or_upload_query<C: MsmCurve>(
         &self,
         device: &Arc<Device>,
-        tables: &PerDevice<Table<C>>,
+        tables: &PerDevice<QueryMsm<C>>,
         bases: &BasePoints<C>,
         abort: Abort<'_>,
-    ) -> Result<Arc<Table<C>>> {
+    ) -> Result<Arc<QueryMsm<C>>> {
         tables.get(device, || {
-            table(&self.accelerator.with_devices(vec![device.clone()]), bases, *self.reserve(device)?, abort)
+            upload_or_stream(
+                &self.accelerator.with_devices(vec![device.clone()]),
+                bases,
+                *self.reserved_bytes(device)?,
+                abort,
+            )
         })
     }
 
     /// Returns the number of bytes that uploads of queries leave free on `device` for proofs. It is computed before the
     /// first upload and then stays the same.
-    fn reserve(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
+    fn reserved_bytes(&self, device: &Arc<Device>) -> Result<Arc<u64>> {
         self.reserves.get(device, || {
-            let longest = self.domain().max(self.parameters.l.len()) as u64;
+            let longest = self.domain_size().max(self.parameters.l.len()) as u64;
             let vectors = (VECTORS * 32).saturating_mul(longest).saturating_add(MIN_PROOF_BYTES);
             Ok(vectors.saturating_add(device.free_memory()? / WORKSPACE_FRACTION))
         })
@@ -332,9 +340,9 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 
 impl<E: Engine> Parameters<E> {
     /// Returns the number of bytes that all queries together take on one device.
-    pub fn bytes(&self) -> u64 {
-        let g1 = [&self.h, &self.l, &self.a, &self.b_g1].map(|query| bytes_of::<E::G1Affine>(query.len()));
-        g1.into_iter().fold(bytes_of::<E::G2Affine>(self.b_g2.len()), u64::saturating_add)
+    pub fn device_bytes(&self) -> u64 {
+        let g1 = [&self.h, &self.l, &self.a, &self.b_g1].map(|query| affine_bytes::<E::G1Affine>(query.len()));
+        g1.into_iter().fold(affine_bytes::<E::G2Affine>(self.b_g2.len()), u64::saturating_add)
     }
 
     /// Decodes all encoded points of the queries on the host. Later uploads copy the decoded points.
@@ -386,19 +394,19 @@ fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C])
 }
 
 /// Returns the number of bytes of `points` points on a device, or `u64::MAX` if the product overflows.
-fn bytes_of<C: MsmCurve>(points: usize) -> u64 {
+fn affine_bytes<C: MsmCurve>(points: usize) -> u64 {
     (points as u64).saturating_mul(C::AFFINE_BYTES as u64)
 }
 
 /// Creates the MSM over `bases`. They are uploaded if at least `reserve` bytes stay free on the first device of
 /// `accelerator`. Otherwise they stay on the host and are streamed. The hook `abort` may stop the upload.
-fn table<C: MsmCurve>(
+fn upload_or_stream<C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &BasePoints<C>,
     reserve: u64,
     abort: Abort<'_>,
-) -> Result<Table<C>> {
-    let bytes = bytes_of::<C>(bases.len());
+) -> Result<QueryMsm<C>> {
+    let bytes = affine_bytes::<C>(bases.len());
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
     if bytes.saturating_add(reserve) > free {
         let name = C::NAME;

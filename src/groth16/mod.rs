@@ -43,9 +43,9 @@ pub use key::{Parameters, ProvingKeyOnDevice};
 pub use pairing_engine::Engine;
 pub use proof::Proof;
 #[cfg(feature = "mpi")]
-pub(crate) use proof::{Sums, proof_of};
+pub(crate) use proof::{MsmSums, assemble_proof};
 pub use prove::prove;
 #[cfg(feature = "mpi")]
-pub(crate) use quotient::coset_inverse;
+pub(crate) use quotient::inverse_vanishing_value;
 pub use resumable_batch::Batch;
 pub use witness::Witness;

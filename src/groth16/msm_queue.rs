@@ -11,7 +11,7 @@ use crate::{Error, Result};
 /// Returns the number of equal parts into which the free memory is divided if `proofs` proofs run concurrently. Each
 /// MSM gets one part, and transforms get one more. Memory whose last use is queued counts as free, so that later MSMs
 /// find as much.
-pub(super) fn parts(proofs: usize) -> usize {
+pub(super) fn memory_part_count(proofs: usize) -> usize {
     QueryId::ALL.len() * proofs + 1
 }
 
@@ -48,7 +48,7 @@ impl<'a> MsmQueue<'a> {
         }
         let stream = lock(&self.streams[query as usize]).take();
         match table.zip(scalars) {
-            Some((msm, scalars)) => msm.queue(scalars, stream, parts(self.proofs), self.abort).map(Some),
+            Some((msm, scalars)) => msm.queue(scalars, stream, memory_part_count(self.proofs), self.abort).map(Some),
             None => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
         }
     }

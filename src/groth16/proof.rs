@@ -28,7 +28,7 @@ impl<E: Engine> PartialEq for Proof<E> {
 impl<E: Engine> Eq for Proof<E> {}
 
 /// Holds the sums of the five MSMs of one proof, one over each query of the key.
-pub(crate) struct Sums<E: Engine> {
+pub(crate) struct MsmSums<E: Engine> {
     pub h: E::G1,
     pub l: E::G1,
     pub a: E::G1,
@@ -38,7 +38,7 @@ pub(crate) struct Sums<E: Engine> {
 
 /// Holds the sums of those MSMs of one proof that are finished. A sum is `None` until its MSM is finished.
 #[derive(Clone)]
-pub(super) struct PartialSums<E: Engine> {
+pub(super) struct PartialMsmSums<E: Engine> {
     pub h: Option<E::G1>,
     pub l: Option<E::G1>,
     pub a: Option<E::G1>,
@@ -46,22 +46,22 @@ pub(super) struct PartialSums<E: Engine> {
     pub b_g2: Option<E::G2>,
 }
 
-impl<E: Engine> PartialSums<E> {
+impl<E: Engine> PartialMsmSums<E> {
     pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
 
     /// Creates partial sums that contain only `sum`, the result of the G1 MSM over `query`.
-    pub fn g1(query: QueryId, sum: E::G1) -> Self {
+    pub fn from_g1(query: QueryId, sum: E::G1) -> Self {
         let of = |other| (query == other).then_some(sum);
         Self { h: of(QueryId::H), l: of(QueryId::L), a: of(QueryId::A), b_g1: of(QueryId::BG1), b_g2: None }
     }
 
     /// Creates partial sums that contain only `sum`, the result of the G2 MSM over B.
-    pub fn g2(sum: E::G2) -> Self {
+    pub fn from_g2(sum: E::G2) -> Self {
         Self { b_g2: Some(sum), ..Self::NONE }
     }
 
     /// Copies the finished sums of `other` into this value. They replace sums over the same queries.
-    pub fn add(&mut self, other: Self) {
+    pub fn merge(&mut self, other: Self) {
         self.h = other.h.or(self.h);
         self.l = other.l.or(self.l);
         self.a = other.a.or(self.a);
@@ -70,7 +70,7 @@ impl<E: Engine> PartialSums<E> {
     }
 
     /// Returns the set of queries whose MSMs are finished.
-    pub fn share(&self) -> QuerySet {
+    pub fn finished_queries(&self) -> QuerySet {
         let Self { h, l, a, b_g1, b_g2 } = self;
         let done = [(QueryId::H, h), (QueryId::L, l), (QueryId::A, a), (QueryId::BG1, b_g1)];
         let g1 = done.into_iter().filter(|(_, sum)| sum.is_some()).map(|(query, _)| query);
@@ -78,13 +78,13 @@ impl<E: Engine> PartialSums<E> {
     }
 
     /// Returns the five sums, or `None` if an MSM is not finished.
-    pub fn all(&self) -> Option<Sums<E>> {
-        Some(Sums { h: self.h?, l: self.l?, a: self.a?, b_g1: self.b_g1?, b_g2: self.b_g2? })
+    pub fn to_complete(&self) -> Option<MsmSums<E>> {
+        Some(MsmSums { h: self.h?, l: self.l?, a: self.a?, b_g1: self.b_g1?, b_g2: self.b_g2? })
     }
 }
 
-impl<E: Engine> From<Sums<E>> for PartialSums<E> {
-    fn from(Sums { h, l, a, b_g1, b_g2 }: Sums<E>) -> Self {
+impl<E: Engine> From<MsmSums<E>> for PartialMsmSums<E> {
+    fn from(MsmSums { h, l, a, b_g1, b_g2 }: MsmSums<E>) -> Self {
         Self { h: Some(h), l: Some(l), a: Some(a), b_g1: Some(b_g1), b_g2: Some(b_g2) }
     }
 }
@@ -115,21 +115,21 @@ impl<E: Engine> Drop for Blinding<E> {
 }
 
 /// Computes one proof from each element of `sums` and the element of `blinding` at the same index.
-pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[Sums<E>], blinding: &[Blinding<E>]) -> Vec<Proof<E>> {
-    sums.par_iter().zip(blinding).map(|(sums, blinding)| sums.proof(key, blinding)).collect()
+pub(super) fn assemble<E: Engine>(key: &Parameters<E>, sums: &[MsmSums<E>], blinding: &[Blinding<E>]) -> Vec<Proof<E>> {
+    sums.par_iter().zip(blinding).map(|(sums, blinding)| sums.to_proof(key, blinding)).collect()
 }
 
 /// Computes the proof with the constants of `key`, MSM results `sums` and random scalars (r, s). Serves clusters, whose
 /// ranks compute the sums together.
 #[cfg(feature = "mpi")]
-pub(crate) fn proof_of<E: Engine>(key: &Parameters<E>, sums: &Sums<E>, (r, s): (E::Fr, E::Fr)) -> Proof<E> {
-    sums.proof(key, &Blinding::new(key, r, s))
+pub(crate) fn assemble_proof<E: Engine>(key: &Parameters<E>, sums: &MsmSums<E>, (r, s): (E::Fr, E::Fr)) -> Proof<E> {
+    sums.to_proof(key, &Blinding::new(key, r, s))
 }
 
-impl<E: Engine> Sums<E> {
+impl<E: Engine> MsmSums<E> {
     /// Computes the proof: A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb). In C, β + Σb is in G1. It
     /// omits sδ, which the term −rsδ of Groth16's C would cancel.
-    fn proof(&self, key: &Parameters<E>, blinding: &Blinding<E>) -> Proof<E> {
+    fn to_proof(&self, key: &Parameters<E>, blinding: &Blinding<E>) -> Proof<E> {
         let a = blinding.a + self.a;
         let b_r = || (key.beta_g1.to_curve() + self.b_g1) * blinding.r;
         let (a_s, b_r) = rayon::join(|| a * blinding.s, b_r);

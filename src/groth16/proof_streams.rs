@@ -24,7 +24,7 @@ impl<'a> ProofStreams<'a> {
 
     /// Makes later uploads wait for the work queued so far on the compute stream, and for earlier users of the memory
     /// that this stream has allocated.
-    pub fn wait_for_allocations(&mut self) -> Result<()> {
+    pub fn fence_upload_stream(&mut self) -> Result<()> {
         self.upload.wait_event(&self.compute.record_event()?)
     }
 
@@ -41,7 +41,7 @@ impl<'a> ProofStreams<'a> {
 
     /// Queues `work` on the compute stream, and times its kernels. `work` is presumed to take as long as a transform of
     /// `elements` elements. With an abort hook, waits until at most 50 ms of work is queued.
-    pub fn transform(&mut self, elements: usize, work: impl FnOnce(&mut Stream) -> Result<()>) -> Result<()> {
+    pub fn enqueue_timed(&mut self, elements: usize, work: impl FnOnce(&mut Stream) -> Result<()>) -> Result<()> {
         let time = TRANSFORM * (elements / 1024) as u32 * elements.max(2).ilog2();
         let device = self.compute.device().clone();
         let turn = device.acquire_queue_permit(&self.compute, time, self.abort)?;
@@ -55,6 +55,6 @@ impl<'a> ProofStreams<'a> {
     }
 
     pub fn traffic(&self) -> StreamStats {
-        self.upload.traffic() + self.compute.traffic()
+        self.upload.stats() + self.compute.stats()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::circuit::DeviceMatrices;
 use super::expect_length::ERROR_CONTEXT;
 use super::proof_streams::ProofStreams;
-use super::witness::missing_matrices;
+use super::witness::missing_matrices_error;
 use super::{Circuit, Witness};
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
@@ -22,7 +22,7 @@ const MAX_GROUPS: u64 = 1 << 16;
 
 /// Returns 1/Z on the coset of `domain` with generator g. The polynomial Z = xᵐ − 1 has the value gᵐ − 1 at every point
 /// of the coset, where m is the domain's order.
-pub(crate) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
+pub(crate) fn inverse_vanishing_value<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
     let power = (0..domain.log_n()).fold(domain.coset(), |power, _| power.square());
     let inverse: Option<F> = (power - F::ONE).invert().into();
     inverse
@@ -31,13 +31,13 @@ pub(crate) fn coset_inverse<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
 
 /// Holds device memory for the vectors a, b and c, each with one element per element of the domain. Elements behind the
 /// constraints are zero.
-pub(super) struct Vectors<F>([DeviceVector<F>; 3]);
+pub(super) struct ConstraintVectors<F>([DeviceVector<F>; 3]);
 
-impl<F: NttField> Vectors<F> {
+impl<F: NttField> ConstraintVectors<F> {
     pub fn allocate(stream: &mut Stream, domain: &NttDomain<F>, circuit: &Circuit<F>) -> Result<Self> {
         let mut allocate = || {
-            let vector = DeviceVector::unwritten(stream, 1 << domain.log_n())?;
-            if circuit.constraints() < vector.len() {
+            let vector = DeviceVector::allocate_uninit(stream, 1 << domain.log_n())?;
+            if circuit.constraint_count() < vector.len() {
                 stream.zero(vector.buffer())?;
             }
             Ok::<_, Error>(vector)
@@ -56,18 +56,18 @@ impl<F: NttField> Vectors<F> {
         assignment: &DeviceVector<F>,
     ) -> Result<DeviceVector<F>> {
         let Self([mut a, mut b, mut c]) = self;
-        let factor = factor(&mut lane.compute, coset_inverse(domain)?)?;
+        let factor = upload_factor(&mut lane.compute, inverse_vanishing_value(domain)?)?;
         for (number, vector) in [&mut a, &mut b, &mut c].into_iter().enumerate() {
-            evaluate(lane, matrices, witness, assignment, (number, vector))?;
-            lane.transform(vector.len(), |stream| domain.enqueue(Direction::Inverse, stream, vector))?;
+            enqueue_evaluation(lane, matrices, witness, assignment, (number, vector))?;
+            lane.enqueue_timed(vector.len(), |stream| domain.enqueue(Direction::Inverse, stream, vector))?;
             if number < 2 {
-                lane.transform(vector.len(), |stream| domain.enqueue(Direction::CosetForward, stream, vector))?;
+                lane.enqueue_timed(vector.len(), |stream| domain.enqueue(Direction::CosetForward, stream, vector))?;
             }
         }
-        lane.transform(a.len(), |stream| {
-            combine(stream, "groth16_multiply", &factor, &a, &b)?;
+        lane.enqueue_timed(a.len(), |stream| {
+            enqueue_pointwise_kernel(stream, "groth16_multiply", &factor, &a, &b)?;
             domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
-            combine(stream, "groth16_subtract", &factor, &a, &c)
+            enqueue_pointwise_kernel(stream, "groth16_subtract", &factor, &a, &c)
         })?;
         Ok(a)
     }
@@ -75,7 +75,7 @@ impl<F: NttField> Vectors<F> {
 
 /// Queues the upload or the computation of A·z, B·z or C·z into `vector`, for `number` 0, 1 or 2. It is uploaded if
 /// `witness` has it, and otherwise computed from `matrices` and `assignment`.
-fn evaluate<F: NttField>(
+fn enqueue_evaluation<F: NttField>(
     lane: &mut ProofStreams<'_>,
     matrices: Option<&DeviceMatrices<F>>,
     witness: &Witness<'_, F>,
@@ -85,19 +85,19 @@ fn evaluate<F: NttField>(
     if let Some(evaluations) = &witness.evaluations {
         return lane.upload(vector, &[evaluations[number]]);
     }
-    let matrices = matrices.ok_or_else(missing_matrices)?;
+    let matrices = matrices.ok_or_else(missing_matrices_error)?;
     let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
-    lane.transform(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
+    lane.enqueue_timed(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
 }
 
 /// Uploads the field element `factor` into a new buffer, as an argument for kernels.
-fn factor<F: NttField>(stream: &mut Stream, factor: F) -> Result<Buffer> {
+fn upload_factor<F: NttField>(stream: &mut Stream, factor: F) -> Result<Buffer> {
     let buffer = stream.allocate(size_of::<F>())?;
     stream.upload(&buffer, as_bytes(&[factor]))?;
     Ok(buffer)
 }
 
-fn combine<F: NttField>(
+fn enqueue_pointwise_kernel<F: NttField>(
     stream: &mut Stream,
     kernel: &str,
     factor: &Buffer,
@@ -116,7 +116,7 @@ pub(super) fn gather<F: NttField>(
     assignment: &DeviceVector<F>,
 ) -> Result<Arc<Buffer>> {
     let count = chosen.bytes() / 4;
-    let scalars = DeviceVector::<F>::unwritten(stream, count)?;
+    let scalars = DeviceVector::<F>::allocate_uninit(stream, count)?;
     launch::<F>(
         stream,
         "groth16_gather",

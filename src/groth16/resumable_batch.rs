@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::expect_length::{ERROR_CONTEXT, equal};
+use super::expect_length::{ERROR_CONTEXT, check_length};
 use super::partial_results::PartialResults;
-use super::proof::{Blinding, PartialSums, assemble};
+use super::proof::{Blinding, PartialMsmSums, assemble};
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
 use crate::backend::{Abort, Device, StreamStats, catch_hook_panic};
 use crate::blocking::in_place_scope;
@@ -42,10 +42,10 @@ impl<'a, E: Engine> Batch<'a, E> {
         r: &'a [E::Fr],
         s: &'a [E::Fr],
     ) -> Result<Self> {
-        equal("number of r", witnesses.len(), r.len())?;
-        equal("number of s", witnesses.len(), s.len())?;
+        check_length("number of r", witnesses.len(), r.len())?;
+        check_length("number of s", witnesses.len(), s.len())?;
         circuit.check_key(key.parameters())?;
-        witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check(number, circuit))?;
+        witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check_lengths(number, circuit))?;
         let sums = PartialResults::new(witnesses.len());
         Ok(Self { key, circuit, witnesses, r, s, sums, blinding: OnceLock::new() })
     }
@@ -61,8 +61,8 @@ impl<'a, E: Engine> Batch<'a, E> {
     pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
         let call = OpScope { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
         let run = |abort: Abort<'_>| {
-            let on_devices = |devices: &[Arc<Device>]| self.on_devices(devices, abort).map(|traffic| ((), traffic));
-            accelerator.dispatch(call, on_devices, || self.on_cpu(abort)).map(|((), report)| report)
+            let on_devices = |devices: &[Arc<Device>]| self.run_on_devices(devices, abort).map(|traffic| ((), traffic));
+            accelerator.dispatch(call, on_devices, || self.run_on_cpu(abort)).map(|((), report)| report)
         };
         in_place_scope(|scope| {
             // Runs beside the devices.
@@ -74,8 +74,8 @@ impl<'a, E: Engine> Batch<'a, E> {
     }
 
     /// Returns the number of proofs that are not finished.
-    pub fn missing(&self) -> usize {
-        self.sums.missing().len()
+    pub fn missing_count(&self) -> usize {
+        self.sums.unfinished_witnesses().len()
     }
 
     /// Returns the proofs, in the order of the witnesses.
@@ -83,13 +83,13 @@ impl<'a, E: Engine> Batch<'a, E> {
     /// # Errors
     /// - [`Error::Invalid`]: some proofs are missing.
     pub fn proofs(self) -> Result<Vec<Proof<E>>> {
-        let missing = self.missing();
+        let missing = self.missing_count();
         if missing > 0 {
             return Err(Error::invalid(ERROR_CONTEXT, "missing proofs of a batch", 0, missing));
         }
         self.blinding();
         let Self { key, sums, blinding, .. } = self;
-        let sums: Vec<_> = sums.all().iter().filter_map(PartialSums::all).collect();
+        let sums: Vec<_> = sums.all().iter().filter_map(PartialMsmSums::to_complete).collect();
         Ok(assemble(key.parameters(), &sums, &blinding.into_inner().unwrap_or_default()))
     }
 
@@ -98,10 +98,10 @@ impl<'a, E: Engine> Batch<'a, E> {
         self.blinding.get_or_init(|| self.r.iter().zip(self.s).map(of).collect())
     }
 
-    fn on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<StreamStats> {
-        let missing = self.sums.missing();
+    fn run_on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<StreamStats> {
+        let missing = self.sums.unfinished_witnesses();
         let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
-        let part = self.sums.select(&missing);
+        let part = self.sums.copy_subset(&missing);
         let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
         // These results are done, even if the rest failed.
         for (number, sums) in missing.into_iter().zip(part.all()) {
@@ -110,9 +110,10 @@ impl<'a, E: Engine> Batch<'a, E> {
         result
     }
 
-    fn on_cpu(&self, abort: Abort<'_>) -> Result<()> {
-        for number in self.sums.missing() {
-            self.sums.put(number, cpu::prove(self.key, self.circuit, &self.witnesses[number], abort)?.into());
+    fn run_on_cpu(&self, abort: Abort<'_>) -> Result<()> {
+        for number in self.sums.unfinished_witnesses() {
+            self.sums
+                .put(number, cpu::compute_msm_sums(self.key, self.circuit, &self.witnesses[number], abort)?.into());
         }
         Ok(())
     }

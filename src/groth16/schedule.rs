@@ -38,7 +38,7 @@ impl QuerySet {
     }
 
     /// Returns the queries of this set that are not in `other`.
-    pub fn without(self, other: Self) -> Self {
+    pub fn difference(self, other: Self) -> Self {
         let left = QueryId::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
         left.fold(Self::default(), Self::with)
     }
@@ -81,7 +81,7 @@ impl Costs {
 
     /// Distributes the MSMs of one proof over `devices` devices, and returns the queries of each device. The most
     /// expensive MSMs are assigned first, each to the device with the least work so far.
-    fn shares(&self, devices: usize) -> Vec<QuerySet> {
+    fn distribute_queries(&self, devices: usize) -> Vec<QuerySet> {
         let mut shares = vec![(0, QuerySet::default()); devices];
         let mut queries = QueryId::ALL;
         queries.sort_by_key(|query| std::cmp::Reverse(self.0[*query as usize]));
@@ -104,7 +104,7 @@ pub(super) fn schedule(witnesses: usize, devices: usize, costs: &Costs) -> Vec<V
     for position in 0..left {
         let group = devices * position / left..devices * (position + 1) / left;
         let number = whole * devices + position;
-        let shares = costs.shares(group.len()).into_iter();
+        let shares = costs.distribute_queries(group.len()).into_iter();
         for (jobs, share) in jobs[group].iter_mut().zip(shares).filter(|(_, share)| !share.is_empty()) {
             jobs.push(ProofTask { number, share });
         }
@@ -156,7 +156,7 @@ mod tests {
             QueryId::ALL.iter().filter(|query| share.has(**query)).map(|query| costs.0[*query as usize]).sum()
         };
         for (devices, percent) in [(2, 55), (3, 40), (4, 35)] {
-            let shares = costs.shares(devices);
+            let shares = costs.distribute_queries(devices);
             assert!(shares.iter().all(|share| !share.is_empty()));
             let most = shares.iter().map(load).max().expect("some");
             assert!(100 * most <= percent * total, "{most} of {total} on one of {devices}: {shares:?}");

@@ -16,7 +16,7 @@ const MEMORY_SHARE: u64 = 2;
 
 /// Runs `jobs` on the device of `prover`, as many in one batch as memory allows, and adds their MSM sums to `results`.
 /// The proofs of a batch share each streamed part of a query. Sums stay in `results` if a later MSM fails.
-pub(super) fn prove<E: Engine>(
+pub(super) fn prove_streamed<E: Engine>(
     prover: &DeviceProver<'_, E>,
     jobs: &[ProofTask],
     witnesses: &[Witness<'_, E::Fr>],
@@ -26,7 +26,7 @@ pub(super) fn prove<E: Engine>(
     let (mut most, mut left, mut traffic) = (max_batch(prover)?, jobs, StreamStats::default());
     while !left.is_empty() {
         let (now, later) = left.split_at(balanced_len(left.len(), most));
-        let jobs = results.missing_of(now);
+        let jobs = results.unfinished_tasks(now);
         if now.len() == 1 {
             traffic = traffic + prover.prove_each(&jobs, witnesses, results, abort)?;
             left = later;
@@ -53,6 +53,6 @@ pub(super) fn prove<E: Engine>(
 fn max_batch<E: Engine>(prover: &DeviceProver<'_, E>) -> Result<usize> {
     let circuit = prover.circuit;
     let other = circuit.a.len().max(circuit.b.len()).max(1 << prover.domain.log_n());
-    let bytes = 32 * (circuit.variables() + other) as u64;
+    let bytes = 32 * (circuit.variable_count() + other) as u64;
     Ok((prover.device.free_memory()? / MEMORY_SHARE / bytes).max(1) as usize)
 }

@@ -7,7 +7,7 @@ use ff::Field;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 
-use super::proof::PartialSums;
+use super::proof::PartialMsmSums;
 use super::schedule::{QueryId, QuerySet};
 use super::{Circuit, Densities, Proof};
 use crate::Accelerator;
@@ -36,21 +36,21 @@ fn each_part_of_a_proof_counts() {
 fn sums_join() {
     let sums = [QueryId::H, QueryId::L, QueryId::A, QueryId::BG1];
     let part = |query: QueryId| match query {
-        QueryId::BG2 => PartialSums::<Bls12>::g2(G2Projective::generator()),
-        query => PartialSums::g1(query, G1Projective::generator()),
+        QueryId::BG2 => PartialMsmSums::<Bls12>::from_g2(G2Projective::generator()),
+        query => PartialMsmSums::from_g1(query, G1Projective::generator()),
     };
     for first in 0..QueryId::ALL.len() {
-        let mut joined = PartialSums::NONE;
+        let mut joined = PartialMsmSums::NONE;
         for step in 0..QueryId::ALL.len() {
-            assert!(joined.all().is_none(), "{step} of five");
-            joined.add(part(QueryId::ALL[(first + step) % QueryId::ALL.len()]));
+            assert!(joined.to_complete().is_none(), "{step} of five");
+            joined.merge(part(QueryId::ALL[(first + step) % QueryId::ALL.len()]));
         }
-        assert_eq!(joined.share(), QuerySet::ALL);
-        let all = joined.all().expect("five of five");
+        assert_eq!(joined.finished_queries(), QuerySet::ALL);
+        let all = joined.to_complete().expect("five of five");
         assert!([all.h, all.l, all.a, all.b_g1].into_iter().all(|sum| sum == G1Projective::generator()));
     }
     for query in sums {
-        assert_eq!(part(query).share(), QuerySet::default().with(query));
+        assert_eq!(part(query).finished_queries(), QuerySet::default().with(query));
     }
 }
 
@@ -59,10 +59,10 @@ fn sums_join() {
 fn shares_are_sets() {
     let of = |queries: &[QueryId]| queries.iter().copied().fold(QuerySet::default(), QuerySet::with);
     let (first, second) = (of(&[QueryId::H, QueryId::L]), of(&[QueryId::L, QueryId::BG2]));
-    assert_eq!(first.without(second), of(&[QueryId::H]));
-    assert_eq!(second.without(first), of(&[QueryId::BG2]));
+    assert_eq!(first.difference(second), of(&[QueryId::H]));
+    assert_eq!(second.difference(first), of(&[QueryId::BG2]));
     assert_eq!(first.or(second), of(&[QueryId::H, QueryId::L, QueryId::BG2]));
-    assert!(first.without(QuerySet::ALL).is_empty() && !first.is_empty());
+    assert!(first.difference(QuerySet::ALL).is_empty() && !first.is_empty());
 }
 
 /// Checks that all variables may be inputs, and that inputs and auxiliary variables in the queries of B are counted
@@ -73,7 +73,7 @@ fn variables_are_inputs_first() {
     let circuit = |inputs| Circuit::from_matrices(inputs, [(); 3].map(|()| matrix.clone()));
     for (inputs, in_b) in [(0, [0, 2]), (1, [1, 1]), (2, [2, 0])] {
         let circuit = circuit(inputs).expect("two variables");
-        assert_eq!((circuit.inputs(), circuit.aux()), (inputs, 2 - inputs));
+        assert_eq!((circuit.input_count(), circuit.aux_count()), (inputs, 2 - inputs));
         assert_eq!(circuit.query_lengths(), [2, in_b[0], in_b[1]]);
     }
     circuit(3).expect_err("there are two");
@@ -91,7 +91,7 @@ fn a_circuit_counts_its_bytes() {
         let densities = Densities { a_aux: &[true, false, true], b_inputs: &[true], b_aux };
         let circuit = Circuit::<Scalar>::new(2, densities).expect("a circuit");
         circuit.upload(&accelerator, None).expect("memory");
-        circuit.bytes()
+        circuit.device_bytes()
     };
     let devices = accelerator.devices().len() as u64;
     assert_eq!(circuit(&[false, true, false]), devices * 4 * (3 + 2));

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::Circuit;
-use super::expect_length::{ERROR_CONTEXT, equal};
+use super::expect_length::{ERROR_CONTEXT, check_length};
 use crate::field::NttField;
 use crate::{Error, Result};
 
@@ -36,26 +36,26 @@ impl<F: NttField> Witness<'_, F> {
     /// # Errors
     /// - [`Error::Invalid`]: a length of the witness differs from the circuit's.
     /// - [`Error::Invalid`]: the witness has no evaluations, and the circuit no matrices.
-    pub(crate) fn check(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
+    pub(crate) fn check_lengths(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
         let of = |what: &str| format!("{what} of witness {number}");
-        equal(of("inputs"), circuit.inputs, self.inputs.len())?;
-        equal(of("auxiliary values"), circuit.aux, self.aux.len())?;
+        check_length(of("inputs"), circuit.inputs, self.inputs.len())?;
+        check_length(of("auxiliary values"), circuit.aux, self.aux.len())?;
         match (&self.evaluations, circuit.matrices()) {
             (Some(vectors), _) => ["a", "b", "c"]
                 .iter()
                 .zip(vectors)
-                .try_for_each(|(name, vector)| equal(of(name), circuit.constraints, vector.len())),
+                .try_for_each(|(name, vector)| check_length(of(name), circuit.constraints, vector.len())),
             (None, Some(_)) => Ok(()),
-            (None, None) => Err(no_evaluations(of("evaluations"))),
+            (None, None) => Err(missing_evaluations_error(of("evaluations"))),
         }
     }
 }
 
 /// Returns the error for a witness without evaluations whose circuit has no matrices.
-pub(super) fn missing_matrices() -> Error {
-    no_evaluations("evaluations")
+pub(super) fn missing_matrices_error() -> Error {
+    missing_evaluations_error("evaluations")
 }
 
-fn no_evaluations(what: impl Into<String>) -> Error {
+fn missing_evaluations_error(what: impl Into<String>) -> Error {
     Error::invalid(ERROR_CONTEXT, what, "some, or a circuit with its matrices", "neither")
 }

@@ -19,7 +19,7 @@ pub struct CurveDescription {
     /// c1.
     pub b: Vec<u32>,
     /// Endomorphism that tests whether a point is in the subgroup of prime order. `None` if that is the whole curve.
-    pub subgroup: Option<Subgroup>,
+    pub subgroup: Option<SubgroupEndomorphism>,
     /// Endomorphism and constants of the curve's GLV decomposition.
     pub halves: GlvParams,
 }
@@ -27,7 +27,7 @@ pub struct CurveDescription {
 /// Holds an endomorphism (x, y) → (αxᵖ, βyᵖ) that tests membership in the subgroup of prime order. It equals
 /// multiplication by `factor` on that subgroup, and on no other point; `cl/msm_check_points.cl` explains why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subgroup {
+pub struct SubgroupEndomorphism {
     /// α in Montgomery form, as limbs in the order of [`CurveDescription::b`].
     pub alpha: Vec<u32>,
     /// β in Montgomery form, as limbs in the order of [`CurveDescription::b`].
@@ -61,10 +61,10 @@ impl CurveDescription {
     where
         A::Curve: Curve<AffineRepr = A>,
     {
-        let limbs = field.limbs();
+        let limbs = field.limb_count();
         let subgroup = cofactor.then(|| {
-            let (factor, [alpha, beta]) = endomorphism::<A, F>(coordinates, &field.modulus);
-            Subgroup {
+            let (factor, [alpha, beta]) = subgroup_endomorphism::<A, F>(coordinates, &field.modulus);
+            SubgroupEndomorphism {
                 alpha: alpha.montgomery_limbs(limbs),
                 beta: beta.montgomery_limbs(limbs),
                 factor: short_limbs(&factor),
@@ -82,14 +82,14 @@ fn curve_b<F: Field>([x, y]: [F; 2]) -> F {
 
 /// Returns the factor, α and β of the curve's [`Subgroup`]. α and β are those that take the generator to its multiple
 /// by the factor. `modulus` is p, as little-endian limbs.
-fn endomorphism<A: PrimeCurveAffine, F: Coordinate>(
+fn subgroup_endomorphism<A: PrimeCurveAffine, F: Coordinate>(
     coordinates: fn(&A) -> [F; 2],
     modulus: &[u32],
 ) -> (A::Scalar, [F; 2])
 where
     A::Curve: Curve<AffineRepr = A>,
 {
-    let factor = factor::<A::Scalar>(modulus, F::EXTENSION);
+    let factor = endomorphism_factor::<A::Scalar>(modulus, F::EXTENSION);
     let (from, to) = (coordinates(&A::generator()), coordinates(&(A::generator() * factor).to_affine()));
     // No coordinate of a generator is zero, because its order would then be 2 or 3.
     let ratio = |i: usize| to[i] * from[i].frobenius().invert().unwrap_or(F::ZERO);
@@ -105,7 +105,7 @@ fn coordinates<C: CurveAffine>(point: &C) -> [C::Base; 2] {
 /// Returns the factor of the curve's [`Subgroup`]: |t − 1| if coordinates are in an `extension`, (t − 1)² otherwise. t
 /// is the trace of Frobenius over the prime field. It satisfies p ≡ t − 1 modulo the order, and |t − 1| is short. `p`
 /// has little-endian limbs.
-fn factor<S: PrimeField>(p: &[u32], extension: bool) -> S {
+fn endomorphism_factor<S: PrimeField>(p: &[u32], extension: bool) -> S {
     let word = S::from(1 << 32);
     let p = p.iter().rev().fold(S::ZERO, |sum, limb| sum * word + S::from(u64::from(*limb)));
     let trace_minus_one = if short_limbs(&p).len() <= short_limbs(&-p).len() { p } else { -p };
@@ -197,16 +197,16 @@ impl Coordinate for bn256::Fq2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::{field_and_curve_names, fields};
+    use crate::kernels::{field_and_curve_names, large_prime_fields};
 
     /// Checks that the map (x, y) → (αxᵖ, βyᵖ), which takes the generator to its multiple, takes points on the curve to
     /// points on the curve.
-    fn is_endomorphism<A: PrimeCurveAffine, F: Coordinate>(coordinates: fn(&A) -> [F; 2], field: &str)
+    fn check_endomorphism<A: PrimeCurveAffine, F: Coordinate>(coordinates: fn(&A) -> [F; 2], field: &str)
     where
         A::Curve: Curve<AffineRepr = A>,
     {
-        let field = fields().into_iter().find(|f| f.name == field).expect("field");
-        let (factor, [alpha, beta]) = endomorphism::<A, F>(coordinates, &field.modulus);
+        let field = large_prime_fields().into_iter().find(|f| f.name == field).expect("field");
+        let (factor, [alpha, beta]) = subgroup_endomorphism::<A, F>(coordinates, &field.modulus);
         let b = curve_b(coordinates(&A::generator()));
         assert_eq!(beta.square(), alpha.square() * alpha);
         assert_eq!(beta.square() * b.frobenius(), b);
@@ -215,15 +215,15 @@ mod tests {
 
     #[test]
     fn endomorphisms() {
-        is_endomorphism::<G1Affine, _>(|p| [p.x(), p.y()], field_and_curve_names::BLS12_381_FQ);
-        is_endomorphism::<G2Affine, _>(|p| [p.x(), p.y()], field_and_curve_names::BLS12_381_FQ);
-        is_endomorphism::<bn256::G2Affine, _>(coordinates, field_and_curve_names::BN254_FQ);
+        check_endomorphism::<G1Affine, _>(|p| [p.x(), p.y()], field_and_curve_names::BLS12_381_FQ);
+        check_endomorphism::<G2Affine, _>(|p| [p.x(), p.y()], field_and_curve_names::BLS12_381_FQ);
+        check_endomorphism::<bn256::G2Affine, _>(coordinates, field_and_curve_names::BN254_FQ);
     }
 
     /// Checks that `frobenius` is the p-th power, and that `montgomery_limbs` of 1 are R and zeros.
     #[test]
     fn coordinates_of_extensions() {
-        let field = |name: &str| fields().into_iter().find(|f| f.name == name).expect("field");
+        let field = |name: &str| large_prime_fields().into_iter().find(|f| f.name == name).expect("field");
         let bn = field(field_and_curve_names::BN254_FQ);
         let one = [bn.one.clone(), vec![0; 8]].concat();
         assert_eq!(bn256::Fq2::ONE.montgomery_limbs(8), one);

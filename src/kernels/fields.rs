@@ -56,13 +56,13 @@ impl FieldDescription {
     }
 
     /// Returns the number of 32-bit limbs of an element.
-    pub fn limbs(&self) -> usize {
+    pub fn limb_count(&self) -> usize {
         self.modulus.len()
     }
 
     /// Returns whether the field is prime and an element has one or two 32-bit limbs.
     pub fn is_small(&self) -> bool {
-        !self.binary && self.limbs() <= 2
+        !self.binary && self.limb_count() <= 2
     }
 
     /// Returns 2p as little-endian 32-bit limbs, of which it has no more than p.
@@ -102,7 +102,7 @@ impl Extension {
         let number = |limbs: &[u32]| limbs.iter().rev().fold(0, |number, limb| number << 32 | u128::from(*limb));
         // The first factor is below 2^32, so that the product fits in 128 bits.
         let residue = u128::from(self.residue) * number(&field.one) % number(&field.modulus);
-        (0..field.limbs()).map(|limb| (residue >> (32 * limb)) as u32).collect()
+        (0..field.limb_count()).map(|limb| (residue >> (32 * limb)) as u32).collect()
     }
 }
 

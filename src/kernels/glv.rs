@@ -46,14 +46,14 @@ impl GlvParams {
         let image = (A::generator() * lambda).to_affine();
         // No x of a generator is zero, because its order would then be 3.
         let beta = x(&image) * x(&A::generator()).invert().unwrap_or(F::ZERO);
-        let [first, second] = short_vectors(&order, &natural(&lambda));
+        let [first, second] = short_vectors(&order, &to_biguint(&lambda));
         // For the determinant D = ±r, (s, 0) has the coordinates s·b₂/D along v₁ and −s·b₁/D along v₂.
         let determinant = &first[0] * &second[1] - &second[0] * &first[1];
         let shares =
             [second[1].clone(), -&first[1]].map(|share| if determinant.sign() == Sign::Minus { -share } else { share });
-        let quotients = shares.each_ref().map(|share| quotient(share, &order));
-        let steps = [step(&first, &shares[0]), step(&second, &shares[1])];
-        let bits = [0, 1].map(|half| bits_of_half(first[half].magnitude() + second[half].magnitude()));
+        let quotients = shares.each_ref().map(|share| scaled_quotient(share, &order));
+        let steps = [half_increments(&first, &shares[0]), half_increments(&second, &shares[1])];
+        let bits = [0, 1].map(|half| max_half_bits(first[half].magnitude() + second[half].magnitude()));
         Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
     }
 
@@ -77,21 +77,21 @@ impl GlvParams {
 
 /// Returns |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded, as little-endian words. `share` is cᵢ for a
 /// scalar of 1, times r = `order`.
-fn quotient(share: &BigInt, order: &BigUint) -> Vec<u32> {
+fn scaled_quotient(share: &BigInt, order: &BigUint) -> Vec<u32> {
     let twice: BigUint = (share.magnitude() << (32 * QUOTIENT_SHIFT + 1)) / order;
-    words(&((twice + 1u32) >> 1u32), QUOTIENT_WORDS)
+    encode_words(&((twice + 1u32) >> 1u32), QUOTIENT_WORDS)
 }
 
 /// Returns the numbers that each unit of |cᵢ| adds to k₀ and k₁: −vᵢ, or vᵢ if cᵢ is negative. `vector` is vᵢ, and
 /// `share` has the sign of cᵢ.
-fn step(vector: &[BigInt; 2], share: &BigInt) -> [Vec<u32>; 2] {
+fn half_increments(vector: &[BigInt; 2], share: &BigInt) -> [Vec<u32>; 2] {
     let added = |number: &BigInt| if share.sign() == Sign::Minus { number.clone() } else { -number };
-    vector.each_ref().map(|number| words(&modulo_words(&added(number)), GLV_WORDS))
+    vector.each_ref().map(|number| encode_words(&to_twos_complement(&added(number)), GLV_WORDS))
 }
 
 /// Returns the maximum number of bits of k₀ or k₁. It combines two numbers, whose magnitudes add up to `sum`, with
 /// factors of at most 1/2 + 2⁻³².
-fn bits_of_half(sum: BigUint) -> u32 {
+fn max_half_bits(sum: BigUint) -> u32 {
     (&sum / 2u32 + (sum >> 32u32) + 1u32).bits() as u32
 }
 
@@ -120,11 +120,11 @@ fn add_product(sum: &mut [u32], a: &[u32], b: &[u32]) {
 
 /// Returns the order r of the field of scalars `S`, which is also the order of the curve's group.
 fn order<S: PrimeField>() -> BigUint {
-    natural(&-S::ONE) + 1u32
+    to_biguint(&-S::ONE) + 1u32
 }
 
 /// Returns the canonical form of `value` as a natural number. The field's `Repr` must be little-endian.
-fn natural<S: PrimeField>(value: &S) -> BigUint {
+fn to_biguint<S: PrimeField>(value: &S) -> BigUint {
     BigUint::from_slice(&canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize))
 }
 
@@ -157,12 +157,12 @@ fn short_vectors(order: &BigUint, lambda: &BigUint) -> [[BigInt; 2]; 2] {
 }
 
 /// Returns `value` modulo 2^(32·`GLV_WORDS`), as a number that is not negative.
-fn modulo_words(value: &BigInt) -> BigUint {
+fn to_twos_complement(value: &BigInt) -> BigUint {
     let modulus = BigInt::from(1) << (32 * GLV_WORDS);
     (((value % &modulus) + &modulus) % &modulus).magnitude().clone()
 }
 
-fn words(value: &BigUint, count: usize) -> Vec<u32> {
+fn encode_words(value: &BigUint, count: usize) -> Vec<u32> {
     let mut words = value.to_u32_digits();
     assert!(words.len() <= count, "{value} fits into {count} words");
     words.resize(count, 0);
@@ -185,16 +185,16 @@ mod tests {
         let numbers = |order, lambda| (halves.clone(), order, lambda);
         match name {
             "bls12_381_g1" | "bls12_381_g2" => {
-                numbers(order::<blstrs::Scalar>(), natural(&cube_root::<blstrs::Scalar>()))
+                numbers(order::<blstrs::Scalar>(), to_biguint(&cube_root::<blstrs::Scalar>()))
             }
-            "bn254_g1" | "bn254_g2" => numbers(order::<bn256::Fr>(), natural(&cube_root::<bn256::Fr>())),
+            "bn254_g1" | "bn254_g2" => numbers(order::<bn256::Fr>(), to_biguint(&cube_root::<bn256::Fr>())),
             "pallas" => {
                 type Scalar = <EpAffine as PrimeCurveAffine>::Scalar;
-                numbers(order::<Scalar>(), natural(&cube_root::<Scalar>()))
+                numbers(order::<Scalar>(), to_biguint(&cube_root::<Scalar>()))
             }
             _ => {
                 type Scalar = <EqAffine as PrimeCurveAffine>::Scalar;
-                numbers(order::<Scalar>(), natural(&cube_root::<Scalar>()))
+                numbers(order::<Scalar>(), to_biguint(&cube_root::<Scalar>()))
             }
         }
     }
@@ -211,7 +211,7 @@ mod tests {
         })
     }
 
-    fn check(name: &str, scalar: &BigUint) {
+    fn check_decomposition(name: &str, scalar: &BigUint) {
         let (halves, order, lambda) = constants_by_name(name);
         let [k0, k1] = glv_decompose(&halves, scalar);
         assert!(k0.bits().max(k1.bits()) <= u64::from(halves.bits), "{k0}, {k1} of {scalar} on {name}");
@@ -228,7 +228,7 @@ mod tests {
             let of_order =
                 [0u32, 1, 2, 3].iter().flat_map(|k| [&order / 2u32 + k, &order - k, &lambda + k, &lambda - k]);
             for scalar in of_order.chain([0u32, 1, 2].map(BigUint::from)).chain([order.clone(), all]) {
-                check(name, &scalar);
+                check_decomposition(name, &scalar);
             }
         }
     }
@@ -238,7 +238,7 @@ mod tests {
         #[test]
         fn any_scalar_is_halved(words in prop::array::uniform8(any::<u32>())) {
             for name in CURVES {
-                check(name, &BigUint::from_slice(&words));
+                check_decomposition(name, &BigUint::from_slice(&words));
             }
         }
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use blstrs::{Fp, Scalar};
-pub use curves::{CurveDescription, Subgroup};
+pub use curves::{CurveDescription, SubgroupEndomorphism};
 pub use fields::{Extension, FieldDescription};
 pub use glv::GlvParams;
 use glv::{GLV_WORDS, QUOTIENT_SHIFT, QUOTIENT_WORDS};
@@ -139,7 +139,7 @@ pub fn extensions() -> [Extension; 2] {
 }
 
 /// Returns the scalar fields and the prime coordinate fields of all curves. NTTs are over some of these.
-pub fn fields() -> Vec<FieldDescription> {
+pub fn large_prime_fields() -> Vec<FieldDescription> {
     vec![
         FieldDescription::from_gpu_field::<Scalar>(field_and_curve_names::BLS12_381_FR),
         FieldDescription::from_gpu_field::<Fp>(field_and_curve_names::BLS12_381_FQ),
@@ -188,7 +188,7 @@ const PAIRING_FIELDS: [&str; 2] = [field_and_curve_names::BLS12_381_FR, field_an
 
 /// Returns every module that both OpenCL and CUDA compile, in a fixed order.
 pub fn modules() -> Vec<Module> {
-    let fields = fields();
+    let fields = large_prime_fields();
     let by_name = |name: &str| fields.iter().find(|f| f.name == name).cloned();
     let of_field = |family: Family, field: &FieldDescription, quadratic: bool| Module {
         name: format!("{}_{}{}", family.name(), field.name, if quadratic { "2" } else { "" }),
@@ -269,18 +269,18 @@ pub fn clmad_modules() -> Vec<Module> {
 /// experiments.
 pub fn cuda_modules() -> Vec<Module> {
     [
-        byte_module(Family::GemmInt8, field_and_curve_names::TENSOR, ""),
-        byte_module(Family::Experiments, field_and_curve_names::EXPERIMENTS, ""),
+        fieldless_module(Family::GemmInt8, field_and_curve_names::TENSOR, ""),
+        fieldless_module(Family::Experiments, field_and_curve_names::EXPERIMENTS, ""),
     ]
     .concat()
 }
 
 /// Returns the one module of int8 products by instructions that only devices of compute capability 9.0 have.
 pub fn hopper_modules() -> Vec<Module> {
-    byte_module(Family::GemmInt8, field_and_curve_names::HOPPER, HAS_WGMMA)
+    fieldless_module(Family::GemmInt8, field_and_curve_names::HOPPER, HAS_WGMMA)
 }
 
-fn byte_module(family: Family, name: &str, define: &'static str) -> Vec<Module> {
+fn fieldless_module(family: Family, name: &str, define: &'static str) -> Vec<Module> {
     let any = modules().into_iter().find(|module| module.family == Family::Gemm);
     let name = format!("{}_{name}", family.name());
     any.map(|module| Module { name, family, define, ..module }).into_iter().collect()
@@ -302,7 +302,7 @@ impl Module {
         text.push_str(if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
         text.push_str(PTX);
         if matches!(self.family, Family::GemmInt8 | Family::Experiments | Family::SumcheckSliced) {
-            self.family_sources(&mut text);
+            self.append_family_sources(&mut text);
             return text;
         }
         if let (Family::Msm, Some(scalar)) = (self.family, &self.scalar) {
@@ -322,15 +322,15 @@ impl Module {
             self.field.name.to_owned()
         };
         let degree = self.extension.as_ref().map_or(1, |extension| extension.degree);
-        let words = self.field.limbs() * if self.is_fp2 { 2 } else { degree };
+        let words = self.field.limb_count() * if self.is_fp2 { 2 } else { degree };
         let _ = writeln!(text, "#define FIELD {coordinate}\n#define FIELD_WORDS {words}");
         if let Some(scalar) = &self.scalar {
-            let _ = writeln!(text, "#define SCALAR {}\n#define SCALAR_LIMBS {}", scalar.name, scalar.limbs());
+            let _ = writeln!(text, "#define SCALAR {}\n#define SCALAR_LIMBS {}", scalar.name, scalar.limb_count());
         }
         if let Some(curve) = &self.curve {
             emit_curve(&mut text, curve);
         }
-        self.family_sources(&mut text);
+        self.append_family_sources(&mut text);
         text
     }
 
@@ -342,17 +342,17 @@ impl Module {
             Family::Columns => &[FIELD_BYTES],
             Family::Gemm => FIELD_ACCUMULATOR,
             Family::Sumcheck => SUMCHECK_MULTI_LIMB,
-            _ if self.decodes() => &[FIELD_BYTES],
+            _ if self.decodes_points() => &[FIELD_BYTES],
             _ => &[],
         }
     }
 
     /// Returns whether the module has kernels that decode points.
-    fn decodes(&self) -> bool {
+    fn decodes_points(&self) -> bool {
         self.family == Family::Msm && self.field.name == ENCODED_FIELD
     }
 
-    fn family_sources(&self, text: &mut String) {
+    fn append_family_sources(&self, text: &mut String) {
         match self.family {
             Family::Vector => [BATCH_INVERSE, TEST_FIELD].iter().for_each(|part| text.push_str(part)),
             Family::Ntt => NTT.iter().for_each(|part| text.push_str(part)),
@@ -391,7 +391,7 @@ impl Module {
                 for part in MSM {
                     text.push_str(part);
                 }
-                if self.decodes() {
+                if self.decodes_points() {
                     text.push_str(MSM_DECODE_POINTS);
                 }
             }
@@ -410,7 +410,7 @@ fn emit_field(text: &mut String, field: &FieldDescription, more: &[&str]) {
         let _ = writeln!(text, "#define FIELD {}\n{GHASH}\n#undef FIELD", field.name);
         return;
     }
-    let limbs = field.limbs();
+    let limbs = field.limb_count();
     let _ =
         writeln!(text, "#define FIELD {}\n#define LIMBS {limbs}\n#define INV32 0x{:08x}u", field.name, field.inv32());
     for (what, words) in [("P", &field.modulus), ("P2", &field.twice_modulus()), ("ONE", &field.one), ("R2", &field.r2)]
@@ -457,7 +457,7 @@ fn emit_extension(text: &mut String, field: &FieldDescription, extension: &Exten
 fn emit_curve(text: &mut String, curve: &CurveDescription) {
     define_limbs(text, "CURVE_B", &curve.b);
     emit_glv(text, &curve.halves);
-    if let Some(Subgroup { alpha, beta, factor }) = &curve.subgroup {
+    if let Some(SubgroupEndomorphism { alpha, beta, factor }) = &curve.subgroup {
         define_limbs(text, "ALPHA", alpha);
         define_limbs(text, "BETA", beta);
         define_limbs(text, "FACTOR", factor);

@@ -13,6 +13,6 @@ pub(super) fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
 }
 
 /// Returns the name of a multiplication on curve `C` in reports, and its number of scalars, `elements`.
-pub(super) fn call<C: MsmCurve>(elements: usize) -> OpScope {
+pub(super) fn op_scope<C: MsmCurve>(elements: usize) -> OpScope {
     OpScope { operation: format!("msm {}", C::NAME), elements }
 }

@@ -2,7 +2,7 @@
 
 use group::Group;
 
-use super::scalars::{Scalars, on_host};
+use super::scalars::{Scalars, load_canonical_scalars};
 use crate::Result;
 use crate::backend::{Abort, check_abort};
 use crate::curve::MsmCurve;
@@ -23,8 +23,9 @@ pub(super) fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &Scalars<'_>, abort: Abo
             return Ok(sum);
         }
     }
-    let sum =
-        chunked_sum(bases, &on_host::<C::Scalar>(scalars)?, abort, |bases, scalars| Some(C::msm_cpu(bases, scalars)));
+    let sum = chunked_sum(bases, &load_canonical_scalars::<C::Scalar>(scalars)?, abort, |bases, scalars| {
+        Some(C::msm_cpu(bases, scalars))
+    });
     Ok(sum?.unwrap_or_else(C::Curve::identity))
 }
 

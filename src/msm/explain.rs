@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ff::PrimeField;
 
-use super::exec::{Bases, MsmInput, batch_size, plan_for, split_for};
+use super::exec::{DeviceBases, MsmInput, batch_size, plan_for, split_for};
 use super::plan::{MAX_BATCH, MsmPlan, Sharding, Workload};
-use super::scalars::{ScalarLocation, Scalars, on_host};
+use super::scalars::{ScalarLocation, Scalars, load_canonical_scalars};
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
 use crate::kernels::Family;
@@ -59,27 +59,29 @@ impl MsmExplanation {
         points: usize,
         scalars: Option<Scalars<'_>>,
     ) -> Result<Self> {
-        let (split, plans, joined) = plans(devices, work, points, scalars)?;
-        let most = plans.iter().max_by_key(|plan| plan.bytes()).copied();
+        let (split, plans, joined) = plan_devices(devices, work, points, scalars)?;
+        let most = plans.iter().max_by_key(|plan| plan.workspace_bytes()).copied();
         let most = most.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
-        let (plan, share) = (most.unrestricted(), split.grid.piece().min(points));
+        let (plan, share) = (most.unrestricted(), split.grid.points_per_piece().min(points));
         let table_bytes = work.bases.iter().map(|bases| match bases {
-            Bases::Host(_) => 0,
-            Bases::Device(table) => table.buffer.bytes() as u64,
+            DeviceBases::Host(_) => 0,
+            DeviceBases::Device(table) => table.buffer.bytes() as u64,
         });
         let longest_row = match scalars {
             Some(scalars) if matches!(scalars.place, ScalarLocation::Host(_)) => {
-                longest_row::<C>(&plan, &on_host::<C::Scalar>(&scalars)?[..share])?
+                longest_row::<C>(&plan, &load_canonical_scalars::<C::Scalar>(&scalars)?[..share])?
             }
             _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), scalar_bits::<C>(scalars)),
         };
-        let (rows, entries) =
-            (u64::from(plan.rows()), plan.chunk.min(share) as u64 * u64::from(plan.copies() * plan.sets));
+        let (rows, entries) = (
+            u64::from(plan.own_bucket_count()),
+            plan.chunk.min(share) as u64 * u64::from(plan.digits_per_set() * plan.sets),
+        );
         Ok(Self {
             curve: C::NAME,
             points,
             devices: devices.iter().take(work.bases.len()).map(|device| device.info().name.clone()).collect(),
-            window_groups: plans.iter().map(|plan| plan.windows - plan.sets + plan.own_sets()).collect(),
+            window_groups: plans.iter().map(|plan| plan.windows - plan.sets + plan.own_set_count()).collect(),
             window: (plan.c, plan.windows),
             narrow_windows: plan.sets - plan.wide_windows,
             halved: plan.glv,
@@ -90,34 +92,34 @@ impl MsmExplanation {
             band: most.band,
             affine_rounds: plan.levels,
             joined,
-            bytes: (most.bytes(), table_bytes.sum()),
+            bytes: (most.workspace_bytes(), table_bytes.sum()),
         })
     }
 
     /// Returns the number of pieces that the points are divided into.
-    fn pieces(&self) -> usize {
+    fn piece_count(&self) -> usize {
         (self.devices.len() / self.window_groups.len().max(1)).max(1)
     }
 }
 
 /// Returns how devices share the work, the plan of each device of the first piece of points, and the number of vectors
 /// per matrix of a long batch. There is no plan if there is no device or no base.
-fn plans<C: MsmCurve>(
+fn plan_devices<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &MsmInput<'_, C>,
     points: usize,
     scalars: Option<Scalars<'_>>,
 ) -> Result<(Sharding, Vec<MsmPlan>, usize)> {
-    let on_device = scalars.is_none_or(|scalars| scalars.grid().is_some());
+    let on_device = scalars.is_none_or(|scalars| scalars.device_mesh().is_some());
     let need = Workload { on_device, ..Workload::single(points, scalar_bits::<C>(scalars)) };
-    let split = split_for(devices, work, need, scalars.and_then(|scalars| scalars.grid()))?;
+    let split = split_for(devices, work, need, scalars.and_then(|scalars| scalars.device_mesh()))?;
     let plan = |(number, (device, bases)): (usize, (&Arc<Device>, _))| {
-        let (points, own) = (split.points(number, points).len(), split.assignment(number));
+        let (points, own) = (split.device_range(number, points).len(), split.assignment(number));
         plan_for(device, bases, Workload { points, own, ..need }, &work.options)
     };
     let first = devices.iter().zip(work.bases).take(split.grid.groups).enumerate();
     let plans = first.map(plan).collect::<Result<_>>()?;
-    let points = split.points(0, points).len();
+    let points = split.device_range(0, points).len();
     let batch = Workload { points, own: split.assignment(0), vectors: MAX_BATCH as u32, joined: true, ..need };
     let joined = devices.first().map_or(Ok(1), |device| batch_size(device, work, (0, batch), MAX_BATCH))?;
     Ok((split, plans, joined))
@@ -125,17 +127,17 @@ fn plans<C: MsmCurve>(
 
 /// Returns the maximum bit length of `scalars`, or that of any scalar of the curve if `scalars` is `None`.
 fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
-    scalars.map_or(C::SCALAR_BITS, |scalars| scalars.bits(C::SCALAR_BITS))
+    scalars.map_or(C::SCALAR_BITS, |scalars| scalars.max_bit_length(C::SCALAR_BITS))
 }
 
 /// Estimates the number of entries of the longest row for `points` random scalars of `scalar_bits` bits. It is the mean
 /// of a binomial distribution plus some standard deviations, which rows hardly exceed.
 fn expected_longest_row<F: PrimeField>(plan: &MsmPlan, points: usize, scalar_bits: u32) -> u64 {
-    let (points, others) = (points as u64, u64::from(plan.copies()) - 1);
+    let (points, others) = (points as u64, u64::from(plan.digits_per_set()) - 1);
     // The highest window has the remaining bits, and as few rows as they allow. If its digits are 0 and 1 alone, a row
     // has at most two thirds of the points.
     let highest = 2 * points / (2 * highest_digit::<F>(plan, scalar_bits)).max(3);
-    let others_highest = if plan.glv { highest } else { others * points / u64::from(plan.buckets(0)) };
+    let others_highest = if plan.glv { highest } else { others * points / u64::from(plan.bucket_count(0)) };
     let mean = plan.mean_row().max(highest + others_highest) + 1;
     // Rows of few entries vary more than a normal distribution.
     (mean + (25 * mean).isqrt() + 3).min(points * (others + 1))
@@ -153,13 +155,13 @@ fn highest_digit<F: PrimeField>(plan: &MsmPlan, scalar_bits: u32) -> u64 {
     }
     let mut half = [0; 32];
     half.copy_from_slice((-F::ONE * F::TWO_INV).to_repr().as_ref());
-    bits(&half, below, plan.bits(highest % plan.sets)).into()
+    extract_bits(&half, below, plan.window_bits(highest % plan.sets)).into()
 }
 
 /// Counts the entries of the fullest bucket for canonical `scalars`, with the digits that the kernels compute.
 fn longest_row<C: MsmCurve>(plan: &MsmPlan, scalars: &[[u8; 32]]) -> Result<u64> {
-    let halves = if plan.glv { KernelModule::for_family(Family::Msm, C::NAME)?.halves() } else { None };
-    let mut counts = vec![0u64; plan.rows() as usize];
+    let halves = if plan.glv { KernelModule::for_family(Family::Msm, C::NAME)?.glv_params() } else { None };
+    let mut counts = vec![0u64; plan.own_bucket_count() as usize];
     for scalar in scalars.iter().map(scalar_from_bytes::<C::Scalar>) {
         match halves {
             Some(halves) => {
@@ -179,11 +181,11 @@ fn count_digits(plan: &MsmPlan, number: &[u8], counts: &mut [u64]) {
     let mut carry = 0;
     for window in 0..plan.windows {
         let set = window % plan.sets;
-        let digit = bits(number, plan.first_bit(window), plan.bits(set)) + carry;
-        carry = u32::from(digit > plan.buckets(set));
-        let size = if carry == 1 { (1 << plan.bits(set)) - digit } else { digit };
+        let digit = extract_bits(number, plan.first_bit(window), plan.window_bits(set)) + carry;
+        carry = u32::from(digit > plan.bucket_count(set));
+        let size = if carry == 1 { (1 << plan.window_bits(set)) - digit } else { digit };
         if size != 0 {
-            counts[(plan.first_row(set) + size - 1) as usize] += 1;
+            counts[(plan.global_first_bucket(set) + size - 1) as usize] += 1;
         }
     }
 }
@@ -196,7 +198,7 @@ fn smaller_of_both_signs<F: PrimeField>(scalar: F) -> [u8; 32] {
 }
 
 /// Returns `count` bits of the little-endian `scalar`, from bit index `from` on.
-fn bits(scalar: &[u8], from: u32, count: u32) -> u32 {
+fn extract_bits(scalar: &[u8], from: u32, count: u32) -> u32 {
     let bytes = scalar.iter().skip(from as usize / 8).take(5);
     let word = bytes.rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
     // A window that ends after the number has fewer bytes, which are its lowest.
@@ -206,11 +208,16 @@ fn bits(scalar: &[u8], from: u32, count: u32) -> u32 {
 impl fmt::Display for MsmExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { curve, points, narrow_windows, sets, longest_row, chunk, band, affine_rounds, joined, .. } = self;
-        let piece = points.div_ceil(self.pieces());
+        let piece = points.div_ceil(self.piece_count());
         let ((c, windows), (rows, mean), (work, table)) = (self.window, self.rows, self.bytes);
         writeln!(f, "msm {curve} of {points} points on {}", self.devices.join(", "))?;
         if self.devices.len() > 1 {
-            writeln!(f, "  shares    {} of {piece} points, of {:?} windows each", self.pieces(), self.window_groups)?;
+            writeln!(
+                f,
+                "  shares    {} of {piece} points, of {:?} windows each",
+                self.piece_count(),
+                self.window_groups
+            )?;
         }
         write!(f, "  windows   {} of {c} bits", windows - narrow_windows)?;
         if *narrow_windows > 0 {

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use group::Group;
 
-use super::arguments::{call, check_lengths};
+use super::arguments::{check_lengths, op_scope};
 use super::cpu::on_cpu;
-use super::exec::{self, Bases, MsmInput, PlanMemos};
+use super::exec::{self, DeviceBases, MsmInput, PlanMemos};
 use super::options::MsmOptions;
 use super::plan::DeviceMesh;
 use super::scalars::Scalars;
@@ -93,13 +93,13 @@ pub fn msm_with_options<'s, C: MsmCurve>(
         // Devices share points alone: uploads bound the time, and devices that shared windows would upload the same
         // bases.
         let grid = DeviceMesh::by_points(bases.len(), devices.len());
-        let shares: Vec<_> = bases.chunks(grid.piece()).map(Bases::Host).collect();
+        let shares: Vec<_> = bases.chunks(grid.points_per_piece()).map(DeviceBases::Host).collect();
         let choices = &PlanMemos::default();
         let work = MsmInput { bases: &shares, vectors: &vectors, grid, choices, options };
         let (sums, traffic) = exec::msm(devices, work, abort)?;
         Ok((sums.into_iter().fold(C::Curve::identity(), |total, sum| total + sum), traffic))
     };
-    let call = call::<C>(scalars.len());
+    let call = op_scope::<C>(scalars.len());
     let on_host = |abort: Abort<'_>| on_cpu(bases, &scalars, abort);
     catch_hook_panic(abort, |abort| accelerator.dispatch(call, |devices| on_devices(devices, abort), || on_host(abort)))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use group::Group;
 
-use super::arguments::{call, check_lengths};
-use super::bases::{BasePoints, BaseTable, HostBases, check, problem};
+use super::arguments::{check_lengths, op_scope};
+use super::bases::{BasePoints, BaseTable, HostBases, check, plan_input};
 use super::cpu::on_cpu;
-use super::exec::{self, Bases, MsmInput, Pipeline, PlanMemos};
+use super::exec::{self, DeviceBases, MsmInput, Pipeline, PlanMemos};
 use super::explain::MsmExplanation;
 use super::options::MsmOptions;
 use super::plan::{DeviceMesh, MsmPlan, Workload};
@@ -124,9 +124,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let accelerator = accelerator.with_devices(devices.cloned().collect());
         let held = exec::choose_mesh::<C>(accelerator.devices(), bases.len(), &options).and_then(|grid| {
             let devices = accelerator.devices().iter().take(grid.devices).enumerate();
-            let held = devices.map(|(number, device)| (device, grid.held(number, bases.len())));
+            let held = devices.map(|(number, device)| (device, grid.device_range(number, bases.len())));
             let tables = held.filter(|(_, range)| !range.is_empty());
-            let tables = tables.map(|(device, range)| BaseTable::new(device, bases.part(range)?, &options, abort));
+            let tables =
+                tables.map(|(device, range)| BaseTable::new(device, bases.table_source(range)?, &options, abort));
             Ok((grid, tables.collect::<Result<Vec<_>>>()?))
         });
         let (grid, tables) = match held {
@@ -171,7 +172,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
     pub fn upload_scalars(&self, scalars: &[[u8; 32]], form: ScalarForm) -> Result<DeviceScalars> {
         check_lengths(self.bases.len(), scalars.len())?;
-        DeviceScalars::spread(self.accelerator.devices(), self.grid, scalars, form)
+        DeviceScalars::upload_sharded(self.accelerator.devices(), self.grid, scalars, form)
     }
 
     /// Returns the bytes that the bases and their copies take on all devices together.
@@ -212,14 +213,14 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let elements = vectors.iter().map(Scalars::len).sum();
-        let bases = self.shares()?;
-        let work = self.work(&bases, vectors);
+        let bases = self.device_bases()?;
+        let work = self.msm_input(&bases, vectors);
         let on_host = |abort: Abort<'_>| {
             let bases = self.bases.on_host()?;
             vectors.iter().map(|scalars| on_cpu(bases, scalars, abort)).collect()
         };
         catch_hook_panic(abort, |abort| {
-            let call = call::<C>(elements);
+            let call = op_scope::<C>(elements);
             self.accelerator.dispatch(call, |devices| exec::msm(devices, work, abort), || on_host(abort))
         })
     }
@@ -233,7 +234,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<PendingMsm<'s, 'a, C>> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
-        let pipelines = self.pipelines(&scalars, None, 1, None);
+        let pipelines = self.start_pipelines(&scalars, None, 1, None);
         Ok(PendingMsm { msm: self, scalars, pipelines })
     }
 
@@ -254,27 +255,28 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         abort: Abort<'_>,
     ) -> Result<QueuedMsm<'_, C>> {
         check_lengths(self.bases.len(), scalars.len())?;
-        Ok(QueuedMsm::new(self.pipelines(&scalars.into(), stream, parts, abort)?, scalars))
+        Ok(QueuedMsm::new(self.start_pipelines(&scalars.into(), stream, parts, abort)?, scalars))
     }
 
     /// Starts the multiplication by `vector` on every device that holds bases, and returns their pipelines in order.
     /// The first device uses `stream` if it is given. Each uses 1/`parts` of its free memory.
-    fn pipelines(
+    fn start_pipelines(
         &self,
         vector: &Scalars<'_>,
         mut stream: Option<Stream>,
         parts: usize,
         abort: Abort<'_>,
     ) -> Result<Vec<Pipeline>> {
-        let (bases, devices) = (self.shares()?, self.accelerator.devices());
-        let work = self.work(&bases, std::slice::from_ref(vector));
-        let split = exec::split(devices, &work, vector, parts, abort)?;
-        let start =
-            |(number, device)| exec::start((device, stream.take()), number, work, (vector, &split), parts, abort);
+        let (bases, devices) = (self.device_bases()?, self.accelerator.devices());
+        let work = self.msm_input(&bases, std::slice::from_ref(vector));
+        let split = exec::choose_vector_sharding(devices, &work, vector, parts, abort)?;
+        let start = |(number, device)| {
+            exec::start_on_device((device, stream.take()), number, work, (vector, &split), parts, abort)
+        };
         devices.iter().take(bases.len()).enumerate().map(start).collect()
     }
 
-    fn work<'w>(&'w self, bases: &'w [Bases<'w, C>], vectors: &'w [Scalars<'w>]) -> MsmInput<'w, C> {
+    fn msm_input<'w>(&'w self, bases: &'w [DeviceBases<'w, C>], vectors: &'w [Scalars<'w>]) -> MsmInput<'w, C> {
         MsmInput { bases, vectors, grid: self.grid, choices: &self.choices, options: self.options }
     }
 
@@ -287,10 +289,14 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::Aborted`]: the hook aborted.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails, even if no
     ///   backend is forced.
-    pub(crate) fn sums(&self, vectors: &[DeviceScalars], abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
+    pub(crate) fn run_without_fallback(
+        &self,
+        vectors: &[DeviceScalars],
+        abort: Abort<'_>,
+    ) -> Result<(Vec<C::Curve>, StreamStats)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
-        let (bases, vectors) = (self.shares()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
-        let work = self.work(&bases, &vectors);
+        let (bases, vectors) = (self.device_bases()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
+        let work = self.msm_input(&bases, &vectors);
         exec::msm(self.accelerator.devices(), work, abort)
     }
 
@@ -300,8 +306,8 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub(crate) fn estimate_time(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
         let (points, at_once, abortable) = (self.bases.len(), at_once as u32, abort.is_some());
         let need = Workload { at_once, abortable, ..Workload::single(points, C::SCALAR_BITS) };
-        let problem = problem::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
-        MsmPlan::fit(problem, bytes).ok().map(|plan| plan.time(points))
+        let problem = plan_input::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
+        MsmPlan::fit(problem, bytes).ok().map(|plan| plan.estimate_chunk_time(points))
     }
 
     /// Returns whether every call uploads the bases, since no device holds them.
@@ -320,14 +326,14 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::Device`]: a device does not report its free memory.
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<MsmExplanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
-        let bases = self.shares()?;
-        MsmExplanation::new(self.accelerator.devices(), &self.work(&bases, &[]), self.bases.len(), scalars)
+        let bases = self.device_bases()?;
+        MsmExplanation::new(self.accelerator.devices(), &self.msm_input(&bases, &[]), self.bases.len(), scalars)
     }
 
-    fn shares(&self) -> Result<Vec<Bases<'_, C>>> {
+    fn device_bases(&self) -> Result<Vec<DeviceBases<'_, C>>> {
         Ok(match self.tables.is_empty() {
-            true => self.bases.on_host()?.chunks(self.grid.piece()).map(Bases::Host).collect(),
-            false => self.tables.iter().map(Bases::Device).collect(),
+            true => self.bases.on_host()?.chunks(self.grid.points_per_piece()).map(DeviceBases::Host).collect(),
+            false => self.tables.iter().map(DeviceBases::Device).collect(),
         })
     }
 }
@@ -356,7 +362,7 @@ impl<C: MsmCurve> PendingMsm<'_, '_, C> {
         };
         let on_host = |abort: Abort<'_>| on_cpu(msm.bases.on_host()?, &scalars, abort);
         catch_hook_panic(abort, |abort| {
-            msm.accelerator.dispatch(call::<C>(scalars.len()), |_| finish(pipelines, abort), || on_host(abort))
+            msm.accelerator.dispatch(op_scope::<C>(scalars.len()), |_| finish(pipelines, abort), || on_host(abort))
         })
     }
 

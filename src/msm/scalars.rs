@@ -78,7 +78,7 @@ impl<'a> Scalars<'a> {
 
     /// Returns the maximum bit length of the scalars: the promised one, but at most `order_bits`, that of the group's
     /// order.
-    pub(super) fn bits(&self, order_bits: u32) -> u32 {
+    pub(super) fn max_bit_length(&self, order_bits: u32) -> u32 {
         self.bit_length.map_or(order_bits, |bits| bits.min(order_bits))
     }
 
@@ -101,7 +101,7 @@ impl<'a> Scalars<'a> {
     }
 
     /// Returns the mesh by which the scalars are spread over devices; `None` if they are on the host.
-    pub(super) fn grid(&self) -> Option<DeviceMesh> {
+    pub(super) fn device_mesh(&self) -> Option<DeviceMesh> {
         match self.place {
             ScalarLocation::Host(_) => None,
             ScalarLocation::Devices(scalars) => Some(scalars.grid),
@@ -186,11 +186,11 @@ impl DeviceScalars {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
     pub fn upload(accelerator: &Accelerator, scalars: &[[u8; 32]], form: ScalarForm) -> Result<Self> {
         let grid = DeviceMesh::by_points(scalars.len(), accelerator.devices().len());
-        Self::spread(accelerator.devices(), grid, scalars, form)
+        Self::upload_sharded(accelerator.devices(), grid, scalars, form)
     }
 
     /// Uploads to each of `devices` the part of `scalars` whose bases it holds by the mesh `grid`.
-    pub(super) fn spread(
+    pub(super) fn upload_sharded(
         devices: &[Arc<Device>],
         grid: DeviceMesh,
         scalars: &[[u8; 32]],
@@ -200,10 +200,10 @@ impl DeviceScalars {
             return Err(Error::invalid("msm", "scalars for the devices", "an accelerator with devices", "one without"));
         }
         let count = scalars.len();
-        let held = (0..grid.devices).map(|number| &scalars[grid.held(number, count)]);
+        let held = (0..grid.devices).map(|number| &scalars[grid.device_range(number, count)]);
         let shards = devices.iter().zip(held.filter(|held| !held.is_empty())).map(|(device, scalars)| {
             let mut stream = device.stream()?;
-            let buffer = stream.allocate(size_of_val(scalars))?.secret();
+            let buffer = stream.allocate(size_of_val(scalars))?.mark_secret();
             stream.upload(&buffer, scalars.as_flattened())?;
             stream.synchronize(None)?;
             Ok((device.clone(), Arc::new(buffer)))
@@ -269,7 +269,7 @@ impl DeviceScalars {
         let mut scalars = ZeroizingScalars(vec![[0; 32]; self.count]);
         // One device per piece suffices: all devices of a piece hold the same scalars.
         let shards = self.shards.iter().step_by(self.grid.groups);
-        for ((device, buffer), scalars) in shards.zip(scalars.0.chunks_mut(self.grid.piece())) {
+        for ((device, buffer), scalars) in shards.zip(scalars.0.chunks_mut(self.grid.points_per_piece())) {
             let mut stream = device.stream()?;
             self.ready.iter().try_for_each(|ready| stream.wait_event(ready))?;
             let mut all = ZeroizingScalars(vec![[0; 32]; self.first + scalars.len()]);
@@ -314,7 +314,7 @@ impl Deref for HostScalars<'_> {
 /// # Errors
 /// - [`Error::Invalid`]: a scalar exceeds its promised bit length.
 /// - [`Error::OutOfMemory`], [`Error::Device`]: the scalars cannot be read from their device.
-pub(super) fn on_host<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<HostScalars<'a>> {
+pub(super) fn load_canonical_scalars<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<HostScalars<'a>> {
     let mut host = match scalars.place {
         ScalarLocation::Host(scalars) => HostScalars::Lent(scalars),
         ScalarLocation::Devices(scalars) => HostScalars::Copy(scalars.download()?),

@@ -42,7 +42,7 @@ pub(super) fn transform_many<F: NttField>(
         let plan = CpuPlan::new(transform)?;
         let result = match transform.input {
             Order::Natural => plan.run(values, abort)?,
-            Order::BitReversed => plan.run(&SecretVec(permuted(values)), abort)?,
+            Order::BitReversed => plan.run(&SecretVec(copy_bit_reversed(values)), abort)?,
         };
         if abort.is_some() {
             done.push((plan, result));
@@ -110,13 +110,13 @@ impl<F: NttField> CpuPlan<F> {
     /// bits reversed. [`Self::write_ordered`] brings them into the requested order.
     fn run(&self, values: &[F], abort: Abort<'_>) -> Result<ZeroizingLimbs> {
         let values = limbs_of(values);
-        let mut result = copy(values);
+        let mut result = par_copy_limbs(values);
         if self.rows == 1 {
             check_abort(abort)?;
             self.transform_row(&mut result, 0);
             return Ok(result);
         }
-        let mut turned = copy(values);
+        let mut turned = par_copy_limbs(values);
         self.transform_columns(values, &mut turned, abort)?;
         self.transform_rows(&turned, &mut result, abort)?;
         Ok(result)
@@ -126,8 +126,8 @@ impl<F: NttField> CpuPlan<F> {
     fn transform_columns(&self, values: &[Limbs4], turned: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
             check_abort(abort)?;
-            transpose(values, self.columns, tile * TILE, columns, self.rows);
-            columns.chunks_exact_mut(self.rows).for_each(|column| self.evaluate(column, self.column_shift));
+            copy_columns_to_rows(values, self.columns, tile * TILE, columns, self.rows);
+            columns.chunks_exact_mut(self.rows).for_each(|column| self.evaluate_on_coset(column, self.column_shift));
             Ok(())
         })
     }
@@ -136,7 +136,7 @@ impl<F: NttField> CpuPlan<F> {
     fn transform_rows(&self, turned: &[Limbs4], result: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
             check_abort(abort)?;
-            transpose(turned, self.rows, tile * TILE, rows, self.columns);
+            copy_columns_to_rows(turned, self.rows, tile * TILE, rows, self.columns);
             let rows = rows.chunks_exact_mut(self.columns).enumerate();
             rows.for_each(|(row, values)| self.transform_row(values, tile * TILE + row));
             Ok(())
@@ -145,7 +145,7 @@ impl<F: NttField> CpuPlan<F> {
 
     fn transform_row(&self, values: &mut [Limbs4], row: usize) {
         let shift = self.row_shifts[row];
-        self.evaluate(values, (shift != F::ONE).then_some(shift));
+        self.evaluate_on_coset(values, (shift != F::ONE).then_some(shift));
         self.output.apply(self.modulus, values, row);
         if self.order == Order::Natural {
             reverse_in_place(values);
@@ -204,7 +204,7 @@ impl<F: NttField> OutputScaling<F> {
 }
 
 /// Returns a copy of `values`, made in parallel so that all cores touch the pages of the copy first.
-fn copy(values: &[Limbs4]) -> ZeroizingLimbs {
+fn par_copy_limbs(values: &[Limbs4]) -> ZeroizingLimbs {
     ZeroizingLimbs(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
 }
 
@@ -235,7 +235,7 @@ impl Drop for ZeroizingLimbs {
 
 /// Copies columns of the matrix `from`, whose rows have `width` elements, to rows of `to`, which have `height`
 /// elements. It starts at column `first`, and copies as many columns as `to` has rows.
-fn transpose<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: usize) {
+fn copy_columns_to_rows<F: Copy>(from: &[F], width: usize, first: usize, to: &mut [F], height: usize) {
     let count = to.len() / height;
     for (i, row) in from.chunks_exact(width).enumerate() {
         row[first..first + count].iter().enumerate().for_each(|(t, value)| to[t * height + i] = *value);
@@ -248,20 +248,26 @@ impl<F: NttField> CpuPlan<F> {
     ///
     /// Each level reduces the polynomial modulo x^h − c and x^h + c, down to h = 1. A block of 2h coefficients is a
     /// remainder modulo x^2h − c². So each block has one c, which is shift^h · roots[block].
-    fn evaluate(&self, values: &mut [Limbs4], shift: Option<F>) {
+    fn evaluate_on_coset(&self, values: &mut [Limbs4], shift: Option<F>) {
         let levels = values.len().trailing_zeros() as usize;
         let squares = shift
             .map(|shift| -> Vec<F> { std::iter::successors(Some(shift), |s| Some(s.square())).take(levels).collect() });
         for level in (0..levels).rev() {
             let factor = squares.as_ref().map(|squares| limbs_of(squares)[level]);
-            reduce(self.modulus, values, 1 << level, limbs_of(&self.roots), factor);
+            apply_butterfly_level(self.modulus, values, 1 << level, limbs_of(&self.roots), factor);
         }
     }
 }
 
 /// Replaces each block of 2·`half` coefficients by its remainders modulo x^half − c and x^half + c: one level of
 /// [`CpuPlan::evaluate`]. `factor` is shift^half, or `None` if the shift is 1.
-fn reduce(modulus: Modulus, values: &mut [Limbs4], half: usize, roots: &[Limbs4], factor: Option<Limbs4>) {
+fn apply_butterfly_level(
+    modulus: Modulus,
+    values: &mut [Limbs4],
+    half: usize,
+    roots: &[Limbs4],
+    factor: Option<Limbs4>,
+) {
     let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
     if factor.is_none() {
         // The first root is 1.
@@ -298,7 +304,7 @@ fn square_times<F: NttField>(base: F, count: u32) -> F {
 }
 
 /// Returns a copy of `values` in bit-reversed order, or in natural order if `values` are in bit-reversed order.
-pub(super) fn permuted<F: NttField>(values: &[F]) -> Vec<F> {
+pub(super) fn copy_bit_reversed<F: NttField>(values: &[F]) -> Vec<F> {
     let bits = values.len().trailing_zeros();
     let places = (0..values.len()).into_par_iter().with_min_len(MIN_PIECE);
     install(|| places.map(|index| values[reverse(index, bits)]).collect())

@@ -3,21 +3,21 @@
 use super::VectorLayout;
 use super::device_transform::DeviceTransform;
 use super::domain::{Direction, NttDomain};
-use super::pointwise::{inverse_of_vanishing, multiply_by_powers, pointwise, scale_periodically};
+use super::pointwise::{enqueue_pointwise, inverse_of_vanishing, multiply_by_powers, scale_periodically};
 use super::transform::Transform;
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
 use crate::{Error, Result};
 
-fn pointwise_of_two<F: NttField>(
+fn enqueue_pointwise_vectors<F: NttField>(
     stream: &mut Stream,
     kernel: &str,
     values: &DeviceVector<F>,
     other: &DeviceVector<F>,
 ) -> Result<()> {
-    values.write_on(stream)?;
-    other.read_on(stream)?;
-    pointwise(stream, kernel, values, (other.buffer(), other.len()))
+    values.wait_before_write(stream)?;
+    other.wait_before_read(stream)?;
+    enqueue_pointwise(stream, kernel, values, (other.buffer(), other.len()))
 }
 
 impl<F: NttField> Transform<F> {
@@ -31,7 +31,7 @@ impl<F: NttField> Transform<F> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed; `values` is
     ///   then undefined.
     pub fn enqueue(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<()> {
-        values.write_on(stream)?;
+        values.wait_before_write(stream)?;
         let n = 1usize.checked_shl(self.log_n).unwrap_or(usize::MAX);
         self.check(n)?;
         if values.len() < n {
@@ -39,7 +39,7 @@ impl<F: NttField> Transform<F> {
         }
         let queue = DeviceTransform::new(stream, self, VectorLayout { vectors: 1, stride: n as u64 }, 0)?;
         let other = queue.scratch_like(stream, values.buffer())?;
-        queue.queue(stream, values.buffer(), other.as_ref())
+        queue.enqueue(stream, values.buffer(), other.as_ref())
     }
 }
 
@@ -75,14 +75,14 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         layout: VectorLayout,
     ) -> Result<()> {
-        values.write_on(stream)?;
+        values.wait_before_write(stream)?;
         self.check_layout(values, layout)?;
         if layout.vectors == 0 {
             return Ok(());
         }
         let queue = DeviceTransform::new(stream, &self.transform(direction), layout, self.max_radix_log())?;
         let other = queue.scratch_like(stream, values.buffer())?;
-        queue.queue(stream, values.buffer(), other.as_ref())
+        queue.enqueue(stream, values.buffer(), other.as_ref())
     }
 
     /// Returns the layout of `values` as vectors of `2^log_n` elements without gaps. Returns an error if the length is
@@ -126,7 +126,7 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         other: &DeviceVector<F>,
     ) -> Result<()> {
-        pointwise_of_two(stream, "ntt_multiply", values, other)
+        enqueue_pointwise_vectors(stream, "ntt_multiply", values, other)
     }
 
     /// Queues `values[i] = values[i] + other[i mod other.len()]` for all i. `other` is as long as `values`, or its
@@ -142,7 +142,7 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         other: &DeviceVector<F>,
     ) -> Result<()> {
-        pointwise_of_two(stream, "ntt_add", values, other)
+        enqueue_pointwise_vectors(stream, "ntt_add", values, other)
     }
 
     /// Queues `values[i] = values[i] − other[i mod other.len()]` for all i. `other` is as long as `values`, or its
@@ -158,7 +158,7 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         other: &DeviceVector<F>,
     ) -> Result<()> {
-        pointwise_of_two(stream, "ntt_subtract", values, other)
+        enqueue_pointwise_vectors(stream, "ntt_subtract", values, other)
     }
 
     /// Queues the multiplication of all elements of `values` by `factor`.
@@ -177,7 +177,7 @@ impl<F: NttField> NttDomain<F> {
     /// - [`Error::Invalid`]: there is no whole number of vectors, or the vector is on another device.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn scale_by_powers(&self, stream: &mut Stream, values: &mut DeviceVector<F>, base: F) -> Result<()> {
-        values.write_on(stream)?;
+        values.wait_before_write(stream)?;
         let layout = self.contiguous_layout(values)?;
         multiply_by_powers(stream, (values.buffer(), layout, self.log_n()), (base, self.log_n()), (1, 0))
     }

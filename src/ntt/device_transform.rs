@@ -41,13 +41,13 @@ impl DeviceTransform {
     }
 
     /// Queues the in-place transform of the vectors in `data`. `other` is the buffer from [`Self::scratch_like`].
-    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
+    pub fn enqueue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         if let Some(log_n) = self.permuted {
             let count = u64::from(self.layout.vectors) << log_n;
             let args = [buffer_arg(data), Arg::U64(self.layout.stride), Arg::U64(count), Arg::U32(log_n)];
             // SAFETY: the arguments are those of `ntt_permute`; the vectors lie in the buffer, as for the passes.
             unsafe { launch(self.program, stream, "ntt_permute", count, &args)? };
         }
-        self.passes.queue(stream, data, other)
+        self.passes.enqueue(stream, data, other)
     }
 }

@@ -56,7 +56,7 @@ impl<F: NttField> ExtendedDomain<F> {
     }
 
     /// Returns the number of cosets of the subgroup of order n that make up g·H, `2^log_factor`.
-    pub fn cosets(&self) -> usize {
+    pub fn coset_count(&self) -> usize {
         1 << self.log_factor()
     }
 
@@ -65,12 +65,12 @@ impl<F: NttField> ExtendedDomain<F> {
     }
 
     /// Returns g·ω^j, where j is `coset` and ω has order N: the shift of that coset of the subgroup of order n.
-    pub(crate) fn shift(&self, coset: usize) -> F {
+    pub(crate) fn coset_shift(&self, coset: usize) -> F {
         self.extended_domain.coset() * self.extended_domain.omega().pow_vartime([coset as u64])
     }
 
-    fn transform(&self, coset: usize) -> Transform<F> {
-        Transform { shift_in: Some(self.shift(coset)), ..self.base_domain.transform(Direction::Forward) }
+    fn coset_transform(&self, coset: usize) -> Transform<F> {
+        Transform { shift_in: Some(self.coset_shift(coset)), ..self.base_domain.transform(Direction::Forward) }
     }
 
     /// Queues the evaluation of a polynomial with n `coefficients` on one coset of the subgroup of order n. Element i
@@ -86,9 +86,9 @@ impl<F: NttField> ExtendedDomain<F> {
         coefficients: &DeviceVector<F>,
         coset: usize,
     ) -> Result<DeviceVector<F>> {
-        coefficients.read_on(stream)?;
+        coefficients.wait_before_read(stream)?;
         self.check_length(coefficients)?;
-        self.enqueue_coset_of_all(stream, coefficients, coset)
+        self.enqueue_coset_batch(stream, coefficients, coset)
     }
 
     /// Queues the evaluation of several polynomials on one coset of the subgroup of order n, in one batch of
@@ -100,22 +100,22 @@ impl<F: NttField> ExtendedDomain<F> {
     /// - [`Error::Invalid`]: there is no whole number of polynomials, or there are too many.
     /// - [`Error::Invalid`]: the polynomials are on another device.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
-    pub fn enqueue_coset_of_all(
+    pub fn enqueue_coset_batch(
         &self,
         stream: &mut Stream,
         coefficients: &DeviceVector<F>,
         coset: usize,
     ) -> Result<DeviceVector<F>> {
-        coefficients.read_on(stream)?;
+        coefficients.wait_before_read(stream)?;
         self.check_coset(coset)?;
         let layout = self.base_domain.contiguous_layout(coefficients)?;
-        let values = DeviceVector::unwritten(stream, coefficients.len())?;
+        let values = DeviceVector::allocate_uninit(stream, coefficients.len())?;
         if layout.vectors == 0 {
             return Ok(values);
         }
-        let passes = Passes::with_radix(stream, &self.transform(coset), layout, MAX_RADIX_LOG)?;
+        let passes = Passes::with_radix(stream, &self.coset_transform(coset), layout, MAX_RADIX_LOG)?;
         let other = passes.scratch_like(stream, values.buffer())?;
-        passes.queue_from(stream, coefficients.buffer(), values.buffer(), other.as_ref())?;
+        passes.enqueue_out_of_place(stream, coefficients.buffer(), values.buffer(), other.as_ref())?;
         Ok(values)
     }
 
@@ -127,8 +127,8 @@ impl<F: NttField> ExtendedDomain<F> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn enqueue_forward(&self, stream: &mut Stream, coefficients: &DeviceVector<F>) -> Result<DeviceVector<F>> {
         self.check_length(coefficients)?;
-        let extended_domain = DeviceVector::unwritten(stream, 1 << self.extended_domain.log_n())?;
-        for coset in 0..self.cosets() {
+        let extended_domain = DeviceVector::allocate_uninit(stream, 1 << self.extended_domain.log_n())?;
+        for coset in 0..self.coset_count() {
             let values = self.enqueue_coset(stream, coefficients, coset)?;
             self.interleave(stream, &values, &extended_domain, coset)?;
         }
@@ -144,12 +144,12 @@ impl<F: NttField> ExtendedDomain<F> {
     /// - [`Error::Invalid`]: one of them is on another device.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver failed.
     pub fn enqueue_interleaved(&self, stream: &mut Stream, cosets: &[DeviceVector<F>]) -> Result<DeviceVector<F>> {
-        if cosets.len() != self.cosets() {
-            return Err(Error::invalid("ntt", "number of cosets", self.cosets(), cosets.len()));
+        if cosets.len() != self.coset_count() {
+            return Err(Error::invalid("ntt", "number of cosets", self.coset_count(), cosets.len()));
         }
-        let extended_domain = DeviceVector::unwritten(stream, 1 << self.extended_domain.log_n())?;
+        let extended_domain = DeviceVector::allocate_uninit(stream, 1 << self.extended_domain.log_n())?;
         for (coset, values) in cosets.iter().enumerate() {
-            values.read_on(stream)?;
+            values.wait_before_read(stream)?;
             self.check_length(values)?;
             self.interleave(stream, values, &extended_domain, coset)?;
         }
@@ -193,7 +193,8 @@ impl<F: NttField> ExtendedDomain<F> {
         if !values.len().is_multiple_of(order) {
             return Err(Error::invalid("ntt", "length on the device", format!("a multiple of {order}"), values.len()));
         }
-        let factors = (0..self.cosets()).map(|coset| self.inverse_of_vanishing(coset)).collect::<Result<Vec<F>>>()?;
+        let factors =
+            (0..self.coset_count()).map(|coset| self.inverse_of_vanishing(coset)).collect::<Result<Vec<F>>>()?;
         scale_periodically(stream, values, &factors)
     }
 
@@ -211,12 +212,12 @@ impl<F: NttField> ExtendedDomain<F> {
             OpScope { operation: format!("extended ntt {}", F::NAME), elements: 1 << self.extended_domain.log_n() };
         self.extended_domain.accelerator().dispatch(
             call,
-            |devices| self.forward_on(&devices[0], coefficients),
+            |devices| self.forward_on_device(&devices[0], coefficients),
             || self.forward_on_cpu(coefficients),
         )
     }
 
-    fn forward_on(
+    fn forward_on_device(
         &self,
         device: &std::sync::Arc<crate::backend::Device>,
         coefficients: &[F],
@@ -227,21 +228,21 @@ impl<F: NttField> ExtendedDomain<F> {
         let mut results = vec![F::ZERO; values.len()];
         values.download(&mut stream, &mut results)?;
         stream.synchronize(None)?;
-        Ok((results, stream.traffic()))
+        Ok((results, stream.stats()))
     }
 
     fn forward_on_cpu(&self, coefficients: &[F]) -> Result<Vec<F>> {
-        let mut cosets: Vec<_> = (0..self.cosets()).map(|_| SecretVec(coefficients.to_vec())).collect();
-        let transforms: Vec<_> = (0..self.cosets()).map(|coset| self.transform(coset)).collect();
+        let mut cosets: Vec<_> = (0..self.coset_count()).map(|_| SecretVec(coefficients.to_vec())).collect();
+        let transforms: Vec<_> = (0..self.coset_count()).map(|coset| self.coset_transform(coset)).collect();
         let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(|coset| &mut coset[..]).collect();
         cpu::transform_many(&mut slices, &transforms, None)?;
         let order = 1usize << self.extended_domain.log_n();
-        Ok((0..order).map(|i| cosets[i % self.cosets()][i >> self.log_factor()]).collect())
+        Ok((0..order).map(|i| cosets[i % self.coset_count()][i >> self.log_factor()]).collect())
     }
 
     /// Returns 1/((g·ω^j)^n − 1), where j is `coset`. Returns an error if the denominator is 0.
     fn inverse_of_vanishing(&self, coset: usize) -> Result<F> {
-        inverse_of_vanishing((0..self.base_domain.log_n()).fold(self.shift(coset), |power, _| power.square()))
+        inverse_of_vanishing((0..self.base_domain.log_n()).fold(self.coset_shift(coset), |power, _| power.square()))
     }
 
     /// Queues the copy of `values`, those on coset number `coset`, to their places in `extended_domain`. Element i goes
@@ -261,10 +262,10 @@ impl<F: NttField> ExtendedDomain<F> {
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {
-        if coset < self.cosets() {
+        if coset < self.coset_count() {
             return Ok(());
         }
-        Err(Error::invalid("ntt", "coset", format!("below {}", self.cosets()), coset))
+        Err(Error::invalid("ntt", "coset", format!("below {}", self.coset_count()), coset))
     }
 
     fn check_length(&self, values: &DeviceVector<F>) -> Result<()> {

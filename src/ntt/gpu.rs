@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::Transform;
-use super::host_pipeline::transform_on;
+use super::host_pipeline::transform_on_device;
 use super::rollback::TransformedVector;
 use crate::backend::{Abort, Device, StreamStats};
 use crate::blocking::install;
@@ -33,12 +33,12 @@ pub(super) fn transform_many<F: NttField>(
     let stop: Abort<'_> = if alone && abort.is_none() { None } else { Some(&stop) };
     let shares = devices.iter().zip(values.chunks_mut(share).zip(transforms.chunks(share)));
     let parts = fan_out("ntt", shares, |(device, (values, transforms))| {
-        let part = transform_on(device, values, transforms, stop);
+        let part = transform_on_device(device, values, transforms, stop);
         failed.fetch_or(part.is_err(), Ordering::Relaxed);
         part
     });
     // An error drops the parts, which restores the vectors.
-    let parts = collect(parts)?;
+    let parts = collect_device_results(parts)?;
     let traffic = parts.iter().fold(StreamStats::default(), |sum, part| sum + part.traffic);
     install(|| parts.into_par_iter().flat_map(|part| part.done).for_each(TransformedVector::commit));
     Ok(traffic)
@@ -46,7 +46,7 @@ pub(super) fn transform_many<F: NttField>(
 
 /// Returns the results of all devices, or an error. A failure has priority over [`Error::Aborted`]: devices that stop
 /// because another failed report an abort, and a caller that retries after an abort must see the failure.
-fn collect<T>(parts: Vec<Result<T>>) -> Result<Vec<T>> {
+fn collect_device_results<T>(parts: Vec<Result<T>>) -> Result<Vec<T>> {
     let (aborted, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part, Err(Error::Aborted)));
     let done = others.into_iter().collect::<Result<Vec<_>>>()?;
     if aborted.is_empty() { Ok(done) } else { Err(Error::Aborted) }

@@ -27,7 +27,7 @@ type PipelineTask<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
 
 /// Transforms `values` by `transforms` on one device. A vector that does not fit in device memory is tried again after
 /// the others. If it does not fit alone, it is transformed in blocks ([`out_of_core`]).
-pub(super) fn transform_on<'a, F: NttField>(
+pub(super) fn transform_on_device<'a, F: NttField>(
     device: &Arc<Device>,
     values: &'a mut [&mut [F]],
     transforms: &[Transform<F>],
@@ -50,7 +50,7 @@ pub(super) fn transform_on<'a, F: NttField>(
     for job in left {
         let (part, no_room) = PipelineLane::new(device, small)?.run(vec![job], stop)?;
         whole.add(part);
-        no_room.into_iter().try_for_each(|job| whole.stream_through(device, job, stop))?;
+        no_room.into_iter().try_for_each(|job| whole.transform_out_of_core(device, job, stop))?;
     }
     Ok(whole)
 }
@@ -61,7 +61,12 @@ impl<'a, F: NttField> DeviceOutcome<'a, F> {
         self.traffic = self.traffic + other.traffic;
     }
 
-    fn stream_through(&mut self, device: &Arc<Device>, job: PipelineTask<'a, '_, F>, stop: Abort<'_>) -> Result<()> {
+    fn transform_out_of_core(
+        &mut self,
+        device: &Arc<Device>,
+        job: PipelineTask<'a, '_, F>,
+        stop: Abort<'_>,
+    ) -> Result<()> {
         let (slice, transform) = job;
         let (result, traffic) = out_of_core::transform(device, slice, transform, stop)?;
         self.traffic = self.traffic + traffic;
@@ -89,9 +94,9 @@ struct LaneBuffers {
 }
 
 impl LaneBuffers {
-    fn launch(&self, stream: &mut Stream) -> Result<()> {
+    fn enqueue_transform(&self, stream: &mut Stream) -> Result<()> {
         stream.begin_timing()?;
-        self.queue.queue(stream, &self.data, self.other.as_ref())?;
+        self.queue.enqueue(stream, &self.data, self.other.as_ref())?;
         stream.end_timing()
     }
 }
@@ -110,29 +115,31 @@ impl PipelineLane {
         let (mut done, mut no_room) = (Vec::new(), Vec::new());
         for (slice, transform) in jobs {
             check_abort(stop)?;
-            match self.lane_buffers(slice, transform) {
-                Ok(room) if size_of_val(slice) <= self.small => done.push(self.transform_whole(slice, room, stop)?),
-                Ok(room) => done.push(self.transform_chunked(slice, room, stop)?),
+            match self.allocate_buffers(slice, transform) {
+                Ok(room) if size_of_val(slice) <= self.small => {
+                    done.push(self.transform_to_staging(slice, room, stop)?)
+                }
+                Ok(room) => done.push(self.transform_with_rollback(slice, room, stop)?),
                 Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
                 Err(error) => return Err(error),
             }
         }
-        Ok((DeviceOutcome { done, traffic: self.stream.traffic() }, no_room))
+        Ok((DeviceOutcome { done, traffic: self.stream.stats() }, no_room))
     }
 
-    fn lane_buffers<F: NttField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<LaneBuffers> {
+    fn allocate_buffers<F: NttField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<LaneBuffers> {
         let stream = &mut self.stream;
         let layout = VectorLayout { vectors: 1, stride: slice.len() as u64 };
         let bytes = size_of_val(slice);
         let queue = DeviceTransform::new(stream, transform, layout, 0)?;
-        let data = stream.allocate(bytes)?.secret();
+        let data = stream.allocate(bytes)?.mark_secret();
         let other = queue.scratch_like(stream, &data)?;
-        Ok(LaneBuffers { queue, data, other, host: stream.host_buffer(bytes)? })
+        Ok(LaneBuffers { queue, data, other, host: stream.allocate_pinned(bytes)? })
     }
 
     /// Transforms `slice` on the device with the buffers `room`. The slice keeps its old elements until the result is
     /// committed, so no copy of them is needed.
-    fn transform_whole<'a, F: NttField>(
+    fn transform_to_staging<'a, F: NttField>(
         &mut self,
         slice: &'a mut [F],
         mut room: LaneBuffers,
@@ -140,7 +147,7 @@ impl PipelineLane {
     ) -> Result<TransformedVector<'a, F>> {
         let stream = &mut self.stream;
         stream.upload(&room.data, as_bytes(slice))?;
-        room.launch(stream)?;
+        room.enqueue_transform(stream)?;
         stream.copy_to_pinned(&mut room.host, &room.data)?;
         stream.zeroize_staging();
         stream.synchronize(stop)?;
@@ -149,15 +156,15 @@ impl PipelineLane {
 
     /// Transforms `slice` on the device with the buffers `room`. The slice is overwritten while the result is being
     /// fetched, so the pinned buffer keeps a copy of its old elements.
-    fn transform_chunked<'a, F: NttField>(
+    fn transform_with_rollback<'a, F: NttField>(
         &mut self,
         slice: &'a mut [F],
         mut room: LaneBuffers,
         stop: Abort<'_>,
     ) -> Result<TransformedVector<'a, F>> {
         let stream = &mut self.stream;
-        stream.upload_and_retain(&room.data, &mut room.host, as_bytes(slice), stop)?;
-        room.launch(stream)?;
+        stream.upload_via_pinned(&room.data, &mut room.host, as_bytes(slice), stop)?;
+        room.enqueue_transform(stream)?;
         if stop.is_some() {
             stream.synchronize(stop)?;
         }

@@ -29,7 +29,7 @@ fn multiply_add(x: u64, a: u64, b: u64, carry: u64) -> (u64, u64) {
 }
 
 #[inline]
-fn plus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
+fn add_with_carry(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
     let mut carry = false;
     let sum = std::array::from_fn(|i| {
         let (sum, over) = a[i].overflowing_add(b[i]);
@@ -41,7 +41,7 @@ fn plus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
 }
 
 #[inline]
-fn minus(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
+fn subtract_with_borrow(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
     let mut borrow = false;
     let difference = std::array::from_fn(|i| {
         let (difference, under) = a[i].overflowing_sub(b[i]);
@@ -63,7 +63,7 @@ impl Modulus {
         let p: Limbs4 = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
         // Newton's iteration: each step doubles the number of correct bits.
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));
-        let (twice, over) = plus(&p, &p);
+        let (twice, over) = add_with_carry(&p, &p);
         if over {
             return Err(Error::invalid("ntt", "bits of the modulus", "below 256", 256));
         }
@@ -92,20 +92,20 @@ impl Modulus {
     /// Returns the butterfly (x + y, x − y) modulo p. Arguments and results are below 2p.
     #[inline]
     pub fn butterfly(&self, x: &Limbs4, y: &Limbs4) -> (Limbs4, Limbs4) {
-        let (sum, carry) = plus(x, y);
-        let (less, borrow) = minus(&sum, &self.twice);
+        let (sum, carry) = add_with_carry(x, y);
+        let (less, borrow) = subtract_with_borrow(&sum, &self.twice);
         let keep = u64::from(borrow && !carry).wrapping_neg();
         let sum = std::array::from_fn(|i| (sum[i] & keep) | (less[i] & !keep));
-        let (difference, borrow) = minus(x, y);
+        let (difference, borrow) = subtract_with_borrow(x, y);
         let mask = u64::from(borrow).wrapping_neg();
-        let (difference, _) = plus(&difference, &self.twice.map(|limb| limb & mask));
+        let (difference, _) = add_with_carry(&difference, &self.twice.map(|limb| limb & mask));
         (sum, difference)
     }
 
     /// Returns `x` modulo p, below p. `x` is below 2p.
     #[inline]
     pub fn reduce(&self, x: &Limbs4) -> Limbs4 {
-        let (less, borrow) = minus(x, &self.p);
+        let (less, borrow) = subtract_with_borrow(x, &self.p);
         let keep = u64::from(borrow).wrapping_neg();
         std::array::from_fn(|i| (x[i] & keep) | (less[i] & !keep))
     }
@@ -133,7 +133,7 @@ pub(super) unsafe fn limbs_of_mut<F: NttField>(values: &mut [F]) -> &mut [Limbs4
 mod tests {
     use super::*;
 
-    fn element<F: NttField>(limbs: Limbs4) -> F {
+    fn element_from_limbs<F: NttField>(limbs: Limbs4) -> F {
         let mut value = [F::ZERO];
         // SAFETY: callers pass reduced limbs.
         let memory = unsafe { limbs_of_mut(&mut value) };
@@ -142,7 +142,7 @@ mod tests {
     }
 
     /// Checks products, sums and differences against those of field `F`, for arguments below p and from p to 2p.
-    fn arithmetic_is_the_fields<F: NttField>() {
+    fn check_field_arithmetic<F: NttField>() {
         let modulus = Modulus::for_field::<F>().expect("a field of 4 limbs");
         let mut values = vec![F::ZERO, F::ONE, -F::ONE, F::ROOT_OF_UNITY, F::MULTIPLICATIVE_GENERATOR, F::TWO_INV];
         values.extend((0..50).scan(F::ROOT_OF_UNITY, |x, _| {
@@ -152,14 +152,20 @@ mod tests {
         for x in &values {
             for y in &values {
                 let [x_limbs, y_limbs] = [limbs_of(&[*x])[0], limbs_of(&[*y])[0]];
-                for larger in [y_limbs, plus(&y_limbs, &modulus.p).0] {
+                for larger in [y_limbs, add_with_carry(&y_limbs, &modulus.p).0] {
                     let product = modulus.multiply(&larger, &x_limbs);
-                    assert!(minus(&product, &modulus.twice).1 && element::<F>(modulus.reduce(&product)) == *x * y);
-                    for first in [x_limbs, plus(&x_limbs, &modulus.p).0] {
+                    assert!(
+                        subtract_with_borrow(&product, &modulus.twice).1
+                            && element_from_limbs::<F>(modulus.reduce(&product)) == *x * y
+                    );
+                    for first in [x_limbs, add_with_carry(&x_limbs, &modulus.p).0] {
                         let (sum, difference) = modulus.butterfly(&first, &larger);
-                        assert!(minus(&sum, &modulus.twice).1 && minus(&difference, &modulus.twice).1);
-                        assert!(element::<F>(modulus.reduce(&sum)) == *x + y);
-                        assert!(element::<F>(modulus.reduce(&difference)) == *x - y);
+                        assert!(
+                            subtract_with_borrow(&sum, &modulus.twice).1
+                                && subtract_with_borrow(&difference, &modulus.twice).1
+                        );
+                        assert!(element_from_limbs::<F>(modulus.reduce(&sum)) == *x + y);
+                        assert!(element_from_limbs::<F>(modulus.reduce(&difference)) == *x - y);
                     }
                 }
             }
@@ -168,9 +174,9 @@ mod tests {
 
     #[test]
     fn arithmetic_is_the_fields_in_all() {
-        arithmetic_is_the_fields::<blstrs::Scalar>();
-        arithmetic_is_the_fields::<halo2curves::bn256::Fr>();
-        arithmetic_is_the_fields::<pasta_curves::Fp>();
-        arithmetic_is_the_fields::<pasta_curves::Fq>();
+        check_field_arithmetic::<blstrs::Scalar>();
+        check_field_arithmetic::<halo2curves::bn256::Fr>();
+        check_field_arithmetic::<pasta_curves::Fp>();
+        check_field_arithmetic::<pasta_curves::Fq>();
     }
 }

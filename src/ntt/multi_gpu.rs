@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 use super::domain::{Direction, NttDomain};
-use super::multi_gpu_plan::{PeerPasses, PeerPlan, Step};
+use super::multi_gpu_plan::{PeerPass, PeerPasses, PeerPlan};
 use super::plan::MAX_RADIX_LOG;
 use crate::backend::{Abort, Device, Event, PeerMemory, Stream, StreamStats, catch_hook_panic};
 use crate::fan_out::fan_out;
@@ -29,7 +29,7 @@ pub struct ShardedVector<F> {
 
 impl<F: NttField> ShardedVector<F> {
     fn new(streams: Vec<Stream>, plan: PeerPlan) -> Result<Self> {
-        let part_bytes = size_of::<F>() << plan.part_log();
+        let part_bytes = size_of::<F>() << plan.part_stride_log();
         let memory = PeerMemory::new(&streams, part_bytes)?;
         let other = PeerMemory::new(&streams, part_bytes)?;
         Ok(Self { streams, memory, other, plan, elements: PhantomData })
@@ -51,7 +51,7 @@ impl<F: NttField> ShardedVector<F> {
         self.check_length(from.len())?;
         let (plan, memory) = (&self.plan, &self.memory);
         let each = fan_out("upload to peers", self.streams.iter_mut().enumerate(), |(owner, stream)| {
-            for (run, at) in plan.runs(owner).zip(offsets::<F>(plan, owner)) {
+            for (run, at) in plan.owned_index_ranges(owner).zip(run_byte_offsets::<F>(plan, owner)) {
                 stream.upload_to_peers(memory, at, as_bytes(&from[run]))?;
             }
             stream.zeroize_staging();
@@ -68,11 +68,11 @@ impl<F: NttField> ShardedVector<F> {
     pub fn download(&mut self, to: &mut [F]) -> Result<()> {
         self.check_length(to.len())?;
         let (plan, memory) = (&self.plan, &self.memory);
-        let mut pieces: Vec<Vec<(&mut [u8], usize)>> = (0..plan.owners()).map(|_| Vec::new()).collect();
-        let mut at: Vec<_> = (0..plan.owners()).map(|owner| offsets::<F>(plan, owner)).collect();
-        let run = plan.runs(0).next().map_or(1, |run| run.len());
+        let mut pieces: Vec<Vec<(&mut [u8], usize)>> = (0..plan.owner_count()).map(|_| Vec::new()).collect();
+        let mut at: Vec<_> = (0..plan.owner_count()).map(|owner| run_byte_offsets::<F>(plan, owner)).collect();
+        let run = plan.owned_index_ranges(0).next().map_or(1, |run| run.len());
         for (number, run) in to.chunks_mut(run).enumerate() {
-            let owner = number % plan.owners();
+            let owner = number % plan.owner_count();
             // SAFETY: kernels leave reduced elements in Montgomery form.
             pieces[owner].extend(at[owner].next().map(|at| (unsafe { as_bytes_mut(run) }, at)));
         }
@@ -96,7 +96,7 @@ impl<F: NttField> ShardedVector<F> {
 
     /// Returns the bytes copied and the kernel times of its streams so far, summed over all devices.
     pub fn traffic(&self) -> StreamStats {
-        self.streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic())
+        self.streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.stats())
     }
 
     fn check_length(&self, actual: usize) -> Result<()> {
@@ -108,10 +108,10 @@ impl<F: NttField> ShardedVector<F> {
 
     /// Queues the pass `step` on all devices, with `passes` of each. Swaps the two memories if the pass moves the
     /// elements.
-    fn queue(&mut self, passes: &[PeerPasses], step: &Step) -> Result<()> {
+    fn enqueue_pass(&mut self, passes: &[PeerPasses], step: &PeerPass) -> Result<()> {
         let shares = self.streams.iter_mut().zip(passes).enumerate();
         for (owner, (stream, passes)) in shares {
-            passes.queue(stream, step, [&self.memory, &self.other], owner)?;
+            passes.enqueue_pass(stream, step, [&self.memory, &self.other], owner)?;
         }
         if step.moves {
             std::mem::swap(&mut self.memory, &mut self.other);
@@ -131,9 +131,9 @@ impl<F: NttField> ShardedVector<F> {
 }
 
 /// Returns the byte offsets, in the vector's memory, of the runs of consecutive elements that device `owner` holds.
-fn offsets<F: NttField>(plan: &PeerPlan, owner: usize) -> impl Iterator<Item = usize> + use<F> {
-    let start = owner << plan.part_log();
-    let run = plan.runs(owner).next().map_or(1, |run| run.len());
+fn run_byte_offsets<F: NttField>(plan: &PeerPlan, owner: usize) -> impl Iterator<Item = usize> + use<F> {
+    let start = owner << plan.part_stride_log();
+    let run = plan.owned_index_ranges(owner).next().map_or(1, |run| run.len());
     (0..).map(move |number| (start + number * run) * size_of::<F>())
 }
 
@@ -150,7 +150,7 @@ impl<F: NttField> NttDomain<F> {
     /// - [`Error::Unavailable`]: there are several devices, and not all are of CUDA.
     /// - [`Error::Device`]: CUDA's devices cannot access each other's memory.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver failed.
-    pub fn peer_vector(&self) -> Result<ShardedVector<F>> {
+    pub fn allocate_sharded_vector(&self) -> Result<ShardedVector<F>> {
         let devices = self.accelerator().devices();
         let radix_log = if self.max_radix_log() == 0 { MAX_RADIX_LOG } else { self.max_radix_log() };
         let plan = PeerPlan::new(self.log_n(), devices.len(), radix_log)?;
@@ -171,7 +171,7 @@ impl<F: NttField> NttDomain<F> {
             if number > 0 {
                 vector.barrier()?;
             }
-            vector.queue(&passes, step)?;
+            vector.enqueue_pass(&passes, step)?;
         }
         Ok(())
     }
@@ -185,9 +185,9 @@ impl<F: NttField> NttDomain<F> {
         let passes = self.prepare_peer_passes(direction, vector)?;
         vector.wait(None)?;
         let steps = vector.plan.steps();
-        let mut time = |step: &Step| {
+        let mut time = |step: &PeerPass| {
             let start = Instant::now();
-            vector.queue(&passes, step)?;
+            vector.enqueue_pass(&passes, step)?;
             vector.wait(None)?;
             Ok(start.elapsed())
         };
@@ -206,15 +206,15 @@ impl<F: NttField> NttDomain<F> {
     pub fn run_on_peers(&self, direction: Direction, from: &[F], to: &mut [F], abort: Abort<'_>) -> Result<Report> {
         let call = OpScope { operation: format!("ntt {} over peers", F::NAME), elements: from.len() };
         let start = Instant::now();
-        let mut vector = self.peer_vector()?;
+        let mut vector = self.allocate_sharded_vector()?;
         vector.check_length(to.len())?;
         vector.upload(from)?;
         self.enqueue_on_peers(direction, &mut vector)?;
         catch_hook_panic(abort, |abort| vector.wait(abort))?;
         vector.download(to)?;
         let info = vector.streams[0].device().info();
-        let name = format!("{} × {}", vector.plan.owners(), info.name);
-        Ok(call.finish(info.backend, &name, start, vector.traffic(), Vec::new()))
+        let name = format!("{} × {}", vector.plan.owner_count(), info.name);
+        Ok(call.report_success(info.backend, &name, start, vector.traffic(), Vec::new()))
     }
 
     /// Returns the passes of `vector` for each device. Finds or computes their twiddles.

@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use super::plan::{ColumnPass, NttPlan, TILE};
-use super::queue_passes::flags;
+use super::queue_passes::kernel_flags;
 use super::twiddles::Twiddles;
 use super::{Order, Transform};
 use crate::backend::{Arg, PeerMemory, Stream};
@@ -39,7 +39,7 @@ pub(super) struct PeerPlan {
 
 /// Describes one pass of the transform, which all devices run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct PeerPass {
     /// Parameters of a pass over columns; `None` for the last pass, which is over rows.
     columns: Option<ColumnPass>,
     /// Position, in an element's index, of the bits that number the device that holds it before the pass.
@@ -59,12 +59,12 @@ impl PeerPlan {
             return Err(Error::invalid(ERROR_CONTEXT, "number of devices", "a power of two", owners));
         }
         let (plan, owners_log) = (NttPlan::new(log_n, max_radix_log, false)?, owners.trailing_zeros());
-        let middle_log = log_n.saturating_sub(2 * plan.first_log());
+        let middle_log = log_n.saturating_sub(2 * plan.first_radix_log());
         if plan.radices.len() < 3 || log_n < TILE.log + owners_log {
             return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at least {MIN_LOG_N}"), log_n));
         }
-        if owners_log > middle_log.min(plan.first_log()) {
-            let most = 1 << middle_log.min(plan.first_log());
+        if owners_log > middle_log.min(plan.first_radix_log()) {
+            let most = 1 << middle_log.min(plan.first_radix_log());
             return Err(Error::invalid(
                 ERROR_CONTEXT,
                 "number of devices",
@@ -81,43 +81,43 @@ impl PeerPlan {
     }
 
     /// Returns the number of devices.
-    pub fn owners(&self) -> usize {
+    pub fn owner_count(&self) -> usize {
         1 << self.owners_log
     }
 
     /// Returns the binary logarithm of the distance, in elements, from the start of one device's memory to the start of
     /// the next one's.
-    pub fn part_log(&self) -> u32 {
+    pub fn part_stride_log(&self) -> u32 {
         (self.plan.log_n - self.owners_log).max(MIN_PART_LOG)
     }
 
     /// Returns the position, in an element's index, of the bits that number the device that holds it between
     /// transforms.
-    fn rest_log(&self) -> u32 {
-        self.plan.log_n - self.plan.first_log() - self.owners_log
+    fn owner_bits_shift(&self) -> u32 {
+        self.plan.log_n - self.plan.first_radix_log() - self.owners_log
     }
 
     /// Returns the ranges of consecutive indices that device `owner` holds between transforms. They are in ascending
     /// order, which is their order in its memory.
-    pub fn runs(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
-        let (run_log, every_log) = (self.rest_log(), self.rest_log() + self.owners_log);
+    pub fn owned_index_ranges(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
+        let (run_log, every_log) = (self.owner_bits_shift(), self.owner_bits_shift() + self.owners_log);
         let start = move |run: usize| run << every_log | owner << run_log;
-        (0..1 << self.plan.first_log()).map(move |run| start(run)..start(run) + (1 << run_log))
+        (0..1 << self.plan.first_radix_log()).map(move |run| start(run)..start(run) + (1 << run_log))
     }
 
     /// Returns the passes in the order in which they run.
-    pub fn steps(&self) -> Vec<Step> {
-        let (rest, by_first) = (self.rest_log(), self.plan.log_n - self.owners_log);
+    pub fn steps(&self) -> Vec<PeerPass> {
+        let (rest, by_first) = (self.owner_bits_shift(), self.plan.log_n - self.owners_log);
         let columns = self.plan.column_passes(true).into_iter().enumerate().map(|(number, pass)| {
             let from_log = if number < 2 { rest } else { by_first };
             let to_log = if number < 1 { rest } else { by_first };
-            Step { columns: Some(pass), from_log, to_log, moves: number > 0 }
+            PeerPass { columns: Some(pass), from_log, to_log, moves: number > 0 }
         });
-        columns.chain([Step { columns: None, from_log: by_first, to_log: rest, moves: true }]).collect()
+        columns.chain([PeerPass { columns: None, from_log: by_first, to_log: rest, moves: true }]).collect()
     }
 
     /// Returns the number of tiles of a pass that each device computes. Device d starts with tile d times this number.
-    fn tiles(&self) -> u32 {
+    fn tiles_per_owner(&self) -> u32 {
         1 << (self.plan.log_n - TILE.log - self.owners_log)
     }
 }
@@ -140,39 +140,45 @@ impl PeerPasses {
         }
         let tables = Twiddles::new(stream, &plan.plan, transform)?;
         tables.retain_on(stream);
-        let flags = flags(transform, &tables);
+        let flags = kernel_flags(transform, &tables);
         Ok(Self { plan: plan.clone(), program: KernelModule::for_family(Family::Ntt, F::NAME)?, tables, flags })
     }
 
     /// Queues the tiles of the pass `step` that device `owner` computes. `places` are the vector's memory and the
     /// second one.
-    pub fn queue(&self, stream: &mut Stream, step: &Step, places: [&PeerMemory; 2], owner: usize) -> Result<()> {
+    pub fn enqueue_pass(
+        &self,
+        stream: &mut Stream,
+        step: &PeerPass,
+        places: [&PeerMemory; 2],
+        owner: usize,
+    ) -> Result<()> {
         let memory = |memory: &PeerMemory| Arg::Memory(memory.handle());
-        let tiles = self.plan.tiles();
+        let tiles = self.plan.tiles_per_owner();
         let mut args = vec![memory(places[0]), memory(places[usize::from(step.moves)])];
-        args.extend([owner as u32 * tiles, self.plan.owners_log, self.plan.part_log()].map(Arg::U32));
+        args.extend([owner as u32 * tiles, self.plan.owners_log, self.plan.part_stride_log()].map(Arg::U32));
         args.extend([step.from_log, step.to_log, self.plan.plan.log_n].map(Arg::U32));
         let kernel = match step.columns {
-            Some(pass) => self.columns(&mut args, pass),
-            None => self.rows(&mut args),
+            Some(pass) => self.push_column_args(&mut args, pass),
+            None => self.push_row_args(&mut args),
         };
-        let items = u64::from(tiles) * u64::from(TILE.group());
+        let items = u64::from(tiles) * u64::from(TILE.work_group_size());
         // SAFETY: the arguments are those of the kernel; both memories have 2^owners_log parts of 2^part_log elements,
         // and tables are as planned.
-        unsafe { self.program.launch(stream, kernel, items, TILE.group(), &args) }
+        unsafe { self.program.launch(stream, kernel, items, TILE.work_group_size(), &args) }
     }
 
-    fn columns(&self, args: &mut Vec<Arg>, pass: ColumnPass) -> &'static str {
+    fn push_column_args(&self, args: &mut Vec<Arg>, pass: ColumnPass) -> &'static str {
         let ColumnPass { radix_log, stride_log, first_log, swap_log } = pass;
         args.extend([stride_log, radix_log, first_log, swap_log].map(Arg::U32));
         args.extend([buffer_arg(&self.tables.nodes), Arg::U32(self.flags)]);
         "ntt_peer_columns"
     }
 
-    fn rows(&self, args: &mut Vec<Arg>) -> &'static str {
+    fn push_row_args(&self, args: &mut Vec<Arg>) -> &'static str {
         let Self { plan: PeerPlan { plan, .. }, tables, .. } = self;
-        let [low, high, last] = tables.factors();
-        args.extend([plan.last_radix_log(), plan.first_log()].map(Arg::U32));
+        let [low, high, last] = tables.factor_args();
+        args.extend([plan.last_radix_log(), plan.first_radix_log()].map(Arg::U32));
         args.extend([buffer_arg(&tables.plain), Arg::U32(plan.low_log), low, high, last, Arg::U32(self.flags)]);
         "ntt_peer_rows"
     }
@@ -184,8 +190,8 @@ mod tests {
     use super::*;
 
     /// Returns the number of the device that holds `index`, if `low_log` is the position of the bits that number it.
-    fn owner(index: usize, low_log: u32, plan: &PeerPlan) -> usize {
-        index >> low_log & (plan.owners() - 1)
+    fn owner_of_index(index: usize, low_log: u32, plan: &PeerPlan) -> usize {
+        index >> low_log & (plan.owner_count() - 1)
     }
 
     /// Returns plans of all sizes from [`MIN_LOG_N`] on for 1, 2, 4, 8 and 16 devices.
@@ -197,17 +203,20 @@ mod tests {
     #[test]
     fn owners_share_every_index() {
         for plan in plans() {
-            let runs = |owner| plan.runs(owner).map(|run| run.len()).sum::<usize>();
-            assert!((0..plan.owners()).all(|owner| runs(owner) == 1 << (plan.plan.log_n - plan.owners_log)));
-            assert!(plan.rest_log() >= TILE.log - plan.plan.first_log(), "a tile's columns have one owner: {plan:?}");
-            assert!(plan.part_log() + plan.owners_log <= 31);
-            for number in 0..plan.owners() {
-                let mut runs = plan.runs(number);
-                assert!(
-                    runs.all(|run| [run.start, run.end - 1]
-                        .iter()
-                        .all(|i| owner(*i, plan.rest_log(), &plan) == number))
-                );
+            let runs = |owner| plan.owned_index_ranges(owner).map(|run| run.len()).sum::<usize>();
+            assert!((0..plan.owner_count()).all(|owner| runs(owner) == 1 << (plan.plan.log_n - plan.owners_log)));
+            assert!(
+                plan.owner_bits_shift() >= TILE.log - plan.plan.first_radix_log(),
+                "a tile's columns have one owner: {plan:?}"
+            );
+            assert!(plan.part_stride_log() + plan.owners_log <= 31);
+            for number in 0..plan.owner_count() {
+                let mut runs = plan.owned_index_ranges(number);
+                assert!(runs.all(|run| [run.start, run.end - 1].iter().all(|i| owner_of_index(
+                    *i,
+                    plan.owner_bits_shift(),
+                    &plan
+                ) == number)));
             }
         }
         for (log_n, owners) in [(20, 0), (20, 3), (20, 256), (16, 2)] {
@@ -221,11 +230,14 @@ mod tests {
     fn devices_write_their_own_parts() {
         for plan in plans().filter(|plan| plan.plan.log_n <= 26) {
             for step in plan.steps() {
-                for device in 0..plan.owners() {
-                    let first = device as u32 * plan.tiles();
-                    for tile in [first, first + plan.tiles() / 2, first + plan.tiles() - 1] {
-                        let written = written(&plan, &step, tile);
-                        assert!(written.iter().all(|i| owner(*i, step.to_log, &plan) == device), "{plan:?}, {step:?}");
+                for device in 0..plan.owner_count() {
+                    let first = device as u32 * plan.tiles_per_owner();
+                    for tile in [first, first + plan.tiles_per_owner() / 2, first + plan.tiles_per_owner() - 1] {
+                        let written = written_indices(&plan, &step, tile);
+                        assert!(
+                            written.iter().all(|i| owner_of_index(*i, step.to_log, &plan) == device),
+                            "{plan:?}, {step:?}"
+                        );
                         let in_place = !step.moves;
                         assert!(
                             !in_place || step.from_log == step.to_log && step.columns.is_some_and(|c| c.swap_log == 0)
@@ -237,8 +249,8 @@ mod tests {
     }
 
     /// Returns the indices of the elements that tile number `tile` writes in `step`, as the kernels compute them.
-    fn written(plan: &PeerPlan, step: &Step, tile: u32) -> Vec<usize> {
-        let (log_n, first) = (plan.plan.log_n, plan.plan.first_log());
+    fn written_indices(plan: &PeerPlan, step: &PeerPass, tile: u32) -> Vec<usize> {
+        let (log_n, first) = (plan.plan.log_n, plan.plan.first_radix_log());
         let Some(pass) = step.columns else {
             let radix_log = plan.plan.last_radix_log();
             let rows = (tile as usize) << (TILE.log - radix_log)..(tile as usize + 1) << (TILE.log - radix_log);

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::cpu::permuted;
+use super::cpu::copy_bit_reversed;
 use super::device_transform::DeviceTransform;
 use super::pointwise::{launch, multiply_by_powers};
 use super::queue_passes::VectorLayout;
@@ -45,12 +45,12 @@ pub(super) fn transform<F: NttField>(
     transform: &Transform<F>,
     stop: Abort<'_>,
 ) -> Result<(SecretVec<F>, StreamStats)> {
-    let copy = (transform.input == Order::BitReversed).then(|| SecretVec(permuted(values)));
-    let [first, second] = Pass::dimensions(transform);
+    let copy = (transform.input == Order::BitReversed).then(|| SecretVec(copy_bit_reversed(values)));
+    let [first, second] = Pass::split_transform(transform);
     let mut result = SecretVec(vec![F::ZERO; values.len()]);
     let up = first.run(device, Some(copy.as_deref().unwrap_or(values)), &mut result, stop)?;
     let down = second.run(device, None, &mut result, stop)?;
-    let result = if transform.order == Order::BitReversed { SecretVec(permuted(&result)) } else { result };
+    let result = if transform.order == Order::BitReversed { SecretVec(copy_bit_reversed(&result)) } else { result };
     Ok((result, up + down))
 }
 
@@ -64,7 +64,7 @@ struct Pass<F> {
 }
 
 impl<F: NttField> Pass<F> {
-    fn dimensions(whole: &Transform<F>) -> [Self; 2] {
+    fn split_transform(whole: &Transform<F>) -> [Self; 2] {
         let (p, q) = (whole.log_n / 2, whole.log_n - whole.log_n / 2);
         let squares = |base: F, count: u32| (0..count).fold(base, |power, _| power.square());
         let first = Transform {
@@ -92,7 +92,7 @@ impl<F: NttField> Pass<F> {
 
     /// Returns the binary logarithm of the number of columns of a block. Returns an error if no column fits in half of
     /// the free device memory.
-    fn block_log(&self, device: &Device) -> Result<u32> {
+    fn columns_per_block_log(&self, device: &Device) -> Result<u32> {
         let column = (size_of::<F>() as u64) << self.height_log();
         let available = device.free_memory()? / 2;
         let fit = available / (column * (LANES * BUFFERS) as u64);
@@ -105,7 +105,7 @@ impl<F: NttField> Pass<F> {
     /// Transforms the columns of `input` into `matrix` on `device`, unless `stop` aborts the pass. If `input` is
     /// `None`, transforms those of `matrix` in place.
     fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<StreamStats> {
-        let block_log = self.block_log(device)?;
+        let block_log = self.columns_per_block_log(device)?;
         let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };
         let mut lanes: Vec<BlockLane<F>> = Vec::new();
         for _ in 0..LANES {
@@ -117,25 +117,25 @@ impl<F: NttField> Pass<F> {
             let lane = &mut lanes[block % LANES];
             if block >= LANES && block - LANES < blocks {
                 lane.stream.synchronize(stop)?;
-                self.store(&lane.host, (block - LANES) << block_log, 1 << block_log, matrix);
+                self.store_columns(&lane.host, (block - LANES) << block_log, 1 << block_log, matrix);
             }
             if block < blocks {
-                self.load(input.unwrap_or(matrix), block << block_log, 1 << block_log, &mut lane.host);
+                self.gather_columns(input.unwrap_or(matrix), block << block_log, 1 << block_log, &mut lane.host);
                 self.queue_block(lane, &queue, layout, block << block_log)?;
             }
         }
-        Ok(lanes.iter().fold(StreamStats::default(), |sum, lane| sum + lane.stream.traffic()))
+        Ok(lanes.iter().fold(StreamStats::default(), |sum, lane| sum + lane.stream.stats()))
     }
 
     /// Copies the `count` columns of `matrix` from column `first` on to `block`, row by row.
-    fn load(&self, matrix: &[F], first: usize, count: usize, block: &mut [F]) {
+    fn gather_columns(&self, matrix: &[F], first: usize, count: usize, block: &mut [F]) {
         let rows = block.par_chunks_mut(count).enumerate().with_min_len(MIN_PIECE.div_ceil(count));
         install(|| rows.for_each(|(row, to)| to.copy_from_slice(&matrix[(row << self.width_log) + first..][..count])));
     }
 
     /// Copies the `count` transformed columns in `block` to `matrix`. In the first pass, they become its rows from row
     /// `first` on. In the second pass, they become its columns from column `first` on.
-    fn store(&self, block: &[F], first: usize, count: usize, matrix: &mut [F]) {
+    fn store_columns(&self, block: &[F], first: usize, count: usize, matrix: &mut [F]) {
         if self.twist.is_some() {
             let rows = &mut matrix[first << self.height_log()..][..block.len()];
             let pieces = rows.par_chunks_mut(MIN_PIECE).zip(block.par_chunks(MIN_PIECE));
@@ -158,7 +158,7 @@ impl<F: NttField> Pass<F> {
         stream.copy_from_pinned(other, host.buffer())?;
         stream.begin_timing()?;
         enqueue_transpose::<F>(stream, other, data, self.height_log(), block_log)?;
-        queue.queue(stream, data, Some(other))?;
+        queue.enqueue(stream, data, Some(other))?;
         let result = if let Some(omega) = self.twist {
             let exponent_log = self.width_log + self.height_log();
             multiply_by_powers(stream, (data, layout, self.height_log()), (omega, exponent_log), (first as u32, 1))?;
@@ -185,7 +185,7 @@ impl<F: NttField> BlockLane<F> {
         let stream = device.stream()?;
         let host = HostVector::new(&stream, elements)?;
         let bytes = byte_len::<F>("ntt", elements)?;
-        let buffers = [stream.allocate(bytes)?.secret(), stream.allocate(bytes)?.secret()];
+        let buffers = [stream.allocate(bytes)?.mark_secret(), stream.allocate(bytes)?.mark_secret()];
         Ok(Self { stream, host, buffers })
     }
 }

@@ -17,7 +17,7 @@ use crate::{Report, Result};
 const LANES: usize = 3;
 
 /// Holds an input vector and the vector that receives its transform, both in pinned host memory.
-pub(super) type Pair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
+pub(super) type PinnedPair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
 
 impl<F: NttField> NttDomain<F> {
     /// Transforms the first vector of each pair into the second one, both in pinned host memory. Pairs are spread over
@@ -29,7 +29,12 @@ impl<F: NttField> NttDomain<F> {
     /// - The error of a forced backend that failed.
     ///
     /// After an error, results are undefined.
-    pub fn run_pinned(&self, direction: Direction, pairs: &mut [Pair<'_, F>], abort: Abort<'_>) -> Result<Report> {
+    pub fn run_pinned(
+        &self,
+        direction: Direction,
+        pairs: &mut [PinnedPair<'_, F>],
+        abort: Abort<'_>,
+    ) -> Result<Report> {
         let transform = self.transform(direction);
         pairs.iter().try_for_each(|(from, to)| transform.check(from.len()).and_then(|()| transform.check(to.len())))?;
         let elements = pairs.iter().map(|(from, _)| from.len()).sum();
@@ -39,15 +44,22 @@ impl<F: NttField> NttDomain<F> {
         catch_hook_panic(abort, |abort| {
             let ((), report) = self.accelerator().dispatch(
                 call,
-                |devices| spread(devices, &mut pairs.borrow_mut(), &transform, abort).map(|traffic| ((), traffic)),
-                || on_cpu(&mut pairs.borrow_mut(), &transform, abort),
+                |devices| {
+                    transform_on_devices(devices, &mut pairs.borrow_mut(), &transform, abort)
+                        .map(|traffic| ((), traffic))
+                },
+                || transform_on_cpu(&mut pairs.borrow_mut(), &transform, abort),
             )?;
             Ok(report)
         })
     }
 }
 
-fn on_cpu<F: NttField>(pairs: &mut [Pair<'_, F>], transform: &Transform<F>, abort: Abort<'_>) -> Result<()> {
+fn transform_on_cpu<F: NttField>(
+    pairs: &mut [PinnedPair<'_, F>],
+    transform: &Transform<F>,
+    abort: Abort<'_>,
+) -> Result<()> {
     for (from, to) in &mut *pairs {
         to.copy_from_slice(from);
     }
@@ -56,21 +68,21 @@ fn on_cpu<F: NttField>(pairs: &mut [Pair<'_, F>], transform: &Transform<F>, abor
     cpu::transform_many(&mut slices, &transforms, abort)
 }
 
-fn spread<F: NttField>(
+fn transform_on_devices<F: NttField>(
     devices: &[Arc<Device>],
-    pairs: &mut [Pair<'_, F>],
+    pairs: &mut [PinnedPair<'_, F>],
     transform: &Transform<F>,
     abort: Abort<'_>,
 ) -> Result<StreamStats> {
     let share = pairs.len().div_ceil(devices.len()).max(1);
     let shares = devices.iter().zip(pairs.chunks_mut(share));
-    let parts = fan_out("ntt", shares, |(device, pairs)| on_device(device, pairs, transform, abort));
+    let parts = fan_out("ntt", shares, |(device, pairs)| transform_on_device(device, pairs, transform, abort));
     parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
 }
 
-fn on_device<F: NttField>(
+fn transform_on_device<F: NttField>(
     device: &Arc<Device>,
-    pairs: &mut [Pair<'_, F>],
+    pairs: &mut [PinnedPair<'_, F>],
     transform: &Transform<F>,
     abort: Abort<'_>,
 ) -> Result<StreamStats> {
@@ -84,20 +96,24 @@ fn on_device<F: NttField>(
         } else {
             check_abort(abort)?;
         }
-        enqueue(stream, pair, transform)?;
+        enqueue_pair(stream, pair, transform)?;
     }
     streams.iter_mut().try_for_each(|stream| stream.synchronize(abort))?;
-    Ok(streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic()))
+    Ok(streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.stats()))
 }
 
-fn enqueue<F: NttField>(stream: &mut Stream, (from, to): &mut Pair<'_, F>, transform: &Transform<F>) -> Result<()> {
+fn enqueue_pair<F: NttField>(
+    stream: &mut Stream,
+    (from, to): &mut PinnedPair<'_, F>,
+    transform: &Transform<F>,
+) -> Result<()> {
     let bytes = from.buffer().bytes();
     let queue = DeviceTransform::new(stream, transform, VectorLayout { vectors: 1, stride: from.len() as u64 }, 0)?;
-    let data = stream.allocate(bytes)?.secret();
+    let data = stream.allocate(bytes)?.mark_secret();
     let other = queue.scratch_like(stream, &data)?;
     stream.copy_from_pinned(&data, from.buffer())?;
     stream.begin_timing()?;
-    queue.queue(stream, &data, other.as_ref())?;
+    queue.enqueue(stream, &data, other.as_ref())?;
     stream.end_timing()?;
     stream.copy_to_pinned(to.buffer_mut(), &data)
 }

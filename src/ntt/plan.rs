@@ -21,7 +21,7 @@ pub(super) const SMALL_TILE: Tile = Tile { family: Family::NttSmall, log: 8, gro
 
 impl Tile {
     /// Returns the number of work-items of a work-group. Each handles four elements of the tile.
-    pub fn group(self) -> u32 {
+    pub fn work_group_size(self) -> u32 {
         1 << (self.log - 2)
     }
 }
@@ -117,7 +117,7 @@ impl NttPlan {
     }
 
     /// Returns the number of tiles of `vectors` vectors, each of which has at least one tile.
-    pub fn tiles(&self, vectors: u32) -> u64 {
+    pub fn tile_count(&self, vectors: u32) -> u64 {
         u64::from(vectors) << (self.log_n - self.tile.log)
     }
 
@@ -132,7 +132,7 @@ impl NttPlan {
     }
 
     /// Returns the number of index bits that the first of several passes transforms; 0 if there is only one pass.
-    pub fn first_log(&self) -> u32 {
+    pub fn first_radix_log(&self) -> u32 {
         if self.radices.len() > 1 { self.radices[0] } else { 0 }
     }
 
@@ -152,8 +152,8 @@ impl NttPlan {
 
     /// Returns the binary logarithm of the number of tiles of a plane, the elements that differ only in the first and
     /// last digit of their index. If the output is in natural order, the last pass transposes planes.
-    pub fn plane_log(&self) -> u32 {
-        let plane = if self.radices.len() == 2 { self.log_n } else { self.first_log() + self.last_radix_log() };
+    pub fn plane_tile_count_log(&self) -> u32 {
+        let plane = if self.radices.len() == 2 { self.log_n } else { self.first_radix_log() + self.last_radix_log() };
         plane.saturating_sub(self.tile.log)
     }
 }
@@ -185,7 +185,10 @@ mod tests {
         assert_eq!(sizes.collect::<Vec<_>>(), [17, 18]);
         assert!(small(15, 5, true) && !small(18, 5, true) && !small(18, MAX_RADIX_LOG, false));
         assert_eq!(
-            NttPlan::new(18, MAX_RADIX_LOG, true).ok().and_then(|plan| plan.with_small_tiles()).map(|p| p.tiles(1)),
+            NttPlan::new(18, MAX_RADIX_LOG, true)
+                .ok()
+                .and_then(|plan| plan.with_small_tiles())
+                .map(|p| p.tile_count(1)),
             Some(1 << 10)
         );
     }

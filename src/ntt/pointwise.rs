@@ -48,7 +48,7 @@ pub(crate) fn multiply_by_powers<F: NttField>(
 
 /// Queues the pointwise `kernel` on `stream`: `values[i] = operation(values[i], other[i mod period])`, with the
 /// kernel's operation. `period` is the length of `other`: that of `values`, or a power of two that divides it.
-pub(super) fn pointwise<F: NttField>(
+pub(super) fn enqueue_pointwise<F: NttField>(
     stream: &mut Stream,
     kernel: &str,
     values: &DeviceVector<F>,
@@ -73,10 +73,10 @@ pub(super) fn scale_periodically<F: NttField>(
     values: &DeviceVector<F>,
     factors: &[F],
 ) -> Result<()> {
-    values.write_on(stream)?;
+    values.wait_before_write(stream)?;
     let buffer = stream.allocate(size_of_val(factors))?;
     stream.upload(&buffer, as_bytes(factors))?;
-    pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
+    enqueue_pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
 }
 
 /// Returns 1/(power − 1), where `power` is x^n. Returns an error if `power` is 1.

@@ -27,7 +27,7 @@ pub struct VectorLayout {
 }
 
 /// Returns the flags for the kernels of `transform`, whose twiddles are `tables`.
-pub(super) fn flags<F: NttField>(transform: &Transform<F>, tables: &Twiddles) -> u32 {
+pub(super) fn kernel_flags<F: NttField>(transform: &Transform<F>, tables: &Twiddles) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     flag(transform.shift_in.is_some(), SHIFTED)
         | flag(transform.order == Order::BitReversed, REVERSED)
@@ -58,7 +58,7 @@ impl Passes {
     ) -> Result<Self> {
         let device = stream.device().clone();
         let plan = NttPlan::new(transform.log_n, max_radix_log, has_one_table(transform, &device))?;
-        let plan = Self::in_one_wave(&plan, layout, device.info()).unwrap_or(plan);
+        let plan = Self::plan_single_wave(&plan, layout, device.info()).unwrap_or(plan);
         // Tiles are numbered, and so are rows of the last pass: the larger number must fit 32 bits.
         let most = u32::MAX >> plan.log_n.saturating_sub(1);
         if layout.vectors > most {
@@ -67,7 +67,7 @@ impl Passes {
         }
         let tables = Twiddles::new(stream, &plan, transform)?;
         tables.retain_on(stream);
-        let flags = flags(transform, &tables);
+        let flags = kernel_flags(transform, &tables);
         let can_run_in_place = Self::can_run_in_place(&plan, transform.order, device.info());
         Ok(Self {
             program: KernelModule::for_family(plan.tile.family, F::NAME)?,
@@ -81,10 +81,10 @@ impl Passes {
 
     /// Returns `plan` with small tiles if there is one vector and all its tiles run at once, `None` otherwise. On a CPU
     /// device any number of tiles is allowed, since it makes no difference there.
-    fn in_one_wave(plan: &NttPlan, layout: VectorLayout, info: &DeviceInfo) -> Option<NttPlan> {
+    fn plan_single_wave(plan: &NttPlan, layout: VectorLayout, info: &DeviceInfo) -> Option<NttPlan> {
         let at_once = u64::from(info.compute_units * SMALL_TILE.groups);
         let small = plan.with_small_tiles().filter(|_| layout.vectors == 1);
-        small.filter(|small| info.is_cpu || small.tiles(1) <= at_once)
+        small.filter(|small| info.is_cpu || small.tile_count(1) <= at_once)
     }
 
     /// Returns whether all passes may write over their input. This holds if no pass changes the order of elements. It
@@ -92,13 +92,13 @@ impl Passes {
     /// Work-groups of small tiles do not wait.
     fn can_run_in_place(plan: &NttPlan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
-        let groups = 1 << plan.plane_log().max(swap_log);
+        let groups = 1 << plan.plane_tile_count_log().max(swap_log);
         let at_once = 2 * groups <= info.compute_units * plan.tile.groups;
         let waits = info.backend == BackendKind::Cuda && plan.tile == TILE && at_once;
         order == Order::BitReversed || plan.radices.len() == 1 || waits
     }
 
-    fn natural(&self) -> bool {
+    fn is_natural_order(&self) -> bool {
         self.flags & REVERSED == 0
     }
 
@@ -109,22 +109,22 @@ impl Passes {
     }
 
     /// Queues the in-place transform of the vectors in `data`. `other` is the buffer from [`Self::scratch_like`].
-    pub fn queue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
-        self.queue_from(stream, data, data, other)
+    pub fn enqueue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
+        self.enqueue_out_of_place(stream, data, data, other)
     }
 
     /// Queues the transform of the vectors in `source`, which stay unchanged, to `data`. The last argument is the
     /// buffer from [`Self::scratch_like`].
-    pub fn queue_from(
+    pub fn enqueue_out_of_place(
         &self,
         stream: &mut Stream,
         source: &Buffer,
         data: &Buffer,
         scratch_like: Option<&Buffer>,
     ) -> Result<()> {
-        let passes = self.plan.column_passes(self.natural());
-        let wait = self.can_run_in_place && self.natural() && !passes.is_empty();
-        let (swap_words, row_words) = if wait { self.state_words(&passes) } else { (0, 0) };
+        let passes = self.plan.column_passes(self.is_natural_order());
+        let wait = self.can_run_in_place && self.is_natural_order() && !passes.is_empty();
+        let (swap_words, row_words) = if wait { self.sync_state_word_counts(&passes) } else { (0, 0) };
         let state = stream.allocate(4 * (swap_words + row_words) as usize)?;
         // The last pass but one writes to the second buffer, and the last one back.
         let between = scratch_like.filter(|_| !self.can_run_in_place).unwrap_or(data);
@@ -140,10 +140,10 @@ impl Passes {
 
     /// Returns the numbers of 32-bit words of synchronisation state for the pass that swaps digits and for the last
     /// pass. Each state has a ticket, and a counter per plane. The first number is 0 if no pass swaps digits.
-    fn state_words(&self, passes: &[ColumnPass]) -> (u32, u32) {
-        let tiles = self.plan.tiles(self.layout.vectors);
+    fn sync_state_word_counts(&self, passes: &[ColumnPass]) -> (u32, u32) {
+        let tiles = self.plan.tile_count(self.layout.vectors);
         let swap = passes.iter().find(|pass| pass.swap_log > 0).map_or(0, |pass| 1 + (tiles >> pass.swap_log));
-        (swap as u32, 1 + (tiles >> self.plan.plane_log()) as u32)
+        (swap as u32, 1 + (tiles >> self.plan.plane_tile_count_log()) as u32)
     }
 
     fn queue_columns(
@@ -160,7 +160,7 @@ impl Passes {
         args.extend([self.plan.log_n, stride_log, radix_log, first_log, swap_log].map(Arg::U32));
         args.extend([buffer_arg(&self.tables.nodes), Arg::U32(flags), buffer_arg(state), Arg::U32(clear)]);
         // SAFETY: the arguments are those of `ntt_column_pass`; vectors are 2^log_n long and tables as planned.
-        unsafe { self.launch(stream, "ntt_column_pass", self.plan.tiles(self.layout.vectors), &args, wait) }
+        unsafe { self.launch(stream, "ntt_column_pass", self.plan.tile_count(self.layout.vectors), &args, wait) }
     }
 
     fn queue_rows(
@@ -178,11 +178,11 @@ impl Passes {
         let flags = self.flags | if state.is_some() { IN_PLACE } else { 0 };
         let (state, offset) = state.map_or((from, 0), |(buffer, offset)| (buffer, offset));
         let mut args = vec![buffer_arg(from), buffer_arg(to), Arg::U64(layout.stride)];
-        args.extend([rows as u32, plan.log_n, radix_log, plan.first_log()].map(Arg::U32));
-        let [low, high, last] = tables.factors();
+        args.extend([rows as u32, plan.log_n, radix_log, plan.first_radix_log()].map(Arg::U32));
+        let [low, high, last] = tables.factor_args();
         args.extend([buffer_arg(&tables.plain), Arg::U32(plan.low_log), low, high]);
         args.extend([last, Arg::U32(flags), buffer_arg(state), Arg::U32(offset)]);
-        args.push(Arg::U32(plan.plane_log()));
+        args.push(Arg::U32(plan.plane_tile_count_log()));
         let tiles = rows.div_ceil(1 << (plan.tile.log - radix_log));
         // SAFETY: the arguments are those of `ntt_row_pass`; vectors are 2^log_n long and tables as planned.
         unsafe { self.launch(stream, "ntt_row_pass", tiles, &args, flags & IN_PLACE != 0) }
@@ -193,10 +193,10 @@ impl Passes {
         let VectorLayout { vectors, stride } = self.layout;
         let mut args =
             vec![buffer_arg(from), buffer_arg(to), Arg::U64(stride), Arg::U32(vectors), Arg::U32(self.plan.log_n)];
-        let [low, _, last] = self.tables.factors();
+        let [low, _, last] = self.tables.factor_args();
         args.extend([low, last, Arg::U32(self.flags)]);
         // SAFETY: the arguments are those of `ntt_short`; vectors are 2^log_n long, with factors for each element.
-        unsafe { self.program.launch(stream, "ntt_short", u64::from(vectors), self.plan.tile.group(), &args) }
+        unsafe { self.program.launch(stream, "ntt_short", u64::from(vectors), self.plan.tile.work_group_size(), &args) }
     }
 
     /// Queues `kernel` over `tiles` tiles, one per work-group. The launch is cooperative if work-groups `wait` for each
@@ -206,7 +206,7 @@ impl Passes {
     /// The arguments are those of the kernel. If its groups wait for each other, the first pass has cleared the state,
     /// and a plane's groups run at once.
     unsafe fn launch(&self, stream: &mut Stream, kernel: &str, tiles: u64, args: &[Arg], wait: bool) -> Result<()> {
-        let group = self.plan.tile.group();
+        let group = self.plan.tile.work_group_size();
         let items = tiles * u64::from(group);
         // SAFETY: passed on from the caller; a cooperative launch runs only one kernel whose groups wait at a time.
         unsafe {

@@ -49,7 +49,7 @@ impl<F: NttField> ColumnBlock<F> {
         if self.order_log > 0 {
             multiply_by_powers(stream, data, (self.omega, self.order_log), (self.first as u32, 1))?;
         }
-        let turned = DeviceVector::unwritten(stream, values.len())?;
+        let turned = DeviceVector::allocate_uninit(stream, values.len())?;
         let args = [
             buffer_arg(values.buffer()),
             buffer_arg(turned.buffer()),

@@ -59,9 +59,9 @@ impl Twiddles {
     pub fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
         let mut maker = TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
-        let plain = maker.plain_nodes(rows_log.max(width_log))?;
+        let plain = maker.unshifted_tree_nodes(rows_log.max(width_log))?;
         let nodes = match transform.shift_in {
-            Some(shift_in) if rows_log > 0 => maker.shifted_nodes(rows_log, shift_in)?,
+            Some(shift_in) if rows_log > 0 => maker.shifted_tree_nodes(rows_log, shift_in)?,
             _ => plain.clone(),
         };
         let outputs = transform.shift_out.is_some();
@@ -70,24 +70,28 @@ impl Twiddles {
         let input = if transform.shift_in.is_some() { FACTOR_IN } else { 0 };
         let scale = if transform.scale.is_some() { FACTOR_SCALE } else { 0 };
         let scale_low = if low_needed { scale } else { 0 };
-        let low = low_needed.then(|| maker.factors(plan.low_log, width_log, 0, input | out | scale_low)).transpose()?;
+        let low = low_needed
+            .then(|| maker.find_or_compute_factors(plan.low_log, width_log, 0, input | out | scale_low))
+            .transpose()?;
         let high_log = rows_log - plan.low_log;
-        let high = (high_log > 0).then(|| maker.factors(high_log, width_log, plan.low_log, out)).transpose()?;
+        let high = (high_log > 0)
+            .then(|| maker.find_or_compute_factors(high_log, width_log, plan.low_log, out))
+            .transpose()?;
         let last_which = FACTOR_OUT | (scale ^ scale_low);
-        let last = outputs.then(|| maker.factors(width_log, 0, rows_log, last_which)).transpose()?;
+        let last = outputs.then(|| maker.find_or_compute_factors(width_log, 0, rows_log, last_which)).transpose()?;
         Ok(Self { nodes, plain, low, high, last })
     }
 
     /// Returns `low`, `high` and `last` as kernel arguments, with `plain` in place of `None`. The kernels' flags say
     /// which of them are not to be read.
-    pub fn factors(&self) -> [Arg; 3] {
+    pub fn factor_args(&self) -> [Arg; 3] {
         [&self.low, &self.high, &self.last].map(|table| buffer_arg(table.as_ref().unwrap_or(&self.plain)))
     }
 
     /// Keeps the tables alive until the work queued on `stream` has run, even if the device's cache drops them.
     pub fn retain_on(&self, stream: &mut Stream) {
         let optional = [&self.low, &self.high, &self.last].into_iter().flatten();
-        [&self.nodes, &self.plain].into_iter().chain(optional).for_each(|table| stream.retain(table.clone()));
+        [&self.nodes, &self.plain].into_iter().chain(optional).for_each(|table| stream.retain_buffer(table.clone()));
     }
 }
 
@@ -108,25 +112,25 @@ impl Powers {
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
         let mut maker =
             TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform: &transform };
-        let low = maker.factors(low_log, 0, 0, FACTOR_OUT)?;
-        let high = maker.factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
-        stream.retain(low.clone());
-        stream.retain(high.clone());
+        let low = maker.find_or_compute_factors(low_log, 0, 0, FACTOR_OUT)?;
+        let high = maker.find_or_compute_factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
+        stream.retain_buffer(low.clone());
+        stream.retain_buffer(high.clone());
         Ok(Self { low, high, low_log })
     }
 }
 
 /// Holds the elements whose powers make up a table. An element that the table does not contain is 1.
 #[derive(Debug, Clone, Copy)]
-struct Params<F> {
+struct TableParams<F> {
     omega: F,
     shift_in: F,
     shift_out: F,
     scale: F,
 }
 
-impl<F: NttField> Params<F> {
-    fn powers_of(omega: F) -> Self {
+impl<F: NttField> TableParams<F> {
+    fn for_root(omega: F) -> Self {
         Self { omega, shift_in: F::ONE, shift_out: F::ONE, scale: F::ONE }
     }
 
@@ -152,39 +156,45 @@ struct TwiddleBuilder<'a, F> {
 impl<F: NttField> TwiddleBuilder<'_, F> {
     /// Returns the first 2^count_log butterfly twiddles of the transform without a shift. They are the same for all
     /// lengths, so the root of unity of order 2^count_log is their key.
-    fn plain_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
+    fn unshifted_tree_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
         let root = (count_log..self.transform.log_n).fold(self.transform.omega, |root, _| root.square());
-        self.table("ntt_twiddle_tree", Params::powers_of(root), &[count_log, 1 << count_log])
+        self.find_or_compute_table("ntt_twiddle_tree", TableParams::for_root(root), &[count_log, 1 << count_log])
     }
 
     /// Returns the first 2^count_log butterfly twiddles of the transform with an input shifted by `shift_in`.
-    fn shifted_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
-        let params = Params { shift_in, ..Params::powers_of(self.transform.omega) };
-        self.table("ntt_twiddle_tree", params, &[self.transform.log_n, 1 << count_log])
+    fn shifted_tree_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
+        let params = TableParams { shift_in, ..TableParams::for_root(self.transform.omega) };
+        self.find_or_compute_table("ntt_twiddle_tree", params, &[self.transform.log_n, 1 << count_log])
     }
 
     /// Returns ω^(k·i·2^shift), times the factors that the flags `which` select, at index k·2^width_log + i. k is below
     /// 2^rows_log, and i below 2^width_log.
-    fn factors(&mut self, rows_log: u32, width_log: u32, shift: u32, which: u32) -> Result<Arc<Buffer>> {
+    fn find_or_compute_factors(
+        &mut self,
+        rows_log: u32,
+        width_log: u32,
+        shift: u32,
+        which: u32,
+    ) -> Result<Arc<Buffer>> {
         let Transform { omega, shift_in, shift_out, scale, .. } = *self.transform;
         let or_one = |flag: u32, value: Option<F>| if which & flag == 0 { F::ONE } else { value.unwrap_or(F::ONE) };
-        let params = Params {
+        let params = TableParams {
             omega,
             shift_in: or_one(FACTOR_IN, shift_in),
             shift_out: or_one(FACTOR_OUT, shift_out),
             scale: or_one(FACTOR_SCALE, scale),
         };
-        self.table("ntt_twiddles", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
+        self.find_or_compute_table("ntt_twiddles", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
     }
 
     /// Returns the table that `kernel` computes from `params` and `numbers`. Finds it in the device's cache, or
     /// computes it. The last of `numbers` is the table's length in twiddles.
-    fn table(&mut self, kernel: &str, params: Params<F>, numbers: &[u32]) -> Result<Arc<Buffer>> {
+    fn find_or_compute_table(&mut self, kernel: &str, params: TableParams<F>, numbers: &[u32]) -> Result<Arc<Buffer>> {
         let mut key = format!("{kernel} {} {numbers:?} ", F::NAME).into_bytes();
         key.extend_from_slice(as_bytes(&[params.omega, params.shift_in, params.shift_out, params.scale]));
         let length = numbers.last().copied().unwrap_or(0);
         let device = self.stream.device().clone();
-        device.table(key, || {
+        device.get_or_create_table(key, || {
             let params = params.upload(self.stream)?;
             let table = self.stream.allocate(length as usize * FACTOR_BYTES)?;
             let numbers = numbers.iter().copied().map(Arg::U32);

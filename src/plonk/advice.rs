@@ -23,7 +23,7 @@ pub(super) struct Witness<C: ProofCurve> {
 impl<C: ProofCurve> Witness<C> {
     /// Returns the values of the columns that gates and lookups may read. An index is the column's number
     /// ([`ColumnLayout::number`]): columns of `key` come first, then advice, then instance columns.
-    pub fn values<'v>(&'v self, key: &Key<'v, C::Scalar>) -> Vec<ColumnView<'v, C::Scalar>> {
+    pub fn column_values<'v>(&'v self, key: &Key<'v, C::Scalar>) -> Vec<ColumnView<'v, C::Scalar>> {
         let own = self.advice.iter().chain(&self.instance).map(Column::view);
         key.values().into_iter().chain(own).collect()
     }
@@ -51,7 +51,7 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     /// - A forced backend failed: its error.
     pub fn new(setting: ProverContext<'a, C>, instances: &[&[&[C::Scalar]]]) -> Result<Self> {
         let circuit = setting.circuit;
-        setting.key.check(&circuit.layout, circuit.rows())?;
+        setting.key.check_layout(&circuit.layout, circuit.rows())?;
         if instances.is_empty() {
             return Err(Error::invalid("plonk", "circuits", "at least 1", 0));
         }
@@ -103,7 +103,7 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such challenge.
-    pub fn challenge(&mut self, number: usize, value: C::Scalar) -> Result<()> {
+    pub fn set_challenge(&mut self, number: usize, value: C::Scalar) -> Result<()> {
         let count = self.challenges.len();
         let place = self.challenges.get_mut(number);
         *place.ok_or_else(|| Error::invalid("plonk", "challenge", format!("below {count}"), number))? = value;
@@ -111,7 +111,7 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     }
 
     /// Checks that every advice column of every circuit has been committed to.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check_all_committed(&self) -> Result<()> {
         let columns = self.circuits.iter().flat_map(|witness| &witness.advice);
         match columns.filter(|column| column.view().is_empty()).count() {
             0 => Ok(()),
@@ -138,6 +138,10 @@ fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Res
 }
 
 /// Returns the column `name` out of the `values` that [`Witness::values`] returned.
-pub(super) fn named<'v, F>(values: &[ColumnView<'v, F>], layout: &ColumnLayout, name: ColumnId) -> ColumnView<'v, F> {
-    values[layout.number(name)]
+pub(super) fn find_column<'v, F>(
+    values: &[ColumnView<'v, F>],
+    layout: &ColumnLayout,
+    name: ColumnId,
+) -> ColumnView<'v, F> {
+    values[layout.column_number(name)]
 }

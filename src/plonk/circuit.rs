@@ -52,14 +52,14 @@ pub struct Circuit<F> {
 /// Describes two queries of one column whose rotations are equal modulo the number of rows. Both ask for the column's
 /// value at the same point. halo2's prover makes no proof with such queries, and its verifier accepts none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SamePoint {
+pub struct DuplicateQueries {
     /// The column.
     pub column: ColumnId,
     /// Both rotations, in the queries' order.
     pub rotations: [i32; 2],
 }
 
-impl SamePoint {
+impl DuplicateQueries {
     /// Returns the first two of `queries` that ask for the same value of a column, or `None` if no two do. A query is a
     /// column and a rotation. Columns have `rows` rows.
     pub fn find(queries: impl IntoIterator<Item = (ColumnId, i32)>, rows: usize) -> Option<Self> {
@@ -96,30 +96,30 @@ impl<F> Circuit<F> {
 
     /// Returns the number of pieces, polynomials of degree below n, that the quotient is split into: degree − 1. The
     /// quotient is evaluated on as many cosets.
-    pub fn pieces(&self) -> usize {
+    pub fn quotient_piece_count(&self) -> usize {
         self.degree.saturating_sub(1)
     }
 
     /// Returns the first two advice or fixed queries that ask for one column's value at the same point. Returns `None`
     /// if no two do.
-    pub fn same_point(&self) -> Option<SamePoint> {
+    pub fn find_duplicate_queries(&self) -> Option<DuplicateQueries> {
         let advice = self.advice_queries.iter().map(|(column, rotation)| (ColumnId::Advice(*column), *rotation));
         let fixed = self.fixed_queries.iter().map(|(column, rotation)| (ColumnId::Fixed(*column), *rotation));
-        SamePoint::find(advice.chain(fixed), self.rows())
+        DuplicateQueries::find(advice.chain(fixed), self.rows())
     }
 
     /// Returns the numbers of the advice columns of `phase`, in ascending order.
     pub fn advice_in_phase(&self, phase: u8) -> Vec<usize> {
-        numbers_of(&self.advice_phases, phase)
+        indices_in_phase(&self.advice_phases, phase)
     }
 
     /// Returns the indices of the challenges that are known after `phase`, in ascending order.
     pub fn challenges_of_phase(&self, phase: u8) -> Vec<usize> {
-        numbers_of(&self.challenge_phases, phase)
+        indices_in_phase(&self.challenge_phases, phase)
     }
 
     /// Returns the number of phases of advice columns, at least one.
-    pub fn phases(&self) -> u8 {
+    pub fn phase_count(&self) -> u8 {
         self.advice_phases.iter().max().map_or(1, |last| last.saturating_add(1))
     }
 
@@ -142,27 +142,29 @@ impl<F> Circuit<F> {
     pub fn check(&self) -> Result<()> {
         self.check_counts()?;
         self.check_size()?;
-        self.check_names()?;
+        self.check_column_ids()?;
         self.lookups
             .iter()
-            .try_for_each(|lookup| equal("tables of a lookup", lookup.inputs.len(), lookup.tables.len()))?;
-        let Some(SamePoint { column, rotations: [first, second] }) = self.same_point() else { return Ok(()) };
+            .try_for_each(|lookup| check_equal("tables of a lookup", lookup.inputs.len(), lookup.tables.len()))?;
+        let Some(DuplicateQueries { column, rotations: [first, second] }) = self.find_duplicate_queries() else {
+            return Ok(());
+        };
         let expected = format!("different modulo {}", self.rows());
         Err(Error::invalid(PLACE, format!("rotations of {column:?}"), expected, format!("{first} and {second}")))
     }
 
     fn check_counts(&self) -> Result<()> {
         let ColumnLayout { permuted, advice, sets, lookups, .. } = self.layout;
-        equal("phases of advice columns", advice, self.advice_phases.len())?;
-        equal("columns of the permutation", permuted, self.permutation.len())?;
-        equal("lookups", lookups, self.lookups.len())?;
+        check_equal("phases of advice columns", advice, self.advice_phases.len())?;
+        check_equal("columns of the permutation", permuted, self.permutation.len())?;
+        check_equal("lookups", lookups, self.lookups.len())?;
         let degrees = 3..=MAX_COSETS + 1;
         if !degrees.contains(&self.degree) {
             let expected = format!("{} to {}", degrees.start(), degrees.end());
             return Err(Error::invalid(PLACE, "degree", expected, self.degree));
         }
-        equal("sets", permuted.div_ceil(self.permutation_chunk_len()), sets)?;
-        if self.layout.checked_columns().is_none() {
+        check_equal("sets", permuted.div_ceil(self.permutation_chunk_len()), sets)?;
+        if self.layout.checked_column_count().is_none() {
             let actual = format!("{:?}", self.layout);
             return Err(Error::invalid(PLACE, "columns", "fewer than 2^32", actual));
         }
@@ -177,7 +179,7 @@ impl<F> Circuit<F> {
         Err(Error::invalid(PLACE, "rows", format!("at least {least}"), format!("2^{}", self.log_n)))
     }
 
-    fn check_names(&self) -> Result<()> {
+    fn check_column_ids(&self) -> Result<()> {
         let ColumnLayout { fixed, advice, instances, .. } = self.layout;
         let is_there = |name: ColumnId| match name {
             ColumnId::Fixed(number) => number < fixed,
@@ -197,11 +199,11 @@ impl<F> Circuit<F> {
     }
 }
 
-fn equal(what: &str, expected: usize, actual: usize) -> Result<()> {
+fn check_equal(what: &str, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
 }
 
-fn numbers_of(phases: &[u8], phase: u8) -> Vec<usize> {
+fn indices_in_phase(phases: &[u8], phase: u8) -> Vec<usize> {
     (0..phases.len()).filter(|number| phases[*number] == phase).collect()
 }
 
@@ -212,7 +214,7 @@ mod tests {
     use super::*;
     use crate::plonk::memory::MemoryEstimate;
 
-    fn circuit() -> Circuit<Fr> {
+    fn sample_circuit() -> Circuit<Fr> {
         Circuit {
             log_n: 4,
             degree: 3,
@@ -228,51 +230,54 @@ mod tests {
         }
     }
 
-    fn refused(change: impl FnOnce(&mut Circuit<Fr>), what: &str) {
-        let mut changed = circuit();
+    fn assert_refused(change: impl FnOnce(&mut Circuit<Fr>), what: &str) {
+        let mut changed = sample_circuit();
         change(&mut changed);
         // Neither the estimate nor the check panics, whatever the circuit is.
         let memory = MemoryEstimate::for_circuit(&changed, usize::MAX);
-        assert!(memory.uncut_bytes(false) > 0 && memory.max_bytes() > 0 && memory.min_bytes() > 0);
+        assert!(memory.peak_unsplit_bytes(false) > 0 && memory.max_bytes() > 0 && memory.min_bytes() > 0);
         let error = changed.check().expect_err(what).to_string();
         assert!(error.contains(what), "{what}: {error}");
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        circuit().check().expect("a circuit");
-        refused(|circuit| circuit.log_n = 2, "rows: expected at least 8, got 2^2");
+        sample_circuit().check().expect("a circuit");
+        assert_refused(|circuit| circuit.log_n = 2, "rows: expected at least 8, got 2^2");
         for log_n in [32, 63, 64, u32::MAX] {
             // Columns of these lengths take as many bytes as memory has, or more.
-            let rows = Circuit { log_n, ..circuit() }.rows();
+            let rows = Circuit { log_n, ..sample_circuit() }.rows();
             assert_eq!(rows, 1_usize.checked_shl(log_n).unwrap_or(0));
         }
-        refused(|circuit| circuit.log_n = u32::MAX, "rows: expected at least 8, got 2^4294967295");
-        refused(|circuit| circuit.blinding = usize::MAX, "rows: expected at least 18446744073709551615");
+        assert_refused(|circuit| circuit.log_n = u32::MAX, "rows: expected at least 8, got 2^4294967295");
+        assert_refused(|circuit| circuit.blinding = usize::MAX, "rows: expected at least 18446744073709551615");
         for degree in [0, 1, 2, 258, usize::MAX] {
-            refused(|circuit| circuit.degree = degree, "degree: expected 3 to 257");
+            assert_refused(|circuit| circuit.degree = degree, "degree: expected 3 to 257");
         }
-        refused(|circuit| circuit.layout.instances = usize::MAX, "columns: expected fewer than 2^32");
-        refused(|circuit| circuit.permutation = vec![ColumnId::Advice(1)], "column of a query or the permutation");
-        refused(|circuit| circuit.permutation = vec![ColumnId::Set(0)], "column of a query or the permutation");
-        refused(|circuit| circuit.advice_queries.push((usize::MAX, 0)), "got Advice(18446744073709551615)");
-        refused(|circuit| circuit.fixed_queries.push((1, 0)), "got Fixed(1)");
+        assert_refused(|circuit| circuit.layout.instances = usize::MAX, "columns: expected fewer than 2^32");
+        assert_refused(
+            |circuit| circuit.permutation = vec![ColumnId::Advice(1)],
+            "column of a query or the permutation",
+        );
+        assert_refused(|circuit| circuit.permutation = vec![ColumnId::Set(0)], "column of a query or the permutation");
+        assert_refused(|circuit| circuit.advice_queries.push((usize::MAX, 0)), "got Advice(18446744073709551615)");
+        assert_refused(|circuit| circuit.fixed_queries.push((1, 0)), "got Fixed(1)");
     }
 
     #[test]
     fn queries_of_one_point() {
         for far in [16, -16, 32, i32::MIN] {
-            refused(
+            assert_refused(
                 |circuit| circuit.advice_queries.push((0, far)),
                 "rotations of Advice(0): expected different modulo 16",
             );
         }
-        refused(|circuit| circuit.fixed_queries.push((0, 15)), "got -1 and 15");
-        refused(|circuit| circuit.fixed_queries.push((0, -1)), "got -1 and -1");
+        assert_refused(|circuit| circuit.fixed_queries.push((0, 15)), "got -1 and 15");
+        assert_refused(|circuit| circuit.fixed_queries.push((0, -1)), "got -1 and -1");
         // Queries of different columns ask for different values.
-        let mut other = circuit();
+        let mut other = sample_circuit();
         other.fixed_queries.push((0, 1));
-        assert_eq!(other.same_point(), None);
+        assert_eq!(other.find_duplicate_queries(), None);
         other.check().expect("a circuit");
     }
 }

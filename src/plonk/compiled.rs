@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use super::circuit::{Circuit, Lookup};
 use super::memory::{COSET_COLUMNS, MemoryPlan};
-use super::terms::Terms;
+use super::terms::ConstraintBuilder;
 use super::weighted_terms::WeightedSum;
 use crate::Result;
 use crate::field::NttField;
@@ -34,7 +34,11 @@ impl<F: NttField> CompiledCircuit<F> {
         };
         let compressed = circuit.lookups.iter().map(compressed).collect();
         Ok(Self {
-            quotient: WeightedSum::new(Terms::for_circuit(&circuit), own + 3, plan.max_columns / COSET_COLUMNS),
+            quotient: WeightedSum::new(
+                ConstraintBuilder::for_circuit(&circuit),
+                own + 3,
+                plan.max_columns / COSET_COLUMNS,
+            ),
             compressed,
             circuit,
         })

@@ -27,7 +27,7 @@ const BEGIN: u64 = 100_000_000;
 impl Link {
     /// Returns the time to copy an element of 32 bytes over the link, in ps. The link has 200 GB/s directly, 30 GB/s
     /// (measured) by the driver, and 6 GB/s through the host.
-    fn element(self) -> u64 {
+    fn element_copy_ps(self) -> u64 {
         match self {
             Self::Direct => 160,
             Self::Driver => 1070,
@@ -47,15 +47,15 @@ impl DeviceCost {
     /// Returns the time models of all devices: `own` for the proof's own device, then one for the device of each of
     /// `links`. Another device copies `first` elements once, and `each` elements for every piece of work. A device
     /// whose link is `None` gets the model `own`, so that shares are even.
-    fn all(own: Self, links: &[Option<Link>], [first, each]: [u64; 2]) -> Vec<Self> {
-        let other = |link: &Option<Link>| match link.map(Link::element) {
+    fn for_all_devices(own: Self, links: &[Option<Link>], [first, each]: [u64; 2]) -> Vec<Self> {
+        let other = |link: &Option<Link>| match link.map(Link::element_copy_ps) {
             Some(element) => Self { begin: own.begin + BEGIN + element * first, each: own.each + element * each },
             None => own,
         };
         std::iter::once(own).chain(links.iter().map(other)).collect()
     }
 
-    fn end(self, count: u64) -> u64 {
+    fn estimate_end_time(self, count: u64) -> u64 {
         self.begin + self.each * count
     }
 }
@@ -65,7 +65,8 @@ impl DeviceCost {
 fn list_schedule(count: usize, lanes: &[DeviceCost]) -> Vec<usize> {
     let mut dealt = vec![0; lanes.len()];
     let mut next = || {
-        let device = (0..lanes.len()).min_by_key(|device| lanes[*device].end(dealt[*device] + 1)).unwrap_or(0);
+        let device =
+            (0..lanes.len()).min_by_key(|device| lanes[*device].estimate_end_time(dealt[*device] + 1)).unwrap_or(0);
         dealt[device] += 1;
         device
     };
@@ -74,19 +75,24 @@ fn list_schedule(count: usize, lanes: &[DeviceCost]) -> Vec<usize> {
 
 /// Returns the number of columns that each device commits to, out of `columns` columns of `n` elements. The proof's own
 /// device is first, then the device of each of `links`.
-pub(super) fn commitments(n: usize, columns: usize, links: &[Option<Link>]) -> Vec<usize> {
+pub(super) fn assign_commitment_counts(n: usize, columns: usize, links: &[Option<Link>]) -> Vec<usize> {
     let own = DeviceCost { begin: COMMITMENTS, each: COMMITMENT * n as u64 };
-    let owners = list_schedule(columns, &DeviceCost::all(own, links, [0, n as u64]));
+    let owners = list_schedule(columns, &DeviceCost::for_all_devices(own, links, [0, n as u64]));
     (0..=links.len()).map(|device| owners.iter().filter(|owner| **owner == device).count()).collect()
 }
 
 /// Returns, for each of `count` cosets of `n` rows, the number of the device that evaluates the constraints there. 0 is
 /// the proof's own device, k + 1 the device of `links[k]`. Other devices copy the proof's `own` columns first. They
 /// have the key's `shared` columns already.
-pub(super) fn cosets(n: usize, count: usize, [own, shared]: [usize; 2], links: &[Option<Link>]) -> Vec<usize> {
+pub(super) fn assign_coset_devices(
+    n: usize,
+    count: usize,
+    [own, shared]: [usize; 2],
+    links: &[Option<Link>],
+) -> Vec<usize> {
     let (n, columns) = (n as u64, [own, own + shared].map(|count| count as u64));
     let lane = DeviceCost { begin: 0, each: COSET * n * columns[1] };
-    list_schedule(count, &DeviceCost::all(lane, links, [n * columns[0], n]))
+    list_schedule(count, &DeviceCost::for_all_devices(lane, links, [n * columns[0], n]))
 }
 
 #[cfg(test)]
@@ -102,36 +108,36 @@ mod tests {
     fn linked_devices_share_evenly() {
         for link in LINKS.into_iter().take(2) {
             for log_n in [16, 18, 20] {
-                assert_eq!(commitments(1 << log_n, 12, &[link]), [6, 6]);
-                assert_eq!(commitments(1 << log_n, 9, &[link]), [5, 4]);
-                assert_eq!(cosets(1 << log_n, 4, COLUMNS, &[link]), [0, 1, 0, 1]);
+                assert_eq!(assign_commitment_counts(1 << log_n, 12, &[link]), [6, 6]);
+                assert_eq!(assign_commitment_counts(1 << log_n, 9, &[link]), [5, 4]);
+                assert_eq!(assign_coset_devices(1 << log_n, 4, COLUMNS, &[link]), [0, 1, 0, 1]);
             }
-            assert_eq!(commitments(1 << 20, 12, &[link; 3]), [3; 4]);
-            assert_eq!(cosets(1 << 20, 4, COLUMNS, &[link; 3]), [0, 1, 2, 3]);
+            assert_eq!(assign_commitment_counts(1 << 20, 12, &[link; 3]), [3; 4]);
+            assert_eq!(assign_coset_devices(1 << 20, 4, COLUMNS, &[link; 3]), [0, 1, 2, 3]);
         }
     }
 
     #[test]
     fn one_column_is_not_shared() {
-        assert!(LINKS.iter().all(|link| commitments(1 << 20, 1, &[*link]) == [1, 0]));
+        assert!(LINKS.iter().all(|link| assign_commitment_counts(1 << 20, 1, &[*link]) == [1, 0]));
     }
 
     #[test]
     fn what_goes_through_the_host_is_shared_less() {
-        assert_eq!(commitments(1 << 20, 12, &[Some(Link::Driver)]), [7, 5]);
-        assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Driver)]), [0, 0, 1, 0]);
-        assert_eq!(commitments(1 << 20, 12, &[Some(Link::Host)]), [9, 3]);
+        assert_eq!(assign_commitment_counts(1 << 20, 12, &[Some(Link::Driver)]), [7, 5]);
+        assert_eq!(assign_coset_devices(1 << 20, 4, COLUMNS, &[Some(Link::Driver)]), [0, 0, 1, 0]);
+        assert_eq!(assign_commitment_counts(1 << 20, 12, &[Some(Link::Host)]), [9, 3]);
         // The copies of 26 columns take longer than all four cosets.
-        assert_eq!(cosets(1 << 20, 4, COLUMNS, &[Some(Link::Host)]), [0; 4]);
+        assert_eq!(assign_coset_devices(1 << 20, 4, COLUMNS, &[Some(Link::Host)]), [0; 4]);
     }
 
     #[test]
     fn short_columns_stay() {
         for link in [Link::Direct, Link::Driver, Link::Host] {
-            assert_eq!(commitments(1 << 10, 12, &[Some(link)]), [12, 0]);
-            assert_eq!(cosets(1 << 10, 4, COLUMNS, &[Some(link)]), [0; 4]);
+            assert_eq!(assign_commitment_counts(1 << 10, 12, &[Some(link)]), [12, 0]);
+            assert_eq!(assign_coset_devices(1 << 10, 4, COLUMNS, &[Some(link)]), [0; 4]);
         }
-        assert_eq!(commitments(1 << 4, 12, &[None]), [6, 6]);
+        assert_eq!(assign_commitment_counts(1 << 4, 12, &[None]), [6, 6]);
     }
 
     /// Checks that, by the model, no device ends later than the proof's own device would alone. Also checks that each
@@ -142,11 +148,11 @@ mod tests {
         for ((link, log_n), columns) in sizes.flat_map(|size| (0..13).map(move |columns| (size, columns))) {
             let n = 1_u64 << log_n;
             let own = DeviceCost { begin: COMMITMENTS, each: COMMITMENT * n };
-            let lanes = DeviceCost::all(own, &[link; 2], [0, n]);
-            let counts = commitments(1 << log_n, columns, &[link; 2]);
+            let lanes = DeviceCost::for_all_devices(own, &[link; 2], [0, n]);
+            let counts = assign_commitment_counts(1 << log_n, columns, &[link; 2]);
             let ends = counts.iter().zip(&lanes).filter(|(count, _)| **count > 0);
-            let last = ends.map(|(count, lane)| lane.end(*count as u64)).max().unwrap_or(0);
-            assert!(last <= own.end(columns as u64), "{link:?}, 2^{log_n}, {columns}: {counts:?}");
+            let last = ends.map(|(count, lane)| lane.estimate_end_time(*count as u64)).max().unwrap_or(0);
+            assert!(last <= own.estimate_end_time(columns as u64), "{link:?}, 2^{log_n}, {columns}: {counts:?}");
             assert_eq!(counts.iter().sum::<usize>(), columns);
         }
     }

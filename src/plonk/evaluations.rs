@@ -8,7 +8,7 @@ use super::column_storage::Column;
 use super::curve::ProofCurve;
 use super::opening_stage::OpeningStage;
 use super::polynomials::Polynomials;
-use super::queries::Queries;
+use super::queries::ProofQueries;
 use super::work_sharing::ProverContext;
 use crate::Result;
 
@@ -29,11 +29,11 @@ impl<'a, C: ProofCurve> QuotientStage<'a, C> {
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub fn evaluations(self, x: C::Scalar) -> Result<(OpeningStage<'a, C>, Vec<C::Scalar>)> {
+    pub fn evaluate_polynomials(self, x: C::Scalar) -> Result<(OpeningStage<'a, C>, Vec<C::Scalar>)> {
         let Self { setting, own, pieces, random } = self;
-        let (shared, quotient) = (setting.key.coefficients(), combine_h_pieces(setting, &pieces, x)?);
-        let queries = Queries::new(setting.circuit, own.len());
-        let (evaluated, opened) = (queries.evaluated(), queries.opened());
+        let (shared, quotient) = (setting.key.coefficients(), combine_quotient_pieces(setting, &pieces, x)?);
+        let queries = ProofQueries::new(setting.circuit, own.len());
+        let (evaluated, opened) = (queries.transcript_queries(), queries.opening_queries());
         let polynomials = Polynomials { setting, shared, own, quotient, random, x };
         let mut seen = HashSet::new();
         let different = evaluated.iter().chain(&opened).copied().filter(|query| seen.insert(*query));
@@ -47,7 +47,7 @@ impl<'a, C: ProofCurve> QuotientStage<'a, C> {
 }
 
 /// Combines the quotient's `pieces` at `x`: returns the coefficients of Σ x^(n·i)·pieceᵢ.
-fn combine_h_pieces<C: ProofCurve>(
+fn combine_quotient_pieces<C: ProofCurve>(
     setting: ProverContext<'_, C>,
     pieces: &[Column<C::Scalar>],
     x: C::Scalar,
@@ -55,5 +55,5 @@ fn combine_h_pieces<C: ProofCurve>(
     let step = x.pow_vartime([setting.circuit.rows() as u64]);
     let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * step));
     let terms: Vec<_> = pieces.iter().map(Column::view).zip(powers).collect();
-    setting.engine.combine(&terms)
+    setting.engine.linear_combination(&terms)
 }

@@ -28,10 +28,10 @@ impl<C: ProofCurve> OpeningStage<'_, C> {
     fn quotient_at(&self, rotation: usize, v: C::Scalar) -> Result<Column<C::Scalar>> {
         let (polynomials, engine) = (&self.polynomials, self.polynomials.setting.engine);
         let queries = self.queries.iter().filter(|(query, _)| query.rotation == rotation);
-        let views = queries.map(|(query, _)| polynomials.view(query.polynomial));
+        let views = queries.map(|(query, _)| polynomials.polynomial_view(query.polynomial));
         let powers = std::iter::successors(Some(C::Scalar::ONE), |power| Some(*power * v));
         // The division drops the remainder, which is the value.
-        let sum = engine.combine(&views.zip(powers).collect::<Vec<_>>())?;
-        engine.divide(sum.view(), vec![polynomials.point(rotation)])
+        let sum = engine.linear_combination(&views.zip(powers).collect::<Vec<_>>())?;
+        engine.divide(sum.view(), vec![polynomials.evaluation_point(rotation)])
     }
 }

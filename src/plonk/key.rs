@@ -48,14 +48,14 @@ impl<'a, F> Key<'a, F> {
     /// # Errors
     /// - [`Error::Invalid`]: the numbers of fixed columns or σ are not those of `layout`.
     /// - [`Error::Invalid`]: a column does not have `rows` rows.
-    pub(super) fn check(&self, layout: &ColumnLayout, rows: usize) -> Result<()> {
+    pub(super) fn check_layout(&self, layout: &ColumnLayout, rows: usize) -> Result<()> {
         let actual = (self.fixed.len(), self.sigma.len());
         if actual != (layout.fixed, layout.permuted) {
             let text = |(fixed, sigma): (usize, usize)| format!("{fixed} fixed columns and {sigma} σ");
             let expected = text((layout.fixed, layout.permuted));
             return Err(Error::invalid("plonk key", "columns", expected, text(actual)));
         }
-        debug_assert_eq!(self.coefficients().len(), layout.number(ColumnId::Advice(0)));
+        debug_assert_eq!(self.coefficients().len(), layout.column_number(ColumnId::Advice(0)));
         let values = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.values);
         match self.coefficients().into_iter().chain(values).find(|column| column.len() != rows) {
             Some(column) => Err(Error::invalid("plonk key", "rows of a column", rows, column.len())),

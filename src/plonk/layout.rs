@@ -46,8 +46,8 @@ pub struct ColumnLayout {
 
 impl ColumnLayout {
     /// Returns the number by which expressions refer to the column `name`, counted from 0.
-    pub fn number(&self, name: ColumnId) -> usize {
-        let own = self.shared();
+    pub fn column_number(&self, name: ColumnId) -> usize {
+        let own = self.shared_column_count();
         let sets = own + self.advice + self.instances;
         let lookups = sets + self.sets;
         match name {
@@ -67,12 +67,12 @@ impl ColumnLayout {
 
     /// Returns the number of the key's columns, which all circuits of a proof share. They have the lowest column
     /// numbers.
-    pub fn shared(&self) -> usize {
+    pub fn shared_column_count(&self) -> usize {
         self.fixed + self.permuted + 3
     }
 
     /// Returns the layout with each count limited to `most`.
-    pub(super) fn at_most(self, most: usize) -> Self {
+    pub(super) fn clamp_counts(self, most: usize) -> Self {
         let Self { fixed, permuted, advice, instances, sets, lookups } = self;
         let [fixed, permuted, advice, instances, sets, lookups] =
             [fixed, permuted, advice, instances, sets, lookups].map(|count| count.min(most));
@@ -80,15 +80,15 @@ impl ColumnLayout {
     }
 
     /// Returns the number of columns of one circuit, those of the key included, or `None` if it is not below 2^32.
-    pub(super) fn checked_columns(&self) -> Option<u32> {
+    pub(super) fn checked_column_count(&self) -> Option<u32> {
         let Self { fixed, permuted, advice, instances, sets, lookups } = *self;
         let counts = [fixed, permuted, 3, advice, instances, sets, lookups, lookups, lookups];
         counts.into_iter().try_fold(0_u32, |sum, count| sum.checked_add(u32::try_from(count).ok()?))
     }
 
     /// Returns the number of columns of one circuit, those of the key included.
-    pub fn columns(&self) -> usize {
-        self.number(ColumnId::Table(self.lookups))
+    pub fn column_count(&self) -> usize {
+        self.column_number(ColumnId::Table(self.lookups))
     }
 }
 
@@ -112,8 +112,8 @@ mod tests {
             few(ColumnId::Table, 2),
         ]
         .concat();
-        let numbers: Vec<_> = names.iter().map(|name| layout.number(*name)).collect();
-        assert_eq!(numbers, (0..layout.columns()).collect::<Vec<_>>());
-        assert_eq!(layout.number(ColumnId::Advice(0)), layout.shared());
+        let numbers: Vec<_> = names.iter().map(|name| layout.column_number(*name)).collect();
+        assert_eq!(numbers, (0..layout.column_count()).collect::<Vec<_>>());
+        assert_eq!(layout.column_number(ColumnId::Advice(0)), layout.shared_column_count());
     }
 }

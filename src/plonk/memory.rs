@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::circuit::Circuit;
 use super::layout::ColumnLayout;
-use super::steps::h_pieces::{MAX_COSETS, vectors};
+use super::steps::h_pieces::{MAX_COSETS, device_vector_count};
 use crate::expression::Expression;
 use crate::field::NttField;
 
@@ -40,7 +40,7 @@ const JOINED: usize = 16;
 
 /// Returns the maximum bytes of device memory that commitments to columns of `column` bytes take at once. It includes
 /// neither the setup's points nor the columns.
-pub(super) fn for_commitments(column: u64) -> u64 {
+pub(super) fn max_commitment_bytes(column: u64) -> u64 {
     COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
 }
 
@@ -111,9 +111,9 @@ impl MemoryEstimate {
     /// Estimates the memory of a proof of `circuits` circuits that are all `circuit`. It takes more than 2^24 circuits,
     /// or columns of a kind, as 2^24.
     pub fn for_circuit<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
-        let (layout, circuits) = (circuit.layout.at_most(MAX_COUNT), circuits.min(MAX_COUNT));
+        let (layout, circuits) = (circuit.layout.clamp_counts(MAX_COUNT), circuits.min(MAX_COUNT));
         let ColumnLayout { permuted, advice, instances, sets, lookups, .. } = layout;
-        let (shared, pieces) = (layout.shared(), circuit.pieces().min(MAX_COSETS));
+        let (shared, pieces) = (layout.shared_column_count(), circuit.quotient_piece_count().min(MAX_COSETS));
         let opened = circuits * (advice + instances + sets + 3 * lookups);
         // A and S exist until the products do. Then values become coefficients, and a vector of values is freed with
         // its last column. The random polynomial and the quotient's parts come after that.
@@ -123,9 +123,9 @@ impl MemoryEstimate {
         let most = [opened, coset, FOR_LOOKUP * lookups, products, FOR_COMMITMENT * advice];
         // A circuit's permutation cannot be split: if columns come from the host, all its values and σ are on the
         // device together.
-        let (chain, constraint) = (FOR_PRODUCT * sets, COSET_COLUMNS * widest(circuit) + circuits);
+        let (chain, constraint) = (FOR_PRODUCT * sets, COSET_COLUMNS * max_constraint_columns(circuit) + circuits);
         // The quotient's values on the cosets, and the memory that turns them into its pieces.
-        let quotient = pieces * (1 + vectors(pieces));
+        let quotient = pieces * (1 + device_vector_count(pieces));
         let beside = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), quotient, FOR_COMMITMENT];
         let largest = |all: &[usize]| all.iter().copied().max().unwrap_or(0);
         let (compressed, one) = (2 * circuits * lookups, opened / circuits.max(1));
@@ -159,17 +159,17 @@ impl MemoryEstimate {
     /// Returns the free bytes that a proof needs, in addition to the setup's points and the key, to keep all columns on
     /// the device.
     pub fn max_bytes(&self) -> u64 {
-        self.bytes(self.own + self.most)
+        self.required_bytes(self.own + self.most)
     }
 
     /// Returns the maximum bytes that a proof takes at once if no step is split. It includes commitments, but neither
     /// the setup's points nor the key.
     ///
     /// `in_place` is true if transforms need no second column for each column.
-    pub fn uncut_bytes(&self, in_place: bool) -> u64 {
+    pub fn peak_unsplit_bytes(&self, in_place: bool) -> u64 {
         let second = if in_place { 0 } else { self.transformed };
         let columns = |count: usize| self.column.saturating_mul(count as u64);
-        let sums = for_commitments(self.column).saturating_mul(self.sums_at_once as u64);
+        let sums = max_commitment_bytes(self.column).saturating_mul(self.sums_at_once as u64);
         let commitments = columns(self.committed).saturating_add(sums);
         let most = commitments.max(columns(self.whole.saturating_add(second)));
         most.saturating_add(most / TABLES)
@@ -178,20 +178,20 @@ impl MemoryEstimate {
     /// Returns the minimum free bytes that a proof needs in addition to the setup's points, with its steps split as far
     /// as possible.
     pub fn min_bytes(&self) -> u64 {
-        self.bytes(self.least)
+        self.required_bytes(self.least)
     }
 
     /// Returns whether a key may stay on a device with `free` free bytes, because a proof's own columns and its
     /// smallest steps still fit beside it.
     pub fn has_room_for_key(&self, free: u64) -> bool {
-        self.key + self.own + self.least_beside <= self.columns(free)
+        self.key + self.own + self.least_beside <= self.fitting_column_count(free)
     }
 
     /// Chooses the memory plan for a device with `free` free bytes, after the setup's points, and after the key if
     /// `key_stays`. It prefers all columns on the device. Otherwise it splits steps into groups of columns. If even a
     /// proof's own columns do not fit, it keeps them in host memory.
     pub fn plan(&self, free: u64, key_stays: bool) -> MemoryPlan {
-        let columns = self.columns(free);
+        let columns = self.fitting_column_count(free);
         match columns.checked_sub(self.own) {
             Some(rest) if rest >= self.most => MemoryPlan::ALL,
             Some(rest) if rest >= if key_stays { self.least_beside } else { self.least } => {
@@ -202,12 +202,12 @@ impl MemoryEstimate {
     }
 
     /// Returns the number of columns that fit in `free` bytes.
-    fn columns(&self, free: u64) -> usize {
+    fn fitting_column_count(&self, free: u64) -> usize {
         ((free - free / RESERVE_DIV) / self.column.max(1)) as usize
     }
 
     /// Returns the free bytes that `columns` columns need.
-    fn bytes(&self, columns: usize) -> u64 {
+    fn required_bytes(&self, columns: usize) -> u64 {
         self.column.saturating_mul(columns as u64).saturating_mul(RESERVE_DIV) / (RESERVE_DIV - 1) + 1
     }
 }
@@ -233,7 +233,7 @@ impl fmt::Display for MemoryEstimate {
 
 /// Returns the maximum number of columns that a constraint of `circuit` reads. Constraints of lookups and of the
 /// permutation count too.
-fn widest<F: NttField>(circuit: &Circuit<F>) -> usize {
+fn max_constraint_columns<F: NttField>(circuit: &Circuit<F>) -> usize {
     let gates = circuit.gates.iter().map(|gate| gate.columns().len());
     let lookups = circuit.lookups.iter().map(|lookup| {
         let mut columns: Vec<_> = lookup.inputs.iter().chain(&lookup.tables).flat_map(Expression::columns).collect();
@@ -259,9 +259,9 @@ mod tests {
     use halo2curves::bn256::Fr;
 
     /// Returns a circuit with 12 advice and 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
-    fn circuit(log_n: u32) -> Circuit<Fr> {
+    fn sample_circuit(log_n: u32) -> Circuit<Fr> {
         let layout = ColumnLayout { fixed: 14, permuted: 13, advice: 12, instances: 1, sets: 5, lookups: 3 };
-        let here = |name| Expression::column(layout.number(name), 0);
+        let here = |name| Expression::column(layout.column_number(name), 0);
         let lookup = |number: usize| Lookup {
             name: String::new(),
             inputs: vec![here(ColumnId::Advice(number))],
@@ -284,11 +284,11 @@ mod tests {
 
     #[test]
     fn a_plan_holds_what_it_says() {
-        let memory = MemoryEstimate::for_circuit(&circuit(20), 1);
+        let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
         assert_eq!((memory.column, memory.key), (32 << 20, 57));
         assert_eq!(memory.plan(memory.max_bytes(), true), MemoryPlan::ALL);
         for columns in memory.least..memory.own + memory.most {
-            let plan = memory.plan(memory.bytes(columns), false);
+            let plan = memory.plan(memory.required_bytes(columns), false);
             let stays = if plan.columns_resident { memory.own } else { 0 };
             assert!(plan.max_columns >= memory.least && stays + plan.max_columns <= columns, "{columns}: {plan:?}");
         }
@@ -297,16 +297,16 @@ mod tests {
     /// Checks that a proof takes 5.2 GB with bases and key: 151 columns, tables, and no second column for transforms.
     #[test]
     fn no_more_than_asked_is_taken_at_2_20() {
-        let memory = MemoryEstimate::for_circuit(&circuit(20), 1);
+        let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
         assert_eq!((memory.bases + memory.key, memory.whole, memory.committed), (61, 90, 36));
-        let bytes = |in_place| memory.column * 61 + memory.uncut_bytes(in_place);
+        let bytes = |in_place| memory.column * 61 + memory.peak_unsplit_bytes(in_place);
         assert!(bytes(true) < 5_300_000_000 && bytes(false) > bytes(true), "{}", bytes(true));
     }
 
     #[test]
     fn two_gigabytes_are_enough_at_2_20() {
-        let memory = MemoryEstimate::for_circuit(&circuit(20), 1);
-        assert!(memory.bytes(memory.bases) + memory.min_bytes() < 2 << 30, "{memory}");
+        let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
+        assert!(memory.required_bytes(memory.bases) + memory.min_bytes() < 2 << 30, "{memory}");
         assert!(!memory.has_room_for_key(2 << 30));
         assert!(memory.has_room_for_key(5_600_000_000));
     }

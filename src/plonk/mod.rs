@@ -38,7 +38,7 @@ mod work_sharing;
 mod tests;
 
 pub use advice::{AdviceStage, RandomSource};
-pub use circuit::{Circuit, Lookup, SamePoint};
+pub use circuit::{Circuit, DuplicateQueries, Lookup};
 pub use column_storage::{Column, ColumnView};
 pub use compiled::CompiledCircuit;
 pub use curve::ProofCurve;

@@ -23,12 +23,12 @@ pub(super) struct Polynomials<'a, C: ProofCurve> {
 }
 
 impl<C: ProofCurve> Polynomials<'_, C> {
-    pub fn view(&self, polynomial: PolynomialId) -> ColumnView<'_, C::Scalar> {
+    pub fn polynomial_view(&self, polynomial: PolynomialId) -> ColumnView<'_, C::Scalar> {
         match polynomial {
             PolynomialId::Quotient => self.quotient.view(),
             PolynomialId::Random => self.random.view(),
             PolynomialId::Column(circuit, name) => {
-                let number = self.setting.circuit.layout.number(name);
+                let number = self.setting.circuit.layout.column_number(name);
                 match self.shared.get(number) {
                     Some(shared) => *shared,
                     None => self.own[circuit][number - self.shared.len()].view(),
@@ -38,7 +38,7 @@ impl<C: ProofCurve> Polynomials<'_, C> {
     }
 
     /// Returns the point x·ω^`rotation`.
-    pub fn point(&self, rotation: usize) -> C::Scalar {
+    pub fn evaluation_point(&self, rotation: usize) -> C::Scalar {
         self.x * self.setting.engine.omega().pow_vartime([rotation as u64])
     }
 
@@ -51,9 +51,9 @@ impl<C: ProofCurve> Polynomials<'_, C> {
         let mut rotations: Vec<_> = queries.iter().map(|query| query.rotation).collect();
         rotations.sort_unstable();
         rotations.dedup();
-        let points: Vec<_> = rotations.iter().map(|rotation| self.point(*rotation)).collect();
+        let points: Vec<_> = rotations.iter().map(|rotation| self.evaluation_point(*rotation)).collect();
         let number = |query: &OpeningQuery| rotations.partition_point(|rotation| *rotation < query.rotation);
-        let queries = queries.iter().map(|query| (self.view(query.polynomial), number(query)));
+        let queries = queries.iter().map(|query| (self.polynomial_view(query.polynomial), number(query)));
         self.setting.engine.evaluate(&queries.collect::<Vec<_>>(), &points)
     }
 }

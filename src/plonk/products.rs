@@ -1,6 +1,6 @@
 //! Commits to the products of the permutation and of lookups, after β and γ.
 
-use super::advice::{RandomSource, Witness, named};
+use super::advice::{RandomSource, Witness, find_column};
 use super::column_storage::{Column, ColumnView};
 use super::curve::ProofCurve;
 use super::engine::Basis;
@@ -35,22 +35,23 @@ impl<'a, C: ProofCurve> LookupStage<'a, C> {
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub fn products(
+    pub fn commit_products(
         mut self,
         [beta, gamma]: [C::Scalar; 2],
         random: RandomSource<'_, C::Scalar>,
     ) -> Result<(ProductStage<'a, C>, Vec<C>)> {
         let setting = self.start.setting;
         let circuit = setting.circuit;
-        let sets: Vec<_> = self.start.circuits.iter().flat_map(|witness| sets(setting, witness)).collect();
-        let lookups: Vec<_> = self.lookups.iter().flatten().map(lookup).collect();
+        let sets: Vec<_> = self.start.circuits.iter().flat_map(|witness| permutation_sets(setting, witness)).collect();
+        let lookups: Vec<_> = self.lookups.iter().flatten().map(lookup_views).collect();
         // A circuit's sets form one chain, each lookup its own.
         let of_sets = (circuit.layout.sets > 0).then_some(circuit.layout.sets);
         let chains = of_sets.into_iter().cycle().take(if sets.is_empty() { 0 } else { self.start.circuits.len() });
         let chains: Vec<_> = chains.chain(lookups.iter().map(|_| 1)).collect();
         let challenges = Challenges { beta, gamma };
         let usable = circuit.usable_rows();
-        let mut products = setting.engine.products(challenges, &sets, &lookups, &chains, usable, random)?;
+        let mut products =
+            setting.engine.compute_grand_products(challenges, &sets, &lookups, &chains, usable, random)?;
         let points = setting.commit(Basis::Lagrange, &products.iter().map(Column::view).collect::<Vec<_>>())?;
         // A and S are not needed any more: their memory is freed first.
         let compressed = self.lookups.iter_mut().flatten().map(|columns| &mut columns.compressed);
@@ -67,13 +68,14 @@ impl<'a, C: ProofCurve> LookupStage<'a, C> {
 }
 
 /// Returns the permutation sets of a circuit, each with the values and σ of its columns.
-fn sets<'v, C: ProofCurve>(
+fn permutation_sets<'v, C: ProofCurve>(
     setting: ProverContext<'v, C>,
     witness: &'v Witness<C>,
 ) -> Vec<product_factors::PermutationSet<ColumnView<'v, C::Scalar>>> {
-    let (circuit, values) = (setting.circuit, witness.values(setting.key));
-    let column =
-        |(name, sigma): (&ColumnId, &Polynomial<'v, C::Scalar>)| [named(&values, &circuit.layout, *name), sigma.values];
+    let (circuit, values) = (setting.circuit, witness.column_values(setting.key));
+    let column = |(name, sigma): (&ColumnId, &Polynomial<'v, C::Scalar>)| {
+        [find_column(&values, &circuit.layout, *name), sigma.values]
+    };
     let columns: Vec<_> = circuit.permutation.iter().zip(&setting.key.sigma).map(column).collect();
     let set = |(number, columns): (usize, &[[ColumnView<'v, C::Scalar>; 2]])| product_factors::PermutationSet {
         columns: columns.to_vec(),
@@ -82,7 +84,7 @@ fn sets<'v, C: ProofCurve>(
     columns.chunks(circuit.permutation_chunk_len()).enumerate().map(set).collect()
 }
 
-fn lookup<C: ProofCurve>(columns: &LookupColumns<C>) -> product_factors::Lookup<ColumnView<'_, C::Scalar>> {
+fn lookup_views<C: ProofCurve>(columns: &LookupColumns<C>) -> product_factors::Lookup<ColumnView<'_, C::Scalar>> {
     let [input, table] = columns.compressed.each_ref().map(Column::view);
     let [permuted_input, permuted_table] = columns.permuted.each_ref().map(Column::view);
     product_factors::Lookup { input, table, permuted_input, permuted_table }

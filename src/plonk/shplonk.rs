@@ -39,18 +39,18 @@ impl<'a, C: ProofCurve> OpeningStage<'a, C> {
         let rotations = unique(queries.iter().map(|(_, rotation)| *rotation));
         let engine = polynomials.setting.engine;
         let sum = |(points, members): (Vec<usize>, Vec<PolynomialId>)| {
-            let views = members.iter().map(|member| polynomials.view(*member));
-            Ok((points, engine.combine(&views.zip(powers(y)).collect::<Vec<_>>())?))
+            let views = members.iter().map(|member| polynomials.polynomial_view(*member));
+            Ok((points, engine.linear_combination(&views.zip(iterate_powers(y)).collect::<Vec<_>>())?))
         };
-        let sets: Vec<_> = sets(&queries).into_iter().map(sum).collect::<Result<_>>()?;
+        let sets: Vec<_> = group_by_points(&queries).into_iter().map(sum).collect::<Result<_>>()?;
         // Each set is divided by all of its points at once, so that a division drops its own r_s only.
         let quotients = sets.iter().map(|(points, sum)| {
-            engine.divide(sum.view(), points.iter().map(|rotation| polynomials.point(*rotation)).collect())
+            engine.divide(sum.view(), points.iter().map(|rotation| polynomials.evaluation_point(*rotation)).collect())
         });
         let quotients = quotients.collect::<Result<Vec<_>>>()?;
-        let terms: Vec<_> = quotients.iter().map(Column::view).zip(powers(v)).collect();
-        let quotient = engine.combine(&terms)?;
-        let point = one(engine.commit(Basis::Monomial, &[quotient.view()])?)?;
+        let terms: Vec<_> = quotients.iter().map(Column::view).zip(iterate_powers(v)).collect();
+        let quotient = engine.linear_combination(&terms)?;
+        let point = single_point(engine.commit(Basis::Monomial, &[quotient.view()])?)?;
         Ok((Shplonk { polynomials, rotations, sets, quotient, v }, point))
     }
 }
@@ -64,29 +64,29 @@ impl<C: ProofCurve> Shplonk<'_, C> {
     /// - A forced backend failed: its error.
     pub fn finish(self, u: C::Scalar) -> Result<C> {
         let engine = self.polynomials.setting.engine;
-        let others = |points: &[usize]| self.vanishing(u, |rotation| !points.contains(rotation));
+        let others = |points: &[usize]| self.evaluate_vanishing(u, |rotation| !points.contains(rotation));
         let mut factors: Vec<_> = self.sets.iter().map(|(points, _)| others(points)).collect();
         // All factors are divided by the first set's, which is not 0, since u is random.
         let scale = factors.first().and_then(|factor| factor.invert().into()).unwrap_or(C::Scalar::ZERO);
-        factors.iter_mut().zip(powers(self.v)).for_each(|(factor, power)| *factor *= power * scale);
+        factors.iter_mut().zip(iterate_powers(self.v)).for_each(|(factor, power)| *factor *= power * scale);
         let mut terms: Vec<(ColumnView<'_, C::Scalar>, C::Scalar)> =
             self.sets.iter().map(|(_, sum)| sum.view()).zip(factors).collect();
-        terms.push((self.quotient.view(), -self.vanishing(u, |_| true) * scale));
+        terms.push((self.quotient.view(), -self.evaluate_vanishing(u, |_| true) * scale));
         // The constants r_s(u) are left out: they would change the remainder alone.
-        let witness = engine.divide(engine.combine(&terms)?.view(), vec![u])?;
-        one(engine.commit(Basis::Monomial, &[witness.view()])?)
+        let witness = engine.divide(engine.linear_combination(&terms)?.view(), vec![u])?;
+        single_point(engine.commit(Basis::Monomial, &[witness.view()])?)
     }
 
     /// Returns ∏(`u` − point) over the points whose rotations satisfy `is_one`, 1 if there are none.
-    fn vanishing(&self, u: C::Scalar, is_one: impl Fn(&usize) -> bool) -> C::Scalar {
+    fn evaluate_vanishing(&self, u: C::Scalar, is_one: impl Fn(&usize) -> bool) -> C::Scalar {
         let rotations = self.rotations.iter().filter(|rotation| is_one(rotation));
-        rotations.fold(C::Scalar::ONE, |product, rotation| product * (u - self.polynomials.point(*rotation)))
+        rotations.fold(C::Scalar::ONE, |product, rotation| product * (u - self.polynomials.evaluation_point(*rotation)))
     }
 }
 
 /// Groups polynomials that are opened at the same points. A query is a polynomial and a rotation. Returns each group's
 /// rotations, in ascending order, and its polynomials, in the order of their first query.
-fn sets(queries: &[(PolynomialId, usize)]) -> Vec<(Vec<usize>, Vec<PolynomialId>)> {
+fn group_by_points(queries: &[(PolynomialId, usize)]) -> Vec<(Vec<usize>, Vec<PolynomialId>)> {
     let mut sets: Vec<(Vec<usize>, Vec<PolynomialId>)> = Vec::new();
     for polynomial in unique(queries.iter().map(|(polynomial, _)| *polynomial)) {
         let its = queries.iter().filter(|(other, _)| *other == polynomial);
@@ -100,10 +100,10 @@ fn sets(queries: &[(PolynomialId, usize)]) -> Vec<(Vec<usize>, Vec<PolynomialId>
     sets
 }
 
-fn powers<F: Field>(base: F) -> impl Iterator<Item = F> {
+fn iterate_powers<F: Field>(base: F) -> impl Iterator<Item = F> {
     std::iter::successors(Some(F::ONE), move |power| Some(*power * base))
 }
 
-fn one<C>(points: Vec<C>) -> Result<C> {
+fn single_point<C>(points: Vec<C>) -> Result<C> {
     points.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }

@@ -11,7 +11,7 @@ use crate::expression::Expression;
 use crate::field::DeviceVector;
 
 /// Returns a circuit of 2^20 rows with all its columns in the permutation: `fixed` fixed columns and an advice column.
-fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
+fn sample_circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
     let permuted = fixed + 1;
     let layout =
         ColumnLayout { fixed, permuted, advice: 1, instances: 0, sets: permuted.div_ceil(degree - 2), lookups: 0 };
@@ -23,7 +23,7 @@ fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
         layout,
         advice_phases: vec![0],
         challenge_phases: Vec::new(),
-        gates: vec![Expression::column(layout.number(ColumnId::Advice(0)), 0)],
+        gates: vec![Expression::column(layout.column_number(ColumnId::Advice(0)), 0)],
         lookups: Vec::new(),
         permutation: fixed.chain([ColumnId::Advice(0)]).collect(),
         advice_queries: Vec::new(),
@@ -35,21 +35,21 @@ fn circuit(degree: usize, fixed: usize) -> Circuit<Fr> {
 /// other step takes as many.
 #[test]
 fn products_are_of_all_circuits() {
-    assert_eq!(MemoryEstimate::for_circuit(&circuit(3, 20), 8).most, 3 * 8 * 21);
+    assert_eq!(MemoryEstimate::for_circuit(&sample_circuit(3, 20), 8).most, 3 * 8 * 21);
 }
 
 /// Checks the estimate for a permutation set of five columns. Its constraint reads the columns, as many σ, the grand
 /// product and the active rows. Each takes three columns of memory on a coset, and one more holds the sum.
 #[test]
 fn the_widest_constraint_is_a_sets() {
-    assert_eq!(MemoryEstimate::for_circuit(&circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
+    assert_eq!(MemoryEstimate::for_circuit(&sample_circuit(7, 9), 1).least_beside, 3 * (2 * 5 + 2) + 1);
 }
 
 /// Checks that a key stays on the device only if a proof's own columns and those of its smallest steps still fit. All
 /// of them may take 7/8 of the free memory.
 #[test]
 fn a_key_stays_where_all_columns_fit() {
-    let memory = MemoryEstimate::for_circuit(&circuit(7, 9), 1);
+    let memory = MemoryEstimate::for_circuit(&sample_circuit(7, 9), 1);
     let columns = memory.key + memory.own + memory.least_beside;
     let free = memory.column * columns as u64 * 8 / 7 + 1;
     assert!(memory.has_room_for_key(free) && !memory.has_room_for_key(free - memory.column));
@@ -58,7 +58,7 @@ fn a_key_stays_where_all_columns_fit() {
 /// Checks that a circuit is refused if it has too few rows for blinding, or if its rows exceed the address space.
 #[test]
 fn rows_are_bounded_on_both_sides() {
-    let rows = |log_n| Circuit { log_n, ..circuit(5, 4) }.check().map_err(|error| error.to_string());
+    let rows = |log_n| Circuit { log_n, ..sample_circuit(5, 4) }.check().map_err(|error| error.to_string());
     assert_eq!((rows(3), rows(20)), (Ok(()), Ok(())));
     for log_n in [0, 2, 64, u32::MAX] {
         let error = rows(log_n).expect_err("too few, or too many");

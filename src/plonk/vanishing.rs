@@ -22,7 +22,7 @@ impl<'a, C: ProofCurve> ProductStage<'a, C> {
     /// - [`Error::Invalid`]: there are not n coefficients.
     /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub fn random(self, coefficients: Vec<C::Scalar>) -> Result<(BlindedStage<'a, C>, C)> {
+    pub fn commit_random_polynomial(self, coefficients: Vec<C::Scalar>) -> Result<(BlindedStage<'a, C>, C)> {
         let engine = self.permuted.start.setting.engine;
         let random = engine.upload(vec![coefficients])?;
         let random = random.into_iter().next().ok_or_else(|| Error::internal("plonk"))?;
@@ -40,14 +40,14 @@ impl<'a, C: ProofCurve> BlindedStage<'a, C> {
     /// - [`Error::Invalid`]: the quotient needs more than the field's roots of unity.
     /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub fn quotient(self, y: C::Scalar) -> Result<(QuotientStage<'a, C>, Vec<C>)> {
+    pub fn commit_quotient(self, y: C::Scalar) -> Result<(QuotientStage<'a, C>, Vec<C>)> {
         let Self { products, random } = self;
-        let (setting, challenges) = (products.permuted.start.setting, products.challenges());
+        let (setting, challenges) = (products.permuted.start.setting, products.all_challenges());
         let (engine, own) = (setting.engine, products.into_coefficients()?);
-        let pieces = setting.circuit.pieces();
-        let cosets = engine.cosets(pieces)?;
+        let pieces = setting.circuit.quotient_piece_count();
+        let cosets = engine.create_cosets(pieces)?;
         let sum = &setting.circuit.quotient;
-        let (challenges, shared) = (sum.challenges(&challenges, y), setting.key.coefficients());
+        let (challenges, shared) = (sum.program_challenges(&challenges, y), setting.key.coefficients());
         let constraints = Constraints {
             sum,
             challenges: &challenges,
@@ -56,8 +56,9 @@ impl<'a, C: ProofCurve> BlindedStage<'a, C> {
             own: &own,
             pieces,
         };
-        let parts = setting.on_cosets(&cosets, &constraints)?;
-        let pieces = engine.pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
+        let parts = setting.evaluate_on_cosets(&cosets, &constraints)?;
+        let pieces =
+            engine.interpolate_quotient_pieces(&cosets, &parts.iter().map(Column::view).collect::<Vec<_>>())?;
         let points = setting.commit(Basis::Monomial, &pieces.iter().map(Column::view).collect::<Vec<_>>())?;
         Ok((QuotientStage { setting, own, pieces, random }, points))
     }
@@ -65,7 +66,7 @@ impl<'a, C: ProofCurve> BlindedStage<'a, C> {
 
 impl<C: ProofCurve> ProductStage<'_, C> {
     /// Returns the values of the circuit's own challenges, then θ, β and γ.
-    fn challenges(&self) -> Vec<C::Scalar> {
+    fn all_challenges(&self) -> Vec<C::Scalar> {
         [&self.permuted.start.challenges[..], &[self.permuted.theta, self.beta, self.gamma]].concat()
     }
 
@@ -77,7 +78,7 @@ impl<C: ProofCurve> ProductStage<'_, C> {
             let (inputs, tables): (Vec<_>, Vec<_>) =
                 lookups.into_iter().map(|columns| <(_, _)>::from(columns.permuted)).unzip();
             let all = [witness.advice, witness.instance, products.sets, products.lookups, inputs, tables];
-            engine.interpolate_all(all.into_iter().flatten().collect())
+            engine.interpolate_owned(all.into_iter().flatten().collect())
         });
         interpolated.collect()
     }

@@ -17,7 +17,7 @@ impl<F: NttField> WeightedSum<F> {
         let count = terms.len();
         let term = |(number, expression)| Term { challenge: challenges + number, expression };
         let terms: Vec<_> = terms.into_iter().enumerate().map(term).collect();
-        Self { program: Program::sum(&terms, columns_at_once), terms: count }
+        Self { program: Program::lower_sum(&terms, columns_at_once), terms: count }
     }
 
     pub fn program(&self) -> &Program<F> {
@@ -26,7 +26,7 @@ impl<F: NttField> WeightedSum<F> {
 
     /// Returns the values of the program's challenges: `known`, then the terms' weights, powers of `weight` in
     /// descending order.
-    pub fn challenges(&self, known: &[F], weight: F) -> Vec<F> {
+    pub fn program_challenges(&self, known: &[F], weight: F) -> Vec<F> {
         let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * weight));
         let mut weights: Vec<_> = powers.take(self.terms).collect();
         weights.reverse();

@@ -44,13 +44,13 @@ impl<C: ProofCurve> ProverContext<'_, C> {
     /// # Errors
     /// - [`Engine::commit`] failed: its error.
     pub(super) fn commit(&self, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
-        let counts = device_shares::commitments(self.circuit.rows(), columns.len(), &self.links());
+        let counts = device_shares::assign_commitment_counts(self.circuit.rows(), columns.len(), &self.peer_links());
         let (own, mut rest) = columns.split_at(counts[0]);
         if rest.is_empty() {
             return self.engine.commit(basis, columns);
         }
         // Goes first: peers that fetch columns hold the engine's stream.
-        let own = self.engine.scalars(own)?;
+        let own = self.engine.prepare_scalars(own)?;
         let shares = self.peers.iter().zip(&counts[1..]).filter(|(_, count)| **count > 0).map(|(peer, count)| {
             let (share, others) = rest.split_at(*count);
             rest = others;
@@ -59,17 +59,17 @@ impl<C: ProofCurve> ProverContext<'_, C> {
         let shares: Vec<_> = shares.collect();
         thread::scope(|scope| {
             let start = |(peer, columns)| {
-                let work = move || PeerDevice::commit(peer, self.engine, basis, columns);
+                let work = move || PeerDevice::commit_copies(peer, self.engine, basis, columns);
                 (thread::Builder::new().spawn_scoped(scope, work), columns)
             };
             let others: Vec<_> = shares.into_iter().map(start).collect();
-            let mut points = self.engine.sums(basis, &own)?;
+            let mut points = self.engine.commit_scalars(basis, &own)?;
             for (share, columns) in others {
                 let theirs = match share {
                     Ok(share) => share.join().unwrap_or_else(|panic| resume_unwind(panic)),
                     Err(error) => Err(Error::device("host", "thread", error)),
                 };
-                points.extend(or_else_own(theirs, || self.engine.commit(basis, columns))?);
+                points.extend(retry_on_own_engine(theirs, || self.engine.commit(basis, columns))?);
             }
             Ok(points)
         })
@@ -80,26 +80,27 @@ impl<C: ProofCurve> ProverContext<'_, C> {
     ///
     /// # Errors
     /// - [`Engine::on_coset`] failed: its error.
-    pub(super) fn on_cosets(
+    pub(super) fn evaluate_on_cosets(
         &self,
         cosets: &Cosets<C::Scalar>,
         constraints: &Constraints<'_, C::Scalar>,
     ) -> Result<Vec<Column<C::Scalar>>> {
         let columns = [constraints.own.iter().map(Vec::len).sum(), constraints.shared.len()];
-        let owners = device_shares::cosets(self.circuit.rows(), cosets.count(), columns, &self.links());
+        let owners =
+            device_shares::assign_coset_devices(self.circuit.rows(), cosets.count(), columns, &self.peer_links());
         // Goes first: copies would wait for cosets that are queued on the engine's stream.
         let copies = self.peers.iter().enumerate().map(|(number, peer)| {
             let takes_part = owners.contains(&(1 + number));
-            takes_part.then(|| (peer, peer.copies(self.engine, constraints.own)))
+            takes_part.then(|| (peer, peer.copy_columns(self.engine, constraints.own)))
         });
         let copies: Vec<_> = copies.collect();
         // All cosets are queued before any is fetched.
         let queued = owners.iter().enumerate().map(|(number, owner)| {
             let peer = owner.checked_sub(1).and_then(|peer| copies[peer].as_ref());
             let part = match peer {
-                Some((peer, Ok(own))) => peer.on_coset(number, constraints, own),
+                Some((peer, Ok(own))) => peer.evaluate_on_coset(number, constraints, own),
                 Some((_, Err(error))) => Err(error.clone()),
-                None => self.engine.on_coset(cosets, number, constraints),
+                None => self.engine.evaluate_on_coset(cosets, number, constraints),
             };
             (peer.map(|(peer, _)| *peer), part)
         });
@@ -108,39 +109,39 @@ impl<C: ProofCurve> ProverContext<'_, C> {
             Some(peer) => {
                 let part =
                     part.and_then(|part| exactly_one(self.engine.copy_columns_from(peer.engine, &[part.view()])?));
-                or_else_own(part, || self.engine.on_coset(cosets, number, constraints))
+                retry_on_own_engine(part, || self.engine.evaluate_on_coset(cosets, number, constraints))
             }
             None => part,
         });
         fetched.collect()
     }
 
-    fn links(&self) -> Vec<Option<Link>> {
+    fn peer_links(&self) -> Vec<Option<Link>> {
         self.peers.iter().map(|peer| peer.link).collect()
     }
 }
 
 impl<C: ProofCurve> PeerDevice<'_, C> {
-    fn commit(&self, of: &Engine<C>, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
+    fn commit_copies(&self, of: &Engine<C>, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
         self.engine.commit_on_device(basis, &self.engine.copy_columns_from(of, columns)?)
     }
 
-    fn copies(&self, of: &Engine<C>, columns: &[Vec<Column<C::Scalar>>]) -> Result<Vec<Vec<Column<C::Scalar>>>> {
+    fn copy_columns(&self, of: &Engine<C>, columns: &[Vec<Column<C::Scalar>>]) -> Result<Vec<Vec<Column<C::Scalar>>>> {
         let copies = |columns: &Vec<Column<C::Scalar>>| {
             self.engine.copy_columns_from(of, &columns.iter().map(Column::view).collect::<Vec<_>>())
         };
         columns.iter().map(copies).collect()
     }
 
-    fn on_coset(
+    fn evaluate_on_coset(
         &self,
         number: usize,
         constraints: &Constraints<'_, C::Scalar>,
         own: &[Vec<Column<C::Scalar>>],
     ) -> Result<Column<C::Scalar>> {
-        let cosets = self.engine.cosets(constraints.pieces)?;
+        let cosets = self.engine.create_cosets(constraints.pieces)?;
         let shared = self.key.coefficients();
-        self.engine.on_coset(&cosets, number, &Constraints { shared: &shared, own, ..*constraints })
+        self.engine.evaluate_on_coset(&cosets, number, &Constraints { shared: &shared, own, ..*constraints })
     }
 }
 
@@ -150,7 +151,7 @@ fn exactly_one<T>(all: Vec<T>) -> Result<T> {
 
 /// Returns the result `theirs` of a peer, or the result of `own` if the peer failed. After an abort or an invalid
 /// argument, `own` is not called, and the peer's error is returned.
-fn or_else_own<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
+fn retry_on_own_engine<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
     match theirs {
         Err(error) if !matches!(error, Error::Aborted | Error::Invalid { .. }) => {
             log::warn!("plonk: the proof's own device does another one's share: {error}");

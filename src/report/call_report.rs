@@ -19,7 +19,7 @@ pub(crate) struct OpScope {
 impl OpScope {
     /// Reports a call that began at `start` and gave a result on `device`, and returns the report. The log, the tracing
     /// subscribers, the file that `PROOFWARP_REPORT` names, and the observers get it.
-    pub fn finish(
+    pub fn report_success(
         self,
         backend: BackendKind,
         device: &str,
@@ -31,19 +31,19 @@ impl OpScope {
         let total = start.elapsed();
         let report = Report { operation, elements, backend, device: device.to_owned(), total, traffic, fallbacks };
         log::info!("{report}");
-        tracing_spans::finished(&report);
-        file::append(&LogRecord::Finished(&report));
+        tracing_spans::emit_finished_event(&report);
+        file::append_record(&LogRecord::Finished(&report));
         OBSERVERS.read().unwrap_or_else(PoisonError::into_inner).iter().for_each(|observer| observer(&report));
         report
     }
 
     /// Reports that `device` gave no result because of `error`. The caller may fall back to another device, and then
     /// nothing else would report the failure.
-    pub fn failed(&self, device: &DeviceInfo, error: &Error) {
+    pub fn report_device_failure(&self, device: &DeviceInfo, error: &Error) {
         let entry = LogRecord::Failed { operation: &self.operation, elements: self.elements, device, error };
-        log::warn!("{}", entry.text());
-        tracing_spans::failed(device, error);
-        file::append(&entry);
+        log::warn!("{}", entry.format_line());
+        tracing_spans::emit_failed_event(device, error);
+        file::append_record(&entry);
     }
 }
 
@@ -60,9 +60,9 @@ pub fn record_kernel(
 ) -> crate::Result<()> {
     let call = OpScope { operation: format!("kernel {name}"), elements: items };
     let start = Instant::now();
-    let _span = tracing_spans::operation(&call.operation, items);
-    let traffic = work().inspect_err(|error| call.failed(device, error))?;
-    call.finish(device.backend, &device.name, start, traffic, Vec::new());
+    let _span = tracing_spans::enter_operation_span(&call.operation, items);
+    let traffic = work().inspect_err(|error| call.report_device_failure(device, error))?;
+    call.report_success(device.backend, &device.name, start, traffic, Vec::new());
     Ok(())
 }
 
@@ -80,7 +80,7 @@ pub fn observe(observer: impl Fn(&Report) + Send + Sync + 'static) {
 /// operation noticed, such as a proof that does not verify.
 pub fn report_failure(line: &str) {
     log::error!("{line}");
-    file::append(&LogRecord::Complaint(line));
+    file::append_record(&LogRecord::Complaint(line));
 }
 
 /// Runs `work`, a caller's own computation on the CPU, and returns its result. Reports it like an operation `name` of
@@ -88,6 +88,6 @@ pub fn report_failure(line: &str) {
 pub fn record_host_work<T>(name: &str, elements: usize, work: impl FnOnce() -> T) -> T {
     let (call, start) = (OpScope { operation: name.to_owned(), elements }, Instant::now());
     let value = work();
-    call.finish(BackendKind::Cpu, "host", start, StreamStats::default(), Vec::new());
+    call.report_success(BackendKind::Cpu, "host", start, StreamStats::default(), Vec::new());
     value
 }

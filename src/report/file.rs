@@ -12,17 +12,18 @@ use crate::settings::Settings;
 
 /// Appends a line for `entry` to the file that `PROOFWARP_REPORT` names, if it is set. The file tells which operations
 /// ran to programs without a logger, and to programs that watch another one.
-pub fn append(entry: &LogRecord<'_>) {
+pub fn append_record(entry: &LogRecord<'_>) {
     static COMPLAINT: Once = Once::new();
     // Malformed settings are an error of the accelerator: nothing runs that could be reported.
     let Some(path) = Settings::get().ok().and_then(|settings| settings.report.as_ref()) else { return };
-    if let Err(error) = append_to(path, entry) {
-        COMPLAINT.call_once(|| warn_aloud(&format!("PROOFWARP_REPORT: cannot write {}: {error}", path.display())));
+    if let Err(error) = append_record_line(path, entry) {
+        COMPLAINT
+            .call_once(|| warn_log_or_stderr(&format!("PROOFWARP_REPORT: cannot write {}: {error}", path.display())));
     }
 }
 
 /// Logs `text` as a warning, or writes it to the standard error stream if no logger takes warnings.
-fn warn_aloud(text: &str) {
+fn warn_log_or_stderr(text: &str) {
     if log::log_enabled!(log::Level::Warn) {
         log::warn!("{text}");
     } else {
@@ -33,10 +34,10 @@ fn warn_aloud(text: &str) {
 
 /// Appends a line for `entry` to the file at `path`, as JSON if the name ends in `.jsonl`, otherwise as text. If the
 /// file is a pipe, it does not wait for a reader.
-fn append_to(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
+fn append_record_line(path: &Path, entry: &LogRecord<'_>) -> io::Result<()> {
     let is_json = path.extension().and_then(OsStr::to_str) == Some("jsonl");
-    let line = if is_json { entry.json().to_string() } else { entry.text() };
-    let mut file = file_state::open(OpenOptions::new().create(true).append(true), path)?;
+    let line = if is_json { entry.json().to_string() } else { entry.format_line() };
+    let mut file = file_state::open_nonblocking(OpenOptions::new().create(true).append(true), path)?;
     // Each line is one write, so that lines of several processes do not mix.
     file.write_all(format!("{line}\n").as_bytes())
 }
@@ -50,7 +51,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let written = |name: &str| {
             let path = folder.path().join(name);
-            (0..2).for_each(|_| append_to(&path, &LogRecord::Complaint("x")).expect(name));
+            (0..2).for_each(|_| append_record_line(&path, &LogRecord::Complaint("x")).expect(name));
             std::fs::read_to_string(path).expect(name)
         };
         assert_eq!(written("a.txt"), "x\nx\n");
@@ -72,17 +73,17 @@ mod tests {
             move || {
                 let (sender, ended) = std::sync::mpsc::channel();
                 let path = path.clone();
-                std::thread::spawn(move || sender.send(append_to(&path, &LogRecord::Complaint("x")).is_ok()));
+                std::thread::spawn(move || sender.send(append_record_line(&path, &LogRecord::Complaint("x")).is_ok()));
                 ended.recv_timeout(std::time::Duration::from_secs(10)).expect("an end: nothing waits for a reader")
             }
         };
         assert!(!append(), "no reader");
-        let mut reader = file_state::open(OpenOptions::new().read(true), &path).expect("a reader");
+        let mut reader = file_state::open_nonblocking(OpenOptions::new().read(true), &path).expect("a reader");
         assert!(append());
         let mut line = [0; 2];
         reader.read_exact(&mut line).expect("a line");
         assert_eq!(&line, b"x\n");
-        let taken = (0..1 << 16).take_while(|_| append_to(&path, &LogRecord::Complaint("x")).is_ok()).count();
+        let taken = (0..1 << 16).take_while(|_| append_record_line(&path, &LogRecord::Complaint("x")).is_ok()).count();
         assert!((1..1 << 16).contains(&taken), "a full pipe is an error after {taken} lines");
         drop(reader);
         assert!(!append(), "the reader has gone");

@@ -26,4 +26,4 @@ mod tracing_spans;
 pub(crate) use call_report::OpScope;
 pub use call_report::{observe, record_host_work, record_kernel, report_failure};
 pub use operation_report::Report;
-pub(crate) use tracing_spans::operation;
+pub(crate) use tracing_spans::enter_operation_span;

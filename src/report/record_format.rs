@@ -18,7 +18,7 @@ pub enum LogRecord<'a> {
 
 impl LogRecord<'_> {
     /// Returns the record as one line of text, without a line break.
-    pub fn text(&self) -> String {
+    pub fn format_line(&self) -> String {
         let line = match self {
             Self::Finished(report) => report.to_string(),
             Self::Failed { operation, elements, device, error } => {
@@ -33,7 +33,7 @@ impl LogRecord<'_> {
     /// Returns the record as a JSON object. Times are in seconds. On the CPU, all times but the total are 0.
     pub fn json(&self) -> Value {
         match self {
-            Self::Finished(report) => finished(report),
+            Self::Finished(report) => report_json(report),
             Self::Failed { operation, elements, device, error } => json!({
                 "operation": operation,
                 "elements": elements,
@@ -46,7 +46,7 @@ impl LogRecord<'_> {
     }
 }
 
-fn finished(report: &Report) -> Value {
+fn report_json(report: &Report) -> Value {
     let Report { operation, elements, backend, device, total, traffic, fallbacks } = report;
     json!({
         "operation": operation,
@@ -85,8 +85,12 @@ mod tests {
             fallbacks: vec!["no\ndriver".to_owned()],
         };
         let entry = LogRecord::Finished(&report);
-        assert!(entry.text().starts_with("msm pallas of 7 on opencl (a card): 1.500s"), "{}", entry.text());
-        assert!(entry.text().ends_with("; fell back: no driver"), "{}", entry.text());
+        assert!(
+            entry.format_line().starts_with("msm pallas of 7 on opencl (a card): 1.500s"),
+            "{}",
+            entry.format_line()
+        );
+        assert!(entry.format_line().ends_with("; fell back: no driver"), "{}", entry.format_line());
         let object: Value = serde_json::from_str(&entry.json().to_string()).expect("JSON");
         assert_eq!(
             (&object["seconds"], &object["elements"], &object["bytes_up"]),

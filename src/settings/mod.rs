@@ -74,15 +74,15 @@ impl Settings {
     pub fn read(environment: impl Fn(&str) -> Option<OsString>) -> Result<Self> {
         let get = |variable: &Variable| environment(variable.name);
         Ok(Self {
-            backend: parsed(&BACKEND, get(&BACKEND), |text| text.parse().ok())?,
-            opencl_cpu: parsed(&OPENCL_CPU, get(&OPENCL_CPU), switch)?.unwrap_or(false),
-            memory_limit: parsed(&MEMORY_LIMIT, get(&MEMORY_LIMIT), bytes)?,
-            key_cache: parsed(&KEY_CACHE, get(&KEY_CACHE), bytes)?,
-            copy_parameters: parsed(&COPY_PARAMETERS, get(&COPY_PARAMETERS), switch)?.unwrap_or(false),
-            verify: parsed(&VERIFY, get(&VERIFY), switch)?,
+            backend: parse_variable(&BACKEND, get(&BACKEND), |text| text.parse().ok())?,
+            opencl_cpu: parse_variable(&OPENCL_CPU, get(&OPENCL_CPU), parse_switch)?.unwrap_or(false),
+            memory_limit: parse_variable(&MEMORY_LIMIT, get(&MEMORY_LIMIT), parse_bytes)?,
+            key_cache: parse_variable(&KEY_CACHE, get(&KEY_CACHE), parse_bytes)?,
+            copy_parameters: parse_variable(&COPY_PARAMETERS, get(&COPY_PARAMETERS), parse_switch)?.unwrap_or(false),
+            verify: parse_variable(&VERIFY, get(&VERIFY), parse_switch)?,
             report: parse_path(get(&REPORT)),
             cache_dir: parse_path(get(&CACHE_DIR)),
-            sumcheck_tail: parsed(&SUMCHECK_TAIL, get(&SUMCHECK_TAIL), logarithm)?,
+            sumcheck_tail: parse_variable(&SUMCHECK_TAIL, get(&SUMCHECK_TAIL), parse_log2)?,
         })
     }
 }
@@ -90,16 +90,20 @@ impl Settings {
 /// Returns the value of the environment variable [`NO_GPU`] if it forces bellperson to prove on the CPU, `None`
 /// otherwise. Any value but 0 does, even an empty one. Each call reads the variable anew, as bellperson does.
 pub fn no_gpu() -> Option<String> {
-    forces_cpu(std::env::var(NO_GPU).ok())
+    cpu_forcing_value(std::env::var(NO_GPU).ok())
 }
 
-fn forces_cpu(no_gpu: Option<String>) -> Option<String> {
+fn cpu_forcing_value(no_gpu: Option<String>) -> Option<String> {
     no_gpu.filter(|value| value != "0")
 }
 
 /// Parses the `value` of `variable` by `parse`. Returns `None` if the value is unset or empty, and an error if it is
 /// malformed.
-fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) -> Option<T>) -> Result<Option<T>> {
+fn parse_variable<T>(
+    variable: &Variable,
+    value: Option<OsString>,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Option<T>> {
     let Some(value) = value else { return Ok(None) };
     let malformed = || Error::invalid("settings", variable.name, variable.form, format!("\"{}\"", value.display()));
     let text = value.to_str().ok_or_else(malformed)?.trim();
@@ -111,7 +115,7 @@ fn parsed<T>(variable: &Variable, value: Option<OsString>, parse: impl Fn(&str) 
 
 /// Parses a switch in any letter case: true for `1`, `true` or `on`, false for `0`, `false` or `off`. Returns `None`
 /// for any other text.
-fn switch(text: &str) -> Option<bool> {
+fn parse_switch(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "1" | "true" | "on" => Some(true),
         "0" | "false" | "off" => Some(false),
@@ -121,7 +125,7 @@ fn switch(text: &str) -> Option<bool> {
 
 /// Parses a number of bytes, or returns `None` if `text` is malformed. K, M, G and T are powers of 1024, with or
 /// without B or iB.
-fn bytes(text: &str) -> Option<u64> {
+fn parse_bytes(text: &str) -> Option<u64> {
     parse_size::Config::new().with_binary().parse_size(text).ok()
 }
 
@@ -129,7 +133,7 @@ fn bytes(text: &str) -> Option<u64> {
 const MAX_LOG: u32 = 32;
 
 /// Parses the binary logarithm of a number of rows. Returns `None` if `text` is not a number from 0 to [`MAX_LOG`].
-fn logarithm(text: &str) -> Option<u32> {
+fn parse_log2(text: &str) -> Option<u32> {
     text.parse().ok().filter(|log| *log <= MAX_LOG)
 }
 
@@ -144,13 +148,13 @@ fn parse_path(value: Option<OsString>) -> Option<PathBuf> {
 
 /// Logs a warning for each of `names` that [`unknown`] returns. A misspelt setting would go unnoticed otherwise.
 fn warn_unknown_vars(names: impl Iterator<Item = OsString>) {
-    for name in unknown(names) {
+    for name in find_unknown_vars(names) {
         log::warn!("{name}: no such setting; docs/settings.md lists those that there are");
     }
 }
 
 /// Returns those of `names` that start with [`PREFIX`] but are not in [`VARIABLES`], such as misspelt ones.
-pub fn unknown(names: impl Iterator<Item = OsString>) -> Vec<String> {
+pub fn find_unknown_vars(names: impl Iterator<Item = OsString>) -> Vec<String> {
     let ours = names.filter_map(|name| name.into_string().ok()).filter(|name| name.starts_with(PREFIX));
     ours.filter(|name| VARIABLES.iter().all(|variable| variable.name != name)).collect()
 }
@@ -172,7 +176,7 @@ impl std::fmt::Display for Form {
 mod tests {
     use super::*;
 
-    fn one(name: &str, value: &str) -> Result<Settings> {
+    fn read_one_setting(name: &str, value: &str) -> Result<Settings> {
         Settings::read(|asked| (asked == name).then(|| value.into()))
     }
 
@@ -180,7 +184,7 @@ mod tests {
     fn empty_is_unset_everywhere() {
         for variable in VARIABLES {
             for value in ["", " ", "\t\n"] {
-                let settings = one(variable.name, value).expect(variable.name);
+                let settings = read_one_setting(variable.name, value).expect(variable.name);
                 assert_eq!(settings, Settings::default(), "{}={value:?}", variable.name);
             }
         }
@@ -189,9 +193,9 @@ mod tests {
     #[test]
     fn any_value_but_0_asks_for_the_cpu() {
         for value in ["1", "", "yes"] {
-            assert_eq!(forces_cpu(Some(value.to_owned())).as_deref(), Some(value));
+            assert_eq!(cpu_forcing_value(Some(value.to_owned())).as_deref(), Some(value));
         }
-        assert_eq!([Some("0".to_owned()), None].map(forces_cpu), [None, None]);
+        assert_eq!([Some("0".to_owned()), None].map(cpu_forcing_value), [None, None]);
     }
 
     #[test]
@@ -213,7 +217,7 @@ mod tests {
         ];
         for (text, expected) in spellings {
             for name in ["PROOFWARP_MEMORY_LIMIT", "PROOFWARP_KEY_CACHE"] {
-                let settings = one(name, text).expect(text);
+                let settings = read_one_setting(name, text).expect(text);
                 assert_eq!(settings.memory_limit.or(settings.key_cache), Some(expected), "{name}={text}");
             }
         }
@@ -231,7 +235,7 @@ mod tests {
         ];
         for (name, values) in malformed {
             for value in values {
-                let error = one(name, value).expect_err(value).to_string();
+                let error = read_one_setting(name, value).expect_err(value).to_string();
                 let variable = VARIABLES.iter().find(|variable| variable.name == name).expect(name);
                 for part in [name, &format!("{value:?}"), &variable.form.to_string()] {
                     assert!(error.contains(part), "{name}={value}: {error}");
@@ -242,15 +246,18 @@ mod tests {
 
     #[test]
     fn names_and_switches_are_trimmed_and_of_any_case() {
-        assert_eq!(one("PROOFWARP_BACKEND", "opencl ").expect("a name").backend, Some(BackendKind::OpenCl));
-        assert_eq!(one("PROOFWARP_BACKEND", "\tCUDA").expect("a name").backend, Some(BackendKind::Cuda));
+        assert_eq!(
+            read_one_setting("PROOFWARP_BACKEND", "opencl ").expect("a name").backend,
+            Some(BackendKind::OpenCl)
+        );
+        assert_eq!(read_one_setting("PROOFWARP_BACKEND", "\tCUDA").expect("a name").backend, Some(BackendKind::Cuda));
         for (text, expected) in
             [("1", true), ("true", true), ("ON", true), ("0", false), ("False", false), ("off ", false)]
         {
-            assert_eq!(one("PROOFWARP_VERIFY", text).expect(text).verify, Some(expected));
-            assert_eq!(one("PROOFWARP_OPENCL_CPU", text).expect(text).opencl_cpu, expected);
+            assert_eq!(read_one_setting("PROOFWARP_VERIFY", text).expect(text).verify, Some(expected));
+            assert_eq!(read_one_setting("PROOFWARP_OPENCL_CPU", text).expect(text).opencl_cpu, expected);
         }
-        assert_eq!(one("PROOFWARP_REPORT", " a b ").expect("a path").report, Some("a b".into()));
+        assert_eq!(read_one_setting("PROOFWARP_REPORT", " a b ").expect("a path").report, Some("a b".into()));
     }
 
     #[cfg(unix)]
@@ -266,7 +273,7 @@ mod tests {
     #[test]
     fn misspelt_names_are_found() {
         let names = ["PROOFWARP_MEMORYLIMIT", "PROOFWARP_VERIFY", "HOME"].map(OsString::from);
-        assert_eq!(unknown(names.into_iter()), ["PROOFWARP_MEMORYLIMIT"]);
+        assert_eq!(find_unknown_vars(names.into_iter()), ["PROOFWARP_MEMORYLIMIT"]);
     }
 
     /// Checks that `docs/settings.md` is the page that [`table::page`] returns. `cargo run --example settings >
@@ -274,6 +281,9 @@ mod tests {
     #[test]
     fn the_page_is_the_tables() {
         let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/settings.md"));
-        assert!(page.expect("docs/settings.md") == table::page(), "docs/settings.md: not what the table says");
+        assert!(
+            page.expect("docs/settings.md") == table::render_settings_page(),
+            "docs/settings.md: not what the table says"
+        );
     }
 }

@@ -53,67 +53,72 @@ pub const PREFIX: &str = "PROOFWARP_";
 /// Names the environment variable by which bellperson is forced to prove on the CPU.
 pub const NO_GPU: &str = "BELLMAN_NO_GPU";
 
-const fn engine(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
+const fn engine_variable(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
     Variable { name, form, default, effect, reader: Reader::Engine }
 }
 
-const fn build(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
+const fn build_variable(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
     Variable { name, form, default, effect, reader: Reader::Build }
 }
 
-const fn framework(name: &'static str, form: &'static str, default: &'static str, effect: &'static str) -> Variable {
+const fn framework_variable(
+    name: &'static str,
+    form: &'static str,
+    default: &'static str,
+    effect: &'static str,
+) -> Variable {
     Variable { name, form: Form::Other(form), default, effect, reader: Reader::Frameworks }
 }
 
-const fn bench(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
+const fn bench_variable(name: &'static str, form: Form, default: &'static str, effect: &'static str) -> Variable {
     Variable { name, form, default, effect, reader: Reader::Benches }
 }
 
-pub(super) const BACKEND: Variable = engine(
+pub(super) const BACKEND: Variable = engine_variable(
     "PROOFWARP_BACKEND",
     Form::Backend,
     "CUDA, then OpenCL, then the CPU",
     "only this backend is used, and what it cannot do is an error",
 );
 pub(super) const OPENCL_CPU: Variable =
-    engine("PROOFWARP_OPENCL_CPU", Form::Switch, "off", "processors count as OpenCL devices (PoCL)");
-pub(super) const MEMORY_LIMIT: Variable = engine(
+    engine_variable("PROOFWARP_OPENCL_CPU", Form::Switch, "off", "processors count as OpenCL devices (PoCL)");
+pub(super) const MEMORY_LIMIT: Variable = engine_variable(
     "PROOFWARP_MEMORY_LIMIT",
     Form::Bytes,
     "all that is free",
     "most memory of each device; larger work goes through in chunks",
 );
-pub(super) const KEY_CACHE: Variable = engine(
+pub(super) const KEY_CACHE: Variable = engine_variable(
     "PROOFWARP_KEY_CACHE",
     Form::Bytes,
     "half of the devices' memory; 4G without devices",
     "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
 );
-pub(super) const COPY_PARAMETERS: Variable = engine(
+pub(super) const COPY_PARAMETERS: Variable = engine_variable(
     "PROOFWARP_COPY_PARAMETERS",
     Form::Switch,
     "off",
     "parameter files are copied to memory instead of mapped, for files that another program may write to or shorten",
 );
-pub(super) const VERIFY: Variable = engine(
+pub(super) const VERIFY: Variable = engine_variable(
     "PROOFWARP_VERIFY",
     Form::Switch,
     "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works",
     "each proof of bellperson's functions, or of halo2, is verified before it is returned",
 );
-pub(super) const REPORT: Variable = engine(
+pub(super) const REPORT: Variable = engine_variable(
     "PROOFWARP_REPORT",
     Form::Path,
     "none",
     "a file that gets a line for every operation: backend, device, sizes, times, bytes, fallbacks; of JSON if its name ends in `.jsonl`",
 );
-pub(super) const CACHE_DIR: Variable = engine(
+pub(super) const CACHE_DIR: Variable = engine_variable(
     "PROOFWARP_CACHE_DIR",
     Form::Path,
     "the user's cache folder",
     "where compiled OpenCL programs are kept; PoCL keeps its own",
 );
-pub(super) const SUMCHECK_TAIL: Variable = engine(
+pub(super) const SUMCHECK_TAIL: Variable = engine_variable(
     "PROOFWARP_SUMCHECK_TAIL",
     Form::Other("a binary logarithm, 0 to 32"),
     "9",
@@ -131,66 +136,111 @@ pub const VARIABLES: &[Variable] = &[
     REPORT,
     CACHE_DIR,
     SUMCHECK_TAIL,
-    build(
+    build_variable(
         "PROOFWARP_CUDA_ARCHS",
         Form::Other("architectures, such as 80,90"),
         "all that nvcc knows of 75, 80, 90, 100, 120",
         "what the CUDA kernels are compiled for; the last one's PTX is added for later cards",
     ),
-    build(
+    build_variable(
         "PROOFWARP_NVCC_CLMAD",
         Form::Path,
         "searched",
         "nvcc 13.3 or later, for the kernels with carry-less multiply-add alone; nothing else is tried then",
     ),
-    build("NVCC", Form::Path, "searched", "nvcc itself; nothing else is tried then"),
-    build("CUDA_HOME", Form::Path, "none", "a tool kit, whose `bin/nvcc` is tried first; `CUDA_PATH` is the same"),
-    build(
+    build_variable("NVCC", Form::Path, "searched", "nvcc itself; nothing else is tried then"),
+    build_variable(
+        "CUDA_HOME",
+        Form::Path,
+        "none",
+        "a tool kit, whose `bin/nvcc` is tried first; `CUDA_PATH` is the same",
+    ),
+    build_variable(
         "CUDA_LIBRARY_PATH",
         Form::Other("a folder that has a folder `lib64`"),
         "`/usr/local/cuda`",
         "what cust's build asks for; `/usr` serves where no tool kit is installed",
     ),
-    framework(NO_GPU, "anything but 0", "unset", "bellperson proves on the CPU"),
-    framework("BELLMAN_CPU_UTILIZATION", "a number from 0 to 1", "0", "bellperson's part of each sum for the CPU"),
-    framework("BELLPERSON_GPUS_PER_LOCK", "a number", "unset: one lock for all", "bellperson's devices for one job"),
-    framework(
+    framework_variable(NO_GPU, "anything but 0", "unset", "bellperson proves on the CPU"),
+    framework_variable(
+        "BELLMAN_CPU_UTILIZATION",
+        "a number from 0 to 1",
+        "0",
+        "bellperson's part of each sum for the CPU",
+    ),
+    framework_variable(
+        "BELLPERSON_GPUS_PER_LOCK",
+        "a number",
+        "unset: one lock for all",
+        "bellperson's devices for one job",
+    ),
+    framework_variable(
         "EC_GPU_FRAMEWORK",
         "cuda or opencl",
         "CUDA, then OpenCL",
         "as PROOFWARP_BACKEND, for the drop-in alone, and with the CPU as its fallback",
     ),
-    framework("EC_GPU_NUM_THREADS", "a number above 0", "one a core", "threads of the drop-in's pool"),
-    framework("EC_GPU_CUDA_NVCC_ARGS", "arguments", "the drop-in's", "nvcc's, for kernels that a crate appends itself"),
-    bench(
+    framework_variable("EC_GPU_NUM_THREADS", "a number above 0", "one a core", "threads of the drop-in's pool"),
+    framework_variable(
+        "EC_GPU_CUDA_NVCC_ARGS",
+        "arguments",
+        "the drop-in's",
+        "nvcc's, for kernels that a crate appends itself",
+    ),
+    bench_variable(
         "PROOFWARP_BENCH_LOG",
         Form::Other("such as 10..24"),
         "10..16",
         "binary logarithms of the sizes, in steps of two",
     ),
-    bench(
+    bench_variable(
         "PROOFWARP_BENCH_DISTRIBUTIONS",
         Form::Other("a binary logarithm"),
         "the largest size",
         "the size at which distributions of scalars are compared; 0 for none",
     ),
-    bench("PROOFWARP_BENCH_SECONDS", Form::Other("seconds"), "2", "about how long one number may take"),
-    bench("PROOFWARP_BENCH_LIMIT", Form::Other("seconds"), "20", "calls that would take longer are left out"),
-    bench("PROOFWARP_BENCH_OUT", Form::Path, "`target/bench`", "where numbers and plots go"),
-    bench("PROOFWARP_BENCH_CIRCUITS", Form::Other("CIRCUIT:LOG[:BATCH],…"), "a few", "circuits of the bench of proofs"),
-    bench("PROOFWARP_BENCH_PROOFS", Form::Other("a number"), "the example's", "proofs of each circuit"),
-    bench("PROOFWARP_BENCH_PARAMETERS", Form::Path, "the example's", "where the circuits' parameters are kept"),
-    bench("PROOFWARP_PEERS", Form::Other("stock, sppark"), "stock", "peers whose programs are built"),
-    bench("PROOFWARP_STOCK_KERNELS", Form::Programs, "built", "the program of the stock crate's kernels"),
-    bench("PROOFWARP_SPPARK_KERNELS", Form::Programs, "built", "the program of sppark's kernels"),
-    bench("PROOFWARP_STOCK_GROTH16", Form::Programs, "built", "the example `groth16` on the stock crate"),
-    bench("PROOFWARP_SUPRASEAL_GROTH16", Form::Programs, "none", "the example `groth16` with `cuda-supraseal`"),
-    bench("PROOFWARP_HALO2_AXIOM_GPU", Form::Programs, "built", "the program of `benches/halo2-axiom-gpu`"),
-    bench("PROOFWARP_BINIUS_GPU", Form::Programs, "none", "`sumcheck_bench` of binius-gpu, which is not built here"),
-    bench("PROOFWARP_NVCC", Form::Path, "searched", "nvcc for sppark"),
-    bench("PROOFWARP_PROOFS", Form::Other("a number"), "30", "proofs in a row of `tests/groth16_soak.rs`"),
-    bench("PROOFWARP_FAULTS", Form::Other("a number"), "120", "faults that `tests/faults` injects"),
-    bench("PROOFWARP_TEST_CHILD", Form::Other("a test's own"), "unset", "set by tests that start themselves again"),
+    bench_variable("PROOFWARP_BENCH_SECONDS", Form::Other("seconds"), "2", "about how long one number may take"),
+    bench_variable("PROOFWARP_BENCH_LIMIT", Form::Other("seconds"), "20", "calls that would take longer are left out"),
+    bench_variable("PROOFWARP_BENCH_OUT", Form::Path, "`target/bench`", "where numbers and plots go"),
+    bench_variable(
+        "PROOFWARP_BENCH_CIRCUITS",
+        Form::Other("CIRCUIT:LOG[:BATCH],…"),
+        "a few",
+        "circuits of the bench of proofs",
+    ),
+    bench_variable("PROOFWARP_BENCH_PROOFS", Form::Other("a number"), "the example's", "proofs of each circuit"),
+    bench_variable(
+        "PROOFWARP_BENCH_PARAMETERS",
+        Form::Path,
+        "the example's",
+        "where the circuits' parameters are kept",
+    ),
+    bench_variable("PROOFWARP_PEERS", Form::Other("stock, sppark"), "stock", "peers whose programs are built"),
+    bench_variable("PROOFWARP_STOCK_KERNELS", Form::Programs, "built", "the program of the stock crate's kernels"),
+    bench_variable("PROOFWARP_SPPARK_KERNELS", Form::Programs, "built", "the program of sppark's kernels"),
+    bench_variable("PROOFWARP_STOCK_GROTH16", Form::Programs, "built", "the example `groth16` on the stock crate"),
+    bench_variable(
+        "PROOFWARP_SUPRASEAL_GROTH16",
+        Form::Programs,
+        "none",
+        "the example `groth16` with `cuda-supraseal`",
+    ),
+    bench_variable("PROOFWARP_HALO2_AXIOM_GPU", Form::Programs, "built", "the program of `benches/halo2-axiom-gpu`"),
+    bench_variable(
+        "PROOFWARP_BINIUS_GPU",
+        Form::Programs,
+        "none",
+        "`sumcheck_bench` of binius-gpu, which is not built here",
+    ),
+    bench_variable("PROOFWARP_NVCC", Form::Path, "searched", "nvcc for sppark"),
+    bench_variable("PROOFWARP_PROOFS", Form::Other("a number"), "30", "proofs in a row of `tests/groth16_soak.rs`"),
+    bench_variable("PROOFWARP_FAULTS", Form::Other("a number"), "120", "faults that `tests/faults` injects"),
+    bench_variable(
+        "PROOFWARP_TEST_CHILD",
+        Form::Other("a test's own"),
+        "unset",
+        "set by tests that start themselves again",
+    ),
 ];
 
 const HEAD: &str = "# Settings
@@ -203,7 +253,7 @@ gets a warning in the log.
 ";
 
 /// Returns the text of `docs/settings.md`: a table of the variables for each reader.
-pub fn page() -> String {
+pub fn render_settings_page() -> String {
     let mut page = HEAD.to_owned();
     let sections = [
         (Reader::Engine, "The engine and its adapters", "Read once per process."),

@@ -16,7 +16,7 @@ const PLACE_BITS: u32 = 5;
 
 /// Describes a change of basis: `items` work-items convert the first `count` elements of `from` and write them to `to`.
 #[derive(Clone, Copy)]
-pub(super) struct Elements<'a> {
+pub(super) struct BasisChange<'a> {
     pub count: u64,
     pub items: u64,
     pub from: &'a Buffer,
@@ -25,25 +25,25 @@ pub(super) struct Elements<'a> {
 
 /// Returns the look-up table by which [`convert`] changes tower elements to the basis of GHASH's field. The caller must
 /// keep it until queued conversions have run.
-pub(super) fn to_ghash(stream: &mut Stream) -> Result<Arc<Buffer>> {
-    table(stream, "to GHASH", isomorphism::to_ghash())
+pub(super) fn to_ghash_table(stream: &mut Stream) -> Result<Arc<Buffer>> {
+    cached_basis_table(stream, "to GHASH", isomorphism::to_ghash())
 }
 
 /// Returns the look-up table by which [`convert`] changes elements of GHASH's field to the tower's basis. The caller
 /// must keep it until queued conversions have run.
-pub(super) fn to_tower(stream: &mut Stream) -> Result<Arc<Buffer>> {
-    table(stream, "to the tower", isomorphism::to_tower())
+pub(super) fn to_tower_table(stream: &mut Stream) -> Result<Arc<Buffer>> {
+    cached_basis_table(stream, "to the tower", isomorphism::to_tower())
 }
 
 /// Queues the change of basis that `all` describes, by `table`, which [`to_ghash`] or [`to_tower`] returned.
 ///
 /// # Safety
 /// Both buffers must have `all.count` elements, and `program` must be one of a binary field.
-pub(super) unsafe fn convert(
+pub(super) unsafe fn enqueue_basis_change(
     stream: &mut Stream,
     program: KernelModule,
     table: &Buffer,
-    all: Elements<'_>,
+    all: BasisChange<'_>,
 ) -> Result<()> {
     let args = [Arg::U64(all.count), buffer_arg(table), buffer_arg(all.from), buffer_arg(all.to)];
     // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
@@ -52,9 +52,9 @@ pub(super) unsafe fn convert(
 
 /// Returns a device buffer with the images under `map` of all values of each 5-bit digit of an element. The device
 /// caches the buffer under `name`. Its layout is `[digit][word of the image][value of the digit]`, in 32-bit words.
-fn table(stream: &mut Stream, name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
+fn cached_basis_table(stream: &mut Stream, name: &str, map: &LinearMap) -> Result<Arc<Buffer>> {
     let device = stream.device().clone();
-    device.table(format!("sumcheck {name}").into_bytes(), || {
+    device.get_or_create_table(format!("sumcheck {name}").into_bytes(), || {
         let word =
             |place: u32, number: u32, value: u128| (map.apply(value << (PLACE_BITS * place)) >> (32 * number)) as u32;
         let mut images = Vec::new();
@@ -93,11 +93,11 @@ mod tests {
             let mut stream = device.stream().expect("stream");
             let from = DeviceVector::upload(&mut stream, &tower).expect("memory");
             let program = KernelModule::for_family(Family::Sumcheck, field_and_curve_names::GHASH).expect("there");
-            let there = DeviceVector::<Ghash>::unwritten(&stream, tower.len()).expect("memory");
-            let all = Elements { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
-            let images = to_ghash(&mut stream).expect("memory");
+            let there = DeviceVector::<Ghash>::allocate_uninit(&stream, tower.len()).expect("memory");
+            let all = BasisChange { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
+            let images = to_ghash_table(&mut stream).expect("memory");
             // SAFETY: both vectors are of the same length.
-            unsafe { convert(&mut stream, program, &images, all).expect("launched") };
+            unsafe { enqueue_basis_change(&mut stream, program, &images, all).expect("launched") };
             let mut result = vec![Ghash(0); tower.len()];
             there.download(&mut stream, &mut result).expect("download");
             assert!(result == expected);

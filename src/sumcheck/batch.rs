@@ -2,17 +2,17 @@
 
 use super::batch_prover::BatchProver;
 use super::claim::{Claim, ERROR_CONTEXT};
-use super::columns::{Columns, Slices};
+use super::columns::{Columns, HostSlices};
 use super::commitment_transcript::BoundTranscript;
 use super::field::SumcheckField;
 use super::plan::SumcheckOptions;
-use super::proof::{bytes, check_rounds, read};
-use super::prover::check;
-use super::prover_failover::{TranscriptReplay, unproved, wrong_sum};
+use super::proof::{check_message_lengths, decode_proof, encode_proof};
+use super::prover::check_inputs;
+use super::prover_failover::{TranscriptReplay, unproved_error, wrong_sum};
 use super::round_poly::RoundPolynomial;
 use super::transcript::Transcript;
-use super::transcript_frame::{Frame, MAX_NUMBER, number};
-use super::verify::{last_claim, say, verification_failed};
+use super::transcript_frame::{Frame, MAX_NUMBER, encode_number};
+use super::verify::{last_claim, observe_messages, verification_failed};
 use crate::backend::{Abort, catch_hook_panic};
 use crate::{Accelerator, Error, Result, report};
 
@@ -63,7 +63,7 @@ impl<F: SumcheckField> BatchProof<F> {
     /// Encodes the proof: the messages in the order of rounds, then the finals by claim and column.
     /// [`SumcheckField::write`] encodes the elements, with nothing between them.
     pub fn to_bytes(&self) -> Vec<u8> {
-        bytes(&self.messages, self.finals.iter().flatten())
+        encode_proof(&self.messages, self.finals.iter().flatten())
     }
 
     /// Decodes a proof of `batch` from `bytes`, which [`Self::to_bytes`] encoded.
@@ -74,10 +74,10 @@ impl<F: SumcheckField> BatchProof<F> {
     /// - [`Error::Invalid`]: some bytes encode no element.
     pub fn from_bytes(batch: &ClaimBatch<F>, bytes: &[u8]) -> Result<Self> {
         batch.check()?;
-        let columns = batch.claims.iter().try_fold(0usize, |sum, claim| sum.checked_add(claim.columns()));
-        let (messages, all) = read((batch.rounds(), batch.degree()), columns, bytes)?;
+        let columns = batch.claims.iter().try_fold(0usize, |sum, claim| sum.checked_add(claim.column_count()));
+        let (messages, all) = decode_proof((batch.round_count(), batch.degree()), columns, bytes)?;
         let mut all = all.into_iter();
-        let finals = batch.claims.iter().map(|claim| all.by_ref().take(claim.columns()).collect()).collect();
+        let finals = batch.claims.iter().map(|claim| all.by_ref().take(claim.column_count()).collect()).collect();
         Ok(Self { messages, finals })
     }
 }
@@ -115,12 +115,12 @@ impl<F: SumcheckField> ClaimBatch<F> {
             return Err(Error::invalid(ERROR_CONTEXT, "columns of claims", self.claims.len(), columns.len()));
         }
         let options = SumcheckOptions::default();
-        self.claims.iter().zip(&columns).try_for_each(|(claim, columns)| check(claim, columns, &options))?;
+        self.claims.iter().zip(&columns).try_for_each(|(claim, columns)| check_inputs(claim, columns, &options))?;
         let transcript = transcript.transcript;
-        let factors = self.factors(transcript);
+        let factors = self.derive_batch_weights(transcript);
         let mut dialogue = TranscriptReplay::new(&mut *transcript);
         let finals =
-            catch_hook_panic(abort, |abort| self.finals(accelerator, columns, &factors, &mut dialogue, abort))?;
+            catch_hook_panic(abort, |abort| self.run_rounds(accelerator, columns, &factors, &mut dialogue, abort))?;
         let messages = dialogue.messages;
         for finals in &finals {
             Frame::Finals.observe(transcript, finals);
@@ -130,7 +130,7 @@ impl<F: SumcheckField> ClaimBatch<F> {
 
     /// Runs all rounds, and returns the column values at the point, `[claim][column]`. If a device fails or computes a
     /// wrong value, the host runs the rounds again. That requires columns in host memory, and no forced backend.
-    fn finals<T: Transcript<F>>(
+    fn run_rounds<T: Transcript<F>>(
         &self,
         accelerator: &Accelerator,
         columns: Vec<Columns<'_, F>>,
@@ -140,34 +140,34 @@ impl<F: SumcheckField> ClaimBatch<F> {
     ) -> Result<Vec<Vec<F>>> {
         let slices: Option<Vec<_>> = columns.iter().map(Columns::slices).collect();
         let mut prover = BatchProver::new(accelerator, &self.claims, columns, factors, abort)?;
-        let finals = dialogue.finals(&mut prover, abort);
+        let finals = dialogue.run_prover(&mut prover, abort);
         if let Ok(finals) = &finals
             && self.is_proved(factors, &dialogue.messages, &dialogue.challenges, finals)
         {
             return Ok(finals.clone());
         }
-        let device = prover.device().map(str::to_owned);
+        let device = prover.device_name().map(str::to_owned);
         drop(prover);
         match (finals, device, slices) {
             (Err(error), None, _) | (Err(error @ (Error::Aborted | Error::Invalid { .. })), ..) => Err(error),
             (Ok(_), None, _) => Err(wrong_sum()),
-            (finals, Some(device), None) => Err(finals.err().unwrap_or_else(|| unproved(&device))),
+            (finals, Some(device), None) => Err(finals.err().unwrap_or_else(|| unproved_error(&device))),
             (finals, Some(device), Some(slices)) if accelerator.forced().is_some() => Err(match finals {
                 Err(error) => error,
-                Ok(finals) => dialogue.judge(&finals, self.on_host(&slices, factors), &device, abort)?,
+                Ok(finals) => dialogue.diagnose_failure(&finals, self.host_prover(&slices, factors), &device, abort)?,
             }),
             (finals, Some(device), Some(slices)) => {
-                let error = finals.err().unwrap_or_else(|| unproved(&device));
+                let error = finals.err().unwrap_or_else(|| unproved_error(&device));
                 report::report_failure(&format!("sumcheck {}: the host proves a batch: {error}", F::NAME));
-                let finals = dialogue.on_host(|| Ok(self.on_host(&slices, factors)), &device, abort)?;
+                let finals = dialogue.rerun_on_host(|| Ok(self.host_prover(&slices, factors)), &device, abort)?;
                 let proved = self.is_proved(factors, &dialogue.messages, &dialogue.challenges, &finals);
                 if proved { Ok(finals) } else { Err(wrong_sum()) }
             }
         }
     }
 
-    fn on_host<'a>(&self, columns: &[Slices<'a, F>], factors: &[F]) -> BatchProver<'a, F> {
-        BatchProver::on_host(&self.claims, columns, factors)
+    fn host_prover<'a>(&self, columns: &[HostSlices<'a, F>], factors: &[F]) -> BatchProver<'a, F> {
+        BatchProver::start_on_host(&self.claims, columns, factors)
     }
 
     /// Verifies `proof` like [`super::verify`]. Returns the point, one coordinate per round, and the finals,
@@ -183,11 +183,11 @@ impl<F: SumcheckField> ClaimBatch<F> {
         transcript: BoundTranscript<'_, F, T>,
     ) -> Result<(Vec<F>, Vec<Vec<F>>)> {
         self.check()?;
-        check_rounds(&proof.messages, self.rounds(), self.degree())?;
+        check_message_lengths(&proof.messages, self.round_count(), self.degree())?;
         self.check_finals(&proof.finals)?;
         let transcript = transcript.transcript;
-        let factors = self.factors(transcript);
-        let point = say(&proof.messages, transcript);
+        let factors = self.derive_batch_weights(transcript);
+        let point = observe_messages(&proof.messages, transcript);
         proof.finals.iter().for_each(|finals| Frame::Finals.observe(transcript, finals));
         if self.is_proved(&factors, &proof.messages, &point, &proof.finals) {
             return Ok((point, proof.finals.clone()));
@@ -200,23 +200,23 @@ impl<F: SumcheckField> ClaimBatch<F> {
     fn is_proved(&self, factors: &[F], messages: &[RoundPolynomial<F>], point: &[F], finals: &[Vec<F>]) -> bool {
         let sum = self.claims.iter().zip(factors).map(|(claim, factor)| claim.claimed() * factor).sum();
         let expected = |((claim, factor), finals): ((&Claim<F>, &F), &Vec<F>)| {
-            let (waited, own) = point.split_at((self.rounds() - claim.variables()) as usize);
+            let (waited, own) = point.split_at((self.round_count() - claim.variables()) as usize);
             let waited: F = waited.iter().map(|r| F::ONE - r).product();
-            *factor * waited * claim.eq_at(own) * claim.value(finals)
+            *factor * waited * claim.eq_at(own) * claim.evaluate_terms(finals)
         };
         let expected: F = self.claims.iter().zip(factors).zip(finals).map(expected).sum();
-        expected.to_work() == last_claim(messages, sum, point)
+        expected.to_compute_field() == last_claim(messages, sum, point)
     }
 
     fn check_finals(&self, finals: &[Vec<F>]) -> Result<()> {
         if finals.len() != self.claims.len() {
             return Err(Error::invalid(ERROR_CONTEXT, "finals by claims", self.claims.len(), finals.len()));
         }
-        let differs = |(claim, finals): (&Claim<F>, &Vec<F>)| finals.len() != claim.columns();
+        let differs = |(claim, finals): (&Claim<F>, &Vec<F>)| finals.len() != claim.column_count();
         match self.claims.iter().zip(finals).position(differs) {
             None => Ok(()),
             Some(number) => {
-                let expected = self.claims[number].columns();
+                let expected = self.claims[number].column_count();
                 Err(Error::invalid(ERROR_CONTEXT, format!("finals of claim {number}"), expected, finals[number].len()))
             }
         }
@@ -230,7 +230,7 @@ impl<F: SumcheckField> ClaimBatch<F> {
         self.claims.iter().try_for_each(Claim::check)
     }
 
-    fn rounds(&self) -> u32 {
+    fn round_count(&self) -> u32 {
         self.claims.iter().map(Claim::variables).max().unwrap_or(0)
     }
 
@@ -240,8 +240,8 @@ impl<F: SumcheckField> ClaimBatch<F> {
 
     /// Makes `transcript` observe all claims, draws a challenge, and returns its powers as the claims' weights. The
     /// first weight is 1.
-    fn factors(&self, transcript: &mut impl Transcript<F>) -> Vec<F> {
-        Frame::Batch.observe(transcript, &[number(self.claims.len())]);
+    fn derive_batch_weights(&self, transcript: &mut impl Transcript<F>) -> Vec<F> {
+        Frame::Batch.observe(transcript, &[encode_number(self.claims.len())]);
         self.claims.iter().for_each(|claim| claim.observe(transcript));
         let factor = transcript.challenge("batch");
         std::iter::successors(Some(F::ONE), |power| Some(*power * factor)).take(self.claims.len()).collect()

@@ -1,7 +1,7 @@
 //! Runs the provers of several claims as one, whose messages are the sums of theirs.
 
 use super::claim::{Claim, ERROR_CONTEXT};
-use super::columns::{Columns, Slices};
+use super::columns::{Columns, HostSlices};
 use super::field::SumcheckField;
 use super::prover::Prover;
 use super::prover_failover::RoundProver;
@@ -51,8 +51,8 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
     }
 
     /// Starts a prover on the host for each of `claims`, with its entry of `columns` and its weight in `factors`.
-    pub fn on_host(claims: &[Claim<F>], columns: &[Slices<'a, F>], factors: &[F]) -> Self {
-        let start = |(claim, columns): (&Claim<F>, _)| Prover::on_host(claim, columns, Vec::new());
+    pub fn start_on_host(claims: &[Claim<F>], columns: &[HostSlices<'a, F>], factors: &[F]) -> Self {
+        let start = |(claim, columns): (&Claim<F>, _)| Prover::start_on_host(claim, columns, Vec::new());
         Self::from_provers(claims, claims.iter().zip(columns).map(start).collect(), factors)
     }
 
@@ -68,8 +68,8 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
     }
 
     /// Returns the name of the first device that runs rounds of a claim, or `None` if the host runs all rounds.
-    pub fn device(&self) -> Option<&str> {
-        self.claims.iter().find_map(|claim| claim.prover.device())
+    pub fn device_name(&self) -> Option<&str> {
+        self.claims.iter().find_map(|claim| claim.prover.device_name())
     }
 }
 
@@ -106,7 +106,7 @@ impl<F: SumcheckField> BatchedClaim<'_, F> {
         }
         let message = self.prover.message_abortable(abort)?;
         let message = message.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "rounds of a claim", "one more", "none"))?;
-        let polynomial = message.polynomial(self.claimed);
+        let polynomial = message.all_coefficients(self.claimed);
         self.message = Some(message);
         Ok(polynomial)
     }

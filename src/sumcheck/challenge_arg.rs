@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use super::field::WorkField;
+use super::field::ComputeField;
 use crate::backend::Arg;
 use crate::field::{Element, as_bytes};
 use crate::module_launcher::KernelModule;
@@ -14,29 +14,29 @@ pub(super) struct Challenge<W> {
     fixed: Option<Vec<u32>>,
 }
 
-impl<W: WorkField> Challenge<W> {
+impl<W: ComputeField> Challenge<W> {
     /// Prepares `element` as an argument for kernels of `program`, which must be a module of the element's field.
     pub fn new(program: KernelModule, element: W) -> Self {
-        Self { element, fixed: program.is_multi_limb().then(|| fixed(program, &element)) }
+        Self { element, fixed: program.is_multi_limb().then(|| shoup_factor(program, &element)) }
     }
 
     /// Returns the kernel argument. It points into `self`, which must therefore live until the launch.
     pub fn arg(&self) -> Arg {
         match &self.fixed {
             Some(words) => Arg::Value(words.as_ptr().cast(), size_of_val(words.as_slice())),
-            None => value(&self.element),
+            None => element_arg(&self.element),
         }
     }
 }
 
 /// Returns `element` as a kernel argument. It points to `element`, which must therefore live until the launch.
-pub(super) fn value<W: Element>(element: &W) -> Arg {
+pub(super) fn element_arg<W: Element>(element: &W) -> Arg {
     Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
 }
 
 /// Returns `element` as a number b, then ⌊b·R/p⌋, each in little-endian limbs of 32 bits. One Montgomery reduction
 /// gives b. Its digits are the quotient, since b·R = quotient·p + (b·R mod p).
-fn fixed<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
+fn shoup_factor<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
     let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
     let mut number: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
     let (modulus, inverse) = (program.modulus(), program.inv32());
@@ -74,7 +74,7 @@ mod tests {
         for element in [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(12345).invert().expect("not zero")] {
             let number = BigUint::from_bytes_le(element.to_repr().as_ref());
             let quotient = (&number << 256) / &modulus;
-            let words = fixed(program, &element);
+            let words = shoup_factor(program, &element);
             assert_eq!([&words[..8], &words[8..]].map(BigUint::from_slice), [number, quotient]);
         }
     }

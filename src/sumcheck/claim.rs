@@ -4,7 +4,7 @@ use ff::Field;
 
 use super::field::SumcheckField;
 use super::transcript::Transcript;
-use super::transcript_frame::{Frame, MAX_NUMBER, number};
+use super::transcript_frame::{Frame, MAX_NUMBER, encode_number};
 use crate::{Error, Result};
 
 /// Names this module in errors.
@@ -50,7 +50,7 @@ impl<F: Field> Claim<F> {
 
     /// Creates a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
     pub fn sum_of_products(variables: u32, terms: Vec<ProductTerm<F>>) -> Self {
-        let columns = columns_of(&terms);
+        let columns = required_column_count(&terms);
         Self { variables, terms, columns, eq: None, sum: F::ZERO }
     }
 
@@ -75,7 +75,7 @@ impl<F: Field> Claim<F> {
 
     /// Sets the claimed sum to `sum`.
     #[must_use]
-    pub fn sum(mut self, sum: F) -> Self {
+    pub fn with_sum(mut self, sum: F) -> Self {
         self.sum = sum;
         self
     }
@@ -102,7 +102,7 @@ impl<F: Field> Claim<F> {
 
     /// Returns the number of columns, which is also the number of finals. It is one more than the highest column number
     /// in a term, unless [`Self::with_columns`] sets it.
-    pub fn columns(&self) -> usize {
+    pub fn column_count(&self) -> usize {
         self.columns
     }
 
@@ -117,7 +117,7 @@ impl<F: Field> Claim<F> {
     }
 
     /// Evaluates the polynomial without eq, where `columns[i]` is the value of column i.
-    pub(super) fn value(&self, columns: &[F]) -> F {
+    pub(super) fn evaluate_terms(&self, columns: &[F]) -> F {
         let product = |term: &ProductTerm<F>| term.columns.iter().map(|column| columns[*column]).product::<F>();
         self.terms.iter().map(|term| term.coefficient * product(term)).sum()
     }
@@ -145,7 +145,7 @@ impl<F: Field> Claim<F> {
         if self.terms.is_empty() {
             return refuse("number of terms".into(), "at least 1".into(), 0);
         }
-        let sum_of_products = columns_of(&self.terms);
+        let sum_of_products = required_column_count(&self.terms);
         for (what, number) in [("terms", self.terms.len()), ("columns", self.columns), ("columns", sum_of_products)] {
             if number > MAX_COLUMNS {
                 return refuse(format!("number of {what}"), format!("at most {MAX_COLUMNS}"), number);
@@ -170,7 +170,7 @@ impl<F: Field> Claim<F> {
 }
 
 /// Returns the number of columns that `terms` need: one more than their highest column number, or 0 without any.
-fn columns_of<F>(terms: &[ProductTerm<F>]) -> usize {
+fn required_column_count<F>(terms: &[ProductTerm<F>]) -> usize {
     terms.iter().flat_map(|term| &term.columns).max().map_or(0, |column| column.saturating_add(1))
 }
 
@@ -187,11 +187,16 @@ impl<F: SumcheckField> Claim<F> {
     /// challenge.
     pub fn observe(&self, transcript: &mut impl Transcript<F>) {
         let eq = self.eq.as_deref();
-        let shape =
-            [self.variables as usize, self.round_degree(), self.terms.len(), self.columns(), usize::from(eq.is_some())];
-        Frame::Claim.observe(transcript, &shape.map(number));
+        let shape = [
+            self.variables as usize,
+            self.round_degree(),
+            self.terms.len(),
+            self.column_count(),
+            usize::from(eq.is_some()),
+        ];
+        Frame::Claim.observe(transcript, &shape.map(encode_number));
         for term in &self.terms {
-            let columns = term.columns.iter().map(|column| number(*column));
+            let columns = term.columns.iter().map(|column| encode_number(*column));
             let elements: Vec<F> = [term.coefficient].into_iter().chain(columns).collect();
             Frame::Term.observe(transcript, &elements);
         }
@@ -200,17 +205,17 @@ impl<F: SumcheckField> Claim<F> {
     }
 
     /// Converts all elements of the claim to the compute field of F.
-    pub(super) fn to_work(&self) -> Claim<F::Compute> {
+    pub(super) fn to_compute_field(&self) -> Claim<F::Compute> {
         let term = |term: &ProductTerm<F>| ProductTerm {
-            coefficient: term.coefficient.to_work(),
+            coefficient: term.coefficient.to_compute_field(),
             columns: term.columns.clone(),
         };
         Claim {
             variables: self.variables,
             terms: self.terms.iter().map(term).collect(),
             columns: self.columns,
-            eq: self.eq.as_ref().map(|point| point.iter().map(|w| w.to_work()).collect()),
-            sum: self.sum.to_work(),
+            eq: self.eq.as_ref().map(|point| point.iter().map(|w| w.to_compute_field()).collect()),
+            sum: self.sum.to_compute_field(),
         }
     }
 }

@@ -59,12 +59,12 @@ pub enum Columns<'a, F: SumcheckField> {
 
 /// Borrows columns in host memory, over the field F itself or over its base field.
 #[derive(Debug, Clone)]
-pub(super) enum Slices<'a, F: SumcheckField> {
+pub(super) enum HostSlices<'a, F: SumcheckField> {
     Own(Vec<HostColumn<'a, F>>),
     Base(Vec<HostColumn<'a, F::Base>>),
 }
 
-impl<'a, F: SumcheckField> Slices<'a, F> {
+impl<'a, F: SumcheckField> HostSlices<'a, F> {
     /// Returns the number of columns.
     pub fn len(&self) -> usize {
         match self {
@@ -73,7 +73,7 @@ impl<'a, F: SumcheckField> Slices<'a, F> {
         }
     }
 
-    pub fn columns(&self) -> Columns<'a, F> {
+    pub fn to_columns(&self) -> Columns<'a, F> {
         match self {
             Self::Own(columns) => Columns::Host(columns.clone()),
             Self::Base(columns) => Columns::HostBase(columns.clone()),
@@ -130,7 +130,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     }
 
     /// Borrows the columns once more if they stay unchanged on a device. Returns `None` for other columns.
-    pub(super) fn kept(&self) -> Option<Columns<'a, F>> {
+    pub(super) fn reborrow_kept(&self) -> Option<Columns<'a, F>> {
         match self {
             Self::Kept(vector) => Some(Self::Kept(vector)),
             Self::KeptSliced(vector) => Some(Self::KeptSliced(vector)),
@@ -146,10 +146,10 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
     }
 
     /// Returns the columns as slices, or `None` if they are on a device.
-    pub(super) fn slices(&self) -> Option<Slices<'a, F>> {
+    pub(super) fn slices(&self) -> Option<HostSlices<'a, F>> {
         match self {
-            Self::Host(columns) => Some(Slices::Own(columns.clone())),
-            Self::HostBase(columns) => Some(Slices::Base(columns.clone())),
+            Self::Host(columns) => Some(HostSlices::Own(columns.clone())),
+            Self::HostBase(columns) => Some(HostSlices::Base(columns.clone())),
             Self::Kept(_) | Self::KeptSliced(_) | Self::KeptBase(_) | Self::Consumed(_) => None,
         }
     }
@@ -198,7 +198,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
                 length,
             ));
         }
-        let (count, expected) = (self.count(claim.variables()), claim.columns());
+        let (count, expected) = (self.count(claim.variables()), claim.column_count());
         if count != expected {
             return Err(Error::invalid(ERROR_CONTEXT, "number of columns", expected, count));
         }

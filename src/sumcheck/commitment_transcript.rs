@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use super::claim::ERROR_CONTEXT;
 use super::field::SumcheckField;
 use super::transcript::Transcript;
-use super::transcript_frame::{Frame, MAX_NUMBER, packed};
+use super::transcript_frame::{Frame, MAX_NUMBER, pack_bytes};
 use crate::{Error, Result};
 
 /// A transcript that has taken in a commitment to the columns.
@@ -44,9 +44,9 @@ impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
     /// - [`Error::Invalid`]: `commitment` is longer than 2^24 − 1 bytes.
     ///
     /// The transcript is unchanged after an error.
-    pub fn to_commitment(transcript: &'t mut T, commitment: &[u8]) -> Result<Self> {
-        check("bytes of the commitment", commitment.len())?;
-        Frame::Commitment.observe(transcript, &packed(commitment));
+    pub fn bind_commitment(transcript: &'t mut T, commitment: &[u8]) -> Result<Self> {
+        check_commitment_length("bytes of the commitment", commitment.len())?;
+        Frame::Commitment.observe(transcript, &pack_bytes(commitment));
         Ok(Self::new(transcript))
     }
 
@@ -57,8 +57,8 @@ impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
     /// - [`Error::Invalid`]: `commitment` has more than 2^24 − 1 elements.
     ///
     /// The transcript is unchanged after an error.
-    pub fn to_elements(transcript: &'t mut T, commitment: &[F]) -> Result<Self> {
-        check("elements of the commitment", commitment.len())?;
+    pub fn bind_commitment_elements(transcript: &'t mut T, commitment: &[F]) -> Result<Self> {
+        check_commitment_length("elements of the commitment", commitment.len())?;
         Frame::CommitmentElements.observe(transcript, commitment);
         Ok(Self::new(transcript))
     }
@@ -77,7 +77,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> BoundTranscript<'t, F, T> {
     }
 }
 
-fn check(what: &str, length: usize) -> Result<()> {
+fn check_commitment_length(what: &str, length: usize) -> Result<()> {
     if (1..=MAX_NUMBER).contains(&length) {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::claim::ProductTerm;
-use super::field::{SumcheckField, WorkField};
+use super::field::{ComputeField, SumcheckField};
 use super::round_claim::RoundShape;
 use super::round_poly::Point;
 use crate::blocking::install;
@@ -21,7 +21,7 @@ const MIN_PARALLEL_ROWS: usize = 1 << 10;
 type ColumnLoader<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + Send + 'a>;
 
 /// Holds a claim's columns in host memory between two rounds.
-pub(super) enum HostColumns<'a, W: WorkField> {
+pub(super) enum HostColumns<'a, W: ComputeField> {
     /// The caller's columns, until they are folded.
     Given(Vec<&'a [W]>),
     /// Loaders of the caller's columns, which are in another basis, and the number of rows. Blocks are converted
@@ -31,23 +31,23 @@ pub(super) enum HostColumns<'a, W: WorkField> {
     Own(Vec<SecretVec<W>>, usize),
 }
 
-impl<'a, W: WorkField> HostColumns<'a, W> {
+impl<'a, W: ComputeField> HostColumns<'a, W> {
     /// Wraps the caller's `columns`. If they are in another basis than the compute field, blocks are converted when
     /// they are read.
     pub fn from_columns<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
-        let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_work(column)).collect();
+        let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_compute_field(column)).collect();
         there.map_or_else(|| Self::with_basis_change(columns), Self::Given)
     }
 
     fn with_basis_change<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
         let bring = |column: &&'a [F]| -> ColumnLoader<'a, W> {
             let column = *column;
-            Box::new(|first, to| F::to_work_all(&column[first..][..to.len()], to))
+            Box::new(|first, to| F::to_compute_field_all(&column[first..][..to.len()], to))
         };
         Self::Brought(columns.iter().map(bring).collect(), columns.first().map_or(0, |column| column.len()))
     }
 
-    pub fn rows(&self) -> usize {
+    pub fn row_count(&self) -> usize {
         match self {
             Self::Given(columns) => columns.first().map_or(0, |column| column.len()),
             Self::Brought(_, rows) | Self::Own(_, rows) => *rows,
@@ -58,7 +58,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
     pub fn first_row(&self, columns: usize) -> Vec<W> {
         let first = |number: usize| match self {
             Self::Given(columns) => columns[number][0],
-            Self::Brought(columns, _) => part(&columns[number], 0, 1).0[0],
+            Self::Brought(columns, _) => load_rows(&columns[number], 0, 1).0[0],
             Self::Own(columns, _) => columns[number].0[0],
         };
         (0..columns).map(first).collect()
@@ -66,7 +66,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
 
     /// Binds the first variable to `challenge`, which halves the number of rows.
     pub fn fold(&mut self, challenge: W) {
-        let half = self.rows() / 2;
+        let half = self.row_count() / 2;
         let folded = match self {
             Self::Given(columns) => folded(columns, half, |column, first, piece| {
                 piece.copy_from_slice(&column[first..][..piece.len()]);
@@ -74,7 +74,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
             }),
             Self::Brought(columns, _) => folded(columns, half, |bring, first, piece| {
                 bring(first, piece);
-                W::fold(piece, &part(bring, half + first, piece.len()).0, challenge);
+                W::fold(piece, &load_rows(bring, half + first, piece.len()).0, challenge);
             }),
             Self::Own(columns, rows) => {
                 *rows = half;
@@ -85,15 +85,15 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
     }
 
     /// Returns the round polynomial's value at each point of `shape`, a sum over half the rows.
-    pub fn sums(&self, shape: &RoundShape<W>) -> Vec<W> {
-        let half = self.rows() / 2;
+    pub fn evaluate_round(&self, shape: &RoundShape<W>) -> Vec<W> {
+        let half = self.row_count() / 2;
         let add = |mut sums: Vec<W>, more: Vec<W>| {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
             sums
         };
         let block = |room: &mut BlockScratch<W>, number: usize| {
             let first = number * BLOCK;
-            RowBlock { rows: self, shape, first, length: BLOCK.min(half - first), half }.sums(room)
+            RowBlock { rows: self, shape, first, length: BLOCK.min(half - first), half }.evaluate_block(room)
         };
         let (count, zero) = (half.div_ceil(BLOCK), || vec![W::ZERO; shape.points.len()]);
         if half <= MIN_PARALLEL_ROWS {
@@ -106,7 +106,7 @@ impl<'a, W: WorkField> HostColumns<'a, W> {
 }
 
 /// Returns `count` elements of the column that `bring` loads, from row `first` on.
-fn part<W: WorkField>(bring: &ColumnLoader<'_, W>, first: usize, count: usize) -> SecretVec<W> {
+fn load_rows<W: ComputeField>(bring: &ColumnLoader<'_, W>, first: usize, count: usize) -> SecretVec<W> {
     let mut elements = SecretVec(vec![W::ZERO; count]);
     bring(first, &mut elements.0);
     elements
@@ -114,7 +114,7 @@ fn part<W: WorkField>(bring: &ColumnLoader<'_, W>, first: usize, count: usize) -
 
 /// Returns columns of `half` rows in new memory. `write(column, first, piece)` fills `piece` with a column's rows from
 /// row `first` on.
-fn folded<C: Sync, W: WorkField>(
+fn folded<C: Sync, W: ComputeField>(
     columns: &[C],
     half: usize,
     write: impl Fn(&C, usize, &mut [W]) + Sync,
@@ -124,7 +124,7 @@ fn folded<C: Sync, W: WorkField>(
 }
 
 /// Folds `column` in place by `challenge`: its first `half` rows become the folded column.
-fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
+fn fold<W: ComputeField>(column: &mut [W], half: usize, challenge: W) {
     let (low, high) = column.split_at_mut(half);
     let high = &high[..half];
     if half <= MIN_PARALLEL_ROWS {
@@ -136,7 +136,7 @@ fn fold<W: WorkField>(column: &mut [W], half: usize, challenge: W) {
 
 /// Holds the scratch memory of a block of rows. For each column it has both halves if they are converted, their
 /// differences, and values at a point. Each vector has one element per row of the block.
-struct BlockScratch<W: WorkField> {
+struct BlockScratch<W: ComputeField> {
     brought: Vec<[SecretVec<W>; 2]>,
     differences: Vec<SecretVec<W>>,
     values: Vec<SecretVec<W>>,
@@ -144,7 +144,7 @@ struct BlockScratch<W: WorkField> {
     product: SecretVec<W>,
 }
 
-impl<W: WorkField> BlockScratch<W> {
+impl<W: ComputeField> BlockScratch<W> {
     fn new(columns: &HostColumns<'_, W>, shape: &RoundShape<W>, rows: usize) -> Self {
         let block = || SecretVec(vec![W::ZERO; rows]);
         let blocks = || (0..shape.columns).map(|_| block()).collect();
@@ -160,7 +160,7 @@ impl<W: WorkField> BlockScratch<W> {
 type Halves<'a, W> = [&'a [W]; 2];
 
 /// Selects a block of rows: `length` rows from row `first` on, in each half of the columns. A half has `half` rows.
-struct RowBlock<'a, W: WorkField> {
+struct RowBlock<'a, W: ComputeField> {
     rows: &'a HostColumns<'a, W>,
     shape: &'a RoundShape<W>,
     first: usize,
@@ -168,7 +168,7 @@ struct RowBlock<'a, W: WorkField> {
     half: usize,
 }
 
-impl<W: WorkField> RowBlock<'_, W> {
+impl<W: ComputeField> RowBlock<'_, W> {
     /// Returns the block's rows in both halves of each column. Columns in another basis are converted into `room`.
     fn halves<'b>(&'b self, room: &'b mut [[SecretVec<W>; 2]]) -> Vec<Halves<'b, W>> {
         let starts = [self.first, self.half + self.first];
@@ -190,11 +190,11 @@ impl<W: WorkField> RowBlock<'_, W> {
         }
     }
 
-    fn sums(&self, room: &mut BlockScratch<W>) -> Vec<W> {
+    fn evaluate_block(&self, room: &mut BlockScratch<W>) -> Vec<W> {
         let BlockScratch { brought, differences, values, weights, product } = room;
         let halves = self.halves(brought);
         if let Some(all) = &self.shape.weights {
-            all.write(all.level(self.half.ilog2()), self.first, &mut weights.0[..self.length]);
+            all.write_weights(all.level(self.half.ilog2()), self.first, &mut weights.0[..self.length]);
         }
         for ([low, high], differences) in halves.iter().zip(&mut *differences) {
             let pairs = low.iter().zip(*high);
@@ -211,7 +211,7 @@ impl<W: WorkField> RowBlock<'_, W> {
                 Point::At(_) => &values[column][..self.length],
                 Point::Infinity => &differences[column][..self.length],
             };
-            let terms = self.shape.terms.iter().filter(|term| self.shape.counts(term, *point));
+            let terms = self.shape.terms.iter().filter(|term| self.shape.term_contributes(term, *point));
             let product = &mut product.0[..self.length];
             terms.map(|term| term.coefficient * sum_of_term(term, factor, weights, product)).sum()
         };
@@ -221,7 +221,7 @@ impl<W: WorkField> RowBlock<'_, W> {
 
 /// Writes to `values` the columns' values at the element of `number`, low + number·difference. `number` must be above
 /// 1.
-fn values_at<W: WorkField>(
+fn values_at<W: ComputeField>(
     number: u32,
     halves: &[Halves<'_, W>],
     differences: &[SecretVec<W>],
@@ -232,7 +232,7 @@ fn values_at<W: WorkField>(
         // Horner's scheme takes the bits of `number` below the highest, in loops that have no branches.
         for bit in (0..number.ilog2()).rev() {
             let more: &[W] = if number >> bit & 1 == 1 { &differences.0 } else { &[] };
-            values.0.iter_mut().for_each(|value| *value = value.times_two());
+            values.0.iter_mut().for_each(|value| *value = value.times_element_two());
             add(&mut values.0, more);
         }
         add(&mut values.0, low);
@@ -240,13 +240,13 @@ fn values_at<W: WorkField>(
 }
 
 /// Adds `b[i]` to `a[i]`, up to the shorter length.
-fn add<W: WorkField>(a: &mut [W], b: &[W]) {
+fn add<W: ComputeField>(a: &mut [W], b: &[W]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
 }
 
 /// Returns the sum over rows of the product of a term's factors, and of `weights` if there are any. `factor` returns
 /// the rows of a column. The last factor is multiplied only within the sum. `product` is scratch memory.
-fn sum_of_term<'a, W: WorkField>(
+fn sum_of_term<'a, W: ComputeField>(
     term: &ProductTerm<W>,
     factor: impl Fn(usize) -> &'a [W],
     weights: Option<&'a [W]>,

@@ -27,25 +27,25 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
         Self(columns)
     }
 
-    fn rows(&self) -> usize {
+    fn row_count(&self) -> usize {
         self.0.first().map_or(0, |column| column.len())
     }
 
     /// Returns the columns, converted to the compute field of F.
     pub fn lifted(&self) -> HostColumns<'a, F::Compute> {
-        self.by_rows(self.rows(), |column, row| F::from_base(column[row]).to_work())
+        self.map_rows(self.row_count(), |column, row| F::from_base(column[row]).to_compute_field())
     }
 
     /// Binds the first variable to `challenge`, and returns the folded columns in the compute field of F.
     pub fn folded(&self, challenge: F::Compute) -> HostColumns<'a, F::Compute> {
-        let half = self.rows() / 2;
-        self.by_rows(half, |column, row| {
+        let half = self.row_count() / 2;
+        self.map_rows(half, |column, row| {
             let (low, high) = (column[row], column[half + row]);
-            F::from_base(low).to_work() + F::times_base(challenge, high - low)
+            F::from_base(low).to_compute_field() + F::times_base(challenge, high - low)
         })
     }
 
-    fn by_rows(
+    fn map_rows(
         &self,
         rows: usize,
         value: impl Fn(&[F::Base], usize) -> F::Compute + Sync,
@@ -59,19 +59,19 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
     }
 
     /// Returns the product of all columns, summed over half the rows, at each point of `shape`.
-    pub fn sums(&self, shape: &RoundShape<F::Compute>) -> Vec<F::Compute> {
-        let (half, points) = (self.rows() / 2, &shape.points);
+    pub fn evaluate_round(&self, shape: &RoundShape<F::Compute>) -> Vec<F::Compute> {
+        let (half, points) = (self.row_count() / 2, &shape.points);
         let part = |number: usize| {
             let rows = number * ROWS..half.min((number + 1) * ROWS);
-            rows.fold(zeros(), |sums, row| add(sums, self.products(row, points)))
+            rows.fold(zeros(), |sums, row| add_products(sums, self.products(row, points)))
         };
-        let sums = install(|| (0..half.div_ceil(ROWS)).into_par_iter().map(part).reduce(zeros, add));
-        sums[..points.len()].iter().map(|sum| F::from_base(*sum).to_work()).collect()
+        let sums = install(|| (0..half.div_ceil(ROWS)).into_par_iter().map(part).reduce(zeros, add_products));
+        sums[..points.len()].iter().map(|sum| F::from_base(*sum).to_compute_field()).collect()
     }
 
     /// Returns the product of all columns at each of `points`, for the pair of rows `row` and `row` + half.
     fn products(&self, row: usize, points: &[Point]) -> Values<F> {
-        let half = self.rows() / 2;
+        let half = self.row_count() / 2;
         let mut products = [F::Base::ONE; MAX_POINTS];
         for column in &self.0 {
             let (low, difference) = (column[row], column[half + row] - column[row]);
@@ -92,7 +92,7 @@ fn zeros<B: Field>() -> [B; MAX_POINTS] {
     [B::ZERO; MAX_POINTS]
 }
 
-fn add<B: Field>(mut sums: [B; MAX_POINTS], more: [B; MAX_POINTS]) -> [B; MAX_POINTS] {
+fn add_products<B: Field>(mut sums: [B; MAX_POINTS], more: [B; MAX_POINTS]) -> [B; MAX_POINTS] {
     sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
     sums
 }

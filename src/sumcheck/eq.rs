@@ -5,12 +5,12 @@
 //! one table, the high half the other. Each has about as many elements as the root of the number of rows. Tables for
 //! fewer variables lie side by side.
 
-use super::field::WorkField;
+use super::field::ComputeField;
 use crate::field::SecretVec;
 
 /// Returns the values of eq for the last k coordinates of `point`, for all k from 0 on. The 2^k values for k begin at
 /// index 2^k. Element 0 is unused.
-fn eq_evals_all_levels<W: WorkField>(point: &[W]) -> Vec<W> {
+fn eq_evals_all_levels<W: ComputeField>(point: &[W]) -> Vec<W> {
     let mut table = vec![W::ZERO, W::ONE];
     for w in point.iter().rev() {
         // The new variable is the highest bit.
@@ -34,12 +34,12 @@ pub(super) struct EqTables<W> {
 /// Locates the weights for a number of variables in both tables of [`EqTables`]. A row's weight is `low[2^low_log + row
 /// mod 2^low_log]` times `high[2^high_log + row/2^low_log]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Level {
+pub(super) struct EqLevel {
     pub low_log: u32,
     pub high_log: u32,
 }
 
-impl<W: WorkField> EqTables<W> {
+impl<W: ComputeField> EqTables<W> {
     pub fn new(point: &[W]) -> Self {
         let low_variables = point.len() / 2;
         let (high, low) = point.split_at(point.len() - low_variables);
@@ -47,13 +47,13 @@ impl<W: WorkField> EqTables<W> {
     }
 
     /// Returns where the tables hold the weights of 2^variables rows, given by the last `variables` variables.
-    pub fn level(&self, variables: u32) -> Level {
+    pub fn level(&self, variables: u32) -> EqLevel {
         let low_log = variables.min(self.low_variables);
-        Level { low_log, high_log: variables - low_log }
+        EqLevel { low_log, high_log: variables - low_log }
     }
 
     /// Returns both tables in one vector for a device: the low one, then the high one.
-    pub fn table(&self) -> Vec<W> {
+    pub fn concat_tables(&self) -> Vec<W> {
         [&self.low[..], &self.high].concat()
     }
 
@@ -64,8 +64,8 @@ impl<W: WorkField> EqTables<W> {
 
     /// Writes the weights of consecutive rows to `weights`, beginning with row `first`. `level` is that of the number
     /// of rows.
-    pub fn write(&self, level: Level, first: usize, weights: &mut [W]) {
-        let Level { low_log, high_log } = level;
+    pub fn write_weights(&self, level: EqLevel, first: usize, weights: &mut [W]) {
+        let EqLevel { low_log, high_log } = level;
         let (low, high) = (&self.low[1 << low_log..], &self.high[1 << high_log..]);
         for (number, weight) in weights.iter_mut().enumerate() {
             *weight = low[(first + number) & ((1 << low_log) - 1)];
@@ -88,8 +88,8 @@ mod tests {
             let point = &point[point.len() - variables..];
             let mut all = vec![F::from(0); 1 << variables];
             let half = all.len() / 2;
-            weights.write(weights.level(variables as u32), 0, &mut all[..half]);
-            weights.write(weights.level(variables as u32), half, &mut all[half..]);
+            weights.write_weights(weights.level(variables as u32), 0, &mut all[..half]);
+            weights.write_weights(weights.level(variables as u32), half, &mut all[half..]);
             for (row, weight) in all.iter().enumerate() {
                 let factor = |i: usize| {
                     if row >> (variables - 1 - i) & 1 == 1 { point[i] } else { F::from(1) - point[i] }

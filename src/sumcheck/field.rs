@@ -10,7 +10,7 @@ use crate::field::{Element, NttField, isomorphism};
 /// Represents a field over which sums are proved.
 pub trait SumcheckField: Element {
     /// The compute field, in which rounds are computed. It is this field, possibly in another basis.
-    type Compute: WorkField;
+    type Compute: ComputeField;
     /// The base field, which this field extends. Columns may be over it before the first challenge. It is `Self` if
     /// this field extends none.
     type Base: Element;
@@ -18,26 +18,26 @@ pub trait SumcheckField: Element {
     const BYTES: usize;
 
     /// Converts the element to the compute field.
-    fn to_work(self) -> Self::Compute;
+    fn to_compute_field(self) -> Self::Compute;
 
     /// Converts `elements` to the compute field and writes them to `to`, up to the shorter length.
-    fn to_work_all(elements: &[Self], to: &mut [Self::Compute]) {
-        to.iter_mut().zip(elements).for_each(|(to, element)| *to = element.to_work());
+    fn to_compute_field_all(elements: &[Self], to: &mut [Self::Compute]) {
+        to.iter_mut().zip(elements).for_each(|(to, element)| *to = element.to_compute_field());
     }
 
     /// Converts `element` back from the compute field.
-    fn from_work(element: Self::Compute) -> Self;
+    fn from_compute_field(element: Self::Compute) -> Self;
 
     /// Returns `base`, an element of the base field, as an element of this field.
     fn from_base(base: Self::Base) -> Self;
 
     /// Returns the product of `work`, an element of the compute field, and `base`.
     fn times_base(work: Self::Compute, base: Self::Base) -> Self::Compute {
-        work * Self::from_base(base).to_work()
+        work * Self::from_base(base).to_compute_field()
     }
 
     /// Returns `elements` as elements of the compute field without a copy, or `None` if they need a conversion.
-    fn as_work(elements: &[Self]) -> Option<&[Self::Compute]>;
+    fn as_compute_field(elements: &[Self]) -> Option<&[Self::Compute]>;
 
     /// Returns the map from an element's bits to its bits in the compute field, or `None` if the bits are equal.
     fn conversion() -> Option<&'static LinearMap>;
@@ -57,7 +57,7 @@ pub trait SumcheckField: Element {
 }
 
 /// Represents a field in which rounds are computed, with operations on slices of elements.
-pub trait WorkField: SumcheckField<Compute = Self> {
+pub trait ComputeField: SumcheckField<Compute = Self> {
     /// Computes `a[i] = a[i]·b[i]`, up to the shorter length.
     fn multiply(a: &mut [Self], b: &[Self]);
 
@@ -70,12 +70,12 @@ pub trait WorkField: SumcheckField<Compute = Self> {
     /// Returns the product with the element that [`SumcheckField::from_number`] returns for 2. In a binary field this
     /// is x, not zero.
     #[must_use]
-    fn times_two(self) -> Self {
+    fn times_element_two(self) -> Self {
         self.double()
     }
 
     /// Converts a tower element to this field, or returns `None` if this field is not binary.
-    fn of_tower(_: Tower) -> Option<Self> {
+    fn from_tower(_: Tower) -> Option<Self> {
         None
     }
 
@@ -94,15 +94,15 @@ impl<F: NttField> SumcheckField for F {
         base
     }
 
-    fn to_work(self) -> Self {
+    fn to_compute_field(self) -> Self {
         self
     }
 
-    fn from_work(element: Self) -> Self {
+    fn from_compute_field(element: Self) -> Self {
         element
     }
 
-    fn as_work(elements: &[Self]) -> Option<&[Self]> {
+    fn as_compute_field(elements: &[Self]) -> Option<&[Self]> {
         Some(elements)
     }
 
@@ -134,7 +134,7 @@ impl<F: NttField> SumcheckField for F {
     }
 }
 
-impl<F: NttField> WorkField for F {
+impl<F: NttField> ComputeField for F {
     fn multiply(a: &mut [Self], b: &[Self]) {
         a.iter_mut().zip(b).for_each(|(a, b)| *a *= b);
     }
@@ -180,15 +180,15 @@ macro_rules! binary {
 impl SumcheckField for Ghash {
     binary!(Ghash);
 
-    fn to_work(self) -> Self {
+    fn to_compute_field(self) -> Self {
         self
     }
 
-    fn from_work(element: Self) -> Self {
+    fn from_compute_field(element: Self) -> Self {
         element
     }
 
-    fn as_work(elements: &[Self]) -> Option<&[Self]> {
+    fn as_compute_field(elements: &[Self]) -> Option<&[Self]> {
         Some(elements)
     }
 
@@ -200,19 +200,19 @@ impl SumcheckField for Ghash {
 impl SumcheckField for Tower {
     binary!(Tower);
 
-    fn to_work(self) -> Ghash {
+    fn to_compute_field(self) -> Ghash {
         self.into()
     }
 
-    fn to_work_all(elements: &[Self], to: &mut [Ghash]) {
+    fn to_compute_field_all(elements: &[Self], to: &mut [Ghash]) {
         isomorphism::to_ghash().apply_all(Self::peel_slice(elements), Ghash::peel_slice_mut(to));
     }
 
-    fn from_work(element: Ghash) -> Self {
+    fn from_compute_field(element: Ghash) -> Self {
         element.into()
     }
 
-    fn as_work(_: &[Self]) -> Option<&[Ghash]> {
+    fn as_compute_field(_: &[Self]) -> Option<&[Ghash]> {
         None
     }
 
@@ -221,7 +221,7 @@ impl SumcheckField for Tower {
     }
 }
 
-impl WorkField for Ghash {
+impl ComputeField for Ghash {
     fn multiply(a: &mut [Self], b: &[Self]) {
         Multiplier::fastest().multiply(Self::peel_slice_mut(a), Self::peel_slice(b));
     }
@@ -234,11 +234,11 @@ impl WorkField for Ghash {
         Multiplier::fastest().fold(Self::peel_slice_mut(low), Self::peel_slice(high), factor.0);
     }
 
-    fn times_two(self) -> Self {
+    fn times_element_two(self) -> Self {
         self.times_x()
     }
 
-    fn of_tower(element: Tower) -> Option<Self> {
+    fn from_tower(element: Tower) -> Option<Self> {
         Some(element.into())
     }
 
@@ -253,29 +253,32 @@ mod tests {
 
     use super::*;
 
-    fn encoding<F: SumcheckField>(modulus: Option<&[u8]>) {
+    fn check_encoding<F: SumcheckField>(modulus: Option<&[u8]>) {
         let mut element = F::from_uniform(&std::array::from_fn(|i| (i as u8).wrapping_mul(7).wrapping_add(1)));
         for _ in 0..20 {
             let mut bytes = Vec::new();
             element.write(&mut bytes);
             assert_eq!((bytes.len(), F::read(&bytes)), (F::BYTES, Some(element)));
             assert_eq!(F::read(&bytes[1..]), None);
-            assert_eq!(F::from_work(element.to_work()), element);
+            assert_eq!(F::from_compute_field(element.to_compute_field()), element);
             element = element.square() + F::from_number(3);
         }
-        assert_eq!(element.to_work().times_two(), element.to_work() * F::Compute::from_number(2));
+        assert_eq!(
+            element.to_compute_field().times_element_two(),
+            element.to_compute_field() * F::Compute::from_number(2)
+        );
         assert_eq!(F::from_number(1), F::ONE);
         assert!(modulus.is_none_or(|bytes| F::read(bytes).is_none()));
     }
 
     #[test]
     fn elements_are_written_and_read() {
-        encoding::<blstrs::Scalar>(Some(&[0xff; 32]));
-        encoding::<halo2curves::bn256::Fr>(Some(&[0xff; 32]));
-        encoding::<pasta_curves::Fp>(Some(&[0xff; 32]));
-        encoding::<pasta_curves::Fq>(Some(&[0xff; 32]));
-        encoding::<Ghash>(None);
-        encoding::<Tower>(None);
+        check_encoding::<blstrs::Scalar>(Some(&[0xff; 32]));
+        check_encoding::<halo2curves::bn256::Fr>(Some(&[0xff; 32]));
+        check_encoding::<pasta_curves::Fp>(Some(&[0xff; 32]));
+        check_encoding::<pasta_curves::Fq>(Some(&[0xff; 32]));
+        check_encoding::<Ghash>(None);
+        check_encoding::<Tower>(None);
     }
 
     /// Checks that 64 bytes of 0xff stand for the number 2^512 − 1.

@@ -3,7 +3,7 @@
 
 use ff::PrimeField;
 
-use super::field::{SumcheckField, WorkField};
+use super::field::{ComputeField, SumcheckField};
 use crate::field::linear::LinearMap;
 use crate::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
 
@@ -24,15 +24,15 @@ macro_rules! extension {
                 Self(work.0 * base.0)
             }
 
-            fn to_work(self) -> Self {
+            fn to_compute_field(self) -> Self {
                 self
             }
 
-            fn from_work(element: Self) -> Self {
+            fn from_compute_field(element: Self) -> Self {
                 element
             }
 
-            fn as_work(elements: &[Self]) -> Option<&[Self]> {
+            fn as_compute_field(elements: &[Self]) -> Option<&[Self]> {
                 Some(elements)
             }
 
@@ -67,7 +67,7 @@ macro_rules! extension {
             }
         }
 
-        impl WorkField for $type {
+        impl ComputeField for $type {
             fn multiply(a: &mut [Self], b: &[Self]) {
                 a.iter_mut().zip(b).for_each(|(a, b)| *a *= b);
             }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::kernels::{extensions, small_fields};
 
-    fn encoding<F: SumcheckField>() {
+    fn check_encoding<F: SumcheckField>() {
         let mut element = F::from_uniform(&std::array::from_fn(|i| (i as u8).wrapping_mul(7).wrapping_add(1)));
         for _ in 0..20 {
             let mut bytes = Vec::new();
@@ -105,13 +105,13 @@ mod tests {
         assert_eq!((F::from_number(1), F::from_base(F::Base::ONE)), (F::ONE, F::ONE));
         assert_eq!(F::read(&[0xff; 16]), None);
         let base = F::Base::ONE.double();
-        assert_eq!(F::times_base(element.to_work(), base), (element + element).to_work());
+        assert_eq!(F::times_base(element.to_compute_field(), base), (element + element).to_compute_field());
     }
 
     #[test]
     fn elements_are_written_and_read() {
-        encoding::<Goldilocks2>();
-        encoding::<BabyBear4>();
+        check_encoding::<Goldilocks2>();
+        check_encoding::<BabyBear4>();
     }
 
     /// Checks that X^degree equals the residue in the kernels' constants, for each extension.

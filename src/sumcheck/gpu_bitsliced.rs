@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use ff::Field;
 
-use super::basis_change::{Elements, convert, to_ghash, to_tower};
-use super::challenge_arg::value;
+use super::basis_change::{BasisChange, enqueue_basis_change, to_ghash_table, to_tower_table};
+use super::challenge_arg::element_arg;
 use super::checked_lengths::{bytes, product};
 use super::columns::Columns;
 use super::cpu::HostColumns;
-use super::field::{SumcheckField, WorkField};
-use super::gpu::items;
-use super::gpu_columns::{DeviceColumns, SLICE_GROUP, locate_or_upload, unslice};
+use super::field::{ComputeField, SumcheckField};
+use super::gpu::work_item_count;
+use super::gpu_columns::{DeviceColumns, SLICE_GROUP, enqueue_unbitslice, locate_or_upload};
 use super::plan::SumcheckPlan;
 use super::round_claim::RoundShape;
 use super::round_poly::Interpolation;
@@ -78,16 +78,18 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let factors = shape.columns;
         let work = match plan.work_rows {
             0 => None,
-            work_rows => Some(DeviceVector::<F::Compute>::unwritten(&stream, product(factors, work_rows as usize)?)?),
+            work_rows => {
+                Some(DeviceVector::<F::Compute>::allocate_uninit(&stream, product(factors, work_rows as usize)?)?)
+            }
         };
         let own = work.map(|vector| DeviceColumns { buffer: vector.buffer().clone(), stride: rows });
         let now = locate_or_upload(&mut stream, columns, (own.as_ref(), rows), abort)?;
         let to = own.unwrap_or_else(|| now.clone());
         let memory = Memory::new(&mut stream, &plan, factors)?;
         let finish_on_host = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
-        let packed = DeviceVector::unwritten(&stream, product(factors, finish_on_host)?)?;
+        let packed = DeviceVector::allocate_uninit(&stream, product(factors, finish_on_host)?)?;
         let packed_program = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
-        let element = |number: u32| F::Compute::of_tower(Tower(number.into())).unwrap_or(F::Compute::ZERO);
+        let element = |number: u32| F::Compute::from_tower(Tower(number.into())).unwrap_or(F::Compute::ZERO);
         let interpolation = Interpolation::with_points(factors, element);
         let mut rounds = Self {
             stream,
@@ -104,14 +106,14 @@ impl<F: SumcheckField> SlicedRounds<F> {
             packed,
         };
         if !matches!(columns, Columns::KeptSliced(_)) {
-            rounds.prepare()?;
+            rounds.bitslice_columns()?;
         }
         Ok(rounds)
     }
 
     /// Returns the copies, times and launches on the device so far.
     pub fn traffic(&self) -> StreamStats {
-        self.stream.traffic()
+        self.stream.stats()
     }
 
     /// Returns the interpolation from values at this path's points, which are tower elements.
@@ -120,12 +122,12 @@ impl<F: SumcheckField> SlicedRounds<F> {
     }
 
     /// Converts the columns to the tower's basis, if they are in GHASH's, and bit-slices them.
-    fn prepare(&mut self) -> Result<()> {
+    fn bitslice_columns(&mut self) -> Result<()> {
         let count = self.factors as u64 * self.rows;
         if F::conversion().is_none() {
-            let table = to_tower(&mut self.stream)?;
+            let table = to_tower_table(&mut self.stream)?;
             self.memory.to_tower = Some(table.clone());
-            self.convert(&table, count, &self.now.buffer.clone(), &self.to.buffer.clone())?;
+            self.change_basis(&table, count, &self.now.buffer.clone(), &self.to.buffer.clone())?;
             self.now = self.to.clone();
         }
         let tiles = count / bitslice::TILE as u64;
@@ -137,35 +139,35 @@ impl<F: SumcheckField> SlicedRounds<F> {
         Ok(())
     }
 
-    fn convert(&mut self, table: &Buffer, count: u64, from: &Buffer, to: &Buffer) -> Result<()> {
-        let all = Elements { count, items: items(self.plan.groups_for(count)), from, to };
+    fn change_basis(&mut self, table: &Buffer, count: u64, from: &Buffer, to: &Buffer) -> Result<()> {
+        let all = BasisChange { count, items: work_item_count(self.plan.group_count(count)), from, to };
         // SAFETY: both buffers have `count` elements, the field is a binary one, and `self` keeps the tables.
-        unsafe { convert(&mut self.stream, self.packed_program, table, all) }
+        unsafe { enqueue_basis_change(&mut self.stream, self.packed_program, table, all) }
     }
 
     /// Binds the first variable to `challenge`, if there is one. Returns the next round polynomial's values at all
     /// points except 1.
-    pub fn sums(&mut self, challenge: Option<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
+    pub fn fold_and_evaluate(&mut self, challenge: Option<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
-        self.launch(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
+        self.enqueue_round(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
         self.stream.copy_to_pinned(&mut self.memory.fetched, &self.memory.totals)?;
         self.stream.synchronize(abort)?;
         let first = self.round * self.factors * PARTS;
         self.round += 1;
         let words = self.memory.fetched.as_slice().as_chunks::<4>().0;
         let points = words[first..][..self.factors * PARTS].as_chunks::<PARTS>().0;
-        let sums = points.iter().map(|parts| F::Compute::of_tower(combine_partials(&parts.map(u32::from_le_bytes))));
+        let sums = points.iter().map(|parts| F::Compute::from_tower(combine_partials(&parts.map(u32::from_le_bytes))));
         sums.collect::<Option<_>>().ok_or_else(|| Error::internal("sumcheck"))
     }
 
     /// Queues a round's kernel. If `folds` is 1 or 2, it folds the columns by `challenge` to `folds`·`rows` rows. If
     /// `folds` is 0 or 2, it then evaluates the product over two halves of `rows` rows.
-    fn launch(&mut self, rows: u64, folds: u32, challenge: Option<F::Compute>) -> Result<()> {
+    fn enqueue_round(&mut self, rows: u64, folds: u32, challenge: Option<F::Compute>) -> Result<()> {
         let r = challenge.and_then(F::Compute::to_tower).unwrap_or_default();
         let tiles = (rows / bitslice::TILE as u64) as u32;
         let mut args = [tiles, self.factors as u32, folds, self.round as u32].map(Arg::U32).to_vec();
         args.extend([self.now.stride, self.to.stride].map(Arg::U64));
-        args.push(value(&r));
+        args.push(element_arg(&r));
         let Memory { products, totals, .. } = &self.memory;
         args.extend([&*self.now.buffer, &*self.to.buffer, products, totals].map(buffer_arg));
         let items = u64::from(tiles.min(self.plan.groups)) * u64::from(SLICED_GROUP);
@@ -181,13 +183,13 @@ impl<F: SumcheckField> SlicedRounds<F> {
 
     /// Binds the first variable to `challenge`, if there is one, then returns the remaining rows of all columns in host
     /// memory.
-    pub fn finish_on_host(
+    pub fn fold_and_download(
         &mut self,
         challenge: Option<F::Compute>,
         abort: Abort<'_>,
     ) -> Result<HostColumns<'static, F::Compute>> {
         if challenge.is_some() {
-            self.launch(self.rows / 2, 1, challenge)?;
+            self.enqueue_round(self.rows / 2, 1, challenge)?;
         }
         self.pack()?;
         let rows = self.rows as usize;
@@ -204,19 +206,19 @@ impl<F: SumcheckField> SlicedRounds<F> {
     fn pack(&mut self) -> Result<()> {
         let (count, packed) = (self.factors as u64 * self.rows, self.packed.buffer().clone());
         // SAFETY: `now` has all rows of the columns, these fill tiles, and `packed` has room for all of them.
-        unsafe { unslice(&mut self.stream, self.program, (self.factors, self.rows), &self.now, &packed)? };
-        self.convert(&self.memory.from_tower.clone(), count, &packed, &packed)
+        unsafe { enqueue_unbitslice(&mut self.stream, self.program, (self.factors, self.rows), &self.now, &packed)? };
+        self.change_basis(&self.memory.from_tower.clone(), count, &packed, &packed)
     }
 }
 
 impl Memory {
     fn new(stream: &mut Stream, plan: &SumcheckPlan, factors: usize) -> Result<Self> {
-        let totals = product(product(plan.rounds() as usize, factors)?, bytes::<[u32; PARTS]>(1)?)?;
+        let totals = product(product(plan.device_round_count() as usize, factors)?, bytes::<[u32; PARTS]>(1)?)?;
         let all = Self {
             products: stream.scratch(product(plan.groups as usize, bytes::<u128>(bitslice::TILE)?)?)?,
             totals: stream.scratch(totals)?,
-            fetched: stream.host_buffer(totals)?,
-            from_tower: to_ghash(stream)?,
+            fetched: stream.allocate_pinned(totals)?,
+            from_tower: to_ghash_table(stream)?,
             to_tower: None,
         };
         stream.zero(&all.totals)?;

@@ -2,8 +2,8 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::checked_lengths::{bytes, product};
-use super::field::WorkField;
-use super::gpu_columns::elements;
+use super::field::ComputeField;
+use super::gpu_columns::read_elements;
 use super::plan::{GROUP, SumcheckPlan};
 use super::round_claim::RoundShape;
 use super::round_poly::Point;
@@ -19,7 +19,7 @@ const INFINITY: u32 = u32::MAX;
 const VALUES_AT: usize = 64;
 
 /// Holds the memory by which the values of a round's polynomial reach the host.
-pub(super) struct Sums {
+pub(super) struct RoundValueBuffers {
     partials: Buffer,
     /// Memory for the values if kernels cannot write to host memory.
     totals: Option<Buffer>,
@@ -40,22 +40,22 @@ pub(super) struct LastRows<W: Element> {
 }
 
 /// Holds a claim's points, terms, coefficients and tables of eq in device memory.
-pub(super) struct Tables {
+pub(super) struct TermTables {
     pub words: Buffer,
     pub coefficients: Buffer,
     pub weights: Buffer,
 }
 
-impl Sums {
-    pub fn new<W: WorkField>(stream: &mut Stream, shape: &RoundShape<W>, plan: &SumcheckPlan) -> Result<Self> {
+impl RoundValueBuffers {
+    pub fn new<W: ComputeField>(stream: &mut Stream, shape: &RoundShape<W>, plan: &SumcheckPlan) -> Result<Self> {
         // A pass for one round has fewer sums than one for two.
         let (groups, points) = match plan.pairs {
-            true => (plan.pair_groups, two_rounds::values(shape.degree)),
+            true => (plan.pair_groups, two_rounds::pair_value_count(shape.degree)),
             false => (plan.groups, shape.points.len()),
         };
         let values = bytes::<W>(points)?;
         let partials = stream.scratch(product(groups as usize, values)?)?;
-        let mut fetched = stream.host_buffer(VALUES_AT.saturating_add(values))?;
+        let mut fetched = stream.allocate_pinned(VALUES_AT.saturating_add(values))?;
         fetched.as_mut_slice()[..VALUES_AT].fill(0);
         let totals = match fetched.as_kernel_arg(0) {
             Some(_) => None,
@@ -67,7 +67,7 @@ impl Sums {
     }
 
     /// Counts the next pass, and returns the kernel arguments that say where the pass writes its results.
-    pub fn next_pass(&mut self) -> [Arg; 5] {
+    pub fn next_pass_args(&mut self) -> [Arg; 5] {
         self.passes = self.passes.wrapping_add(1);
         // Kernels that cannot write to host memory leave partial sums, and ignore both addresses.
         let there = |at| self.fetched.as_kernel_arg(at).unwrap_or_else(|| buffer_arg(&self.partials));
@@ -86,7 +86,7 @@ impl Sums {
 
     /// Waits for the last pass, and returns its values at `points` points. The pass ran `groups` work-groups of a
     /// kernel of `program`.
-    pub fn values<E: Element>(
+    pub fn fetch_values<E: Element>(
         &mut self,
         stream: &mut Stream,
         program: KernelModule,
@@ -95,14 +95,14 @@ impl Sums {
     ) -> Result<Vec<E>> {
         let Some(totals) = &self.totals else {
             stream.wait_for_signal(&self.fetched, self.passes, abort)?;
-            return Ok(elements(&self.fetched, VALUES_AT, points));
+            return Ok(read_elements(&self.fetched, VALUES_AT, points));
         };
         let args = [Arg::U32(groups), Arg::U32(points as u32), buffer_arg(&self.partials), buffer_arg(totals)];
         // SAFETY: the arguments match the kernel, and the pass before it wrote a partial sum for each group and point.
         unsafe { program.launch(stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
         stream.copy_to_pinned(&mut self.fetched, totals)?;
         stream.synchronize(abort)?;
-        Ok(elements(&self.fetched, 0, points))
+        Ok(read_elements(&self.fetched, 0, points))
     }
 }
 
@@ -110,25 +110,25 @@ impl<W: Element> LastRows<W> {
     /// Allocates memory for `elements` elements. It leaves out device memory if `is_folded` is true and kernels can
     /// write to host memory: the last fold then writes there.
     pub fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
-        let host = stream.host_buffer(bytes::<W>(elements)?)?;
+        let host = stream.allocate_pinned(bytes::<W>(elements)?)?;
         let packed = match host.as_kernel_arg(0) {
             Some(_) if is_folded => None,
-            _ => Some(DeviceVector::unwritten(stream, elements)?),
+            _ => Some(DeviceVector::allocate_uninit(stream, elements)?),
         };
         Ok(Self { host, packed })
     }
 
     /// Returns the last `rows` rows of column `number` from host memory. The commands that write them must have ended.
     pub fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
-        SecretVec(elements(&self.host, number.saturating_mul(rows).saturating_mul(size_of::<W>()), rows))
+        SecretVec(read_elements(&self.host, number.saturating_mul(rows).saturating_mul(size_of::<W>()), rows))
     }
 }
 
-impl Tables {
-    pub fn new<W: WorkField>(stream: &mut Stream, shape: &RoundShape<W>) -> Result<Self> {
+impl TermTables {
+    pub fn new<W: ComputeField>(stream: &mut Stream, shape: &RoundShape<W>) -> Result<Self> {
         let coefficients: Vec<W> = shape.terms.iter().map(|term| term.coefficient).collect();
-        let weights = shape.weights.as_ref().map_or_else(Vec::new, super::eq::EqTables::table);
-        let words: Vec<u8> = words(shape).into_iter().flat_map(u32::to_le_bytes).collect();
+        let weights = shape.weights.as_ref().map_or_else(Vec::new, super::eq::EqTables::concat_tables);
+        let words: Vec<u8> = encode_terms(shape).into_iter().flat_map(u32::to_le_bytes).collect();
         let mut table = |bytes: &[u8]| {
             let buffer = stream.allocate(bytes.len())?;
             stream.upload(&buffer, bytes).map(|()| buffer)
@@ -143,7 +143,7 @@ impl Tables {
 
 /// Encodes the points and the terms for kernels: the number of each point, then for each term the number of its
 /// factors, and their column numbers.
-fn words<W>(shape: &RoundShape<W>) -> Vec<u32> {
+fn encode_terms<W>(shape: &RoundShape<W>) -> Vec<u32> {
     let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
     let mut words: Vec<u32> = shape.points.iter().map(number).collect();
     for term in &shape.terms {

@@ -44,14 +44,16 @@ pub(super) fn locate_or_upload<F: SumcheckField>(
             upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
         }
         Columns::HostBase(columns) => {
-            let vector = DeviceVector::<F::Base>::unwritten(stream, product(columns.len(), rows as usize)?)?;
+            let vector = DeviceVector::<F::Base>::allocate_uninit(stream, product(columns.len(), rows as usize)?)?;
             upload(stream, DeviceColumns::from_vector(&vector, rows), columns, abort)
         }
         Columns::Kept(vector) | Columns::KeptSliced(vector) => {
-            vector.read_on(stream).map(|()| DeviceColumns::from_vector(vector, rows))
+            vector.wait_before_read(stream).map(|()| DeviceColumns::from_vector(vector, rows))
         }
-        Columns::KeptBase(vector) => vector.read_on(stream).map(|()| DeviceColumns::from_vector(vector, rows)),
-        Columns::Consumed(vector) => vector.write_on(stream).map(|()| DeviceColumns::from_vector(vector, rows)),
+        Columns::KeptBase(vector) => vector.wait_before_read(stream).map(|()| DeviceColumns::from_vector(vector, rows)),
+        Columns::Consumed(vector) => {
+            vector.wait_before_write(stream).map(|()| DeviceColumns::from_vector(vector, rows))
+        }
     }
 }
 
@@ -94,7 +96,7 @@ pub(super) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwn
 ///
 /// # Safety
 /// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.
-pub(super) unsafe fn unslice(
+pub(super) unsafe fn enqueue_unbitslice(
     stream: &mut Stream,
     program: KernelModule,
     (columns, rows): (usize, u64),
@@ -115,7 +117,7 @@ pub(super) unsafe fn unslice(
 }
 
 /// Returns `count` elements that kernels wrote to the host memory `from`, from byte `at` on.
-pub(super) fn elements<E: Element>(from: &PinnedBuffer, at: usize, count: usize) -> Vec<E> {
+pub(super) fn read_elements<E: Element>(from: &PinnedBuffer, at: usize, count: usize) -> Vec<E> {
     let mut elements = vec![E::ZERO; count];
     // SAFETY: the bytes written are elements, which kernels left.
     let bytes = unsafe { as_bytes_mut(&mut elements) };

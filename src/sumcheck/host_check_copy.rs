@@ -2,8 +2,8 @@
 #![deny(clippy::arithmetic_side_effects)]
 
 use super::claim::ERROR_CONTEXT;
-use super::columns::{Columns, HostColumn, Slices, unbitslice_column};
-use super::field::{SumcheckField, WorkField};
+use super::columns::{Columns, HostColumn, HostSlices, unbitslice_column};
+use super::field::{ComputeField, SumcheckField};
 use crate::backend::{Abort, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut};
 use crate::{Error, Result};
@@ -28,16 +28,16 @@ impl<F: SumcheckField> HostCopy<F> {
         match columns {
             Columns::Kept(vector) => download(&mut stream, vector, abort).map(Self::Own),
             Columns::KeptBase(vector) => download(&mut stream, vector, abort).map(Self::Base),
-            Columns::KeptSliced(vector) => packed(&download(&mut stream, vector, abort)?, rows).map(Self::Own),
+            Columns::KeptSliced(vector) => unbitslice_all(&download(&mut stream, vector, abort)?, rows).map(Self::Own),
             Columns::Host(_) | Columns::HostBase(_) | Columns::Consumed(_) => Err(there()),
         }
     }
 
     /// Returns the columns as slices of `rows` rows each.
-    pub fn slices(&self, rows: usize) -> Slices<'_, F> {
+    pub fn slices(&self, rows: usize) -> HostSlices<'_, F> {
         match self {
-            Self::Own(elements) => Slices::Own(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
-            Self::Base(elements) => Slices::Base(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
+            Self::Own(elements) => HostSlices::Own(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
+            Self::Base(elements) => HostSlices::Base(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
         }
     }
 }
@@ -51,12 +51,12 @@ fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, abort: Ab
 
 /// Converts `columns`, bit-sliced columns of the tower of `rows` rows each, to ordinary elements, one column after the
 /// other.
-fn packed<F: SumcheckField>(columns: &SecretVec<F>, rows: usize) -> Result<SecretVec<F>> {
+fn unbitslice_all<F: SumcheckField>(columns: &SecretVec<F>, rows: usize) -> Result<SecretVec<F>> {
     let mut all = SecretVec(Vec::with_capacity(columns.0.len()));
     for column in columns.0.chunks(rows) {
         let words: Vec<u32> = as_bytes(column).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
         let elements = unbitslice_column(&words, rows)?;
-        let there = elements.into_iter().map(|element| F::Compute::of_tower(element).map(F::from_work));
+        let there = elements.into_iter().map(|element| F::Compute::from_tower(element).map(F::from_compute_field));
         all.0.extend(there.collect::<Option<Vec<F>>>().ok_or_else(|| Error::internal(ERROR_CONTEXT))?);
     }
     Ok(all)

@@ -71,7 +71,7 @@ pub use challenger_plonky3::Challenger;
 pub use claim::{Claim, MAX_COLUMNS, MAX_FACTORS, MAX_VARIABLES, ProductTerm};
 pub use columns::{Columns, HostColumn, bitslice_column, unbitslice_column};
 pub use commitment_transcript::BoundTranscript;
-pub use field::{SumcheckField, WorkField};
+pub use field::{ComputeField, SumcheckField};
 pub use plan::{ColumnOwnership, HOST_TAIL_LOG, KernelPath, SumcheckExplanation, SumcheckOptions};
 pub use proof::Proof;
 pub use prove::{prove, prove_with};

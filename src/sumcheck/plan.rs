@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::claim::{Claim, ERROR_CONTEXT};
-use super::field::{SumcheckField, WorkField};
+use super::field::{ComputeField, SumcheckField};
 use super::round_claim::RoundShape;
 use super::two_rounds;
 use crate::field::bitslice;
@@ -118,7 +118,7 @@ impl SumcheckPlan {
     ) -> Self {
         let rows = 1u64 << shape.variables;
         let fused = has_kernel(shape);
-        let pairs = takes_pairs::<F>(shape, options);
+        let pairs = uses_two_round_passes::<F>(shape, options);
         let tail = options.tail.unwrap_or(HOST_TAIL_LOG);
         let is_base = matches!(place, ColumnOwnership::HostBase | ColumnOwnership::KeptBase);
         let base_first = is_base && fused && shape.variables > tail;
@@ -140,13 +140,13 @@ impl SumcheckPlan {
         let on_device = shape.variables.saturating_sub(tail);
         let tail = if pairs && !on_device.is_multiple_of(2) { tail.saturating_add(1) } else { tail };
         let groups = units.saturating_mul(GROUPS_A_UNIT).clamp(1, MAX_GROUPS);
-        let pair_groups = pair_groups(shape, units);
+        let pair_groups = max_pair_group_count(shape, units);
         let sums_of = |groups: u32, values: usize| u64::from(groups).saturating_add(1).saturating_mul(values as u64);
         let sums = sums_of(groups, shape.points.len());
-        let pair_sums = sums_of(pair_groups, two_rounds::values(shape.degree));
-        let weights = shape.weights.as_ref().map_or(0, |weights| weights.table().len() as u64);
+        let pair_sums = sums_of(pair_groups, two_rounds::pair_value_count(shape.degree));
+        let weights = shape.weights.as_ref().map_or(0, |weights| weights.concat_tables().len() as u64);
         // The larger of both, so that the bytes are enough for either pass.
-        let sums = if has_pair_kernel(shape) { sums.max(pair_sums) } else { sums };
+        let sums = if has_two_round_kernel(shape) { sums.max(pair_sums) } else { sums };
         let terms = shape.terms.len() as u64;
         let elements = [sums, weights, terms]
             .into_iter()
@@ -166,7 +166,7 @@ impl SumcheckPlan {
 
     /// Plans the rounds of `shape` over bit-sliced columns, on a device of `units` compute units. The memory includes
     /// one tile of products per work-group.
-    pub fn sliced<F: SumcheckField>(
+    pub fn for_bitsliced<F: SumcheckField>(
         shape: &RoundShape<F::Compute>,
         place: ColumnOwnership,
         units: u32,
@@ -178,7 +178,7 @@ impl SumcheckPlan {
         let elements = work_rows.saturating_mul(shape.columns as u64).saturating_add(products);
         Self {
             variables: shape.variables,
-            tail: sliced_tail(options),
+            tail: bitsliced_tail_log(options),
             fused: true,
             base_first: false,
             pairs: false,
@@ -190,23 +190,23 @@ impl SumcheckPlan {
     }
 
     /// Returns the number of rounds that run on the device.
-    pub fn rounds(&self) -> u32 {
+    pub fn device_round_count(&self) -> u32 {
         self.variables.saturating_sub(self.tail)
     }
 
     /// Returns the number of work-groups of a launch over `rows` rows.
-    pub fn groups_for(&self, rows: u64) -> u32 {
+    pub fn group_count(&self, rows: u64) -> u32 {
         rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
     }
 
     /// Returns the number of work-groups of a pass that computes two rounds over `quads` sets of four rows.
-    pub fn pair_groups_for(&self, quads: u64) -> u32 {
-        self.groups_for(quads).min(self.pair_groups)
+    pub fn pair_group_count(&self, quads: u64) -> u32 {
+        self.group_count(quads).min(self.pair_groups)
     }
 }
 
 /// Returns the tail for bit-sliced columns, a binary logarithm: rounds over at most 2^tail rows run on the host.
-pub(super) fn sliced_tail(options: &SumcheckOptions) -> u32 {
+pub(super) fn bitsliced_tail_log(options: &SumcheckOptions) -> u32 {
     options.tail.unwrap_or(TILE_LOG).max(TILE_LOG)
 }
 
@@ -218,26 +218,26 @@ impl<F: SumcheckField> Claim<F> {
     /// - [`Error::Invalid`]: the claim is malformed.
     pub fn device_bytes(&self, place: ColumnOwnership, compute_units: u32) -> Result<u64> {
         self.check()?;
-        let shape = RoundShape::new(&self.to_work(), self.columns());
+        let shape = RoundShape::new(&self.to_compute_field(), self.column_count());
         Ok(SumcheckPlan::new::<F>(&shape, place, compute_units, &SumcheckOptions::default()).bytes)
     }
 }
 
 /// Returns whether each pass over the columns computes two rounds.
-fn takes_pairs<F: SumcheckField>(shape: &RoundShape<F::Compute>, options: &SumcheckOptions) -> bool {
+fn uses_two_round_passes<F: SumcheckField>(shape: &RoundShape<F::Compute>, options: &SumcheckOptions) -> bool {
     let pays = shape.columns < 4 || shape.variables >= FOUR_COLUMNS_PAY_FROM && F::conversion().is_none();
     let chosen = options.path == Some(KernelPath::Clmad) && pays;
-    options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_pair_kernel(shape)
+    options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_two_round_kernel(shape)
 }
 
 /// Returns the maximum number of work-groups of a pass that computes two rounds. As many run at once on `units` compute
 /// units by `PAIR_OCCUPANCY` of `cl/sumcheck_two_rounds.cl`.
-fn pair_groups<W: WorkField>(shape: &RoundShape<W>, units: u32) -> u32 {
+fn max_pair_group_count<W: ComputeField>(shape: &RoundShape<W>, units: u32) -> u32 {
     units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MAX_GROUPS)
 }
 
 /// Returns whether there is a kernel that computes two rounds of the claim in one pass.
-fn has_pair_kernel<W: WorkField>(shape: &RoundShape<W>) -> bool {
+fn has_two_round_kernel<W: ComputeField>(shape: &RoundShape<W>) -> bool {
     has_kernel(shape) && is_binary::<W>()
 }
 
@@ -291,24 +291,28 @@ pub(super) fn is_binary<F: SumcheckField>() -> bool {
 /// # Errors
 /// - [`Error::Invalid`]: the field does not have the path or the rounds a pass.
 /// - [`Error::Invalid`]: the claim on `columns` columns does not have the path or the rounds a pass.
-pub(super) fn check_path<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &SumcheckOptions) -> Result<()> {
+pub(super) fn check_options<F: SumcheckField>(
+    claim: &Claim<F>,
+    columns: usize,
+    options: &SumcheckOptions,
+) -> Result<()> {
     match options.path {
         Some(path @ (KernelPath::Clmad | KernelPath::Bitsliced)) if !is_binary::<F>() => {
             Err(Error::invalid(ERROR_CONTEXT, "path", "portable for a prime field", path))
         }
-        Some(KernelPath::Bitsliced) if !has_kernel(&RoundShape::new(&claim.to_work(), columns)) => {
+        Some(KernelPath::Bitsliced) if !has_kernel(&RoundShape::new(&claim.to_compute_field(), columns)) => {
             let expected = "another where the claim is not on the product of all columns, two to four, without eq";
             Err(Error::invalid(ERROR_CONTEXT, "path", expected, KernelPath::Bitsliced))
         }
-        _ => check_rounds(claim, columns, options),
+        _ => check_rounds_per_pass(claim, columns, options),
     }
 }
 
-fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &SumcheckOptions) -> Result<()> {
+fn check_rounds_per_pass<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &SumcheckOptions) -> Result<()> {
     let expected = match (options.path, options.rounds_a_pass) {
         (_, None | Some(1)) => return Ok(()),
         (Some(KernelPath::Bitsliced), Some(_)) => "1 on the path bitsliced",
-        (_, Some(2)) if has_pair_kernel(&RoundShape::new(&claim.to_work(), columns)) => return Ok(()),
+        (_, Some(2)) if has_two_round_kernel(&RoundShape::new(&claim.to_compute_field(), columns)) => return Ok(()),
         (_, Some(2)) => "1 where the claim is not on the product of two to four columns of a binary field, without eq",
         (_, Some(_)) => "1 or 2",
     };
@@ -316,6 +320,6 @@ fn check_rounds<F: SumcheckField>(claim: &Claim<F>, columns: usize, options: &Su
 }
 
 /// Returns whether the claim is on a product for which there are kernels of its own.
-fn has_kernel<W: WorkField>(shape: &RoundShape<W>) -> bool {
+fn has_kernel<W: ComputeField>(shape: &RoundShape<W>) -> bool {
     shape.is_product() && PRODUCTS.contains(&shape.columns)
 }

@@ -19,7 +19,7 @@ impl<F: SumcheckField> Proof<F> {
     /// Encodes the proof: the messages in the order of rounds, then the finals by column number.
     /// [`SumcheckField::write`] encodes the elements, with nothing between them.
     pub fn to_bytes(&self) -> Vec<u8> {
-        bytes(&self.messages, &self.finals)
+        encode_proof(&self.messages, &self.finals)
     }
 
     /// Decodes a proof of `claim` from `bytes`, which [`Self::to_bytes`] encoded.
@@ -30,7 +30,8 @@ impl<F: SumcheckField> Proof<F> {
     /// - [`Error::Invalid`]: some bytes encode no element.
     pub fn from_bytes(claim: &Claim<F>, bytes: &[u8]) -> Result<Self> {
         claim.check()?;
-        let (messages, finals) = read((claim.variables(), claim.round_degree()), Some(claim.columns()), bytes)?;
+        let (messages, finals) =
+            decode_proof((claim.variables(), claim.round_degree()), Some(claim.column_count()), bytes)?;
         Ok(Self { messages, finals })
     }
 
@@ -39,16 +40,16 @@ impl<F: SumcheckField> Proof<F> {
     /// # Errors
     /// - [`Error::Invalid`]: a number differs from that of a proof of `claim`.
     pub(super) fn check(&self, claim: &Claim<F>) -> Result<()> {
-        check_rounds(&self.messages, claim.variables(), claim.round_degree())?;
-        if self.finals.len() != claim.columns() {
-            return Err(Error::invalid(ERROR_CONTEXT, "finals of the proof", claim.columns(), self.finals.len()));
+        check_message_lengths(&self.messages, claim.variables(), claim.round_degree())?;
+        if self.finals.len() != claim.column_count() {
+            return Err(Error::invalid(ERROR_CONTEXT, "finals of the proof", claim.column_count(), self.finals.len()));
         }
         Ok(())
     }
 }
 
 /// Encodes `messages`, then `finals`, with nothing between the elements.
-pub(super) fn bytes<'a, F: SumcheckField>(
+pub(super) fn encode_proof<'a, F: SumcheckField>(
     messages: &'a [RoundPolynomial<F>],
     finals: impl IntoIterator<Item = &'a F>,
 ) -> Vec<u8> {
@@ -64,7 +65,7 @@ pub(super) fn bytes<'a, F: SumcheckField>(
 /// - [`Error::Invalid`]: `finals` is `None`.
 /// - [`Error::Invalid`]: `bytes` has another length.
 /// - [`Error::Invalid`]: some bytes encode no element.
-pub(super) fn read<F: SumcheckField>(
+pub(super) fn decode_proof<F: SumcheckField>(
     (rounds, degree): (u32, usize),
     finals: Option<usize>,
     bytes: &[u8],
@@ -91,7 +92,7 @@ pub(super) fn read<F: SumcheckField>(
 /// # Errors
 /// - [`Error::Invalid`]: there are more or fewer messages than `rounds`.
 /// - [`Error::Invalid`]: a message has another degree than `degree`.
-pub(super) fn check_rounds<F: SumcheckField>(
+pub(super) fn check_message_lengths<F: SumcheckField>(
     messages: &[RoundPolynomial<F>],
     rounds: u32,
     degree: usize,

@@ -4,14 +4,14 @@ use std::cell::RefCell;
 use std::time::Instant;
 
 use super::claim::Claim;
-use super::columns::{Columns, Slices};
+use super::columns::{Columns, HostSlices};
 use super::commitment_transcript::BoundTranscript;
 use super::field::SumcheckField;
 use super::host_check_copy::HostCopy;
 use super::plan::SumcheckOptions;
 use super::proof::Proof;
-use super::prover::{Prover, call, check, device_for};
-use super::prover_failover::{TranscriptReplay, unproved, wrong_sum};
+use super::prover::{Prover, check_inputs, device_for, op_scope};
+use super::prover_failover::{TranscriptReplay, unproved_error, wrong_sum};
 use super::transcript::Transcript;
 use super::transcript_frame::Frame;
 use super::verify::is_proved;
@@ -66,13 +66,13 @@ pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Proof<F>, Report)> {
-    check(claim, &columns, options)?;
+    check_inputs(claim, &columns, options)?;
     let transcript = transcript.transcript;
     claim.observe(transcript);
     let mut dialogue = TranscriptReplay::new(&mut *transcript);
     let (finals, report) = catch_hook_panic(abort, |abort| match columns.slices() {
-        Some(slices) => from_host(accelerator, claim, &slices, &mut dialogue, options, abort),
-        None => where_they_lie(claim, columns, &mut dialogue, options, abort),
+        Some(slices) => prove_host_columns(accelerator, claim, &slices, &mut dialogue, options, abort),
+        None => prove_device_columns(claim, columns, &mut dialogue, options, abort),
     })?;
     let messages = dialogue.messages;
     Frame::Finals.observe(transcript, &finals);
@@ -80,83 +80,83 @@ pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
 }
 
 impl<F: SumcheckField, T: Transcript<F>> TranscriptReplay<'_, F, T> {
-    fn proves(&self, claim: &Claim<F>, finals: &[F]) -> bool {
+    fn is_claim_proved(&self, claim: &Claim<F>, finals: &[F]) -> bool {
         is_proved(claim, &self.messages, &self.challenges, finals)
     }
 }
 
-fn from_host<F: SumcheckField, T: Transcript<F>>(
+fn prove_host_columns<F: SumcheckField, T: Transcript<F>>(
     accelerator: &Accelerator,
     claim: &Claim<F>,
-    columns: &Slices<'_, F>,
+    columns: &HostSlices<'_, F>,
     dialogue: &mut TranscriptReplay<'_, F, T>,
     options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
     let devices: Vec<_> = device_for(accelerator, claim, options).into_iter().cloned().collect();
     let device = devices.first().map_or_else(String::new, |device| device.info().name.clone());
-    let host = || Prover::on_host(claim, columns, Vec::new());
+    let host = || Prover::start_on_host(claim, columns, Vec::new());
     // Both closures need the dialogue, and only one runs at a time.
     let dialogue = RefCell::new(dialogue);
     accelerator.with_devices(devices).dispatch(
-        call(claim, columns.len()),
+        op_scope(claim, columns.len()),
         |devices| {
             let mut dialogue = dialogue.borrow_mut();
-            let mut prover = Prover::on_device(&devices[0], claim, columns.columns(), options, abort)?;
-            let finals = dialogue.finals(&mut prover, abort)?;
+            let mut prover = Prover::start_on_device(&devices[0], claim, columns.to_columns(), options, abort)?;
+            let finals = dialogue.run_prover(&mut prover, abort)?;
             match accelerator.forced() {
-                _ if dialogue.proves(claim, &finals) => Ok((finals, prover.traffic())),
-                Some(_) => Err(dialogue.judge(&finals, host(), &device, abort)?),
-                None => Err(unproved(&device)),
+                _ if dialogue.is_claim_proved(claim, &finals) => Ok((finals, prover.traffic())),
+                Some(_) => Err(dialogue.diagnose_failure(&finals, host(), &device, abort)?),
+                None => Err(unproved_error(&device)),
             }
         },
         || {
             let mut dialogue = dialogue.borrow_mut();
-            let finals = dialogue.on_host(|| Ok(host()), &device, abort)?;
-            if dialogue.proves(claim, &finals) { Ok(finals) } else { Err(wrong_sum()) }
+            let finals = dialogue.rerun_on_host(|| Ok(host()), &device, abort)?;
+            if dialogue.is_claim_proved(claim, &finals) { Ok(finals) } else { Err(wrong_sum()) }
         },
     )
 }
 
 /// Proves `claim` on the device that holds the columns, without fallback to the host.
-fn where_they_lie<F: SumcheckField, T: Transcript<F>>(
+fn prove_device_columns<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Columns<'_, F>,
     dialogue: &mut TranscriptReplay<'_, F, T>,
     options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
-    let (start, call) = (Instant::now(), call(claim, columns.count(claim.variables())));
+    let (start, call) = (Instant::now(), op_scope(claim, columns.count(claim.variables())));
     let device = columns.device_of();
     let info = device.as_deref().map(Device::info);
     let (backend, name) = info.map_or((BackendKind::Cpu, "host"), |info| (info.backend, info.name.as_str()));
-    let kept = columns.kept();
-    let result = Prover::on_owning_device(claim, columns, options, abort).and_then(|mut prover| {
-        let finals = dialogue.finals(&mut prover, abort)?;
-        if dialogue.proves(claim, &finals) {
+    let kept = columns.reborrow_kept();
+    let result = Prover::start_on_owning_device(claim, columns, options, abort).and_then(|mut prover| {
+        let finals = dialogue.run_prover(&mut prover, abort)?;
+        if dialogue.is_claim_proved(claim, &finals) {
             return Ok((finals, prover.traffic()));
         }
-        Err(judge_kept(claim, kept.as_ref(), dialogue, (&finals, name), abort)?)
+        Err(diagnose_kept_columns(claim, kept.as_ref(), dialogue, (&finals, name), abort)?)
     });
     let (finals, traffic) = result.inspect_err(|error| {
         if let Some(info) = info {
-            call.failed(info, error);
+            call.report_device_failure(info, error);
         }
     })?;
-    Ok((finals, call.finish(backend, name, start, traffic, Vec::new())))
+    Ok((finals, call.report_success(backend, name, start, traffic, Vec::new())))
 }
 
 /// Returns the error for `finals` that a device computed and that do not prove `claim`. If the columns are still on the
 /// device (`columns`), the host computes the proof too and compares.
-fn judge_kept<F: SumcheckField, T: Transcript<F>>(
+fn diagnose_kept_columns<F: SumcheckField, T: Transcript<F>>(
     claim: &Claim<F>,
     columns: Option<&Columns<'_, F>>,
     dialogue: &mut TranscriptReplay<'_, F, T>,
     (finals, device): (&Vec<F>, &str),
     abort: Abort<'_>,
 ) -> Result<Error> {
-    let Some(columns) = columns else { return Ok(unproved(device)) };
+    let Some(columns) = columns else { return Ok(unproved_error(device)) };
     let rows = 1 << claim.variables();
     let copy = HostCopy::new(columns, rows, abort)?;
-    dialogue.judge(finals, Prover::on_host(claim, &copy.slices(rows), Vec::new()), device, abort)
+    dialogue.diagnose_failure(finals, Prover::start_on_host(claim, &copy.slices(rows), Vec::new()), device, abort)
 }

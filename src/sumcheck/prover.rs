@@ -5,16 +5,16 @@ use std::sync::Arc;
 use ff::Field;
 
 use super::claim::{Claim, ERROR_CONTEXT};
-use super::columns::{Columns, HostColumn, Slices};
+use super::columns::{Columns, HostColumn, HostSlices};
 use super::cpu::HostColumns;
 use super::cpu_base_field::BaseRows;
 use super::field::SumcheckField;
-use super::gpu::Rounds;
+use super::gpu::DeviceRounds;
 use super::gpu_bitsliced::SlicedRounds;
 use super::gpu_columns::ownership;
-use super::kernel_select::kernels;
-use super::plan::{KernelPath, SumcheckExplanation, SumcheckOptions, SumcheckPlan, check_path};
-use super::prover_failover::{RoundProver, unproved, wrong_sum};
+use super::kernel_select::select_kernels;
+use super::plan::{KernelPath, SumcheckExplanation, SumcheckOptions, SumcheckPlan, check_options};
+use super::prover_failover::{RoundProver, unproved_error, wrong_sum};
 use super::round_claim::RoundShape;
 use super::round_poly::RoundPolynomial;
 use crate::backend::{Abort, Device, StreamStats};
@@ -83,7 +83,7 @@ enum RoundEngine<'a, F: SumcheckField> {
     Host(HostColumns<'a, F::Compute>),
     /// Columns over the base field, until they are folded.
     HostBase(BaseRows<'a, F>),
-    Device(Box<Rounds<'a, F>>),
+    Device(Box<DeviceRounds<'a, F>>),
     /// Bit-sliced columns on a device.
     Sliced(Box<SlicedRounds<F>>),
 }
@@ -126,27 +126,27 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         columns: Columns<'a, F>,
         options: &SumcheckOptions,
     ) -> Result<Self> {
-        check(claim, &columns, options)?;
+        check_inputs(claim, &columns, options)?;
         let Some(slices) = columns.slices() else {
-            return Self::on_owning_device(claim, columns, options, None);
+            return Self::start_on_owning_device(claim, columns, options, None);
         };
         let Some(device) = device_for(accelerator, claim, options) else {
-            return Ok(Self::on_host(claim, &slices, accelerator.unavailable_reasons().to_vec()));
+            return Ok(Self::start_on_host(claim, &slices, accelerator.unavailable_reasons().to_vec()));
         };
-        Self::on_device(device, claim, columns, options, None).or_else(|error| {
-            call(claim, slices.len()).failed(device.info(), &error);
+        Self::start_on_device(device, claim, columns, options, None).or_else(|error| {
+            op_scope(claim, slices.len()).report_device_failure(device.info(), &error);
             if accelerator.forced().is_some() || matches!(error, Error::Invalid { .. }) {
                 return Err(error);
             }
             let reasons = accelerator.unavailable_reasons().iter().cloned().chain([error.to_string()]).collect();
-            Ok(Self::on_host(claim, &slices, reasons))
+            Ok(Self::start_on_host(claim, &slices, reasons))
         })
     }
 
     /// Starts a prover on the host's cores. The claim and the columns must have been checked. `reasons` say why no
     /// device is used.
-    pub(super) fn on_host(claim: &Claim<F>, columns: &Slices<'a, F>, reasons: Vec<String>) -> Self {
-        let shape = RoundShape::new(&claim.to_work(), columns.len());
+    pub(super) fn start_on_host(claim: &Claim<F>, columns: &HostSlices<'a, F>, reasons: Vec<String>) -> Self {
+        let shape = RoundShape::new(&claim.to_compute_field(), columns.len());
         let explanation = SumcheckExplanation {
             path: None,
             device_rounds: 0,
@@ -157,15 +157,17 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             reasons,
         };
         let machine = match columns {
-            Slices::Own(columns) => RoundEngine::Host(HostColumns::from_columns(&elements(columns))),
-            Slices::Base(columns) if shape.is_product() => RoundEngine::HostBase(BaseRows::new(elements(columns))),
-            Slices::Base(columns) => RoundEngine::Host(BaseRows::<F>::new(elements(columns)).lifted()),
+            HostSlices::Own(columns) => RoundEngine::Host(HostColumns::from_columns(&column_slices(columns))),
+            HostSlices::Base(columns) if shape.is_product() => {
+                RoundEngine::HostBase(BaseRows::new(column_slices(columns)))
+            }
+            HostSlices::Base(columns) => RoundEngine::Host(BaseRows::<F>::new(column_slices(columns)).lifted()),
         };
         Self::from_parts(claim, shape, machine, u32::MAX, explanation)
     }
 
     /// Starts a prover on the device that holds `columns`.
-    pub(super) fn on_owning_device(
+    pub(super) fn start_on_owning_device(
         claim: &Claim<F>,
         columns: Columns<'a, F>,
         options: &SumcheckOptions,
@@ -173,31 +175,32 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     ) -> Result<Self> {
         let there = || Error::invalid(ERROR_CONTEXT, "columns", "on a device", "in the host's memory");
         let device = columns.device_of().ok_or_else(there)?;
-        Self::on_device(&device, claim, columns, options, abort)
+        Self::start_on_device(&device, claim, columns, options, abort)
     }
 
     /// Starts a prover on `device`. The claim and the columns must have been checked.
-    pub(super) fn on_device(
+    pub(super) fn start_on_device(
         device: &Arc<Device>,
         claim: &Claim<F>,
         columns: Columns<'a, F>,
         options: &SumcheckOptions,
         abort: Abort<'_>,
     ) -> Result<Self> {
-        let shape = RoundShape::new(&claim.to_work(), columns.count(claim.variables()));
-        let (path, program, reasons) = kernels::<F>(device, claim.variables(), options)?;
-        let plan = if path == KernelPath::Bitsliced { SumcheckPlan::sliced::<F> } else { SumcheckPlan::new::<F> };
-        let options = SumcheckOptions { path: Some(path), tail: tail(options), ..*options };
+        let shape = RoundShape::new(&claim.to_compute_field(), columns.count(claim.variables()));
+        let (path, program, reasons) = select_kernels::<F>(device, claim.variables(), options)?;
+        let plan =
+            if path == KernelPath::Bitsliced { SumcheckPlan::for_bitsliced::<F> } else { SumcheckPlan::new::<F> };
+        let options = SumcheckOptions { path: Some(path), tail: host_tail_log(options), ..*options };
         let plan = plan(&shape, ownership(&columns), device.info().compute_units, &options);
         let machine = if path == KernelPath::Bitsliced {
             RoundEngine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
         } else {
-            RoundEngine::Device(Box::new(Rounds::new(device, program, &shape, columns, plan, abort)?))
+            RoundEngine::Device(Box::new(DeviceRounds::new(device, program, &shape, columns, plan, abort)?))
         };
         let explanation = SumcheckExplanation {
             path: Some(path),
-            device_rounds: plan.rounds(),
-            host_rounds: claim.variables() - plan.rounds(),
+            device_rounds: plan.device_round_count(),
+            host_rounds: claim.variables() - plan.device_round_count(),
             fused: plan.fused,
             pairs: plan.pairs,
             bytes: plan.bytes,
@@ -215,14 +218,14 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         explanation: SumcheckExplanation,
     ) -> Self {
         Self {
-            claim: claim.to_work(),
+            claim: claim.to_compute_field(),
             shape,
             machine,
             device: None,
             tail,
             round: 0,
             state: ProverState::Message,
-            claimed: claim.claimed().to_work(),
+            claimed: claim.claimed().to_compute_field(),
             scale: F::Compute::ONE,
             pending: None,
             explanation,
@@ -236,7 +239,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// Returns the name of the device that runs rounds, or `None` if the host runs all.
-    pub(super) fn device(&self) -> Option<&str> {
+    pub(super) fn device_name(&self) -> Option<&str> {
         self.device.as_deref()
     }
 
@@ -269,8 +272,8 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         if self.round == self.claim.variables() {
             return Ok(None);
         }
-        let polynomial = self.attempt(|prover| prover.polynomial(abort))?;
-        let there: Vec<F> = polynomial.iter().map(|coefficient| F::from_work(*coefficient)).collect();
+        let polynomial = self.run_or_break(|prover| prover.polynomial(abort))?;
+        let there: Vec<F> = polynomial.iter().map(|coefficient| F::from_compute_field(*coefficient)).collect();
         self.state = ProverState::Challenge(polynomial);
         Ok(Some(RoundPolynomial::of_polynomial(&there)))
     }
@@ -283,7 +286,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         let ProverState::Challenge(polynomial) = &self.state else {
             return Err(out_of_order("fold", "a message before it", self.state_description()));
         };
-        let challenge = challenge.to_work();
+        let challenge = challenge.to_compute_field();
         // Computed as the verifier does, whatever the polynomial's second coefficient is here.
         self.claimed = RoundPolynomial::of_polynomial(polynomial).next_claim(self.claimed, challenge);
         if let Some(w) = self.claim.eq().map(|point| point[self.round as usize]) {
@@ -306,10 +309,10 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     ///   claimed one.
     pub fn finish(mut self) -> Result<Vec<F>> {
         let final_evaluations = self.last_values(None)?;
-        if self.scale * self.claim.value(&final_evaluations) != self.claimed {
-            return Err(self.device().map_or_else(wrong_sum, unproved));
+        if self.scale * self.claim.evaluate_terms(&final_evaluations) != self.claimed {
+            return Err(self.device_name().map_or_else(wrong_sum, unproved_error));
         }
-        Ok(final_evaluations.into_iter().map(F::from_work).collect())
+        Ok(final_evaluations.into_iter().map(F::from_compute_field).collect())
     }
 
     /// Returns each column's value at the point after the last round, without the check of [`Self::finish`].
@@ -320,7 +323,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             return Err(out_of_order("finish", "all rounds before it", left));
         }
         let columns = self.shape.columns;
-        self.attempt(|prover| Ok(prover.host_rows(abort)?.first_row(columns)))
+        self.run_or_break(|prover| Ok(prover.ensure_host_columns(abort)?.first_row(columns)))
     }
 
     fn expect_message(&self, call: &str) -> Result<()> {
@@ -340,7 +343,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// Runs `work`, and marks the prover as broken if it fails, because columns may then be half done.
-    fn attempt<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn run_or_break<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let result = work(self);
         if result.is_err() {
             self.state = ProverState::Broken;
@@ -350,7 +353,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
 
     /// Returns all coefficients of the round's polynomial, in ascending order of degree.
     fn polynomial(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
-        let mut values = self.sums(abort)?;
+        let mut values = self.round_values(abort)?;
         match self.claim.eq().map(|point| point[self.round as usize]) {
             None => {
                 values.push(self.claimed - values[0]);
@@ -365,21 +368,23 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         }
     }
 
-    fn sums(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
+    fn round_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
         if self.claim.variables() - self.round > self.tail {
             match &mut self.machine {
-                RoundEngine::Device(rounds) => return rounds.sums(&self.shape, self.pending.take(), abort),
-                RoundEngine::Sliced(rounds) => return rounds.sums(self.pending.take(), abort),
+                RoundEngine::Device(rounds) => {
+                    return rounds.fold_and_evaluate(&self.shape, self.pending.take(), abort);
+                }
+                RoundEngine::Sliced(rounds) => return rounds.fold_and_evaluate(self.pending.take(), abort),
                 RoundEngine::Host(_) | RoundEngine::HostBase(_) => (),
             }
         }
         if let (RoundEngine::HostBase(rows), None) = (&self.machine, self.pending) {
             crate::backend::check_abort(abort)?;
-            return Ok(rows.sums(&self.shape));
+            return Ok(rows.evaluate_round(&self.shape));
         }
-        self.host_rows(abort)?;
+        self.ensure_host_columns(abort)?;
         match &self.machine {
-            RoundEngine::Host(rows) => Ok(rows.sums(&self.shape)),
+            RoundEngine::Host(rows) => Ok(rows.evaluate_round(&self.shape)),
             RoundEngine::HostBase(_) | RoundEngine::Device(_) | RoundEngine::Sliced(_) => {
                 Err(Error::internal("sumcheck"))
             }
@@ -387,12 +392,14 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// Moves the columns to the host if they are on a device, folds them by the pending challenge, and returns them.
-    fn host_rows(&mut self, abort: Abort<'_>) -> Result<&HostColumns<'a, F::Compute>> {
+    fn ensure_host_columns(&mut self, abort: Abort<'_>) -> Result<&HostColumns<'a, F::Compute>> {
         crate::backend::check_abort(abort)?;
         let challenge = &mut self.pending;
         let rows = match &mut self.machine {
-            RoundEngine::Device(rounds) => Some(rounds.finish_on_host(self.shape.columns, challenge.take(), abort)?),
-            RoundEngine::Sliced(rounds) => Some(rounds.finish_on_host(challenge.take(), abort)?),
+            RoundEngine::Device(rounds) => {
+                Some(rounds.fold_and_download(self.shape.columns, challenge.take(), abort)?)
+            }
+            RoundEngine::Sliced(rounds) => Some(rounds.fold_and_download(challenge.take(), abort)?),
             RoundEngine::Host(_) | RoundEngine::HostBase(_) => None,
         };
         if let Some(rows) = rows {
@@ -429,12 +436,12 @@ impl<F: SumcheckField> RoundProver<F> for Prover<'_, F> {
     }
 
     fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Vec<F>> {
-        Ok(self.last_values(abort)?.into_iter().map(F::from_work).collect())
+        Ok(self.last_values(abort)?.into_iter().map(F::from_compute_field).collect())
     }
 }
 
 /// Returns the elements of each of `columns` as a slice.
-fn elements<'a, E: Element>(columns: &[HostColumn<'a, E>]) -> Vec<&'a [E]> {
+fn column_slices<'a, E: Element>(columns: &[HostColumn<'a, E>]) -> Vec<&'a [E]> {
     columns.iter().map(HostColumn::elements).collect()
 }
 
@@ -459,14 +466,14 @@ fn out_of_order(call: &str, expected: &str, actual: impl ToString) -> Error {
 /// - [`Error::Invalid`]: the claim is malformed.
 /// - [`Error::Invalid`]: the columns do not fit the claim.
 /// - [`Error::Invalid`]: the field or the claim does not have the requested path or rounds a pass.
-pub(super) fn check<F: SumcheckField>(
+pub(super) fn check_inputs<F: SumcheckField>(
     claim: &Claim<F>,
     columns: &Columns<'_, F>,
     options: &SumcheckOptions,
 ) -> Result<()> {
     claim.check()?;
     columns.check(claim)?;
-    check_path(claim, columns.count(claim.variables()), options)
+    check_options(claim, columns.count(claim.variables()), options)
 }
 
 /// Returns the accelerator's first device for columns in host memory. Returns `None` if there is no device or the claim
@@ -476,17 +483,17 @@ pub(super) fn device_for<'d, F: SumcheckField>(
     claim: &Claim<F>,
     options: &SumcheckOptions,
 ) -> Option<&'d Arc<Device>> {
-    let tail = tail(options).unwrap_or(super::plan::HOST_TAIL_LOG);
+    let tail = host_tail_log(options).unwrap_or(super::plan::HOST_TAIL_LOG);
     accelerator.devices().first().filter(|_| claim.variables() > tail)
 }
 
 /// Returns the tail of `options`, or else that of the environment: rounds over at most 2^tail rows run on the host.
 /// Returns `None` if neither sets it.
-fn tail(options: &SumcheckOptions) -> Option<u32> {
+fn host_tail_log(options: &SumcheckOptions) -> Option<u32> {
     options.tail.or_else(|| Settings::get().ok()?.sumcheck_tail)
 }
 
 /// Returns the operation that a report names: a proof of `claim` on `columns` columns.
-pub(super) fn call<F: SumcheckField>(claim: &Claim<F>, columns: usize) -> OpScope {
+pub(super) fn op_scope<F: SumcheckField>(claim: &Claim<F>, columns: usize) -> OpScope {
     OpScope { operation: format!("sumcheck {}", F::NAME), elements: columns << claim.variables() }
 }

@@ -4,7 +4,7 @@ use super::claim::ERROR_CONTEXT;
 use super::field::SumcheckField;
 use super::round_poly::RoundPolynomial;
 use super::transcript::{Checkpoint, Transcript};
-use super::verify::round;
+use super::verify::observe_message;
 use crate::backend::Abort;
 use crate::{Error, Result};
 
@@ -46,8 +46,8 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
     }
 
     /// Runs `prover`: the transcript observes its messages and answers with challenges. Returns the prover's finals.
-    pub fn finals<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
-        match self.go_through(prover, abort)? {
+    pub fn run_prover<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
+        match self.replay_rounds(prover, abort)? {
             Outcome::Finals(finals) => Ok(finals),
             Outcome::Differs(round) => {
                 Err(Error::invalid(ERROR_CONTEXT, format!("message {round}"), "the one said before", "another"))
@@ -64,13 +64,13 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
     /// # Errors
     /// - The errors of the prover.
     /// - [`Error::Device`]: `device` sent another message than the host, and the transcript cannot go back.
-    pub fn on_host<P: RoundProver<F>>(
+    pub fn rerun_on_host<P: RoundProver<F>>(
         &mut self,
         make: impl Fn() -> Result<P>,
         device: &str,
         abort: Abort<'_>,
     ) -> Result<P::Finals> {
-        let round = match self.go_through(&mut make()?, abort)? {
+        let round = match self.replay_rounds(&mut make()?, abort)? {
             Outcome::Finals(finals) => return Ok(finals),
             Outcome::Differs(round) => round,
         };
@@ -78,29 +78,29 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
         restore(self.transcript);
         self.messages.clear();
         self.challenges.clear();
-        self.finals(&mut make()?, abort)
+        self.run_prover(&mut make()?, abort)
     }
 
     /// Returns the error for messages and `finals` of `device` that do not prove the claim. Either the prover `host`
     /// computes others, or the claim is false.
-    pub fn judge<P: RoundProver<F>>(
+    pub fn diagnose_failure<P: RoundProver<F>>(
         &mut self,
         finals: &P::Finals,
         mut host: P,
         device: &str,
         abort: Abort<'_>,
     ) -> Result<Error> {
-        Ok(match self.go_through(&mut host, abort)? {
+        Ok(match self.replay_rounds(&mut host, abort)? {
             Outcome::Finals(expected) if expected == *finals => wrong_sum(),
             Outcome::Finals(_) => Error::device(device, ERROR_CONTEXT, "it computed other finals than the host"),
             Outcome::Differs(round) => another_message(device, round),
         })
     }
 
-    fn go_through<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<Outcome<P::Finals>> {
+    fn replay_rounds<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<Outcome<P::Finals>> {
         let mut number = 0;
         while let Some(message) = prover.message(abort)? {
-            let Some(challenge) = self.answer(number, message) else { return Ok(Outcome::Differs(number)) };
+            let Some(challenge) = self.replay_challenge(number, message) else { return Ok(Outcome::Differs(number)) };
             prover.fold(challenge)?;
             number += 1;
         }
@@ -109,11 +109,11 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
 
     /// Returns the challenge for `message` of round `number`, or `None` if the transcript has taken in another message
     /// in that round.
-    fn answer(&mut self, number: usize, message: RoundPolynomial<F>) -> Option<F> {
+    fn replay_challenge(&mut self, number: usize, message: RoundPolynomial<F>) -> Option<F> {
         if let (Some(said), Some(challenge)) = (self.messages.get(number), self.challenges.get(number)) {
             return (*said == message).then_some(*challenge);
         }
-        let challenge = round(&message, self.transcript);
+        let challenge = observe_message(&message, self.transcript);
         self.messages.push(message);
         self.challenges.push(challenge);
         Some(challenge)
@@ -126,7 +126,7 @@ pub(super) fn wrong_sum() -> Error {
 }
 
 /// Returns the error for a device whose messages and finals prove nothing. The device may be at fault, or the claim.
-pub(super) fn unproved(device: &str) -> Error {
+pub(super) fn unproved_error(device: &str) -> Error {
     let reason = "its messages and finals do not prove the claim: it computed a wrong value, or the claim's sum is not the columns'";
     Error::device(device, ERROR_CONTEXT, reason)
 }

@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, ProductTerm};
 use super::eq::EqTables;
-use super::field::WorkField;
+use super::field::ComputeField;
 use super::round_poly::{Interpolation, Point, points};
 
 /// Describes a claim for the computation of rounds: the polynomial's terms, the points at which it is evaluated, and
@@ -19,7 +19,7 @@ pub(super) struct RoundShape<W> {
     pub interpolation: Interpolation<W>,
 }
 
-impl<W: WorkField> RoundShape<W> {
+impl<W: ComputeField> RoundShape<W> {
     pub fn new(claim: &Claim<W>, columns: usize) -> Self {
         let weights = claim.eq().map(EqTables::new);
         Self {
@@ -43,7 +43,7 @@ impl<W: WorkField> RoundShape<W> {
     }
 
     /// Returns whether `term` adds to the value at `point`. At infinity, only terms of the highest degree do.
-    pub fn counts(&self, term: &ProductTerm<W>, point: Point) -> bool {
+    pub fn term_contributes(&self, term: &ProductTerm<W>, point: Point) -> bool {
         point != Point::Infinity || term.columns.len() == self.degree
     }
 }

@@ -2,7 +2,7 @@
 
 use ff::Field;
 
-use super::field::{SumcheckField, WorkField};
+use super::field::{ComputeField, SumcheckField};
 
 /// Names a point at which a round's polynomial is evaluated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub(super) struct Interpolation<W> {
     inverse: Vec<Vec<W>>,
 }
 
-impl<W: WorkField> Interpolation<W> {
+impl<W: ComputeField> Interpolation<W> {
     pub fn new(degree: usize) -> Self {
         Self::with_points(degree, |number| W::from_number(number.into()))
     }
@@ -42,7 +42,7 @@ impl<W: WorkField> Interpolation<W> {
                 Point::At(number) => powers(element(number)).take(degree + 1).collect(),
             }
         };
-        Self { inverse: inverse(points(degree, true).into_iter().map(row).collect()) }
+        Self { inverse: invert_matrix(points(degree, true).into_iter().map(row).collect()) }
     }
 
     /// Returns the coefficients in ascending order of degree, from `values` in the order of [`points`].
@@ -57,7 +57,7 @@ fn powers<F: Field>(base: F) -> impl Iterator<Item = F> {
 }
 
 /// Returns the inverse of the square matrix `rows`, which must be invertible, by elimination.
-fn inverse<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
+fn invert_matrix<F: Field>(mut rows: Vec<Vec<F>>) -> Vec<Vec<F>> {
     let size = rows.len();
     for (number, row) in rows.iter_mut().enumerate() {
         row.extend((0..size).map(|column| if column == number { F::ONE } else { F::ZERO }));
@@ -111,7 +111,7 @@ impl<F: SumcheckField> RoundPolynomial<F> {
     }
 
     /// Returns all coefficients c_0, …, c_d of the polynomial, whose values at 0 and 1 have the sum `claim`.
-    pub fn polynomial(&self, claim: F) -> Vec<F> {
+    pub fn all_coefficients(&self, claim: F) -> Vec<F> {
         let Some((first, others)) = self.coefficients.split_first() else { return vec![F::ZERO, claim] };
         let second = claim - first.double() - others.iter().sum::<F>();
         [*first, second].into_iter().chain(others.iter().copied()).collect()
@@ -119,13 +119,13 @@ impl<F: SumcheckField> RoundPolynomial<F> {
 
     /// Returns the next round's claim: the value at `challenge` of the polynomial that has the sum `claim`.
     pub fn next_claim(&self, claim: F, challenge: F) -> F {
-        evaluate(&self.polynomial(claim), challenge)
+        evaluate(&self.all_coefficients(claim), challenge)
     }
 
     /// Returns the polynomial's values at the elements of numbers 0 to d. The values at 0 and 1 have the sum `claim`.
     /// The library binius-gpu sends messages in this form.
     pub fn values(&self, claim: F) -> Vec<F> {
-        let polynomial = self.polynomial(claim);
+        let polynomial = self.all_coefficients(claim);
         (0..polynomial.len() as u64).map(|number| evaluate(&polynomial, F::from_number(number))).collect()
     }
 }
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
     use crate::field::ghash::Ghash;
 
-    fn interpolates<W: WorkField>() {
+    fn check_interpolation<W: ComputeField>() {
         for degree in 1..8 {
             let polynomial: Vec<W> = powers(W::from_number(5)).take(degree + 1).collect();
             let value = |point: Point| match point {
@@ -147,14 +147,14 @@ mod tests {
             assert_eq!(Interpolation::new(degree).coefficients(&values), polynomial);
             let claim = evaluate(&polynomial, W::ZERO) + evaluate(&polynomial, W::ONE);
             let message = RoundPolynomial::of_polynomial(&polynomial);
-            assert_eq!(message.polynomial(claim), polynomial);
+            assert_eq!(message.all_coefficients(claim), polynomial);
             assert_eq!(message.values(claim)[1], evaluate(&polynomial, W::ONE));
         }
     }
 
     #[test]
     fn coefficients_follow_from_values() {
-        interpolates::<Ghash>();
-        interpolates::<blstrs::Scalar>();
+        check_interpolation::<Ghash>();
+        check_interpolation::<blstrs::Scalar>();
     }
 }

@@ -30,7 +30,7 @@ pub(super) enum Frame {
 
 impl Frame {
     /// Returns the frame's tag, a number, and its label for the transcript.
-    fn name(self) -> (usize, &'static str) {
+    fn tag_and_label(self) -> (usize, &'static str) {
         match self {
             Self::Unbound => (0, "unbound"),
             Self::Commitment => (1, "commitment"),
@@ -47,20 +47,20 @@ impl Frame {
 
     /// Makes `transcript` take in the frame: its tag, the number of `elements`, and the elements.
     pub fn observe<F: SumcheckField>(self, transcript: &mut impl Transcript<F>, elements: &[F]) {
-        let (tag, label) = self.name();
-        let framed = [&[number(tag), number(elements.len())], elements].concat();
+        let (tag, label) = self.tag_and_label();
+        let framed = [&[encode_number(tag), encode_number(elements.len())], elements].concat();
         transcript.observe(label, &framed);
     }
 }
 
 /// Returns the element that stands for `number`, which is at most [`MAX_NUMBER`].
-pub(super) fn number<F: SumcheckField>(number: usize) -> F {
+pub(super) fn encode_number<F: SumcheckField>(number: usize) -> F {
     F::from_number(number as u64)
 }
 
 /// Packs `bytes` into elements: first their count, then one element for each three bytes, which are a little-endian
 /// number.
-pub(super) fn packed<F: SumcheckField>(bytes: &[u8]) -> Vec<F> {
+pub(super) fn pack_bytes<F: SumcheckField>(bytes: &[u8]) -> Vec<F> {
     let pack = |part: &[u8]| F::from_number(part.iter().rfold(0, |number, byte| number << 8 | u64::from(*byte)));
-    [number(bytes.len())].into_iter().chain(bytes.chunks(PACKED).map(pack)).collect()
+    [encode_number(bytes.len())].into_iter().chain(bytes.chunks(PACKED).map(pack)).collect()
 }

@@ -1,12 +1,12 @@
 //! Computes two rounds from one pass over the columns: both messages follow from the polynomial's values in two
 //! variables.
 
-use super::field::WorkField;
+use super::field::ComputeField;
 use super::round_poly::{Interpolation, evaluate};
 
 /// Returns the number of values that a pass for two rounds computes, for a product of `degree` factors. It evaluates at
 /// all pairs of `degree` + 1 points for each of two variables, except the pair (1, 1).
-pub(super) const fn values(degree: usize) -> usize {
+pub(super) const fn pair_value_count(degree: usize) -> usize {
     (degree + 1) * (degree + 1) - 1
 }
 
@@ -20,14 +20,14 @@ pub(super) struct TwoRoundState<W> {
     first: Option<W>,
 }
 
-impl<W: WorkField> TwoRoundState<W> {
+impl<W: ComputeField> TwoRoundState<W> {
     pub fn new(degree: usize) -> Self {
         Self { degree, values: None, first: None }
     }
 
     /// Stores the `values` of a pass, by point of the first variable, then by point of the second. Returns the first
     /// round's values at all points except 1.
-    pub fn begin(&mut self, values: Vec<W>) -> Vec<W> {
+    pub fn begin_first_round(&mut self, values: Vec<W>) -> Vec<W> {
         let sum = |first: usize| {
             let of_first = &values[first * (self.degree + 1)..];
             of_first[0] + of_first[self.degree]
@@ -39,7 +39,7 @@ impl<W: WorkField> TwoRoundState<W> {
 
     /// Returns the second round's values at all points except 1, where `challenge` is that of the first round. Returns
     /// `None` if no values are stored or there is no challenge.
-    pub fn second(&mut self, interpolation: &Interpolation<W>, challenge: Option<W>) -> Option<Vec<W>> {
+    pub fn second_round_values(&mut self, interpolation: &Interpolation<W>, challenge: Option<W>) -> Option<Vec<W>> {
         let values = self.values.take_if(|_| challenge.is_some())?;
         let challenge = challenge?;
         let at = |second: usize| {
@@ -52,7 +52,7 @@ impl<W: WorkField> TwoRoundState<W> {
 
     /// Takes the challenge for the first variable if the columns are not folded by it yet, and discards stored values.
     /// Returns `None` otherwise.
-    pub fn take_first(&mut self) -> Option<W> {
+    pub fn take_first_challenge(&mut self) -> Option<W> {
         self.values = None;
         self.first.take()
     }
@@ -66,7 +66,7 @@ mod tests {
 
     /// Returns the value at (`x`, `y`) of a product of `degree` factors that are linear in x and in y, computed as a
     /// kernel does.
-    fn value<W: WorkField>(degree: usize, x: Point, y: Point) -> W {
+    fn value<W: ComputeField>(degree: usize, x: Point, y: Point) -> W {
         let number = |number: u32| W::from_number(number.into());
         let factor = |first: [W; 2], second: [W; 2]| {
             let at = |[low, high]: [W; 2], point| match point {
@@ -80,27 +80,27 @@ mod tests {
         (1..degree).fold(factor([one, two], [one, two]), |product, _| product * sum)
     }
 
-    fn agrees<W: WorkField>() {
+    fn check_two_rounds<W: ComputeField>() {
         for degree in 2..5 {
             let all = points(degree, true);
             let grid: Vec<W> = all.iter().flat_map(|x| all.iter().map(|y| value(degree, *x, *y))).collect();
             let (mut pairs, interpolation) = (TwoRoundState::new(degree), Interpolation::new(degree));
-            let first = pairs.begin(grid[..values(degree)].to_vec());
+            let first = pairs.begin_first_round(grid[..pair_value_count(degree)].to_vec());
             let sum_at = |x| value::<W>(degree, x, Point::At(0)) + value::<W>(degree, x, Point::At(1));
             assert_eq!(first, points(degree, false).into_iter().map(sum_at).collect::<Vec<_>>());
-            assert!(pairs.second(&interpolation, None).is_none());
-            let second = pairs.second(&interpolation, Some(W::from_number(5))).expect("values of a pass");
+            assert!(pairs.second_round_values(&interpolation, None).is_none());
+            let second = pairs.second_round_values(&interpolation, Some(W::from_number(5))).expect("values of a pass");
             let at = |y| value::<W>(degree, Point::At(5), y);
             assert_eq!(second, points(degree, false).into_iter().map(at).collect::<Vec<_>>());
-            assert!(pairs.second(&interpolation, Some(W::ONE)).is_none());
-            assert_eq!(pairs.take_first(), Some(W::from_number(5)));
-            assert_eq!(pairs.take_first(), None);
+            assert!(pairs.second_round_values(&interpolation, Some(W::ONE)).is_none());
+            assert_eq!(pairs.take_first_challenge(), Some(W::from_number(5)));
+            assert_eq!(pairs.take_first_challenge(), None);
         }
     }
 
     #[test]
     fn both_rounds_follow_from_the_values_of_a_pass() {
-        agrees::<Ghash>();
-        agrees::<blstrs::Scalar>();
+        check_two_rounds::<Ghash>();
+        check_two_rounds::<blstrs::Scalar>();
     }
 }

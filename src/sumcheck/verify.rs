@@ -27,7 +27,7 @@ pub fn verify<F: SumcheckField, T: Transcript<F>>(
     proof.check(claim)?;
     let transcript = transcript.transcript;
     claim.observe(transcript);
-    let point = say(&proof.messages, transcript);
+    let point = observe_messages(&proof.messages, transcript);
     Frame::Finals.observe(transcript, &proof.finals);
     if is_proved(claim, &proof.messages, &point, &proof.finals) {
         Ok((point, proof.finals.clone()))
@@ -45,27 +45,34 @@ pub(super) fn is_proved<F: SumcheckField>(
     finals: &[F],
 ) -> bool {
     let value = last_claim(messages, claim.claimed(), point);
-    let claim = claim.to_work();
-    let [point, finals] = [point, finals].map(|elements| elements.iter().map(|e| e.to_work()).collect::<Vec<_>>());
-    claim.eq_at(&point) * claim.value(&finals) == value
+    let claim = claim.to_compute_field();
+    let [point, finals] =
+        [point, finals].map(|elements| elements.iter().map(|e| e.to_compute_field()).collect::<Vec<_>>());
+    claim.eq_at(&point) * claim.evaluate_terms(&finals) == value
 }
 
 /// Makes `transcript` observe the `messages` of all rounds, and returns the challenge for each.
-pub(super) fn say<F: SumcheckField>(messages: &[RoundPolynomial<F>], transcript: &mut impl Transcript<F>) -> Vec<F> {
-    messages.iter().map(|message| round(message, transcript)).collect()
+pub(super) fn observe_messages<F: SumcheckField>(
+    messages: &[RoundPolynomial<F>],
+    transcript: &mut impl Transcript<F>,
+) -> Vec<F> {
+    messages.iter().map(|message| observe_message(message, transcript)).collect()
 }
 
 /// Returns the claim after the last of `messages`, where `sum` is the claim before the first and `point` holds the
 /// challenges of the rounds.
 pub(super) fn last_claim<F: SumcheckField>(messages: &[RoundPolynomial<F>], sum: F, point: &[F]) -> F::Compute {
-    messages.iter().zip(point).fold(sum.to_work(), |claim, (message, challenge)| {
-        let there = message.coefficients().iter().map(|coefficient| coefficient.to_work()).collect();
-        RoundPolynomial::<F::Compute>::new(there).next_claim(claim, challenge.to_work())
+    messages.iter().zip(point).fold(sum.to_compute_field(), |claim, (message, challenge)| {
+        let there = message.coefficients().iter().map(|coefficient| coefficient.to_compute_field()).collect();
+        RoundPolynomial::<F::Compute>::new(there).next_claim(claim, challenge.to_compute_field())
     })
 }
 
 /// Makes `transcript` observe the `message` of a round, and returns the challenge for it.
-pub(super) fn round<F: SumcheckField>(message: &RoundPolynomial<F>, transcript: &mut impl Transcript<F>) -> F {
+pub(super) fn observe_message<F: SumcheckField>(
+    message: &RoundPolynomial<F>,
+    transcript: &mut impl Transcript<F>,
+) -> F {
     Frame::Message.observe(transcript, message.coefficients());
     transcript.challenge("point")
 }

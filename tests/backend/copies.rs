@@ -20,7 +20,7 @@ fn what_goes_up_comes_down() {
             assert!(downloaded(&mut stream, &buffer) == bytes, "{length} bytes on {:?}", device.info());
         }
         let total: usize = lengths.iter().sum();
-        assert_eq!((stream.traffic().bytes_up, stream.traffic().bytes_down), (total as u64, total as u64));
+        assert_eq!((stream.stats().bytes_up, stream.stats().bytes_down), (total as u64, total as u64));
     }
 }
 

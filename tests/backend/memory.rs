@@ -23,7 +23,7 @@ fn a_secret_is_cleared_before_its_memory_is_used_again() {
         // Room for one buffer: the second can only be the first one's memory.
         let device = Device::new(driver, Some(6 * MIB as u64));
         let mut stream = device.stream().unwrap();
-        let secret = stream.allocate(OVER_A_SLOT).unwrap().secret();
+        let secret = stream.allocate(OVER_A_SLOT).unwrap().mark_secret();
         stream.upload(&secret, &pattern(OVER_A_SLOT)).unwrap();
         drop(secret);
         let next = stream.allocate(OVER_A_SLOT).unwrap();

@@ -55,7 +55,7 @@ fn lengths_that_wrap_are_errors() {
         for bytes in [usize::MAX, usize::MAX - 4094, 1 << 63, isize::MAX as usize] {
             let buffer = stream.allocate(bytes).map(|buffer| buffer.bytes());
             assert!(matches!(buffer, Err(Error::OutOfMemory { .. })), "{bytes} bytes: {buffer:?}");
-            assert!(stream.scratch(bytes).is_err() && stream.host_buffer(bytes).is_err(), "{bytes} bytes");
+            assert!(stream.scratch(bytes).is_err() && stream.allocate_pinned(bytes).is_err(), "{bytes} bytes");
         }
     }
 }
@@ -78,13 +78,13 @@ fn fetched_bytes_are_there_without_a_wait() {
         let mut stream = device.stream().unwrap();
         let from = of_sevens(&mut stream, LONG);
         occupy(&mut stream);
-        let mut host = stream.host_buffer(LONG).unwrap();
+        let mut host = stream.allocate_pinned(LONG).unwrap();
         stream.copy_to_pinned(&mut host, &from).unwrap();
         let mut out = vec![0; LONG];
         host.drain_into(&mut out);
         assert!(out.iter().all(|byte| *byte == 7), "read before the copy had ended");
         let mut left = vec![1; LONG];
-        stream.host_buffer(LONG).unwrap().drain_into(&mut left);
+        stream.allocate_pinned(LONG).unwrap().drain_into(&mut left);
         assert!(left.iter().all(|byte| *byte == 0), "the pool's next owner finds what was fetched");
     }
 }
@@ -95,7 +95,7 @@ fn a_copy_of_another_stream_holds_its_host_memory() {
         let [home, mut other] = two_streams(&device);
         let from = of_sevens(&mut other, MIB);
         occupy(&mut other);
-        let mut host = home.host_buffer(MIB).unwrap();
+        let mut host = home.allocate_pinned(MIB).unwrap();
         other.copy_to_pinned(&mut host, &from).unwrap();
         drop(host);
         let vector = HostVector::<F>::new(&home, MIB / 32).unwrap();
@@ -112,7 +112,7 @@ fn a_forgotten_stream_takes_nothing_along() {
         let device = Device::new(driver, None);
         let mut stream = device.stream().unwrap();
         let from = of_sevens(&mut stream, LONG);
-        let mut host = stream.host_buffer(LONG).unwrap();
+        let mut host = stream.allocate_pinned(LONG).unwrap();
         occupy(&mut stream);
         stream.copy_to_pinned(&mut host, &from).unwrap();
         std::mem::forget(stream);
@@ -170,7 +170,7 @@ fn marks_of_another_driver_are_refused() {
         own.synchronize_event(&mark, None).unwrap();
         let buffer = others.allocate(MIB).unwrap();
         assert!(own.zero(&buffer).is_err() && own.upload(&buffer, &[1]).is_err());
-        let mut host = others.host_buffer(MIB).unwrap();
+        let mut host = others.allocate_pinned(MIB).unwrap();
         let from = of_sevens(&mut own, MIB);
         own.copy_to_pinned(&mut host, &from).unwrap();
         others.synchronize(None).unwrap();
@@ -234,7 +234,7 @@ fn operations_and_expressions_refuse_lengths_that_wrap() {
             let result = proofwarp::column_ops::enqueue(&mut stream, Operation::Sum, &arguments, 16);
             assert!(result.is_err(), "{rows} rows");
         }
-        let program = Program::vectors(&[Expression::column(0, 0)], 0);
+        let program = Program::lower_vectors(&[Expression::column(0, 0)], 0);
         let coset = Coset { log_n: 4, shift: F::ONE };
         for first in [1, usize::MAX, usize::MAX - 15, 1 << 60] {
             let (good, bad) = (DeviceColumn { vector: &vector, first: 0 }, DeviceColumn { vector: &vector, first });

@@ -50,14 +50,14 @@ fn time_between_marks_is_counted() {
         let mut stream = device.stream().unwrap();
         let buffer = uploaded(&mut stream, &pattern(OVER_A_SLOT));
         stream.synchronize(None).unwrap();
-        assert_eq!(stream.traffic().kernels, Duration::ZERO, "no mark was set");
+        assert_eq!(stream.stats().kernels, Duration::ZERO, "no mark was set");
         stream.begin_timing().unwrap();
         for _ in 0..8 {
             stream.zero(&buffer).unwrap();
         }
         stream.end_timing().unwrap();
         stream.synchronize(None).unwrap();
-        let time = stream.traffic().kernels;
+        let time = stream.stats().kernels;
         assert!(time > Duration::ZERO && time < Duration::from_secs(10), "{time:?}");
     }
 }
@@ -94,9 +94,9 @@ fn a_stream_waits_for_a_mark_on_another() {
         unsafe {
             pinned.pointer.write_bytes(0xaa, MIB);
             driver.copy_h2d(first, memory, 0, pinned.pointer, MIB).unwrap();
-            driver.zero(first, memory, MIB / 2, MIB / 2).unwrap();
+            driver.zero_memory(first, memory, MIB / 2, MIB / 2).unwrap();
             let mark = driver.event_record(first).unwrap();
-            driver.stream_wait(second, mark).unwrap();
+            driver.stream_wait_event(second, mark).unwrap();
             driver.copy_d2h(second, pinned.pointer, memory, 0, MIB).unwrap();
             driver.stream_synchronize(second).unwrap();
             assert!(driver.event_query(mark).unwrap());

@@ -66,7 +66,7 @@ fn a_kernel_gets_its_arguments() {
     let device = Device::new(Box::new(driver), None);
     let mut stream = device.stream().unwrap();
     assert_eq!(run(&mut stream, AXPY, "axpy", 64).unwrap(), expected());
-    assert_eq!(stream.traffic().launches, 1);
+    assert_eq!(stream.stats().launches, 1);
 }
 
 /// The text is asked for when the kernel is compiled, which takes longer than that.
@@ -81,10 +81,10 @@ fn compilation_is_no_kernels_time() {
     };
     let mut stream = device.stream().unwrap();
     assert_eq!(run_module(&mut stream, &text, "axpy", 64).unwrap(), expected());
-    let first = stream.traffic();
+    let first = stream.stats();
     assert!(first.compile >= SLOW && first.kernels < first.compile, "{first:?}");
     assert_eq!(run_module(&mut stream, &text, "axpy", 64).unwrap(), expected());
-    assert!(stream.traffic().compile == first.compile && stream.traffic().kernels > first.kernels);
+    assert!(stream.stats().compile == first.compile && stream.stats().kernels > first.kernels);
 }
 
 /// PoCL compiles a kernel for the size of its groups when it is first launched with that.
@@ -99,9 +99,9 @@ fn specialisation_is_no_kernels_time() {
     let text = AXPY.replace("a * x[i]", &format!("a * x[i] + 0 * {}u", std::process::id()));
     let mut stream = device.stream().unwrap();
     let mut times = || {
-        let before = stream.traffic();
+        let before = stream.stats();
         assert_eq!(run(&mut stream, &text, "axpy", 96).unwrap(), expected());
-        let after = stream.traffic();
+        let after = stream.stats();
         (after.compile.saturating_sub(before.compile), after.kernels.saturating_sub(before.kernels))
     };
     let [(compile, kernels), (none, later)] = [times(), times()];

@@ -94,7 +94,7 @@ fn circuit_and_key() -> (Circuit<Scalar>, Key) {
         delta_g1: g1[2],
         delta_g2: g2[1],
         h: bases(31).into(),
-        l: bases(circuit.aux()).into(),
+        l: bases(circuit.aux_count()).into(),
         a: bases(a).into(),
         b_g1: bases(b_inputs + b_aux).into(),
         b_g2: bases(b_inputs + b_aux).into(),

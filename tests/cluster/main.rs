@@ -63,7 +63,7 @@ fn backends(checks: &Checks) {
     msm::every_length::<blstrs::G1Affine>(checks, &[0, 2, 3, 100]);
     ntt::every_size::<blstrs::Scalar>(checks, 6);
     let name = |line: &proofwarp::cluster::RankRow| line.devices.clone();
-    let names: Vec<_> = checks.cluster.table().iter().map(name).collect();
+    let names: Vec<_> = checks.cluster.gather_stats().iter().map(name).collect();
     checks.check(
         "ranks have different backends",
         names.windows(2).any(|pair| pair[0] != pair[1]),

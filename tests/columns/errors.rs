@@ -18,7 +18,7 @@ fn refused(operation: Operation, change: impl Fn(&mut Vec<Given>), items: usize,
     check(run_on_cpu(operation, &columns, &given, items).expect_err("refused on the CPU"));
     on_devices(|stream| {
         check(run_on(stream, operation, &columns, &given, items).expect_err("refused"));
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
     });
 }
 

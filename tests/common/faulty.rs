@@ -181,17 +181,17 @@ unsafe impl Driver for Faulty {
         self.inner.alloc_peer_memory(ordinals, part_bytes)
     }
 
-    fn is_linked_to(&self, ordinal: usize) -> bool {
-        self.inner.is_linked_to(ordinal)
+    fn has_p2p_link(&self, ordinal: usize) -> bool {
+        self.inner.has_p2p_link(ordinal)
     }
 
     fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
         self.inner.enable_peer_access(ordinal)
     }
 
-    unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
+    unsafe fn free_peer_memory(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
         // SAFETY: passed on from the caller.
-        unsafe { self.inner.peers_free(memory, parts, part_bytes) };
+        unsafe { self.inner.free_peer_memory(memory, parts, part_bytes) };
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
@@ -264,10 +264,10 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.event_elapsed(start, end) }
     }
 
-    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+    unsafe fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
         self.check(Call::Event, "a stream's wait for a mark")?;
         // SAFETY: passed on from the caller.
-        unsafe { self.inner.stream_wait(stream, event) }
+        unsafe { self.inner.stream_wait_event(stream, event) }
     }
 
     unsafe fn copy_h2d(
@@ -306,7 +306,7 @@ unsafe impl Driver for Faulty {
         Ok(())
     }
 
-    unsafe fn copy(
+    unsafe fn copy_d2d(
         &self,
         stream: StreamHandle,
         to: (MemoryHandle, usize),
@@ -316,19 +316,25 @@ unsafe impl Driver for Faulty {
         let struck = self.check(Call::CopyBetween, "a copy within the device")?;
         // SAFETY: passed on from the caller; the range is the copy's.
         unsafe {
-            self.inner.copy(stream, to, from, bytes)?;
+            self.inner.copy_d2d(stream, to, from, bytes)?;
             struck.map_or(Ok(()), |planned| self.flip(stream, to, bytes, planned.random))
         }
     }
 
-    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+    unsafe fn zero_memory(
+        &self,
+        stream: StreamHandle,
+        memory: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
         self.check(Call::Zero, "zeros")?;
         // SAFETY: passed on from the caller.
-        unsafe { self.inner.zero(stream, memory, offset, bytes) }
+        unsafe { self.inner.zero_memory(stream, memory, offset, bytes) }
     }
 
-    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
-        self.inner.kernel(source, name)
+    fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        self.inner.load_kernel(source, name)
     }
 
     fn jits_per_launch_shape(&self) -> bool {

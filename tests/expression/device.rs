@@ -45,7 +45,7 @@ fn columns_in_several_vectors<F: NttField>() {
         let at = |vector: usize, first: usize| DeviceColumn { vector: &vectors[vector], first };
         let columns = [at(0, rows + 7), at(1, 0), at(2, rows), at(2, 0), at(0, 0), at(3, 0)];
         let sum = upload(&[&noise[..], &before, &noise].concat());
-        let program = Program::sum(&terms(), 3);
+        let program = Program::lower_sum(&terms(), 3);
         assert!(program.groups().len() > 1);
         let outputs = [DeviceColumn { vector: &sum, first: 7 }];
         program.enqueue(&mut stream, &columns, &inputs.challenges, inputs.coset, &outputs).expect("enqueue");
@@ -74,7 +74,7 @@ fn outputs_in_the_arena<F: NttField>() {
         let all = [inputs.columns.concat(), vec![F::ONE; 4 * rows]].concat();
         let arena = DeviceVector::upload(&mut stream, &all).expect("upload");
         let at = |place: usize| DeviceColumn { vector: &arena, first: place * rows };
-        let program = Program::vectors(&trees, 0);
+        let program = Program::lower_vectors(&trees, 0);
         let columns: Vec<_> = (0..3).map(at).collect();
         program
             .enqueue(&mut stream, &columns, &inputs.challenges, inputs.coset, &[at(6), at(3), at(4)])
@@ -89,7 +89,7 @@ fn outputs_in_the_arena<F: NttField>() {
 #[test]
 fn what_does_not_fit() {
     let inputs = Inputs::<Fr>::random(6, 4, 4, 3);
-    let program = Program::sum(&terms(), 0);
+    let program = Program::lower_sum(&terms(), 0);
     for accelerator in accelerators_with_devices() {
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         let vectors: Vec<_> =
@@ -119,7 +119,7 @@ fn what_does_not_fit() {
         late[2].first = usize::MAX;
         let message = format!("column 2: expected 16 elements within 96, got from element {} on", usize::MAX);
         refused(&late, 4, &[sum], &message);
-        let two = Program::vectors(&[column(0, 0), column(1, 0)], 0);
+        let two = Program::lower_vectors(&[column(0, 0), column(1, 0)], 0);
         let outputs = [sum, DeviceColumn { vector: &sums[1], first: 0 }];
         let error = two.enqueue(&mut stream, &columns, &[], inputs.coset, &outputs).expect_err("two vectors");
         assert_eq!(error.to_string(), "expression: vector of output 1: expected that of output 0, got another");

@@ -10,7 +10,7 @@ use crate::tools::{Inputs, column};
 
 fn program() -> Program<Fr> {
     let tree = column(4, 1) * Expression::Challenge(2) + column(1, 0) * Expression::X;
-    Program::sum(&[Term { challenge: 1, expression: tree }], 0)
+    Program::lower_sum(&[Term { challenge: 1, expression: tree }], 0)
 }
 
 #[test]

@@ -64,11 +64,11 @@ fn spills<F: NttField>() {
         (0..30).zip(0..).map(|(i, rotation)| column(i, 0) * column(i + 1, rotation)).collect();
     let sum = values.iter().cloned().fold(column(31, 0), |sum, value| sum * value);
     let again = values.iter().cloned().fold(sum, |sum, value| sum - value * Expression::X);
-    let program = Program::vectors(std::slice::from_ref(&again), 0);
+    let program = Program::lower_vectors(std::slice::from_ref(&again), 0);
     let group = &program.groups()[0];
-    assert!(group.slots() == REGISTERS && group.scratch() > 10, "{}", program.explain());
-    assert_eq!(program.scratch_bytes(5), u64::from(group.scratch()) * 64 * 32);
-    assert_eq!(program.scratch_bytes(25), u64::from(group.scratch()) << 25);
+    assert!(group.slot_count() == REGISTERS && group.scratch_element_count() > 10, "{}", program.explain());
+    assert_eq!(program.scratch_bytes(5), u64::from(group.scratch_element_count()) * 64 * 32);
+    assert_eq!(program.scratch_bytes(25), u64::from(group.scratch_element_count()) << 25);
     for log_n in [2, 8] {
         Inputs::<F>::random(32, 3, log_n, 22).agrees(&[again.clone(), values[3].clone()]);
     }
@@ -103,9 +103,9 @@ fn nothing() {
         let before = inputs.before(1);
         let zero = Term { challenge: 0, expression: column(0, 0) - column(0, 0) };
         for terms in [&[][..], &[zero]] {
-            assert_eq!(inputs.run(&accelerator, &Program::sum(terms, 0), &before), before);
+            assert_eq!(inputs.run(&accelerator, &Program::lower_sum(terms, 0), &before), before);
         }
-        assert_eq!(inputs.run(&accelerator, &Program::vectors(&[], 0), &[]), Vec::<Vec<Fr>>::new());
+        assert_eq!(inputs.run(&accelerator, &Program::lower_vectors(&[], 0), &[]), Vec::<Vec<Fr>>::new());
     }
 }
 

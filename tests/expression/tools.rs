@@ -85,9 +85,9 @@ impl<F: NttField> Inputs<F> {
         for (columns_at_once, accelerator) in
             [0, 3].iter().flat_map(|most| accelerators_and_cpu().into_iter().map(move |a| (*most, a)))
         {
-            let program = Program::vectors(trees, columns_at_once);
+            let program = Program::lower_vectors(trees, columns_at_once);
             assert!(self.run(&accelerator, &program, &before) == expected, "{accelerator:?}\n{}", program.explain());
-            let sum = Program::sum(&terms, columns_at_once);
+            let sum = Program::lower_sum(&terms, columns_at_once);
             assert!(self.run(&accelerator, &sum, &sum_before) == expected_sum, "{accelerator:?}\n{}", sum.explain());
         }
     }

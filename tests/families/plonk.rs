@@ -56,7 +56,7 @@ fn permutation<F: NttField>() {
         let (inputs, tables) = (upload(stream, &input), upload(stream, &table));
         let place = StridedColumns::packed(N, 1);
         let found = lookup_permute::enqueue(stream, ROWS, (&inputs, place), (&tables, place)).expect("enqueue");
-        assert_eq!(found.missing(stream).expect("missing"), [missing]);
+        assert_eq!(found.download_missing_values(stream).expect("missing"), [missing]);
         assert!(download(stream, &found.columns) == [&permuted[..], &beside].concat());
     });
 }

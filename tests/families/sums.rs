@@ -14,7 +14,7 @@ const ON_DEVICE: SumcheckOptions = SumcheckOptions { path: None, tail: Some(0), 
 
 fn columns<F: SumcheckField>(claim: &Claim<F>) -> Vec<Vec<F>> {
     let mut rng = rng(1);
-    (0..claim.columns()).map(|_| (0..1 << claim.variables()).map(|_| F::random(&mut rng)).collect()).collect()
+    (0..claim.column_count()).map(|_| (0..1 << claim.variables()).map(|_| F::random(&mut rng)).collect()).collect()
 }
 
 /// The sum of a claim without eq.
@@ -23,7 +23,7 @@ fn with_sum<F: SumcheckField>(claim: Claim<F>, columns: &[Vec<F>]) -> Claim<F> {
         |term: &ProductTerm<F>, row: usize| term.columns.iter().map(|column| columns[*column][row]).product::<F>();
     let value = |row: usize| claim.terms().iter().map(|term| term.coefficient * product(term, row)).sum::<F>();
     let sum = (0..1 << claim.variables()).map(value).sum();
-    claim.sum(sum)
+    claim.with_sum(sum)
 }
 
 fn proved<F: SumcheckField>(claim: Claim<F>, options: &SumcheckOptions) {
@@ -83,7 +83,7 @@ mod words {
         };
         let [(a, above_a), (b, above_b)] = [column(), column()];
         let sum = above_a.iter().zip(&above_b).map(|(a, b)| *a * b).sum();
-        let claim = claim.sum(sum);
+        let claim = claim.with_sum(sum);
         agree(|accelerator: &Accelerator| -> Result<_> {
             let columns = Columns::host_base(&[&a, &b]);
             let mut transcript = HashTranscript::new(b"families");

@@ -53,7 +53,7 @@ fn over_devices<F: NttField>() {
         let on = if count > 1 { devices[..count].to_vec() } else { vec![devices[0].clone(); 2] };
         let options = NttOptions { max_radix_log: 5, ..NttOptions::default() };
         let domain = NttDomain::<F>::with_options(&accelerator.with_devices(on), log_n, options).expect("domain");
-        let mut vector = match domain.peer_vector() {
+        let mut vector = match domain.allocate_sharded_vector() {
             Ok(vector) => vector,
             Err(_) if count > 1 && devices[0].info().backend == BackendKind::OpenCl => {
                 eprintln!("left out: one transform over several OpenCL devices, which do not share memory");

@@ -145,7 +145,7 @@ fn keys_of_any_length() {
         let error = ProvingKeyOnDevice::new_lazy(&accelerator, groth16::Parameters { b_g1: endless(), ..good.clone() });
         invalid(error, "length of b_g2");
         let long = groth16::Parameters { l: endless(), a: endless(), ..good };
-        assert_eq!(long.bytes(), u64::MAX);
+        assert_eq!(long.device_bytes(), u64::MAX);
         let long = ProvingKeyOnDevice::new_lazy(&accelerator, long).expect("lengths of l and a are the circuit's");
         assert!(accelerator.devices().is_empty() || !long.upload_is_deferred(&accelerator).expect("memory"));
         let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };

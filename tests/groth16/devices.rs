@@ -112,8 +112,8 @@ fn batches_over_devices() {
                 assert!(proofs == expected[..count], "{count} on {devices}: {report}");
                 assert_eq!(Some(report.backend), accelerator.forced(), "{report}");
             }
-            assert_eq!(key.bytes(), devices as u64 * setup.bytes(), "batches take the whole key to all");
-            assert_eq!(key.parameters().bytes(), setup.bytes());
+            assert_eq!(key.device_bytes(), devices as u64 * setup.bytes(), "batches take the whole key to all");
+            assert_eq!(key.parameters().device_bytes(), setup.bytes());
         }
     }
 }
@@ -132,7 +132,7 @@ fn helpers_hold_a_part_of_the_key() {
                 assert!(setup.prove(&key, 1, None).expect("proof").0 == expected[..1]);
             }
             // The dearest sum is the first device's, which has all.
-            let (bytes, most) = (key.bytes(), if devices == 1 { all } else { 2 * all - b_g2 });
+            let (bytes, most) = (key.device_bytes(), if devices == 1 { all } else { 2 * all - b_g2 });
             assert!(bytes <= most && (devices == 1 || bytes > all), "{bytes} on {devices}: {all} is the whole key");
         }
     }

@@ -89,7 +89,7 @@ fn faults_and_retries_at_random() {
         let mut counts = [0; 3];
         for case in 0..6 {
             let proofs = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
-            while proofs.missing() > 0 {
+            while proofs.missing_count() > 0 {
                 device.inject_launch_fault(random.gen_range(0..400));
                 let (abort, ask) = (abort_after(random.gen_range(0..60)), random.gen_bool(0.5));
                 let accelerator = if random.gen_bool(0.3) { &free } else { &forced };
@@ -161,17 +161,17 @@ fn uploads_that_are_aborted() {
         let mut bytes = 0;
         for queries in 0..3 {
             assert!(matches!(upload(0), Err(Error::Aborted)), "no question before query {queries}");
-            assert_eq!(prover.key().bytes(), bytes, "bytes of {queries} queries");
+            assert_eq!(prover.key().device_bytes(), bytes, "bytes of {queries} queries");
             assert!(matches!(upload(1), Err(Error::Aborted)), "no question after query {queries}");
-            assert!(prover.key().bytes() > bytes, "query {queries} is not kept");
-            bytes = prover.key().bytes();
+            assert!(prover.key().device_bytes() > bytes, "query {queries} is not kept");
+            bytes = prover.key().device_bytes();
         }
         let assignments = prover.assign(circuits.clone()).expect("assignments");
         let witnesses = witnesses(&assignments);
         let proofs = Batch::new(prover.key(), prover.circuit(), &witnesses, &r, &s).expect("batch");
         let aborted = proofs.run(&accelerator, Some(&abort_after(1)));
         assert!(matches!(aborted, Err(Error::Aborted)), "{aborted:?}");
-        assert!(prover.key().bytes() > bytes, "a proof does not upload what is missing");
+        assert!(prover.key().device_bytes() > bytes, "a proof does not upload what is missing");
         proofs.run(&accelerator, None).expect("proofs");
         let proofs = proofs.proofs().expect("all of them");
         assert!(proofs.iter().zip(&expected).all(same));
@@ -193,10 +193,10 @@ fn uploads_of_circuits_that_are_aborted() {
         let (mut bytes, mut questions) = (vec![0], 0);
         while let Err(error) = upload(questions) {
             assert!(matches!(error, Error::Aborted), "{error}");
-            bytes.push(circuit.bytes());
+            bytes.push(circuit.device_bytes());
             questions += 1;
         }
-        bytes.push(circuit.bytes());
+        bytes.push(circuit.device_bytes());
         bytes.dedup();
         assert!(bytes.is_sorted() && bytes.len() > 3, "bytes after some of the matrices: {bytes:?}");
         upload(0).expect("all is there");

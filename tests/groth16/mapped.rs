@@ -119,9 +119,9 @@ fn several_devices() {
         let device = || Device::new(fresh_driver(&like.devices()[0]), None);
         let both = like.with_devices(vec![device(), device()]);
         let prover = sample.prover(&both, &mapped).expect("prover");
-        let before = prover.key().bytes();
+        let before = prover.key().device_bytes();
         sample.prove(&prover).expect("proofs");
-        assert_eq!(prover.key().bytes(), 2 * before);
+        assert_eq!(prover.key().device_bytes(), 2 * before);
         assert_eq!(on_host(&prover), [false; 5]);
     }
 }

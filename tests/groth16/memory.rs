@@ -34,7 +34,7 @@ fn keys_larger_than_the_memory() {
             assert!(proofs == expected, "{report}");
             let [h, l, a] = [&key.h, &key.l, &key.a].map(|bases| 96 * bases.len() as u64);
             let all = h + l + a + 288 * key.b_g1.len() as u64;
-            assert!(prover.key().bytes() < all, "{} of {all}", prover.key().bytes());
+            assert!(prover.key().device_bytes() < all, "{} of {all}", prover.key().device_bytes());
             if accelerator.devices()[0].info().is_cpu {
                 assert_ne!(report.backend, BackendKind::Cpu, "{report}");
             }
@@ -113,7 +113,7 @@ pub fn streaming(accelerator: &Accelerator, circuit: Chain, key: &Parameters<Bls
     let others = device.stream().expect("stream").allocate(free - (64 << 10)).expect("memory");
     let (prover, _) = Prover::<Bls12>::new(accelerator, circuit, &key).expect("prover");
     drop(others);
-    assert_eq!(prover.key().bytes(), 0, "all of it is streamed");
+    assert_eq!(prover.key().device_bytes(), 0, "all of it is streamed");
     prover
 }
 
@@ -160,7 +160,7 @@ fn proofs_leave_the_memory_that_they_found() {
         for accelerator in capped(Some(limit)) {
             let device = &accelerator.devices()[0];
             let (prover, _) = Prover::<Bls12>::new(&accelerator, circuits[0], &&key).expect("prover");
-            assert_eq!(prover.key().bytes() == 0, streamed, "{} bytes of the key", prover.key().bytes());
+            assert_eq!(prover.key().device_bytes() == 0, streamed, "{} bytes of the key", prover.key().device_bytes());
             let assignments = prover.assign(circuits.clone()).expect("assignments");
             let free = |number: usize| {
                 let one = number..=number;

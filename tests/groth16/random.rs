@@ -80,7 +80,7 @@ fn variables_of_every_kind() {
     let kinds: HashSet<_> = (inputs..inputs + aux).map(|column| (occurs(column, a), occurs(column, b))).collect();
     assert_eq!(kinds.len(), 4, "{kinds:?}");
     let empty = |row: usize| circuit.matrices().expect("matrices").iter().all(|matrix| matrix.row(row).count() == 0);
-    assert!((0..circuit.constraints()).any(empty));
+    assert!((0..circuit.constraint_count()).any(empty));
     let of_aux = |row: usize| a.row(row).count() > 0 && a.row(row).all(|(column, _)| column >= inputs);
-    assert!((0..circuit.constraints()).any(of_aux));
+    assert!((0..circuit.constraint_count()).any(of_aux));
 }

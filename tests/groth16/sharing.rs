@@ -37,11 +37,11 @@ fn several_devices() {
     for (one, two) in alone(None).iter().zip(alone(None)) {
         let both = one.with_devices([one.devices(), two.devices()].concat());
         let (prover, _) = Prover::<Bls12>::new(&both, circuits[0], &&key).expect("prover");
-        let bytes = prover.key().bytes();
+        let bytes = prover.key().device_bytes();
         let assignments = prover.assign(circuits.clone()).expect("assignments");
         let (proofs, _) = prover.prove(&assignments, &r, &s, None).expect("proofs");
         assert_eq!(proofs, expected);
-        assert_eq!(prover.key().bytes(), 2 * bytes);
-        assert!(prover.circuit().bytes() > 0);
+        assert_eq!(prover.key().device_bytes(), 2 * bytes);
+        assert!(prover.circuit().device_bytes() > 0);
     }
 }

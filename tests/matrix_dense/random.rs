@@ -35,7 +35,7 @@ impl Order {
 }
 
 fn rows_of<T: Copy>(entries: &[T], view: View) -> Vec<T> {
-    (0..view.len()).map(|i| entries[view.at(i / view.columns, i % view.columns)]).collect()
+    (0..view.len()).map(|i| entries[view.entry_index(i / view.columns, i % view.columns)]).collect()
 }
 
 /// Which of the ends an entry is: mostly the same ones, so that sums are as large as they get.

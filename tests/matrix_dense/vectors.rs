@@ -24,7 +24,7 @@ pub fn agrees<T: Entry + MatMulElement<F, Product = F>, F: DenseField>(
         }
         for accelerator in accelerators_and_cpu() {
             let a = upload(&accelerator, &entries, rows, columns);
-            let [x, w] = [&x, &w].map(|vector| DenseMatrix::vector(&accelerator, vector).expect("a vector"));
+            let [x, w] = [&x, &w].map(|vector| DenseMatrix::upload_vector(&accelerator, vector).expect("a vector"));
             assert!(a.times_vector(&x).expect("y").download().expect("download") == expected, "{accelerator:?}");
             assert!(a.fold_columns(&x).expect("y").download().expect("download") == expected, "{accelerator:?}");
             assert!(

@@ -7,7 +7,7 @@ use crate::common::accelerators_and_cpu;
 use crate::tools::{METHODS, elements, options, product, upload};
 
 fn rows_of(entries: &[Fr], view: View) -> Vec<Fr> {
-    (0..view.len()).map(|i| entries[view.at(i / view.columns, i % view.columns)]).collect()
+    (0..view.len()).map(|i| entries[view.entry_index(i / view.columns, i % view.columns)]).collect()
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn into_a_part_of_memory() {
     let place = whole.block(2..7, 1..7).expect("inside");
     let result = product((&a, &b), [5, 4, 6], |a, b| a * b);
     let mut expected = before.clone();
-    (0..place.len()).for_each(|i| expected[place.at(i / 6, i % 6)] = result[i]);
+    (0..place.len()).for_each(|i| expected[place.entry_index(i / 6, i % 6)] = result[i]);
     for accelerator in accelerators_and_cpu() {
         let (a, b) = (upload(&accelerator, &a, 5, 4), upload(&accelerator, &b, 4, 6));
         let mut c = upload(&accelerator, &before, 10, 9).with_view(place).expect("inside");

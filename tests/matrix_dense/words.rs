@@ -114,7 +114,7 @@ fn numbers_from_the_modulus_on() {
         for method in METHODS {
             let c = a.multiply(&b, &options(method), None).expect("a product").download().expect("download");
             assert!(c == expected, "{method:?} {accelerator:?}");
-            let one = DenseMatrix::vector(&accelerator, &[-Goldilocks::ONE; 25]).expect("a vector");
+            let one = DenseMatrix::upload_vector(&accelerator, &[-Goldilocks::ONE; 25]).expect("a vector");
             let sums = a.times_vector(&one).expect("sums").download().expect("download");
             let row = |row: &[Goldilocks]| -row.iter().sum::<Goldilocks>();
             assert!(sums.into_iter().eq(all.chunks(25).map(row)));

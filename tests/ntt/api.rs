@@ -152,11 +152,11 @@ fn extended_on_the_device<F: NttField>(
 ) {
     let mut stream = stream(accelerator);
     let on_device = upload(&mut stream, coefficients);
-    let mut cosets: Vec<_> = (0..domain.cosets())
+    let mut cosets: Vec<_> = (0..domain.coset_count())
         .map(|coset| domain.enqueue_coset(&mut stream, &on_device, coset).expect("coset"))
         .collect();
     assert!(download(&mut stream, &on_device) == coefficients, "the coefficients stay");
-    let factor = domain.cosets();
+    let factor = domain.coset_count();
     for (j, values) in cosets.iter().enumerate() {
         let values = download(&mut stream, values);
         assert!(values.iter().enumerate().all(|(i, value)| *value == expected[j + i * factor]), "coset {j}");

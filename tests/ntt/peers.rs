@@ -49,7 +49,7 @@ fn on_peers<F: NttField>(
 /// Every direction on the same memory, and both ways without leaving the devices.
 fn every_direction<F: NttField>(one: &Accelerator, domain: &NttDomain<F>, what: &str) {
     let x = random::<F>(domain.log_n(), 5);
-    let mut vector = domain.peer_vector().unwrap_or_else(|error| panic!("{what}: {error}"));
+    let mut vector = domain.allocate_sharded_vector().unwrap_or_else(|error| panic!("{what}: {error}"));
     for direction in DIRECTIONS {
         let result = on_peers(domain, direction, &mut vector, &x);
         assert!(result == on_one(one, direction, &x), "{direction:?}, 2^{}, {what}", domain.log_n());
@@ -103,7 +103,7 @@ fn a_failure_leaves_the_vector_usable() {
     let x = random::<blstrs::Scalar>(14, 7);
     for accelerator in alone(None) {
         let domain = repeated(&accelerator, 2, 14, 5);
-        let mut vector = domain.peer_vector().expect("vector");
+        let mut vector = domain.allocate_sharded_vector().expect("vector");
         let expected = on_peers(&domain, Direction::Forward, &mut vector, &x);
         for launch in 0..=6 {
             vector.upload(&x).expect("upload");
@@ -121,11 +121,13 @@ fn memory_is_counted_and_given_back() {
     for accelerator in alone(Some(64 << 20)) {
         let device = accelerator.devices()[0].clone();
         let free = device.free_memory().expect("free");
-        let vector = repeated::<blstrs::Scalar>(&accelerator, 2, 19, 0).peer_vector().expect("twice 16 MiB");
+        let vector =
+            repeated::<blstrs::Scalar>(&accelerator, 2, 19, 0).allocate_sharded_vector().expect("twice 16 MiB");
         assert!(device.free_memory().expect("free") <= free - (32 << 20));
         drop(vector);
         assert_eq!(device.free_memory().expect("free"), free);
-        let error = repeated::<blstrs::Scalar>(&accelerator, 2, 21, 0).peer_vector().expect_err("twice 64 MiB");
+        let error =
+            repeated::<blstrs::Scalar>(&accelerator, 2, 21, 0).allocate_sharded_vector().expect_err("twice 64 MiB");
         assert!(error.to_string().contains("out of device memory"), "{error}");
         assert_eq!(device.free_memory().expect("free"), free);
     }
@@ -135,7 +137,10 @@ fn memory_is_counted_and_given_back() {
 fn what_cannot_be_done_is_an_error() {
     for accelerator in accelerators_with_devices() {
         let error = |times, log_n| {
-            repeated::<blstrs::Scalar>(&accelerator, times, log_n, 0).peer_vector().expect_err("none").to_string()
+            repeated::<blstrs::Scalar>(&accelerator, times, log_n, 0)
+                .allocate_sharded_vector()
+                .expect_err("none")
+                .to_string()
         };
         assert!(error(0, 20).contains("number of devices: expected a power of two, got 0"));
         assert!(error(3, 20).contains("number of devices: expected a power of two, got 3"));
@@ -145,7 +150,7 @@ fn what_cannot_be_done_is_an_error() {
         let domain = NttDomain::<blstrs::Scalar>::with_options(&accelerator, 17, options).expect("domain");
         let accelerator = accelerator.with_devices(accelerator.devices()[..1].to_vec());
         let other = NttDomain::<blstrs::Scalar>::new(&accelerator, 17).expect("domain");
-        let mut vector = other.peer_vector().expect("of one device");
+        let mut vector = other.allocate_sharded_vector().expect("of one device");
         let error = domain.enqueue_on_peers(Direction::Forward, &mut vector).expect_err("an order").to_string();
         assert!(error.contains("expected natural, got natural and bit-reversed"), "{error}");
         let longer = NttDomain::<blstrs::Scalar>::new(&accelerator, 18).expect("domain");
@@ -164,7 +169,7 @@ fn memory_of_two_devices() {
         if accelerator.devices()[0].info().backend == BackendKind::Cuda {
             every_direction(&accelerator, &domain, "two handles of one device");
         } else {
-            let error = domain.peer_vector().expect_err("no peers").to_string();
+            let error = domain.allocate_sharded_vector().expect_err("no peers").to_string();
             assert!(error.contains("only devices of the cuda backend share memory"), "{error}");
         }
     }
@@ -223,7 +228,7 @@ fn twenty_runs_over_all_devices_are_equal() {
         let x = random::<blstrs::Scalar>(20, 8);
         for accelerator in groups_of_devices() {
             let domain = NttDomain::new(&accelerator, 20).expect("domain");
-            let mut vector = domain.peer_vector().expect("vector");
+            let mut vector = domain.allocate_sharded_vector().expect("vector");
             let expected = on_one(&accelerator, Direction::CosetForward, &x);
             for run in 0..20 {
                 let result = on_peers(&domain, Direction::CosetForward, &mut vector, &x);
@@ -244,7 +249,7 @@ fn two_to_the_26th_over_all_devices() {
         let expected = on_one(first, Direction::Forward, &x);
         for accelerator in groups {
             let domain = NttDomain::new(&accelerator, 26).expect("domain");
-            let mut vector = domain.peer_vector().expect("vector");
+            let mut vector = domain.allocate_sharded_vector().expect("vector");
             let devices = accelerator.devices().len();
             assert!(on_peers(&domain, Direction::Forward, &mut vector, &x) == expected, "{devices} devices");
             domain.enqueue_on_peers(Direction::Inverse, &mut vector).expect("enqueue");

@@ -164,11 +164,11 @@ fn numbers_of_vectors() {
 #[test]
 fn elements_that_are_not_reduced() {
     use halo2curves::serde::SerdeObject;
-    proofwarp::field::check(&[Fr::ZERO, -Fr::ONE]).expect("they are reduced");
-    proofwarp::field::check::<Fr>(&[]).expect("there are none");
+    proofwarp::field::check_reduced(&[Fr::ZERO, -Fr::ONE]).expect("they are reduced");
+    proofwarp::field::check_reduced::<Fr>(&[]).expect("there are none");
     let modulus = Fr::from_raw_bytes_unchecked(&modulus());
     for bad in [modulus, Fr::from_raw_bytes_unchecked(&[0xff; 32])] {
-        let error = proofwarp::field::check(&[Fr::ONE, bad, bad]).expect_err("it is not reduced").to_string();
+        let error = proofwarp::field::check_reduced(&[Fr::ONE, bad, bad]).expect_err("it is not reduced").to_string();
         assert_eq!(error, "field: element 1: expected limbs below the modulus, got others");
     }
 }

@@ -54,7 +54,7 @@ fn refuses() {
         refused(enqueue(stream, 10, &sum(2, 0)), "within 10", "from 2 on");
         refused(enqueue(stream, 4, &sum(2, 5)), "at most 4", "5");
         refused(enqueue(stream, 0, &sum(2, 0)), "1 to", "0");
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
         assert!(enqueue::<F>(stream, 4, &[]).expect("none").is_empty());
     });
     let short = [F::one(); 3];

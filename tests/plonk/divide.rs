@@ -79,7 +79,7 @@ fn refuses() {
         refused(enqueue(stream, 5, &mut vector, StridedColumns::packed(4, 2), &roots), "at least 5", "4");
         refused(enqueue(stream, 5, &mut vector, StridedColumns::packed(6, 2), &roots), "within 10", "2 of 5 every 6");
         refused(enqueue(stream, 5, &mut vector, StridedColumns::packed(5, 1), &roots), "1", "2");
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
     });
     refused(on_cpu::<F>(&mut [], &[Vec::new()]), "0", "1");
 }

@@ -66,7 +66,7 @@ fn refuses() {
         refused(enqueue(stream, 10, &query(1, 0), &[F::one()]), "within 10", "1 of 10 every 0 from 1 on");
         refused(enqueue(stream, 10, &query(usize::MAX, 0), &[F::one()]), "within 10", "1 of 10");
         refused(enqueue(stream, 10, &query(0, 1), &[F::one()]), "below 1", "1");
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
         assert!(enqueue(stream, 10, &[], &[F::one()]).expect("none").is_empty());
     });
     refused(on_cpu(&[EvaluationQuery { polynomial: &[F::one()][..], point: 3 }], &[F::one()]), "below 1", "3");

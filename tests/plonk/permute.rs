@@ -57,7 +57,7 @@ fn agrees<F: NttField>(rows: RowCounts, lookups: &[[Vec<F>; 2]]) -> Vec<Option<M
     on_devices(|stream| {
         let (inputs, tables) = (upload(stream, &inputs), upload(stream, &tables));
         let permuted = enqueue(stream, rows, (&inputs, inputs_at), (&tables, tables_at)).expect("enqueue");
-        assert_eq!(permuted.missing(stream).expect("missing"), expected.1);
+        assert_eq!(permuted.download_missing_values(stream).expect("missing"), expected.1);
         assert!(download(stream, &permuted.columns) == expected.0, "{rows:?}");
     });
     expected.1
@@ -150,7 +150,7 @@ fn many_tiles() {
     on_devices(|stream| {
         let (inputs, tables) = (upload(stream, &input), upload(stream, &table));
         let there = enqueue(stream, rows, (&inputs, place), (&tables, place)).expect("enqueue");
-        assert_eq!(there.missing(stream).expect("missing"), [missing]);
+        assert_eq!(there.download_missing_values(stream).expect("missing"), [missing]);
         assert!(download(stream, &there.columns) == [&permuted[..], &beside].concat());
     });
 }
@@ -167,7 +167,7 @@ fn refuses() {
         refused(enqueue(stream, rows, (&vector, far), (&vector, one)), "within 32", "1 of 16 every 16 from 17 on");
         refused(enqueue(stream, RowCounts { usable: 16, ..rows }, (&vector, one), (&vector, one)), "below 16", "16");
         refused(enqueue(stream, RowCounts { log_n: 40, usable: 1 }, (&vector, one), (&vector, one)), "at most", "40");
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
         let none = enqueue(
             stream,
             rows,

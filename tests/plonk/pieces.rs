@@ -89,7 +89,7 @@ fn quotient_of_polynomials() {
         let columns = upload(&mut stream, &[&a[..], &b, &c].concat());
         let mut all = Vec::new();
         for coset in 0..q {
-            let on_coset = extended.enqueue_coset_of_all(&mut stream, &columns, coset).expect("coset");
+            let on_coset = extended.enqueue_coset_batch(&mut stream, &columns, coset).expect("coset");
             let values = download(&mut stream, &on_coset);
             all.extend((0..n).map(|i| values[i] * values[n + i] - values[2 * n + i]));
         }
@@ -102,7 +102,7 @@ fn quotient_of_polynomials() {
         assert_eq!(a * b - c, (power(x, n) - F::one()) * h);
         assert!(
             extended
-                .enqueue_coset_of_all(&mut stream, &upload(&mut stream_of(&accelerator), &random::<F>(n + 1, 4)), 0)
+                .enqueue_coset_batch(&mut stream, &upload(&mut stream_of(&accelerator), &random::<F>(n + 1, 4)), 0)
                 .is_err()
         );
     }
@@ -130,7 +130,7 @@ fn refuses() {
         refused(cosets.enqueue(stream, &mut vector, StridedColumns::packed(8, 1)), "2", "1");
         refused(cosets.enqueue(stream, &mut vector, StridedColumns::packed(7, 2)), "at least 8", "7");
         refused(cosets.enqueue(stream, &mut vector, StridedColumns::packed(9, 2)), "within 16", "2 of 8 every 9");
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
     });
     refused(cosets.on_cpu(&mut [&mut [F::one(); 8][..], &mut [F::one(); 7]]), "8", "7");
 }

@@ -177,7 +177,7 @@ fn refuses() {
         let far = DeviceColumn::new(&there.denominators, 1);
         let set = PermutationSet { columns: vec![[far; 2]], first: 0 };
         refused(product_factors::enqueue(stream, rows, challenges, &[set], &[]), "within 8", "from 1 on");
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
         let none = product_factors::enqueue(stream, rows, challenges, &[], &[]).expect("none");
         assert!(products::enqueue(stream, rows, &none, &[]).expect("none").is_empty());
     });

@@ -78,7 +78,7 @@ fn refuses() {
             "from 1 on",
         );
         refused(enqueue_uniform::<F>(stream, &[0; 65]), "a multiple of 64", "65");
-        assert_eq!(stream.traffic().launches, 0);
+        assert_eq!(stream.stats().launches, 0);
     });
     refused(on_cpu(8, &mut random::<F>(16, 1), StridedColumns::packed(8, 2), 7..8, &values), "2", "4");
 }

@@ -74,7 +74,7 @@ fn types_that_hold_secrets() {
     let text = format!("{:x?}", Columns::host(&[&tower]));
     assert!(!text.contains("123456789ab"), "{text}");
     let host = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
-    says_nothing("Dense", &DenseMatrix::vector(&host, &secrets).expect("a vector"));
+    says_nothing("Dense", &DenseMatrix::upload_vector(&host, &secrets).expect("a vector"));
     let matrix = Csr::from_rows(2, [vec![(0, Scalar::ONE)]]).expect("a matrix");
     let matrix = DynamicCsr::new(&host, matrix, Policy::default()).expect("a matrix");
     matrix.update(&[Change { row: 0, column: 1, action: Action::Set(a) }]).expect("a change");

@@ -195,7 +195,7 @@ fn dense(accelerator: &Accelerator) {
         assert!(product.check_product::<Fr, _, _>(&b.transposed(), &a, 1, &mut rng(1)).expect("a check").is_valid());
         drop(Secrets(product.download().expect("entries")));
     }
-    let x = DenseMatrix::vector(accelerator, &numbers[..COUNT / ROWS]).expect("a vector");
+    let x = DenseMatrix::upload_vector(accelerator, &numbers[..COUNT / ROWS]).expect("a vector");
     drop(Secrets(a.times_vector(&x).expect("a product").download().expect("entries")));
     drop(Secrets(a.transposed().download().expect("entries")));
 }
@@ -249,7 +249,7 @@ fn sumcheck(accelerator: &Accelerator) {
     }
     let columns = long.each_ref().map(|column| &column[..]);
     let sum = columns[0].iter().zip(columns[1]).map(|(a, b)| *a * b).sum();
-    let claim = Claim::product(VARIABLES, &[0, 1]).sum(sum);
+    let claim = Claim::product(VARIABLES, &[0, 1]).with_sum(sum);
     let prove = |abort| {
         let mut transcript = HashTranscript::new(b"secrets");
         let unbound = BoundTranscript::insecure_without_commitment(&mut transcript);

@@ -31,7 +31,7 @@ fn random_messages<F: SumcheckField>(claim: &Claim<F>, commitment: Option<&[u8]>
     let messages: Vec<_> = (0..claim.variables()).map(message).collect();
     let mut recorder = Recorder::new(b"tests", true);
     let bound = match commitment {
-        Some(commitment) => BoundTranscript::to_commitment(&mut recorder, commitment).expect("bytes"),
+        Some(commitment) => BoundTranscript::bind_commitment(&mut recorder, commitment).expect("bytes"),
         None => unbound(&mut recorder),
     };
     let guess = Proof { messages: messages.clone(), finals: vec![F::ONE; 2] };
@@ -44,14 +44,14 @@ fn random_messages<F: SumcheckField>(claim: &Claim<F>, commitment: Option<&[u8]>
 
 /// Columns that are chosen after the challenges: ones, and what is claimed at the end. That is why a transcript is bound.
 fn columns_after_challenges<F: SumcheckField>() {
-    let claim = Claim::product(4, &[0, 1]).sum(F::random(&mut rng(2)));
+    let claim = Claim::product(4, &[0, 1]).with_sum(F::random(&mut rng(2)));
     let later = |last: F| vec![vec![F::ONE; 16], vec![last; 16]];
     let (messages, last) = random_messages(&claim, None);
     let proof = Proof { messages, finals: vec![F::ONE, last] };
     verify(&claim, &proof, unbound(&mut transcript())).expect("an unbound transcript proves nothing");
     // A proof for an unbound transcript is none for a commitment, to whatever.
     let verify_for = |commitment: &[u8], proof: &Proof<F>| {
-        verify(&claim, proof, BoundTranscript::to_commitment(&mut transcript(), commitment).expect("bytes"))
+        verify(&claim, proof, BoundTranscript::bind_commitment(&mut transcript(), commitment).expect("bytes"))
     };
     assert!(verify_for(&root(&later(last)), &proof).is_err());
     // Whatever was committed to first, columns that come later have another root, and that has other challenges.
@@ -80,11 +80,11 @@ fn bindings_are_told_apart() {
         proofwarp::sumcheck::Transcript::<Ghash>::challenge(&mut transcript, "next")
     };
     let bytes = |bytes: &'static [u8]| {
-        next(&move |transcript| BoundTranscript::<Ghash, _>::to_commitment(transcript, bytes).map(|_| ()))
+        next(&move |transcript| BoundTranscript::<Ghash, _>::bind_commitment(transcript, bytes).map(|_| ()))
     };
     let elements = |elements: &'static [u128]| {
         let elements: Vec<Ghash> = elements.iter().copied().map(Ghash).collect();
-        next(&move |transcript| BoundTranscript::to_elements(transcript, &elements).map(|_| ()))
+        next(&move |transcript| BoundTranscript::bind_commitment_elements(transcript, &elements).map(|_| ()))
     };
     let none = next(&|transcript| {
         let _ = unbound::<Ghash, _>(transcript);
@@ -105,9 +105,9 @@ fn bindings_are_told_apart() {
         assert!(!all[..number].contains(challenge), "binding {number} is one before it");
     }
     for error in [
-        BoundTranscript::<Ghash, _>::to_commitment(&mut transcript(), &[]).map(|_| ()),
-        BoundTranscript::<Ghash, _>::to_elements(&mut transcript(), &[]).map(|_| ()),
-        BoundTranscript::<Ghash, _>::to_commitment(&mut transcript(), &vec![0; 1 << 24]).map(|_| ()),
+        BoundTranscript::<Ghash, _>::bind_commitment(&mut transcript(), &[]).map(|_| ()),
+        BoundTranscript::<Ghash, _>::bind_commitment_elements(&mut transcript(), &[]).map(|_| ()),
+        BoundTranscript::<Ghash, _>::bind_commitment(&mut transcript(), &vec![0; 1 << 24]).map(|_| ()),
     ] {
         assert!(error.expect_err("binds nothing").to_string().contains("of the commitment: expected 1 to 16777215"));
     }
@@ -131,7 +131,7 @@ fn more_finals<F: SumcheckField>() {
     assert_eq!(error, "sumcheck: finals of claim 1: expected 3, got 4");
     // Two false claims, whose sum holds.
     let sum = case.claim.claimed();
-    let wrong = ClaimBatch::new([sum + F::ONE, sum - F::ONE].map(|sum| case.claim.clone().sum(sum)).to_vec());
+    let wrong = ClaimBatch::new([sum + F::ONE, sum - F::ONE].map(|sum| case.claim.clone().with_sum(sum)).to_vec());
     assert!(wrong.verify(&proof, unbound(&mut transcript())).is_err(), "false claims that cancel");
     let error = wrong.prove(&cpu(), columns(), unbound(&mut transcript()), None).expect_err("false claims");
     assert_eq!(error.to_string(), "sumcheck: sum of the claim: expected that of the columns, got another");
@@ -172,7 +172,7 @@ fn alike<F: SumcheckField>() -> Vec<Claim<F>> {
         of(&[term(2, &[0, 1]), term(4, &[3]), term(0, &[0])]),
         two.clone().with_columns(5),
         two.clone().with_columns(6),
-        two.clone().sum(f(1)),
+        two.clone().with_sum(f(1)),
         Claim::sum_of_products(3, two.terms().to_vec()),
     ];
     let points = [vec![f(0), f(0)], vec![f(0), f(1)], vec![f(1), f(0)]];
@@ -287,7 +287,7 @@ fn random_proofs<F: SumcheckField>() {
     for trial in 0..500 {
         let n = 1 + trial % 4;
         let claim = Claim::product(n, &[0, 1]).with_eq(vec![F::from_number(u64::from(trial % 2)); n as usize]);
-        let claim = claim.sum(F::random(&mut rng));
+        let claim = claim.with_sum(F::random(&mut rng));
         let mut elements = |count| (0..count).map(|_| F::random(&mut rng)).collect::<Vec<_>>();
         let messages = (0..n).map(|_| RoundPolynomial::new(elements(3))).collect();
         let proof = Proof { messages, finals: elements(2) };

@@ -193,10 +193,10 @@ where
         let (mut proving, mut verifying) = (F::challenger(), F::challenger());
         let mut prover = Challenger(&mut proving);
         let columns = Columns::host_base(&below.slices());
-        let bound = BoundTranscript::to_commitment(&mut prover, b"root").expect("bytes");
+        let bound = BoundTranscript::bind_commitment(&mut prover, b"root").expect("bytes");
         let (proof, _) = prove(&accelerator, claim, columns, bound, None).expect("a proof");
         let mut verifier = Challenger(&mut verifying);
-        let bound = BoundTranscript::to_commitment(&mut verifier, b"root").expect("bytes");
+        let bound = BoundTranscript::bind_commitment(&mut verifier, b"root").expect("bytes");
         let (point, finals) = verify(claim, &proof, bound).expect("valid");
         assert!(verify(claim, &proof, unbound(&mut transcript())).is_err(), "another transcript");
         let next: F = verifier.challenge("next");

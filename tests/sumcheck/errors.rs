@@ -57,7 +57,7 @@ fn vectors_of_other_lengths() {
 #[test]
 fn a_wrong_sum_is_not_proved() {
     let case = Case::<Ghash>::product(10, 2, 2);
-    let claim = case.claim.clone().sum(Ghash(77));
+    let claim = case.claim.clone().with_sum(Ghash(77));
     for accelerator in accelerators_and_cpu() {
         let error = prove(&accelerator, &claim, Columns::host(&case.slices()), unbound(&mut transcript()), None);
         let error = error.expect_err("another sum").to_string();

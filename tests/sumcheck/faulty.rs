@@ -110,9 +110,9 @@ unsafe impl Driver for Faulty {
         unsafe { self.inner.event_elapsed(start, end) }
     }
 
-    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+    unsafe fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
         // SAFETY: as the caller says.
-        unsafe { self.inner.stream_wait(stream, event) }
+        unsafe { self.inner.stream_wait_event(stream, event) }
     }
 
     unsafe fn copy_h2d(
@@ -146,7 +146,7 @@ unsafe impl Driver for Faulty {
         Ok(())
     }
 
-    unsafe fn copy(
+    unsafe fn copy_d2d(
         &self,
         stream: StreamHandle,
         to: (MemoryHandle, usize),
@@ -154,16 +154,22 @@ unsafe impl Driver for Faulty {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: as the caller says.
-        unsafe { self.inner.copy(stream, to, from, bytes) }
+        unsafe { self.inner.copy_d2d(stream, to, from, bytes) }
     }
 
-    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+    unsafe fn zero_memory(
+        &self,
+        stream: StreamHandle,
+        memory: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
         // SAFETY: as the caller says.
-        unsafe { self.inner.zero(stream, memory, offset, bytes) }
+        unsafe { self.inner.zero_memory(stream, memory, offset, bytes) }
     }
 
-    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
-        self.inner.kernel(source, name)
+    fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        self.inner.load_kernel(source, name)
     }
 
     fn jits_per_launch_shape(&self) -> bool {

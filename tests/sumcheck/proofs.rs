@@ -162,7 +162,7 @@ fn both_bases_give_the_same_messages() {
     let case = Case::<Tower>::product(6, 3, 1);
     let there: Vec<Vec<Ghash>> =
         case.columns.iter().map(|column| column.iter().map(|a| Ghash::from(*a)).collect()).collect();
-    let claim = Claim::product(6, &[0, 1, 2]).sum(Ghash::from(case.claim.claimed()));
+    let claim = Claim::product(6, &[0, 1, 2]).with_sum(Ghash::from(case.claim.claimed()));
     for accelerator in accelerators_and_cpu() {
         let slices: Vec<&[Ghash]> = there.iter().map(Vec::as_slice).collect();
         let mut tower =

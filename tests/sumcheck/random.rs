@@ -20,7 +20,7 @@ fn recipe() -> impl Strategy<Value = Recipe> {
 fn case<F: SumcheckField>((variables, terms, eq, more, seed): Recipe) -> Case<F> {
     let term = |(coefficient, columns)| ProductTerm { coefficient: F::from_number(coefficient), columns };
     let claim = Claim::sum_of_products(variables, terms.into_iter().map(term).collect());
-    let columns = claim.columns() + more;
+    let columns = claim.column_count() + more;
     let case = Case::random(claim, columns, seed);
     if eq { case.with_eq(seed ^ 1) } else { case }
 }

@@ -135,7 +135,7 @@ fn a_forced_device_is_named() {
 #[test]
 fn false_claims_are_told_from_faults() {
     for case in cases() {
-        let false_claim = case.claim.clone().sum(case.claim.claimed() + Ghash(1));
+        let false_claim = case.claim.clone().with_sum(case.claim.claimed() + Ghash(1));
         let case = Case { claim: false_claim, ..case };
         let on = |accelerator: &Accelerator, columns: Columns<'_, Ghash>| {
             let proved = prove_with(accelerator, &case.claim, columns, unbound(&mut transcript()), &ON_DEVICE, None);
@@ -165,7 +165,7 @@ fn false_claims_on_columns_of_a_device() {
     use proofwarp::sumcheck::bitslice_column;
 
     let case = Case::<Tower>::product(10, 2, 3);
-    let claim = case.claim.clone().sum(Tower(3));
+    let claim = case.claim.clone().with_sum(Tower(3));
     let words: Vec<Tower> = case.columns.iter().flat_map(|column| bitslice_column(column)).collect();
     for accelerator in accelerators_with_devices() {
         let mut stream = accelerator.devices()[0].stream().expect("stream");
@@ -179,7 +179,7 @@ fn false_claims_on_columns_of_a_device() {
     #[cfg(feature = "plonky3")]
     for accelerator in accelerators_with_devices() {
         use proofwarp::field::plonky3::{Goldilocks, Goldilocks2};
-        let claim = proofwarp::sumcheck::Claim::<Goldilocks2>::product(3, &[0, 1]).sum(Goldilocks2::from(7));
+        let claim = proofwarp::sumcheck::Claim::<Goldilocks2>::product(3, &[0, 1]).with_sum(Goldilocks2::from(7));
         let mut stream = accelerator.devices()[0].stream().expect("stream");
         let vector = DeviceVector::upload(&mut stream, &[Goldilocks::from(5); 16]).expect("memory");
         stream.synchronize(None).expect("upload");
@@ -213,7 +213,7 @@ fn a_prover_of_single_messages() {
 fn a_prover_of_single_messages_of_a_false_claim() {
     let cpu = Accelerator::with_backend(BackendKind::Cpu).expect("always there");
     for case in cases() {
-        let claim = case.claim.clone().sum(Ghash(99));
+        let claim = case.claim.clone().with_sum(Ghash(99));
         let mut prover = Prover::new(&cpu, &claim, Columns::host(&case.slices())).expect("a prover");
         while prover.message().expect("a message").is_some() {
             prover.fold(Ghash(77)).expect("in order");
@@ -268,7 +268,7 @@ fn false_claims_of_batches() {
     let cases = [Case::<Ghash>::product(10, 2, 4), Case::product(10, 3, 5).with_eq(6)];
     for number in 0..2 {
         let mut cases = cases.clone();
-        cases[number].claim = cases[number].claim.clone().sum(Ghash(5));
+        cases[number].claim = cases[number].claim.clone().with_sum(Ghash(5));
         for accelerator in accelerators_and_cpu() {
             let free = Accelerator::automatic().expect("settings").with_devices(accelerator.devices().to_vec());
             for (accelerator, goes_back) in [(&accelerator, true), (&free, true), (&free, false)] {

@@ -39,7 +39,7 @@ impl<F: SumcheckField> Case<F> {
     /// The claim with the sum that its columns have.
     pub fn new(claim: Claim<F>, columns: Vec<Vec<F>>) -> Self {
         let sum = Naive::new(&claim, &columns).total();
-        Self { claim: claim.with_columns(columns.len()).sum(sum), columns }
+        Self { claim: claim.with_columns(columns.len()).with_sum(sum), columns }
     }
 
     /// On random columns, some elements of which are 0 and 1.

@@ -44,7 +44,7 @@ fn cpu() -> Accelerator {
 }
 
 fn bound<F: SumcheckField>(transcript: &mut Recorder<F>) -> BoundTranscript<'_, F, Recorder<F>> {
-    BoundTranscript::to_commitment(transcript, b"root").expect("bytes")
+    BoundTranscript::bind_commitment(transcript, b"root").expect("bytes")
 }
 
 /// Proves and verifies; the bytes of the proof, and the challenges, which are the same for both.

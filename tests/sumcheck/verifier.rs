@@ -26,7 +26,7 @@ fn corruptions<F: SumcheckField>() {
         let (claim, proof) = (&case.claim, proved(&case));
         verify(claim, &proof, unbound(&mut transcript())).expect("as it is");
         flipped_bits(claim, &proof, case.columns.len());
-        refused(&claim.clone().sum(claim.claimed() + F::ONE), &proof, WRONG);
+        refused(&claim.clone().with_sum(claim.claimed() + F::ONE), &proof, WRONG);
         let of = |change: fn(&mut Proof<F>)| {
             let mut changed = proof.clone();
             change(&mut changed);
@@ -86,14 +86,14 @@ fn proofs_of_other_claims() {
     let case = Case::<Ghash>::product(4, 2, 5);
     let proof = proved(&case);
     // The same polynomial, written otherwise.
-    refused(&Claim::product(4, &[1, 0]).sum(case.claim.claimed()), &proof, WRONG);
-    refused(&Claim::product(4, &[0, 2]).sum(case.claim.claimed()), &proof, "finals of the proof");
-    refused(&Claim::product(3, &[0, 1]).sum(case.claim.claimed()), &proof, "messages of the proof");
+    refused(&Claim::product(4, &[1, 0]).with_sum(case.claim.claimed()), &proof, WRONG);
+    refused(&Claim::product(4, &[0, 2]).with_sum(case.claim.claimed()), &proof, "finals of the proof");
+    refused(&Claim::product(3, &[0, 1]).with_sum(case.claim.claimed()), &proof, "messages of the proof");
     let eq = case.clone().with_eq(1);
     refused(&eq.claim, &proof, "coefficients of message 0");
     let (proof, mut point) = (proved(&eq), eq.claim.eq().expect("a point").to_vec());
     point.swap(0, 1);
-    refused(&Claim::product(4, &[0, 1]).with_eq(point).sum(eq.claim.claimed()), &proof, WRONG);
+    refused(&Claim::product(4, &[0, 1]).with_eq(point).with_sum(eq.claim.claimed()), &proof, WRONG);
 }
 
 #[test]

@@ -23,7 +23,7 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    only(prove(vec![circuit], &params, &[r], &[s], false)?)
+    single_proof(prove(vec![circuit], &params, &[r], &[s], false)?)
 }
 
 /// Proves `circuit` with the parameters `params`, and with r and s drawn from `rng`.
@@ -37,7 +37,7 @@ where
     R: RngCore,
     P: ParameterSource<E>,
 {
-    only(prove_random(vec![circuit], &params, rng, false)?)
+    single_proof(prove_random(vec![circuit], &params, rng, false)?)
 }
 
 /// Proves `circuits`, which differ only in their assignments, with the parameters `params`. `r` and `s` have one random
@@ -102,7 +102,7 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    only(prove(vec![circuit], &params, &[r], &[s], true)?)
+    single_proof(prove(vec![circuit], &params, &[r], &[s], true)?)
 }
 
 /// Proves `circuit` at high priority, with r and s drawn from `rng`. Proofs without priority make way, and this proof
@@ -121,7 +121,7 @@ where
     R: RngCore,
     P: ParameterSource<E>,
 {
-    only(prove_random(vec![circuit], &params, rng, true)?)
+    single_proof(prove_random(vec![circuit], &params, rng, true)?)
 }
 
 /// Proves `circuits`, which differ only in their assignments, at high priority. `r` and `s` have one random scalar per
@@ -199,6 +199,6 @@ where
     ProveRequest::new(params, r, s, priority)?.prove(circuits)
 }
 
-fn only<T>(proofs: Vec<T>) -> Result<T, SynthesisError> {
+fn single_proof<T>(proofs: Vec<T>) -> Result<T, SynthesisError> {
     proofs.into_iter().next().ok_or(SynthesisError::AssignmentMissing)
 }

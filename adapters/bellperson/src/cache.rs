@@ -39,7 +39,7 @@ impl<E: Engine + MultiMillerLoop> Entry for CachedProver<E> {
     /// Returns the larger of the prover's bytes on the devices and the bytes of the key's points on the host.
     fn bytes(&self) -> u64 {
         let (key, circuit) = (self.prover.key(), self.prover.circuit());
-        (key.bytes() + circuit.bytes()).max(key.parameters().bytes())
+        (key.device_bytes() + circuit.device_bytes()).max(key.parameters().device_bytes())
     }
 }
 
@@ -91,7 +91,7 @@ where
         let Ok(held) = any.downcast::<CachedProver<E>>() else { continue };
         // Parameters that cannot be read as this key are another key.
         if held.accepts_circuit(circuit) && held.matches_params(source).unwrap_or(false) {
-            lock().used(entry);
+            lock().mark_used(entry);
             return Some(held);
         }
     }
@@ -107,14 +107,14 @@ pub fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
 }
 
 /// Counts a call as a cache hit if `hit` is true, and otherwise as a miss.
-pub fn count(hit: bool) {
+pub fn count_lookup(hit: bool) {
     let mut cache = lock();
     *(if hit { &mut cache.hits } else { &mut cache.misses }) += 1;
 }
 
 /// Evicts the least recently used provers until a new one of `bytes` bytes fits within the cache's limit.
 pub fn make_room(accelerator: &Accelerator, bytes: u64) {
-    let (bound, _) = bound(accelerator);
+    let (bound, _) = cache_limit(accelerator);
     let gone = lock().shrink(bound.saturating_sub(bytes), 0);
     drop(gone);
 }
@@ -127,8 +127,8 @@ pub fn evict_all() -> bool {
 
 /// Adds `held` to the cache, and evicts the least recently used provers to make room for it. Does nothing if `held`
 /// alone exceeds a limit that was set explicitly.
-pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<CachedProver<E>>) {
-    let (bound, strict) = bound(accelerator);
+pub fn insert_prover<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<CachedProver<E>>) {
+    let (bound, strict) = cache_limit(accelerator);
     let bytes = held.bytes();
     if strict && bytes > bound {
         log::info!("key cache: a key of {bytes} bytes is not kept: {bound} are allowed");
@@ -144,14 +144,14 @@ pub fn keep<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<Ca
 /// Evicts the least recently used provers until the rest are within the cache's limit. A cached prover grows once its
 /// key is on further devices. Without an explicit limit, one prover always stays.
 pub fn enforce_limit(accelerator: &Accelerator) {
-    let (bound, strict) = bound(accelerator);
+    let (bound, strict) = cache_limit(accelerator);
     let gone = lock().shrink(bound, usize::from(!strict));
     drop(gone);
 }
 
 /// Returns the cache's limit in bytes, and whether a single prover must not exceed it either. That is so if the limit
 /// was set explicitly.
-fn bound(accelerator: &Accelerator) -> (u64, bool) {
+fn cache_limit(accelerator: &Accelerator) -> (u64, bool) {
     // Malformed settings would have failed when `accelerator` was made.
     let asked = || Settings::get().ok().and_then(|settings| settings.key_cache);
     if let Some(bytes) = lock().limit.or_else(asked) {
@@ -167,7 +167,7 @@ impl Cache {
         self.entries.iter().map(|entry| entry.bytes()).sum()
     }
 
-    fn used(&mut self, entry: &Arc<dyn Entry>) {
+    fn mark_used(&mut self, entry: &Arc<dyn Entry>) {
         let entry = self.take(entry);
         self.entries.extend(entry);
     }

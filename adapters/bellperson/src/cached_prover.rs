@@ -9,11 +9,11 @@ use proofwarp::groth16::{Circuit, Engine, Parameters};
 use proofwarp::msm::BasePoints;
 use rayon::prelude::*;
 
-use crate::failed;
 use crate::file_identity::FileIdentity;
 use crate::key::parameters;
-use crate::mapped_params::{Samples, mapped};
+use crate::mapped_params::{Samples, as_mapped_parameters};
 use crate::prover::Prover;
+use crate::to_synthesis_error;
 
 /// Maximum number of key fingerprints that a cached prover keeps.
 const NAMES: usize = 16;
@@ -29,14 +29,14 @@ pub struct CachedProver<E: Engine + MultiMillerLoop> {
 /// Identifies parameters, in memory or in a file, without a comparison of all points.
 #[derive(Debug)]
 enum KeyFingerprint<E: Engine> {
-    Memory(Vectors<E>),
+    Memory(WeakQueries<E>),
     File(FileIdentity, Box<Samples<E>>),
 }
 
 /// Holds weak references to the queries of parameters in memory. While a weak reference lives, no other vector gets its
 /// address, and no code gets a unique reference to its target. So equal addresses mean equal contents.
 #[derive(Debug)]
-struct Vectors<E: Engine> {
+struct WeakQueries<E: Engine> {
     g1: [Weak<Vec<E::G1Affine>>; 4],
     b_g2: Weak<Vec<E::G2Affine>>,
 }
@@ -53,7 +53,7 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
     /// in A and in B. Such a circuit uses the same points of the key.
     pub fn accepts_circuit(&self, circuit: &Circuit<E::Fr>) -> bool {
         let own = self.prover.circuit();
-        let sizes = |circuit: &Circuit<E::Fr>| [circuit.constraints(), circuit.inputs(), circuit.aux()];
+        let sizes = |circuit: &Circuit<E::Fr>| [circuit.constraint_count(), circuit.input_count(), circuit.aux_count()];
         sizes(own) == sizes(circuit)
             && own.variables_of_a() == circuit.variables_of_a()
             && own.variables_of_b() == circuit.variables_of_b()
@@ -67,50 +67,52 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
     /// - [`SynthesisError::MalformedSrs`]: the source has too few points.
     /// - [`SynthesisError::IoError`]: the points cannot be read.
     pub fn matches_params<P: ParameterSource<E>>(&self, source: &P) -> Result<bool, SynthesisError> {
-        if source.get_vk(self.prover.circuit().inputs())? != self.prover.verifying_key() {
+        if source.get_vk(self.prover.circuit().input_count())? != self.prover.verifying_key() {
             return Ok(false);
         }
-        match mapped(source) {
-            Some(mapped) => self.has_mapped(mapped),
-            None => self.has_points(&parameters(source, self.prover.circuit())?),
+        match as_mapped_parameters(source) {
+            Some(mapped) => self.matches_mapped(mapped),
+            None => self.matches_points(&parameters(source, self.prover.circuit())?),
         }
     }
 
-    fn has_mapped(&self, mapped: &MappedParameters<E>) -> Result<bool, SynthesisError> {
+    fn matches_mapped(&self, mapped: &MappedParameters<E>) -> Result<bool, SynthesisError> {
         // Taken before the points are read: a later change to the file changes this too.
         let identity = FileIdentity::from_mapped(mapped);
-        if identity.as_ref().is_some_and(|identity| self.named(|name| name.is_file(identity, mapped))) {
+        if identity.as_ref().is_some_and(|identity| self.any_fingerprint(|name| name.matches_file(identity, mapped))) {
             return Ok(true);
         }
-        let same = self.has_points(&parameters(&mapped, self.prover.circuit())?)?;
+        let same = self.matches_points(&parameters(&mapped, self.prover.circuit())?)?;
         if let (true, Some(identity), Some(samples)) = (same, identity, Samples::from_mapped(mapped)) {
-            self.add(KeyFingerprint::File(identity, Box::new(samples)));
+            self.add_fingerprint(KeyFingerprint::File(identity, Box::new(samples)));
         }
         Ok(same)
     }
 
-    fn has_points(&self, now: &Parameters<E>) -> Result<bool, SynthesisError> {
+    fn matches_points(&self, now: &Parameters<E>) -> Result<bool, SynthesisError> {
         let key = self.prover.key().parameters();
-        if Vectors::from_parameters(key).is_some_and(|own| own.are(now)) || self.named(|name| name.are(now)) {
+        if WeakQueries::from_parameters(key).is_some_and(|own| own.matches_addresses(now))
+            || self.any_fingerprint(|name| name.matches_memory(now))
+        {
             return Ok(true);
         }
-        let same = same_key(now, key).map_err(failed)?;
-        if let (true, Some(vectors)) = (same, Vectors::from_parameters(now)) {
-            self.add(KeyFingerprint::Memory(vectors));
+        let same = same_key(now, key).map_err(to_synthesis_error)?;
+        if let (true, Some(vectors)) = (same, WeakQueries::from_parameters(now)) {
+            self.add_fingerprint(KeyFingerprint::Memory(vectors));
         }
         Ok(same)
     }
 
-    fn named(&self, is: impl Fn(&KeyFingerprint<E>) -> bool) -> bool {
+    fn any_fingerprint(&self, is: impl Fn(&KeyFingerprint<E>) -> bool) -> bool {
         self.names.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is)
     }
 
     /// Adds the fingerprint `new`. Removes fingerprints that no parameters can match any more, and the oldest one if
     /// there are too many.
-    fn add(&self, new: KeyFingerprint<E>) {
+    fn add_fingerprint(&self, new: KeyFingerprint<E>) {
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.retain(|name| match name {
-            KeyFingerprint::Memory(vectors) => vectors.live(),
+            KeyFingerprint::Memory(vectors) => vectors.is_alive(),
             // Older states of this file do not come back.
             KeyFingerprint::File(old, _) => !matches!(&new, KeyFingerprint::File(new, _) if old.is_same_file(new)),
         });
@@ -122,16 +124,16 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
 }
 
 impl<E: Engine + MultiMillerLoop> KeyFingerprint<E> {
-    fn is_file(&self, identity: &FileIdentity, mapped: &MappedParameters<E>) -> bool {
-        matches!(self, Self::File(own, samples) if own == identity && samples.are_of(mapped))
+    fn matches_file(&self, identity: &FileIdentity, mapped: &MappedParameters<E>) -> bool {
+        matches!(self, Self::File(own, samples) if own == identity && samples.match_file(mapped))
     }
 
-    fn are(&self, key: &Parameters<E>) -> bool {
-        matches!(self, Self::Memory(own) if own.are(key))
+    fn matches_memory(&self, key: &Parameters<E>) -> bool {
+        matches!(self, Self::Memory(own) if own.matches_addresses(key))
     }
 }
 
-impl<E: Engine> Vectors<E> {
+impl<E: Engine> WeakQueries<E> {
     /// Returns weak references to the queries of `key`, or `None` if a query is not in memory.
     fn from_parameters(key: &Parameters<E>) -> Option<Self> {
         let weak = |query: &BasePoints<E::G1Affine>| query.in_memory().map(Arc::downgrade);
@@ -139,18 +141,18 @@ impl<E: Engine> Vectors<E> {
         Some(Self { g1, b_g2: key.b_g2.in_memory().map(Arc::downgrade)? })
     }
 
-    fn are(&self, key: &Parameters<E>) -> bool {
+    fn matches_addresses(&self, key: &Parameters<E>) -> bool {
         let mut g1 = self.g1.iter().zip([&key.h, &key.l, &key.a, &key.b_g1]);
-        g1.all(|(own, other)| is(own, other)) && is(&self.b_g2, &key.b_g2)
+        g1.all(|(own, other)| is_same_vector(own, other)) && is_same_vector(&self.b_g2, &key.b_g2)
     }
 
-    fn live(&self) -> bool {
+    fn is_alive(&self) -> bool {
         self.b_g2.strong_count() > 0 && self.g1.iter().all(|vector| vector.strong_count() > 0)
     }
 }
 
 /// Returns whether `query` is, by its address, the vector that `own` refers to.
-fn is<C>(own: &Weak<Vec<C>>, query: &BasePoints<C>) -> bool {
+fn is_same_vector<C>(own: &Weak<Vec<C>>, query: &BasePoints<C>) -> bool {
     query.in_memory().is_some_and(|other| own.as_ptr() == Arc::as_ptr(other))
 }
 
@@ -160,14 +162,14 @@ fn same_key<E: Engine>(one: &Parameters<E>, other: &Parameters<E>) -> proofwarp:
     let g2 = |key: &Parameters<E>| [key.beta_g2, key.delta_g2];
     Ok(g1(one) == g1(other)
         && g2(one) == g2(other)
-        && same(&one.h, &other.h)?
-        && same(&one.l, &other.l)?
-        && same(&one.a, &other.a)?
-        && same(&one.b_g1, &other.b_g1)?
-        && same(&one.b_g2, &other.b_g2)?)
+        && queries_equal(&one.h, &other.h)?
+        && queries_equal(&one.l, &other.l)?
+        && queries_equal(&one.a, &other.a)?
+        && queries_equal(&one.b_g1, &other.b_g1)?
+        && queries_equal(&one.b_g2, &other.b_g2)?)
 }
 
-fn same<C: PartialEq + Send + Sync>(one: &BasePoints<C>, other: &BasePoints<C>) -> proofwarp::Result<bool> {
+fn queries_equal<C: PartialEq + Send + Sync>(one: &BasePoints<C>, other: &BasePoints<C>) -> proofwarp::Result<bool> {
     if one.len() != other.len() {
         return Ok(false);
     }

@@ -6,8 +6,8 @@ use proofwarp::groth16::{Batch, Engine, ProvingKeyOnDevice};
 use proofwarp::settings::no_gpu;
 use proofwarp::{Accelerator, Error, Report};
 
-use crate::failed;
-use crate::locks::{GpuLock, PriorityLock, PriorityPoll, priority_taken, wait_for_priority};
+use crate::locks::{GpuLock, PriorityLock, PriorityPoll, priority_taken, wait_priority_released};
+use crate::to_synthesis_error;
 
 /// Holds the locks on devices that processes share, until it is dropped. Without devices, it holds no locks.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct DeviceLease {
 
 /// Returns the process's accelerator, without devices if `BELLMAN_NO_GPU` is set to anything but 0.
 pub fn accelerator() -> Result<Accelerator, SynthesisError> {
-    let accelerator = Accelerator::global().map_err(failed)?;
+    let accelerator = Accelerator::global().map_err(to_synthesis_error)?;
     Ok(if no_gpu().is_some() { accelerator.with_devices(Vec::new()) } else { accelerator.clone() })
 }
 
@@ -33,7 +33,7 @@ impl DeviceLease {
     pub fn wait(accelerator: &Accelerator, priority: bool) -> Result<Self, SynthesisError> {
         let shared = !accelerator.devices().is_empty();
         // A thread that holds locks can neither release them for this proof nor wait for them.
-        let first = !GpuLock::held() && !PriorityLock::held();
+        let first = !GpuLock::is_held() && !PriorityLock::is_held();
         let lock = (shared && priority && first).then(PriorityLock::take).transpose()?;
         let yields = shared && !priority && first;
         let mut turn = Self { accelerator: accelerator.clone(), held: None, _priority: lock, yields };
@@ -54,7 +54,10 @@ impl DeviceLease {
         self.retry_after_preemption(|accelerator, abort| {
             let result = batch.run(accelerator, abort);
             if matches!(result, Err(Error::Aborted)) {
-                log::info!("groth16: makes way for a proof of high priority with {} proofs missing", batch.missing());
+                log::info!(
+                    "groth16: makes way for a proof of high priority with {} proofs missing",
+                    batch.missing_count()
+                );
             }
             result
         })
@@ -77,7 +80,7 @@ impl DeviceLease {
             let hook = || asked.poll();
             match work(self.accelerator(), if self.yields { Some(&hook) } else { None }) {
                 Err(Error::Aborted) => self.yield_to_priority()?,
-                result => return result.map_err(failed),
+                result => return result.map_err(to_synthesis_error),
             }
         }
     }
@@ -92,7 +95,7 @@ impl DeviceLease {
     fn acquire(&mut self) -> Result<(), SynthesisError> {
         loop {
             if self.yields {
-                wait_for_priority()?;
+                wait_priority_released()?;
             }
             let lock = GpuLock::take(&self.accelerator)?;
             // Priority may have been requested during the wait.

@@ -18,15 +18,15 @@ use crate::file_identity::{FileIdentity, is_same_state};
 ///
 /// # Errors
 /// - The file cannot be copied: the error of the system, or of [`MappedFile::copied`].
-pub fn file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Option<Arc<MappedFile>>> {
-    if !MappedFile::copies() {
-        return Ok(mapped_again(mapped));
+pub fn remap_or_copy<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Option<Arc<MappedFile>>> {
+    if !MappedFile::prefers_copies() {
+        return Ok(remap_file(mapped));
     }
     let (handle, path) = (mapped.param_file.try_clone()?, mapped.param_file_path.clone());
     MappedFile::copied(handle, path, is_same_state).map(|file| Some(Arc::new(file)))
 }
 
-fn mapped_again<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<MappedFile>> {
+fn remap_file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<MappedFile>> {
     let identity = FileIdentity::from_mapped(mapped)?;
     let handle = mapped.param_file.try_clone().ok()?;
     // SAFETY: the caller who maps parameters promises that the file stays unchanged while they are in use; as this map
@@ -38,7 +38,7 @@ fn mapped_again<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<
 /// Returns the points at the byte ranges `ranges` of `file` as one encoded query, named `query` in errors. Returns
 /// `None` if the ranges are not contiguous or exceed the file. Decoding refuses infinity, and with `in_subgroup` also
 /// points outside the subgroup.
-pub fn query<C: UncompressedEncoding>(
+pub fn encoded_query<C: UncompressedEncoding>(
     file: &Arc<MappedFile>,
     query: &'static str,
     ranges: &[Range<usize>],

@@ -63,7 +63,7 @@ impl<F: NttField> Evaluations<F> {
 ///
 /// # Errors
 /// Returns a circuit's error.
-pub(crate) fn evaluated<F, C>(circuits: Vec<C>) -> Result<Vec<EvaluatedAssignment<F>>, SynthesisError>
+pub(crate) fn evaluate_circuits<F, C>(circuits: Vec<C>) -> Result<Vec<EvaluatedAssignment<F>>, SynthesisError>
 where
     F: NttField,
     C: bellperson::Circuit<F> + Send,
@@ -84,9 +84,9 @@ impl<F: PrimeField> ConstraintSink<F> for Evaluations<F> {
     fn constrain(&mut self, values: Values<'_, F>, terms: [&LinearCombination<F>; 3]) {
         let vectors = self.vectors.iter_mut();
         vectors.zip(terms).for_each(|(vector, terms)| vector.push(terms.eval(values.inputs, values.aux)));
-        note(terms[0].iter_aux(), &mut self.a_aux);
-        note(terms[1].iter_inputs(), &mut self.b_inputs);
-        note(terms[1].iter_aux(), &mut self.b_aux);
+        mark_nonzero_variables(terms[0].iter_aux(), &mut self.a_aux);
+        mark_nonzero_variables(terms[1].iter_inputs(), &mut self.b_inputs);
+        mark_nonzero_variables(terms[1].iter_aux(), &mut self.b_aux);
     }
 
     fn extend(&mut self, _: Values<'_, F>, other: &Self) {
@@ -111,6 +111,6 @@ impl<F: PrimeField> ConstraintSink<F> for Evaluations<F> {
 }
 
 /// Sets `density[i]` to true for each variable i of `terms` whose coefficient is not zero.
-fn note<'a, F: Field>(terms: impl Iterator<Item = (&'a usize, &'a F)>, density: &mut [bool]) {
+fn mark_nonzero_variables<'a, F: Field>(terms: impl Iterator<Item = (&'a usize, &'a F)>, density: &mut [bool]) {
     terms.filter(|(_, coefficient)| !coefficient.is_zero_vartime()).for_each(|(variable, _)| density[*variable] = true);
 }

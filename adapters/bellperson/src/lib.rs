@@ -56,7 +56,7 @@ pub mod groth16 {
 }
 
 /// Converts an `error` of the engine to bellperson's error type.
-fn failed(error: proofwarp::Error) -> SynthesisError {
+fn to_synthesis_error(error: proofwarp::Error) -> SynthesisError {
     SynthesisError::IoError(std::io::Error::other(error))
 }
 

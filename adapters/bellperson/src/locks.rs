@@ -62,11 +62,11 @@ struct FileLock(File);
 
 impl FileLock {
     /// Locks the file at `path` in mode `kind`, and waits until it can.
-    fn wait(path: &Path, kind: LockMode) -> io::Result<Self> {
+    fn acquire(path: &Path, kind: LockMode) -> io::Result<Self> {
         let file = open(path)?;
         log::debug!("waiting for {}", path.display());
         if rayon::current_thread_index().is_none() {
-            block(&file, kind).map_err(|error| at(path, &error))?;
+            lock_file(&file, kind).map_err(|error| annotate_error(path, &error))?;
             return Ok(Self(file));
         }
         // The lock's holder may need this worker, which therefore runs other jobs of its pool meanwhile.
@@ -79,7 +79,7 @@ impl FileLock {
     }
 
     /// Locks the file at `path` in mode `kind`. Returns `None` if another lock excludes that.
-    fn attempt(path: &Path, kind: LockMode) -> io::Result<Option<Self>> {
+    fn try_acquire(path: &Path, kind: LockMode) -> io::Result<Option<Self>> {
         let file = open(path)?;
         Ok(try_lock(&file, path, kind)?.then_some(Self(file)))
     }
@@ -93,7 +93,7 @@ impl Drop for FileLock {
 }
 
 /// Locks `file` in mode `kind`, and waits until it can. Retries if a signal interrupts the wait.
-fn block(file: &File, kind: LockMode) -> io::Result<()> {
+fn lock_file(file: &File, kind: LockMode) -> io::Result<()> {
     loop {
         let result = match kind {
             LockMode::Shared => file.lock_shared(),
@@ -114,7 +114,7 @@ fn try_lock(file: &File, path: &Path, kind: LockMode) -> io::Result<bool> {
     match result {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(at(path, &error)),
+        Err(TryLockError::Error(error)) => Err(annotate_error(path, &error)),
     }
 }
 
@@ -122,11 +122,13 @@ fn try_lock(file: &File, path: &Path, kind: LockMode) -> io::Result<bool> {
 /// suffices.
 fn open(path: &Path) -> io::Result<File> {
     // Another user may have put a named pipe there; `file_state::open` does not wait for one.
-    let file = file_state::open(OpenOptions::new().write(true).create(true).truncate(false), path);
-    file.or_else(|error| file_state::open(OpenOptions::new().read(true), path).map_err(|_| at(path, &error)))
+    let file = file_state::open_nonblocking(OpenOptions::new().write(true).create(true).truncate(false), path);
+    file.or_else(|error| {
+        file_state::open_nonblocking(OpenOptions::new().read(true), path).map_err(|_| annotate_error(path, &error))
+    })
 }
 
-fn at(path: &Path, error: &io::Error) -> io::Error {
+fn annotate_error(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("lock file {}: {error}", path.display()))
 }
 
@@ -146,17 +148,17 @@ impl GpuLock {
     /// A thread that already holds a GPU lock gets all devices without another lock.
     pub fn take(accelerator: &Accelerator) -> io::Result<Self> {
         let all = accelerator.devices();
-        let (files, devices) = match per_lock() {
-            _ if Self::held() => (Vec::new(), all.to_vec()),
+        let (files, devices) = match gpus_per_lock() {
+            _ if Self::is_held() => (Vec::new(), all.to_vec()),
             Some(0) => (Vec::new(), all.to_vec()),
             Some(most) => lock_free_devices(all, most)?,
-            None => (vec![FileLock::wait(&path(None), LockMode::Exclusive)?], all.to_vec()),
+            None => (vec![FileLock::acquire(&path(None), LockMode::Exclusive)?], all.to_vec()),
         };
         Ok(Self { _files: files, _counted: ThreadLocalCount::new(&GPU_HELD), devices })
     }
 
     /// Returns whether this thread holds a GPU lock.
-    pub fn held() -> bool {
+    pub fn is_held() -> bool {
         GPU_HELD.get() > 0
     }
 
@@ -167,7 +169,7 @@ impl GpuLock {
 }
 
 /// Returns the value of `BELLPERSON_GPUS_PER_LOCK`, or `None` if it is unset or not a number.
-fn per_lock() -> Option<usize> {
+fn gpus_per_lock() -> Option<usize> {
     let text = var("BELLPERSON_GPUS_PER_LOCK").ok()?;
     let number = text.parse();
     if number.is_err() {
@@ -187,7 +189,7 @@ fn lock_free_devices(all: &[Arc<Device>], most: usize) -> io::Result<(Vec<FileLo
             if files.len() == most {
                 break;
             }
-            if let Some(file) = FileLock::attempt(&path(Some(device)), LockMode::Exclusive)? {
+            if let Some(file) = FileLock::try_acquire(&path(Some(device)), LockMode::Exclusive)? {
                 files.push(file);
                 devices.push(device.clone());
             }
@@ -223,25 +225,25 @@ pub struct PriorityLock {
 impl PriorityLock {
     /// Locks the priority lock, and waits for other high-priority proofs until it can.
     pub fn take() -> io::Result<Self> {
-        let file = FileLock::wait(&temp_dir().join(PRIORITY), LockMode::Exclusive)?;
+        let file = FileLock::acquire(&temp_dir().join(PRIORITY), LockMode::Exclusive)?;
         Ok(Self { _file: file, _counted: ThreadLocalCount::new(&PRIORITY_HELD) })
     }
 
     /// Returns whether this thread holds the priority lock.
-    pub fn held() -> bool {
+    pub fn is_held() -> bool {
         PRIORITY_HELD.get() > 0
     }
 }
 
 /// Waits until no process holds the priority lock.
-pub fn wait_for_priority() -> io::Result<()> {
+pub fn wait_priority_released() -> io::Result<()> {
     // Shared: waiting processes do not take each other for a high-priority proof.
-    FileLock::wait(&temp_dir().join(PRIORITY), LockMode::Shared).map(drop)
+    FileLock::acquire(&temp_dir().join(PRIORITY), LockMode::Shared).map(drop)
 }
 
 /// Returns whether any process holds the priority lock; false if that cannot be determined.
 pub fn priority_taken() -> bool {
-    let attempt = FileLock::attempt(&temp_dir().join(PRIORITY), LockMode::Shared);
+    let attempt = FileLock::try_acquire(&temp_dir().join(PRIORITY), LockMode::Shared);
     attempt.map_or_else(
         |error| {
             log::warn!("whether a proof of high priority waits is not known: {error}");

@@ -18,13 +18,13 @@ use proofwarp::msm::{BasePoints, MappedFile};
 use rayon::prelude::*;
 
 use crate::encoded::{self, point_name};
-use crate::failed;
+use crate::to_synthesis_error;
 
 /// Maximum number of sample points of each query that are compared before a file counts as known.
 const SAMPLES: usize = 64;
 
 /// Returns `source` as parameters in a mapped file, or `None` if its type is another one.
-pub fn mapped<E: MultiMillerLoop, P: ParameterSource<E>>(source: &P) -> Option<&MappedParameters<E>> {
+pub fn as_mapped_parameters<E: MultiMillerLoop, P: ParameterSource<E>>(source: &P) -> Option<&MappedParameters<E>> {
     if typeid::of::<P>() != typeid::of::<&MappedParameters<E>>() {
         return None;
     }
@@ -40,10 +40,10 @@ where
     E: Engine + MultiMillerLoop,
 {
     let [a, b_inputs, b_aux] = circuit.query_lengths();
-    let h = circuit.constraints().next_power_of_two() - 1;
-    let file = encoded::file(mapped)?;
-    let g1 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g1::<E>);
-    let g2 = |name, ranges: &[_], count| query(mapped, file.as_ref(), (name, ranges, count), read_g2::<E>);
+    let h = circuit.constraint_count().next_power_of_two() - 1;
+    let file = encoded::remap_or_copy(mapped)?;
+    let g1 = |name, ranges: &[_], count| read_query(mapped, file.as_ref(), (name, ranges, count), read_g1::<E>);
+    let g2 = |name, ranges: &[_], count| read_query(mapped, file.as_ref(), (name, ranges, count), read_g2::<E>);
     Ok(Parameters {
         alpha_g1: mapped.vk.alpha_g1,
         beta_g1: mapped.vk.beta_g1,
@@ -51,7 +51,7 @@ where
         delta_g1: mapped.vk.delta_g1,
         delta_g2: mapped.vk.delta_g2,
         h: g1("h", &mapped.h, h)?,
-        l: g1("l", &mapped.l, circuit.aux())?,
+        l: g1("l", &mapped.l, circuit.aux_count())?,
         a: g1("a", &mapped.a, a)?,
         b_g1: g1("b_g1", &mapped.b_g1, b_inputs + b_aux)?,
         b_g2: g2("b_g2", &mapped.b_g2, b_inputs + b_aux)?,
@@ -64,7 +64,7 @@ type PointDecoder<C> = fn(&Mmap, Range<usize>, bool) -> io::Result<C>;
 
 /// Returns the first `count` points of the query `name`, whose byte ranges are `ranges`. They stay encoded if they are
 /// contiguous in the file and devices decode the curve. Otherwise `read` decodes them.
-fn query<E, C>(
+fn read_query<E, C>(
     mapped: &MappedParameters<E>,
     file: Option<&Arc<MappedFile>>,
     (name, ranges, count): (&'static str, &[Range<usize>], usize),
@@ -75,12 +75,12 @@ where
     C: MsmCurve + UncompressedEncoding,
 {
     let ranges = ranges.get(..count).ok_or(SynthesisError::MalformedSrs)?;
-    let query = file.and_then(|file| encoded::query::<C>(file, name, ranges, mapped.checked));
+    let query = file.and_then(|file| encoded::encoded_query::<C>(file, name, ranges, mapped.checked));
     if let Some(query) = query.filter(|_| C::HAS_GPU_DECODE) {
-        return BasePoints::encoded(query).map_err(failed);
+        return BasePoints::encoded(query).map_err(to_synthesis_error);
     }
-    whole(mapped)?;
-    let points = decoded(&mapped.params, ranges.par_iter().cloned(), mapped.checked, read);
+    check_not_truncated(mapped)?;
+    let points = decode_points(&mapped.params, ranges.par_iter().cloned(), mapped.checked, read);
     points.map(BasePoints::from).map_err(|(number, error)| {
         let point = point_name(&mapped.param_file_path, name, number, ranges[number].start);
         io::Error::new(error.kind(), format!("{point}: {error}")).into()
@@ -88,7 +88,7 @@ where
 }
 
 /// Decodes the points at `ranges` in parallel, or returns the index and the error of a point that fails.
-fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
+fn decode_points<C: PrimeCurveAffine + UncompressedEncoding>(
     map: &Mmap,
     ranges: impl IndexedParallelIterator<Item = Range<usize>>,
     checked: bool,
@@ -96,7 +96,7 @@ fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
 ) -> Result<Vec<C>, (usize, io::Error)> {
     let failed = OnceLock::new();
     let read = |(number, range)| {
-        point(map, range, checked, read).unwrap_or_else(|error| {
+        decode_point(map, range, checked, read).unwrap_or_else(|error| {
             failed.get_or_init(|| (number, error));
             C::identity()
         })
@@ -107,7 +107,7 @@ fn decoded<C: PrimeCurveAffine + UncompressedEncoding>(
 
 /// Decodes one point by `read`, after a check of `range`: bellperson trusts ranges, but a truncated file may be
 /// shorter.
-fn point<C: UncompressedEncoding>(
+fn decode_point<C: UncompressedEncoding>(
     map: &Mmap,
     range: Range<usize>,
     checked: bool,
@@ -121,7 +121,7 @@ fn point<C: UncompressedEncoding>(
 }
 
 /// Checks that the file of `mapped` is still as long as its map: a read behind its end would end the process by SIGBUS.
-fn whole<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<()> {
+fn check_not_truncated<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<()> {
     let (expected, actual) = (mapped.params.len() as u64, mapped.param_file.metadata()?.len());
     if actual >= expected {
         return Ok(());
@@ -150,7 +150,7 @@ impl<E: Engine + MultiMillerLoop> Samples<E> {
     }
 
     /// Returns whether the points of `mapped` at the sampled positions equal these.
-    pub fn are_of(&self, mapped: &MappedParameters<E>) -> bool {
+    pub fn match_file(&self, mapped: &MappedParameters<E>) -> bool {
         Self::from_mapped(mapped).is_some_and(|other| self.g1 == other.g1 && self.b_g2 == other.b_g2)
     }
 }
@@ -160,8 +160,9 @@ fn sample<E: MultiMillerLoop, C: UncompressedEncoding>(
     ranges: &[Range<usize>],
     read: PointDecoder<C>,
 ) -> Option<Vec<C>> {
-    whole(mapped).ok()?;
+    check_not_truncated(mapped).ok()?;
     let step = ranges.len().div_ceil(SAMPLES).max(1);
-    let points = ranges.iter().step_by(step).map(|range| point(&mapped.params, range.clone(), mapped.checked, read));
+    let points =
+        ranges.iter().step_by(step).map(|range| decode_point(&mapped.params, range.clone(), mapped.checked, read));
     points.collect::<io::Result<_>>().ok()
 }

@@ -79,7 +79,7 @@ impl TermRows {
 }
 
 impl<F: PrimeField> Dictionary<F> {
-    fn place(&mut self, value: F) -> u32 {
+    fn intern_coefficient(&mut self, value: F) -> u32 {
         if value == F::ONE {
             return 0;
         }
@@ -109,14 +109,15 @@ impl<F: PrimeField> ConstraintSink<F> for Matrices<F> {
                     Index::Input(i) => 2 * i as u64,
                     Index::Aux(i) => 2 * i as u64 + 1,
                 };
-                rows.terms.push((number, self.dictionary.place(*coefficient)));
+                rows.terms.push((number, self.dictionary.intern_coefficient(*coefficient)));
             }
             rows.ends.push(rows.terms.len());
         }
     }
 
     fn extend(&mut self, values: Values<'_, F>, other: &Self) {
-        let places: Vec<u32> = other.dictionary.values.iter().map(|value| self.dictionary.place(*value)).collect();
+        let places: Vec<u32> =
+            other.dictionary.values.iter().map(|value| self.dictionary.intern_coefficient(*value)).collect();
         let (inputs, aux) = (values.inputs.len() as u64, values.aux.len() as u64);
         self.rows.iter_mut().zip(&other.rows).for_each(|(rows, other)| rows.extend(other, inputs, aux, &places));
     }

@@ -10,11 +10,11 @@ use proofwarp::{Accelerator, Error, Report};
 use rayon::prelude::*;
 
 use crate::device_lease::DeviceLease;
-use crate::evaluations::{EvaluatedAssignment, evaluated};
-use crate::failed;
+use crate::evaluations::{EvaluatedAssignment, evaluate_circuits};
 use crate::key::parameters;
 use crate::matrices::Matrices;
 use crate::recorder::{ConstraintCount, SynthesisRecorder};
+use crate::to_synthesis_error;
 use crate::verify::check;
 
 /// Holds a circuit's matrices and its key on the devices. Later proofs need only the assignment of a circuit, which is
@@ -51,8 +51,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         source: &P,
     ) -> Result<(Self, Assignment<E::Fr>), SynthesisError> {
         let (circuit, assignment) = record_circuit(circuit)?;
-        let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
-        let verifying_key = source.get_vk(circuit.inputs())?.clone();
+        let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(to_synthesis_error)?;
+        let verifying_key = source.get_vk(circuit.input_count())?.clone();
         Ok((Self::from_parts(key, circuit, verifying_key), assignment))
     }
 
@@ -96,7 +96,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     where
         C: Circuit<E::Fr> + Send,
     {
-        assign(circuits)
+        record_assignments(circuits)
     }
 
     /// Returns a proof for each of `assignments`, in the same order. `r` and `s` have one random scalar per assignment.
@@ -115,8 +115,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         abort: Abort<'_>,
     ) -> Result<(Vec<Proof<E>>, Report), SynthesisError> {
         let witnesses = self.witnesses(assignments)?;
-        let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, r, s, abort).map_err(failed)?;
-        Ok((self.finished(proofs, &witnesses, &report)?, report))
+        let (proofs, report) = prove(&self.key, &self.circuit, &witnesses, r, s, abort).map_err(to_synthesis_error)?;
+        Ok((self.convert_and_verify(proofs, &witnesses, &report)?, report))
     }
 
     /// Returns the proofs of `witnesses`, made on the devices of `turn`, which other processes may use in between.
@@ -127,9 +127,9 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         r: &[E::Fr],
         s: &[E::Fr],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let batch = Batch::new(&self.key, &self.circuit, witnesses, r, s).map_err(failed)?;
+        let batch = Batch::new(&self.key, &self.circuit, witnesses, r, s).map_err(to_synthesis_error)?;
         let report = turn.run(&batch)?;
-        self.finished(batch.proofs().map_err(failed)?, witnesses, &report)
+        self.convert_and_verify(batch.proofs().map_err(to_synthesis_error)?, witnesses, &report)
     }
 
     /// Converts `assignments` to witnesses without evaluations, which the prover's matrices give. Checks the number of
@@ -145,13 +145,13 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     }
 
     /// Converts `proofs` to bellperson's type. Verifies them too if [`Self::verify`] is set.
-    fn finished(
+    fn convert_and_verify(
         &self,
         proofs: Vec<groth16::Proof<E>>,
         witnesses: &[Witness<'_, E::Fr>],
         report: &Report,
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
-        let proofs: Vec<_> = proofs.into_iter().map(proof).collect();
+        let proofs: Vec<_> = proofs.into_iter().map(to_bellperson_proof).collect();
         if self.verify {
             let inputs: Vec<_> = witnesses.iter().map(|witness| witness.inputs).collect();
             check(&self.verifying_key, &proofs, &inputs, report.backend)?;
@@ -175,8 +175,8 @@ pub(crate) fn equal_constraints<F: NttField>(
     actual: usize,
 ) -> Result<(), SynthesisError> {
     let what = || format!("constraints of circuit {number}");
-    let expected = circuit.constraints();
-    let error = || failed(Error::invalid("groth16", what(), expected, actual));
+    let expected = circuit.constraint_count();
+    let error = || to_synthesis_error(Error::invalid("groth16", what(), expected, actual));
     if expected == actual { Ok(()) } else { Err(error()) }
 }
 
@@ -185,14 +185,14 @@ pub(crate) fn record_circuit<F: NttField>(
     circuit: impl Circuit<F>,
 ) -> Result<(groth16::Circuit<F>, Assignment<F>), SynthesisError> {
     let mut capture = SynthesisRecorder::<_, Matrices<F>>::from_circuit(circuit)?;
-    let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len()).map_err(failed)?;
-    let record = ConstraintCount(circuit.constraints());
+    let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len()).map_err(to_synthesis_error)?;
+    let record = ConstraintCount(circuit.constraint_count());
     let (inputs, aux) = (std::mem::take(&mut capture.inputs), std::mem::take(&mut capture.aux));
     Ok((circuit, Assignment { inputs, aux, record }))
 }
 
 /// Synthesises `circuits` in parallel, and returns their assignments in the same order.
-pub(crate) fn assign<F: NttField, C: Circuit<F> + Send>(
+pub(crate) fn record_assignments<F: NttField, C: Circuit<F> + Send>(
     circuits: Vec<C>,
 ) -> Result<Vec<Assignment<F>>, SynthesisError> {
     circuits.into_par_iter().map(SynthesisRecorder::from_circuit).collect()
@@ -219,21 +219,21 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    let all = evaluated(circuits)?;
+    let all = evaluate_circuits(circuits)?;
     let Some(first) = all.first() else {
         return Err(SynthesisError::IncompatibleLengthVector("no circuits to prove".to_owned()));
     };
-    let circuit = first.record.circuit().map_err(failed)?;
+    let circuit = first.record.circuit().map_err(to_synthesis_error)?;
     if let Some(number) = all.iter().position(|one| !one.record.has_variables_of(&first.record)) {
         let what = format!("variables in A and B of circuit {number}");
-        return Err(failed(Error::invalid("groth16", what, "those of circuit 0", "others")));
+        return Err(to_synthesis_error(Error::invalid("groth16", what, "those of circuit 0", "others")));
     }
-    let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(failed)?;
+    let key = ProvingKeyOnDevice::new(accelerator, parameters(source, &circuit)?).map_err(to_synthesis_error)?;
     let witnesses: Vec<_> = all.iter().map(EvaluatedAssignment::witness).collect();
-    let (proofs, report) = prove(&key, &circuit, &witnesses, r, s, None).map_err(failed)?;
-    Ok((proofs.into_iter().map(proof).collect(), report))
+    let (proofs, report) = prove(&key, &circuit, &witnesses, r, s, None).map_err(to_synthesis_error)?;
+    Ok((proofs.into_iter().map(to_bellperson_proof).collect(), report))
 }
 
-fn proof<E: Engine + MultiMillerLoop>(proof: groth16::Proof<E>) -> Proof<E> {
+fn to_bellperson_proof<E: Engine + MultiMillerLoop>(proof: groth16::Proof<E>) -> Proof<E> {
     Proof { a: proof.a, b: proof.b, c: proof.c }
 }

@@ -18,13 +18,13 @@ use proofwarp::{Accelerator, Error};
 use crate::cached_prover::CachedProver;
 use crate::cleared::ZeroizingVec;
 use crate::device_lease::{DeviceLease, accelerator};
-use crate::evaluations::{EvaluatedAssignment, evaluated};
+use crate::evaluations::{EvaluatedAssignment, evaluate_circuits};
 use crate::file_identity::FileIdentity;
 use crate::key::parameters;
-use crate::mapped_params::{Samples, mapped};
+use crate::mapped_params::{Samples, as_mapped_parameters};
 use crate::prover::Prover;
 use crate::verify::{is_refusal, verifies, with_batch_index};
-use crate::{cache, failed};
+use crate::{cache, to_synthesis_error};
 
 /// Holds the inputs of a proving call, except its circuits.
 pub struct ProveRequest<'a, E: Engine, P> {
@@ -52,24 +52,24 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
     /// Returns the errors of [`crate::create_proof_batch`].
     pub fn prove<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
         self.check_lengths(circuits.len())?;
-        block_in_place(|| self.prove_all(&evaluated(circuits)?))
+        block_in_place(|| self.prove_all(&evaluate_circuits(circuits)?))
     }
 
     fn prove_all(&self, circuits: &[EvaluatedAssignment<E::Fr>]) -> Result<Vec<Proof<E>>, SynthesisError> {
         let Some(first) = circuits.first() else { return Err(SynthesisError::AssignmentMissing) };
-        circuits.iter().enumerate().try_for_each(|(number, other)| equal_sizes(first, number, other))?;
-        let circuit = first.record.circuit().map_err(failed)?;
+        circuits.iter().enumerate().try_for_each(|(number, other)| check_equal_sizes(first, number, other))?;
+        let circuit = first.record.circuit().map_err(to_synthesis_error)?;
         let held = cache::find::<E, P>(self.params, &circuit);
-        cache::count(held.is_some());
+        cache::count_lookup(held.is_some());
         match held {
-            Some(held) => self.prove_by(&held, self.acquire_lease()?, circuits),
-            None => self.prove_first(circuit, circuits),
+            Some(held) => self.prove_with_cached(&held, self.acquire_lease()?, circuits),
+            None => self.prove_uncached(circuit, circuits),
         }
     }
 
     /// Proves `circuits` with the cached prover `held`, on the devices of `turn`. Evicts the prover if a proof is
     /// refused, since its points may be at fault.
-    fn prove_by(
+    fn prove_with_cached(
         &self,
         held: &Arc<CachedProver<E>>,
         mut turn: DeviceLease,
@@ -86,27 +86,27 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
 
     /// Proves `circuits` with a new prover, made for `circuit`. Caches the prover if the first proof verifies: a key of
     /// another circuit would only take memory.
-    fn prove_first(
+    fn prove_uncached(
         &self,
         circuit: groth16::Circuit<E::Fr>,
         circuits: &[EvaluatedAssignment<E::Fr>],
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
         // Taken before the points are read: a later change to the file changes this too.
-        let file = mapped(self.params)
+        let file = as_mapped_parameters(self.params)
             .and_then(|mapped| Some((FileIdentity::from_mapped(mapped)?, Samples::from_mapped(mapped)?)));
         let key = parameters(self.params, &circuit)?;
         let mut turn = self.acquire_lease()?;
         // Another thread may have made it while this one waited.
         if let Some(held) = cache::find::<E, P>(self.params, &circuit) {
-            return self.prove_by(&held, turn, circuits);
+            return self.prove_with_cached(&held, turn, circuits);
         }
-        let key = uploaded(&self.accelerator, &mut turn, key)?;
-        let held = Arc::new(CachedProver::new(self.prover(key, circuit)?, file));
+        let key = upload_evicting_cache(&self.accelerator, &mut turn, key)?;
+        let held = Arc::new(CachedProver::new(self.build_prover(key, circuit)?, file));
         let proofs = self.prove_each(&held, &mut turn, circuits)?;
         let first = proofs.first().zip(circuits.first());
         if first.is_some_and(|(proof, one)| verifies(held.prover.verifying_key(), proof, &one.inputs)) {
             // Cached while other threads still wait for the devices, so that they find it.
-            cache::keep(&self.accelerator, held);
+            cache::insert_prover(&self.accelerator, held);
         } else {
             print_failure();
         }
@@ -132,21 +132,21 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         };
         let mut proofs = prove(&held.prover, turn, &alike)?;
         for number in others {
-            let circuit = circuits[number].record.circuit().map_err(failed)?;
-            let key = uploaded(&self.accelerator, turn, parameters(self.params, &circuit)?)?;
-            proofs.extend(prove(&self.prover(key, circuit)?, turn, &[number])?);
+            let circuit = circuits[number].record.circuit().map_err(to_synthesis_error)?;
+            let key = upload_evicting_cache(&self.accelerator, turn, parameters(self.params, &circuit)?)?;
+            proofs.extend(prove(&self.build_prover(key, circuit)?, turn, &[number])?);
         }
         proofs.sort_by_key(|(number, _)| *number);
         Ok(proofs.into_iter().map(|(_, proof)| proof).collect())
     }
 
-    fn prover(
+    fn build_prover(
         &self,
         key: ProvingKeyOnDevice<E>,
         circuit: groth16::Circuit<E::Fr>,
     ) -> Result<Prover<E>, SynthesisError> {
-        let verifying_key = self.params.get_vk(circuit.inputs())?.clone();
-        let verify = Settings::get().map_err(failed)?.verify.unwrap_or(false);
+        let verifying_key = self.params.get_vk(circuit.input_count())?.clone();
+        let verify = Settings::get().map_err(to_synthesis_error)?.verify.unwrap_or(false);
         Ok(Prover::from_parts(key, circuit, verifying_key).verify(verify))
     }
 
@@ -157,7 +157,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
     fn check_lengths(&self, circuits: usize) -> Result<(), SynthesisError> {
         for (name, numbers) in [("number of r", self.r), ("number of s", self.s)] {
             if numbers.len() != circuits {
-                return Err(failed(Error::invalid("groth16", name, circuits, numbers.len())));
+                return Err(to_synthesis_error(Error::invalid("groth16", name, circuits, numbers.len())));
             }
         }
         Ok(())
@@ -165,7 +165,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
 }
 
 /// Checks that `other`, circuit `number` of a batch, has as many constraints and variables as `first`.
-fn equal_sizes<F: NttField>(
+fn check_equal_sizes<F: NttField>(
     first: &EvaluatedAssignment<F>,
     number: usize,
     other: &EvaluatedAssignment<F>,
@@ -174,7 +174,12 @@ fn equal_sizes<F: NttField>(
     let names = ["constraints", "inputs", "auxiliary variables"];
     for (name, (expected, actual)) in names.iter().zip(sizes(first).into_iter().zip(sizes(other))) {
         if expected != actual {
-            return Err(failed(Error::invalid("groth16", format!("{name} of circuit {number}"), expected, actual)));
+            return Err(to_synthesis_error(Error::invalid(
+                "groth16",
+                format!("{name} of circuit {number}"),
+                expected,
+                actual,
+            )));
         }
     }
     Ok(())
@@ -188,32 +193,32 @@ fn print_failure() {
 
 /// Creates a proving key from the parameters `key` on the devices of `turn`, and uploads it unless the first proof
 /// will. Evicts cached keys to make room, and all of them if the devices still have too little memory.
-fn uploaded<E: Engine>(
+fn upload_evicting_cache<E: Engine>(
     all: &Accelerator,
     turn: &mut DeviceLease,
     key: Parameters<E>,
 ) -> Result<ProvingKeyOnDevice<E>, SynthesisError> {
-    cache::make_room(all, key.bytes());
-    let (uploaded, found_room) = upload(turn, key.clone())?;
+    cache::make_room(all, key.device_bytes());
+    let (uploaded, found_room) = upload_fitting_queries(turn, key.clone())?;
     if found_room || !cache::evict_all() {
         return Ok(uploaded);
     }
     drop(uploaded);
-    upload(turn, key).map(|(uploaded, _)| uploaded)
+    upload_fitting_queries(turn, key).map(|(uploaded, _)| uploaded)
 }
 
 /// Creates a proving key from the parameters `key`, and uploads the queries that fit to the devices of `turn`, unless
 /// the first proof will. Also returns whether all queries fit.
-fn upload<E: Engine>(
+fn upload_fitting_queries<E: Engine>(
     turn: &mut DeviceLease,
     key: Parameters<E>,
 ) -> Result<(ProvingKeyOnDevice<E>, bool), SynthesisError> {
-    let bytes = key.bytes();
-    let uploaded = ProvingKeyOnDevice::new_lazy(turn.accelerator(), key).map_err(failed)?;
-    if uploaded.upload_is_deferred(turn.accelerator()).map_err(failed)? {
+    let bytes = key.device_bytes();
+    let uploaded = ProvingKeyOnDevice::new_lazy(turn.accelerator(), key).map_err(to_synthesis_error)?;
+    if uploaded.upload_is_deferred(turn.accelerator()).map_err(to_synthesis_error)? {
         return Ok((uploaded, true));
     }
     turn.upload(&uploaded)?;
-    let found_room = turn.accelerator().devices().is_empty() || uploaded.bytes() >= bytes;
+    let found_room = turn.accelerator().devices().is_empty() || uploaded.device_bytes() >= bytes;
     Ok((uploaded, found_room))
 }

@@ -70,10 +70,10 @@ pub fn check<E: Engine + MultiMillerLoop>(
 ///
 /// bellperson's own verifier first makes tables of the verifying key, which pays only for many proofs.
 pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {
-    if key.ic.len() != inputs.len() || !is_read(proof) {
+    if key.ic.len() != inputs.len() || !is_in_groups(proof) {
         return false;
     }
-    let inputs: Vec<[u8; 32]> = inputs.iter().map(canonical).collect();
+    let inputs: Vec<[u8; 32]> = inputs.iter().map(to_canonical_bytes).collect();
     let public = E::G1Affine::msm_cpu(&key.ic, &inputs);
     let g2 = [proof.b, key.beta_g2, key.gamma_g2, key.delta_g2].map(E::G2Prepared::from);
     let g1 = [proof.a, -key.alpha_g1, (-public).to_affine(), -proof.c];
@@ -83,12 +83,12 @@ pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proo
 
 /// Returns whether the points of `proof` are in their groups. It writes the proof and reads it again, because
 /// bellperson's reader refuses points outside the groups.
-fn is_read<E: Engine + MultiMillerLoop>(proof: &Proof<E>) -> bool {
+fn is_in_groups<E: Engine + MultiMillerLoop>(proof: &Proof<E>) -> bool {
     let mut bytes = Vec::new();
     proof.write(&mut bytes).is_ok() && Proof::<E>::read(&*bytes).is_ok()
 }
 
-fn canonical<F: PrimeField>(scalar: &F) -> [u8; 32] {
+fn to_canonical_bytes<F: PrimeField>(scalar: &F) -> [u8; 32] {
     let mut bytes = [0; 32];
     bytes.copy_from_slice(scalar.to_repr().as_ref());
     bytes

@@ -6,7 +6,7 @@ use proofwarp::Accelerator;
 use proofwarp::backend::Abort;
 
 use crate::forced_backend::FailureGuard;
-use crate::rust_gpu_tools::{Program, accelerator_of};
+use crate::rust_gpu_tools::{Program, accelerator_from_programs};
 use crate::type_dispatch::{self, Ntt};
 use crate::{EcError, EcResult};
 
@@ -19,14 +19,15 @@ struct Transforms<'a, F> {
 
 impl<'a, F: Field> Transforms<'a, F> {
     fn new(programs: &[Program], abort: Abort<'a>) -> EcResult<Self> {
-        let ntt = type_dispatch::ntt::<F>().ok_or(EcError::Simple("proofwarp has no transform over this field"))?;
-        Ok(Self { accelerator: accelerator_of(programs)?, ntt, abort })
+        let ntt =
+            type_dispatch::find_ntt::<F>().ok_or(EcError::Simple("proofwarp has no transform over this field"))?;
+        Ok(Self { accelerator: accelerator_from_programs(programs)?, ntt, abort })
     }
 
     fn run(&self, inputs: &mut [&mut [F]], omegas: &[F], log_ns: &[u32]) -> EcResult<()> {
         let watch = FailureGuard::start();
         let run = |abort: Abort<'_>| (self.ntt)(&self.accelerator, inputs, omegas, log_ns, abort);
-        watch.end(type_dispatch::on_devices(self.abort, run).map_err(EcError::from))
+        watch.end(type_dispatch::run_on_devices(self.abort, run).map_err(EcError::from))
     }
 }
 

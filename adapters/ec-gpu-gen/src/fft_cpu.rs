@@ -4,7 +4,7 @@
 
 use ff::PrimeField;
 
-use crate::threadpool::{Worker, threads_asked_for};
+use crate::threadpool::{Worker, requested_thread_count};
 use crate::{forced_backend, type_dispatch};
 
 /// Computes the NTT of the 2^`log_n` elements of `a` in place on one thread, with the root of unity `omega`. Input and
@@ -14,12 +14,12 @@ use crate::{forced_backend, type_dispatch};
 /// Panics if the length is not 2^log_n, or if this thread's last kernel call failed on a backend that
 /// `PROOFWARP_BACKEND` forces.
 pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
-    forced_backend::abort_process_on_failure();
+    forced_backend::panic_on_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "serial_fft: length of the slice");
     let twiddles = powers(*omega, a.len() / 2);
-    decimate(a, &twiddles, 1);
+    decimation_in_frequency_ntt(a, &twiddles, 1);
     if log_n > 0 {
-        reverse_in_place(a, log_n);
+        bit_reverse_in_place(a, log_n);
     }
 }
 
@@ -32,34 +32,34 @@ pub fn serial_fft<F: PrimeField>(a: &mut [F], omega: &F, log_n: u32) {
 /// - there are more threads than elements;
 /// - this thread's last kernel call failed on a backend that `PROOFWARP_BACKEND` forces.
 pub fn parallel_fft<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) {
-    forced_backend::abort_process_on_failure();
+    forced_backend::panic_on_failure();
     assert_eq!(Some(a.len()), 1usize.checked_shl(log_n), "parallel_fft: length of the slice");
     assert!(log_n >= log_threads, "parallel_fft: 2^{log_threads} threads for 2^{log_n} elements");
-    if transform_as_known(a, worker, omega, log_n, log_threads) {
+    if try_proofwarp_ntt(a, worker, omega, log_n, log_threads) {
         return;
     }
     if log_threads == 0 {
         return serial_fft(a, omega, log_n);
     }
     let twiddles = parallel_powers(worker, *omega, a.len() / 2, log_threads);
-    (0..log_threads).for_each(|layer| parallel_layer(a, worker, &twiddles, layer, log_threads));
+    (0..log_threads).for_each(|layer| parallel_butterfly_layer(a, worker, &twiddles, layer, log_threads));
     worker.scoped(|scope| {
         for piece in a.chunks_mut(1 << (log_n - log_threads)) {
-            scope.execute(|| decimate(piece, &twiddles, 1 << log_threads));
+            scope.execute(|| decimation_in_frequency_ntt(piece, &twiddles, 1 << log_threads));
         }
     });
-    parallel_reverse(a, worker, log_n, log_threads);
+    parallel_bit_reverse(a, worker, log_n, log_threads);
 }
 
 /// Computes the NTT of `a` with proofwarp's CPU code if that supports the field `F` and all threads may be used.
 /// Returns whether it did; otherwise `a` is unchanged.
-fn transform_as_known<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) -> bool {
-    if log_threads != worker.log_num_threads() || threads_asked_for().is_some() {
+fn try_proofwarp_ntt<F: PrimeField>(a: &mut [F], worker: &Worker, omega: &F, log_n: u32, log_threads: u32) -> bool {
+    if log_threads != worker.log_num_threads() || requested_thread_count().is_some() {
         return false;
     }
-    let Some(ntt) = type_dispatch::ntt::<F>() else { return false };
+    let Some(ntt) = type_dispatch::find_ntt::<F>() else { return false };
     // An error, such as ω of another order, leaves the slice unchanged; the caller's own code has no such limits.
-    type_dispatch::cpu().and_then(|cpu| ntt(&cpu, &mut [a], &[*omega], &[log_n], None)).is_ok()
+    type_dispatch::cpu_accelerator().and_then(|cpu| ntt(&cpu, &mut [a], &[*omega], &[log_n], None)).is_ok()
 }
 
 /// Returns the first `count` powers of `omega` in order: 1, ω, …, ω^(`count` − 1).
@@ -86,19 +86,19 @@ fn parallel_powers<F: PrimeField>(worker: &Worker, omega: F, count: usize, log_t
 
 /// Computes the NTT of `a` with the root of unity ω^`step`, where `twiddles[i]` is ω^i (Gentleman and Sande 1966). The
 /// input is in natural order, the output in bit-reversed order.
-fn decimate<F: PrimeField>(a: &mut [F], twiddles: &[F], step: usize) {
+fn decimation_in_frequency_ntt<F: PrimeField>(a: &mut [F], twiddles: &[F], step: usize) {
     let (mut half, mut step) = (a.len() / 2, step);
     while half > 0 {
         for block in a.chunks_exact_mut(2 * half) {
             let (low, high) = block.split_at_mut(half);
-            butterflies(low, high, twiddles.iter().step_by(step));
+            apply_butterflies(low, high, twiddles.iter().step_by(step));
         }
         half /= 2;
         step *= 2;
     }
 }
 
-fn butterflies<'t, F: PrimeField>(low: &mut [F], high: &mut [F], twiddles: impl Iterator<Item = &'t F>) {
+fn apply_butterflies<'t, F: PrimeField>(low: &mut [F], high: &mut [F], twiddles: impl Iterator<Item = &'t F>) {
     for ((x, y), twiddle) in low.iter_mut().zip(high).zip(twiddles) {
         let difference = *x - *y;
         *x += *y;
@@ -108,7 +108,7 @@ fn butterflies<'t, F: PrimeField>(low: &mut [F], high: &mut [F], twiddles: impl 
 
 /// Computes butterfly layer `layer` of an NTT, counted from 0, on 2^`log_threads` threads. The layer has 2^`layer`
 /// blocks. Each block is split into at most 2^(`log_threads` − `layer`) jobs.
-fn parallel_layer<F: PrimeField>(a: &mut [F], worker: &Worker, twiddles: &[F], layer: u32, log_threads: u32) {
+fn parallel_butterfly_layer<F: PrimeField>(a: &mut [F], worker: &Worker, twiddles: &[F], layer: u32, log_threads: u32) {
     let half = a.len() >> (layer + 1);
     let piece = (half >> (log_threads - layer)).max(1);
     worker.scoped(|scope| {
@@ -116,26 +116,26 @@ fn parallel_layer<F: PrimeField>(a: &mut [F], worker: &Worker, twiddles: &[F], l
             let (low, high) = block.split_at_mut(half);
             for (index, (low, high)) in low.chunks_mut(piece).zip(high.chunks_mut(piece)).enumerate() {
                 let first = (index * piece) << layer;
-                scope.execute(move || butterflies(low, high, twiddles[first..].iter().step_by(1 << layer)));
+                scope.execute(move || apply_butterflies(low, high, twiddles[first..].iter().step_by(1 << layer)));
             }
         }
     });
 }
 
-fn reverse(index: usize, log_n: u32) -> usize {
+fn reverse_index_bits(index: usize, log_n: u32) -> usize {
     index.reverse_bits() >> (usize::BITS - log_n)
 }
 
-fn reverse_in_place<F: PrimeField>(a: &mut [F], log_n: u32) {
+fn bit_reverse_in_place<F: PrimeField>(a: &mut [F], log_n: u32) {
     for index in 0..a.len() {
-        let other = reverse(index, log_n);
+        let other = reverse_index_bits(index, log_n);
         if index < other {
             a.swap(index, other);
         }
     }
 }
 
-fn parallel_reverse<F: PrimeField>(a: &mut [F], worker: &Worker, log_n: u32, log_threads: u32) {
+fn parallel_bit_reverse<F: PrimeField>(a: &mut [F], worker: &Worker, log_n: u32, log_threads: u32) {
     let source = a.to_vec();
     let chunk = a.len() >> log_threads;
     worker.scoped(|scope| {
@@ -143,7 +143,7 @@ fn parallel_reverse<F: PrimeField>(a: &mut [F], worker: &Worker, log_n: u32, log
             let source = &source;
             scope.execute(move || {
                 for (offset, value) in piece.iter_mut().enumerate() {
-                    *value = source[reverse(index * chunk + offset, log_n)];
+                    *value = source[reverse_index_bits(index * chunk + offset, log_n)];
                 }
             });
         }
@@ -157,17 +157,17 @@ mod tests {
 
     use super::*;
 
-    fn naive<F: PrimeField>(a: &[F], omega: F) -> Vec<F> {
+    fn naive_dft<F: PrimeField>(a: &[F], omega: F) -> Vec<F> {
         let power = |exponent: usize| omega.pow_vartime([exponent as u64]);
         (0..a.len()).map(|j| a.iter().enumerate().map(|(i, x)| *x * power(i * j)).sum()).collect()
     }
 
-    fn check<F: PrimeField>() {
+    fn check_against_naive<F: PrimeField>() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         for log_n in 0..=F::S.min(7) {
             let omega = (log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square());
             let input: Vec<F> = (0..1 << log_n).map(|_| F::random(&mut rng)).collect();
-            let expected = naive(&input, omega);
+            let expected = naive_dft(&input, omega);
             let mut serial = input.clone();
             serial_fft(&mut serial, &omega, log_n);
             assert!(serial == expected, "serial, log_n {log_n}");
@@ -181,11 +181,11 @@ mod tests {
 
     #[test]
     fn equals_the_definition_over_a_known_field() {
-        check::<blstrs::Scalar>();
+        check_against_naive::<blstrs::Scalar>();
     }
 
     #[test]
     fn equals_the_definition_over_another_field() {
-        check::<halo2curves::secp256k1::Fq>();
+        check_against_naive::<halo2curves::secp256k1::Fq>();
     }
 }

@@ -21,7 +21,7 @@ thread_local! {
 
 /// Returns the device backend that `PROOFWARP_BACKEND` forces. Returns `None` if it forces none or the CPU, or if the
 /// settings are malformed.
-fn forced() -> Option<BackendKind> {
+fn forced_device_backend() -> Option<BackendKind> {
     Settings::get().ok().and_then(|settings| settings.backend).filter(|backend| *backend != BackendKind::Cpu)
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct FailureGuard(Option<(BackendKind, Failure)>);
 impl FailureGuard {
     /// Creates the guard of a kernel call, and clears the stored failure of this thread's last call.
     pub fn start() -> Self {
-        let watch = forced().map(|backend| (backend, FAILURE.with(Arc::clone)));
+        let watch = forced_device_backend().map(|backend| (backend, FAILURE.with(Arc::clone)));
         if let Some((_, failure)) = &watch {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
@@ -57,8 +57,8 @@ impl FailureGuard {
 
 /// Returns the error of this thread's last kernel call on a forced device backend. Returns `None` if that call did not
 /// fail or was aborted, or if no device backend is forced.
-pub(crate) fn failure() -> Option<EcError> {
-    forced()?;
+pub(crate) fn last_failure() -> Option<EcError> {
+    forced_device_backend()?;
     let reason = FAILURE.with(|failure| failure.lock().unwrap_or_else(PoisonError::into_inner).clone())?;
     Some(std::io::Error::other(reason).into())
 }
@@ -68,8 +68,8 @@ pub(crate) fn failure() -> Option<EcError> {
 ///
 /// # Panics
 /// Panics if [`failure`] returns an error: otherwise a failure of a forced backend would be missed.
-pub(crate) fn abort_process_on_failure() {
-    if let Some(error) = failure() {
+pub(crate) fn panic_on_failure() {
+    if let Some(error) = last_failure() {
         panic!("{error}");
     }
 }

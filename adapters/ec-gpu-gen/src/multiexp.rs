@@ -13,7 +13,7 @@ use proofwarp::blocking::panic_message;
 use proofwarp::{Accelerator, Error};
 
 use crate::forced_backend::FailureGuard;
-use crate::rust_gpu_tools::{Device, Program, accelerator_of};
+use crate::rust_gpu_tools::{Device, Program, accelerator_from_programs};
 use crate::threadpool::{Scope, Worker};
 use crate::type_dispatch::{self, Msm};
 use crate::{EcError, EcResult};
@@ -48,9 +48,9 @@ where
             let (expected, actual) = (device.name(), program.device_name());
             return Err(Error::invalid("multiexp", "device of the program", expected, actual).into());
         }
-        let msm =
-            type_dispatch::msm::<G>().ok_or(EcError::Simple("proofwarp has no multi-exponentiation on this curve"))?;
-        Ok(Self { accelerator: accelerator_of(&[program])?, msm, abort: maybe_abort })
+        let msm = type_dispatch::find_msm::<G>()
+            .ok_or(EcError::Simple("proofwarp has no multi-exponentiation on this curve"))?;
+        Ok(Self { accelerator: accelerator_from_programs(&[program])?, msm, abort: maybe_abort })
     }
 
     /// Returns Σ `exponents[i]` · `bases[i]`. Exponents are little-endian integers and need not be reduced modulo the
@@ -64,17 +64,17 @@ where
     /// - [`EcError::Aborted`]: the hook aborted.
     /// - [`EcError::GpuTools`]: the device failed.
     pub fn multiexp(&self, bases: &[G], exponents: &[<G::Scalar as PrimeField>::Repr]) -> EcResult<G::Curve> {
-        self.watched(&FailureGuard::start(), bases, exponents)
+        self.multiexp_guarded(&FailureGuard::start(), bases, exponents)
     }
 
-    fn watched(
+    fn multiexp_guarded(
         &self,
         watch: &FailureGuard,
         bases: &[G],
         exponents: &[<G::Scalar as PrimeField>::Repr],
     ) -> EcResult<G::Curve> {
         let run = |abort: Abort<'_>| (self.msm)(&self.accelerator, bases, exponents, abort);
-        watch.end(type_dispatch::on_devices(self.abort, run).map_err(EcError::from))
+        watch.end(type_dispatch::run_on_devices(self.abort, run).map_err(EcError::from))
     }
 }
 
@@ -117,7 +117,7 @@ where
 
     fn create_optional_abort(programs: Vec<Program>, devices: &[&Device], abort: Abort<'a>) -> EcResult<Self> {
         // Without programs, this returns why there is no device.
-        accelerator_of(&programs)?;
+        accelerator_from_programs(&programs)?;
         if programs.len() != devices.len() {
             return Err(Error::invalid("multiexp", "number of devices", programs.len(), devices.len()).into());
         }
@@ -145,19 +145,21 @@ where
         error: Arc<RwLock<EcResult<()>>>,
     ) {
         let watch = FailureGuard::start();
-        if let Err(invalid) = watch.end(self.check(bases.len(), exps.len(), results.len())) {
-            return fail(&error, invalid);
+        if let Err(invalid) = watch.end(self.check_lengths(bases.len(), exps.len(), results.len())) {
+            return record_error(&error, invalid);
         }
         let chunk = exps.len().div_ceil(self.kernels.len()).max(1);
         let parts = bases.chunks(chunk).zip(exps.chunks(chunk));
         for (((bases, exps), kernel), result) in parts.zip(&self.kernels).zip(results) {
             let (error, watch) = (error.clone(), watch.clone());
-            scope.execute(move || match catch_unwind(AssertUnwindSafe(|| kernel.watched(&watch, bases, exps))) {
-                Ok(Ok(sum)) => *result = sum,
-                Ok(Err(reason)) => fail(&error, reason),
-                Err(panic) => {
-                    fail(&error, io::Error::other(format!("a panic: {}", panic_message(&*panic))).into());
-                    resume_unwind(panic);
+            scope.execute(move || {
+                match catch_unwind(AssertUnwindSafe(|| kernel.multiexp_guarded(&watch, bases, exps))) {
+                    Ok(Ok(sum)) => *result = sum,
+                    Ok(Err(reason)) => record_error(&error, reason),
+                    Err(panic) => {
+                        record_error(&error, io::Error::other(format!("a panic: {}", panic_message(&*panic))).into());
+                        resume_unwind(panic);
+                    }
                 }
             });
         }
@@ -193,7 +195,7 @@ where
         self.kernels.len()
     }
 
-    fn check(&self, bases: usize, exps: usize, results: usize) -> EcResult<()> {
+    fn check_lengths(&self, bases: usize, exps: usize, results: usize) -> EcResult<()> {
         if bases != exps {
             return Err(Error::invalid("parallel_multiexp", "number of exponents", bases, exps).into());
         }
@@ -207,7 +209,7 @@ where
 
 /// Stores `reason` in `error` if that holds no error yet. An abort replaces an earlier error, because the caller
 /// retries only aborts.
-fn fail<T>(error: &RwLock<EcResult<T>>, reason: EcError) {
+fn record_error<T>(error: &RwLock<EcResult<T>>, reason: EcError) {
     let mut error = error.write().unwrap_or_else(PoisonError::into_inner);
     if error.is_ok() || matches!(reason, EcError::Aborted) {
         *error = Err(reason);

@@ -33,30 +33,30 @@ static LEVELS: Mutex<Vec<PoolLevel>> = Mutex::new(Vec::new());
 
 /// Returns the pool that runs the jobs which this thread starts. If there is none yet, creates it with up to `threads`
 /// threads.
-pub(crate) fn pool(threads: usize) -> Threads {
-    at(ABOVE.get(), rayon::current_thread_index().is_some(), threads)
+pub(crate) fn current_level_pool(threads: usize) -> Threads {
+    get_or_start_pool(ABOVE.get(), rayon::current_thread_index().is_some(), threads)
 }
 
-fn at(level: usize, of_rayon: bool, threads: usize) -> Threads {
+fn get_or_start_pool(level: usize, of_rayon: bool, threads: usize) -> Threads {
     let mut levels = LEVELS.lock().unwrap_or_else(PoisonError::into_inner);
     if levels.len() <= level {
         levels.resize_with(level + 1, PoolLevel::default);
     }
     let place = if of_rayon { &mut levels[level].with_cores } else { &mut levels[level].plain };
-    place.get_or_insert_with(|| new(threads, level + 1, of_rayon)).clone()
+    place.get_or_insert_with(|| start_pool(threads, level + 1, of_rayon)).clone()
 }
 
-fn new(threads: usize, above: usize, of_rayon: bool) -> Threads {
+fn start_pool(threads: usize, above: usize, of_rayon: bool) -> Threads {
     Threads::start(threads, move || {
         ABOVE.set(above);
         if of_rayon {
-            take_cores(threads.min(NESTED_POOL_THREADS), above);
+            join_own_rayon_pool(threads.min(NESTED_POOL_THREADS), above);
         }
     })
 }
 
 /// Makes this thread a worker of a new rayon pool of `count` threads. The nesting depth of these threads is `above`.
-fn take_cores(count: usize, above: usize) {
+fn join_own_rayon_pool(count: usize, above: usize) {
     let cores =
         ThreadPoolBuilder::new().num_threads(count).use_current_thread().start_handler(move |_| ABOVE.set(above));
     match cores.build() {

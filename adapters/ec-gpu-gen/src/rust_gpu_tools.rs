@@ -26,5 +26,5 @@ pub use error::CudaError;
 pub use error::GPUError;
 pub use ids::{DeviceUuid, Framework, PciId, UniqueId, Vendor};
 pub use program::Program;
-pub(crate) use program::accelerator_of;
+pub(crate) use program::accelerator_from_programs;
 pub use user_kernels::LocalBuffer;

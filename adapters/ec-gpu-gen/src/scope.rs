@@ -44,7 +44,7 @@ impl<'scope> Scope<'scope> {
         let state = self.state.clone();
         let job: Box<dyn FnOnce() + Send + 'scope> = Box::new(move || {
             let panic = catch_unwind(AssertUnwindSafe(job)).err();
-            state.ended(panic);
+            state.finish_job(panic);
         });
         // SAFETY: the values that the job borrows live for `'scope`, which outlives the call that made the scope. That
         // call does not end, not even by a panic, before the job has run and is gone. `ended` touches only values that
@@ -66,7 +66,7 @@ impl<'scope> Scope<'scope> {
     /// # Panics
     /// Resumes the panic of a job, if one panicked.
     pub fn join(&self) {
-        let panic = self.state.wait().panic.take();
+        let panic = self.state.wait_all_jobs().panic.take();
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
@@ -82,7 +82,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'smaller>) -> R,
         'scope: 'smaller,
     {
-        run(nested_pools::pool(self.threads.count()), f)
+        run_scope(nested_pools::current_level_pool(self.threads.count()), f)
     }
 }
 
@@ -90,7 +90,7 @@ impl<'scope> Scope<'scope> {
 ///
 /// # Panics
 /// Resumes the panic of `f` or else of a job, if one panicked.
-pub(crate) fn run<'scope, R>(threads: Threads, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
+pub(crate) fn run_scope<'scope, R>(threads: Threads, f: impl FnOnce(&Scope<'scope>) -> R) -> R {
     let scope = Scope { threads, state: Arc::default(), lifetime: PhantomData };
     let result = {
         let _ended = JoinGuard(&scope.state);
@@ -105,7 +105,7 @@ struct JoinGuard<'a>(&'a State);
 
 impl Drop for JoinGuard<'_> {
     fn drop(&mut self) {
-        drop(self.0.wait());
+        drop(self.0.wait_all_jobs());
     }
 }
 
@@ -114,7 +114,7 @@ impl State {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ended(&self, panic: Option<Box<dyn Any + Send>>) {
+    fn finish_job(&self, panic: Option<Box<dyn Any + Send>>) {
         let mut jobs = self.lock();
         jobs.pending -= 1;
         if jobs.panic.is_none() {
@@ -123,7 +123,7 @@ impl State {
         self.none.notify_all();
     }
 
-    fn wait(&self) -> MutexGuard<'_, Jobs> {
+    fn wait_all_jobs(&self) -> MutexGuard<'_, Jobs> {
         let jobs = self.lock();
         self.none.wait_while(jobs, |jobs| jobs.pending > 0).unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,13 +144,14 @@ mod tests {
 
     /// Runs `jobs` jobs, the first `panics` of which panic. Returns the text of the resumed panic, if any, and the
     /// number of jobs that succeeded.
-    fn panicking(threads: &Threads, jobs: usize, panics: usize) -> (Option<String>, usize) {
+    fn run_panicking_jobs(threads: &Threads, jobs: usize, panics: usize) -> (Option<String>, usize) {
         let done = AtomicUsize::new(0);
         let job = |number| {
             assert!(number >= panics, "on purpose");
             done.fetch_add(1, Ordering::Relaxed);
         };
-        let work = || run(threads.clone(), |scope| (0..jobs).for_each(|number| scope.execute(move || job(number))));
+        let work =
+            || run_scope(threads.clone(), |scope| (0..jobs).for_each(|number| scope.execute(move || job(number))));
         let panic = catch_unwind(AssertUnwindSafe(work)).err();
         (panic.map(|panic| proofwarp::blocking::panic_message(&*panic).to_owned()), done.into_inner())
     }
@@ -160,9 +161,9 @@ mod tests {
         for count in 0..3 {
             let threads = threads(count);
             for round in 0..9 {
-                let (panic, done) = panicking(&threads, 20, 7);
+                let (panic, done) = run_panicking_jobs(&threads, 20, 7);
                 assert_eq!((panic.as_deref(), done), (Some("on purpose"), 13), "{count} threads, round {round}");
-                assert_eq!(panicking(&threads, 20, 0), (None, 20), "{count} threads, round {round}");
+                assert_eq!(run_panicking_jobs(&threads, 20, 0), (None, 20), "{count} threads, round {round}");
             }
         }
     }
@@ -171,7 +172,7 @@ mod tests {
     fn the_callers_own_panic_waits_for_the_jobs() {
         let (threads, done) = (threads(2), AtomicUsize::new(0));
         let work = || -> () {
-            run(threads.clone(), |scope| {
+            run_scope(threads.clone(), |scope| {
                 (0..9).for_each(|_| scope.execute(|| _ = done.fetch_add(1, Ordering::Relaxed)));
                 panic!("the caller's");
             });
@@ -183,17 +184,17 @@ mod tests {
     /// Checks that more jobs than threads can wait for an inner scope, whose jobs do so again.
     #[test]
     fn jobs_wait_for_scopes_within() {
-        fn start<'s>(scope: &Scope<'s>, depth: usize, done: &'s AtomicUsize) {
+        fn start_nested_scopes<'s>(scope: &Scope<'s>, depth: usize, done: &'s AtomicUsize) {
             let inner = move |scope: &Scope<'s>| match depth {
                 0 => _ = done.fetch_add(1, Ordering::Relaxed),
-                _ => scope.zoom(|scope| (0..5).for_each(|_| start(scope, depth - 1, done))),
+                _ => scope.zoom(|scope| (0..5).for_each(|_| start_nested_scopes(scope, depth - 1, done))),
             };
             scope.recurse(inner);
         }
         let (sender, ended) = channel();
         thread::spawn(move || {
             let done = AtomicUsize::new(0);
-            run(nested_pools::pool(2), |scope| start(scope, 3, &done));
+            run_scope(nested_pools::current_level_pool(2), |scope| start_nested_scopes(scope, 3, &done));
             sender.send(done.into_inner())
         });
         // A deadlock is a failure.
@@ -205,7 +206,7 @@ mod tests {
         let threads = threads(2);
         let mut values = [0; 4];
         let [first, second, third, fourth] = &mut values;
-        run(threads, |scope| {
+        run_scope(threads, |scope| {
             scope.zoom(|scope| scope.execute(|| *first = 1));
             scope.execute(|| *second = 2);
             scope.join();

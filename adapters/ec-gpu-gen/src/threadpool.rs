@@ -12,7 +12,7 @@ use proofwarp::fork_check;
 pub use crate::scope::Scope;
 use crate::{nested_pools, scope};
 
-static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| threads_asked_for().unwrap_or_else(num_cpus::get).max(1));
+static NUM_THREADS: LazyLock<usize> = LazyLock::new(|| requested_thread_count().unwrap_or_else(num_cpus::get).max(1));
 
 /// The process-wide pool, which has one thread per CPU, or as many as `EC_GPU_NUM_THREADS` says. It has fewer if the
 /// system gives fewer.
@@ -36,7 +36,7 @@ impl Pool {
         if let Err(forked) = fork_check::check() {
             panic!("{forked}");
         }
-        scope::run(nested_pools::pool(*NUM_THREADS), f)
+        scope::run_scope(nested_pools::current_level_pool(*NUM_THREADS), f)
     }
 
     /// Starts `job` and returns at once. A panic of the job is logged.
@@ -47,12 +47,12 @@ impl Pool {
         if let Err(forked) = fork_check::check() {
             panic!("{forked}");
         }
-        nested_pools::pool(*NUM_THREADS).execute(Box::new(job));
+        nested_pools::current_level_pool(*NUM_THREADS).execute(Box::new(job));
     }
 }
 
 /// Returns the number of threads in `EC_GPU_NUM_THREADS`, or `None` if it is unset or not a number above zero.
-pub(crate) fn threads_asked_for() -> Option<usize> {
+pub(crate) fn requested_thread_count() -> Option<usize> {
     let text = env::var("EC_GPU_NUM_THREADS").ok()?;
     let number = text.parse().ok().filter(|number| *number > 0);
     if number.is_none() {
@@ -163,7 +163,7 @@ mod tests {
     /// Makes about twice as many jobs panic as the pool has threads, and checks that the threads survive.
     #[test]
     fn panics_go_on_and_threads_live() {
-        let panics = in_time(|| {
+        let panics = run_with_timeout(|| {
             let round = |number| {
                 let work = || {
                     Worker::new().scoped(|scope| scope.execute(move || assert!(number == usize::MAX, "job {number}")));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     /// Returns the result of `work`. Panics if `work` takes longer than 60 s.
-    fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    fn run_with_timeout<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
         let (sender, ended) = channel();
         std::thread::spawn(move || sender.send(work()));
         ended.recv_timeout(Duration::from_secs(60)).expect("an end, not a deadlock")
@@ -188,20 +188,20 @@ mod tests {
 
     /// Runs more jobs than the pool has threads. Each job does so again and waits, to a nesting depth of `depth`. The
     /// innermost jobs count in `done`.
-    fn scopes(depth: usize, done: &AtomicUsize) {
+    fn run_nested_scopes(depth: usize, done: &AtomicUsize) {
         Worker::new().scoped(|scope| {
             for _ in 0..=*NUM_THREADS {
                 scope.execute(|| match depth {
                     1 => _ = done.fetch_add(1, Ordering::Relaxed),
-                    _ => scopes(depth - 1, done),
+                    _ => run_nested_scopes(depth - 1, done),
                 });
             }
         });
     }
 
-    fn computations(depth: usize) -> usize {
+    fn run_nested_computations(depth: usize) -> usize {
         let jobs = (0..=*NUM_THREADS)
-            .map(|_| Worker::new().compute(move || if depth == 1 { 1 } else { computations(depth - 1) }));
+            .map(|_| Worker::new().compute(move || if depth == 1 { 1 } else { run_nested_computations(depth - 1) }));
         let jobs: Vec<_> = jobs.collect();
         jobs.iter().map(Waiter::wait).sum()
     }
@@ -209,13 +209,13 @@ mod tests {
     #[test]
     fn jobs_wait_for_jobs() {
         let expected = (*NUM_THREADS + 1).pow(3);
-        let counted = in_time(|| {
+        let counted = run_with_timeout(|| {
             let done = AtomicUsize::new(0);
-            scopes(3, &done);
+            run_nested_scopes(3, &done);
             done.into_inner()
         });
         assert_eq!(counted, expected);
-        assert_eq!(in_time(|| computations(3)), expected);
+        assert_eq!(run_with_timeout(|| run_nested_computations(3)), expected);
     }
 
     /// Checks that the only worker of a rayon pool can wait for jobs that use rayon, and for the jobs that these start.
@@ -223,7 +223,7 @@ mod tests {
     fn a_worker_of_rayon_waits_for_jobs() {
         use rayon::prelude::*;
         let sum = || (0..100).into_par_iter().sum::<usize>();
-        let counted = in_time(move || {
+        let counted = run_with_timeout(move || {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
             pool.install(|| {
                 let mut sums = [0; 9];

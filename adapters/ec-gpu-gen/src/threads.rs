@@ -25,7 +25,7 @@ impl Threads {
             let (begin, jobs) = (begin.clone(), jobs.clone());
             let thread = Builder::new().name(format!("worker-thread-{}", number + 1)).spawn(move || {
                 begin();
-                work(&jobs);
+                run_jobs(&jobs);
             });
             thread.inspect_err(|error| log::warn!("ec-gpu-gen: {number} threads for {count}: {error}")).ok()
         };
@@ -44,18 +44,18 @@ impl Threads {
         match &self.jobs {
             // Threads live as long as there is a sender, so there is a receiver.
             Some(jobs) => drop(jobs.send(job)),
-            None => attempt(job),
+            None => run_logging_panic(job),
         }
     }
 }
 
-fn work(jobs: &Receiver<Job>) {
-    jobs.iter().for_each(attempt);
+fn run_jobs(jobs: &Receiver<Job>) {
+    jobs.iter().for_each(run_logging_panic);
 }
 
 /// Runs `job` and logs its panic, if it panics. Jobs of scopes and of `Worker::compute` catch their panics earlier, for
 /// their callers.
-fn attempt(job: Job) {
+fn run_logging_panic(job: Job) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
         log::error!("ec-gpu-gen: a job of the pool panicked: {}", panic_message(&*panic));
     }

@@ -24,9 +24,9 @@ pub(crate) type Ntt<F> = fn(&Accelerator, &mut [&mut [F]], &[F], &[u32], Abort<'
 pub(crate) type Msm<G> = fn(&Accelerator, &[G], &[Repr<G>], Abort<'_>) -> Result<<G as PrimeCurveAffine>::Curve>;
 
 /// Returns proofwarp's NTT over the field `F`, or `None` if proofwarp does not support the field.
-pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
+pub(crate) fn find_ntt<F: Field>() -> Option<Ntt<F>> {
     fn ntt_for<F: Field, K: NttField>() -> Option<Ntt<F>> {
-        same::<F, K>().then_some(ntt_as::<F, K>)
+        is_same_type::<F, K>().then_some(cast_and_ntt::<F, K>)
     }
     ntt_for::<F, blstrs::Scalar>()
         .or_else(ntt_for::<F, halo2curves::bn256::Fr>)
@@ -36,9 +36,9 @@ pub(crate) fn ntt<F: Field>() -> Option<Ntt<F>> {
 
 /// Returns proofwarp's multi-scalar multiplication over points of type `G`, or `None` if proofwarp does not support the
 /// curve.
-pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
+pub(crate) fn find_msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
     fn msm_for<G: PrimeCurveAffine, K: MsmCurve>() -> Option<Msm<G>> {
-        (same::<G, K>() && same::<Repr<G>, [u8; 32]>()).then_some(msm_as::<G, K>)
+        (is_same_type::<G, K>() && is_same_type::<Repr<G>, [u8; 32]>()).then_some(cast_and_msm::<G, K>)
     }
     msm_for::<G, blstrs::G1Affine>().or_else(msm_for::<G, blstrs::G2Affine>)
 }
@@ -47,18 +47,18 @@ pub(crate) fn msm<G: PrimeCurveAffine>() -> Option<Msm<G>> {
 ///
 /// # Errors
 /// None in practice: the CPU is always available.
-pub(crate) fn cpu() -> Result<Accelerator> {
+pub(crate) fn cpu_accelerator() -> Result<Accelerator> {
     Accelerator::with_backend(BackendKind::Cpu)
 }
 
 /// Runs `work` outside the caller's thread pool, with the hook `abort`. Jobs of that pool may wait for the lock that
 /// bellperson holds on the devices meanwhile.
 #[cfg(any(feature = "cuda", feature = "opencl"))]
-pub(crate) fn on_devices<T: Send>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T> + Send) -> Result<T> {
+pub(crate) fn run_on_devices<T: Send>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T> + Send) -> Result<T> {
     catch_hook_panic(abort, |abort| run_off_pool(|| work(abort)))
 }
 
-fn ntt_as<F: Field, K: NttField>(
+fn cast_and_ntt<F: Field, K: NttField>(
     accelerator: &Accelerator,
     values: &mut [&mut [F]],
     omegas: &[F],
@@ -68,42 +68,42 @@ fn ntt_as<F: Field, K: NttField>(
     if omegas.len() != log_ns.len() {
         return Err(Error::invalid("radix_fft_many", "number of log_ns", omegas.len(), log_ns.len()));
     }
-    let values = cast_vectors::<F, K>(values).ok_or_else(mismatch::<F, K>)?;
-    let omegas = cast::<F, K>(omegas).ok_or_else(mismatch::<F, K>)?;
+    let values = cast_vectors::<F, K>(values).ok_or_else(type_mismatch_error::<F, K>)?;
+    let omegas = cast::<F, K>(omegas).ok_or_else(type_mismatch_error::<F, K>)?;
     let transforms: Vec<_> = omegas.iter().zip(log_ns).map(|(omega, log_n)| Transform::new(*log_n, *omega)).collect();
     transform_many(accelerator, values, &transforms, abort).map(drop)
 }
 
-fn msm_as<G: PrimeCurveAffine, K: MsmCurve>(
+fn cast_and_msm<G: PrimeCurveAffine, K: MsmCurve>(
     accelerator: &Accelerator,
     bases: &[G],
     scalars: &[Repr<G>],
     abort: Abort<'_>,
 ) -> Result<G::Curve> {
-    let bases = cast::<G, K>(bases).ok_or_else(mismatch::<G, K>)?;
-    let scalars = cast::<Repr<G>, [u8; 32]>(scalars).ok_or_else(mismatch::<Repr<G>, [u8; 32]>)?;
+    let bases = cast::<G, K>(bases).ok_or_else(type_mismatch_error::<G, K>)?;
+    let scalars = cast::<Repr<G>, [u8; 32]>(scalars).ok_or_else(type_mismatch_error::<Repr<G>, [u8; 32]>)?;
     let (sum, _) = proofwarp::msm::msm(accelerator, bases, scalars, abort)?;
-    (&sum as &dyn Any).downcast_ref::<G::Curve>().copied().ok_or_else(mismatch::<G::Curve, K::Curve>)
+    (&sum as &dyn Any).downcast_ref::<G::Curve>().copied().ok_or_else(type_mismatch_error::<G::Curve, K::Curve>)
 }
 
-fn mismatch<T, U>() -> Error {
+fn type_mismatch_error<T, U>() -> Error {
     Error::invalid("ec-gpu-gen", "type", std::any::type_name::<U>(), std::any::type_name::<T>())
 }
 
-fn same<T: 'static, U: 'static>() -> bool {
+fn is_same_type<T: 'static, U: 'static>() -> bool {
     TypeId::of::<T>() == TypeId::of::<U>()
 }
 
 /// Casts `values` to a slice of `U`, if `T` and `U` are the same type. Returns `None` otherwise.
 fn cast<T: 'static, U: 'static>(values: &[T]) -> Option<&[U]> {
     // SAFETY: T and U are the same type.
-    same::<T, U>().then(|| unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
+    is_same_type::<T, U>().then(|| unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) })
 }
 
 /// Casts `values` to slices of `U`, if `T` and `U` are the same type. Returns `None` otherwise.
 fn cast_vectors<'a, 'b, T: 'static, U: 'static>(values: &'a mut [&'b mut [T]]) -> Option<&'a mut [&'b mut [U]]> {
     // SAFETY: T and U are the same type, and so are the slices of them.
-    same::<T, U>().then(|| unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
+    is_same_type::<T, U>().then(|| unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) })
 }
 
 #[cfg(test)]
@@ -112,9 +112,9 @@ mod tests {
 
     #[test]
     fn known_types_are_found_and_others_are_not() {
-        assert!(ntt::<blstrs::Scalar>().is_some() && ntt::<pasta_curves::Fq>().is_some());
-        assert!(ntt::<blstrs::Fp>().is_none());
-        assert!(msm::<blstrs::G1Affine>().is_some() && msm::<blstrs::G2Affine>().is_some());
-        assert!(msm::<pasta_curves::EpAffine>().is_none());
+        assert!(find_ntt::<blstrs::Scalar>().is_some() && find_ntt::<pasta_curves::Fq>().is_some());
+        assert!(find_ntt::<blstrs::Fp>().is_none());
+        assert!(find_msm::<blstrs::G1Affine>().is_some() && find_msm::<blstrs::G2Affine>().is_some());
+        assert!(find_msm::<pasta_curves::EpAffine>().is_none());
     }
 }

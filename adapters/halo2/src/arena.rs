@@ -45,7 +45,7 @@ struct Memory {
 
 impl WitnessArena {
     pub fn new(columns: usize, rows: usize) -> Self {
-        let mut kept = memory();
+        let mut kept = lock_cached_memory();
         let fits = |memory: &Memory| memory.rows == rows && memory.values.len() == columns;
         let found = kept.iter().position(fits).map(|at| kept.remove(at));
         drop(kept);
@@ -60,11 +60,11 @@ impl WitnessArena {
 
     /// Computes the values of the columns with the indices `columns`. Returns each index with the column's values, in
     /// ascending order of index.
-    pub fn values(&mut self, columns: &[usize]) -> Vec<(usize, &mut Vec<Fr>)> {
+    pub fn compute_values(&mut self, columns: &[usize]) -> Vec<(usize, &mut Vec<Fr>)> {
         let all = self.0.cells.0.iter().zip(&mut self.0.values).enumerate();
         let some = all.filter(|(number, _)| columns.contains(number));
         let mut some: Vec<_> = some.map(|(number, (cells, values))| (number, cells, values)).collect();
-        some.par_iter_mut().for_each(|(_, cells, values)| write_values(cells, values));
+        some.par_iter_mut().for_each(|(_, cells, values)| evaluate_fractions(cells, values));
         some.into_iter().map(|(number, _, values)| (number, values)).collect()
     }
 }
@@ -75,7 +75,7 @@ impl Drop for WitnessArena {
         let mut used = std::mem::replace(&mut self.0, empty);
         rayon::spawn(move || {
             used.clear();
-            let mut kept = memory();
+            let mut kept = lock_cached_memory();
             kept.push(used);
             let gone = kept.len().saturating_sub(KEPT);
             let gone: Vec<_> = kept.drain(..gone).collect();
@@ -111,19 +111,19 @@ impl Drop for ZeroizingColumns {
     }
 }
 
-fn memory() -> MutexGuard<'static, Vec<Memory>> {
+fn lock_cached_memory() -> MutexGuard<'static, Vec<Memory>> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Frees the memory of dropped arenas that is kept for reuse.
 pub fn clear_arenas() {
-    let gone = std::mem::take(&mut *memory());
+    let gone = std::mem::take(&mut *lock_cached_memory());
     drop(gone);
 }
 
 /// Replaces `values` with the values of `cells`: numerators divided by denominators, where n/0 is 0. All divisions
 /// share one inversion.
-fn write_values(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
+fn evaluate_fractions(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
     let mut denominators: Vec<_> = cells.iter().filter_map(Assigned::denominator).collect();
     denominators.iter_mut().batch_invert();
     let mut inverses = denominators.iter();
@@ -148,7 +148,7 @@ mod tests {
         let (two, six) = (Fr::from(2), Fr::from(6));
         let cells = [Assigned::Rational(six, two), Assigned::Zero, Assigned::Rational(six, Fr::ZERO), six.into()];
         let mut values = Vec::new();
-        write_values(&cells, &mut values);
+        evaluate_fractions(&cells, &mut values);
         assert_eq!(values, [Fr::from(3), Fr::ZERO, Fr::ZERO, six]);
     }
 
@@ -156,7 +156,7 @@ mod tests {
     fn memory_is_zero_again() {
         let mut used = Memory { cells: AssignedCells::new(2, 300), values: vec![Vec::new(); 2], rows: 300 };
         *used.cells.cell(1, 299).expect("a cell") = Assigned::Rational(Fr::from(6), Fr::from(2));
-        write_values(&used.cells.0[1], &mut used.values[1]);
+        evaluate_fractions(&used.cells.0[1], &mut used.values[1]);
         assert_eq!(used.values[1][299], Fr::from(3));
         used.clear();
         assert!(used.cells.0.iter().flatten().all(|cell| matches!(cell, Assigned::Zero)));

@@ -16,7 +16,7 @@ use proofwarp::plonk::{CompiledCircuit, Engine, KeyOnDevice, MemoryEstimate, Mem
 use rayon::prelude::*;
 
 use crate::arena::clear_arenas;
-use crate::consistent::is_consistent;
+use crate::consistent::is_setup_consistent;
 use crate::constraints;
 use crate::error::to_halo2_error;
 use crate::lru::LruCache;
@@ -99,18 +99,18 @@ impl CircuitIdentity {
     }
 }
 
-fn place(accelerator: &Accelerator) -> DeviceKey {
+fn device_key(accelerator: &Accelerator) -> DeviceKey {
     (accelerator.devices().first().map(|device| Arc::as_ptr(device).addr()), accelerator.forced())
 }
 
 /// Returns an engine over the bases of `params`, which are uploaded unless they are cached from an earlier call.
 pub fn engine(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
-    Engine::new(accelerator, params.k(), srs(accelerator, params)?).map_err(to_halo2_error)
+    Engine::new(accelerator, params.k(), find_or_upload_srs(accelerator, params)?).map_err(to_halo2_error)
 }
 
 /// Returns an engine for key generation on the process-wide accelerator. It takes columns from host memory and returns
 /// its results there. It handles as many columns at a time as fit the device's free memory.
-pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
+pub fn create_keygen_engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     let engine = engine(Accelerator::global().map_err(to_halo2_error)?, params)?;
     let column = (params.n() as usize * size_of::<Fr>()) as u64;
     let at_once = |free: u64| MemoryPlan { columns_resident: false, max_columns: (free / column).max(1) as usize };
@@ -121,32 +121,32 @@ pub fn engine_for_keys(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Er
 /// Returns the columns of `pk` on the engine's device, which are uploaded unless they are cached from an earlier call.
 /// Returns `None` if there is no device, if its free memory is unknown, or if the columns do not fit beside a proof
 /// that takes `memory`.
-pub fn key(
+pub fn find_or_upload_key(
     accelerator: &Accelerator,
     engine: &Engine<G1Affine>,
     pk: &ProvingKey<G1Affine>,
     memory: &MemoryEstimate,
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
-    let identity = || KeyIdentity::from_key(pk, place(accelerator));
+    let identity = || KeyIdentity::from_key(pk, device_key(accelerator));
     // Either the host works, or the device does not report its free memory.
-    let Some(room) = room(engine, memory).map_err(to_halo2_error)? else { return Ok(None) };
+    let Some(room) = has_key_memory(engine, memory).map_err(to_halo2_error)? else { return Ok(None) };
     let upload = || {
         if !room {
             // The device's other keys make room.
-            KEYS.clear_like(&identity());
-            if self::room(engine, memory)? != Some(true) {
+            KEYS.clear_group(&identity());
+            if self::has_key_memory(engine, memory)? != Some(true) {
                 log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");
                 return Ok(None);
             }
         }
-        engine.upload_key(&constraints::key(pk))
+        engine.upload_key(&constraints::key_column_views(pk))
     };
-    KEYS.find(identity(), upload).map_err(to_halo2_error)
+    KEYS.get_or_insert_with(identity(), upload).map_err(to_halo2_error)
 }
 
 /// Returns whether the engine's device has room for a key beside a proof that takes `memory`. Returns `None` if there
 /// is no device, or if it does not report its free memory.
-fn room(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwarp::Result<Option<bool>> {
+fn has_key_memory(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwarp::Result<Option<bool>> {
     Ok(engine.free_memory()?.map(|free| memory.has_room_for_key(free)))
 }
 
@@ -155,13 +155,13 @@ fn room(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwarp::Result
 /// # Errors
 /// - The errors of [`constraints::check_points`].
 /// - `Transcript`: holds the error of [`CompiledCircuit::new`].
-pub fn circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
+pub fn find_or_compile_circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
     let made = || {
-        let circuit = constraints::circuit(pk);
-        constraints::check_points(&circuit)?;
+        let circuit = constraints::convert_circuit(pk);
+        constraints::check_duplicate_queries(&circuit)?;
         CompiledCircuit::new(circuit, MemoryPlan::ALL).map(Some).map_err(to_halo2_error)
     };
-    CIRCUITS.find(CircuitIdentity::from_proving_key(pk), made)?.ok_or(Error::Synthesis)
+    CIRCUITS.get_or_insert_with(CircuitIdentity::from_proving_key(pk), made)?.ok_or(Error::Synthesis)
 }
 
 /// Drops all cached setups, keys and constraint systems, and the host memory that is kept for witnesses. Memory of
@@ -176,16 +176,16 @@ pub fn clear_setups() {
 /// Returns the bases of `params` on the device of `accelerator`, which are uploaded unless they are cached from an
 /// earlier call. They are cached only if a check by random sums finds them consistent. A damaged setup is used as it
 /// is, but never in place of another one.
-fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
-    let identity = SetupIdentity::from_params(params, place(accelerator));
+fn find_or_upload_srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G1Affine>>, Error> {
+    let identity = SetupIdentity::from_params(params, device_key(accelerator));
     if let Some(kept) = SETUPS.get(&identity) {
         return Ok(kept);
     }
-    let new = Srs::new(accelerator, params.get_g().to_vec(), lagrange(params)?).map_err(to_halo2_error)?;
+    let new = Srs::new(accelerator, params.get_g().to_vec(), read_lagrange_bases(params)?).map_err(to_halo2_error)?;
     let srs = Arc::new(new);
     let engine = Engine::new(accelerator, params.k(), srs.clone()).map_err(to_halo2_error)?;
-    if is_consistent(&engine, params)? {
-        SETUPS.keep(identity, srs.clone());
+    if is_setup_consistent(&engine, params)? {
+        SETUPS.insert(identity, srs.clone());
     } else {
         log::warn!("halo2: the setup is damaged: its bases are not powers of its secret, or not both sets are");
     }
@@ -194,7 +194,7 @@ fn srs(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Arc<Srs<G
 
 /// Returns the Lagrange bases of `params`, which the setup exposes only in its file format. The format is a number of 4
 /// bytes, n bases, then n Lagrange bases.
-fn lagrange(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
+fn read_lagrange_bases(params: &ParamsKZG<Bn256>) -> Result<Vec<G1Affine>, Error> {
     let length = params.get_g().len() * POINT;
     let mut part = RangeWriter { skip: 4 + length, bytes: Vec::with_capacity(length) };
     params.write_custom(&mut part, SerdeFormat::RawBytesUnchecked)?;

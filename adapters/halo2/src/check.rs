@@ -16,7 +16,7 @@ use crate::caches::clear_setups;
 use crate::error::to_halo2_error;
 use crate::opening::{Kind, Opening};
 use crate::options::Options;
-use crate::random::unpredictable;
+use crate::random::unpredictable_rng;
 use crate::record::{Record, ReplayTranscript};
 use crate::synthesis::ProofWriter;
 use crate::task::Task;
@@ -37,10 +37,10 @@ pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWri
     transcript: &mut T,
     source: &mut impl Source,
 ) -> Result<(), Error> {
-    let mut pen = ProofWriter::new(transcript, task.seed.source());
+    let mut pen = ProofWriter::new(transcript, task.seed.create_rng());
     let device = task.prove::<P, E, T>(task.options, &mut pen, source)?;
-    match task.options.checks(device.is_some())? {
-        true => check::<P>(task, pen.record(), device.as_deref().unwrap_or("host"), source),
+    match task.options.is_check_enabled(device.is_some())? {
+        true => check_proof::<P>(task, pen.record(), device.as_deref().unwrap_or("host"), source),
         false => Ok(()),
     }
 }
@@ -53,7 +53,7 @@ pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWri
 /// # Errors
 /// - `Transcript`: the host's messages differ.
 /// - The host cannot make the proof again: the error of its attempt.
-fn check<P: Opening>(
+fn check_proof<P: Opening>(
     task: &Task<'_, '_>,
     record: &Record,
     device: &str,
@@ -64,23 +64,23 @@ fn check<P: Opening>(
         return Ok(());
     }
     let rows = 1 << task.pk.get_vk().get_domain().k();
-    if record_host_work("halo2 verify", rows, || verifies::<P>(task, record)) {
+    if record_host_work("halo2 verify", rows, || verify_record::<P>(task, record)) {
         return Ok(());
     }
     let host = Accelerator::with_backend(BackendKind::Cpu).map_err(to_halo2_error)?;
     let abort = task.options.abort.clone();
     let options = Options { accelerator: Some(host), devices: Some(1), abort, check: Some(false), plan: None };
     let mut said = ReplayTranscript::new(record, Fr::ZERO);
-    let again = task.prove::<P, _, _>(&options, &mut ProofWriter::new(&mut said, task.seed.source()), source);
-    match (said.differs(), again) {
+    let again = task.prove::<P, _, _>(&options, &mut ProofWriter::new(&mut said, task.seed.create_rng()), source);
+    match (said.first_difference_index(), again) {
         (Some(message), _) => {
             // A setup or key that the device keeps may have changed.
             clear_setups();
-            let reason = format!("message {message} of {} is not the host's: a wrong result", record.messages());
+            let reason = format!("message {message} of {} is not the host's: a wrong result", record.message_count());
             log::error!("halo2: the proof does not verify: {device}: {reason}");
             Err(to_halo2_error(proofwarp::Error::device(device, "a proof", reason)))
         }
-        (None, Ok(_)) if said.is_over() => {
+        (None, Ok(_)) if said.is_fully_replayed() => {
             log::warn!("halo2: the proof does not verify: the witness does not satisfy the circuit");
             Ok(())
         }
@@ -102,9 +102,9 @@ fn can_be_verified(task: &Task<'_, '_>) -> bool {
     key.cs().instance_queries().iter().all(|(_, rotation)| u64::from(rotation.0.unsigned_abs()) <= rows)
 }
 
-fn verifies<P: Opening>(task: &Task<'_, '_>, record: &Record) -> bool {
+fn verify_record<P: Opening>(task: &Task<'_, '_>, record: &Record) -> bool {
     // GWC's verifier squeezes one more challenge than its prover, to weigh points against each other.
-    let mut transcript = ReplayTranscript::new(record, Fr::random(unpredictable()));
+    let mut transcript = ReplayTranscript::new(record, Fr::random(unpredictable_rng()));
     let (strategy, params) = (SingleStrategy::new(task.params), task.params.verifier_params());
     let (key, instances) = (task.pk.get_vk(), task.instances);
     let verified = match P::KIND {
@@ -115,5 +115,5 @@ fn verifies<P: Opening>(task: &Task<'_, '_>, record: &Record) -> bool {
             verify_proof::<Kzg, VerifierGWC<'_, Bn256>, _, _, _>(params, key, strategy, instances, &mut transcript)
         }
     };
-    verified.is_ok() && transcript.is_over()
+    verified.is_ok() && transcript.is_fully_replayed()
 }

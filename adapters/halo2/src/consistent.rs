@@ -8,7 +8,7 @@ use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::plonk::{Basis, ColumnView, Engine};
 
 use crate::error::to_halo2_error;
-use crate::random::{elements, unpredictable};
+use crate::random::{random_elements, unpredictable_rng};
 
 /// Returns whether the bases of `params`, as `engine` holds them, are powers of the setup's secret times G1, and
 /// Lagrange bases of the same secret. It checks two equations of random sums:
@@ -20,8 +20,8 @@ use crate::random::{elements, unpredictable};
 ///
 /// # Errors
 /// - `Transcript`: a forced backend failed.
-pub fn is_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Result<bool, Error> {
-    let values = elements(params.get_g().len(), &mut unpredictable());
+pub fn is_setup_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Result<bool, Error> {
+    let values = random_elements(params.get_g().len(), &mut unpredictable_rng());
     let commit = |basis, column: &[Fr]| {
         let points = engine.commit(basis, &[ColumnView::new(column)]).map_err(to_halo2_error)?;
         points.first().copied().ok_or(Error::BoundsFailure)

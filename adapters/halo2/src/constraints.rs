@@ -6,7 +6,7 @@ use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem,
 use halo2_axiom::poly::{Coeff, LagrangeCoeff, Polynomial as Stock};
 use proofwarp::expression::Expression as Plain;
 use proofwarp::plonk::steps::h_pieces::MAX_COSETS;
-use proofwarp::plonk::{Circuit, ColumnId, ColumnLayout, ColumnView, Key, Lookup, Polynomial, SamePoint};
+use proofwarp::plonk::{Circuit, ColumnId, ColumnLayout, ColumnView, DuplicateQueries, Key, Lookup, Polynomial};
 
 /// Configures `circuit` in a new constraint system, and returns that system and the circuit's configuration.
 pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::Config) {
@@ -32,11 +32,11 @@ pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
 
 /// Logs a warning if `system` queries a column at two rotations that are equal modulo 2^`k` rows. No proof can have
 /// such queries, but keys can be made.
-pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
+pub fn warn_duplicate_queries(system: &ConstraintSystem<Fr>, k: u32) {
     let advice = system.advice_queries().iter().map(|(column, at)| (ColumnId::Advice(column.index()), at.0));
     let fixed = system.fixed_queries().iter().map(|(column, at)| (ColumnId::Fixed(column.index()), at.0));
-    if let Some(same) = SamePoint::find(advice.chain(fixed), 1 << k) {
-        log::warn!("halo2: no proof can be made with this key: {}", text(&same, k));
+    if let Some(same) = DuplicateQueries::find(advice.chain(fixed), 1 << k) {
+        log::warn!("halo2: no proof can be made with this key: {}", describe_same_point(&same, k));
     }
 }
 
@@ -44,22 +44,22 @@ pub fn warn_of_same_point(system: &ConstraintSystem<Fr>, k: u32) {
 ///
 /// # Errors
 /// - `ConstraintSystemFailure`, as in halo2-axiom: a column is queried twice at one point. The log names it.
-pub fn check_points(circuit: &Circuit<Fr>) -> Result<(), Error> {
-    let Some(same) = circuit.same_point() else { return Ok(()) };
-    log::error!("halo2: no proof can be made: {}", text(&same, circuit.log_n));
+pub fn check_duplicate_queries(circuit: &Circuit<Fr>) -> Result<(), Error> {
+    let Some(same) = circuit.find_duplicate_queries() else { return Ok(()) };
+    log::error!("halo2: no proof can be made: {}", describe_same_point(&same, circuit.log_n));
     Err(Error::ConstraintSystemFailure)
 }
 
-fn text(SamePoint { column, rotations: [first, second] }: &SamePoint, k: u32) -> String {
+fn describe_same_point(DuplicateQueries { column, rotations: [first, second] }: &DuplicateQueries, k: u32) -> String {
     format!("{column:?} is queried at rotations {first} and {second}, which are equal modulo 2^{k} rows")
 }
 
 /// Converts the constraint system of `key` to proofwarp's [`Circuit`].
-pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
+pub fn convert_circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
     let (system, domain) = (key.get_vk().cs(), key.get_vk().get_domain());
     // Taken from the key's own domain: the system's degree depends on the current environment.
     let degree = domain.get_quotient_poly_degree() + 1;
-    let permutation: Vec<_> = system.permutation().get_columns().iter().map(name).collect();
+    let permutation: Vec<_> = system.permutation().get_columns().iter().map(to_column_id).collect();
     let layout = ColumnLayout {
         fixed: system.num_fixed_columns(),
         permuted: permutation.len(),
@@ -68,7 +68,7 @@ pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
         sets: permutation.len().div_ceil(degree.saturating_sub(2).max(1)),
         lookups: system.lookups().len(),
     };
-    let all = |expressions: &[Expression<Fr>]| expressions.iter().map(|one| plain(&layout, one)).collect();
+    let all = |expressions: &[Expression<Fr>]| expressions.iter().map(|one| convert_expression(&layout, one)).collect();
     let lookups = system.lookups().iter().map(|lookup| Lookup {
         name: lookup.name().to_owned(),
         inputs: all(lookup.input_expressions()),
@@ -81,7 +81,7 @@ pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
         layout,
         advice_phases: system.advice_column_phase(),
         challenge_phases: system.challenge_phase(),
-        gates: system.gates().iter().flat_map(Gate::polynomials).map(|one| plain(&layout, one)).collect(),
+        gates: system.gates().iter().flat_map(Gate::polynomials).map(|one| convert_expression(&layout, one)).collect(),
         lookups: lookups.collect(),
         permutation,
         advice_queries: system.advice_queries().iter().map(|(column, at)| (column.index(), at.0)).collect(),
@@ -89,7 +89,7 @@ pub fn circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
     }
 }
 
-fn name(column: &Column<Any>) -> ColumnId {
+fn to_column_id(column: &Column<Any>) -> ColumnId {
     match column.column_type() {
         Any::Advice(_) => ColumnId::Advice(column.index()),
         Any::Fixed => ColumnId::Fixed(column.index()),
@@ -97,8 +97,9 @@ fn name(column: &Column<Any>) -> ColumnId {
     }
 }
 
-fn plain(layout: &ColumnLayout, expression: &Expression<Fr>) -> Plain<Fr> {
-    let column = |name: ColumnId, rotation: halo2_axiom::poly::Rotation| Plain::column(layout.number(name), rotation.0);
+fn convert_expression(layout: &ColumnLayout, expression: &Expression<Fr>) -> Plain<Fr> {
+    let column =
+        |name: ColumnId, rotation: halo2_axiom::poly::Rotation| Plain::column(layout.column_number(name), rotation.0);
     expression.evaluate(
         &Plain::Constant,
         // A key's system has fixed columns in place of selectors.
@@ -115,7 +116,7 @@ fn plain(layout: &ColumnLayout, expression: &Expression<Fr>) -> Plain<Fr> {
 }
 
 /// Returns views of the columns of `key`, which are in host memory.
-pub fn key(key: &ProvingKey<G1Affine>) -> Key<'_, Fr> {
+pub fn key_column_views(key: &ProvingKey<G1Affine>) -> Key<'_, Fr> {
     let permutation = key.permutation();
     Key {
         fixed: values_and_coefficients(key.fixed_values(), key.fixed_polys()),

@@ -63,7 +63,7 @@ impl DeviceProvers {
     }
 
     /// Returns `circuit`, compiled for the memory plan of the first prover.
-    pub fn lowered(&self, circuit: Arc<CompiledCircuit<Fr>>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
+    pub fn compile_circuit(&self, circuit: Arc<CompiledCircuit<Fr>>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
         match self.all[0].plan {
             MemoryPlan::ALL => Ok(circuit),
             plan => CompiledCircuit::new(Circuit::clone(&circuit), plan).map(Arc::new).map_err(to_halo2_error),
@@ -82,7 +82,7 @@ impl DeviceProver {
     ) -> Result<Self, Error> {
         let engine = caches::engine(accelerator, params)?;
         let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);
-        let key = if keeps_key { caches::key(accelerator, &engine, pk, memory)? } else { None };
+        let key = if keeps_key { caches::find_or_upload_key(accelerator, &engine, pk, memory)? } else { None };
         let free = engine.free_memory().map_err(to_halo2_error)?;
         let plan =
             options.plan.unwrap_or_else(|| free.map_or(MemoryPlan::ALL, |free| memory.plan(free, key.is_some())));
@@ -105,7 +105,7 @@ impl DeviceProver {
     }
 
     /// Returns views of the columns of `pk`, on the device if they are cached there, else in host memory.
-    pub fn key<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
-        self.key.as_ref().map_or_else(|| constraints::key(pk), |key| key.key())
+    pub fn key_column_views<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
+        self.key.as_ref().map_or_else(|| constraints::key_column_views(pk), |key| key.key())
     }
 }

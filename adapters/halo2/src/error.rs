@@ -16,7 +16,7 @@ pub fn to_halo2_error(error: proofwarp::Error) -> Error {
 /// - `NotEnoughRowsAvailable`: the SRS has fewer rows than the key.
 /// - `BoundsFailure`: the SRS has more rows than the key.
 /// - `BoundsFailure`: the number of bases is not 2^`setup`.
-pub fn check_rows((setup, bases): (u32, usize), key: u32) -> Result<(), Error> {
+pub fn check_setup_size((setup, bases): (u32, usize), key: u32) -> Result<(), Error> {
     if 1_usize.checked_shl(setup) != Some(bases) {
         log::error!("the setup is for k = {setup}, but has {bases} bases");
         return Err(Error::BoundsFailure);

@@ -23,28 +23,32 @@ impl<K: PartialEq, V> LruCache<K, V> {
     /// # Errors
     /// Returns the errors of `make`, which runs without the lock because it may take seconds. Two threads may both make
     /// a value, and one is cached.
-    pub fn find<E>(&self, key: K, make: impl FnOnce() -> Result<Option<V>, E>) -> Result<Option<Arc<V>>, E> {
+    pub fn get_or_insert_with<E>(
+        &self,
+        key: K,
+        make: impl FnOnce() -> Result<Option<V>, E>,
+    ) -> Result<Option<Arc<V>>, E> {
         if let Some(value) = self.get(&key) {
             return Ok(Some(value));
         }
         let made = make()?.map(Arc::new);
         if let Some(value) = &made {
-            self.keep(key, value.clone());
+            self.insert(key, value.clone());
         }
         Ok(made)
     }
 
     /// Drops all values.
     pub fn clear(&self) {
-        let gone = self.change(std::mem::take);
+        let gone = self.with_locked_entries(std::mem::take);
         // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
 
     /// Drops all values whose keys are in one group with `key`.
-    pub fn clear_like(&self, key: &K) {
-        let gone: Vec<_> =
-            self.change(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
+    pub fn clear_group(&self, key: &K) {
+        let gone: Vec<_> = self
+            .with_locked_entries(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
         // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
@@ -52,7 +56,7 @@ impl<K: PartialEq, V> LruCache<K, V> {
     /// Returns the cached value of `key`, which becomes the most recently used one. Returns `None` if there is no
     /// value.
     pub fn get(&self, key: &K) -> Option<Arc<V>> {
-        self.change(|entries| {
+        self.with_locked_entries(|entries| {
             let at = entries.iter().position(|(kept, _)| kept == key)?;
             let entry = entries.remove(at);
             let value = entry.1.clone();
@@ -63,8 +67,8 @@ impl<K: PartialEq, V> LruCache<K, V> {
 
     /// Caches `value` for `key`. If the group of `key` then has more than `most` values, drops its least recently used
     /// one.
-    pub fn keep(&self, key: K, value: Arc<V>) {
-        let gone: Vec<_> = self.change(|entries| {
+    pub fn insert(&self, key: K, value: Arc<V>) {
+        let gone: Vec<_> = self.with_locked_entries(|entries| {
             let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
             // Removes the oldest of the group, and the earlier value of `key`.
             let mut many = (like + 1).saturating_sub(self.most);
@@ -80,7 +84,7 @@ impl<K: PartialEq, V> LruCache<K, V> {
         drop(gone);
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Vec<(K, Arc<V>)>) -> T) -> T {
+    fn with_locked_entries<T>(&self, change: impl FnOnce(&mut Vec<(K, Arc<V>)>) -> T) -> T {
         change(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -90,34 +94,34 @@ mod tests {
     use super::*;
 
     /// Creates a cache in which two numbers are in one group if they have the same tens.
-    fn kept(most: usize) -> LruCache<u32, u32> {
+    fn cache_by_tens(most: usize) -> LruCache<u32, u32> {
         LruCache::new(most, |one, other| one / 10 == other / 10)
     }
 
-    fn is_there(kept: &LruCache<u32, u32>, key: u32) -> bool {
-        kept.find(key, || Ok::<_, ()>(None)).expect("nothing fails").is_some()
+    fn is_cached(kept: &LruCache<u32, u32>, key: u32) -> bool {
+        kept.get_or_insert_with(key, || Ok::<_, ()>(None)).expect("nothing fails").is_some()
     }
 
     #[test]
     fn the_oldest_of_a_kind_makes_room() {
-        let kept = kept(2);
+        let kept = cache_by_tens(2);
         for key in [1, 2, 11, 12, 21, 1, 3] {
-            kept.find(key, || Ok::<_, ()>(Some(key))).expect("nothing fails");
+            kept.get_or_insert_with(key, || Ok::<_, ()>(Some(key))).expect("nothing fails");
         }
-        let there = [1, 2, 3, 11, 12, 21].map(|key| is_there(&kept, key));
+        let there = [1, 2, 3, 11, 12, 21].map(|key| is_cached(&kept, key));
         assert_eq!(there, [true, false, true, true, true, true]);
-        kept.clear_like(&19);
-        let there = [1, 3, 11, 12, 21].map(|key| is_there(&kept, key));
+        kept.clear_group(&19);
+        let there = [1, 3, 11, 12, 21].map(|key| is_cached(&kept, key));
         assert_eq!(there, [true, true, false, false, true]);
     }
 
     #[test]
     fn one_value_a_key() {
-        let kept = kept(2);
+        let kept = cache_by_tens(2);
         for value in 0..3 {
-            kept.keep(5, Arc::new(value));
+            kept.insert(5, Arc::new(value));
         }
         assert_eq!(kept.get(&5).as_deref(), Some(&2));
-        assert_eq!(kept.change(|entries| entries.len()), 1);
+        assert_eq!(kept.with_locked_entries(|entries| entries.len()), 1);
     }
 }

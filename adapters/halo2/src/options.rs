@@ -37,12 +37,12 @@ pub struct Options {
 impl Options {
     /// Returns whether the proof is to be verified if a device works on it.
     pub(crate) fn may_check(&self) -> Result<bool, Error> {
-        self.checks(true)
+        self.is_check_enabled(true)
     }
 
     /// Returns whether the proof is to be verified before it is returned. `on_device` says whether a device worked on
     /// it.
-    pub(crate) fn checks(&self, on_device: bool) -> Result<bool, Error> {
+    pub(crate) fn is_check_enabled(&self, on_device: bool) -> Result<bool, Error> {
         let asked = match self.check {
             Some(check) => Some(check),
             None => Settings::get().map_err(to_halo2_error)?.verify,
@@ -55,5 +55,5 @@ impl Options {
 ///
 /// The call takes time in proportion to the key's expressions, and reads no column.
 pub fn memory(pk: &ProvingKey<G1Affine>, circuits: usize) -> MemoryEstimate {
-    MemoryEstimate::for_circuit(&constraints::circuit(pk), circuits)
+    MemoryEstimate::for_circuit(&constraints::convert_circuit(pk), circuits)
 }

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 const PIECE: usize = 1 << 12;
 
 /// Returns `count` random elements. `rng` gives a 256-bit seed for every 4096 of them, so that cores share the work.
-pub fn elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
-    let seeds: Vec<_> = (0..count.div_ceil(PIECE)).map(|_| seed(rng)).collect();
+pub fn random_elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
+    let seeds: Vec<_> = (0..count.div_ceil(PIECE)).map(|_| draw_seed(rng)).collect();
     let mut elements = vec![Fr::ZERO; count];
     elements.par_chunks_mut(PIECE).zip(seeds).for_each(|(elements, seed)| {
         let mut rng = ChaCha20Rng::from_seed(seed);
@@ -23,7 +23,7 @@ pub fn elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
     elements
 }
 
-fn seed(rng: &mut impl RngCore) -> [u8; 32] {
+fn draw_seed(rng: &mut impl RngCore) -> [u8; 32] {
     let mut seed = [0; 32];
     rng.fill_bytes(&mut seed);
     seed
@@ -36,11 +36,11 @@ pub struct Seed([u8; 32]);
 impl Seed {
     /// Draws the seed of a proof from `rng`.
     pub fn new(rng: &mut impl RngCore) -> Self {
-        Self(seed(rng))
+        Self(draw_seed(rng))
     }
 
     /// Returns the generator of the proof's random elements, in its initial state.
-    pub fn source(&self) -> ChaCha20Rng {
+    pub fn create_rng(&self) -> ChaCha20Rng {
         ChaCha20Rng::from_seed(self.0)
     }
 }
@@ -54,7 +54,7 @@ impl Drop for Seed {
 
 /// Returns a random number generator that each call seeds differently. It serves checks against accidental errors, so
 /// its seed is not treated as a secret.
-pub fn unpredictable() -> ChaCha20Rng {
+pub fn unpredictable_rng() -> ChaCha20Rng {
     let words = RandomState::new();
     let mut seed = [0; 32];
     for (number, word) in seed.chunks_exact_mut(8).enumerate() {

@@ -20,12 +20,12 @@ pub enum Entry {
 pub struct Record(Vec<Entry>);
 
 impl Record {
-    pub fn note(&mut self, entry: Entry) {
+    pub fn push_entry(&mut self, entry: Entry) {
         self.0.push(entry);
     }
 
     /// Returns the number of messages, without challenges.
-    pub fn messages(&self) -> usize {
+    pub fn message_count(&self) -> usize {
         self.0.iter().filter(|entry| !matches!(entry, Entry::Challenge(_))).count()
     }
 }
@@ -64,27 +64,27 @@ impl<'r> ReplayTranscript<'r> {
     }
 
     /// Returns the index, from 0 on, of the first message that differs from the record, or `None` if none does.
-    pub fn differs(&self) -> Option<usize> {
+    pub fn first_difference_index(&self) -> Option<usize> {
         self.differs
     }
 
     /// Returns whether all entries of the record have been repeated without a difference.
-    pub fn is_over(&self) -> bool {
+    pub fn is_fully_replayed(&self) -> bool {
         self.entries.len() == 0 && self.differs.is_none()
     }
 
-    fn other(&mut self, expected: &str) -> io::Error {
+    fn record_mismatch(&mut self, expected: &str) -> io::Error {
         self.differs.get_or_insert(self.messages);
         io::Error::other(format!("message {}: expected {expected}, got another", self.messages))
     }
 
-    fn compare(&mut self, entry: Entry) -> io::Result<()> {
+    fn compare_next_entry(&mut self, entry: Entry) -> io::Result<()> {
         match self.entries.next() {
             Some(recorded) if *recorded == entry => {
                 self.messages += 1;
                 Ok(())
             }
-            _ => Err(self.other("the recorded one")),
+            _ => Err(self.record_mismatch("the recorded one")),
         }
     }
 }
@@ -117,7 +117,7 @@ impl TranscriptRead<G1Affine, ReplayedChallenge> for ReplayTranscript<'_> {
                 self.messages += 1;
                 Ok(*point)
             }
-            _ => Err(self.other("a point")),
+            _ => Err(self.record_mismatch("a point")),
         }
     }
 
@@ -127,18 +127,18 @@ impl TranscriptRead<G1Affine, ReplayedChallenge> for ReplayTranscript<'_> {
                 self.messages += 1;
                 Ok(*scalar)
             }
-            _ => Err(self.other("a scalar")),
+            _ => Err(self.record_mismatch("a scalar")),
         }
     }
 }
 
 impl TranscriptWrite<G1Affine, ReplayedChallenge> for ReplayTranscript<'_> {
     fn write_point(&mut self, point: G1Affine) -> io::Result<()> {
-        self.compare(Entry::Point(point))
+        self.compare_next_entry(Entry::Point(point))
     }
 
     fn write_scalar(&mut self, scalar: Fr) -> io::Result<()> {
-        self.compare(Entry::Scalar(scalar))
+        self.compare_next_entry(Entry::Scalar(scalar))
     }
 }
 
@@ -158,11 +158,11 @@ mod tests {
         assert_eq!(transcript.read_scalar().expect("a scalar"), Fr::from(1));
         assert_eq!(transcript.squeeze_challenge().get_scalar(), Fr::from(7));
         assert_eq!(transcript.read_point().expect("a point"), G1Affine::generator());
-        assert!(!transcript.is_over());
+        assert!(!transcript.is_fully_replayed());
         assert_eq!(transcript.read_scalar().expect("a scalar"), Fr::from(2));
         assert_eq!(transcript.squeeze_challenge().get_scalar(), Fr::from(9));
-        assert!(transcript.is_over() && transcript.read_scalar().is_err() && !transcript.is_over());
-        assert_eq!(record.messages(), 3);
+        assert!(transcript.is_fully_replayed() && transcript.read_scalar().is_err() && !transcript.is_fully_replayed());
+        assert_eq!(record.message_count(), 3);
     }
 
     #[test]
@@ -172,11 +172,11 @@ mod tests {
         transcript.write_scalar(Fr::from(1)).expect("the same");
         transcript.squeeze_challenge();
         assert!(transcript.write_point(-G1Affine::generator()).is_err());
-        assert_eq!(transcript.differs(), Some(1));
+        assert_eq!(transcript.first_difference_index(), Some(1));
         // A challenge is squeezed in place of a message, and a point is read in place of a scalar.
         let mut transcript = ReplayTranscript::new(&record, Fr::ZERO);
         transcript.squeeze_challenge();
-        assert_eq!(transcript.differs(), Some(0));
+        assert_eq!(transcript.first_difference_index(), Some(0));
         assert!(ReplayTranscript::new(&record, Fr::ZERO).read_point().is_err());
     }
 }

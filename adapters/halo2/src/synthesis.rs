@@ -29,23 +29,23 @@ impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> ProofWr
         Self { transcript, rng, record: Record::default(), encoding: PhantomData }
     }
 
-    pub fn write(&mut self, points: &[G1Affine]) -> Result<(), Error> {
+    pub fn write_points(&mut self, points: &[G1Affine]) -> Result<(), Error> {
         points.iter().try_for_each(|point| {
-            self.record.note(Entry::Point(*point));
+            self.record.push_entry(Entry::Point(*point));
             Ok(self.transcript.write_point(*point)?)
         })
     }
 
     pub fn write_scalars(&mut self, scalars: &[Fr]) -> Result<(), Error> {
         scalars.iter().try_for_each(|scalar| {
-            self.record.note(Entry::Scalar(*scalar));
+            self.record.push_entry(Entry::Scalar(*scalar));
             Ok(self.transcript.write_scalar(*scalar)?)
         })
     }
 
-    pub fn squeeze(&mut self) -> Fr {
+    pub fn squeeze_challenge(&mut self) -> Fr {
         let challenge = *self.transcript.squeeze_challenge_scalar::<()>();
-        self.record.note(Entry::Challenge(challenge));
+        self.record.push_entry(Entry::Challenge(challenge));
         challenge
     }
 
@@ -81,18 +81,18 @@ impl Phases<'_, '_> {
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
-        pen.write(&points)
+        pen.write_points(&points)
     }
 
     /// Squeezes the challenges that follow `phase`, and stores them for the circuits.
-    pub fn squeeze<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    pub fn squeeze_phase_challenges<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         phase: u8,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         for number in self.circuit.challenges_of_phase(phase) {
-            let value = pen.squeeze();
-            self.proof.challenge(number, value).map_err(to_halo2_error)?;
+            let value = pen.squeeze_challenge();
+            self.proof.set_challenge(number, value).map_err(to_halo2_error)?;
             self.challenges[number] = Some(value);
         }
         Ok(())
@@ -119,26 +119,26 @@ pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
 impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
     /// Commits to the columns of the current phase, squeezes the challenges that follow it, and starts the next phase.
     pub fn end_phase(&mut self) -> Result<(), Error> {
-        let columns = self.arena.values(&self.phases.circuit.advice_in_phase(self.phase));
+        let columns = self.arena.compute_values(&self.phases.circuit.advice_in_phase(self.phase));
         self.phases.commit(0, columns, self.pen)?;
-        self.phases.squeeze(self.phase, self.pen)?;
+        self.phases.squeeze_phase_challenges(self.phase, self.pen)?;
         self.phase += 1;
         Ok(())
     }
 
-    fn too_few_rows(&self) -> Error {
+    fn too_few_rows_error(&self) -> Error {
         Error::NotEnoughRowsAvailable { current_k: self.phases.circuit.log_n }
     }
 
-    fn fail(&mut self, error: Error) {
+    fn record_error(&mut self, error: Error) {
         self.failed.get_or_insert(error);
     }
 
     /// Stores `value` in the cell at `row` of `column`, and returns the cell. Values in blinding rows are replaced by
     /// random ones later.
-    fn assign(&mut self, column: Column<Advice>, row: usize, value: Assigned<Fr>) -> Result<&Assigned<Fr>, Error> {
+    fn assign_cell(&mut self, column: Column<Advice>, row: usize, value: Assigned<Fr>) -> Result<&Assigned<Fr>, Error> {
         if row >= self.phases.circuit.rows() {
-            return Err(self.too_few_rows());
+            return Err(self.too_few_rows_error());
         }
         let usable = self.phases.circuit.usable_rows();
         if row >= usable && !self.hidden {
@@ -174,7 +174,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
 
     fn query_instance(&self, column: Column<Instance>, row: usize) -> Result<Value<Fr>, Error> {
         if row >= self.phases.circuit.usable_rows() {
-            return Err(self.too_few_rows());
+            return Err(self.too_few_rows_error());
         }
         let value = self.instance.get(column.index()).and_then(|column| column.get(row));
         value.map(|value| Value::known(*value)).ok_or(Error::BoundsFailure)
@@ -189,7 +189,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
         let (mut known, later) = (None, column.column_type().phase() > self.phase);
         to.map(|value| known = Some(value));
         let assigned = match known {
-            Some(value) => self.assign(column, row, value).map(std::ptr::from_ref),
+            Some(value) => self.assign_cell(column, row, value).map(std::ptr::from_ref),
             // The value depends on a challenge that is not known before the column's phase.
             None if later => return Value::unknown(),
             None => Err(Error::Synthesis),
@@ -200,7 +200,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
             // During a run only calls of this trait access the arena, and no reference is read during such a call.
             Ok(cell) => Value::known(unsafe { &*cell }),
             Err(error) => {
-                self.fail(error);
+                self.record_error(error);
                 Value::unknown()
             }
         }
@@ -225,10 +225,10 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
 
     fn next_phase(&mut self) {
         if self.alone
-            && self.phase < self.phases.circuit.phases()
+            && self.phase < self.phases.circuit.phase_count()
             && let Err(error) = self.end_phase()
         {
-            self.fail(error);
+            self.record_error(error);
         }
     }
 }

@@ -10,10 +10,10 @@ use proofwarp::plonk::{AdviceStage, Circuit, MemoryEstimate, OpeningStage, PeerD
 
 use crate::caches;
 use crate::device_provers::DeviceProvers;
-use crate::error::{check_rows, to_halo2_error};
+use crate::error::{check_setup_size, to_halo2_error};
 use crate::opening::{Kind, Opening};
 use crate::options::Options;
-use crate::random::{Seed, elements};
+use crate::random::{Seed, random_elements};
 use crate::synthesis::ProofWriter;
 use crate::witness::Source;
 
@@ -35,16 +35,16 @@ impl Task<'_, '_> {
         pen: &mut ProofWriter<'_, E, T>,
         source: &mut impl Source,
     ) -> Result<Option<String>, Error> {
-        let circuit = caches::circuit(self.pk)?;
+        let circuit = caches::find_or_compile_circuit(self.pk)?;
         check_instances(&circuit, self.instances)?;
-        check_rows((self.params.k(), self.params.get_g().len()), circuit.log_n)?;
+        check_setup_size((self.params.k(), self.params.get_g().len()), circuit.log_n)?;
         let workers = DeviceProvers::new(
             options,
             (self.params, self.pk),
             &MemoryEstimate::for_circuit(&circuit, self.instances.len()),
         )?;
-        let circuit = workers.lowered(circuit)?;
-        let keys: Vec<_> = workers.all.iter().map(|worker| worker.key(self.pk)).collect();
+        let circuit = workers.compile_circuit(circuit)?;
+        let keys: Vec<_> = workers.all.iter().map(|worker| worker.key_column_views(self.pk)).collect();
         let workers_and_keys = workers.all.iter().zip(&keys);
         let mut peers: Vec<_> = workers_and_keys
             .map(|(worker, key)| PeerDevice { engine: &worker.engine, key, link: worker.link })
@@ -57,8 +57,8 @@ impl Task<'_, '_> {
             pen.transcript.common_scalar(*value)?;
         }
         source.write(&mut proof, &circuit, pen)?;
-        let openings = steps(proof, circuit.rows(), pen)?;
-        open::<P, _, _>(openings, pen)?;
+        let openings = run_argument_steps(proof, circuit.rows(), pen)?;
+        write_openings::<P, _, _>(openings, pen)?;
         Ok(engine.device_name())
     }
 }
@@ -75,41 +75,42 @@ fn check_instances(circuit: &Circuit<Fr>, instances: &[&[&[Fr]]]) -> Result<(), 
 }
 
 /// Runs the proof's steps from the challenge θ to the evaluations at x, and writes their messages.
-fn steps<'a, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+fn run_argument_steps<'a, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     proof: AdviceStage<'a, G1Affine>,
     rows: usize,
     pen: &mut ProofWriter<'_, E, T>,
 ) -> Result<OpeningStage<'a, G1Affine>, Error> {
-    let theta = pen.squeeze();
-    let (proof, points) = proof.lookups(theta, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
-    pen.write(&points)?;
-    let challenges = [pen.squeeze(), pen.squeeze()];
-    let (proof, points) = proof.products(challenges, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
-    pen.write(&points)?;
-    let (proof, point) = proof.random(elements(rows, &mut pen.rng)).map_err(to_halo2_error)?;
-    pen.write(&[point])?;
-    let (proof, points) = proof.quotient(pen.squeeze()).map_err(to_halo2_error)?;
-    pen.write(&points)?;
-    let (openings, values) = proof.evaluations(pen.squeeze()).map_err(to_halo2_error)?;
+    let theta = pen.squeeze_challenge();
+    let (proof, points) = proof.commit_lookups(theta, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
+    pen.write_points(&points)?;
+    let challenges = [pen.squeeze_challenge(), pen.squeeze_challenge()];
+    let (proof, points) =
+        proof.commit_products(challenges, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
+    pen.write_points(&points)?;
+    let (proof, point) = proof.commit_random_polynomial(random_elements(rows, &mut pen.rng)).map_err(to_halo2_error)?;
+    pen.write_points(&[point])?;
+    let (proof, points) = proof.commit_quotient(pen.squeeze_challenge()).map_err(to_halo2_error)?;
+    pen.write_points(&points)?;
+    let (openings, values) = proof.evaluate_polynomials(pen.squeeze_challenge()).map_err(to_halo2_error)?;
     pen.write_scalars(&values)?;
     Ok(openings)
 }
 
-fn open<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+fn write_openings<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     openings: OpeningStage<'_, G1Affine>,
     pen: &mut ProofWriter<'_, E, T>,
 ) -> Result<(), Error> {
     match P::KIND {
         Kind::Gwc => {
-            let points = openings.gwc(pen.squeeze()).map_err(to_halo2_error)?;
-            pen.write(&points)
+            let points = openings.gwc(pen.squeeze_challenge()).map_err(to_halo2_error)?;
+            pen.write_points(&points)
         }
         Kind::Shplonk => {
-            let (y, v) = (pen.squeeze(), pen.squeeze());
+            let (y, v) = (pen.squeeze_challenge(), pen.squeeze_challenge());
             let (proof, point) = openings.shplonk(y, v).map_err(to_halo2_error)?;
-            pen.write(&[point])?;
-            let point = proof.finish(pen.squeeze()).map_err(to_halo2_error)?;
-            pen.write(&[point])
+            pen.write_points(&[point])?;
+            let point = proof.finish(pen.squeeze_challenge()).map_err(to_halo2_error)?;
+            pen.write_points(&[point])
         }
     }
 }

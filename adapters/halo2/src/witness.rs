@@ -42,12 +42,12 @@ impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        let (config, constants) = config_of(self.circuits, circuit)?;
+        let (config, constants) = configure_and_check(self.circuits, circuit)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
         let arena = |_| WitnessArena::new(circuit.layout.advice, circuit.rows());
         let mut arenas: Vec<_> = self.circuits.iter().map(arena).collect();
         let (mut phase, alone) = (0, self.circuits.len() == 1);
-        while phase < circuit.phases() {
+        while phase < circuit.phase_count() {
             let all = self.circuits.iter().zip(self.instances).zip(&mut arenas);
             let mut reached = phase;
             for (concrete, instance, arena) in all.map(|((concrete, instance), arena)| (concrete, instance, arena)) {
@@ -57,8 +57,8 @@ impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
                 reached = run.phase;
                 run.failed.map_or(result, Err)?;
             }
-            if reached < circuit.phases() {
-                end_phase(&mut phases, &mut arenas, reached, pen)?;
+            if reached < circuit.phase_count() {
+                commit_phase(&mut phases, &mut arenas, reached, pen)?;
             }
             phase = reached + 1;
         }
@@ -67,7 +67,7 @@ impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
 }
 
 /// Commits to the columns of `phase` of all circuits, and squeezes the challenges that follow the phase.
-fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+fn commit_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     phases: &mut Phases<'_, '_>,
     arenas: &mut [WitnessArena],
     phase: u8,
@@ -75,15 +75,15 @@ fn end_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
 ) -> Result<(), Error> {
     let numbers = phases.circuit.advice_in_phase(phase);
     for (number, arena) in arenas.iter_mut().enumerate() {
-        phases.commit(number, arena.values(&numbers), pen)?;
+        phases.commit(number, arena.compute_values(&numbers), pen)?;
     }
-    phases.squeeze(phase, pen)
+    phases.squeeze_phase_challenges(phase, pen)
 }
 
 /// Returns the configuration of `circuits` and their fixed columns for constants. Advice columns, instance columns and
 /// challenges must match the key's in number. Fixed columns need not: halo2-base leaves constants out of circuits that
 /// are only proved.
-fn config_of<C: StockCircuit<Fr>>(
+fn configure_and_check<C: StockCircuit<Fr>>(
     circuits: &[C],
     circuit: &Circuit<Fr>,
 ) -> Result<(C::Config, Vec<Column<Fixed>>), Error> {
@@ -115,20 +115,23 @@ impl Source for Advice {
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        self.check(circuit)?;
+        self.check_shape(circuit)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
         phases.commit(0, self.columns.0.iter_mut().enumerate().collect(), pen)?;
         if !self.stays {
             self.columns = ZeroizingColumns(Vec::new());
         }
-        phases.squeeze(0, pen)
+        phases.squeeze_phase_challenges(0, pen)
     }
 }
 
 impl Advice {
-    fn check(&self, circuit: &Circuit<Fr>) -> Result<(), Error> {
-        if circuit.phases() > 1 {
-            log::error!("create_proof_from_advice: expected a circuit of one phase, got one of {}", circuit.phases());
+    fn check_shape(&self, circuit: &Circuit<Fr>) -> Result<(), Error> {
+        if circuit.phase_count() > 1 {
+            log::error!(
+                "create_proof_from_advice: expected a circuit of one phase, got one of {}",
+                circuit.phase_count()
+            );
             return Err(Error::Synthesis);
         }
         let columns = &self.columns.0;

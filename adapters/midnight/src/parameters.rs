@@ -8,7 +8,7 @@ use proofwarp::msm::{Msm, MsmOptions, Scalars};
 use proofwarp::{Accelerator, Error, Result};
 use zeroize::Zeroize;
 
-use crate::points::{affine, as_montgomery, powers, to_midnight};
+use crate::points::{as_montgomery, read_tau_powers, to_affine_points, to_midnight};
 
 /// Holds a setup of midnight-proofs, with its 2 · 2^k points on the devices: 96 bytes each. Points that do not fit stay
 /// on the host, and each commitment streams them.
@@ -35,8 +35,8 @@ impl Parameters {
     /// - The error of a forced backend that has too little memory or failed.
     pub fn new(accelerator: &Accelerator, stock: ParamsKZG<Bls12>) -> Result<Self> {
         let unreadable = |error| Error::invalid("midnight", "setup", "points that can be written", error);
-        let coefficients = powers(&stock).map_err(unreadable)?;
-        let lagrange = affine(stock.g_lagrange());
+        let coefficients = read_tau_powers(&stock).map_err(unreadable)?;
+        let lagrange = to_affine_points(stock.g_lagrange());
         let [coefficients, lagrange] =
             [coefficients, lagrange].map(|points| Msm::shared(accelerator, points, MsmOptions::default()));
         Ok(Self { coefficients: coefficients?, lagrange: lagrange?, accelerator: accelerator.clone(), stock })
@@ -58,7 +58,7 @@ impl Parameters {
     /// - [`Error::Invalid`]: there are more coefficients than points.
     /// - The error of a forced backend that failed.
     pub fn commit(&self, coefficients: &[Fq]) -> Result<G1Projective> {
-        commit(&self.coefficients, self.points(), coefficients)
+        commit(&self.coefficients, self.point_count(), coefficients)
     }
 
     /// Commits to a polynomial by its `values` at the 2^k roots of unity, in the order of their exponents. Missing
@@ -68,10 +68,10 @@ impl Parameters {
     /// - [`Error::Invalid`]: there are more values than points.
     /// - The error of a forced backend that failed.
     pub fn commit_lagrange(&self, values: &[Fq]) -> Result<G1Projective> {
-        commit(&self.lagrange, self.points(), values)
+        commit(&self.lagrange, self.point_count(), values)
     }
 
-    fn points(&self) -> usize {
+    fn point_count(&self) -> usize {
         self.stock.g_lagrange().len()
     }
 }

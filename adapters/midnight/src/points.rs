@@ -38,7 +38,7 @@ pub(crate) fn to_midnight(sum: &blstrs::G1Projective) -> TheirProjective {
 }
 
 /// Returns `points` in affine coordinates, with one inversion for each [`GRAIN`] of them.
-pub(crate) fn affine(points: &[TheirProjective]) -> Vec<G1Affine> {
+pub(crate) fn to_affine_points(points: &[TheirProjective]) -> Vec<G1Affine> {
     let convert = |points: &[TheirProjective]| {
         let mut normal = vec![TheirAffine::identity(); points.len()];
         TheirProjective::batch_normalize(points, &mut normal);
@@ -49,7 +49,7 @@ pub(crate) fn affine(points: &[TheirProjective]) -> Vec<G1Affine> {
 
 /// Returns the points [τ^i]₁ of `setup` for i < 2^k, where τ is its secret. A setup exposes them only by writing
 /// itself.
-pub(crate) fn powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
+pub(crate) fn read_tau_powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affine>> {
     let mut powers = PowersWriter { skipped: 0, bytes: Vec::new(), most: setup.g_lagrange().len() * POINT };
     match setup.write_custom(&mut powers, SerdeFormat::RawBytesUnchecked) {
         Err(error) if powers.bytes.len() < powers.most => return Err(error),
@@ -101,11 +101,11 @@ mod tests {
     fn elements_are_in_the_form_of_blstrs() {
         let values = [Fq::ZERO, Fq::ONE, -Fq::ONE, Fq::from(u64::MAX)];
         let ours = [0.into(), 1.into(), -blstrs::Scalar::from(1), u64::MAX.into()];
-        let ours: Vec<[u8; 32]> = ours.iter().map(|s: &blstrs::Scalar| bytes(s)).collect();
+        let ours: Vec<[u8; 32]> = ours.iter().map(|s: &blstrs::Scalar| scalar_bytes(s)).collect();
         assert_eq!(as_montgomery(&values), ours);
     }
 
-    fn bytes(scalar: &blstrs::Scalar) -> [u8; 32] {
+    fn scalar_bytes(scalar: &blstrs::Scalar) -> [u8; 32] {
         let words = blst::blst_fr::from(*scalar).l;
         std::array::from_fn(|i| words[i / 8].to_le_bytes()[i % 8])
     }
@@ -113,17 +113,17 @@ mod tests {
     #[test]
     fn powers_are_those_of_the_setup() {
         let setup = ParamsKZG::<Bls12>::unsafe_setup(3, ChaCha8Rng::seed_from_u64(5));
-        let powers = powers(&setup).expect("powers");
-        let lagrange = affine(setup.g_lagrange());
+        let powers = read_tau_powers(&setup).expect("powers");
+        let lagrange = to_affine_points(setup.g_lagrange());
         assert_eq!((powers.len(), powers[0]), (8, G1Affine::generator()));
         // Σ Lᵢ = 1.
         let sum: blstrs::G1Projective = lagrange.iter().map(blstrs::G1Projective::from).sum();
         assert_eq!(sum.to_affine(), G1Affine::generator());
-        assert_eq!(to_midnight(&powers[1].into()).to_affine(), theirs_of_tau(&setup));
+        assert_eq!(to_midnight(&powers[1].into()).to_affine(), tau_point(&setup));
     }
 
     /// Returns [τ]₁ = Σ ωⁱ·[Lᵢ]₁, computed from the Lagrange points of `setup`.
-    fn theirs_of_tau(setup: &ParamsKZG<Bls12>) -> TheirAffine {
+    fn tau_point(setup: &ParamsKZG<Bls12>) -> TheirAffine {
         use ff::PrimeField;
         let omega = (3..Fq::S).fold(Fq::ROOT_OF_UNITY, |root, _| root.square());
         let terms = setup.g_lagrange().iter().enumerate().map(|(i, l)| *l * omega.pow_vartime([i as u64]));

@@ -25,7 +25,7 @@ type StockScheme = KZGCommitmentScheme<Bls12>;
 #[derive(Clone, Debug)]
 pub struct GpuKzgScheme;
 
-fn committed(sum: Result<G1Projective>) -> G1Projective {
+fn unwrap_commitment(sum: Result<G1Projective>) -> G1Projective {
     sum.unwrap_or_else(|error| panic!("proofwarp-midnight: no commitment: {error}"))
 }
 
@@ -46,11 +46,11 @@ impl PolynomialCommitmentScheme<Fq> for GpuKzgScheme {
     }
 
     fn commit(params: &Parameters, polynomial: &Polynomial<Fq, Coeff>) -> G1Projective {
-        committed(params.commit(polynomial))
+        unwrap_commitment(params.commit(polynomial))
     }
 
     fn commit_lagrange(params: &Parameters, poly: &Polynomial<Fq, LagrangeCoeff>) -> G1Projective {
-        committed(params.commit_lagrange(poly))
+        unwrap_commitment(params.commit_lagrange(poly))
     }
 
     fn multi_open<T: Transcript>(

@@ -3,7 +3,7 @@
 use blstrs::Scalar;
 use proofwarp::groth16::Witness;
 
-use crate::error::{Error, equal};
+use crate::error::{Error, check_equal};
 
 /// Points to a circuit's assignment with its evaluated constraints, all in the caller's memory.
 ///
@@ -45,7 +45,7 @@ pub struct Assignment<Scalar> {
 
 /// Holds the vectors of one assignment as slices, whose lengths were checked against each other.
 #[derive(Debug)]
-pub struct Parts<'a> {
+pub struct AssignmentSlices<'a> {
     pub densities: [Bits<'a>; 3],
     pub witness: Witness<'a, Scalar>,
     pub constraints: usize,
@@ -58,14 +58,14 @@ pub struct Bits<'a> {
     len: usize,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> AssignmentSlices<'a> {
     /// Converts `assignment`, whose scalars have type `S`, to slices. `number` is its index in the batch, for error
     /// messages.
     pub fn new<S>(number: usize, assignment: &'a Assignment<S>) -> Result<Self, Error> {
         let of = |what: &str| format!("{what} of assignment {number}");
         let it = assignment;
         let bits = |what, words, len, ones| Bits::new(of(what), words, len, ones);
-        let scalars = |what, data: *const S, len| slice(of(what), data.cast::<Scalar>(), len);
+        let scalars = |what, data: *const S, len| checked_slice(of(what), data.cast::<Scalar>(), len);
         let densities = [
             bits("a_aux_density", it.a_aux_density, it.a_aux_bit_len, it.a_aux_popcount)?,
             bits("b_inp_density", it.b_inp_density, it.b_inp_bit_len, it.b_inp_popcount)?,
@@ -74,7 +74,7 @@ impl<'a> Parts<'a> {
         let inputs = scalars("inp_assignment", it.inp_assignment_data, it.inp_assignment_size)?;
         let aux = scalars("aux_assignment", it.aux_assignment_data, it.aux_assignment_size)?;
         for (density, expected) in densities.iter().zip([aux.len(), inputs.len(), aux.len()]) {
-            equal(of("bits of a density"), expected, density.len)?;
+            check_equal(of("bits of a density"), expected, density.len)?;
         }
         let vector = |what, data| scalars(what, data, it.abc_size);
         let evaluations = Some([vector("a", it.a)?, vector("b", it.b)?, vector("c", it.c)?]);
@@ -84,9 +84,9 @@ impl<'a> Parts<'a> {
 
 impl<'a> Bits<'a> {
     fn new(what: String, words: *const usize, len: usize, ones: usize) -> Result<Self, Error> {
-        let bits = Self { words: slice(what.clone(), words, len.div_ceil(usize::BITS as usize))?, len };
+        let bits = Self { words: checked_slice(what.clone(), words, len.div_ceil(usize::BITS as usize))?, len };
         let actual = bits.words().map(|word| word.count_ones() as usize).sum();
-        equal(format!("ones in {what}"), ones, actual)?;
+        check_equal(format!("ones in {what}"), ones, actual)?;
         Ok(bits)
     }
 
@@ -112,7 +112,7 @@ impl<'a> Bits<'a> {
 
 /// Returns the caller's `len` elements at `data` as a slice. `what` names them in the error of an invalid pointer or
 /// length.
-fn slice<'a, T>(what: String, data: *const T, len: usize) -> Result<&'a [T], Error> {
+fn checked_slice<'a, T>(what: String, data: *const T, len: usize) -> Result<&'a [T], Error> {
     if len == 0 {
         return Ok(&[]);
     }

@@ -64,7 +64,7 @@ pub enum Error {
 
 impl Error {
     /// Converts `reason`, an error of the engine about the parameters in the file at `path`.
-    pub(crate) fn of_file(path: &Path, reason: proofwarp::Error) -> Self {
+    pub(crate) fn from_parameter_file(path: &Path, reason: proofwarp::Error) -> Self {
         let path = path.to_owned();
         match reason {
             proofwarp::Error::Invalid { what, expected, actual, .. } => {
@@ -86,6 +86,6 @@ impl From<Error> for String {
 }
 
 /// Returns an error unless `expected` and `actual` are equal. `what` names the number in the error.
-pub fn equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<(), Error> {
+pub fn check_equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<(), Error> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(what, expected, actual)) }
 }

@@ -25,14 +25,15 @@ const ON_CURVE: PointChecks = PointChecks { in_subgroup: false, not_infinity: tr
 /// reads of it fail.
 pub fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
     let mut reader = Reader::new(path, file)?;
-    let [alpha_g1, beta_g1] = [reader.point("alpha_g1")?, reader.point("beta_g1")?];
-    let [beta_g2, gamma_g2] = [reader.point("beta_g2")?, reader.point("gamma_g2")?];
-    let (delta_g1, delta_g2) = (reader.point("delta_g1")?, reader.point("delta_g2")?);
-    let ic = reader.points::<G1Affine>("ic", CHECKED)?;
-    let ic = reader.decoded(&ic)?;
-    let (h, l, a, b_g1) = (reader.query("h")?, reader.query("l")?, reader.query("a")?, reader.query("b_g1")?);
-    let b_g2 = reader.query("b_g2")?;
-    reader.end();
+    let [alpha_g1, beta_g1] = [reader.read_point("alpha_g1")?, reader.read_point("beta_g1")?];
+    let [beta_g2, gamma_g2] = [reader.read_point("beta_g2")?, reader.read_point("gamma_g2")?];
+    let (delta_g1, delta_g2) = (reader.read_point("delta_g1")?, reader.read_point("delta_g2")?);
+    let ic = reader.locate_points::<G1Affine>("ic", CHECKED)?;
+    let ic = reader.decode_points(&ic)?;
+    let (h, l, a, b_g1) =
+        (reader.locate_query("h")?, reader.locate_query("l")?, reader.locate_query("a")?, reader.locate_query("b_g1")?);
+    let b_g2 = reader.locate_query("b_g2")?;
+    reader.warn_trailing_bytes();
     let key = VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, ic };
     Ok((key, Parameters { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, h, l, a, b_g1, b_g2 }))
 }
@@ -64,38 +65,38 @@ impl<'a> Reader<'a> {
         Ok(start)
     }
 
-    fn count(&mut self, what: &str) -> Result<usize, Error> {
+    fn read_count(&mut self, what: &str) -> Result<usize, Error> {
         let offset = self.take(&format!("number of {what}"), 4)?;
         let bytes = self.file.read(|file| Ok(std::array::from_fn(|at| file[offset + at])));
-        let bytes = bytes.map_err(|reason| Error::of_file(self.path, reason))?;
+        let bytes = bytes.map_err(|reason| Error::from_parameter_file(self.path, reason))?;
         Ok(u32::from_be_bytes(bytes) as usize)
     }
 
-    fn point<C: MsmCurve + UncompressedEncoding>(&mut self, what: &'static str) -> Result<C, Error> {
+    fn read_point<C: MsmCurve + UncompressedEncoding>(&mut self, what: &'static str) -> Result<C, Error> {
         let start = self.take(what, C::AFFINE_BYTES)?;
-        let points = self.decoded(&self.at(start, 1, what, CHECKED))?;
+        let points = self.decode_points(&self.file_points(start, 1, what, CHECKED))?;
         points.first().copied().ok_or_else(|| self.malformed(what, "a point", "none"))
     }
 
     /// Reads the number of points of `what`, and skips the points. Returns where they are, with the checks `expected`
     /// for decoding.
-    fn points<C: MsmCurve>(&mut self, what: &'static str, expected: PointChecks) -> Result<FilePoints, Error> {
-        let count = self.count(what)?;
+    fn locate_points<C: MsmCurve>(&mut self, what: &'static str, expected: PointChecks) -> Result<FilePoints, Error> {
+        let count = self.read_count(what)?;
         let start = self.take(&format!("{count} points of {what}"), count.saturating_mul(C::AFFINE_BYTES))?;
-        Ok(self.at(start, count, what, expected))
+        Ok(self.file_points(start, count, what, expected))
     }
 
-    fn query<C: MsmCurve + UncompressedEncoding>(&mut self, what: &'static str) -> Result<BasePoints<C>, Error> {
-        let points = self.points::<C>(what, ON_CURVE)?;
-        BasePoints::encoded(points).map_err(|reason| Error::of_file(self.path, reason))
+    fn locate_query<C: MsmCurve + UncompressedEncoding>(&mut self, what: &'static str) -> Result<BasePoints<C>, Error> {
+        let points = self.locate_points::<C>(what, ON_CURVE)?;
+        BasePoints::encoded(points).map_err(|reason| Error::from_parameter_file(self.path, reason))
     }
 
-    fn at(&self, start: usize, count: usize, query: &'static str, expected: PointChecks) -> FilePoints {
-        FilePoints { file: self.file.clone(), start, count, expected, query, name }
+    fn file_points(&self, start: usize, count: usize, query: &'static str, expected: PointChecks) -> FilePoints {
+        FilePoints { file: self.file.clone(), start, count, expected, query, name: format_point_name }
     }
 
-    fn decoded<C: MsmCurve + UncompressedEncoding>(&self, points: &FilePoints) -> Result<Vec<C>, Error> {
-        points.decode().map_err(|reason| Error::of_file(self.path, reason))
+    fn decode_points<C: MsmCurve + UncompressedEncoding>(&self, points: &FilePoints) -> Result<Vec<C>, Error> {
+        points.decode().map_err(|reason| Error::from_parameter_file(self.path, reason))
     }
 
     fn malformed(&self, what: &str, expected: impl ToString, actual: impl ToString) -> Error {
@@ -104,7 +105,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Logs a warning if there are bytes behind the last point. bellperson ignores such bytes too.
-    fn end(self) {
+    fn warn_trailing_bytes(self) {
         let Self { path, file, offset } = self;
         if offset != file.len() {
             log::warn!("{}: {} bytes behind the parameters", path.display(), file.len() - offset);
@@ -113,7 +114,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Formats a point's name for error messages, from its query and its first byte. The messages name the file themselves.
-fn name(_file: &Path, query: &str, _number: usize, byte: usize) -> String {
+fn format_point_name(_file: &Path, query: &str, _number: usize, byte: usize) -> String {
     format!("{query}, the point at byte {byte}")
 }
 

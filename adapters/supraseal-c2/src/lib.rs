@@ -31,7 +31,7 @@ pub use assignment::Assignment;
 pub use error::Error;
 pub use srs::SRS;
 
-use assignment::Parts;
+use assignment::AssignmentSlices;
 
 /// Holds a proof in bellperson's memory layout.
 #[repr(C)]
@@ -117,9 +117,9 @@ pub fn generate_groth16_proof<S, D, PR>(
 }
 
 fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR], srs: &SRS) -> Result<(), Error> {
-    error::equal("number of r", provers.len(), r.len())?;
-    error::equal("number of s", provers.len(), s.len())?;
-    error::equal("number of proofs", provers.len(), proofs.len())?;
+    error::check_equal("number of r", provers.len(), r.len())?;
+    error::check_equal("number of s", provers.len(), s.len())?;
+    error::check_equal("number of proofs", provers.len(), proofs.len())?;
     check_types::<S, PR>()?;
     if provers.is_empty() {
         return Ok(());
@@ -128,7 +128,8 @@ fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR
     let [r, s] =
         [r, s].map(|slice| unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<Scalar>(), slice.len()) });
     let numbered = provers.iter().enumerate();
-    let parts = numbered.map(|(number, prover)| Parts::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
+    let parts =
+        numbered.map(|(number, prover)| AssignmentSlices::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
     let made = srs.prover()?.prove(&parts, r, s)?;
     proofs.iter_mut().zip(made).for_each(|(place, proof)| write_proof(place, proof));
     Ok(())

@@ -8,9 +8,9 @@ use blstrs::{Bls12, Scalar};
 use proofwarp::groth16::{Circuit, Densities, Proof, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::{BackendKind, report};
 
-use crate::assignment::{Bits, Parts};
+use crate::assignment::{AssignmentSlices, Bits};
 use crate::devices::DeviceSelection;
-use crate::error::{Error, equal};
+use crate::error::{Error, check_equal};
 use crate::file;
 use crate::verify::{VerifyingKey, is_satisfied};
 
@@ -44,22 +44,31 @@ impl Prover {
     pub fn read(place: DeviceSelection, path: &Path, file: File) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path, file)?;
         let DeviceSelection { accelerator, asked_for_cpu } = place;
-        let key = ProvingKeyOnDevice::new(&accelerator, parameters).map_err(|reason| Error::of_file(path, reason))?;
+        let key = ProvingKeyOnDevice::new(&accelerator, parameters)
+            .map_err(|reason| Error::from_parameter_file(path, reason))?;
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
     /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. If devices
     /// fail and no backend is forced, the CPU makes the whole batch again.
-    pub fn prove(&self, parts: &[Parts<'_>], r: &[Scalar], s: &[Scalar]) -> Result<Vec<Proof<Bls12>>, Error> {
-        let known = self.circuit(parts)?;
+    pub fn prove(
+        &self,
+        parts: &[AssignmentSlices<'_>],
+        r: &[Scalar],
+        s: &[Scalar],
+    ) -> Result<Vec<Proof<Bls12>>, Error> {
+        let known = self.get_or_build_circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
         let batch = Batch { circuit: &known.circuit, witnesses: &witnesses, r, s };
         let accelerator = self.key.accelerator();
-        match self.attempt(&self.key, batch) {
+        match self.prove_and_verify(&self.key, batch) {
             Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
                 report::report_failure(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
                 let parameters = self.key.parameters().clone();
-                self.attempt(&ProvingKeyOnDevice::new(&accelerator.with_devices(Vec::new()), parameters)?, batch)
+                self.prove_and_verify(
+                    &ProvingKeyOnDevice::new(&accelerator.with_devices(Vec::new()), parameters)?,
+                    batch,
+                )
             }
             result => result,
         }
@@ -67,19 +76,19 @@ impl Prover {
 
     /// Makes the proofs of `batch` with `key`, and verifies them. A proof that does not verify is an error if its
     /// witness satisfies the constraints.
-    fn attempt(&self, key: &ProvingKeyOnDevice<Bls12>, batch: Batch<'_>) -> Result<Vec<Proof<Bls12>>, Error> {
+    fn prove_and_verify(&self, key: &ProvingKeyOnDevice<Bls12>, batch: Batch<'_>) -> Result<Vec<Proof<Bls12>>, Error> {
         let Batch { circuit, witnesses, r, s } = batch;
         let (proofs, report) = prove(key, circuit, witnesses, r, s, None)?;
         if report.backend == BackendKind::Cpu && !self.asked_for_cpu {
             log::error!("supraseal-c2: proofs were made on the CPU: {}", report.fallbacks.join("; "));
         }
         for (number, (proof, witness)) in proofs.iter().zip(witnesses).enumerate() {
-            self.check(number, proof, witness, report.backend)?;
+            self.check_proof(number, proof, witness, report.backend)?;
         }
         Ok(proofs)
     }
 
-    fn check(
+    fn check_proof(
         &self,
         number: usize,
         proof: &Proof<Bls12>,
@@ -98,7 +107,7 @@ impl Prover {
 
     /// Returns the circuit of all assignments in `parts`, which is the kept one or a new one. Returns an error if their
     /// circuits differ.
-    fn circuit(&self, parts: &[Parts<'_>]) -> Result<Arc<CachedCircuit>, Error> {
+    fn get_or_build_circuit(&self, parts: &[AssignmentSlices<'_>]) -> Result<Arc<CachedCircuit>, Error> {
         let first = parts.first().ok_or_else(|| Error::invalid("assignments", "at least one", 0))?;
         let place = || self.circuit.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = place().clone();
@@ -113,7 +122,11 @@ impl Prover {
         match parts.iter().position(|part| !known.matches(part)) {
             None => Ok(known),
             Some(number) => {
-                equal(format!("constraints of assignment {number}"), known.constraints, parts[number].constraints)?;
+                check_equal(
+                    format!("constraints of assignment {number}"),
+                    known.constraints,
+                    parts[number].constraints,
+                )?;
                 Err(Error::invalid(format!("densities of assignment {number}"), "those of assignment 0", "others"))
             }
         }
@@ -121,14 +134,14 @@ impl Prover {
 }
 
 impl CachedCircuit {
-    fn new(parts: &Parts<'_>) -> Result<Self, Error> {
+    fn new(parts: &AssignmentSlices<'_>) -> Result<Self, Error> {
         let [a_aux, b_inputs, b_aux] = &parts.densities.map(Bits::to_vec);
         let circuit = Circuit::new(parts.constraints, Densities { a_aux, b_inputs, b_aux })?;
         let densities = parts.densities.map(|bits| (bits.words().collect(), bits.len()));
         Ok(Self { constraints: parts.constraints, densities, circuit })
     }
 
-    fn matches(&self, parts: &Parts<'_>) -> bool {
+    fn matches(&self, parts: &AssignmentSlices<'_>) -> bool {
         let same = |((words, len), bits): (&(Vec<usize>, usize), &Bits<'_>)| {
             *len == bits.len() && bits.words().eq(words.iter().copied())
         };

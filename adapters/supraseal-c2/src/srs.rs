@@ -32,11 +32,11 @@ struct SrsInner {
 /// Holds kept parameters, each with the state of its file, the least recently used first.
 static CACHE: Mutex<Cache> = Mutex::new(Vec::new());
 
-type Cache = Vec<(Version, SRS)>;
+type Cache = Vec<(FileVersion, SRS)>;
 
 /// Identifies a file by its path and the state in which it was read.
 #[derive(Debug)]
-struct Version {
+struct FileVersion {
     path: PathBuf,
     /// `None` if later changes might leave no trace: then the file is read again at every call.
     state: Option<FileState>,
@@ -65,12 +65,12 @@ impl SRS {
         if !cache {
             return Self::read(&srs_path, file);
         }
-        let version = Version::from_file(&srs_path, &file).map_err(io)?;
+        let version = FileVersion::from_file(&srs_path, &file).map_err(io)?;
         // Not on a rayon worker, which may start another call meanwhile.
         block_in_place(|| {
             // Held while reading, so that calls for the same file wait for it.
             let mut entries = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
-            find(&mut entries, version, || Self::read(&srs_path, file))
+            find_or_read(&mut entries, version, || Self::read(&srs_path, file))
         })
     }
 
@@ -98,21 +98,25 @@ impl fmt::Debug for SRS {
     }
 }
 
-impl Version {
+impl FileVersion {
     fn from_file(path: &Path, file: &File) -> std::io::Result<Self> {
         let state = FileState::from_metadata(&file.metadata()?).filter(FileState::is_settled);
         Ok(Self { path: path.to_owned(), state })
     }
 
-    fn is(&self, other: &Self) -> bool {
+    fn is_same_version(&self, other: &Self) -> bool {
         self.state.is_some() && (&self.path, &self.state) == (&other.path, &other.state)
     }
 }
 
 /// Returns the parameters in `entries` of the file state `version`. If there are none, calls `read`, adds its result to
 /// `entries`, and returns it.
-fn find(entries: &mut Cache, version: Version, read: impl FnOnce() -> Result<SRS, Error>) -> Result<SRS, Error> {
-    let entry = match entries.iter().position(|(kept, _)| kept.is(&version)) {
+fn find_or_read(
+    entries: &mut Cache,
+    version: FileVersion,
+    read: impl FnOnce() -> Result<SRS, Error>,
+) -> Result<SRS, Error> {
+    let entry = match entries.iter().position(|(kept, _)| kept.is_same_version(&version)) {
         Some(place) => entries.remove(place),
         None => (version, read()?),
     };
@@ -147,12 +151,12 @@ mod tests {
         let mut entries = Vec::new();
         let mut is_read = || {
             let file = open_regular(&path).expect("a file");
-            let (version, mut read) = (Version::from_file(&path, &file).expect("a version"), false);
+            let (version, mut read) = (FileVersion::from_file(&path, &file).expect("a version"), false);
             let reader = || {
                 read = true;
                 Ok(SRS::default())
             };
-            find(&mut entries, version, reader).expect("parameters");
+            find_or_read(&mut entries, version, reader).expect("parameters");
             read
         };
         assert_eq!([(); 2].map(|()| is_read()), [true; 2], "a change might leave no trace yet");

@@ -8,7 +8,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::groth16::{Proof, Witness};
 use rayon::prelude::*;
 
-use crate::error::{Error, equal};
+use crate::error::{Error, check_equal};
 
 /// Holds the verifying key of a circuit.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl VerifyingKey {
     /// Returns whether `proof` verifies: A, B and C are in their groups, and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C,
     /// δ). The xᵢ are `inputs`, of which the first is one.
     pub fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
-        equal("number of inputs", self.ic.len(), inputs.len())?;
+        check_equal("number of inputs", self.ic.len(), inputs.len())?;
         let numbers: Vec<[u8; 32]> = inputs.iter().map(Scalar::to_bytes_le).collect();
         let public = G1Affine::msm_cpu(&self.ic, &numbers).to_affine();
         let g2 = [proof.b, self.beta_g2, self.gamma_g2, self.delta_g2].map(G2Prepared::from);

@@ -9,16 +9,16 @@ use cust::error::CudaResult;
 use cust::sys as cu;
 
 /// Converts the driver's status `code` to a result: success is `Ok`, any other status is the error.
-pub(super) fn status(code: cu::CUresult) -> Result<(), cu::CUresult> {
+pub(super) fn check_status(code: cu::CUresult) -> Result<(), cu::CUresult> {
     if code == cu::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(code) }
 }
 
 /// Returns the driver's description of the status `code`, or the status's name if there is none.
-pub(super) fn reason(code: cu::CUresult) -> String {
+pub(super) fn error_text(code: cu::CUresult) -> String {
     let mut text = std::ptr::null();
     // SAFETY: the pointer is to a live variable; the driver's texts are static.
     unsafe {
-        match status(cu::cuGetErrorString(code, &raw mut text)) {
+        match check_status(cu::cuGetErrorString(code, &raw mut text)) {
             Ok(()) if !text.is_null() => CStr::from_ptr(text).to_string_lossy().into_owned(),
             _ => format!("{code:?}"),
         }
@@ -31,7 +31,7 @@ pub(super) struct PrimaryContext(Context);
 
 impl PrimaryContext {
     pub fn new(device: Device) -> CudaResult<Self> {
-        let previous = current();
+        let previous = current_context();
         // Cust makes the new context current; restore the previous one.
         let context = Context::new(device)?;
         // SAFETY: the handle was current, so it is live, or null.
@@ -46,12 +46,12 @@ impl PrimaryContext {
     /// Makes the context current on this thread. The returned guard restores another user's context when it is
     /// dropped.
     pub fn enter(&self) -> Result<CurrentContextGuard<'_>, cu::CUresult> {
-        let previous = current();
+        let previous = current_context();
         let mine = self.as_raw();
         // Only setting is expensive, so a thread that only we use keeps our context.
         if previous != mine {
             // SAFETY: the context is live as long as `self`.
-            status(unsafe { cu::cuCtxSetCurrent(mine) })?;
+            check_status(unsafe { cu::cuCtxSetCurrent(mine) })?;
         }
         Ok(CurrentContextGuard {
             previous: (!previous.is_null() && previous != mine).then_some(previous),
@@ -61,7 +61,7 @@ impl PrimaryContext {
 }
 
 /// Returns the context that is current on this thread, or null.
-fn current() -> cu::CUcontext {
+fn current_context() -> cu::CUcontext {
     let mut context = std::ptr::null_mut();
     // SAFETY: the pointer is to a live variable, which stays null on failure.
     let _ = unsafe { cu::cuCtxGetCurrent(&raw mut context) };

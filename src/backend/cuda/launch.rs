@@ -23,18 +23,18 @@ pub(super) struct CudaLaunch {
 
 /// Mirrors CUDA's `CUlaunchConfig`. Its arrays hold the three dimensions of the grid and of a block.
 #[repr(C)]
-struct Config {
+struct CuLaunchConfig {
     groups: [c_uint; 3],
     group_size: [c_uint; 3],
     shared_bytes: c_uint,
     stream: cu::CUstream,
-    attributes: *mut Attribute,
+    attributes: *mut CuLaunchAttribute,
     attribute_count: c_uint,
 }
 
 /// Mirrors CUDA's `CUlaunchAttribute`: the attribute's id, then a union of 64 bytes that holds its value.
 #[repr(C, align(8))]
-struct Attribute {
+struct CuLaunchAttribute {
     kind: c_uint,
     padding: c_uint,
     value: [c_uint; 16],
@@ -53,10 +53,10 @@ const ATTR_SMEM_CARVEOUT: c_uint = 14;
 const SHARE_BESIDE: c_uint = 70;
 
 type LaunchKernelEx =
-    unsafe extern "C" fn(*const Config, cu::CUfunction, *mut *mut c_void, *mut *mut c_void) -> cu::CUresult;
+    unsafe extern "C" fn(*const CuLaunchConfig, cu::CUfunction, *mut *mut c_void, *mut *mut c_void) -> cu::CUresult;
 
 /// Returns the driver's function `cuLaunchKernelEx`. `None` for drivers before CUDA 11.8, which lack it.
-fn launch_ex() -> Option<LaunchKernelEx> {
+fn find_launch_kernel_ex() -> Option<LaunchKernelEx> {
     static FUNCTION: OnceLock<Option<LaunchKernelEx>> = OnceLock::new();
     *FUNCTION.get_or_init(|| {
         let address = proofwarp_cuda_driver::symbol(c"cuLaunchKernelEx")?;
@@ -68,7 +68,7 @@ fn launch_ex() -> Option<LaunchKernelEx> {
 /// Is true once the driver has refused a launch only for its [`ATTR_SMEM_CARVEOUT`] attribute.
 static CARVEOUT_UNSUPPORTED: AtomicBool = AtomicBool::new(false);
 
-impl Attribute {
+impl CuLaunchAttribute {
     fn new(kind: c_uint, value: c_uint) -> Self {
         let mut attribute = Self { kind, padding: 0, value: [0; 16] };
         attribute.value[0] = value;
@@ -85,11 +85,11 @@ impl CudaLaunch {
     ///
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
-    pub unsafe fn queue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
+    pub unsafe fn enqueue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
         // SAFETY: passed on from the caller.
-        match unsafe { self.allow_shared() } {
+        match unsafe { self.raise_shared_memory_limit() } {
             // SAFETY: passed on from the caller.
-            cu::CUresult::CUDA_SUCCESS => unsafe { self.queue_allowed(arguments) },
+            cu::CUresult::CUDA_SUCCESS => unsafe { self.enqueue_with_fallback(arguments) },
             refused => refused,
         }
     }
@@ -99,7 +99,7 @@ impl CudaLaunch {
     ///
     /// # Safety
     /// The function belongs to the current context.
-    unsafe fn allow_shared(self) -> cu::CUresult {
+    unsafe fn raise_shared_memory_limit(self) -> cu::CUresult {
         if self.shared_bytes <= USUAL_SHARED {
             return cu::CUresult::CUDA_SUCCESS;
         }
@@ -113,19 +113,19 @@ impl CudaLaunch {
     ///
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
-    unsafe fn queue_allowed(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
+    unsafe fn enqueue_with_fallback(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
         let shares = self.shape.beside && !CARVEOUT_UNSUPPORTED.load(Ordering::Relaxed);
-        let share = shares.then(|| Attribute::new(ATTR_SMEM_CARVEOUT, SHARE_BESIDE));
-        let early = self.early.then(|| Attribute::new(ATTR_PDL, 1));
+        let share = shares.then(|| CuLaunchAttribute::new(ATTR_SMEM_CARVEOUT, SHARE_BESIDE));
+        let early = self.early.then(|| CuLaunchAttribute::new(ATTR_PDL, 1));
         let mut attributes: Vec<_> = share.into_iter().chain(early).collect();
         // SAFETY: passed on from the caller.
-        let code = unsafe { self.queue_with(&mut attributes, arguments) };
+        let code = unsafe { self.enqueue_with_attributes(&mut attributes, arguments) };
         let refused = [cu::CUresult::CUDA_ERROR_INVALID_VALUE, cu::CUresult::CUDA_ERROR_NOT_SUPPORTED];
         if !shares || !refused.contains(&code) {
             return code;
         }
         // SAFETY: passed on from the caller; nothing was queued.
-        let code = unsafe { self.queue_with(&mut attributes[1..], arguments) };
+        let code = unsafe { self.enqueue_with_attributes(&mut attributes[1..], arguments) };
         CARVEOUT_UNSUPPORTED.store(code == cu::CUresult::CUDA_SUCCESS, Ordering::Relaxed);
         code
     }
@@ -134,10 +134,14 @@ impl CudaLaunch {
     ///
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
-    unsafe fn queue_with(self, attributes: &mut [Attribute], arguments: &mut [*mut c_void]) -> cu::CUresult {
+    unsafe fn enqueue_with_attributes(
+        self,
+        attributes: &mut [CuLaunchAttribute],
+        arguments: &mut [*mut c_void],
+    ) -> cu::CUresult {
         let Self { function, shape: LaunchConfig { groups, group_size, .. }, stream, shared_bytes, .. } = self;
         let arguments = arguments.as_mut_ptr();
-        let Some(launch_ex) = launch_ex().filter(|_| !attributes.is_empty()) else {
+        let Some(launch_ex) = find_launch_kernel_ex().filter(|_| !attributes.is_empty()) else {
             // SAFETY: passed on from the caller.
             return unsafe {
                 cu::cuLaunchKernel(
@@ -155,7 +159,7 @@ impl CudaLaunch {
                 )
             };
         };
-        let config = Config {
+        let config = CuLaunchConfig {
             groups: [groups, 1, 1],
             group_size: [group_size, 1, 1],
             shared_bytes,

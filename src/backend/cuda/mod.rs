@@ -21,9 +21,9 @@ use super::{
     MemoryHandle, PinnedAlloc, StreamHandle,
 };
 use crate::{Error, Result};
-use context::{CurrentContextGuard, PrimaryContext, reason, status};
+use context::{CurrentContextGuard, PrimaryContext, check_status, error_text};
 use launch::CudaLaunch;
-use modules::{ARCHITECTURES, COMPILER, FATBINS, Modules, function_of};
+use modules::{ARCHITECTURES, COMPILER, FATBINS, LoadedModules, decode_kernel_handle};
 use peer_access::PeerAccess;
 
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
@@ -44,31 +44,32 @@ const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo 
 pub fn drivers() -> Result<Vec<CudaDriver>> {
     proofwarp_cuda_driver::link();
     if !BUILD_NOTE.is_empty() {
-        return Err(unavailable(format!("kernels were not built in: {BUILD_NOTE}; {HINT}")));
+        return Err(unavailable_error(format!("kernels were not built in: {BUILD_NOTE}; {HINT}")));
     }
     // Uses Debug: Display asks the driver for the text, and there may be no driver.
-    cust::init(cust::CudaFlags::empty()).map_err(|error| unavailable(format!("no driver or no device: {error:?}")))?;
-    let devices = CudaDevice::devices().map_err(unavailable)?;
+    cust::init(cust::CudaFlags::empty())
+        .map_err(|error| unavailable_error(format!("no driver or no device: {error:?}")))?;
+    let devices = CudaDevice::devices().map_err(unavailable_error)?;
     let mut drivers = Vec::new();
     let mut refused = Vec::new();
     for (ordinal, device) in devices.enumerate() {
-        let device = device.map_err(unavailable)?;
-        match capability(device).map_err(unavailable)? {
+        let device = device.map_err(unavailable_error)?;
+        match capability_number(device).map_err(unavailable_error)? {
             served if is_supported(served, ARCHITECTURES) => drivers.push(CudaDriver::new(ordinal, device)?),
             other => refused.push(format!("device {ordinal} is of architecture {other}")),
         }
     }
     match (drivers.is_empty(), refused.is_empty()) {
         (false, _) => Ok(drivers),
-        (true, true) => Err(unavailable("the driver lists no device")),
+        (true, true) => Err(unavailable_error("the driver lists no device")),
         (true, false) => {
-            Err(unavailable(format!("{}: expected {}", refused.join(", "), supported_archs_text(ARCHITECTURES))))
+            Err(unavailable_error(format!("{}: expected {}", refused.join(", "), supported_archs_text(ARCHITECTURES))))
         }
     }
 }
 
 /// Returns the description of the kernels that the build compiled.
-pub(crate) fn kernels() -> CudaKernels {
+pub(crate) fn kernel_build_info() -> CudaKernels {
     CudaKernels { note: BUILD_NOTE, architectures: ARCHITECTURES, compiler: COMPILER, modules: FATBINS.len() }
 }
 
@@ -79,19 +80,19 @@ pub(crate) fn driver_version() -> Option<(u32, u32)> {
     let _ = cust::init(cust::CudaFlags::empty());
     let mut version = 0;
     // SAFETY: the pointer is to a live variable.
-    status(unsafe { cu::cuDriverGetVersion(&raw mut version) }).ok()?;
+    check_status(unsafe { cu::cuDriverGetVersion(&raw mut version) }).ok()?;
     let version = u32::try_from(version).ok()?;
     Some((version / 1000, version % 1000 / 10))
 }
 
 /// Returns descriptions of all GPUs that the driver lists, including those for which there are no kernels.
-pub(crate) fn cards() -> Vec<CudaCard> {
+pub(crate) fn list_cards() -> Vec<CudaCard> {
     proofwarp_cuda_driver::link();
     let devices = cust::init(cust::CudaFlags::empty()).and_then(|()| CudaDevice::devices());
-    devices.into_iter().flatten().flatten().filter_map(|device| card(device).ok()).collect()
+    devices.into_iter().flatten().flatten().filter_map(|device| describe_card(device).ok()).collect()
 }
 
-fn card(device: CudaDevice) -> cust::error::CudaResult<CudaCard> {
+fn describe_card(device: CudaDevice) -> cust::error::CudaResult<CudaCard> {
     let (name, capability) = (device.name()?, compute_capability(device)?);
     Ok(CudaCard { name, capability, is_served: is_supported(10 * capability.0 + capability.1, ARCHITECTURES) })
 }
@@ -115,7 +116,7 @@ fn supported_archs_text(architectures: &[u32]) -> String {
 }
 
 /// Returns a device's compute capability as one number, such as 90 for 9.0.
-fn capability(device: CudaDevice) -> cust::error::CudaResult<u32> {
+fn capability_number(device: CudaDevice) -> cust::error::CudaResult<u32> {
     compute_capability(device).map(|(major, minor)| 10 * major + minor)
 }
 
@@ -124,7 +125,7 @@ fn compute_capability(device: CudaDevice) -> cust::error::CudaResult<(u32, u32)>
     Ok((attribute(DeviceAttribute::ComputeCapabilityMajor)?, attribute(DeviceAttribute::ComputeCapabilityMinor)?))
 }
 
-fn unavailable(reason: impl ToString) -> Error {
+fn unavailable_error(reason: impl ToString) -> Error {
     Error::Unavailable { backend: BackendKind::Cuda, reason: reason.to_string() }
 }
 
@@ -133,34 +134,34 @@ fn unavailable(reason: impl ToString) -> Error {
 pub struct CudaDriver {
     info: DeviceInfo,
     primary: PrimaryContext,
-    modules: Modules,
+    modules: LoadedModules,
     reach: PeerAccess,
 }
 
 impl CudaDriver {
     fn new(ordinal: usize, device: CudaDevice) -> Result<Self> {
-        let info = describe(ordinal, device).map_err(unavailable)?;
+        let info = describe_device(ordinal, device).map_err(unavailable_error)?;
         let primary =
             PrimaryContext::new(device).map_err(|error| Error::device(&info.name, "primary context", error))?;
-        Ok(Self { info, primary, modules: Modules::default(), reach: PeerAccess::default() })
+        Ok(Self { info, primary, modules: LoadedModules::default(), reach: PeerAccess::default() })
     }
 
     /// Makes the device's context current on this thread until the returned guard is dropped. The guard then restores
     /// the caller's context.
-    fn enter(&self) -> Result<CurrentContextGuard<'_>> {
-        self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", reason(code)))
+    fn enter_context(&self) -> Result<CurrentContextGuard<'_>> {
+        self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", error_text(code)))
     }
 
-    fn device(&self, ordinal: usize) -> Result<CudaDevice> {
+    fn device_by_ordinal(&self, ordinal: usize) -> Result<CudaDevice> {
         CudaDevice::get_device(ordinal as u32).map_err(|error| Error::device(&self.info.name, "cuDeviceGet", error))
     }
 
-    fn check(&self, call: &str, code: cu::CUresult) -> Result<()> {
-        status(code).map_err(|code| Error::device(&self.info.name, call, reason(code)))
+    fn check_call(&self, call: &str, code: cu::CUresult) -> Result<()> {
+        check_status(code).map_err(|code| Error::device(&self.info.name, call, error_text(code)))
     }
 
     fn check_allocation(&self, call: &str, bytes: usize, code: cu::CUresult) -> Result<()> {
-        status(code).map_err(|code| self.allocation_error(call, bytes, code))
+        check_status(code).map_err(|code| self.allocation_error(call, bytes, code))
     }
 
     /// Returns the error for an allocation of `bytes` that failed with status `code` in the driver function `call`.
@@ -169,11 +170,11 @@ impl CudaDriver {
             let (device, available) = (self.info.name.clone(), self.free_memory().unwrap_or(0));
             return Error::OutOfMemory { device, requested: bytes as u64, available };
         }
-        Error::device(&self.info.name, call, reason(code))
+        Error::device(&self.info.name, call, error_text(code))
     }
 }
 
-fn describe(ordinal: usize, device: CudaDevice) -> cust::error::CudaResult<DeviceInfo> {
+fn describe_device(ordinal: usize, device: CudaDevice) -> cust::error::CudaResult<DeviceInfo> {
     let attribute = |which| device.get_attribute(which).map(|value| value.max(0) as u32);
     let pci = |which| attribute(which).ok().and_then(|number| u8::try_from(number).ok());
     let mut uuid = MaybeUninit::<cu::CUuuid>::zeroed();
@@ -198,15 +199,15 @@ fn describe(ordinal: usize, device: CudaDevice) -> cust::error::CudaResult<Devic
     })
 }
 
-fn stream_of(handle: StreamHandle) -> cu::CUstream {
+fn to_cu_stream(handle: StreamHandle) -> cu::CUstream {
     handle.0 as cu::CUstream
 }
 
-fn event_of(handle: EventHandle) -> cu::CUevent {
+fn to_cu_event(handle: EventHandle) -> cu::CUevent {
     handle.0 as cu::CUevent
 }
 
-fn address(memory: MemoryHandle, offset: usize) -> cu::CUdeviceptr {
+fn device_address(memory: MemoryHandle, offset: usize) -> cu::CUdeviceptr {
     (memory.0 + offset) as cu::CUdeviceptr
 }
 
@@ -219,15 +220,15 @@ unsafe impl Driver for CudaDriver {
     }
 
     fn free_memory(&self) -> Result<u64> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: both pointers are to live variables.
-        self.check("cuMemGetInfo", unsafe { cu::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
+        self.check_call("cuMemGetInfo", unsafe { cu::cuMemGetInfo_v2(&raw mut free, &raw mut total) })?;
         Ok(free as u64)
     }
 
     fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         let mut memory = 0;
         // SAFETY: the pointer is to a live variable.
         self.check_allocation("cuMemAlloc", bytes, unsafe { cu::cuMemAlloc_v2(&raw mut memory, bytes) })?;
@@ -235,9 +236,9 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn memory_free(&self, memory: MemoryHandle) {
-        let Ok(_current) = self.enter() else { return };
+        let Ok(_current) = self.enter_context() else { return };
         // SAFETY: passed on from the caller. A failure means that the device is lost, and its memory with it.
-        let _ = unsafe { cu::cuMemFree_v2(address(memory, 0)) };
+        let _ = unsafe { cu::cuMemFree_v2(device_address(memory, 0)) };
     }
 
     unsafe fn sub_buffer(&self, memory: MemoryHandle, offset: usize, _bytes: usize) -> Result<MemoryHandle> {
@@ -245,37 +246,39 @@ unsafe impl Driver for CudaDriver {
     }
 
     fn alloc_peer_memory(&self, ordinals: &[usize], part_bytes: usize) -> Result<MemoryHandle> {
-        let _current = self.enter()?;
-        let device = |ordinal: &usize| self.device(*ordinal).map(|device| device.as_raw());
+        let _current = self.enter_context()?;
+        let device = |ordinal: &usize| self.device_by_ordinal(*ordinal).map(|device| device.as_raw());
         let devices = ordinals.iter().map(device).collect::<Result<Vec<_>>>()?;
         let range = multi_device_mapping::MappedRange::new(&devices, part_bytes);
         let range = range.map_err(|(call, code)| self.allocation_error(&call, part_bytes, code))?;
         Ok(MemoryHandle(range.into_address() as usize))
     }
 
-    unsafe fn peers_free(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
-        let Ok(_current) = self.enter() else { return };
-        drop(multi_device_mapping::MappedRange::from_address(address(memory, 0), parts, part_bytes));
+    unsafe fn free_peer_memory(&self, memory: MemoryHandle, parts: usize, part_bytes: usize) {
+        let Ok(_current) = self.enter_context() else { return };
+        drop(multi_device_mapping::MappedRange::from_address(device_address(memory, 0), parts, part_bytes));
     }
 
-    fn is_linked_to(&self, ordinal: usize) -> bool {
-        let device = |ordinal| self.device(ordinal).ok().map(|device| device.as_raw());
+    fn has_p2p_link(&self, ordinal: usize) -> bool {
+        let device = |ordinal| self.device_by_ordinal(ordinal).ok().map(|device| device.as_raw());
         let pair = device(self.info.ordinal).zip(device(ordinal));
         ordinal == self.info.ordinal
-            || pair.is_some_and(|(own, other)| multi_device_mapping::can_access(own, other).unwrap_or(false))
+            || pair.is_some_and(|(own, other)| multi_device_mapping::can_access_peer(own, other).unwrap_or(false))
     }
 
     fn enable_peer_access(&self, ordinal: usize) -> Result<()> {
         if ordinal == self.info.ordinal {
             return Ok(());
         }
-        let _current = self.enter()?;
-        let opened = self.reach.open(self.device(self.info.ordinal)?, (ordinal, self.device(ordinal)?));
-        opened.map_err(|(call, code)| Error::device(&self.info.name, &call, reason(code)))
+        let _current = self.enter_context()?;
+        let opened = self
+            .reach
+            .ensure_enabled(self.device_by_ordinal(self.info.ordinal)?, (ordinal, self.device_by_ordinal(ordinal)?));
+        opened.map_err(|(call, code)| Error::device(&self.info.name, &call, error_text(code)))
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         let mut pointer = std::ptr::null_mut();
         // SAFETY: the pointer is to a live variable.
         self.check_allocation("cuMemAllocHost", bytes, unsafe { cu::cuMemAllocHost_v2(&raw mut pointer, bytes) })?;
@@ -289,39 +292,39 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
-        let Ok(_current) = self.enter() else { return };
+        let Ok(_current) = self.enter_context() else { return };
         // SAFETY: passed on from the caller; a failure leaks the block.
         let _ = unsafe { cu::cuMemFreeHost(pinned.pointer.cast()) };
     }
 
     fn stream_create(&self) -> Result<StreamHandle> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         let mut stream = std::ptr::null_mut();
         let flags = cu::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
         // SAFETY: the pointer is to a live variable.
-        self.check("cuStreamCreate", unsafe { cu::cuStreamCreateWithPriority(&raw mut stream, flags, 0) })?;
+        self.check_call("cuStreamCreate", unsafe { cu::cuStreamCreateWithPriority(&raw mut stream, flags, 0) })?;
         Ok(StreamHandle(stream as usize))
     }
 
     unsafe fn stream_free(&self, stream: StreamHandle) {
-        let Ok(_current) = self.enter() else { return };
+        let Ok(_current) = self.enter_context() else { return };
         // SAFETY: passed on from the caller; a failure leaks the stream.
-        let _ = unsafe { cu::cuStreamDestroy_v2(stream_of(stream)) };
+        let _ = unsafe { cu::cuStreamDestroy_v2(to_cu_stream(stream)) };
     }
 
     unsafe fn stream_synchronize(&self, stream: StreamHandle) -> Result<()> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
-        self.check("cuStreamSynchronize", unsafe { cu::cuStreamSynchronize(stream_of(stream)) })
+        self.check_call("cuStreamSynchronize", unsafe { cu::cuStreamSynchronize(to_cu_stream(stream)) })
     }
 
     unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         let mut event = std::ptr::null_mut();
         // SAFETY: the pointer is to a live variable.
-        self.check("cuEventCreate", unsafe { cu::cuEventCreate(&raw mut event, 0) })?;
+        self.check_call("cuEventCreate", unsafe { cu::cuEventCreate(&raw mut event, 0) })?;
         // SAFETY: the event was just made; the stream is live.
-        let recorded = self.check("cuEventRecord", unsafe { cu::cuEventRecord(event, stream_of(stream)) });
+        let recorded = self.check_call("cuEventRecord", unsafe { cu::cuEventRecord(event, to_cu_stream(stream)) });
         let event = EventHandle(event as usize);
         if recorded.is_err() {
             // SAFETY: the event is live and not used again.
@@ -331,39 +334,41 @@ unsafe impl Driver for CudaDriver {
     }
 
     unsafe fn event_free(&self, event: EventHandle) {
-        let Ok(_current) = self.enter() else { return };
+        let Ok(_current) = self.enter_context() else { return };
         // SAFETY: passed on from the caller; a failure leaks the event.
-        let _ = unsafe { cu::cuEventDestroy_v2(event_of(event)) };
+        let _ = unsafe { cu::cuEventDestroy_v2(to_cu_event(event)) };
     }
 
     unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
-        match unsafe { cu::cuEventQuery(event_of(event)) } {
+        match unsafe { cu::cuEventQuery(to_cu_event(event)) } {
             cu::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
-            other => self.check("cuEventQuery", other).map(|()| true),
+            other => self.check_call("cuEventQuery", other).map(|()| true),
         }
     }
 
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
-        self.check("cuEventSynchronize", unsafe { cu::cuEventSynchronize(event_of(event)) })
+        self.check_call("cuEventSynchronize", unsafe { cu::cuEventSynchronize(to_cu_event(event)) })
     }
 
     unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         let mut milliseconds = 0.0;
         // SAFETY: passed on from the caller; the pointer is to a live variable.
-        let code = unsafe { cu::cuEventElapsedTime(&raw mut milliseconds, event_of(start), event_of(end)) };
-        self.check("cuEventElapsedTime", code)?;
+        let code = unsafe { cu::cuEventElapsedTime(&raw mut milliseconds, to_cu_event(start), to_cu_event(end)) };
+        self.check_call("cuEventElapsedTime", code)?;
         Ok(f64::from(milliseconds) / 1e3)
     }
 
-    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
-        let _current = self.enter()?;
+    unsafe fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+        let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
-        self.check("cuStreamWaitEvent", unsafe { cu::cuStreamWaitEvent(stream_of(stream), event_of(event), 0) })
+        self.check_call("cuStreamWaitEvent", unsafe {
+            cu::cuStreamWaitEvent(to_cu_stream(stream), to_cu_event(event), 0)
+        })
     }
 
     unsafe fn copy_h2d(
@@ -374,10 +379,11 @@ unsafe impl Driver for CudaDriver {
         from: *const u8,
         bytes: usize,
     ) -> Result<()> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
-        let copied = unsafe { unretained_upload::copy(address(to, offset), from, bytes, stream_of(stream)) };
-        copied.map_err(|(call, code)| Error::device(&self.info.name, call, reason(code)))
+        let copied =
+            unsafe { unretained_upload::enqueue_upload(device_address(to, offset), from, bytes, to_cu_stream(stream)) };
+        copied.map_err(|(call, code)| Error::device(&self.info.name, call, error_text(code)))
     }
 
     unsafe fn copy_d2h(
@@ -388,35 +394,42 @@ unsafe impl Driver for CudaDriver {
         offset: usize,
         bytes: usize,
     ) -> Result<()> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
-        let code = unsafe { cu::cuMemcpyDtoHAsync_v2(to.cast(), address(from, offset), bytes, stream_of(stream)) };
-        self.check("cuMemcpyDtoHAsync", code)
+        let code =
+            unsafe { cu::cuMemcpyDtoHAsync_v2(to.cast(), device_address(from, offset), bytes, to_cu_stream(stream)) };
+        self.check_call("cuMemcpyDtoHAsync", code)
     }
 
-    unsafe fn copy(
+    unsafe fn copy_d2d(
         &self,
         stream: StreamHandle,
         to: (MemoryHandle, usize),
         from: (MemoryHandle, usize),
         bytes: usize,
     ) -> Result<()> {
-        let _current = self.enter()?;
-        let (to, from) = (address(to.0, to.1), address(from.0, from.1));
+        let _current = self.enter_context()?;
+        let (to, from) = (device_address(to.0, to.1), device_address(from.0, from.1));
         // SAFETY: passed on from the caller.
-        self.check("cuMemcpyDtoDAsync", unsafe { cu::cuMemcpyDtoDAsync_v2(to, from, bytes, stream_of(stream)) })
+        self.check_call("cuMemcpyDtoDAsync", unsafe { cu::cuMemcpyDtoDAsync_v2(to, from, bytes, to_cu_stream(stream)) })
     }
 
-    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
-        let _current = self.enter()?;
-        let start = address(memory, offset);
+    unsafe fn zero_memory(
+        &self,
+        stream: StreamHandle,
+        memory: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
+        let _current = self.enter_context()?;
+        let start = device_address(memory, offset);
         // SAFETY: passed on from the caller; offset and length are multiples of 4.
-        self.check("cuMemsetD32Async", unsafe { cu::cuMemsetD32Async(start, 0, bytes / 4, stream_of(stream)) })
+        self.check_call("cuMemsetD32Async", unsafe { cu::cuMemsetD32Async(start, 0, bytes / 4, to_cu_stream(stream)) })
     }
 
-    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
-        let _current = self.enter()?;
-        self.modules.kernel(&self.info.name, source, name)
+    fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        let _current = self.enter_context()?;
+        self.modules.load_kernel(&self.info.name, source, name)
     }
 
     unsafe fn launch(
@@ -426,20 +439,26 @@ unsafe impl Driver for CudaDriver {
         shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
-        let _current = self.enter()?;
+        let _current = self.enter_context()?;
         // Each argument gets a word of its own; the driver reads as many bytes as the parameter has, from the low end
         // (CUDA's hosts are little-endian).
-        let mut words: Vec<u64> = args.iter().map(word).collect();
-        let mut pointers: Vec<*mut c_void> = args.iter().zip(&mut words).map(pointer).collect();
-        let (function, early) = function_of(kernel);
-        let launch = CudaLaunch { function, shape, stream: stream_of(stream), shared_bytes: shared_bytes(args), early };
+        let mut words: Vec<u64> = args.iter().map(argument_word).collect();
+        let mut pointers: Vec<*mut c_void> = args.iter().zip(&mut words).map(argument_pointer).collect();
+        let (function, early) = decode_kernel_handle(kernel);
+        let launch = CudaLaunch {
+            function,
+            shape,
+            stream: to_cu_stream(stream),
+            shared_bytes: shared_memory_bytes(args),
+            early,
+        };
         // SAFETY: passed on from the caller; the pointers are to live words or values, which the call copies.
-        let code = unsafe { launch.queue(&mut pointers) };
-        self.check("cuLaunchKernel", code)
+        let code = unsafe { launch.enqueue(&mut pointers) };
+        self.check_call("cuLaunchKernel", code)
     }
 }
 
-fn word(arg: &Arg) -> u64 {
+fn argument_word(arg: &Arg) -> u64 {
     match *arg {
         Arg::Memory(memory) => memory.0 as u64,
         Arg::U32(number) => number.into(),
@@ -449,7 +468,7 @@ fn word(arg: &Arg) -> u64 {
 }
 
 /// Returns the address at which the driver reads an argument: its value in host memory, or else `word`.
-fn pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
+fn argument_pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
     match arg {
         Arg::Value(value, _) => value.cast_mut().cast(),
         _ => std::ptr::from_mut(word).cast(),
@@ -457,7 +476,7 @@ fn pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
 }
 
 /// Returns the total bytes of dynamic shared memory that `args` request.
-fn shared_bytes(args: &[Arg]) -> u32 {
+fn shared_memory_bytes(args: &[Arg]) -> u32 {
     args.iter().map(|arg| if let Arg::Local(bytes) = arg { *bytes } else { 0 }).sum()
 }
 

@@ -15,21 +15,21 @@ include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
 
 /// Returns whether the build compiled kernels for the module named `module`.
 pub fn has_kernels(module: &str) -> bool {
-    fatbin(module).is_some()
+    find_fatbin(module).is_some()
 }
 
-fn fatbin(module: &str) -> Option<&'static [u8]> {
+fn find_fatbin(module: &str) -> Option<&'static [u8]> {
     FATBINS.iter().find(|(name, _)| *name == module).map(|(_, bytes)| *bytes)
 }
 
 /// Holds the kernel modules that are loaded into one CUDA context, by name. They stay loaded as long as the context.
 #[derive(Debug, Default)]
-pub(super) struct Modules(Mutex<HashMap<String, Module>>);
+pub(super) struct LoadedModules(Mutex<HashMap<String, Module>>);
 
-impl Modules {
+impl LoadedModules {
     /// Returns the kernel `name` of the module `source`, loading the module if necessary. The context must be
     /// current. `device` is the device's name for errors.
-    pub fn kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+    pub fn load_kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let module = source.module;
         // cust would panic on a zero byte.
         if name.contains('\0') {
@@ -37,13 +37,13 @@ impl Modules {
         }
         let mut loaded = lock(&self.0);
         if !loaded.contains_key(module) {
-            loaded.insert(module.to_owned(), load(device, source)?);
+            loaded.insert(module.to_owned(), load_module(device, source)?);
         }
         let function = loaded[module].get_function(name).map_err(|error| match error {
             CudaError::NotFound => Error::kernel_not_found(device, module, name),
             other => Error::device(device, format!("{module}/{name}"), other),
         })?;
-        Ok(function_handle(function.to_raw(), uses_pdl(&loaded[module], name)))
+        Ok(encode_kernel_handle(function.to_raw(), uses_pdl(&loaded[module], name)))
     }
 }
 
@@ -51,12 +51,12 @@ impl Modules {
 /// addresses of functions are even.
 const EARLY: usize = 1;
 
-fn function_handle(function: cu::CUfunction, early: bool) -> KernelHandle {
+fn encode_kernel_handle(function: cu::CUfunction, early: bool) -> KernelHandle {
     KernelHandle(function as usize | if early { EARLY } else { 0 })
 }
 
 /// Returns the function of `handle`, and whether it may start before the previous kernel has ended.
-pub(super) fn function_of(handle: KernelHandle) -> (cu::CUfunction, bool) {
+pub(super) fn decode_kernel_handle(handle: KernelHandle) -> (cu::CUfunction, bool) {
     ((handle.0 & !EARLY) as cu::CUfunction, handle.0 & EARLY != 0)
 }
 
@@ -68,11 +68,11 @@ fn uses_pdl(module: &Module, kernel: &str) -> bool {
     declared && CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())
 }
 
-fn load(device: &str, source: KernelSource<'_>) -> Result<Module> {
+fn load_module(device: &str, source: KernelSource<'_>) -> Result<Module> {
     let module = source.module;
     let binary = match source.code {
         KernelCode::Binary(given) => check_fatbin_size(given),
-        KernelCode::Text(_) => fatbin(module).ok_or("no such module was compiled when this program was built"),
+        KernelCode::Text(_) => find_fatbin(module).ok_or("no such module was compiled when this program was built"),
     };
     let binary = binary.map_err(|reason| Error::device(device, module, reason))?;
     // Accepts any kind, also PTX: a zero is appended.

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use cust::sys as cu;
 
-use super::context::status;
+use super::context::check_status;
 
 /// Names the driver function that failed, and holds its status.
 pub(super) type DriverFailure = (String, cu::CUresult);
@@ -74,8 +74,8 @@ driver_functions! {
     );
 }
 
-fn check(call: &str, code: cu::CUresult) -> Result<(), DriverFailure> {
-    status(code).map_err(|code| (call.to_owned(), code))
+fn check_call(call: &str, code: cu::CUresult) -> Result<(), DriverFailure> {
+    check_status(code).map_err(|code| (call.to_owned(), code))
 }
 
 /// Holds a range of consecutive addresses, divided into equal parts that are mapped to memory of devices. Unmaps the
@@ -92,11 +92,11 @@ impl MappedRange {
     /// Maps `part_bytes` of memory on each of `devices`, in this order, at consecutive addresses. Every one of the
     /// devices may access all of it.
     pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, DriverFailure> {
-        check_access(devices)?;
-        devices.iter().try_for_each(|device| check_granule(*device, part_bytes))?;
-        let mut range = Self::reserve(devices.len(), part_bytes)?;
-        devices.iter().try_for_each(|device| range.map(*device))?;
-        range.allow(devices)?;
+        check_peer_access(devices)?;
+        devices.iter().try_for_each(|device| check_granularity(*device, part_bytes))?;
+        let mut range = Self::reserve_addresses(devices.len(), part_bytes)?;
+        devices.iter().try_for_each(|device| range.map_next_part(*device))?;
+        range.allow_access(devices)?;
         Ok(range)
     }
 
@@ -112,41 +112,41 @@ impl MappedRange {
         Self { address, part_bytes, parts, mapped: parts }
     }
 
-    fn reserve(parts: usize, part_bytes: usize) -> Result<Self, DriverFailure> {
+    fn reserve_addresses(parts: usize, part_bytes: usize) -> Result<Self, DriverFailure> {
         let mut address = 0;
         // SAFETY: the pointer is to a live variable.
         let code = unsafe { cuMemAddressReserve(&raw mut address, parts * part_bytes, 0, 0, 0) };
-        check("cuMemAddressReserve", code)?;
+        check_call("cuMemAddressReserve", code)?;
         Ok(Self { address, part_bytes, parts, mapped: 0 })
     }
 
     /// Allocates memory on `device` and maps it to the next part of the range.
-    fn map(&mut self, device: cu::CUdevice) -> Result<(), DriverFailure> {
-        let properties = properties(device);
+    fn map_next_part(&mut self, device: cu::CUdevice) -> Result<(), DriverFailure> {
+        let properties = allocation_properties(device);
         let mut handle = 0;
         // SAFETY: both pointers are to live variables.
-        check("cuMemCreate", unsafe { cuMemCreate(&raw mut handle, self.part_bytes, &raw const properties, 0) })?;
+        check_call("cuMemCreate", unsafe { cuMemCreate(&raw mut handle, self.part_bytes, &raw const properties, 0) })?;
         let at = self.address + (self.mapped * self.part_bytes) as cu::CUdeviceptr;
         // SAFETY: the range is reserved, and this part of it not mapped.
-        let mapped = check("cuMemMap", unsafe { cuMemMap(at, self.part_bytes, 0, handle, 0) });
+        let mapped = check_call("cuMemMap", unsafe { cuMemMap(at, self.part_bytes, 0, handle, 0) });
         // SAFETY: the handle is live and not used again; the mapping holds the memory from here on.
-        let released = check("cuMemRelease", unsafe { cuMemRelease(handle) });
+        let released = check_call("cuMemRelease", unsafe { cuMemRelease(handle) });
         mapped?;
         self.mapped += 1;
         released
     }
 
     /// Lets each of `devices` read and write all of the range.
-    fn allow(&self, devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
+    fn allow_access(&self, devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
         let mut different = devices.to_vec();
         different.sort_unstable();
         different.dedup();
         let flags = cu::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        let access = |device: cu::CUdevice| cu::CUmemAccessDesc { location: location(device), flags };
+        let access = |device: cu::CUdevice| cu::CUmemAccessDesc { location: memory_location(device), flags };
         let access: Vec<_> = different.into_iter().map(access).collect();
         let bytes = self.parts * self.part_bytes;
         // SAFETY: all of the range is mapped, and the pointer is to `access.len()` descriptions.
-        check("cuMemSetAccess", unsafe { cuMemSetAccess(self.address, bytes, access.as_ptr(), access.len()) })
+        check_call("cuMemSetAccess", unsafe { cuMemSetAccess(self.address, bytes, access.as_ptr(), access.len()) })
     }
 }
 
@@ -163,13 +163,13 @@ impl Drop for MappedRange {
 }
 
 /// Checks that `part_bytes` is a multiple of the driver's allocation granularity on `device`.
-fn check_granule(device: cu::CUdevice, part_bytes: usize) -> Result<(), DriverFailure> {
-    let properties = properties(device);
+fn check_granularity(device: cu::CUdevice, part_bytes: usize) -> Result<(), DriverFailure> {
+    let properties = allocation_properties(device);
     let mut granule = 0;
     let minimum = cu::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_MINIMUM;
     // SAFETY: both pointers are to live variables.
     let code = unsafe { cuMemGetAllocationGranularity(&raw mut granule, &raw const properties, minimum) };
-    check("cuMemGetAllocationGranularity", code)?;
+    check_call("cuMemGetAllocationGranularity", code)?;
     if granule > 0 && part_bytes.is_multiple_of(granule) {
         return Ok(());
     }
@@ -177,10 +177,10 @@ fn check_granule(device: cu::CUdevice, part_bytes: usize) -> Result<(), DriverFa
 }
 
 /// Checks that each of `devices` can access the memory of all others.
-fn check_access(devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
+fn check_peer_access(devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
     let pairs = devices.iter().flat_map(|one| devices.iter().map(move |other| (*one, *other)));
     for (one, other) in pairs.filter(|(one, other)| one != other) {
-        if !can_access(one, other)? {
+        if !can_access_peer(one, other)? {
             let call = format!("access of device {one} to the memory of device {other}");
             return Err((call, cu::CUresult::CUDA_ERROR_PEER_ACCESS_UNSUPPORTED));
         }
@@ -189,10 +189,10 @@ fn check_access(devices: &[cu::CUdevice]) -> Result<(), DriverFailure> {
 }
 
 /// Returns whether device `one` can access the memory of device `other` directly.
-pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool, DriverFailure> {
+pub(super) fn can_access_peer(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool, DriverFailure> {
     let mut can = 0;
     // SAFETY: the pointer is to a live variable.
-    check("cuDeviceCanAccessPeer", unsafe { cuDeviceCanAccessPeer(&raw mut can, one, other) })?;
+    check_call("cuDeviceCanAccessPeer", unsafe { cuDeviceCanAccessPeer(&raw mut can, one, other) })?;
     Ok(can != 0)
 }
 
@@ -200,19 +200,19 @@ pub(super) fn can_access(one: cu::CUdevice, other: cu::CUdevice) -> Result<bool,
 ///
 /// # Safety
 /// The context is live, and stays so while its memory is used.
-pub(super) unsafe fn enable_access(other: cu::CUcontext) -> cu::CUresult {
+pub(super) unsafe fn enable_peer_access(other: cu::CUcontext) -> cu::CUresult {
     // SAFETY: passed on from the caller; no flags are defined.
     unsafe { cuCtxEnablePeerAccess(other, 0) }
 }
 
-fn location(device: cu::CUdevice) -> cu::CUmemLocation {
+fn memory_location(device: cu::CUdevice) -> cu::CUmemLocation {
     cu::CUmemLocation { type_: cu::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device }
 }
 
-fn properties(device: cu::CUdevice) -> cu::CUmemAllocationProp {
+fn allocation_properties(device: cu::CUdevice) -> cu::CUmemAllocationProp {
     // SAFETY: zero is a value of every field: enumerations define it as invalid or none, pointers may be null.
     let mut properties: cu::CUmemAllocationProp = unsafe { MaybeUninit::zeroed().assume_init() };
     properties.type_ = cu::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
-    properties.location = location(device);
+    properties.location = memory_location(device);
     properties
 }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use cust::device::Device;
 use cust::sys as cu;
 
-use super::context::{PrimaryContext, status};
+use super::context::{PrimaryContext, check_status};
 use super::multi_device_mapping::{self, DriverFailure};
 use crate::backend::lock;
 
@@ -20,24 +20,24 @@ impl PeerAccess {
     /// Lets the current context, which belongs to device `own`, access the memory of the device `other`, given by
     /// ordinal and device. Does so once for each ordinal. If the two devices have no link, copies between them still
     /// go through the host.
-    pub fn open(&self, own: Device, other: (usize, Device)) -> Result<(), DriverFailure> {
+    pub fn ensure_enabled(&self, own: Device, other: (usize, Device)) -> Result<(), DriverFailure> {
         if let Entry::Vacant(entry) = lock(&self.0).entry(other.0) {
-            entry.insert(open(own, other.1)?);
+            entry.insert(open_peer_access(own, other.1)?);
         }
         Ok(())
     }
 }
 
-fn open(own: Device, other: Device) -> Result<Option<PrimaryContext>, DriverFailure> {
-    if !multi_device_mapping::can_access(own.as_raw(), other.as_raw())? {
+fn open_peer_access(own: Device, other: Device) -> Result<Option<PrimaryContext>, DriverFailure> {
+    if !multi_device_mapping::can_access_peer(own.as_raw(), other.as_raw())? {
         return Ok(None);
     }
     let primary = PrimaryContext::new(other)
         .map_err(|_| ("primary context".to_owned(), cu::CUresult::CUDA_ERROR_INVALID_CONTEXT))?;
     // SAFETY: the other context is live as long as `primary`, which stays as long as this device is used.
-    match unsafe { multi_device_mapping::enable_access(primary.as_raw()) } {
+    match unsafe { multi_device_mapping::enable_peer_access(primary.as_raw()) } {
         // Another user in this process did so.
         cu::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(Some(primary)),
-        code => status(code).map(|()| Some(primary)).map_err(|code| ("cuCtxEnablePeerAccess".to_owned(), code)),
+        code => check_status(code).map(|()| Some(primary)).map_err(|code| ("cuCtxEnablePeerAccess".to_owned(), code)),
     }
 }

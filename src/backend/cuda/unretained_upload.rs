@@ -5,7 +5,7 @@ use std::ptr;
 
 use cust::sys as cu;
 
-use super::context::status;
+use super::context::check_status;
 use crate::backend::TwoRows;
 
 /// Queues on `stream` a copy of `bytes` from page-locked host memory at `from` to device address `to`. Small copies
@@ -14,7 +14,7 @@ use crate::backend::TwoRows;
 ///
 /// # Safety
 /// Both ranges are valid, the stream is live, and `from` keeps its contents until the copy has run.
-pub(super) unsafe fn copy(
+pub(super) unsafe fn enqueue_upload(
     to: cu::CUdeviceptr,
     from: *const u8,
     bytes: usize,
@@ -22,10 +22,10 @@ pub(super) unsafe fn copy(
 ) -> Result<(), (&'static str, cu::CUresult)> {
     let rows = TwoRows::split(bytes);
     if rows.width > 0 {
-        let copy = two_rows(to, from, rows.width);
+        let copy = two_row_copy(to, from, rows.width);
         // SAFETY: passed on from the caller; two rows are within the range.
         let code = unsafe { cu::cuMemcpy2DAsync_v2(&raw const copy, stream) };
-        status(code).map_err(|code| ("cuMemcpy2DAsync", code))?;
+        check_status(code).map_err(|code| ("cuMemcpy2DAsync", code))?;
     }
     if rows.rest == 0 {
         return Ok(());
@@ -33,10 +33,10 @@ pub(super) unsafe fn copy(
     let start = bytes - rows.rest;
     // SAFETY: passed on from the caller; the rest is within the range.
     let code = unsafe { cu::cuMemcpyHtoDAsync_v2(to + start as u64, from.add(start).cast(), rows.rest, stream) };
-    status(code).map_err(|code| ("cuMemcpyHtoDAsync", code))
+    check_status(code).map_err(|code| ("cuMemcpyHtoDAsync", code))
 }
 
-fn two_rows(to: cu::CUdeviceptr, from: *const u8, width: usize) -> cu::CUDA_MEMCPY2D {
+fn two_row_copy(to: cu::CUdeviceptr, from: *const u8, width: usize) -> cu::CUDA_MEMCPY2D {
     cu::CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,

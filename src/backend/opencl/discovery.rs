@@ -12,7 +12,7 @@ use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_pl
 use sha2::{Digest, Sha256};
 
 use super::super::{BackendKind, DeviceInfo, lock};
-use super::owned_handles::{ClOwned, ClResult, DeviceId, decode_text, number, reason};
+use super::owned_handles::{ClOwned, ClResult, DeviceId, decode_number, decode_text, error_text};
 use crate::{Error, Result};
 
 /// Name that PoCL's OpenCL platform reports.
@@ -38,16 +38,17 @@ pub(super) struct ClDevice {
 
 impl ClDevice {
     /// Converts the `result` of the OpenCL function `call` to this crate's result.
-    pub(super) fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
-        result.map_err(|code| Error::device(&self.info.name, call, reason(code)))
+    pub(super) fn check_call<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
+        result.map_err(|code| Error::device(&self.info.name, call, error_text(code)))
     }
 
     /// Creates an in-order command queue that records when its commands ran.
     pub(super) fn create_queue(&self) -> Result<ClOwned> {
         // SAFETY: the device is the context's own.
-        let queue =
-            unsafe { queue::create_command_queue(self.context.get(), self.device.0, queue::CL_QUEUE_PROFILING_ENABLE) };
-        let queue = self.check("clCreateCommandQueue", queue)?;
+        let queue = unsafe {
+            queue::create_command_queue(self.context.as_raw(), self.device.0, queue::CL_QUEUE_PROFILING_ENABLE)
+        };
+        let queue = self.check_call("clCreateCommandQueue", queue)?;
         // SAFETY: the queue was just made and its reference is ours.
         Ok(unsafe { ClOwned::new(queue, queue::release_command_queue) })
     }
@@ -66,17 +67,17 @@ pub(super) fn has_library() -> bool {
 
 /// Returns every usable device of all platforms, each once. Processors come last, and only if `cpu` is set. An error
 /// tells why there is no device.
-pub(super) fn find(cpu: bool) -> Result<Vec<ClDevice>> {
+pub(super) fn find_devices(cpu: bool) -> Result<Vec<ClDevice>> {
     let _alone = lock(&ENUMERATION);
     let mut found: Vec<ClDevice> = Vec::new();
     let mut refused = Vec::new();
-    for platform in platform::get_platform_ids().map_err(no_platform)? {
-        let devices = devices_of(platform).unwrap_or_else(|why| {
+    for platform in platform::get_platform_ids().map_err(no_platform_error)? {
+        let devices = platform_devices(platform).unwrap_or_else(|why| {
             refused.push(format!("{}: {why}", platform_name(platform)));
             Vec::new()
         });
         for (ordinal, device) in devices.into_iter().enumerate() {
-            match open(platform, device, ordinal, cpu) {
+            match open_device(platform, device, ordinal, cpu) {
                 // Two platforms may reach one device.
                 Ok(target) if found.iter().any(|other| other.info.unique_id == target.info.unique_id) => {}
                 Ok(target) => found.push(target),
@@ -86,7 +87,7 @@ pub(super) fn find(cpu: bool) -> Result<Vec<ClDevice>> {
     }
     if found.is_empty() {
         let reason = if refused.is_empty() { "no platform has a device".to_owned() } else { refused.join("; ") };
-        return Err(unavailable(reason));
+        return Err(unavailable_error(reason));
     }
     for why in refused.iter().filter(|_| found.iter().all(|target| target.info.is_cpu)) {
         log::warn!("OpenCL: processors alone are used: {why}");
@@ -97,43 +98,43 @@ pub(super) fn find(cpu: bool) -> Result<Vec<ClDevice>> {
 }
 
 /// Returns the devices of `platform`, at least one. The error is the reason why there is none.
-fn devices_of(platform: cl_platform_id) -> std::result::Result<Vec<cl_device_id>, String> {
+fn platform_devices(platform: cl_platform_id) -> std::result::Result<Vec<cl_device_id>, String> {
     let devices = cl::get_device_ids(platform, cl::CL_DEVICE_TYPE_ALL);
-    let devices = devices.map_err(|code| format!("clGetDeviceIDs: {}", reason(code)))?;
+    let devices = devices.map_err(|code| format!("clGetDeviceIDs: {}", error_text(code)))?;
     if devices.is_empty() { Err("no device".to_owned()) } else { Ok(devices) }
 }
 
 fn platform_name(platform: cl_platform_id) -> String {
-    platform_text(platform, platform::CL_PLATFORM_NAME)
+    query_platform_text(platform, platform::CL_PLATFORM_NAME)
 }
 
-fn platform_text(platform: cl_platform_id, query: cl_platform_info) -> String {
+fn query_platform_text(platform: cl_platform_id, query: cl_platform_info) -> String {
     platform::get_platform_data(platform, query).map(|bytes| decode_text(&bytes)).unwrap_or_default()
 }
 
-fn unavailable(reason: String) -> Error {
+fn unavailable_error(reason: String) -> Error {
     Error::Unavailable { backend: BackendKind::OpenCl, reason }
 }
 
-fn no_platform(code: cl_int) -> Error {
-    unavailable(match code {
+fn no_platform_error(code: cl_int) -> Error {
+    unavailable_error(match code {
         DLOPEN_RUNTIME_LOAD_FAILED => "the OpenCL library (libOpenCL.so.1, OpenCL.dll) could not be loaded".to_owned(),
         DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks clGetPlatformIDs".to_owned(),
         CL_PLATFORM_NOT_FOUND_KHR => "no OpenCL platform is installed".to_owned(),
-        other => reason(other),
+        other => error_text(other),
     })
 }
 
 /// Creates a context for `device` if it is usable. The error is the reason why it is not. `ordinal` counts the
 /// platform's devices.
-fn open(
+fn open_device(
     platform: cl_platform_id,
     device: cl_device_id,
     ordinal: usize,
     cpu: bool,
 ) -> std::result::Result<ClDevice, String> {
-    let name = device_text(device, cl::CL_DEVICE_NAME);
-    let kind = device_number(device, cl::CL_DEVICE_TYPE);
+    let name = query_device_text(device, cl::CL_DEVICE_NAME);
+    let kind = query_device_number(device, cl::CL_DEVICE_TYPE);
     let is_cpu = kind & cl::CL_DEVICE_TYPE_CPU != 0;
     let usable = kind & (cl::CL_DEVICE_TYPE_GPU | cl::CL_DEVICE_TYPE_ACCELERATOR) != 0;
     if is_cpu && !cpu {
@@ -147,19 +148,19 @@ fn open(
         (cl::CL_DEVICE_COMPILER_AVAILABLE, "able to compile"),
         (cl::CL_DEVICE_ENDIAN_LITTLE, "little-endian"),
     ];
-    if let Some((_, what)) = needs.iter().find(|(query, _)| device_number(device, *query) == 0) {
+    if let Some((_, what)) = needs.iter().find(|(query, _)| query_device_number(device, *query) == 0) {
         return Err(format!("{name} is not {what}"));
     }
     let context = context::create_context(&[device], ptr::null(), None, ptr::null_mut())
-        .map_err(|code| format!("{name}: clCreateContext: {}", reason(code)))?;
+        .map_err(|code| format!("{name}: clCreateContext: {}", error_text(code)))?;
     // SAFETY: the context was just made and its reference is ours.
     let context = unsafe { ClOwned::new(context, context::release_context) };
-    Ok(describe(platform, device, DeviceInfo { is_cpu, ..info(device, name, ordinal) }, context))
+    Ok(describe_device(platform, device, DeviceInfo { is_cpu, ..query_device_info(device, name, ordinal) }, context))
 }
 
-fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, context: ClOwned) -> ClDevice {
-    let platform_version = platform_text(platform, platform::CL_PLATFORM_VERSION);
-    let driver_version = device_text(device, cl::CL_DRIVER_VERSION);
+fn describe_device(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, context: ClOwned) -> ClDevice {
+    let platform_version = query_platform_text(platform, platform::CL_PLATFORM_VERSION);
+    let driver_version = query_device_text(device, cl::CL_DRIVER_VERSION);
     let identity = format!("{}\n{driver_version}\n{platform_version}", info.name);
     let platform_name = platform_name(platform);
     let fallback = format!("{platform_name}\n{}\n{}", info.name, info.ordinal);
@@ -168,97 +169,101 @@ fn describe(platform: cl_platform_id, device: cl_device_id, info: DeviceInfo, co
         device: DeviceId(device),
         context,
         identity,
-        max_allocation: device_number(device, cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
+        max_allocation: query_device_number(device, cl::CL_DEVICE_MAX_MEM_ALLOC_SIZE),
         has_parts: !platform_name.contains("NVIDIA"),
         specialises: platform_name.contains(POCL),
     }
 }
 
-fn info(device: cl_device_id, name: String, ordinal: usize) -> DeviceInfo {
+fn query_device_info(device: cl_device_id, name: String, ordinal: usize) -> DeviceInfo {
     DeviceInfo {
         backend: BackendKind::OpenCl,
         ordinal,
         name,
         unique_id: [0; 16],
-        vendor_id: device_number(device, cl::CL_DEVICE_VENDOR_ID) as u32,
-        pci: pci(device),
+        vendor_id: query_device_number(device, cl::CL_DEVICE_VENDOR_ID) as u32,
+        pci: query_pci_address(device),
         native: device as usize,
         compute_capability: compute_capability(device),
-        compute_units: device_number(device, cl::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
-        memory: device_number(device, cl::CL_DEVICE_GLOBAL_MEM_SIZE),
-        local_memory: device_number(device, cl::CL_DEVICE_LOCAL_MEM_SIZE) as u32,
+        compute_units: query_device_number(device, cl::CL_DEVICE_MAX_COMPUTE_UNITS) as u32,
+        memory: query_device_number(device, cl::CL_DEVICE_GLOBAL_MEM_SIZE),
+        local_memory: query_device_number(device, cl::CL_DEVICE_LOCAL_MEM_SIZE) as u32,
         is_cpu: false,
     }
 }
 
 const NVIDIA_QUERIES: &str = "cl_nv_device_attribute_query";
 
-fn has(device: cl_device_id, extension: &str) -> bool {
-    device_text(device, cl::CL_DEVICE_EXTENSIONS).split_whitespace().any(|name| name == extension)
+fn has_extension(device: cl_device_id, extension: &str) -> bool {
+    query_device_text(device, cl::CL_DEVICE_EXTENSIONS).split_whitespace().any(|name| name == extension)
 }
 
 /// Returns the device's UUID, else its PCI bus address or a digest of that, else a digest of `fallback`.
 fn unique_id(device: cl_device_id, fallback: &str) -> [u8; 16] {
-    let uuid = || device_data(device, cl::CL_DEVICE_UUID_KHR)?.try_into().ok();
-    let found: Option<[u8; 16]> = if has(device, "cl_khr_device_uuid") { uuid() } else { None };
+    let uuid = || query_device_data(device, cl::CL_DEVICE_UUID_KHR)?.try_into().ok();
+    let found: Option<[u8; 16]> = if has_extension(device, "cl_khr_device_uuid") { uuid() } else { None };
     found
-        .or_else(|| pci_khr(device))
-        .or_else(|| pci_nvidia(device).map(|(bus, slot)| digest(&format!("pci {bus} {slot}"))))
-        .or_else(|| pci_amd(device).map(|address| digest(&format!("pci {address:?}"))))
-        .unwrap_or_else(|| digest(fallback))
+        .or_else(|| query_pci_khr(device))
+        .or_else(|| query_pci_nvidia(device).map(|(bus, slot)| digest_id(&format!("pci {bus} {slot}"))))
+        .or_else(|| query_pci_amd(device).map(|address| digest_id(&format!("pci {address:?}"))))
+        .unwrap_or_else(|| digest_id(fallback))
 }
 
 /// Returns the numbers of the device's PCI bus and of the device on that bus. `None` if the driver reports neither.
-fn pci(device: cl_device_id) -> Option<(u8, u8)> {
-    pci_khr(device)
+fn query_pci_address(device: cl_device_id) -> Option<(u8, u8)> {
+    query_pci_khr(device)
         .map(|numbers| (numbers[4], numbers[8]))
-        .or_else(|| pci_nvidia(device).map(|(bus, slot)| (bus as u8, slot as u8)))
-        .or_else(|| pci_amd(device).map(|[bus, device, _]| (bus, device)))
+        .or_else(|| query_pci_nvidia(device).map(|(bus, slot)| (bus as u8, slot as u8)))
+        .or_else(|| query_pci_amd(device).map(|[bus, device, _]| (bus, device)))
 }
 
 /// Returns the PCI domain, bus, device and function as four 32-bit numbers in the host's byte order. `None` if the
 /// device lacks the extension `cl_khr_pci_bus_info`.
-fn pci_khr(device: cl_device_id) -> Option<[u8; 16]> {
-    has(device, "cl_khr_pci_bus_info").then(|| device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR))??.try_into().ok()
+fn query_pci_khr(device: cl_device_id) -> Option<[u8; 16]> {
+    has_extension(device, "cl_khr_pci_bus_info")
+        .then(|| query_device_data(device, cl::CL_DEVICE_PCI_BUS_INFO_KHR))??
+        .try_into()
+        .ok()
 }
 
 /// Returns the numbers of the PCI bus and slot. `None` if the device lacks NVIDIA's extension.
-fn pci_nvidia(device: cl_device_id) -> Option<(u64, u64)> {
-    nvidia_number(device, cl::CL_DEVICE_PCI_BUS_ID_NV).zip(nvidia_number(device, cl::CL_DEVICE_PCI_SLOT_ID_NV))
+fn query_pci_nvidia(device: cl_device_id) -> Option<(u64, u64)> {
+    query_nvidia_number(device, cl::CL_DEVICE_PCI_BUS_ID_NV)
+        .zip(query_nvidia_number(device, cl::CL_DEVICE_PCI_SLOT_ID_NV))
 }
 
 /// Returns the PCI bus, device and function: the last three bytes of AMD's topology structure. `None` if the device
 /// lacks AMD's extension.
-fn pci_amd(device: cl_device_id) -> Option<[u8; 3]> {
-    let topology =
-        has(device, "cl_amd_device_attribute_query").then(|| device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD))??;
+fn query_pci_amd(device: cl_device_id) -> Option<[u8; 3]> {
+    let topology = has_extension(device, "cl_amd_device_attribute_query")
+        .then(|| query_device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD))??;
     topology.last_chunk::<3>().copied()
 }
 
 fn compute_capability(device: cl_device_id) -> Option<(u32, u32)> {
-    let part = |query| nvidia_number(device, query).map(|number| number as u32);
+    let part = |query| query_nvidia_number(device, query).map(|number| number as u32);
     part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV).zip(part(cl::CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV))
 }
 
 /// Returns the number that NVIDIA's extension reports for `query`. `None` if the device lacks the extension.
-fn nvidia_number(device: cl_device_id, query: cl_device_info) -> Option<u64> {
-    has(device, NVIDIA_QUERIES).then(|| device_data(device, query))?.map(|bytes| number(&bytes))
+fn query_nvidia_number(device: cl_device_id, query: cl_device_info) -> Option<u64> {
+    has_extension(device, NVIDIA_QUERIES).then(|| query_device_data(device, query))?.map(|bytes| decode_number(&bytes))
 }
 
-fn digest(text: &str) -> [u8; 16] {
+fn digest_id(text: &str) -> [u8; 16] {
     let mut id = [0; 16];
     id.copy_from_slice(&Sha256::digest(text)[..16]);
     id
 }
 
-fn device_data(device: cl_device_id, query: cl_device_info) -> Option<Vec<u8>> {
+fn query_device_data(device: cl_device_id, query: cl_device_info) -> Option<Vec<u8>> {
     cl::get_device_data(device, query).ok()
 }
 
-fn device_number(device: cl_device_id, query: cl_device_info) -> u64 {
-    device_data(device, query).map_or(0, |bytes| number(&bytes))
+fn query_device_number(device: cl_device_id, query: cl_device_info) -> u64 {
+    query_device_data(device, query).map_or(0, |bytes| decode_number(&bytes))
 }
 
-fn device_text(device: cl_device_id, query: cl_device_info) -> String {
-    device_data(device, query).map(|bytes| decode_text(&bytes)).unwrap_or_default()
+fn query_device_text(device: cl_device_id, query: cl_device_info) -> String {
+    query_device_data(device, query).map(|bytes| decode_text(&bytes)).unwrap_or_default()
 }

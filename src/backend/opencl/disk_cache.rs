@@ -20,7 +20,7 @@ use tempfile::NamedTempFile;
 
 use crate::file_state::open_regular;
 use crate::settings::Settings;
-use owner::{distrust, is_foreign, per_user_name, share};
+use owner::{distrust_reason, is_foreign_file, per_user_name, set_file_mode};
 
 /// First 16 bytes of each cache file. Their number increases when the file layout changes.
 const MAGIC: &[u8; 16] = b"proofwarp-ocl-01";
@@ -48,7 +48,7 @@ impl DiskCache {
     }
 
     /// Returns a cache that stores nothing.
-    pub(super) fn none() -> Self {
+    pub(super) fn disabled() -> Self {
         Self { folder: None, said: Arc::default() }
     }
 
@@ -58,12 +58,12 @@ impl DiskCache {
     }
 
     /// Creates a cache in `folder`. The folder is created when something is stored.
-    pub(super) fn at(folder: &Path) -> Self {
+    pub(super) fn with_folder(folder: &Path) -> Self {
         Self { folder: Some(folder.to_owned()), said: Arc::default() }
     }
 
     /// Returns the file name of the program described by `parts`: their SHA-256 digest in hexadecimal.
-    pub(super) fn key(parts: &[&str]) -> String {
+    pub(super) fn hash_key(parts: &[&str]) -> String {
         let mut hash = Sha256::new();
         for part in parts {
             // The length prefix makes different lists of parts different bytes.
@@ -79,7 +79,7 @@ impl DiskCache {
         let folder = self.folder.as_ref()?;
         [per_user_name(key), key.to_owned()].iter().find_map(|name| {
             let path = folder.join(name);
-            match read(folder, &path) {
+            match read_binary(folder, &path) {
                 Ok(binary) => Some(binary),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => {
@@ -93,7 +93,7 @@ impl DiskCache {
     /// Stores `binary` under `key`. A failure is only logged.
     pub(super) fn store(&self, key: &str, binary: &[u8]) {
         let Some(folder) = &self.folder else { return };
-        if let Err(error) = write(folder, key, binary) {
+        if let Err(error) = write_binary(folder, key, binary) {
             self.warn_once(&format!("compiled OpenCL program not kept in {}: {error}", folder.display()));
         }
     }
@@ -108,19 +108,19 @@ impl DiskCache {
 
 /// Returns the binary in the file `path` of `folder`. If the file exists but cannot be used, the error tells the
 /// reason.
-fn read(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
+fn read_binary(folder: &Path, path: &Path) -> io::Result<Vec<u8>> {
     let mut file = open_regular(path)?;
     // Reads the metadata of the open file, so that it is the file that is read.
-    if let Some(reason) = distrust(&file.metadata()?, &fs::metadata(folder)?) {
+    if let Some(reason) = distrust_reason(&file.metadata()?, &fs::metadata(folder)?) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
     }
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is damaged");
-    unpack(&bytes).map(<[u8]>::to_vec).ok_or_else(damaged)
+    verify_and_unpack(&bytes).map(<[u8]>::to_vec).ok_or_else(damaged)
 }
 
-fn unpack(file: &[u8]) -> Option<&[u8]> {
+fn verify_and_unpack(file: &[u8]) -> Option<&[u8]> {
     let (magic, rest) = file.split_at_checked(MAGIC.len())?;
     let (digest, binary) = rest.split_at_checked(DIGEST)?;
     (magic == MAGIC && digest == &Sha256::digest(binary)[..]).then_some(binary)
@@ -128,15 +128,15 @@ fn unpack(file: &[u8]) -> Option<&[u8]> {
 
 /// Stores `binary` in `folder` under `key`. Writes a temporary file and renames it, so that readers in other
 /// processes see all or nothing.
-fn write(folder: &Path, key: &str, binary: &[u8]) -> io::Result<()> {
+fn write_binary(folder: &Path, key: &str, binary: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut file = NamedTempFile::new_in(folder)?;
     file.write_all(MAGIC)?;
     file.write_all(&Sha256::digest(binary))?;
     file.write_all(binary)?;
-    share(file.as_file(), &fs::metadata(folder)?)?;
+    set_file_mode(file.as_file(), &fs::metadata(folder)?)?;
     let path = folder.join(key);
-    let taken = fs::symlink_metadata(&path).is_ok_and(|there| is_foreign(&there));
+    let taken = fs::symlink_metadata(&path).is_ok_and(|there| is_foreign_file(&there));
     file.persist(if taken { folder.join(per_user_name(key)) } else { path })?;
     Ok(())
 }
@@ -170,7 +170,7 @@ mod owner {
 
     impl FileOwner {
         /// Returns the reason why `user` must not run `file`, a file in this folder. `None` if there is no reason.
-        pub fn distrust(self, file: Self, user: u32) -> Option<String> {
+        pub fn distrust_reason(self, file: Self, user: u32) -> Option<String> {
             if file.mode & OPEN != 0 {
                 return Some(format!("everybody may write it (mode {:o})", file.mode));
             }
@@ -183,19 +183,19 @@ mod owner {
 
         /// Returns the permission bits for files in this folder. Users who may list the folder may read its files,
         /// and only their owner may write them.
-        pub fn mode_of_files(self) -> u32 {
+        pub fn file_mode(self) -> u32 {
             0o600 | (self.mode & READABLE)
         }
     }
 
     /// Returns the reason why the current user must not run `file`, which is in `folder`. `None` if there is no
     /// reason.
-    pub fn distrust(file: &Metadata, folder: &Metadata) -> Option<String> {
-        FileOwner::from(folder).distrust(file.into(), geteuid().as_raw())
+    pub fn distrust_reason(file: &Metadata, folder: &Metadata) -> Option<String> {
+        FileOwner::from(folder).distrust_reason(file.into(), geteuid().as_raw())
     }
 
     /// Returns whether a user other than the current one owns `file`.
-    pub fn is_foreign(file: &Metadata) -> bool {
+    pub fn is_foreign_file(file: &Metadata) -> bool {
         file.uid() != geteuid().as_raw()
     }
 
@@ -205,8 +205,8 @@ mod owner {
     }
 
     /// Sets the permission bits of `file` so that users who may list `folder` may read it.
-    pub fn share(file: &File, folder: &Metadata) -> io::Result<()> {
-        file.set_permissions(Permissions::from_mode(FileOwner::from(folder).mode_of_files()))
+    pub fn set_file_mode(file: &File, folder: &Metadata) -> io::Result<()> {
+        file.set_permissions(Permissions::from_mode(FileOwner::from(folder).file_mode()))
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn a_stored_binary_is_found_again() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = DiskCache::at(&folder.path().join("made when needed"));
+        let cache = DiskCache::with_folder(&folder.path().join("made when needed"));
         assert_eq!(cache.load("key"), None);
         cache.store("key", b"binary");
         assert_eq!(cache.load("key").as_deref(), Some(&b"binary"[..]));
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn a_damaged_or_cut_file_is_not_used() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = DiskCache::at(folder.path());
+        let cache = DiskCache::with_folder(folder.path());
         cache.store("key", b"binary");
         let path = folder.path().join("key");
         let whole = fs::read(&path)?;
@@ -269,19 +269,19 @@ mod tests {
 
     #[test]
     fn keys_tell_parts_apart() {
-        assert_ne!(DiskCache::key(&["ab", "c"]), DiskCache::key(&["a", "bc"]));
+        assert_ne!(DiskCache::hash_key(&["ab", "c"]), DiskCache::hash_key(&["a", "bc"]));
     }
 
     /// Checks that an unreadable file is not loaded, and that it is reported once.
     #[test]
     fn what_cannot_be_read_is_said_once() -> io::Result<()> {
         let folder = tempfile::tempdir()?;
-        let cache = DiskCache::at(folder.path());
+        let cache = DiskCache::with_folder(folder.path());
         assert_eq!(cache.load("key"), None);
         assert!(!cache.said.load(Ordering::Relaxed), "there is nothing to say of what is not there");
         // Root can read all files, but no user can read a folder as a file.
         fs::create_dir(folder.path().join("key"))?;
-        let error = read(folder.path(), &folder.path().join("key")).expect_err("a folder");
+        let error = read_binary(folder.path(), &folder.path().join("key")).expect_err("a folder");
         assert_ne!(error.kind(), io::ErrorKind::NotFound, "{error}");
         assert_eq!(cache.load("key"), None);
         assert!(cache.said.load(Ordering::Relaxed));
@@ -303,7 +303,7 @@ mod tests {
             {
                 let folder = tempfile::tempdir()?;
                 fs::set_permissions(folder.path(), fs::Permissions::from_mode(folder_mode))?;
-                let cache = DiskCache::at(folder.path());
+                let cache = DiskCache::with_folder(folder.path());
                 cache.store("key", b"binary");
                 let mode = fs::metadata(folder.path().join("key"))?.permissions().mode() & 0o7777;
                 assert_eq!(mode, expected, "in a folder of mode {folder_mode:o}: {mode:o}");
@@ -328,7 +328,7 @@ mod tests {
                 (me, 0o755, me, 0o666, false),
             ] {
                 let owner = |user, mode| FileOwner { user, mode };
-                let reason = owner(folder, folder_mode).distrust(owner(file, mode), me);
+                let reason = owner(folder, folder_mode).distrust_reason(owner(file, mode), me);
                 assert_eq!(reason.is_none(), used, "{folder_mode:o} of {folder}, {mode:o} of {file}: {reason:?}");
             }
         }
@@ -337,7 +337,7 @@ mod tests {
         #[test]
         fn nobody_writes_over_anothers_file() -> io::Result<()> {
             let folder = tempfile::tempdir()?;
-            let (path, cache) = (folder.path().join("key"), DiskCache::at(folder.path()));
+            let (path, cache) = (folder.path().join("key"), DiskCache::with_folder(folder.path()));
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777))?;
             fs::write(&path, b"another's")?;
             if std::os::unix::fs::chown(&path, Some(65534), None).is_err() {

@@ -34,8 +34,8 @@ use crate::settings::Settings;
 use crate::{Error, Result};
 use discovery::ClDevice;
 use disk_cache::DiskCache;
-use owned_handles::{ClOwned, ClResult, fill_zero, into_raw, number, queued, reason};
-use program::{ClKernel, Programs, enqueue};
+use owned_handles::{ClOwned, ClResult, decode_number, enqueue_zero_fill, error_text, into_raw, release_command_event};
+use program::{ClKernel, Programs, enqueue_kernel};
 
 /// Opens every usable OpenCL device, processors last.
 ///
@@ -45,7 +45,7 @@ use program::{ClKernel, Programs, enqueue};
 /// - [`Error::Device`]: a device's queue could not be created.
 pub fn drivers() -> Result<Vec<OpenClDriver>> {
     let settings = Settings::get()?;
-    let targets = discovery::find(settings.opencl_cpu)?.into_iter();
+    let targets = discovery::find_devices(settings.opencl_cpu)?.into_iter();
     targets.map(|target| OpenClDriver::new(target, DiskCache::from_settings(settings))).collect()
 }
 
@@ -78,7 +78,7 @@ pub struct OpenClDriver {
 impl OpenClDriver {
     fn new(target: ClDevice, cache: DiskCache) -> Result<Self> {
         let service = target.create_queue()?;
-        let cache = if target.specialises { DiskCache::none() } else { cache };
+        let cache = if target.specialises { DiskCache::disabled() } else { cache };
         let (allocated, parts, programs) = (AtomicU64::new(0), Mutex::default(), Programs::new(cache));
         Ok(Self { target, service, allocated, parts, programs })
     }
@@ -86,77 +86,77 @@ impl OpenClDriver {
     /// Returns the driver with its compiled programs cached in `folder` instead.
     #[must_use]
     pub fn with_cache(self, folder: &Path) -> Self {
-        Self { programs: Programs::new(DiskCache::at(folder)), ..self }
+        Self { programs: Programs::new(DiskCache::with_folder(folder)), ..self }
     }
 
-    fn check<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
-        self.target.check(call, result)
+    fn check_call<T>(&self, call: &str, result: ClResult<T>) -> Result<T> {
+        self.target.check_call(call, result)
     }
 
-    fn available(&self) -> u64 {
+    fn available_bytes(&self) -> u64 {
         self.target.info.memory.saturating_sub(self.allocated.load(Ordering::SeqCst))
     }
 
     /// Returns the error for an allocation of `bytes` that failed with `code` in the OpenCL function `call`. OpenCL
     /// has several codes for out of memory.
-    fn allocation_failure(&self, call: &str, bytes: usize, code: cl_int) -> Error {
+    fn allocation_error(&self, call: &str, bytes: usize, code: cl_int) -> Error {
         match code {
             codes::CL_MEM_OBJECT_ALLOCATION_FAILURE
             | codes::CL_OUT_OF_RESOURCES
             | codes::CL_OUT_OF_HOST_MEMORY
-            | codes::CL_INVALID_BUFFER_SIZE => self.out_of_memory(bytes, self.available()),
-            other => Error::device(&self.target.info.name, call, reason(other)),
+            | codes::CL_INVALID_BUFFER_SIZE => self.out_of_memory_error(bytes, self.available_bytes()),
+            other => Error::device(&self.target.info.name, call, error_text(other)),
         }
     }
 
-    fn out_of_memory(&self, bytes: usize, available: u64) -> Error {
+    fn out_of_memory_error(&self, bytes: usize, available: u64) -> Error {
         let available = available.min(self.target.max_allocation);
         Error::OutOfMemory { device: self.target.info.name.clone(), requested: bytes as u64, available }
     }
 
     /// Adds `bytes` to the count of allocated bytes before they are allocated. Fails if the device has too little
     /// memory left or allows no buffer of this size.
-    fn reserve(&self, bytes: usize) -> Result<()> {
+    fn reserve_bytes(&self, bytes: usize) -> Result<()> {
         let before = self.allocated.fetch_add(bytes as u64, Ordering::SeqCst);
         let left = self.target.info.memory.saturating_sub(before);
         if bytes as u64 > left.min(self.target.max_allocation) {
-            self.unreserve(bytes);
-            return Err(self.out_of_memory(bytes, left));
+            self.unreserve_bytes(bytes);
+            return Err(self.out_of_memory_error(bytes, left));
         }
         Ok(())
     }
 
-    fn unreserve(&self, bytes: usize) {
+    fn unreserve_bytes(&self, bytes: usize) {
         self.allocated.fetch_sub(bytes as u64, Ordering::SeqCst);
     }
 
     fn create_buffer(&self, bytes: usize) -> ClResult<ClOwned> {
         // SAFETY: no host pointer is given, so none is kept.
         let buffer = unsafe {
-            memory::create_buffer(self.target.context.get(), memory::CL_MEM_READ_WRITE, bytes, ptr::null_mut())?
+            memory::create_buffer(self.target.context.as_raw(), memory::CL_MEM_READ_WRITE, bytes, ptr::null_mut())?
         };
         // SAFETY: the buffer was just made and its reference is ours.
         let buffer = unsafe { ClOwned::new(buffer, memory::release_mem_object) };
         // Most drivers reserve memory at a buffer's first use: use it now, so that a lack of memory shows here.
         // SAFETY: a buffer has at least 4 bytes.
-        unsafe { fill_zero(self.service.get(), buffer.get(), 0, 4)? };
-        queue::finish(self.service.get())?;
+        unsafe { enqueue_zero_fill(self.service.as_raw(), buffer.as_raw(), 0, 4)? };
+        queue::finish(self.service.as_raw())?;
         Ok(buffer)
     }
 
-    fn create_pinned(&self, bytes: usize) -> ClResult<PinnedAlloc> {
+    fn create_pinned_memory(&self, bytes: usize) -> ClResult<PinnedAlloc> {
         let flags = memory::CL_MEM_READ_WRITE | memory::CL_MEM_ALLOC_HOST_PTR;
         // SAFETY: no host pointer is given, so none is kept.
-        let buffer = unsafe { memory::create_buffer(self.target.context.get(), flags, bytes, ptr::null_mut())? };
+        let buffer = unsafe { memory::create_buffer(self.target.context.as_raw(), flags, bytes, ptr::null_mut())? };
         // SAFETY: the buffer was just made and its reference is ours.
         let buffer = unsafe { ClOwned::new(buffer, memory::release_mem_object) };
         let mut pointer: *mut c_void = ptr::null_mut();
         let access = memory::CL_MAP_READ | memory::CL_MAP_WRITE;
         // SAFETY: the range is the whole buffer; the call waits until it is mapped.
-        queued(unsafe {
+        release_command_event(unsafe {
             queue::enqueue_map_buffer(
-                self.service.get(),
-                buffer.get(),
+                self.service.as_raw(),
+                buffer.as_raw(),
                 CL_TRUE,
                 access,
                 0,
@@ -170,12 +170,12 @@ impl OpenClDriver {
     }
 
     /// Returns whether the command of `event` has completed. Returns an error if the command failed.
-    fn event_status(&self, event: cl_event) -> Result<bool> {
+    fn is_event_complete(&self, event: cl_event) -> Result<bool> {
         let status = event::get_event_data(event, event::CL_EVENT_COMMAND_EXECUTION_STATUS);
         // The status is a signed 32-bit number.
-        let status = (number(&self.check("clGetEventInfo", status)?) as u32).cast_signed();
+        let status = (decode_number(&self.check_call("clGetEventInfo", status)?) as u32).cast_signed();
         if status < 0 {
-            return Err(Error::device(&self.target.info.name, "a queued command", reason(status)));
+            return Err(Error::device(&self.target.info.name, "a queued command", error_text(status)));
         }
         Ok(status == event::CL_COMPLETE)
     }
@@ -200,7 +200,7 @@ impl OpenClDriver {
 ///
 /// # Safety
 /// The memory is a live block of the driver's, and the range is inside it.
-unsafe fn create_part(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<ClOwned> {
+unsafe fn create_sub_buffer(memory: MemoryHandle, offset: usize, bytes: usize) -> ClResult<ClOwned> {
     let (region, flags) = (cl_buffer_region { origin: offset, size: bytes }, memory::CL_MEM_READ_WRITE);
     let (block, kind) = (memory.0 as cl_mem, memory::CL_BUFFER_CREATE_TYPE_REGION);
     // SAFETY: passed on from the caller; the region is read before the call returns.
@@ -217,17 +217,17 @@ unsafe impl Driver for OpenClDriver {
     }
 
     fn free_memory(&self) -> Result<u64> {
-        Ok(self.available())
+        Ok(self.available_bytes())
     }
 
     fn memory_allocate(&self, bytes: usize) -> Result<MemoryHandle> {
         let bytes = bytes.max(4);
-        self.reserve(bytes)?;
+        self.reserve_bytes(bytes)?;
         match self.create_buffer(bytes) {
             Ok(buffer) => Ok(MemoryHandle(into_raw(buffer) as usize)),
             Err(code) => {
-                self.unreserve(bytes);
-                Err(self.allocation_failure("clCreateBuffer", bytes, code))
+                self.unreserve_bytes(bytes);
+                Err(self.allocation_error("clCreateBuffer", bytes, code))
             }
         }
     }
@@ -235,7 +235,7 @@ unsafe impl Driver for OpenClDriver {
     unsafe fn memory_free(&self, memory: MemoryHandle) {
         drop(lock(&self.parts).remove(&memory));
         let size = memory::get_mem_object_data(memory.0 as cl_mem, memory::CL_MEM_SIZE);
-        self.unreserve(size.map_or(0, |bytes| number(&bytes) as usize));
+        self.unreserve_bytes(size.map_or(0, |bytes| decode_number(&bytes) as usize));
         // SAFETY: the handle's reference is given back, once.
         drop(unsafe { ClOwned::new(memory.0 as cl_mem, memory::release_mem_object) });
     }
@@ -254,15 +254,15 @@ unsafe impl Driver for OpenClDriver {
             Entry::Occupied(part) => part.into_mut(),
             Entry::Vacant(part) => {
                 // SAFETY: passed on from the caller.
-                let created = unsafe { create_part(memory, offset, bytes) };
-                part.insert(self.check("clCreateSubBuffer", created)?)
+                let created = unsafe { create_sub_buffer(memory, offset, bytes) };
+                part.insert(self.check_call("clCreateSubBuffer", created)?)
             }
         };
-        Ok(MemoryHandle(part.get() as usize))
+        Ok(MemoryHandle(part.as_raw() as usize))
     }
 
     fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc> {
-        self.create_pinned(bytes).map_err(|code| self.allocation_failure("clEnqueueMapBuffer", bytes, code))
+        self.create_pinned_memory(bytes).map_err(|code| self.allocation_error("clEnqueueMapBuffer", bytes, code))
     }
 
     unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
@@ -270,10 +270,16 @@ unsafe impl Driver for OpenClDriver {
         let buffer = unsafe { ClOwned::new(pinned.handle as cl_mem, memory::release_mem_object) };
         // SAFETY: the pointer is the buffer's mapping.
         let unmapped = unsafe {
-            queue::enqueue_unmap_mem_object(self.service.get(), buffer.get(), pinned.pointer.cast(), 0, ptr::null())
+            queue::enqueue_unmap_mem_object(
+                self.service.as_raw(),
+                buffer.as_raw(),
+                pinned.pointer.cast(),
+                0,
+                ptr::null(),
+            )
         };
-        if let Err(code) = queued(unmapped).and_then(|()| queue::finish(self.service.get())) {
-            log::warn!("{}: unmapping a staging slot: {}", self.target.info.name, reason(code));
+        if let Err(code) = release_command_event(unmapped).and_then(|()| queue::finish(self.service.as_raw())) {
+            log::warn!("{}: unmapping a staging slot: {}", self.target.info.name, error_text(code));
         }
     }
 
@@ -298,7 +304,7 @@ unsafe impl Driver for OpenClDriver {
         };
         if result.is_err() {
             // The event may have failed with an early command: the queue must still be empty.
-            self.check("clFinish", queue::finish(stream.0 as cl_command_queue))?;
+            self.check_call("clFinish", queue::finish(stream.0 as cl_command_queue))?;
         }
         result
     }
@@ -307,8 +313,8 @@ unsafe impl Driver for OpenClDriver {
         let stream = stream.0 as cl_command_queue;
         // SAFETY: the queue is live; an empty list makes the marker wait for all before it.
         let event = unsafe { queue::enqueue_marker_with_wait_list(stream, 0, ptr::null()) };
-        let event = self.check("clEnqueueMarkerWithWaitList", event)?;
-        if let Err(error) = self.check("clFlush", queue::flush(stream)) {
+        let event = self.check_call("clEnqueueMarkerWithWaitList", event)?;
+        if let Err(error) = self.check_call("clFlush", queue::flush(stream)) {
             // SAFETY: the event is ours and not used again.
             unsafe { self.event_free(EventHandle(event as usize)) };
             return Err(error);
@@ -322,32 +328,32 @@ unsafe impl Driver for OpenClDriver {
     }
 
     unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
-        self.event_status(event.0 as cl_event)
+        self.is_event_complete(event.0 as cl_event)
     }
 
     unsafe fn event_synchronize(&self, event: EventHandle) -> Result<()> {
         let event = event.0 as cl_event;
         let waited = event::wait_for_events(&[event]);
         // The event's own status says more than the error of the wait.
-        self.event_status(event)?;
-        self.check("clWaitForEvents", waited)
+        self.is_event_complete(event)?;
+        self.check_call("clWaitForEvents", waited)
     }
 
     unsafe fn event_elapsed(&self, start: EventHandle, end: EventHandle) -> Result<f64> {
         let time = |event: EventHandle| {
             let time = event::get_event_profiling_data(event.0 as cl_event, event::CL_PROFILING_COMMAND_END);
-            self.check("clGetEventProfilingInfo", time).map(|bytes| number(&bytes))
+            self.check_call("clGetEventProfilingInfo", time).map(|bytes| decode_number(&bytes))
         };
         let nanoseconds = time(end)?.saturating_sub(time(start)?);
         Ok(nanoseconds as f64 * 1e-9)
     }
 
-    unsafe fn stream_wait(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
+    unsafe fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()> {
         let event = event.0 as cl_event;
         // SAFETY: queue and event are live and of one context.
         let barrier =
             unsafe { queue::enqueue_barrier_with_wait_list(stream.0 as cl_command_queue, 1, &raw const event) };
-        self.check("clEnqueueBarrierWithWaitList", queued(barrier))
+        self.check_call("clEnqueueBarrierWithWaitList", release_command_event(barrier))
     }
 
     unsafe fn copy_h2d(
@@ -359,9 +365,10 @@ unsafe impl Driver for OpenClDriver {
         bytes: usize,
     ) -> Result<()> {
         // SAFETY: the caller's promise: live handles, a range inside, `from` kept until it is passed.
-        let copied =
-            unsafe { unretained_upload::copy(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes) };
-        self.check("clEnqueueWriteBuffer", copied)
+        let copied = unsafe {
+            unretained_upload::enqueue_upload(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes)
+        };
+        self.check_call("clEnqueueWriteBuffer", copied)
     }
 
     unsafe fn copy_d2h(
@@ -388,10 +395,10 @@ unsafe impl Driver for OpenClDriver {
                 ptr::null(),
             )
         };
-        self.check("clEnqueueReadBuffer", queued(event))
+        self.check_call("clEnqueueReadBuffer", release_command_event(event))
     }
 
-    unsafe fn copy(
+    unsafe fn copy_d2d(
         &self,
         stream: StreamHandle,
         to: (MemoryHandle, usize),
@@ -415,20 +422,26 @@ unsafe impl Driver for OpenClDriver {
                 ptr::null(),
             )
         };
-        self.check("clEnqueueCopyBuffer", queued(event))
+        self.check_call("clEnqueueCopyBuffer", release_command_event(event))
     }
 
-    unsafe fn zero(&self, stream: StreamHandle, memory: MemoryHandle, offset: usize, bytes: usize) -> Result<()> {
+    unsafe fn zero_memory(
+        &self,
+        stream: StreamHandle,
+        memory: MemoryHandle,
+        offset: usize,
+        bytes: usize,
+    ) -> Result<()> {
         if bytes == 0 {
             return Ok(());
         }
         // SAFETY: passed on from the caller.
-        let filled = unsafe { fill_zero(stream.0 as cl_command_queue, memory.0 as cl_mem, offset, bytes) };
-        self.check("clEnqueueFillBuffer", filled)
+        let filled = unsafe { enqueue_zero_fill(stream.0 as cl_command_queue, memory.0 as cl_mem, offset, bytes) };
+        self.check_call("clEnqueueFillBuffer", filled)
     }
 
-    fn kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
-        self.programs.add(&self.target, source, name)
+    fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        self.programs.load_kernel(&self.target, source, name)
     }
 
     unsafe fn launch(
@@ -438,13 +451,13 @@ unsafe impl Driver for OpenClDriver {
         shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
-        let kernel = self.programs.get(kernel)?;
+        let kernel = self.programs.get_kernel(kernel)?;
         let (groups, group_size) = (shape.groups as usize, shape.group_size as usize);
         self.check_launch(&kernel, group_size, args.len())?;
         let stream = stream.0 as cl_command_queue;
         // SAFETY: handles are live and arguments match, as the caller promises.
-        let launched = unsafe { enqueue(stream, &kernel, groups, group_size, args) };
-        self.check(&format!("launch of {}", kernel.name), launched)?;
-        self.check("clFlush", queue::flush(stream))
+        let launched = unsafe { enqueue_kernel(stream, &kernel, groups, group_size, args) };
+        self.check_call(&format!("launch of {}", kernel.name), launched)?;
+        self.check_call("clFlush", queue::flush(stream))
     }
 }

@@ -44,7 +44,7 @@ impl ClOwned {
         Self { object, release }
     }
 
-    pub(super) fn get(&self) -> ClObject {
+    pub(super) fn as_raw(&self) -> ClObject {
         self.object
     }
 }
@@ -59,25 +59,25 @@ impl Drop for ClOwned {
     fn drop(&mut self) {
         // SAFETY: the reference is ours and given back only here.
         if let Err(code) = unsafe { (self.release)(self.object) } {
-            log::warn!("releasing an OpenCL object: {}", reason(code));
+            log::warn!("releasing an OpenCL object: {}", error_text(code));
         }
     }
 }
 
 /// Returns OpenCL's name and number of the error `code`.
-pub(super) fn reason(code: cl_int) -> String {
+pub(super) fn error_text(code: cl_int) -> String {
     format!("{} ({code})", ClError(code))
 }
 
 /// Converts the result of queueing a command. Releases the event that OpenCL returned for the command.
-pub(super) fn queued(event: ClResult<cl_event>) -> ClResult<()> {
+pub(super) fn release_command_event(event: ClResult<cl_event>) -> ClResult<()> {
     // SAFETY: the event was just made for us and is not used again.
     unsafe { event::release_event(event?) }
 }
 
 /// Decodes a number that an OpenCL information call returned: 4 or 8 bytes in the host's byte order. Returns 0 for
 /// any other length.
-pub(super) fn number(bytes: &[u8]) -> u64 {
+pub(super) fn decode_number(bytes: &[u8]) -> u64 {
     match *bytes {
         [a, b, c, d] => u64::from(u32::from_ne_bytes([a, b, c, d])),
         [a, b, c, d, e, f, g, h] => u64::from_ne_bytes([a, b, c, d, e, f, g, h]),
@@ -92,17 +92,22 @@ pub(super) fn decode_text(bytes: &[u8]) -> String {
 
 /// Returns the handle of `object` without releasing its reference. The caller must release it.
 pub(super) fn into_raw(object: ClOwned) -> *mut c_void {
-    ManuallyDrop::new(object).get()
+    ManuallyDrop::new(object).as_raw()
 }
 
 /// Queues a command on `stream` that sets `bytes` of `buffer`, from byte `offset` on, to zero.
 ///
 /// # Safety
 /// The queue and the buffer are live and the range, in multiples of 4, is inside the buffer.
-pub(super) unsafe fn fill_zero(stream: cl_command_queue, buffer: cl_mem, offset: usize, bytes: usize) -> ClResult<()> {
+pub(super) unsafe fn enqueue_zero_fill(
+    stream: cl_command_queue,
+    buffer: cl_mem,
+    offset: usize,
+    bytes: usize,
+) -> ClResult<()> {
     let pattern = 0_u32;
     // SAFETY: the caller's promise; the pattern is copied by the call.
-    queued(unsafe {
+    release_command_event(unsafe {
         queue::enqueue_fill_buffer(
             stream,
             buffer,

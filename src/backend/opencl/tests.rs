@@ -4,7 +4,7 @@ use std::process::Command;
 use std::sync::Barrier;
 use std::{env, fs, thread};
 
-use super::discovery::find;
+use super::discovery::find_devices;
 use super::disk_cache::DiskCache;
 use super::{Driver, OpenClDriver};
 use crate::backend::{KernelCode, KernelSource};
@@ -12,8 +12,8 @@ use crate::backend::{KernelCode, KernelSource};
 /// Checks that a processor is refused as a device, with the reason, unless it is requested.
 #[test]
 fn why_there_is_no_device_is_said() {
-    let Err(error) = find(false) else { return println!("left out: there is a GPU") };
-    let no_device = find(true).is_err();
+    let Err(error) = find_devices(false) else { return println!("left out: there is a GPU") };
+    let no_device = find_devices(true).is_err();
     assert!(no_device || error.to_string().contains("used only with PROOFWARP_OPENCL_CPU=1"), "{error}");
 }
 
@@ -21,15 +21,15 @@ fn why_there_is_no_device_is_said() {
 /// driver caches them itself, and would compile a cached program again.
 #[test]
 fn programs_are_kept_unless_the_driver_does() {
-    let Ok(mut targets) = find(true) else { return println!("left out: no OpenCL device") };
+    let Ok(mut targets) = find_devices(true) else { return println!("left out: no OpenCL device") };
     let (target, folder) = (targets.remove(0), tempfile::tempdir().expect("a folder"));
     let specialises = target.specialises;
-    let driver = OpenClDriver::new(target, DiskCache::at(folder.path())).expect("a driver");
+    let driver = OpenClDriver::new(target, DiskCache::with_folder(folder.path())).expect("a driver");
     let text = || "__kernel void one(__global uint *y) { y[get_global_id(0)] = 1; }".to_owned();
-    driver.kernel(KernelSource { module: "test_one", code: KernelCode::Text(&text) }, "one").expect("it compiles");
+    driver.load_kernel(KernelSource { module: "test_one", code: KernelCode::Text(&text) }, "one").expect("it compiles");
     let kept = fs::read_dir(folder.path()).expect("a folder").count();
     assert_eq!(kept == 0, specialises, "{kept} programs");
-    assert!(!driver.is_linked_to(0), "devices of OpenCL do not read each other's memory");
+    assert!(!driver.has_p2p_link(0), "devices of OpenCL do not read each other's memory");
 }
 
 /// Checks that threads may make their first OpenCL calls at once, when the loader and PoCL initialise. Each attempt
@@ -39,7 +39,7 @@ fn threads_open_devices_at_once() {
     const NAME: &str = "backend::opencl::tests::threads_open_devices_at_once";
     if env::var_os("PROOFWARP_TEST_AT_ONCE").is_some() {
         let start = Barrier::new(8);
-        let opened = || (start.wait(), find(true).map(|targets| targets.len()).ok()).1;
+        let opened = || (start.wait(), find_devices(true).map(|targets| targets.len()).ok()).1;
         let counts =
             thread::scope(|scope| [(); 8].map(|()| scope.spawn(opened)).map(|thread| thread.join().expect("no panic")));
         return assert!(counts.iter().all(|count| *count == counts[0]), "{counts:?}");

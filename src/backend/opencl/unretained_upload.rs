@@ -5,7 +5,7 @@ use std::ptr;
 use opencl3::command_queue as queue;
 use opencl3::types::{CL_FALSE, cl_command_queue, cl_mem};
 
-use super::owned_handles::{ClResult, queued};
+use super::owned_handles::{ClResult, release_command_event};
 use crate::backend::TwoRows;
 
 /// Queues on `stream` a copy of `bytes` from host memory at `from` to the buffer `to`, from byte `offset` on. Small
@@ -13,7 +13,7 @@ use crate::backend::TwoRows;
 ///
 /// # Safety
 /// The handles are live, the ranges are valid, and `from` keeps its contents until the copy has run.
-pub(super) unsafe fn copy(
+pub(super) unsafe fn enqueue_upload(
     stream: cl_command_queue,
     to: cl_mem,
     offset: usize,
@@ -41,14 +41,14 @@ pub(super) unsafe fn copy(
                 ptr::null(),
             )
         };
-        queued(event)?;
+        release_command_event(event)?;
     }
     if rest == 0 {
         return Ok(());
     }
     let start = bytes - rest;
     // SAFETY: passed on from the caller; the rest is within the range.
-    queued(unsafe {
+    release_command_event(unsafe {
         let from = from.add(start).cast();
         queue::enqueue_write_buffer(stream, to, CL_FALSE, offset + start, rest, from, 0, ptr::null())
     })

@@ -78,14 +78,14 @@ pub fn proof_to_bytes<E: Engine>(proof: &Proof<E>) -> Vec<u8> {
 /// - [`Error::Invalid`]: `bytes` encodes no points.
 pub fn proof_from_bytes<E: Engine>(bytes: &[u8]) -> Result<Proof<E>> {
     let mut rest = bytes;
-    let proof = Proof { a: point(&mut rest)?, b: point(&mut rest)?, c: point(&mut rest)? };
+    let proof = Proof { a: decode_point(&mut rest)?, b: decode_point(&mut rest)?, c: decode_point(&mut rest)? };
     if rest.is_empty() {
         return Ok(proof);
     }
     Err(Error::invalid("groth16", "bytes of a proof", bytes.len() - rest.len(), bytes.len()))
 }
 
-fn point<C: GroupEncoding>(bytes: &mut &[u8]) -> Result<C> {
+fn decode_point<C: GroupEncoding>(bytes: &mut &[u8]) -> Result<C> {
     let mut encoding = C::Repr::default();
     let length = encoding.as_ref().len();
     let point = bytes.split_at_checked(length).and_then(|(head, tail)| {

@@ -4,16 +4,16 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::layout::{KeyLayout, check};
-use super::quotient::{evaluate, quotient, scatter};
+use super::layout::{KeyLayout, check_equal};
+use super::quotient::{evaluate_constraints, quotient, scatter};
 use crate::backend::{Abort, StreamStats};
 use crate::cluster::cluster_handle::Cluster;
-use crate::cluster::msm::{add_all, speeds};
+use crate::cluster::msm::{speeds, sum_across_ranks};
 use crate::cluster::ntt::ClusterNtt;
 use crate::cluster::partition::Partition;
 use crate::curve::MsmCurve;
 use crate::field::SecretVec;
-use crate::groth16::{Circuit, Engine, Parameters, Proof, ProvingKeyOnDevice, Sums, Witness, proof_of, prove};
+use crate::groth16::{Circuit, Engine, MsmSums, Parameters, Proof, ProvingKeyOnDevice, Witness, assemble_proof, prove};
 use crate::msm::{Msm, MsmOptions, Scalars};
 use crate::report::OpScope;
 use crate::{BackendKind, Error, Report, Result};
@@ -44,11 +44,11 @@ impl<E: Engine> Copy for Input<'_, E> {}
 pub struct ClusterKey<'c, E: Engine> {
     cluster: &'c Cluster,
     layout: KeyLayout,
-    parts: Parts<'c, E>,
+    parts: KeyParts<'c, E>,
 }
 
 #[derive(Debug)]
-enum Parts<'c, E: Engine> {
+enum KeyParts<'c, E: Engine> {
     /// The whole key, if there is only one rank, which proves as without a cluster.
     Whole(Box<ProvingKeyOnDevice<E>>),
     Partition(Box<ShardedKey<'c, E>>),
@@ -80,19 +80,20 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         circuit: &Circuit<E::Fr>,
         load: impl FnOnce(&KeyLayout) -> Result<Parameters<E>>,
     ) -> Result<Self> {
-        let domain = circuit.constraints().next_power_of_two();
+        let domain = circuit.constraint_count().next_power_of_two();
         let ntt = ClusterNtt::<E::Fr>::new(cluster, domain.trailing_zeros())?;
         let speeds = speeds::<E::G1Affine>(cluster)?;
         let slices = |length: usize| Partition::weighted(length, &speeds);
         let [a, b_inputs, b_aux] = circuit.query_lengths();
-        let layout = |h| Ok(KeyLayout { h, l: slices(circuit.aux())?, a: slices(a)?, b: slices(b_inputs + b_aux)? });
+        let layout =
+            |h| Ok(KeyLayout { h, l: slices(circuit.aux_count())?, a: slices(a)?, b: slices(b_inputs + b_aux)? });
         let layout = cluster.all_or_error(layout(ntt.coefficients().clone()))?;
         cluster.check_replicated("lengths of the circuit", format!("{layout:?}").as_bytes())?;
         let rank = cluster.rank();
         let parts = cluster.time_compute(|| {
             let part = load(&layout)?;
             layout.check(rank, &part)?;
-            Parts::new(cluster, ntt, part)
+            KeyParts::new(cluster, ntt, part)
         });
         Ok(Self { cluster, layout, parts: cluster.all_or_error(parts)? })
     }
@@ -120,21 +121,21 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         abort: Abort<'_>,
     ) -> Result<(Option<Proof<E>>, Report)> {
         let start = Instant::now();
-        let input = self.cluster.all_or_error(self.check(root, input))?;
+        let input = self.cluster.all_or_error(self.check_input(root, input))?;
         match (&self.parts, input) {
-            (Parts::Partition(parts), input) => {
+            (KeyParts::Partition(parts), input) => {
                 let (proof, traffic) = parts.prove(self.cluster, &self.layout, root, input, abort)?;
                 Ok((proof, self.report(start, traffic)))
             }
-            (Parts::Whole(key), Some(Input { circuit, witness, blinding: (r, s) })) => {
+            (KeyParts::Whole(key), Some(Input { circuit, witness, blinding: (r, s) })) => {
                 let proofs = self.cluster.time_compute(|| prove(key, circuit, &[witness], &[r], &[s], abort));
                 proofs.map(|(proofs, report)| (proofs.into_iter().next(), report))
             }
-            (Parts::Whole(_), None) => Err(Error::internal(ERROR_CONTEXT)),
+            (KeyParts::Whole(_), None) => Err(Error::internal(ERROR_CONTEXT)),
         }
     }
 
-    fn check<'a>(&self, root: usize, input: Option<Input<'a, E>>) -> Result<Option<Input<'a, E>>> {
+    fn check_input<'a>(&self, root: usize, input: Option<Input<'a, E>>) -> Result<Option<Input<'a, E>>> {
         if root >= self.cluster.size() {
             return Err(Error::invalid(ERROR_CONTEXT, "root", format!("below {}", self.cluster.size()), root));
         }
@@ -144,11 +145,15 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         let input = input.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "input of the root", "some", "none"))?;
         let (circuit, [a, b_inputs, b_aux]) = (input.circuit, input.circuit.query_lengths());
         let KeyLayout { h, l, a: of_a, b } = &self.layout;
-        check("order of the domain", h.count() * h.class_length(), circuit.constraints().next_power_of_two())?;
-        check("auxiliary variables", l.length(), circuit.aux())?;
-        check("variables of a", of_a.length(), a)?;
-        check("variables of b", b.length(), b_inputs + b_aux)?;
-        input.witness.check(0, circuit)?;
+        check_equal(
+            "order of the domain",
+            h.class_count() * h.class_length(),
+            circuit.constraint_count().next_power_of_two(),
+        )?;
+        check_equal("auxiliary variables", l.length(), circuit.aux_count())?;
+        check_equal("variables of a", of_a.length(), a)?;
+        check_equal("variables of b", b.length(), b_inputs + b_aux)?;
+        input.witness.check_lengths(0, circuit)?;
         Ok(Some(input))
     }
 
@@ -158,11 +163,11 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         let device = self.cluster.accelerator().devices().first();
         let (backend, name) =
             device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
-        call.finish(backend, name, start, traffic, Vec::new())
+        call.report_success(backend, name, start, traffic, Vec::new())
     }
 }
 
-impl<'c, E: Engine> Parts<'c, E> {
+impl<'c, E: Engine> KeyParts<'c, E> {
     fn new(cluster: &'c Cluster, ntt: ClusterNtt<'c, E::Fr>, part: Parameters<E>) -> Result<Self> {
         let accelerator = cluster.accelerator();
         if cluster.size() == 1 {
@@ -198,16 +203,16 @@ impl<E: Engine> ShardedKey<'_, E> {
     ) -> Result<(Option<Proof<E>>, StreamStats)> {
         let LocalScalars { vectors, l, a, b } = self.scatter_scalars(cluster, layout, root, input, abort)?;
         let h = quotient(&self.ntt, cluster, vectors, abort)?;
-        let h = &h[..layout.of_h(cluster.rank()).len()];
-        let sums = cluster.time_compute(|| self.sums([h, &l, &a, &b], abort));
+        let h = &h[..layout.h_indices(cluster.rank()).len()];
+        let sums = cluster.time_compute(|| self.run_local_msms([h, &l, &a, &b], abort));
         let (g1, g2, traffic) = cluster.all_or_error(sums)?;
-        let g1 = add_all::<E::G1Affine>(cluster, &g1, Some(root))?;
-        let g2 = add_all::<E::G2Affine>(cluster, &[g2], Some(root))?;
+        let g1 = sum_across_ranks::<E::G1Affine>(cluster, &g1, Some(root))?;
+        let g2 = sum_across_ranks::<E::G2Affine>(cluster, &[g2], Some(root))?;
         let sums = g1.zip(g2).and_then(|(g1, g2)| {
             let (&[h, l, a, b_g1], &[b_g2]) = (&g1[..], &g2[..]) else { return None };
-            Some(Sums { h, l, a, b_g1, b_g2 })
+            Some(MsmSums { h, l, a, b_g1, b_g2 })
         });
-        Ok((sums.zip(input).map(|(sums, input)| proof_of(&self.constants, &sums, input.blinding)), traffic))
+        Ok((sums.zip(input).map(|(sums, input)| assemble_proof(&self.constants, &sums, input.blinding)), traffic))
     }
 
     /// Evaluates the constraints on rank `root`, and sends each rank its slices of a, b and c and the scalars of its
@@ -221,11 +226,11 @@ impl<E: Engine> ShardedKey<'_, E> {
         abort: Abort<'_>,
     ) -> Result<LocalScalars<E::Fr>> {
         let rank = cluster.rank();
-        let domain = layout.h.count() * layout.h.class_length();
+        let domain = layout.h.class_count() * layout.h.class_length();
         let (accelerator, values) = (cluster.accelerator(), self.ntt.values());
         let assignment = SecretVec(input.map_or_else(Vec::new, |i| [i.witness.inputs, i.witness.aux].concat()));
         let evaluated = input.map(|input| {
-            let work = || evaluate(accelerator, domain, input.circuit, &input.witness, &assignment, abort);
+            let work = || evaluate_constraints(accelerator, domain, input.circuit, &input.witness, &assignment, abort);
             cluster.time_compute(work)
         });
         let evaluated = cluster.all_or_error(evaluated.transpose())?;
@@ -240,7 +245,7 @@ impl<E: Engine> ShardedKey<'_, E> {
         };
         let circuit = input.map(|input| input.circuit);
         let of = |variables: Option<&[u32]>, i: usize| variables.map_or(0, |variables| variables[i] as usize);
-        let l = chosen(&layout.l, &|i| circuit.map_or(0, Circuit::inputs) + i);
+        let l = chosen(&layout.l, &|i| circuit.map_or(0, Circuit::input_count) + i);
         let a = chosen(&layout.a, &|i| of(circuit.map(Circuit::variables_of_a), i));
         let b = chosen(&layout.b, &|i| of(circuit.map(Circuit::variables_of_b), i));
         Ok(LocalScalars { vectors, l, a, b })
@@ -248,7 +253,11 @@ impl<E: Engine> ShardedKey<'_, E> {
 
     /// Computes this rank's part of the MSMs. Returns the sums over h, l, a and b in G1, in this order, then the sum
     /// over b in G2.
-    fn sums(&self, [h, l, a, b]: [&[E::Fr]; 4], abort: Abort<'_>) -> Result<(Vec<E::G1>, E::G2, StreamStats)> {
+    fn run_local_msms(
+        &self,
+        [h, l, a, b]: [&[E::Fr]; 4],
+        abort: Abort<'_>,
+    ) -> Result<(Vec<E::G1>, E::G2, StreamStats)> {
         let (g2, report) = self.b_g2.run(Scalars::elements(b), abort)?;
         let (mut sums, mut traffic) = (Vec::new(), report.traffic);
         for (bases, scalars) in [(&self.h, h), (&self.l, l), (&self.a, a), (&self.b_g1, b)] {

@@ -25,8 +25,8 @@ pub struct KeyLayout {
 
 impl KeyLayout {
     /// Returns the indices in the query of h of the bases of `rank`, in the order of its coefficients.
-    pub fn of_h(&self, rank: usize) -> Vec<usize> {
-        let all = self.h.count() * self.h.class_length();
+    pub fn h_indices(&self, rank: usize) -> Vec<usize> {
+        let all = self.h.class_count() * self.h.class_length();
         (0..self.h.length(rank)).map(|position| self.h.index(rank, position)).filter(|index| *index + 1 < all).collect()
     }
 
@@ -38,32 +38,32 @@ impl KeyLayout {
     /// - [`Error::Invalid`]: the key has other lengths.
     /// - [`Error::Invalid`]: an encoded point is not as expected.
     pub fn part<E: Engine>(&self, rank: usize, whole: &Parameters<E>) -> Result<Parameters<E>> {
-        check("bases of h", self.h.count() * self.h.class_length() - 1, whole.h.len())?;
+        check_equal("bases of h", self.h.class_count() * self.h.class_length() - 1, whole.h.len())?;
         Ok(Parameters {
-            h: whole.h.gather(&self.of_h(rank))?,
-            l: some(&whole.l, &self.l, rank)?,
-            a: some(&whole.a, &self.a, rank)?,
-            b_g1: some(&whole.b_g1, &self.b, rank)?,
-            b_g2: some(&whole.b_g2, &self.b, rank)?,
+            h: whole.h.gather(&self.h_indices(rank))?,
+            l: slice_query(&whole.l, &self.l, rank)?,
+            a: slice_query(&whole.a, &self.a, rank)?,
+            b_g1: slice_query(&whole.b_g1, &self.b, rank)?,
+            b_g2: slice_query(&whole.b_g2, &self.b, rank)?,
             ..whole.clone()
         })
     }
 
     /// Checks that the queries of `part` have the lengths that `rank` needs.
     pub(super) fn check<E: Engine>(&self, rank: usize, part: &Parameters<E>) -> Result<()> {
-        check("bases of h of the rank", self.of_h(rank).len(), part.h.len())?;
-        check("bases of l of the rank", self.l.range(rank).len(), part.l.len())?;
-        check("bases of a of the rank", self.a.range(rank).len(), part.a.len())?;
-        check("bases of b of the rank", self.b.range(rank).len(), part.b_g1.len())?;
-        check("bases of b in G2 of the rank", self.b.range(rank).len(), part.b_g2.len())
+        check_equal("bases of h of the rank", self.h_indices(rank).len(), part.h.len())?;
+        check_equal("bases of l of the rank", self.l.range(rank).len(), part.l.len())?;
+        check_equal("bases of a of the rank", self.a.range(rank).len(), part.a.len())?;
+        check_equal("bases of b of the rank", self.b.range(rank).len(), part.b_g1.len())?;
+        check_equal("bases of b in G2 of the rank", self.b.range(rank).len(), part.b_g2.len())
     }
 }
 
-fn some<C: MsmCurve>(whole: &BasePoints<C>, slices: &Partition, rank: usize) -> Result<BasePoints<C>> {
-    check("bases of a query", slices.length(), whole.len())?;
+fn slice_query<C: MsmCurve>(whole: &BasePoints<C>, slices: &Partition, rank: usize) -> Result<BasePoints<C>> {
+    check_equal("bases of a query", slices.length(), whole.len())?;
     whole.slice(slices.range(rank))
 }
 
-pub(super) fn check(what: &str, expected: usize, actual: usize) -> Result<()> {
+pub(super) fn check_equal(what: &str, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid("cluster groth16", what, expected, actual)) }
 }

@@ -7,14 +7,14 @@ use crate::backend::Abort;
 use crate::cluster::cluster_handle::Cluster;
 use crate::cluster::ntt::ClusterNtt;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
-use crate::groth16::{Circuit, Witness, coset_inverse};
+use crate::groth16::{Circuit, Witness, inverse_vanishing_value};
 use crate::matrix::SparseMatrix;
 use crate::ntt::Direction;
 use crate::{Accelerator, Error};
 
 /// Returns A·z, B·z and C·z for the `assignment` z, padded with zeros to `domain` elements. They are copied from
 /// `witness` if it has them, and otherwise computed from the circuit's matrices.
-pub(super) fn evaluate<F: NttField>(
+pub(super) fn evaluate_constraints<F: NttField>(
     accelerator: &Accelerator,
     domain: usize,
     circuit: &Circuit<F>,
@@ -30,7 +30,7 @@ pub(super) fn evaluate<F: NttField>(
     let none = || Error::invalid("cluster groth16", "evaluations", "some, or a circuit with its matrices", "neither");
     for (to, matrix) in vectors.iter_mut().zip(circuit.matrices().ok_or_else(none)?) {
         let matrix = SparseMatrix::new(accelerator, matrix.clone())?;
-        matrix.multiply(assignment, &mut to[..circuit.constraints()], abort)?;
+        matrix.multiply(assignment, &mut to[..circuit.constraint_count()], abort)?;
     }
     Ok(vectors)
 }
@@ -65,7 +65,7 @@ pub(super) fn quotient<F: NttField>(
     [mut a, mut b, mut c]: [SecretVec<F>; 3],
     abort: Abort<'_>,
 ) -> Result<SecretVec<F>> {
-    let factor = cluster.all_or_error(coset_inverse(ntt.domain()))?;
+    let factor = cluster.all_or_error(inverse_vanishing_value(ntt.domain()))?;
     for vector in [&mut a, &mut b, &mut c] {
         ntt.run(Direction::Inverse, &mut vector.0, abort)?;
     }

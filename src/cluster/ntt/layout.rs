@@ -20,7 +20,7 @@ impl CyclicLayout {
     }
 
     /// Returns the number of residue classes into which the elements are divided.
-    pub fn count(&self) -> usize {
+    pub fn class_count(&self) -> usize {
         1 << self.count_log
     }
 
@@ -94,7 +94,7 @@ impl ColumnRange {
 }
 
 /// Divides the columns of `rank` in `slices` into blocks of at most 2^most_log columns, in ascending order.
-pub(super) fn blocks(slices: &Partition, rank: usize, most_log: u32) -> Vec<ColumnRange> {
+pub(super) fn split_columns(slices: &Partition, rank: usize, most_log: u32) -> Vec<ColumnRange> {
     let (mut range, mut blocks) = (slices.range(rank), Vec::new());
     while !range.is_empty() {
         let block = ColumnRange { first: range.start, count_log: range.len().ilog2().min(most_log) };
@@ -133,10 +133,11 @@ mod tests {
         for (columns, ranks, most) in [(64, 7, 2), (64, 1, 3), (2, 3, 5), (1, 1, 0), (128, 3, 10)] {
             let slices = Partition::even(columns, ranks);
             for rank in 0..ranks {
-                let end = blocks(&slices, rank, most).into_iter().fold(slices.range(rank).start, |end, block| {
-                    assert!(block.first == end && block.count_log <= most);
-                    end + block.count()
-                });
+                let end =
+                    split_columns(&slices, rank, most).into_iter().fold(slices.range(rank).start, |end, block| {
+                        assert!(block.first == end && block.count_log <= most);
+                        end + block.count()
+                    });
                 assert_eq!(end, slices.range(rank).end);
             }
         }

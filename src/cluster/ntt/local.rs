@@ -42,11 +42,11 @@ impl<F: NttField> LocalPass<F> {
         let device = accelerator.devices().get(lane % accelerator.devices().len().max(1));
         let mut fallback = None;
         if let Some(device) = device {
-            match self.on_device(device, (from, first), to, abort) {
+            match self.run_on_device(device, (from, first), to, abort) {
                 Ok(traffic) => return Ok(PassStats { traffic, fallback }),
                 Err(error) => {
                     let call = OpScope { operation: format!("cluster ntt {}", F::NAME), elements: from.len() };
-                    call.failed(device.info(), &error);
+                    call.report_device_failure(device.info(), &error);
                     if accelerator.forced().is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) {
                         return Err(error);
                     }
@@ -54,11 +54,11 @@ impl<F: NttField> LocalPass<F> {
                 }
             }
         }
-        self.on_cpu((from, first), to, abort)?;
+        self.run_on_cpu((from, first), to, abort)?;
         Ok(PassStats { traffic: StreamStats::default(), fallback })
     }
 
-    fn on_device(
+    fn run_on_device(
         &self,
         device: &Arc<Device>,
         (from, first): (&[F], usize),
@@ -68,19 +68,19 @@ impl<F: NttField> LocalPass<F> {
         let mut stream = device.stream()?;
         let mut values = DeviceVector::upload(&mut stream, from)?;
         self.domain.enqueue(self.direction, &mut stream, &mut values)?;
-        let result = match self.columns(from.len(), first) {
+        let result = match self.column_block(from.len(), first) {
             Some(columns) => columns.enqueue_twiddle_transpose(&mut stream, &values)?,
             None => values,
         };
         stream.synchronize(abort)?;
         result.download(&mut stream, to)?;
         stream.synchronize(None)?;
-        Ok(stream.traffic())
+        Ok(stream.stats())
     }
 
-    fn on_cpu(&self, (from, first): (&[F], usize), to: &mut [F], abort: Abort<'_>) -> Result<()> {
+    fn run_on_cpu(&self, (from, first): (&[F], usize), to: &mut [F], abort: Abort<'_>) -> Result<()> {
         let transform = self.domain.transform(self.direction);
-        let Some(columns) = self.columns(from.len(), first) else {
+        let Some(columns) = self.column_block(from.len(), first) else {
             to.copy_from_slice(from);
             return transform_each_on_cpu(to, &transform, abort);
         };
@@ -90,7 +90,7 @@ impl<F: NttField> LocalPass<F> {
         Ok(())
     }
 
-    fn columns(&self, elements: usize, first: usize) -> Option<ColumnBlock<F>> {
+    fn column_block(&self, elements: usize, first: usize) -> Option<ColumnBlock<F>> {
         let length_log = self.domain.log_n();
         let count_log = (elements >> length_log).trailing_zeros();
         self.between.map(|(omega, order_log)| ColumnBlock { length_log, count_log, first, omega, order_log })

@@ -144,7 +144,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
             return self.cluster.time_compute(|| self.whole.run(direction, &mut [slice], abort));
         }
         let start = Instant::now();
-        let (from, _) = self.between(direction);
+        let (from, _) = self.input_output_layouts(direction);
         let (expected, actual) = (from.length(self.cluster.rank()), slice.len());
         let fits = if expected == actual {
             Ok(())
@@ -154,7 +154,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         self.cluster.all_or_error(fits)?;
         let (result, traffic, fallbacks) = self.transform(direction, slice, abort)?;
         // The old slice may be as secret as the new one.
-        self.spare.keep(SecretVec(std::mem::replace(slice, result)));
+        self.spare.keep_only(SecretVec(std::mem::replace(slice, result)));
         Ok(self.report(start, traffic, fallbacks))
     }
 
@@ -164,13 +164,14 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         slice: &[F],
         abort: Abort<'_>,
     ) -> Result<(Vec<F>, StreamStats, Vec<String>)> {
-        let [columns, rows] = self.cluster.all_or_error(self.dimensions(direction))?;
-        let (from, to) = self.between(direction);
+        let [columns, rows] = self.cluster.all_or_error(self.column_row_passes(direction))?;
+        let (from, to) = self.input_output_layouts(direction);
         let rounds = Rounds::new(self.cluster, (from, to), columns, (self.block_bytes, &self.spare));
         let mut result = rounds.run(slice, abort)?;
-        let mut done =
-            self.cluster.all_or_error(self.cluster.time_compute(|| rounds.rows(&rows, &mut result, abort)))?;
-        done.extend(rounds.done());
+        let mut done = self
+            .cluster
+            .all_or_error(self.cluster.time_compute(|| rounds.transform_rows(&rows, &mut result, abort)))?;
+        done.extend(rounds.into_stats());
         let traffic = done.iter().fold(StreamStats::default(), |sum, done| sum + done.traffic);
         let mut fallbacks: Vec<String> = done.into_iter().filter_map(|done| done.fallback).collect();
         fallbacks.dedup();
@@ -178,7 +179,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     }
 
     /// Returns the layouts of the input and of the output of a transform in `direction`.
-    fn between(&self, direction: Direction) -> (&CyclicLayout, &CyclicLayout) {
+    fn input_output_layouts(&self, direction: Direction) -> (&CyclicLayout, &CyclicLayout) {
         let ClusterNttPlan { coefficients, values } = &self.plan;
         match direction {
             Direction::Forward | Direction::CosetForward => (coefficients, values),
@@ -187,14 +188,14 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     }
 
     /// Returns the transforms that this rank runs on columns, then on rows, for `direction`.
-    fn dimensions(&self, direction: Direction) -> Result<[LocalPass<F>; 2]> {
-        let (from, to) = self.between(direction);
+    fn column_row_passes(&self, direction: Direction) -> Result<[LocalPass<F>; 2]> {
+        let (from, to) = self.input_output_layouts(direction);
         let g = self.whole.coset();
         let power = |count: usize| g.pow_vartime([count as u64]);
         // A column takes the first part of the shift, a row the rest.
         let cosets = match direction {
-            Direction::CosetInverse => [g, power(to.count())],
-            _ => [power(from.count()), g],
+            Direction::CosetInverse => [g, power(to.class_count())],
+            _ => [power(from.class_count()), g],
         };
         let omega = self.whole.transform(direction).omega;
         let local = |log_n: u32, coset: F, between: Option<(F, u32)>| {
@@ -211,6 +212,6 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
         let device = self.cluster.accelerator().devices().first().filter(|_| fallbacks.is_empty());
         let (backend, name) =
             device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
-        call.finish(backend, name, start, traffic, fallbacks)
+        call.report_success(backend, name, start, traffic, fallbacks)
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::layout::{ColumnRange, CyclicLayout, blocks};
+use super::layout::{ColumnRange, CyclicLayout, split_columns};
 use super::local::{LocalPass, PassStats};
 use crate::backend::{Abort, parallel_copy};
 use crate::cluster::cluster_handle::Cluster;
@@ -37,26 +37,26 @@ impl<F: NttField> BufferCache<F> {
         Self(Mutex::default())
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<SecretVec<F>>> {
+    fn lock_buffers(&self) -> MutexGuard<'_, Vec<SecretVec<F>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns a kept or new buffer of `length` elements. The caller must overwrite all of them.
     fn take(&self, length: usize) -> SecretVec<F> {
-        let mut all = self.all();
+        let mut all = self.lock_buffers();
         let found = all.iter().position(|values| values.len() == length).map(|at| all.swap_remove(at));
         drop(all);
         found.unwrap_or_else(|| SecretVec::zeros(length))
     }
 
     fn give(&self, values: impl Iterator<Item = SecretVec<F>>) {
-        self.all().extend(values);
+        self.lock_buffers().extend(values);
     }
 
     /// Clears `slice` and keeps it for the next transform. Drops all other kept buffers.
-    pub fn keep(&self, mut slice: SecretVec<F>) {
-        slice.clear();
-        *self.all() = vec![slice];
+    pub fn keep_only(&self, mut slice: SecretVec<F>) {
+        slice.zeroize();
+        *self.lock_buffers() = vec![slice];
     }
 }
 
@@ -84,12 +84,12 @@ impl<'a, F: NttField> Rounds<'a, F> {
     ) -> Self {
         let most = |classes: &CyclicLayout| (block_bytes / (size_of::<F>() * classes.class_length())).max(1);
         let most_log = most(from).ilog2();
-        let blocks = (0..cluster.size()).map(|rank| blocks(from.slices(), rank, most_log)).collect();
+        let blocks = (0..cluster.size()).map(|rank| split_columns(from.slices(), rank, most_log)).collect();
         Self { cluster, from, to, columns, blocks, rows_at_once: most(to), spare, done: RefCell::default() }
     }
 
     /// Returns the statistics of the column transforms, one entry per block.
-    pub fn done(self) -> Vec<PassStats> {
+    pub fn into_stats(self) -> Vec<PassStats> {
         self.done.into_inner()
     }
 
@@ -98,33 +98,33 @@ impl<'a, F: NttField> Rounds<'a, F> {
     pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
         let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
         let mut rows = self.spare.take(self.to.length(self.cluster.rank()));
-        let mut next = self.cluster.time_compute(|| self.work(0).run(slice, abort));
+        let mut next = self.cluster.time_compute(|| self.round_transforms(0).run(slice, abort));
         for round in 0..rounds {
-            let turned = self.take(self.cluster.all_or_error(next)?);
+            let turned = self.record_stats(self.cluster.all_or_error(next)?);
             let start = Instant::now();
-            let work = self.work(round + 1);
+            let work = self.round_transforms(round + 1);
             let (result, time) = std::thread::scope(|scope| {
                 let run = || timed(|| work.run(slice, abort));
                 let worker = std::thread::Builder::new().spawn_scoped(scope, run);
-                self.send(round, turned, &mut rows);
+                self.exchange_blocks(round, turned, &mut rows);
                 let lost = |panic: Box<dyn std::any::Any + Send>| {
-                    (Err(Error::panicked("cluster ntt", &*panic)), Duration::ZERO)
+                    (Err(Error::worker_panicked("cluster ntt", &*panic)), Duration::ZERO)
                 };
                 worker.map_or_else(|_| run(), |worker| worker.join().unwrap_or_else(lost))
             });
             next = result;
-            self.cluster.note(|ledger| {
+            self.cluster.update_stats(|ledger| {
                 ledger.work += time;
                 ledger.waiting += start.elapsed().saturating_sub(time);
             });
         }
-        self.take(self.cluster.all_or_error(next)?);
+        self.record_stats(self.cluster.all_or_error(next)?);
         Ok(rows)
     }
 
     /// Transforms this rank's rows in place by the pass `rows`. `values` has the rows one after another. Returns the
     /// statistics of each step.
-    pub fn rows(&self, rows: &LocalPass<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<PassStats>> {
+    pub fn transform_rows(&self, rows: &LocalPass<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<PassStats>> {
         let length = self.rows_at_once * self.to.class_length();
         let mut lanes: [Vec<&mut [F]>; LANES] = Default::default();
         values.chunks_mut(length).enumerate().for_each(|(number, piece)| lanes[number % LANES].push(piece));
@@ -145,31 +145,31 @@ impl<'a, F: NttField> Rounds<'a, F> {
         Ok(done.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    fn take(&self, (turned, done): (TransposedBlocks<F>, Vec<PassStats>)) -> TransposedBlocks<F> {
+    fn record_stats(&self, (turned, done): (TransposedBlocks<F>, Vec<PassStats>)) -> TransposedBlocks<F> {
         self.done.borrow_mut().extend(done);
         turned
     }
 
     /// Returns this rank's column transforms of `round`, which need no messages.
-    fn work(&self, round: usize) -> RoundTransforms<'_, F> {
+    fn round_transforms(&self, round: usize) -> RoundTransforms<'_, F> {
         let rank = self.cluster.rank();
         RoundTransforms {
             accelerator: self.cluster.accelerator(),
             columns: &self.columns,
             spare: self.spare,
-            blocks: of_round(&self.blocks[rank], round),
+            blocks: blocks_in_round(&self.blocks[rank], round),
             start: self.from.slices().range(rank).start,
         }
     }
 
     /// Sends each rank its part of `turned`, this rank's transformed blocks of `round`, and receives the parts of other
     /// ranks' blocks. Writes the received parts and this rank's own to `rows`.
-    fn send(&self, round: usize, turned: TransposedBlocks<F>, rows: &mut [F]) {
+    fn exchange_blocks(&self, round: usize, turned: TransposedBlocks<F>, rows: &mut [F]) {
         let (me, own) = (self.cluster.rank(), self.to.slices().range(self.cluster.rank()));
         let others = || (0..self.cluster.size()).filter(|rank| *rank != me);
         let piece = |block: &ColumnRange| own.len() << block.count_log;
         let mut received: Vec<(usize, ColumnRange, SecretVec<F>)> = others()
-            .flat_map(|rank| of_round(&self.blocks[rank], round).iter().map(move |block| (rank, *block)))
+            .flat_map(|rank| blocks_in_round(&self.blocks[rank], round).iter().map(move |block| (rank, *block)))
             .map(|(rank, block)| (rank, block, self.spare.take(piece(&block))))
             .collect();
         let sends = others().flat_map(|rank| {
@@ -182,7 +182,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
         let receives = received.iter_mut().map(|(rank, _, values)| (*rank, unsafe { as_bytes_mut(&mut values.0) }));
         let sends = sends.filter(|(_, bytes)| !bytes.is_empty()).collect();
         let time = self.cluster.exchange(sends, receives.filter(|(_, bytes)| !bytes.is_empty()).collect());
-        self.cluster.note(|ledger| ledger.messages += time);
+        self.cluster.update_stats(|ledger| ledger.messages += time);
         let width = self.to.class_length();
         for (block, values) in &turned {
             store_block(rows, width, block, &values[own.start << block.count_log..own.end << block.count_log]);
@@ -196,7 +196,7 @@ impl<'a, F: NttField> Rounds<'a, F> {
 }
 
 /// Returns those of `blocks`, the blocks of one rank, that belong to `round`.
-fn of_round(blocks: &[ColumnRange], round: usize) -> &[ColumnRange] {
+fn blocks_in_round(blocks: &[ColumnRange], round: usize) -> &[ColumnRange] {
     let start = (round * LANES).min(blocks.len());
     &blocks[start..(start + LANES).min(blocks.len())]
 }

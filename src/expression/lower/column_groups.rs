@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 /// itself. 0 stands for no bound.
 ///
 /// The terms that read most columns are assigned first. Each joins the group to which it adds the fewest columns.
-pub fn groups(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
+pub fn group_terms_by_columns(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
     let most = if most == 0 { usize::MAX } else { most };
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|term| std::cmp::Reverse(columns[*term].len()));
@@ -23,10 +23,10 @@ pub fn groups(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
             None => groups.push((columns[term].clone(), vec![term])),
         }
     }
-    groups.into_iter().map(|(_, terms)| sorted(terms)).collect()
+    groups.into_iter().map(|(_, terms)| sort_terms(terms)).collect()
 }
 
-fn sorted(mut terms: Vec<usize>) -> Vec<usize> {
+fn sort_terms(mut terms: Vec<usize>) -> Vec<usize> {
     terms.sort_unstable();
     terms
 }
@@ -36,7 +36,10 @@ mod tests {
     use super::*;
 
     fn group_columns(columns: &[&[usize]], most: usize) -> Vec<Vec<usize>> {
-        groups(&columns.iter().map(|columns| columns.iter().copied().collect()).collect::<Vec<_>>(), most)
+        group_terms_by_columns(
+            &columns.iter().map(|columns| columns.iter().copied().collect()).collect::<Vec<_>>(),
+            most,
+        )
     }
 
     #[test]

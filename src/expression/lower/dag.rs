@@ -91,7 +91,7 @@ impl<F: PrimeField> Dag<F> {
         !self.is_uniform(id) && self.node(id).parts().next().is_some()
     }
 
-    pub fn constant(&self, number: u32) -> F {
+    pub fn constant_value(&self, number: u32) -> F {
         self.constants[number as usize]
     }
 
@@ -103,11 +103,11 @@ impl<F: PrimeField> Dag<F> {
             ExpressionNode::X => self.add_leaf(Node::X),
             ExpressionNode::Column(query) => self.add_leaf(Node::Query(query)),
             ExpressionNode::Negated(a) => a.negated(),
-            ExpressionNode::Sum(a, b) => self.sum(a, b),
-            ExpressionNode::Product(a, b) => self.product(a, b),
+            ExpressionNode::Sum(a, b) => self.add_sum(a, b),
+            ExpressionNode::Product(a, b) => self.add_product(a, b),
             ExpressionNode::Scaled(a, factor) => {
                 let factor = self.add_constant(factor);
-                self.product(a, factor)
+                self.add_product(a, factor)
             }
         })
     }
@@ -123,44 +123,44 @@ impl<F: PrimeField> Dag<F> {
 
     /// Adds `node`, which has no operands, if it is not in the graph yet. Returns it without negation.
     pub fn add_leaf(&mut self, node: Node) -> SignedNode {
-        SignedNode { node: self.number(node), negative: false }
+        SignedNode { node: self.find_or_insert(node), negative: false }
     }
 
-    pub fn sum(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
+    pub fn add_sum(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a + b),
             (Some(zero), _) if zero == F::ZERO => b,
             (_, Some(zero)) if zero == F::ZERO => a,
             _ if a.negative == b.negative => {
-                let node = self.number(Node::Sum(a.node.min(b.node), a.node.max(b.node)));
+                let node = self.find_or_insert(Node::Sum(a.node.min(b.node), a.node.max(b.node)));
                 SignedNode { node, negative: a.negative }
             }
-            _ if a.negative => self.difference(b.node, a.node),
-            _ => self.difference(a.node, b.node),
+            _ if a.negative => self.add_difference(b.node, a.node),
+            _ => self.add_difference(a.node, b.node),
         }
     }
 
-    fn difference(&mut self, a: NodeId, b: NodeId) -> SignedNode {
+    fn add_difference(&mut self, a: NodeId, b: NodeId) -> SignedNode {
         if a == b {
             return self.add_constant(F::ZERO);
         }
         match self.numbers.get(&Node::Difference(b, a)) {
             Some(node) => SignedNode { node: *node, negative: true },
-            None => SignedNode { node: self.number(Node::Difference(a, b)), negative: false },
+            None => SignedNode { node: self.find_or_insert(Node::Difference(a, b)), negative: false },
         }
     }
 
-    pub fn product(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
+    pub fn add_product(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a * b),
-            (Some(factor), _) => self.multiple(b, factor, a),
-            (_, Some(factor)) => self.multiple(a, factor, b),
-            _ => self.product_of_unknown(a, b),
+            (Some(factor), _) => self.add_constant_multiple(b, factor, a),
+            (_, Some(factor)) => self.add_constant_multiple(a, factor, b),
+            _ => self.add_nonconstant_product(a, b),
         }
     }
 
     /// Returns `a` times the constant `factor`. `signed` is the node of that constant.
-    fn multiple(&mut self, a: SignedNode, factor: F, signed: SignedNode) -> SignedNode {
+    fn add_constant_multiple(&mut self, a: SignedNode, factor: F, signed: SignedNode) -> SignedNode {
         if factor == F::ZERO {
             return self.add_constant(F::ZERO);
         }
@@ -168,31 +168,32 @@ impl<F: PrimeField> Dag<F> {
             return if factor == F::ONE { a } else { a.negated() };
         }
         if factor == F::ONE.double() || factor == -F::ONE.double() {
-            let twice = self.sum(a, a);
+            let twice = self.add_sum(a, a);
             return if factor == F::ONE.double() { twice } else { twice.negated() };
         }
-        self.product_of_unknown(a, signed)
+        self.add_nonconstant_product(a, signed)
     }
 
     /// Returns a·b for factors that are not both constant. If u and v are the same in every row, (u·c)·v becomes
     /// (u·v)·c, so that no row computes u·v.
-    fn product_of_unknown(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
+    fn add_nonconstant_product(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         let negative = a.negative != b.negative;
         for (factor, other) in [(a.node, b.node), (b.node, a.node)] {
-            let Some((inner, rest)) = self.is_uniform(factor).then(|| self.uniform_factor(other)).flatten() else {
+            let Some((inner, rest)) = self.is_uniform(factor).then(|| self.split_uniform_factor(other)).flatten()
+            else {
                 continue;
             };
             let positive = |node| SignedNode { node, negative };
-            let joined = self.product(positive(factor), SignedNode { node: inner, negative: false });
-            return self.product(joined, SignedNode { node: rest, negative: false });
+            let joined = self.add_product(positive(factor), SignedNode { node: inner, negative: false });
+            return self.add_product(joined, SignedNode { node: rest, negative: false });
         }
-        let node = self.number(Node::Product(a.node.min(b.node), a.node.max(b.node)));
+        let node = self.find_or_insert(Node::Product(a.node.min(b.node), a.node.max(b.node)));
         SignedNode { node, negative }
     }
 
     /// Splits a product into a factor that is the same in every row and the other one. Returns `None` if node `id` is
     /// no product, has no such factor, or is itself the same in every row.
-    fn uniform_factor(&self, id: NodeId) -> Option<(NodeId, NodeId)> {
+    fn split_uniform_factor(&self, id: NodeId) -> Option<(NodeId, NodeId)> {
         match self.node(id) {
             Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(a) => Some((a, b)),
             Node::Product(a, b) if !self.is_uniform(id) && self.is_uniform(b) => Some((b, a)),
@@ -201,12 +202,12 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Returns a node for `value` that includes its sign: the negation of a node becomes 0 minus the node.
-    pub fn unsigned(&mut self, value: SignedNode) -> NodeId {
+    pub fn to_unsigned_node(&mut self, value: SignedNode) -> NodeId {
         match self.as_constant(value) {
             Some(constant) => self.add_constant(constant).node,
             None if value.negative => {
                 let zero = self.add_constant(F::ZERO);
-                self.number(Node::Difference(zero.node, value.node))
+                self.find_or_insert(Node::Difference(zero.node, value.node))
             }
             None => value.node,
         }
@@ -232,13 +233,13 @@ impl<F: PrimeField> Dag<F> {
     /// Returns the constant, with its sign; `None` if the node is no constant.
     fn as_constant(&self, SignedNode { node, negative }: SignedNode) -> Option<F> {
         match self.node(node) {
-            Node::Constant(number) if negative => Some(-self.constant(number)),
-            Node::Constant(number) => Some(self.constant(number)),
+            Node::Constant(number) if negative => Some(-self.constant_value(number)),
+            Node::Constant(number) => Some(self.constant_value(number)),
             _ => None,
         }
     }
 
-    fn number(&mut self, node: Node) -> NodeId {
+    fn find_or_insert(&mut self, node: Node) -> NodeId {
         let next = self.nodes.len() as NodeId;
         let number = *self.numbers.entry(node).or_insert(next);
         if number == next {
@@ -307,7 +308,7 @@ mod tests {
         let factor = dag.add_tree(&(beta.clone() * delta));
         let a = dag.add_tree(&column(0));
         assert!(dag.is_uniform(factor.node) && !dag.is_uniform(one.node));
-        assert_eq!(one, dag.product(factor, a));
+        assert_eq!(one, dag.add_product(factor, a));
         assert_eq!(dag.add_tree(&-((column(0) * delta) * -beta)), one);
     }
 }

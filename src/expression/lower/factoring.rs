@@ -14,19 +14,19 @@ type ChallengeTerm = (SignedNode, SignedNode);
 
 /// Returns a node for the previous value of output 0 plus Σ challenge·value over all `terms`. Adds the nodes that it
 /// needs to `dag`.
-pub fn added<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> NodeId {
+pub fn add_terms<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> NodeId {
     let mut sum = dag.add_leaf(Node::Output(0));
     for (factor, terms) in group_by_common_factor(dag, terms) {
         let mut inner = dag.add_constant(F::ZERO);
         for (challenge, value) in terms {
-            let term = dag.product(challenge, value);
-            inner = dag.sum(inner, term);
+            let term = dag.add_product(challenge, value);
+            inner = dag.add_sum(inner, term);
         }
         let factor = factor.map(|node| SignedNode { node, negative: false });
-        let product = factor.map_or(inner, |factor| dag.product(factor, inner));
-        sum = dag.sum(sum, product);
+        let product = factor.map_or(inner, |factor| dag.add_product(factor, inner));
+        sum = dag.add_sum(sum, product);
     }
-    dag.unsigned(sum)
+    dag.to_unsigned_node(sum)
 }
 
 /// Groups `terms` by a column that is a factor of several of them. Returns each such factor, and its terms divided by
@@ -36,12 +36,12 @@ fn group_by_common_factor<F: PrimeField>(
     terms: &[ChallengeTerm],
 ) -> Vec<(Option<NodeId>, Vec<ChallengeTerm>)> {
     let mut counts = BTreeMap::new();
-    let all = terms.iter().flat_map(|(_, value)| factors(dag, value.node));
+    let all = terms.iter().flat_map(|(_, value)| column_factors(dag, value.node));
     all.for_each(|(factor, _)| *counts.entry(factor).or_insert(0) += 1);
     let mut sums: Vec<(Option<NodeId>, Vec<ChallengeTerm>)> = Vec::new();
     let mut places = BTreeMap::new();
     for (challenge, value) in terms {
-        let shared = factors(dag, value.node).filter(|(factor, _)| counts[factor] > 1);
+        let shared = column_factors(dag, value.node).filter(|(factor, _)| counts[factor] > 1);
         let Some((factor, node)) = shared.max_by_key(|(factor, _)| counts[factor]) else {
             sums.push((None, vec![(*challenge, *value)]));
             continue;
@@ -56,7 +56,7 @@ fn group_by_common_factor<F: PrimeField>(
 }
 
 /// Returns the factors of node `id` that are columns, each with the other factor; none if the node is no product.
-fn factors<F: PrimeField>(dag: &Dag<F>, id: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + use<F> {
+fn column_factors<F: PrimeField>(dag: &Dag<F>, id: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + use<F> {
     let pairs = match dag.node(id) {
         Node::Product(a, b) => [Some((a, b)), Some((b, a)).filter(|_| a != b)],
         _ => [None, None],

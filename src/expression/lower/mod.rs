@@ -9,65 +9,65 @@ mod schedule;
 
 use std::collections::{BTreeSet, HashMap};
 
-use column_groups::groups;
+use column_groups::group_terms_by_columns;
 use dag::{Dag, Node, NodeId, SignedNode};
 use ff::PrimeField;
 use schedule::Root;
 
 use super::ast::{Expression, Query, Term};
-use super::program::{Group, Instruction, Operand, Program, Target, Value};
+use super::program::{Group, Instruction, Operand, Program, RowConstant, Target};
 
 /// Lowers `terms` to a program that adds their sum to output 0. A group reads at most `columns_at_once` columns; 0 is
 /// no bound.
-pub fn sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
+pub fn lower_sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
-    let mut factors: Vec<(SignedNode, SignedNode)> = terms.iter().map(|term| of_term(&mut dag, term)).collect();
+    let mut factors: Vec<(SignedNode, SignedNode)> = terms.iter().map(|term| add_term(&mut dag, term)).collect();
     factors.retain(|(_, value)| !dag.is_zero(*value));
-    let columns: Vec<_> = factors.iter().map(|(_, value)| columns(&dag, value.node)).collect();
-    let groups = groups(&columns, columns_at_once);
+    let columns: Vec<_> = factors.iter().map(|(_, value)| node_columns(&dag, value.node)).collect();
+    let groups = group_terms_by_columns(&columns, columns_at_once);
     let root = |group: Vec<usize>| -> Vec<Root> {
         let terms: Vec<_> = group.into_iter().map(|term| factors[term]).collect();
-        vec![(0, factoring::added(&mut dag, &terms))]
+        vec![(0, factoring::add_terms(&mut dag, &terms))]
     };
     let roots: Vec<Vec<Root>> = groups.into_iter().map(root).collect();
-    program(&dag, &roots, 1)
+    build_program(&dag, &roots, 1)
 }
 
 /// Lowers `expressions` to a program that sets output k to expression k. A group reads at most `columns_at_once`
 /// columns; 0 is no bound.
-pub fn vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: usize) -> Program<F> {
+pub fn lower_vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
     let value = |tree| {
         let value = dag.add_tree(tree);
-        dag.unsigned(value)
+        dag.to_unsigned_node(value)
     };
     let ids: Vec<NodeId> = expressions.iter().map(value).collect();
-    let columns: Vec<_> = ids.iter().map(|id| columns(&dag, *id)).collect();
+    let columns: Vec<_> = ids.iter().map(|id| node_columns(&dag, *id)).collect();
     let root = |output: usize| (output as u32, ids[output]);
-    let groups = groups(&columns, columns_at_once).into_iter();
+    let groups = group_terms_by_columns(&columns, columns_at_once).into_iter();
     let roots: Vec<Vec<Root>> = groups.map(|outputs| outputs.into_iter().map(root).collect()).collect();
-    program(&dag, &roots, expressions.len())
+    build_program(&dag, &roots, expressions.len())
 }
 
-fn of_term<F: PrimeField>(dag: &mut Dag<F>, term: &Term<F>) -> (SignedNode, SignedNode) {
+fn add_term<F: PrimeField>(dag: &mut Dag<F>, term: &Term<F>) -> (SignedNode, SignedNode) {
     (dag.add_leaf(Node::Challenge(term.challenge)), dag.add_tree(&term.expression))
 }
 
-fn columns<F: PrimeField>(dag: &Dag<F>, id: NodeId) -> BTreeSet<usize> {
+fn node_columns<F: PrimeField>(dag: &Dag<F>, id: NodeId) -> BTreeSet<usize> {
     dag.queries(id).into_iter().map(|query| query.column).collect()
 }
 
-fn program<F: PrimeField>(dag: &Dag<F>, roots: &[Vec<Root>], outputs: usize) -> Program<F> {
-    let mut groups: Vec<Group> = roots.iter().map(|roots| group(dag, roots)).collect();
-    let values = values(dag, &mut groups);
-    let needed = |value: &Value<F>| if let Value::Challenge(number) = value { number + 1 } else { 0 };
+fn build_program<F: PrimeField>(dag: &Dag<F>, roots: &[Vec<Root>], outputs: usize) -> Program<F> {
+    let mut groups: Vec<Group> = roots.iter().map(|roots| build_group(dag, roots)).collect();
+    let values = collect_row_constants(dag, &mut groups);
+    let needed = |value: &RowConstant<F>| if let RowConstant::Challenge(number) = value { number + 1 } else { 0 };
     let challenges = values.iter().map(needed).max().unwrap_or(0);
     Program { values, groups, outputs, challenges }
 }
 
 /// Returns the group that computes `roots`. Its operands `Operand::Value` are still node ids, which [`values`]
 /// replaces.
-fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
+fn build_group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
     let (mut queries, mut numbers) = (Vec::new(), HashMap::new());
     let mut number = |query: Query| {
         *numbers.entry(query).or_insert_with(|| {
@@ -81,7 +81,7 @@ fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
         Node::Output(output) => Operand::Output(output),
         _ => Operand::Value(id),
     };
-    let mut instructions = schedule::instructions(dag, roots, leaf);
+    let mut instructions = schedule::schedule_instructions(dag, roots, leaf);
     let room = regalloc::allocate_registers(&mut instructions);
     let columns: BTreeSet<usize> = queries.iter().map(|query| query.column).collect();
     let outputs = roots.iter().map(|(output, _)| *output).collect();
@@ -91,7 +91,7 @@ fn group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
 
 /// Returns the elements that are the same in every row and that `groups` read, with those that they are computed from.
 /// Replaces node ids in `groups` by indices of the returned list.
-fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
+fn collect_row_constants<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<RowConstant<F>> {
     let instructions = || groups.iter().flat_map(|group| &group.instructions);
     let read = instructions().flat_map(Instruction::operands).filter_map(|operand| match operand {
         Operand::Value(id) => Some(id),
@@ -104,25 +104,28 @@ fn values<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> Vec<Value<F>> {
         }
     }
     let numbers: HashMap<NodeId, u32> = needed.iter().copied().zip(0..).collect();
-    groups.iter_mut().flat_map(|group| &mut group.instructions).for_each(|instruction| rename(instruction, &numbers));
-    needed.into_iter().filter_map(|id| value(dag, &numbers, id)).collect()
+    groups
+        .iter_mut()
+        .flat_map(|group| &mut group.instructions)
+        .for_each(|instruction| renumber_row_constants(instruction, &numbers));
+    needed.into_iter().filter_map(|id| row_constant(dag, &numbers, id)).collect()
 }
 
 /// Returns node `id` as an element that is the same in every row. `numbers` are the indices of its operands. Returns
 /// `None` for X, columns and outputs, which differ from row to row.
-fn value<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<NodeId, u32>, id: NodeId) -> Option<Value<F>> {
+fn row_constant<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<NodeId, u32>, id: NodeId) -> Option<RowConstant<F>> {
     let of = |part| numbers[&part];
     match dag.node(id) {
-        Node::Constant(number) => Some(Value::Constant(dag.constant(number))),
-        Node::Challenge(number) => Some(Value::Challenge(number)),
-        Node::Sum(a, b) => Some(Value::Sum(of(a), of(b))),
-        Node::Difference(a, b) => Some(Value::Difference(of(a), of(b))),
-        Node::Product(a, b) => Some(Value::Product(of(a), of(b))),
+        Node::Constant(number) => Some(RowConstant::Constant(dag.constant_value(number))),
+        Node::Challenge(number) => Some(RowConstant::Challenge(number)),
+        Node::Sum(a, b) => Some(RowConstant::Sum(of(a), of(b))),
+        Node::Difference(a, b) => Some(RowConstant::Difference(of(a), of(b))),
+        Node::Product(a, b) => Some(RowConstant::Product(of(a), of(b))),
         Node::X | Node::Query(_) | Node::Output(_) => None,
     }
 }
 
-fn rename(instruction: &mut Instruction, numbers: &HashMap<NodeId, u32>) {
+fn renumber_row_constants(instruction: &mut Instruction, numbers: &HashMap<NodeId, u32>) {
     let place = |operand: &mut Operand| {
         if let Operand::Value(id) = operand {
             *id = numbers[id];

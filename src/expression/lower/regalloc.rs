@@ -26,11 +26,11 @@ struct LiveRange {
 /// Replaces virtual slots, one per value, by slots below [`REGISTERS`] and scratch memory. Each virtual slot is written
 /// once. Returns the numbers of slots and of elements of scratch memory.
 pub fn allocate_registers(instructions: &mut [Instruction]) -> Allocation {
-    let lives = lives(instructions);
+    let lives = live_ranges(instructions);
     let (at_hand, others) = choose_spills(&lives);
     let (slots, scratch) = (color_intervals(&at_hand), color_intervals(&others));
     for instruction in instructions {
-        rename(instruction, &slots, &scratch);
+        replace_virtual_slots(instruction, &slots, &scratch);
     }
     let count = |colours: &HashMap<u32, u32>| colours.values().max().map_or(0, |most| most + 1);
     Allocation { slots: count(&slots), scratch: count(&scratch) }
@@ -38,7 +38,7 @@ pub fn allocate_registers(instructions: &mut [Instruction]) -> Allocation {
 
 /// Returns the live ranges of all values, in the order in which `instructions` write them. Every value that is written
 /// is read.
-fn lives(instructions: &[Instruction]) -> Vec<LiveRange> {
+fn live_ranges(instructions: &[Instruction]) -> Vec<LiveRange> {
     let mut lives: Vec<LiveRange> = Vec::new();
     let mut places = HashMap::new();
     for (at, instruction) in instructions.iter().enumerate() {
@@ -97,7 +97,7 @@ fn color_intervals(lives: &[LiveRange]) -> HashMap<u32, u32> {
     color_intervals
 }
 
-fn rename(instruction: &mut Instruction, slots: &HashMap<u32, u32>, scratch: &HashMap<u32, u32>) {
+fn replace_virtual_slots(instruction: &mut Instruction, slots: &HashMap<u32, u32>, scratch: &HashMap<u32, u32>) {
     let place = |value: &u32| slots.get(value).map(|slot| (true, *slot)).or(scratch.get(value).map(|at| (false, *at)));
     let read = |operand: &mut Operand| {
         if let Operand::Slot(value) = operand
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     /// Returns instructions that write `values` values, then read them in the same order.
-    fn all_alive(values: u32) -> Vec<Instruction> {
+    fn write_then_read(values: u32) -> Vec<Instruction> {
         let write = |value| Instruction { target: Target::Slot(value), a: Operand::X, b: None, c: None };
         let read = |value| Instruction { target: Target::Output(value), a: Operand::Slot(value), b: None, c: None };
         (0..values).map(write).chain((0..values).map(read)).collect()
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn slots_first_and_then_scratch() {
         for (values, slots, scratch) in [(0, 0, 0), (1, 1, 0), (8, 8, 0), (9, 8, 1), (20, 8, 12)] {
-            let mut instructions = all_alive(values);
+            let mut instructions = write_then_read(values);
             assert_eq!(allocate_registers(&mut instructions), Allocation { slots, scratch });
             // Each value is read from where it is written.
             let (writes, reads) = instructions.split_at(values as usize);
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn a_slot_is_free_from_the_last_use_on() {
         let chain = |value| Instruction { target: Target::Slot(value + 1), a: Operand::Slot(value), b: None, c: None };
-        let mut instructions = all_alive(1)[..1].to_vec();
+        let mut instructions = write_then_read(1)[..1].to_vec();
         instructions.extend((0..50).map(chain));
         assert_eq!(allocate_registers(&mut instructions), Allocation { slots: 1, scratch: 0 });
         assert!(instructions.iter().all(|instruction| instruction.target == Target::Slot(0)));

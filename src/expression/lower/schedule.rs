@@ -28,26 +28,26 @@ impl FusedNode {
 
 /// Returns instructions that compute `roots` and write their outputs, in order. A node's slot is its id, and is written
 /// once. `leaf` returns the operand for a node that no instruction computes.
-pub fn instructions<F: PrimeField>(
+pub fn schedule_instructions<F: PrimeField>(
     dag: &Dag<F>,
     roots: &[Root],
     leaf: impl FnMut(NodeId) -> Operand,
 ) -> Vec<Instruction> {
-    let uses = uses(dag, roots);
-    let shapes = shapes(dag, &uses);
+    let uses = count_uses(dag, roots);
+    let shapes = fuse_nodes(dag, &uses);
     let sethi_ullman_numbers = sethi_ullman_numbers(&shapes);
-    let direct = direct(roots, &uses, &shapes, dag.len());
+    let direct = direct_outputs(roots, &uses, &shapes, dag.len());
     let (done, instructions) = (vec![false; dag.len()], Vec::new());
-    let mut writer = Writer { shapes, sethi_ullman_numbers, direct, done, instructions, leaf };
+    let mut writer = InstructionEmitter { shapes, sethi_ullman_numbers, direct, done, instructions, leaf };
     for root in roots {
-        writer.write(*root);
+        writer.emit_root(*root);
     }
     writer.instructions
 }
 
 /// Returns how often each node is used, as an operand of a computed node or as a root. Nodes that the `roots` do not
 /// need have 0.
-fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
+fn count_uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
     let mut uses = vec![0; dag.len()];
     for (_, id) in roots {
         uses[*id as usize] += 1;
@@ -62,11 +62,11 @@ fn uses<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Vec<u32> {
 
 /// Returns how an instruction computes each node. `None` stands for leaves, for nodes that are not needed, and for
 /// products that are fused into a sum or difference.
-fn shapes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<FusedNode>> {
+fn fuse_nodes<F: PrimeField>(dag: &Dag<F>, uses: &[u32]) -> Vec<Option<FusedNode>> {
     let needed = |id: &NodeId| uses[*id as usize] > 0 && dag.is_computed(*id);
     let mut shapes = vec![None; dag.len()];
     for id in (0..dag.len() as NodeId).filter(needed) {
-        shapes[id as usize] = shape(dag, uses, id);
+        shapes[id as usize] = fuse_node(dag, uses, id);
         if let Some(product) = fusable_product(dag, uses, id) {
             shapes[product as usize] = None;
         }
@@ -87,7 +87,7 @@ fn fusable_product<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Opt
     dag.node(id).parts().filter(|part| can_fuse(dag, uses, id, *part)).last()
 }
 
-fn shape<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<FusedNode> {
+fn fuse_node<F: PrimeField>(dag: &Dag<F>, uses: &[u32], id: NodeId) -> Option<FusedNode> {
     let (x, y, with_first, with_second) = match dag.node(id) {
         Node::Product(a, b) => return Some(FusedNode { a, b: Some(b), c: None }),
         Node::Sum(a, b) => (a, b, FusedOp::Add, FusedOp::Add),
@@ -119,7 +119,7 @@ fn sethi_ullman_numbers(shapes: &[Option<FusedNode>]) -> Vec<u32> {
 
 /// Returns, for each node, the index of the output that its instruction may write directly. `None` stands for a node
 /// that is no output, or that something else reads.
-fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<FusedNode>], nodes: usize) -> Vec<Option<u32>> {
+fn direct_outputs(roots: &[Root], uses: &[u32], shapes: &[Option<FusedNode>], nodes: usize) -> Vec<Option<u32>> {
     let mut direct = vec![None; nodes];
     for (output, id) in roots {
         if uses[*id as usize] == 1 && shapes[*id as usize].is_some() {
@@ -130,7 +130,7 @@ fn direct(roots: &[Root], uses: &[u32], shapes: &[Option<FusedNode>], nodes: usi
 }
 
 /// Emits instructions, those of operands before those that read them.
-struct Writer<L> {
+struct InstructionEmitter<L> {
     shapes: Vec<Option<FusedNode>>,
     sethi_ullman_numbers: Vec<u32>,
     direct: Vec<Option<u32>>,
@@ -140,19 +140,19 @@ struct Writer<L> {
 }
 
 /// Describes a step that remains in the traversal of the graph.
-enum Step {
+enum TraversalStep {
     Compute(NodeId),
     /// Emits the instruction of a node whose operands are computed.
     Write(NodeId, FusedNode),
 }
 
-impl<L: FnMut(NodeId) -> Operand> Writer<L> {
-    fn write(&mut self, (output, root): Root) {
-        let mut steps = vec![Step::Compute(root)];
+impl<L: FnMut(NodeId) -> Operand> InstructionEmitter<L> {
+    fn emit_root(&mut self, (output, root): Root) {
+        let mut steps = vec![TraversalStep::Compute(root)];
         while let Some(step) = steps.pop() {
             match step {
-                Step::Compute(id) => self.push_with_parts(id, &mut steps),
-                Step::Write(id, shape) => self.write_one(id, shape),
+                TraversalStep::Compute(id) => self.push_with_parts(id, &mut steps),
+                TraversalStep::Write(id, shape) => self.emit_node(id, shape),
             }
         }
         if self.direct[root as usize].is_none() {
@@ -163,17 +163,17 @@ impl<L: FnMut(NodeId) -> Operand> Writer<L> {
 
     /// Pushes the steps that compute node `id` to `steps`: its instruction, then its operands, the one that needs most
     /// slots on top. Pushes nothing if no instruction is needed.
-    fn push_with_parts(&self, id: NodeId, steps: &mut Vec<Step>) {
+    fn push_with_parts(&self, id: NodeId, steps: &mut Vec<TraversalStep>) {
         let Some(shape) = self.shapes[id as usize].filter(|_| !self.done[id as usize]) else { return };
-        steps.push(Step::Write(id, shape));
+        steps.push(TraversalStep::Write(id, shape));
         let mut parts: Vec<NodeId> = shape.parts().filter(|part| self.shapes[*part as usize].is_some()).collect();
         // The first of equal parts is on top.
         parts.reverse();
         parts.sort_by_key(|part| self.sethi_ullman_numbers[*part as usize]);
-        steps.extend(parts.into_iter().map(Step::Compute));
+        steps.extend(parts.into_iter().map(TraversalStep::Compute));
     }
 
-    fn write_one(&mut self, id: NodeId, FusedNode { a, b, c }: FusedNode) {
+    fn emit_node(&mut self, id: NodeId, FusedNode { a, b, c }: FusedNode) {
         if std::mem::replace(&mut self.done[id as usize], true) {
             return;
         }

@@ -26,10 +26,10 @@ pub struct CpuFeatures(());
 
 impl Multiplier {
     /// Returns the variants that this processor can run, in ascending order of speed.
-    pub fn all() -> Vec<Self> {
+    pub fn available() -> Vec<Self> {
         let all = [Some(Self::Portable)].into_iter();
         #[cfg(target_arch = "x86_64")]
-        let all = all.chain([Self::pclmul(), Self::vpclmul256(), Self::vpclmul512()]);
+        let all = all.chain([Self::detect_pclmul(), Self::detect_vpclmul256(), Self::detect_vpclmul512()]);
         all.flatten().collect()
     }
 
@@ -37,27 +37,30 @@ impl Multiplier {
     pub fn fastest() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            Self::vpclmul512().or_else(Self::vpclmul256).or_else(Self::pclmul).unwrap_or(Self::Portable)
+            Self::detect_vpclmul512()
+                .or_else(Self::detect_vpclmul256)
+                .or_else(Self::detect_pclmul)
+                .unwrap_or(Self::Portable)
         }
         #[cfg(not(target_arch = "x86_64"))]
         Self::Portable
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn pclmul() -> Option<Self> {
+    fn detect_pclmul() -> Option<Self> {
         is_x86_feature_detected!("pclmulqdq").then_some(Self::Pclmul(CpuFeatures(())))
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn vpclmul256() -> Option<Self> {
+    fn detect_vpclmul256() -> Option<Self> {
         let here = is_x86_feature_detected!("vpclmulqdq") && is_x86_feature_detected!("avx2");
-        (here && Self::pclmul().is_some()).then_some(Self::Vpclmul256(CpuFeatures(())))
+        (here && Self::detect_pclmul().is_some()).then_some(Self::Vpclmul256(CpuFeatures(())))
     }
 
     #[cfg(target_arch = "x86_64")]
-    fn vpclmul512() -> Option<Self> {
+    fn detect_vpclmul512() -> Option<Self> {
         let here = is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512bw");
-        (here && Self::vpclmul256().is_some()).then_some(Self::Vpclmul512(CpuFeatures(())))
+        (here && Self::detect_vpclmul256().is_some()).then_some(Self::Vpclmul512(CpuFeatures(())))
     }
 
     /// Returns the product of the elements `a` and `b`.

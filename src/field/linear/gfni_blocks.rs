@@ -12,7 +12,7 @@ pub(super) struct Blocks(pub [[[[u64; 8]; 2]; 2]; 8]);
 impl Blocks {
     pub fn from_columns(columns: &[u128; 128]) -> Self {
         let eight = |turn: usize, to: usize, from: usize| {
-            std::array::from_fn(|i| block(columns, 8 * to + i, 8 * from + (i + turn) % 8))
+            std::array::from_fn(|i| extract_block(columns, 8 * to + i, 8 * from + (i + turn) % 8))
         };
         let turned = |turn| std::array::from_fn(|to| std::array::from_fn(|from| eight(turn, to, from)));
         Self(std::array::from_fn(turned))
@@ -21,7 +21,7 @@ impl Blocks {
 
 /// Returns the block that takes byte `from` of a number to its part of byte `to` of the image. It has the form of
 /// GF2P8AFFINEQB: byte 7 − b is the row of bit b.
-fn block(columns: &[u128; 128], to: usize, from: usize) -> u64 {
+fn extract_block(columns: &[u128; 128], to: usize, from: usize) -> u64 {
     let bits = (0..64).filter(|bit| columns[8 * from + bit % 8] >> (8 * to + bit / 8) & 1 == 1);
     bits.fold(0, |block, bit| block | 1 << (8 * (7 - bit / 8) + bit % 8))
 }

@@ -60,7 +60,7 @@ impl LinearMap {
     /// numbers at a time.
     pub fn apply_all(&self, values: &[u128], images: &mut [u128]) {
         let length = values.len().min(images.len());
-        let done = self.apply_many(&values[..length], &mut images[..length]);
+        let done = self.apply_simd(&values[..length], &mut images[..length]);
         let rest = values.iter().zip(images).skip(done);
         rest.for_each(|(value, image)| *image = self.apply(*value));
     }
@@ -68,8 +68,8 @@ impl LinearMap {
     /// Maps leading `values` by the processor's instructions, eight at a time, and returns how many it mapped. Both
     /// slices must have equal lengths. Returns 0 if the processor lacks the instructions.
     #[cfg(target_arch = "x86_64")]
-    fn apply_many(&self, values: &[u128], images: &mut [u128]) -> usize {
-        if !x86::is_there() {
+    fn apply_simd(&self, values: &[u128], images: &mut [u128]) -> usize {
+        if !x86::is_gfni_available() {
             return 0;
         }
         let (values, images) = (values.as_chunks().0, images.as_chunks_mut().0);
@@ -138,18 +138,18 @@ mod tests {
     use super::*;
 
     /// Returns `count` pseudorandom numbers.
-    fn bits(count: usize) -> Vec<u128> {
+    fn pseudorandom_numbers(count: usize) -> Vec<u128> {
         let step = |value: &u128| Some(value.wrapping_mul(0xda94_2042_e4dd_58b5).wrapping_add(value >> 61 | 1));
         std::iter::successors(Some(0x0123_4567_89ab_cdef_u128 << 35), step).take(count).collect()
     }
 
     #[test]
     fn many_at_once_are_as_one_by_one() {
-        let random = LinearMap::new(std::array::from_fn(|bit| bits(BITS)[bit]));
+        let random = LinearMap::new(std::array::from_fn(|bit| pseudorandom_numbers(BITS)[bit]));
         let same = LinearMap::new(std::array::from_fn(|bit| 1 << bit));
         let single: Vec<u128> = (0..BITS).map(|bit| 1 << bit).collect();
         for map in [random, same] {
-            for values in (0..40).map(bits).chain([single.clone(), vec![u128::MAX; 9]]) {
+            for values in (0..40).map(pseudorandom_numbers).chain([single.clone(), vec![u128::MAX; 9]]) {
                 let mut images = vec![0; values.len()];
                 map.apply_all(&values, &mut images);
                 assert_eq!(images, values.iter().map(|value| map.apply(*value)).collect::<Vec<_>>());

@@ -8,11 +8,11 @@ use std::arch::x86_64::{
 use super::gfni_blocks::{BATCH, Blocks};
 
 /// Permutations that place the bytes of eight numbers in two registers: word j of sixteen gets byte j of each number.
-const TO_WORDS: [[u8; 64]; 2] = [to_words(0), to_words(1)];
+const TO_WORDS: [[u8; 64]; 2] = [to_words_permutation(0), to_words_permutation(1)];
 /// Permutations that place the bytes of sixteen words back into eight numbers, the inverse of [`TO_WORDS`].
-const TO_NUMBERS: [[u8; 64]; 2] = [to_numbers(0), to_numbers(1)];
+const TO_NUMBERS: [[u8; 64]; 2] = [to_numbers_permutation(0), to_numbers_permutation(1)];
 
-const fn to_words(half: usize) -> [u8; 64] {
+const fn to_words_permutation(half: usize) -> [u8; 64] {
     let (mut places, mut place) = ([0; 64], 0);
     while place < 64 {
         places[place] = (16 * (place % 8) + 8 * half + place / 8) as u8;
@@ -21,7 +21,7 @@ const fn to_words(half: usize) -> [u8; 64] {
     places
 }
 
-const fn to_numbers(half: usize) -> [u8; 64] {
+const fn to_numbers_permutation(half: usize) -> [u8; 64] {
     let (mut places, mut place) = ([0; 64], 0);
     while place < 64 {
         places[place] = (8 * (place % 16) + 4 * half + place / 16) as u8;
@@ -31,7 +31,7 @@ const fn to_numbers(half: usize) -> [u8; 64] {
 }
 
 /// Returns whether the processor has the instructions of [`apply`].
-pub(super) fn is_there() -> bool {
+pub(super) fn is_gfni_available() -> bool {
     is_x86_feature_detected!("gfni")
         && is_x86_feature_detected!("avx512f")
         && is_x86_feature_detected!("avx512bw")
@@ -62,11 +62,11 @@ pub(super) fn apply(blocks: &Blocks, values: &[[u128; BATCH]], images: &mut [[u1
     let (to_first, to_last) = (load(&TO_NUMBERS[0]), load(&TO_NUMBERS[1]));
     for (eight, to) in values.iter().zip(images) {
         let given = (load(&eight[..BATCH / 2]), load(&eight[BATCH / 2..]));
-        let words = Words(
+        let words = TransposedBytes(
             _mm512_permutex2var_epi8(given.0, to_low, given.1),
             _mm512_permutex2var_epi8(given.0, to_high, given.1),
         );
-        let image = image(blocks, words);
+        let image = map_words(blocks, words);
         let (first, last) = to.split_at_mut(BATCH / 2);
         store(first, _mm512_permutex2var_epi8(image.0, to_first, image.1));
         store(last, _mm512_permutex2var_epi8(image.0, to_last, image.1));
@@ -76,17 +76,17 @@ pub(super) fn apply(blocks: &Blocks, values: &[[u128; BATCH]], images: &mut [[u1
 /// Holds the bytes of eight numbers as sixteen words, where word j has byte j of each number. The first register has
 /// words 0 to 7, the second has words 8 to 15.
 #[derive(Clone, Copy)]
-struct Words(__m512i, __m512i);
+struct TransposedBytes(__m512i, __m512i);
 
 /// Returns the words of the images of eight numbers, from the numbers' `words`.
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
-fn image(Blocks(turns): &Blocks, mut words: Words) -> Words {
-    let mut sums = Words(_mm512_setzero_si512(), _mm512_setzero_si512());
+fn map_words(Blocks(turns): &Blocks, mut words: TransposedBytes) -> TransposedBytes {
+    let mut sums = TransposedBytes(_mm512_setzero_si512(), _mm512_setzero_si512());
     for [low, high] in turns {
-        sums.0 = _mm512_xor_si512(sums.0, product(low, words));
-        sums.1 = _mm512_xor_si512(sums.1, product(high, words));
-        words = Words(_mm512_alignr_epi64::<1>(words.0, words.0), _mm512_alignr_epi64::<1>(words.1, words.1));
+        sums.0 = _mm512_xor_si512(sums.0, multiply_rotated_blocks(low, words));
+        sums.1 = _mm512_xor_si512(sums.1, multiply_rotated_blocks(high, words));
+        words = TransposedBytes(_mm512_alignr_epi64::<1>(words.0, words.0), _mm512_alignr_epi64::<1>(words.1, words.1));
     }
     sums
 }
@@ -94,7 +94,7 @@ fn image(Blocks(turns): &Blocks, mut words: Words) -> Words {
 /// Returns the products of all `words` and the blocks of one rotation, added up for one half of the images' words.
 #[inline]
 #[target_feature(enable = "gfni,avx512f")]
-fn product([low, high]: &[[u64; 8]; 2], words: Words) -> __m512i {
+fn multiply_rotated_blocks([low, high]: &[[u64; 8]; 2], words: TransposedBytes) -> __m512i {
     _mm512_xor_si512(
         _mm512_gf2p8affine_epi64_epi8::<0>(words.0, load(low)),
         _mm512_gf2p8affine_epi64_epi8::<0>(words.1, load(high)),

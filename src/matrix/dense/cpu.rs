@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::accumulator::{ShortSum, WideAccumulator, add, add_products};
+use super::accumulator::{NarrowAccumulator, WideAccumulator, add_products, add_with_carry};
 #[cfg(target_arch = "x86_64")]
 use super::cpu_avx2;
-use super::element::{DenseField, Entry, MatMulElement, Number, limbs};
+use super::element::{DenseField, Entry, MatMulElement, SmallInteger, limbs};
 use super::host_or_device_storage::ZeroizingVec;
-use super::layout::{View, entries_that_fit};
+use super::layout::{View, checked_entry_count};
 use crate::backend::{Abort, check_abort};
 use crate::blocking::install;
 use crate::field::{NttField, as_bytes_mut};
@@ -21,13 +21,13 @@ const ROWS: usize = 8;
 const CACHE: usize = 256 << 10;
 
 /// Returns a row-major copy, without gaps, of the entries that `view` selects from `entries`.
-pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
+pub(super) fn pack_row_major<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
     let mut packed = vec![T::default(); view.len()];
     if view.is_empty() {
         return ZeroizingVec(packed);
     }
     let row = |(row, to): (usize, &mut [T])| {
-        to.iter_mut().enumerate().for_each(|(column, to)| *to = entries[view.at(row, column)]);
+        to.iter_mut().enumerate().for_each(|(column, to)| *to = entries[view.entry_index(row, column)]);
     };
     install(|| packed.par_chunks_mut(view.columns).enumerate().for_each(row));
     ZeroizingVec(packed)
@@ -39,7 +39,7 @@ pub(super) fn packed<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
 /// - [`Error::Invalid`]: the product exceeds the address space.
 /// - [`Error::OutOfMemory`]: the host has too little memory.
 fn zeros<T: Entry>(sizes: &[usize]) -> Result<ZeroizingVec<T>> {
-    let (entries, mut all) = (entries_that_fit::<T>(sizes)?, Vec::new());
+    let (entries, mut all) = (checked_entry_count::<T>(sizes)?, Vec::new());
     all.try_reserve_exact(entries).map_err(|_| Error::OutOfMemory {
         device: "host".to_owned(),
         requested: (entries * size_of::<T>()) as u64,
@@ -60,7 +60,7 @@ pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
     if c.0.is_empty() {
         return Ok(c);
     }
-    let (a, b) = (packed(a.0, &a.1), packed(b.0, &b.1.transposed()));
+    let (a, b) = (pack_row_major(a.0, &a.1), pack_row_major(b.0, &b.1.transposed()));
     // A block of columns stays in a core's cache for all rows of a task.
     let at_once = (a_rows / (4 * rayon::current_num_threads())).clamp(1, ROWS);
     let step = (CACHE / (inner * size_of::<B>()).max(1)).clamp(1, columns);
@@ -94,7 +94,7 @@ macro_rules! small {
             type Product = F;
 
             fn row_times_columns(row: &[$type], columns: &[F], out: &mut [F]) -> Result<()> {
-                F::sums_of_numbers(row, columns, out)
+                F::sums_of_integer_products(row, columns, out)
             }
         }
     };
@@ -106,25 +106,25 @@ small!(i32);
 // SAFETY: `NttField` makes the same promises.
 unsafe impl<F: NttField> DenseField for F {
     fn check_limbs(elements: &[F]) -> Result<()> {
-        crate::field::check(elements)
+        crate::field::check_reduced(elements)
     }
 
     fn sums_of_products(row: &[F], columns: &[F], out: &mut [F]) -> Result<()> {
         let modulus = Modulus::for_field::<F>()?;
-        let sums = sums(row, columns, out.len());
+        let sums = unreduced_dot_products(row, columns, out.len());
         out.iter_mut().zip(sums).for_each(|(out, sum)| *out = modulus.reduce(sum));
         Ok(())
     }
 
     /// Sums the products by positive and by negative integers separately, and subtracts the sums.
-    fn sums_of_numbers<N: Number>(row: &[N], columns: &[F], out: &mut [F]) -> Result<()> {
+    fn sums_of_integer_products<N: SmallInteger>(row: &[N], columns: &[F], out: &mut [F]) -> Result<()> {
         let modulus = Modulus::for_field::<F>()?;
         for (number, out) in out.iter_mut().enumerate() {
-            let mut sums = [ShortSum::default(); 2];
+            let mut sums = [NarrowAccumulator::default(); 2];
             let pairs = row.iter().zip(&columns[number * row.len()..][..row.len()]);
             pairs.for_each(|(a, b)| {
                 let a: i64 = (*a).into();
-                sums[usize::from(a < 0)].add(a.unsigned_abs(), limbs(b));
+                sums[usize::from(a < 0)].add_product(a.unsigned_abs(), limbs(b));
             });
             *out = modulus.remainder::<F>(sums[0]) - modulus.remainder::<F>(sums[1]);
         }
@@ -147,10 +147,10 @@ impl MatMulElement<i8> for i8 {
 
 /// Returns the unreduced dot product of `row` with each of `count` columns. `columns` holds them one after the other,
 /// each as long as `row`.
-fn sums<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<WideAccumulator> {
+fn unreduced_dot_products<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<WideAccumulator> {
     let mut sums = vec![WideAccumulator::default(); count];
     #[cfg(target_arch = "x86_64")]
-    if cpu_avx2::add_sums(row, columns, &mut sums) {
+    if cpu_avx2::add_dot_products(row, columns, &mut sums) {
         return sums;
     }
     for (number, sum) in sums.iter_mut().enumerate() {
@@ -189,20 +189,20 @@ impl Modulus {
                 carry = word >> 64;
             }
             // The sum is below 2^576 less the multiples of p that reductions add, so no carry leaves it.
-            add(&mut sum[i + 4..], &[carry as u64, 0, 0, 0, 0]);
+            add_with_carry(&mut sum[i + 4..], &[carry as u64, 0, 0, 0, 0]);
         }
-        self.remainder(ShortSum([sum[4], sum[5], sum[6], sum[7], sum[8]]))
+        self.remainder(NarrowAccumulator([sum[4], sum[5], sum[6], sum[7], sum[8]]))
     }
 
     /// Returns the element whose stored limbs are S mod p, where S is `low` + 2^256·`high`.
-    fn remainder<F: NttField>(&self, ShortSum([low @ .., high]): ShortSum) -> F {
+    fn remainder<F: NttField>(&self, NarrowAccumulator([low @ .., high]): NarrowAccumulator) -> F {
         // An element's limbs are R times its number, so high·R mod p are the limbs of the element of number `high`.
-        self.element::<F>(low) + F::from(high)
+        self.element_from_limbs::<F>(low) + F::from(high)
     }
 
     /// Returns the element whose stored limbs are `limbs` mod p. It subtracts p at most about five times, because 2^256
     /// is below 6p.
-    fn element<F: NttField>(&self, mut limbs: [u64; 4]) -> F {
+    fn element_from_limbs<F: NttField>(&self, mut limbs: [u64; 4]) -> F {
         while !limbs.iter().rev().lt(self.p.iter().rev()) {
             let mut borrow = false;
             for (limb, p) in limbs.iter_mut().zip(self.p) {
@@ -232,11 +232,11 @@ mod tests {
         let limbs = Modulus::for_field::<F>().expect("a modulus");
         let mut p = limbs.p;
         p[0] -= 1;
-        elements.push(limbs.element(p));
+        elements.push(limbs.element_from_limbs(p));
         elements
     }
 
-    fn sums<F: NttField>() {
+    fn check_extreme_sums<F: NttField>() {
         let extremes = extremes::<F>();
         for (number, a) in extremes.iter().enumerate() {
             for b in &extremes[..=number] {
@@ -253,10 +253,10 @@ mod tests {
 
     #[test]
     fn sums_of_extremes() {
-        sums::<blstrs::Scalar>();
-        sums::<halo2curves::bn256::Fr>();
-        sums::<pasta_curves::Fp>();
-        sums::<pasta_curves::Fq>();
+        check_extreme_sums::<blstrs::Scalar>();
+        check_extreme_sums::<halo2curves::bn256::Fr>();
+        check_extreme_sums::<pasta_curves::Fp>();
+        check_extreme_sums::<pasta_curves::Fq>();
     }
 
     /// Checks the reduction of a sum of 576 bits that is larger than any real one.

@@ -39,18 +39,19 @@ impl Drop for PackedRow {
 
 /// Adds the unreduced dot product of `row` and column i to `sums[i]`. Returns false, and adds nothing, if the processor
 /// lacks AVX2 or elements do not have 32 bytes.
-pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAccumulator]) -> bool {
+pub(super) fn add_dot_products<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAccumulator]) -> bool {
     let can = size_of::<F>() == 32 && is_x86_feature_detected!("avx2");
     if can {
         let (length, whole) = (row.len(), row.len() / LANES * LANES);
         for start in (0..whole).step_by(LANES * BLOCKS) {
             let some = start..(start + LANES * BLOCKS).min(whole);
             // SAFETY: the processor has AVX2.
-            let blocks = PackedRow(elements(&row[some.clone()]).iter().map(|four| unsafe { limbs(four) }).collect());
+            let blocks =
+                PackedRow(element_blocks(&row[some.clone()]).iter().map(|four| unsafe { pack_limbs(four) }).collect());
             for (number, sum) in sums.iter_mut().enumerate() {
                 let column = &columns[number * length..][some.clone()];
                 // SAFETY: as above.
-                join(sum, &unsafe { products(&blocks.0, elements(column)) });
+                add_limb_columns(sum, &unsafe { dot_product_limbs(&blocks.0, element_blocks(column)) });
             }
         }
         for (number, sum) in sums.iter_mut().enumerate() {
@@ -62,7 +63,7 @@ pub(super) fn add_sums<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAcc
 
 /// Returns the bytes of `elements`, which have 32 bytes each, in blocks of four elements. An incomplete last block is
 /// left out.
-fn elements<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
+fn element_blocks<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
     as_bytes(elements).as_chunks().0.as_chunks().0
 }
 
@@ -70,7 +71,7 @@ fn elements<F: Element>(elements: &[F]) -> &[[[u8; 32]; LANES]] {
 /// compiled without AVX2, because it would not be inlined there.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn limbs(four: &[[u8; 32]; LANES]) -> PackedLimbs {
+fn pack_limbs(four: &[[u8; 32]; LANES]) -> PackedLimbs {
     // SAFETY: an element is as long as a register, and the load needs no alignment.
     let load = |element: &[u8; 32]| unsafe { _mm256_loadu_si256(element.as_ptr().cast()) };
     let [a, b, c, d] = [load(&four[0]), load(&four[1]), load(&four[2]), load(&four[3])];
@@ -109,7 +110,7 @@ fn register_words(register: __m256i) -> [u64; LANES] {
 /// Adds Σ p\[i\]·q\[j\] over all i + j = COLUMN to `sum[COLUMN]`, in each lane.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &PackedLimbs, q: &PackedLimbs) {
+fn add_limb_products<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &PackedLimbs, q: &PackedLimbs) {
     let mut total = sum[COLUMN];
     // Compilers unroll a loop of known length.
     for i in 0..LIMBS {
@@ -121,25 +122,25 @@ fn column<const COLUMN: usize>(sum: &mut [__m256i; COLUMNS], p: &PackedLimbs, q:
 }
 
 macro_rules! columns {
-    ($sum:ident $p:ident $q:ident: $($column:literal)*) => { $(column::<$column>(&mut $sum, $p, &$q);)* };
+    ($sum:ident $p:ident $q:ident: $($column:literal)*) => { $(add_limb_products::<$column>(&mut $sum, $p, &$q);)* };
 }
 
 /// Returns the dot product of `row` and `column_of_b` as a sum for each limb position, without carries. `row` has at
 /// most [`BLOCKS`] blocks.
 #[target_feature(enable = "avx2")]
-fn products(row: &[PackedLimbs], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
+fn dot_product_limbs(row: &[PackedLimbs], column_of_b: &[[[u8; 32]; LANES]]) -> [u128; COLUMNS] {
     let mut sums = [_mm256_setzero_si256(); COLUMNS];
     for (p, q) in row.iter().zip(column_of_b) {
-        let q = limbs(q);
+        let q = pack_limbs(q);
         columns!(sums p q: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18);
     }
     sums.map(|sum| register_words(sum).into_iter().map(u128::from).sum())
 }
 
 /// Adds Σ `columns[i]`·2^(26·i) to `sum`. Each column is below 2^66 and is shifted by at most 58 bits.
-fn join(sum: &mut WideAccumulator, columns: &[u128; COLUMNS]) {
+fn add_limb_columns(sum: &mut WideAccumulator, columns: &[u128; COLUMNS]) {
     for (number, column) in columns.iter().enumerate() {
         let bit = BITS * number;
-        sum.add_at(bit / 64, column << (bit % 64));
+        sum.add_shifted(bit / 64, column << (bit % 64));
     }
 }

@@ -4,7 +4,7 @@ use ff::Field;
 use p3_field::PrimeField32;
 use rayon::prelude::*;
 
-use super::element::{DenseField, Number};
+use super::element::{DenseField, SmallInteger};
 use crate::field::plonky3::{BabyBear, Goldilocks};
 use crate::field::{Element, as_bytes};
 use crate::{Error, Result};
@@ -21,7 +21,7 @@ fn words<F: Element, W: bytemuck::AnyBitPattern>(elements: &[F]) -> &[W] {
 }
 
 /// Returns each integer of `row` with [`BIAS`] added, as an unsigned number.
-fn biased<N: Number>(row: &[N]) -> Vec<u32> {
+fn add_bias<N: SmallInteger>(row: &[N]) -> Vec<u32> {
     let biased = |number: &N| ((*number).into() as u32) ^ BIAS as u32;
     row.iter().map(biased).collect()
 }
@@ -50,16 +50,18 @@ unsafe impl DenseField for BabyBear {
         let row = words(row);
         // Limbs of a product are a·b/R.
         let scale = inverse_of_radix().square();
-        for_each_column(row.len(), words(columns), out, |column| element(sum::<4>(row, column)) * scale);
+        for_each_column(row.len(), words(columns), out, |column| {
+            reduce_babybear(dot_product::<4>(row, column)) * scale
+        });
         Ok(())
     }
 
-    fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()> {
-        let (row, scale, bias) = (biased(row), inverse_of_radix(), Self::from(BIAS));
+    fn sums_of_integer_products<N: SmallInteger>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()> {
+        let (row, scale, bias) = (add_bias(row), inverse_of_radix(), Self::from(BIAS));
         for_each_column(row.len(), words(columns), out, |column| {
             // The sum of fewer than 2^32 words of 31 bits fits 64 bits.
             let excess: u64 = column.iter().map(|word| u64::from(*word)).sum();
-            (element(sum::<2>(&row, column)) - bias * element(excess.into())) * scale
+            (reduce_babybear(dot_product::<2>(&row, column)) - bias * reduce_babybear(excess.into())) * scale
         });
         Ok(())
     }
@@ -67,7 +69,7 @@ unsafe impl DenseField for BabyBear {
 
 /// Returns `number` modulo the BabyBear prime as an element. `number` is below 2^96, as sums of fewer than 2^32
 /// products are.
-fn element(number: u128) -> BabyBear {
+fn reduce_babybear(number: u128) -> BabyBear {
     let p = u64::from(p3_baby_bear::BabyBear::ORDER_U32);
     // A remainder of 64 bits by a constant compiles to products; one of 128 bits is a long division.
     let high = (number >> 32) as u64 % p;
@@ -80,20 +82,20 @@ fn inverse_of_radix() -> BabyBear {
 }
 
 /// Returns the dot product Σ a\[i\]·b\[i\]. Any `FIT` of the products add up to less than 2^64.
-fn sum<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
+fn dot_product<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2.
-        return unsafe { sum_avx2::<FIT>(a, b) };
+        return unsafe { dot_product_avx2::<FIT>(a, b) };
     }
-    sum_of_words(a, b)
+    dot_product_portable(a, b)
 }
 
 /// Returns the dot product Σ a\[i\]·b\[i\] with AVX2, eight products at a time. Words with even and with odd indices
 /// have separate sums.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
+fn dot_product_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
     use std::arch::x86_64::{
         __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_loadu_si256, _mm256_mul_epu32, _mm256_set1_epi64x,
         _mm256_setzero_si256, _mm256_srli_epi64, _mm256_storeu_si256,
@@ -124,14 +126,14 @@ fn sum_avx2<const FIT: usize>(a: &[u32], b: &[u32]) -> u128 {
         lanes
     };
     let total = |registers: [__m256i; 2]| registers.map(|register| wide_sum(&lanes(register))).iter().sum::<u128>();
-    sum_of_words(rest_a, rest_b) + total(low) + (total(high) << 32)
+    dot_product_portable(rest_a, rest_b) + total(low) + (total(high) << 32)
 }
 
 fn wide_sum(words: &[u64]) -> u128 {
     words.iter().map(|word| u128::from(*word)).sum()
 }
 
-fn sum_of_words(a: &[u32], b: &[u32]) -> u128 {
+fn dot_product_portable(a: &[u32], b: &[u32]) -> u128 {
     let halves = a.iter().zip(b).map(|(a, b)| {
         let product = u64::from(*a) * u64::from(*b);
         (product & 0xffff_ffff, product >> 32)
@@ -151,33 +153,33 @@ unsafe impl DenseField for Goldilocks {
     fn sums_of_products(row: &[Self], columns: &[Self], out: &mut [Self]) -> Result<()> {
         let row = words::<_, u64>(row);
         for_each_column(row.len(), words(columns), out, |column| {
-            let (sum, overflows) = sum_of_longs(row, column);
+            let (sum, overflows) = dot_product_u64(row, column);
             // 2^128 = −2^32.
-            reduced(sum) - Self::from(overflows) * Self::from(1 << 32)
+            reduce_goldilocks(sum) - Self::from(overflows) * Self::from(1 << 32)
         });
         Ok(())
     }
 
-    fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()> {
-        let (row, bias) = (biased(row), Self::from(BIAS));
+    fn sums_of_integer_products<N: SmallInteger>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()> {
+        let (row, bias) = (add_bias(row), Self::from(BIAS));
         for_each_column(row.len(), words::<_, u64>(columns), out, |column| {
             let (products, excess) = row.iter().zip(column).fold((0, 0), |(products, excess), (a, b)| {
                 let b = u128::from(*b);
                 (products + u128::from(*a) * b, excess + b)
             });
-            reduced(products) - bias * reduced(excess)
+            reduce_goldilocks(products) - bias * reduce_goldilocks(excess)
         });
         Ok(())
     }
 }
 
-fn reduced(number: u128) -> Goldilocks {
+fn reduce_goldilocks(number: u128) -> Goldilocks {
     let [low, high] = [number as u64, (number >> 64) as u64].map(Goldilocks::from);
     low + high * Goldilocks::from(0xffff_ffff)
 }
 
 /// Returns the dot product Σ a\[i\]·b\[i\] modulo 2^128, and how often the sum exceeded 2^128.
-fn sum_of_longs(a: &[u64], b: &[u64]) -> (u128, u64) {
+fn dot_product_u64(a: &[u64], b: &[u64]) -> (u128, u64) {
     a.iter().zip(b).fold((0u128, 0), |(sum, overflows), (a, b)| {
         let (sum, overflow) = sum.overflowing_add(u128::from(*a) * u128::from(*b));
         (sum, overflows + u64::from(overflow))
@@ -192,7 +194,7 @@ mod tests {
 
     /// Checks dot products of constant vectors of the elements `extremes`. Vectors are shorter than, as long as and
     /// longer than a block of registers.
-    fn sums<F: DenseField>(extremes: &[F]) {
+    fn check_dot_products<F: DenseField>(extremes: &[F]) {
         for a in extremes {
             for b in extremes {
                 for count in [0, 1, 7, 31, 32, 33, 100] {
@@ -204,29 +206,29 @@ mod tests {
             for count in [0, 1, 16, 17, 1000] {
                 let mut out = [F::ONE; 2];
                 let columns = vec![*a; 2 * count];
-                F::sums_of_numbers(&vec![i32::MIN; count], &columns, &mut out).expect("a product");
+                F::sums_of_integer_products(&vec![i32::MIN; count], &columns, &mut out).expect("a product");
                 assert_eq!(out, [-*a * F::from(BIAS) * F::from(count as u64); 2]);
-                F::sums_of_numbers(&vec![i32::MAX; count], &columns, &mut out).expect("a product");
+                F::sums_of_integer_products(&vec![i32::MAX; count], &columns, &mut out).expect("a product");
                 assert_eq!(out, [*a * F::from(BIAS - 1) * F::from(count as u64); 2]);
-                F::sums_of_numbers(&vec![-1i8; count], &columns, &mut out).expect("a product");
+                F::sums_of_integer_products(&vec![-1i8; count], &columns, &mut out).expect("a product");
                 assert_eq!(out, [-*a * F::from(count as u64); 2]);
             }
         }
     }
 
-    fn ends<F: PrimeField>() -> Vec<F> {
+    fn edge_case_elements<F: PrimeField>() -> Vec<F> {
         vec![F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV, F::MULTIPLICATIVE_GENERATOR]
     }
 
     #[test]
     fn sums_of_extremes() {
-        let mut of_goldilocks = ends::<Goldilocks>();
+        let mut of_goldilocks = edge_case_elements::<Goldilocks>();
         of_goldilocks.push(Goldilocks(p3_goldilocks::Goldilocks::new(u64::MAX)));
-        sums(&of_goldilocks);
-        let mut of_baby_bear = ends::<BabyBear>();
+        check_dot_products(&of_goldilocks);
+        let mut of_baby_bear = edge_case_elements::<BabyBear>();
         // This element has the limb p − 1.
         of_baby_bear.push(-inverse_of_radix());
-        sums(&of_baby_bear);
+        check_dot_products(&of_baby_bear);
     }
 
     /// Checks that dot products with AVX2 equal portable ones.
@@ -234,7 +236,7 @@ mod tests {
     fn all_registers_agree() {
         let a: Vec<u32> =
             (0..1000u32).map(|i| i.wrapping_mul(0x9e37_79b9) % p3_baby_bear::BabyBear::ORDER_U32).collect();
-        assert_eq!(sum::<4>(&a, &a[..]), sum_of_words(&a, &a));
-        assert_eq!(sum::<2>(&a, &a[..]), a.iter().map(|a| u128::from(*a) * u128::from(*a)).sum());
+        assert_eq!(dot_product::<4>(&a, &a[..]), dot_product_portable(&a, &a));
+        assert_eq!(dot_product::<2>(&a, &a[..]), a.iter().map(|a| u128::from(*a) * u128::from(*a)).sum());
     }
 }

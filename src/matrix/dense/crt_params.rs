@@ -63,7 +63,7 @@ const fn is_coprime(number: u16, to: &[u16; MAX_MODULI], count: usize) -> bool {
 
 /// Describes a prime field by its modulus and its Montgomery form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Prime {
+pub(super) struct FieldParams {
     pub p: BigUint,
     /// Element 1 as stored, which is R mod p. R is 1 if the field is not in Montgomery form.
     pub one: BigUint,
@@ -71,7 +71,7 @@ pub(super) struct Prime {
     pub words: usize,
 }
 
-impl Prime {
+impl FieldParams {
     /// Creates the description of a field from the little-endian words of its `modulus` and of its stored element
     /// `one`.
     pub fn new(modulus: &[u32], one: &[u32]) -> Self {
@@ -121,29 +121,33 @@ impl Basis {
     /// `None` if even all [`MODULI`] are too few.
     pub fn new(p: &BigUint, a: Operand, b: Operand, inner: usize) -> Option<Self> {
         let inner = BigUint::from(inner.max(1));
-        let whole = count(&(&inner * a.max_abs(p) * b.max_abs(p))).map(|moduli| Self { moduli, parts: 1, split: 128 });
+        let whole = required_modulus_count(&(&inner * a.max_abs(p) * b.max_abs(p))).map(|moduli| Self {
+            moduli,
+            parts: 1,
+            split: 128,
+        });
         if a.kind != ElementKind::Field || b.kind != ElementKind::Field {
             return whole;
         }
-        let (split, half) = split(&a.max_abs(p).max(b.max_abs(p)));
-        let halved = count(&(inner * &half * half)).map(|moduli| Self { moduli, parts: 2, split });
-        whole.into_iter().chain(halved).min_by_key(Self::products)
+        let (split, half) = choose_split(&a.max_abs(p).max(b.max_abs(p)));
+        let halved = required_modulus_count(&(inner * &half * half)).map(|moduli| Self { moduli, parts: 2, split });
+        whole.into_iter().chain(halved).min_by_key(Self::byte_product_count)
     }
 
     /// Returns the number of products of byte matrices that make up one product of matrices.
-    pub fn products(&self) -> usize {
-        self.moduli * self.sets()
+    pub fn byte_product_count(&self) -> usize {
+        self.moduli * self.products_per_modulus()
     }
 
     /// Returns the number of products of byte matrices per modulus: 3 by Karatsuba if entries are split, else 1.
-    pub fn sets(&self) -> usize {
+    pub fn products_per_modulus(&self) -> usize {
         if self.parts == 1 { 1 } else { 3 }
     }
 }
 
 /// Returns the number of moduli that represent all numbers within ±`bound`. Returns `None` if even all [`MODULI`] are
 /// too few.
-fn count(bound: &BigUint) -> Option<usize> {
+fn required_modulus_count(bound: &BigUint) -> Option<usize> {
     // 2·bound < M·(1 − 2^-15).
     let enough = bound << 16u32;
     let mut product = BigUint::from(1u32);
@@ -156,7 +160,7 @@ fn count(bound: &BigUint) -> Option<usize> {
 
 /// Chooses the bit at which numbers up to `most` are split, so that both halves have at most 128 bits and the larger
 /// one is smallest. Returns the bit and the maximum of both halves.
-fn split(most: &BigUint) -> (u32, BigUint) {
+fn choose_split(most: &BigUint) -> (u32, BigUint) {
     let half = |split: u32| ((BigUint::from(1u32) << split) - 1u32).max(most >> split);
     // The lower half grows with its bits, and the upper one shrinks.
     let middle = most.bits().div_ceil(2) as u32;
@@ -180,16 +184,17 @@ pub(super) struct Constants {
 impl Constants {
     /// Computes the constants for products in the field `prime`. `raw` is the number of factors whose residues are of
     /// limbs as stored. The product has the stored form too.
-    pub fn new(prime: &Prime, basis: Basis, raw: usize) -> Self {
+    pub fn new(prime: &FieldParams, basis: Basis, raw: usize) -> Self {
         let (p, words) = (&prime.p, prime.words);
         let moduli = &MODULI[..basis.moduli];
         let all: BigUint = moduli.iter().map(|modulus| BigUint::from(*modulus)).product();
-        let factors: Vec<BigUint> = factors(p, basis).iter().map(|factor| factor * form(prime, raw) % p).collect();
+        let factors: Vec<BigUint> =
+            karatsuba_factors(p, basis).iter().map(|factor| factor * montgomery_factor(prime, raw) % p).collect();
         let weight = |factor: &BigUint, modulus: &u16| limbs(&(&all / *modulus * factor % p), words);
         let weights = factors.iter().flat_map(|factor| moduli.iter().flat_map(move |modulus| weight(factor, modulus)));
         let corrections = factors.iter().flat_map(|factor| limbs(&((p - &all * factor % p) % p), words));
         Self {
-            table: moduli.iter().flat_map(|modulus| entry(*modulus, &all)).collect(),
+            table: moduli.iter().flat_map(|modulus| modulus_constants(*modulus, &all)).collect(),
             weights: weights.collect(),
             corrections: corrections.collect(),
         }
@@ -201,15 +206,15 @@ impl Constants {
     /// - for each step of 32 residues and each tile of eight bytes, two words per lane, which have the bytes of four
     ///   residues in one of the tile's columns each;
     /// - then one word for each byte of an element, with that byte of the correction of each Karatsuba product.
-    pub fn crt_weights(&self, basis: Basis) -> Vec<u32> {
-        let words = self.corrections.len() / basis.sets();
+    pub fn pack_weights(&self, basis: Basis) -> Vec<u32> {
+        let words = self.corrections.len() / basis.products_per_modulus();
         let tiles = words.div_ceil(2) + 2;
         let mut crt_weights = Vec::new();
-        for step in 0..basis.products().div_ceil(STEP) {
+        for step in 0..basis.byte_product_count().div_ceil(STEP) {
             for place in (0..tiles * 2 * LANES).map(|word| (word / (2 * LANES), word / 2 % LANES, word % 2)) {
                 let (tile, lane, half) = place;
                 let first = STEP * step + 4 * (lane % 4) + STEP / 2 * half;
-                let byte = |i: usize| u32::from(self.count(basis, first + i, tile, lane / 4)) << (8 * i);
+                let byte = |i: usize| u32::from(self.weight_byte(basis, first + i, tile, lane / 4)) << (8 * i);
                 crt_weights.push((0..4).map(byte).sum());
             }
         }
@@ -220,11 +225,11 @@ impl Constants {
     /// Returns one byte of the weight of the residue with index `set`, for one of the eight columns of `tile`. Columns
     /// 2t and 2t + 1 are two bytes of quarter t of the element. In the last two tiles they are bytes of the fraction
     /// ⌊2³²/m⌋ for Karatsuba product t.
-    fn count(&self, basis: Basis, set: usize, tile: usize, column: usize) -> u8 {
-        let share = self.corrections.len() / basis.sets();
+    fn weight_byte(&self, basis: Basis, set: usize, tile: usize, column: usize) -> u8 {
+        let share = self.corrections.len() / basis.products_per_modulus();
         let (part, values) = (column / 2, share.div_ceil(2));
         let (of_element, of_fraction) = (2 * tile + column % 2, 2 * tile.saturating_sub(values) + column % 2);
-        if set >= basis.products() {
+        if set >= basis.byte_product_count() {
             0
         } else if tile >= values {
             let mine = set / basis.moduli == part;
@@ -252,7 +257,7 @@ fn byte_planes(numbers: &[u32], words: usize) -> impl Iterator<Item = u32> {
 }
 
 /// Returns the factor of each Karatsuba product in the whole product. Without a split it is 1.
-fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
+fn karatsuba_factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
     let one = BigUint::from(1u32);
     if basis.parts == 1 {
         return vec![one];
@@ -263,7 +268,7 @@ fn factors(p: &BigUint, basis: Basis) -> Vec<BigUint> {
 
 /// Returns R^(1 − raw) mod p. This factor brings a product to Montgomery form if `raw` of its two factors have that
 /// form.
-fn form(prime: &Prime, raw: usize) -> BigUint {
+fn montgomery_factor(prime: &FieldParams, raw: usize) -> BigUint {
     match raw {
         0 => prime.one.clone(),
         1 => BigUint::from(1u32),
@@ -274,11 +279,11 @@ fn form(prime: &Prime, raw: usize) -> BigUint {
 
 /// Returns the constants of `modulus` in the table, where `all` is the product of all moduli. `cl/gemm_crt.cl` and
 /// `cuda/gemm_int8_common.cuh` describe the words.
-fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
+fn modulus_constants(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     let m = u32::from(modulus);
     let mut entry = [0; WORDS];
     for (number, word) in entry[..8].iter_mut().enumerate() {
-        *word = (0..4).fold(0, |word, i| word | power(4 * number as u32 + i, m) << (8 * i));
+        *word = (0..4).fold(0, |word, i| word | balanced_power(4 * number as u32 + i, m) << (8 * i));
     }
     let rest = (all / m % m).iter_u32_digits().next().unwrap_or(0);
     let inverse = (1..=m).find(|candidate| candidate * rest % m == 1 % m).unwrap_or(0);
@@ -302,7 +307,7 @@ fn entry(modulus: u16, all: &BigUint) -> [u32; WORDS] {
 }
 
 /// Returns 256^`number` modulo `m` as a signed byte of smallest absolute value.
-fn power(number: u32, m: u32) -> u32 {
+fn balanced_power(number: u32, m: u32) -> u32 {
     let power = (0..number).fold(1 % m, |power, _| power * 256 % m);
     (if power > m / 2 { power.wrapping_sub(m) } else { power }) & 0xff
 }
@@ -322,10 +327,10 @@ mod tests {
     const WORD: Operand = Operand { kind: ElementKind::Word, bits: None };
 
     /// Returns the descriptions of all fields that dense matrices support.
-    fn primes() -> Vec<Prime> {
-        let fields = crate::kernels::fields().into_iter().filter(|field| field.modulus.len() == 8);
+    fn primes() -> Vec<FieldParams> {
+        let fields = crate::kernels::large_prime_fields().into_iter().filter(|field| field.modulus.len() == 8);
         let fields = fields.chain(crate::kernels::small_fields());
-        fields.map(|field| Prime::new(&field.modulus, &field.one)).collect()
+        fields.map(|field| FieldParams::new(&field.modulus, &field.one)).collect()
     }
 
     #[test]
@@ -343,7 +348,7 @@ mod tests {
     #[test]
     fn moduli_are_enough() {
         let bounded = Operand { kind: ElementKind::Field, bits: Some(40) };
-        for Prime { p, .. } in primes() {
+        for FieldParams { p, .. } in primes() {
             for (a, b) in
                 [(FIELD, FIELD), (BYTE, FIELD), (WORD, FIELD), (bounded, FIELD), (bounded, bounded), (BYTE, bounded)]
             {
@@ -365,7 +370,8 @@ mod tests {
     #[test]
     fn numbers_of_products() {
         let primes = primes();
-        let of = |prime: &Prime, a, b, inner| Basis::new(&prime.p, a, b, inner).expect("enough").products();
+        let of =
+            |prime: &FieldParams, a, b, inner| Basis::new(&prime.p, a, b, inner).expect("enough").byte_product_count();
         let products = |a, b, inner| of(&primes[1], a, b, inner);
         let words = &primes[primes.len() - 2..];
         assert_eq!([1024, 4096, 16384].map(|inner| of(&words[0], FIELD, FIELD, inner)), [18, 18, 19]);
@@ -386,7 +392,7 @@ mod tests {
     }
 
     /// Computes the residues of `number`, then recovers it from them modulo p as the kernels do.
-    fn there_and_back(prime: &Prime, basis: Basis, number: &BigInt) -> BigUint {
+    fn reconstruct_from_residues(prime: &FieldParams, basis: Basis, number: &BigInt) -> BigUint {
         let constants = Constants::new(prime, basis, 1);
         let words = |list: &[u32], at: usize| BigUint::new(list[prime.words * at..][..prime.words].to_vec());
         let (mut sum, mut fractions) = (BigUint::ZERO, 1u64 << 31);
@@ -412,7 +418,7 @@ mod tests {
                     [bound.clone(), -&bound, &bound - 1, 1 - &bound, BigInt::from(0), BigInt::from(-1), BigInt::from(1)]
                 {
                     let expected = modulo(&number, &signed);
-                    assert_eq!(BigInt::from(there_and_back(&prime, basis, &number)), expected);
+                    assert_eq!(BigInt::from(reconstruct_from_residues(&prime, basis, &number)), expected);
                 }
             }
         }
@@ -424,7 +430,7 @@ mod tests {
         let high = |a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32;
         let all: BigUint = MODULI.iter().map(|modulus| BigUint::from(*modulus)).product();
         for modulus in MODULI {
-            let (entry, m) = (entry(modulus, &all), i64::from(modulus));
+            let (entry, m) = (modulus_constants(modulus, &all), i64::from(modulus));
             let max_abs = i64::from(SUMS as u32);
             for sum in (-max_abs..-max_abs + 600).chain(-600..600).chain(max_abs - 600..=max_abs) {
                 let fraction = (sum as u32).wrapping_mul(entry[9]).wrapping_add(entry[12]);
@@ -452,7 +458,7 @@ mod tests {
     #[test]
     fn balanced_powers_are_powers() {
         for modulus in MODULI {
-            let entry = entry(modulus, &BigUint::from(modulus));
+            let entry = modulus_constants(modulus, &BigUint::from(modulus));
             let byte = |number: usize| ((entry[number / 4] >> (8 * (number % 4))) as u8).cast_signed();
             let mut power = 1i64;
             for number in 0..32 {

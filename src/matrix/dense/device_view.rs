@@ -27,12 +27,12 @@ impl DeviceView<'_> {
     }
 
     /// Returns the view of the half-open range `rows`, in the same memory.
-    pub fn rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
+    pub fn slice_rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
         Ok(Self { view: self.view.block(rows, 0..self.view.columns)?, ..self })
     }
 
     /// Returns the bytes of an integer entry, 1 or 4, as a kernel argument.
-    pub fn number_bytes(&self) -> Arg {
+    pub fn entry_bytes_arg(&self) -> Arg {
         Arg::U32(if self.kind == ElementKind::Byte { 1 } else { 4 })
     }
 }

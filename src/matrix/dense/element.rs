@@ -42,16 +42,16 @@ pub unsafe trait DenseField: PrimeField + Element {
     /// Writes the dot product of the integers `row` and column i to `out[i]`, on the host. `columns` holds the columns
     /// one after the other, each as long as `row`.
     #[doc(hidden)]
-    fn sums_of_numbers<N: Number>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()>;
+    fn sums_of_integer_products<N: SmallInteger>(row: &[N], columns: &[Self], out: &mut [Self]) -> Result<()>;
 }
 
 /// An integer type, `i8` or `i32`, whose values multiply field elements.
 #[doc(hidden)]
-pub trait Number: Copy + Into<i64> + Sync {}
+pub trait SmallInteger: Copy + Into<i64> + Sync {}
 
-impl Number for i8 {}
+impl SmallInteger for i8 {}
 
-impl Number for i32 {}
+impl SmallInteger for i32 {}
 
 /// A type of entries that a dense matrix can hold: elements of a [`DenseField`], `i8` or `i32`.
 ///

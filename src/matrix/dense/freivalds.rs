@@ -56,7 +56,7 @@ impl<C: Entry> DenseMatrix<C> {
         let mut verdict = FreivaldsResult { wrong_row: None, error_bits: 0 };
         for _ in 0..rounds {
             let random: Vec<F> = (0..self.columns()).map(|_| F::random(&mut *rng)).collect();
-            let r = DenseMatrix::vector(self.accelerator(), &random)?;
+            let r = DenseMatrix::upload_vector(self.accelerator(), &random)?;
             let direct = ZeroizingVec(self.times_vector(&r)?.download()?);
             let by_factors = ZeroizingVec(a.times_vector(&b.times_vector(&r)?)?.download()?);
             verdict.wrong_row = direct.0.iter().zip(&by_factors.0).position(|(a, b)| a != b);

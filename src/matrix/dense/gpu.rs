@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
-use super::layout::{ERROR_CONTEXT, View, entries_that_fit};
-use super::plan::{GemvShape, Method, VECTOR_GROUP, tile};
+use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
+use super::plan::{GemvShape, Method, VECTOR_GROUP, tile_shape};
 use super::product_batches::{ProductBatch, ProductTask, batches};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
@@ -49,22 +49,22 @@ pub(super) fn multiply(
     stream.begin_timing()?;
     for batch in batches(tasks, size, device.info().backend) {
         let task = &tasks[batch.tasks[0]];
-        let ([a, b], view) = (task.factors, task.result());
-        let all = entries_that_fit::<u8>(&[batch.tasks.len(), view.len(), size])?;
-        let buffer = Arc::new(stream.allocate(all)?.secret());
+        let ([a, b], view) = (task.factors, task.result_view());
+        let all = checked_entry_count::<u8>(&[batch.tasks.len(), view.len(), size])?;
+        let buffer = Arc::new(stream.allocate(all)?.mark_secret());
         let c = DeviceView { buffer: &buffer, view, kind };
         match task.plan.method {
             _ if view.is_empty() => {}
             Method::Crt => multiply_crt(&mut stream, field, [a, b, c], (&task.problem, &task.plan, bytes), abort)?,
             _ if batch.tasks.len() > 1 => multiply_batched(&mut stream, field, (task, &batch), c, abort)?,
-            method => sums(&mut stream, field, [a, b, c], method, abort)?,
+            method => multiply_direct(&mut stream, field, [a, b, c], method, abort)?,
         }
         let places = batch.tasks.iter().enumerate();
         made.extend(places.map(|(place, number)| (*number, (buffer.clone(), place * view.len()))));
     }
     stream.end_timing()?;
     stream.synchronize(abort)?;
-    let traffic = stream.traffic();
+    let traffic = stream.stats();
     drop(stream);
     made.sort_unstable_by_key(|(number, _)| *number);
     Ok((made.into_iter().map(|(_, made)| made).collect(), traffic))
@@ -82,10 +82,10 @@ fn multiply_batched(
     let program = KernelModule::for_family(Family::Gemm, field)?;
     let [a, b] = task.factors;
     let words = program.modulus().len();
-    let one = time(&a.view, &b.view, RATE / (words * words) as f64);
+    let one = estimate_time(&a.view, &b.view, RATE / (words * words) as f64);
     let firsts = stream.allocate(size_of_val(&batch.offsets_from[..]))?;
     stream.upload_abortable(&firsts, 0, bytemuck::cast_slice(&batch.offsets_from), abort)?;
-    let groups = task.groups(c.kind);
+    let groups = task.group_count(c.kind);
     let sizes = [a.view.rows, a.view.columns, b.view.columns].map(|number| Arg::U32(number as u32));
     let views = [a.args(), b.args(), c.args()].concat();
     let (count, step) = (batch.tasks.len(), products_per_launch(one, abort));
@@ -112,7 +112,7 @@ fn products_per_launch(one: Duration, abort: Abort<'_>) -> usize {
 
 /// Queues C = A·B as sums of products of entries, without residues. It takes one launch, or one per block of rows if an
 /// abort hook is set.
-fn sums(
+fn multiply_direct(
     stream: &mut Stream,
     field: &str,
     [a, b, c]: [DeviceView<'_>; 3],
@@ -127,28 +127,28 @@ fn sums(
         _ => "gemm_small_lazy",
     };
     let words = program.modulus().len();
-    let tile = tile(c.kind, words);
+    let tile = tile_shape(c.kind, words);
     let rate = RATE / (words * words) as f64;
     let step = rows_per_launch(&a.view, &b.view, (rate, tile[0]), abort);
     for first in (0..a.view.rows).step_by(step) {
         let rows = first..(first + step).min(a.view.rows);
-        let (a, c) = (a.rows(rows.clone())?, c.rows(rows)?);
+        let (a, c) = (a.slice_rows(rows.clone())?, c.slice_rows(rows)?);
         let mut args = [a.view.rows, a.view.columns, b.view.columns].map(|number| Arg::U32(number as u32)).to_vec();
         if kernel == "gemm_small_lazy" {
-            args.push(a.number_bytes());
+            args.push(a.entry_bytes_arg());
         }
         args.extend([a.args(), b.args(), c.args()].concat());
         let groups = c.view.rows.div_ceil(tile[0]) as u64 * c.view.columns.div_ceil(tile[1]) as u64;
         let items = groups * u64::from(GROUP);
         // SAFETY: the arguments match the kernel; views were checked to be inside their buffers.
-        enqueue_throttled(stream, time(&a.view, &b.view, rate), abort, |stream| unsafe {
+        enqueue_throttled(stream, estimate_time(&a.view, &b.view, rate), abort, |stream| unsafe {
             program.launch(stream, kernel, items, GROUP, &args)
         })?;
     }
     Ok(())
 }
 
-fn time(a: &View, b: &View, rate: f64) -> Duration {
+fn estimate_time(a: &View, b: &View, rate: f64) -> Duration {
     Duration::from_secs_f64(a.len() as f64 * b.columns as f64 / rate)
 }
 
@@ -171,9 +171,9 @@ pub(super) fn times_vector(
 ) -> Result<(Buffer, StreamStats)> {
     let mut stream = device.stream()?;
     let (rows, inner) = (a.view.rows, a.view.columns);
-    let y = stream.allocate(product(ERROR_CONTEXT, "bytes", &[rows, size])?)?.secret();
+    let y = stream.allocate(product(ERROR_CONTEXT, "bytes", &[rows, size])?)?.mark_secret();
     if rows == 0 {
-        return Ok((y, stream.traffic()));
+        return Ok((y, stream.stats()));
     }
     let program = KernelModule::for_family(Family::Gemm, field)?;
     let GemvShape { lanes, pieces } = GemvShape::new(rows, inner, a.view.column_step == 1);
@@ -182,7 +182,7 @@ pub(super) fn times_vector(
     let mut args = [rows as u32, inner as u32, lanes, pieces].map(Arg::U32).to_vec();
     let small = a.kind != ElementKind::Field;
     if small {
-        args.push(a.number_bytes());
+        args.push(a.entry_bytes_arg());
     }
     args.extend(a.args());
     args.extend([buffer_arg(x.buffer), Arg::U64(x.view.first as u64), Arg::U64(x.view.row_step as u64)]);
@@ -200,7 +200,7 @@ pub(super) fn times_vector(
     }
     stream.end_timing()?;
     stream.synchronize(abort)?;
-    let traffic = stream.traffic();
+    let traffic = stream.stats();
     drop((parts, stream));
     Ok((y, traffic))
 }
@@ -209,7 +209,7 @@ pub(super) fn times_vector(
 pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_>, size: usize) -> Result<StreamStats> {
     let mut stream = device.stream()?;
     if from.view.is_empty() {
-        return Ok(stream.traffic());
+        return Ok(stream.stats());
     }
     let words = size / 4;
     let args = [from.view.rows, from.view.columns, words].map(|number| Arg::U32(number as u32));
@@ -219,7 +219,7 @@ pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_
     // SAFETY: the arguments match the kernel, and both views are inside their buffers.
     unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
     stream.synchronize(None)?;
-    Ok(stream.traffic())
+    Ok(stream.stats())
 }
 
 /// Converts the integers of `from` to elements of `field`, which have `size` bytes each. Returns them row-major in a
@@ -231,16 +231,16 @@ pub(super) fn to_field(
     size: usize,
 ) -> Result<(Buffer, StreamStats)> {
     let mut stream = device.stream()?;
-    let to = stream.allocate(from.view.len() * size)?.secret();
+    let to = stream.allocate(from.view.len() * size)?.mark_secret();
     if !from.view.is_empty() {
         let numbers = [from.view.rows, from.view.columns].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[from.number_bytes()], &from.args(), &[buffer_arg(&to)]].concat();
+        let args = [&numbers[..], &[from.entry_bytes_arg()], &from.args(), &[buffer_arg(&to)]].concat();
         let (program, items) = (KernelModule::for_family(Family::Gemm, field)?, from.view.len() as u64);
         // SAFETY: the arguments match the kernel, the view is inside its buffer, and there is room for all entries.
         unsafe { program.launch(&mut stream, "gemm_to_field", items, VECTOR_GROUP, &args)? };
         stream.synchronize(None)?;
     }
-    let traffic = stream.traffic();
+    let traffic = stream.stats();
     drop(stream);
     Ok((to, traffic))
 }

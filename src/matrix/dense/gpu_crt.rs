@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::crt_params::{Basis, Constants, Operand, Prime};
+use super::crt_params::{Basis, Constants, FieldParams, Operand};
 use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
 use super::layout::View;
@@ -55,7 +55,7 @@ impl TensorCoreKernels {
             return Err(Error::Unavailable { backend: info.backend, reason });
         }
         if info.compute_capability == Some((9, 0)) {
-            match Self::hopper(device) {
+            match Self::load_hopper(device) {
                 Err(error) => log::debug!("dense products by instructions of 8.0: {error}"),
                 found => return found,
             }
@@ -63,7 +63,7 @@ impl TensorCoreKernels {
         Self::load(device, field_and_curve_names::TENSOR, (LOCAL_BYTES, usize::MAX))
     }
 
-    fn hopper(device: &Device) -> Result<Self> {
+    fn load_hopper(device: &Device) -> Result<Self> {
         Self::load(
             device,
             field_and_curve_names::HOPPER,
@@ -110,15 +110,15 @@ pub(super) fn multiply_crt(
     let tables = tables(stream, (field, &problem.prime), basis, raw)?;
     let (program, tensor) = (KernelModule::for_family(Family::Gemm, field)?, TensorCoreKernels::new(&device)?);
     let most = bytes.unwrap_or(u64::MAX);
-    let within = |most| Tiling::new(problem, basis.products(), most, &device.info().name);
+    let within = |most| Tiling::new(problem, basis.byte_product_count(), most, &device.info().name);
     let whole = within(most)?;
     let is_small = whole.bytes <= device.info().memory / MEMORY_QUERY_THRESHOLD_DIV;
     let pieces = if is_small { whole } else { within(most.min(device.free_memory()?))? };
     let mut work = CrtPass { program, tensor, basis, bytes: plan.basis.is_none(), pieces, operands, tables, abort };
-    match work.all(stream, [a, b, c]) {
+    match work.enqueue_blocks(stream, [a, b, c]) {
         Err(Error::OutOfMemory { .. }) if is_small => {
             work.pieces = within(most.min(device.free_memory()?))?;
-            work.all(stream, [a, b, c])
+            work.enqueue_blocks(stream, [a, b, c])
         }
         done => done,
     }
@@ -126,11 +126,16 @@ pub(super) fn multiply_crt(
 
 /// Returns the device buffers with the constants of the moduli and with the weights of residues. The device caches them
 /// between calls. `raw` is the number of factors whose residues are of limbs as stored.
-fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw: usize) -> Result<[Arc<Buffer>; 2]> {
+fn tables(
+    stream: &mut Stream,
+    (field, prime): (&str, &FieldParams),
+    basis: Basis,
+    raw: usize,
+) -> Result<[Arc<Buffer>; 2]> {
     let device = stream.device().clone();
     let key = |which: &str| format!("{which} crt {field} {basis:?} {raw}").into_bytes();
     let mut kept = |which: &str, words: fn(Constants, Basis) -> Vec<u32>| {
-        device.table(key(which), || {
+        device.get_or_create_table(key(which), || {
             let words = words(Constants::new(prime, basis, raw), basis);
             let buffer = stream.allocate(4 * words.len())?;
             stream.upload(&buffer, bytemuck::cast_slice(&words))?;
@@ -140,16 +145,16 @@ fn tables(stream: &mut Stream, (field, prime): (&str, &Prime), basis: Basis, raw
     };
     Ok([
         kept("moduli", |constants, _| constants.table)?,
-        kept("counts", |constants, basis| constants.crt_weights(basis))?,
+        kept("counts", |constants, basis| constants.pack_weights(basis))?,
     ])
 }
 
 impl CrtPass<'_> {
     /// Queues the whole product C = A·B, block by block of columns, and within each block of columns block by block of
     /// rows.
-    fn all(&self, stream: &mut Stream, [a, b, c]: [DeviceView<'_>; 3]) -> Result<()> {
+    fn enqueue_blocks(&self, stream: &mut Stream, [a, b, c]: [DeviceView<'_>; 3]) -> Result<()> {
         let Tiling { rows, columns, depth, .. } = self.pieces;
-        let products = self.basis.products();
+        let products = self.basis.byte_product_count();
         let room = |side: usize| stream.scratch(products * side * depth);
         let (own_a, own_b) = (room(rows)?, room(columns)?);
         let of_c = stream.scratch(if c.kind == ElementKind::Word { 0 } else { products * rows * columns })?;
@@ -159,7 +164,7 @@ impl CrtPass<'_> {
             let of_b = self.residues_of(stream, b, (self.operands[1], columns), &own_b)?;
             for row in (0..a.view.rows).step_by(rows) {
                 let down = row..(row + rows).min(a.view.rows);
-                let of_a = self.residues_of(stream, a.rows(down.clone())?, (self.operands[0], rows), &own_a)?;
+                let of_a = self.residues_of(stream, a.slice_rows(down.clone())?, (self.operands[0], rows), &own_a)?;
                 let c = DeviceView { view: c.view.block(down, range.clone())?, ..c };
                 self.multiply(stream, [of_a, of_b, &of_c], c)?;
                 if c.kind != ElementKind::Word {
@@ -243,7 +248,7 @@ impl CrtPass<'_> {
     fn multiply(&self, stream: &mut Stream, [of_a, of_b, of_c]: [&Buffer; 3], c: DeviceView<'_>) -> Result<()> {
         let Tiling { rows, columns, depth, .. } = self.pieces;
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
-        let sets = self.basis.products();
+        let sets = self.basis.byte_product_count();
         let tiles = sets * tall * wide;
         let TensorCoreKernels { program, local_bytes, groups } = self.tensor;
         let items = tiles.min(groups) as u64 * u64::from(TENSOR_GROUP);
@@ -269,7 +274,7 @@ impl CrtPass<'_> {
 
     fn reconstruct(&self, stream: &mut Stream, residues: &Buffer, c: DeviceView<'_>) -> Result<()> {
         let quads = self.pieces.columns / 4;
-        let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.products()];
+        let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.byte_product_count()];
         let numbers = numbers.map(|number| Arg::U32(number as u32));
         let args = [&numbers[..], &[residues, &*self.tables[1]].map(buffer_arg), &c.args()].concat();
         let items = 4 * (c.view.rows * quads) as u64;
@@ -292,7 +297,7 @@ mod tests {
 
     const SIZES: [usize; 3] = [5, 7, 6];
 
-    fn words_of(stream: &mut Stream, buffer: &Buffer) -> Vec<u8> {
+    fn download_bytes(stream: &mut Stream, buffer: &Buffer) -> Vec<u8> {
         let mut bytes = vec![0; buffer.bytes()];
         stream.download(&mut bytes, buffer).expect("download");
         bytes
@@ -303,7 +308,7 @@ mod tests {
     fn host_products(a: &[u8], b: &[u8], basis: Basis, pieces: Tiling, table: &[u32]) -> Vec<u8> {
         let Tiling { rows, columns, depth, .. } = pieces;
         let mut y = Vec::new();
-        for set in 0..basis.products() {
+        for set in 0..basis.byte_product_count() {
             let number = set % basis.moduli;
             let (m, inverse) = (i64::from(MODULI[number]), i64::from(table[WORDS * number + 10]));
             for row in 0..rows {
@@ -326,7 +331,7 @@ mod tests {
     }
 
     /// Returns `count` elements. About half are random, and the others are 0, ±1 or ±1/2.
-    fn entries<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
+    fn random_elements<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
         let extreme = [F::ZERO, F::ONE, -F::ONE, F::TWO_INV, -F::TWO_INV];
         (0..count).map(|_| if rng.gen_bool(0.5) { extreme[rng.gen_range(0..5)] } else { F::random(&mut rng) }).collect()
@@ -334,12 +339,12 @@ mod tests {
 
     /// Checks that residues and reconstruction give the product of `a` and `b`. `bits` has the bound of each factor, or
     /// `None` for residues of limbs in Montgomery form.
-    fn agrees<F: DenseField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
+    fn check_kernels<F: DenseField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
         let [rows, inner, columns] = SIZES;
         let program = KernelModule::for_family(Family::Gemm, F::NAME).expect("module");
-        let prime = Prime::new(program.modulus(), program.one());
+        let prime = FieldParams::new(program.modulus(), program.one());
         let operands = bits.map(|bits| Operand { kind: ElementKind::Field, bits });
         let basis = Basis::new(&prime.p, operands[0], operands[1], inner).expect("enough moduli");
         let pieces = Tiling { rows: 8, columns: 8, depth: 32, bytes: 0 };
@@ -352,13 +357,13 @@ mod tests {
         let work = CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
         let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
         let lying = |buffer, view| DeviceView { buffer, view, kind: ElementKind::Field };
-        let room = || device.stream().expect("stream").allocate(basis.products() * 8 * 32).expect("buffer");
+        let room = || device.stream().expect("stream").allocate(basis.byte_product_count() * 8 * 32).expect("buffer");
         let [to_a, to_b] = [room(), room()];
         work.to_residues(&mut stream, lying(&of_a, View::row_major(rows, inner)), operands[0], 8, &to_a)
             .expect("residues");
         let transposed = View::row_major(inner, columns).transposed();
         work.to_residues(&mut stream, lying(&of_b, transposed), operands[1], 8, &to_b).expect("residues");
-        let (res_a, res_b) = (words_of(&mut stream, &to_a), words_of(&mut stream, &to_b));
+        let (res_a, res_b) = (download_bytes(&mut stream, &to_a), download_bytes(&mut stream, &to_b));
         let y = upload(&mut stream, &host_products(&res_a, &res_b, basis, pieces, &constants.table));
         let of_c = stream.allocate(size_of::<F>() * rows * columns).expect("buffer");
         work.reconstruct(&mut stream, &y, lying(&of_c, View::row_major(rows, columns))).expect("join");
@@ -373,29 +378,29 @@ mod tests {
     }
 
     /// Returns 1/R for the Montgomery factor R, which is the element with the stored limbs 1.
-    fn of_limbs_one<F: DenseField>() -> F {
+    fn inverse_radix<F: DenseField>() -> F {
         let r =
             as_bytes(&[F::ONE]).iter().rev().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from((*byte).into()));
         r.invert().expect("not zero")
     }
 
-    fn fields<F: DenseField>() {
+    fn check_field<F: DenseField>() {
         let [rows, inner, columns] = SIZES;
-        let (a, b) = (entries::<F>(rows * inner, 1), entries::<F>(inner * columns, 2));
-        agrees([None, None], &a, &b);
+        let (a, b) = (random_elements::<F>(rows * inner, 1), random_elements::<F>(inner * columns, 2));
+        check_kernels([None, None], &a, &b);
         // These are the bounds' worst cases: products as large as they get, with either sign.
         for worst in [F::TWO_INV, -F::TWO_INV, -F::ONE] {
             // The limbs of `raw` are the number `worst`.
-            let raw = worst * of_limbs_one::<F>();
+            let raw = worst * inverse_radix::<F>();
             for value in [worst, raw] {
-                agrees([None, None], &vec![value; rows * inner], &vec![raw; inner * columns]);
+                check_kernels([None, None], &vec![value; rows * inner], &vec![raw; inner * columns]);
             }
         }
         let small = |count: usize| (0..count as u64).map(|i| if i % 3 == 0 { -F::from(i) } else { F::from(255 - i) });
         let (x, y): (Vec<F>, Vec<F>) = (small(rows * inner).collect(), small(inner * columns).collect());
-        agrees([Some(8), None], &x, &b);
-        agrees([None, Some(8)], &a, &y);
-        agrees([Some(8), Some(8)], &x, &y);
+        check_kernels([Some(8), None], &x, &b);
+        check_kernels([None, Some(8)], &a, &y);
+        check_kernels([Some(8), Some(8)], &x, &y);
     }
 
     /// Checks the tensor-core kernels of compute capability 8.0 and of 9.0, on several tiles of several pipeline
@@ -409,12 +414,13 @@ mod tests {
         }
         let tensors = [
             ("8.0", TensorCoreKernels::load(device, field_and_curve_names::TENSOR, (LOCAL_BYTES, usize::MAX))),
-            ("9.0", TensorCoreKernels::hopper(device)),
+            ("9.0", TensorCoreKernels::load_hopper(device)),
         ];
         for (instructions, tensor) in tensors {
             match tensor {
                 // All tiles run at once, or each group takes several.
-                Ok(tensor) => [usize::MAX, 4, 1].map(|groups| products(device, TensorCoreKernels { groups, ..tensor })),
+                Ok(tensor) => [usize::MAX, 4, 1]
+                    .map(|groups| check_tensor_products(device, TensorCoreKernels { groups, ..tensor })),
                 Err(error) => {
                     eprintln!("left out: tensor cores by instructions of {instructions}: {error}");
                     continue;
@@ -423,14 +429,14 @@ mod tests {
         }
     }
 
-    fn products(device: &std::sync::Arc<Device>, tensor: TensorCoreKernels) {
+    fn check_tensor_products(device: &std::sync::Arc<Device>, tensor: TensorCoreKernels) {
         let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
         let (basis, pieces) = (
             Basis { moduli: 3, parts: 1, split: 128 },
             Tiling { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
         );
         let program = KernelModule::for_family(Family::Gemm, field_and_curve_names::BN254_FR).expect("module");
-        let prime = Prime::new(program.modulus(), program.one());
+        let prime = FieldParams::new(program.modulus(), program.one());
         let constants = Constants::new(&prime, basis, 0);
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, (field_and_curve_names::BN254_FR, &prime), basis, 0).expect("tables");
@@ -444,7 +450,7 @@ mod tests {
         let c = DeviceView { buffer: &of_c, view: View::row_major(1, 1), kind: ElementKind::Field };
         let work = CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
         work.multiply(&mut stream, [&of_a, &of_b, &of_c], c).expect("products");
-        assert!(words_of(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
+        assert!(download_bytes(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
     }
 
     /// Checks that bytes in the kernels' layout are not copied, and that column-major bytes are transposed and padded
@@ -454,7 +460,7 @@ mod tests {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: bytes, no device") };
         let program = KernelModule::for_family(Family::Gemm, field_and_curve_names::BN254_FR).expect("module");
-        let prime = Prime::new(program.modulus(), program.one());
+        let prime = FieldParams::new(program.modulus(), program.one());
         let mut stream = device.stream().expect("stream");
         let tables = tables(&mut stream, (field_and_curve_names::BN254_FR, &prime), IDENTITY_BASIS, 0).expect("tables");
         let operands = [Operand { kind: ElementKind::Byte, bits: None }; 2];
@@ -473,20 +479,20 @@ mod tests {
             work.residues_of(&mut stream, lying(view), side, &own).expect("bytes");
             let inside = |row: usize, k: usize| if row < rows && k < inner { bytes[k * rows + row] } else { 0 };
             let expected: Vec<u8> = (0..64).flat_map(|row| (0..256).map(move |k| inside(row, k))).collect();
-            assert!(words_of(&mut stream, &own) == expected, "{rows}, {inner}");
+            assert!(download_bytes(&mut stream, &own) == expected, "{rows}, {inner}");
         }
     }
 
     #[test]
     fn residues_there_and_back() {
-        fields::<halo2curves::bn256::Fr>();
-        fields::<blstrs::Scalar>();
-        fields::<pasta_curves::Fp>();
-        fields::<pasta_curves::Fq>();
+        check_field::<halo2curves::bn256::Fr>();
+        check_field::<blstrs::Scalar>();
+        check_field::<pasta_curves::Fp>();
+        check_field::<pasta_curves::Fq>();
         #[cfg(feature = "plonky3")]
         {
-            fields::<crate::field::plonky3::Goldilocks>();
-            fields::<crate::field::plonky3::BabyBear>();
+            check_field::<crate::field::plonky3::Goldilocks>();
+            check_field::<crate::field::plonky3::BabyBear>();
         }
     }
 }

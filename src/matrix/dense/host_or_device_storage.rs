@@ -33,14 +33,14 @@ pub(super) enum Storage<T: Entry> {
 }
 
 impl<T: Entry> Storage<T> {
-    pub fn host(entries: Vec<T>) -> Self {
+    pub fn from_host(entries: Vec<T>) -> Self {
         Self::Host(Arc::new(ZeroizingVec(entries)))
     }
 
     /// Uploads `entries` to `device` and waits for the copy.
     pub fn upload(device: &Arc<Device>, entries: &[T], abort: Abort<'_>) -> Result<Self> {
         let mut stream = device.stream()?;
-        let buffer = stream.allocate(size_of_val(entries))?.secret();
+        let buffer = stream.allocate(size_of_val(entries))?.mark_secret();
         stream.upload_abortable(&buffer, 0, bytes_of(entries), abort)?;
         stream.synchronize(abort)?;
         Ok(Self::Device(device.clone(), Arc::new(buffer)))
@@ -62,7 +62,7 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns all entries in host memory. Entries on a device are downloaded.
-    pub fn on_host(&self) -> Result<Arc<ZeroizingVec<T>>> {
+    pub fn host_entries(&self) -> Result<Arc<ZeroizingVec<T>>> {
         match self {
             Self::Host(entries) => Ok(entries.clone()),
             Self::Device(device, buffer) => {
@@ -75,7 +75,7 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns a host copy of the `count` entries from index `first` on, which must exist.
-    pub fn part(&self, first: usize, count: usize) -> Result<Vec<T>> {
+    pub fn download_range(&self, first: usize, count: usize) -> Result<Vec<T>> {
         match self {
             _ if count == 0 => Ok(Vec::new()),
             Self::Host(entries) => Ok(entries.0[first..first + count].to_vec()),

@@ -67,12 +67,12 @@ impl View {
     pub fn block(self, rows: Range<usize>, columns: Range<usize>) -> Result<Self> {
         check_range("rows of a block", &rows, self.rows)?;
         check_range("columns of a block", &columns, self.columns)?;
-        let first = self.at(rows.start, columns.start);
+        let first = self.entry_index(rows.start, columns.start);
         Ok(Self { rows: rows.len(), columns: columns.len(), first, ..self })
     }
 
     /// Returns the index of entry (`row`, `column`) in the memory, or `usize::MAX` if it overflows.
-    pub fn at(&self, row: usize, column: usize) -> usize {
+    pub fn entry_index(&self, row: usize, column: usize) -> usize {
         let down = row.saturating_mul(self.row_step);
         self.first.saturating_add(down).saturating_add(column.saturating_mul(self.column_step))
     }
@@ -144,7 +144,7 @@ impl View {
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the product exceeds the address space.
-pub(super) fn entries_that_fit<T>(numbers: &[usize]) -> Result<usize> {
+pub(super) fn checked_entry_count<T>(numbers: &[usize]) -> Result<usize> {
     let most = isize::MAX.unsigned_abs() / size_of::<T>().max(1);
     let entries = numbers.iter().try_fold(1usize, |product, number| product.checked_mul(*number));
     entries.filter(|entries| *entries <= most).ok_or_else(|| {
@@ -167,9 +167,9 @@ mod tests {
     #[test]
     fn orders_and_blocks() {
         let view = View::column_major(3, 5);
-        assert_eq!((view.at(1, 0), view.at(0, 1), view.end()), (1, 3, Some(15)));
+        assert_eq!((view.entry_index(1, 0), view.entry_index(0, 1), view.end()), (1, 3, Some(15)));
         let block = view.block(1..3, 2..5).expect("inside").transposed();
-        assert_eq!((block.rows, block.columns, block.at(2, 1)), (3, 2, view.at(2, 4)));
+        assert_eq!((block.rows, block.columns, block.entry_index(2, 1)), (3, 2, view.entry_index(2, 4)));
         assert!(view.block(2..4, 0..1).is_err() && view.block(0..1, 4..6).is_err());
         assert_eq!(View::row_major(0, 7).end(), Some(0));
     }
@@ -200,7 +200,7 @@ mod tests {
             let block = view.block(most - 5..most, most - 7..most).expect("inside");
             assert!(block.check(most).is_err() && view.check(most).is_err());
             assert!(View { columns: 0, ..view }.block(3..5, 0..0).expect("inside").is_empty());
-            assert!(view.at(most, most) >= first);
+            assert!(view.entry_index(most, most) >= first);
         }
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::cpu;
-use super::crt_params::Prime;
+use super::crt_params::FieldParams;
 use super::element::{DenseField, Entry, MatMulElement};
 use super::gpu;
 use super::host_or_device_storage::{Storage, ZeroizingVec};
-use super::layout::{ERROR_CONTEXT, View, entries_that_fit};
+use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
 use super::product_batches::ProductTask;
 use super::resident_matrix::{DenseMatrix, expect_equal};
@@ -94,16 +94,16 @@ impl<T: Entry> DenseMatrix<T> {
         T: MatMulElement<B>,
     {
         let Some((first, with)) = pairs.first() else { return Ok(Vec::new()) };
-        let device = first.device_with(with)?;
-        if pairs.iter().any(|(a, b)| a.device_with(b).is_ok_and(|other| !same(device, other))) {
+        let device = first.common_device(with)?;
+        if pairs.iter().any(|(a, b)| a.common_device(b).is_ok_and(|other| !is_same_device(device, other))) {
             // Some pairs are on other devices, so each runs by itself.
             let products = pairs.iter().map(|pair| Self::multiply_batch(&[*pair], options, abort));
             return Ok(products.collect::<Result<Vec<_>>>()?.concat());
         }
-        catch_hook_panic(abort, |abort| Self::multiply_on(device, pairs, options, abort))
+        catch_hook_panic(abort, |abort| Self::dispatch_multiply(device, pairs, options, abort))
     }
 
-    fn multiply_on<B: Entry>(
+    fn dispatch_multiply<B: Entry>(
         device: Option<&Arc<Device>>,
         pairs: &[(&Self, &DenseMatrix<B>)],
         options: &DenseOptions,
@@ -124,12 +124,13 @@ impl<T: Entry> DenseMatrix<T> {
             gpu::multiply(device, field, &tasks, sums, abort)
         };
         let on_host = |(a, b): &(&Self, &DenseMatrix<B>)| {
-            let (a, b) = ((a.place.on_host()?, a.view()), (b.place.on_host()?, b.view()));
+            let (a, b) = ((a.place.host_entries()?, a.view()), (b.place.host_entries()?, b.view()));
             cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), abort)
         };
-        let mut call = a.call("dense product", b);
+        let mut call = a.op_scope("dense product", b);
         call.elements = pairs.iter().map(|(a, _)| a.view().len()).sum();
-        let (places, report) = run_all(a.accelerator(), device, call, made, || pairs.iter().map(on_host).collect())?;
+        let (places, report) =
+            dispatch_all(a.accelerator(), device, call, made, || pairs.iter().map(on_host).collect())?;
         let products = pairs.iter().zip(places).map(|((a, b), (place, first))| {
             let view = View { first, ..View::row_major(a.rows(), b.columns()) };
             DenseMatrix::from_result(a.accelerator(), place, view, Some(report.clone()))
@@ -152,7 +153,7 @@ impl<T: Entry> DenseMatrix<T> {
     {
         expect_equal("columns of the vector", 1, x.columns())?;
         expect_equal("length of the vector", self.columns(), x.rows())?;
-        let device = self.device_with(x)?;
+        let device = self.common_device(x)?;
         let made = |device: &Arc<Device>| {
             gpu::times_vector(
                 device,
@@ -163,11 +164,11 @@ impl<T: Entry> DenseMatrix<T> {
             )
         };
         let on_host = || {
-            let (a, x) = ((self.place.on_host()?, self.view()), (x.place.on_host()?, x.view()));
+            let (a, x) = ((self.place.host_entries()?, self.view()), (x.place.host_entries()?, x.view()));
             cpu::multiply((&a.0.0, a.1), (&x.0.0, x.1), None)
         };
-        let call = self.call("dense times vector", x);
-        let (place, report) = run(self.accelerator(), device, call, made, on_host)?;
+        let call = self.op_scope("dense times vector", x);
+        let (place, report) = dispatch_one(self.accelerator(), device, call, made, on_host)?;
         Ok(DenseMatrix::from_result(self.accelerator(), place, View::row_major(self.rows(), 1), Some(report)))
     }
 
@@ -208,7 +209,7 @@ impl<T: Entry> DenseMatrix<T> {
     where
         T: MatMulElement<B>,
     {
-        let device = self.device_with(b)?;
+        let device = self.common_device(b)?;
         let (problem, plan) = self.plan(b, options, device)?;
         let mut explanation = DenseExplanation {
             entries: format!("{} · {}", T::NAME, B::NAME),
@@ -221,7 +222,7 @@ impl<T: Entry> DenseMatrix<T> {
             pieces: 1,
         };
         if let (Method::Crt, Some(device)) = (plan.method, device) {
-            let (products, moduli) = plan.basis.map_or((1, 1), |basis| (basis.products(), basis.moduli));
+            let (products, moduli) = plan.basis.map_or((1, 1), |basis| (basis.byte_product_count(), basis.moduli));
             let most = options.bytes.unwrap_or(u64::MAX).min(device.free_memory()?);
             let pieces = Tiling::new(&problem, products, most, &device.info().name)?;
             let count = |whole: usize, piece: usize| whole.div_ceil(piece).max(1);
@@ -241,7 +242,7 @@ impl<T: Entry> DenseMatrix<T> {
         T: MatMulElement<B>,
     {
         expect_equal("rows of the second factor", self.columns(), b.rows())?;
-        entries_that_fit::<T::Product>(&[self.rows(), b.columns()])?;
+        checked_entry_count::<T::Product>(&[self.rows(), b.columns()])?;
         let program = KernelModule::for_family(Family::Gemm, T::Product::FIELD)?;
         let none = || Err("the matrices are on the host".to_owned());
         let problem = Problem {
@@ -250,7 +251,7 @@ impl<T: Entry> DenseMatrix<T> {
             rows: self.rows(),
             inner: self.columns(),
             columns: b.columns(),
-            prime: Prime::new(program.modulus(), program.one()),
+            prime: FieldParams::new(program.modulus(), program.one()),
             tensor: device.map_or_else(none, |device| gpu::tensor_core_support(device)),
         };
         let plan = DensePlan::new(&problem, options)?;
@@ -258,7 +259,7 @@ impl<T: Entry> DenseMatrix<T> {
     }
 
     /// Returns the device that holds both this matrix and `b`; `None` if either is on the host.
-    fn device_with<B: Entry>(&self, b: &DenseMatrix<B>) -> Result<Option<&Arc<Device>>> {
+    fn common_device<B: Entry>(&self, b: &DenseMatrix<B>) -> Result<Option<&Arc<Device>>> {
         match (self.device(), b.device()) {
             (Some(a), Some(b)) if !Arc::ptr_eq(a, b) => {
                 let name = |device: &Device| format!("a matrix on {device:?}");
@@ -269,7 +270,7 @@ impl<T: Entry> DenseMatrix<T> {
         }
     }
 
-    fn call<B: Entry>(&self, what: &str, _: &DenseMatrix<B>) -> OpScope {
+    fn op_scope<B: Entry>(&self, what: &str, _: &DenseMatrix<B>) -> OpScope {
         OpScope { operation: format!("{what} {} {}", T::NAME, B::NAME), elements: self.view().len() }
     }
 
@@ -287,13 +288,13 @@ impl<T: Entry> DenseMatrix<T> {
     }
 
     fn overwrite_on_host(&mut self, product: &Self) -> Result<()> {
-        let from = product.place.on_host()?;
-        let mut entries = self.place.on_host()?.0.clone();
+        let from = product.place.host_entries()?;
+        let mut entries = self.place.host_entries()?.0.clone();
         let (view, columns) = (self.view(), product.columns());
         for number in 0..view.len() {
-            entries[view.at(number / columns, number % columns)] = from.0[number];
+            entries[view.entry_index(number / columns, number % columns)] = from.0[number];
         }
-        self.place = Storage::host(entries);
+        self.place = Storage::from_host(entries);
         Ok(())
     }
 }
@@ -319,7 +320,7 @@ macro_rules! to_field {
                     operation: format!("dense {} to {}", <$type>::NAME, F::FIELD),
                     elements: self.view().len(),
                 };
-                let (place, report) = run(self.accelerator(), self.device(), call, on_device, on_host)?;
+                let (place, report) = dispatch_one(self.accelerator(), self.device(), call, on_device, on_host)?;
                 let view = View::row_major(self.rows(), self.columns());
                 Ok(DenseMatrix::from_result(self.accelerator(), place, view, Some(report)))
             }
@@ -331,12 +332,12 @@ to_field!(i8);
 to_field!(i32);
 
 /// Returns whether `a` and `b` are the same device, or are both `None`.
-fn same(a: Option<&Arc<Device>>, b: Option<&Arc<Device>>) -> bool {
+fn is_same_device(a: Option<&Arc<Device>>, b: Option<&Arc<Device>>) -> bool {
     a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
 
 /// Runs an operation with one result, by `gpu` on `device` or by `cpu` on the host.
-fn run<T: Entry>(
+fn dispatch_one<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
     call: OpScope,
@@ -344,7 +345,7 @@ fn run<T: Entry>(
     cpu: impl FnOnce() -> Result<ZeroizingVec<T>>,
 ) -> Result<(Storage<T>, Report)> {
     let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![(Arc::new(buffer), 0)], traffic));
-    let (mut places, report) = run_all(accelerator, device, call, one, || Ok(vec![cpu()?]))?;
+    let (mut places, report) = dispatch_all(accelerator, device, call, one, || Ok(vec![cpu()?]))?;
     let place = places.pop().ok_or_else(|| Error::invalid(ERROR_CONTEXT, "results", 1, 0))?;
     Ok((place.0, report))
 }
@@ -354,7 +355,7 @@ type StoredProduct<T> = (Storage<T>, usize);
 
 /// Runs an operation by `gpu` on `device`, or by `cpu` on the host. Returns the memory of each result with the index of
 /// its first entry.
-fn run_all<T: Entry>(
+fn dispatch_all<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
     call: OpScope,

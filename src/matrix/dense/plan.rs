@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::crt_params::{Basis, Operand, Prime};
+use super::crt_params::{Basis, FieldParams, Operand};
 use super::element::ElementKind;
 use super::layout::ERROR_CONTEXT;
 use crate::{Error, Result};
@@ -76,7 +76,7 @@ pub(super) struct Problem {
     pub inner: usize,
     pub columns: usize,
     /// Field of the result.
-    pub prime: Prime,
+    pub prime: FieldParams,
     /// `Ok` if the device has tensor cores that the kernels were built for, else the reason why not.
     pub tensor: std::result::Result<(), String>,
 }
@@ -104,10 +104,10 @@ impl DensePlan {
             return Err(Error::invalid(ERROR_CONTEXT, "columns of the first factor", expected, problem.inner));
         }
         let basis = if bytes { None } else { Basis::new(&problem.prime.p, problem.a, problem.b, problem.inner) };
-        let can = problem.can_take_residues(bytes, basis);
+        let can = problem.check_crt_support(bytes, basis);
         let (method, reason) = match options.method {
-            Some(method) => (problem.check(method, bytes, can)?, "the caller's choice"),
-            None if can.is_ok() && problem.products() >= CRT_MIN_PRODUCTS => {
+            Some(method) => (problem.check_method(method, bytes, can)?, "the caller's choice"),
+            None if can.is_ok() && problem.multiplication_count() >= CRT_MIN_PRODUCTS => {
                 (Method::Crt, "tensor cores, and enough products")
             }
             None if can.is_ok() => (Method::Lazy, "too few products for residues"),
@@ -119,24 +119,24 @@ impl DensePlan {
 
 /// Returns the rows and columns of the result that a work-group computes without residues. Entries of the result are of
 /// `kind`, in a field of `words` 32-bit words.
-pub(super) fn tile(kind: ElementKind, words: usize) -> [usize; 2] {
+pub(super) fn tile_shape(kind: ElementKind, words: usize) -> [usize; 2] {
     if kind == ElementKind::Field && words <= 2 { WORDS_TILE } else { TILE }
 }
 
 impl Problem {
     /// Returns the number of multiplications of two entries: rows · inner · columns.
-    pub fn products(&self) -> u128 {
+    pub fn multiplication_count(&self) -> u128 {
         self.rows as u128 * self.inner as u128 * self.columns as u128
     }
 
-    fn can_take_residues(&self, bytes: bool, basis: Option<Basis>) -> std::result::Result<(), String> {
+    fn check_crt_support(&self, bytes: bool, basis: Option<Basis>) -> std::result::Result<(), String> {
         match basis {
             None if !bytes => Err(format!("sums of {} terms need more moduli than there are", self.inner)),
             _ => self.tensor.clone(),
         }
     }
 
-    fn check(&self, method: Method, bytes: bool, can: std::result::Result<(), String>) -> Result<Method> {
+    fn check_method(&self, method: Method, bytes: bool, can: std::result::Result<(), String>) -> Result<Method> {
         match (method, can) {
             (Method::Crt, Err(reason)) => {
                 Err(Error::invalid(ERROR_CONTEXT, "method", format!("lazy, since {reason}"), method))
@@ -262,7 +262,7 @@ mod tests {
 
     fn problem(a: Operand, b: Operand, size: usize, tensor: bool) -> Problem {
         let one = num_bigint::BigUint::from(1u32);
-        let prime = Prime { p: (one.clone() << 254u32) + 1u32, one, words: 8 };
+        let prime = FieldParams { p: (one.clone() << 254u32) + 1u32, one, words: 8 };
         let tensor = if tensor { Ok(()) } else { Err("there are none".to_owned()) };
         Problem { a, b, rows: size, inner: size, columns: size, prime, tensor }
     }

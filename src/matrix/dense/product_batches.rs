@@ -4,7 +4,7 @@
 use super::device_view::DeviceView;
 use super::element::ElementKind;
 use super::layout::View;
-use super::plan::{DensePlan, Method, Problem, tile};
+use super::plan::{DensePlan, Method, Problem, tile_shape};
 use crate::BackendKind;
 use crate::backend::Buffer;
 
@@ -22,20 +22,20 @@ pub(super) struct ProductTask<'a> {
 
 impl ProductTask<'_> {
     /// Returns the view of the product, which is row-major and starts at index 0.
-    pub fn result(&self) -> View {
+    pub fn result_view(&self) -> View {
         View::row_major(self.problem.rows, self.problem.columns)
     }
 
     /// Returns the number of work-groups that compute the product without residues, if its entries are of `kind`.
-    pub fn groups(&self, kind: ElementKind) -> usize {
-        let [tall, wide] = tile(kind, self.problem.prime.words);
+    pub fn group_count(&self, kind: ElementKind) -> usize {
+        let [tall, wide] = tile_shape(kind, self.problem.prime.words);
         self.problem.rows.div_ceil(tall) * self.problem.columns.div_ceil(wide)
     }
 
     fn is_small(&self) -> bool {
         let fields = self.factors.iter().all(|factor| factor.kind == ElementKind::Field);
-        let few = (1..SMALL_PRODUCT_GROUPS).contains(&self.groups(ElementKind::Field))
-            && self.problem.products() <= SMALL_PRODUCT_TERMS;
+        let few = (1..SMALL_PRODUCT_GROUPS).contains(&self.group_count(ElementKind::Field))
+            && self.problem.multiplication_count() <= SMALL_PRODUCT_TERMS;
         fields && few && self.plan.method == Method::Lazy
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn batches(tasks: &[ProductTask<'_>], size: usize, backend: BackendKi
     let mut batches: Vec<ProductBatch> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
         let found = batches.iter_mut().find_map(|batch| {
-            let offsets_from = offsets_from(&tasks[batch.tasks[0]], task, size, backend)?;
+            let offsets_from = factor_offsets(&tasks[batch.tasks[0]], task, size, backend)?;
             Some((batch, offsets_from))
         });
         match found {
@@ -71,7 +71,12 @@ pub(super) fn batches(tasks: &[ProductTask<'_>], size: usize, backend: BackendKi
 
 /// Returns the offsets of the two factors of `task` from those of `with`, in entries of `size` bytes modulo 2^64.
 /// Returns `None` if the two products cannot share a launch.
-fn offsets_from(with: &ProductTask<'_>, task: &ProductTask<'_>, size: usize, backend: BackendKind) -> Option<[u64; 2]> {
+fn factor_offsets(
+    with: &ProductTask<'_>,
+    task: &ProductTask<'_>,
+    size: usize,
+    backend: BackendKind,
+) -> Option<[u64; 2]> {
     let alike = |a: View, b: View| View { first: 0, ..a } == View { first: 0, ..b };
     let both = [0, 1].map(|i| [with.factors[i], task.factors[i]]);
     if !with.is_small() || !task.is_small() || !both.iter().all(|[a, b]| alike(a.view, b.view)) {

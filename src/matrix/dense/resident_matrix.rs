@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cpu::packed;
+use super::cpu::pack_row_major;
 use super::crt_params::Operand;
 use super::device_view::{DeviceView, device_view};
 use super::element::{DenseField, Entry};
@@ -47,7 +47,7 @@ impl<T: Entry> DenseMatrix<T> {
     /// # Errors
     /// - [`Error::Invalid`]: `entries` has an invalid value, or more than 2^30 values.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
-    pub fn vector(accelerator: &Accelerator, entries: &[T]) -> Result<Self> {
+    pub fn upload_vector(accelerator: &Accelerator, entries: &[T]) -> Result<Self> {
         Self::upload(accelerator, entries, entries.len(), 1)
     }
 
@@ -62,11 +62,11 @@ impl<T: Entry> DenseMatrix<T> {
         view.check(entries.len())?;
         T::check(entries)?;
         let place = match accelerator.devices().first() {
-            None => Storage::host(entries.to_vec()),
+            None => Storage::from_host(entries.to_vec()),
             Some(device) => match Storage::upload(device, entries, None) {
                 Err(error) if accelerator.forced().is_none() => {
                     log::warn!("dense {}: the matrix stays on the host: {error}", T::NAME);
-                    Storage::host(entries.to_vec())
+                    Storage::from_host(entries.to_vec())
                 }
                 place => place?,
             },
@@ -90,8 +90,8 @@ impl<T: Entry> DenseMatrix<T> {
     /// - [`Error::Device`]: the device fails.
     pub fn download(&self) -> Result<Vec<T>> {
         match self.view.is_compact() {
-            true => self.place.part(self.view.first, self.view.len()),
-            false => Ok(std::mem::take(&mut packed(&self.place.on_host()?.0, &self.view).0)),
+            true => self.place.download_range(self.view.first, self.view.len()),
+            false => Ok(std::mem::take(&mut pack_row_major(&self.place.host_entries()?.0, &self.view).0)),
         }
     }
 
@@ -172,7 +172,7 @@ impl<F: DenseField> DenseMatrix<F> {
         let beyond = match &self.place {
             Storage::Device(device, _) => find_out_of_range(device, F::NAME, self.device_view(device)?, bits)?,
             Storage::Host(entries) => {
-                let entries = packed(&entries.0, &self.view);
+                let entries = pack_row_major(&entries.0, &self.view);
                 entries.0.iter().position(|entry| !is_within(entry, bits))
             }
         };

@@ -41,10 +41,10 @@ impl<F: NttField> Base<F> {
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
     ///   has too little memory, or fails.
     pub fn new(accelerator: &Accelerator, csr: Arc<Csr<F>>) -> Result<Self> {
-        Self::uploaded(accelerator, canonicalize(csr)?)
+        Self::upload(accelerator, canonicalize(csr)?)
     }
 
-    fn uploaded(accelerator: &Accelerator, host: Arc<Csr<F>>) -> Result<Self> {
+    fn upload(accelerator: &Accelerator, host: Arc<Csr<F>>) -> Result<Self> {
         let place = BaseStorage::Uploaded(SparseMatrix::new(accelerator, host.clone())?);
         Ok(Self { accelerator: accelerator.clone(), host, since: Vec::new(), now: Mutex::default(), place })
     }
@@ -109,12 +109,12 @@ impl<F: NttField> Base<F> {
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,
     ) -> Result<Self> {
         if self.accelerator.devices().is_empty() {
-            return Self::uploaded(&self.accelerator, self.merge_on_host(changes)?);
+            return Self::upload(&self.accelerator, self.merge_on_host(changes)?);
         }
         match self.merge_on_device(changes, found) {
             Err(error) if self.accelerator.forced().is_none() => {
                 log::warn!("dynamic csr {}: merged on the host: {error}", F::NAME);
-                Self::uploaded(&self.accelerator, self.merge_on_host(changes)?)
+                Self::upload(&self.accelerator, self.merge_on_host(changes)?)
             }
             made => made,
         }

@@ -87,13 +87,13 @@ pub(super) fn combine<F: NttField>(sorted: &[Change<F>], mut later: Vec<Change<F
         while let Some(before) = earlier.next_if(|before| before.key() <= change.key()) {
             combined.push(*before);
         }
-        push(&mut combined, change);
+        push_composed(&mut combined, change);
     }
     combined.extend(earlier);
     combined
 }
 
-fn push<F: NttField>(combined: &mut Vec<Change<F>>, change: Change<F>) {
+fn push_composed<F: NttField>(combined: &mut Vec<Change<F>>, change: Change<F>) {
     match combined.last_mut() {
         Some(last) if last.key() == change.key() => last.action = last.action.compose(change.action),
         _ => combined.push(change),

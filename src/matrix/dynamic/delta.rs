@@ -24,7 +24,7 @@ impl<F: NttField> Delta<F> {
         };
         for row in changes.chunk_by(|a, b| a.row == b.row) {
             for change in row {
-                let before = value(base, change.row, change.column);
+                let before = entry_value(base, change.row, change.column);
                 delta.columns.push(change.column as u32);
                 delta.values.0.push(change.action.apply(before) - before);
             }
@@ -35,7 +35,7 @@ impl<F: NttField> Delta<F> {
     }
 
     /// Adds the product D·x of these differences D to `y`.
-    pub fn add_to(&self, x: &[F], y: &mut [F]) {
+    pub fn add_product(&self, x: &[F], y: &mut [F]) {
         for (number, row) in self.rows.iter().enumerate() {
             let range = self.starts[number] as usize..self.starts[number + 1] as usize;
             let products = range.map(|k| self.values[k] * x[self.columns[k] as usize]);
@@ -46,6 +46,6 @@ impl<F: NttField> Delta<F> {
 
 /// Returns entry (`row`, `column`) of `csr`: the sum of its coefficients if the column occurs more than once, or 0 if
 /// it does not occur.
-fn value<F: NttField>(csr: &Csr<F>, row: usize, column: usize) -> F {
+fn entry_value<F: NttField>(csr: &Csr<F>, row: usize, column: usize) -> F {
     csr.row(row).filter(|(other, _)| *other == column).map(|(_, value)| value).sum()
 }

@@ -15,7 +15,11 @@ const GROUP: u32 = 128;
 const REPLACES: u32 = 1 << 31;
 
 /// Uploads `changes`, which are sorted by (row, column), and locates their entries in `base`.
-pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], abort: Abort<'_>) -> Result<Changes> {
+pub(super) fn locate_changes<F: NttField>(
+    base: &CsrOnDevice<F>,
+    changes: &[Change<F>],
+    abort: Abort<'_>,
+) -> Result<Changes> {
     let (mut rows, mut starts, mut columns) = (Vec::new(), Vec::new(), Vec::with_capacity(changes.len()));
     let mut values = SecretVec(Vec::with_capacity(changes.len()));
     for change in changes {
@@ -31,7 +35,7 @@ pub(super) fn find<F: NttField>(base: &CsrOnDevice<F>, changes: &[Change<F>], ab
         values.0.push(value);
     }
     starts.push(columns.len() as u32);
-    base.find(&HostChanges { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
+    base.locate_changes(&HostChanges { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
 }
 
 /// Computes y = (A + D)·x on a device, where `base` holds A and `delta` the differences D. Without `delta`, D is 0.
@@ -45,9 +49,9 @@ pub(super) fn multiply<F: NttField>(
 ) -> Result<StreamStats> {
     let mut stream = base.device().stream()?;
     let bytes = size_of_val(y);
-    let of_x = stream.allocate(size_of_val(x))?.secret();
-    let of_y = stream.allocate(bytes)?.secret();
-    let mut result = stream.host_buffer(bytes)?;
+    let of_x = stream.allocate(size_of_val(x))?.mark_secret();
+    let of_y = stream.allocate(bytes)?.mark_secret();
+    let mut result = stream.allocate_pinned(bytes)?;
     stream.upload_abortable(&of_x, 0, as_bytes(x), abort)?;
     stream.begin_timing()?;
     base.enqueue(&mut stream, DeviceVectors::one(&of_x), DeviceVectors::one(&of_y), 1)?;
@@ -66,5 +70,5 @@ pub(super) fn multiply<F: NttField>(
     stream.synchronize(abort)?;
     // SAFETY: the kernels leave reduced elements in Montgomery form.
     result.drain_into(unsafe { as_bytes_mut(y) });
-    Ok(stream.traffic())
+    Ok(stream.stats())
 }

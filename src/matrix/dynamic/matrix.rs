@@ -179,11 +179,11 @@ impl<F: NttField> DynamicCsrInner<F> {
         }
         let found = |base: &_| {
             let none = || Error::invalid(ERROR_CONTEXT, "changes", "some", "none");
-            version.on_device(base, None)?.ok_or_else(none)
+            version.device_changes(base, None)?.ok_or_else(none)
         };
         let base = Arc::new(version.base.merged(&version.changes, found)?);
         let limit = self.policy.limit(base.nonzeros());
-        self.replace(base, &snapshot, changes, limit);
+        self.install_base(base, &snapshot, changes, limit);
         let mut state = lock(&self.state);
         state.merges += 1;
         (state.last_merge, state.failure) = (Some(start.elapsed()), None);
@@ -192,7 +192,7 @@ impl<F: NttField> DynamicCsrInner<F> {
 
     /// Installs `base`, the result of merging version `merged`, and keeps the changes after that version. `changes` is
     /// the number of merged changes. `limit` is the number above which the next automatic merge starts.
-    fn replace(&self, base: Arc<Base<F>>, merged: &Snapshot<F>, changes: usize, limit: usize) {
+    fn install_base(&self, base: Arc<Base<F>>, merged: &Snapshot<F>, changes: usize, limit: usize) {
         let mut state = lock(&self.state);
         let (then, now) = (&merged.version().changes, &state.version.version().changes);
         let recent = if Arc::ptr_eq(then, now) { Vec::new() } else { rebase_changes(then, now) };
@@ -210,21 +210,21 @@ impl<F: NttField> DynamicCsrInner<F> {
         let merge = move || {
             // A panic must not keep later changes from being merged.
             let outcome = catch_unwind(AssertUnwindSafe(|| shared.merge()));
-            let outcome = outcome.unwrap_or_else(|panic| Err(Error::panicked("dynamic csr", &*panic)));
+            let outcome = outcome.unwrap_or_else(|panic| Err(Error::worker_panicked("dynamic csr", &*panic)));
             shared.started.store(false, Ordering::Release);
             if let Err(error) = outcome {
-                shared.failed(&error);
+                shared.record_failure(&error);
             }
         };
         if let Err(error) = thread::Builder::new().name("proofwarp merge".to_owned()).spawn(merge) {
             self.started.store(false, Ordering::Release);
-            self.failed(&Error::device("host", "thread", error));
+            self.record_failure(&Error::device("host", "thread", error));
         }
     }
 
     /// Records `error` as the reason why a merge failed. Doubles the number of changes above which the next automatic
     /// merge starts.
-    fn failed(&self, error: &Error) {
+    fn record_failure(&self, error: &Error) {
         log::warn!("dynamic csr {}: a merge failed: {error}", F::NAME);
         let mut state = lock(&self.state);
         state.limit = state.limit.max(state.changes).saturating_mul(2);
@@ -278,7 +278,7 @@ mod tests {
                 matrix.snapshot().expect("a version");
             }
             (0..left).for_each(|_| matrix.add(0, 0, five).expect("a change"));
-            shared.replace(base, &merged, changes, 100);
+            shared.install_base(base, &merged, changes, 100);
             let mut y = [Fr::zero()];
             matrix.snapshot().expect("a version").multiply(&[one, one], &mut y, None).expect("a product");
             assert_eq!(y, [Fr::from(3 + 5 * (taken + left))], "{taken} taken, {left} left");

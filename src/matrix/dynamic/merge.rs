@@ -25,7 +25,7 @@ struct RowsBuilder<F> {
 /// Returns `base` with `changes` applied, which are sorted by (row, column). Entries that become zero are removed. In
 /// each row of `base` and of the result, columns are in ascending order without repetition.
 pub(super) fn merge<F: NttField>(base: &Csr<F>, changes: &[Change<F>]) -> Result<Csr<F>> {
-    map_rows(base, |rows| {
+    build_rows_parallel(base, |rows| {
         let before = |row: usize| changes.partition_point(|change| change.row < row);
         let (mut merged, mut changes) = (RowsBuilder::default(), &changes[before(rows.start)..before(rows.end)]);
         for row in rows {
@@ -45,7 +45,7 @@ pub(super) fn canonicalize<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>>
     if install(|| pointers.par_windows(2).all(columns)) {
         return Ok(csr);
     }
-    let made = map_rows(&csr, |rows| {
+    let made = build_rows_parallel(&csr, |rows| {
         let mut made = RowsBuilder::default();
         for row in rows {
             let mut entries: Vec<(usize, F)> = csr.row(row).collect();
@@ -66,7 +66,10 @@ pub(super) fn canonicalize<F: NttField>(csr: Arc<Csr<F>>) -> Result<Arc<Csr<F>>>
 
 /// Builds a matrix with the shape of `like` from the rows that `make` returns for a range of rows. Ranges of [`ROWS`]
 /// rows run in parallel.
-fn map_rows<F: NttField>(like: &Csr<F>, make: impl Fn(Range<usize>) -> RowsBuilder<F> + Sync) -> Result<Csr<F>> {
+fn build_rows_parallel<F: NttField>(
+    like: &Csr<F>,
+    make: impl Fn(Range<usize>) -> RowsBuilder<F> + Sync,
+) -> Result<Csr<F>> {
     let rows = like.rows();
     let part = |first: usize| make(first..(first + ROWS).min(rows));
     let parts: Vec<RowsBuilder<F>> = install(|| (0..rows).into_par_iter().step_by(ROWS).map(part).collect());
@@ -86,18 +89,18 @@ impl<F: NttField> RowsBuilder<F> {
         let (start, mut changes) = (self.columns.len(), changes.iter().peekable());
         for (column, value) in before {
             while let Some(change) = changes.next_if(|change| change.column < column) {
-                self.put(change.column, change.action.apply(F::ZERO), true);
+                self.push_entry(change.column, change.action.apply(F::ZERO), true);
             }
             match changes.next_if(|change| change.column == column) {
-                Some(change) => self.put(column, change.action.apply(value), true),
-                None => self.put(column, value, false),
+                Some(change) => self.push_entry(column, change.action.apply(value), true),
+                None => self.push_entry(column, value, false),
             }
         }
-        changes.for_each(|change| self.put(change.column, change.action.apply(F::ZERO), true));
+        changes.for_each(|change| self.push_entry(change.column, change.action.apply(F::ZERO), true));
         self.lengths.push((self.columns.len() - start) as u32);
     }
 
-    fn put(&mut self, column: usize, value: F, changed: bool) {
+    fn push_entry(&mut self, column: usize, value: F, changed: bool) {
         if !changed || value != F::ZERO {
             self.columns.push(column as u32);
             self.values.push(value);

@@ -60,7 +60,7 @@ impl<F: NttField> Snapshot<F> {
     }
 
     /// Returns the number of entries changed since the last merge. Some may still have the same value as in the base.
-    pub fn changed(&self) -> usize {
+    pub fn changed_entry_count(&self) -> usize {
         self.0.changes.len()
     }
 
@@ -76,10 +76,10 @@ impl<F: NttField> Snapshot<F> {
     pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         expect_equal("length of the vector", self.columns(), x.len())?;
         expect_equal("length of the result", self.rows(), y.len())?;
-        catch_hook_panic(abort, |abort| self.run(x, y, abort))
+        catch_hook_panic(abort, |abort| self.dispatch_multiply(x, y, abort))
     }
 
-    fn run(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
+    fn dispatch_multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
         let version = &*self.0;
         let elements = version.base.nonzeros() + version.changes.len();
         let call = OpScope { operation: format!("dynamic csr {}", F::NAME), elements };
@@ -87,13 +87,13 @@ impl<F: NttField> Snapshot<F> {
         let y = RefCell::new(y);
         let on_device = || {
             let base = version.base.on_device()?;
-            let delta = version.on_device(&base, abort)?;
+            let delta = version.device_changes(&base, abort)?;
             gpu::multiply(&base, delta.as_deref(), x, &mut y.borrow_mut(), abort)
         };
         let on_host = || {
             let base = version.base.csr()?;
             let delta = version.delta(&base)?;
-            on_host(&base, &delta, x, &mut y.borrow_mut(), abort)
+            multiply_on_host(&base, &delta, x, &mut y.borrow_mut(), abort)
         };
         let run = version.accelerator.dispatch(call, |_| Ok(((), on_device()?)), on_host);
         run.map(|((), report)| report)
@@ -107,18 +107,24 @@ impl<F: NttField> Version<F> {
 
     /// Returns the changes in device memory, located in `base`; `None` if there are no changes. The first call uploads
     /// them.
-    pub fn on_device(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
+    pub fn device_changes(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
         if self.changes.is_empty() {
             return Ok(None);
         }
-        get_or_try_init(&self.on_device, || gpu::find(base, &self.changes, abort)).map(Some)
+        get_or_try_init(&self.on_device, || gpu::locate_changes(base, &self.changes, abort)).map(Some)
     }
 }
 
-fn on_host<F: NttField>(base: &Csr<F>, delta: &Delta<F>, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<()> {
+fn multiply_on_host<F: NttField>(
+    base: &Csr<F>,
+    delta: &Delta<F>,
+    x: &[F],
+    y: &mut [F],
+    abort: Abort<'_>,
+) -> Result<()> {
     let mut product = SecretVec(vec![F::ZERO; y.len()]);
     cpu::multiply(base, &[x], &mut [&mut product], abort)?;
-    delta.add_to(x, &mut product);
+    delta.add_product(x, &mut product);
     check_abort(abort)?;
     y.copy_from_slice(&product);
     Ok(())

@@ -29,38 +29,38 @@ fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Secre
     let mut pieces = Vec::new();
     let (mut rest, mut first) = (y.0.as_mut_slice(), 0);
     while !rest.is_empty() {
-        let (piece, others) = rest.split_at_mut(piece_rows(csr.row_pointers(), first));
+        let (piece, others) = rest.split_at_mut(rows_per_task(csr.row_pointers(), first));
         rest = others;
         first += piece.len();
         pieces.push((first - piece.len(), piece));
     }
     pieces.into_par_iter().try_for_each(|(first, piece)| {
         check_abort(abort)?;
-        piece.iter_mut().zip(first..).for_each(|(sum, row)| *sum = row_sum(csr, row, x));
+        piece.iter_mut().zip(first..).for_each(|(sum, row)| *sum = row_dot_product(csr, row, x));
         Ok::<_, Error>(())
     })?;
     Ok(y)
 }
 
 /// Returns the number of rows, at least one, of the task that starts at row `first`.
-fn piece_rows(row_pointers: &[u32], first: usize) -> usize {
+fn rows_per_task(row_pointers: &[u32], first: usize) -> usize {
     let start = row_pointers[first] as usize;
     let near = &row_pointers[first + 1..row_pointers.len().min(first + 1 + PIECE)];
     near.partition_point(|end| *end as usize - start <= PIECE).max(1)
 }
 
 /// Returns the product of one row of `csr` and the vector `x`. A long row is split into parallel tasks.
-fn row_sum<F: NttField>(csr: &Csr<F>, row: usize, x: &[F]) -> F {
-    let range = csr.range(row);
+fn row_dot_product<F: NttField>(csr: &Csr<F>, row: usize, x: &[F]) -> F {
+    let range = csr.nonzero_range(row);
     let (columns, indices) = (&csr.column_indices()[range.clone()], &csr.coefficient_indices()[range]);
     if columns.len() <= PIECE {
-        return sum(csr.dictionary(), columns, indices, x);
+        return sparse_dot_product(csr.dictionary(), columns, indices, x);
     }
     let pieces = columns.par_chunks(PIECE).zip(indices.par_chunks(PIECE));
-    pieces.map(|(columns, indices)| sum(csr.dictionary(), columns, indices, x)).sum()
+    pieces.map(|(columns, indices)| sparse_dot_product(csr.dictionary(), columns, indices, x)).sum()
 }
 
-fn sum<F: NttField>(dictionary: &[F], columns: &[u32], indices: &[u32], x: &[F]) -> F {
+fn sparse_dot_product<F: NttField>(dictionary: &[F], columns: &[u32], indices: &[u32], x: &[F]) -> F {
     columns.iter().zip(indices).fold(F::ZERO, |sum, (column, index)| {
         let value = x[*column as usize];
         match *index {

@@ -42,7 +42,7 @@ impl<F: NttField> Csr<F> {
         check_pointers(&row_pointers, column_indices.len())?;
         check_columns(columns, &column_indices)?;
         let mut dictionary = Dictionary::new();
-        let coefficient_indices = coefficients.iter().map(|value| dictionary.index(*value)).collect();
+        let coefficient_indices = coefficients.iter().map(|value| dictionary.intern(*value)).collect();
         Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
     }
 
@@ -104,7 +104,7 @@ impl<F: NttField> Csr<F> {
                     return Err(Error::invalid("csr", what, format!("below {columns}"), column));
                 }
                 column_indices.push(column as u32);
-                coefficient_indices.push(dictionary.index(coefficient));
+                coefficient_indices.push(dictionary.intern(coefficient));
             }
             check_limit("non-zeros", column_indices.len())?;
             check_limit("rows", row_pointers.len())?;
@@ -125,7 +125,7 @@ impl<F: NttField> Csr<F> {
         let mut column_indices = vec![0; self.nonzeros()];
         let mut coefficient_indices = vec![0; self.nonzeros()];
         for row in 0..self.rows() {
-            for i in self.range(row) {
+            for i in self.nonzero_range(row) {
                 let place = &mut next[self.column_indices[i] as usize];
                 column_indices[*place as usize] = row as u32;
                 coefficient_indices[*place as usize] = self.coefficient_indices[i];
@@ -139,7 +139,7 @@ impl<F: NttField> Csr<F> {
     /// Returns the non-zeros of `row` as (column, coefficient), in stored order. There are none if the row does not
     /// exist.
     pub fn row(&self, row: usize) -> impl Iterator<Item = (usize, F)> + '_ {
-        let range = if row < self.rows() { self.range(row) } else { 0..0 };
+        let range = if row < self.rows() { self.nonzero_range(row) } else { 0..0 };
         range.map(|i| (self.column_indices[i] as usize, self.dictionary[self.coefficient_indices[i] as usize]))
     }
 }
@@ -182,7 +182,7 @@ impl<F> Csr<F> {
     }
 
     /// Returns the range of indices of the non-zeros of `row`, which must exist.
-    pub(super) fn range(&self, row: usize) -> std::ops::Range<usize> {
+    pub(super) fn nonzero_range(&self, row: usize) -> std::ops::Range<usize> {
         self.row_pointers[row] as usize..self.row_pointers[row + 1] as usize
     }
 }
@@ -198,7 +198,7 @@ impl<F: NttField> Dictionary<F> {
         Self { values: vec![F::ONE, -F::ONE], positions: HashMap::new() }
     }
 
-    fn index(&mut self, value: F) -> u32 {
+    fn intern(&mut self, value: F) -> u32 {
         if value == F::ONE {
             return PLUS_ONE;
         }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::csr::Csr;
 use super::explain::SparseExplanation;
 use super::options::SparseOptions;
-use super::plan::{Format, GROUP, Kernel, Tiles, blocks, vectors_per_launch};
+use super::plan::{Format, GROUP, Kernel, Tiles, group_count, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::blocking::install;
 use crate::field::{NttField, as_bytes};
@@ -38,7 +38,7 @@ impl<'a> DeviceVectors<'a> {
     }
 
     /// Returns the index after the last element of `count` vectors, of `length` elements each; `None` if it overflows.
-    fn end(&self, length: usize, count: usize) -> Option<usize> {
+    fn end_index(&self, length: usize, count: usize) -> Option<usize> {
         let last = count.saturating_sub(1).checked_mul(self.stride)?;
         self.first.checked_add(last)?.checked_add(length)
     }
@@ -73,11 +73,11 @@ impl<F: NttField> CsrOnDevice<F> {
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: SparseOptions) -> Result<Self> {
-        Self::new_unless(device, csr, options, None)
+        Self::new_abortable(device, csr, options, None)
     }
 
     /// Uploads `csr` to `device` and waits for the copy, unless the hook `abort` ends the upload.
-    pub(crate) fn new_unless(
+    pub(crate) fn new_abortable(
         device: &Arc<Device>,
         csr: &Csr<F>,
         options: SparseOptions,
@@ -86,10 +86,10 @@ impl<F: NttField> CsrOnDevice<F> {
         let explanation = SparseExplanation::new(csr, options);
         let format = Format::new(csr.columns(), csr.dictionary().len());
         let mut to = Upload { stream: device.stream()?, abort };
-        let row_pointers = to.whole(bytemuck::cast_slice(csr.row_pointers()))?;
-        let dictionary = to.whole(as_bytes(csr.dictionary()))?;
-        let entries = to.entries(csr, format)?;
-        let indices = to.indices(csr, format)?;
+        let row_pointers = to.upload_bytes(bytemuck::cast_slice(csr.row_pointers()))?;
+        let dictionary = to.upload_bytes(as_bytes(csr.dictionary()))?;
+        let entries = to.upload_entries(csr, format)?;
+        let indices = to.upload_indices(csr, format)?;
         let balanced = explanation.kernel == Kernel::Balanced;
         let tiles = balanced.then(|| DeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
         to.stream.synchronize(abort)?;
@@ -114,7 +114,7 @@ impl<F: NttField> CsrOnDevice<F> {
         tiles: Option<Tiles>,
     ) -> Result<Self> {
         let mut to = Upload { stream, abort: None };
-        let indices = to.whole(&[])?;
+        let indices = to.upload_bytes(&[])?;
         let tiles = tiles.map(|tiles| DeviceTiles::new(&mut to, &tiles)).transpose()?;
         to.stream.synchronize(None)?;
         let device = to.stream.device().clone();
@@ -155,11 +155,11 @@ impl<F: NttField> CsrOnDevice<F> {
         if self.rows() == 0 {
             return Ok(());
         }
-        self.buffers().try_for_each(|buffer| stream.will_read(buffer))?;
-        stream.will_read(x.buffer)?;
-        stream.will_write(y.buffer)?;
+        self.buffers().try_for_each(|buffer| stream.order_read(buffer))?;
+        stream.order_read(x.buffer)?;
+        stream.order_write(y.buffer)?;
         let units = self.tiles.as_ref().map_or(self.rows(), |tiles| tiles.count);
-        let at_once = vectors_per_launch(blocks(self.explanation.kernel, units));
+        let at_once = vectors_per_launch(group_count(self.explanation.kernel, units));
         for start in (0..count).step_by(at_once) {
             let skip = |v: &DeviceVectors<'_>| (v.first + start * v.stride) as u64;
             let place = |v: &DeviceVectors<'_>| [buffer_arg(v.buffer), Arg::U64(skip(v)), Arg::U64(v.stride as u64)];
@@ -199,7 +199,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let kernel = self.explanation.kernel;
         let rest = [&self.matrix_args()[..], x, y].concat();
         let Some(tiles) = &self.tiles else {
-            let blocks = blocks(kernel, self.rows());
+            let blocks = group_count(kernel, self.rows());
             let name = if kernel == Kernel::Vector { "csr_vector" } else { "csr_scalar" };
             let first = [Arg::U32(self.rows()), Arg::U32(blocks), buffer_arg(&self.row_pointers)];
             let items = u64::from(blocks) * vectors * u64::from(GROUP);
@@ -214,7 +214,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let items = u64::from(tiles.count) * vectors * u64::from(GROUP);
         // SAFETY: as above; tiles are those of the row pointers, and there is a partial sum for each if rows are cut.
         unsafe { program.launch(stream, "csr_balanced", items, GROUP, &[&first[..], &rest].concat())? };
-        let blocks = blocks(Kernel::Vector, tiles.long_count);
+        let blocks = group_count(Kernel::Vector, tiles.long_count);
         let numbers = [tiles.long_count, blocks, tiles.count].map(Arg::U32);
         let args = [&numbers[..], &[buffer_arg(&tiles.long_rows), buffer_arg(&partials)], y].concat();
         let items = u64::from(blocks) * vectors * u64::from(GROUP);
@@ -230,7 +230,7 @@ impl<F: NttField> CsrOnDevice<F> {
         if count > 1 && y.stride < rows {
             return Err(Error::invalid("csr", "stride of y", format!("at least {rows}"), y.stride));
         }
-        let ends = [x.end(columns, count), y.end(rows, count)].map(|end| end.unwrap_or(usize::MAX));
+        let ends = [x.end_index(columns, count), y.end_index(rows, count)].map(|end| end.unwrap_or(usize::MAX));
         if x.buffer.handle() == y.buffer.handle() && x.first < ends[1] && y.first < ends[0] {
             let expected = format!("vectors that do not overlap x ({} to {})", x.first, ends[0]);
             return Err(Error::invalid("csr", "y", expected, format!("{} to {}", y.first, ends[1])));
@@ -241,8 +241,8 @@ impl<F: NttField> CsrOnDevice<F> {
 
 impl DeviceTiles {
     fn new(to: &mut Upload<'_>, tiles: &Tiles) -> Result<Self> {
-        let starts = to.whole(bytemuck::cast_slice(&tiles.starts))?;
-        let long_rows = to.whole(bytemuck::cast_slice(&tiles.long_rows))?;
+        let starts = to.upload_bytes(bytemuck::cast_slice(&tiles.starts))?;
+        let long_rows = to.upload_bytes(bytemuck::cast_slice(&tiles.long_rows))?;
         Ok(Self { count: tiles.count(), starts, long_count: tiles.long_rows.len() as u32, long_rows })
     }
 }
@@ -254,7 +254,7 @@ struct Upload<'a> {
 }
 
 impl Upload<'_> {
-    fn whole(&mut self, bytes: &[u8]) -> Result<Buffer> {
+    fn upload_bytes(&mut self, bytes: &[u8]) -> Result<Buffer> {
         let buffer = self.stream.allocate(bytes.len())?;
         self.stream.upload_abortable(&buffer, 0, bytes, self.abort)?;
         Ok(buffer)
@@ -262,10 +262,10 @@ impl Upload<'_> {
 
     /// Uploads a 32-bit word for each non-zero. It holds the column and, if `format` has no separate index, the
     /// dictionary index in the bits above.
-    fn entries<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
+    fn upload_entries<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
         let columns = csr.column_indices();
         if format.index_bits != 0 {
-            return self.whole(bytemuck::cast_slice(columns));
+            return self.upload_bytes(bytemuck::cast_slice(columns));
         }
         let pack = |(column, index): (&u32, &u32)| column | index << format.column_bits;
         let entries = self.stream.allocate(4 * columns.len())?;
@@ -279,10 +279,10 @@ impl Upload<'_> {
 
     /// Uploads the dictionary index of each non-zero, in 16 or 32 bits. The buffer is empty if `format` has no separate
     /// index.
-    fn indices<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
+    fn upload_indices<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
         let indices = csr.coefficient_indices();
         match format.index_bits {
-            0 => self.whole(&[]),
+            0 => self.upload_bytes(&[]),
             16 => {
                 let buffer = self.stream.allocate(2 * indices.len())?;
                 for (number, indices) in indices.chunks(CHUNK).enumerate() {
@@ -296,7 +296,7 @@ impl Upload<'_> {
                 }
                 Ok(buffer)
             }
-            _ => self.whole(bytemuck::cast_slice(indices)),
+            _ => self.upload_bytes(bytemuck::cast_slice(indices)),
         }
     }
 }
@@ -315,7 +315,7 @@ fn expect_vectors<F>(
 ) -> Result<()> {
     expect_device(what, device.owns(vectors.buffer), device)?;
     let there = vectors.buffer.bytes() / size_of::<F>();
-    match vectors.end(length, count) {
+    match vectors.end_index(length, count) {
         Some(end) if end <= there => Ok(()),
         end => {
             let expected = end.map_or("fewer elements than memory has".to_owned(), |end| format!("{end} elements"));

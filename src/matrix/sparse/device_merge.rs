@@ -50,14 +50,14 @@ impl<F: NttField> CsrOnDevice<F> {
     /// - [`Error::Invalid`]: there are more than 2^31 changes.
     /// - [`Error::Aborted`]: the hook aborts.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
-    pub(in crate::matrix) fn find(&self, changes: &HostChanges<'_, F>, abort: Abort<'_>) -> Result<Changes> {
+    pub(in crate::matrix) fn locate_changes(&self, changes: &HostChanges<'_, F>, abort: Abort<'_>) -> Result<Changes> {
         check_limit("changes", changes.columns.len())?;
         let mut stream = self.device().stream()?;
         let (count, rows) = (changes.columns.len() as u32, changes.rows.len() as u32);
         let words = [changes.rows, changes.starts, changes.columns].concat();
-        let places = stream.allocate(4 * words.len())?.secret();
+        let places = stream.allocate(4 * words.len())?.mark_secret();
         stream.upload_abortable(&places, 0, bytemuck::cast_slice(&words), abort)?;
-        let values = stream.allocate(size_of_val(changes.values))?.secret();
+        let values = stream.allocate(size_of_val(changes.values))?.mark_secret();
         stream.upload_abortable(&values, 0, as_bytes(changes.values), abort)?;
         let groups = count.div_ceil(GROUP);
         let marks = stream.allocate(4 * (3 * count as usize + groups as usize + 1))?;
@@ -65,10 +65,10 @@ impl<F: NttField> CsrOnDevice<F> {
         let args = [changes.args(), vec![buffer_arg(self.row_pointers())], self.matrix_args()].concat();
         // SAFETY: the arguments match the kernel; rows and columns were checked to be the matrix's own, and `marks` has
         // room for each change.
-        unsafe { program::<F>()?.launch(&mut stream, "delta_lookup", count.into(), GROUP, &args)? };
+        unsafe { csr_module::<F>()?.launch(&mut stream, "delta_lookup", count.into(), GROUP, &args)? };
         let args = [Arg::U32(count), Arg::U32(groups), buffer_arg(&changes.marks)];
         // SAFETY: the arguments match the kernel, and there is a sum for each group and one for all.
-        unsafe { program::<F>()?.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
+        unsafe { csr_module::<F>()?.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
         stream.synchronize(abort)?;
         Ok(changes)
     }
@@ -89,18 +89,19 @@ impl<F: NttField> CsrOnDevice<F> {
         }
         let (row_pointers, pointers) = self.merged_pointers(&mut stream, changes)?;
         let there = stream.record_event()?;
-        let spare_capacity = spare_capacity(most, self.capacity());
-        let [entries, dictionary] = memory::<F>(&stream, spare_capacity).or_else(|_| memory::<F>(&stream, most))?;
+        let spare_capacity = merged_capacity(most, self.capacity());
+        let [entries, dictionary] =
+            allocate_nonzeros::<F>(&stream, spare_capacity).or_else(|_| allocate_nonzeros::<F>(&stream, most))?;
         let made = [&entries, &dictionary].map(buffer_arg);
         let args = [&changes.args()[..], &[Arg::U32(nonzeros as u32)], &self.matrix_args(), &made].concat();
         // SAFETY: the arguments match the kernel; the places are those in this matrix, and there is room for all
         // non-zeros of both.
-        unsafe { program::<F>()?.launch(&mut stream, "delta_merge", most as u64, GROUP, &args)? };
+        unsafe { csr_module::<F>()?.launch(&mut stream, "delta_merge", most as u64, GROUP, &args)? };
         // The work below takes as long as the kernel.
         stream.synchronize_event(&there, None)?;
         let words = pointers.as_slice().as_chunks().0;
         let pointers: Vec<u32> = words.iter().map(|word| u32::from_ne_bytes(*word)).collect();
-        let explanation = explained::<F>(&pointers, self.explain().columns, options);
+        let explanation = explain_merged::<F>(&pointers, self.explain().columns, options);
         let tiles = (explanation.kernel == Kernel::Balanced).then(|| Tiles::new(&pointers));
         Self::with_parts(stream, explanation, [row_pointers, entries, dictionary], tiles)
     }
@@ -109,14 +110,14 @@ impl<F: NttField> CsrOnDevice<F> {
     /// device and on the host.
     fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, PinnedBuffer)> {
         let bytes = 4 * (self.rows() as usize + 1);
-        let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.host_buffer(bytes)?);
+        let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.allocate_pinned(bytes)?);
         let numbers = [changes.count, changes.rows].map(Arg::U32);
         let known = [&changes.places, &changes.marks].map(buffer_arg);
         let pointers = [self.row_pointers(), &row_pointers].map(buffer_arg);
         let args = [&numbers[..], &known, &[Arg::U32(self.rows())], &pointers].concat();
         let items = u64::from(self.rows()) + 1;
         // SAFETY: the arguments match the kernel, and both buffers have as many pointers.
-        unsafe { program::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
+        unsafe { csr_module::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
         stream.copy_to_pinned(&mut on_host, &row_pointers)?;
         Ok((row_pointers, on_host))
     }
@@ -130,26 +131,26 @@ impl Changes {
     }
 }
 
-fn program<F: NttField>() -> Result<KernelModule> {
+fn csr_module<F: NttField>() -> Result<KernelModule> {
     KernelModule::for_family(Family::Csr, F::NAME)
 }
 
 /// Returns the number of non-zeros for which a merged matrix gets memory. It has at most `most` non-zeros, and the old
 /// matrix has memory for `before`. The result is `before` if that is at least `most` and below twice as much. Otherwise
 /// it is `most` and 1/[`SPARE`] more, up to [`LIMIT`].
-fn spare_capacity(most: usize, before: usize) -> usize {
+fn merged_capacity(most: usize, before: usize) -> usize {
     if (most..2 * most.max(1)).contains(&before) { before } else { (most + most / SPARE).min(LIMIT) }
 }
 
 /// Allocates the device buffers of columns and of coefficients for `nonzeros` non-zeros. The latter also has room for
 /// the coefficients 1 and −1.
-fn memory<F>(stream: &Stream, nonzeros: usize) -> Result<[Buffer; 2]> {
-    let entries = stream.allocate(4 * nonzeros)?.secret();
-    Ok([entries, stream.allocate((nonzeros + 2) * size_of::<F>())?.secret()])
+fn allocate_nonzeros<F>(stream: &Stream, nonzeros: usize) -> Result<[Buffer; 2]> {
+    let entries = stream.allocate(4 * nonzeros)?.mark_secret();
+    Ok([entries, stream.allocate((nonzeros + 2) * size_of::<F>())?.mark_secret()])
 }
 
 /// Explains a merged matrix with the row pointers `pointers`, which has its coefficients in the order of non-zeros.
-fn explained<F: NttField>(pointers: &[u32], columns: usize, options: SparseOptions) -> SparseExplanation {
+fn explain_merged<F: NttField>(pointers: &[u32], columns: usize, options: SparseOptions) -> SparseExplanation {
     let statistics = Statistics::from_row_pointers(pointers);
     let nonzeros = statistics.nonzeros as usize;
     SparseExplanation::from_statistics::<F>(
@@ -166,13 +167,13 @@ mod tests {
 
     #[test]
     fn room_stays_until_it_is_too_little() {
-        let mut rooms = vec![spare_capacity(800, 0)];
+        let mut rooms = vec![merged_capacity(800, 0)];
         for most in [810, 850, 900] {
-            rooms.push(spare_capacity(most, rooms[rooms.len() - 1]));
+            rooms.push(merged_capacity(most, rooms[rooms.len() - 1]));
         }
         assert_eq!(rooms, [900, 900, 900, 900]);
         assert_eq!(
-            (spare_capacity(901, 900), spare_capacity(400, 900), spare_capacity(0, 0), spare_capacity(LIMIT, 0)),
+            (merged_capacity(901, 900), merged_capacity(400, 900), merged_capacity(0, 0), merged_capacity(LIMIT, 0)),
             (1013, 450, 0, LIMIT)
         );
     }

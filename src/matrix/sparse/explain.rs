@@ -64,7 +64,7 @@ impl SparseExplanation {
             dictionary,
             kernel,
             reason,
-            nonzero_bytes: format.bytes(),
+            nonzero_bytes: format.nonzero_bytes(),
             matrix_bytes: matrix_bytes(&statistics, format) + (dictionary * size_of::<F>()) as u64,
             least_bytes: min_traffic_bytes(&statistics, format, columns, size_of::<F>()),
             format,

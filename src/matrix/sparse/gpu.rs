@@ -21,7 +21,7 @@ pub(super) fn multiply<F: NttField>(
     let share = x.len().div_ceil(matrices.len().max(1)).max(1);
     let rows = y.first().map_or(0, |y| y.len());
     let shares = matrices.iter().zip(x.chunks(share));
-    let parts = fan_out("csr", shares, |(matrix, x)| on_device(matrix, x, rows, abort));
+    let parts = fan_out("csr", shares, |(matrix, x)| multiply_on_device(matrix, x, rows, abort));
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
     let traffic = parts.iter().fold(StreamStats::default(), |sum, part| sum + part.1);
     let results = parts.into_iter().flat_map(|part| part.0);
@@ -37,7 +37,7 @@ type QueuedProduct = (PinnedBuffer, [Buffer; 2]);
 
 /// Computes A·x for each vector of `x` on the device of `matrix`, and returns the results in order. Two products are in
 /// flight at a time, so that copies in both directions overlap kernels.
-fn on_device<F: NttField>(
+fn multiply_on_device<F: NttField>(
     matrix: &CsrOnDevice<F>,
     x: &[&[F]],
     rows: usize,
@@ -52,7 +52,7 @@ fn on_device<F: NttField>(
         collect_result(stream, queued, &mut results, abort)?;
         *queued = x.get(number).map(|x| enqueue(matrix, stream, x, rows)).transpose()?;
     }
-    let traffic = streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.traffic());
+    let traffic = streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.stats());
     Ok((results, traffic))
 }
 
@@ -72,8 +72,8 @@ fn collect_result(
 
 fn enqueue<F: NttField>(matrix: &CsrOnDevice<F>, stream: &mut Stream, x: &[F], rows: usize) -> Result<QueuedProduct> {
     let bytes = byte_len::<F>("csr", rows)?;
-    let buffers = [stream.allocate(size_of_val(x))?.secret(), stream.allocate(bytes)?.secret()];
-    let mut result = stream.host_buffer(bytes)?;
+    let buffers = [stream.allocate(size_of_val(x))?.mark_secret(), stream.allocate(bytes)?.mark_secret()];
+    let mut result = stream.allocate_pinned(bytes)?;
     stream.upload(&buffers[0], as_bytes(x))?;
     stream.begin_timing()?;
     matrix.enqueue(stream, DeviceVectors::one(&buffers[0]), DeviceVectors::one(&buffers[1]), 1)?;

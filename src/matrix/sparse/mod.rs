@@ -70,7 +70,12 @@ impl<F: NttField> DeviceReplicas<F> {
 
     /// Returns the matrix on `device`, which has the index `number` in the accelerator. The first successful call
     /// uploads it.
-    fn on_device(&self, number: usize, device: &Arc<Device>, options: SparseOptions) -> Result<Arc<CsrOnDevice<F>>> {
+    fn get_or_upload(
+        &self,
+        number: usize,
+        device: &Arc<Device>,
+        options: SparseOptions,
+    ) -> Result<Arc<CsrOnDevice<F>>> {
         get_or_try_init(&self.devices[number], || CsrOnDevice::new(device, &self.host, options))
     }
 }
@@ -96,7 +101,7 @@ impl<F: NttField> SparseMatrix<F> {
         let accelerator = accelerator.with_devices(options.devices(accelerator));
         let matrix = DeviceReplicas::new(csr.into(), accelerator.devices().len());
         let this = Self { accelerator, options, matrix, transpose: OnceLock::new() };
-        match this.on_devices(&this.matrix) {
+        match this.device_matrices(&this.matrix) {
             Err(error) if this.accelerator.forced().is_none() => {
                 log::warn!("csr {}: the matrix stays on the host: {error}", F::NAME);
             }
@@ -119,7 +124,7 @@ impl<F: NttField> SparseMatrix<F> {
     /// Explains which kernel multiplies the transposed matrix on a device, and why. The lengths of its rows decide it,
     /// unless the options force a kernel.
     pub fn explain_transposed(&self) -> SparseExplanation {
-        SparseExplanation::new(&self.transpose().host, self.options)
+        SparseExplanation::new(&self.transposed_replicas().host, self.options)
     }
 
     /// Computes y = A·x, where A is this matrix.
@@ -146,7 +151,7 @@ impl<F: NttField> SparseMatrix<F> {
     ///
     /// After an error, every `y` is unchanged.
     pub fn multiply_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
-        self.run("csr", &self.matrix, x, y, abort)
+        self.multiply_replicas("csr", &self.matrix, x, y, abort)
     }
 
     /// Computes y = Aᵀ·x, where A is this matrix. The first call makes and uploads the transpose.
@@ -173,7 +178,7 @@ impl<F: NttField> SparseMatrix<F> {
     ///
     /// After an error, every `y` is unchanged.
     pub fn multiply_transposed_many(&self, x: &[&[F]], y: &mut [&mut [F]], abort: Abort<'_>) -> Result<Report> {
-        self.run("csr transposed", self.transpose(), x, y, abort)
+        self.multiply_replicas("csr transposed", self.transposed_replicas(), x, y, abort)
     }
 
     /// Returns the matrix on the device with index `number` in the accelerator, for products that callers queue
@@ -193,25 +198,25 @@ impl<F: NttField> SparseMatrix<F> {
     /// - [`Error::Invalid`]: there is no such device.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn transposed_on_device(&self, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
-        self.device_matrix(self.transpose(), number)
+        self.device_matrix(self.transposed_replicas(), number)
     }
 
     fn device_matrix(&self, placed: &DeviceReplicas<F>, number: usize) -> Result<Arc<CsrOnDevice<F>>> {
         let devices = self.accelerator.devices();
         let none = || Error::invalid("csr", "device", format!("below {}", devices.len()), number);
-        placed.on_device(number, devices.get(number).ok_or_else(none)?, self.options)
+        placed.get_or_upload(number, devices.get(number).ok_or_else(none)?, self.options)
     }
 
-    fn on_devices(&self, placed: &DeviceReplicas<F>) -> Result<Vec<Arc<CsrOnDevice<F>>>> {
+    fn device_matrices(&self, placed: &DeviceReplicas<F>) -> Result<Vec<Arc<CsrOnDevice<F>>>> {
         (0..self.accelerator.devices().len()).map(|number| self.device_matrix(placed, number)).collect()
     }
 
-    fn transpose(&self) -> &DeviceReplicas<F> {
+    fn transposed_replicas(&self) -> &DeviceReplicas<F> {
         let make = || DeviceReplicas::new(Arc::new(self.matrix.host.transpose()), self.accelerator.devices().len());
         self.transpose.get_or_init(make)
     }
 
-    fn run(
+    fn multiply_replicas(
         &self,
         what: &str,
         placed: &DeviceReplicas<F>,
@@ -219,10 +224,10 @@ impl<F: NttField> SparseMatrix<F> {
         y: &mut [&mut [F]],
         abort: Abort<'_>,
     ) -> Result<Report> {
-        catch_hook_panic(abort, |abort| self.run_guarded(what, placed, x, y, abort))
+        catch_hook_panic(abort, |abort| self.dispatch_multiply(what, placed, x, y, abort))
     }
 
-    fn run_guarded(
+    fn dispatch_multiply(
         &self,
         what: &str,
         placed: &DeviceReplicas<F>,
@@ -231,11 +236,11 @@ impl<F: NttField> SparseMatrix<F> {
         abort: Abort<'_>,
     ) -> Result<Report> {
         let csr = &placed.host;
-        check(csr, x, y)?;
+        check_lengths(csr, x, y)?;
         let call = OpScope { operation: format!("{what} {}", F::NAME), elements: csr.nonzeros() * x.len() };
         // Both closures borrow the results, but only one runs at a time.
         let y = RefCell::new(y);
-        let gpu = |_: &[Arc<Device>]| gpu::multiply(&self.on_devices(placed)?, x, &mut y.borrow_mut(), abort);
+        let gpu = |_: &[Arc<Device>]| gpu::multiply(&self.device_matrices(placed)?, x, &mut y.borrow_mut(), abort);
         let ((), report) = self.accelerator.dispatch(
             call,
             |devices| gpu(devices).map(|traffic| ((), traffic)),
@@ -245,7 +250,7 @@ impl<F: NttField> SparseMatrix<F> {
     }
 }
 
-fn check<F>(csr: &Csr<F>, x: &[&[F]], y: &[&mut [F]]) -> Result<()> {
+fn check_lengths<F>(csr: &Csr<F>, x: &[&[F]], y: &[&mut [F]]) -> Result<()> {
     let equal = |what: String, expected: usize, actual: usize| match expected == actual {
         true => Ok(()),
         false => Err(Error::invalid("csr", what, expected, actual)),

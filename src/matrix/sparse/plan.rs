@@ -78,7 +78,7 @@ impl Statistics {
         let warps = row_pointers.len().saturating_sub(1).div_ceil(LANES as usize);
         let warp = |number: usize| {
             let start = number * LANES as usize;
-            Self::of_warp(&row_pointers[start..row_pointers.len().min(start + LANES as usize + 1)])
+            Self::from_warp(&row_pointers[start..row_pointers.len().min(start + LANES as usize + 1)])
         };
         if warps <= SERIAL_WARPS {
             return (0..warps).map(warp).fold(Self::default(), Self::merge);
@@ -86,7 +86,7 @@ impl Statistics {
         install(|| (0..warps).into_par_iter().map(warp).reduce(Self::default, Self::merge))
     }
 
-    fn of_warp(pointers: &[u32]) -> Self {
+    fn from_warp(pointers: &[u32]) -> Self {
         let lengths = pointers.windows(2).map(|pair| pair[1] - pair[0]);
         let mut sum = lengths.fold(Self::default(), |sum, length| {
             let empty = u64::from(length == 0);
@@ -163,7 +163,7 @@ impl Tiles {
             let near = &row_pointers[row + 1..=rows.min(row + TILE as usize)];
             let whole = near.partition_point(|end| end - start <= TILE);
             match whole {
-                0 => tiles.cut(row as u32, start, row_pointers[row + 1]),
+                0 => tiles.push_long_row(row as u32, start, row_pointers[row + 1]),
                 _ => tiles.starts.push([row as u32, start]),
             }
             row += whole.max(1);
@@ -177,7 +177,7 @@ impl Tiles {
         self.starts.len() as u32 - 1
     }
 
-    fn cut(&mut self, row: u32, start: u32, end: u32) {
+    fn push_long_row(&mut self, row: u32, start: u32, end: u32) {
         let pieces = (end - start).div_ceil(TILE);
         self.long_rows.push([row, self.starts.len() as u32, pieces]);
         self.starts.extend((0..pieces).map(|piece| [row, start + piece * TILE]));
@@ -216,14 +216,14 @@ impl Format {
     }
 
     /// Returns the bytes of a non-zero: the word of its column and the dictionary index.
-    pub fn bytes(self) -> u64 {
+    pub fn nonzero_bytes(self) -> u64 {
         4 + u64::from(self.index_bits) / 8
     }
 }
 
 /// Returns the number of work-groups that multiply the matrix by one vector. `count` is the number of tiles for the
 /// balanced `kernel`, and the number of rows for the others.
-pub(super) fn blocks(kernel: Kernel, count: u32) -> u32 {
+pub(super) fn group_count(kernel: Kernel, count: u32) -> u32 {
     match kernel {
         Kernel::Scalar => count.div_ceil(GROUP),
         Kernel::Vector => count.div_ceil(GROUP / LANES),
@@ -238,7 +238,7 @@ pub(super) fn vectors_per_launch(blocks: u32) -> usize {
 
 /// Returns the bytes of row pointers and non-zeros on a device. The dictionary is not included.
 pub(super) fn matrix_bytes(statistics: &Statistics, format: Format) -> u64 {
-    4 * (statistics.rows + 1) + statistics.nonzeros * format.bytes()
+    4 * (statistics.rows + 1) + statistics.nonzeros * format.nonzero_bytes()
 }
 
 /// Returns the minimum bytes that a product with one vector moves. It reads the matrix and the used part of the vector
@@ -252,7 +252,7 @@ pub(super) fn min_traffic_bytes(statistics: &Statistics, format: Format, columns
 mod tests {
     use super::*;
 
-    fn pointers(lengths: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    fn prefix_sums(lengths: impl IntoIterator<Item = u32>) -> Vec<u32> {
         let sums = lengths.into_iter().scan(0, |sum, length| {
             *sum += length;
             Some(*sum)
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn statistics_of_rows() {
-        let statistics = Statistics::from_row_pointers(&pointers([0, 1, 3, 0, 6].into_iter().chain([2; 60])));
+        let statistics = Statistics::from_row_pointers(&prefix_sums([0, 1, 3, 0, 6].into_iter().chain([2; 60])));
         assert_eq!((statistics.rows, statistics.empty, statistics.nonzeros, statistics.longest), (65, 2, 130, 6));
         assert!((statistics.mean() - 2.0).abs() < 1e-9);
         assert!((statistics.variance() - (1 + 9 + 36 + 4 * 60) as f64 / 65.0 + 4.0).abs() < 1e-9);
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn choices() {
-        let choice = |lengths: Vec<u32>| Statistics::from_row_pointers(&pointers(lengths)).select_kernel().0;
+        let choice = |lengths: Vec<u32>| Statistics::from_row_pointers(&prefix_sums(lengths)).select_kernel().0;
         assert_eq!(choice(vec![]), Kernel::Scalar);
         assert_eq!(choice(vec![0; 100]), Kernel::Balanced);
         assert_eq!(choice(vec![3; 1 << 15]), Kernel::Balanced);
@@ -290,7 +290,7 @@ mod tests {
     fn tiles_cover_all_rows_once() {
         let cases = [vec![], vec![0; 2000], vec![1; 2000], vec![512, 513, 0, 511, 1, 1, 5000, 0, 3], vec![1 << 20]];
         for lengths in cases {
-            let (pointers, rows) = (pointers(lengths.iter().copied()), lengths.len() as u32);
+            let (pointers, rows) = (prefix_sums(lengths.iter().copied()), lengths.len() as u32);
             let tiles = Tiles::new(&pointers);
             assert_eq!(tiles.starts.len() as u32, tiles.count() + 1);
             assert_eq!(tiles.starts.last(), Some(&[rows, pointers[lengths.len()]]));
@@ -316,7 +316,7 @@ mod tests {
     fn formats() {
         let format = |columns, dictionary| {
             let Format { column_bits, index_bits } = Format::new(columns, dictionary);
-            (column_bits, index_bits, Format { column_bits, index_bits }.bytes())
+            (column_bits, index_bits, Format { column_bits, index_bits }.nonzero_bytes())
         };
         assert_eq!(format(0, 2), (0, 0, 4));
         assert_eq!(format(1, 2), (0, 0, 4));
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn launches_within_limits() {
-        assert_eq!(blocks(Kernel::Vector, 1 << 31), 1 << 29);
+        assert_eq!(group_count(Kernel::Vector, 1 << 31), 1 << 29);
         assert_eq!(vectors_per_launch(0), i32::MAX as usize);
         assert_eq!(vectors_per_launch(1 << 30), 1);
         assert_eq!(vectors_per_launch(1 << 20), 2047);

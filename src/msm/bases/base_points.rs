@@ -102,10 +102,10 @@ impl<C: MsmCurve> BasePoints<C> {
         if !C::HAS_GPU_DECODE {
             return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
         }
-        Ok(Self::from_source(Box::new(source)))
+        Ok(Self::lazy(Box::new(source)))
     }
 
-    fn from_source(source: Box<dyn EncodedPoints<C>>) -> Self {
+    fn lazy(source: Box<dyn EncodedPoints<C>>) -> Self {
         Self(PointStorage::Encoded(Arc::new(LazyPoints { source, decoded: OnceLock::new(), turn: Mutex::default() })))
     }
 
@@ -120,7 +120,7 @@ impl<C: MsmCurve> BasePoints<C> {
             return Err(Error::invalid("msm", "part of the points", expected, format!("{range:?}")));
         }
         match self.source().and_then(|source| source.slice(range.clone())) {
-            Some(part) => Ok(Self::from_source(part)),
+            Some(part) => Ok(Self::lazy(part)),
             None => Ok(self.on_host()?[range].to_vec().into()),
         }
     }

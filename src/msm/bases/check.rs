@@ -48,14 +48,15 @@ fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> FirstInvalidPoint {
     bases.par_chunks(CPU_PIECE).enumerate().find_map_first(|(number, bases)| {
         let bytes = C::to_device(bases);
         let points = bases.iter().zip(bytes.chunks_exact(C::AFFINE_BYTES)).enumerate();
-        let mut faults = points.map(|(i, (point, bytes))| (number * CPU_PIECE + i, fault(point, bytes, modulus)));
+        let mut faults =
+            points.map(|(i, (point, bytes))| (number * CPU_PIECE + i, find_point_fault(point, bytes, modulus)));
         faults.find_map(|(index, fault)| Some((index, fault?)))
     })
 }
 
 /// Returns the fault of `point`, whose device form is `bytes`, or `None` if it is valid. `modulus` is that of the base
 /// field, in 32-bit limbs.
-fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointError> {
+fn find_point_fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointError> {
     if !bytes.chunks_exact(4 * modulus.len()).all(|coefficient| is_below(coefficient, modulus)) {
         return Some(PointError::NotReduced);
     }
@@ -67,7 +68,7 @@ fn fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Option<PointE
 
 /// Checks a share of `bases` on each of `devices`, concurrently. Returns the first invalid base.
 fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalidPoint, StreamStats)> {
-    let share = DeviceMesh::by_points(bases.len(), devices.len()).piece();
+    let share = DeviceMesh::by_points(bases.len(), devices.len()).points_per_piece();
     let shares = devices.iter().zip(bases.chunks(share));
     let parts = fan_out("check", shares, |(device, bases)| on_device(device, bases));
     let mut total = (None, StreamStats::default());
@@ -125,7 +126,7 @@ impl CheckLane {
     /// Waits for the queued chunks, of `chunk` points each, and returns their first invalid point.
     fn finish(&mut self, chunk: usize) -> Result<(FirstInvalidPoint, StreamStats)> {
         let first = self.faults.read(&mut self.stream, chunk)?;
-        Ok((first, self.stream.traffic()))
+        Ok((first, self.stream.stats()))
     }
 }
 

@@ -21,7 +21,9 @@ use crate::{Error, Result};
 /// - [`Error::Invalid`]: the length of `bytes` is no multiple of a point's, or above that of `to`.
 /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
 pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: PointChecks) -> Result<()> {
-    fail_on_first_invalid(first_invalid::<C>(stream, to, bytes, expected, None)?, |number| format!("point {number}"))
+    fail_on_first_invalid(upload_and_decode::<C>(stream, to, bytes, expected, None)?, |number| {
+        format!("point {number}")
+    })
 }
 
 /// Decodes the points of `source` with indices in `range` to the start of `to`, like [`decode()`], polling `abort`.
@@ -38,7 +40,7 @@ pub(super) fn decode_from<C: MsmCurve>(
         let part = range.start * C::AFFINE_BYTES..range.end * C::AFFINE_BYTES;
         let expected = || format!("those of {} points", source.count());
         let bytes = bytes.get(part).ok_or_else(|| Error::invalid("msm", "encoded bytes", expected(), bytes.len()))?;
-        first = first_invalid::<C>(stream, to, bytes, source.expected(), abort)?;
+        first = upload_and_decode::<C>(stream, to, bytes, source.expected(), abort)?;
         Ok(())
     })?;
     fail_on_first_invalid(first, |number| source.name(range.start + number))
@@ -52,7 +54,7 @@ pub(super) fn fail_on_first_invalid(first: FirstInvalidPoint, name: impl Fn(usiz
     })
 }
 
-fn first_invalid<C: MsmCurve>(
+fn upload_and_decode<C: MsmCurve>(
     stream: &mut Stream,
     to: &Buffer,
     bytes: &[u8],
@@ -67,7 +69,7 @@ fn first_invalid<C: MsmCurve>(
         let multiple = format!("a multiple of {point}, at most {most}");
         return Err(Error::invalid("msm", "encoded bytes", multiple, bytes.len()));
     }
-    stream.will_write(to)?;
+    stream.order_write(to)?;
     let faults = PointErrorBuffer::new(stream, bytes.len().div_ceil(CHUNK * C::AFFINE_BYTES))?;
     let mut upload = stream.device().stream()?;
     // The previous owner of the memory may still use it on `stream`.

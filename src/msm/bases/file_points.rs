@@ -63,7 +63,7 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
         self.file.read(|bytes| {
             let bytes = self.bytes::<C>(bytes)?;
             let points = bytes.par_chunks_exact(C::AFFINE_BYTES).map(|encoding| decoded(encoding, self.expected));
-            points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
+            points.collect::<Option<_>>().map_or_else(|| self.invalid_point_error::<C>(bytes), Ok)
         })
     }
 
@@ -82,7 +82,7 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
             let bytes = self.bytes::<C>(bytes)?;
             let encoding = |number: &usize| bytes.chunks_exact(C::AFFINE_BYTES).nth(*number);
             let points = numbers.par_iter().map(|number| decoded(encoding(number)?, self.expected));
-            points.collect::<Option<_>>().map_or_else(|| self.refuse::<C>(bytes), Ok)
+            points.collect::<Option<_>>().map_or_else(|| self.invalid_point_error::<C>(bytes), Ok)
         })
     }
 }
@@ -99,10 +99,11 @@ impl FilePoints {
 
     /// Returns the error that devices would have for `bytes`, encodings of points of which at least one fails its
     /// checks.
-    fn refuse<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
+    fn invalid_point_error<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
         let modulus = KernelModule::for_family(Family::Msm, C::NAME)?.modulus();
         let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
-        let faults = faults.map(|(number, encoding)| Some((number, fault::<C>(encoding, modulus, self.expected)?)));
+        let faults = faults
+            .map(|(number, encoding)| Some((number, find_encoding_fault::<C>(encoding, modulus, self.expected)?)));
         fail_on_first_invalid(faults.find_map_first(|fault| fault), |number| EncodedPoints::<C>::name(self, number))?;
         Err(Error::invalid("msm", self.file.path().display().to_string(), "points of the group", "others"))
     }
@@ -122,7 +123,7 @@ fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: PointChec
 
 /// Returns the first fault of an encoded point, or `None` if it passes the checks of `expected`. The checks are in the
 /// order of `cl/msm_decode_points.cl`. `modulus` is that of the base field, in 32-bit limbs.
-fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> Option<PointError> {
+fn find_encoding_fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> Option<PointError> {
     let flags = bytes[0] & FLAGS;
     let is_zero = bytes[0] == flags && bytes[1..].iter().all(|byte| *byte == 0);
     if flags != 0 {
@@ -138,7 +139,7 @@ fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> O
     if numbers.iter().any(|number| *number >= modulus) {
         return Some(PointError::NotReduced);
     }
-    let point = affine::<C>(&numbers, &modulus);
+    let point = unchecked_affine_point::<C>(&numbers, &modulus);
     if bool::from(point.is_identity()) || !point.is_on_curve() {
         return Some(PointError::NotOnCurve);
     }
@@ -149,7 +150,7 @@ fn fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> O
 
 /// Returns the point with the coordinates `numbers`, x before y, on the curve or not. In an extension field the highest
 /// coefficient comes first.
-fn affine<C: MsmCurve>(numbers: &[BigUint], modulus: &BigUint) -> C {
+fn unchecked_affine_point<C: MsmCurve>(numbers: &[BigUint], modulus: &BigUint) -> C {
     let bytes = 32 * modulus.bits().div_ceil(32) as usize / 8;
     let in_memory = |number: &BigUint| {
         let mut limbs = ((number << (8 * bytes)) % modulus).to_bytes_le();

@@ -31,7 +31,7 @@ impl<C: MsmCurve> HostBases<'_, C> {
     }
 
     /// Returns the bases with indices in `range` as the source of a device's table.
-    pub fn part(&self, range: Range<usize>) -> Result<BaseSource<'_, C>> {
+    pub fn table_source(&self, range: Range<usize>) -> Result<BaseSource<'_, C>> {
         let encoded = match self {
             Self::Shared(bases) => bases.source(),
             Self::Borrowed(_) => None,

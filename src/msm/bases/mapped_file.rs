@@ -43,10 +43,10 @@ impl MappedFile {
     /// - The system cannot map the file: its error.
     /// - [`Self::copied`] lists the errors of a copy.
     pub unsafe fn new(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
-        if Self::copies() {
+        if Self::prefers_copies() {
             return Self::copied(file, path, same);
         }
-        let state = state(&file)?;
+        let state = regular_file_metadata(&file)?;
         // SAFETY: the caller promises that nothing shortens or writes to the file while it is mapped.
         let contents = Contents::Mapped(unsafe { Mmap::map(&file)? });
         Ok(Self { contents, file, path, state, same })
@@ -60,7 +60,7 @@ impl MappedFile {
     /// - [`io::ErrorKind::UnexpectedEof`]: the file shrinks meanwhile.
     /// - The system cannot read the file: its error.
     pub fn copied(file: File, path: PathBuf, same: fn(&Metadata, &Metadata) -> bool) -> io::Result<Self> {
-        let state = state(&file)?;
+        let state = regular_file_metadata(&file)?;
         let length = usize::try_from(state.len()).map_err(io::Error::other)?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(length).map_err(io::Error::other)?;
@@ -75,7 +75,7 @@ impl MappedFile {
     }
 
     /// Returns whether the setting `PROOFWARP_COPY_PARAMETERS` asks for copies instead of maps.
-    pub fn copies() -> bool {
+    pub fn prefers_copies() -> bool {
         // The accelerator reports malformed settings, before anything runs.
         Settings::get().is_ok_and(|settings| settings.copy_parameters)
     }
@@ -106,10 +106,10 @@ impl MappedFile {
     /// - [`Error::Invalid`]: the file has changed, before or meanwhile. This error comes before that of `user`.
     /// - `user` fails: its error.
     pub fn read<T>(&self, user: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
-        self.confirm()?;
+        self.check_unchanged()?;
         let result = user(self.bytes());
         // This error comes first: a result from a changed file means nothing.
-        self.confirm()?;
+        self.check_unchanged()?;
         result
     }
 
@@ -121,7 +121,7 @@ impl MappedFile {
     }
 
     /// Fails if the file's length or metadata differ from those at the time of mapping. A copy needs no comparison.
-    fn confirm(&self) -> Result<()> {
+    fn check_unchanged(&self) -> Result<()> {
         if matches!(self.contents, Contents::Copied(_)) {
             return Ok(());
         }
@@ -139,7 +139,7 @@ impl MappedFile {
     }
 }
 
-fn state(file: &File) -> io::Result<Metadata> {
+fn regular_file_metadata(file: &File) -> io::Result<Metadata> {
     let state = file.metadata()?;
     match state.is_file() {
         true => Ok(state),

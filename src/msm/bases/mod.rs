@@ -15,4 +15,4 @@ pub use decode::decode;
 pub use file_points::{FilePoints, PointName};
 pub(super) use host::HostBases;
 pub use mapped_file::MappedFile;
-pub(super) use table::{BaseTable, problem, resident};
+pub(super) use table::{BaseTable, plan_input, resident_plan_input};

@@ -57,9 +57,9 @@ impl BaseTable {
     ) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
-            let problem = resident::<C>(device, points, options);
+            let problem = resident_plan_input::<C>(device, points, options);
             let plan = MsmPlan::new(PlanInput { copies, ..problem });
-            (copies, window, shift) = (plan.copies(), plan.c, plan.c * plan.sets);
+            (copies, window, shift) = (plan.digits_per_set(), plan.c, plan.c * plan.sets);
         }
         if (points as u64) * u64::from(copies) >= 1 << 31 {
             return Err(Error::invalid("msm", "bases and their copies", "below 2^31", format!("{points}·{copies}")));
@@ -68,13 +68,13 @@ impl BaseTable {
         let buffer = stream.allocate(points * copies as usize * C::AFFINE_BYTES)?;
         bases.upload(&mut stream, &buffer, abort)?;
         let table = Self { buffer, points, copies, window };
-        table.copy::<C>(&mut stream, shift)?;
+        table.enqueue_copies::<C>(&mut stream, shift)?;
         stream.synchronize(None)?;
         Ok(table)
     }
 
     /// Queues the kernels that compute the copies of the bases: each is the previous copy doubled `shift` times.
-    fn copy<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
+    fn enqueue_copies<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
         let program = KernelModule::for_family(Family::Msm, C::NAME)?;
         let points = self.points as u32;
         for copy in 1..self.copies {
@@ -99,13 +99,13 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort:
 
 /// Returns the plan input for `points` bases, which may not be uploaded to `device` yet. The scalars have full length
 /// and are on `device`.
-pub(crate) fn resident<C: MsmCurve>(device: &Device, points: usize, options: &MsmOptions) -> PlanInput {
+pub(crate) fn resident_plan_input<C: MsmCurve>(device: &Device, points: usize, options: &MsmOptions) -> PlanInput {
     let need = Workload::single(points, C::SCALAR_BITS);
-    PlanInput { resident: true, scalars_resident: true, ..problem::<C>(device, None, need, options) }
+    PlanInput { resident: true, scalars_resident: true, ..plan_input::<C>(device, None, need, options) }
 }
 
 /// Returns the plan input for `need` on `device`. The bases are those of `table`, or in host memory if it is `None`.
-pub(crate) fn problem<C: MsmCurve>(
+pub(crate) fn plan_input<C: MsmCurve>(
     device: &Device,
     table: Option<&BaseTable>,
     need: Workload,
@@ -118,7 +118,7 @@ pub(crate) fn problem<C: MsmCurve>(
         full_bits: C::SCALAR_BITS,
         half_bits: KernelModule::for_family(Family::Msm, C::NAME)
             .ok()
-            .and_then(KernelModule::halves)
+            .and_then(KernelModule::glv_params)
             .map_or(0, |halves| halves.bits),
         halved: options.halved,
         affine_bytes: C::AFFINE_BYTES as u64,

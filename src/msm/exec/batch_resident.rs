@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::device_task::{DeviceTask, ScalarVector, device_task, parts};
-use super::msm_input::{Bases, MsmInput};
+use super::device_task::{DeviceTask, ScalarVector, device_task, device_vectors};
+use super::msm_input::{DeviceBases, MsmInput};
 use super::pipeline::Pipeline;
-use super::plan_selection::{available, quantize_memory};
+use super::plan_selection::{available_bytes, quantize_memory};
 use crate::backend::{Abort, Device, StreamStats};
 use crate::curve::MsmCurve;
-use crate::msm::bases::problem;
+use crate::msm::bases::plan_input;
 use crate::msm::plan::{Sharding, Workload, balanced_len, best_batch_size, max_in_flight};
 use crate::{Error, Result};
 
@@ -27,21 +27,21 @@ struct ResidentBatch<'a, C> {
 
 /// Computes the part of device number `number` in the sum of every vector, with several vectors in flight. Returns a
 /// point per vector, in order.
-pub(super) fn on_device<C: MsmCurve>(
+pub(super) fn run_resident_batch<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
     (work, splits): (MsmInput<'_, C>, &[Sharding]),
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, StreamStats)> {
-    let vectors = parts(device, number, &work, splits)?;
+    let vectors = device_vectors(device, number, &work, splits)?;
     let batch = ResidentBatch { device, number, work, splits, vectors, abort };
-    batch.run(batch.groups()?)
+    batch.run(batch.matrix_groups()?)
 }
 
 impl<C: MsmCurve> ResidentBatch<'_, C> {
     /// Returns the ranges of vectors that are multiplied as one sparse matrix each: neighbours with equal bit lengths
     /// and equal shares of the devices.
-    fn groups(&self) -> Result<VecDeque<Range<usize>>> {
+    fn matrix_groups(&self) -> Result<VecDeque<Range<usize>>> {
         let mut groups = VecDeque::new();
         let mut start = 0;
         while start < self.vectors.len() {
@@ -65,11 +65,11 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
 
     /// Returns the best number of vectors per sparse matrix for the range `alike`, whose vectors can all be one matrix.
     fn batch_size(&self, alike: Range<usize>) -> Result<usize> {
-        let need = Workload { joined: true, ..self.job(alike).workload(1, self.abort) };
+        let need = Workload { joined: true, ..self.group_task(alike).workload(1, self.abort) };
         batch_size(self.device, &self.work, (self.number, need), self.vectors.len())
     }
 
-    fn job(&self, group: Range<usize>) -> DeviceTask<'_, C> {
+    fn group_task(&self, group: Range<usize>) -> DeviceTask<'_, C> {
         let (first, vectors) = (group.start, &self.vectors[group]);
         device_task(&self.work, self.number, (self.work.vectors[first].len(), &self.splits[first]), vectors)
     }
@@ -89,9 +89,9 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
             if running.len() == at_once {
                 running.pop_front().map_or(Ok(()), &mut finish)?;
             }
-            match self.start(group.clone(), at_once)? {
+            match self.start_group(group.clone(), at_once)? {
                 Some(pipeline) => running.push_back(pipeline),
-                None => halves(group).into_iter().rev().for_each(|half| groups.push_front(half)),
+                None => halve_range(group).into_iter().rev().for_each(|half| groups.push_front(half)),
             }
         }
         running.into_iter().try_for_each(finish)?;
@@ -100,8 +100,8 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
 
     /// Starts the vectors in the range `group` as one sparse matrix, with `at_once` matrices in flight. Returns `None`
     /// if memory does not suffice for several vectors: other work took it, or the caller wants to join more than fit.
-    fn start(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
-        let (joined, job) = (group.len(), self.job(group));
+    fn start_group(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
+        let (joined, job) = (group.len(), self.group_task(group));
         match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
             Err(Error::OutOfMemory { requested, available, .. }) if joined > 1 => {
                 log::info!("msm {}: {joined} vectors joined: {requested} bytes wanted, {available} free", C::NAME);
@@ -112,7 +112,7 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
     }
 }
 
-fn halves(group: Range<usize>) -> [Range<usize>; 2] {
+fn halve_range(group: Range<usize>) -> [Range<usize>; 2] {
     let middle = group.start + group.len().div_ceil(2);
     [group.start..middle, middle..group.end]
 }
@@ -130,11 +130,11 @@ pub(crate) fn batch_size<C: MsmCurve>(
     batch: usize,
 ) -> Result<usize> {
     let count = need.vectors as usize;
-    let (Some(Bases::Device(table)), true) = (work.bases.get(number), count > 1) else { return Ok(1) };
+    let (Some(DeviceBases::Device(table)), true) = (work.bases.get(number), count > 1) else { return Ok(1) };
     if work.options.joined > 0 {
         return Ok(work.options.joined.min(count));
     }
-    let free = quantize_memory(available(device, 1, &work.options)?);
-    let problem = problem::<C>(device, Some(table), need, &work.options);
-    Ok(work.choices.joins.find((problem, batch, free), || best_batch_size(problem, batch, free)))
+    let free = quantize_memory(available_bytes(device, 1, &work.options)?);
+    let problem = plan_input::<C>(device, Some(table), need, &work.options);
+    Ok(work.choices.joins.get_or_insert_with((problem, batch, free), || best_batch_size(problem, batch, free)))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::device_task::{DeviceTask, parts};
+use super::device_task::{DeviceTask, device_vectors};
 use super::msm_input::MsmInput;
 use super::pipeline::Pipeline;
 use super::plan_selection::plan_for;
@@ -20,17 +20,17 @@ const OVERLAP_GAIN_DIV: u32 = 16;
 
 /// Computes the part of device number `number` in the sum of every vector, over bases that are uploaded once for as
 /// many vectors as fit in memory. Returns a point per vector, in order.
-pub(super) fn on_device<C: MsmCurve>(
+pub(super) fn run_streamed_batch<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
     (work, splits): (MsmInput<'_, C>, &[Sharding]),
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, StreamStats)> {
-    let vectors = parts(device, number, &work, splits)?;
+    let vectors = device_vectors(device, number, &work, splits)?;
     // Devices share bases from the host by points alone.
     let (bases, own) = (work.bases[number], WindowAssignment::WindowGroup(1));
     let job = DeviceTask { bases, first_base: 0, vectors: &vectors, joined: false, lanes: 1, own };
-    let (mut batch_size, lanes) = batch_size(device, job, &work.options, abort)?;
+    let (mut batch_size, lanes) = choose_streamed_batch(device, job, &work.options, abort)?;
     let mut total = (Vec::with_capacity(vectors.len()), StreamStats::default());
     while total.0.len() < vectors.len() {
         let left = &vectors[total.0.len()..];
@@ -58,7 +58,7 @@ pub(super) fn on_device<C: MsmCurve>(
 
 /// Returns the number of vectors to multiply per upload of the bases, and the number of streams that compute them. It
 /// is the largest number that slows a vector by at most `1/MAX_SLOWDOWN_DIV`.
-fn batch_size<C: MsmCurve>(
+fn choose_streamed_batch<C: MsmCurve>(
     device: &Arc<Device>,
     job: DeviceTask<'_, C>,
     options: &MsmOptions,
@@ -68,7 +68,10 @@ fn batch_size<C: MsmCurve>(
     let time = |vectors: u32, lanes: u32| {
         let plan = plan_for(device, &job.bases, Workload { vectors, lanes, ..need }, options)?;
         // The model ignores the work that a second lane hides.
-        Ok::<_, Error>((plan.time(need.points) * (OVERLAP_GAIN_DIV + 1 - lanes) / OVERLAP_GAIN_DIV, lanes))
+        Ok::<_, Error>((
+            plan.estimate_chunk_time(need.points) * (OVERLAP_GAIN_DIV + 1 - lanes) / OVERLAP_GAIN_DIV,
+            lanes,
+        ))
     };
     let (alone, _) = time(1, 1)?;
     let limit = alone + alone / MAX_SLOWDOWN_DIV;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::decision_cache::PlanKey;
-use super::msm_input::{Bases, MsmInput};
-use super::plan_selection::{available, quantize_memory};
+use super::msm_input::{DeviceBases, MsmInput};
+use super::plan_selection::{available_bytes, quantize_memory};
 use crate::Result;
 use crate::backend::Device;
 use crate::curve::MsmCurve;
-use crate::msm::bases::{BaseTable, problem, resident};
+use crate::msm::bases::{BaseTable, plan_input, resident_plan_input};
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::{DeviceMesh, MsmPlan, PlanInput, Sharding, WindowAssignment, Workload, argmin_cost, divisors};
 
@@ -33,8 +33,8 @@ pub(crate) fn choose_mesh<C: MsmCurve>(
     let free = min_available(&devices[..alone.devices], 1, options)?;
     let plan = |groups| {
         let mesh = alone.with_groups(groups);
-        let table = (mesh.piece() * C::AFFINE_BYTES) as u64;
-        let problem = resident::<C>(&devices[0], mesh.piece().min(points), options);
+        let table = (mesh.points_per_piece() * C::AFFINE_BYTES) as u64;
+        let problem = resident_plan_input::<C>(&devices[0], mesh.points_per_piece().min(points), options);
         MsmPlan::fit(
             PlanInput { own: WindowAssignment::WindowGroup(groups as u32), ..problem },
             free.saturating_sub(table),
@@ -64,13 +64,13 @@ pub(crate) fn choose_sharding<C: MsmCurve>(
     let held = if automatic && !need.on_device { 1 } else { work.grid.groups };
     let most = scalars.map_or(held, |scalars| common_divisor(held, scalars.groups));
     let devices = &devices[..work.bases.len().min(devices.len())];
-    let (true, Some(Bases::Device(table))) = (most > 1, work.bases.first()) else {
+    let (true, Some(DeviceBases::Device(table))) = (most > 1, work.bases.first()) else {
         return Ok(Sharding::of_points(work.grid));
     };
     let free = min_available(devices, need.at_once, &work.options)?;
     let find = |free| {
         let key = (need, most, free);
-        work.choices.splits.find(key, || cheapest_split(devices, work, table, key))
+        work.choices.splits.get_or_insert_with(key, || cheapest_split(devices, work, table, key))
     };
     // A plan may need the memory that rounding took.
     Ok(find(quantize_memory(free)).or_else(|| find(free)).unwrap_or_else(|| Sharding::of_points(work.grid)))
@@ -86,17 +86,17 @@ fn cheapest_split<C: MsmCurve>(
 ) -> Option<Sharding> {
     let automatic = work.options.window_groups == 0;
     let plan = |groups| {
-        let points = work.grid.with_groups(groups).piece().min(need.points);
+        let points = work.grid.with_groups(groups).points_per_piece().min(need.points);
         let need = Workload { points, own: WindowAssignment::WindowGroup(groups as u32), ..need };
-        MsmPlan::fit(problem::<C>(&devices[0], Some(table), need, &work.options), free).ok()
+        MsmPlan::fit(plan_input::<C>(&devices[0], Some(table), need, &work.options), free).ok()
     };
     let candidates = divisors(most).filter(|groups| automatic || *groups == most);
-    argmin_cost(candidates, plan).map(|(groups, plan)| Sharding::agreed(work.grid, groups, &plan))
+    argmin_cost(candidates, plan).map(|(groups, plan)| Sharding::by_windows(work.grid, groups, &plan))
 }
 
 /// Returns the bytes that each of `at_once` multiplications may take on the device with the least memory.
 fn min_available(devices: &[Arc<Device>], at_once: u32, options: &MsmOptions) -> Result<u64> {
-    devices.iter().try_fold(u64::MAX, |least, device| Ok(least.min(available(device, at_once, options)?)))
+    devices.iter().try_fold(u64::MAX, |least, device| Ok(least.min(available_bytes(device, at_once, options)?)))
 }
 
 fn common_divisor(a: usize, b: usize) -> usize {

@@ -26,7 +26,7 @@ impl<K, V> PlanCache<K, V> {
 
 impl<K: PartialEq, V: Clone> PlanCache<K, V> {
     /// Returns the cached decision for `key`, or else makes it with `choose` and caches it.
-    pub fn find(&self, key: K, choose: impl FnOnce() -> V) -> V {
+    pub fn get_or_insert_with(&self, key: K, choose: impl FnOnce() -> V) -> V {
         if let Some((_, choice)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
             return choice.clone();
         }
@@ -60,8 +60,8 @@ mod tests {
     #[test]
     fn the_oldest_choices_are_forgotten() {
         let kept: PlanCache<usize, usize> = PlanCache::default();
-        assert!((0..=KEPT).all(|key| kept.find(key, || key) == key));
-        assert_eq!(kept.find(KEPT, || unreachable!("it is kept")), KEPT);
-        assert_eq!(kept.find(0, || 7), 7);
+        assert!((0..=KEPT).all(|key| kept.get_or_insert_with(key, || key) == key));
+        assert_eq!(kept.get_or_insert_with(KEPT, || unreachable!("it is kept")), KEPT);
+        assert_eq!(kept.get_or_insert_with(0, || 7), 7);
     }
 }

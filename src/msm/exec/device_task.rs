@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::msm_input::{Bases, MsmInput};
+use super::msm_input::{DeviceBases, MsmInput};
 use crate::backend::{Abort, Buffer, Device, Event};
 use crate::curve::MsmCurve;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload};
@@ -47,7 +47,7 @@ pub(super) struct ScalarVector<'a> {
 /// Describes one device's multiplication of its bases by one vector, or by several of equal length.
 #[derive(Clone, Copy)]
 pub(super) struct DeviceTask<'a, C> {
-    pub bases: Bases<'a, C>,
+    pub bases: DeviceBases<'a, C>,
     /// Index of the first base of the table that has a scalar.
     pub first_base: u32,
     pub vectors: &'a [ScalarVector<'a>],
@@ -60,7 +60,7 @@ pub(super) struct DeviceTask<'a, C> {
 }
 
 impl<C> DeviceTask<'_, C> {
-    pub fn points(&self) -> usize {
+    pub fn point_count(&self) -> usize {
         self.vectors.first().map_or(0, |vector| vector.scalars.len())
     }
 
@@ -69,7 +69,7 @@ impl<C> DeviceTask<'_, C> {
     pub fn workload(&self, at_once: u32, abort: Abort<'_>) -> Workload {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, ScalarSource::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
-        let (points, vectors) = (self.points(), self.vectors.len() as u32);
+        let (points, vectors) = (self.point_count(), self.vectors.len() as u32);
         let (joined, lanes, abortable, own) = (self.joined, self.lanes, abort.is_some(), self.own);
         Workload { points, bits, on_device, vectors, joined, lanes, at_once, abortable, own }
     }
@@ -79,9 +79,9 @@ impl<C> DeviceTask<'_, C> {
         if self.joined { self.vectors.len().max(1) } else { 1 }
     }
 
-    pub fn is_from_host(&self) -> bool {
+    pub fn has_host_input(&self) -> bool {
         let scalars = self.vectors.iter().any(|vector| matches!(vector.scalars, ScalarSource::Host(_)));
-        scalars || matches!(self.bases, Bases::Host(_))
+        scalars || matches!(self.bases, DeviceBases::Host(_))
     }
 }
 
@@ -94,13 +94,13 @@ pub(super) fn device_task<'a, C: MsmCurve>(
     vectors: &'a [ScalarVector<'a>],
 ) -> DeviceTask<'a, C> {
     // The position of the first point among those that the device holds.
-    let (points, held) = (split.points(number, scalars), work.grid.held(number, scalars));
+    let (points, held) = (split.device_range(number, scalars), work.grid.device_range(number, scalars));
     let (bases, first_base) = (work.bases[number], points.start.saturating_sub(held.start) as u32);
     DeviceTask { bases, first_base, vectors, joined: vectors.len() > 1, lanes: 1, own: split.assignment(number) }
 }
 
 /// Returns the part of each scalar vector of `work` that device number `number` multiplies, in order of the vectors.
-pub(super) fn parts<'a, C: MsmCurve>(
+pub(super) fn device_vectors<'a, C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
     work: &'a MsmInput<'_, C>,
@@ -116,17 +116,17 @@ pub(super) fn device_scalars<'a, C: MsmCurve>(
     work: &MsmInput<'_, C>,
     (vector, split): (&Scalars<'a>, &Sharding),
 ) -> Result<ScalarVector<'a>> {
-    let points = split.points(number, vector.len());
+    let points = split.device_range(number, vector.len());
     let scalars = match vector.place {
         ScalarLocation::Host(scalars) => ScalarSource::Host(&scalars[points]),
         ScalarLocation::Devices(scalars) => {
             let buffer = device_shard(scalars, device, number, work)?;
-            let skipped = points.start.saturating_sub(scalars.grid.held(number, vector.len()).start);
+            let skipped = points.start.saturating_sub(scalars.grid.device_range(number, vector.len()).start);
             let (first, ready) = ((scalars.first + skipped) as u32, scalars.ready.as_deref());
             ScalarSource::Device(DeviceScalarSlice { buffer, first, count: points.len(), ready })
         }
     };
-    Ok(ScalarVector { scalars, form: vector.form, bits: vector.bits(C::SCALAR_BITS) })
+    Ok(ScalarVector { scalars, form: vector.form, bits: vector.max_bit_length(C::SCALAR_BITS) })
 }
 
 /// Returns the buffer of `device`, device number `number`, with the scalars of its bases. Fails if the scalars are

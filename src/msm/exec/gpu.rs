@@ -5,7 +5,7 @@ use std::sync::Arc;
 use group::Group;
 
 use super::device_task::{device_scalars, device_task};
-use super::msm_input::{Bases, MsmInput};
+use super::msm_input::{DeviceBases, MsmInput};
 use super::pipeline::Pipeline;
 use super::{batch_resident, batch_streamed, choose_sharding};
 use crate::Result;
@@ -23,10 +23,10 @@ pub(crate) fn msm<C: MsmCurve>(
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, StreamStats)> {
     let at_once = IN_FLIGHT.min(work.vectors.len()).max(1);
-    let split = |vector| split(devices, &work, vector, at_once, abort);
+    let split = |vector| choose_vector_sharding(devices, &work, vector, at_once, abort);
     let splits: Vec<_> = work.vectors.iter().map(split).collect::<Result<_>>()?;
     let used = devices.iter().take(work.bases.len()).enumerate();
-    let parts = fan_out("msm", used, |(number, device)| on_device(device, number, (work, &splits), abort));
+    let parts = fan_out("msm", used, |(number, device)| run_on_device(device, number, (work, &splits), abort));
     let mut total = (vec![C::Curve::identity(); work.vectors.len()], StreamStats::default());
     for part in parts {
         let (sums, traffic) = part?;
@@ -37,37 +37,37 @@ pub(crate) fn msm<C: MsmCurve>(
 }
 
 /// Returns how `devices` share `vector`, by points or windows, with `at_once` vectors in flight.
-pub(crate) fn split<C: MsmCurve>(
+pub(crate) fn choose_vector_sharding<C: MsmCurve>(
     devices: &[Arc<Device>],
     work: &MsmInput<'_, C>,
     vector: &Scalars<'_>,
     at_once: usize,
     abort: Abort<'_>,
 ) -> Result<Sharding> {
-    let (grid, at_once) = (vector.grid(), at_once as u32);
+    let (grid, at_once) = (vector.device_mesh(), at_once as u32);
     let (on_device, abortable) = (grid.is_some(), abort.is_some());
-    let alone = Workload::single(vector.len(), vector.bits(C::SCALAR_BITS));
+    let alone = Workload::single(vector.len(), vector.max_bit_length(C::SCALAR_BITS));
     let need = Workload { on_device, at_once, abortable, ..alone };
     choose_sharding::choose_sharding(devices, work, need, grid)
 }
 
 /// Computes the part of device number `number` in the sum of every vector, with several vectors in flight. Returns a
 /// point per vector, in order.
-fn on_device<C: MsmCurve>(
+fn run_on_device<C: MsmCurve>(
     device: &Arc<Device>,
     number: usize,
     (work, splits): (MsmInput<'_, C>, &[Sharding]),
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, StreamStats)> {
-    if matches!(work.bases[number], Bases::Host(_)) && work.vectors.len() > 1 {
-        return batch_streamed::on_device(device, number, (work, splits), abort);
+    if matches!(work.bases[number], DeviceBases::Host(_)) && work.vectors.len() > 1 {
+        return batch_streamed::run_streamed_batch(device, number, (work, splits), abort);
     }
-    batch_resident::on_device(device, number, (work, splits), abort)
+    batch_resident::run_resident_batch(device, number, (work, splits), abort)
 }
 
 /// Starts the part of `vector` that device number `number` multiplies, with 1/`at_once` of its free memory. Uses the
 /// caller's `stream` if it is given.
-pub(crate) fn start<C: MsmCurve>(
+pub(crate) fn start_on_device<C: MsmCurve>(
     (device, stream): (&Arc<Device>, Option<Stream>),
     number: usize,
     work: MsmInput<'_, C>,

@@ -29,7 +29,7 @@ pub(super) struct HostWorkers<C: MsmCurve> {
 
 impl<C: MsmCurve> HostWorkers<C> {
     /// Spawns rayon tasks that will help with `vectors` vectors.
-    pub fn call(vectors: usize) -> Self {
+    pub fn wake(vectors: usize) -> Self {
         let count = (HELPERS * vectors).min(rayon::current_num_threads() - 1);
         let helpers = Self { work: Arc::default(), count, called: Instant::now() };
         helpers.spawn_workers();
@@ -40,7 +40,7 @@ impl<C: MsmCurve> HostWorkers<C> {
         for _ in 0..self.count {
             let work = Arc::downgrade(&self.work);
             // Unlike a parallel iterator, this does not wait for busy threads.
-            rayon::spawn(move || help(&work));
+            rayon::spawn(move || spin_then_help(&work));
         }
     }
 
@@ -48,12 +48,12 @@ impl<C: MsmCurve> HostWorkers<C> {
     ///
     /// # Errors
     /// - [`Error::Device`]: a thread has panicked.
-    pub fn combine(self, work: WindowSums<C>) -> Result<Vec<C::Curve>> {
+    pub fn compute_sums(self, work: WindowSums<C>) -> Result<Vec<C::Curve>> {
         let work = self.work.get_or_init(|| work);
         if self.called.elapsed() > SPIN_LIMIT {
             self.spawn_workers();
         }
-        work.help();
+        work.compute_remaining_sums();
         let sums = work.chains.found.iter().map(|sum| work.help_until(sum));
         let failed = || work.panicked.get().cloned().unwrap_or_else(|| Error::internal("msm"));
         sums.map(|sum| sum.ok_or_else(failed)).collect()
@@ -62,11 +62,11 @@ impl<C: MsmCurve> HostWorkers<C> {
 
 /// Spins until `work` arrives and helps with it. Gives up if that takes longer than `SPIN_LIMIT` or the work is
 /// dropped.
-fn help<C: MsmCurve>(work: &Weak<OnceLock<WindowSums<C>>>) {
+fn spin_then_help<C: MsmCurve>(work: &Weak<OnceLock<WindowSums<C>>>) {
     let begun = Instant::now();
     while let Some(work) = work.upgrade() {
         match work.get() {
-            Some(work) => return work.help(),
+            Some(work) => return work.compute_remaining_sums(),
             None if begun.elapsed() > SPIN_LIMIT => return,
             None => yield_now(),
         }
@@ -91,32 +91,32 @@ pub(super) struct WindowSums<C: MsmCurve> {
 
 impl<C: MsmCurve> WindowSums<C> {
     pub fn new(plan: MsmPlan, jacobian: Vec<u8>, vectors: usize) -> Self {
-        let sets = vectors * plan.own_sets() as usize;
+        let sets = vectors * plan.own_set_count() as usize;
         Self { plan, jacobian, chains: TaskSlots::new(vectors), sets: TaskSlots::new(sets), panicked: OnceLock::new() }
     }
 
     /// Computes sums that no thread has taken yet, until none is left: chains first, since they take longest.
-    fn help(&self) {
-        while self.chains.find_next(&self.panicked, |vector| self.horner_over_windows(vector)) {}
-        while self.sum_next() {}
+    fn compute_remaining_sums(&self) {
+        while self.chains.run_next_task(&self.panicked, |vector| self.horner_over_windows(vector)) {}
+        while self.sum_next_set() {}
     }
 
     /// Returns the sum of vector number `vector` by Horner's rule over its sets of windows. Returns `None` if a thread
     /// panicked in the sum of a set.
     fn horner_over_windows(&self, vector: usize) -> Option<C::Curve> {
         let plan = &self.plan;
-        let sets = self.sets.found.iter().skip(vector).step_by(self.vectors());
+        let sets = self.sets.found.iter().skip(vector).step_by(self.vector_count());
         let mut sets = (plan.first_set..plan.end_set).rev().zip(sets);
         let horner_over_windows = sets.try_fold(C::Curve::identity(), |total, (number, sum)| {
-            Some(doubled(total, plan.bits(number)) + self.help_until(sum)?)
+            Some(double_repeatedly(total, plan.window_bits(number)) + self.help_until(sum)?)
         });
-        Some(doubled(horner_over_windows?, plan.first_bit(plan.first_set)))
+        Some(double_repeatedly(horner_over_windows?, plan.first_bit(plan.first_set)))
     }
 
     /// Returns `point` once a thread has computed it, and sums sets of windows meanwhile. Returns `None` if that thread
     /// panicked.
     fn help_until(&self, point: &OnceLock<Option<C::Curve>>) -> Option<C::Curve> {
-        while point.get().is_none() && self.sum_next() {}
+        while point.get().is_none() && self.sum_next_set() {}
         let begun = Instant::now();
         while point.get().is_none() && begun.elapsed() < SPIN_LIMIT {
             yield_now();
@@ -125,27 +125,28 @@ impl<C: MsmCurve> WindowSums<C> {
     }
 
     /// Sums the next set of windows that no thread has taken. Returns whether there was one.
-    fn sum_next(&self) -> bool {
-        let (vectors, sets) = (self.vectors(), self.plan.own_sets());
-        self.sets
-            .find_next(&self.panicked, |number| Some(self.sum(number % vectors, sets - 1 - (number / vectors) as u32)))
+    fn sum_next_set(&self) -> bool {
+        let (vectors, sets) = (self.vector_count(), self.plan.own_set_count());
+        self.sets.run_next_task(&self.panicked, |number| {
+            Some(self.sum_set(number % vectors, sets - 1 - (number / vectors) as u32))
+        })
     }
 
     /// Returns the sum of `vector` within `set`: Horner's rule over the bits of the segments' indices, plus the sums
     /// within segments.
-    fn sum(&self, vector: usize, set: u32) -> C::Curve {
-        let (plan, sums) = (&self.plan, self.plan.sums() as usize);
-        let bytes = self.jacobian.len() / (self.vectors() * sums);
-        let (bits, first) = (plan.segment_bits(), set * (plan.segment_bits() + 1));
+    fn sum_set(&self, vector: usize, set: u32) -> C::Curve {
+        let (plan, sums) = (&self.plan, self.plan.reduced_point_count() as usize);
+        let bytes = self.jacobian.len() / (self.vector_count() * sums);
+        let (bits, first) = (plan.segment_index_bits(), set * (plan.segment_index_bits() + 1));
         let point = |bit: u32| {
             let start = (vector * sums + (first + bit) as usize) * bytes;
             C::from_device(&self.jacobian[start..start + bytes])
         };
         let segments = (0..bits).rev().fold(C::Curve::identity(), |total, bit| total.double() + point(bit));
-        doubled(segments, plan.weight(first) - plan.first_bit(plan.first_set + set)) + point(bits)
+        double_repeatedly(segments, plan.weight_exponent(first) - plan.first_bit(plan.first_set + set)) + point(bits)
     }
 
-    fn vectors(&self) -> usize {
+    fn vector_count(&self) -> usize {
         self.chains.found.len()
     }
 }
@@ -163,12 +164,12 @@ impl<P> TaskSlots<P> {
 
     /// Computes the next point that no thread has taken yet by calling `find` with its number. Returns whether there
     /// was one. Stores the first panic in `panicked`.
-    fn find_next(&self, panicked: &OnceLock<Error>, find: impl FnOnce(usize) -> Option<P>) -> bool {
+    fn run_next_task(&self, panicked: &OnceLock<Error>, find: impl FnOnce(usize) -> Option<P>) -> bool {
         let number = self.taken.fetch_add(1, Ordering::Relaxed);
         let Some(place) = self.found.get(number) else { return false };
         // Threads that wait for the point have to learn of a panic.
         let give_up = |panic: Box<dyn Any + Send>| {
-            panicked.get_or_init(|| Error::panicked("msm", &*panic));
+            panicked.get_or_init(|| Error::worker_panicked("msm", &*panic));
             None
         };
         place.get_or_init(|| catch_unwind(AssertUnwindSafe(|| find(number))).unwrap_or_else(give_up));
@@ -177,7 +178,7 @@ impl<P> TaskSlots<P> {
 }
 
 /// Returns 2^`times` · `point`. Infinity, which chains of doublings begin with, needs no doublings.
-fn doubled<G: Group>(point: G, times: u32) -> G {
+fn double_repeatedly<G: Group>(point: G, times: u32) -> G {
     if point.is_identity().into() { point } else { (0..times).fold(point, |point, _| point.double()) }
 }
 
@@ -187,23 +188,25 @@ mod tests {
     use blstrs::{G1Affine, G1Projective};
 
     use super::*;
-    use crate::msm::plan::tests::problem;
+    use crate::msm::plan::tests::sample_plan_input;
     use crate::msm::plan::{PlanInput, WindowAssignment};
 
     /// Returns a plan for the most expensive of `groups` groups of windows, the Jacobian points that a device could
     /// leave of `vectors` vectors, and the sum of each vector.
-    fn left(vectors: u32, groups: u32) -> (MsmPlan, Vec<u8>, Vec<G1Projective>) {
+    fn sample_reduction(vectors: u32, groups: u32) -> (MsmPlan, Vec<u8>, Vec<G1Projective>) {
         let own = WindowAssignment::WindowGroup(groups);
-        let plan = MsmPlan::new(PlanInput { vectors, joined: vectors, own, ..problem(1 << 14, true) });
+        let plan = MsmPlan::new(PlanInput { vectors, joined: vectors, own, ..sample_plan_input(1 << 14, true) });
         let points = std::iter::successors(Some(G1Projective::generator()), |point| Some(point.double() + point));
-        let points: Vec<_> = points.take((vectors * plan.sums()) as usize).collect();
-        let vectors = points.chunks(plan.sums() as usize);
-        let weighted = |points: &[G1Projective]| points.iter().zip(0..).map(|(p, i)| doubled(*p, plan.weight(i))).sum();
+        let points: Vec<_> = points.take((vectors * plan.reduced_point_count()) as usize).collect();
+        let vectors = points.chunks(plan.reduced_point_count() as usize);
+        let weighted = |points: &[G1Projective]| {
+            points.iter().zip(0..).map(|(p, i)| double_repeatedly(*p, plan.weight_exponent(i))).sum()
+        };
         let sums = vectors.map(weighted).collect();
-        (plan, points.iter().flat_map(bytes).collect(), sums)
+        (plan, points.iter().flat_map(jacobian_bytes).collect(), sums)
     }
 
-    fn bytes(point: &G1Projective) -> Vec<u8> {
+    fn jacobian_bytes(point: &G1Projective) -> Vec<u8> {
         let blst_p1 { x, y, z } = point.as_ref();
         [x, y, z].into_iter().flat_map(|coordinate| coordinate.l).flat_map(u64::to_le_bytes).collect()
     }
@@ -211,11 +214,11 @@ mod tests {
     #[test]
     fn sums_are_weighted() {
         for (vectors, groups) in [(1, 1), (1, 3), (2, 1), (6, 1), (6, 2)] {
-            let (plan, jacobian, expected) = left(vectors, groups);
+            let (plan, jacobian, expected) = sample_reduction(vectors, groups);
             for early in [Duration::ZERO, SPIN_LIMIT / 4, 2 * SPIN_LIMIT] {
-                let helpers = HostWorkers::<G1Affine>::call(expected.len());
+                let helpers = HostWorkers::<G1Affine>::wake(expected.len());
                 std::thread::sleep(early);
-                let sums = helpers.combine(WindowSums::new(plan, jacobian.clone(), expected.len()));
+                let sums = helpers.compute_sums(WindowSums::new(plan, jacobian.clone(), expected.len()));
                 assert_eq!(sums.expect("no panic"), expected, "{vectors} vectors, {early:?} early");
             }
         }
@@ -225,10 +228,10 @@ mod tests {
     /// busy.
     #[test]
     fn nobody_waits_for_helpers() {
-        let (plan, jacobian, expected) = left(3, 1);
+        let (plan, jacobian, expected) = sample_reduction(3, 1);
         let run = || {
-            let helpers = HostWorkers::<G1Affine>::call(3);
-            let sums = helpers.combine(WindowSums::new(plan, jacobian.clone(), 3)).expect("no panic");
+            let helpers = HostWorkers::<G1Affine>::wake(3);
+            let sums = helpers.compute_sums(WindowSums::new(plan, jacobian.clone(), 3)).expect("no panic");
             assert_eq!(sums, expected);
         };
         for threads in [1, 4] {
@@ -239,9 +242,9 @@ mod tests {
 
     #[test]
     fn panics_are_errors() {
-        let (plan, mut jacobian, expected) = left(2, 1);
+        let (plan, mut jacobian, expected) = sample_reduction(2, 1);
         jacobian.truncate(jacobian.len() / 2);
-        let sums = HostWorkers::<G1Affine>::call(2).combine(WindowSums::new(plan, jacobian, expected.len()));
+        let sums = HostWorkers::<G1Affine>::wake(2).compute_sums(WindowSums::new(plan, jacobian, expected.len()));
         assert!(
             matches!(&sums, Err(Error::Device { reason, .. }) if reason.contains("a worker thread panicked: ")),
             "{sums:?}"
@@ -250,7 +253,7 @@ mod tests {
 
     #[test]
     fn helpers_without_work_go() {
-        let helpers = HostWorkers::<G1Affine>::call(4);
+        let helpers = HostWorkers::<G1Affine>::wake(4);
         let work = Arc::downgrade(&helpers.work);
         drop(helpers);
         while work.upgrade().is_some() {

@@ -66,7 +66,7 @@ struct BinnedEntries {
 
 /// Holds the points that the rounds of batched affine additions leave, and entries of rows that hold indices of these
 /// points. `entries` is `None` if they are in the buffer of the matrix's entries.
-struct PairSums {
+struct AffineRoundSums {
     sums: Buffer,
     entries: Option<Buffer>,
 }
@@ -135,24 +135,24 @@ impl KernelQueue<'_> {
         unsafe { self.program.launch(self.stream, kernel, items, group, args) }
     }
 
-    fn words(&self, count: u64) -> Result<Buffer> {
-        self.bytes(4 * count)
+    fn allocate_words(&self, count: u64) -> Result<Buffer> {
+        self.allocate_bytes(4 * count)
     }
 
-    fn bytes(&self, count: u64) -> Result<Buffer> {
+    fn allocate_bytes(&self, count: u64) -> Result<Buffer> {
         self.stream.scratch(count as usize)
     }
 
-    fn points(&self, count: u64) -> Result<Buffer> {
-        self.bytes(count * self.point_bytes as u64)
+    fn allocate_points(&self, count: u64) -> Result<Buffer> {
+        self.allocate_bytes(count * self.point_bytes as u64)
     }
 
     /// Allocates the buckets of the device's windows, for all vectors of a matrix. All bytes are zero: every bucket is
     /// infinity.
-    pub fn buckets(&mut self) -> Result<Buffer> {
-        let buckets = self.points(u64::from(self.plan.all_rows()))?;
+    pub fn allocate_buckets(&mut self) -> Result<Buffer> {
+        let buckets = self.allocate_points(u64::from(self.plan.joined_bucket_count()))?;
         // A device may have no windows.
-        if self.plan.all_rows() > 0 {
+        if self.plan.joined_bucket_count() > 0 {
             self.stream.zero(&buckets)?;
         }
         Ok(buckets)
@@ -161,9 +161,9 @@ impl KernelQueue<'_> {
     /// Transposes a chunk's digits in `band` (step 1): queues kernels that sort matrix entries into bins of rows, then
     /// into rows.
     pub fn transpose_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange) -> Result<DigitMatrix> {
-        let chunk_rows = self.plan.cut(digits.count, band);
+        let chunk_rows = self.plan.matrix_sizes(digits.count, band);
         let room = self.plan.buffer_sizes();
-        let (counters, entries) = (self.counters()?, self.words(room.slots[0])?);
+        let (counters, entries) = (self.allocate_counters()?, self.allocate_words(room.slots[0])?);
         if chunk_rows.levels > 0 {
             self.stream.zero(&entries)?;
         }
@@ -176,14 +176,14 @@ impl KernelQueue<'_> {
         self.launch("msm_histogram_rows", tiles, SORT_GROUP, &found)?;
         let (offsets, piece_offsets) = self.row_offsets(chunk_rows, &counters)?;
         self.launch("msm_scatter_entries", tiles, SORT_GROUP, &[&found[..], &[buffer_arg(&entries)]].concat())?;
-        let first_bucket = self.plan.first_bucket(band.from);
+        let first_bucket = self.plan.local_first_bucket(band.from);
         Ok(DigitMatrix { chunk_rows, first_bucket, offsets, piece_offsets, entries, counters })
     }
 
     /// Allocates a band's counters, all zero.
-    fn counters(&mut self) -> Result<Buffer> {
+    fn allocate_counters(&mut self) -> Result<Buffer> {
         let room = self.plan.buffer_sizes();
-        let counters = self.words(OTHER_COUNTERS + room.bins + room.rows)?;
+        let counters = self.allocate_words(OTHER_COUNTERS + room.bins + room.rows)?;
         self.stream.zero(&counters)?;
         Ok(counters)
     }
@@ -198,14 +198,14 @@ impl KernelQueue<'_> {
     ) -> Result<BinnedEntries> {
         let (plan, low) = (self.plan, self.plan.low_bit_count());
         let room = plan.buffer_sizes();
-        let found = self.bytes(room.digits_or_prefix_bytes)?;
+        let found = self.allocate_bytes(room.digits_or_prefix_bytes)?;
         self.make_digits(digits, band, [&found, counters])?;
         let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
-        let entries = self.bytes(room.entries_or_sums_bytes)?;
+        let entries = self.allocate_bytes(room.entries_or_sums_bytes)?;
         let tile = self.sort_tile(cut);
         // GLV halves count as copies of windows, but of the same bases.
         let (windows, stride) = (plan.windows * plan.rows_per_bucket(), if plan.glv { 0 } else { digits.stride });
-        let windows = [cut.points, plan.sorted_bits(), plan.wide_windows, windows, plan.sets, band.from, band.to];
+        let windows = [cut.points, plan.sort_key_bits(), plan.wide_windows, windows, plan.sets, band.from, band.to];
         let numbers = [low, tile, stride, digits.base, cut.windows_per_vector()];
         let buffers = [buffer_arg(&found), buffer_arg(&cursors), buffer_arg(&entries), Arg::U32(room.entries as u32)];
         let args = [&windows.map(Arg::U32)[..], &numbers.map(Arg::U32), &buffers].concat();
@@ -216,14 +216,15 @@ impl KernelQueue<'_> {
 
     /// Queues the kernels that compute the digits of each vector, and count the digits of each bin.
     fn make_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange, out: [&Buffer; 2]) -> Result<()> {
-        let (plan, cut) = (self.plan, self.plan.cut(digits.count, band));
+        let (plan, cut) = (self.plan, self.plan.matrix_sizes(digits.count, band));
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
         let items = u64::from(cut.points.div_ceil(tile)) * u64::from(SORT_GROUP);
         let chunk = digits.first..digits.first + digits.count;
-        let (skip, until) = (plan.points_of(band.from, &chunk).start, plan.points_of(band.to - 1, &chunk).end);
+        let (skip, until) =
+            (plan.set_point_range(band.from, &chunk).start, plan.set_point_range(band.to - 1, &chunk).end);
         let windows = [
             cut.points,
-            plan.sorted_bits(),
+            plan.sort_key_bits(),
             plan.wide_windows,
             plan.sets,
             band.from,
@@ -255,9 +256,9 @@ impl KernelQueue<'_> {
     /// the bin of each tile's first entry.
     fn scan_bins(&mut self, cut: MatrixSizes, counters: &Buffer) -> Result<(Buffer, Buffer, Buffer)> {
         let room = self.plan.buffer_sizes();
-        let [bins, cursors] = [1, 0].map(|more| self.words(room.bins + more));
+        let [bins, cursors] = [1, 0].map(|more| self.allocate_words(room.bins + more));
         let (bins, cursors) = (bins?, cursors?);
-        let tile_bins = self.words(room.entries.div_ceil(SORT_TILE.into()))?;
+        let tile_bins = self.allocate_words(room.entries.div_ceil(SORT_TILE.into()))?;
         let tile = self.sort_tile(cut);
         let tiles = cut.entries().div_ceil(tile.into());
         let numbers = [cut.bins, tile, tiles as u32].map(Arg::U32);
@@ -270,10 +271,10 @@ impl KernelQueue<'_> {
     /// Queues the prefix sums over rows. Returns the first entry of each row and its first piece; the rows' counters
     /// become cursors.
     fn row_offsets(&mut self, cut: MatrixSizes, counters: &Buffer) -> Result<(Buffer, Buffer)> {
-        let [offsets, piece_offsets] = [(); 2].map(|()| self.words(self.plan.buffer_sizes().rows + 1));
+        let [offsets, piece_offsets] = [(); 2].map(|()| self.allocate_words(self.plan.buffer_sizes().rows + 1));
         let (offsets, piece_offsets) = (offsets?, piece_offsets?);
         let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK);
-        let (sums, items) = (self.words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
+        let (sums, items) = (self.allocate_words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
         let numbers = [cut.bins, cut.rows, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
         let args = [&numbers[..], &[counters, &sums].map(buffer_arg)].concat();
         self.launch("msm_scan_row_blocks", items, SORT_GROUP, &args)?;
@@ -287,51 +288,57 @@ impl KernelQueue<'_> {
         let halved = self.batched_affine_rounds(matrix, bases)?;
         let pieces = self.chunk_rows(matrix)?;
         let chunk_rows = matrix.chunk_rows;
-        let partial = self.bytes(self.plan.buffer_sizes().digits_or_prefix_bytes)?;
+        let partial = self.allocate_bytes(self.plan.buffer_sizes().digits_or_prefix_bytes)?;
         let (points, above) = halved.as_ref().map_or((bases, None), |halved| (&halved.sums, halved.entries.as_ref()));
         let entries = above.unwrap_or(&matrix.entries);
         let (offsets, first_bucket) = (&matrix.piece_offsets, matrix.first_bucket);
         let numbers = [chunk_rows.buckets, chunk_rows.piece, first_bucket].map(Arg::U32);
         let summed = [offsets, &pieces.ordered, entries, points, buckets, &partial].map(buffer_arg);
         self.launch("msm_accumulate", chunk_rows.pieces(), 128, &[&numbers[..], &summed].concat())?;
-        self.merge(matrix, &pieces, [buckets, &partial])
+        self.enqueue_piece_merge(matrix, &pieces, [buckets, &partial])
     }
 
     /// Queues the kernels that merge the sums of `pieces` into `buckets`, for rows of several pieces.
-    fn merge(&mut self, matrix: &DigitMatrix, pieces: &RowChunks, [buckets, partial]: [&Buffer; 2]) -> Result<()> {
+    fn enqueue_piece_merge(
+        &mut self,
+        matrix: &DigitMatrix,
+        pieces: &RowChunks,
+        [buckets, partial]: [&Buffer; 2],
+    ) -> Result<()> {
         let DigitMatrix { chunk_rows: cut, first_bucket, offsets, piece_offsets, counters, .. } = matrix;
         let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
         let numbers = [cut.levels, cut.piece, self.plan.glv.into(), *first_bucket].map(Arg::U32);
         let of_units =
             [offsets, piece_offsets, &pieces.rows, counters, &pieces.units, buckets, partial].map(buffer_arg);
         let of_rows = [offsets, piece_offsets, counters, &pieces.long_rows, buckets, partial].map(buffer_arg);
-        self.launch("msm_merge_chunks", groups(cut.units()), SUM_GROUP, &[&numbers[..], &of_units].concat())?;
+        self.launch("msm_merge_chunks", groups(cut.max_merge_runs()), SUM_GROUP, &[&numbers[..], &of_units].concat())?;
         self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &[&numbers[..], &of_rows].concat())
     }
 
     /// Queues the rounds of batched affine additions. Returns the points that they leave of every row, or `None` if
     /// there are no rounds.
-    fn batched_affine_rounds(&mut self, matrix: &DigitMatrix, bases: &Buffer) -> Result<Option<PairSums>> {
+    fn batched_affine_rounds(&mut self, matrix: &DigitMatrix, bases: &Buffer) -> Result<Option<AffineRoundSums>> {
         let (levels, room) = (matrix.chunk_rows.levels, self.plan.buffer_sizes());
         if levels == 0 {
             return Ok(None);
         }
-        let (above, list) = (self.words(room.slots[1])?, self.words(room.pairs)?);
-        let (sums, prefixes) = (self.bytes(room.entries_or_sums_bytes)?, self.bytes(room.digits_or_prefix_bytes)?);
+        let (above, list) = (self.allocate_words(room.slots[1])?, self.allocate_words(room.pairs)?);
+        let (sums, prefixes) =
+            (self.allocate_bytes(room.entries_or_sums_bytes)?, self.allocate_bytes(room.digits_or_prefix_bytes)?);
         // The levels use these two in turns.
         let entries = [&matrix.entries, &above];
         for level in 0..levels {
             let of = |level: u32| entries[level as usize % 2];
             let round =
                 AffineRound { level, entries: of(level), above: of(level + 1), bases, sums: &sums, list: &list };
-            self.add_round(matrix, round, &prefixes)?;
+            self.enqueue_affine_round(matrix, round, &prefixes)?;
         }
         let entries = (levels % 2 == 1).then_some(above);
-        Ok(Some(PairSums { sums, entries }))
+        Ok(Some(AffineRoundSums { sums, entries }))
     }
 
     /// Queues the kernels that list the pairs of `round` and add them.
-    fn add_round(&mut self, matrix: &DigitMatrix, round: AffineRound<'_>, prefixes: &Buffer) -> Result<()> {
+    fn enqueue_affine_round(&mut self, matrix: &DigitMatrix, round: AffineRound<'_>, prefixes: &Buffer) -> Result<()> {
         let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
         let AffineRound { level, entries, above, bases, sums, list } = round;
         let numbers = [cut.rows, level, room.sums as u32].map(Arg::U32);
@@ -341,7 +348,7 @@ impl KernelQueue<'_> {
         let points = if level == 0 { bases } else { sums };
         let buffers = [entries, above, points, sums, &matrix.counters, list, prefixes].map(buffer_arg);
         let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
-        let numbers = [level, cut.tile() as u32].map(Arg::U32);
+        let numbers = [level, cut.affine_tile_pairs() as u32].map(Arg::U32);
         self.launch("msm_batch_affine_add", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
     }
 
@@ -349,8 +356,8 @@ impl KernelQueue<'_> {
     fn chunk_rows(&mut self, matrix: &DigitMatrix) -> Result<RowChunks> {
         let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
         let numbers = [cut.buckets, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
-        let (rows, ordered) = (self.words(room.pieces)?, self.words(3 * room.pieces)?);
-        let (units, long_rows) = (self.words(room.units)?, self.words(room.long_rows)?);
+        let (rows, ordered) = (self.allocate_words(room.pieces)?, self.allocate_words(3 * room.pieces)?);
+        let (units, long_rows) = (self.allocate_words(room.units)?, self.allocate_words(room.long_rows)?);
         let (offsets, piece_offsets, counters) = (&matrix.offsets, &matrix.piece_offsets, &matrix.counters);
         let found = [offsets, piece_offsets, &rows, counters, &units, &long_rows].map(buffer_arg);
         self.launch("msm_build_chunks", cut.pieces(), 256, &[&numbers[..], &found].concat())?;
@@ -364,9 +371,9 @@ impl KernelQueue<'_> {
     /// pinned memory to which the Jacobian coordinates are being copied.
     pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Event, PinnedBuffer)> {
         let plan = self.plan;
-        let segments = u64::from(plan.all_segments());
-        let (shares, totals) = (self.points(segments)?, self.points(segments)?);
-        let numbers = [segments as u32, plan.segment_bits(), plan.segment].map(Arg::U32);
+        let segments = u64::from(plan.joined_segment_count());
+        let (shares, totals) = (self.allocate_points(segments)?, self.allocate_points(segments)?);
+        let numbers = [segments as u32, plan.segment_index_bits(), plan.segment].map(Arg::U32);
         let windows = [plan.first_set, plan.end_set, plan.sets, plan.wide_windows].map(Arg::U32);
         let args = [&numbers[..], &windows, &[buffer_arg(buckets), buffer_arg(&shares), buffer_arg(&totals)]].concat();
         match plan.quads {
@@ -374,16 +381,16 @@ impl KernelQueue<'_> {
             false => self.launch("msm_reduce_segments_scalar", segments, SUM_GROUP, &args)?,
         }
         let soon = self.stream.record_event()?;
-        let count = plan.joined() * plan.sums();
-        let groups = u64::from(count * plan.parts());
-        let parts = self.points(groups)?;
-        let numbers = [plan.segment_bits(), plan.parts()].map(Arg::U32);
+        let count = plan.vectors_per_matrix() * plan.reduced_point_count();
+        let groups = u64::from(count * plan.sum_part_count());
+        let parts = self.allocate_points(groups)?;
+        let numbers = [plan.segment_index_bits(), plan.sum_part_count()].map(Arg::U32);
         let args = [&numbers[..], &[buffer_arg(&shares), buffer_arg(&totals), buffer_arg(&parts)]].concat();
         self.launch("msm_weighted_bit_sums", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
         // A Jacobian point has three coordinates, an XYZZ point four.
         let bytes = count as usize * self.point_bytes / 4 * 3;
-        let (mut result, sums) = (self.stream.host_buffer(bytes)?, self.stream.scratch(bytes)?);
-        let args = [Arg::U32(plan.parts()), buffer_arg(&parts), buffer_arg(&sums)];
+        let (mut result, sums) = (self.stream.allocate_pinned(bytes)?, self.stream.scratch(bytes)?);
+        let args = [Arg::U32(plan.sum_part_count()), buffer_arg(&parts), buffer_arg(&sums)];
         self.launch("msm_sum_parts", u64::from(count * SUM_GROUP), SUM_GROUP, &args)?;
         self.stream.end_timing()?;
         self.stream.copy_to_pinned(&mut result, &sums)?;

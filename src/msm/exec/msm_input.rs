@@ -8,7 +8,7 @@ use crate::msm::scalars::Scalars;
 
 /// Locates the bases of one device.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Bases<'a, C> {
+pub(crate) enum DeviceBases<'a, C> {
     /// In host memory, uploaded chunk by chunk.
     Host(&'a [C]),
     /// On the device, all of them.
@@ -18,7 +18,7 @@ pub(crate) enum Bases<'a, C> {
 /// Holds the input of a multiplication: the bases of each device, spread by the mesh, and the vectors of scalars.
 #[derive(Clone, Copy)]
 pub(crate) struct MsmInput<'a, C> {
-    pub bases: &'a [Bases<'a, C>],
+    pub bases: &'a [DeviceBases<'a, C>],
     pub vectors: &'a [Scalars<'a>],
     pub grid: DeviceMesh,
     pub choices: &'a PlanMemos,

@@ -8,7 +8,7 @@ use group::Group;
 use super::device_task::{DeviceScalarSlice, DeviceTask, ScalarSource, ScalarVector};
 use super::host_reduce::{HostWorkers, WindowSums};
 use super::kernels::{DigitInput, KernelQueue, ScalarSlice};
-use super::msm_input::Bases;
+use super::msm_input::DeviceBases;
 use super::plan_selection::plan_for;
 use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::curve::MsmCurve;
@@ -32,20 +32,20 @@ impl InputSlot {
     fn new<C: MsmCurve>(upload: Option<&Stream>, job: &DeviceTask<'_, C>, points: usize) -> Result<Self> {
         let allocate = |bytes: usize| upload.map(|upload| upload.allocate(bytes * points)).transpose();
         let scalars = job.vectors.iter().map(|vector| match vector.scalars {
-            ScalarSource::Host(_) => Ok(allocate(32)?.map(Buffer::secret)),
+            ScalarSource::Host(_) => Ok(allocate(32)?.map(Buffer::mark_secret)),
             ScalarSource::Device(..) => Ok(None),
         });
         let scalars = scalars.collect::<Result<_>>()?;
         let bases = match job.bases {
-            Bases::Host(_) => allocate(C::AFFINE_BYTES)?,
-            Bases::Device(_) => None,
+            DeviceBases::Host(_) => allocate(C::AFFINE_BYTES)?,
+            DeviceBases::Device(_) => None,
         };
         Ok(Self { scalars, bases, done: Vec::new() })
     }
 
     /// Returns the buffer of the chunk's scalars of `vector`, and the index of the first one in it. Uploads scalars
     /// from the host.
-    fn scalars<'a>(
+    fn ensure_device_scalars<'a>(
         &'a self,
         (number, vector): (usize, &ScalarVector<'a>),
         range: &Range<usize>,
@@ -76,7 +76,7 @@ impl InputSlot {
         if matrix >= job.lanes as usize {
             return Ok(());
         }
-        if let (Bases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
+        if let (DeviceBases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
             compute.end_timing()?;
             if matrix == 0 {
                 upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
@@ -90,8 +90,8 @@ impl InputSlot {
     /// Returns the device buffer of a chunk's bases.
     fn bases<'a, C>(&'a self, job: &DeviceTask<'a, C>) -> Result<&'a Buffer> {
         match job.bases {
-            Bases::Host(_) => self.bases.as_ref().ok_or_else(|| missing_slot("bases")),
-            Bases::Device(table) => Ok(&table.buffer),
+            DeviceBases::Host(_) => self.bases.as_ref().ok_or_else(|| missing_slot("bases")),
+            DeviceBases::Device(table) => Ok(&table.buffer),
         }
     }
 }
@@ -105,14 +105,14 @@ struct ComputeLane {
 }
 
 impl ComputeLane {
-    fn enqueue(&mut self) -> KernelQueue<'_> {
+    fn kernel_queue(&mut self) -> KernelQueue<'_> {
         let (program, plan, point_bytes) = (self.program, self.plan, self.point_bytes);
         KernelQueue { stream: &mut self.stream, program, plan, point_bytes }
     }
 }
 
 /// Holds the results that the kernels leave for the host.
-struct Results {
+struct MatrixResults {
     /// Event shortly before the results are complete.
     nearly_done: Event,
     sums: PinnedBuffer,
@@ -123,14 +123,14 @@ struct Results {
 struct BucketSet {
     buckets: Buffer,
     too_long: Buffer,
-    results: Option<Results>,
+    results: Option<MatrixResults>,
     /// Maximum bits of each vector's scalars.
     bits: Vec<u32>,
 }
 
 impl BucketSet {
     fn new(compute: &mut ComputeLane, vectors: &[ScalarVector<'_>]) -> Result<Self> {
-        let buckets = compute.enqueue().buckets()?;
+        let buckets = compute.kernel_queue().allocate_buckets()?;
         let too_long = compute.stream.allocate(4 * vectors.len())?;
         compute.stream.zero(&too_long)?;
         Ok(Self { buckets, too_long, results: None, bits: vectors.iter().map(|vector| vector.bits).collect() })
@@ -138,17 +138,17 @@ impl BucketSet {
 
     fn reduce(&mut self, compute: &mut ComputeLane) -> Result<()> {
         compute.stream.begin_timing()?;
-        let (soon, sums) = compute.enqueue().reduce(&self.buckets)?;
-        let mut too_long = compute.stream.host_buffer(4 * self.bits.len())?;
+        let (soon, sums) = compute.kernel_queue().reduce(&self.buckets)?;
+        let mut too_long = compute.stream.allocate_pinned(4 * self.bits.len())?;
         compute.stream.copy_to_pinned(&mut too_long, &self.too_long)?;
-        self.results = Some(Results { nearly_done: soon, sums, too_long });
+        self.results = Some(MatrixResults { nearly_done: soon, sums, too_long });
         Ok(())
     }
 
     /// Appends the points that the reduction left of each vector to `jacobian`, once the device has written them.
     /// Scalars have at most `scalar_bits` bits. Fails if a scalar exceeds its promised bit length.
     fn append_sums(self, jacobian: &mut Vec<u8>, device: &str, scalar_bits: u32) -> Result<()> {
-        let Some(Results { sums, too_long: long, .. }) = self.results else { return Ok(()) };
+        let Some(MatrixResults { sums, too_long: long, .. }) = self.results else { return Ok(()) };
         let mut flags = vec![0; long.bytes()];
         long.drain_into(&mut flags);
         let flags = flags.as_chunks::<4>().0.iter().map(|flag| u32::from_ne_bytes(*flag));
@@ -215,7 +215,7 @@ impl Pipeline {
             let ScalarSource::Device(DeviceScalarSlice { ready, buffer, .. }) = &vector.scalars else { continue };
             let stream = &mut pipeline.lane(number / job.vectors_per_matrix()).stream;
             ready.iter().try_for_each(|ready| stream.wait_event(ready))?;
-            stream.will_read(buffer)?;
+            stream.order_read(buffer)?;
         }
         for (number, range) in plan.chunks().enumerate() {
             pipeline.add_chunk(number, &range, job, abort)?;
@@ -231,13 +231,13 @@ impl Pipeline {
     ) -> Result<Self> {
         // Streams are always taken in this order, so that a call with the same streams finds its former blocks. Only
         // needed streams are taken: a driver has few queues that run concurrently, and streams share them.
-        let upload = job.is_from_host().then(|| device.stream()).transpose()?;
+        let upload = job.has_host_input().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (KernelModule::for_family(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
         let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
         let compute = |mut stream: Stream| {
             if plan.runs_beside_others() {
-                stream.set_concurrent();
+                stream.allow_concurrent_kernels();
             }
             ComputeLane { stream, program, plan, point_bytes }
         };
@@ -246,7 +246,7 @@ impl Pipeline {
         let totals = job.vectors.chunks(job.vectors_per_matrix()).enumerate();
         let totals = totals.map(|(number, vectors)| BucketSet::new(&mut computes[number % lanes], vectors));
         let totals = totals.collect::<Result<_>>()?;
-        let slots = 0..job.points().div_ceil(plan.chunk).min(2);
+        let slots = 0..job.point_count().div_ceil(plan.chunk).min(2);
         let slots = slots.map(|_| InputSlot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
         Ok(Self { computes, plan, upload, totals, slots })
     }
@@ -268,7 +268,7 @@ impl Pipeline {
         self.wait_for_slot(number, abort)?;
         let slot = number % self.slots.len();
         for matrix in 0..self.totals.len() {
-            let time = self.plan.time(range.len());
+            let time = self.plan.estimate_chunk_time(range.len());
             let stream = &self.lane(matrix).stream;
             let device = stream.device().clone();
             let turn = device.acquire_queue_permit(stream, time, abort)?;
@@ -297,26 +297,27 @@ impl Pipeline {
         let compute = &mut computes[lane];
         let own = job.vectors.iter().enumerate().skip(number * job.vectors_per_matrix()).take(total.bits.len());
         let vectors = own.map(|(number, vector)| {
-            let (scalars, start) = slot.scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
+            let (scalars, start) =
+                slot.ensure_device_scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
             Ok(ScalarSlice { scalars, start, form: vector.form, bits: vector.bits })
         });
         let vectors = vectors.collect::<Result<_>>()?;
         let (base, stride) = match job.bases {
-            Bases::Host(_) => (0, 0),
-            Bases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
+            DeviceBases::Host(_) => (0, 0),
+            DeviceBases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
         };
-        if let Bases::Device(table) = job.bases {
-            compute.stream.will_read(&table.buffer)?;
+        if let DeviceBases::Device(table) = job.bases {
+            compute.stream.order_read(&table.buffer)?;
         }
         let (count, first, too_long) = (range.len(), range.start, &total.too_long);
         let digits = DigitInput { vectors, count, first, base, stride, too_long };
         compute.stream.begin_timing()?;
         for band in plan.bands(range.len()) {
-            let matrix = compute.enqueue().transpose_digits(&digits, band)?;
+            let matrix = compute.kernel_queue().transpose_digits(&digits, band)?;
             if band.from == 0 {
                 slot.send_bases(number, job, range, upload.as_mut(), &mut compute.stream)?;
             }
-            compute.enqueue().accumulate(&matrix, slot.bases(job)?, &total.buckets)?;
+            compute.kernel_queue().accumulate(&matrix, slot.bases(job)?, &total.buckets)?;
         }
         compute.stream.end_timing()
     }
@@ -364,7 +365,7 @@ impl Pipeline {
         let helpers = self.call_helpers::<C>(vectors, abort)?;
         self.computes.iter_mut().try_for_each(|compute| compute.stream.synchronize(abort))?;
         let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
-        let traffic = streams.fold(StreamStats::default(), |sum, stream| sum + stream.traffic());
+        let traffic = streams.fold(StreamStats::default(), |sum, stream| sum + stream.stats());
         let mut jacobian = Vec::new();
         let device = self.computes.first().map_or("", |compute| &compute.stream.device().info().name);
         let mut totals = std::mem::take(&mut self.totals).into_iter();
@@ -373,7 +374,7 @@ impl Pipeline {
         if jacobian.is_empty() {
             return Ok((vec![C::Curve::identity(); vectors], traffic));
         }
-        Ok((helpers.combine(WindowSums::new(self.plan, jacobian, vectors))?, traffic))
+        Ok((helpers.compute_sums(WindowSums::new(self.plan, jacobian, vectors))?, traffic))
     }
 
     /// Wakes CPU threads for the host's part of `vectors` vectors, while the device runs its last kernels.
@@ -382,9 +383,9 @@ impl Pipeline {
         let lane = totals.len().saturating_sub(1) % computes.len();
         match totals.last().and_then(|total| total.results.as_ref()) {
             Some(results) => computes[lane].stream.synchronize_event(&results.nearly_done, abort)?,
-            None => return Ok(HostWorkers::call(0)),
+            None => return Ok(HostWorkers::wake(0)),
         }
-        Ok(HostWorkers::call(vectors))
+        Ok(HostWorkers::wake(vectors))
     }
 }
 

@@ -1,10 +1,10 @@
 //! Plans for a device's free memory.
 
 use super::decision_cache::PlanCache;
-use super::msm_input::Bases;
+use super::msm_input::DeviceBases;
 use crate::backend::{Device, plannable_bytes};
 use crate::curve::MsmCurve;
-use crate::msm::bases::problem;
+use crate::msm::bases::plan_input;
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::{MsmPlan, PlanInput, Workload};
 use crate::{Error, Result};
@@ -26,21 +26,21 @@ static SMALLER: PlanCache<(PlanInput, u64), std::result::Result<MsmPlan, u64>> =
 /// - [`Error::Device`]: the device does not report its free memory.
 pub(crate) fn plan_for<C: MsmCurve>(
     device: &Device,
-    bases: &Bases<'_, C>,
+    bases: &DeviceBases<'_, C>,
     need: Workload,
     options: &MsmOptions,
 ) -> Result<MsmPlan> {
     let table = match bases {
-        Bases::Host(_) => None,
-        Bases::Device(table) => Some(*table),
+        DeviceBases::Host(_) => None,
+        DeviceBases::Device(table) => Some(*table),
     };
-    let problem = problem::<C>(device, table, need, options);
-    let available = available(device, need.at_once, options)?;
-    let best = PLANS.find(problem, || MsmPlan::new(problem));
-    if best.bytes() <= available {
+    let problem = plan_input::<C>(device, table, need, options);
+    let available = available_bytes(device, need.at_once, options)?;
+    let best = PLANS.get_or_insert_with(problem, || MsmPlan::new(problem));
+    if best.workspace_bytes() <= available {
         return Ok(best);
     }
-    SMALLER.find((problem, available), || MsmPlan::fit(problem, available)).map_err(|requested| {
+    SMALLER.get_or_insert_with((problem, available), || MsmPlan::fit(problem, available)).map_err(|requested| {
         let device = device.info().name.clone();
         Error::OutOfMemory { device, requested, available }
     })
@@ -50,7 +50,7 @@ pub(crate) fn plan_for<C: MsmCurve>(
 ///
 /// # Errors
 /// - [`Error::Device`]: the device does not report its free memory.
-pub(super) fn available(device: &Device, at_once: u32, options: &MsmOptions) -> Result<u64> {
+pub(super) fn available_bytes(device: &Device, at_once: u32, options: &MsmOptions) -> Result<u64> {
     let free = plannable_bytes(device.free_memory()? / u64::from(at_once));
     Ok(if options.memory == 0 { free } else { free.min(options.memory) })
 }

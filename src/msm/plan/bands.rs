@@ -38,14 +38,14 @@ pub(super) struct PassTotals {
 impl MsmPlan {
     /// Returns the number of chunks, matrices and repeated scalar reads of the whole multiplication, and its fixed
     /// time.
-    pub(super) fn passes(&self) -> PassTotals {
+    pub(super) fn pass_totals(&self) -> PassTotals {
         let round = CostConstants::for_affine_bytes(self.problem.affine_bytes).round;
         let matrix = if self.glv { MATRIX + GLV_MATRIX } else { MATRIX };
         // The first matrix takes this beside the cost of every matrix.
         let first = PassTotals { waits: FIRST_MATRIX - matrix, ..PassTotals::default() };
-        self.lengths().fold(first, |all, (points, count)| {
-            let shape = self.shape(points);
-            let bands = u64::from(self.own_sets().div_ceil(shape.band));
+        self.chunk_lengths().fold(first, |all, (points, count)| {
+            let shape = self.chunk_shape(points);
+            let bands = u64::from(self.own_set_count().div_ceil(shape.band));
             PassTotals {
                 chunks: all.chunks + count,
                 matrices: all.matrices + count * bands,
@@ -59,53 +59,53 @@ impl MsmPlan {
     /// Returns the band (number of sets of windows per matrix) and the affine rounds of a chunk of `points` points. A
     /// chunk of half the full length has shorter rows and takes one round less. It has as few bands as fit into the
     /// memory for full-length chunks.
-    pub(super) fn shape(&self, points: usize) -> ChunkShape {
+    pub(super) fn chunk_shape(&self, points: usize) -> ChunkShape {
         let whole = ChunkShape { band: self.band, levels: self.levels };
-        if points >= self.chunk || self.joined() > 1 {
+        if points >= self.chunk || self.vectors_per_matrix() > 1 {
             return whole;
         }
         let levels = self.levels.saturating_sub((self.chunk / points.max(1)).ilog2());
-        if self.band == self.own_sets() {
+        if self.band == self.own_set_count() {
             return ChunkShape { levels, ..whole };
         }
-        let buffer_sizes = BufferSizes::from_matrix_sizes(&self.widest_cut(self.chunk, whole));
+        let buffer_sizes = BufferSizes::from_matrix_sizes(&self.max_matrix_sizes(self.chunk, whole));
         let fits = |band: u32| {
-            let cut = self.widest_cut(points, ChunkShape { band, levels });
+            let cut = self.max_matrix_sizes(points, ChunkShape { band, levels });
             band <= self.band || (buffer_sizes.has_slots_for(&cut) && u64::from(cut.bins) <= MAX_BINS)
         };
-        let bands = self.own_sets().div_ceil(largest_below(self.own_sets() + 1, fits));
-        ChunkShape { band: self.own_sets().div_ceil(bands), levels }
+        let bands = self.own_set_count().div_ceil(largest_below(self.own_set_count() + 1, fits));
+        ChunkShape { band: self.own_set_count().div_ceil(bands), levels }
     }
 
     /// Returns the bands (consecutive ranges of sets) of a chunk of `points` points, in ascending order.
     pub fn bands(&self, points: usize) -> impl Iterator<Item = WindowRange> + use<> {
-        let (sets, band) = (self.first_set..self.end_set, self.shape(points).band);
+        let (sets, band) = (self.first_set..self.end_set, self.chunk_shape(points).band);
         sets.clone().step_by(band as usize).map(move |from| WindowRange { from, to: sets.end.min(from + band) })
     }
 
     /// Returns the sizes of the largest matrix of a chunk of `points` points. The matrix has `band` sets of windows,
     /// the first ones, among which as many are wide as possible.
-    fn widest_cut(&self, points: usize, ChunkShape { band, levels }: ChunkShape) -> MatrixSizes {
-        self.cut_in(points.min(self.problem.points), WindowRange { from: 0, to: band }, levels)
+    fn max_matrix_sizes(&self, points: usize, ChunkShape { band, levels }: ChunkShape) -> MatrixSizes {
+        self.compute_matrix_sizes(points.min(self.problem.points), WindowRange { from: 0, to: band }, levels)
     }
 
     /// Returns the lengths that buffers are allocated with. They suffice for every chunk of points and every band of
     /// windows.
     pub fn buffer_sizes(&self) -> BufferSizes {
         let whole = BufferSizes::from_matrix_sizes(
-            &self.widest_cut(self.chunk, ChunkShape { band: self.band, levels: self.levels }),
+            &self.max_matrix_sizes(self.chunk, ChunkShape { band: self.band, levels: self.levels }),
         );
-        let cuts = self.lengths().map(|(points, _)| self.widest_cut(points, self.shape(points)));
+        let cuts = self.chunk_lengths().map(|(points, _)| self.max_matrix_sizes(points, self.chunk_shape(points)));
         cuts.fold(whole, |room, cut| room.max(BufferSizes::from_matrix_sizes(&cut)))
     }
 
     /// Returns the sizes of the matrix of `band`, a range of sets of windows, for a chunk of `points` points.
-    pub fn cut(&self, points: usize, band: WindowRange) -> MatrixSizes {
-        self.cut_in(points, band, self.shape(points).levels)
+    pub fn matrix_sizes(&self, points: usize, band: WindowRange) -> MatrixSizes {
+        self.compute_matrix_sizes(points, band, self.chunk_shape(points).levels)
     }
 
-    fn cut_in(&self, points: usize, band: WindowRange, levels: u32) -> MatrixSizes {
-        let (sets, copies) = (band.to - band.from, self.copies());
+    fn compute_matrix_sizes(&self, points: usize, band: WindowRange, levels: u32) -> MatrixSizes {
+        let (sets, copies) = (band.to - band.from, self.digits_per_set());
         let points = points as u32;
         // Twice the mean length in the largest chunk, so that rows of random scalars are one piece each.
         let mean = self.mean_row().div_ceil(1 << self.levels);
@@ -113,11 +113,11 @@ impl MsmPlan {
         // If other multiplications run beside this one, it takes half of the device's registers. A round's inversions,
         // and the others' work between their rounds, then hide behind the other half's additions. Joined vectors have
         // less to hide than that costs.
-        let beside = if self.joined() == 1 && self.runs_beside_others() { 2 } else { 1 };
+        let beside = if self.vectors_per_matrix() == 1 && self.runs_beside_others() { 2 } else { 1 };
         let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
         let affine_tile = self.affine_tile;
-        let vectors = self.joined();
-        let buckets = vectors * (self.first_row(band.to) - self.first_row(band.from));
+        let vectors = self.vectors_per_matrix();
+        let buckets = vectors * (self.global_first_bucket(band.to) - self.global_first_bucket(band.from));
         let rows = self.rows_per_bucket() * buckets;
         let (bins, affine_bytes) = (rows >> self.low_bit_count(), self.problem.affine_bytes);
         MatrixSizes {

@@ -34,13 +34,13 @@ pub(crate) fn best_batch_size(problem: PlanInput, batch: usize, free: u64) -> us
     let count = problem.vectors as usize;
     let fewer = |joined: &usize| (*joined > 1).then(|| joined.div_ceil(2));
     let candidates = std::iter::successors(Some(balanced_len(count, MAX_BATCH)), fewer);
-    let timed = candidates.filter_map(|joined| Some((time(problem, joined, batch, free)?, joined)));
+    let timed = candidates.filter_map(|joined| Some((estimate_batch_time(problem, joined, batch, free)?, joined)));
     timed.min().map_or(1, |(_, joined)| joined)
 }
 
 /// Returns the time of all scalar vectors of `problem` by the model, in ps, with `joined` vectors per sparse matrix.
 /// The batch has `batch` vectors. Returns `None` if `free` bytes do not suffice for such matrices.
-fn time(problem: PlanInput, joined: usize, batch: usize, free: u64) -> Option<u64> {
+fn estimate_batch_time(problem: PlanInput, joined: usize, batch: usize, free: u64) -> Option<u64> {
     let vectors = u64::from(problem.vectors);
     let others = batch - problem.vectors as usize;
     let at_once = max_in_flight(joined, (vectors as usize).div_ceil(joined) + others) as u32;
@@ -52,30 +52,31 @@ fn time(problem: PlanInput, joined: usize, batch: usize, free: u64) -> Option<u6
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::problem;
+    use super::super::tests::sample_plan_input;
     use super::*;
 
     /// Returns the plan input of `vectors` vectors of equal size, with scalars and bases on an H200.
-    fn alike(vectors: u32, points: usize, affine_bytes: u64) -> PlanInput {
-        PlanInput { affine_bytes, vectors, joined: vectors, ..problem(points, true) }
+    fn uniform_batch(vectors: u32, points: usize, affine_bytes: u64) -> PlanInput {
+        PlanInput { affine_bytes, vectors, joined: vectors, ..sample_plan_input(points, true) }
     }
 
     #[test]
     fn fewer_are_joined_the_more_points_there_are() {
         for affine_bytes in [64, 96, 192] {
-            let joined = |log_n: u32| best_batch_size(alike(6, 1 << log_n, affine_bytes), 6, 1 << 37);
+            let joined = |log_n: u32| best_batch_size(uniform_batch(6, 1 << log_n, affine_bytes), 6, 1 << 37);
             let counts: Vec<usize> = (10..=26).step_by(2).map(joined).collect();
             assert_eq!((counts[0], counts.iter().min()), (6, counts.last()), "{counts:?}");
         }
-        assert_eq!(best_batch_size(alike(100, 1 << 14, 96), 100, 1 << 37), 15, "seven groups of 15 at most");
+        assert_eq!(best_batch_size(uniform_batch(100, 1 << 14, 96), 100, 1 << 37), 15, "seven groups of 15 at most");
     }
 
     /// Checks that by the model six vectors in matrices of the best size take less time than one vector per matrix.
     #[test]
     fn batches_of_six_gain() {
         for (log_n, least) in [(14, 150), (16, 130), (18, 110), (20, 103)] {
-            let time = |joined| time(alike(6, 1 << log_n, 96), joined, 6, 1 << 37).expect("fits");
-            let best = time(best_batch_size(alike(6, 1 << log_n, 96), 6, 1 << 37));
+            let time =
+                |joined| estimate_batch_time(uniform_batch(6, 1 << log_n, 96), joined, 6, 1 << 37).expect("fits");
+            let best = time(best_batch_size(uniform_batch(6, 1 << log_n, 96), 6, 1 << 37));
             assert!(time(1) * 100 > best * least, "2^{log_n}: {} ps for {}", best, time(1));
         }
     }
@@ -83,18 +84,22 @@ mod tests {
     /// Checks that matrices have fewer vectors if scalars come from the host, since nothing hides the first upload.
     #[test]
     fn uploads_make_groups_smaller() {
-        let on_host = |points| PlanInput { scalars_resident: false, ..alike(8, points, 96) };
-        let counts = [alike(8, 1 << 20, 96), on_host(1 << 20)].map(|problem| best_batch_size(problem, 8, 1 << 37));
+        let on_host = |points| PlanInput { scalars_resident: false, ..uniform_batch(8, points, 96) };
+        let counts =
+            [uniform_batch(8, 1 << 20, 96), on_host(1 << 20)].map(|problem| best_batch_size(problem, 8, 1 << 37));
         assert!(counts[1] < counts[0], "{counts:?}");
     }
 
     #[test]
     fn what_does_not_fit_is_not_joined() {
-        let all = alike(6, 1 << 18, 96);
+        let all = uniform_batch(6, 1 << 18, 96);
         let requested =
             MsmPlan::fit(PlanInput { vectors: 2, joined: 2, at_once: 2, ..all }, 0).expect_err("nothing fits");
-        assert!(time(all, 2, 6, 2 * requested).is_some() && time(all, 2, 6, requested).is_none());
+        assert!(
+            estimate_batch_time(all, 2, 6, 2 * requested).is_some()
+                && estimate_batch_time(all, 2, 6, requested).is_none()
+        );
         assert_eq!(best_batch_size(all, 6, requested), 1);
-        assert!(time(all, 6, 6, 1 << 20).is_none());
+        assert!(estimate_batch_time(all, 6, 6, 1 << 20).is_none());
     }
 }

@@ -95,46 +95,46 @@ impl CostConstants {
     }
 
     /// Returns the number of segments of buckets that `units` compute units reduce at once with one work-item each.
-    pub fn items(&self, units: u64) -> u64 {
+    pub fn scalar_segment_capacity(&self, units: u64) -> u64 {
         self.items * units
     }
 
     /// Returns the number of segments of buckets that `units` compute units reduce at once with four work-items each,
     /// before any takes longer.
-    pub fn quads(&self, units: u64) -> u64 {
+    pub fn quad_segment_capacity(&self, units: u64) -> u64 {
         self.quads * units
     }
 
     /// Returns the cost of a bucket in ps: its row, and its step in the reduction. The step assumes that work-items
     /// with one segment each fill the device.
-    pub fn bucket(&self) -> u64 {
-        self.row + self.step / self.items(UNITS)
+    pub fn bucket_cost(&self) -> u64 {
+        self.row + self.step / self.scalar_segment_capacity(UNITS)
     }
 
     /// Returns the cost in ps of reducing segments of buckets by running sums, with one work-item per segment, on
     /// `units` compute units. There are `count` segments of up to `longest` buckets, with `buckets` buckets in total.
     pub fn scalar_segments_cost(&self, count: u64, longest: u64, buckets: u64, units: u64) -> u64 {
-        let all = buckets * self.waves(100 * count / self.items(units)) / count.max(1);
+        let all = buckets * self.wave_time_percent(100 * count / self.scalar_segment_capacity(units)) / count.max(1);
         self.step * all.max(longest * MIN_STEP_PERCENT) / 100
     }
 
     /// Returns the cost in ps of reducing `count` segments of `length` buckets by running sums, with four work-items
     /// per segment, on `units` compute units.
     pub fn quad_segments_cost(&self, count: u64, length: u64, units: u64) -> u64 {
-        let filled = 100 * count / self.quads(units);
+        let filled = 100 * count / self.quad_segment_capacity(units);
         self.chain * length * if filled <= 100 { 85 + filled * 15 / 100 } else { filled.max(160) } / 100
     }
 
     /// Returns the cost in ps of the sums over segments of buckets: one over all `count` segments, and one over half of
     /// them for each of the `bits` bits of a segment's index.
-    pub fn sums(&self, count: u64, bits: u64) -> u64 {
+    pub fn segment_sums_cost(&self, count: u64, bits: u64) -> u64 {
         SUMS * self.chain + self.sum * count * (bits + 2) / 2
     }
 
     /// Returns the time of work-items that fill `filled` percent of a device, in percent of the time to fill it once.
     /// Few work-items run faster than many. The last ones start when the first of the previous ones end, and run almost
     /// alone.
-    fn waves(&self, filled: u64) -> u64 {
+    fn wave_time_percent(&self, filled: u64) -> u64 {
         match filled {
             0..=100 => MIN_STEP_PERCENT.max(self.few + filled * (100 - self.few) / 100),
             _ => (filled + 14).max(filled / 100 * 70 + 63),

@@ -18,11 +18,12 @@ const VISIT: u64 = 67;
 impl MsmPlan {
     /// Returns the time of all chunks by the model, in ps, for all scalar vectors of a matrix.
     pub fn cost(&self) -> u64 {
-        let vectors = u64::from(self.joined());
+        let vectors = u64::from(self.vectors_per_matrix());
         let points = self.problem.points as u64;
-        let PassTotals { chunks, matrices, waits, again } = self.passes();
-        let others = self.sets - self.own_sets();
-        let (shared, rows) = ((self.skip + self.problem.points - self.until) as u64, u64::from(self.all_rows()));
+        let PassTotals { chunks, matrices, waits, again } = self.pass_totals();
+        let others = self.sets - self.own_set_count();
+        let (shared, rows) =
+            ((self.skip + self.problem.points - self.until) as u64, u64::from(self.joined_bucket_count()));
         let halves = u64::from(self.rows_per_bucket());
         let entries = halves * vectors * (points * u64::from(self.windows - others)).saturating_sub(shared);
         let left = entries >> self.levels;
@@ -40,7 +41,7 @@ impl MsmPlan {
         let lambda = (halves - 1) * costs.xyzz / ENDO_COST_DIV;
         let uneven =
             100 + costs.tail_effect_percent(chunks * rows / matrices.max(1), self.problem.compute_units.into());
-        let scattered = if self.glv && self.sorted_bits() == MAX_WINDOW { GLV_SCATTER } else { 0 };
+        let scattered = if self.glv && self.sort_key_bits() == MAX_WINDOW { GLV_SCATTER } else { 0 };
         let kernels = costs.affine * additions - costs.taken * taken
             + waits
             + (costs.xyzz + lambda) * xyzz * uneven / 100
@@ -53,31 +54,35 @@ impl MsmPlan {
             + costs.row * halves * rows;
         // Vectors that are not joined run their kernels one after the other.
         let times = u64::from(self.problem.vectors / self.problem.joined).max(1);
-        self.overlapped_time(times * kernels) / times + self.reduction() + costs.bit * self.bits_alone()
+        self.overlapped_time(times * kernels) / times + self.reduction_cost() + costs.bit * self.unhidden_host_bits()
     }
 
     /// Returns the number of bits of all windows if nothing overlaps the vector's last step on the host, else 0. Other
     /// vectors or multiplications would overlap it.
-    fn bits_alone(&self) -> u64 {
+    fn unhidden_host_bits(&self) -> u64 {
         let alone = self.problem.vectors == 1 && self.problem.at_once == 1;
         if alone { self.first_bit(self.windows).into() } else { 0 }
     }
 
     /// Returns the time of a chunk of `points` points by the model, for all scalar vectors of a matrix.
-    pub fn time(&self, points: usize) -> Duration {
+    pub fn estimate_chunk_time(&self, points: usize) -> Duration {
         let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
         Duration::from_nanos((all / 1000) as u64)
     }
 
     /// Returns the bytes of device memory that the plan needs, without resident bases.
-    pub fn bytes(&self) -> u64 {
+    pub fn workspace_bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };
         let vectors = u64::from(self.problem.vectors);
         let inputs = slots * self.problem.input_bytes(self.chunk);
-        let buckets = u64::from(self.rows());
-        let sums = u64::from(self.joined() * (2 * self.own_sets() * self.segments() + self.sums() * self.parts()));
+        let buckets = u64::from(self.own_bucket_count());
+        let sums = u64::from(
+            self.vectors_per_matrix()
+                * (2 * self.own_set_count() * self.segment_count()
+                    + self.reduced_point_count() * self.sum_part_count()),
+        );
         let scratch = self.buffer_sizes().bytes() + 2 * affine * sums + (1 << 20);
         inputs + u64::from(self.problem.lanes) * scratch + 2 * affine * vectors * buckets
     }

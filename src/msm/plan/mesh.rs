@@ -92,14 +92,14 @@ impl DeviceMesh {
     }
 
     /// Returns the number of points of a piece; the last one may have fewer.
-    pub fn piece(&self) -> usize {
+    pub fn points_per_piece(&self) -> usize {
         self.groups * self.unit
     }
 
     /// Returns the range of points, out of `points` in total, that device number `device` holds.
-    pub fn held(&self, device: usize, points: usize) -> Range<usize> {
-        let start = device / self.groups * self.piece();
-        start.min(points)..points.min(start + self.piece())
+    pub fn device_range(&self, device: usize, points: usize) -> Range<usize> {
+        let start = device / self.groups * self.points_per_piece();
+        start.min(points)..points.min(start + self.points_per_piece())
     }
 
     /// Returns whether both meshes have as many devices and points per device. If so, scalars spread by one mesh are on

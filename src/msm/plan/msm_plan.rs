@@ -52,21 +52,21 @@ impl MsmPlan {
     }
 
     /// Returns the number of scalar vectors of one matrix.
-    pub fn joined(&self) -> u32 {
+    pub fn vectors_per_matrix(&self) -> u32 {
         self.problem.joined
     }
 
     /// Returns the mean number of entries of a row of a full-length chunk, for random scalars of full length. Rows are
     /// those of the narrowest windows, where they are longest.
     pub fn mean_row(&self) -> u64 {
-        let copies = u64::from(self.copies());
+        let copies = u64::from(self.digits_per_set());
         let narrowest = if self.wide_windows < self.sets { self.c - 1 } else { self.c };
         self.chunk.min(self.problem.points) as u64 * copies / (1 << (narrowest - 1))
     }
 
     /// Returns the number of digits of a scalar that share a set's buckets: one per copy of the base, times two for the
     /// halves if GLV is used.
-    pub fn copies(&self) -> u32 {
+    pub fn digits_per_set(&self) -> u32 {
         self.windows.div_ceil(self.sets) * self.rows_per_bucket()
     }
 
@@ -82,18 +82,18 @@ impl MsmPlan {
 
     /// Returns the number of bits that entries are sorted by: those of a wide window, and one for the scalar's half if
     /// GLV is used.
-    pub fn sorted_bits(&self) -> u32 {
+    pub fn sort_key_bits(&self) -> u32 {
         self.c + u32::from(self.glv)
     }
 
     /// Returns the number of low bits of a row's index, by which entries are sorted within a bin.
     pub fn low_bit_count(&self) -> u32 {
-        low_bits(self.sorted_bits())
+        compute_low_bit_count(self.sort_key_bits())
     }
 }
 
 /// Returns the number of low bits of a row's index if windows have `c` and `c` − 1 bits, so that each window starts
 /// with a bin.
-fn low_bits(c: u32) -> u32 {
+fn compute_low_bit_count(c: u32) -> u32 {
     (c - 1).saturating_sub(MAX_BIN_BITS).max(MIN_LOW_BITS).min(c - 2)
 }

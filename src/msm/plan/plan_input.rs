@@ -61,7 +61,7 @@ impl PlanInput {
 
     /// Returns the choices of using GLV (`true`) or not (`false`) with windows of `c` bits: both, or the only one that
     /// is possible or requested.
-    pub(super) fn halvings(self, c: u32) -> impl Iterator<Item = bool> {
+    pub(super) fn glv_choices(self, c: u32) -> impl Iterator<Item = bool> {
         let wanted = if self.can_use_glv(c) { self.halved } else { Some(false) };
         [false, true].into_iter().filter(move |halved| wanted.is_none_or(|wanted| wanted == *halved))
     }

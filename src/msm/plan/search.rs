@@ -1,6 +1,6 @@
 //! Searches for the plan that is fastest by the model.
 
-use super::chunks::{largest_below, start};
+use super::chunks::{largest_below, min_upload_points};
 use super::cost_constants::MATRIX;
 use super::mesh::WindowAssignment;
 use super::msm_plan::MsmPlan;
@@ -42,31 +42,31 @@ const MAX_LEVELS: u32 = 4;
 impl MsmPlan {
     /// Returns the plan for `problem` that is fastest by the model with unlimited memory.
     pub fn new(problem: PlanInput) -> Self {
-        let chunks = Self::largest_chunks(problem).into_iter();
-        let plan = chunks.fold(None, |best, chunk| Self::with_chunk(problem, chunk, u64::MAX, best));
-        plan.map_or_else(|| Self::smallest(problem), |(_, plan)| plan)
+        let chunks = Self::candidate_chunk_lengths(problem).into_iter();
+        let plan = chunks.fold(None, |best, chunk| Self::try_chunk_len(problem, chunk, u64::MAX, best));
+        plan.map_or_else(|| Self::smallest_plan(problem), |(_, plan)| plan)
     }
 
     /// Returns the plan for `problem` that is fastest by the model among those that fit into `free` bytes. If none
     /// fits, returns the bytes that the smallest plan needs.
     pub fn fit(problem: PlanInput, free: u64) -> Result<Self, u64> {
         let best = Self::new(problem);
-        if best.bytes() <= free {
+        if best.workspace_bytes() <= free {
             return Ok(best);
         }
-        let of = |count: usize| Self::chunk_of(&problem, count);
-        let with = |best, count: usize| Self::with_chunk(problem, of(count), free, best);
+        let of = |count: usize| Self::whole_chunk_len(&problem, count);
+        let with = |best, count: usize| Self::try_chunk_len(problem, of(count), free, best);
         let more = |count: &usize| (of(*count) > MIN_CHUNK).then(|| count + (count / CHUNK_STEPS).max(1));
-        let plan = std::iter::successors(Some(best.whole_chunks()), more).fold(None, with);
+        let plan = std::iter::successors(Some(best.whole_chunk_count()), more).fold(None, with);
         // Between two steps there may be a smaller number that fits.
         let below = |count: usize| count * CHUNK_STEPS / (CHUNK_STEPS + 1) + 1..count;
-        let close = plan.map_or(0..0, |(_, plan)| below(plan.whole_chunks()));
+        let close = plan.map_or(0..0, |(_, plan)| below(plan.whole_chunk_count()));
         let plan = close.fold(plan, with);
-        plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest(problem).bytes())
+        plan.map(|(_, plan)| plan).ok_or_else(|| Self::smallest_plan(problem).workspace_bytes())
     }
 
     /// Returns the maximum chunk lengths, in points, that the model compares with unlimited memory.
-    fn largest_chunks(problem: PlanInput) -> Vec<usize> {
+    fn candidate_chunk_lengths(problem: PlanInput) -> Vec<usize> {
         let units = problem.compute_units.clamp(ABORTABLE_UNITS / 8, ABORTABLE_UNITS) as usize;
         let abortable = MAX_ABORTABLE / problem.affine_bytes as usize * units / ABORTABLE_UNITS as usize;
         // Some of the windows take only a part of the time.
@@ -77,7 +77,7 @@ impl MsmPlan {
         let wanted = |whole: usize| match (problem.resident, problem.scalars_resident) {
             (true, true) => problem.points,
             (true, false) => (problem.points / SCALARS_CHUNKS).max(MIN_STREAMED_SCALARS),
-            (false, _) => Self::chunk_of(&problem, whole).max(2 * start(&problem)),
+            (false, _) => Self::whole_chunk_len(&problem, whole).max(2 * min_upload_points(&problem)),
         };
         let count = if problem.resident { 1 } else { STREAMED_CHUNKS };
         let mut chunks: Vec<_> = (1..=count).map(|whole| wanted(whole).min(problem.points).clamp(1, most)).collect();
@@ -85,7 +85,7 @@ impl MsmPlan {
         chunks
     }
 
-    fn smallest(problem: PlanInput) -> Self {
+    fn smallest_plan(problem: PlanInput) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
         let widths = problem.own.widths().unwrap_or((window, true));
         let halved = problem.can_use_glv(widths.0) && problem.halved == Some(true);
@@ -95,7 +95,7 @@ impl MsmPlan {
 
     /// Returns the fastest plan with chunks of up to `chunk` points that fits into `free` bytes, or `best` if none is
     /// faster; with its cost in ps.
-    fn with_chunk(problem: PlanInput, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
+    fn try_chunk_len(problem: PlanInput, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
         let least = MATRIX * problem.points.div_ceil(chunk) as u64;
         if best.is_some_and(|(cost, _)| cost <= least) {
             return best;
@@ -105,42 +105,42 @@ impl MsmPlan {
         let any = windows.flat_map(|c| [(c, true), (c, false)]);
         let widths = problem.own.widths().map_or_else(|| any.collect(), |widths| vec![widths]);
         let widths =
-            widths.into_iter().flat_map(|widths| problem.halvings(widths.0).map(move |halved| (widths, halved)));
+            widths.into_iter().flat_map(|widths| problem.glv_choices(widths.0).map(move |halved| (widths, halved)));
         let plans = widths.flat_map(|(widths, halved)| {
             levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels, halved))
         });
-        plans.fold(best, |best, plan| plan.if_faster(best, free))
+        plans.fold(best, |best, plan| plan.choose_faster(best, free))
     }
 
     /// Returns this plan with bands of windows and affine tiles (pairs per inversion) that fit into `free` bytes, or
     /// `best` if that is as fast; with its cost in ps. Narrower bands and smaller tiles only take longer.
-    fn if_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
+    fn choose_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
         if best.is_some_and(|(least, _)| least <= self.cost()) {
             return best;
         }
         let of = |affine_tile: u32| Self { affine_tile, ..self };
-        if (Self { band: 1, ..of(AFFINE_TILES[AFFINE_TILES.len() - 1]) }).bytes() > free {
+        if (Self { band: 1, ..of(AFFINE_TILES[AFFINE_TILES.len() - 1]) }).workspace_bytes() > free {
             return best;
         }
-        let fits = AFFINE_TILES.iter().position(|tile| of(*tile).is_possible(free)).unwrap_or(AFFINE_TILES.len() - 1);
+        let fits = AFFINE_TILES.iter().position(|tile| of(*tile).fits_limits(free)).unwrap_or(AFFINE_TILES.len() - 1);
         let fitting = AFFINE_TILES[..=fits].iter().filter_map(|tile| of(*tile).with_fitting_bands(free));
         best.into_iter().chain(fitting.map(|plan| (plan.cost(), plan))).min_by_key(|(cost, _)| *cost)
     }
 
-    fn is_possible(&self, free: u64) -> bool {
-        self.bytes() <= free && self.counts_in_32_bits() && self.joins_whole_vectors()
+    fn fits_limits(&self, free: u64) -> bool {
+        self.workspace_bytes() <= free && self.slots_fit_31_bits() && self.joins_whole_vectors()
     }
 
     /// Returns this plan with the fewest bands of windows that fit into `free` bytes, all of about as many sets.
     /// Returns `None` if no number of bands fits.
     fn with_fitting_bands(self, free: u64) -> Option<Self> {
         let of = |band: u32| Self { band, ..self };
-        if self.is_possible(free) {
+        if self.fits_limits(free) {
             return Some(self);
         }
-        let widest = largest_below(self.band, |band| of(band).is_possible(free));
-        let bands = self.own_sets().checked_div(widest).map(|_| self.own_sets().div_ceil(widest));
-        bands.map(|bands| of(self.own_sets().div_ceil(bands)))
+        let widest = largest_below(self.band, |band| of(band).fits_limits(free));
+        let bands = self.own_set_count().checked_div(widest).map(|_| self.own_set_count().div_ceil(widest));
+        bands.map(|bands| of(self.own_set_count().div_ceil(bands)))
     }
 
     /// Returns the plan for chunks of `chunk` points, windows of `c` bits, `levels` affine rounds, and GLV if `halved`.
@@ -180,19 +180,19 @@ impl MsmPlan {
             quads: true,
         };
         match problem.own {
-            WindowAssignment::WindowGroup(groups) => all.restrict_to(all.most_expensive_group(groups)),
-            WindowAssignment::Agreed(group) => all.restrict_to(group.sets()),
+            WindowAssignment::WindowGroup(groups) => all.restrict_sets(all.most_expensive_group(groups)),
+            WindowAssignment::Agreed(group) => all.restrict_sets(group.sets()),
         }
     }
 
     /// Returns whether a matrix of several vectors has all of the device's windows: its buckets are in the order of its
     /// rows. Returns true for matrices of one vector.
     fn joins_whole_vectors(&self) -> bool {
-        self.joined() == 1 || self.band == self.own_sets()
+        self.vectors_per_matrix() == 1 || self.band == self.own_set_count()
     }
 
     /// Returns whether 31 bits can number the slots (padded entries) of a band's matrix.
-    fn counts_in_32_bits(&self) -> bool {
+    fn slots_fit_31_bits(&self) -> bool {
         self.buffer_sizes().slots[0] < 1 << 31
     }
 }

@@ -17,65 +17,68 @@ impl MsmPlan {
     pub(super) fn with_segments(self) -> Self {
         let (costs, units) =
             (CostConstants::for_affine_bytes(self.problem.affine_bytes), u64::from(self.problem.compute_units));
-        let (rows, longest) = (u64::from(self.all_rows()), u64::from(self.buckets(0)));
+        let (rows, longest) = (u64::from(self.joined_bucket_count()), u64::from(self.bucket_count(0)));
         let of = |length: u64, quads: bool| Self { segment: length.min(longest) as u32, quads, ..self };
         // Segments are long enough that all of them run at once. Those of narrow windows count like others if each has
         // four work-items.
-        let places = u64::from(self.joined() * self.own_sets()) * longest;
+        let places = u64::from(self.vectors_per_matrix() * self.own_set_count()) * longest;
         let at_once = |buckets: u64, most: u64| buckets.div_ceil(most).next_power_of_two().max(MIN_SEGMENT);
-        let by_quads = of(at_once(places, costs.quads(units)), true);
-        let least = at_once(rows, costs.items(units));
+        let by_quads = of(at_once(places, costs.quad_segment_capacity(units)), true);
+        let least = at_once(rows, costs.scalar_segment_capacity(units));
         let by_items = [least, 2 * least].map(|length| of(length.min(MAX_SEGMENT), false));
-        by_items.into_iter().fold(by_quads, |best, plan| if plan.reduction() < best.reduction() { plan } else { best })
+        by_items
+            .into_iter()
+            .fold(by_quads, |best, plan| if plan.reduction_cost() < best.reduction_cost() { plan } else { best })
     }
 
     /// Returns the cost of the bucket reduction by the model, in ps. It is scaled to `UNITS` compute units, like all
     /// other costs, since a smaller device takes longer for those too.
-    pub(super) fn reduction(&self) -> u64 {
+    pub(super) fn reduction_cost(&self) -> u64 {
         let (costs, units) =
             (CostConstants::for_affine_bytes(self.problem.affine_bytes), u64::from(self.problem.compute_units));
-        let (count, longest) = (u64::from(self.all_segments()), u64::from(self.segment));
+        let (count, longest) = (u64::from(self.joined_segment_count()), u64::from(self.segment));
         let chains = match self.quads {
             true => costs.quad_segments_cost(count, longest, units),
-            false => costs.scalar_segments_cost(count, longest, u64::from(self.all_rows()), units),
+            false => costs.scalar_segments_cost(count, longest, u64::from(self.joined_bucket_count()), units),
         };
-        chains * units / UNITS + costs.sums(count, u64::from(self.segment_bits()))
+        chains * units / UNITS + costs.segment_sums_cost(count, u64::from(self.segment_index_bits()))
     }
 
     /// Returns the number of segments that a window's buckets are cut into for the reduction.
-    pub fn segments(&self) -> u32 {
-        self.buckets(0) / self.segment
+    pub fn segment_count(&self) -> u32 {
+        self.bucket_count(0) / self.segment
     }
 
     /// Returns the number of segments of all the device's windows, for all vectors of a matrix.
-    pub fn all_segments(&self) -> u32 {
-        self.joined() * self.own_sets() * self.segments()
+    pub fn joined_segment_count(&self) -> u32 {
+        self.vectors_per_matrix() * self.own_set_count() * self.segment_count()
     }
 
     /// Returns the binary logarithm of the number of segments of a window, which is the number of bits of a segment's
     /// index.
-    pub fn segment_bits(&self) -> u32 {
-        self.segments().ilog2()
+    pub fn segment_index_bits(&self) -> u32 {
+        self.segment_count().ilog2()
     }
 
     /// Returns the number of parts that each sum over a window's segments is divided into; one workgroup computes a
     /// part.
-    pub fn parts(&self) -> u32 {
-        (self.segments() / 2).div_ceil(PART).max(1)
+    pub fn sum_part_count(&self) -> u32 {
+        (self.segment_count() / 2).div_ceil(PART).max(1)
     }
 
     /// Returns the number of points that the reduction of a vector leaves for the host. Each window leaves one for
     /// every bit of a segment's index, and one for the sums within its segments.
-    pub fn sums(&self) -> u32 {
-        self.own_sets() * (self.segment_bits() + 1)
+    pub fn reduced_point_count(&self) -> u32 {
+        self.own_set_count() * (self.segment_index_bits() + 1)
     }
 
     /// Returns the weight of point `sum` of the reduction as a binary logarithm: the point is multiplied by 2 to this
     /// power.
-    pub fn weight(&self, sum: u32) -> u32 {
-        let (window, bit) = (self.first_set + sum / (self.segment_bits() + 1), sum % (self.segment_bits() + 1));
-        let segment = self.buckets(window) / self.segments();
-        let within = if bit == self.segment_bits() { 0 } else { segment.ilog2() + bit };
+    pub fn weight_exponent(&self, sum: u32) -> u32 {
+        let (window, bit) =
+            (self.first_set + sum / (self.segment_index_bits() + 1), sum % (self.segment_index_bits() + 1));
+        let segment = self.bucket_count(window) / self.segment_count();
+        let within = if bit == self.segment_index_bits() { 0 } else { segment.ilog2() + bit };
         self.first_bit(window) + within
     }
 }
@@ -83,11 +86,11 @@ impl MsmPlan {
 #[cfg(test)]
 mod tests {
     use super::super::PlanInput;
-    use super::super::tests::problem;
+    use super::super::tests::sample_plan_input;
     use super::*;
 
-    fn reduced(log_n: u32, affine_bytes: u64, vectors: u32, window: u32) -> MsmPlan {
-        let one = PlanInput { affine_bytes, window, halved: Some(false), ..problem(1 << log_n, true) };
+    fn sample_plan(log_n: u32, affine_bytes: u64, vectors: u32, window: u32) -> MsmPlan {
+        let one = PlanInput { affine_bytes, window, halved: Some(false), ..sample_plan_input(1 << log_n, true) };
         MsmPlan::new(PlanInput { vectors, joined: vectors, ..one })
     }
 
@@ -96,22 +99,22 @@ mod tests {
     #[test]
     fn the_faster_ones_reduce() {
         for (plan, expected) in [
-            (reduced(16, 96, 1, 13), true),
-            (reduced(18, 192, 1, 14), true),
-            (reduced(20, 96, 1, 16), true),
-            (reduced(20, 96, 6, 16), false),
-            (reduced(24, 96, 1, 20), false),
-            (reduced(22, 64, 1, 18), false),
+            (sample_plan(16, 96, 1, 13), true),
+            (sample_plan(18, 192, 1, 14), true),
+            (sample_plan(20, 96, 1, 16), true),
+            (sample_plan(20, 96, 6, 16), false),
+            (sample_plan(24, 96, 1, 20), false),
+            (sample_plan(22, 64, 1, 18), false),
         ] {
             assert_eq!(plan.quads, expected, "{plan:?}");
         }
-        assert_eq!([reduced(20, 96, 6, 16), reduced(24, 96, 1, 20)].map(|plan| plan.segment), [64, 64]);
+        assert_eq!([sample_plan(20, 96, 6, 16), sample_plan(24, 96, 1, 20)].map(|plan| plan.segment), [64, 64]);
     }
 
     #[test]
     fn fewer_buckets_take_less() {
         for affine_bytes in [64, 96, 128, 192] {
-            let takes: Vec<u64> = (8..=20).map(|c| reduced(20, affine_bytes, 1, c).reduction()).collect();
+            let takes: Vec<u64> = (8..=20).map(|c| sample_plan(20, affine_bytes, 1, c).reduction_cost()).collect();
             assert!(takes.is_sorted(), "{takes:?} for {affine_bytes} bytes");
         }
     }
@@ -121,10 +124,11 @@ mod tests {
     fn narrow_windows_take_no_longer() {
         for (affine_bytes, c) in [64, 96, 128, 192].into_iter().flat_map(|bytes| (4..=20).map(move |c| (bytes, c))) {
             for (compute_units, vectors) in [(2, 1), (132, 1), (132, 6)] {
-                let problem = PlanInput { affine_bytes, compute_units, vectors, joined: vectors, ..problem(60, true) };
+                let problem =
+                    PlanInput { affine_bytes, compute_units, vectors, joined: vectors, ..sample_plan_input(60, true) };
                 let [narrow, wide] =
                     [true, false].map(|narrow| MsmPlan::with_widths(problem, 60, (c, narrow), 0, false));
-                assert!(narrow.reduction() <= wide.reduction(), "{narrow:?} against {wide:?}");
+                assert!(narrow.reduction_cost() <= wide.reduction_cost(), "{narrow:?} against {wide:?}");
             }
         }
     }

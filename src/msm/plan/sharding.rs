@@ -28,10 +28,10 @@ impl Sharding {
 
     /// Returns the range of points, out of `points` in total, that device number `device` computes. It is empty if the
     /// device has no window.
-    pub fn points(&self, device: usize, points: usize) -> Range<usize> {
+    pub fn device_range(&self, device: usize, points: usize) -> Range<usize> {
         match self.assignment(device) {
             WindowAssignment::Agreed(group) if group.sets().is_empty() => 0..0,
-            _ => self.grid.held(device, points),
+            _ => self.grid.device_range(device, points),
         }
     }
 
@@ -42,9 +42,9 @@ impl Sharding {
 
     /// Returns the sharding in which each piece of points has `groups` devices of `grid`, and each of them a group of
     /// the windows of `plan`.
-    pub fn agreed(grid: DeviceMesh, groups: usize, plan: &MsmPlan) -> Self {
+    pub fn by_windows(grid: DeviceMesh, groups: usize, plan: &MsmPlan) -> Self {
         let (widths, of) = ((plan.c, plan.wide_windows < plan.sets), groups as u32);
-        let groups_of_windows = if groups == 1 { Vec::new() } else { plan.groups(of) };
+        let groups_of_windows = if groups == 1 { Vec::new() } else { plan.balanced_groups(of) };
         let group = |sets: Range<u32>| WindowGroup { widths, from: sets.start, to: sets.end, of };
         Self { grid: grid.with_groups(groups), groups: groups_of_windows.into_iter().map(group).collect() }
     }

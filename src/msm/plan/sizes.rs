@@ -67,7 +67,7 @@ impl MatrixSizes {
 
     /// Returns the maximum number of points that the first round of batched affine additions leaves: half of every
     /// row's entries, rounded up. Returns 0 without rounds.
-    pub fn sums(&self) -> u64 {
+    pub fn max_affine_sums(&self) -> u64 {
         let odd = u64::from(self.rows).min(self.entries());
         if self.levels == 0 { 0 } else { self.entries().midpoint(odd) }
     }
@@ -81,21 +81,21 @@ impl MatrixSizes {
     /// Returns the maximum number of pairs whose prefix products a workgroup stores in a separate buffer, a multiple of
     /// `AFFINE_STEP`. It is that of the second round: the first one stores its prefix products in place of the sums.
     /// Returns 0 with fewer than two rounds.
-    pub fn tile(&self) -> u64 {
-        let share = (self.sums() / 2).div_ceil(self.affine_groups());
+    pub fn affine_tile_pairs(&self) -> u64 {
+        let share = (self.max_affine_sums() / 2).div_ceil(self.affine_groups());
         if self.levels < 2 { 0 } else { share.min(self.affine_tile.into()).next_multiple_of(AFFINE_STEP) }
     }
 
     /// Returns the bytes of the first of a band's two large buffers. It first holds the entries in their bins (6 bytes
     /// each), then the sums of the rounds of batched affine additions.
     pub fn entries_or_sums_bytes(&self) -> u64 {
-        (self.affine_bytes * self.sums()).max(6 * self.entries())
+        (self.affine_bytes * self.max_affine_sums()).max(6 * self.entries())
     }
 
     /// Returns the bytes of the second of a band's two large buffers. It first holds the digits (4 bytes each), then
     /// the prefix products of the rounds, then the sums of pieces of rows.
     pub fn digits_or_prefix_bytes(&self) -> u64 {
-        let prefixes = self.affine_bytes / 2 * self.affine_groups() * self.tile();
+        let prefixes = self.affine_bytes / 2 * self.affine_groups() * self.affine_tile_pairs();
         let pieces = 2 * self.affine_bytes * self.partial_sums();
         prefixes.max(pieces).max(4 * self.entries())
     }
@@ -114,7 +114,7 @@ impl MatrixSizes {
 
     /// Returns the maximum number of runs, each up to `MERGE` pieces of a row that one workgroup merges. There is one
     /// per row of several pieces, each of which has a full piece, and one more per full run.
-    pub fn units(&self) -> u64 {
+    pub fn max_merge_runs(&self) -> u64 {
         self.slots(self.levels) / u64::from(self.piece) + self.pieces() / MERGE + 1
     }
 
@@ -150,11 +150,11 @@ impl BufferSizes {
             entries: cut.entries(),
             slots: [cut.slots(0), if rounds { cut.slots(1) } else { 0 }],
             pairs: if rounds { cut.max_additions() } else { 0 },
-            sums: cut.sums(),
+            sums: cut.max_affine_sums(),
             rows: cut.rows.into(),
             bins: cut.bins.into(),
             pieces: cut.pieces(),
-            units: cut.units(),
+            units: cut.max_merge_runs(),
             long_rows: cut.long_rows(),
             entries_or_sums_bytes: cut.entries_or_sums_bytes(),
             digits_or_prefix_bytes: cut.digits_or_prefix_bytes(),

@@ -14,7 +14,7 @@ impl AbortHook {
         Self(Arc::new(ask))
     }
 
-    pub(super) fn question(&self) -> &(dyn Fn() -> bool + Send + Sync) {
+    pub(super) fn callback(&self) -> &(dyn Fn() -> bool + Send + Sync) {
         &*self.0
     }
 }

@@ -3,9 +3,9 @@
 use std::slice::from_ref;
 
 use super::Engine;
-use super::group_by_cost::groups;
-use super::openings::upload;
-use super::transfer::{column, contiguous, to_device_slices};
+use super::group_by_cost::group_by_cost;
+use super::openings::count_uploads;
+use super::transfer::{ensure_contiguous, ensure_on_device, to_step_column};
 use crate::Result;
 use crate::field::{NttField, SecretVec};
 use crate::plonk::column_storage::{Column, ColumnView};
@@ -25,10 +25,10 @@ pub struct PermutedLookup<F: NttField> {
 
 /// Lists permutation sets, lookups, and the number of grand products in each chain of them. A product in a chain starts
 /// with the last value of the product before.
-type Products<'a, 'v, F> = (&'a [PermutationSet<ColumnView<'v, F>>], &'a [Lookup<ColumnView<'v, F>>], &'a [usize]);
+type ProductInputs<'a, 'v, F> = (&'a [PermutationSet<ColumnView<'v, F>>], &'a [Lookup<ColumnView<'v, F>>], &'a [usize]);
 
 impl<C: ProofCurve> Engine<C> {
-    fn rows(&self, usable: usize) -> RowCounts {
+    fn row_counts(&self, usable: usize) -> RowCounts {
         RowCounts { log_n: self.domain.log_n(), usable }
     }
 
@@ -40,36 +40,37 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn permute(
+    pub(in crate::plonk) fn permute_lookups(
         &self,
         lookups: &[[ColumnView<'_, C::Scalar>; 2]],
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<PermutedLookup<C::Scalar>>> {
-        let groups = groups(lookups.iter().map(|_| FOR_LOOKUP), self.plan.max_columns);
-        let permuted = groups.into_iter().map(|group| self.permute_group(&lookups[group], usable, random));
+        let groups = group_by_cost(lookups.iter().map(|_| FOR_LOOKUP), self.plan.max_columns);
+        let permuted = groups.into_iter().map(|group| self.permute_lookup_group(&lookups[group], usable, random));
         Ok(permuted.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
-    fn permute_group(
+    fn permute_lookup_group(
         &self,
         lookups: &[[ColumnView<'_, C::Scalar>; 2]],
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<PermutedLookup<C::Scalar>>> {
-        let (n, rows_used, place) = (self.n(), self.rows(usable), StridedColumns::packed(self.n(), 2 * lookups.len()));
-        let blinding = sample(place.count * (n - usable), random);
-        let (columns, missing) = self.run(
+        let (n, rows_used, place) =
+            (self.n(), self.row_counts(usable), StridedColumns::packed(self.n(), 2 * lookups.len()));
+        let blinding = draw_random_elements(place.count * (n - usable), random);
+        let (columns, missing) = self.run_step(
             "permute",
             place.count,
             |stream| {
                 let [inputs, tables] = [0, 1].map(|k| lookups.iter().map(|pair| pair[k]).collect::<Vec<_>>());
-                let (inputs, inputs_at) = contiguous(stream, n, &inputs)?;
-                let (tables, tables_at) = contiguous(stream, n, &tables)?;
+                let (inputs, inputs_at) = ensure_contiguous(stream, n, &inputs)?;
+                let (tables, tables_at) = ensure_contiguous(stream, n, &tables)?;
                 let from = ((&*inputs.vector, inputs_at), (&*tables.vector, tables_at));
                 let mut permuted = lookup_permute::enqueue(stream, rows_used, from.0, from.1)?;
                 blinding::enqueue(stream, n, &mut permuted.columns, place, usable..n, &blinding)?;
-                let missing = permuted.missing(stream)?;
+                let missing = permuted.download_missing_values(stream)?;
                 Ok((self.collect_columns(stream, permuted.columns)?, missing))
             },
             |_| {
@@ -77,12 +78,12 @@ impl<C: ProofCurve> Engine<C> {
                 let mut missing = Vec::with_capacity(lookups.len());
                 for [input, table] in lookups {
                     let (columns, lost) =
-                        lookup_permute::on_cpu(rows_used, &self.fetch(*input)?, &self.fetch(*table)?)?;
+                        lookup_permute::on_cpu(rows_used, &self.fetch_to_host(*input)?, &self.fetch_to_host(*table)?)?;
                     columns.map(SecretVec).iter().for_each(|column| all.0.extend_from_slice(column));
                     missing.push(lost);
                 }
                 blinding::on_cpu(n, &mut all, place, usable..n, &blinding)?;
-                Ok((self.split_columns(&all), missing))
+                Ok((self.split_host_columns(&all), missing))
             },
         )?;
         let (mut columns, mut permuted) = (columns.into_iter(), Vec::with_capacity(lookups.len()));
@@ -100,7 +101,7 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn products(
+    pub(in crate::plonk) fn compute_grand_products(
         &self,
         challenges: Challenges<C::Scalar>,
         sets: &[PermutationSet<ColumnView<'_, C::Scalar>>],
@@ -110,71 +111,76 @@ impl<C: ProofCurve> Engine<C> {
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<Column<C::Scalar>>> {
         let (mut sets, mut lookups, mut products) = (sets, lookups, Vec::with_capacity(sets.len() + lookups.len()));
-        for group in groups(costs(sets, lookups, chains), self.plan.max_columns) {
+        for group in group_by_cost(chain_column_counts(sets, lookups, chains), self.plan.max_columns) {
             let chains = &chains[group];
             let count: usize = chains.iter().sum();
             let (these_sets, other_sets) = sets.split_at(count.min(sets.len()));
             let (these_lookups, other_lookups) = lookups.split_at((count - these_sets.len()).min(lookups.len()));
-            products.extend(self.products_group(challenges, (these_sets, these_lookups, chains), usable, random)?);
+            products.extend(self.compute_product_group(
+                challenges,
+                (these_sets, these_lookups, chains),
+                usable,
+                random,
+            )?);
             (sets, lookups) = (other_sets, other_lookups);
         }
         Ok(products)
     }
 
-    fn products_group(
+    fn compute_product_group(
         &self,
         challenges: Challenges<C::Scalar>,
-        (sets, lookups, chains): Products<'_, '_, C::Scalar>,
+        (sets, lookups, chains): ProductInputs<'_, '_, C::Scalar>,
         usable: usize,
         random: &mut dyn FnMut() -> C::Scalar,
     ) -> Result<Vec<Column<C::Scalar>>> {
-        let (n, rows_used) = (self.n(), self.rows(usable));
+        let (n, rows_used) = (self.n(), self.row_counts(usable));
         let place = StridedColumns::packed(n, sets.len() + lookups.len());
-        let blinding = sample(place.count * (n - usable - 1), random);
-        let views = flat(sets, lookups);
-        self.run(
+        let blinding = draw_random_elements(place.count * (n - usable - 1), random);
+        let views = flatten_columns(sets, lookups);
+        self.run_step(
             "products",
             place.count,
             |stream| {
-                let residents = to_device_slices(stream, n, &views)?;
-                let (sets, lookups) = shaped(sets, lookups, &mut residents.iter().map(column));
+                let residents = ensure_on_device(stream, n, &views)?;
+                let (sets, lookups) = unflatten_columns(sets, lookups, &mut residents.iter().map(to_step_column));
                 let factors = product_factors::enqueue(stream, rows_used, challenges, &sets, &lookups)?;
                 let mut products = products::enqueue(stream, rows_used, &factors, chains)?;
                 blinding::enqueue(stream, n, &mut products, place, usable + 1..n, &blinding)?;
                 self.collect_columns(stream, products)
             },
             |_| {
-                let columns = self.fetch_all(&views)?;
-                let (sets, lookups) = shaped(sets, lookups, &mut columns.iter().map(|column| &**column));
+                let columns = self.fetch_all_to_host(&views)?;
+                let (sets, lookups) = unflatten_columns(sets, lookups, &mut columns.iter().map(|column| &**column));
                 let factors = product_factors::on_cpu(rows_used, challenges, &sets, &lookups)?.map(SecretVec);
                 let mut products = SecretVec(products::on_cpu(rows_used, &factors, chains)?);
                 blinding::on_cpu(n, &mut products, place, usable + 1..n, &blinding)?;
-                Ok(self.split_columns(&products))
+                Ok(self.split_host_columns(&products))
             },
         )
     }
 }
 
 /// Returns, for each chain of grand products, the number of columns that it adds to the device's memory.
-fn costs<F>(
+fn chain_column_counts<F>(
     sets: &[PermutationSet<ColumnView<'_, F>>],
     lookups: &[Lookup<ColumnView<'_, F>>],
     chains: &[usize],
 ) -> Vec<usize> {
-    let cost = |columns: Vec<ColumnView<'_, F>>| FOR_PRODUCT + columns.iter().map(upload).sum::<usize>();
-    let of_sets = sets.iter().map(|set| cost(flat(from_ref(set), &[])));
-    let of_lookups = lookups.iter().map(|lookup| cost(flat(&[], from_ref(lookup))));
+    let cost = |columns: Vec<ColumnView<'_, F>>| FOR_PRODUCT + columns.iter().map(count_uploads).sum::<usize>();
+    let of_sets = sets.iter().map(|set| cost(flatten_columns(from_ref(set), &[])));
+    let of_lookups = lookups.iter().map(|lookup| cost(flatten_columns(&[], from_ref(lookup))));
     let mut all = of_sets.chain(of_lookups);
     chains.iter().map(|chain| all.by_ref().take(*chain).sum()).collect()
 }
 
 /// Draws `count` elements from `random`, before it is known whether the device or the host uses them.
-fn sample<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
+fn draw_random_elements<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
     SecretVec((0..count).map(|_| random()).collect())
 }
 
 /// Returns the columns of `sets`, then those of `lookups`, in one list.
-fn flat<C: Copy>(sets: &[PermutationSet<C>], lookups: &[Lookup<C>]) -> Vec<C> {
+fn flatten_columns<C: Copy>(sets: &[PermutationSet<C>], lookups: &[Lookup<C>]) -> Vec<C> {
     let of_lookup = |lookup: &Lookup<C>| [lookup.input, lookup.table, lookup.permuted_input, lookup.permuted_table];
     let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten().copied());
     of_sets.chain(lookups.iter().flat_map(of_lookup)).collect()
@@ -182,7 +188,7 @@ fn flat<C: Copy>(sets: &[PermutationSet<C>], lookups: &[Lookup<C>]) -> Vec<C> {
 
 /// Returns copies of `sets` and `lookups` that have `columns` in place of their own columns. `columns` are in the order
 /// of [`flat`].
-fn shaped<A, B: Copy>(
+fn unflatten_columns<A, B: Copy>(
     sets: &[PermutationSet<A>],
     lookups: &[Lookup<A>],
     columns: &mut impl Iterator<Item = B>,

@@ -1,7 +1,7 @@
 //! Moves columns back to host memory.
 
 use super::Engine;
-use super::transfer::{download_to, zeros};
+use super::transfer::{allocate_zeros, download_into};
 use crate::backend::lock;
 use crate::plonk::column_storage::{Column, ColumnStorage};
 use crate::plonk::curve::ProofCurve;
@@ -15,16 +15,16 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Device`]: the driver failed.
     /// - [`Error::Device`]: a column is on a device, and the engine has none.
     pub fn into_host(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Vec<C::Scalar>>> {
-        columns.into_iter().map(|column| self.one_into_host(column)).collect()
+        columns.into_iter().map(|column| self.column_into_host(column)).collect()
     }
 
-    fn one_into_host(&self, column: Column<C::Scalar>) -> Result<Vec<C::Scalar>> {
+    fn column_into_host(&self, column: Column<C::Scalar>) -> Result<Vec<C::Scalar>> {
         match column.0 {
             ColumnStorage::Host(mut elements) => Ok(std::mem::take(&mut elements.0)),
             ColumnStorage::Device(resident) => {
                 let stream = self.stream.as_ref().ok_or_else(|| Error::internal("plonk"))?;
-                let mut elements = zeros(resident.len);
-                download_to(&mut lock(stream), &resident, &mut elements)?;
+                let mut elements = allocate_zeros(resident.len);
+                download_into(&mut lock(stream), &resident, &mut elements)?;
                 Ok(elements)
             }
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Splits items with the given `costs` into groups of adjacent items that cost at most `most` in total. Returns the
 /// groups as ranges of indices, in ascending order. An item that costs more than `most` is a group by itself.
-pub(super) fn groups(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
+pub(super) fn group_by_cost(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
     let (mut groups, mut total) = (Vec::<Range<usize>>::new(), 0_usize);
     for (number, cost) in costs.into_iter().enumerate() {
         let sum = total.saturating_add(cost);
@@ -24,15 +24,15 @@ pub(super) fn groups(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec
 
 #[cfg(test)]
 mod tests {
-    use super::groups;
+    use super::group_by_cost;
 
     #[test]
     fn nothing_is_lost() {
-        assert_eq!(groups([], 3), []);
-        assert_eq!(groups([1, 1, 1, 1, 1], 2), [0..2, 2..4, 4..5]);
-        assert_eq!(groups([9, 1, 1, 9], 2), [0..1, 1..3, 3..4]);
-        assert_eq!(groups([0, 0, 2, 0], 1), [0..2, 2..3, 3..4]);
-        let all = groups([1, 2, 3], usize::MAX);
+        assert_eq!(group_by_cost([], 3), []);
+        assert_eq!(group_by_cost([1, 1, 1, 1, 1], 2), [0..2, 2..4, 4..5]);
+        assert_eq!(group_by_cost([9, 1, 1, 9], 2), [0..1, 1..3, 3..4]);
+        assert_eq!(group_by_cost([0, 0, 2, 0], 1), [0..2, 2..3, 3..4]);
+        let all = group_by_cost([1, 2, 3], usize::MAX);
         assert!(all.len() == 1 && all[0] == (0..3));
     }
 }

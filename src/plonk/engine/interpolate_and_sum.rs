@@ -1,8 +1,8 @@
 //! Transforms values to coefficients, and sums terms over values.
 
 use super::Engine;
-use super::group_by_cost::groups;
-use super::transfer::{copies, limit_vectors, select};
+use super::group_by_cost::group_by_cost;
+use super::transfer::{enqueue_copies, ensure_few_vectors, select_columns};
 use crate::Result;
 use crate::backend::Abort;
 use crate::expression::{Coset, DeviceColumn, Group};
@@ -22,8 +22,8 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
     pub fn interpolate(&self, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
-        let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
-        let groups = groups.into_iter().map(|group| self.interpolated(&columns[group]));
+        let groups = group_by_cost(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
+        let groups = groups.into_iter().map(|group| self.interpolate_group(&columns[group]));
         Ok(groups.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
@@ -34,23 +34,26 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn interpolate_all(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Column<C::Scalar>>> {
+    pub(in crate::plonk) fn interpolate_owned(
+        &self,
+        columns: Vec<Column<C::Scalar>>,
+    ) -> Result<Vec<Column<C::Scalar>>> {
         let mut coefficients = Vec::with_capacity(columns.len());
-        let groups = groups(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
+        let groups = group_by_cost(columns.iter().map(|_| FOR_TRANSFORM), self.plan.max_columns);
         let mut columns = columns.into_iter();
         for group in groups {
             let values: Vec<_> = columns.by_ref().take(group.len()).collect();
-            coefficients.extend(self.interpolated(&values.iter().map(Column::view).collect::<Vec<_>>())?);
+            coefficients.extend(self.interpolate_group(&values.iter().map(Column::view).collect::<Vec<_>>())?);
         }
         Ok(coefficients)
     }
 
-    fn interpolated(&self, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
-        self.run(
+    fn interpolate_group(&self, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
+        self.run_step(
             "interpolate",
             columns.len(),
             |stream| {
-                let mut vector = copies(stream, self.n(), columns)?;
+                let mut vector = enqueue_copies(stream, self.n(), columns)?;
                 self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
                 self.collect_columns(stream, vector)
             },
@@ -64,7 +67,7 @@ impl<C: ProofCurve> Engine<C> {
         transform: Transform<C::Scalar>,
         abort: Abort<'_>,
     ) -> Result<Vec<Column<C::Scalar>>> {
-        let columns = self.fetch_all(columns)?.into_iter().map(super::HostElements::into_copy);
+        let columns = self.fetch_all_to_host(columns)?.into_iter().map(super::HostElements::into_owned);
         let mut columns: Vec<SecretVec<_>> = columns.collect();
         let transforms = vec![transform; columns.len()];
         let mut slices: Vec<&mut [_]> = columns.iter_mut().map(|column| &mut **column).collect();
@@ -80,37 +83,37 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column of the sum does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn weighted_sum(
+    pub(in crate::plonk) fn evaluate_weighted_sum(
         &self,
         sum: &WeightedSum<C::Scalar>,
         columns: &[ColumnView<'_, C::Scalar>],
         challenges: &[C::Scalar],
     ) -> Result<Column<C::Scalar>> {
         let coset = Coset { log_n: self.domain.log_n(), shift: ff::Field::ONE };
-        self.run(
+        self.run_step(
             "terms",
-            sum.program().columns(),
+            sum.program().column_count(),
             |stream| {
-                let to = DeviceVector::unwritten(stream, self.n())?;
+                let to = DeviceVector::allocate_uninit(stream, self.n())?;
                 stream.zero(to.buffer())?;
                 let output = DeviceColumn { vector: &to, first: 0 };
                 for (number, group) in sum.program().groups().iter().enumerate() {
                     self.trim_before_step(stream);
-                    let views = select(columns, group.columns(), 0)?;
-                    let residents = limit_vectors(stream, self.n(), &views)?;
+                    let views = select_columns(columns, group.columns(), 0)?;
+                    let residents = ensure_few_vectors(stream, self.n(), &views)?;
                     let columns: Vec<_> = residents.iter().map(device_column).collect();
                     sum.program().enqueue_group(stream, number, &columns, challenges, coset, &[output])?;
                 }
                 self.collect_columns(stream, to)
             },
-            |abort| Ok(vec![self.sum_on_host(sum, columns, challenges, coset, abort)?]),
+            |abort| Ok(vec![self.evaluate_sum_on_host(sum, columns, challenges, coset, abort)?]),
         )
         .and_then(super::exactly_one)
     }
 
     /// Computes the value of `sum` in every row on the host. X is `coset.shift`·ω^row. `columns` holds the values of
     /// columns by their numbers.
-    pub(super) fn sum_on_host(
+    pub(super) fn evaluate_sum_on_host(
         &self,
         sum: &WeightedSum<C::Scalar>,
         columns: &[ColumnView<'_, C::Scalar>],
@@ -122,7 +125,7 @@ impl<C: ProofCurve> Engine<C> {
         let mut numbers: Vec<_> = program.groups().iter().flat_map(Group::columns).copied().collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let fetched = self.fetch_all(&select(columns, &numbers, 0)?)?;
+        let fetched = self.fetch_all_to_host(&select_columns(columns, &numbers, 0)?)?;
         let mut all: Vec<&[_]> = vec![&[]; columns.len()];
         numbers.iter().zip(&fetched).for_each(|(number, column)| all[*number] = column);
         let mut values = SecretVec(vec![ff::Field::ZERO; self.n()]);

@@ -1,7 +1,7 @@
 //! Keeps keys on a device.
 
 use super::Engine;
-use super::transfer::copies;
+use super::transfer::enqueue_copies;
 use crate::Result;
 use crate::field::NttField;
 use crate::plonk::column_storage::Column;
@@ -43,11 +43,12 @@ impl<C: ProofCurve> Engine<C> {
         let columns = key.fixed.iter().chain(&key.sigma);
         let values: Vec<_> = columns.map(|polynomial| polynomial.values).collect();
         let (coefficients, n) = (key.coefficients(), self.n());
-        self.run(
+        self.run_step(
             "key",
             values.len() + coefficients.len(),
             |stream| {
-                let [values, coefficients] = [copies(stream, n, &values)?, copies(stream, n, &coefficients)?];
+                let [values, coefficients] =
+                    [enqueue_copies(stream, n, &values)?, enqueue_copies(stream, n, &coefficients)?];
                 // Streams of other proofs will read them.
                 stream.synchronize(None)?;
                 let [values, coefficients] = [values, coefficients].map(|vector| Column::split_vector(vector, n));

@@ -30,14 +30,14 @@ pub(super) use quotient::{Constraints, Cosets};
 
 use super::column_storage::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
 use super::curve::ProofCurve;
-use super::memory::{MemoryEstimate, MemoryPlan, for_commitments};
+use super::memory::{MemoryEstimate, MemoryPlan, max_commitment_bytes};
 use crate::backend::{Abort, BackendKind, Device, MemoryBudget, Stream, catch_hook_panic, check_abort};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
-use transfer::{HostElements, check, download};
+use transfer::{HostElements, check_column_lengths, download};
 
 /// Selects the polynomial basis of a commitment, which says whether a column holds coefficients or values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl<C: ProofCurve> Srs<C> {
             return Err(Error::invalid("plonk srs", "Lagrange bases", monomial.len(), lagrange.len()));
         }
         let accelerator = first_device_only(accelerator);
-        let memory = for_commitments((monomial.len() * size_of::<C::Scalar>()) as u64);
+        let memory = max_commitment_bytes((monomial.len() * size_of::<C::Scalar>()) as u64);
         let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, MsmOptions { memory, ..MsmOptions::default() });
         Ok(Self { monomial: upload(monomial)?, lagrange: upload(lagrange)? })
     }
@@ -125,7 +125,7 @@ impl<C: ProofCurve> Engine<C> {
     pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
         let aim = self.accelerator.devices().first().map(|device| {
             // CUDA's passes wait for each other if they have to.
-            device.set_memory_budget(memory.uncut_bytes(device.info().backend == BackendKind::Cuda))
+            device.set_memory_budget(memory.peak_unsplit_bytes(device.info().backend == BackendKind::Cuda))
         });
         Self { _aim: aim, ..self }
     }
@@ -193,10 +193,10 @@ impl<C: ProofCurve> Engine<C> {
     /// After an error, the vectors are unchanged.
     pub fn upload_or_take(&self, columns: &mut [&mut Vec<C::Scalar>]) -> Result<Vec<Column<C::Scalar>>> {
         let views: Vec<_> = columns.iter().map(|column| ColumnView::new(column.as_slice())).collect();
-        check(self.n(), &views)?;
-        let upload = |stream: &mut Stream| transfer::copies(stream, self.n(), &views).map(Some);
+        check_column_lengths(self.n(), &views)?;
+        let upload = |stream: &mut Stream| transfer::enqueue_copies(stream, self.n(), &views).map(Some);
         let there =
-            if self.plan.columns_resident { self.run("upload", views.len(), upload, |_| Ok(None))? } else { None };
+            if self.plan.columns_resident { self.run_step("upload", views.len(), upload, |_| Ok(None))? } else { None };
         let on_host = || columns.iter_mut().map(|column| Column::new(std::mem::take(*column))).collect();
         Ok(there.map_or_else(on_host, |vector| Column::split_vector(vector, self.n())))
     }
@@ -211,7 +211,7 @@ impl<C: ProofCurve> Engine<C> {
     ///   forced.
     /// - A forced backend failed: its error.
     pub fn commit(&self, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
-        self.sums(basis, &self.scalars(columns)?)
+        self.commit_scalars(basis, &self.prepare_scalars(columns)?)
     }
 
     /// Returns `columns` as MSM scalars for [`Self::sums`], in their order. They include all changes that are queued on
@@ -222,15 +222,18 @@ impl<C: ProofCurve> Engine<C> {
     ///   such a column.
     /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(super) fn scalars<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<ColumnScalars<'v, C::Scalar>> {
+    pub(super) fn prepare_scalars<'v>(
+        &self,
+        columns: &[ColumnView<'v, C::Scalar>],
+    ) -> Result<ColumnScalars<'v, C::Scalar>> {
         if columns.is_empty() {
             return Ok(ColumnScalars(Vec::new()));
         }
-        let all = self.run(
+        let all = self.run_step(
             "scalars",
             columns.len(),
-            |stream| columns.iter().map(|column| scalars(stream, *column)).collect(),
-            |_| Ok(self.fetch_all(columns)?.into_iter().map(ScalarStorage::OnHost).collect()),
+            |stream| columns.iter().map(|column| column_scalars(stream, *column)).collect(),
+            |_| Ok(self.fetch_all_to_host(columns)?.into_iter().map(ScalarStorage::OnHost).collect()),
         );
         all.map(ColumnScalars)
     }
@@ -244,19 +247,19 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Device`]: a scalar on the device is too long, a wrong result; this fails even if no backend is
     ///   forced.
     /// - A forced backend failed: its error.
-    pub(super) fn sums(&self, basis: Basis, scalars: &ColumnScalars<'_, C::Scalar>) -> Result<Vec<C>> {
+    pub(super) fn commit_scalars(&self, basis: Basis, scalars: &ColumnScalars<'_, C::Scalar>) -> Result<Vec<C>> {
         if scalars.0.is_empty() {
             return Ok(Vec::new());
         }
         let as_scalars: Vec<_> = scalars.0.iter().map(ScalarStorage::as_scalars).collect();
-        let sums = self.bases(basis).run_batch(&as_scalars, self.abort());
-        let (sums, _) = sums.map_err(|error| self.blamed(error))?;
+        let sums = self.basis_msm(basis).run_batch(&as_scalars, self.abort_callback());
+        let (sums, _) = sums.map_err(|error| self.scalar_error_to_device(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
 
     /// Converts an MSM's error about its scalars to an error of the device, and returns other errors unchanged. Columns
     /// are reduced field elements, so a scalar that is too long is a wrong result of the device.
-    fn blamed(&self, error: Error) -> Error {
+    fn scalar_error_to_device(&self, error: Error) -> Error {
         match (error, self.device_name()) {
             (Error::Invalid { place: "msm", what, expected, actual }, Some(device)) if what == "scalars" => {
                 let reason = format!("{what}: expected {expected}, got {actual}: a wrong result");
@@ -266,21 +269,21 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    fn bases(&self, basis: Basis) -> &Msm<'static, C> {
+    fn basis_msm(&self, basis: Basis) -> &Msm<'static, C> {
         match basis {
             Basis::Monomial => &self.srs.monomial,
             Basis::Lagrange => &self.srs.lagrange,
         }
     }
 
-    fn call(&self, step: &str, columns: usize) -> OpScope {
+    fn step_scope(&self, step: &str, columns: usize) -> OpScope {
         let operation = format!("plonk {step} {}", <C::Scalar as Element>::NAME);
         OpScope { operation, elements: columns * self.n() }
     }
 
     /// Runs the step named `step` on `columns` columns, by `gpu` on the device. Falls back to `cpu` if there is no
     /// device, or if `gpu` fails and no backend is forced.
-    fn run<T>(
+    fn run_step<T>(
         &self,
         step: &str,
         columns: usize,
@@ -290,14 +293,14 @@ impl<C: ProofCurve> Engine<C> {
         let on_device = |_: &[Arc<Device>]| {
             let stream = self.stream.as_ref().ok_or_else(|| Error::internal("plonk"))?;
             let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = stream.traffic();
+            let before = stream.stats();
             self.trim_before_step(&stream);
             let value = gpu(&mut stream)?;
-            Ok((value, stream.traffic().since(before)))
+            Ok((value, stream.stats().since(before)))
         };
-        catch_hook_panic(self.abort(), |abort| {
+        catch_hook_panic(self.abort_callback(), |abort| {
             check_abort(abort)?;
-            self.accelerator.dispatch(self.call(step, columns), on_device, || cpu(abort)).map(|(value, _)| value)
+            self.accelerator.dispatch(self.step_scope(step, columns), on_device, || cpu(abort)).map(|(value, _)| value)
         })
     }
 
@@ -309,8 +312,8 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    fn abort(&self) -> Abort<'_> {
-        self.hook.as_ref().map(AbortHook::question)
+    fn abort_callback(&self) -> Abort<'_> {
+        self.hook.as_ref().map(AbortHook::callback)
     }
 
     /// Splits `vector` into columns of n elements. Moves them to host memory unless the plan keeps columns on the
@@ -328,7 +331,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Returns the elements of `column` in host memory, borrowed if they are there already, otherwise downloaded.
-    fn fetch<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<HostElements<'v, C::Scalar>> {
+    fn fetch_to_host<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<HostElements<'v, C::Scalar>> {
         match (column.0, &self.stream) {
             (ViewStorage::Host(elements), _) => Ok(HostElements::Lent(elements)),
             (ViewStorage::Device(resident), Some(stream)) => {
@@ -339,13 +342,13 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    fn fetch_all<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<HostElements<'v, C::Scalar>>> {
-        check(self.n(), columns)?;
-        columns.iter().map(|column| self.fetch(*column)).collect()
+    fn fetch_all_to_host<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<HostElements<'v, C::Scalar>>> {
+        check_column_lengths(self.n(), columns)?;
+        columns.iter().map(|column| self.fetch_to_host(*column)).collect()
     }
 
     /// Copies `elements` to columns of n elements each, in host memory.
-    fn split_columns(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
+    fn split_host_columns(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
         elements.chunks(self.n()).map(|column| Column::new(column.to_vec())).collect()
     }
 }
@@ -369,7 +372,7 @@ impl<F: NttField> ScalarStorage<'_, F> {
 }
 
 /// Returns `column` as MSM scalars. They are ready once `stream` has done the work that is queued on it now.
-fn scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarStorage<'v, F>> {
+fn column_scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarStorage<'v, F>> {
     match column.0 {
         ViewStorage::Host(elements) => Ok(ScalarStorage::OnHost(HostElements::Lent(elements))),
         ViewStorage::Device(resident) => device_scalars(stream, resident).map(ScalarStorage::OnDevice),

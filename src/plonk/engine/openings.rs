@@ -1,7 +1,7 @@
 //! Runs the operations of openings on coefficients.
 
-use super::group_by_cost::groups;
-use super::transfer::{column, copies, to_device_slices};
+use super::group_by_cost::group_by_cost;
+use super::transfer::{enqueue_copies, ensure_on_device, to_step_column};
 use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::Stream;
@@ -26,7 +26,7 @@ impl<C: ProofCurve> Engine<C> {
         queries: &[(ColumnView<'_, C::Scalar>, usize)],
         points: &[C::Scalar],
     ) -> Result<Vec<C::Scalar>> {
-        let groups = groups(queries.iter().map(|(view, _)| upload(view)), self.plan.max_columns);
+        let groups = group_by_cost(queries.iter().map(|(view, _)| count_uploads(view)), self.plan.max_columns);
         let values = groups.into_iter().map(|group| self.evaluate_group(&queries[group], points));
         Ok(values.collect::<Result<Vec<_>>>()?.concat())
     }
@@ -37,13 +37,13 @@ impl<C: ProofCurve> Engine<C> {
         points: &[C::Scalar],
     ) -> Result<Vec<C::Scalar>> {
         let (views, numbers): (Vec<_>, Vec<usize>) = queries.iter().copied().unzip();
-        self.run(
+        self.run_step(
             "evaluate",
             views.len(),
             |stream| {
-                let residents = to_device_slices(stream, self.n(), &views)?;
+                let residents = ensure_on_device(stream, self.n(), &views)?;
                 let query = |(polynomial, point): (_, &usize)| EvaluationQuery {
-                    polynomial: column(polynomial),
+                    polynomial: to_step_column(polynomial),
                     point: *point,
                 };
                 let queries: Vec<_> = residents.iter().zip(&numbers).map(query).collect();
@@ -52,7 +52,7 @@ impl<C: ProofCurve> Engine<C> {
                 Ok(values)
             },
             |_| {
-                let columns = self.fetch_all(&views)?;
+                let columns = self.fetch_all_to_host(&views)?;
                 let query = |(polynomial, point): (_, &usize)| EvaluationQuery { polynomial, point: *point };
                 let queries = columns.iter().map(|column| &**column).zip(&numbers).map(query);
                 evaluate::on_cpu(&queries.collect::<Vec<_>>(), points)
@@ -67,11 +67,11 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Device`](crate::Error::Device): there are no terms.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn combine(
+    pub(in crate::plonk) fn linear_combination(
         &self,
         terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
     ) -> Result<Column<C::Scalar>> {
-        let groups = groups(terms.iter().map(|(view, _)| upload(view)), self.plan.max_columns);
+        let groups = group_by_cost(terms.iter().map(|(view, _)| count_uploads(view)), self.plan.max_columns);
         let mut parts =
             groups.into_iter().map(|group| self.combine_group(&terms[group])).collect::<Result<Vec<_>>>()?;
         if parts.len() > 1 {
@@ -82,31 +82,31 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     fn combine_group(&self, terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
-        self.run(
+        self.run_step(
             "combine",
             terms.len(),
-            |stream| exactly_one(Column::split_vector(self.enqueue_combined(stream, terms)?, self.n())),
-            |_| self.combined_on_host(terms),
+            |stream| exactly_one(Column::split_vector(self.enqueue_linear_combination(stream, terms)?, self.n())),
+            |_| self.combine_on_host(terms),
         )
     }
 
-    pub(super) fn enqueue_combined(
+    pub(super) fn enqueue_linear_combination(
         &self,
         stream: &mut Stream,
         terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
     ) -> Result<DeviceVector<C::Scalar>> {
         let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
-        let residents = to_device_slices(stream, self.n(), &views)?;
-        let terms = residents.iter().map(column).zip(factors).collect();
+        let residents = ensure_on_device(stream, self.n(), &views)?;
+        let terms = residents.iter().map(to_step_column).zip(factors).collect();
         combine::enqueue(stream, self.n(), &[LinearCombination { terms, minus: Vec::new() }])
     }
 
-    pub(super) fn combined_on_host(
+    pub(super) fn combine_on_host(
         &self,
         terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
     ) -> Result<Column<C::Scalar>> {
         let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
-        let columns = self.fetch_all(&views)?;
+        let columns = self.fetch_all_to_host(&views)?;
         let terms = columns.iter().map(|column| &**column).zip(factors).collect();
         combine::on_cpu(self.n(), &[LinearCombination { terms, minus: Vec::new() }]).map(Column::new)
     }
@@ -124,16 +124,16 @@ impl<C: ProofCurve> Engine<C> {
         roots: Vec<C::Scalar>,
     ) -> Result<Column<C::Scalar>> {
         let roots = [roots];
-        let done = self.run(
+        let done = self.run_step(
             "divide",
             1,
             |stream| {
-                let mut vector = copies(stream, self.n(), &[column])?;
+                let mut vector = enqueue_copies(stream, self.n(), &[column])?;
                 divide::enqueue(stream, self.n(), &mut vector, StridedColumns::packed(self.n(), 1), &roots)?;
                 Ok(Column::split_vector(vector, self.n()))
             },
             |_| {
-                let mut column: SecretVec<_> = self.fetch(column)?.into_copy();
+                let mut column: SecretVec<_> = self.fetch_to_host(column)?.into_owned();
                 divide::on_cpu(&mut [&mut column], &roots)?;
                 Ok(vec![Column::new(std::mem::take(&mut column.0))])
             },
@@ -143,6 +143,6 @@ impl<C: ProofCurve> Engine<C> {
 }
 
 /// Returns the number of columns that a step uploads for `column`: 1 if it is in host memory, 0 if it is on a device.
-pub(super) fn upload<F>(column: &ColumnView<'_, F>) -> usize {
+pub(super) fn count_uploads<F>(column: &ColumnView<'_, F>) -> usize {
     usize::from(matches!(column.0, ViewStorage::Host(_)))
 }

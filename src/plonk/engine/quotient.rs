@@ -1,6 +1,6 @@
 //! Computes the quotient, coset by coset.
 
-use super::transfer::{contiguous, copies, select};
+use super::transfer::{enqueue_copies, ensure_contiguous, select_columns};
 use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::{Abort, Stream};
@@ -47,7 +47,7 @@ pub struct Constraints<'a, F: NttField> {
 
 impl<F: NttField> Constraints<'_, F> {
     /// Returns the weight of each circuit's sum: `step`^(m−1−i) for circuit i of m.
-    fn weights(&self) -> Vec<F> {
+    fn circuit_weights(&self) -> Vec<F> {
         let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * self.step));
         let mut weights: Vec<_> = powers.take(self.own.len()).collect();
         weights.reverse();
@@ -61,7 +61,7 @@ impl<C: ProofCurve> Engine<C> {
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): `count` is 0, or above [`h_pieces::MAX_COSETS`].
     /// - [`Error::Invalid`](crate::Error::Invalid): the field has too few roots of unity.
-    pub(in crate::plonk) fn cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
+    pub(in crate::plonk) fn create_cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
         let (log_n, log_factor) =
             (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
         let domain = ExtendedDomain::new(&self.accelerator, log_n, log_factor)?;
@@ -76,33 +76,33 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn on_coset(
+    pub(in crate::plonk) fn evaluate_on_coset(
         &self,
         cosets: &Cosets<C::Scalar>,
         number: usize,
         constraints: &Constraints<'_, C::Scalar>,
     ) -> Result<Column<C::Scalar>> {
-        let coset = Coset { log_n: self.domain.log_n(), shift: cosets.domain.shift(number) };
+        let coset = Coset { log_n: self.domain.log_n(), shift: cosets.domain.coset_shift(number) };
         let columns = constraints.shared.len() + constraints.own.iter().map(Vec::len).sum::<usize>();
-        self.run(
+        self.run_step(
             "coset",
             columns,
             |stream| {
-                let sums = DeviceVector::unwritten(stream, constraints.own.len() * self.n())?;
+                let sums = DeviceVector::allocate_uninit(stream, constraints.own.len() * self.n())?;
                 stream.zero(sums.buffer())?;
                 for group in 0..constraints.sum.program().groups().len() {
                     self.trim_before_step(stream);
-                    self.add_group(stream, (cosets, number, coset), constraints, group, &sums)?;
+                    self.add_term_group(stream, (cosets, number, coset), constraints, group, &sums)?;
                 }
-                self.weighed(stream, sums, &constraints.weights())
+                self.sum_weighted_columns(stream, sums, &constraints.circuit_weights())
             },
-            |abort| self.coset_on_host(coset, constraints, abort),
+            |abort| self.evaluate_coset_on_host(coset, constraints, abort),
         )
     }
 
     /// Adds the constraint terms of the program's group with index `group` to each circuit's sum in `sums`. Only that
     /// group's columns are evaluated, so that their values take less memory.
-    fn add_group(
+    fn add_term_group(
         &self,
         stream: &mut Stream,
         (cosets, number, coset): (&Cosets<C::Scalar>, usize, Coset<C::Scalar>),
@@ -114,11 +114,12 @@ impl<C: ProofCurve> Engine<C> {
         // Numbers ascend: those of shared columns come first.
         let numbers = program.groups()[group].columns();
         let (shared, own) = numbers.split_at(numbers.partition_point(|number| *number < first));
-        let key = self.values(stream, cosets, number, &select(constraints.shared, shared, 0)?)?;
+        let key = self.coset_values(stream, cosets, number, &select_columns(constraints.shared, shared, 0)?)?;
         for (circuit, columns) in constraints.own.iter().enumerate() {
             let columns: Vec<_> = columns.iter().map(Column::view).collect();
-            let values = self.values(stream, cosets, number, &select(&columns, own, first)?)?;
-            let all = device_columns(&key, self.n()).chain(device_columns(&values, self.n())).collect::<Vec<_>>();
+            let values = self.coset_values(stream, cosets, number, &select_columns(&columns, own, first)?)?;
+            let all =
+                split_device_columns(&key, self.n()).chain(split_device_columns(&values, self.n())).collect::<Vec<_>>();
             let output = DeviceColumn { vector: sums, first: circuit * self.n() };
             program.enqueue_group(stream, group, &all, constraints.challenges, coset, &[output])?;
         }
@@ -127,22 +128,22 @@ impl<C: ProofCurve> Engine<C> {
 
     /// Returns the values on the coset with index `number` of the polynomials with the coefficients `columns`, one
     /// polynomial after the other.
-    fn values(
+    fn coset_values(
         &self,
         stream: &mut Stream,
         cosets: &Cosets<C::Scalar>,
         number: usize,
         columns: &[ColumnView<'_, C::Scalar>],
     ) -> Result<DeviceVector<C::Scalar>> {
-        let (from, place) = contiguous(stream, self.n(), columns)?;
+        let (from, place) = ensure_contiguous(stream, self.n(), columns)?;
         let whole = place.first == 0 && place.count * self.n() == from.vector.len();
-        let vector = if whole { from.vector.clone() } else { copies(stream, self.n(), columns)?.into() };
-        cosets.domain.enqueue_coset_of_all(stream, &vector, number)
+        let vector = if whole { from.vector.clone() } else { enqueue_copies(stream, self.n(), columns)?.into() };
+        cosets.domain.enqueue_coset_batch(stream, &vector, number)
     }
 
     /// Computes Σ weight·column over the columns of n elements in the vector `columns`. A single column is returned as
     /// it is.
-    fn weighed(
+    fn sum_weighted_columns(
         &self,
         stream: &mut Stream,
         columns: DeviceVector<C::Scalar>,
@@ -151,13 +152,13 @@ impl<C: ProofCurve> Engine<C> {
         let mut columns = Column::split_vector(columns, self.n());
         if columns.len() > 1 {
             let terms: Vec<_> = columns.iter().map(Column::view).zip(weights.iter().copied()).collect();
-            let sum = self.enqueue_combined(stream, &terms)?;
+            let sum = self.enqueue_linear_combination(stream, &terms)?;
             columns = Column::split_vector(sum, self.n());
         }
         exactly_one(columns)
     }
 
-    fn coset_on_host(
+    fn evaluate_coset_on_host(
         &self,
         coset: Coset<C::Scalar>,
         constraints: &Constraints<'_, C::Scalar>,
@@ -171,9 +172,9 @@ impl<C: ProofCurve> Engine<C> {
             let own: Vec<_> = own.iter().map(Column::view).collect();
             let own = self.transform_on_host(&own, transform, abort)?;
             let columns: Vec<_> = shared.iter().chain(&own).map(Column::view).collect();
-            sums.push(self.sum_on_host(constraints.sum, &columns, constraints.challenges, coset, abort)?);
+            sums.push(self.evaluate_sum_on_host(constraints.sum, &columns, constraints.challenges, coset, abort)?);
         }
-        self.combined_on_host(&sums.iter().map(Column::view).zip(constraints.weights()).collect::<Vec<_>>())
+        self.combine_on_host(&sums.iter().map(Column::view).zip(constraints.circuit_weights()).collect::<Vec<_>>())
     }
 
     /// Computes the quotient by X^n − 1 from its dividend's `values` on `cosets`, one column of n values for each
@@ -184,16 +185,16 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn pieces(
+    pub(in crate::plonk) fn interpolate_quotient_pieces(
         &self,
         cosets: &Cosets<C::Scalar>,
         values: &[ColumnView<'_, C::Scalar>],
     ) -> Result<Vec<Column<C::Scalar>>> {
-        self.run(
+        self.run_step(
             "pieces",
             values.len(),
             |stream| {
-                let mut vector = copies(stream, self.n(), values)?;
+                let mut vector = enqueue_copies(stream, self.n(), values)?;
                 self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
                 cosets.pieces.enqueue(stream, &mut vector, StridedColumns::packed(self.n(), values.len()))?;
                 self.collect_columns(stream, vector)
@@ -209,6 +210,6 @@ impl<C: ProofCurve> Engine<C> {
 }
 
 /// Returns the columns of `n` elements that follow one another in `vector`.
-fn device_columns<F: NttField>(vector: &DeviceVector<F>, n: usize) -> impl Iterator<Item = DeviceColumn<'_, F>> {
+fn split_device_columns<F: NttField>(vector: &DeviceVector<F>, n: usize) -> impl Iterator<Item = DeviceColumn<'_, F>> {
     (0..vector.len() / n).map(move |k| DeviceColumn { vector, first: k * n })
 }

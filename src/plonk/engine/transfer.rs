@@ -37,7 +37,7 @@ impl<F: NttField> Deref for HostElements<'_, F> {
 
 impl<F: NttField> HostElements<'_, F> {
     /// Returns the elements as a vector that may be changed. Borrowed elements are copied.
-    pub fn into_copy(self) -> SecretVec<F> {
+    pub fn into_owned(self) -> SecretVec<F> {
         match self {
             Self::Lent(elements) => SecretVec(elements.to_vec()),
             Self::Copy(elements) => elements,
@@ -47,14 +47,18 @@ impl<F: NttField> HostElements<'_, F> {
 
 /// Downloads the elements of `column` from the device to new host memory.
 pub(super) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<SecretVec<F>> {
-    let mut elements = SecretVec(zeros(column.len));
-    download_to(stream, column, &mut elements)?;
+    let mut elements = SecretVec(allocate_zeros(column.len));
+    download_into(stream, column, &mut elements)?;
     Ok(elements)
 }
 
 /// Downloads `column` from the device into `elements`, which has the same length. It allocates no device memory, so
 /// that the host can take over if there is none.
-pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>, elements: &mut [F]) -> Result<()> {
+pub(super) fn download_into<F: NttField>(
+    stream: &mut Stream,
+    column: &DeviceSlice<F>,
+    elements: &mut [F],
+) -> Result<()> {
     if column.len != elements.len() {
         return Err(Error::invalid("plonk", "length of a column", column.len, elements.len()));
     }
@@ -65,12 +69,17 @@ pub(super) fn download_to<F: NttField>(stream: &mut Stream, column: &DeviceSlice
 
 /// Returns `count` zeros. All cores touch the memory's pages first, since the system takes longer to provide pages than
 /// a download takes to fill them.
-pub(super) fn zeros<F: NttField>(count: usize) -> Vec<F> {
+pub(super) fn allocate_zeros<F: NttField>(count: usize) -> Vec<F> {
     (0..count).into_par_iter().map(|_| F::ZERO).collect()
 }
 
 /// Queues a copy of `column` into the vector `to` from element `first` on.
-fn copy<F: NttField>(stream: &mut Stream, to: &DeviceVector<F>, first: usize, column: ColumnView<'_, F>) -> Result<()> {
+fn enqueue_copy<F: NttField>(
+    stream: &mut Stream,
+    to: &DeviceVector<F>,
+    first: usize,
+    column: ColumnView<'_, F>,
+) -> Result<()> {
     let at = first * size_of::<F>();
     match column.0 {
         ViewStorage::Host(elements) => stream.upload_at(to.buffer(), at, as_bytes(elements)),
@@ -82,29 +91,31 @@ fn copy<F: NttField>(stream: &mut Stream, to: &DeviceVector<F>, first: usize, co
 }
 
 /// Queues copies of `columns`, of `n` elements each, one after the other into a new vector, and returns it.
-pub(super) fn copies<F: NttField>(
+pub(super) fn enqueue_copies<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
 ) -> Result<DeviceVector<F>> {
-    check(n, columns)?;
-    let vector = DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
-    columns.iter().enumerate().try_for_each(|(k, column)| copy(stream, &vector, k * n, *column))?;
+    check_column_lengths(n, columns)?;
+    let vector =
+        DeviceVector::allocate_uninit(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
+    columns.iter().enumerate().try_for_each(|(k, column)| enqueue_copy(stream, &vector, k * n, *column))?;
     Ok(vector)
 }
 
 /// Queues copies of `columns`, of `n` elements each, one after the other into a new vector, and returns it. The columns
 /// are in host memory, or on a device that the stream can access. Copies from a device wait for the event `mark`.
-pub(super) fn copies_across<F: NttField>(
+pub(super) fn enqueue_peer_copies<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
     mark: &Event,
 ) -> Result<DeviceVector<F>> {
-    let vector = DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
+    let vector =
+        DeviceVector::allocate_uninit(stream, product("plonk", "elements of the columns", &[columns.len(), n])?)?;
     for (k, column) in columns.iter().enumerate() {
         let ViewStorage::Device(from) = column.0 else {
-            copy(stream, &vector, k * n, *column)?;
+            enqueue_copy(stream, &vector, k * n, *column)?;
             continue;
         };
         let [to, at] = [k * n, from.first].map(|first| first * size_of::<F>());
@@ -115,7 +126,7 @@ pub(super) fn copies_across<F: NttField>(
 }
 
 /// Checks that `columns` have `n` elements each.
-pub(super) fn check<F>(n: usize, columns: &[ColumnView<'_, F>]) -> Result<()> {
+pub(super) fn check_column_lengths<F>(n: usize, columns: &[ColumnView<'_, F>]) -> Result<()> {
     match columns.iter().find(|column| column.len() != n) {
         Some(column) => Err(Error::invalid("plonk", "length of a column", n, column.len())),
         None => Ok(()),
@@ -123,7 +134,7 @@ pub(super) fn check<F>(n: usize, columns: &[ColumnView<'_, F>]) -> Result<()> {
 }
 
 /// Returns the columns with the given `numbers`, in this order. The first of `columns` has the number `first`.
-pub(super) fn select<'v, F>(
+pub(super) fn select_columns<'v, F>(
     columns: &[ColumnView<'v, F>],
     numbers: &[usize],
     first: usize,
@@ -135,12 +146,12 @@ pub(super) fn select<'v, F>(
 
 /// Returns `columns` as slices of device vectors. A column in host memory is uploaded, and only once if it occurs
 /// several times.
-pub(super) fn to_device_slices<F: NttField>(
+pub(super) fn ensure_on_device<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
 ) -> Result<Vec<DeviceSlice<F>>> {
-    check(n, columns)?;
+    check_column_lengths(n, columns)?;
     let mut copied = HashMap::new();
     let mut resident = |column: &ColumnView<'_, F>| match column.0 {
         ViewStorage::Device(resident) => Ok(resident.clone()),
@@ -157,7 +168,7 @@ pub(super) fn to_device_slices<F: NttField>(
 
 /// Returns a device vector that holds `columns` one after the other, of `n` elements each, and their place in it.
 /// Columns that are so already are borrowed, others are copied.
-pub(super) fn contiguous<'a, F: NttField>(
+pub(super) fn ensure_contiguous<'a, F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'a, F>],
@@ -174,19 +185,19 @@ pub(super) fn contiguous<'a, F: NttField>(
             return Ok((Cow::Borrowed(start), steps::StridedColumns { first: start.first, ..packed }));
         }
     }
-    let vector = copies(stream, n, columns)?;
+    let vector = enqueue_copies(stream, n, columns)?;
     let len = vector.len();
     Ok((Cow::Owned(DeviceSlice { vector: vector.into(), first: 0, len }), packed))
 }
 
 /// Converts `resident` to the column type that the functions of [`steps`] take.
-pub(super) fn column<F: NttField>(resident: &DeviceSlice<F>) -> steps::DeviceColumn<'_, F> {
+pub(super) fn to_step_column<F: NttField>(resident: &DeviceSlice<F>) -> steps::DeviceColumn<'_, F> {
     steps::DeviceColumn::new(&resident.vector, resident.first)
 }
 
 /// Returns `columns` as slices of at most [`VECTORS`] device vectors, since programs can address no more. If the
 /// columns are in more vectors, copies all of them into one.
-pub(super) fn limit_vectors<F: NttField>(
+pub(super) fn ensure_few_vectors<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
@@ -196,8 +207,8 @@ pub(super) fn limit_vectors<F: NttField>(
         ViewStorage::Device(resident) => Arc::as_ptr(&resident.vector).cast(),
     });
     if vectors.collect::<HashSet<_>>().len() <= VECTORS {
-        return to_device_slices(stream, n, columns);
+        return ensure_on_device(stream, n, columns);
     }
-    let vector = Arc::new(copies(stream, n, columns)?);
+    let vector = Arc::new(enqueue_copies(stream, n, columns)?);
     Ok((0..columns.len()).map(|k| DeviceSlice { vector: vector.clone(), first: k * n, len: n }).collect())
 }

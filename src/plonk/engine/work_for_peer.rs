@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use group::Curve as _;
 
-use super::transfer::{self, check};
+use super::transfer::{self, check_column_lengths};
 use super::{Basis, Engine, device_scalars};
 use crate::backend::catch_hook_panic;
 use crate::plonk::column_storage::{Column, ColumnView, ViewStorage};
@@ -42,21 +42,21 @@ impl<C: ProofCurve> Engine<C> {
         other: &Self,
         columns: &[ColumnView<'_, C::Scalar>],
     ) -> Result<Vec<Column<C::Scalar>>> {
-        check(self.n(), columns)?;
+        check_column_lengths(self.n(), columns)?;
         let (Some(device), Some(stream)) = (self.accelerator.devices().first(), &other.stream) else {
             return Err(Error::internal("plonk"));
         };
         let mark = stream.lock().unwrap_or_else(PoisonError::into_inner).record_event()?;
         let reaches = other.accelerator.devices().iter().all(|other| device.can_access(other));
-        let fetched = if reaches { Vec::new() } else { other.fetch_all(columns)? };
+        let fetched = if reaches { Vec::new() } else { other.fetch_all_to_host(columns)? };
         let on_host: Vec<_> = fetched.iter().map(|column| ColumnView::new(column)).collect();
-        self.run(
+        self.run_step(
             "copy",
             columns.len(),
             |stream| {
                 let vector = match reaches {
-                    true => transfer::copies_across(stream, self.n(), columns, &mark)?,
-                    false => transfer::copies(stream, self.n(), &on_host)?,
+                    true => transfer::enqueue_peer_copies(stream, self.n(), columns, &mark)?,
+                    false => transfer::enqueue_copies(stream, self.n(), &on_host)?,
                 };
                 Ok(Column::split_vector(vector, self.n()))
             },
@@ -74,7 +74,7 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Device`]: a scalar on the device is too long, a wrong result.
     /// - The device failed: its error.
     pub(in crate::plonk) fn commit_on_device(&self, basis: Basis, columns: &[Column<C::Scalar>]) -> Result<Vec<C>> {
-        let there = self.run(
+        let there = self.run_step(
             "scalars",
             columns.len(),
             |stream| {
@@ -86,8 +86,9 @@ impl<C: ProofCurve> Engine<C> {
             },
             |_| Err(Error::internal("plonk")),
         )?;
-        let sums = catch_hook_panic(self.abort(), |abort| self.bases(basis).sums(&there, abort));
-        let (sums, _) = sums.map_err(|error| self.blamed(error))?;
+        let sums =
+            catch_hook_panic(self.abort_callback(), |abort| self.basis_msm(basis).run_without_fallback(&there, abort));
+        let (sums, _) = sums.map_err(|error| self.scalar_error_to_device(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
 }

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::device_column::{StridedColumns, apart, check_length, equal};
-use super::step_launches::{GROUP, launch, vector};
+use super::device_column::{StridedColumns, check_disjoint, check_equal, check_length};
+use super::step_launches::{GROUP, allocate_columns, launch};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
@@ -17,14 +17,14 @@ const MAX_GROUPS: u64 = 1 << 16;
 /// Number of random bytes that make one field element, 64.
 pub const UNIFORM_BYTES: usize = 64;
 
-fn check(length: usize, place: StridedColumns, n: usize, rows: &Range<usize>, values: usize) -> Result<()> {
+fn check_rows(length: usize, place: StridedColumns, n: usize, rows: &Range<usize>, values: usize) -> Result<()> {
     check_length(STEP, n)?;
-    apart(STEP, length, place, n)?;
+    check_disjoint(STEP, length, place, n)?;
     if rows.start > rows.end || rows.end > n {
         let actual = format!("{} to {}", rows.start, rows.end);
         return Err(Error::invalid(STEP, "rows", format!("a range within 0 to {n}"), actual));
     }
-    equal(STEP, "number of values", rows.len().saturating_mul(place.count), values)
+    check_equal(STEP, "number of values", rows.len().saturating_mul(place.count), values)
 }
 
 /// Queues writes of `values` to the rows `rows` of the columns at `place`, of `n` elements each. `values` holds the
@@ -46,8 +46,8 @@ pub fn enqueue<F: NttField>(
     rows: Range<usize>,
     values: &[F],
 ) -> Result<()> {
-    columns.write_on(stream)?;
-    check(columns.len(), place, n, &rows, values.len())?;
+    columns.wait_before_write(stream)?;
+    check_rows(columns.len(), place, n, &rows, values.len())?;
     if values.is_empty() {
         return Ok(());
     }
@@ -76,7 +76,7 @@ pub fn on_cpu<F: NttField>(
     rows: Range<usize>,
     values: &[F],
 ) -> Result<()> {
-    check(columns.len(), place, n, &rows, values.len())?;
+    check_rows(columns.len(), place, n, &rows, values.len())?;
     if rows.is_empty() {
         return Ok(());
     }
@@ -86,7 +86,7 @@ pub fn on_cpu<F: NttField>(
     Ok(())
 }
 
-fn check_bytes(bytes: &[u8]) -> Result<u32> {
+fn check_uniform_bytes(bytes: &[u8]) -> Result<u32> {
     if bytes.len().is_multiple_of(UNIFORM_BYTES) {
         return check_length(STEP, (bytes.len() / UNIFORM_BYTES).max(1));
     }
@@ -103,12 +103,12 @@ fn check_bytes(bytes: &[u8]) -> Result<u32> {
 /// - [`Error::OutOfMemory`]: the device has too little memory.
 /// - [`Error::Device`]: the driver failed.
 pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result<DeviceVector<F>> {
-    let length = check_bytes(bytes)?;
-    let elements = vector::<F>(stream, bytes.len() / UNIFORM_BYTES, 1)?;
+    let length = check_uniform_bytes(bytes)?;
+    let elements = allocate_columns::<F>(stream, bytes.len() / UNIFORM_BYTES, 1)?;
     if bytes.is_empty() {
         return Ok(elements);
     }
-    let wide = stream.allocate(bytes.len())?.secret();
+    let wide = stream.allocate(bytes.len())?.mark_secret();
     stream.upload(&wide, bytes)?;
     let args = [Arg::U32(length), buffer_arg(&wide), buffer_arg(elements.buffer())];
     let groups = u64::from(length.div_ceil(GROUP)).min(MAX_GROUPS);
@@ -123,7 +123,7 @@ pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result
 /// - [`Error::Invalid`]: the number of bytes is no multiple of [`UNIFORM_BYTES`].
 /// - [`Error::Invalid`]: the bytes make more than 2^30 elements.
 pub fn uniform_on_cpu<F: NttField>(bytes: &[u8]) -> Result<Vec<F>> {
-    check_bytes(bytes)?;
+    check_uniform_bytes(bytes)?;
     let digit = F::from(1 << 32);
     let word = |word: &[u8]| F::from(u64::from(u32::from_le_bytes([word[0], word[1], word[2], word[3]])));
     let element = |bytes: &[u8]| bytes.chunks_exact(4).rfold(F::ZERO, |sum, bytes| sum * digit + word(bytes));

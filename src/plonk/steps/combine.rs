@@ -2,8 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{DeviceColumn, check_length, equal};
-use super::step_launches::{GROUP, LaunchBatch, blocks, launch, parts, upload, vector};
+use super::device_column::{DeviceColumn, check_equal, check_length};
+use super::step_launches::{
+    GROUP, LaunchBatch, allocate_columns, launch, row_group_count, split_into_launches, upload_params,
+};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
@@ -20,7 +22,7 @@ pub struct LinearCombination<C, F> {
     pub minus: Vec<F>,
 }
 
-fn check<C, F>(sums: &[LinearCombination<C, F>], n: usize) -> Result<()> {
+fn check_subtrahends<C, F>(sums: &[LinearCombination<C, F>], n: usize) -> Result<()> {
     match sums.iter().position(|sum| sum.minus.len() > n) {
         None => Ok(()),
         Some(number) => {
@@ -46,18 +48,18 @@ pub fn enqueue<F: NttField>(
     sums: &[LinearCombination<DeviceColumn<'_, F>, F>],
 ) -> Result<DeviceVector<F>> {
     let length = check_length(STEP, n)?;
-    check(sums, n)?;
+    check_subtrahends(sums, n)?;
     let terms: Vec<_> = sums.iter().flat_map(|sum| &sum.terms).copied().collect();
     terms.iter().try_for_each(|(column, _)| column.check(stream, STEP, n))?;
     let (columns, factors): (Vec<_>, Vec<F>) = terms.into_iter().unzip();
-    let out = vector(stream, sums.len(), n)?;
-    for part in parts(&columns, 1, sums.iter().map(|sum| sum.terms.len())) {
-        launch_part(stream, length, &part, (sums, &factors), &out)?;
+    let out = allocate_columns(stream, sums.len(), n)?;
+    for part in split_into_launches(&columns, 1, sums.iter().map(|sum| sum.terms.len())) {
+        launch_batch(stream, length, &part, (sums, &factors), &out)?;
     }
     Ok(out)
 }
 
-fn launch_part<F: NttField>(
+fn launch_batch<F: NttField>(
     stream: &mut Stream,
     n: u32,
     part: &LaunchBatch<'_, F>,
@@ -70,12 +72,12 @@ fn launch_part<F: NttField>(
         minus.push((sum.minus.len() as u64) << 32 | elements.len() as u64);
         elements.extend_from_slice(&sum.minus);
     }
-    let (params, words_at) = upload(stream, &elements, &part.words(0, |number| minus[number]))?;
-    let numbers = [n, blocks(n), part.outputs() as u32].map(Arg::U32);
+    let (params, words_at) = upload_params(stream, &elements, &part.encode_param_words(0, |number| minus[number]))?;
+    let numbers = [n, row_group_count(n), part.output_count() as u32].map(Arg::U32);
     let args =
-        [&numbers[..], &[buffer_arg(&params), Arg::U32(words_at), buffer_arg(out.buffer())], &part.banks(&params)]
+        [&numbers[..], &[buffer_arg(&params), Arg::U32(words_at), buffer_arg(out.buffer())], &part.bank_args(&params)]
             .concat();
-    let groups = part.outputs() * u64::from(blocks(n));
+    let groups = part.output_count() * u64::from(row_group_count(n));
     // SAFETY: the arguments match `plonk_combine`; columns and outputs have n elements each.
     unsafe { launch::<F>(stream, "plonk_combine", (groups, GROUP), &args) }
 }
@@ -88,9 +90,9 @@ fn launch_part<F: NttField>(
 /// - [`Error::Invalid`]: more than `n` elements are subtracted from a sum.
 pub fn on_cpu<F: NttField>(n: usize, sums: &[LinearCombination<&[F], F>]) -> Result<Vec<F>> {
     check_length(STEP, n)?;
-    check(sums, n)?;
+    check_subtrahends(sums, n)?;
     let mut terms = sums.iter().flat_map(|sum| &sum.terms);
-    terms.try_for_each(|(column, _)| equal(STEP, "length of a polynomial", n, column.len()))?;
+    terms.try_for_each(|(column, _)| check_equal(STEP, "length of a polynomial", n, column.len()))?;
     let mut out = vec![F::ZERO; sums.len() * n];
     for (out, sum) in out.chunks_mut(n).zip(sums) {
         out.par_iter_mut().enumerate().for_each(|(row, out)| {

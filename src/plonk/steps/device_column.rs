@@ -60,7 +60,7 @@ impl StridedColumns {
 
     /// Returns the number of elements from the vector's start to the end of the last column, for columns of `n`
     /// elements. Returns 0 if there are no columns, and `None` if the number overflows.
-    pub(super) fn end(&self, n: usize) -> Option<usize> {
+    pub(super) fn end_index(&self, n: usize) -> Option<usize> {
         let Some(last) = self.count.checked_sub(1) else { return Some(0) };
         last.checked_mul(self.stride)?.checked_add(self.first)?.checked_add(n)
     }
@@ -107,7 +107,7 @@ pub(super) fn check_length(step: &'static str, n: usize) -> Result<u32> {
 }
 
 /// Checks that `actual` equals `expected`. An error names the `step`, and the quantity as `what`.
-pub(super) fn equal(step: &'static str, what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
+pub(super) fn check_equal(step: &'static str, what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(step, what, expected, actual)) }
 }
 
@@ -120,13 +120,13 @@ pub(super) fn check_place<F: NttField>(
     place: StridedColumns,
     n: usize,
 ) -> Result<()> {
-    vector.read_on(stream)?;
-    inside(step, vector.len(), place, n)
+    vector.wait_before_read(stream)?;
+    check_bounds(step, vector.len(), place, n)
 }
 
 /// Checks that the columns at `place`, of `n` elements each, end within `length` elements.
-pub(super) fn inside(step: &'static str, length: usize, place: StridedColumns, n: usize) -> Result<()> {
-    if place.end(n).is_some_and(|end| end <= length) {
+pub(super) fn check_bounds(step: &'static str, length: usize, place: StridedColumns, n: usize) -> Result<()> {
+    if place.end_index(n).is_some_and(|end| end <= length) {
         return Ok(());
     }
     let actual = format!("{} of {n} every {} from {} on", place.count, place.stride, place.first);
@@ -135,9 +135,9 @@ pub(super) fn inside(step: &'static str, length: usize, place: StridedColumns, n
 
 /// Checks that the columns at `place`, of `n` elements each, end within `length` elements and do not overlap. A step
 /// needs this for columns that it writes.
-pub(super) fn apart(step: &'static str, length: usize, place: StridedColumns, n: usize) -> Result<()> {
+pub(super) fn check_disjoint(step: &'static str, length: usize, place: StridedColumns, n: usize) -> Result<()> {
     if place.count > 1 && place.stride < n {
         return Err(Error::invalid(step, "stride of the columns", format!("at least {n}"), place.stride));
     }
-    inside(step, length, place, n)
+    check_bounds(step, length, place, n)
 }

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{StridedColumns, apart, check_length, equal};
-use super::step_launches::{launch, upload};
+use super::device_column::{StridedColumns, check_disjoint, check_equal, check_length};
+use super::step_launches::{launch, upload_params};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField};
@@ -18,16 +18,16 @@ const TILE: u32 = GROUP * CHAIN;
 
 /// Returns `base` and its repeated squares, [`GROUP_LOG`] elements in all: one for each bit of a work-item's index in
 /// its group.
-fn tower<F: NttField>(base: F) -> impl Iterator<Item = F> {
+fn repeated_squares<F: NttField>(base: F) -> impl Iterator<Item = F> {
     std::iter::successors(Some(base), |power| Some(power.square())).take(GROUP_LOG as usize)
 }
 
 /// Returns the powers of `root` that the kernels take as parameters. `share` is the number of tiles for each work-item
 /// of the kernel `plonk_divide_carries`.
-fn powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
+fn kernel_root_powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
     let step = root.pow_vartime([u64::from(TILE)]);
-    let tile = std::iter::once(step).chain(tower(step.pow_vartime([u64::from(share)])));
-    std::iter::once(root).chain(tower(root.pow_vartime([u64::from(CHAIN)]))).chain(tile)
+    let tile = std::iter::once(step).chain(repeated_squares(step.pow_vartime([u64::from(share)])));
+    std::iter::once(root).chain(repeated_squares(root.pow_vartime([u64::from(CHAIN)]))).chain(tile)
 }
 
 /// Queues the division of each polynomial at `place`, of `n` coefficients, by ∏ (X − z) over its list of `roots`, in
@@ -53,12 +53,13 @@ pub fn enqueue<F: NttField>(
     roots: &[Vec<F>],
 ) -> Result<()> {
     let length = check_length(STEP, n)?;
-    polynomials.write_on(stream)?;
-    apart(STEP, polynomials.len(), place, n)?;
-    equal(STEP, "lists of roots", place.count, roots.len())?;
+    polynomials.wait_before_write(stream)?;
+    check_disjoint(STEP, polynomials.len(), place, n)?;
+    check_equal(STEP, "lists of roots", place.count, roots.len())?;
     let tiles = length.div_ceil(TILE);
     let most = roots.iter().map(Vec::len).max().unwrap_or(0);
-    let rounds = (0..most).map(|round| Round::new(stream, (place, roots), round, tiles)).collect::<Result<Vec<_>>>()?;
+    let rounds =
+        (0..most).map(|round| DivisionRound::new(stream, (place, roots), round, tiles)).collect::<Result<Vec<_>>>()?;
     // All memory is allocated before a coefficient changes; the first round needs most.
     let count = rounds.first().map_or(0, |round| round.polynomials);
     let carries = DeviceVector::scratch(stream, count as usize * tiles as usize)?;
@@ -66,14 +67,14 @@ pub fn enqueue<F: NttField>(
 }
 
 /// Describes one round of divisions: each polynomial that has a root left is divided by its next one.
-struct Round {
+struct DivisionRound {
     polynomials: u64,
     share: u32,
     params: Buffer,
     words_at: u32,
 }
 
-impl Round {
+impl DivisionRound {
     fn new<F: NttField>(
         stream: &mut Stream,
         (place, roots): (StridedColumns, &[Vec<F>]),
@@ -83,8 +84,8 @@ impl Round {
         let of_round = |(k, roots): (usize, &Vec<F>)| Some((place.start(k) as u64, *roots.get(round)?));
         let (starts, roots): (Vec<u64>, Vec<F>) = roots.iter().enumerate().filter_map(of_round).unzip();
         let share = tiles.div_ceil(GROUP);
-        let elements: Vec<F> = roots.iter().flat_map(|root| powers(*root, share)).collect();
-        let (params, words_at) = upload(stream, &elements, &starts)?;
+        let elements: Vec<F> = roots.iter().flat_map(|root| kernel_root_powers(*root, share)).collect();
+        let (params, words_at) = upload_params(stream, &elements, &starts)?;
         Ok(Self { polynomials: starts.len() as u64, share, params, words_at })
     }
 
@@ -116,7 +117,7 @@ impl Round {
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): there are not as many lists of roots as polynomials.
 pub fn on_cpu<F: NttField>(polynomials: &mut [&mut [F]], roots: &[Vec<F>]) -> Result<()> {
-    equal(STEP, "lists of roots", polynomials.len(), roots.len())?;
+    check_equal(STEP, "lists of roots", polynomials.len(), roots.len())?;
     let divide_by = |polynomial: &mut [F], root: F| {
         polynomial.iter_mut().rev().fold(F::ZERO, |carry, coefficient| {
             let next = *coefficient + carry * root;

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::device_column::{DeviceColumn, check_length};
-use super::step_launches::{LaunchBatch, launch, parts, upload, vector};
+use super::step_launches::{LaunchBatch, allocate_columns, launch, split_into_launches, upload_params};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
@@ -26,7 +26,7 @@ pub struct EvaluationQuery<C> {
     pub point: usize,
 }
 
-fn check<C>(queries: &[EvaluationQuery<C>], points: usize) -> Result<()> {
+fn check_points<C>(queries: &[EvaluationQuery<C>], points: usize) -> Result<()> {
     match queries.iter().find(|query| query.point >= points) {
         None => Ok(()),
         Some(query) => Err(Error::invalid(STEP, "number of the point", format!("below {points}"), query.point)),
@@ -35,7 +35,7 @@ fn check<C>(queries: &[EvaluationQuery<C>], points: usize) -> Result<()> {
 
 /// Returns the powers that the kernels take for `point`: [`POINT_POWERS`] powers of `point`, then as many of
 /// `point`^TILE. Powers start with exponent 0. `point`^TILE is the factor from one tile of coefficients to the next.
-fn powers<F: NttField>(point: F) -> Vec<F> {
+fn kernel_point_powers<F: NttField>(point: F) -> Vec<F> {
     let of = |base: F| std::iter::successors(Some(F::ONE), move |power| Some(*power * base)).take(POINT_POWERS);
     of(point).chain(of(point.pow_vartime([u64::from(TILE)]))).collect()
 }
@@ -58,20 +58,20 @@ pub fn enqueue<F: NttField>(
     points: &[F],
 ) -> Result<DeviceVector<F>> {
     let length = check_length(STEP, n)?;
-    check(queries, points.len())?;
+    check_points(queries, points.len())?;
     queries.iter().try_for_each(|query| query.polynomial.check(stream, STEP, n))?;
-    let tables: Vec<F> = points.iter().flat_map(|point| powers(*point)).collect();
+    let tables: Vec<F> = points.iter().flat_map(|point| kernel_point_powers(*point)).collect();
     let columns: Vec<_> = queries.iter().map(|query| query.polynomial).collect();
-    let values = vector(stream, queries.len(), 1)?;
+    let values = allocate_columns(stream, queries.len(), 1)?;
     let partials = DeviceVector::scratch(stream, queries.len() * length.div_ceil(TILE) as usize)?;
-    for part in parts(&columns, 1, queries.iter().map(|_| 1)) {
-        let words = part.words(0, |number| (queries[number].point * 2 * POINT_POWERS) as u64);
-        launch_part(stream, length, &part, (&tables, &words), (&partials, &values))?;
+    for part in split_into_launches(&columns, 1, queries.iter().map(|_| 1)) {
+        let words = part.encode_param_words(0, |number| (queries[number].point * 2 * POINT_POWERS) as u64);
+        launch_batch(stream, length, &part, (&tables, &words), (&partials, &values))?;
     }
     Ok(values)
 }
 
-fn launch_part<F: NttField>(
+fn launch_batch<F: NttField>(
     stream: &mut Stream,
     n: u32,
     part: &LaunchBatch<'_, F>,
@@ -79,17 +79,17 @@ fn launch_part<F: NttField>(
     (partials, values): (&DeviceVector<F>, &DeviceVector<F>),
 ) -> Result<()> {
     let tiles = n.div_ceil(TILE);
-    let (params, words_at) = upload(stream, tables, words)?;
+    let (params, words_at) = upload_params(stream, tables, words)?;
     let [params_at, words_at, between] = [buffer_arg(&params), Arg::U32(words_at), buffer_arg(partials.buffer())];
-    let numbers = [n, tiles, part.outputs() as u32].map(Arg::U32);
-    let args = [&numbers[..], &[params_at, words_at, between], &part.banks(&params)].concat();
-    let groups = part.outputs() * u64::from(tiles);
+    let numbers = [n, tiles, part.output_count() as u32].map(Arg::U32);
+    let args = [&numbers[..], &[params_at, words_at, between], &part.bank_args(&params)].concat();
+    let groups = part.output_count() * u64::from(tiles);
     // SAFETY: the arguments match the kernel; columns have n coefficients, and each tile of each output has a partial
     // sum.
     unsafe { launch::<F>(stream, "plonk_evaluate_tiles", (groups, GROUP), &args)? };
     let args = [Arg::U32(tiles), params_at, words_at, between, buffer_arg(values.buffer())];
     // SAFETY: as above; each output has a value.
-    unsafe { launch::<F>(stream, "plonk_evaluate_sums", (part.outputs(), GROUP), &args) }
+    unsafe { launch::<F>(stream, "plonk_evaluate_sums", (part.output_count(), GROUP), &args) }
 }
 
 /// Returns the value of each query's polynomial at its point among `points`, computed on the host. Polynomials may be
@@ -98,11 +98,11 @@ fn launch_part<F: NttField>(
 /// # Errors
 /// - [`Error::Invalid`]: a query's point does not exist.
 pub fn on_cpu<F: NttField>(queries: &[EvaluationQuery<&[F]>], points: &[F]) -> Result<Vec<F>> {
-    check(queries, points.len())?;
-    Ok(queries.iter().map(|query| value(query.polynomial, points[query.point])).collect())
+    check_points(queries, points.len())?;
+    Ok(queries.iter().map(|query| evaluate_polynomial(query.polynomial, points[query.point])).collect())
 }
 
-fn value<F: NttField>(polynomial: &[F], point: F) -> F {
+fn evaluate_polynomial<F: NttField>(polynomial: &[F], point: F) -> F {
     let horner = |part: &[F]| part.iter().rfold(F::ZERO, |sum, coefficient| sum * point + coefficient);
     let parts = polynomial.par_chunks(TASK).map(horner).collect::<Vec<_>>();
     let step = point.pow_vartime([TASK as u64]);

@@ -3,8 +3,8 @@
 use rayon::prelude::*;
 
 use super::combine::{self, LinearCombination};
-use super::device_column::{DeviceColumn, StridedColumns, apart, check_length, equal};
-use super::step_launches::{GROUP, launch, upload, vector};
+use super::device_column::{DeviceColumn, StridedColumns, check_disjoint, check_equal, check_length};
+use super::step_launches::{GROUP, allocate_columns, launch, upload_params};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::module_launcher::buffer_arg;
@@ -22,12 +22,12 @@ pub const MAX_COSETS: usize = 1 << 8;
 
 /// Returns the number of vectors of `q` columns that [`Cosets::enqueue`] has on the device at once, its argument
 /// included.
-pub(in crate::plonk) fn vectors(q: usize) -> usize {
-    if kernel(q).is_some() { 1 } else { 3 }
+pub(in crate::plonk) fn device_vector_count(q: usize) -> usize {
+    if kernel_name(q).is_some() { 1 } else { 3 }
 }
 
 /// Returns the name of the kernel for `q` cosets, or `None` if an element of each does not fit in registers.
-fn kernel(q: usize) -> Option<&'static str> {
+fn kernel_name(q: usize) -> Option<&'static str> {
     KERNELS.iter().find(|(most, _)| q <= *most).map(|(_, kernel)| *kernel)
 }
 
@@ -77,7 +77,7 @@ impl<F: NttField> Cosets<F> {
         let step = nth(omega);
         let nodes: Vec<F> = std::iter::successors(Some(nth(zeta)), |node| Some(*node * step)).take(q).collect();
         let scales = nodes.iter().map(|node| inverse(*node - F::ONE)).collect::<Result<Vec<F>>>()?;
-        let matrix = inverse_of_vandermonde(&nodes, &scales).ok_or_else(refused)?;
+        let matrix = scaled_inverse_vandermonde(&nodes, &scales).ok_or_else(refused)?;
         Ok(Self { log_n, zeta, zeta_inverse: inverse(zeta)?, omega_inverse: inverse(omega)?, matrix, q })
     }
 
@@ -109,11 +109,11 @@ impl<F: NttField> Cosets<F> {
     /// - [`Error::Device`]: the driver failed.
     pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
         let n = check_length(STEP, self.n())?;
-        parts.write_on(stream)?;
-        equal(STEP, "number of parts", self.q, place.count)?;
-        apart(STEP, parts.len(), place, self.n())?;
-        let Some(kernel) = kernel(self.q) else { return self.enqueue_many(stream, parts, place) };
-        let (matrix, _) = upload(stream, &self.matrix, &[])?;
+        parts.wait_before_write(stream)?;
+        check_equal(STEP, "number of parts", self.q, place.count)?;
+        check_disjoint(STEP, parts.len(), place, self.n())?;
+        let Some(kernel) = kernel_name(self.q) else { return self.enqueue_large(stream, parts, place) };
+        let (matrix, _) = upload_params(stream, &self.matrix, &[])?;
         let zeta = Powers::new(stream, self.zeta_inverse, self.log_n)?;
         let omega = Powers::new(stream, self.omega_inverse, self.log_n)?;
         let at = [buffer_arg(parts.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
@@ -127,10 +127,10 @@ impl<F: NttField> Cosets<F> {
 
     /// Does the work of [`Self::enqueue`] for more parts than registers hold. It scales a copy of the parts, then sums
     /// multiples of the copy for each piece.
-    fn enqueue_many(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
+    fn enqueue_large(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
         let n = self.n();
-        let scaled = vector(stream, self.q, n)?;
-        copy_columns(stream, n, (&scaled, StridedColumns::packed(n, self.q)), (parts, place))?;
+        let scaled = allocate_columns(stream, self.q, n)?;
+        enqueue_column_copies(stream, n, (&scaled, StridedColumns::packed(n, self.q)), (parts, place))?;
         self.enqueue_scaling(stream, &scaled)?;
         let columns = StridedColumns::packed(n, self.q).columns(&scaled);
         let sum = |line: &[F]| LinearCombination {
@@ -139,7 +139,7 @@ impl<F: NttField> Cosets<F> {
         };
         let sums: Vec<LinearCombination<DeviceColumn<'_, F>, F>> = self.matrix.chunks(self.q).map(sum).collect();
         let pieces = combine::enqueue(stream, n, &sums)?;
-        copy_columns(stream, n, (parts, place), (&pieces, StridedColumns::packed(n, self.q)))
+        enqueue_column_copies(stream, n, (parts, place), (&pieces, StridedColumns::packed(n, self.q)))
     }
 
     /// Queues the multiplication of element r of part j by c_j^−r. The parts follow one another in `parts`.
@@ -162,8 +162,8 @@ impl<F: NttField> Cosets<F> {
     /// - [`Error::Invalid`]: there are not q parts.
     /// - [`Error::Invalid`]: a part does not have n elements.
     pub fn on_cpu(&self, parts: &mut [&mut [F]]) -> Result<()> {
-        equal(STEP, "number of parts", self.q, parts.len())?;
-        parts.iter().try_for_each(|part| equal(STEP, "length of a part", self.n(), part.len()))?;
+        check_equal(STEP, "number of parts", self.q, parts.len())?;
+        parts.iter().try_for_each(|part| check_equal(STEP, "length of a part", self.n(), part.len()))?;
         let mut shift = self.zeta_inverse;
         for part in parts.iter_mut() {
             scale_by_powers(part, shift);
@@ -173,12 +173,12 @@ impl<F: NttField> Cosets<F> {
         for part in parts {
             blocks.iter_mut().zip(part.chunks_mut(BLOCK)).for_each(|(block, rows)| block.push(rows));
         }
-        blocks.par_iter_mut().for_each(|block| self.multiply(block));
+        blocks.par_iter_mut().for_each(|block| self.multiply_rows_by_matrix(block));
         Ok(())
     }
 
     /// Multiplies each row of `block` by the matrix, in place. A row has one element of each part.
-    fn multiply(&self, block: &mut [&mut [F]]) {
+    fn multiply_rows_by_matrix(&self, block: &mut [&mut [F]]) {
         let mut values = SecretVec(vec![F::ZERO; self.q]);
         for row in 0..block[0].len() {
             values.iter_mut().zip(&*block).for_each(|(value, part)| *value = part[row]);
@@ -202,7 +202,7 @@ fn scale_by_powers<F: NttField>(values: &mut [F], base: F) {
 }
 
 /// Queues copies of columns of `n` elements each, from the vector `from` to the vector `to`.
-fn copy_columns<F: NttField>(
+fn enqueue_column_copies<F: NttField>(
     stream: &mut Stream,
     n: usize,
     (to, to_place): (&DeviceVector<F>, StridedColumns),
@@ -218,15 +218,15 @@ fn copy_columns<F: NttField>(
 /// Returns the inverse of the Vandermonde matrix of `nodes`, row by row, with column j multiplied by `scales[j]`.
 /// Before that, column j holds the coefficients of the Lagrange polynomial that is 1 at node j and 0 at the others.
 /// Returns `None` if two nodes are equal.
-fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<F>> {
+fn scaled_inverse_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<F>> {
     let q = nodes.len();
-    let vanishing = nodes.iter().fold(vec![F::ONE], |polynomial, node| times(polynomial, *node));
+    let vanishing = nodes.iter().fold(vec![F::ONE], |polynomial, node| multiply_by_linear(polynomial, *node));
     let mut matrix = vec![F::ZERO; q * q];
     for (j, node) in nodes.iter().enumerate() {
         let others = nodes.iter().enumerate().filter(|(other, _)| *other != j).map(|(_, other)| *other);
         let denominator: F = others.map(|other| *node - other).product();
         let factor = scales[j] * Option::<F>::from(denominator.invert())?;
-        for (i, coefficient) in without(&vanishing, *node).into_iter().enumerate() {
+        for (i, coefficient) in divide_by_linear(&vanishing, *node).into_iter().enumerate() {
             matrix[i * q + j] = coefficient * factor;
         }
     }
@@ -234,13 +234,13 @@ fn inverse_of_vandermonde<F: NttField>(nodes: &[F], scales: &[F]) -> Option<Vec<
 }
 
 /// Multiplies `polynomial` by X − `root`.
-fn times<F: NttField>(polynomial: Vec<F>, root: F) -> Vec<F> {
+fn multiply_by_linear<F: NttField>(polynomial: Vec<F>, root: F) -> Vec<F> {
     let shifted = std::iter::once(F::ZERO).chain(polynomial.iter().copied());
     shifted.zip(polynomial.iter().copied().chain([F::ZERO])).map(|(above, own)| above - own * root).collect()
 }
 
 /// Divides `polynomial` by X − `root`, which must divide it without remainder.
-fn without<F: NttField>(polynomial: &[F], root: F) -> Vec<F> {
+fn divide_by_linear<F: NttField>(polynomial: &[F], root: F) -> Vec<F> {
     let mut quotient = vec![F::ZERO; polynomial.len().saturating_sub(1)];
     polynomial.iter().skip(1).zip(&mut quotient).rfold(F::ZERO, |carry, (coefficient, place)| {
         *place = *coefficient + carry * root;

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::device_column::{RowCounts, StridedColumns, check_place, equal};
-use super::step_launches::{launch, vector};
+use super::device_column::{RowCounts, StridedColumns, check_equal, check_place};
+use super::step_launches::{allocate_columns, launch};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::checked_size::product;
@@ -51,7 +51,7 @@ impl<F: NttField> PermutedColumns<F> {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed.
-    pub fn missing(&self, stream: &mut Stream) -> Result<Vec<Option<MissingValues>>> {
+    pub fn download_missing_values(&self, stream: &mut Stream) -> Result<Vec<Option<MissingValues>>> {
         let mut words = vec![0u32; self.totals.bytes() / 4];
         stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
         let of =
@@ -83,20 +83,20 @@ pub fn enqueue<F: NttField>(
     tables: StridedView<'_, F>,
 ) -> Result<PermutedColumns<F>> {
     rows.check::<F>(STEP)?;
-    equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
+    check_equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
     check_place(stream, STEP, inputs.0, inputs.1, rows.n())?;
     check_place(stream, STEP, tables.0, tables.1, rows.n())?;
-    let columns = vector(stream, product(STEP, "columns of the lookups", &[2, inputs.1.count])?, rows.n())?;
-    let scratch = Scratch::new(stream, rows, inputs.1.count)?;
+    let columns = allocate_columns(stream, product(STEP, "columns of the lookups", &[2, inputs.1.count])?, rows.n())?;
+    let scratch = PermuteBuffers::new(stream, rows, inputs.1.count)?;
     let job = PermutePass { rows, inputs, tables, scratch: &scratch };
-    job.count(stream)?;
-    job.scan(stream)?;
-    job.scatter(stream, &columns)?;
+    job.enqueue_count(stream)?;
+    job.enqueue_scan(stream)?;
+    job.enqueue_scatter(stream, &columns)?;
     Ok(PermutedColumns { columns, totals: scratch.totals })
 }
 
 /// Holds the kernels' buffers, named as in `cl/plonk_lookup_permute.cl`.
-struct Scratch {
+struct PermuteBuffers {
     slots: Buffer,
     slots_log: u32,
     counts: Buffer,
@@ -109,7 +109,7 @@ struct Scratch {
     totals: Buffer,
 }
 
-impl Scratch {
+impl PermuteBuffers {
     fn new(stream: &mut Stream, rows: RowCounts, lookups: usize) -> Result<Self> {
         let slots_log = (2 * rows.usable).max(2).next_power_of_two().ilog2();
         let tiles = rows.usable.div_ceil(TILE as usize);
@@ -137,44 +137,51 @@ struct PermutePass<'a, F> {
     rows: RowCounts,
     inputs: StridedView<'a, F>,
     tables: StridedView<'a, F>,
-    scratch: &'a Scratch,
+    scratch: &'a PermuteBuffers,
 }
 
-fn at<F: NttField>((vector, place): StridedView<'_, F>) -> [Arg; 3] {
+fn column_args<F: NttField>((vector, place): StridedView<'_, F>) -> [Arg; 3] {
     [buffer_arg(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
 }
 
 /// Returns a random seed for the hash of values, so that an attacker cannot make values collide. The permutation does
 /// not depend on the seed.
-fn seed() -> u64 {
+fn random_hash_seed() -> u64 {
     RandomState::new().hash_one(STEP)
 }
 
 impl<F: NttField> PermutePass<'_, F> {
-    fn usable(&self) -> u32 {
+    fn usable_row_count(&self) -> u32 {
         self.rows.usable as u32
     }
 
     /// Returns the number of work-groups for each lookup, if each takes `tile` of `rows` rows. Also returns the size of
     /// a launch for all lookups: the number of groups, and of work-items in a group.
-    fn groups(&self, rows: u32, tile: u32) -> (u32, (u64, u32)) {
+    fn launch_size(&self, rows: u32, tile: u32) -> (u32, (u64, u32)) {
         let blocks = rows.div_ceil(tile);
         (blocks, (self.inputs.1.count as u64 * u64::from(blocks), GROUP))
     }
 
     /// Queues the construction of a hash table of S for each lookup. Then queues counts of how often A has each value
     /// of S.
-    fn count(&self, stream: &mut Stream) -> Result<()> {
-        let Scratch { slots, slots_log, counts, lost, .. } = self.scratch;
-        let seed = Arg::U64(seed());
-        let (blocks, groups) = self.groups(self.usable(), GROUP);
+    fn enqueue_count(&self, stream: &mut Stream) -> Result<()> {
+        let PermuteBuffers { slots, slots_log, counts, lost, .. } = self.scratch;
+        let seed = Arg::U64(random_hash_seed());
+        let (blocks, groups) = self.launch_size(self.usable_row_count(), GROUP);
         let slots = [buffer_arg(slots), Arg::U32(*slots_log)];
-        let args = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.tables), &slots].concat();
+        let args =
+            [&[self.usable_row_count(), blocks].map(Arg::U32)[..], &[seed], &column_args(self.tables), &slots].concat();
         // SAFETY: the arguments match the kernel; columns have more than `usable` rows, and each lookup has
         // 2^`slots_log` slots, at least twice as many as rows.
         unsafe { launch::<F>(stream, "plonk_permute_insert", groups, &args)? };
-        let (blocks, groups) = self.groups(self.usable(), PROBE_TILE);
-        let first = [&[self.usable(), blocks].map(Arg::U32)[..], &[seed], &at(self.inputs), &at(self.tables)].concat();
+        let (blocks, groups) = self.launch_size(self.usable_row_count(), PROBE_TILE);
+        let first = [
+            &[self.usable_row_count(), blocks].map(Arg::U32)[..],
+            &[seed],
+            &column_args(self.inputs),
+            &column_args(self.tables),
+        ]
+        .concat();
         let args = [&first[..], &slots, &[buffer_arg(counts), buffer_arg(lost)]].concat();
         // SAFETY: as above; each row has a count and a flag.
         unsafe { launch::<F>(stream, "plonk_permute_probe", groups, &args) }
@@ -182,10 +189,16 @@ impl<F: NttField> PermutePass<'_, F> {
 
     /// Queues the construction of three lists for each lookup. They hold the runs of equal values, the rows of S that
     /// start no run, and the rows of A with missing values.
-    fn scan(&self, stream: &mut Stream) -> Result<()> {
-        let Scratch { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
-        let (tiles, groups) = self.groups(self.usable(), TILE);
-        let first = [Arg::U32(self.usable()), Arg::U32(tiles), buffer_arg(counts), buffer_arg(lost), buffer_arg(sums)];
+    fn enqueue_scan(&self, stream: &mut Stream) -> Result<()> {
+        let PermuteBuffers { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
+        let (tiles, groups) = self.launch_size(self.usable_row_count(), TILE);
+        let first = [
+            Arg::U32(self.usable_row_count()),
+            Arg::U32(tiles),
+            buffer_arg(counts),
+            buffer_arg(lost),
+            buffer_arg(sums),
+        ];
         let of_tiles = [Arg::U32(tiles), buffer_arg(sums), buffer_arg(totals)];
         let lists = [&first[..], &[starts, rows, left, missing, totals].map(buffer_arg)].concat();
         let lookups = (self.inputs.1.count as u64, GROUP);
@@ -197,13 +210,20 @@ impl<F: NttField> PermutePass<'_, F> {
         }
     }
 
-    fn scatter(&self, stream: &mut Stream, columns: &DeviceVector<F>) -> Result<()> {
-        let Scratch { starts, rows, left, missing, totals, .. } = self.scratch;
+    fn enqueue_scatter(&self, stream: &mut Stream, columns: &DeviceVector<F>) -> Result<()> {
+        let PermuteBuffers { starts, rows, left, missing, totals, .. } = self.scratch;
         let n = self.rows.n() as u32;
-        let (blocks, groups) = self.groups(n, GROUP);
-        let numbers = [n, self.usable(), blocks].map(Arg::U32);
+        let (blocks, groups) = self.launch_size(n, GROUP);
+        let numbers = [n, self.usable_row_count(), blocks].map(Arg::U32);
         let lists = [starts, rows, left, missing, totals].map(buffer_arg);
-        let args = [&numbers[..], &at(self.inputs), &at(self.tables), &lists, &[buffer_arg(columns.buffer())]].concat();
+        let args = [
+            &numbers[..],
+            &column_args(self.inputs),
+            &column_args(self.tables),
+            &lists,
+            &[buffer_arg(columns.buffer())],
+        ]
+        .concat();
         // SAFETY: the arguments match the kernel; lists name rows that the circuit uses, and each lookup has two
         // columns of n rows.
         unsafe { launch::<F>(stream, "plonk_permute_scatter", groups, &args) }
@@ -219,10 +239,10 @@ impl<F: NttField> PermutePass<'_, F> {
 /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
 pub fn on_cpu<F: NttField>(rows: RowCounts, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<MissingValues>)> {
     rows.check::<F>(STEP)?;
-    equal(STEP, "length of the input", rows.n(), input.len())?;
-    equal(STEP, "length of the table", rows.n(), table.len())?;
+    check_equal(STEP, "length of the input", rows.n(), input.len())?;
+    check_equal(STEP, "length of the table", rows.n(), table.len())?;
     let (input, table) = (&input[..rows.usable], &table[..rows.usable]);
-    let (counts, missing) = count_on_cpu(input, table);
+    let (counts, missing) = count_matches_on_cpu(input, table);
     let mut columns = [vec![F::ZERO; rows.n()], vec![F::ZERO; rows.n()]];
     let [permuted, beside] = &mut columns;
     let mut left = (0..table.len()).filter(|row| counts[*row] == 0).map(|row| table[row]);
@@ -245,7 +265,7 @@ pub fn on_cpu<F: NttField>(rows: RowCounts, input: &[F], table: &[F]) -> Result<
 /// Counts how often `input` has each value of `table`. The count is at the index of the value's first row in `table`.
 /// Counts at other rows are 0. Also returns the rows of `input` whose values are missing from `table`, in ascending
 /// order.
-fn count_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>) {
+fn count_matches_on_cpu<F: NttField>(input: &[F], table: &[F]) -> (Vec<u32>, Vec<usize>) {
     let mut first_rows = HashMap::<&[u8], u32>::with_capacity(table.len());
     for (row, value) in table.iter().enumerate() {
         first_rows.entry(as_bytes(std::slice::from_ref(value))).or_insert(row as u32);
@@ -268,7 +288,7 @@ mod tests {
 
     #[test]
     fn seeds_differ() {
-        let seeds: std::collections::HashSet<u64> = (0..100).map(|_| seed()).collect();
+        let seeds: std::collections::HashSet<u64> = (0..100).map(|_| random_hash_seed()).collect();
         assert_eq!(seeds.len(), 100);
     }
 }

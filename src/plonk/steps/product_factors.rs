@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{DeviceColumn, RowCounts, equal};
-use super::step_launches::{GROUP, LaunchBatch, blocks, launch, parts, upload};
+use super::device_column::{DeviceColumn, RowCounts, check_equal};
+use super::step_launches::{GROUP, LaunchBatch, launch, row_group_count, split_into_launches, upload_params};
 use crate::backend::{Arg, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField};
@@ -69,7 +69,7 @@ impl<V> Factors<V> {
 }
 
 /// Returns β·δ^j for each column of `set`, where j is the column's number in the permutation.
-fn shifts<C, F: NttField>(set: &PermutationSet<C>, beta: F) -> impl Iterator<Item = F> {
+fn beta_delta_powers<C, F: NttField>(set: &PermutationSet<C>, beta: F) -> impl Iterator<Item = F> {
     let first = beta * F::DELTA.pow_vartime([set.first]);
     std::iter::successors(Some(first), |shift| Some(*shift * F::DELTA)).take(set.columns.len())
 }
@@ -101,13 +101,13 @@ pub fn enqueue<F: NttField>(
     let length = product(STEP, "elements of the factors", &[sets.len() + lookups.len(), rows.n()])?;
     let [numerators, denominators] = [DeviceVector::scratch(stream, length)?, DeviceVector::scratch(stream, length)?];
     let factors = Factors { numerators, denominators };
-    let shifts: Vec<F> = sets.iter().flat_map(|set| shifts(set, challenges.beta)).collect();
+    let shifts: Vec<F> = sets.iter().flat_map(|set| beta_delta_powers(set, challenges.beta)).collect();
     let to = FactorLaunch { rows, challenges, factors: &factors };
-    for part in parts(&of_sets, 2, sets.iter().map(|set| set.columns.len())) {
-        to.sets(stream, &part, &shifts[part.items.clone()])?;
+    for part in split_into_launches(&of_sets, 2, sets.iter().map(|set| set.columns.len())) {
+        to.launch_sets(stream, &part, &shifts[part.items.clone()])?;
     }
-    for part in parts(&of_lookups, 4, lookups.iter().map(|_| 1)) {
-        to.lookups(stream, &part, sets.len())?;
+    for part in split_into_launches(&of_lookups, 4, lookups.iter().map(|_| 1)) {
+        to.launch_lookups(stream, &part, sets.len())?;
     }
     Ok(factors)
 }
@@ -120,17 +120,17 @@ struct FactorLaunch<'a, F> {
 }
 
 impl<F: NttField> FactorLaunch<'_, F> {
-    fn sets(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, shifts: &[F]) -> Result<()> {
+    fn launch_sets(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, shifts: &[F]) -> Result<()> {
         let powers = Powers::new(stream, self.rows.omega::<F>(), self.rows.log_n)?;
         let powers = [buffer_arg(&powers.low), buffer_arg(&powers.high), Arg::U32(powers.low_log)];
-        self.queue(stream, ("plonk_permutation_factors", part), (shifts, &powers), 0)
+        self.launch_factors(stream, ("plonk_permutation_factors", part), (shifts, &powers), 0)
     }
 
-    fn lookups(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, first: usize) -> Result<()> {
-        self.queue(stream, ("plonk_lookup_factors", part), (&[], &[]), first)
+    fn launch_lookups(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, first: usize) -> Result<()> {
+        self.launch_factors(stream, ("plonk_lookup_factors", part), (&[], &[]), first)
     }
 
-    fn queue(
+    fn launch_factors(
         &self,
         stream: &mut Stream,
         (kernel, part): (&str, &LaunchBatch<'_, F>),
@@ -138,13 +138,14 @@ impl<F: NttField> FactorLaunch<'_, F> {
         first: usize,
     ) -> Result<()> {
         let Challenges { beta, gamma } = self.challenges;
-        let (params, words_at) = upload(stream, &[&[beta, gamma], elements].concat(), &part.words(first, |_| 0))?;
+        let (params, words_at) =
+            upload_params(stream, &[&[beta, gamma], elements].concat(), &part.encode_param_words(first, |_| 0))?;
         let [n, usable] = [self.rows.n(), self.rows.usable].map(|rows| rows as u32);
-        let numbers = [n, usable, blocks(n), part.outputs() as u32].map(Arg::U32);
+        let numbers = [n, usable, row_group_count(n), part.output_count() as u32].map(Arg::U32);
         let to = [&self.factors.numerators, &self.factors.denominators].map(|vector| buffer_arg(vector.buffer()));
         let params_at = [buffer_arg(&params), Arg::U32(words_at)];
-        let args = [&numbers[..], &params_at, tables, &to, &part.banks(&params)].concat();
-        let groups = part.outputs() * u64::from(blocks(n));
+        let args = [&numbers[..], &params_at, tables, &to, &part.bank_args(&params)].concat();
+        let groups = part.output_count() * u64::from(row_group_count(n));
         // SAFETY: the arguments match both kernels; columns have n rows, as has each product in both vectors, and the
         // tables hold powers with exponents below n.
         unsafe { launch::<F>(stream, kernel, (groups, GROUP), &args) }
@@ -167,7 +168,7 @@ pub fn on_cpu<F: NttField>(
     rows.check::<F>(STEP)?;
     let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten()).map(|column| column.len());
     let of_lookups = lookups.iter().flat_map(Lookup::columns).map(<[F]>::len);
-    of_sets.chain(of_lookups).try_for_each(|length| equal(STEP, "length of a column", rows.n(), length))?;
+    of_sets.chain(of_lookups).try_for_each(|length| check_equal(STEP, "length of a column", rows.n(), length))?;
     let length = (sets.len() + lookups.len())
         .checked_mul(rows.n())
         .ok_or_else(|| Error::invalid(STEP, "number of products", "fewer than memory has", sets.len()))?;
@@ -176,8 +177,8 @@ pub fn on_cpu<F: NttField>(
     for (number, (numerators, denominators)) in columns.enumerate() {
         let to = (&mut numerators[..rows.usable], &mut denominators[..rows.usable]);
         match sets.get(number) {
-            Some(set) => set_on_cpu(rows, challenges, set, to),
-            None => lookup_on_cpu(challenges, &lookups[number - sets.len()], to),
+            Some(set) => set_factors_on_cpu(rows, challenges, set, to),
+            None => lookup_factors_on_cpu(challenges, &lookups[number - sets.len()], to),
         }
     }
     Ok(factors)
@@ -186,13 +187,13 @@ pub fn on_cpu<F: NttField>(
 /// Number of rows that one CPU task handles, 1024.
 const TASK: usize = 1 << 10;
 
-fn set_on_cpu<F: NttField>(
+fn set_factors_on_cpu<F: NttField>(
     rows: RowCounts,
     Challenges { beta, gamma }: Challenges<F>,
     set: &PermutationSet<&[F]>,
     (numerators, denominators): (&mut [F], &mut [F]),
 ) {
-    let (omega, shifts) = (rows.omega::<F>(), shifts(set, beta).collect::<Vec<_>>());
+    let (omega, shifts) = (rows.omega::<F>(), beta_delta_powers(set, beta).collect::<Vec<_>>());
     let tasks = numerators.par_chunks_mut(TASK).zip(denominators.par_chunks_mut(TASK)).enumerate();
     tasks.for_each(|(task, (numerators, denominators))| {
         let mut place = omega.pow_vartime([(task * TASK) as u64]);
@@ -206,7 +207,7 @@ fn set_on_cpu<F: NttField>(
     });
 }
 
-fn lookup_on_cpu<F: NttField>(
+fn lookup_factors_on_cpu<F: NttField>(
     Challenges { beta, gamma }: Challenges<F>,
     lookup: &Lookup<&[F]>,
     (numerators, denominators): (&mut [F], &mut [F]),

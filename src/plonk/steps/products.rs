@@ -5,7 +5,7 @@ use std::ops::Deref;
 use ff::BatchInverter;
 use rayon::prelude::*;
 
-use super::device_column::{RowCounts, equal};
+use super::device_column::{RowCounts, check_equal};
 use super::product_factors::Factors;
 use super::step_launches::launch;
 use crate::backend::{Arg, Buffer, Stream};
@@ -22,15 +22,19 @@ const SCAN_GROUP: u32 = 128;
 const TASK: usize = 1 << 12;
 
 /// Checks that the lengths of numerators and denominators match `chains`, and returns the number of columns.
-fn check<F: NttField>(rows: RowCounts, [numerators, denominators]: [usize; 2], chains: &[usize]) -> Result<usize> {
+fn check_lengths<F: NttField>(
+    rows: RowCounts,
+    [numerators, denominators]: [usize; 2],
+    chains: &[usize],
+) -> Result<usize> {
     rows.check::<F>(STEP)?;
     let columns = chains.iter().try_fold(0, |sum: usize, chain| sum.checked_add(*chain));
     let length = columns.and_then(|columns| columns.checked_mul(rows.n()));
     let (columns, length) = columns.zip(length).ok_or_else(|| {
         Error::invalid(STEP, "columns of the chains", "fewer than memory has", format!("{} chains", chains.len()))
     })?;
-    equal(STEP, "length of the numerators", length, numerators)?;
-    equal(STEP, "length of the denominators", length, denominators)?;
+    check_equal(STEP, "length of the numerators", length, numerators)?;
+    check_equal(STEP, "length of the denominators", length, denominators)?;
     Ok(columns)
 }
 
@@ -60,14 +64,14 @@ pub fn enqueue<F: NttField>(
     chains: &[usize],
 ) -> Result<DeviceVector<F>> {
     let Factors { numerators, denominators } = factors;
-    numerators.read_on(stream)?;
-    denominators.read_on(stream)?;
-    let columns = check::<F>(rows, [numerators.len(), denominators.len()], chains)?;
+    numerators.wait_before_read(stream)?;
+    denominators.wait_before_read(stream)?;
+    let columns = check_lengths::<F>(rows, [numerators.len(), denominators.len()], chains)?;
     let [n, usable] = [rows.n(), rows.usable].map(|rows| rows as u32);
     let tiles = n.div_ceil(TILE);
-    let data = DeviceVector::unwritten(stream, numerators.len())?;
+    let data = DeviceVector::allocate_uninit(stream, numerators.len())?;
     let products = DeviceVector::<F>::scratch(stream, columns * tiles as usize)?;
-    let starts = starts(stream, chains, tiles)?;
+    let starts = upload_chain_starts(stream, chains, tiles)?;
     let numbers = [n, usable, tiles].map(Arg::U32);
     let [from, by, to, between] =
         [numerators, denominators, &data, &products].map(|vector| buffer_arg(vector.buffer()));
@@ -88,7 +92,7 @@ pub fn enqueue<F: NttField>(
 }
 
 /// Uploads the index of the first tile of each chain, then the number of all tiles. Each column has `tiles` tiles.
-fn starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
+fn upload_chain_starts(stream: &mut Stream, chains: &[usize], tiles: u32) -> Result<Buffer> {
     let mut starts = vec![0];
     for chain in chains {
         let next = starts[starts.len() - 1] + *chain as u64 * u64::from(tiles);
@@ -113,20 +117,20 @@ pub fn on_cpu<F: NttField>(
     chains: &[usize],
 ) -> Result<Vec<F>> {
     let Factors { numerators, denominators } = factors;
-    let columns = check::<F>(rows, [numerators.len(), denominators.len()], chains)?;
+    let columns = check_lengths::<F>(rows, [numerators.len(), denominators.len()], chains)?;
     let (n, usable) = (rows.n(), rows.usable);
     let mut data = vec![F::ZERO; columns * n];
     let columns = data.chunks_mut(n).zip(numerators.chunks(n)).zip(denominators.chunks(n));
     for ((column, numerators), denominators) in columns {
         let tasks = column[..usable].par_chunks_mut(TASK).zip(numerators.par_chunks(TASK));
-        tasks.zip(denominators.par_chunks(TASK)).for_each(quotients_on_cpu);
+        tasks.zip(denominators.par_chunks(TASK)).for_each(divide_factors_on_cpu);
     }
-    data.par_chunks_mut(n).for_each(|column| scan_on_cpu(column, usable));
-    chain_on_cpu(&mut data, rows, chains);
+    data.par_chunks_mut(n).for_each(|column| prefix_products_on_cpu(column, usable));
+    chain_products_on_cpu(&mut data, rows, chains);
     Ok(data)
 }
 
-fn quotients_on_cpu<F: NttField>(((quotients, numerators), denominators): ((&mut [F], &[F]), &[F])) {
+fn divide_factors_on_cpu<F: NttField>(((quotients, numerators), denominators): ((&mut [F], &[F]), &[F])) {
     let length = quotients.len();
     quotients.copy_from_slice(&denominators[..length]);
     BatchInverter::invert_with_external_scratch(quotients, &mut SecretVec(vec![F::ZERO; length]));
@@ -135,7 +139,7 @@ fn quotients_on_cpu<F: NttField>(((quotients, numerators), denominators): ((&mut
 
 /// Replaces each of the first `usable` values by the product of those before it. Row `usable` gets the product of all
 /// of them.
-fn scan_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
+fn prefix_products_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
     let total = column[..usable].iter_mut().fold(F::ONE, |product, value| {
         let next = product * *value;
         *value = product;
@@ -145,7 +149,7 @@ fn scan_on_cpu<F: NttField>(column: &mut [F], usable: usize) {
 }
 
 /// Multiplies each column by the value at row `usable` of the previous one in its chain.
-fn chain_on_cpu<F: NttField>(data: &mut [F], rows: RowCounts, chains: &[usize]) {
+fn chain_products_on_cpu<F: NttField>(data: &mut [F], rows: RowCounts, chains: &[usize]) {
     let mut rest = data;
     for chain in chains {
         let (columns, others) = rest.split_at_mut(chain * rows.n());

@@ -35,7 +35,7 @@ pub(super) unsafe fn launch<F: NttField>(
 
 /// Uploads `elements`, followed by `words`, to one buffer. Returns the buffer and the number of elements, after which
 /// the words start. Kernels take both as arguments.
-pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[u64]) -> Result<(Buffer, u32)> {
+pub(super) fn upload_params<F: NttField>(stream: &mut Stream, elements: &[F], words: &[u64]) -> Result<(Buffer, u32)> {
     let words_at = u32::try_from(elements.len())
         .map_err(|_| Error::invalid("plonk", "number of coefficients", "below 2^32", elements.len()))?;
     let mut bytes = as_bytes(elements).to_vec();
@@ -47,7 +47,7 @@ pub(super) fn upload<F: NttField>(stream: &mut Stream, elements: &[F], words: &[
 
 /// Describes one output of a launch, such as a sum of several columns. It matches `output_t` of `cl/plonk_buffers.cl`.
 #[derive(Debug, Clone, PartialEq)]
-struct Output {
+struct LaunchOutput {
     number: usize,
     begun: bool,
     items: Range<usize>,
@@ -57,7 +57,7 @@ struct Output {
 /// columns. A launch reads at most [`BANKS`] buffers.
 pub(super) struct LaunchBatch<'a, F> {
     banks: Vec<&'a Arc<Buffer>>,
-    outputs: Vec<Output>,
+    outputs: Vec<LaunchOutput>,
     columns: Vec<DeviceColumn<'a, F>>,
     /// Items of all outputs of the launch, numbered over all launches of the step.
     pub items: Range<usize>,
@@ -68,31 +68,31 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
         Self { banks: Vec::new(), outputs: Vec::new(), columns: Vec::new(), items: first..first }
     }
 
-    fn bank(&self, column: &DeviceColumn<'a, F>) -> Option<usize> {
+    fn bank_index(&self, column: &DeviceColumn<'a, F>) -> Option<usize> {
         self.banks.iter().position(|bank| Arc::ptr_eq(bank, column.vector.buffer()))
     }
 
     fn has_room(&self, columns: &[DeviceColumn<'a, F>]) -> bool {
-        let mut new: Vec<_> = columns.iter().filter(|column| self.bank(column).is_none()).collect();
+        let mut new: Vec<_> = columns.iter().filter(|column| self.bank_index(column).is_none()).collect();
         new.dedup_by_key(|column| Arc::as_ptr(column.vector.buffer()));
         self.banks.len() + new.len() <= BANKS
     }
 
-    fn begin(&mut self, number: usize, begun: bool) {
+    fn begin_output(&mut self, number: usize, begun: bool) {
         let none = self.items.len();
-        self.outputs.push(Output { number, begun, items: none..none });
+        self.outputs.push(LaunchOutput { number, begun, items: none..none });
     }
 
     /// Returns whether the last output has items in this launch or in an earlier one. If not, the output is removed
     /// here and left to the next launch.
-    fn has_begun_last(&mut self) -> bool {
-        let empty = |output: &mut Output| output.items.is_empty() && !output.begun;
+    fn close_last_output(&mut self) -> bool {
+        let empty = |output: &mut LaunchOutput| output.items.is_empty() && !output.begun;
         self.outputs.pop_if(empty).is_none()
     }
 
-    fn add(&mut self, columns: &[DeviceColumn<'a, F>]) {
+    fn add_item(&mut self, columns: &[DeviceColumn<'a, F>]) {
         for column in columns {
-            if self.bank(column).is_none() {
+            if self.bank_index(column).is_none() {
                 self.banks.push(column.vector.buffer());
             }
         }
@@ -104,15 +104,15 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
     }
 
     /// Returns the number of outputs of the launch.
-    pub fn outputs(&self) -> u64 {
+    pub fn output_count(&self) -> u64 {
         self.outputs.len() as u64
     }
 
     /// Returns the 64-bit words that kernels read after the elements: four for each output, then one for each column.
     /// `first_output` is added to the numbers of outputs. `more` returns an output's last word by its number in the
     /// step.
-    pub fn words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
-        let output = |output: &Output| {
+    pub fn encode_param_words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
+        let output = |output: &LaunchOutput| {
             let number = (first_output + output.number) as u64;
             [
                 number << 1 | u64::from(output.begun),
@@ -122,36 +122,36 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
             ]
         };
         let column = |column: &DeviceColumn<'a, F>| {
-            (self.bank(column).unwrap_or_default() as u64) << BANK_SHIFT | column.first as u64
+            (self.bank_index(column).unwrap_or_default() as u64) << BANK_SHIFT | column.first as u64
         };
         self.outputs.iter().flat_map(output).chain(self.columns.iter().map(column)).collect()
     }
 
     /// Returns the launch's buffers as kernel arguments. If they are fewer than [`BANKS`], `other` fills the rest. It
     /// may be any buffer.
-    pub fn banks(&self, other: &Buffer) -> [Arg; BANKS] {
+    pub fn bank_args(&self, other: &Buffer) -> [Arg; BANKS] {
         std::array::from_fn(|number| self.banks.get(number).map_or(buffer_arg(other), |bank| buffer_arg(bank)))
     }
 }
 
 /// Splits the outputs of a step into launches. `outputs` has the number of items of each output. All items have `width`
 /// columns, and `columns` lists those of all items in order.
-pub(super) fn parts<'a, F: NttField>(
+pub(super) fn split_into_launches<'a, F: NttField>(
     columns: &[DeviceColumn<'a, F>],
     width: usize,
     outputs: impl IntoIterator<Item = usize>,
 ) -> Vec<LaunchBatch<'a, F>> {
     let (mut done, mut part, mut items) = (Vec::new(), LaunchBatch::new(0), columns.chunks(width));
     for (number, count) in outputs.into_iter().enumerate() {
-        part.begin(number, false);
+        part.begin_output(number, false);
         for item in items.by_ref().take(count) {
             if !part.has_room(item) {
-                let begun = part.has_begun_last();
+                let begun = part.close_last_output();
                 let next = LaunchBatch::new(part.items.end);
                 done.push(std::mem::replace(&mut part, next));
-                part.begin(number, begun);
+                part.begin_output(number, begun);
             }
-            part.add(item);
+            part.add_item(item);
         }
     }
     if !part.outputs.is_empty() {
@@ -161,13 +161,13 @@ pub(super) fn parts<'a, F: NttField>(
 }
 
 /// Returns the number of work-groups of [`GROUP`] work-items that cover `rows` rows.
-pub(super) fn blocks(rows: u32) -> u32 {
+pub(super) fn row_group_count(rows: u32) -> u32 {
     rows.div_ceil(GROUP)
 }
 
 /// Allocates a device vector of `count` columns of `n` elements each, uninitialised.
-pub(super) fn vector<F: NttField>(stream: &Stream, count: usize, n: usize) -> Result<DeviceVector<F>> {
-    DeviceVector::unwritten(stream, product("plonk", "elements of the columns", &[count, n])?)
+pub(super) fn allocate_columns<F: NttField>(stream: &Stream, count: usize, n: usize) -> Result<DeviceVector<F>> {
+    DeviceVector::allocate_uninit(stream, product("plonk", "elements of the columns", &[count, n])?)
 }
 
 #[cfg(test)]
@@ -186,12 +186,12 @@ mod tests {
             return eprintln!("left out: vectors need a device");
         };
         let stream = accelerator.devices()[0].stream().expect("stream");
-        let vectors: Vec<_> = (0..9).map(|_| DeviceVector::<F>::unwritten(&stream, 1).expect("memory")).collect();
+        let vectors: Vec<_> = (0..9).map(|_| DeviceVector::<F>::allocate_uninit(&stream, 1).expect("memory")).collect();
         let columns: Vec<_> = vectors.iter().map(|vector| DeviceColumn::new(vector, 0)).collect();
         let outputs = |counts: &[usize]| {
             let of =
                 |part: LaunchBatch<'_, F>| part.outputs.iter().map(|o| (o.number, o.begun, o.items.clone())).collect();
-            parts(&columns, 1, counts.iter().copied()).into_iter().map(of).collect::<Vec<Vec<_>>>()
+            split_into_launches(&columns, 1, counts.iter().copied()).into_iter().map(of).collect::<Vec<Vec<_>>>()
         };
         let each: Vec<_> = (0..8).map(|k| (k, false, k..k + 1)).collect();
         assert_eq!(outputs(&[1; 9]), [each, vec![(8, false, 0..1)]]);

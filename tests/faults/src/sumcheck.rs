@@ -26,7 +26,7 @@ fn transcript() -> HashTranscript {
 /// # Errors
 /// None: there are some bytes.
 fn bound<F: SumcheckField>(transcript: &mut HashTranscript) -> Result<BoundTranscript<'_, F, HashTranscript>, Refusal> {
-    Ok(BoundTranscript::to_commitment(transcript, b"columns")?)
+    Ok(BoundTranscript::bind_commitment(transcript, b"columns")?)
 }
 
 /// Where columns lie.
@@ -53,9 +53,9 @@ impl<F: SumcheckField> Case<F> {
         let mut element = || std::iter::repeat_with(|| F::random(&mut rng)).find(|element| *element != F::ZERO);
         let rows = 1 << claim.variables();
         let columns: Vec<Vec<F>> =
-            (0..claim.columns()).map(|_| (0..rows).filter_map(|_| element()).collect()).collect();
+            (0..claim.column_count()).map(|_| (0..rows).filter_map(|_| element()).collect()).collect();
         let sum = sum(&claim, &columns);
-        Self { name, claim: claim.sum(sum), columns, lying, options: ON_DEVICE }
+        Self { name, claim: claim.with_sum(sum), columns, lying, options: ON_DEVICE }
     }
 
     fn slices(&self) -> Vec<&[F]> {

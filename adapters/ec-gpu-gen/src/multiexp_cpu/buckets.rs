@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn exponents_that_are_not_reduced() {
         let bases = vec![EpAffine::generator(); 3];
-        let exponents = vec![[0xff; 32], power(255), power(254)];
+        let exponents = vec![[0xff; 32], power_of_two_bytes(255), power_of_two_bytes(254)];
         let scalar = |exponent: &[u8; 32]| {
             exponent.iter().rev().fold(Fq::ZERO, |sum, byte| sum * Fq::from(256) + Fq::from(u64::from(*byte)))
         };
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(sum, expected);
     }
 
-    fn power(bit: usize) -> [u8; 32] {
+    fn power_of_two_bytes(bit: usize) -> [u8; 32] {
         let mut bytes = [0; 32];
         bytes[bit / 8] = 1 << (bit % 8);
         bytes

@@ -74,7 +74,7 @@ impl<'a> QueryDensity for &'a DensityTracker {
         if bits.len() == exponents.len() && bits.all() {
             return exponents;
         }
-        Arc::new(marked(bits, &exponents))
+        Arc::new(select_marked(bits, &exponents))
     }
 }
 
@@ -82,7 +82,7 @@ impl<'a> QueryDensity for &'a DensityTracker {
 const BLOCK: usize = 1 << 13;
 
 /// Returns, in order, the `values` whose bit in `bits` is set. There are at most as many bits as values.
-fn marked<T: Copy + Send + Sync>(bits: &BitSlice, values: &[T]) -> Vec<T> {
+fn select_marked<T: Copy + Send + Sync>(bits: &BitSlice, values: &[T]) -> Vec<T> {
     let total = bits.count_ones();
     let mut result = Vec::with_capacity(total);
     let mut rest = &mut result.spare_capacity_mut()[..total];

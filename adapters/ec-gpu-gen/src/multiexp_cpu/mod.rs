@@ -18,7 +18,7 @@ use crate::threadpool::{Waiter, Worker};
 use crate::type_dispatch::{self, Msm, Repr};
 use crate::{EcError, forced_backend};
 
-use source::{IDENTITY, exhausted};
+use source::{IDENTITY, exhausted_source_error};
 
 pub use density::{DensityTracker, FullDensity, QueryDensity};
 pub use source::{Source, SourceBuilder};
@@ -48,7 +48,7 @@ where
     G: PrimeCurveAffine,
     S: SourceBuilder<G>,
 {
-    if let Some(error) = forced_backend::failure() {
+    if let Some(error) = forced_backend::last_failure() {
         return Waiter::done(Err(error));
     }
     if let Err(forked) = fork_check::check() {
@@ -60,12 +60,12 @@ where
     if density_map.as_ref().get_query_size().is_some_and(|size| size != exponents.len()) {
         return Waiter::done(Err(EcError::Simple("The density and the exponents differ in length.")));
     }
-    match type_dispatch::msm::<G>() {
+    match type_dispatch::find_msm::<G>() {
         Some(msm) => pool.compute(move || {
             let exponents = on_cpu_pool(|| density_map.as_ref().generate_exps::<G::Scalar>(exponents));
             let (bases, skip) = bases.get();
-            let sum = on_cpu_pool(|| known_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents));
-            clear(exponents);
+            let sum = on_cpu_pool(|| proofwarp_multiexp(msm, bases.get(skip..).unwrap_or_default(), &exponents));
+            zeroize_exponents(exponents);
             sum
         }),
         None => pool.compute(move || on_cpu_pool(|| buckets::multiexp::<Q, D, G, S>(&bases, &density_map, &exponents))),
@@ -73,7 +73,7 @@ where
 }
 
 /// Overwrites `exponents` with zeros if they have no other owner, such as a copy of the marked exponents.
-fn clear<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
+fn zeroize_exponents<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
     if let Some(exponents) = Arc::get_mut(&mut exponents) {
         for exponent in exponents.iter_mut() {
             exponent.as_mut().fill(0);
@@ -84,15 +84,19 @@ fn clear<R: AsMut<[u8]>>(mut exponents: Arc<Vec<R>>) {
 }
 
 /// Returns Σ exponentᵢ · baseᵢ, computed on the CPU by `msm`, proofwarp's function for the curve of `G`.
-fn known_multiexp<G: PrimeCurveAffine>(msm: Msm<G>, bases: &[G], exponents: &[Repr<G>]) -> Result<G::Curve, EcError> {
+fn proofwarp_multiexp<G: PrimeCurveAffine>(
+    msm: Msm<G>,
+    bases: &[G],
+    exponents: &[Repr<G>],
+) -> Result<G::Curve, EcError> {
     let zero = G::Scalar::ZERO.to_repr();
     let identity =
         |(base, exponent): (&G, &Repr<G>)| bool::from(base.is_identity()) && exponent.as_ref() != zero.as_ref();
     if bases.par_iter().zip(exponents).any(identity) {
         return Err(IDENTITY);
     }
-    let bases = bases.get(..exponents.len()).ok_or_else(exhausted)?;
-    let sum = type_dispatch::cpu().and_then(|cpu| msm(&cpu, bases, exponents, None));
+    let bases = bases.get(..exponents.len()).ok_or_else(exhausted_source_error)?;
+    let sum = type_dispatch::cpu_accelerator().and_then(|cpu| msm(&cpu, bases, exponents, None));
     sum.map_err(|error| io::Error::other(error).into())
 }
 
@@ -103,15 +107,15 @@ mod tests {
     use super::*;
 
     /// Appends its bytes to a list when it is dropped.
-    struct Probe<'a>(Vec<u8>, &'a Mutex<Vec<Vec<u8>>>);
+    struct DropRecorder<'a>(Vec<u8>, &'a Mutex<Vec<Vec<u8>>>);
 
-    impl AsMut<[u8]> for Probe<'_> {
+    impl AsMut<[u8]> for DropRecorder<'_> {
         fn as_mut(&mut self) -> &mut [u8] {
             &mut self.0
         }
     }
 
-    impl Drop for Probe<'_> {
+    impl Drop for DropRecorder<'_> {
         fn drop(&mut self) {
             self.1.lock().expect("no panic").push(self.0.clone());
         }
@@ -120,10 +124,10 @@ mod tests {
     #[test]
     fn exponents_are_cleared_by_their_last_owner() {
         let freed = Mutex::default();
-        let exponents = Arc::new(vec![Probe(vec![7; 2], &freed), Probe(vec![9; 3], &freed)]);
-        clear(exponents.clone());
+        let exponents = Arc::new(vec![DropRecorder(vec![7; 2], &freed), DropRecorder(vec![9; 3], &freed)]);
+        zeroize_exponents(exponents.clone());
         assert!(freed.lock().expect("no panic").is_empty() && exponents[1].0 == [9; 3], "another has them");
-        clear(exponents);
+        zeroize_exponents(exponents);
         assert_eq!(*freed.lock().expect("no panic"), [vec![0; 2], vec![0; 3]]);
     }
 }

@@ -50,7 +50,7 @@ impl<G: PrimeCurveAffine> SourceBuilder<G> for (Arc<Vec<G>>, usize) {
 
 impl<G: PrimeCurveAffine> Source<G> for (Arc<Vec<G>>, usize) {
     fn add_assign_mixed(&mut self, to: &mut <G as PrimeCurveAffine>::Curve) -> Result<(), EcError> {
-        let base = self.0.get(self.1).ok_or_else(exhausted)?;
+        let base = self.0.get(self.1).ok_or_else(exhausted_source_error)?;
         if bool::from(base.is_identity()) {
             return Err(IDENTITY);
         }
@@ -61,7 +61,7 @@ impl<G: PrimeCurveAffine> Source<G> for (Arc<Vec<G>>, usize) {
 
     fn skip(&mut self, amt: usize) -> Result<(), EcError> {
         if self.1 >= self.0.len() {
-            return Err(exhausted());
+            return Err(exhausted_source_error());
         }
         self.1 += amt;
         Ok(())
@@ -72,6 +72,6 @@ impl<G: PrimeCurveAffine> Source<G> for (Arc<Vec<G>>, usize) {
 pub(super) const IDENTITY: EcError = EcError::Simple("Encountered an identity element in the CRS.");
 
 /// Returns the error for a source that has too few bases.
-pub(super) fn exhausted() -> EcError {
+pub(super) fn exhausted_source_error() -> EcError {
     io::Error::new(io::ErrorKind::UnexpectedEof, "Expected more bases from source.").into()
 }

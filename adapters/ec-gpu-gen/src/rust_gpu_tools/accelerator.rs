@@ -3,7 +3,7 @@
 use proofwarp::settings::Settings;
 use proofwarp::{Accelerator, BackendKind};
 
-use super::env::backend_asked_for;
+use super::env::requested_backend;
 
 /// Returns the accelerator of the backend that `PROOFWARP_BACKEND` forces, else of the one that `EC_GPU_FRAMEWORK`
 /// requests, else of the best available one.
@@ -15,17 +15,17 @@ use super::env::backend_asked_for;
 /// - [`proofwarp::Error::Unavailable`]: this crate lacks the features of all available backends.
 pub(super) fn accelerator() -> proofwarp::Result<Accelerator> {
     let forced = Settings::get()?.backend;
-    let accelerator = match backend_asked_for() {
+    let accelerator = match requested_backend() {
         Some(backend) if forced.is_none() => Accelerator::with_backend(backend)?,
         _ => Accelerator::global()?.clone(),
     };
-    with_feature(accelerator)
+    replace_unbuilt_backend(accelerator)
 }
 
 /// Returns `accelerator` if this crate was built with the feature of its backend, else the accelerator of the other
 /// framework. The feature may be missing because another crate can enable more features in proofwarp than this crate
 /// has.
-fn with_feature(accelerator: Accelerator) -> proofwarp::Result<Accelerator> {
+fn replace_unbuilt_backend(accelerator: Accelerator) -> proofwarp::Result<Accelerator> {
     let Some(backend) = accelerator.devices().first().map(|device| device.info().backend) else {
         return Ok(accelerator);
     };

@@ -9,7 +9,7 @@ use proofwarp::BackendKind;
 use proofwarp::backend::Arg;
 
 use super::error::GPUResult;
-use super::user_kernels::{self, LocalBuffer, Shape, Source};
+use super::user_kernels::{self, LaunchShape, LocalBuffer, Source};
 
 /// Marks generic types, such as devices and buffers, as those of CUDA. It has no values.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -22,7 +22,7 @@ pub type Program = user_kernels::Program<Cuda>;
 /// Holds elements of type `T`, taken to be plain memory, in device memory.
 pub type Buffer<T> = user_kernels::Buffer<T, Cuda>;
 
-pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::Cuda));
+pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::list_devices(BackendKind::Cuda));
 
 impl Device {
     /// Returns the compute capability as (major, minor), such as (9, 0).
@@ -63,7 +63,7 @@ impl Program {
     /// - `GPUError::KernelNotFound`: there is no such kernel.
     /// - `GPUError::Generic`: the program does not load.
     pub fn create_kernel(&self, name: &str, gws: usize, lws: usize) -> GPUResult<Kernel<'_>> {
-        Ok(Kernel { program: self, shape: self.shape(name, gws, lws)?, arguments: Vec::new() })
+        Ok(Kernel { program: self, shape: self.prepare_launch(name, gws, lws)?, arguments: Vec::new() })
     }
 }
 
@@ -81,26 +81,26 @@ pub trait KernelArgument {
 
 impl<T> KernelArgument for Buffer<T> {
     fn as_c_void(&self) -> *mut c_void {
-        place(&self.address)
+        to_c_void(&self.address)
     }
 }
 
 impl KernelArgument for i32 {
     fn as_c_void(&self) -> *mut c_void {
-        place(self)
+        to_c_void(self)
     }
 }
 
 impl KernelArgument for u32 {
     fn as_c_void(&self) -> *mut c_void {
-        place(self)
+        to_c_void(self)
     }
 }
 
 impl<T> KernelArgument for LocalBuffer<T> {
     /// Returns a placeholder pointer, which the kernel does not read: it declares the shared memory itself.
     fn as_c_void(&self) -> *mut c_void {
-        place(self)
+        to_c_void(self)
     }
 
     fn shared_mem(&self) -> u32 {
@@ -108,14 +108,14 @@ impl<T> KernelArgument for LocalBuffer<T> {
     }
 }
 
-fn place<T>(value: &T) -> *mut c_void {
+fn to_c_void<T>(value: &T) -> *mut c_void {
     std::ptr::from_ref(value).cast_mut().cast()
 }
 
 /// Holds a launch of a kernel with the arguments appended so far, which it borrows.
 pub struct Kernel<'a> {
     program: &'a Program,
-    shape: Shape,
+    shape: LaunchShape,
     arguments: Vec<&'a dyn KernelArgument>,
 }
 
@@ -142,13 +142,13 @@ impl<'a> Kernel<'a> {
     /// - `GPUError::Generic`: the groups, or their threads, are 2^32 or more.
     /// - `GPUError::Generic`: the driver or the kernel failed.
     pub fn run(self) -> GPUResult<()> {
-        let arguments: Vec<Arg> = self.arguments.iter().map(|argument| in_place(*argument)).collect();
+        let arguments: Vec<Arg> = self.arguments.iter().map(|argument| to_launch_arg(*argument)).collect();
         user_kernels::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;
         self.program.launch(&self.shape, &arguments)
     }
 }
 
-fn in_place(argument: &dyn KernelArgument) -> Arg {
+fn to_launch_arg(argument: &dyn KernelArgument) -> Arg {
     match argument.shared_mem() {
         0 => Arg::Value(argument.as_c_void().cast_const().cast(), 0),
         bytes => Arg::Local(bytes),

@@ -7,7 +7,7 @@ use proofwarp::BackendKind;
 use super::accelerator::accelerator;
 #[cfg(feature = "cuda")]
 use super::cuda;
-use super::env::is_forced;
+use super::env::is_backend_forced;
 use super::handle::Handle;
 #[cfg(feature = "opencl")]
 use super::opencl;
@@ -38,7 +38,7 @@ impl Device {
     /// CPU.
     pub fn all() -> Vec<&'static Self> {
         match &*DEVICES {
-            Err(reason) if is_forced() => panic!("{reason}"),
+            Err(reason) if is_backend_forced() => panic!("{reason}"),
             Err(_) => Vec::new(),
             Ok(devices) => devices.iter().collect(),
         }
@@ -111,14 +111,14 @@ impl Device {
     /// another backend.
     #[cfg(feature = "cuda")]
     pub fn cuda_device(&self) -> Option<&cuda::Device> {
-        cuda::DEVICES.iter().find(|device| device.handle.is(&self.0))
+        cuda::DEVICES.iter().find(|device| device.handle.is_same_device(&self.0))
     }
 
     /// Returns this device as an OpenCL device. Returns `None` if OpenCL does not list it, or if `PROOFWARP_BACKEND`
     /// forces another backend.
     #[cfg(feature = "opencl")]
     pub fn opencl_device(&self) -> Option<&opencl::Device> {
-        opencl::DEVICES.iter().find(|device| device.handle.is(&self.0))
+        opencl::DEVICES.iter().find(|device| device.handle.is_same_device(&self.0))
     }
 
     /// Returns the device object of proofwarp that this device wraps.

@@ -8,7 +8,7 @@ use crate::EcError;
 
 /// Returns true if `PROOFWARP_BACKEND` forces a backend, or if the settings are malformed. A missing device must then
 /// not lead to a silent fallback to the CPU.
-pub(super) fn is_forced() -> bool {
+pub(super) fn is_backend_forced() -> bool {
     Settings::get().map_or(true, |settings| settings.backend.is_some())
 }
 
@@ -21,7 +21,7 @@ pub(super) fn forced_backend() -> Option<BackendKind> {
 
 /// Returns the backend that `EC_GPU_FRAMEWORK` requests. Returns `None` for any value but `cuda` and `opencl`, as the
 /// stock crate does.
-pub(super) fn backend_asked_for() -> Option<BackendKind> {
+pub(super) fn requested_backend() -> Option<BackendKind> {
     match std::env::var("EC_GPU_FRAMEWORK").as_deref() {
         Ok("cuda") => Some(BackendKind::Cuda),
         Ok("opencl") => Some(BackendKind::OpenCl),
@@ -34,8 +34,8 @@ pub(super) fn backend_asked_for() -> Option<BackendKind> {
 /// # Errors
 /// - [`EcError::Simple`]: this crate was built without the framework's feature.
 #[allow(clippy::unnecessary_wraps, reason = "there is an error where a feature lacks")]
-pub(super) fn framework_asked_for() -> Result<Option<Framework>, EcError> {
-    match backend_asked_for() {
+pub(super) fn requested_framework() -> Result<Option<Framework>, EcError> {
+    match requested_backend() {
         #[cfg(feature = "cuda")]
         Some(BackendKind::Cuda) => Ok(Some(Framework::Cuda)),
         #[cfg(not(feature = "cuda"))]

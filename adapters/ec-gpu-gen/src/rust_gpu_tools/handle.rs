@@ -36,7 +36,7 @@ impl Handle {
     /// Returns whether `other` is the same device. A device of another backend is recognised by its PCI address too,
     /// because it may report no other identifier. Within a backend the address does not count, because parts of a GPU
     /// share one.
-    pub(super) fn is(&self, other: &Self) -> bool {
+    pub(super) fn is_same_device(&self, other: &Self) -> bool {
         let (one, two) = (self.info(), other.info());
         self == other || one.backend != two.backend && one.pci.is_some() && one.pci == two.pci
     }

@@ -25,7 +25,7 @@ impl TryFrom<&str> for PciId {
 
     /// Parses a PCI address of the form `aa:bb`, the hexadecimal bus and device numbers.
     fn try_from(text: &str) -> Result<Self, GPUError> {
-        digits("PCI id", text, ':', 4).map(|number| Self(number as u16))
+        parse_hex_digits("PCI id", text, ':', 4).map(|number| Self(number as u16))
     }
 }
 
@@ -57,7 +57,7 @@ impl TryFrom<&str> for DeviceUuid {
 
     /// Parses a UUID of the form `aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee`, in hexadecimal.
     fn try_from(text: &str) -> Result<Self, GPUError> {
-        digits("UUID", text, '-', 32).map(|number| Self(number.to_be_bytes()))
+        parse_hex_digits("UUID", text, '-', 32).map(|number| Self(number.to_be_bytes()))
     }
 }
 
@@ -79,7 +79,7 @@ impl fmt::Debug for DeviceUuid {
 
 /// Parses `text` as a number of `count` hexadecimal digits, and ignores each `separator`. Errors call the number
 /// `what`.
-fn digits(what: &str, text: &str, separator: char, count: usize) -> Result<u128, GPUError> {
+fn parse_hex_digits(what: &str, text: &str, separator: char, count: usize) -> Result<u128, GPUError> {
     let digits: String = text.chars().filter(|c| *c != separator).collect();
     let invalid = || GPUError::InvalidId(format!("{what}: expected {count} hexadecimal digits, got {text:?}"));
     if digits.len() != count || !digits.bytes().all(|b| b.is_ascii_hexdigit()) {

@@ -8,7 +8,7 @@ use proofwarp::BackendKind;
 use proofwarp::backend::Arg;
 
 use super::error::GPUResult;
-use super::user_kernels::{self, LocalBuffer, Shape, Source};
+use super::user_kernels::{self, LaunchShape, LocalBuffer, Source};
 
 /// Marks generic types, such as devices and buffers, as those of OpenCL. It has no values.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
@@ -24,7 +24,7 @@ pub type Buffer<T> = user_kernels::Buffer<T, OpenCl>;
 #[allow(non_camel_case_types)] // The name is part of the interface.
 pub type cl_device_id = *mut std::ffi::c_void;
 
-pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::all_of(BackendKind::OpenCl));
+pub(super) static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| Device::list_devices(BackendKind::OpenCl));
 
 impl Device {
     /// Returns the compute capability of an NVIDIA device as (major, minor), or `None` if the driver reports none.
@@ -69,7 +69,7 @@ impl Program {
     /// - `GPUError::KernelNotFound`: there is no such kernel.
     /// - `GPUError::Generic`: the program does not compile or load.
     pub fn create_kernel(&self, name: &str, global_work_size: usize, local_work_size: usize) -> GPUResult<Kernel<'_>> {
-        let shape = self.shape(name, global_work_size, local_work_size)?;
+        let shape = self.prepare_launch(name, global_work_size, local_work_size)?;
         Ok(Kernel { builder: ExecuteKernel { program: self, shape, arguments: Vec::new() } })
     }
 }
@@ -116,7 +116,7 @@ enum Argument {
 #[derive(Debug)]
 pub struct ExecuteKernel<'a> {
     program: &'a Program,
-    shape: Shape,
+    shape: LaunchShape,
     arguments: Vec<Argument>,
 }
 
@@ -184,13 +184,13 @@ impl<'a> Kernel<'a> {
     /// - `GPUError::Generic`: the driver or the kernel failed.
     pub fn run(self) -> GPUResult<()> {
         let ExecuteKernel { program, shape, arguments } = self.builder;
-        let arguments: Vec<Arg> = arguments.iter().map(in_place).collect();
+        let arguments: Vec<Arg> = arguments.iter().map(to_launch_arg).collect();
         user_kernels::check_local_buffers(arguments.iter().filter(|arg| matches!(arg, Arg::Local(_))).count())?;
         program.launch(&shape, &arguments)
     }
 }
 
-fn in_place(argument: &Argument) -> Arg {
+fn to_launch_arg(argument: &Argument) -> Arg {
     match argument {
         Argument::Value(bytes) => Arg::Value(bytes.as_ptr().cast(), bytes.len()),
         Argument::Local(bytes) => Arg::Local(*bytes),

@@ -7,7 +7,7 @@ use proofwarp::Accelerator;
 #[cfg(feature = "cuda")]
 use super::cuda;
 use super::device::DEVICES;
-use super::env::framework_asked_for;
+use super::env::requested_framework;
 #[cfg(feature = "opencl")]
 use super::opencl;
 use super::{Device, Framework, GPUError};
@@ -34,7 +34,7 @@ impl Program {
     /// - [`EcError::Simple`]: this crate was built without the framework's feature.
     #[allow(unused_variables)] // Of a framework without its feature.
     pub fn new(device: &Device, opencl: Option<&'static str>, cuda: Option<&'static [u8]>) -> Result<Self, EcError> {
-        match framework_asked_for()?.unwrap_or(device.framework()) {
+        match requested_framework()?.unwrap_or(device.framework()) {
             #[cfg(feature = "cuda")]
             Framework::Cuda => {
                 let device = device.cuda_device().ok_or(GPUError::DeviceNotFound)?;
@@ -50,11 +50,11 @@ impl Program {
 
     /// Returns the device's name.
     pub fn device_name(&self) -> &str {
-        &self.proofwarp().info().name
+        &self.proofwarp_device().info().name
     }
 
     /// Returns the device object of proofwarp that the program runs on.
-    pub(crate) fn proofwarp(&self) -> &Arc<proofwarp::backend::Device> {
+    pub(crate) fn proofwarp_device(&self) -> &Arc<proofwarp::backend::Device> {
         match self {
             #[cfg(feature = "cuda")]
             Self::Cuda(program) => &program.device().handle.0,
@@ -124,15 +124,15 @@ impl Program {
 
 /// Returns an accelerator with the devices of `programs`. It has no CPU fallback: callers have a CPU path of their own,
 /// and take it only after an error.
-pub(crate) fn accelerator_of(programs: &[Program]) -> Result<Accelerator, EcError> {
-    let Some(first) = programs.first() else { return Err(no_device()) };
-    let backend = first.proofwarp().info().backend;
-    let devices = programs.iter().map(|program| program.proofwarp().clone()).collect();
+pub(crate) fn accelerator_from_programs(programs: &[Program]) -> Result<Accelerator, EcError> {
+    let Some(first) = programs.first() else { return Err(no_device_error()) };
+    let backend = first.proofwarp_device().info().backend;
+    let devices = programs.iter().map(|program| program.proofwarp_device().clone()).collect();
     Ok(Accelerator::with_backend(backend)?.with_devices(devices))
 }
 
 /// Returns the error that says why there is no device.
-fn no_device() -> EcError {
+fn no_device_error() -> EcError {
     match &*DEVICES {
         Ok(_) => EcError::Simple("No working GPUs found!"),
         Err(reason) => GPUError::Generic(reason.clone()).into(),

@@ -25,7 +25,7 @@ pub struct Device<F> {
 impl<F> Device<F> {
     /// Returns all devices of `backend`. The list is empty if `PROOFWARP_BACKEND` forces another backend, or if
     /// `backend` is not available.
-    pub(super) fn all_of(backend: BackendKind) -> Vec<Self> {
+    pub(super) fn list_devices(backend: BackendKind) -> Vec<Self> {
         if forced_backend().is_some_and(|forced| forced != backend) {
             return Vec::new();
         }
@@ -124,14 +124,14 @@ impl Source {
 
     /// Returns the name of the module, which contains the SHA-256 hash of its code. Modules of equal code are thus
     /// loaded once.
-    fn module(&self) -> String {
+    fn module_name(&self) -> String {
         format!("appended_{:x}", Sha256::digest(self.bytes()))
     }
 }
 
 /// Describes a launch: the kernel's name, the number of groups, and the work-items per group.
 #[derive(Debug)]
-pub(super) struct Shape {
+pub(super) struct LaunchShape {
     pub(super) name: String,
     pub(super) groups: usize,
     pub(super) group_size: usize,
@@ -190,10 +190,10 @@ impl<F: Clone> Program<F> {
     /// - [`GPUError::Generic`]: memory is exhausted.
     /// - [`GPUError::Generic`]: the driver failed.
     pub unsafe fn create_buffer<T>(&self, length: usize) -> GPUResult<Buffer<T, F>> {
-        check_plain::<T>()?;
+        check_needs_no_drop::<T>()?;
         let too_large = || GPUError::Generic(format!("create_buffer: {length} elements are too many"));
         let bytes = length.checked_mul(size_of::<T>()).ok_or_else(too_large)?;
-        let memory = self.on_stream(|stream| stream.allocate(bytes))?;
+        let memory = self.with_stream(|stream| stream.allocate(bytes))?;
         Ok(Buffer { address: memory.handle().0, memory, elements: PhantomData })
     }
 
@@ -218,7 +218,7 @@ impl<F: Clone> Program<F> {
     pub fn write_from_buffer<T>(&self, buffer: &mut Buffer<T, F>, data: &[T]) -> GPUResult<()> {
         // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
         let bytes = unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) };
-        self.on_stream(|stream| stream.upload(&buffer.memory, bytes).and_then(|()| stream.synchronize(None)))
+        self.with_stream(|stream| stream.upload(&buffer.memory, bytes).and_then(|()| stream.synchronize(None)))
     }
 
     /// Fills `data` with the first elements of `buffer`, after all kernels launched before.
@@ -229,7 +229,7 @@ impl<F: Clone> Program<F> {
     pub fn read_into_buffer<T>(&self, buffer: &Buffer<T, F>, data: &mut [T]) -> GPUResult<()> {
         // SAFETY: elements are plain memory, as the buffer's type says, and the length is theirs.
         let bytes = unsafe { std::slice::from_raw_parts_mut(data.as_mut_ptr().cast(), size_of_val(data)) };
-        self.on_stream(|stream| stream.download(bytes, &buffer.memory))
+        self.with_stream(|stream| stream.download(bytes, &buffer.memory))
     }
 
     /// Compiles or loads the kernel `name`, and returns its launch with `groups` groups of `group_size` work-items.
@@ -237,9 +237,9 @@ impl<F: Clone> Program<F> {
     /// # Errors
     /// - [`GPUError::KernelNotFound`]: there is no such kernel.
     /// - [`GPUError::Generic`]: the program does not compile or load.
-    pub(super) fn shape(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<Shape> {
+    pub(super) fn prepare_launch(&self, name: &str, groups: usize, group_size: usize) -> GPUResult<LaunchShape> {
         self.with_source(|source| self.device.handle.0.kernel(source, name))?;
-        Ok(Shape { name: name.to_owned(), groups, group_size })
+        Ok(LaunchShape { name: name.to_owned(), groups, group_size })
     }
 
     /// Launches the kernel that `shape` describes with `arguments`, and waits until it has ended.
@@ -251,24 +251,24 @@ impl<F: Clone> Program<F> {
     /// - [`GPUError::Generic`]: the groups, or their work-items, are 2^32 or more.
     /// - [`GPUError::Generic`]: on OpenCL, the number of arguments is not the kernel's.
     /// - [`GPUError::Generic`]: the driver or the kernel failed.
-    pub(super) fn launch(&self, shape: &Shape, arguments: &[Arg]) -> GPUResult<()> {
-        let Shape { name, groups, group_size } = shape;
+    pub(super) fn launch(&self, shape: &LaunchShape, arguments: &[Arg]) -> GPUResult<()> {
+        let LaunchShape { name, groups, group_size } = shape;
         let number = |size: &usize| {
             u32::try_from(*size).map_err(|_| GPUError::Generic(format!("{name}: expected less than 2^32, got {size}")))
         };
         let (groups, group_size) = (number(groups)?, number(group_size)?);
         let items = groups as usize * group_size as usize;
-        self.on_stream(|stream| {
+        self.with_stream(|stream| {
             let queue = |source: KernelSource<'_>| {
                 let launch = Launch { source, kernel: name, groups, group_size };
-                record_kernel(self.device.handle.info(), name, items, || run(stream, launch, arguments))
+                record_kernel(self.device.handle.info(), name, items, || launch_timed(stream, launch, arguments))
             };
             self.with_source(queue)
         })
     }
 
     fn with_source<R>(&self, work: impl FnOnce(KernelSource<'_>) -> R) -> R {
-        let module = self.module.get_or_init(|| self.source.module());
+        let module = self.module.get_or_init(|| self.source.module_name());
         match &self.source {
             #[cfg(feature = "opencl")]
             Source::Text(text) => work(KernelSource { module, code: KernelCode::Text(&|| text.to_string()) }),
@@ -276,7 +276,7 @@ impl<F: Clone> Program<F> {
         }
     }
 
-    fn on_stream<R>(&self, work: impl FnOnce(&mut Stream) -> proofwarp::Result<R>) -> GPUResult<R> {
+    fn with_stream<R>(&self, work: impl FnOnce(&mut Stream) -> proofwarp::Result<R>) -> GPUResult<R> {
         let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let stream = match &mut *stream {
             Some(stream) => stream,
@@ -287,7 +287,7 @@ impl<F: Clone> Program<F> {
 }
 
 /// Returns an error if values of type `T` own memory, because copies of their bytes would free it twice.
-fn check_plain<T>() -> GPUResult<()> {
+fn check_needs_no_drop<T>() -> GPUResult<()> {
     if std::mem::needs_drop::<T>() {
         let name = std::any::type_name::<T>();
         return Err(GPUError::Generic(format!("buffer: expected elements of plain memory, got {name}")));
@@ -296,24 +296,24 @@ fn check_plain<T>() -> GPUResult<()> {
 }
 
 /// Launches a kernel on `stream`, waits until it has ended, and returns statistics with its time and one launch.
-fn run(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<StreamStats> {
-    let before = stream.traffic().kernels;
+fn launch_timed(stream: &mut Stream, launch: Launch<'_>, arguments: &[Arg]) -> proofwarp::Result<StreamStats> {
+    let before = stream.stats().kernels;
     stream.begin_timing()?;
     // SAFETY: the arguments outlive the kernel, which is waited for; the kernel's author promises the rest.
     unsafe { stream.launch(launch, arguments)? };
     stream.end_timing()?;
     stream.synchronize(None)?;
-    Ok(StreamStats { kernels: stream.traffic().kernels.saturating_sub(before), launches: 1, ..StreamStats::default() })
+    Ok(StreamStats { kernels: stream.stats().kernels.saturating_sub(before), launches: 1, ..StreamStats::default() })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::check_plain;
+    use super::check_needs_no_drop;
 
     #[test]
     fn elements_that_own_memory_are_refused() {
-        assert!(check_plain::<[u64; 4]>().is_ok() && check_plain::<()>().is_ok());
-        let error = check_plain::<Vec<u8>>().expect_err("it owns memory").to_string();
+        assert!(check_needs_no_drop::<[u64; 4]>().is_ok() && check_needs_no_drop::<()>().is_ok());
+        let error = check_needs_no_drop::<Vec<u8>>().expect_err("it owns memory").to_string();
         assert!(error.contains("expected elements of plain memory, got alloc::vec::Vec<u8>"), "{error}");
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn generate(builder: &SourceBuilder) -> Result<(), String> {
     }
     #[cfg(feature = "cuda")]
     {
-        let path = cuda::fatbin(builder, &out)?;
+        let path = cuda::build_fatbin(builder, &out)?;
         println!("cargo:rustc-env=_EC_GPU_CUDA_KERNEL_FATBIN={}", path.display());
     }
     Ok(())
@@ -42,7 +42,7 @@ mod cuda {
 
     /// Compiles the text of `builder` to a fatbin in the folder `out`, and returns the fatbin's path. The file is empty
     /// if `builder` has no appended kernels, or on docs.rs.
-    pub(super) fn fatbin(builder: &SourceBuilder, out: &Path) -> Result<PathBuf, String> {
+    pub(super) fn build_fatbin(builder: &SourceBuilder, out: &Path) -> Result<PathBuf, String> {
         let (source, fatbin) = (out.join("kernel.cu"), out.join("kernel.fatbin"));
         if builder.appended.is_empty() || env::var_os("DOCS_RS").is_some() {
             write(&fatbin, "")?;

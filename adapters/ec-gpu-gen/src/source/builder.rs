@@ -112,7 +112,7 @@ impl Field {
         let zero = vec![0; self.modulus.len()];
         let constants = [("ZERO", &zero), ("ONE", &self.one), ("P", &self.modulus), ("R2", &self.r2)];
         let constants = constants.map(|(which, words)| {
-            format!("CONSTANT {name} {name}_{which} = {{{{ {} }}}};\n", literals(words, words_per_limb))
+            format!("CONSTANT {name} {name}_{which} = {{{{ {} }}}};\n", format_limb_literals(words, words_per_limb))
         });
         format!(
             "typedef {limb} {name}_limb;\n\
@@ -146,7 +146,7 @@ impl Extension {
 }
 
 /// Formats little-endian `words` as a list of limb literals, separated by commas. A limb has one or two words.
-fn literals(words: &[u32], words_per_limb: usize) -> String {
+fn format_limb_literals(words: &[u32], words_per_limb: usize) -> String {
     let limb = |words: &[u32]| match *words {
         [low, high] => format!("{:#x}ul", u64::from(low) | (u64::from(high) << 32)),
         _ => format!("{:#x}u", words.first().unwrap_or(&0)),

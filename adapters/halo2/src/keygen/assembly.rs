@@ -38,7 +38,7 @@ impl Assembly {
     }
 
     /// Returns the first error of a call that could not return it, or else `result`, which the synthesis returned.
-    pub fn checked(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+    pub fn first_error_or_result(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         self.failed.take().map_or(result, Err)
     }
 
@@ -46,13 +46,13 @@ impl Assembly {
         if row < self.usable { Ok(()) } else { Err(Error::NotEnoughRowsAvailable { current_k: self.k }) }
     }
 
-    fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
+    fn join_cells(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
         self.check_row(left.1)?;
         self.check_row(right.1)?;
         self.cycles.join(left, right)
     }
 
-    fn keep(&mut self, result: Result<(), Error>) {
+    fn record_error(&mut self, result: Result<(), Error>) {
         if let Err(error) = result {
             self.failed.get_or_insert(error);
         }
@@ -89,12 +89,12 @@ impl Assignment<Fr> for Assembly {
 
     fn assign_fixed(&mut self, column: Column<Fixed>, row: usize, to: Assigned<Fr>) {
         let result = self.check_row(row).and_then(|()| self.fixed.assign(column.index(), row..row + 1, to));
-        self.keep(result);
+        self.record_error(result);
     }
 
     fn copy(&mut self, left: Column<Any>, left_row: usize, right: Column<Any>, right_row: usize) {
-        let result = self.join((left, left_row), (right, right_row));
-        self.keep(result);
+        let result = self.join_cells((left, left_row), (right, right_row));
+        self.record_error(result);
     }
 
     fn fill_from_row(&mut self, column: Column<Fixed>, row: usize, to: Value<Assigned<Fr>>) -> Result<(), Error> {

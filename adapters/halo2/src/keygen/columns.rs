@@ -6,8 +6,8 @@ use rayon::prelude::*;
 
 use super::assembly::Assembly;
 use super::permutation::PermutationCycles;
-use super::steps::step;
-use crate::constraints::{check_degree, configure, warn_of_same_point};
+use super::steps::record_keygen_step;
+use crate::constraints::{check_degree, configure, warn_duplicate_queries};
 
 /// Holds a circuit that has been configured but not synthesized.
 pub struct ConfiguredCircuit<'c, C: Circuit<Fr>> {
@@ -40,7 +40,7 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
         if 1 << k < system.minimum_rows() {
             return Err(Error::NotEnoughRowsAvailable { current_k: k });
         }
-        warn_of_same_point(&system, k);
+        warn_duplicate_queries(&system, k);
         Ok(Self { circuit, system, config, k, degree })
     }
 
@@ -61,12 +61,13 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     /// - [`Error::Synthesis`]: the circuit fills a column with an unknown value.
     pub fn synthesize(self, compress: bool) -> Result<Columns, Error> {
         let Self { circuit, system, config, k, .. } = self;
-        let mut assembly = step("memory", 1 << k, || Assembly::new(&system, k))?;
+        let mut assembly = record_keygen_step("memory", 1 << k, || Assembly::new(&system, k))?;
         let constants = system.constants().clone();
-        let result =
-            step("synthesis", 1 << k, || C::FloorPlanner::synthesize(&mut assembly, circuit, config, constants));
-        assembly.checked(result)?;
-        Ok(step("fixed columns", 1 << k, || Columns::from_assembly(system, assembly, compress)))
+        let result = record_keygen_step("synthesis", 1 << k, || {
+            C::FloorPlanner::synthesize(&mut assembly, circuit, config, constants)
+        });
+        assembly.first_error_or_result(result)?;
+        Ok(record_keygen_step("fixed columns", 1 << k, || Columns::from_assembly(system, assembly, compress)))
     }
 }
 
@@ -76,7 +77,7 @@ impl Columns {
         let mut fixed = fixed.into_values();
         let (system, more) = match compress {
             true => system.compress_selectors(selectors.clone()),
-            false => directly(system, std::mem::take(&mut selectors)),
+            false => convert_selectors_directly(system, std::mem::take(&mut selectors)),
         };
         fixed.extend(more);
         Self { system, fixed, cycles, selectors }
@@ -84,7 +85,10 @@ impl Columns {
 }
 
 /// Converts every selector to a fixed column of its own. Returns the new constraint system and these columns.
-fn directly(system: ConstraintSystem<Fr>, selectors: Vec<Vec<bool>>) -> (ConstraintSystem<Fr>, Vec<Vec<Fr>>) {
+fn convert_selectors_directly(
+    system: ConstraintSystem<Fr>,
+    selectors: Vec<Vec<bool>>,
+) -> (ConstraintSystem<Fr>, Vec<Vec<Fr>>) {
     // The system does not depend on the rows, so it gets none: halo2-axiom would convert them on one core.
     let (system, _) = system.directly_convert_selectors_to_fixed(vec![Vec::new(); selectors.len()]);
     let column = |rows: Vec<bool>| rows.into_par_iter().map(|on| Fr::from(u64::from(on))).collect::<Vec<_>>();

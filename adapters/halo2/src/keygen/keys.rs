@@ -14,9 +14,9 @@ use rayon::prelude::*;
 
 use super::columns::{Columns, ConfiguredCircuit};
 use super::permutation::PermutationCycles;
-use super::steps::step;
+use super::steps::record_keygen_step;
 use crate::caches;
-use crate::error::{check_rows, to_halo2_error};
+use crate::error::{check_setup_size, to_halo2_error};
 use crate::memory::drop_in_background;
 
 type Values = Vec<Vec<Fr>>;
@@ -29,51 +29,51 @@ struct ProvingParts {
     sigma: Values,
 }
 
-pub fn verifying<C: Circuit<Fr>>(
+pub fn generate_verifying_key<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     circuit: &C,
     compress: bool,
 ) -> Result<VerifyingKey<G1Affine>, Error> {
-    let (key, ProvingParts { fixed, sigma, .. }) = with_rest(params, circuit, compress)?;
+    let (key, ProvingParts { fixed, sigma, .. }) = generate_with_parts(params, circuit, compress)?;
     drop_in_background((fixed, sigma));
     Ok(key)
 }
 
-pub fn proving<C: Circuit<Fr>>(
+pub fn generate_proving_key<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     key: Option<VerifyingKey<G1Affine>>,
     circuit: &C,
     compress: bool,
 ) -> Result<ProvingKey<G1Affine>, Error> {
     let Some(key) = key else {
-        let (key, rest) = with_rest(params, circuit, compress)?;
-        let coefficients = coefficients(&rest.engine, "fixed polynomials", &rest.fixed)?;
-        return finished(key, rest, coefficients);
+        let (key, rest) = generate_with_parts(params, circuit, compress)?;
+        let coefficients = interpolate_columns(&rest.engine, "fixed polynomials", &rest.fixed)?;
+        return assemble_proving_key(key, rest, coefficients);
     };
-    check_rows((params.k(), params.get_g().len()), key.get_domain().k())?;
+    check_setup_size((params.k(), params.get_g().len()), key.get_domain().k())?;
     let (engine, Columns { fixed, cycles, .. }) =
-        synthesized(params, ConfiguredCircuit::new(circuit, params.k())?, compress)?;
-    let of_fixed = || coefficients(&engine, "fixed polynomials", &fixed);
+        synthesize_during_upload(params, ConfiguredCircuit::new(circuit, params.k())?, compress)?;
+    let of_fixed = || interpolate_columns(&engine, "fixed polynomials", &fixed);
     let (sigma, coefficients) = join_on_thread(|| sigma(&cycles, &engine), of_fixed);
     drop_in_background(cycles);
-    finished(key, ProvingParts { engine, fixed, sigma }, coefficients?)
+    assemble_proving_key(key, ProvingParts { engine, fixed, sigma }, coefficients?)
 }
 
-fn with_rest<C: Circuit<Fr>>(
+fn generate_with_parts<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     circuit: &C,
     compress: bool,
 ) -> Result<(VerifyingKey<G1Affine>, ProvingParts), Error> {
-    check_rows((params.k(), params.get_g().len()), params.k())?;
+    check_setup_size((params.k(), params.get_g().len()), params.k())?;
     let start = ConfiguredCircuit::new(circuit, params.k())?;
     let (degree, k) = (start.degree(), params.k());
-    let domain = || step("domain", 1 << k, || EvaluationDomain::new(degree, k));
-    let (domain, synthesized) = join_on_thread(domain, || synthesized(params, start, compress));
+    let domain = || record_keygen_step("domain", 1 << k, || EvaluationDomain::new(degree, k));
+    let (domain, synthesized) = join_on_thread(domain, || synthesize_during_upload(params, start, compress));
     let (engine, Columns { system, fixed, cycles, selectors }) = synthesized?;
-    let of_fixed = || commitments(&engine, "fixed commitments", &fixed);
+    let of_fixed = || commit_columns(&engine, "fixed commitments", &fixed);
     let (sigma, of_fixed) = join_on_thread(|| sigma(&cycles, &engine), of_fixed);
     drop_in_background(cycles);
-    let of_sigma = commitments(&engine, "σ commitments", &sigma)?;
+    let of_sigma = commit_columns(&engine, "σ commitments", &sigma)?;
     let permutation = permutation::VerifyingKey::from_commitments(of_sigma);
     let key = VerifyingKey::from_parts(domain, of_fixed?, permutation, system, selectors, compress);
     Ok((key, ProvingParts { engine, fixed, sigma }))
@@ -81,27 +81,27 @@ fn with_rest<C: Circuit<Fr>>(
 
 /// Returns an engine over `params` and the columns of the synthesized circuit. The setup is uploaded during the
 /// synthesis.
-fn synthesized<C: Circuit<Fr>>(
+fn synthesize_during_upload<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     start: ConfiguredCircuit<'_, C>,
     compress: bool,
 ) -> Result<(Engine<G1Affine>, Columns), Error> {
-    let engine = || step("setup", 1 << params.k(), || caches::engine_for_keys(params));
+    let engine = || record_keygen_step("setup", 1 << params.k(), || caches::create_keygen_engine(params));
     let (engine, columns) = join_on_thread(engine, || start.synthesize(compress));
     let columns = columns?;
     Ok((engine?, columns))
 }
 
-fn finished(
+fn assemble_proving_key(
     key: VerifyingKey<G1Affine>,
     ProvingParts { engine, fixed, sigma }: ProvingParts,
     of_fixed: Coefficients,
 ) -> Result<ProvingKey<G1Affine>, Error> {
-    let of_sigma = coefficients(&engine, "σ polynomials", &sigma)?;
+    let of_sigma = interpolate_columns(&engine, "σ polynomials", &sigma)?;
     let rows = row_columns(1 << key.get_domain().k(), key.cs().blinding_factors());
-    let [first, last, active] = three(coefficients(&engine, "row polynomials", &rows)?)?;
-    let permutation = permutation::ProvingKey::from_parts(values(sigma), of_sigma);
-    Ok(ProvingKey::from_parts(key, first, last, active, values(fixed), of_fixed, permutation))
+    let [first, last, active] = to_three_polynomials(interpolate_columns(&engine, "row polynomials", &rows)?)?;
+    let permutation = permutation::ProvingKey::from_parts(to_lagrange_polynomials(sigma), of_sigma);
+    Ok(ProvingKey::from_parts(key, first, last, active, to_lagrange_polynomials(fixed), of_fixed, permutation))
 }
 
 /// Runs `elsewhere` on another thread and `here` on this one, which a circuit cannot leave. Returns both results.
@@ -111,7 +111,7 @@ fn join_on_thread<A: Send, B>(elsewhere: impl FnOnce() -> A + Send, here: impl F
 }
 
 fn sigma(cycles: &PermutationCycles, engine: &Engine<G1Affine>) -> Values {
-    step("σ", cycles.cells(), || cycles.sigma(engine.omega()))
+    record_keygen_step("σ", cycles.cell_count(), || cycles.sigma(engine.omega()))
 }
 
 /// Returns three columns of zeros and ones: ones in row 0, in the row where grand products end, and in all usable rows.
@@ -123,17 +123,19 @@ fn row_columns(rows: usize, blinding: usize) -> [Vec<Fr>; 3] {
     [ones(&|row| row == 0), ones(&|row| row == usable), ones(&|row| row < usable)]
 }
 
-fn commitments(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Vec<G1Affine>, Error> {
-    step(name, elements(columns), || engine.commit(Basis::Lagrange, &views(columns)).map_err(to_halo2_error))
+fn commit_columns(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Vec<G1Affine>, Error> {
+    record_keygen_step(name, element_count(columns), || {
+        engine.commit(Basis::Lagrange, &views(columns)).map_err(to_halo2_error)
+    })
 }
 
-fn coefficients(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Coefficients, Error> {
+fn interpolate_columns(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Coefficients, Error> {
     let on_host = || engine.into_host(engine.interpolate(&views(columns))?);
-    let coefficients = step(name, elements(columns), on_host).map_err(to_halo2_error)?;
+    let coefficients = record_keygen_step(name, element_count(columns), on_host).map_err(to_halo2_error)?;
     Ok(coefficients.into_iter().map(Polynomial::new).collect())
 }
 
-fn elements(columns: &[Vec<Fr>]) -> usize {
+fn element_count(columns: &[Vec<Fr>]) -> usize {
     columns.iter().map(Vec::len).sum()
 }
 
@@ -141,10 +143,10 @@ fn views(columns: &[Vec<Fr>]) -> Vec<ColumnView<'_, Fr>> {
     columns.iter().map(|column| ColumnView::new(column)).collect()
 }
 
-fn values(columns: Vec<Vec<Fr>>) -> Vec<Polynomial<Fr, LagrangeCoeff>> {
+fn to_lagrange_polynomials(columns: Vec<Vec<Fr>>) -> Vec<Polynomial<Fr, LagrangeCoeff>> {
     columns.into_iter().map(Polynomial::new).collect()
 }
 
-fn three(polynomials: Coefficients) -> Result<[Polynomial<Fr, Coeff>; 3], Error> {
+fn to_three_polynomials(polynomials: Coefficients) -> Result<[Polynomial<Fr, Coeff>; 3], Error> {
     polynomials.try_into().map_err(|_| Error::BoundsFailure)
 }

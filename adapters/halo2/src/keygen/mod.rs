@@ -43,7 +43,7 @@ where
     Self: Params<'params, G1Affine>,
 {
     fn verifying_key<K: Circuit<Fr>>(&self, circuit: &K, compress: bool) -> Result<VerifyingKey<G1Affine>, Error> {
-        keys::verifying(self, circuit, compress)
+        keys::generate_verifying_key(self, circuit, compress)
     }
 
     fn proving_key<K: Circuit<Fr>>(
@@ -52,7 +52,7 @@ where
         circuit: &K,
         compress: bool,
     ) -> Result<ProvingKey<G1Affine>, Error> {
-        keys::proving(self, key, circuit, compress)
+        keys::generate_proving_key(self, key, circuit, compress)
     }
 }
 

@@ -50,8 +50,8 @@ impl PermutationCycles {
     /// - [`Error::ColumnNotInPermutation`]: a column is not in the permutation.
     /// - [`Error::BoundsFailure`]: there is no such row.
     pub fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
-        let (left, right) = (self.cell(left)?, self.cell(right)?);
-        let (one, other) = (self.name(left), self.name(right));
+        let (left, right) = (self.cell_index(left)?, self.cell_index(right)?);
+        let (one, other) = (self.find_representative(left), self.find_representative(right));
         if one != other {
             // Links by number, not by length: with path halving a join takes O(log n) amortised (Tarjan and van
             // Leeuwen).
@@ -63,7 +63,7 @@ impl PermutationCycles {
     }
 
     /// Returns the number of the cell that represents the cycle of `cell`, as in union-find, and halves the path to it.
-    fn name(&mut self, cell: usize) -> u32 {
+    fn find_representative(&mut self, cell: usize) -> u32 {
         let mut cell = cell as u32;
         loop {
             let toward = self.links[cell as usize].toward;
@@ -77,7 +77,7 @@ impl PermutationCycles {
     }
 
     /// Returns the number of cells.
-    pub fn cells(&self) -> usize {
+    pub fn cell_count(&self) -> usize {
         self.links.len()
     }
 
@@ -93,7 +93,7 @@ impl PermutationCycles {
         self.links.par_chunks(rows).map(|column| column.par_iter().map(value).collect()).collect()
     }
 
-    fn cell(&self, (column, row): (Column<Any>, usize)) -> Result<usize, Error> {
+    fn cell_index(&self, (column, row): (Column<Any>, usize)) -> Result<usize, Error> {
         let place = self.places.get(column).ok_or(Error::ColumnNotInPermutation(column))?;
         if row >> self.log_rows != 0 {
             return Err(Error::BoundsFailure);
@@ -109,7 +109,7 @@ impl ColumnIndices {
     fn from_columns(columns: &[Column<Any>]) -> Self {
         let mut places: [Vec<_>; 3] = Default::default();
         for (place, column) in columns.iter().enumerate() {
-            let kind: &mut Vec<_> = &mut places[kind(*column)];
+            let kind: &mut Vec<_> = &mut places[column_kind_index(*column)];
             kind.resize(kind.len().max(column.index() + 1), None);
             kind[column.index()] = Some(place as u32);
         }
@@ -117,11 +117,11 @@ impl ColumnIndices {
     }
 
     fn get(&self, column: Column<Any>) -> Option<usize> {
-        self.0[kind(column)].get(column.index()).copied().flatten().map(|place| place as usize)
+        self.0[column_kind_index(column)].get(column.index()).copied().flatten().map(|place| place as usize)
     }
 }
 
-fn kind(column: Column<Any>) -> usize {
+fn column_kind_index(column: Column<Any>) -> usize {
     match column.column_type() {
         Any::Advice(_) => 0,
         Any::Fixed => 1,
