@@ -16,8 +16,9 @@ use std::time::Duration;
 
 use rayon::{Scope, ThreadPool, Yield};
 
+pub use crate::error::panic_message;
+
 use crate::backend::lock;
-pub use crate::panic_message::panic_message;
 use crate::{fork_check, threads};
 
 /// Runs `work` and returns its result. On a rayon worker, a helper thread runs `work`, and the worker runs other jobs

@@ -1,9 +1,10 @@
 //! Defines the one error type of the crate.
+//!
+//! The text of a panic.
 
 use std::any::Any;
 
 use crate::backend::BackendKind;
-use crate::panic_message::panic_message;
 
 /// Result of every fallible call of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -120,4 +121,10 @@ impl Error {
     pub(crate) fn internal(operation: &str) -> Self {
         Self::device("host", operation, "a worker thread ended without a result")
     }
+}
+
+/// Returns the message of a caught `panic`, or a fixed text if it has none.
+pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it said nothing")
 }

@@ -90,7 +90,6 @@ pub mod matrix;
 pub mod module_launcher;
 pub mod msm;
 pub mod ntt;
-mod panic_message;
 pub mod plonk;
 pub mod prelude;
 pub mod report;

@@ -7,14 +7,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::allocator::DeviceAllocator;
-use super::first_launch_lock::LaunchedShapes;
 use super::fork_guard::ForkGuard;
-use super::memory_budget::MemoryBudget;
-use super::pool::Block;
-use super::queued_time_limit::QueueLimiter;
-use super::stream_inner::{Sensitivity, StreamInner};
-use super::table_cache::TableCache;
+use super::memory::{Block, DeviceAllocator, MemoryBudget, TableCache};
+use super::stream::{LaunchedShapes, QueueLimiter, Sensitivity, StreamInner};
 use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
 use crate::{Error, Result, fork_check};
 

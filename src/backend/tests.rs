@@ -4,10 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::first_launch_lock::LaunchedShapes;
-use super::peer_memory::PeerMemory;
-use super::queued_time_limit::QueueLimiter;
-use super::table_cache::TableCache;
+use super::memory::{PeerMemory, TableCache};
+use super::stream::{LaunchedShapes, QueueLimiter};
 use super::{KernelHandle, LaunchConfig, Stream};
 use crate::{Accelerator, Error};
 

@@ -23,7 +23,6 @@ mod groth16;
 mod msm;
 mod ntt;
 mod partition;
-mod point_encoding;
 mod stats;
 mod work_distribution;
 

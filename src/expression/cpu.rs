@@ -1,10 +1,11 @@
 //! Runs programs on the host's cores, a block of rows at a time, so that an instruction is decoded once for all of
 //! them.
+//!
+//! Computes the points of rows.
 
 use rayon::prelude::*;
 
-use super::program::{FusedOp, Group, Instruction, Operand, Program, Target};
-use super::row_points::Coset;
+use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
 use crate::backend::{Abort, check_abort};
 use crate::blocking::install;
 use crate::field::{NttField, SecretVec};
@@ -172,4 +173,44 @@ impl<F: NttField> GroupEvaluator<'_, F> {
 /// Sets each element of `room.a` to the result of `operation` for it and the same element of `room.b`.
 fn combine_operands<F: NttField>(room: &mut BlockScratch<F>, operation: impl Fn(F, F) -> F) {
     room.a.iter_mut().zip(room.b.iter()).for_each(|(a, b)| *a = operation(*a, *b));
+}
+
+/// Maximum `log_n`, 31: a row's index has 32 bits, with room to add a rotation.
+const MAX_LOG_N: u32 = 31;
+
+/// Describes a coset of `2^log_n` points, one per row. Row i has the point shift·ω^i, where ω is that of
+/// [`NttDomain`](crate::ntt::NttDomain) of the same order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Coset<F> {
+    /// Binary logarithm of the number of rows.
+    pub log_n: u32,
+    /// Point of row 0; 1 for the subgroup itself.
+    pub shift: F,
+}
+
+impl<F: NttField> Coset<F> {
+    /// Returns the number of rows, `2^log_n`. [`Self::check`] has succeeded before.
+    pub(super) fn row_count(&self) -> usize {
+        1 << self.log_n
+    }
+
+    /// Returns ω, a primitive `2^log_n`-th root of unity.
+    pub(super) fn omega(&self) -> F {
+        (self.log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square())
+    }
+
+    /// Returns the points of `count` rows from row `first` on, in order.
+    pub(super) fn points(&self, first: usize, count: usize) -> impl Iterator<Item = F> {
+        let omega = self.omega();
+        let start = self.shift * omega.pow_vartime([first as u64]);
+        std::iter::successors(Some(start), move |point| Some(*point * omega)).take(count)
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let most = F::S.min(MAX_LOG_N);
+        if self.log_n <= most {
+            return Ok(());
+        }
+        Err(Error::invalid(ERROR_CONTEXT, "log_n of the coset", format!("at most {most}"), self.log_n))
+    }
 }

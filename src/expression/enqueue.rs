@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::check::check_equal;
-use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
-use super::row_points::Coset;
+use super::cpu::Coset;
+use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target, check_equal};
 use crate::backend::{Arg, Buffer, MemoryHandle, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernels::Family;

@@ -29,29 +29,27 @@
 //! ```
 
 mod ast;
-mod check;
 mod cpu;
 mod enqueue;
 mod explain;
 mod host_columns;
 mod lower;
 mod program;
-mod row_points;
 
 use std::cell::RefCell;
 
 pub use ast::{Expression, Query, Term};
+pub use cpu::Coset;
 pub use enqueue::DeviceColumn;
 pub use explain::{GroupExplanation, ProgramExplanation};
 pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, RowConstant, Target};
-pub use row_points::Coset;
 
 use crate::backend::{Abort, catch_hook_panic};
 use crate::field::NttField;
 use crate::report::OpScope;
 use crate::{Accelerator, Report, Result};
-use check::check_equal;
 use cpu::Inputs;
+use program::check_equal;
 
 impl<F: NttField> Program<F> {
     /// Lowers the sum Σ challenge·expression over `terms` to a program, which adds it to its only output. Terms are

@@ -2,10 +2,14 @@
 //!
 //! An instruction is `target = a`, or `target = a·b`, and either may be combined with a third operand c: `a·b + c`,
 //! `a·b − c`, `c − a·b`. All rows run the same instructions; row i reads row (i + rotation) mod n of columns.
+//!
+//! Checks the arguments of a program.
 
 use ff::Field;
 
 use super::ast::Query;
+use crate::field::NttField;
+use crate::{Error, Result};
 
 /// Names this module in errors.
 pub(super) const ERROR_CONTEXT: &str = "expression";
@@ -192,4 +196,33 @@ impl<F: Field> Program<F> {
             values
         })
     }
+}
+
+impl<F: NttField> Program<F> {
+    /// Checks that `challenges` has an element for every challenge that the program reads.
+    pub(super) fn check_challenges(&self, challenges: &[F]) -> Result<()> {
+        check_at_least("number of challenges", self.challenge_count(), challenges.len())
+    }
+
+    /// Checks that `columns`, the number of columns, is enough for every column that the program reads.
+    pub(super) fn check_columns(&self, columns: usize) -> Result<()> {
+        check_at_least("number of columns", self.column_count(), columns)
+    }
+
+    /// Checks that `outputs`, the number of output vectors, is the number that the program writes.
+    pub(super) fn check_outputs(&self, outputs: usize) -> Result<()> {
+        check_equal("number of outputs", self.output_count(), outputs)
+    }
+}
+
+fn check_at_least(what: &str, expected: usize, actual: usize) -> Result<()> {
+    if actual >= expected {
+        Ok(())
+    } else {
+        Err(Error::invalid(ERROR_CONTEXT, what, format!("at least {expected}"), actual))
+    }
+}
+
+pub(super) fn check_equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
+    if actual == expected { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

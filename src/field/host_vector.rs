@@ -1,5 +1,7 @@
 //! Field elements in host memory that is cleared.
 #![warn(clippy::arithmetic_side_effects)]
+//!
+//! Requests huge pages for new memory, which the system then gives in fewer steps.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -7,7 +9,6 @@ use std::ops::{Deref, DerefMut};
 
 use rayon::prelude::*;
 
-use super::huge_pages::advise_huge_pages;
 use super::{Element, as_bytes_mut};
 use crate::Result;
 use crate::backend::{PinnedBuffer, Stream, par_zero_nontemporal};
@@ -145,4 +146,24 @@ impl Drop for SecretBytes {
         // Keeps the compiler from dropping these stores, which nothing reads.
         std::hint::black_box(&self.0);
     }
+}
+
+/// Bytes of a huge page, 2 MiB.
+#[cfg(target_os = "linux")]
+const LARGE: usize = 2 << 20;
+
+/// Requests huge pages for the part of `memory` that consists of whole ones. The system may ignore this.
+pub(super) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
+    #[cfg(target_os = "linux")]
+    {
+        let (start, end) = (memory.as_ptr().addr(), memory.as_ptr_range().end.addr());
+        let (first, last) = (start.next_multiple_of(LARGE), end / LARGE * LARGE);
+        if first < last {
+            let pages = memory.as_mut_ptr().wrapping_byte_add(first - start);
+            // SAFETY: all of the pages are memory that is borrowed here, and the advice does not change their contents.
+            unsafe { libc::madvise(pages.cast(), last - first, libc::MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
 }

@@ -14,7 +14,6 @@ pub mod bitslice;
 mod device_vector;
 pub mod ghash;
 mod host_vector;
-mod huge_pages;
 pub mod isomorphism;
 pub mod linear;
 #[cfg(feature = "plonky3")]
@@ -23,13 +22,14 @@ pub mod tower;
 
 use std::cmp::Ordering;
 
-pub use device_vector::DeviceVector;
 use ff::{Field, PrimeField};
+use rayon::prelude::*;
+
+pub use device_vector::DeviceVector;
 pub use host_vector::HostVector;
 #[cfg(feature = "mpi")]
 pub(crate) use host_vector::SecretBytes;
 pub(crate) use host_vector::SecretVec;
-use rayon::prelude::*;
 
 use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::KernelModule;

@@ -13,39 +13,23 @@
 //! in coefficients. Interpolation is linear, and the degree of c is below the domain's order, so c is never transformed
 //! to the coset.
 
-mod batched;
-mod circuit;
+mod circuit_and_witness;
 mod cpu;
-mod device_proof;
-mod device_prover;
-mod expect_length;
 mod gpu;
-mod in_flight;
 mod key;
-mod lazy_per_device;
-mod msm_queue;
 mod pairing_engine;
-mod partial_results;
 mod proof;
-mod proof_streams;
 mod prove;
-mod quotient;
-mod resumable_batch;
-mod schedule;
-mod streamed;
-mod witness;
 
 #[cfg(test)]
 mod tests;
 
-pub use circuit::{Circuit, Densities};
+pub use circuit_and_witness::{Circuit, Densities, Witness};
+#[cfg(feature = "mpi")]
+pub(crate) use gpu::inverse_vanishing_value;
 pub use key::{Parameters, ProvingKeyOnDevice};
 pub use pairing_engine::Engine;
 pub use proof::Proof;
 #[cfg(feature = "mpi")]
 pub(crate) use proof::{MsmSums, assemble_proof};
-pub use prove::prove;
-#[cfg(feature = "mpi")]
-pub(crate) use quotient::inverse_vanishing_value;
-pub use resumable_batch::Batch;
-pub use witness::Witness;
+pub use prove::{Batch, prove};

@@ -1,9 +1,17 @@
 //! Proves a batch of witnesses.
+//!
+//! Proves batches that may be interrupted; finished work is kept.
 
-use super::resumable_batch::Batch;
-use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness};
-use crate::backend::Abort;
-use crate::{Report, Result};
+use std::sync::{Arc, OnceLock};
+
+use super::pairing_engine::{ERROR_CONTEXT, check_length};
+use super::proof::{Blinding, PartialMsmSums, PartialResults, assemble};
+use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
+use crate::backend::{Abort, Device, StreamStats, catch_hook_panic};
+use crate::blocking::in_place_scope;
+use crate::curve::MsmCurve;
+use crate::report::OpScope;
+use crate::{Accelerator, Error, Report, Result};
 
 /// Makes one proof for each of `witnesses`, in the same order. `r` and `s` have one random scalar per witness, for the
 /// zero-knowledge blinding.
@@ -40,4 +48,111 @@ pub fn prove<E: Engine>(
     let batch = Batch::new(key, circuit, witnesses, r, s)?;
     let report = batch.run(key.accelerator(), abort)?;
     Ok((batch.proofs()?, report))
+}
+
+/// Holds a resumable batch of proofs.
+///
+/// [`Self::run`] makes the missing proofs. A run that is aborted or fails keeps the MSMs that it finished, and the next
+/// run continues from there.
+pub struct Batch<'a, E: Engine> {
+    key: &'a ProvingKeyOnDevice<E>,
+    circuit: &'a Circuit<E::Fr>,
+    witnesses: &'a [Witness<'a, E::Fr>],
+    r: &'a [E::Fr],
+    s: &'a [E::Fr],
+    sums: PartialResults<E>,
+    blinding: OnceLock<Vec<Blinding<E>>>,
+}
+
+impl<'a, E: Engine> Batch<'a, E> {
+    /// Creates a batch for proofs of `witnesses`, none of which is made yet. `r` and `s` have one random scalar per
+    /// witness, which must be fresh: see [`self()`].
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: there is not one `r` and one `s` for each witness.
+    /// - [`Error::Invalid`]: lengths of the key do not match the circuit.
+    /// - [`Error::Invalid`]: lengths of a witness do not match the circuit.
+    /// - [`Error::Invalid`]: a witness has no evaluations, and the circuit no matrices.
+    pub fn new(
+        key: &'a ProvingKeyOnDevice<E>,
+        circuit: &'a Circuit<E::Fr>,
+        witnesses: &'a [Witness<'a, E::Fr>],
+        r: &'a [E::Fr],
+        s: &'a [E::Fr],
+    ) -> Result<Self> {
+        check_length("number of r", witnesses.len(), r.len())?;
+        check_length("number of s", witnesses.len(), s.len())?;
+        circuit.check_key(key.parameters())?;
+        witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check_lengths(number, circuit))?;
+        let sums = PartialResults::new(witnesses.len());
+        Ok(Self { key, circuit, witnesses, r, s, sums, blinding: OnceLock::new() })
+    }
+
+    /// Makes the missing proofs on the devices of `accelerator`, which may differ from the key's accelerator.
+    ///
+    /// # Errors
+    /// - [`Error::Aborted`]: the hook aborted.
+    /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
+    /// - The bytes of encoded points have changed: the error of their source.
+    /// - [`Error::Forked`]: the process was forked from one that had used the engine.
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
+    pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
+        let call = OpScope { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
+        let run = |abort: Abort<'_>| {
+            let on_devices = |devices: &[Arc<Device>]| self.run_on_devices(devices, abort).map(|traffic| ((), traffic));
+            accelerator.dispatch(call, on_devices, || self.run_on_cpu(abort)).map(|((), report)| report)
+        };
+        in_place_scope(|scope| {
+            // Runs beside the devices.
+            scope.spawn(|_| {
+                self.blinding();
+            });
+            catch_hook_panic(abort, run)
+        })
+    }
+
+    /// Returns the number of proofs that are not finished.
+    pub fn missing_count(&self) -> usize {
+        self.sums.unfinished_witnesses().len()
+    }
+
+    /// Returns the proofs, in the order of the witnesses.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: some proofs are missing.
+    pub fn proofs(self) -> Result<Vec<Proof<E>>> {
+        let missing = self.missing_count();
+        if missing > 0 {
+            return Err(Error::invalid(ERROR_CONTEXT, "missing proofs of a batch", 0, missing));
+        }
+        self.blinding();
+        let Self { key, sums, blinding, .. } = self;
+        let sums: Vec<_> = sums.all().iter().filter_map(PartialMsmSums::to_complete).collect();
+        Ok(assemble(key.parameters(), &sums, &blinding.into_inner().unwrap_or_default()))
+    }
+
+    fn blinding(&self) -> &[Blinding<E>] {
+        let of = |(r, s): (&E::Fr, &E::Fr)| Blinding::new(self.key.parameters(), *r, *s);
+        self.blinding.get_or_init(|| self.r.iter().zip(self.s).map(of).collect())
+    }
+
+    fn run_on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<StreamStats> {
+        let missing = self.sums.unfinished_witnesses();
+        let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
+        let part = self.sums.copy_subset(&missing);
+        let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
+        // These results are done, even if the rest failed.
+        for (number, sums) in missing.into_iter().zip(part.all()) {
+            self.sums.put(number, sums);
+        }
+        result
+    }
+
+    fn run_on_cpu(&self, abort: Abort<'_>) -> Result<()> {
+        for number in self.sums.unfinished_witnesses() {
+            self.sums
+                .put(number, cpu::compute_msm_sums(self.key, self.circuit, &self.witnesses[number], abort)?.into());
+        }
+        Ok(())
+    }
 }

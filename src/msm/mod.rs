@@ -23,15 +23,12 @@
 //! Three modules do the work. `bases` reads, checks and uploads points. `plan` divides a multiplication into windows,
 //! chunks and shares; it uses no device. `exec` queues the kernels. The other files are the interface.
 
-mod arguments;
 mod bases;
-mod cpu;
 mod exec;
 mod explain;
 mod one_shot;
 mod options;
 mod plan;
-mod queued_msm;
 mod resident_bases;
 mod scalars;
 
@@ -41,7 +38,7 @@ pub use explain::MsmExplanation;
 pub use one_shot::{msm, msm_with_options};
 pub use options::MsmOptions;
 pub(crate) use plan::balanced_len;
-pub(crate) use queued_msm::QueuedMsm;
+pub(crate) use resident_bases::QueuedMsm;
 pub use resident_bases::{Msm, PendingMsm};
 pub(crate) use scalars::ZeroizingScalars;
 pub use scalars::{DeviceScalars, ScalarForm, Scalars};

@@ -1,9 +1,8 @@
 //! Defines a domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
 
 use super::domain::{Direction, NttDomain, NttOptions};
+use super::gpu::{Passes, inverse_of_vanishing, launch, scale_periodically};
 use super::plan::MAX_RADIX_LOG;
-use super::pointwise::{inverse_of_vanishing, launch, scale_periodically};
-use super::queue_passes::Passes;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, StreamStats};
 use crate::field::{DeviceVector, NttField, SecretVec};

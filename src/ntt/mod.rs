@@ -19,35 +19,19 @@
 //! [`ExtendedDomain`] evaluates on a larger coset without zeros. [`ShardedVector`] is one vector over several devices.
 //! [`transform_many`] computes any sums Σ aᵢ·ω^(ij).
 
-mod batch;
 mod cpu;
-mod device_api;
-mod device_transform;
 mod domain;
 mod extended;
 mod gpu;
-mod host_pipeline;
-mod limb_arithmetic;
 mod multi_gpu;
-mod multi_gpu_plan;
-mod out_of_core;
-mod pinned;
 mod plan;
-mod pointwise;
-mod queue_passes;
-mod rollback;
 mod transform;
-#[cfg(feature = "mpi")]
-mod twiddle_transpose;
-mod twiddles;
 
-pub use batch::transform_many;
-pub use domain::{Direction, NttDomain, NttOptions};
+pub use domain::{Direction, NttDomain, NttOptions, transform_many};
 pub use extended::ExtendedDomain;
+pub use gpu::VectorLayout;
+pub(crate) use gpu::{Powers, multiply_by_powers};
 pub use multi_gpu::ShardedVector;
-pub(crate) use pointwise::multiply_by_powers;
-pub use queue_passes::VectorLayout;
-pub use transform::{Order, TableSize, Transform};
 #[cfg(feature = "mpi")]
-pub(crate) use twiddle_transpose::{ColumnBlock, transform_each_on_cpu};
-pub(crate) use twiddles::Powers;
+pub(crate) use multi_gpu::{ColumnBlock, transform_each_on_cpu};
+pub use transform::{Order, TableSize, Transform};

@@ -1,10 +1,16 @@
 //! Describes a constraint system as plain data.
+//!
+//! Defines the curves that proofs are made over.
 
 use std::collections::HashMap;
 
-use super::layout::{ColumnId, ColumnLayout};
+use group::Curve;
+
+use super::columns::{ColumnId, ColumnLayout};
 use super::steps::h_pieces::MAX_COSETS;
+use crate::curve::MsmCurve;
 use crate::expression::Expression;
+use crate::field::NttField;
 use crate::{Error, Result};
 
 const PLACE: &str = "plonk circuit";
@@ -207,12 +213,17 @@ fn indices_in_phase(phases: &[u8], phase: u8) -> Vec<usize> {
     (0..phases.len()).filter(|number| phases[*number] == phase).collect()
 }
 
+/// Describes a curve with MSMs whose scalar field has number-theoretic transforms.
+pub trait ProofCurve: MsmCurve<Scalar: NttField, Curve: Curve<AffineRepr = Self>> + 'static {}
+
+impl<C: MsmCurve<Scalar: NttField, Curve: Curve<AffineRepr = C>> + 'static> ProofCurve for C {}
+
 #[cfg(test)]
 mod tests {
     use halo2curves::bn256::Fr;
 
     use super::*;
-    use crate::plonk::memory::MemoryEstimate;
+    use crate::plonk::engine::MemoryEstimate;
 
     fn sample_circuit() -> Circuit<Fr> {
         Circuit {

@@ -10,47 +10,20 @@
 //! Steps know the names of columns and the order of terms. [`Engine`] works on columns, with [`steps`] on a device or
 //! on the host.
 
-mod advice;
 mod circuit;
-mod column_storage;
-mod compiled;
-mod curve;
-mod device_shares;
+mod columns;
 mod engine;
-mod evaluations;
-mod gwc;
-mod key;
-mod layout;
-mod lookups;
-mod memory;
-mod opening_stage;
-mod polynomials;
-mod products;
-mod queries;
-mod shplonk;
+mod openings;
+mod stages;
 pub mod steps;
-mod terms;
-mod vanishing;
-mod weighted_terms;
 mod work_sharing;
 
 #[cfg(test)]
 mod tests;
 
-pub use advice::{AdviceStage, RandomSource};
-pub use circuit::{Circuit, DuplicateQueries, Lookup};
-pub use column_storage::{Column, ColumnView};
-pub use compiled::CompiledCircuit;
-pub use curve::ProofCurve;
-pub use device_shares::Link;
-pub use engine::{AbortHook, Basis, Engine, KeyOnDevice, Srs};
-pub use evaluations::QuotientStage;
-pub use key::{Key, Polynomial};
-pub use layout::{ColumnId, ColumnLayout};
-pub use lookups::LookupStage;
-pub use memory::{MemoryEstimate, MemoryPlan};
-pub use opening_stage::OpeningStage;
-pub use products::ProductStage;
-pub use shplonk::Shplonk;
-pub use vanishing::BlindedStage;
-pub use work_sharing::{PeerDevice, ProverContext};
+pub use circuit::{Circuit, DuplicateQueries, Lookup, ProofCurve};
+pub use columns::{Column, ColumnId, ColumnLayout, ColumnView, Key, Polynomial};
+pub use engine::{AbortHook, Basis, Engine, KeyOnDevice, MemoryEstimate, MemoryPlan, Srs};
+pub use openings::{OpeningStage, Shplonk};
+pub use stages::{AdviceStage, BlindedStage, CompiledCircuit, LookupStage, ProductStage, QuotientStage, RandomSource};
+pub use work_sharing::{Link, PeerDevice, ProverContext};

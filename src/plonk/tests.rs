@@ -3,9 +3,10 @@
 use halo2curves::bn256::Fr;
 
 use super::circuit::Circuit;
-use super::layout::{ColumnId, ColumnLayout};
-use super::memory::MemoryEstimate;
-use super::steps::{StridedColumns, blinding::uniform_on_cpu};
+use super::columns::{ColumnId, ColumnLayout};
+use super::engine::MemoryEstimate;
+use super::steps::StridedColumns;
+use super::steps::blinding::uniform_on_cpu;
 use crate::Accelerator;
 use crate::expression::Expression;
 use crate::field::DeviceVector;

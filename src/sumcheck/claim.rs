@@ -1,10 +1,12 @@
 //! Defines claims: each states the sum of a polynomial in columns over all rows.
+//!
+//! Describes a claim as rounds compute with it.
 
 use ff::Field;
 
-use super::field::SumcheckField;
-use super::transcript::Transcript;
-use super::transcript_frame::{Frame, MAX_NUMBER, encode_number};
+use super::field::{ComputeField, SumcheckField};
+use super::rounds::{EqTables, Interpolation, Point, points};
+use super::transcript::{Frame, MAX_NUMBER, Transcript, encode_number};
 use crate::{Error, Result};
 
 /// Names this module in errors.
@@ -175,14 +177,14 @@ fn required_column_count<F>(terms: &[ProductTerm<F>]) -> usize {
 }
 
 impl<F: SumcheckField> Claim<F> {
-    /// Makes `transcript` observe everything that [`super::verify`] depends on, in this order:
+    /// Makes `transcript` observe everything that [`super::proof`] depends on, in this order:
     /// - the number of variables, the degree of a round, the numbers of terms and of columns, and whether there is a
     ///   factor eq
     /// - each term's coefficient and column numbers
     /// - eq's point, empty without eq
     /// - the sum
     ///
-    /// Each of these begins with a tag and a count. [`super::prove`] and [`super::verify`] call this function. A custom
+    /// Each of these begins with a tag and a count. [`super::prover::prove`] and [`super::proof`] call this function. A custom
     /// protocol around [`super::Prover`] calls it itself, after a commitment to the columns and before the first
     /// challenge.
     pub fn observe(&self, transcript: &mut impl Transcript<F>) {
@@ -217,5 +219,48 @@ impl<F: SumcheckField> Claim<F> {
             eq: self.eq.as_ref().map(|point| point.iter().map(|w| w.to_compute_field()).collect()),
             sum: self.sum.to_compute_field(),
         }
+    }
+}
+
+/// Describes a claim for the computation of rounds: the polynomial's terms, the points at which it is evaluated, and
+/// the weights of rows.
+#[derive(Debug)]
+pub(super) struct RoundShape<W> {
+    pub variables: u32,
+    /// Number of columns, including those that are in no term.
+    pub columns: usize,
+    pub degree: usize,
+    pub terms: Vec<ProductTerm<W>>,
+    pub points: Vec<Point>,
+    pub weights: Option<EqTables<W>>,
+    pub interpolation: Interpolation<W>,
+}
+
+impl<W: ComputeField> RoundShape<W> {
+    pub fn new(claim: &Claim<W>, columns: usize) -> Self {
+        let weights = claim.eq().map(EqTables::new);
+        Self {
+            variables: claim.variables(),
+            columns,
+            degree: claim.degree(),
+            terms: claim.terms().to_vec(),
+            points: points(claim.degree(), weights.is_some()),
+            weights,
+            interpolation: Interpolation::new(claim.degree()),
+        }
+    }
+
+    /// Returns whether the claim is on the product of all columns: one term of coefficient 1, in which each column
+    /// occurs once, without eq.
+    pub fn is_product(&self) -> bool {
+        let [term] = &self.terms[..] else { return false };
+        let mut factors = term.columns.clone();
+        factors.sort_unstable();
+        self.weights.is_none() && term.coefficient == W::ONE && factors.into_iter().eq(0..self.columns)
+    }
+
+    /// Returns whether `term` adds to the value at `point`. At infinity, only terms of the highest degree do.
+    pub fn term_contributes(&self, term: &ProductTerm<W>, point: Point) -> bool {
+        point != Point::Infinity || term.columns.len() == self.degree
     }
 }

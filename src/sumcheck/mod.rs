@@ -31,54 +31,24 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
-mod basis_change;
-mod batch;
-mod batch_prover;
-mod challenge_arg;
-#[cfg(feature = "plonky3")]
-mod challenger_plonky3;
-mod checked_lengths;
 mod claim;
 mod columns;
-mod commitment_transcript;
-mod cpu;
-mod cpu_base_field;
-mod eq;
 mod field;
-#[cfg(feature = "plonky3")]
-mod field_plonky3;
 mod gpu;
-mod gpu_bitsliced;
-mod gpu_buffers;
-mod gpu_columns;
-mod host_check_copy;
-mod kernel_select;
-mod plan;
 mod proof;
-mod prove;
 mod prover;
-mod prover_failover;
-mod round_claim;
-mod round_poly;
+mod rounds;
 mod transcript;
-mod transcript_frame;
-mod two_rounds;
-mod verify;
 
-pub use batch::{BatchProof, ClaimBatch};
-#[cfg(feature = "plonky3")]
-pub use challenger_plonky3::Challenger;
 pub use claim::{Claim, MAX_COLUMNS, MAX_FACTORS, MAX_VARIABLES, ProductTerm};
 pub use columns::{Columns, HostColumn, bitslice_column, unbitslice_column};
-pub use commitment_transcript::BoundTranscript;
 pub use field::{ComputeField, SumcheckField};
-pub use plan::{ColumnOwnership, HOST_TAIL_LOG, KernelPath, SumcheckExplanation, SumcheckOptions};
-pub use proof::Proof;
-pub use prove::{prove, prove_with};
-pub use prover::Prover;
-pub use round_poly::RoundPolynomial;
-pub use transcript::{Checkpoint, HashTranscript, Transcript};
-pub use verify::verify;
+pub use proof::{Proof, verify};
+pub use prover::{BatchProof, ClaimBatch, Prover, prove, prove_with};
+pub use rounds::{ColumnOwnership, HOST_TAIL_LOG, KernelPath, RoundPolynomial, SumcheckExplanation, SumcheckOptions};
+#[cfg(feature = "plonky3")]
+pub use transcript::Challenger;
+pub use transcript::{BoundTranscript, Checkpoint, HashTranscript, Transcript};
 
 /// Runs the examples of `docs/sumcheck.md`.
 #[cfg(doctest)]

@@ -2,9 +2,7 @@
 
 mod batch;
 mod key;
-mod layout;
 mod quotient;
 
 pub use batch::{OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};
-pub use key::{ClusterKey, Input};
-pub use layout::KeyLayout;
+pub use key::{ClusterKey, Input, KeyLayout};

@@ -1,21 +1,23 @@
 //! Lowers trees to programs, without a device: finds equal parts, groups terms, orders instructions, and allocates
 //! slots to values.
 
-mod column_groups;
 mod dag;
-mod factoring;
 mod regalloc;
 mod schedule;
+mod term_groups;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use column_groups::group_terms_by_columns;
-use dag::{Dag, Node, NodeId, SignedNode};
 use ff::PrimeField;
-use schedule::Root;
 
 use super::ast::{Expression, Query, Term};
 use super::program::{Group, Instruction, Operand, Program, RowConstant, Target};
+use dag::{Dag, Node, NodeId, SignedNode};
+use schedule::Root;
+use term_groups::group_terms_by_columns;
 
 /// Lowers `terms` to a program that adds their sum to output 0. A group reads at most `columns_at_once` columns; 0 is
 /// no bound.
@@ -27,7 +29,7 @@ pub fn lower_sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Pr
     let groups = group_terms_by_columns(&columns, columns_at_once);
     let root = |group: Vec<usize>| -> Vec<Root> {
         let terms: Vec<_> = group.into_iter().map(|term| factors[term]).collect();
-        vec![(0, factoring::add_terms(&mut dag, &terms))]
+        vec![(0, term_groups::add_terms(&mut dag, &terms))]
     };
     let roots: Vec<Vec<Root>> = groups.into_iter().map(root).collect();
     build_program(&dag, &roots, 1)
@@ -136,6 +138,3 @@ fn renumber_row_constants(instruction: &mut Instruction, numbers: &HashMap<NodeI
     instruction.c.iter_mut().for_each(|(_, operand)| place(operand));
     debug_assert!(!matches!(instruction.target, Target::Slot(slot) if slot >= super::program::REGISTERS));
 }
-
-#[cfg(test)]
-mod tests;

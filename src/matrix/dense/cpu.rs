@@ -2,10 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::accumulator::{NarrowAccumulator, WideAccumulator, add_products, add_with_carry};
 #[cfg(target_arch = "x86_64")]
 use super::cpu_avx2;
-use super::element::{DenseField, Entry, MatMulElement, SmallInteger, limbs};
+use super::element::{
+    DenseField, Entry, MatMulElement, NarrowAccumulator, SmallInteger, WideAccumulator, add_products, add_with_carry,
+    limbs,
+};
 use super::host_or_device_storage::ZeroizingVec;
 use super::layout::{View, checked_entry_count};
 use crate::backend::{Abort, check_abort};

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
-use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
+use super::layout::{DeviceView, ERROR_CONTEXT, View, checked_entry_count, enqueue_throttled};
 use super::plan::{GemvShape, Method, VECTOR_GROUP, tile_shape};
 use super::product_batches::{ProductBatch, ProductTask, batches};
 use crate::Result;

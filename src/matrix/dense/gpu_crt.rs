@@ -5,9 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::crt_params::{Basis, Constants, FieldParams, Operand};
-use super::device_view::{DeviceView, enqueue_throttled};
 use super::element::ElementKind;
-use super::layout::View;
+use super::layout::{DeviceView, View, enqueue_throttled};
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::kernels::{Family, field_and_curve_names};
@@ -285,15 +284,16 @@ impl CrtPass<'_> {
 }
 
 /// Compares kernels, on any device, with products of residues computed on the host.
+
 #[cfg(test)]
 mod tests {
     use rand::{Rng, SeedableRng};
 
-    use super::super::crt_params::{MODULI, WORDS};
-    use super::super::element::DenseField;
     use super::*;
     use crate::Accelerator;
     use crate::field::{as_bytes, as_bytes_mut};
+    use crate::matrix::dense::crt_params::{MODULI, WORDS};
+    use crate::matrix::dense::element::DenseField;
 
     const SIZES: [usize; 3] = [5, 7, 6];
 

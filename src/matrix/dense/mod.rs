@@ -24,16 +24,13 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
-mod accumulator;
 mod cpu;
 #[cfg(target_arch = "x86_64")]
 mod cpu_avx2;
 #[cfg(feature = "plonky3")]
 mod cpu_small_field;
 mod crt_params;
-mod device_view;
 mod element;
-mod freivalds;
 mod gpu;
 mod gpu_crt;
 mod host_or_device_storage;
@@ -44,7 +41,6 @@ mod product_batches;
 mod resident_matrix;
 
 pub use element::{DenseField, ElementKind, Entry, MatMulElement};
-pub use freivalds::FreivaldsResult;
 pub use layout::View;
 pub use plan::{DenseExplanation, DenseOptions, Method};
-pub use resident_matrix::DenseMatrix;
+pub use resident_matrix::{DenseMatrix, FreivaldsResult};

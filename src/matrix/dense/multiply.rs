@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::cpu;
 use super::crt_params::FieldParams;
 use super::element::{DenseField, Entry, MatMulElement};
-use super::gpu;
 use super::host_or_device_storage::{Storage, ZeroizingVec};
 use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
 use super::product_batches::ProductTask;
 use super::resident_matrix::{DenseMatrix, expect_equal};
+use super::{cpu, gpu};
 use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
 use crate::kernels::Family;
 use crate::module_launcher::KernelModule;

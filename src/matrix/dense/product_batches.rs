@@ -1,9 +1,8 @@
 //! Groups the products of a batch into launches. Small products share a launch if they have equal shapes, are computed
 //! without residues, and kernels can address all factors by offsets from the first ones. Touches no device.
 
-use super::device_view::DeviceView;
 use super::element::ElementKind;
-use super::layout::View;
+use super::layout::{DeviceView, View};
 use super::plan::{DensePlan, Method, Problem, tile_shape};
 use crate::BackendKind;
 use crate::backend::Buffer;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::change::Change;
+use super::change_and_delta::Change;
 use super::merge::{canonicalize, merge};
 use crate::blocking::get_or_try_init;
 use crate::field::NttField;

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::base::Base;
-use super::change::{Action, Change, ERROR_CONTEXT, combine};
+use super::change_and_delta::{Action, Change, ERROR_CONTEXT, combine};
 use super::policy::{DynamicExplanation, Policy, Threshold};
 use super::snapshot::Snapshot;
 use crate::backend::lock;

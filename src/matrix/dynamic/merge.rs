@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::change::Change;
+use super::change_and_delta::Change;
 use crate::Result;
 use crate::blocking::install;
 use crate::field::NttField;
@@ -112,8 +112,8 @@ impl<F: NttField> RowsBuilder<F> {
 mod tests {
     use halo2curves::bn256::Fr;
 
-    use super::super::change::Action;
     use super::*;
+    use crate::matrix::dynamic::change_and_delta::Action;
 
     #[test]
     fn rows_are_put_in_order() {

@@ -26,15 +26,13 @@
 //! ```
 
 mod base;
-mod change;
-mod delta;
-mod gpu;
+mod change_and_delta;
 mod matrix;
 mod merge;
 mod policy;
 mod snapshot;
 
-pub use change::{Action, Change};
+pub use change_and_delta::{Action, Change};
 pub use matrix::DynamicCsr;
 pub use policy::{DynamicExplanation, Policy, Threshold};
 pub use snapshot::Snapshot;

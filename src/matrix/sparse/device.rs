@@ -6,8 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::csr::Csr;
-use super::explain::SparseExplanation;
-use super::options::SparseOptions;
+use super::explain::{SparseExplanation, SparseOptions};
 use super::plan::{Format, GROUP, Kernel, Tiles, group_count, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::blocking::install;

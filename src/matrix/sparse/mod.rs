@@ -24,8 +24,8 @@ mod device;
 pub(super) mod device_merge;
 mod explain;
 mod gpu;
-mod options;
 mod plan;
+
 #[cfg(test)]
 mod tests;
 
@@ -34,8 +34,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 pub use csr::Csr;
 pub use device::{CsrOnDevice, DeviceVectors};
-pub use explain::SparseExplanation;
-pub use options::SparseOptions;
+pub use explain::{SparseExplanation, SparseOptions};
 pub use plan::{Kernel, Statistics};
 
 use crate::backend::{Abort, Device, catch_hook_panic};

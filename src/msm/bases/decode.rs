@@ -3,8 +3,7 @@
 use std::ops::Range;
 
 use super::base_points::{EncodedPoints, PointChecks};
-use super::check::{self, CHUNK, GROUP};
-use super::point_error::{FirstInvalidPoint, PointErrorBuffer};
+use super::check::{self, CHUNK, FirstInvalidPoint, GROUP, PointErrorBuffer};
 use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
 use crate::kernels::Family;

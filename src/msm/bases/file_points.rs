@@ -9,9 +9,9 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use super::base_points::{EncodedPoints, PointChecks};
+use super::check::PointError;
 use super::decode::fail_on_first_invalid;
 use super::mapped_file::MappedFile;
-use super::point_error::PointError;
 use crate::curve::MsmCurve;
 use crate::kernels::Family;
 use crate::module_launcher::KernelModule;

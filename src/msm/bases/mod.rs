@@ -6,7 +6,6 @@ mod decode;
 mod file_points;
 mod host;
 mod mapped_file;
-mod point_error;
 mod table;
 
 pub use base_points::{BasePoints, EncodedPoints, PointChecks};

@@ -7,7 +7,7 @@ use group::Group;
 use super::device_task::{device_scalars, device_task};
 use super::msm_input::{DeviceBases, MsmInput};
 use super::pipeline::Pipeline;
-use super::{batch_resident, batch_streamed, choose_sharding};
+use super::{batches, choose_sharding};
 use crate::Result;
 use crate::backend::{Abort, Device, Stream, StreamStats};
 use crate::curve::MsmCurve;
@@ -60,9 +60,9 @@ fn run_on_device<C: MsmCurve>(
     abort: Abort<'_>,
 ) -> Result<(Vec<C::Curve>, StreamStats)> {
     if matches!(work.bases[number], DeviceBases::Host(_)) && work.vectors.len() > 1 {
-        return batch_streamed::run_streamed_batch(device, number, (work, splits), abort);
+        return batches::run_streamed_batch(device, number, (work, splits), abort);
     }
-    batch_resident::run_resident_batch(device, number, (work, splits), abort)
+    batches::run_resident_batch(device, number, (work, splits), abort)
 }
 
 /// Starts the part of `vector` that device number `number` multiplies, with 1/`at_once` of its free memory. Uses the

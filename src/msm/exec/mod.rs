@@ -1,7 +1,6 @@
 //! Queues multiplications on devices, and finishes them on the host.
 
-mod batch_resident;
-mod batch_streamed;
+mod batches;
 mod choose_sharding;
 mod decision_cache;
 mod device_task;
@@ -12,7 +11,7 @@ mod msm_input;
 mod pipeline;
 mod plan_selection;
 
-pub(super) use batch_resident::batch_size;
+pub(super) use batches::batch_size;
 pub(super) use choose_sharding::{choose_mesh, choose_sharding as split_for};
 pub(super) use decision_cache::PlanMemos;
 pub(super) use gpu::{choose_vector_sharding, msm, start_on_device};

@@ -12,12 +12,12 @@ mod mesh;
 mod msm_plan;
 mod plan_input;
 mod search;
-mod segments;
 mod sharding;
 mod sizes;
+mod windows_and_segments;
+
 #[cfg(test)]
 pub(super) mod tests;
-mod windows;
 
 pub(crate) use batching::balanced_len;
 pub(super) use batching::{IN_FLIGHT, MAX_BATCH, best_batch_size, max_in_flight};

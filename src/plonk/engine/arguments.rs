@@ -3,14 +3,13 @@
 use std::slice::from_ref;
 
 use super::Engine;
-use super::group_by_cost::group_by_cost;
+use super::memory::{FOR_LOOKUP, FOR_PRODUCT, group_by_cost};
 use super::openings::count_uploads;
 use super::transfer::{ensure_contiguous, ensure_on_device, to_step_column};
 use crate::Result;
 use crate::field::{NttField, SecretVec};
-use crate::plonk::column_storage::{Column, ColumnView};
-use crate::plonk::curve::ProofCurve;
-use crate::plonk::memory::{FOR_LOOKUP, FOR_PRODUCT};
+use crate::plonk::circuit::ProofCurve;
+use crate::plonk::columns::{Column, ColumnView};
 use crate::plonk::steps::lookup_permute::{self, MissingValues};
 use crate::plonk::steps::product_factors::{self, Challenges, Lookup, PermutationSet};
 use crate::plonk::steps::{RowCounts, StridedColumns, blinding, products};

@@ -4,9 +4,8 @@ use super::Engine;
 use super::transfer::enqueue_copies;
 use crate::Result;
 use crate::field::NttField;
-use crate::plonk::column_storage::Column;
-use crate::plonk::curve::ProofCurve;
-use crate::plonk::key::{Key, Polynomial};
+use crate::plonk::circuit::ProofCurve;
+use crate::plonk::columns::{Column, Key, Polynomial};
 
 /// Holds a key's columns on a device, for any number of proofs.
 #[derive(Debug)]

@@ -7,37 +7,41 @@
 //!
 //! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
 //! which is a step of its own here.
+//!
+//! Holds the caller's abort hook.
+//!
+//! Moves columns back to host memory.
 
-mod abort_hook;
 mod arguments;
-mod download;
-mod group_by_cost;
 mod interpolate_and_sum;
 mod key;
+mod memory;
 mod openings;
 mod quotient;
 mod transfer;
 mod work_for_peer;
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use group::Curve as _;
 
-pub use abort_hook::AbortHook;
 pub(super) use arguments::PermutedLookup;
 pub use key::KeyOnDevice;
+pub(super) use memory::COSET_COLUMNS;
+pub use memory::{MemoryEstimate, MemoryPlan};
 pub(super) use quotient::{Constraints, Cosets};
 
-use super::column_storage::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
-use super::curve::ProofCurve;
-use super::memory::{MemoryEstimate, MemoryPlan, max_commitment_bytes};
-use crate::backend::{Abort, BackendKind, Device, MemoryBudget, Stream, catch_hook_panic, check_abort};
+use super::circuit::ProofCurve;
+use super::columns::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
+use crate::backend::{Abort, BackendKind, Device, MemoryBudget, Stream, catch_hook_panic, check_abort, lock};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
-use transfer::{HostElements, check_column_lengths, download};
+use memory::max_commitment_bytes;
+use transfer::{HostElements, allocate_zeros, check_column_lengths, download, download_into};
 
 /// Selects the polynomial basis of a commitment, which says whether a column holds coefficients or values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -391,4 +395,50 @@ fn device_scalars<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> 
 /// Returns the first of a step's `results`, of which there is exactly one. An empty list is an error.
 fn exactly_one<T>(results: Vec<T>) -> Result<T> {
     results.into_iter().next().ok_or_else(|| Error::internal("plonk"))
+}
+
+/// Holds the caller's function that returns true if the proof must stop. The proof's own thread and its helper threads
+/// call it.
+#[derive(Clone)]
+pub struct AbortHook(Arc<dyn Fn() -> bool + Send + Sync>);
+
+impl AbortHook {
+    /// Creates a hook that calls `ask`, which returns true to stop the proof.
+    pub fn new(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(ask))
+    }
+
+    pub(crate) fn callback(&self) -> &(dyn Fn() -> bool + Send + Sync) {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for AbortHook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortHook").finish_non_exhaustive()
+    }
+}
+
+impl<C: ProofCurve> Engine<C> {
+    /// Moves the elements of `columns` to host memory, in the same order. The vectors are not cleared when dropped, so
+    /// the columns must not be secret.
+    ///
+    /// # Errors
+    /// - [`Error::Device`]: the driver failed.
+    /// - [`Error::Device`]: a column is on a device, and the engine has none.
+    pub fn into_host(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Vec<C::Scalar>>> {
+        columns.into_iter().map(|column| self.column_into_host(column)).collect()
+    }
+
+    fn column_into_host(&self, column: Column<C::Scalar>) -> Result<Vec<C::Scalar>> {
+        match column.0 {
+            ColumnStorage::Host(mut elements) => Ok(std::mem::take(&mut elements.0)),
+            ColumnStorage::Device(resident) => {
+                let stream = self.stream.as_ref().ok_or_else(|| Error::internal("plonk"))?;
+                let mut elements = allocate_zeros(resident.len);
+                download_into(&mut lock(stream), &resident, &mut elements)?;
+                Ok(elements)
+            }
+        }
+    }
 }

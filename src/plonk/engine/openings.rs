@@ -1,13 +1,13 @@
 //! Runs the operations of openings on coefficients.
 
-use super::group_by_cost::group_by_cost;
+use super::memory::group_by_cost;
 use super::transfer::{enqueue_copies, ensure_on_device, to_step_column};
 use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::Stream;
 use crate::field::{DeviceVector, SecretVec};
-use crate::plonk::column_storage::{Column, ColumnView, ViewStorage};
-use crate::plonk::curve::ProofCurve;
+use crate::plonk::circuit::ProofCurve;
+use crate::plonk::columns::{Column, ColumnView, ViewStorage};
 use crate::plonk::steps::combine::{self, LinearCombination};
 use crate::plonk::steps::evaluate::{self, EvaluationQuery};
 use crate::plonk::steps::{StridedColumns, divide};

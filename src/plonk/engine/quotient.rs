@@ -7,10 +7,10 @@ use crate::backend::{Abort, Stream};
 use crate::expression::{Coset, DeviceColumn};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
-use crate::plonk::column_storage::{Column, ColumnView};
-use crate::plonk::curve::ProofCurve;
+use crate::plonk::circuit::ProofCurve;
+use crate::plonk::columns::{Column, ColumnView};
+use crate::plonk::stages::WeightedSum;
 use crate::plonk::steps::{StridedColumns, h_pieces};
-use crate::plonk::weighted_terms::WeightedSum;
 
 /// Holds the cosets of the subgroup of order n on which a quotient is evaluated. There are as many as the quotient has
 /// pieces, so its values there determine it.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::backend::{Event, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, SecretVec, as_bytes, as_bytes_mut};
-use crate::plonk::column_storage::{ColumnView, DeviceSlice, ViewStorage};
+use crate::plonk::columns::{ColumnView, DeviceSlice, ViewStorage};
 use crate::plonk::steps;
 use crate::{Error, Result};
 

@@ -7,9 +7,9 @@ use group::Curve as _;
 use super::transfer::{self, check_column_lengths};
 use super::{Basis, Engine, device_scalars};
 use crate::backend::catch_hook_panic;
-use crate::plonk::column_storage::{Column, ColumnView, ViewStorage};
-use crate::plonk::curve::ProofCurve;
-use crate::plonk::device_shares::Link;
+use crate::plonk::circuit::ProofCurve;
+use crate::plonk::columns::{Column, ColumnView, ViewStorage};
+use crate::plonk::work_sharing::Link;
 use crate::{Error, Result};
 
 impl<C: ProofCurve> Engine<C> {

@@ -1,0 +1,65 @@
+//! Adds up the memory budgets of a device.
+
+use std::sync::Mutex;
+
+use crate::backend::lock;
+
+/// Holds the sum of a device's current memory budgets.
+#[derive(Debug, Default)]
+pub(crate) struct BudgetTotals {
+    /// Bytes in use when the first of the current budgets was set.
+    before: u64,
+    /// Sum of the current budgets, in bytes.
+    bytes: u64,
+    count: usize,
+}
+
+impl BudgetTotals {
+    /// Returns the target in bytes for buffers and pooled free memory together. `None` if there is no budget.
+    pub fn target_bytes(&self) -> Option<u64> {
+        (self.count > 0).then(|| self.before.saturating_add(self.bytes))
+    }
+
+    pub fn add_budget(&mut self, bytes: u64, in_use: u64) {
+        if self.count == 0 {
+            self.before = in_use;
+        }
+        self.count += 1;
+        self.bytes += bytes;
+    }
+
+    pub fn remove_budget(&mut self, bytes: u64) {
+        self.count -= 1;
+        self.bytes -= bytes;
+    }
+}
+
+/// Returns by how many bytes `taken` plus `bytes` exceed the target of the budgets `aims`. `None` if they do not
+/// exceed it, or if there is no budget.
+pub(crate) fn bytes_over_budget(aims: &Mutex<BudgetTotals>, taken: u64, bytes: usize) -> Option<u64> {
+    let total = lock(aims).target_bytes()?;
+    (taken + bytes as u64).checked_sub(total).filter(|beyond| *beyond > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn aims_add_up_and_end() {
+        let aims = Mutex::new(BudgetTotals::default());
+        assert_eq!(bytes_over_budget(&aims, 1 << 40, 1), None);
+        lock(&aims).add_budget(100, 10);
+        assert_eq!([bytes_over_budget(&aims, 100, 10), bytes_over_budget(&aims, 100, 11)], [None, Some(1)]);
+        lock(&aims).add_budget(50, 60);
+        assert_eq!(
+            [bytes_over_budget(&aims, 150, 10), bytes_over_budget(&aims, 150, 12)],
+            [None, Some(2)],
+            "60 was the first one's"
+        );
+        lock(&aims).remove_budget(100);
+        assert_eq!(bytes_over_budget(&aims, 60, 1), Some(1));
+        lock(&aims).remove_budget(50);
+        assert_eq!(bytes_over_budget(&aims, 1 << 40, 1), None);
+    }
+}

@@ -1,0 +1,306 @@
+//! Holds the data that proofs of one circuit share: its variables' numbers and places in the key, its matrices.
+//!
+//! Holds the witness of a proof.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use ff::Field;
+use rayon::prelude::*;
+
+use super::key::PerDevice;
+use super::pairing_engine::{ERROR_CONTEXT, check_length};
+use super::{Engine, Parameters};
+use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic, check_abort};
+use crate::field::NttField;
+use crate::matrix::{Csr, CsrOnDevice, SparseOptions};
+use crate::{Accelerator, Error, Result};
+
+/// Marks the variables that have bases in a key's queries of A and B. A variable has a base in the query of A if it
+/// occurs in A of any constraint, and likewise for B. Every input has a base in the query of A.
+#[derive(Debug, Clone, Copy)]
+pub struct Densities<'a> {
+    /// For each auxiliary variable, whether it has a base in the query of A.
+    pub a_aux: &'a [bool],
+    /// For each input, whether it has a base in the queries of B.
+    pub b_inputs: &'a [bool],
+    /// For each auxiliary variable, whether it has a base in the queries of B.
+    pub b_aux: &'a [bool],
+}
+
+/// Describes a circuit to a prover: its sizes, the variables that have bases in the key, and optionally its matrices.
+/// Variables are numbered from 0. The inputs come first, of which the first is the constant one, then the auxiliary
+/// variables.
+#[derive(Debug)]
+pub struct Circuit<F> {
+    pub(super) inputs: usize,
+    pub(super) aux: usize,
+    pub(super) constraints: usize,
+    /// Indices of the variables that have bases in the query of A, in ascending order.
+    pub(super) a: Vec<u32>,
+    /// Indices of the variables that have bases in the queries of B, in ascending order.
+    pub(super) b: Vec<u32>,
+    matrices: Option<[Arc<Csr<F>>; 3]>,
+    on_devices: PerDevice<DeviceVariableIndices>,
+    matrices_on_devices: [PerDevice<CsrOnDevice<F>>; 3],
+}
+
+/// Holds the constraints' matrices A, B and C on one device.
+pub(super) type DeviceMatrices<F> = [Arc<CsrOnDevice<F>>; 3];
+
+/// Holds, on one device, the indices of the variables that have bases in the queries of A and B. An index has 32 bits.
+#[derive(Debug)]
+pub(super) struct DeviceVariableIndices {
+    /// Indices of the variables in the query of A; `None` if all variables are in it.
+    pub a: Option<Buffer>,
+    /// Indices of the variables in the queries of B; `None` if all variables are in them.
+    pub b: Option<Buffer>,
+}
+
+impl<F: NttField> Circuit<F> {
+    /// Creates a circuit of `constraints` constraints without matrices. `densities` marks the variables that have bases
+    /// in the key. Every witness must contain its evaluations A·z, B·z and C·z.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the densities of auxiliary variables differ in length.
+    /// - [`Error::Invalid`]: there are more than 2^31 variables or constraints.
+    pub fn new(constraints: usize, densities: Densities<'_>) -> Result<Self> {
+        let Densities { a_aux, b_inputs, b_aux } = densities;
+        check_length("length of the density of b_aux", a_aux.len(), b_aux.len())?;
+        let (inputs, aux) = (b_inputs.len(), a_aux.len());
+        check_count_limit("variables", inputs + aux)?;
+        check_count_limit("constraints", constraints)?;
+        let a = (0..inputs as u32).into_par_iter().chain(selected_variables(a_aux, inputs)).collect();
+        let b = selected_variables(b_inputs, 0).chain(selected_variables(b_aux, inputs)).collect();
+        Ok(Self {
+            inputs,
+            aux,
+            constraints,
+            a,
+            b,
+            matrices: None,
+            on_devices: PerDevice::default(),
+            matrices_on_devices: Default::default(),
+        })
+    }
+
+    /// Creates a circuit from its `matrices` A, B and C. Their first `inputs` columns belong to inputs. Witnesses need
+    /// no evaluations, since the matrices give them.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: rows or columns of the matrices differ in number.
+    /// - [`Error::Invalid`]: there are more inputs than columns.
+    pub fn from_matrices(inputs: usize, matrices: [Arc<Csr<F>>; 3]) -> Result<Self> {
+        let [a, b, c] = &matrices;
+        let (rows, columns) = (a.rows(), a.columns());
+        for (name, matrix) in [("B", b), ("C", c)] {
+            check_length(format!("rows of {name}"), rows, matrix.rows())?;
+            check_length(format!("columns of {name}"), columns, matrix.columns())?;
+        }
+        if inputs > columns {
+            return Err(Error::invalid(ERROR_CONTEXT, "number of inputs", format!("at most {columns}"), inputs));
+        }
+        let (in_a, in_b) = (nonzero_columns(a), nonzero_columns(b));
+        let densities = Densities { a_aux: &in_a[inputs..], b_inputs: &in_b[..inputs], b_aux: &in_b[inputs..] };
+        Ok(Self { matrices: Some(matrices), ..Self::new(rows, densities)? })
+    }
+
+    /// Returns the number of inputs, including the constant one.
+    pub fn input_count(&self) -> usize {
+        self.inputs
+    }
+
+    /// Returns the number of auxiliary variables.
+    pub fn aux_count(&self) -> usize {
+        self.aux
+    }
+
+    /// Returns the number of constraints.
+    pub fn constraint_count(&self) -> usize {
+        self.constraints
+    }
+
+    /// Returns three numbers: the bases in the query of A, the inputs that have bases in the queries of B, and the
+    /// auxiliary variables that have bases in the queries of B.
+    pub fn query_lengths(&self) -> [usize; 3] {
+        let b_inputs = self.b.partition_point(|variable| (*variable as usize) < self.inputs);
+        [self.a.len(), b_inputs, self.b.len() - b_inputs]
+    }
+
+    /// Returns the indices of the variables that have bases in the query of A, in the order of those bases.
+    pub fn variables_of_a(&self) -> &[u32] {
+        &self.a
+    }
+
+    /// Returns the indices of the variables that have bases in the queries of B, in the order of those bases.
+    pub fn variables_of_b(&self) -> &[u32] {
+        &self.b
+    }
+
+    /// Returns the matrices A, B and C, or `None` if the circuit was made by [`Self::new`].
+    pub fn matrices(&self) -> Option<&[Arc<Csr<F>>; 3]> {
+        self.matrices.as_ref()
+    }
+
+    /// Uploads the circuit to each device of `accelerator` that lacks it. Without this call, the first proof on a
+    /// device uploads it there. If `abort` stops the upload, the parts uploaded so far stay.
+    ///
+    /// # Errors
+    /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
+    /// - [`Error::Aborted`]: the hook aborted.
+    pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
+        let upload = |device, abort: Abort<'_>| {
+            self.get_or_upload_indices(device, abort)?;
+            self.get_or_upload_matrices(device, abort).map(drop)
+        };
+        catch_hook_panic(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
+    }
+
+    /// Returns the number of bytes that the circuit takes on all devices together.
+    pub fn device_bytes(&self) -> u64 {
+        let matrices = self.matrices_on_devices.iter().flat_map(PerDevice::all).map(|matrix| matrix.bytes());
+        self.on_devices.all().iter().map(|part| part.device_bytes()).chain(matrices).sum()
+    }
+
+    pub(super) fn variable_count(&self) -> usize {
+        self.inputs + self.aux
+    }
+
+    /// Checks that the queries of `key` have the lengths that this circuit needs.
+    pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &Parameters<E>) -> Result<()> {
+        check_length("bases of h, less one of the domain", self.constraints.next_power_of_two() - 1, key.h.len())?;
+        check_length("bases of l", self.aux, key.l.len())?;
+        check_length("bases of a", self.a.len(), key.a.len())?;
+        check_length("bases of b", self.b.len(), key.b_g1.len())
+    }
+
+    /// Returns the indices of the variables in the queries of A and B on `device`, and uploads them if it lacks them.
+    pub(super) fn get_or_upload_indices(
+        &self,
+        device: &Arc<Device>,
+        abort: Abort<'_>,
+    ) -> Result<Arc<DeviceVariableIndices>> {
+        self.on_devices.get(device, || {
+            check_abort(abort)?;
+            let mut stream = device.stream()?;
+            let (a, b) = (self.upload_indices(&mut stream, &self.a)?, self.upload_indices(&mut stream, &self.b)?);
+            stream.synchronize(abort)?;
+            Ok(DeviceVariableIndices { a, b })
+        })
+    }
+
+    /// Returns the matrices on `device`, and uploads those that it lacks. Returns `None` if the circuit has no
+    /// matrices. If `abort` stops the upload, the matrices uploaded so far stay.
+    pub(super) fn get_or_upload_matrices(
+        &self,
+        device: &Arc<Device>,
+        abort: Abort<'_>,
+    ) -> Result<Option<DeviceMatrices<F>>> {
+        let Some(matrices) = &self.matrices else { return Ok(None) };
+        let get = |number: usize| {
+            let upload = || CsrOnDevice::new_abortable(device, &matrices[number], SparseOptions::default(), abort);
+            self.matrices_on_devices[number].get(device, upload)
+        };
+        Ok(Some([get(0)?, get(1)?, get(2)?]))
+    }
+
+    fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
+        if indices.len() == self.variable_count() {
+            return Ok(None);
+        }
+        let buffer = stream.allocate(size_of_val(indices))?;
+        stream.upload(&buffer, bytemuck::cast_slice(indices))?;
+        Ok(Some(buffer))
+    }
+}
+
+impl DeviceVariableIndices {
+    fn device_bytes(&self) -> u64 {
+        [&self.a, &self.b].into_iter().flatten().map(|buffer| buffer.bytes() as u64).sum()
+    }
+}
+
+/// Returns the indices of the variables that `density` marks, in ascending order. Its first element belongs to variable
+/// `first`.
+fn selected_variables(density: &[bool], first: usize) -> impl ParallelIterator<Item = u32> + '_ {
+    let places = density.par_iter().enumerate().filter(|(_, chosen)| **chosen);
+    places.map(move |(place, _)| (first + place) as u32)
+}
+
+/// Returns, for each column of `matrix`, whether it has a coefficient other than zero.
+fn nonzero_columns<F: NttField>(matrix: &Csr<F>) -> Vec<bool> {
+    let zero: Vec<bool> = matrix.dictionary().iter().map(Field::is_zero_vartime).collect();
+    let occurs: Vec<AtomicBool> = (0..matrix.columns()).into_par_iter().map(|_| AtomicBool::default()).collect();
+    let nonzeros = matrix.column_indices().par_iter().zip(matrix.coefficient_indices());
+    nonzeros.filter(|(_, coefficient)| !zero[**coefficient as usize]).for_each(|(column, _)| {
+        let occurs = &occurs[*column as usize];
+        // Most are set already, some by all cores: a read lets cores share the cache line.
+        if !occurs.load(Ordering::Relaxed) {
+            occurs.store(true, Ordering::Relaxed);
+        }
+    });
+    occurs.into_par_iter().map(AtomicBool::into_inner).collect()
+}
+
+fn check_count_limit(what: &'static str, number: usize) -> Result<()> {
+    const MAX_VARIABLES: usize = 1 << 31;
+    if number <= MAX_VARIABLES {
+        Ok(())
+    } else {
+        Err(Error::invalid(ERROR_CONTEXT, what, format!("at most {MAX_VARIABLES}"), number))
+    }
+}
+
+/// Borrows the assignment of a circuit's variables, optionally with the evaluated constraints.
+#[derive(Clone, Copy)]
+pub struct Witness<'a, F> {
+    /// Values of the inputs; the first is the constant one.
+    pub inputs: &'a [F],
+    /// Values of the auxiliary variables.
+    pub aux: &'a [F],
+    /// The products A·z, B·z and C·z for the assignment z. If `None`, the prover computes them from the circuit's
+    /// matrices.
+    pub evaluations: Option<[&'a [F]; 3]>,
+}
+
+impl<F> fmt::Debug for Witness<'_, F> {
+    /// Writes only the lengths, because the values are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { inputs, aux, evaluations } = self;
+        let mut fields = f.debug_struct("Witness");
+        fields.field("inputs", &inputs.len()).field("aux", &aux.len());
+        fields.field("evaluations", &evaluations.map(|vectors| vectors.map(<[F]>::len))).finish()
+    }
+}
+
+impl<F: NttField> Witness<'_, F> {
+    /// Checks that the witness has the lengths that `circuit` needs. `number` is its index in the batch, for error
+    /// messages.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: a length of the witness differs from the circuit's.
+    /// - [`Error::Invalid`]: the witness has no evaluations, and the circuit no matrices.
+    pub(crate) fn check_lengths(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
+        let of = |what: &str| format!("{what} of witness {number}");
+        check_length(of("inputs"), circuit.inputs, self.inputs.len())?;
+        check_length(of("auxiliary values"), circuit.aux, self.aux.len())?;
+        match (&self.evaluations, circuit.matrices()) {
+            (Some(vectors), _) => ["a", "b", "c"]
+                .iter()
+                .zip(vectors)
+                .try_for_each(|(name, vector)| check_length(of(name), circuit.constraints, vector.len())),
+            (None, Some(_)) => Ok(()),
+            (None, None) => Err(missing_evaluations_error(of("evaluations"))),
+        }
+    }
+}
+
+/// Returns the error for a witness without evaluations whose circuit has no matrices.
+pub(super) fn missing_matrices_error() -> Error {
+    missing_evaluations_error("evaluations")
+}
+
+fn missing_evaluations_error(what: impl Into<String>) -> Error {
+    Error::invalid(ERROR_CONTEXT, what, "some, or a circuit with its matrices", "neither")
+}

@@ -1,0 +1,185 @@
+//! Makes several proofs together: each MSM runs for all of them before the next one begins. If memory is short, single
+//! proofs are made this way too.
+//!
+//! The MSMs whose scalars are the assignments come first, query by query. Then one circuit after the other is
+//! transformed, which leaves a vector of each. The MSM over h comes last.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::device_prover::{DeviceProver, gather_or_share};
+use super::proof_streams::ProofStreams;
+use super::quotient::ConstraintVectors;
+use super::schedule::{ProofTask, QueryId};
+use crate::backend::{Abort, Buffer, StreamStats};
+use crate::curve::MsmCurve;
+use crate::field::DeviceVector;
+use crate::groth16::proof::{PartialMsmSums, PartialResults};
+use crate::groth16::{Engine, Witness};
+use crate::msm::{DeviceScalars, Msm};
+use crate::{Error, Result};
+
+/// Runs the missing MSMs of `job` by `prover` and adds their sums to `results`, unless `abort` asks to stop. The MSMs
+/// run one after another, each with all the memory. Serves jobs for which memory is too short for concurrent MSMs.
+pub(crate) fn prove_one<E: Engine>(
+    prover: &DeviceProver<'_, E>,
+    job: ProofTask,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &PartialResults<E>,
+    abort: Abort<'_>,
+) -> Result<StreamStats> {
+    let one = || prove_batch(prover, results.unfinished_tasks(&[job]), witnesses, results, abort);
+    let (traffic, result) = match one() {
+        // Blocks that others left in use may have split the memory into parts that are too small.
+        (before, Err(Error::OutOfMemory { .. })) => {
+            prover.device.trim();
+            let (traffic, result) = one();
+            (before + traffic, result)
+        }
+        done => done,
+    };
+    result.map(|()| traffic)
+}
+
+/// Runs `jobs` as one batch: each MSM runs for all of them before the next MSM begins. Adds the sums to `results`.
+/// Returns the stream statistics, also if the batch failed.
+pub(crate) fn prove_batch<E: Engine>(
+    prover: &DeviceProver<'_, E>,
+    jobs: Vec<ProofTask>,
+    witnesses: &[Witness<'_, E::Fr>],
+    results: &PartialResults<E>,
+    abort: Abort<'_>,
+) -> (StreamStats, Result<()>) {
+    let mut group = ProofBatch { prover, jobs, witnesses, results, abort, traffic: StreamStats::default() };
+    let result = group.prove();
+    (group.traffic, result)
+}
+
+/// Holds the state of a batch of proofs on one device, of which each MSM runs for all proofs before the next MSM
+/// begins.
+struct ProofBatch<'a, 'b, E: Engine> {
+    prover: &'a DeviceProver<'b, E>,
+    jobs: Vec<ProofTask>,
+    witnesses: &'a [Witness<'a, E::Fr>],
+    results: &'a PartialResults<E>,
+    abort: Abort<'a>,
+    traffic: StreamStats,
+}
+
+/// Holds one proof of a batch: its task, and its assignment on the device.
+struct BatchMember<F> {
+    job: ProofTask,
+    assignment: DeviceVector<F>,
+}
+
+/// Describes how the scalars of one query's MSM are selected from an assignment.
+struct ScalarSelection<'a> {
+    /// Indices of these variables on the device; `None` if they are contiguous.
+    chosen: Option<&'a Buffer>,
+    range: Range<usize>,
+}
+
+impl<E: Engine> ProofBatch<'_, '_, E> {
+    fn prove(&mut self) -> Result<()> {
+        let (tables, circuit, chosen) = (&self.prover.tables, self.prover.circuit, &self.prover.chosen);
+        let members = self.upload()?;
+        let a = ScalarSelection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
+        let b = ScalarSelection { chosen: chosen.b.as_ref(), range: 0..circuit.b.len() };
+        let l = ScalarSelection { chosen: None, range: circuit.inputs..circuit.variable_count() };
+        self.run_selected_msms(&members, QueryId::BG2, tables.get_or_upload_b_g2()?, &b, PartialMsmSums::from_g2)?;
+        for (query, of) in [(QueryId::BG1, &b), (QueryId::A, &a), (QueryId::L, &l)] {
+            self.run_selected_msms(&members, query, tables.get_or_upload_g1(query)?, of, |sum| {
+                PartialMsmSums::from_g1(query, sum)
+            })?;
+        }
+        self.run_h_msms(members)
+    }
+
+    /// Uploads the assignments of all jobs, and waits for the uploads.
+    fn upload(&mut self) -> Result<Vec<BatchMember<E::Fr>>> {
+        let variables = self.prover.circuit.variable_count();
+        // Declared before the streams, which finish their work before it is freed.
+        let mut members = Vec::new();
+        let mut lane = ProofStreams::new(self.prover.device, self.abort)?;
+        for job in &self.jobs {
+            members
+                .push(BatchMember { job: *job, assignment: DeviceVector::allocate_uninit(&lane.compute, variables)? });
+        }
+        lane.fence_upload_stream()?;
+        for BatchMember { job, assignment } in &members {
+            let Witness { inputs, aux, .. } = self.witnesses[job.number];
+            lane.upload(assignment, &[inputs, aux])?;
+        }
+        self.finish_streams(lane)?;
+        Ok(members)
+    }
+
+    /// Computes the MSM over `query` for each of `members` whose task includes it. The scalars are the values that `of`
+    /// selects from the assignment. `partial` wraps a sum for the results.
+    fn run_selected_msms<C: MsmCurve>(
+        &mut self,
+        members: &[BatchMember<E::Fr>],
+        query: QueryId,
+        table: Option<&Arc<Msm<'static, C>>>,
+        of: &ScalarSelection<'_>,
+        partial: impl Fn(C::Curve) -> PartialMsmSums<E>,
+    ) -> Result<()> {
+        let members: Vec<_> = members.iter().filter(|member| member.job.share.has(query)).collect();
+        // Uses a stream of its own, so that memory left by selections in its pool is free for the next MSMs.
+        let mut stream = self.prover.device.stream()?;
+        let selections = members.iter().map(|member| gather_or_share(&mut stream, of.chosen, &member.assignment));
+        let selections = selections.collect::<Result<Vec<_>>>()?;
+        let ready = Arc::new(stream.record_event()?);
+        let scalars = selections.into_iter().map(|buffer| self.prover.wrap_scalars(buffer, of.range.clone(), &ready));
+        let scalars = scalars.collect::<Result<Vec<_>>>()?;
+        self.traffic = self.traffic + stream.stats();
+        self.run_msms(members.iter().map(|member| member.job.number), table, &scalars, partial)
+    }
+
+    /// Computes the coefficients of h for each of `members` whose task includes h, then the MSMs over them.
+    fn run_h_msms(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
+        let (DeviceProver { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
+        let mut lane = ProofStreams::new(device, self.abort)?;
+        for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(QueryId::H)) {
+            let vectors = ConstraintVectors::allocate(&mut lane.compute, domain, circuit)?;
+            lane.fence_upload_stream()?;
+            let witness = &self.witnesses[job.number];
+            quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
+        }
+        let ready = Arc::new(lane.compute.record_event()?);
+        self.finish_streams(lane)?;
+        drop(members);
+        let scalars = |h: &DeviceVector<_>| self.prover.wrap_scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
+        let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
+        let numbers = quotients.into_iter().map(|(number, _)| number);
+        self.run_msms(numbers, tables.get_or_upload_g1(QueryId::H)?, &scalars, |sum| {
+            PartialMsmSums::from_g1(QueryId::H, sum)
+        })
+    }
+
+    /// Waits for the work on the streams `lane`, and adds up their statistics. Dropping the streams frees their memory.
+    fn finish_streams(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
+        lane.compute.synchronize(self.abort)?;
+        self.traffic = self.traffic + lane.traffic();
+        Ok(())
+    }
+
+    /// Computes the MSM of each element of `scalars` over the bases `table`. `numbers` has the index of each element's
+    /// proof, and `partial` wraps a sum for the results.
+    fn run_msms<C: MsmCurve>(
+        &mut self,
+        numbers: impl Iterator<Item = usize>,
+        table: Option<&Arc<Msm<'static, C>>>,
+        scalars: &[DeviceScalars],
+        partial: impl Fn(C::Curve) -> PartialMsmSums<E>,
+    ) -> Result<()> {
+        if scalars.is_empty() {
+            return Ok(());
+        }
+        let table = table.ok_or_else(|| Error::device("host", "groth16", "no bases of a query"))?;
+        let (sums, traffic) = table.run_without_fallback(scalars, self.abort)?;
+        self.traffic = self.traffic + traffic;
+        numbers.zip(sums).for_each(|(number, sum)| self.results.put(number, partial(sum)));
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Queues a device's share of a proof, and waits for it.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use super::device_prover::{DeviceProver, gather_or_share};
+use super::proof_streams::{MsmQueue, ProofStreams};
+use super::quotient::ConstraintVectors;
+use super::schedule::{ProofTask, QueryId, QuerySet};
+use crate::backend::{Abort, Stream, StreamStats, check_abort};
+use crate::blocking::join;
+use crate::curve::MsmCurve;
+use crate::field::DeviceVector;
+use crate::groth16::proof::PartialMsmSums;
+use crate::groth16::{Engine, Witness};
+use crate::msm::{DeviceScalars, QueuedMsm};
+use crate::{Error, Result};
+
+/// Holds the queued MSMs of one proof on one device. Fields are dropped from top to bottom: MSMs run to their end
+/// before the streams are dropped, and the streams end their work before the assignment is freed.
+pub(crate) struct DeviceProof<'a, E: Engine> {
+    pub number: usize,
+    pub b_g2: Option<QueuedMsm<'a, E::G2Affine>>,
+    /// MSMs over the queries of a, b_g1 and l; `None` for those that this device does not compute.
+    pub g1: [Option<QueuedMsm<'a, E::G1Affine>>; 3],
+    pub h: Option<QueuedMsm<'a, E::G1Affine>>,
+    pub lane: ProofStreams<'a>,
+    pub assignment: DeviceVector<E::Fr>,
+}
+
+impl<E: Engine> DeviceProof<'_, E> {
+    /// Waits for the MSMs. Returns their sums, and the stream statistics of this device's work for the proof.
+    pub fn finish(self, abort: Abort<'_>) -> Result<(PartialMsmSums<E>, StreamStats)> {
+        // If an MSM fails, the assignment is freed after all that uses it.
+        let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
+        let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
+        let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
+        // The host's additions for the first take as long as those for all the others together.
+        let (b_g2, g1) = join(g2, g1);
+        let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::worker_panicked("groth16", &*panic)));
+        let ((b_g2, up), [a, b_g1, l, h]) = (split_msm_result::<E::G2Affine>(b_g2?), g1);
+        let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split_msm_result::<E::G1Affine>);
+        // All work is done: this reads the times of kernels.
+        lane.compute.synchronize(None)?;
+        let traffic = [a.1, b_g1.1, l.1, h.1, lane.traffic()].into_iter().fold(up, |sum, part| sum + part);
+        Ok((PartialMsmSums { h: h.0, l: l.0, a: a.0, b_g1: b_g1.0, b_g2 }, traffic))
+    }
+}
+
+/// Splits the result of an MSM into its sum and its stream statistics. For `None`, the sum is `None` and the statistics
+/// are zero.
+fn split_msm_result<C: MsmCurve>(sum: Option<(C::Curve, StreamStats)>) -> (Option<C::Curve>, StreamStats) {
+    sum.map_or((None, StreamStats::default()), |(sum, traffic)| (Some(sum), traffic))
+}
+
+/// Holds the scalars of the MSMs over the queries of a, b and l; `None` for those that the device does not compute.
+struct SelectedScalars {
+    a: Option<DeviceScalars>,
+    b: Option<DeviceScalars>,
+    l: Option<DeviceScalars>,
+}
+
+impl<E: Engine> DeviceProver<'_, E> {
+    /// Queues the MSMs of one task, which names the proof and the queries, for `witness`. `proofs` concurrent proofs
+    /// share the device's free memory equally.
+    ///
+    /// Separate threads queue the MSMs that need only the assignment, because a large MSM runs in chunks that wait for
+    /// each other. Meanwhile a, b and c are uploaded and transformed.
+    pub fn start<'s>(
+        &'s self,
+        ProofTask { number, share }: ProofTask,
+        witness: &Witness<'_, E::Fr>,
+        proofs: usize,
+        abort: Abort<'s>,
+    ) -> Result<DeviceProof<'s, E>> {
+        check_abort(abort)?;
+        let (tables, circuit) = (&self.tables, self.circuit);
+        // Declared before the streams, which finish their work before it is freed.
+        let (assignment, vectors);
+        let mut lane = ProofStreams::new(self.device, abort)?;
+        assignment = DeviceVector::allocate_uninit(&lane.compute, circuit.variable_count())?;
+        let allocate = || ConstraintVectors::allocate(&mut lane.compute, &self.domain, circuit);
+        vectors = share.has(QueryId::H).then(allocate).transpose()?;
+        lane.fence_upload_stream()?;
+        lane.upload(&assignment, &[witness.inputs, witness.aux])?;
+        let SelectedScalars { a, b, l } = self.select_scalars(&mut lane.compute, &assignment, share)?;
+        let queue = MsmQueue::new(self.device, share, proofs, abort)?;
+        let g2 = || queue.add(QueryId::BG2, tables.get_or_upload_b_g2()?, b.as_ref());
+        let g1 = || {
+            let a = queue.add(QueryId::A, tables.get_or_upload_g1(QueryId::A)?, a.as_ref())?;
+            let b = queue.add(QueryId::BG1, tables.get_or_upload_g1(QueryId::BG1)?, b.as_ref())?;
+            Ok([a, b, queue.add(QueryId::L, tables.get_or_upload_g1(QueryId::L)?, l.as_ref())?])
+        };
+        let h =
+            || vectors.map_or(Ok(None), |vectors| self.enqueue_h_msm(&queue, &mut lane, vectors, witness, &assignment));
+        let (b_g2, (g1, h)) = join(g2, || join(g1, h));
+        let panicked = |panic: Box<dyn Any + Send>| Error::worker_panicked("groth16", &*panic);
+        let (b_g2, g1) = (b_g2.map_err(panicked)?, g1.map_err(panicked)?);
+        Ok(DeviceProof { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
+    }
+
+    /// Queues the transforms that compute the coefficients of h, then the MSM over h. Also uploads or computes a, b and
+    /// c.
+    fn enqueue_h_msm<'s>(
+        &'s self,
+        queue: &MsmQueue<'_>,
+        lane: &mut ProofStreams<'_>,
+        vectors: ConstraintVectors<E::Fr>,
+        witness: &Witness<'_, E::Fr>,
+        assignment: &DeviceVector<E::Fr>,
+    ) -> Result<Option<QueuedMsm<'s, E::G1Affine>>> {
+        let matrices = self.matrices.as_ref();
+        let h = vectors.quotient(lane, &self.domain, matrices, witness, assignment)?;
+        let ready = Arc::new(lane.compute.record_event()?);
+        let h = self.wrap_scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
+        queue.add(QueryId::H, self.tables.get_or_upload_g1(QueryId::H)?, Some(&h))
+    }
+
+    /// Queues the selection of the scalars for those MSMs over a, b and l that are in `share`, and returns the scalars.
+    fn select_scalars(
+        &self,
+        stream: &mut Stream,
+        assignment: &DeviceVector<E::Fr>,
+        share: QuerySet,
+    ) -> Result<SelectedScalars> {
+        let (circuit, chosen) = (self.circuit, &self.chosen);
+        let a = share.has(QueryId::A).then(|| gather_or_share(stream, chosen.a.as_ref(), assignment)).transpose()?;
+        let b = share.has(QueryId::BG1) || share.has(QueryId::BG2);
+        let b = b.then(|| gather_or_share(stream, chosen.b.as_ref(), assignment)).transpose()?;
+        let l = share.has(QueryId::L).then(|| assignment.buffer().clone());
+        let ready = Arc::new(stream.record_event()?);
+        let scalars =
+            |buffer: Option<_>, range| buffer.map(|buffer| self.wrap_scalars(buffer, range, &ready)).transpose();
+        Ok(SelectedScalars {
+            a: scalars(a, 0..circuit.a.len())?,
+            b: scalars(b, 0..circuit.b.len())?,
+            l: scalars(l, circuit.inputs..circuit.variable_count())?,
+        })
+    }
+}

@@ -1,0 +1,111 @@
+//! Holds the two streams of a proof.
+//!
+//! Queues the MSMs of proofs in flight on a device, which share its memory.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::schedule::{QueryId, QuerySet};
+use crate::backend::{Abort, Device, Stream, StreamStats, lock};
+use crate::curve::MsmCurve;
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::msm::{DeviceScalars, Msm, QueuedMsm};
+use crate::{Error, Result};
+
+/// Estimated time of a transform of n elements, 10 ns on an H200 for each 1024 elements and each unit of log₂ n.
+const TRANSFORM: Duration = Duration::from_nanos(10);
+
+/// Holds two streams of a device: one copies inputs to the device, the other computes.
+pub(crate) struct ProofStreams<'a> {
+    upload: Stream,
+    pub compute: Stream,
+    abort: Abort<'a>,
+}
+
+impl<'a> ProofStreams<'a> {
+    pub fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
+        Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
+    }
+
+    /// Makes later uploads wait for the work queued so far on the compute stream, and for earlier users of the memory
+    /// that this stream has allocated.
+    pub fn fence_upload_stream(&mut self) -> Result<()> {
+        self.upload.wait_event(&self.compute.record_event()?)
+    }
+
+    /// Queues the upload of `slices`, one after another, into `vector`. Later work on the compute stream waits for the
+    /// upload.
+    pub fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
+        let mut offset = 0;
+        for slice in slices.iter().map(|slice| as_bytes(slice)) {
+            self.upload.upload_abortable(vector.buffer(), offset, slice, self.abort)?;
+            offset += slice.len();
+        }
+        self.compute.wait_event(&self.upload.record_event()?)
+    }
+
+    /// Queues `work` on the compute stream, and times its kernels. `work` is presumed to take as long as a transform of
+    /// `elements` elements. With an abort hook, waits until at most 50 ms of work is queued.
+    pub fn enqueue_timed(&mut self, elements: usize, work: impl FnOnce(&mut Stream) -> Result<()>) -> Result<()> {
+        let time = TRANSFORM * (elements / 1024) as u32 * elements.max(2).ilog2();
+        let device = self.compute.device().clone();
+        let turn = device.acquire_queue_permit(&self.compute, time, self.abort)?;
+        self.compute.begin_timing()?;
+        work(&mut self.compute)?;
+        self.compute.end_timing()?;
+        if let Some(turn) = turn {
+            turn.release_on(Arc::new(self.compute.record_event()?));
+        }
+        Ok(())
+    }
+
+    pub fn traffic(&self) -> StreamStats {
+        self.upload.stats() + self.compute.stats()
+    }
+}
+
+/// Returns the number of equal parts into which the free memory is divided if `proofs` proofs run concurrently. Each
+/// MSM gets one part, and transforms get one more. Memory whose last use is queued counts as free, so that later MSMs
+/// find as much.
+pub(crate) fn memory_part_count(proofs: usize) -> usize {
+    QueryId::ALL.len() * proofs + 1
+}
+
+/// Queues the MSMs of one proof that one device computes, each with an equal part of the device's free memory.
+pub(crate) struct MsmQueue<'a> {
+    share: QuerySet,
+    /// Stream of each MSM, indexed by query; `None` if the device does not compute that MSM. Streams are taken in the
+    /// same order for every proof, so that each MSM finds the memory that it had before.
+    streams: [Mutex<Option<Stream>>; QueryId::ALL.len()],
+    /// Number of proofs that share the free memory, this one included.
+    proofs: usize,
+    abort: Abort<'a>,
+}
+
+impl<'a> MsmQueue<'a> {
+    pub fn new(device: &Arc<Device>, share: QuerySet, proofs: usize, abort: Abort<'a>) -> Result<Self> {
+        let mut streams = [const { Mutex::new(None) }; QueryId::ALL.len()];
+        for query in QueryId::ALL.into_iter().filter(|query| share.has(*query)) {
+            streams[query as usize] = Mutex::new(Some(device.stream()?));
+        }
+        Ok(Self { share, streams, proofs, abort })
+    }
+
+    /// Queues the MSM of `scalars` over the bases `table` of `query`. Returns `None` if the device does not compute
+    /// that MSM.
+    pub fn add<'m, C: MsmCurve>(
+        &self,
+        query: QueryId,
+        table: Option<&'m Arc<Msm<'static, C>>>,
+        scalars: Option<&DeviceScalars>,
+    ) -> Result<Option<QueuedMsm<'m, C>>> {
+        if !self.share.has(query) {
+            return Ok(None);
+        }
+        let stream = lock(&self.streams[query as usize]).take();
+        match table.zip(scalars) {
+            Some((msm, scalars)) => msm.queue(scalars, stream, memory_part_count(self.proofs), self.abort).map(Some),
+            None => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Transforms vectors that are larger than a device's free memory, through host memory.
+//!
+//! With n = P·Q, i = i₁·Q + i₂ and j = j₁ + P·j₂, shifts g and s, scale c:
+//!
+//! ```text
+//! X_j = c·s^{P·j₂} · Σ_{i₂} g^{i₂} · ω^{P·i₂·j₂} · ω^{i₂·j₁} · (s^{j₁} · Σ_{i₁} x_i · g^{Q·i₁} · ω^{Q·i₁·j₁})
+//! ```
+//!
+//! x is a matrix of P rows. The first pass transforms its columns, multiplies by ω^{i₂·j₁}, and leaves each column as a
+//! row of a second matrix, of Q rows. The second pass transforms that matrix's columns in place. Each pass takes as
+//! many columns at once as half of the free memory holds, with two blocks in flight. The host holds the result and, if
+//! an order is bit-reversed, a copy.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_powers};
+use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
+use crate::blocking::install;
+use crate::checked_size::byte_len;
+use crate::field::{HostVector, NttField, SecretVec};
+use crate::kernels::Family;
+use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::ntt::cpu::copy_bit_reversed;
+use crate::ntt::{Order, Transform};
+use crate::{Error, Result};
+
+/// Number of blocks in flight, 2, each on its own stream.
+const LANES: usize = 2;
+/// Number of a block's buffers on the device, 2.
+const BUFFERS: usize = 2;
+/// Maximum binary logarithm of a block's elements, 23: larger blocks take more pinned memory and gain nothing.
+const MAX_BLOCK_LOG: u32 = 23;
+/// Minimum number of elements that one rayon task copies, 4096.
+const MIN_PIECE: usize = 1 << 12;
+
+/// Transforms `values`, which stay unchanged, on `device`, block by block. Returns the result and the streams'
+/// statistics.
+pub(crate) fn transform<F: NttField>(
+    device: &Arc<Device>,
+    values: &[F],
+    transform: &Transform<F>,
+    stop: Abort<'_>,
+) -> Result<(SecretVec<F>, StreamStats)> {
+    let copy = (transform.input == Order::BitReversed).then(|| SecretVec(copy_bit_reversed(values)));
+    let [first, second] = Pass::split_transform(transform);
+    let mut result = SecretVec(vec![F::ZERO; values.len()]);
+    let up = first.run(device, Some(copy.as_deref().unwrap_or(values)), &mut result, stop)?;
+    let down = second.run(device, None, &mut result, stop)?;
+    let result = if transform.order == Order::BitReversed { SecretVec(copy_bit_reversed(&result)) } else { result };
+    Ok((result, up + down))
+}
+
+/// Describes one of the two passes, which transforms all columns of a matrix in host memory.
+struct Pass<F> {
+    transform: Transform<F>,
+    width_log: u32,
+    /// Base ω of the twiddles, in the first pass: ω^(i₂·j₁) multiplies element j₁ of column i₂, and columns become
+    /// rows. `None` in the second pass.
+    twist: Option<F>,
+}
+
+impl<F: NttField> Pass<F> {
+    fn split_transform(whole: &Transform<F>) -> [Self; 2] {
+        let (p, q) = (whole.log_n / 2, whole.log_n - whole.log_n / 2);
+        let squares = |base: F, count: u32| (0..count).fold(base, |power, _| power.square());
+        let first = Transform {
+            shift_in: whole.shift_in.map(|shift| squares(shift, q)),
+            shift_out: whole.shift_out,
+            tables: whole.tables,
+            ..Transform::new(p, squares(whole.omega, q))
+        };
+        let second = Transform {
+            shift_in: whole.shift_in,
+            shift_out: whole.shift_out.map(|shift| squares(shift, p)),
+            scale: whole.scale,
+            tables: whole.tables,
+            ..Transform::new(q, squares(whole.omega, p))
+        };
+        [
+            Self { transform: first, width_log: q, twist: Some(whole.omega) },
+            Self { transform: second, width_log: p, twist: None },
+        ]
+    }
+
+    fn height_log(&self) -> u32 {
+        self.transform.log_n
+    }
+
+    /// Returns the binary logarithm of the number of columns of a block. Returns an error if no column fits in half of
+    /// the free device memory.
+    fn columns_per_block_log(&self, device: &Device) -> Result<u32> {
+        let column = (size_of::<F>() as u64) << self.height_log();
+        let available = device.free_memory()? / 2;
+        let fit = available / (column * (LANES * BUFFERS) as u64);
+        let most = MAX_BLOCK_LOG.saturating_sub(self.height_log()).min(self.width_log);
+        let requested = column * (LANES * BUFFERS) as u64;
+        let short = || Error::OutOfMemory { device: device.info().name.clone(), requested, available };
+        fit.checked_ilog2().map(|log| log.min(most)).ok_or_else(short)
+    }
+
+    /// Transforms the columns of `input` into `matrix` on `device`, unless `stop` aborts the pass. If `input` is
+    /// `None`, transforms those of `matrix` in place.
+    fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<StreamStats> {
+        let block_log = self.columns_per_block_log(device)?;
+        let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };
+        let mut lanes: Vec<BlockLane<F>> = Vec::new();
+        for _ in 0..LANES {
+            lanes.push(BlockLane::new(device, 1 << (block_log + self.height_log()))?);
+        }
+        let queue = DeviceTransform::new(&mut lanes[0].stream, &self.transform, layout, 0)?;
+        let blocks = 1usize << (self.width_log - block_log);
+        for block in 0..blocks + LANES {
+            let lane = &mut lanes[block % LANES];
+            if block >= LANES && block - LANES < blocks {
+                lane.stream.synchronize(stop)?;
+                self.store_columns(&lane.host, (block - LANES) << block_log, 1 << block_log, matrix);
+            }
+            if block < blocks {
+                self.gather_columns(input.unwrap_or(matrix), block << block_log, 1 << block_log, &mut lane.host);
+                self.queue_block(lane, &queue, layout, block << block_log)?;
+            }
+        }
+        Ok(lanes.iter().fold(StreamStats::default(), |sum, lane| sum + lane.stream.stats()))
+    }
+
+    /// Copies the `count` columns of `matrix` from column `first` on to `block`, row by row.
+    fn gather_columns(&self, matrix: &[F], first: usize, count: usize, block: &mut [F]) {
+        let rows = block.par_chunks_mut(count).enumerate().with_min_len(MIN_PIECE.div_ceil(count));
+        install(|| rows.for_each(|(row, to)| to.copy_from_slice(&matrix[(row << self.width_log) + first..][..count])));
+    }
+
+    /// Copies the `count` transformed columns in `block` to `matrix`. In the first pass, they become its rows from row
+    /// `first` on. In the second pass, they become its columns from column `first` on.
+    fn store_columns(&self, block: &[F], first: usize, count: usize, matrix: &mut [F]) {
+        if self.twist.is_some() {
+            let rows = &mut matrix[first << self.height_log()..][..block.len()];
+            let pieces = rows.par_chunks_mut(MIN_PIECE).zip(block.par_chunks(MIN_PIECE));
+            return install(|| pieces.for_each(|(to, from)| to.copy_from_slice(from)));
+        }
+        let rows = matrix.par_chunks_mut(1 << self.width_log).zip(block.par_chunks(count));
+        let rows = rows.with_min_len(MIN_PIECE.div_ceil(count));
+        install(|| rows.for_each(|(row, from)| row[first..first + count].copy_from_slice(from)));
+    }
+
+    fn queue_block(
+        &self,
+        lane: &mut BlockLane<F>,
+        queue: &DeviceTransform,
+        layout: VectorLayout,
+        first: usize,
+    ) -> Result<()> {
+        let BlockLane { stream, host, buffers: [data, other] } = lane;
+        let block_log = layout.vectors.trailing_zeros();
+        stream.copy_from_pinned(other, host.buffer())?;
+        stream.begin_timing()?;
+        enqueue_transpose::<F>(stream, other, data, self.height_log(), block_log)?;
+        queue.enqueue(stream, data, Some(other))?;
+        let result = if let Some(omega) = self.twist {
+            let exponent_log = self.width_log + self.height_log();
+            multiply_by_powers(stream, (data, layout, self.height_log()), (omega, exponent_log), (first as u32, 1))?;
+            data
+        } else {
+            enqueue_transpose::<F>(stream, data, other, block_log, self.height_log())?;
+            other
+        };
+        stream.end_timing()?;
+        stream.copy_to_pinned(host.buffer_mut(), result)
+    }
+}
+
+/// Holds the stream, the host buffer and the device buffers of one block in flight.
+struct BlockLane<F> {
+    // Dropped first, because that waits for the copies.
+    stream: Stream,
+    host: HostVector<F>,
+    buffers: [Buffer; BUFFERS],
+}
+
+impl<F: NttField> BlockLane<F> {
+    fn new(device: &Arc<Device>, elements: usize) -> Result<Self> {
+        let stream = device.stream()?;
+        let host = HostVector::new(&stream, elements)?;
+        let bytes = byte_len::<F>("ntt", elements)?;
+        let buffers = [stream.allocate(bytes)?.mark_secret(), stream.allocate(bytes)?.mark_secret()];
+        Ok(Self { stream, host, buffers })
+    }
+}
+
+/// Queues the transposition of the matrix `from`, of 2^rows_log rows and 2^columns_log columns, to `to`.
+fn enqueue_transpose<F: NttField>(
+    stream: &mut Stream,
+    from: &Buffer,
+    to: &Buffer,
+    rows_log: u32,
+    columns_log: u32,
+) -> Result<()> {
+    let args = [buffer_arg(from), buffer_arg(to), Arg::U32(rows_log), Arg::U32(columns_log)];
+    // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(rows_log + columns_log) elements.
+    unsafe {
+        launch(
+            KernelModule::for_family(Family::Ntt, F::NAME)?,
+            stream,
+            "ntt_transpose",
+            1 << (rows_log + columns_log),
+            &args,
+        )
+    }
+}

@@ -1,0 +1,117 @@
+//! Transforms vectors from pinned host memory to pinned host memory, at the link's rate.
+
+use std::sync::Arc;
+
+use super::queue_passes::{DeviceTransform, VectorLayout};
+use crate::backend::{Abort, Device, Stream, StreamStats, catch_hook_panic, check_abort};
+use crate::fan_out::fan_out;
+use crate::field::{HostVector, NttField};
+use crate::ntt::domain::{Direction, NttDomain};
+use crate::ntt::{Transform, cpu};
+use crate::report::OpScope;
+use crate::{Report, Result};
+
+/// Number of vectors in flight on a device, 3: one is uploaded, one transformed, one downloaded.
+const LANES: usize = 3;
+
+/// Holds an input vector and the vector that receives its transform, both in pinned host memory.
+pub(crate) type PinnedPair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
+
+impl<F: NttField> NttDomain<F> {
+    /// Transforms the first vector of each pair into the second one, both in pinned host memory. Pairs are spread over
+    /// the accelerator's devices. The inputs stay unchanged.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`](crate::Error::Invalid): a vector is not `2^log_n` long.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the hook aborted.
+    /// - The error of a forced backend that failed.
+    ///
+    /// After an error, results are undefined.
+    pub fn run_pinned(
+        &self,
+        direction: Direction,
+        pairs: &mut [PinnedPair<'_, F>],
+        abort: Abort<'_>,
+    ) -> Result<Report> {
+        let transform = self.transform(direction);
+        pairs.iter().try_for_each(|(from, to)| transform.check(from.len()).and_then(|()| transform.check(to.len())))?;
+        let elements = pairs.iter().map(|(from, _)| from.len()).sum();
+        let call = OpScope { operation: format!("pinned ntt {}", F::NAME), elements };
+        // Both closures borrow the pairs, but only one runs at a time.
+        let pairs = std::cell::RefCell::new(pairs);
+        catch_hook_panic(abort, |abort| {
+            let ((), report) = self.accelerator().dispatch(
+                call,
+                |devices| {
+                    transform_on_devices(devices, &mut pairs.borrow_mut(), &transform, abort)
+                        .map(|traffic| ((), traffic))
+                },
+                || transform_on_cpu(&mut pairs.borrow_mut(), &transform, abort),
+            )?;
+            Ok(report)
+        })
+    }
+}
+
+fn transform_on_cpu<F: NttField>(
+    pairs: &mut [PinnedPair<'_, F>],
+    transform: &Transform<F>,
+    abort: Abort<'_>,
+) -> Result<()> {
+    for (from, to) in &mut *pairs {
+        to.copy_from_slice(from);
+    }
+    let mut slices: Vec<&mut [F]> = pairs.iter_mut().map(|(_, to)| &mut to[..]).collect();
+    let transforms = vec![*transform; slices.len()];
+    cpu::transform_many(&mut slices, &transforms, abort)
+}
+
+fn transform_on_devices<F: NttField>(
+    devices: &[Arc<Device>],
+    pairs: &mut [PinnedPair<'_, F>],
+    transform: &Transform<F>,
+    abort: Abort<'_>,
+) -> Result<StreamStats> {
+    let share = pairs.len().div_ceil(devices.len()).max(1);
+    let shares = devices.iter().zip(pairs.chunks_mut(share));
+    let parts = fan_out("ntt", shares, |(device, pairs)| transform_on_device(device, pairs, transform, abort));
+    parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
+}
+
+fn transform_on_device<F: NttField>(
+    device: &Arc<Device>,
+    pairs: &mut [PinnedPair<'_, F>],
+    transform: &Transform<F>,
+    abort: Abort<'_>,
+) -> Result<StreamStats> {
+    // Streams are dropped before the pairs are returned, also after an error; the drop waits for their copies.
+    let lanes = LANES.min(pairs.len());
+    let mut streams = (0..lanes).map(|_| device.stream()).collect::<Result<Vec<_>>>()?;
+    for (number, pair) in pairs.iter_mut().enumerate() {
+        let stream = &mut streams[number % lanes];
+        if number >= lanes {
+            stream.synchronize(abort)?;
+        } else {
+            check_abort(abort)?;
+        }
+        enqueue_pair(stream, pair, transform)?;
+    }
+    streams.iter_mut().try_for_each(|stream| stream.synchronize(abort))?;
+    Ok(streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.stats()))
+}
+
+fn enqueue_pair<F: NttField>(
+    stream: &mut Stream,
+    (from, to): &mut PinnedPair<'_, F>,
+    transform: &Transform<F>,
+) -> Result<()> {
+    let bytes = from.buffer().bytes();
+    let queue = DeviceTransform::new(stream, transform, VectorLayout { vectors: 1, stride: from.len() as u64 }, 0)?;
+    let data = stream.allocate(bytes)?.mark_secret();
+    let other = queue.scratch_like(stream, &data)?;
+    stream.copy_from_pinned(&data, from.buffer())?;
+    stream.begin_timing()?;
+    queue.enqueue(stream, &data, other.as_ref())?;
+    stream.end_timing()?;
+    stream.copy_to_pinned(to.buffer_mut(), &data)
+}

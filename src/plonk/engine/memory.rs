@@ -1,0 +1,347 @@
+//! Estimates the device memory of a proof, and plans for a device that has less.
+//!
+//! Splits work into groups that fit a device's memory.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::expression::Expression;
+use crate::field::NttField;
+use crate::plonk::circuit::Circuit;
+use crate::plonk::columns::ColumnLayout;
+use crate::plonk::steps::h_pieces::{MAX_COSETS, device_vector_count};
+
+/// Columns of device memory for each column of a transform, 2: a copy, and a second one to transform into.
+pub(crate) const FOR_TRANSFORM: usize = 2;
+/// Columns of device memory for each column that is read on a coset, 3: its coefficients, its values, and a second
+/// column to transform into.
+pub(crate) const COSET_COLUMNS: usize = 3;
+/// Columns of device memory that a lookup takes, 6: A, S, A', S', and the tables of the permutation.
+pub(crate) const FOR_LOOKUP: usize = 6;
+/// Columns of device memory that a grand product takes, 3: the product, its numerators and its denominators.
+pub(crate) const FOR_PRODUCT: usize = 3;
+/// Minimum columns of device memory that a commitment takes, 6: its scalars, and the MSM's matrix and buckets.
+const FOR_COMMITMENT: usize = 6;
+/// Reserves 1/RESERVE_DIV of the free memory for tables of powers and for kernel parameters.
+const RESERVE_DIV: u64 = 8;
+/// Adds 1/TABLES to a proof's estimated memory, for tables of powers and for kernel parameters.
+const TABLES: u64 = 16;
+/// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
+const BASES: usize = 4;
+/// Limits the device memory of commitments to 48 columns, however many columns are committed to. If columns are short,
+/// the limit is `COMMITMENTS_BYTES`. More memory makes commitments faster by a few percent only.
+const COMMITMENTS: u64 = 48;
+const COMMITMENTS_BYTES: u64 = 3 << 29;
+
+/// Maximum number of circuits, and of columns of a kind, that an estimate counts, 2^24. No sum of products of such
+/// numbers overflows.
+const MAX_COUNT: usize = 1 << 24;
+
+/// Maximum columns whose commitments one MSM matrix computes, 16. With more columns, two matrices are in flight at
+/// once.
+const JOINED: usize = 16;
+
+/// Returns the maximum bytes of device memory that commitments to columns of `column` bytes take at once. It includes
+/// neither the setup's points nor the columns.
+pub(crate) fn max_commitment_bytes(column: u64) -> u64 {
+    COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
+}
+
+/// Describes how a proof uses a device's memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryPlan {
+    /// Whether a proof's own columns stay on the device between steps. If not, host memory holds them.
+    pub columns_resident: bool,
+    /// Maximum columns that a step has on the device at once, in addition to those that stay there. A step processes
+    /// more columns in groups. The smallest group is a unit that cannot be split: a lookup, a circuit's permutation, or
+    /// a constraint.
+    pub max_columns: usize,
+}
+
+impl MemoryPlan {
+    /// Keeps all columns on the device, and splits no step.
+    pub const ALL: Self = Self { columns_resident: true, max_columns: usize::MAX };
+}
+
+/// Estimates the device memory of a proof, in columns of n elements.
+///
+/// ```
+/// use halo2curves::bn256::Fr;
+/// use proofwarp::plonk::{Circuit, ColumnLayout, MemoryEstimate, MemoryPlan};
+///
+/// let layout = ColumnLayout { fixed: 14, permuted: 0, advice: 12, instances: 1, sets: 0, lookups: 0 };
+/// # let (advice_phases, advice_queries) = (vec![0; 12], vec![(0, 0)]);
+/// let circuit = Circuit::<Fr> {
+///     log_n: 20, degree: 3, blinding: 5, layout,
+///     // …
+/// #   advice_phases, challenge_phases: vec![], gates: vec![], lookups: vec![], permutation: vec![], advice_queries,
+/// #   fixed_queries: vec![],
+/// };
+/// let memory = MemoryEstimate::for_circuit(&circuit, 1);
+/// assert_eq!(memory.plan(24 << 30, false), MemoryPlan::ALL);
+/// assert!(memory.plan(1 << 30, false).max_columns < 30);
+/// println!("{memory}");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryEstimate {
+    /// Bytes of a column.
+    pub column: u64,
+    /// Columns that the setup's points take in both bases, as long as the setup is used.
+    pub bases: usize,
+    /// Columns that the key takes as values and as coefficients, if it stays on the device.
+    pub key: usize,
+    /// Maximum columns that a proof holds between steps, without those of the key.
+    pub own: usize,
+    /// Maximum columns that a step takes in addition to `own`, if no step is split.
+    pub most: usize,
+    /// Maximum columns that a proof has at once, its own and a step's. No step is split, and transforms need no second
+    /// column.
+    pub whole: usize,
+    /// Columns of the largest batch of transforms, each of which may need a second column.
+    pub transformed: usize,
+    /// Maximum columns that a proof has while it commits to some of them.
+    pub committed: usize,
+    /// Number of commitments, 1 or 2, whose memory is needed at once.
+    pub sums_at_once: usize,
+    /// Maximum columns that a step takes if each step is split as far as possible and columns come from the host.
+    pub least: usize,
+    /// Maximum columns that a step takes if each step is split as far as possible. The key's and the proof's own
+    /// columns stay on the device and are not counted.
+    pub least_beside: usize,
+}
+
+impl MemoryEstimate {
+    /// Estimates the memory of a proof of `circuits` circuits that are all `circuit`. It takes more than 2^24 circuits,
+    /// or columns of a kind, as 2^24.
+    pub fn for_circuit<F: NttField>(circuit: &Circuit<F>, circuits: usize) -> Self {
+        let (layout, circuits) = (circuit.layout.clamp_counts(MAX_COUNT), circuits.min(MAX_COUNT));
+        let ColumnLayout { permuted, advice, instances, sets, lookups, .. } = layout;
+        let (shared, pieces) = (layout.shared_column_count(), circuit.quotient_piece_count().min(MAX_COSETS));
+        let opened = circuits * (advice + instances + sets + 3 * lookups);
+        // A and S exist until the products do. Then values become coefficients, and a vector of values is freed with
+        // its last column. The random polynomial and the quotient's parts come after that.
+        let own = opened + opened.max(1 + pieces);
+        let products = FOR_PRODUCT * circuits * (sets + lookups);
+        let coset = COSET_COLUMNS * (shared + opened / circuits.max(1)) + circuits;
+        let most = [opened, coset, FOR_LOOKUP * lookups, products, FOR_COMMITMENT * advice];
+        // A circuit's permutation cannot be split: if columns come from the host, all its values and σ are on the
+        // device together.
+        let (chain, constraint) = (FOR_PRODUCT * sets, COSET_COLUMNS * max_constraint_columns(circuit) + circuits);
+        // The quotient's values on the cosets, and the memory that turns them into its pieces.
+        let quotient = pieces * (1 + device_vector_count(pieces));
+        let beside = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), quotient, FOR_COMMITMENT];
+        let largest = |all: &[usize]| all.iter().copied().max().unwrap_or(0);
+        let (compressed, one) = (2 * circuits * lookups, opened / circuits.max(1));
+        // Columns of four moments: values and coefficients; values, A, S and the products' factors; coefficients, the
+        // quotient's parts and a coset; coefficients and the quotient's pieces.
+        let on_coset = opened + 1 + pieces + circuits + shared + one;
+        let whole = [
+            2 * opened,
+            opened + compressed + 2 * circuits * (sets + lookups),
+            on_coset,
+            opened + 1 + quotient.max(3 * pieces),
+        ];
+        let together = largest(&[advice, 2 * circuits * lookups, circuits * (sets + lookups), pieces]);
+        let least_beside = largest(&beside);
+        let least = least_beside.max(chain + 2 * permuted);
+        Self {
+            column: (circuit.rows() as u64).saturating_mul(size_of::<F>() as u64),
+            bases: BASES,
+            key: 2 * shared - 3,
+            own,
+            most: largest(&most).max(least),
+            whole: largest(&whole),
+            transformed: opened.max(shared),
+            committed: opened + compressed.max(1 + 2 * pieces),
+            sums_at_once: if together > JOINED { 2 } else { 1 },
+            least,
+            least_beside,
+        }
+    }
+
+    /// Returns the free bytes that a proof needs, in addition to the setup's points and the key, to keep all columns on
+    /// the device.
+    pub fn max_bytes(&self) -> u64 {
+        self.required_bytes(self.own + self.most)
+    }
+
+    /// Returns the maximum bytes that a proof takes at once if no step is split. It includes commitments, but neither
+    /// the setup's points nor the key.
+    ///
+    /// `in_place` is true if transforms need no second column for each column.
+    pub fn peak_unsplit_bytes(&self, in_place: bool) -> u64 {
+        let second = if in_place { 0 } else { self.transformed };
+        let columns = |count: usize| self.column.saturating_mul(count as u64);
+        let sums = max_commitment_bytes(self.column).saturating_mul(self.sums_at_once as u64);
+        let commitments = columns(self.committed).saturating_add(sums);
+        let most = commitments.max(columns(self.whole.saturating_add(second)));
+        most.saturating_add(most / TABLES)
+    }
+
+    /// Returns the minimum free bytes that a proof needs in addition to the setup's points, with its steps split as far
+    /// as possible.
+    pub fn min_bytes(&self) -> u64 {
+        self.required_bytes(self.least)
+    }
+
+    /// Returns whether a key may stay on a device with `free` free bytes, because a proof's own columns and its
+    /// smallest steps still fit beside it.
+    pub fn has_room_for_key(&self, free: u64) -> bool {
+        self.key + self.own + self.least_beside <= self.fitting_column_count(free)
+    }
+
+    /// Chooses the memory plan for a device with `free` free bytes, after the setup's points, and after the key if
+    /// `key_stays`. It prefers all columns on the device. Otherwise it splits steps into groups of columns. If even a
+    /// proof's own columns do not fit, it keeps them in host memory.
+    pub fn plan(&self, free: u64, key_stays: bool) -> MemoryPlan {
+        let columns = self.fitting_column_count(free);
+        match columns.checked_sub(self.own) {
+            Some(rest) if rest >= self.most => MemoryPlan::ALL,
+            Some(rest) if rest >= if key_stays { self.least_beside } else { self.least } => {
+                MemoryPlan { columns_resident: true, max_columns: rest }
+            }
+            _ => MemoryPlan { columns_resident: false, max_columns: columns.max(1) },
+        }
+    }
+
+    /// Returns the number of columns that fit in `free` bytes.
+    fn fitting_column_count(&self, free: u64) -> usize {
+        ((free - free / RESERVE_DIV) / self.column.max(1)) as usize
+    }
+
+    /// Returns the free bytes that `columns` columns need.
+    fn required_bytes(&self, columns: usize) -> u64 {
+        self.column.saturating_mul(columns as u64).saturating_mul(RESERVE_DIV) / (RESERVE_DIV - 1) + 1
+    }
+}
+
+impl fmt::Display for MemoryEstimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mib = self.column as f64 / f64::from(1 << 20);
+        writeln!(f, "plonk memory on the device, in columns of {mib:.3} MiB")?;
+        let rows = [
+            ("bases, kept", self.bases),
+            ("key, kept where there is room", self.key),
+            ("a proof's own", self.own),
+            ("a step beside them, at most", self.most),
+            ("at once, where no step is cut", self.whole),
+            ("while it commits, beside sums", self.committed),
+            ("a step in the smallest groups", self.least),
+            ("the same beside key and own", self.least_beside),
+        ];
+        let mut lines = rows.iter().map(|(what, columns)| (what, columns, *columns as f64 * mib));
+        lines.try_for_each(|(what, columns, mib)| writeln!(f, "  {what:30} {columns:>6} {mib:>12.1} MiB"))
+    }
+}
+
+/// Returns the maximum number of columns that a constraint of `circuit` reads. Constraints of lookups and of the
+/// permutation count too.
+fn max_constraint_columns<F: NttField>(circuit: &Circuit<F>) -> usize {
+    let gates = circuit.gates.iter().map(|gate| gate.columns().len());
+    let lookups = circuit.lookups.iter().map(|lookup| {
+        let mut columns: Vec<_> = lookup.inputs.iter().chain(&lookup.tables).flat_map(Expression::columns).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        // A', S', the product and the active rows are added.
+        columns.len() + 4
+    });
+    // A set reads its values and σ, its product and the active rows.
+    let set = if circuit.permutation.is_empty() {
+        0
+    } else {
+        2 * circuit.permutation_chunk_len().min(circuit.permutation.len()) + 2
+    };
+    gates.chain(lookups).chain([set]).max().unwrap_or(0)
+}
+
+/// Splits items with the given `costs` into groups of adjacent items that cost at most `most` in total. Returns the
+/// groups as ranges of indices, in ascending order. An item that costs more than `most` is a group by itself.
+pub(super) fn group_by_cost(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
+    let (mut groups, mut total) = (Vec::<Range<usize>>::new(), 0_usize);
+    for (number, cost) in costs.into_iter().enumerate() {
+        let sum = total.saturating_add(cost);
+        match groups.last_mut() {
+            Some(last) if sum <= most => {
+                last.end = number + 1;
+                total = sum;
+            }
+            _ => {
+                groups.push(number..number + 1);
+                total = cost;
+            }
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use halo2curves::bn256::Fr;
+
+    use super::{group_by_cost, *};
+    use crate::plonk::circuit::Lookup;
+    use crate::plonk::columns::ColumnId;
+
+    /// Returns a circuit with 12 advice and 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
+    fn sample_circuit(log_n: u32) -> Circuit<Fr> {
+        let layout = ColumnLayout { fixed: 14, permuted: 13, advice: 12, instances: 1, sets: 5, lookups: 3 };
+        let here = |name| Expression::column(layout.column_number(name), 0);
+        let lookup = |number: usize| Lookup {
+            name: String::new(),
+            inputs: vec![here(ColumnId::Advice(number))],
+            tables: vec![here(ColumnId::Fixed(0))],
+        };
+        Circuit {
+            log_n,
+            degree: 5,
+            blinding: 5,
+            layout,
+            advice_phases: vec![0; 12],
+            challenge_phases: Vec::new(),
+            gates: vec![here(ColumnId::Advice(0)) * here(ColumnId::Advice(1)) - here(ColumnId::Advice(2))],
+            lookups: (0..3).map(lookup).collect(),
+            permutation: (0..12).map(ColumnId::Advice).chain([ColumnId::Instance(0)]).collect(),
+            advice_queries: Vec::new(),
+            fixed_queries: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_plan_holds_what_it_says() {
+        let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
+        assert_eq!((memory.column, memory.key), (32 << 20, 57));
+        assert_eq!(memory.plan(memory.max_bytes(), true), MemoryPlan::ALL);
+        for columns in memory.least..memory.own + memory.most {
+            let plan = memory.plan(memory.required_bytes(columns), false);
+            let stays = if plan.columns_resident { memory.own } else { 0 };
+            assert!(plan.max_columns >= memory.least && stays + plan.max_columns <= columns, "{columns}: {plan:?}");
+        }
+    }
+
+    /// Checks that a proof takes 5.2 GB with bases and key: 151 columns, tables, and no second column for transforms.
+    #[test]
+    fn no_more_than_asked_is_taken_at_2_20() {
+        let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
+        assert_eq!((memory.bases + memory.key, memory.whole, memory.committed), (61, 90, 36));
+        let bytes = |in_place| memory.column * 61 + memory.peak_unsplit_bytes(in_place);
+        assert!(bytes(true) < 5_300_000_000 && bytes(false) > bytes(true), "{}", bytes(true));
+    }
+
+    #[test]
+    fn two_gigabytes_are_enough_at_2_20() {
+        let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
+        assert!(memory.required_bytes(memory.bases) + memory.min_bytes() < 2 << 30, "{memory}");
+        assert!(!memory.has_room_for_key(2 << 30));
+        assert!(memory.has_room_for_key(5_600_000_000));
+    }
+
+    #[test]
+    fn nothing_is_lost() {
+        assert_eq!(group_by_cost([], 3), []);
+        assert_eq!(group_by_cost([1, 1, 1, 1, 1], 2), [0..2, 2..4, 4..5]);
+        assert_eq!(group_by_cost([9, 1, 1, 9], 2), [0..1, 1..3, 3..4]);
+        assert_eq!(group_by_cost([0, 0, 2, 0], 1), [0..2, 2..3, 3..4]);
+        let all = group_by_cost([1, 2, 3], usize::MAX);
+        assert!(all.len() == 1 && all[0] == (0..3));
+    }
+}

@@ -1,0 +1,151 @@
+//! Allocates the memory of rounds on a device other than columns: for results of passes, the last rows, and the terms.
+#![deny(clippy::arithmetic_side_effects)]
+
+use super::columns::read_elements;
+use crate::Result;
+use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
+use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::sumcheck::claim::RoundShape;
+use crate::sumcheck::field::ComputeField;
+use crate::sumcheck::rounds::{GROUP, Point, SumcheckPlan, bytes, product, two_rounds};
+
+/// Number of the point at infinity in kernels. Matches `POINT_INFINITY` of the kernels.
+const INFINITY: u32 = u32::MAX;
+/// Offset in bytes of a pass's values from the pass's number, 64, so that the values are aligned.
+const VALUES_AT: usize = 64;
+
+/// Holds the memory by which the values of a round's polynomial reach the host.
+pub(crate) struct RoundValueBuffers {
+    partials: Buffer,
+    /// Memory for the values if kernels cannot write to host memory.
+    totals: Option<Buffer>,
+    /// If kernels can write to host memory: the number of the pass, then its values from byte [`VALUES_AT`] on. Else
+    /// only values.
+    fetched: PinnedBuffer,
+    /// Number of work-groups of a pass that have ended, on the device.
+    ended: Buffer,
+    /// Number of passes so far.
+    passes: u32,
+}
+
+/// Holds memory for the columns' last rows, one column after the other. `host` is pinned host memory. `packed` is
+/// device memory, or `None` if a kernel writes to `host`.
+pub(crate) struct LastRows<W: Element> {
+    pub host: PinnedBuffer,
+    pub packed: Option<DeviceVector<W>>,
+}
+
+/// Holds a claim's points, terms, coefficients and tables of eq in device memory.
+pub(crate) struct TermTables {
+    pub words: Buffer,
+    pub coefficients: Buffer,
+    pub weights: Buffer,
+}
+
+impl RoundValueBuffers {
+    pub fn new<W: ComputeField>(stream: &mut Stream, shape: &RoundShape<W>, plan: &SumcheckPlan) -> Result<Self> {
+        // A pass for one round has fewer sums than one for two.
+        let (groups, points) = match plan.pairs {
+            true => (plan.pair_groups, two_rounds::pair_value_count(shape.degree)),
+            false => (plan.groups, shape.points.len()),
+        };
+        let values = bytes::<W>(points)?;
+        let partials = stream.scratch(product(groups as usize, values)?)?;
+        let mut fetched = stream.allocate_pinned(VALUES_AT.saturating_add(values))?;
+        fetched.as_mut_slice()[..VALUES_AT].fill(0);
+        let totals = match fetched.as_kernel_arg(0) {
+            Some(_) => None,
+            None => Some(stream.scratch(fetched.bytes())?),
+        };
+        let ended = stream.scratch(size_of::<u32>())?;
+        stream.zero(&ended)?;
+        Ok(Self { partials, totals, fetched, ended, passes: 0 })
+    }
+
+    /// Counts the next pass, and returns the kernel arguments that say where the pass writes its results.
+    pub fn next_pass_args(&mut self) -> [Arg; 5] {
+        self.passes = self.passes.wrapping_add(1);
+        // Kernels that cannot write to host memory leave partial sums, and ignore both addresses.
+        let there = |at| self.fetched.as_kernel_arg(at).unwrap_or_else(|| buffer_arg(&self.partials));
+        [buffer_arg(&self.partials), Arg::U32(self.passes), there(VALUES_AT), buffer_arg(&self.ended), there(0)]
+    }
+
+    /// Waits for all kernels queued so far. If kernels can write to host memory, an additional kernel writes a word
+    /// there. The host sees this word earlier than the driver's own signal.
+    pub fn wait_for_kernels(&mut self, stream: &mut Stream, program: KernelModule, abort: Abort<'_>) -> Result<()> {
+        let Some(told) = self.fetched.as_kernel_arg(0) else { return stream.synchronize(abort) };
+        self.passes = self.passes.wrapping_add(1);
+        // SAFETY: the arguments match the kernel, and `fetched` has room for the word.
+        unsafe { program.launch(stream, "sumcheck_signal", 1, 1, &[Arg::U32(self.passes), told])? };
+        stream.wait_for_signal(&self.fetched, self.passes, abort)
+    }
+
+    /// Waits for the last pass, and returns its values at `points` points. The pass ran `groups` work-groups of a
+    /// kernel of `program`.
+    pub fn fetch_values<E: Element>(
+        &mut self,
+        stream: &mut Stream,
+        program: KernelModule,
+        (groups, points): (u32, usize),
+        abort: Abort<'_>,
+    ) -> Result<Vec<E>> {
+        let Some(totals) = &self.totals else {
+            stream.wait_for_signal(&self.fetched, self.passes, abort)?;
+            return Ok(read_elements(&self.fetched, VALUES_AT, points));
+        };
+        let args = [Arg::U32(groups), Arg::U32(points as u32), buffer_arg(&self.partials), buffer_arg(totals)];
+        // SAFETY: the arguments match the kernel, and the pass before it wrote a partial sum for each group and point.
+        unsafe { program.launch(stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
+        stream.copy_to_pinned(&mut self.fetched, totals)?;
+        stream.synchronize(abort)?;
+        Ok(read_elements(&self.fetched, 0, points))
+    }
+}
+
+impl<W: Element> LastRows<W> {
+    /// Allocates memory for `elements` elements. It leaves out device memory if `is_folded` is true and kernels can
+    /// write to host memory: the last fold then writes there.
+    pub fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
+        let host = stream.allocate_pinned(bytes::<W>(elements)?)?;
+        let packed = match host.as_kernel_arg(0) {
+            Some(_) if is_folded => None,
+            _ => Some(DeviceVector::allocate_uninit(stream, elements)?),
+        };
+        Ok(Self { host, packed })
+    }
+
+    /// Returns the last `rows` rows of column `number` from host memory. The commands that write them must have ended.
+    pub fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
+        SecretVec(read_elements(&self.host, number.saturating_mul(rows).saturating_mul(size_of::<W>()), rows))
+    }
+}
+
+impl TermTables {
+    pub fn new<W: ComputeField>(stream: &mut Stream, shape: &RoundShape<W>) -> Result<Self> {
+        let coefficients: Vec<W> = shape.terms.iter().map(|term| term.coefficient).collect();
+        let weights = shape.weights.as_ref().map_or_else(Vec::new, crate::sumcheck::rounds::EqTables::concat_tables);
+        let words: Vec<u8> = encode_terms(shape).into_iter().flat_map(u32::to_le_bytes).collect();
+        let mut table = |bytes: &[u8]| {
+            let buffer = stream.allocate(bytes.len())?;
+            stream.upload(&buffer, bytes).map(|()| buffer)
+        };
+        Ok(Self {
+            words: table(&words)?,
+            coefficients: table(as_bytes(&coefficients))?,
+            weights: table(as_bytes(&weights))?,
+        })
+    }
+}
+
+/// Encodes the points and the terms for kernels: the number of each point, then for each term the number of its
+/// factors, and their column numbers.
+fn encode_terms<W>(shape: &RoundShape<W>) -> Vec<u32> {
+    let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
+    let mut words: Vec<u32> = shape.points.iter().map(number).collect();
+    for term in &shape.terms {
+        words.push(term.columns.len() as u32);
+        words.extend(term.columns.iter().map(|column| *column as u32));
+    }
+    words
+}

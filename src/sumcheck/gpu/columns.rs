@@ -1,0 +1,182 @@
+//! Says where columns are on a device, and brings them there.
+//!
+//! Copies columns from a device, so that the host can check whether the device computed correctly.
+#![deny(clippy::arithmetic_side_effects)]
+
+use std::sync::Arc;
+
+use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
+use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut, bitslice};
+use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::sumcheck::claim::ERROR_CONTEXT;
+use crate::sumcheck::columns::{Columns, HostColumn, HostSlices, unbitslice_column};
+use crate::sumcheck::field::{ComputeField, SumcheckField};
+use crate::sumcheck::rounds::{ColumnOwnership, bytes, product};
+use crate::{Error, Result};
+
+/// Work-items per work-group of the kernels that convert to and from bit-sliced form, 128. Matches `SLICE_GROUP` of
+/// `cl/sumcheck_bitsliced.cl`.
+pub(crate) const SLICE_GROUP: u32 = 128;
+
+/// Refers to columns in device memory, one after the other. `stride` is the number of elements from one column's start
+/// to the next's.
+#[derive(Clone)]
+pub(crate) struct DeviceColumns {
+    pub buffer: Arc<Buffer>,
+    pub stride: u64,
+}
+
+impl DeviceColumns {
+    fn from_vector<E: Element>(vector: &DeviceVector<E>, stride: u64) -> Self {
+        Self { buffer: vector.buffer().clone(), stride }
+    }
+}
+
+/// Returns where `columns`, of `rows` rows each, are on the stream's device. Host columns are uploaded first, to `own`
+/// or, if they are over the base field, to a new vector.
+pub(crate) fn locate_or_upload<F: SumcheckField>(
+    stream: &mut Stream,
+    columns: &Columns<'_, F>,
+    (own, rows): (Option<&DeviceColumns>, u64),
+    abort: Abort<'_>,
+) -> Result<DeviceColumns> {
+    match columns {
+        Columns::Host(columns) => {
+            let missing = || Error::invalid(ERROR_CONTEXT, "memory for columns of the host", "some", "none");
+            upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
+        }
+        Columns::HostBase(columns) => {
+            let vector = DeviceVector::<F::Base>::allocate_uninit(stream, product(columns.len(), rows as usize)?)?;
+            upload(stream, DeviceColumns::from_vector(&vector, rows), columns, abort)
+        }
+        Columns::Kept(vector) | Columns::KeptSliced(vector) => {
+            vector.wait_before_read(stream).map(|()| DeviceColumns::from_vector(vector, rows))
+        }
+        Columns::KeptBase(vector) => vector.wait_before_read(stream).map(|()| DeviceColumns::from_vector(vector, rows)),
+        Columns::Consumed(vector) => {
+            vector.wait_before_write(stream).map(|()| DeviceColumns::from_vector(vector, rows))
+        }
+    }
+}
+
+/// Uploads `columns` to `to`, and returns `to` once all columns have been read.
+fn upload<E: Element>(
+    stream: &mut Stream,
+    to: DeviceColumns,
+    columns: &[HostColumn<'_, E>],
+    abort: Abort<'_>,
+) -> Result<DeviceColumns> {
+    for (number, column) in columns.iter().enumerate() {
+        let offset = product(number, bytes::<E>(to.stride as usize)?)?;
+        match column {
+            HostColumn::Slice(elements) => stream.upload_abortable(&to.buffer, offset, as_bytes(elements), abort)?,
+            HostColumn::Pinned(vector) => {
+                stream.copy_from_pinned_abortable(&to.buffer, offset, vector.buffer(), abort)?;
+            }
+        }
+    }
+    if columns.iter().any(|column| matches!(column, HostColumn::Pinned(_))) {
+        stream.synchronize(abort)?;
+    }
+    Ok(to)
+}
+
+/// Returns the [`ColumnOwnership`] of `columns`: where they are, in which form, and whether they stay unchanged.
+pub(crate) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwnership {
+    match columns {
+        Columns::Host(_) => ColumnOwnership::Host,
+        Columns::HostBase(_) => ColumnOwnership::HostBase,
+        Columns::Kept(_) => ColumnOwnership::Kept,
+        Columns::KeptSliced(_) => ColumnOwnership::KeptSliced,
+        Columns::KeptBase(_) => ColumnOwnership::KeptBase,
+        Columns::Consumed(_) => ColumnOwnership::Consumed,
+    }
+}
+
+/// Queues the conversion of `columns` bit-sliced columns of `rows` rows each, at `from`. It writes their elements to
+/// `to`, one column after the other. `program` is one of [`Family::SumcheckSliced`](crate::kernels::Family).
+///
+/// # Safety
+/// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.
+pub(crate) unsafe fn enqueue_unbitslice(
+    stream: &mut Stream,
+    program: KernelModule,
+    (columns, rows): (usize, u64),
+    from: &DeviceColumns,
+    to: &Buffer,
+) -> Result<()> {
+    let tiles = rows / bitslice::TILE as u64;
+    let args = [
+        Arg::U32(tiles as u32),
+        Arg::U32(columns as u32),
+        Arg::U64(from.stride),
+        buffer_arg(&from.buffer),
+        buffer_arg(to),
+    ];
+    let items = tiles * columns as u64 * u64::from(SLICE_GROUP);
+    // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
+    unsafe { program.launch(stream, "sumcheck_unslice", items, SLICE_GROUP, &args) }
+}
+
+/// Returns `count` elements that kernels wrote to the host memory `from`, from byte `at` on.
+pub(crate) fn read_elements<E: Element>(from: &PinnedBuffer, at: usize, count: usize) -> Vec<E> {
+    let mut elements = vec![E::ZERO; count];
+    // SAFETY: the bytes written are elements, which kernels left.
+    let bytes = unsafe { as_bytes_mut(&mut elements) };
+    bytes.copy_from_slice(&from.as_slice()[at..][..bytes.len()]);
+    elements
+}
+
+/// Holds a copy of a device's columns in host memory, one column after the other. They are over the field F or its base
+/// field.
+pub(crate) enum HostCopy<F: SumcheckField> {
+    Own(SecretVec<F>),
+    Base(SecretVec<F::Base>),
+}
+
+impl<F: SumcheckField> HostCopy<F> {
+    /// Copies `columns`, of `rows` rows each, from their device to host memory.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the columns are not kept on a device.
+    /// - [`Error::Aborted`]: the abort hook aborted.
+    /// - [`Error::Device`] or another device error: the copy failed.
+    pub fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
+        let there = || Error::invalid(ERROR_CONTEXT, "columns", "kept on a device", "others");
+        let mut stream = columns.device_of().ok_or_else(there)?.stream()?;
+        match columns {
+            Columns::Kept(vector) => download(&mut stream, vector, abort).map(Self::Own),
+            Columns::KeptBase(vector) => download(&mut stream, vector, abort).map(Self::Base),
+            Columns::KeptSliced(vector) => unbitslice_all(&download(&mut stream, vector, abort)?, rows).map(Self::Own),
+            Columns::Host(_) | Columns::HostBase(_) | Columns::Consumed(_) => Err(there()),
+        }
+    }
+
+    /// Returns the columns as slices of `rows` rows each.
+    pub fn slices(&self, rows: usize) -> HostSlices<'_, F> {
+        match self {
+            Self::Own(elements) => HostSlices::Own(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
+            Self::Base(elements) => HostSlices::Base(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
+        }
+    }
+}
+
+fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, abort: Abort<'_>) -> Result<SecretVec<E>> {
+    let mut elements = SecretVec(vec![E::ZERO; vector.len()]);
+    // SAFETY: the bytes written are elements, which kernels left.
+    stream.download_abortable(unsafe { as_bytes_mut(&mut elements.0) }, vector.buffer(), abort)?;
+    Ok(elements)
+}
+
+/// Converts `columns`, bit-sliced columns of the tower of `rows` rows each, to ordinary elements, one column after the
+/// other.
+fn unbitslice_all<F: SumcheckField>(columns: &SecretVec<F>, rows: usize) -> Result<SecretVec<F>> {
+    let mut all = SecretVec(Vec::with_capacity(columns.0.len()));
+    for column in columns.0.chunks(rows) {
+        let words: Vec<u32> = as_bytes(column).as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let elements = unbitslice_column(&words, rows)?;
+        let there = elements.into_iter().map(|element| F::Compute::from_tower(element).map(F::from_compute_field));
+        all.0.extend(there.collect::<Option<Vec<F>>>().ok_or_else(|| Error::internal(ERROR_CONTEXT))?);
+    }
+    Ok(all)
+}

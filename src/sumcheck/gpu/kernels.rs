@@ -1,0 +1,152 @@
+//! Selects the kernels that compute the rounds.
+//!
+//! Passes a round's challenge, or any element, to kernels.
+
+use std::ptr;
+
+use crate::backend::{Arg, Device};
+use crate::field::{Element, as_bytes};
+use crate::kernels::{Family, field_and_curve_names};
+use crate::module_launcher::KernelModule;
+use crate::sumcheck::field::{ComputeField, SumcheckField};
+use crate::sumcheck::rounds::{KernelPath, SumcheckOptions, bitsliced_tail_log, is_binary};
+use crate::{BackendKind, Error, Result};
+
+/// Selects the requested path, or else the fastest that `device` has, for a claim of `variables` variables. Returns the
+/// path, its kernels, and the reasons why it is not another path.
+pub(crate) fn select_kernels<F: SumcheckField>(
+    device: &Device,
+    variables: u32,
+    options: &SumcheckOptions,
+) -> Result<(KernelPath, KernelModule, Vec<String>)> {
+    let portable = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
+    if options.path == Some(KernelPath::Bitsliced) {
+        return match bitsliced_tail_log(options) {
+            tail if variables > tail => Ok((
+                KernelPath::Bitsliced,
+                KernelModule::for_family(Family::SumcheckSliced, field_and_curve_names::TOWER)?,
+                Vec::new(),
+            )),
+            tail => {
+                Ok((KernelPath::Portable, portable, vec![format!("no more than 2^{tail} rows, which are not sliced")]))
+            }
+        };
+    }
+    let wanted = options.path != Some(KernelPath::Portable) && is_binary::<F>();
+    match wanted.then(|| load_clmad_kernels::<F>(device)) {
+        None => Ok((KernelPath::Portable, portable, Vec::new())),
+        Some(Ok(program)) => Ok((KernelPath::Clmad, program, Vec::new())),
+        Some(Err(error)) if options.path.is_some() => Err(error),
+        Some(Err(error)) => Ok((KernelPath::Portable, portable, vec![error.to_string()])),
+    }
+}
+
+/// Returns the kernels that use carry-less multiply-add, if `device` can run them.
+///
+/// # Errors
+/// - [`Error::Unavailable`]: the device has no carry-less multiply-add.
+/// - [`Error::Unavailable`]: kernels with carry-less multiply-add were not built in.
+/// - [`Error::Device`], [`Error::NoKernel`]: the driver refuses the kernels.
+fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
+    let info = device.info();
+    if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
+        return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
+    }
+    let program =
+        KernelModule::for_family(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, field_and_curve_names::CLMAD))?;
+    if let Some(note) = missing_module_reason(program) {
+        return Err(missing_clmad(device, "kernels that were built in", note));
+    }
+    program.preload(device, "sumcheck_fold").map(|()| program)
+}
+
+fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
+    let reason = format!("no carry-less multiply-add: expected {expected}, got {actual}");
+    Error::Unavailable { backend: device.info().backend, reason }
+}
+
+/// Returns the reason why the module of `program` was not built in, or `None` if it was.
+#[cfg(feature = "cuda")]
+fn missing_module_reason(program: KernelModule) -> Option<&'static str> {
+    use crate::backend::cuda;
+    (!cuda::has_kernels(program.name())).then_some(cuda::CLMAD_NOTE)
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "with the feature there may be nothing missing")]
+#[cfg(not(feature = "cuda"))]
+fn missing(_: KernelModule) -> Option<&'static str> {
+    Some("none without the feature cuda")
+}
+
+/// Holds an element as a kernel argument. For a prime field of more than two limbs, it also holds what Shoup's
+/// multiplication by the element needs: the element as a number, and ⌊element·R/p⌋ (`cl/field_shoup.cl`).
+pub(crate) struct Challenge<W> {
+    element: W,
+    fixed: Option<Vec<u32>>,
+}
+
+impl<W: ComputeField> Challenge<W> {
+    /// Prepares `element` as an argument for kernels of `program`, which must be a module of the element's field.
+    pub fn new(program: KernelModule, element: W) -> Self {
+        Self { element, fixed: program.is_multi_limb().then(|| shoup_factor(program, &element)) }
+    }
+
+    /// Returns the kernel argument. It points into `self`, which must therefore live until the launch.
+    pub fn arg(&self) -> Arg {
+        match &self.fixed {
+            Some(words) => Arg::Value(words.as_ptr().cast(), size_of_val(words.as_slice())),
+            None => element_arg(&self.element),
+        }
+    }
+}
+
+/// Returns `element` as a kernel argument. It points to `element`, which must therefore live until the launch.
+pub(crate) fn element_arg<W: Element>(element: &W) -> Arg {
+    Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
+}
+
+/// Returns `element` as a number b, then ⌊b·R/p⌋, each in little-endian limbs of 32 bits. One Montgomery reduction
+/// gives b. Its digits are the quotient, since b·R = quotient·p + (b·R mod p).
+fn shoup_factor<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
+    let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
+    let mut number: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let (modulus, inverse) = (program.modulus(), program.inv32());
+    let quotient: Vec<u32> = modulus.iter().map(|_| reduce_by_a_word(&mut number, modulus, inverse)).collect();
+    [number, quotient].concat()
+}
+
+/// Performs one step of a Montgomery reduction. It adds to `number` the multiple of `modulus` that makes its lowest
+/// word zero, and removes that word. `inverse` is −1/`modulus` mod 2^32. Returns the factor of `modulus`.
+fn reduce_by_a_word(number: &mut [u32], modulus: &[u32], inverse: u32) -> u32 {
+    let digit = number[0].wrapping_mul(inverse);
+    let mut carry = (u64::from(digit) * u64::from(modulus[0]) + u64::from(number[0])) >> 32;
+    for i in 1..modulus.len() {
+        carry += u64::from(digit) * u64::from(modulus[i]) + u64::from(number[i]);
+        number[i - 1] = carry as u32;
+        carry >>= 32;
+    }
+    number[modulus.len() - 1] = carry as u32;
+    digit
+}
+
+#[cfg(test)]
+mod tests {
+    use ff::{Field, PrimeField};
+    use halo2curves::bn256::Fr;
+    use num_bigint::BigUint;
+
+    use super::*;
+    use crate::kernels::{Family, field_and_curve_names};
+
+    #[test]
+    fn a_fixed_factor_is_the_number_and_its_quotient() {
+        let program = KernelModule::for_family(Family::Sumcheck, field_and_curve_names::BN254_FR).expect("there");
+        let modulus = BigUint::from_slice(program.modulus());
+        for element in [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(12345).invert().expect("not zero")] {
+            let number = BigUint::from_bytes_le(element.to_repr().as_ref());
+            let quotient = (&number << 256) / &modulus;
+            let words = shoup_factor(program, &element);
+            assert_eq!([&words[..8], &words[8..]].map(BigUint::from_slice), [number, quotient]);
+        }
+    }
+}

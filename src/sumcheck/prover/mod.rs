@@ -1,0 +1,10 @@
+//! Proves claims: round by round, whole proofs against a transcript, and several claims as one.
+
+mod batch;
+mod failover;
+pub(super) mod prove;
+mod round_by_round;
+
+pub use batch::{BatchProof, ClaimBatch};
+pub use prove::{prove, prove_with};
+pub use round_by_round::Prover;
