@@ -10,7 +10,7 @@
 //   [(t − 1)² − t(t − 1) + p]P = [p + 1 − t]P = O: the order of P divides #E(F_p), which is r for BN254. For
 //   BLS12-381 that is h₁·r. The order of P divides h₂·r too, the number of points of the twist; and gcd(h₁, h₂) = 1.
 
-// Faults of a point, as src/msm/bases/point_error.rs names them.
+// Faults of a point, as src/msm/bases/check.rs names them.
 #define FAULT_NOT_REDUCED 0u
 #define FAULT_NOT_ON_CURVE 1u
 #define FAULT_OUTSIDE_SUBGROUP 2u

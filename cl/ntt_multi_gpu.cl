@@ -3,7 +3,7 @@
 // The element of index [high][owner][low] is in the part of its owner, at [high][low]; parts are 2^part_log elements
 // apart. A pass may read with the owner bits at one place of the index, and write with them at another. It reads from
 // the parts of other devices, and writes to its own device only, since stores of half a sector would cost the link as
-// much as whole ones. No device reads where another writes, so no group waits for another. src/ntt/multi_gpu_plan.rs
+// much as whole ones. No device reads where another writes, so no group waits for another. src/ntt/multi_gpu/plan.rs
 // assigns the work.
 
 // Returns where the element `index` is; low_log is where the bits of the owner are in the index.

@@ -1,4 +1,4 @@
-// Rounds of sumcheck (src/sumcheck/gpu.rs).
+// Rounds of sumcheck (src/sumcheck/gpu/mod.rs).
 //
 // Columns are stored one after the other, `stride` elements from one to the next. Of their 2·pairs rows the first half
 // are those with 0 for the first variable. The polynomial of a round is evaluated at points, given by numbers, and its

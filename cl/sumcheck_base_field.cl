@@ -1,5 +1,5 @@
 // Columns over the subfield: the first round is in that field, and its challenge leads into this one
-// (src/sumcheck/gpu.rs).
+// (src/sumcheck/gpu/mod.rs).
 
 // Binds the first variable of all columns, of 2·pairs rows. Any grid.
 KERNEL(SUMCHECK_GROUP)

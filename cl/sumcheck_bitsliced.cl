@@ -1,4 +1,4 @@
-// Rounds of sumcheck over bit-sliced columns of the tower (src/sumcheck/gpu_bitsliced.rs).
+// Rounds of sumcheck over bit-sliced columns of the tower (src/sumcheck/gpu/bitsliced.rs).
 //
 // Columns are tiles of 1024 rows, [tile][bit][lane] (src/field/bitslice.rs). A product in T7 is three in T6, of the
 // halves of its factors and of their sums (Karatsuba), and each of them is three in T5. A group has three times 32

@@ -89,7 +89,7 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_PTR F(t) *loc
     sumcheck_write_sums(PAIR_VALUES(factors), sums, work.partials + GROUP_ID * PAIR_VALUES(factors), local_sums);
 }
 
-// Groups that share a multiprocessor, which bounds the registers (src/sumcheck/plan.rs): with carry-less multiply-add
+// Groups that share a multiprocessor, which bounds the registers (src/sumcheck/rounds/plan.rs): with carry-less multiply-add
 // 128 for two factors, 168 for three, 255 for four; else 255. Row offsets have 32 bits: there are less than 2^32, and
 // no registers for more.
 #ifdef HAS_CLMAD

@@ -1,6 +1,4 @@
-//! Defines the one error type of the crate.
-//!
-//! The text of a panic.
+//! Defines the one error type of the crate, and reads the message of a panic.
 
 use std::any::Any;
 
@@ -124,6 +122,7 @@ impl Error {
 }
 
 /// Returns the message of a caught `panic`, or a fixed text if it has none.
+#[cfg_attr(not(feature = "unstable-device-api"), allow(unreachable_pub, reason = "adapters use it through `blocking`"))]
 pub fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it said nothing")

@@ -26,7 +26,7 @@ mod own {
 
     /// Returns the id of the process that had used the engine before this process was forked from it. Returns `None` if
     /// this process is no such fork.
-    pub fn parent() -> Option<u32> {
+    pub(super) fn parent() -> Option<u32> {
         if USER.load(Ordering::Acquire) == 0 {
             register_fork_hook();
         }

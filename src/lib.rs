@@ -25,10 +25,11 @@
 //! | dense matrices | [`matrix::dense`] | [`matrix::dense::DenseMatrix`] |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
 //! | sumcheck, prover and verifier | [`sumcheck`] | [`mod@sumcheck`] |
-//! | fields, and vectors of elements on a device or page-locked | [`field`] | [`field::DeviceVector`] |
+//! | fields, and vectors of elements on a device or pinned | [`field`] | [`field::DeviceVector`], [`field::HostVector`] |
+//! | binary fields: the tower, and GHASH's | [`field::tower`], [`field::ghash`] | [`field::tower::Tower`] |
 //! | curves of multi-scalar multiplication | [`curve`] | [`curve::MsmCurve`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
-//! | the steps of a PLONKish proof | [`plonk`] | the adapter for halo2 |
+//! | the steps of a PLONKish proof, with the feature `unstable-plonk` | `plonk` | the adapter for halo2 |
 //! | devices and times of operations | [`report`] | [`report::observe`] |
 //! | all of it over the ranks of an MPI job, with the feature `mpi` | `cluster` | `cluster::Cluster` |
 //! | environment variables | [`settings`] | [`settings::Settings`] |
@@ -49,6 +50,8 @@
 //! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |
 //! | `plonky3` | no | Goldilocks and BabyBear by Plonky3's types: module `field::plonky3` |
+//! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `blocking`, `kernels` |
+//! | `unstable-plonk` | no | module `plonk`, which may change at any time |
 //! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |
 //!
 //! # Curves and fields
@@ -65,10 +68,9 @@
 //! and snark-verifier; `proofwarp-bellperson` and `proofwarp-halo2` prove on those frameworks' types. The project's
 //! `docs` have a page for each.
 
+#![deny(unreachable_pub)]
+
 pub mod accelerator;
-#[doc(hidden)]
-pub mod backend;
-pub mod blocking;
 mod checked_size;
 #[cfg(feature = "mpi")]
 pub mod cluster;
@@ -78,24 +80,35 @@ mod error;
 pub mod expression;
 mod fan_out;
 pub mod field;
-#[doc(hidden)]
-pub mod file_state;
 pub mod fork_check;
 pub mod groth16;
 pub mod inspect;
-#[doc(hidden)]
-pub mod kernels;
 pub mod matrix;
-#[doc(hidden)]
-pub mod module_launcher;
 pub mod msm;
 pub mod ntt;
-pub mod plonk;
 pub mod prelude;
 pub mod report;
 pub mod settings;
 pub mod sumcheck;
 mod threads;
+
+/// Declares modules that are public with a feature, and private without it. Without the feature, nothing outside uses
+/// what they define for others.
+macro_rules! unstable {
+    ($feature:literal: $($module:ident)*) => {
+        $(
+            #[cfg(feature = $feature)]
+            #[doc(hidden)]
+            pub mod $module;
+            #[cfg(not(feature = $feature))]
+            #[allow(dead_code, unreachable_pub, unused_imports, reason = "for crates that turn the feature on")]
+            mod $module;
+        )*
+    };
+}
+
+unstable!("unstable-device-api": backend blocking file_state kernels module_launcher);
+unstable!("unstable-plonk": plonk);
 
 pub use accelerator::Accelerator;
 pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats};

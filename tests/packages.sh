@@ -12,6 +12,9 @@ missing=$(git ls-files cl 'cuda/*.cu*' | grep -vxF "$listed" || true)
 echo "packages.sh: $(grep -cE '^(cl|cuda)/' <<<"$listed") kernel files are in the package"
 [ "${1:-}" != list ] || exit 0
 
+# cargo keeps what it unpacked for the dry run before, under the same version.
+rm -rf "${CARGO_HOME:-$HOME/.cargo}"/registry/src/-*/proofwarp*-[0-9]*
+
 packages=("${published[@]/#/-p}")
 # Dependencies among them are taken from the packages too, since none is published yet.
 cargo publish --dry-run --allow-dirty "${packages[@]}" 2>&1 | tee target/publish.log | grep -E "Packaging|Packaged|^error" || true

@@ -87,5 +87,5 @@ fuzz_target!(|input: (Source, u16, Vec<[bool; 2]>, Vec<bool>)| {
     let Ok(key) = parameters(&source, &circuit) else { return };
     let [a, b_inputs, b_aux] = circuit.query_lengths();
     let lengths = [key.a.len(), key.b_g1.len(), key.b_g2.len(), key.l.len()];
-    assert_eq!(lengths, [a, b_inputs + b_aux, b_inputs + b_aux, circuit.aux()]);
+    assert_eq!(lengths, [a, b_inputs + b_aux, b_inputs + b_aux, circuit.aux_count()]);
 });

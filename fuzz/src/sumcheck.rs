@@ -34,7 +34,7 @@ pub fn case(variables: u32, with_eq: bool) -> Case {
         ProductTerm { coefficient: k, columns: vec![0, 1, 1] },
         ProductTerm { coefficient: F::ONE, columns: vec![2] },
     ];
-    let claim = Claim::sum_of_products(variables, terms).sum(sum);
+    let claim = Claim::sum_of_products(variables, terms).with_sum(sum);
     Case { claim: if with_eq { claim.with_eq(point) } else { claim }, columns }
 }
 
@@ -53,7 +53,7 @@ impl AnyClaim {
         let term = |(coefficient, columns)| ProductTerm { coefficient: Ghash(coefficient), columns };
         // Mostly few, so that some are refused by nothing.
         let variables = if self.variables.is_multiple_of(16) { self.variables } else { self.variables % 8 };
-        let claim = Claim::sum_of_products(variables, self.terms.into_iter().map(term).collect()).sum(Ghash(self.sum));
+        let claim = Claim::sum_of_products(variables, self.terms.into_iter().map(term).collect()).with_sum(Ghash(self.sum));
         let claim = self.columns.map_or(claim.clone(), |columns| claim.with_columns(columns));
         self.eq.map_or(claim.clone(), |point| claim.with_eq(point.into_iter().map(Ghash).collect()))
     }
@@ -66,5 +66,5 @@ pub fn cpu() -> Accelerator {
 /// Calls with a transcript that is bound to a commitment.
 pub fn bound<T>(call: impl FnOnce(BoundTranscript<'_, F, HashTranscript>) -> T) -> T {
     let mut transcript = HashTranscript::new(b"fuzz");
-    call(BoundTranscript::to_commitment(&mut transcript, b"root").expect("bytes"))
+    call(BoundTranscript::bind_commitment(&mut transcript, b"root").expect("bytes"))
 }

@@ -1,6 +1,4 @@
-//! Describes devices, and parses the names of backends.
-//!
-//! Describes the CUDA kernels of this build and the CUDA cards of this machine.
+//! Describes devices, the CUDA kernels of this build and the CUDA cards of this machine.
 
 use super::BackendKind;
 use crate::{Error, Result};

@@ -2,7 +2,7 @@
 //!
 //! A backend implements [`Driver`] (raw handles, a thin layer over the vendor's API) and names no field. Algorithms use
 //! [`Device`], [`Buffer`], [`Stream`] and [`KernelSource`], which own those handles. CPU fallbacks are in their
-//! algorithm's module (`msm/cpu.rs`, `ntt/cpu.rs`): they need no device.
+//! algorithm's module (`msm/one_shot.rs`, `ntt/cpu/mod.rs`): they need no device.
 
 mod abort_hook;
 mod backend_kind;

@@ -21,7 +21,7 @@ pub(super) struct CheckpointDir(PathBuf);
 impl CheckpointDir {
     /// Creates the folder `path` for the batch named `batch`, or opens an existing folder of that batch. Removes
     /// temporary files that are left there.
-    pub fn open(path: &Path, batch: &str) -> Result<Self> {
+    pub(super) fn open(path: &Path, batch: &str) -> Result<Self> {
         let folder = Self(path.to_owned());
         folder.map_io_error(fs::create_dir_all(path))?;
         let name = path.join(BATCH);
@@ -35,15 +35,15 @@ impl CheckpointDir {
     }
 
     /// Returns the numbers below `count` that have no result in the folder, in ascending order.
-    pub fn missing(&self, count: usize) -> Vec<usize> {
+    pub(super) fn missing(&self, count: usize) -> Vec<usize> {
         (0..count).filter(|number| !self.0.join(result_file_name(*number)).exists()).collect()
     }
 
-    pub fn put(&self, number: usize, bytes: &[u8]) -> Result<()> {
+    pub(super) fn put(&self, number: usize, bytes: &[u8]) -> Result<()> {
         self.write(&result_file_name(number), bytes)
     }
 
-    pub fn get(&self, number: usize) -> Result<Vec<u8>> {
+    pub(super) fn get(&self, number: usize) -> Result<Vec<u8>> {
         self.map_io_error(fs::read(self.0.join(result_file_name(number))))
     }
 

@@ -1,6 +1,4 @@
-//! Runs multi-scalar multiplications (MSMs) whose bases are in slices.
-//!
-//! Encodes points in messages: affine, as devices have them.
+//! Runs multi-scalar multiplications (MSMs) whose bases are in slices. Messages hold points as devices do: affine.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

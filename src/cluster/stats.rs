@@ -49,7 +49,7 @@ impl RankStats {
     }
 }
 
-/// Holds the row of one rank in the table that [`super::Cluster::table`] gathers.
+/// Holds the row of one rank in the table that [`super::Cluster::gather_stats`] gathers.
 #[derive(Debug, Clone)]
 pub struct RankRow {
     /// Number of the rank, from 0.

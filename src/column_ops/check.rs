@@ -57,7 +57,7 @@ pub(super) enum CheckedArgument<'a, C: ?Sized> {
 impl<'a, C: ColumnAccess + ?Sized> CheckedCall<'a, C> {
     /// Checks the `arguments` of `operation` and determines the number of rows. `items` is the requested number of
     /// work-items, or 0 for as many as the rows need.
-    pub fn new(operation: Operation, arguments: &[Argument<'a, C>], items: usize) -> Result<Self> {
+    pub(super) fn new(operation: Operation, arguments: &[Argument<'a, C>], items: usize) -> Result<Self> {
         let parameters = operation.parameters();
         if parameters.len() != arguments.len() {
             return Err(error(operation, "number of arguments", parameters.len(), arguments.len()));

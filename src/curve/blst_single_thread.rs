@@ -10,7 +10,7 @@ use crate::threads;
 
 /// Returns whether the system can start blst's pool, which has one thread per processor. The first call's answer is
 /// cached.
-pub fn has_threads() -> bool {
+pub(super) fn has_threads() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     *HAS.get_or_init(|| {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
@@ -28,7 +28,7 @@ macro_rules! alone {
     ($name:ident, $affine:ty, $sum:ty, $multiply:ident, $scratch_bytes:ident) => {
         /// Returns Σ scalarᵢ · pointᵢ over `points`, computed on the calling thread. `scalars` are little-endian, 32
         /// bytes each; only their low `bits` bits count.
-        pub fn $name(points: &[$affine], scalars: &[[u8; 32]], bits: usize) -> $sum {
+        pub(crate) fn $name(points: &[$affine], scalars: &[[u8; 32]], bits: usize) -> $sum {
             let count = points.len().min(scalars.len());
             let mut sum = <$sum>::default();
             if count == 0 {

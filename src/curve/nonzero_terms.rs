@@ -22,7 +22,7 @@ where
 {
     /// Selects the nonzero terms of `points` and as many `scalars`, little-endian numbers below 2^256. Borrows `points`
     /// if all terms are nonzero.
-    pub fn new(points: &'a [C], scalars: &[[u8; 32]]) -> Self {
+    pub(super) fn new(points: &'a [C], scalars: &[[u8; 32]]) -> Self {
         let scalar = |i: usize| scalar_from_bytes(&scalars[i]);
         match indices_of_nonzero(points, |i| scalars[i] != [0; 32]) {
             None => {
@@ -36,7 +36,7 @@ where
     /// Selects the nonzero terms of `points` and as many `scalars`, given as field elements. Borrows both if all terms
     /// are nonzero.
     #[cfg(feature = "halo2")]
-    pub fn from_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
+    pub(super) fn from_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
         match indices_of_nonzero(points, |i| !scalars[i].is_zero_vartime()) {
             None => Self { points: Cow::Borrowed(points), scalars: Cow::Borrowed(scalars) },
             Some(which) => Self::from_indices(points, &which, |i| scalars[i]),
@@ -75,7 +75,7 @@ impl<C: PrimeCurveAffine> Drop for NonZeroTerms<'_, C> {
 pub(super) struct ReducedScalars<'a>(Cow<'a, [[u8; 32]]>);
 
 impl<'a> ReducedScalars<'a> {
-    pub fn new<F: PrimeField>(scalars: &'a [[u8; 32]]) -> Self {
+    pub(super) fn new<F: PrimeField>(scalars: &'a [[u8; 32]]) -> Self {
         let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
         if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
             return Self(Cow::Borrowed(scalars));

@@ -1,7 +1,5 @@
 //! Runs programs on the host's cores, a block of rows at a time, so that an instruction is decoded once for all of
-//! them.
-//!
-//! Computes the points of rows.
+//! them. Computes the points of rows for them.
 
 use rayon::prelude::*;
 

@@ -83,7 +83,7 @@ impl<F: NttField> Program<F> {
     /// Queues the evaluation of all groups on `stream`. `columns[i]` is column i. The call does not wait, except for a
     /// table of the points X at its first use.
     ///
-    /// A program from [`Self::sum`] adds to its output. A program from [`Self::vectors`] overwrites its outputs.
+    /// A program from [`Self::lower_sum`] adds to its output. A program from [`Self::lower_vectors`] overwrites its outputs.
     ///
     /// The caller lays out columns on the stream's device:
     /// - A column is 2^log_n consecutive elements of some vector.

@@ -15,7 +15,7 @@
 //! let column = |column, rotation| Expression::<Fr>::column(column, rotation);
 //! let gate = Term { challenge: 0, expression: column(0, 0) * column(1, 0) - column(2, 0) };
 //! let copy = Term { challenge: 1, expression: column(2, 1) - column(0, 0) };
-//! let program = Program::sum(&[gate, copy], 0);
+//! let program = Program::lower_sum(&[gate, copy], 0);
 //!
 //! let row = |values: [u64; 4]| values.map(Fr::from);
 //! let (a, b, c) = (row([2, 3, 4, 5]), row([1; 4]), row([2, 2, 3, 4]));
@@ -63,7 +63,7 @@ impl<F: NttField> Program<F> {
     }
 
     /// Lowers `expressions` to a program that sets output k to expression k. `columns_at_once` bounds groups as in
-    /// [`Self::sum`].
+    /// [`Self::lower_sum`].
     pub fn lower_vectors(expressions: &[Expression<F>], columns_at_once: usize) -> Self {
         lower::lower_vectors(expressions, columns_at_once)
     }

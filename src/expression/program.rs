@@ -1,9 +1,8 @@
-//! Represents lowered expressions: instructions for an interpreter, as plain data.
+//! Represents lowered expressions: instructions for an interpreter, as plain data. Checks the arguments that a program
+//! is run with.
 //!
 //! An instruction is `target = a`, or `target = a·b`, and either may be combined with a third operand c: `a·b + c`,
 //! `a·b − c`, `c − a·b`. All rows run the same instructions; row i reads row (i + rotation) mod n of columns.
-//!
-//! Checks the arguments of a program.
 
 use ff::Field;
 
@@ -148,7 +147,7 @@ impl Group {
     }
 }
 
-/// Holds expressions lowered to instructions. [`Program::sum`] and [`Program::vectors`] create it.
+/// Holds expressions lowered to instructions. [`Program::lower_sum`] and [`Program::lower_vectors`] create it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program<F> {
     pub(super) values: Vec<RowConstant<F>>,
@@ -181,7 +180,7 @@ impl<F: Field> Program<F> {
     }
 
     /// Returns the values of [`Self::row_constants`], in the same order, for the given `challenges`. Panics if there
-    /// are fewer than [`Self::challenges`].
+    /// are fewer than [`Self::challenge_count`].
     pub(super) fn evaluate_row_constants(&self, challenges: &[F]) -> Vec<F> {
         self.values.iter().fold(Vec::with_capacity(self.values.len()), |mut values: Vec<F>, value| {
             let of = |number: &u32| values[*number as usize];

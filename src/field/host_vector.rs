@@ -1,7 +1,5 @@
-//! Field elements in host memory that is cleared.
+//! Holds field elements in host memory that is zeroed when freed, in huge pages if the system gives them.
 #![warn(clippy::arithmetic_side_effects)]
-//!
-//! Requests huge pages for new memory, which the system then gives in fewer steps.
 
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
@@ -80,13 +78,13 @@ const PIECE: usize = 1 << 12;
 impl<F: Element> SecretVec<F> {
     /// Returns `length` zeros, which all cores write. Gigabytes of new memory need all cores even for zeros.
     #[cfg(feature = "mpi")]
-    pub fn zeros(length: usize) -> Self {
+    pub(crate) fn zeros(length: usize) -> Self {
         Self::par_from_fn(length, |_, _| ())
     }
 
     /// Creates `length` elements on all cores, in pieces. `write(first, piece)` fills `piece`, which holds zeros.
     /// `first` is the index of its first element.
-    pub fn par_from_fn(length: usize, write: impl Fn(usize, &mut [F]) + Sync) -> Self {
+    pub(crate) fn par_from_fn(length: usize, write: impl Fn(usize, &mut [F]) + Sync) -> Self {
         let mut values = Vec::with_capacity(length);
         advise_huge_pages(values.spare_capacity_mut());
         let pieces = values.spare_capacity_mut()[..length].par_chunks_mut(PIECE).enumerate();
@@ -103,7 +101,7 @@ impl<F: Element> SecretVec<F> {
     }
 
     /// Overwrites all elements with zeros, and keeps the length.
-    pub fn zeroize(&mut self) {
+    pub(crate) fn zeroize(&mut self) {
         if size_of_val(&self.0[..]) <= IN_CACHE_CLEAR_MAX {
             self.0.fill(F::ZERO);
         } else {
@@ -153,6 +151,7 @@ impl Drop for SecretBytes {
 const LARGE: usize = 2 << 20;
 
 /// Requests huge pages for the part of `memory` that consists of whole ones. The system may ignore this.
+#[allow(clippy::arithmetic_side_effects, reason = "addresses of memory that exists")]
 pub(super) fn advise_huge_pages<T>(memory: &mut [MaybeUninit<T>]) {
     #[cfg(target_os = "linux")]
     {

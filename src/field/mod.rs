@@ -6,7 +6,7 @@
 //! Goldilocks' elements are the numbers themselves, R = 1, and need not be below p: any 64 bits are an element.
 //!
 //! All functions on other elements expect limbs below p, as all code that computes with a type makes them. Unchecked
-//! readers of raw bytes may make others; their results are meaningless and differ from backend to backend. [`check`]
+//! readers of raw bytes may make others; their results are meaningless and differ from backend to backend. [`check_reduced`]
 //! refuses them.
 
 mod binary_field_macros;

@@ -1,6 +1,5 @@
-//! Holds the data that proofs of one circuit share: its variables' numbers and places in the key, its matrices.
-//!
-//! Holds the witness of a proof.
+//! Holds the data that proofs of one circuit share (variables' numbers, places in the key, matrices), and the witness
+//! of one proof.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,6 +1,4 @@
-//! Holds proving keys on the host and on the devices.
-//!
-//! Holds a value for each device, made at its first use.
+//! Holds proving keys on the host and, per device, made at first use, on the devices.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -99,7 +97,7 @@ pub(super) struct DeviceKey<'k, E: Engine> {
 impl<E: Engine> DeviceKey<'_, E> {
     /// Returns the MSM over the G1 bases of `query`, which are uploaded at the first call. Returns `None` if this
     /// device does not compute that MSM, or if `query` is in G2.
-    pub fn get_or_upload_g1(&self, query: QueryId) -> Result<Option<&Arc<QueryMsm<E::G1Affine>>>> {
+    pub(super) fn get_or_upload_g1(&self, query: QueryId) -> Result<Option<&Arc<QueryMsm<E::G1Affine>>>> {
         let Parameters { h, l, a, b_g1, .. } = &self.key.parameters;
         let (number, bases) = match query {
             QueryId::H => (0, h),
@@ -114,7 +112,7 @@ impl<E: Engine> DeviceKey<'_, E> {
 
     /// Returns the MSM over the G2 bases of B, which are uploaded at the first call. Returns `None` if this device does
     /// not compute that MSM.
-    pub fn get_or_upload_b_g2(&self) -> Result<Option<&Arc<QueryMsm<E::G2Affine>>>> {
+    pub(super) fn get_or_upload_b_g2(&self) -> Result<Option<&Arc<QueryMsm<E::G2Affine>>>> {
         let get =
             || self.key.get_or_upload_query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
         self.share.has(QueryId::BG2).then(|| get_or_try_set(&self.b_g2, get)).transpose()
@@ -131,7 +129,12 @@ impl<E: Engine> DeviceKey<'_, E> {
 
     /// Returns the number of proofs to run concurrently on this device, at most `most`. Reuses the last result if the
     /// MSMs and `most` are the same and about as many bytes as `free` were free. Otherwise calls `find` for the number.
-    pub fn get_or_choose_concurrency(&self, free: u64, most: usize, find: impl FnOnce() -> usize) -> Result<usize> {
+    pub(super) fn get_or_choose_concurrency(
+        &self,
+        free: u64,
+        most: usize,
+        find: impl FnOnce() -> usize,
+    ) -> Result<usize> {
         let there =
             self.g1.iter().filter(|table| table.get().is_some()).count() + usize::from(self.b_g2.get().is_some());
         let digits = free.checked_ilog2().unwrap_or(0).saturating_sub(MEMO_PRECISION_BITS);
@@ -146,14 +149,14 @@ impl<E: Engine> DeviceKey<'_, E> {
 
     /// Estimates the total time of the MSMs over the queries fetched so far. Each MSM has `bytes` bytes of workspace
     /// and runs beside `at_once` − 1 others. Returns `None` if one does not fit.
-    pub fn estimate_msm_time(&self, bytes: u64, at_once: usize) -> Option<Duration> {
+    pub(super) fn estimate_msm_time(&self, bytes: u64, at_once: usize) -> Option<Duration> {
         let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.estimate_time(bytes, at_once, self.abort));
         let g2 = self.b_g2.get().into_iter().map(|table| table.estimate_time(bytes, at_once, self.abort));
         g1.chain(g2).sum()
     }
 
     /// Returns whether any query fetched so far stays on the host, so that each MSM streams it to the device.
-    pub fn is_streamed(&self) -> bool {
+    pub(super) fn is_streamed(&self) -> bool {
         let g1 = self.g1.iter().filter_map(OnceLock::get).any(|table| table.is_streamed());
         g1 || self.b_g2.get().is_some_and(|table| table.is_streamed())
     }
@@ -440,7 +443,7 @@ impl<T> fmt::Debug for PerDevice<T> {
 impl<T> PerDevice<T> {
     /// Returns the value of `device`, made by `make` if there is none. Values of different devices can be made
     /// concurrently.
-    pub fn get(&self, device: &Arc<Device>, make: impl FnOnce() -> Result<T> + Send) -> Result<Arc<T>>
+    pub(super) fn get(&self, device: &Arc<Device>, make: impl FnOnce() -> Result<T> + Send) -> Result<Arc<T>>
     where
         T: Send + Sync,
     {
@@ -449,14 +452,14 @@ impl<T> PerDevice<T> {
 
     /// Returns the values of all devices, in the order in which they were first requested. Skips values that are being
     /// made.
-    pub fn all(&self) -> Vec<Arc<T>> {
+    pub(super) fn all(&self) -> Vec<Arc<T>> {
         let slots: Vec<_> = lock(&self.0).iter().map(|(_, slot)| slot.clone()).collect();
         slots.iter().filter_map(|slot| try_get(slot)).collect()
     }
 
     /// Returns whether a value for `device` was ever requested. It may still be in the making, or `make` may have
     /// failed.
-    pub fn has(&self, device: &Arc<Device>) -> bool {
+    pub(super) fn has(&self, device: &Arc<Device>) -> bool {
         lock(&self.0).iter().any(|(owner, _)| Arc::ptr_eq(owner, device))
     }
 

@@ -1,6 +1,4 @@
-//! Defines the pairings that proofs support.
-//!
-//! Checks lengths.
+//! Defines the pairings that proofs support, and checks lengths.
 
 use crate::curve::MsmCurve;
 use crate::field::NttField;

@@ -1,6 +1,4 @@
-//! Assembles proofs from MSM results on the host.
-//!
-//! Collects the MSM results of a batch.
+//! Collects the MSM results of a batch, and assembles proofs from them on the host.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -52,21 +50,21 @@ pub(super) struct PartialMsmSums<E: Engine> {
 }
 
 impl<E: Engine> PartialMsmSums<E> {
-    pub const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
+    pub(super) const NONE: Self = Self { h: None, l: None, a: None, b_g1: None, b_g2: None };
 
     /// Creates partial sums that contain only `sum`, the result of the G1 MSM over `query`.
-    pub fn from_g1(query: QueryId, sum: E::G1) -> Self {
+    pub(super) fn from_g1(query: QueryId, sum: E::G1) -> Self {
         let of = |other| (query == other).then_some(sum);
         Self { h: of(QueryId::H), l: of(QueryId::L), a: of(QueryId::A), b_g1: of(QueryId::BG1), b_g2: None }
     }
 
     /// Creates partial sums that contain only `sum`, the result of the G2 MSM over B.
-    pub fn from_g2(sum: E::G2) -> Self {
+    pub(super) fn from_g2(sum: E::G2) -> Self {
         Self { b_g2: Some(sum), ..Self::NONE }
     }
 
     /// Copies the finished sums of `other` into this value. They replace sums over the same queries.
-    pub fn merge(&mut self, other: Self) {
+    pub(super) fn merge(&mut self, other: Self) {
         self.h = other.h.or(self.h);
         self.l = other.l.or(self.l);
         self.a = other.a.or(self.a);
@@ -75,7 +73,7 @@ impl<E: Engine> PartialMsmSums<E> {
     }
 
     /// Returns the set of queries whose MSMs are finished.
-    pub fn finished_queries(&self) -> QuerySet {
+    pub(super) fn finished_queries(&self) -> QuerySet {
         let Self { h, l, a, b_g1, b_g2 } = self;
         let done = [(QueryId::H, h), (QueryId::L, l), (QueryId::A, a), (QueryId::BG1, b_g1)];
         let g1 = done.into_iter().filter(|(_, sum)| sum.is_some()).map(|(query, _)| query);
@@ -83,7 +81,7 @@ impl<E: Engine> PartialMsmSums<E> {
     }
 
     /// Returns the five sums, or `None` if an MSM is not finished.
-    pub fn to_complete(&self) -> Option<MsmSums<E>> {
+    pub(super) fn to_complete(&self) -> Option<MsmSums<E>> {
         Some(MsmSums { h: self.h?, l: self.l?, a: self.a?, b_g1: self.b_g1?, b_g2: self.b_g2? })
     }
 }
@@ -105,7 +103,7 @@ pub(super) struct Blinding<E: Engine> {
 
 impl<E: Engine> Blinding<E> {
     /// Computes the terms α + rδ and β + sδ from `key`, `r` and `s`. They do not depend on the MSMs.
-    pub fn new(key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Self {
+    pub(super) fn new(key: &Parameters<E>, r: E::Fr, s: E::Fr) -> Self {
         Self { a: key.delta_g1 * r + key.alpha_g1.to_curve(), b: key.delta_g2 * s + key.beta_g2.to_curve(), r, s }
     }
 }
@@ -147,35 +145,35 @@ impl<E: Engine> MsmSums<E> {
 pub(super) struct PartialResults<E: Engine>(Mutex<Vec<PartialMsmSums<E>>>);
 
 impl<E: Engine> PartialResults<E> {
-    pub fn new(count: usize) -> Self {
+    pub(super) fn new(count: usize) -> Self {
         Self(Mutex::new((0..count).map(|_| PartialMsmSums::NONE).collect()))
     }
 
-    pub fn put(&self, number: usize, sums: PartialMsmSums<E>) {
+    pub(super) fn put(&self, number: usize, sums: PartialMsmSums<E>) {
         lock(&self.0)[number].merge(sums);
     }
 
     /// Copies the sums so far of the witnesses with these indices, `numbers`, in this order.
-    pub fn copy_subset(&self, numbers: &[usize]) -> Self {
+    pub(super) fn copy_subset(&self, numbers: &[usize]) -> Self {
         let done = lock(&self.0);
         Self(Mutex::new(numbers.iter().map(|number| done[*number].clone()).collect()))
     }
 
     /// Returns `jobs` without the MSMs that are finished. Jobs whose MSMs are all finished are omitted.
-    pub fn unfinished_tasks(&self, jobs: &[ProofTask]) -> Vec<ProofTask> {
+    pub(super) fn unfinished_tasks(&self, jobs: &[ProofTask]) -> Vec<ProofTask> {
         let done = lock(&self.0);
         let left =
             |job: &ProofTask| ProofTask { share: job.share.difference(done[job.number].finished_queries()), ..*job };
         jobs.iter().map(left).filter(|job| !job.share.is_empty()).collect()
     }
 
-    pub fn unfinished_witnesses(&self) -> Vec<usize> {
+    pub(super) fn unfinished_witnesses(&self) -> Vec<usize> {
         let done = lock(&self.0);
         (0..done.len()).filter(|number| done[*number].to_complete().is_none()).collect()
     }
 
     /// Returns the sums so far of every witness, in the order of the witnesses.
-    pub fn all(self) -> Vec<PartialMsmSums<E>> {
+    pub(super) fn all(self) -> Vec<PartialMsmSums<E>> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

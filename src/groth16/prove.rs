@@ -1,6 +1,4 @@
-//! Proves a batch of witnesses.
-//!
-//! Proves batches that may be interrupted; finished work is kept.
+//! Proves batches of witnesses. An interrupted batch keeps its finished work.
 
 use std::sync::{Arc, OnceLock};
 
@@ -66,7 +64,7 @@ pub struct Batch<'a, E: Engine> {
 
 impl<'a, E: Engine> Batch<'a, E> {
     /// Creates a batch for proofs of `witnesses`, none of which is made yet. `r` and `s` have one random scalar per
-    /// witness, which must be fresh: see [`self()`].
+    /// witness, which must be fresh: see [`prove()`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is not one `r` and one `s` for each witness.

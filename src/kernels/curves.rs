@@ -80,7 +80,7 @@ fn curve_b<F: Field>([x, y]: [F; 2]) -> F {
     y.square() - x.square() * x
 }
 
-/// Returns the factor, α and β of the curve's [`Subgroup`]. α and β are those that take the generator to its multiple
+/// Returns the factor, α and β of the curve's [`SubgroupEndomorphism`]. α and β are those that take the generator to its multiple
 /// by the factor. `modulus` is p, as little-endian limbs.
 fn subgroup_endomorphism<A: PrimeCurveAffine, F: Coordinate>(
     coordinates: fn(&A) -> [F; 2],
@@ -102,7 +102,7 @@ fn coordinates<C: CurveAffine>(point: &C) -> [C::Base; 2] {
     coordinates.map_or([C::Base::ZERO; 2], |point| [*point.x(), *point.y()])
 }
 
-/// Returns the factor of the curve's [`Subgroup`]: |t − 1| if coordinates are in an `extension`, (t − 1)² otherwise. t
+/// Returns the factor of the curve's [`SubgroupEndomorphism`]: |t − 1| if coordinates are in an `extension`, (t − 1)² otherwise. t
 /// is the trace of Frobenius over the prime field. It satisfies p ≡ t − 1 modulo the order, and |t − 1| is short. `p`
 /// has little-endian limbs.
 fn endomorphism_factor<S: PrimeField>(p: &[u32], extension: bool) -> S {

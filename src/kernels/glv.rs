@@ -13,13 +13,13 @@ use num_bigint::{BigInt, BigUint, Sign};
 use super::fields::canonical_limbs;
 
 /// Number of 32-bit words that k₀ or k₁ takes while it is computed, 5: its sign, and room for products.
-pub const GLV_WORDS: usize = 5;
+pub(crate) const GLV_WORDS: usize = 5;
 /// Number of 32-bit words of a quotient, 6. The product of quotient and scalar, shifted right by [`QUOTIENT_SHIFT`]
 /// words and rounded, is |cᵢ|.
-pub const QUOTIENT_WORDS: usize = 6;
+pub(crate) const QUOTIENT_WORDS: usize = 6;
 /// Number of 32-bit words, 9, by which the product of quotient and scalar is shifted right. The quotient's own rounding
 /// then changes |cᵢ| by at most 2⁻³³.
-pub const QUOTIENT_SHIFT: usize = 9;
+pub(crate) const QUOTIENT_SHIFT: usize = 9;
 
 /// Holds the endomorphism and the constants of a curve's GLV decomposition, as little-endian 32-bit limbs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,5 @@
-//! Multiplies over host slices; nothing stays on the devices.
-//!
-//! The multiplication on the CPU, which calls fall back to.
-//!
-//! Checks that every multiplication starts with, and its name in reports.
+//! Multiplies over host slices: nothing stays on the devices. Checks the arguments of every multiplication, and falls
+//! back to the CPU.
 
 use std::sync::Arc;
 

@@ -1,6 +1,4 @@
-//! Bases that stay on the devices between calls.
-//!
-//! A sum over scalars on the devices, which another operation queues as one of its steps.
+//! Holds bases that stay on the devices between calls, and queues MSMs over scalars that are there too.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -409,7 +407,7 @@ impl<C: MsmCurve> QueuedMsm<'_, C> {
     /// # Errors
     /// - [`crate::Error::Aborted`]: the hook aborted.
     /// - [`crate::Error::Device`]: a driver fails, or a thread has panicked.
-    pub fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
+    pub(crate) fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
         let mut total = (C::Curve::identity(), StreamStats::default());
         for pipeline in self.pipelines {
             let (sum, traffic) = pipeline.finish::<C>(abort)?;

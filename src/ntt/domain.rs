@@ -1,6 +1,5 @@
-//! Defines the multiplicative subgroup of order 2^k and its coset, as provers use them.
-//!
-//! Transforms vectors in host memory, all or none.
+//! Defines the multiplicative subgroup of order 2^k and its coset, and transforms vectors in host memory on them, all
+//! or none.
 
 use std::fmt;
 

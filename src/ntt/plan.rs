@@ -21,7 +21,7 @@ pub(super) const SMALL_TILE: Tile = Tile { family: Family::NttSmall, log: 8, gro
 
 impl Tile {
     /// Returns the number of work-items of a work-group. Each handles four elements of the tile.
-    pub fn work_group_size(self) -> u32 {
+    pub(super) fn work_group_size(self) -> u32 {
         1 << (self.log - 2)
     }
 }
@@ -67,7 +67,7 @@ pub(super) struct ColumnPass {
 impl NttPlan {
     /// Plans a transform of 2^log_n elements, in as few passes as radices of at most 2^max_radix_log allow. All
     /// twiddles of the last pass are in one table if `one_table` is true or n is small, otherwise in two.
-    pub fn new(log_n: u32, max_radix_log: u32, one_table: bool) -> Result<Self> {
+    pub(super) fn new(log_n: u32, max_radix_log: u32, one_table: bool) -> Result<Self> {
         const ERROR_CONTEXT: &str = "ntt on a device";
         if log_n > MAX_LOG_N {
             return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at most {MAX_LOG_N}"), log_n));
@@ -105,40 +105,40 @@ impl NttPlan {
 
     /// Returns this plan with [`SMALL_TILE`], for one vector. Returns `None` unless it has three passes of radices that
     /// small tiles allow, and all twiddles of the last pass are in one table.
-    pub fn with_small_tiles(&self) -> Option<Self> {
+    pub(super) fn with_small_tiles(&self) -> Option<Self> {
         let three = self.radices.len() == 3 && self.radices.iter().all(|log| SMALL_RADIX_LOGS.contains(log));
         (three && self.low_log == self.rows_log()).then(|| Self { tile: SMALL_TILE, ..self.clone() })
     }
 
     /// Returns whether the transform has fewer than four elements, the number that one work-item of a tile handles. The
     /// kernel `ntt_short` runs such transforms.
-    pub fn is_short(&self) -> bool {
+    pub(super) fn is_short(&self) -> bool {
         self.log_n < 2
     }
 
     /// Returns the number of tiles of `vectors` vectors, each of which has at least one tile.
-    pub fn tile_count(&self, vectors: u32) -> u64 {
+    pub(super) fn tile_count(&self, vectors: u32) -> u64 {
         u64::from(vectors) << (self.log_n - self.tile.log)
     }
 
     /// Returns the binary logarithm of the last pass's radix.
-    pub fn last_radix_log(&self) -> u32 {
+    pub(super) fn last_radix_log(&self) -> u32 {
         self.radices[self.radices.len() - 1]
     }
 
     /// Returns the binary logarithm of the last pass's number of rows.
-    pub fn rows_log(&self) -> u32 {
+    pub(super) fn rows_log(&self) -> u32 {
         self.log_n - self.last_radix_log()
     }
 
     /// Returns the number of index bits that the first of several passes transforms; 0 if there is only one pass.
-    pub fn first_radix_log(&self) -> u32 {
+    pub(super) fn first_radix_log(&self) -> u32 {
         if self.radices.len() > 1 { self.radices[0] } else { 0 }
     }
 
     /// Returns the passes before the last, in order. If the output is in `natural` order, the third of four passes
     /// swaps digits.
-    pub fn column_passes(&self, natural: bool) -> Vec<ColumnPass> {
+    pub(super) fn column_passes(&self, natural: bool) -> Vec<ColumnPass> {
         let columns = &self.radices[..self.radices.len() - 1];
         let mut stride_log = self.log_n;
         let pass = |(number, &radix_log): (usize, &u32)| {
@@ -152,7 +152,7 @@ impl NttPlan {
 
     /// Returns the binary logarithm of the number of tiles of a plane, the elements that differ only in the first and
     /// last digit of their index. If the output is in natural order, the last pass transposes planes.
-    pub fn plane_tile_count_log(&self) -> u32 {
+    pub(super) fn plane_tile_count_log(&self) -> u32 {
         let plane = if self.radices.len() == 2 { self.log_n } else { self.first_radix_log() + self.last_radix_log() };
         plane.saturating_sub(self.tile.log)
     }

@@ -1,17 +1,15 @@
-//! Describes a constraint system as plain data.
-//!
-//! Defines the curves that proofs are made over.
+//! Describes a constraint system as plain data, and the curves that proofs are made over.
 
 use std::collections::HashMap;
 
 use group::Curve;
 
-use super::columns::{ColumnId, ColumnLayout};
-use super::steps::h_pieces::MAX_COSETS;
 use crate::curve::MsmCurve;
 use crate::expression::Expression;
 use crate::field::NttField;
 use crate::{Error, Result};
+use super::columns_and_key::{ColumnId, ColumnLayout};
+use super::steps::h_pieces::MAX_COSETS;
 
 const PLACE: &str = "plonk circuit";
 
@@ -28,7 +26,7 @@ pub struct Lookup<F> {
 
 /// Holds a constraint system over columns of 2^log_n rows.
 ///
-/// Expressions name columns by [`ColumnLayout::number`] and the circuit's challenges by their index.
+/// Expressions name columns by [`ColumnLayout::column_number`] and the circuit's challenges by their index.
 #[derive(Debug, Clone)]
 pub struct Circuit<F> {
     /// Binary logarithm of the number n of rows.
@@ -222,8 +220,8 @@ impl<C: MsmCurve<Scalar: NttField, Curve: Curve<AffineRepr = C>> + 'static> Proo
 mod tests {
     use halo2curves::bn256::Fr;
 
-    use super::*;
     use crate::plonk::engine::MemoryEstimate;
+    use super::*;
 
     fn sample_circuit() -> Circuit<Fr> {
         Circuit {

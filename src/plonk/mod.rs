@@ -2,8 +2,8 @@
 //! kernels.
 //!
 //! A proof is a chain of steps. Each step takes the challenges that the transcript gave for the previous step's
-//! results: [`AdviceStage::commit`] phase by phase, [`AdviceStage::lookups`] (θ), [`LookupStage::products`] (β, γ),
-//! [`ProductStage::random`], [`BlindedStage::quotient`] (y), [`QuotientStage::evaluations`] (x), then [`OpeningStage::gwc`] or
+//! results: [`AdviceStage::commit`] phase by phase, [`AdviceStage::commit_lookups`] (θ), [`LookupStage::commit_products`] (β, γ),
+//! [`ProductStage::commit_random_polynomial`], [`BlindedStage::commit_quotient`] (y), [`QuotientStage::evaluate_polynomials`] (x), then [`OpeningStage::gwc`] or
 //! [`OpeningStage::shplonk`]. The owner of the transcript writes the results of a step, in their order, and squeezes the
 //! challenges of the next one.
 //!
@@ -11,7 +11,7 @@
 //! on the host.
 
 mod circuit;
-mod columns;
+mod columns_and_key;
 mod engine;
 mod openings;
 mod stages;
@@ -22,7 +22,7 @@ mod work_sharing;
 mod tests;
 
 pub use circuit::{Circuit, DuplicateQueries, Lookup, ProofCurve};
-pub use columns::{Column, ColumnId, ColumnLayout, ColumnView, Key, Polynomial};
+pub use columns_and_key::{Column, ColumnId, ColumnLayout, ColumnView, Key, Polynomial};
 pub use engine::{AbortHook, Basis, Engine, KeyOnDevice, MemoryEstimate, MemoryPlan, Srs};
 pub use openings::{OpeningStage, Shplonk};
 pub use stages::{AdviceStage, BlindedStage, CompiledCircuit, LookupStage, ProductStage, QuotientStage, RandomSource};

@@ -1,6 +1,4 @@
-//! Shares the work of a proof among its own device and others.
-//!
-//! Divides a proof's work among devices, by sizes alone.
+//! Divides the work of a proof among its own device and others, by sizes alone, and runs the shares.
 //!
 //! In its model a device takes a fixed time to begin, then a constant time for each column or coset. Each column or
 //! coset goes to the device that would finish it first, so that a slow link leaves most or all to the proof's own
@@ -9,11 +7,11 @@
 use std::panic::resume_unwind;
 use std::thread;
 
+use crate::{Error, Result};
 use super::circuit::ProofCurve;
-use super::columns::{Column, ColumnView, Key};
+use super::columns_and_key::{Column, ColumnView, Key};
 use super::engine::{Basis, Constraints, Cosets, Engine};
 use super::stages::CompiledCircuit;
-use crate::{Error, Result};
 
 /// Holds the inputs of all stages of a proof: engine, circuit, key and peer devices.
 #[derive(Debug, Clone, Copy)]
@@ -83,7 +81,7 @@ impl<C: ProofCurve> ProverContext<'_, C> {
     /// values for each coset. Each device evaluates whole cosets.
     ///
     /// # Errors
-    /// - [`Engine::on_coset`] failed: its error.
+    /// - [`Engine::evaluate_on_coset`] failed: its error.
     pub(super) fn evaluate_on_cosets(
         &self,
         cosets: &Cosets<C::Scalar>,

@@ -19,7 +19,7 @@ pub(crate) struct OpScope {
 impl OpScope {
     /// Reports a call that began at `start` and gave a result on `device`, and returns the report. The log, the tracing
     /// subscribers, the file that `PROOFWARP_REPORT` names, and the observers get it.
-    pub fn report_success(
+    pub(crate) fn report_success(
         self,
         backend: BackendKind,
         device: &str,
@@ -39,7 +39,7 @@ impl OpScope {
 
     /// Reports that `device` gave no result because of `error`. The caller may fall back to another device, and then
     /// nothing else would report the failure.
-    pub fn report_device_failure(&self, device: &DeviceInfo, error: &Error) {
+    pub(crate) fn report_device_failure(&self, device: &DeviceInfo, error: &Error) {
         let entry = LogRecord::Failed { operation: &self.operation, elements: self.elements, device, error };
         log::warn!("{}", entry.format_line());
         tracing_spans::emit_failed_event(device, error);

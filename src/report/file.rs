@@ -12,7 +12,7 @@ use crate::settings::Settings;
 
 /// Appends a line for `entry` to the file that `PROOFWARP_REPORT` names, if it is set. The file tells which operations
 /// ran to programs without a logger, and to programs that watch another one.
-pub fn append_record(entry: &LogRecord<'_>) {
+pub(super) fn append_record(entry: &LogRecord<'_>) {
     static COMPLAINT: Once = Once::new();
     // Malformed settings are an error of the accelerator: nothing runs that could be reported.
     let Some(path) = Settings::get().ok().and_then(|settings| settings.report.as_ref()) else { return };

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::backend::DeviceInfo;
 
 /// Holds one record for the log and for the report file.
-pub enum LogRecord<'a> {
+pub(super) enum LogRecord<'a> {
     /// An operation gave a result.
     Finished(&'a Report),
     /// A device gave no result for an operation of `elements` elements.
@@ -18,7 +18,7 @@ pub enum LogRecord<'a> {
 
 impl LogRecord<'_> {
     /// Returns the record as one line of text, without a line break.
-    pub fn format_line(&self) -> String {
+    pub(super) fn format_line(&self) -> String {
         let line = match self {
             Self::Finished(report) => report.to_string(),
             Self::Failed { operation, elements, device, error } => {
@@ -31,7 +31,7 @@ impl LogRecord<'_> {
     }
 
     /// Returns the record as a JSON object. Times are in seconds. On the CPU, all times but the total are 0.
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         match self {
             Self::Finished(report) => report_json(report),
             Self::Failed { operation, elements, device, error } => json!({

@@ -3,10 +3,10 @@
 //! Without the feature `tracing`, none of it is compiled.
 
 #[cfg(feature = "tracing")]
-pub use on::{emit_failed_event, emit_finished_event, enter_operation_span};
+pub(crate) use on::{emit_failed_event, emit_finished_event, enter_operation_span};
 
 #[cfg(not(feature = "tracing"))]
-pub use off::{emit_failed_event, emit_finished_event, enter_operation_span};
+pub(crate) use off::{emit_failed_event, emit_finished_event, enter_operation_span};
 
 #[cfg(feature = "tracing")]
 mod on {
@@ -15,16 +15,16 @@ mod on {
     use crate::report::Report;
 
     /// Holds the entered span of an operation. The span ends when this value is dropped.
-    pub type Span = tracing::span::EnteredSpan;
+    pub(super) type Span = tracing::span::EnteredSpan;
 
     /// Creates and enters a span for the operation `name` on `elements` elements. The span ends when the returned
     /// value is dropped.
-    pub fn enter_operation_span(name: &str, elements: usize) -> Span {
+    pub(crate) fn enter_operation_span(name: &str, elements: usize) -> Span {
         tracing::info_span!(target: "proofwarp", "operation", name, elements).entered()
     }
 
     /// Emits a tracing event for the operation of `report`, which gave a result.
-    pub fn emit_finished_event(report: &Report) {
+    pub(crate) fn emit_finished_event(report: &Report) {
         let Report { operation, elements, backend, device, total, traffic, fallbacks } = report;
         tracing::info!(
             target: "proofwarp",
@@ -44,7 +44,7 @@ mod on {
     }
 
     /// Emits a tracing event for `device`, which gave no result because of `error`.
-    pub fn emit_failed_event(device: &DeviceInfo, error: &Error) {
+    pub(crate) fn emit_failed_event(device: &DeviceInfo, error: &Error) {
         tracing::warn!(target: "proofwarp", backend = %device.backend, device = device.name, %error, "failed");
     }
 }
@@ -56,13 +56,13 @@ mod off {
     use crate::report::Report;
 
     /// Stands in for an operation's span without the feature `tracing`. It does nothing.
-    pub struct Span;
+    pub(crate) struct Span;
 
-    pub fn enter_operation_span(_: &str, _: usize) -> Span {
+    pub(crate) fn enter_operation_span(_: &str, _: usize) -> Span {
         Span
     }
 
-    pub fn emit_finished_event(_: &Report) {}
+    pub(crate) fn emit_finished_event(_: &Report) {}
 
-    pub fn emit_failed_event(_: &DeviceInfo, _: &Error) {}
+    pub(crate) fn emit_failed_event(_: &DeviceInfo, _: &Error) {}
 }

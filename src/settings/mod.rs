@@ -146,7 +146,7 @@ fn parse_path(value: Option<OsString>) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// Logs a warning for each of `names` that [`unknown`] returns. A misspelt setting would go unnoticed otherwise.
+/// Logs a warning for each of `names` that [`find_unknown_vars`] returns. A misspelt setting would go unnoticed otherwise.
 fn warn_unknown_vars(names: impl Iterator<Item = OsString>) {
     for name in find_unknown_vars(names) {
         log::warn!("{name}: no such setting; docs/settings.md lists those that there are");

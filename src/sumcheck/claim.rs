@@ -1,6 +1,5 @@
-//! Defines claims: each states the sum of a polynomial in columns over all rows.
-//!
-//! Describes a claim as rounds compute with it.
+//! Defines claims: each states the sum of a polynomial in columns over all rows. Describes a claim as rounds compute
+//! with it.
 
 use ff::Field;
 
@@ -45,12 +44,12 @@ pub struct Claim<F> {
 
 impl<F: Field> Claim<F> {
     /// Creates a claim on the product of the columns with the numbers `columns`, over 2^variables rows. Its sum is zero
-    /// until [`Self::sum`] sets it.
+    /// until [`Self::with_sum`] sets it.
     pub fn product(variables: u32, columns: &[usize]) -> Self {
         Self::sum_of_products(variables, vec![ProductTerm { coefficient: F::ONE, columns: columns.to_vec() }])
     }
 
-    /// Creates a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::sum`] sets it.
+    /// Creates a claim on the sum of `terms`, over 2^variables rows. Its sum is zero until [`Self::with_sum`] sets it.
     pub fn sum_of_products(variables: u32, terms: Vec<ProductTerm<F>>) -> Self {
         let columns = required_column_count(&terms);
         Self { variables, terms, columns, eq: None, sum: F::ZERO }
@@ -177,14 +176,14 @@ fn required_column_count<F>(terms: &[ProductTerm<F>]) -> usize {
 }
 
 impl<F: SumcheckField> Claim<F> {
-    /// Makes `transcript` observe everything that [`super::proof`] depends on, in this order:
+    /// Makes `transcript` observe everything that [`super::verify`] depends on, in this order:
     /// - the number of variables, the degree of a round, the numbers of terms and of columns, and whether there is a
     ///   factor eq
     /// - each term's coefficient and column numbers
     /// - eq's point, empty without eq
     /// - the sum
     ///
-    /// Each of these begins with a tag and a count. [`super::prover::prove`] and [`super::proof`] call this function. A custom
+    /// Each of these begins with a tag and a count. [`super::prove`] and [`super::verify`] call this function. A custom
     /// protocol around [`super::Prover`] calls it itself, after a commitment to the columns and before the first
     /// challenge.
     pub fn observe(&self, transcript: &mut impl Transcript<F>) {
@@ -237,7 +236,7 @@ pub(super) struct RoundShape<W> {
 }
 
 impl<W: ComputeField> RoundShape<W> {
-    pub fn new(claim: &Claim<W>, columns: usize) -> Self {
+    pub(super) fn new(claim: &Claim<W>, columns: usize) -> Self {
         let weights = claim.eq().map(EqTables::new);
         Self {
             variables: claim.variables(),
@@ -252,7 +251,7 @@ impl<W: ComputeField> RoundShape<W> {
 
     /// Returns whether the claim is on the product of all columns: one term of coefficient 1, in which each column
     /// occurs once, without eq.
-    pub fn is_product(&self) -> bool {
+    pub(super) fn is_product(&self) -> bool {
         let [term] = &self.terms[..] else { return false };
         let mut factors = term.columns.clone();
         factors.sort_unstable();
@@ -260,7 +259,7 @@ impl<W: ComputeField> RoundShape<W> {
     }
 
     /// Returns whether `term` adds to the value at `point`. At infinity, only terms of the highest degree do.
-    pub fn term_contributes(&self, term: &ProductTerm<W>, point: Point) -> bool {
+    pub(super) fn term_contributes(&self, term: &ProductTerm<W>, point: Point) -> bool {
         point != Point::Infinity || term.columns.len() == self.degree
     }
 }

@@ -66,14 +66,14 @@ pub(super) enum HostSlices<'a, F: SumcheckField> {
 
 impl<'a, F: SumcheckField> HostSlices<'a, F> {
     /// Returns the number of columns.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Own(columns) => columns.len(),
             Self::Base(columns) => columns.len(),
         }
     }
 
-    pub fn to_columns(&self) -> Columns<'a, F> {
+    pub(super) fn to_columns(&self) -> Columns<'a, F> {
         match self {
             Self::Own(columns) => Columns::Host(columns.clone()),
             Self::Base(columns) => Columns::HostBase(columns.clone()),

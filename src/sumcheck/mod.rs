@@ -20,11 +20,11 @@
 //! let commitment = Sha256::digest([a, b].concat().iter().flat_map(|Tower(bits)| bits.to_le_bytes()).collect::<Vec<_>>());
 //!
 //! let mut transcript = HashTranscript::new(b"example");
-//! let bound = BoundTranscript::to_commitment(&mut transcript, &commitment)?;
+//! let bound = BoundTranscript::bind_commitment(&mut transcript, &commitment)?;
 //! let (proof, report) = prove(&Accelerator::from_env()?, &claim, Columns::host(&[&a, &b]), bound, None)?;
 //!
 //! let mut transcript = HashTranscript::new(b"example");
-//! let (point, finals) = verify(&claim, &proof, BoundTranscript::to_commitment(&mut transcript, &commitment)?)?;
+//! let (point, finals) = verify(&claim, &proof, BoundTranscript::bind_commitment(&mut transcript, &commitment)?)?;
 //! // Now it is to be shown that the columns that were committed to have these values at this point.
 //! assert_eq!((point.len(), finals.len()), (2, 2));
 //! println!("{report}");

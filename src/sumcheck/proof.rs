@@ -1,7 +1,5 @@
-//! Defines a proof and its bytes.
+//! Defines a proof and its bytes, and verifies it: one polynomial is evaluated per round.
 #![deny(clippy::arithmetic_side_effects)]
-//!
-//! Verifies proofs: it evaluates one polynomial per round.
 
 use super::claim::{Claim, ERROR_CONTEXT};
 use super::field::SumcheckField;
@@ -141,6 +139,7 @@ pub fn verify<F: SumcheckField, T: Transcript<F>>(
 
 /// Returns whether `messages` and `finals` prove `claim`, where `point` holds the challenges of the rounds. This is the
 /// verifier's last check.
+#[allow(clippy::arithmetic_side_effects, reason = "a product of field elements")]
 pub(super) fn is_proved<F: SumcheckField>(
     claim: &Claim<F>,
     messages: &[RoundPolynomial<F>],

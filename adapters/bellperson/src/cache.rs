@@ -79,7 +79,7 @@ pub fn clear_key_cache() {
 
 /// Returns the cached prover whose key is the parameters `source` and whose circuit has the sizes and variables of
 /// `circuit`, and marks it as used. Returns `None` if there is none.
-pub fn find<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Option<Arc<CachedProver<E>>>
+pub(crate) fn find<E, P>(source: &P, circuit: &Circuit<E::Fr>) -> Option<Arc<CachedProver<E>>>
 where
     E: Engine + MultiMillerLoop,
     P: ParameterSource<E>,
@@ -99,7 +99,7 @@ where
 }
 
 /// Removes `held` from the cache, after a proof by it did not verify: its points may no longer be those of its key.
-pub fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
+pub(crate) fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
     let held: Arc<dyn Entry> = held.clone();
     log::warn!("key cache: a key goes: a proof by it does not verify");
     let gone = lock().take(&held);
@@ -107,27 +107,27 @@ pub fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
 }
 
 /// Counts a call as a cache hit if `hit` is true, and otherwise as a miss.
-pub fn count_lookup(hit: bool) {
+pub(crate) fn count_lookup(hit: bool) {
     let mut cache = lock();
     *(if hit { &mut cache.hits } else { &mut cache.misses }) += 1;
 }
 
 /// Evicts the least recently used provers until a new one of `bytes` bytes fits within the cache's limit.
-pub fn make_room(accelerator: &Accelerator, bytes: u64) {
+pub(crate) fn make_room(accelerator: &Accelerator, bytes: u64) {
     let (bound, _) = cache_limit(accelerator);
     let gone = lock().shrink(bound.saturating_sub(bytes), 0);
     drop(gone);
 }
 
 /// Evicts all cached provers, and returns whether there were any.
-pub fn evict_all() -> bool {
+pub(crate) fn evict_all() -> bool {
     let gone = lock().shrink(0, 0);
     !gone.is_empty()
 }
 
 /// Adds `held` to the cache, and evicts the least recently used provers to make room for it. Does nothing if `held`
 /// alone exceeds a limit that was set explicitly.
-pub fn insert_prover<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<CachedProver<E>>) {
+pub(crate) fn insert_prover<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, held: Arc<CachedProver<E>>) {
     let (bound, strict) = cache_limit(accelerator);
     let bytes = held.bytes();
     if strict && bytes > bound {
@@ -143,7 +143,7 @@ pub fn insert_prover<E: Engine + MultiMillerLoop>(accelerator: &Accelerator, hel
 
 /// Evicts the least recently used provers until the rest are within the cache's limit. A cached prover grows once its
 /// key is on further devices. Without an explicit limit, one prover always stays.
-pub fn enforce_limit(accelerator: &Accelerator) {
+pub(crate) fn enforce_limit(accelerator: &Accelerator) {
     let (bound, strict) = cache_limit(accelerator);
     let gone = lock().shrink(bound, usize::from(!strict));
     drop(gone);

@@ -20,7 +20,7 @@ const NAMES: usize = 16;
 
 /// Holds a prover, and fingerprints of the parameters that are known to be its key.
 #[derive(Debug)]
-pub struct CachedProver<E: Engine + MultiMillerLoop> {
+pub(crate) struct CachedProver<E: Engine + MultiMillerLoop> {
     /// The prover.
     pub prover: Prover<E>,
     names: Mutex<Vec<KeyFingerprint<E>>>,
@@ -44,14 +44,14 @@ struct WeakQueries<E: Engine> {
 impl<E: Engine + MultiMillerLoop> CachedProver<E> {
     /// Creates an entry for `prover`. `file` identifies its parameters if they are in a mapped file; `None` if they are
     /// not, or if changes of the file could not be detected.
-    pub fn new(prover: Prover<E>, file: Option<(FileIdentity, Samples<E>)>) -> Self {
+    pub(crate) fn new(prover: Prover<E>, file: Option<(FileIdentity, Samples<E>)>) -> Self {
         let names = file.into_iter().map(|(identity, samples)| KeyFingerprint::File(identity, Box::new(samples)));
         Self { prover, names: Mutex::new(names.collect()) }
     }
 
     /// Returns whether `circuit` has as many constraints and variables as the prover's circuit, and the same variables
     /// in A and in B. Such a circuit uses the same points of the key.
-    pub fn accepts_circuit(&self, circuit: &Circuit<E::Fr>) -> bool {
+    pub(crate) fn accepts_circuit(&self, circuit: &Circuit<E::Fr>) -> bool {
         let own = self.prover.circuit();
         let sizes = |circuit: &Circuit<E::Fr>| [circuit.constraint_count(), circuit.input_count(), circuit.aux_count()];
         sizes(own) == sizes(circuit)
@@ -66,7 +66,7 @@ impl<E: Engine + MultiMillerLoop> CachedProver<E> {
     /// - The source's error.
     /// - [`SynthesisError::MalformedSrs`]: the source has too few points.
     /// - [`SynthesisError::IoError`]: the points cannot be read.
-    pub fn matches_params<P: ParameterSource<E>>(&self, source: &P) -> Result<bool, SynthesisError> {
+    pub(crate) fn matches_params<P: ParameterSource<E>>(&self, source: &P) -> Result<bool, SynthesisError> {
         if source.get_vk(self.prover.circuit().input_count())? != self.prover.verifying_key() {
             return Ok(false);
         }

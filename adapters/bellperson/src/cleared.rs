@@ -8,14 +8,14 @@ use rayon::prelude::*;
 const PIECE: usize = 1 << 13;
 
 /// Overwrites `values` with zeros, on all cores.
-pub fn clear<F: Field>(values: &mut [F]) {
+pub(crate) fn clear<F: Field>(values: &mut [F]) {
     values.par_chunks_mut(PIECE).for_each(|piece| piece.fill(F::ZERO));
     // Keeps the compiler from dropping stores that no load follows.
     std::hint::black_box(&*values);
 }
 
 /// Holds values that are cleared on drop, such as r and s.
-pub struct ZeroizingVec<F: Field>(pub Vec<F>);
+pub(crate) struct ZeroizingVec<F: Field>(pub Vec<F>);
 
 impl<F: Field> Drop for ZeroizingVec<F> {
     fn drop(&mut self) {

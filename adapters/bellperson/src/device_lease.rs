@@ -11,7 +11,7 @@ use crate::to_synthesis_error;
 
 /// Holds the locks on devices that processes share, until it is dropped. Without devices, it holds no locks.
 #[derive(Debug)]
-pub struct DeviceLease {
+pub(crate) struct DeviceLease {
     /// Accelerator with all devices of this process.
     accelerator: Accelerator,
     /// Locks on devices and an accelerator with these devices; `None` while it holds no locks.
@@ -22,7 +22,7 @@ pub struct DeviceLease {
 }
 
 /// Returns the process's accelerator, without devices if `BELLMAN_NO_GPU` is set to anything but 0.
-pub fn accelerator() -> Result<Accelerator, SynthesisError> {
+pub(crate) fn accelerator() -> Result<Accelerator, SynthesisError> {
     let accelerator = Accelerator::global().map_err(to_synthesis_error)?;
     Ok(if no_gpu().is_some() { accelerator.with_devices(Vec::new()) } else { accelerator.clone() })
 }
@@ -30,7 +30,7 @@ pub fn accelerator() -> Result<Accelerator, SynthesisError> {
 impl DeviceLease {
     /// Waits until it holds the locks on devices of `accelerator`. With `priority`, proofs without priority make way
     /// first.
-    pub fn wait(accelerator: &Accelerator, priority: bool) -> Result<Self, SynthesisError> {
+    pub(crate) fn wait(accelerator: &Accelerator, priority: bool) -> Result<Self, SynthesisError> {
         let shared = !accelerator.devices().is_empty();
         // A thread that holds locks can neither release them for this proof nor wait for them.
         let first = !GpuLock::is_held() && !PriorityLock::is_held();
@@ -44,13 +44,13 @@ impl DeviceLease {
     }
 
     /// Returns an accelerator with the locked devices, or with all devices of the process if none are locked.
-    pub fn accelerator(&self) -> &Accelerator {
+    pub(crate) fn accelerator(&self) -> &Accelerator {
         self.held.as_ref().map_or(&self.accelerator, |(_, accelerator)| accelerator)
     }
 
     /// Makes all proofs of `batch`. Without priority, it releases the devices whenever another proof requests priority,
     /// and then continues with the missing proofs.
-    pub fn run<E: Engine>(&mut self, batch: &Batch<'_, E>) -> Result<Report, SynthesisError> {
+    pub(crate) fn run<E: Engine>(&mut self, batch: &Batch<'_, E>) -> Result<Report, SynthesisError> {
         self.retry_after_preemption(|accelerator, abort| {
             let result = batch.run(accelerator, abort);
             if matches!(result, Err(Error::Aborted)) {
@@ -65,7 +65,7 @@ impl DeviceLease {
 
     /// Uploads `key` to the first of the locked devices. Without priority, it makes way for proofs with priority
     /// meanwhile.
-    pub fn upload<E: Engine>(&mut self, key: &ProvingKeyOnDevice<E>) -> Result<(), SynthesisError> {
+    pub(crate) fn upload<E: Engine>(&mut self, key: &ProvingKeyOnDevice<E>) -> Result<(), SynthesisError> {
         self.retry_after_preemption(|accelerator, abort| key.upload(accelerator, abort))
     }
 

@@ -18,7 +18,7 @@ use crate::file_identity::{FileIdentity, is_same_state};
 ///
 /// # Errors
 /// - The file cannot be copied: the error of the system, or of [`MappedFile::copied`].
-pub fn remap_or_copy<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Option<Arc<MappedFile>>> {
+pub(crate) fn remap_or_copy<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> io::Result<Option<Arc<MappedFile>>> {
     if !MappedFile::prefers_copies() {
         return Ok(remap_file(mapped));
     }
@@ -38,7 +38,7 @@ fn remap_file<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Arc<Ma
 /// Returns the points at the byte ranges `ranges` of `file` as one encoded query, named `query` in errors. Returns
 /// `None` if the ranges are not contiguous or exceed the file. Decoding refuses infinity, and with `in_subgroup` also
 /// points outside the subgroup.
-pub fn encoded_query<C: UncompressedEncoding>(
+pub(crate) fn encoded_query<C: UncompressedEncoding>(
     file: &Arc<MappedFile>,
     query: &'static str,
     ranges: &[Range<usize>],
@@ -55,6 +55,6 @@ pub fn encoded_query<C: UncompressedEncoding>(
 }
 
 /// Returns the name of point `number` of `query` in the file at `path`, for error messages.
-pub fn point_name(path: &Path, query: &str, number: usize, _place: usize) -> String {
+pub(crate) fn point_name(path: &Path, query: &str, number: usize, _place: usize) -> String {
     format!("{}: point {number} of {query}", path.display())
 }

@@ -14,7 +14,7 @@ use proofwarp::file_state::FileState;
 /// against wrong server clocks, a sample of the points ([`Samples`](crate::mapped_params::Samples)) and the verifying
 /// key are compared too.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileIdentity {
+pub(crate) struct FileIdentity {
     state: FileState,
     /// First byte, end (exclusive) and number of points of each query: h, l, a, b_g1 and b_g2.
     places: [(usize, usize, usize); 5],
@@ -24,7 +24,7 @@ pub struct FileIdentity {
 impl FileIdentity {
     /// Returns the identity of the file of `mapped`. Returns `None` if a later change might not be detected, or if the
     /// file's length has changed since it was mapped.
-    pub fn from_mapped<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Self> {
+    pub(crate) fn from_mapped<E: MultiMillerLoop>(mapped: &MappedParameters<E>) -> Option<Self> {
         let data = mapped.param_file.metadata().ok()?;
         let state = FileState::from_metadata(&data)?;
         let place = |ranges: &[Range<usize>]| {
@@ -36,18 +36,18 @@ impl FileIdentity {
     }
 
     /// Returns whether the file metadata `data` describes the state of this identity.
-    pub fn is_state_of(&self, data: &Metadata) -> bool {
+    pub(crate) fn is_state_of(&self, data: &Metadata) -> bool {
         FileState::from_metadata(data).as_ref() == Some(&self.state)
     }
 
     /// Returns whether `other` is a state of the same file, read with the same checks.
-    pub fn is_same_file(&self, other: &Self) -> bool {
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
         self.state.is_same_file(&other.state) && self.checked == other.checked
     }
 }
 
 /// Returns whether the metadata `one` and `other` of an open file describe the same state. Returns false if the system
 /// has no reliable metadata.
-pub fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
+pub(crate) fn is_same_state(one: &Metadata, other: &Metadata) -> bool {
     FileState::from_metadata(one).is_some_and(|one| Some(one) == FileState::from_metadata(other))
 }

@@ -6,6 +6,8 @@
 //! losing finished work. They keep the most recently used keys on the devices. [`Prover`] holds a key with a circuit's
 //! matrices for the caller: the device computes the R1CS products too, and no locks are taken.
 
+#![deny(unreachable_pub)]
+
 mod api;
 mod cache;
 mod cached_prover;

@@ -134,7 +134,7 @@ fn annotate_error(path: &Path, error: &io::Error) -> io::Error {
 
 /// Holds devices, and the file locks by which this process may use them.
 #[derive(Debug)]
-pub struct GpuLock {
+pub(crate) struct GpuLock {
     _files: Vec<FileLock>,
     _counted: ThreadLocalCount,
     devices: Vec<Arc<Device>>,
@@ -146,7 +146,7 @@ impl GpuLock {
     /// locking.
     ///
     /// A thread that already holds a GPU lock gets all devices without another lock.
-    pub fn take(accelerator: &Accelerator) -> io::Result<Self> {
+    pub(crate) fn take(accelerator: &Accelerator) -> io::Result<Self> {
         let all = accelerator.devices();
         let (files, devices) = match gpus_per_lock() {
             _ if Self::is_held() => (Vec::new(), all.to_vec()),
@@ -158,12 +158,12 @@ impl GpuLock {
     }
 
     /// Returns whether this thread holds a GPU lock.
-    pub fn is_held() -> bool {
+    pub(crate) fn is_held() -> bool {
         GPU_HELD.get() > 0
     }
 
     /// Returns the devices that this process may use.
-    pub fn devices(&self) -> &[Arc<Device>] {
+    pub(crate) fn devices(&self) -> &[Arc<Device>] {
         &self.devices
     }
 }
@@ -217,32 +217,32 @@ fn uuid(bytes: [u8; 16]) -> String {
 
 /// Holds the priority lock. Until it is dropped, proofs without priority make way, in all processes.
 #[derive(Debug)]
-pub struct PriorityLock {
+pub(crate) struct PriorityLock {
     _file: FileLock,
     _counted: ThreadLocalCount,
 }
 
 impl PriorityLock {
     /// Locks the priority lock, and waits for other high-priority proofs until it can.
-    pub fn take() -> io::Result<Self> {
+    pub(crate) fn take() -> io::Result<Self> {
         let file = FileLock::acquire(&temp_dir().join(PRIORITY), LockMode::Exclusive)?;
         Ok(Self { _file: file, _counted: ThreadLocalCount::new(&PRIORITY_HELD) })
     }
 
     /// Returns whether this thread holds the priority lock.
-    pub fn is_held() -> bool {
+    pub(crate) fn is_held() -> bool {
         PRIORITY_HELD.get() > 0
     }
 }
 
 /// Waits until no process holds the priority lock.
-pub fn wait_priority_released() -> io::Result<()> {
+pub(crate) fn wait_priority_released() -> io::Result<()> {
     // Shared: waiting processes do not take each other for a high-priority proof.
     FileLock::acquire(&temp_dir().join(PRIORITY), LockMode::Shared).map(drop)
 }
 
 /// Returns whether any process holds the priority lock; false if that cannot be determined.
-pub fn priority_taken() -> bool {
+pub(crate) fn priority_taken() -> bool {
     let attempt = FileLock::try_acquire(&temp_dir().join(PRIORITY), LockMode::Shared);
     attempt.map_or_else(
         |error| {
@@ -256,7 +256,7 @@ pub fn priority_taken() -> bool {
 /// Detects whether a proof has requested priority since this value was made. Reads the lock file at most once every
 /// `PRIORITY_POLL_INTERVAL`.
 #[derive(Debug)]
-pub struct PriorityPoll {
+pub(crate) struct PriorityPoll {
     since: Instant,
     /// Microseconds from `since` to the next check.
     next: AtomicU64,
@@ -265,12 +265,12 @@ pub struct PriorityPoll {
 
 impl PriorityPoll {
     /// Creates a value that has seen no request yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { since: Instant::now(), next: AtomicU64::new(0), yes: AtomicBool::new(false) }
     }
 
     /// Returns whether a proof has requested priority since this value was made.
-    pub fn poll(&self) -> bool {
+    pub(crate) fn poll(&self) -> bool {
         let (now, next) = (self.since.elapsed().as_micros() as u64, self.next.load(Ordering::Relaxed));
         let later = now + PRIORITY_POLL_INTERVAL.as_micros() as u64;
         let due = now >= next && self.next.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok();

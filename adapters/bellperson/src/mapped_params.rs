@@ -24,7 +24,9 @@ use crate::to_synthesis_error;
 const SAMPLES: usize = 64;
 
 /// Returns `source` as parameters in a mapped file, or `None` if its type is another one.
-pub fn as_mapped_parameters<E: MultiMillerLoop, P: ParameterSource<E>>(source: &P) -> Option<&MappedParameters<E>> {
+pub(crate) fn as_mapped_parameters<E: MultiMillerLoop, P: ParameterSource<E>>(
+    source: &P,
+) -> Option<&MappedParameters<E>> {
     if typeid::of::<P>() != typeid::of::<&MappedParameters<E>>() {
         return None;
     }
@@ -35,7 +37,7 @@ pub fn as_mapped_parameters<E: MultiMillerLoop, P: ParameterSource<E>>(source: &
 
 /// Reads the parameters of `circuit` from the file `mapped`. Points stay encoded for devices if later changes of the
 /// file can be detected, or if the file is copied to memory. Otherwise the host decodes them now.
-pub fn read<E>(mapped: &MappedParameters<E>, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
+pub(crate) fn read<E>(mapped: &MappedParameters<E>, circuit: &Circuit<E::Fr>) -> Result<Parameters<E>, SynthesisError>
 where
     E: Engine + MultiMillerLoop,
 {
@@ -136,21 +138,21 @@ fn malformed(what: impl Display) -> io::Error {
 
 /// Holds sample points of all queries of a file, to recognise the file's contents.
 #[derive(Debug)]
-pub struct Samples<E: Engine> {
+pub(crate) struct Samples<E: Engine> {
     g1: [Vec<E::G1Affine>; 4],
     b_g2: Vec<E::G2Affine>,
 }
 
 impl<E: Engine + MultiMillerLoop> Samples<E> {
     /// Returns the sample points of `mapped`, or `None` if one of them does not decode.
-    pub fn from_mapped(mapped: &MappedParameters<E>) -> Option<Self> {
+    pub(crate) fn from_mapped(mapped: &MappedParameters<E>) -> Option<Self> {
         let g1 = |ranges: &[_]| sample(mapped, ranges, read_g1::<E>);
         let g1 = [g1(&mapped.h)?, g1(&mapped.l)?, g1(&mapped.a)?, g1(&mapped.b_g1)?];
         Some(Self { g1, b_g2: sample(mapped, &mapped.b_g2, read_g2::<E>)? })
     }
 
     /// Returns whether the points of `mapped` at the sampled positions equal these.
-    pub fn match_file(&self, mapped: &MappedParameters<E>) -> bool {
+    pub(crate) fn match_file(&self, mapped: &MappedParameters<E>) -> bool {
         Self::from_mapped(mapped).is_some_and(|other| self.g1 == other.g1 && self.b_g2 == other.b_g2)
     }
 }

@@ -27,7 +27,7 @@ use crate::verify::{is_refusal, verifies, with_batch_index};
 use crate::{cache, to_synthesis_error};
 
 /// Holds the inputs of a proving call, except its circuits.
-pub struct ProveRequest<'a, E: Engine, P> {
+pub(crate) struct ProveRequest<'a, E: Engine, P> {
     accelerator: Accelerator,
     params: &'a P,
     r: &'a [E::Fr],
@@ -41,7 +41,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
     ///
     /// # Errors
     /// - [`SynthesisError::IoError`]: a forced backend is not available, or a setting is malformed.
-    pub fn new(params: &'a P, r: &'a [E::Fr], s: &'a [E::Fr], priority: bool) -> Result<Self, SynthesisError> {
+    pub(crate) fn new(params: &'a P, r: &'a [E::Fr], s: &'a [E::Fr], priority: bool) -> Result<Self, SynthesisError> {
         Ok(Self { accelerator: accelerator()?, params, r, s, priority })
     }
 
@@ -50,7 +50,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
     ///
     /// # Errors
     /// Returns the errors of [`crate::create_proof_batch`].
-    pub fn prove<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
+    pub(crate) fn prove<C: Circuit<E::Fr> + Send>(&self, circuits: Vec<C>) -> Result<Vec<Proof<E>>, SynthesisError> {
         self.check_lengths(circuits.len())?;
         block_in_place(|| self.prove_all(&evaluate_circuits(circuits)?))
     }

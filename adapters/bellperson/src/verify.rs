@@ -33,7 +33,7 @@ impl fmt::Display for InvalidProof {
 impl error::Error for InvalidProof {}
 
 /// Returns whether `error` says that a proof does not verify.
-pub fn is_refusal(error: &SynthesisError) -> bool {
+pub(crate) fn is_refusal(error: &SynthesisError) -> bool {
     match error {
         SynthesisError::IoError(error) => matches!(error.get_ref(), Some(reason) if reason.is::<InvalidProof>()),
         _ => false,
@@ -42,7 +42,7 @@ pub fn is_refusal(error: &SynthesisError) -> bool {
 
 /// Returns `error` with the index of the proof in the caller's batch, if it says that a proof does not verify. `number`
 /// maps the index in `error` to that index. Returns other errors unchanged.
-pub fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> usize) -> SynthesisError {
+pub(crate) fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> usize) -> SynthesisError {
     let SynthesisError::IoError(error) = error else { return error };
     SynthesisError::IoError(match error.downcast::<InvalidProof>() {
         Ok(refusal) => io::Error::other(InvalidProof { number: number(refusal.number), ..refusal }),
@@ -52,7 +52,7 @@ pub fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> usize) 
 
 /// Checks that each of `proofs` verifies with `key` for the element of `inputs` at the same index. The first input of a
 /// proof is one. The error names `backend`, which made the proofs.
-pub fn check<E: Engine + MultiMillerLoop>(
+pub(crate) fn check<E: Engine + MultiMillerLoop>(
     key: &VerifyingKey<E>,
     proofs: &[Proof<E>],
     inputs: &[&[E::Fr]],
@@ -69,7 +69,7 @@ pub fn check<E: Engine + MultiMillerLoop>(
 /// γ) · e(C, δ). The xᵢ are `inputs`, of which the first is one.
 ///
 /// bellperson's own verifier first makes tables of the verifying key, which pays only for many proofs.
-pub fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {
+pub(crate) fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {
     if key.ic.len() != inputs.len() || !is_in_groups(proof) {
         return false;
     }

@@ -27,6 +27,8 @@
 //! | multi-scalar multiplications over bases in host memory | [`multiexp`] |
 //! | types and functions that do nothing | [`SourceBuilder`], [`generate`], [`threadpool`] |
 
+#![deny(unreachable_pub)]
+
 mod base_cache;
 mod error;
 mod fallback;

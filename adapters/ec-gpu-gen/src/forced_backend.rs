@@ -33,7 +33,7 @@ pub(crate) struct FailureGuard(Option<(BackendKind, Failure)>);
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 impl FailureGuard {
     /// Creates the guard of a kernel call, and clears the stored failure of this thread's last call.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let watch = forced_device_backend().map(|backend| (backend, FAILURE.with(Arc::clone)));
         if let Some((_, failure)) = &watch {
             *failure.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -43,7 +43,7 @@ impl FailureGuard {
 
     /// Stores the error of `result` for the thread that created the guard, unless the call was aborted. Returns
     /// `result`. Any thread may call this.
-    pub fn end<T>(&self, result: Result<T, EcError>) -> Result<T, EcError> {
+    pub(crate) fn end<T>(&self, result: Result<T, EcError>) -> Result<T, EcError> {
         if let (Some((backend, failure)), Err(error)) = (&self.0, &result)
             && !matches!(error, EcError::Aborted)
         {
@@ -67,7 +67,7 @@ pub(crate) fn last_failure() -> Option<EcError> {
 /// an error.
 ///
 /// # Panics
-/// Panics if [`failure`] returns an error: otherwise a failure of a forced backend would be missed.
+/// Panics if [`last_failure`] returns an error: otherwise a failure of a forced backend would be missed.
 pub(crate) fn panic_on_failure() {
     if let Some(error) = last_failure() {
         panic!("{error}");

@@ -23,6 +23,8 @@
 //! Unlike the stock crate, a call that fails or is aborted leaves its inputs unchanged. It needs no kernels from
 //! [`generate`], which is only for crates that append their own kernels.
 
+#![deny(unreachable_pub)]
+
 mod error;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub mod fft;

@@ -19,7 +19,7 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Starts up to `count` threads, or fewer if the system gives fewer. Each thread calls `begin` first.
-    pub fn start(count: usize, begin: impl Fn() + Clone + Send + 'static) -> Self {
+    pub(crate) fn start(count: usize, begin: impl Fn() + Clone + Send + 'static) -> Self {
         let (sender, jobs) = unbounded();
         let start = |number: usize| {
             let (begin, jobs) = (begin.clone(), jobs.clone());
@@ -34,13 +34,13 @@ impl Threads {
     }
 
     /// Returns the number of threads that were started.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// Runs `job` on one of the threads, or on the calling thread if none was started. A panic of the job is logged and
     /// does not reach the caller.
-    pub fn execute(&self, job: Job) {
+    pub(crate) fn execute(&self, job: Job) {
         match &self.jobs {
             // Threads live as long as there is a sender, so there is a receiver.
             Some(jobs) => drop(jobs.send(job)),

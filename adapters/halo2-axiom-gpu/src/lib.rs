@@ -4,6 +4,8 @@
 //! Everything is halo2-axiom's, with two exceptions. [`proofwarp_halo2`] makes proofs and keys, and
 //! [`poly::commitment::Prover`] also says how polynomials are opened.
 
+#![deny(unreachable_pub)]
+
 pub use halo2_axiom::{SerdeFormat, arithmetic, circuit, dev, fft, halo2curves, transcript};
 
 pub mod plonk;

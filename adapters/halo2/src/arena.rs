@@ -19,22 +19,22 @@ static MEMORY: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
 
 /// Holds columns of cells that a circuit assigns, all of the same height. A cell that is not assigned is 0. Cells never
 /// move.
-pub struct AssignedCells(Vec<Vec<Assigned<Fr>>>);
+pub(crate) struct AssignedCells(Vec<Vec<Assigned<Fr>>>);
 
 impl AssignedCells {
-    pub fn new(columns: usize, rows: usize) -> Self {
+    pub(crate) fn new(columns: usize, rows: usize) -> Self {
         Self((0..columns).map(|_| par_filled_vec(Assigned::Zero, rows)).collect())
     }
 
     /// Returns the cell at `row` of `column`, or `None` if it does not exist.
-    pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
+    pub(crate) fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
         self.0.get_mut(column)?.get_mut(row)
     }
 }
 
 /// Holds a circuit's witness: its cells, and the columns of their values. When it is dropped, another thread overwrites
 /// its memory and keeps it for the next arena of the same shape.
-pub struct WitnessArena(Memory);
+pub(crate) struct WitnessArena(Memory);
 
 struct Memory {
     cells: AssignedCells,
@@ -44,7 +44,7 @@ struct Memory {
 }
 
 impl WitnessArena {
-    pub fn new(columns: usize, rows: usize) -> Self {
+    pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let mut kept = lock_cached_memory();
         let fits = |memory: &Memory| memory.rows == rows && memory.values.len() == columns;
         let found = kept.iter().position(fits).map(|at| kept.remove(at));
@@ -54,13 +54,13 @@ impl WitnessArena {
     }
 
     /// Returns the cell at `row` of `column`, or `None` if it does not exist.
-    pub fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
+    pub(crate) fn cell(&mut self, column: usize, row: usize) -> Option<&mut Assigned<Fr>> {
         self.0.cells.cell(column, row)
     }
 
     /// Computes the values of the columns with the indices `columns`. Returns each index with the column's values, in
     /// ascending order of index.
-    pub fn compute_values(&mut self, columns: &[usize]) -> Vec<(usize, &mut Vec<Fr>)> {
+    pub(crate) fn compute_values(&mut self, columns: &[usize]) -> Vec<(usize, &mut Vec<Fr>)> {
         let all = self.0.cells.0.iter().zip(&mut self.0.values).enumerate();
         let some = all.filter(|(number, _)| columns.contains(number));
         let mut some: Vec<_> = some.map(|(number, (cells, values))| (number, cells, values)).collect();
@@ -101,7 +101,7 @@ impl Memory {
 }
 
 /// Holds a caller's columns, and overwrites them with zeros when dropped.
-pub struct ZeroizingColumns(pub Vec<Vec<Fr>>);
+pub(crate) struct ZeroizingColumns(pub Vec<Vec<Fr>>);
 
 impl Drop for ZeroizingColumns {
     fn drop(&mut self) {
@@ -116,7 +116,7 @@ fn lock_cached_memory() -> MutexGuard<'static, Vec<Memory>> {
 }
 
 /// Frees the memory of dropped arenas that is kept for reuse.
-pub fn clear_arenas() {
+pub(crate) fn clear_arenas() {
     let gone = std::mem::take(&mut *lock_cached_memory());
     drop(gone);
 }

@@ -104,13 +104,13 @@ fn device_key(accelerator: &Accelerator) -> DeviceKey {
 }
 
 /// Returns an engine over the bases of `params`, which are uploaded unless they are cached from an earlier call.
-pub fn engine(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
+pub(crate) fn engine(accelerator: &Accelerator, params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     Engine::new(accelerator, params.k(), find_or_upload_srs(accelerator, params)?).map_err(to_halo2_error)
 }
 
 /// Returns an engine for key generation on the process-wide accelerator. It takes columns from host memory and returns
 /// its results there. It handles as many columns at a time as fit the device's free memory.
-pub fn create_keygen_engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
+pub(crate) fn create_keygen_engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine>, Error> {
     let engine = engine(Accelerator::global().map_err(to_halo2_error)?, params)?;
     let column = (params.n() as usize * size_of::<Fr>()) as u64;
     let at_once = |free: u64| MemoryPlan { columns_resident: false, max_columns: (free / column).max(1) as usize };
@@ -121,7 +121,7 @@ pub fn create_keygen_engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G1Affine
 /// Returns the columns of `pk` on the engine's device, which are uploaded unless they are cached from an earlier call.
 /// Returns `None` if there is no device, if its free memory is unknown, or if the columns do not fit beside a proof
 /// that takes `memory`.
-pub fn find_or_upload_key(
+pub(crate) fn find_or_upload_key(
     accelerator: &Accelerator,
     engine: &Engine<G1Affine>,
     pk: &ProvingKey<G1Affine>,
@@ -155,7 +155,7 @@ fn has_key_memory(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwa
 /// # Errors
 /// - The errors of [`constraints::check_points`].
 /// - `Transcript`: holds the error of [`CompiledCircuit::new`].
-pub fn find_or_compile_circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
+pub(crate) fn find_or_compile_circuit(pk: &ProvingKey<G1Affine>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
     let made = || {
         let circuit = constraints::convert_circuit(pk);
         constraints::check_duplicate_queries(&circuit)?;

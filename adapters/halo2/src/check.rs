@@ -32,7 +32,7 @@ type Kzg = KZGCommitmentScheme<Bn256>;
 /// - `Transcript`: a setting is malformed.
 /// - `Transcript`: a device computed a wrong value.
 /// - The host cannot make the proof again: the error of its attempt.
-pub fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+pub(crate) fn prove_checked<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
     task: &Task<'_, '_>,
     transcript: &mut T,
     source: &mut impl Source,

@@ -20,14 +20,14 @@ use crate::random::{random_elements, unpredictable_rng};
 ///
 /// # Errors
 /// - `Transcript`: a forced backend failed.
-pub fn is_setup_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Result<bool, Error> {
+pub(crate) fn is_setup_consistent(engine: &Engine<G1Affine>, params: &ParamsKZG<Bn256>) -> Result<bool, Error> {
     let values = random_elements(params.get_g().len(), &mut unpredictable_rng());
     let commit = |basis, column: &[Fr]| {
         let points = engine.commit(basis, &[ColumnView::new(column)]).map_err(to_halo2_error)?;
         points.first().copied().ok_or(Error::BoundsFailure)
     };
     let lagrange = commit(Basis::Lagrange, &values)?;
-    let coefficients = engine.interpolate(&[ColumnView::new(&values)]).and_then(|columns| engine.into_host(columns));
+    let coefficients = engine.interpolate(&[ColumnView::new(&values)]).and_then(|columns| engine.move_to_host(columns));
     let mut coefficients = coefficients.map_err(to_halo2_error)?.into_iter().next().ok_or(Error::BoundsFailure)?;
     let powers = commit(Basis::Monomial, &coefficients)?;
     // The last base has no successor.

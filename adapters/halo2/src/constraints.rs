@@ -9,7 +9,7 @@ use proofwarp::plonk::steps::h_pieces::MAX_COSETS;
 use proofwarp::plonk::{Circuit, ColumnId, ColumnLayout, ColumnView, DuplicateQueries, Key, Lookup, Polynomial};
 
 /// Configures `circuit` in a new constraint system, and returns that system and the circuit's configuration.
-pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::Config) {
+pub(crate) fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::Config) {
     let mut system = ConstraintSystem::default();
     let config = C::configure_with_params(&mut system, circuit.params());
     (system, config)
@@ -20,7 +20,7 @@ pub fn configure<C: StockCircuit<Fr>>(circuit: &C) -> (ConstraintSystem<Fr>, C::
 /// # Errors
 /// - `BoundsFailure`: the degree is below 3.
 /// - `BoundsFailure`: the quotient has more pieces than [`MAX_COSETS`], or than there are roots of unity for.
-pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
+pub(crate) fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
     let roots = 1_usize.checked_shl(Fr::S.saturating_sub(k)).unwrap_or(0);
     let most = MAX_COSETS.min(roots).saturating_add(1);
     if (3..=most).contains(&degree) && k <= Fr::S {
@@ -32,7 +32,7 @@ pub fn check_degree(degree: usize, k: u32) -> Result<u32, Error> {
 
 /// Logs a warning if `system` queries a column at two rotations that are equal modulo 2^`k` rows. No proof can have
 /// such queries, but keys can be made.
-pub fn warn_duplicate_queries(system: &ConstraintSystem<Fr>, k: u32) {
+pub(crate) fn warn_duplicate_queries(system: &ConstraintSystem<Fr>, k: u32) {
     let advice = system.advice_queries().iter().map(|(column, at)| (ColumnId::Advice(column.index()), at.0));
     let fixed = system.fixed_queries().iter().map(|(column, at)| (ColumnId::Fixed(column.index()), at.0));
     if let Some(same) = DuplicateQueries::find(advice.chain(fixed), 1 << k) {
@@ -44,7 +44,7 @@ pub fn warn_duplicate_queries(system: &ConstraintSystem<Fr>, k: u32) {
 ///
 /// # Errors
 /// - `ConstraintSystemFailure`, as in halo2-axiom: a column is queried twice at one point. The log names it.
-pub fn check_duplicate_queries(circuit: &Circuit<Fr>) -> Result<(), Error> {
+pub(crate) fn check_duplicate_queries(circuit: &Circuit<Fr>) -> Result<(), Error> {
     let Some(same) = circuit.find_duplicate_queries() else { return Ok(()) };
     log::error!("halo2: no proof can be made: {}", describe_same_point(&same, circuit.log_n));
     Err(Error::ConstraintSystemFailure)
@@ -55,7 +55,7 @@ fn describe_same_point(DuplicateQueries { column, rotations: [first, second] }: 
 }
 
 /// Converts the constraint system of `key` to proofwarp's [`Circuit`].
-pub fn convert_circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
+pub(crate) fn convert_circuit(key: &ProvingKey<G1Affine>) -> Circuit<Fr> {
     let (system, domain) = (key.get_vk().cs(), key.get_vk().get_domain());
     // Taken from the key's own domain: the system's degree depends on the current environment.
     let degree = domain.get_quotient_poly_degree() + 1;
@@ -116,7 +116,7 @@ fn convert_expression(layout: &ColumnLayout, expression: &Expression<Fr>) -> Pla
 }
 
 /// Returns views of the columns of `key`, which are in host memory.
-pub fn key_column_views(key: &ProvingKey<G1Affine>) -> Key<'_, Fr> {
+pub(crate) fn key_column_views(key: &ProvingKey<G1Affine>) -> Key<'_, Fr> {
     let permutation = key.permutation();
     Key {
         fixed: values_and_coefficients(key.fixed_values(), key.fixed_polys()),

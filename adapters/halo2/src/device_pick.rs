@@ -10,7 +10,7 @@ static ACTIVE_DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
 
 /// Reserves the devices of a proof. Until it is dropped, other proofs count these devices as busy.
 #[derive(Debug)]
-pub struct DeviceReservation {
+pub(crate) struct DeviceReservation {
     /// One accelerator per reserved device, for that device alone. If there are no devices, one accelerator without
     /// devices.
     pub accelerators: Vec<Accelerator>,
@@ -19,7 +19,7 @@ pub struct DeviceReservation {
 impl DeviceReservation {
     /// Reserves the device of `accelerator` with the fewest proofs in flight, and up to `most` − 1 further devices
     /// without proofs. Among equally busy devices it takes the first.
-    pub fn new(accelerator: &Accelerator, most: usize) -> Self {
+    pub(crate) fn new(accelerator: &Accelerator, most: usize) -> Self {
         let mut under_way = ACTIVE_DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
         let proofs = |device: &Arc<Device>| under_way.iter().filter(|other| Arc::ptr_eq(other, device)).count();
         let mut devices: Vec<_> = accelerator.devices().iter().map(|device| (proofs(device), device)).collect();

@@ -19,12 +19,12 @@ const SHARED_FROM: u64 = 1 << 16;
 
 /// Holds a prover for each device of a proof. The first runs the proof, and the others compute a part of its
 /// commitments and quotient.
-pub struct DeviceProvers {
+pub(crate) struct DeviceProvers {
     pub all: Vec<DeviceProver>,
     _turn: DeviceReservation,
 }
 
-pub struct DeviceProver {
+pub(crate) struct DeviceProver {
     pub engine: Engine<G1Affine>,
     key: Option<Arc<KeyOnDevice<Fr>>>,
     plan: MemoryPlan,
@@ -35,7 +35,7 @@ pub struct DeviceProver {
 impl DeviceProvers {
     /// Creates a prover on each device that `options` allow, for a proof that takes `memory`. A further device is left
     /// out if it has too little memory for all columns.
-    pub fn new(
+    pub(crate) fn new(
         options: &Options,
         (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
         memory: &MemoryEstimate,
@@ -63,7 +63,7 @@ impl DeviceProvers {
     }
 
     /// Returns `circuit`, compiled for the memory plan of the first prover.
-    pub fn compile_circuit(&self, circuit: Arc<CompiledCircuit<Fr>>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
+    pub(crate) fn compile_circuit(&self, circuit: Arc<CompiledCircuit<Fr>>) -> Result<Arc<CompiledCircuit<Fr>>, Error> {
         match self.all[0].plan {
             MemoryPlan::ALL => Ok(circuit),
             plan => CompiledCircuit::new(Circuit::clone(&circuit), plan).map(Arc::new).map_err(to_halo2_error),
@@ -105,7 +105,7 @@ impl DeviceProver {
     }
 
     /// Returns views of the columns of `pk`, on the device if they are cached there, else in host memory.
-    pub fn key_column_views<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
+    pub(crate) fn key_column_views<'a>(&'a self, pk: &'a ProvingKey<G1Affine>) -> Key<'a, Fr> {
         self.key.as_ref().map_or_else(|| constraints::key_column_views(pk), |key| key.key())
     }
 }

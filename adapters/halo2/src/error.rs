@@ -5,7 +5,7 @@ use std::io;
 use halo2_axiom::plonk::Error;
 
 /// Wraps `error` in `Error::Transcript`, the only variant that can hold it. The source of the result is `error` itself.
-pub fn to_halo2_error(error: proofwarp::Error) -> Error {
+pub(crate) fn to_halo2_error(error: proofwarp::Error) -> Error {
     Error::Transcript(io::Error::other(error))
 }
 
@@ -16,7 +16,7 @@ pub fn to_halo2_error(error: proofwarp::Error) -> Error {
 /// - `NotEnoughRowsAvailable`: the SRS has fewer rows than the key.
 /// - `BoundsFailure`: the SRS has more rows than the key.
 /// - `BoundsFailure`: the number of bases is not 2^`setup`.
-pub fn check_setup_size((setup, bases): (u32, usize), key: u32) -> Result<(), Error> {
+pub(crate) fn check_setup_size((setup, bases): (u32, usize), key: u32) -> Result<(), Error> {
     if 1_usize.checked_shl(setup) != Some(bases) {
         log::error!("the setup is for k = {setup}, but has {bases} bases");
         return Err(Error::BoundsFailure);

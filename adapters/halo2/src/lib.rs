@@ -75,6 +75,8 @@
 //! # }
 //! ```
 
+#![deny(unreachable_pub)]
+
 mod arena;
 mod caches;
 mod check;

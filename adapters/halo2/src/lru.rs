@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Caches up to `most` values per group of keys, and drops the least recently used value of a group first.
-pub struct LruCache<K, V> {
+pub(crate) struct LruCache<K, V> {
     most: usize,
     /// Whether two keys are in one group.
     together: fn(&K, &K) -> bool,
@@ -13,7 +13,7 @@ pub struct LruCache<K, V> {
 impl<K: PartialEq, V> LruCache<K, V> {
     /// Creates a cache of at most `most` values per group of keys. Two keys are in one group if `together` returns true
     /// for them.
-    pub const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
+    pub(crate) const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
         Self { most, together, entries: Mutex::new(Vec::new()) }
     }
 
@@ -23,7 +23,7 @@ impl<K: PartialEq, V> LruCache<K, V> {
     /// # Errors
     /// Returns the errors of `make`, which runs without the lock because it may take seconds. Two threads may both make
     /// a value, and one is cached.
-    pub fn get_or_insert_with<E>(
+    pub(crate) fn get_or_insert_with<E>(
         &self,
         key: K,
         make: impl FnOnce() -> Result<Option<V>, E>,
@@ -39,14 +39,14 @@ impl<K: PartialEq, V> LruCache<K, V> {
     }
 
     /// Drops all values.
-    pub fn clear(&self) {
+    pub(crate) fn clear(&self) {
         let gone = self.with_locked_entries(std::mem::take);
         // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
 
     /// Drops all values whose keys are in one group with `key`.
-    pub fn clear_group(&self, key: &K) {
+    pub(crate) fn clear_group(&self, key: &K) {
         let gone: Vec<_> = self
             .with_locked_entries(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
         // Dropping may take long, so it happens without the lock.
@@ -55,7 +55,7 @@ impl<K: PartialEq, V> LruCache<K, V> {
 
     /// Returns the cached value of `key`, which becomes the most recently used one. Returns `None` if there is no
     /// value.
-    pub fn get(&self, key: &K) -> Option<Arc<V>> {
+    pub(crate) fn get(&self, key: &K) -> Option<Arc<V>> {
         self.with_locked_entries(|entries| {
             let at = entries.iter().position(|(kept, _)| kept == key)?;
             let entry = entries.remove(at);
@@ -67,7 +67,7 @@ impl<K: PartialEq, V> LruCache<K, V> {
 
     /// Caches `value` for `key`. If the group of `key` then has more than `most` values, drops its least recently used
     /// one.
-    pub fn insert(&self, key: K, value: Arc<V>) {
+    pub(crate) fn insert(&self, key: K, value: Arc<V>) {
         let gone: Vec<_> = self.with_locked_entries(|entries| {
             let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
             // Removes the oldest of the group, and the earlier value of `key`.

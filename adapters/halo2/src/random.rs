@@ -13,7 +13,7 @@ use rayon::prelude::*;
 const PIECE: usize = 1 << 12;
 
 /// Returns `count` random elements. `rng` gives a 256-bit seed for every 4096 of them, so that cores share the work.
-pub fn random_elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
+pub(crate) fn random_elements(count: usize, rng: &mut impl RngCore) -> Vec<Fr> {
     let seeds: Vec<_> = (0..count.div_ceil(PIECE)).map(|_| draw_seed(rng)).collect();
     let mut elements = vec![Fr::ZERO; count];
     elements.par_chunks_mut(PIECE).zip(seeds).for_each(|(elements, seed)| {
@@ -31,16 +31,16 @@ fn draw_seed(rng: &mut impl RngCore) -> [u8; 32] {
 
 /// Holds 256 random bits from a caller's generator, cleared when dropped. Everything random in a proof follows from
 /// them, so the proof can be repeated to check a device's work.
-pub struct Seed([u8; 32]);
+pub(crate) struct Seed([u8; 32]);
 
 impl Seed {
     /// Draws the seed of a proof from `rng`.
-    pub fn new(rng: &mut impl RngCore) -> Self {
+    pub(crate) fn new(rng: &mut impl RngCore) -> Self {
         Self(draw_seed(rng))
     }
 
     /// Returns the generator of the proof's random elements, in its initial state.
-    pub fn create_rng(&self) -> ChaCha20Rng {
+    pub(crate) fn create_rng(&self) -> ChaCha20Rng {
         ChaCha20Rng::from_seed(self.0)
     }
 }
@@ -54,7 +54,7 @@ impl Drop for Seed {
 
 /// Returns a random number generator that each call seeds differently. It serves checks against accidental errors, so
 /// its seed is not treated as a secret.
-pub fn unpredictable_rng() -> ChaCha20Rng {
+pub(crate) fn unpredictable_rng() -> ChaCha20Rng {
     let words = RandomState::new();
     let mut seed = [0; 32];
     for (number, word) in seed.chunks_exact_mut(8).enumerate() {

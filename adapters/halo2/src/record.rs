@@ -9,7 +9,7 @@ use halo2_axiom::transcript::{EncodedChallenge, Transcript, TranscriptRead, Tran
 
 /// Holds one message of a proof, or one challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Entry {
+pub(crate) enum Entry {
     Point(G1Affine),
     Scalar(Fr),
     Challenge(Fr),
@@ -17,22 +17,22 @@ pub enum Entry {
 
 /// Holds all messages and challenges of one proof in order.
 #[derive(Debug, Default)]
-pub struct Record(Vec<Entry>);
+pub(crate) struct Record(Vec<Entry>);
 
 impl Record {
-    pub fn push_entry(&mut self, entry: Entry) {
+    pub(crate) fn push_entry(&mut self, entry: Entry) {
         self.0.push(entry);
     }
 
     /// Returns the number of messages, without challenges.
-    pub fn message_count(&self) -> usize {
+    pub(crate) fn message_count(&self) -> usize {
         self.0.iter().filter(|entry| !matches!(entry, Entry::Challenge(_))).count()
     }
 }
 
 /// Holds a recorded challenge.
 #[derive(Debug, Clone, Copy)]
-pub struct ReplayedChallenge(Fr);
+pub(crate) struct ReplayedChallenge(Fr);
 
 impl EncodedChallenge<G1Affine> for ReplayedChallenge {
     type Input = Fr;
@@ -48,7 +48,7 @@ impl EncodedChallenge<G1Affine> for ReplayedChallenge {
 
 /// A transcript that gives a verifier the messages and challenges of a record, or compares a second prover's messages
 /// with the record. It does not hash values, because the record holds the challenges.
-pub struct ReplayTranscript<'r> {
+pub(crate) struct ReplayTranscript<'r> {
     entries: Iter<'r, Entry>,
     /// The challenge after the last entry, which a prover never squeezes.
     last: Fr,
@@ -59,17 +59,17 @@ pub struct ReplayTranscript<'r> {
 }
 
 impl<'r> ReplayTranscript<'r> {
-    pub fn new(record: &'r Record, last: Fr) -> Self {
+    pub(crate) fn new(record: &'r Record, last: Fr) -> Self {
         Self { entries: record.0.iter(), last, messages: 0, differs: None }
     }
 
     /// Returns the index, from 0 on, of the first message that differs from the record, or `None` if none does.
-    pub fn first_difference_index(&self) -> Option<usize> {
+    pub(crate) fn first_difference_index(&self) -> Option<usize> {
         self.differs
     }
 
     /// Returns whether all entries of the record have been repeated without a difference.
-    pub fn is_fully_replayed(&self) -> bool {
+    pub(crate) fn is_fully_replayed(&self) -> bool {
         self.entries.len() == 0 && self.differs.is_none()
     }
 

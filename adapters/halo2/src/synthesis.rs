@@ -17,7 +17,7 @@ use crate::error::to_halo2_error;
 use crate::record::{Entry, Record};
 
 /// Writes a proof to a transcript, and records all messages and challenges.
-pub struct ProofWriter<'t, E, T> {
+pub(crate) struct ProofWriter<'t, E, T> {
     pub transcript: &'t mut T,
     pub rng: ChaCha20Rng,
     record: Record,
@@ -25,32 +25,32 @@ pub struct ProofWriter<'t, E, T> {
 }
 
 impl<'t, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> ProofWriter<'t, E, T> {
-    pub fn new(transcript: &'t mut T, rng: ChaCha20Rng) -> Self {
+    pub(crate) fn new(transcript: &'t mut T, rng: ChaCha20Rng) -> Self {
         Self { transcript, rng, record: Record::default(), encoding: PhantomData }
     }
 
-    pub fn write_points(&mut self, points: &[G1Affine]) -> Result<(), Error> {
+    pub(crate) fn write_points(&mut self, points: &[G1Affine]) -> Result<(), Error> {
         points.iter().try_for_each(|point| {
             self.record.push_entry(Entry::Point(*point));
             Ok(self.transcript.write_point(*point)?)
         })
     }
 
-    pub fn write_scalars(&mut self, scalars: &[Fr]) -> Result<(), Error> {
+    pub(crate) fn write_scalars(&mut self, scalars: &[Fr]) -> Result<(), Error> {
         scalars.iter().try_for_each(|scalar| {
             self.record.push_entry(Entry::Scalar(*scalar));
             Ok(self.transcript.write_scalar(*scalar)?)
         })
     }
 
-    pub fn squeeze_challenge(&mut self) -> Fr {
+    pub(crate) fn squeeze_challenge(&mut self) -> Fr {
         let challenge = *self.transcript.squeeze_challenge_scalar::<()>();
         self.record.push_entry(Entry::Challenge(challenge));
         challenge
     }
 
     /// Returns the messages and challenges that were written or squeezed so far.
-    pub fn record(&self) -> &Record {
+    pub(crate) fn record(&self) -> &Record {
         &self.record
     }
 }
@@ -64,7 +64,7 @@ impl<E, T> Drop for ProofWriter<'_, E, T> {
 }
 
 /// Tracks the witness phases of all circuits of a proof.
-pub struct Phases<'p, 'a> {
+pub(crate) struct Phases<'p, 'a> {
     pub circuit: &'p Circuit<Fr>,
     pub proof: &'p mut AdviceStage<'a, G1Affine>,
     /// Challenges that are known so far.
@@ -74,7 +74,7 @@ pub struct Phases<'p, 'a> {
 impl Phases<'_, '_> {
     /// Commits to `columns` of the circuit with index `number`, and writes the commitments. Each column comes with its
     /// index.
-    pub fn commit<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    pub(crate) fn commit<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         number: usize,
         columns: Vec<(usize, &mut Vec<Fr>)>,
@@ -85,7 +85,7 @@ impl Phases<'_, '_> {
     }
 
     /// Squeezes the challenges that follow `phase`, and stores them for the circuits.
-    pub fn squeeze_phase_challenges<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    pub(crate) fn squeeze_phase_challenges<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         phase: u8,
         pen: &mut ProofWriter<'_, E, T>,
@@ -100,7 +100,7 @@ impl Phases<'_, '_> {
 }
 
 /// Holds the state of one run of a circuit's synthesis.
-pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
+pub(crate) struct Synthesis<'s, 'p, 'a, 't, E, T> {
     pub phases: &'s mut Phases<'p, 'a>,
     pub pen: &'s mut ProofWriter<'t, E, T>,
     pub arena: &'s mut WitnessArena,
@@ -118,7 +118,7 @@ pub struct Synthesis<'s, 'p, 'a, 't, E, T> {
 
 impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
     /// Commits to the columns of the current phase, squeezes the challenges that follow it, and starts the next phase.
-    pub fn end_phase(&mut self) -> Result<(), Error> {
+    pub(crate) fn end_phase(&mut self) -> Result<(), Error> {
         let columns = self.arena.compute_values(&self.phases.circuit.advice_in_phase(self.phase));
         self.phases.commit(0, columns, self.pen)?;
         self.phases.squeeze_phase_challenges(self.phase, self.pen)?;

@@ -18,7 +18,7 @@ use crate::synthesis::ProofWriter;
 use crate::witness::Source;
 
 /// Holds the inputs of a proof except its witness.
-pub struct Task<'t, 'i> {
+pub(crate) struct Task<'t, 'i> {
     pub options: &'t Options,
     pub params: &'t ParamsKZG<Bn256>,
     pub pk: &'t ProvingKey<G1Affine>,
@@ -29,7 +29,7 @@ pub struct Task<'t, 'i> {
 impl Task<'_, '_> {
     /// Writes the proof, with the witness that `source` supplies. Returns the name of the proof's first device, or
     /// `None` if the host did all the work.
-    pub fn prove<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    pub(crate) fn prove<P: Opening, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &self,
         options: &Options,
         pen: &mut ProofWriter<'_, E, T>,

@@ -10,7 +10,7 @@ use crate::constraints;
 use crate::synthesis::{Phases, ProofWriter, Synthesis};
 
 /// Writes commitments to a witness into a proof. A source that keeps its witness can write it more than once.
-pub trait Source {
+pub(crate) trait Source {
     /// Commits to all columns of the witness in `proof`, and squeezes the challenges of its phases.
     ///
     /// # Errors
@@ -30,7 +30,7 @@ pub trait Source {
 }
 
 /// Holds circuits and their instances. Each write synthesizes the circuits anew.
-pub struct Circuits<'c, 'i, C> {
+pub(crate) struct Circuits<'c, 'i, C> {
     pub circuits: &'c [C],
     pub instances: &'c [&'c [&'i [Fr]]],
 }
@@ -103,7 +103,7 @@ fn configure_and_check<C: StockCircuit<Fr>>(
 
 /// Holds the advice columns of one circuit of one phase. They are overwritten after the first write unless `stays` is
 /// set.
-pub struct Advice {
+pub(crate) struct Advice {
     pub columns: ZeroizingColumns,
     pub stays: bool,
 }

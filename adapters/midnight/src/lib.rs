@@ -66,6 +66,8 @@
 //! Transforms, the quotient and the openings stay midnight-proofs', which has no interface to replace them.
 //! docs/midnight.md lists what runs where.
 
+#![deny(unreachable_pub)]
+
 mod keys;
 mod parameters;
 mod points;

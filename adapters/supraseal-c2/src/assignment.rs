@@ -45,7 +45,7 @@ pub struct Assignment<Scalar> {
 
 /// Holds the vectors of one assignment as slices, whose lengths were checked against each other.
 #[derive(Debug)]
-pub struct AssignmentSlices<'a> {
+pub(crate) struct AssignmentSlices<'a> {
     pub densities: [Bits<'a>; 3],
     pub witness: Witness<'a, Scalar>,
     pub constraints: usize,
@@ -53,7 +53,7 @@ pub struct AssignmentSlices<'a> {
 
 /// Borrows `len` bits, stored in words from the lowest bit on.
 #[derive(Debug, Clone, Copy)]
-pub struct Bits<'a> {
+pub(crate) struct Bits<'a> {
     words: &'a [usize],
     len: usize,
 }
@@ -61,7 +61,7 @@ pub struct Bits<'a> {
 impl<'a> AssignmentSlices<'a> {
     /// Converts `assignment`, whose scalars have type `S`, to slices. `number` is its index in the batch, for error
     /// messages.
-    pub fn new<S>(number: usize, assignment: &'a Assignment<S>) -> Result<Self, Error> {
+    pub(crate) fn new<S>(number: usize, assignment: &'a Assignment<S>) -> Result<Self, Error> {
         let of = |what: &str| format!("{what} of assignment {number}");
         let it = assignment;
         let bits = |what, words, len, ones| Bits::new(of(what), words, len, ones);
@@ -92,20 +92,20 @@ impl<'a> Bits<'a> {
 
     /// Iterates over the words. In the last one, bits behind the first `len` are cleared, whatever the caller has
     /// there.
-    pub fn words(self) -> impl Iterator<Item = usize> + 'a {
+    pub(crate) fn words(self) -> impl Iterator<Item = usize> + 'a {
         let kept = move |number: usize| (self.len - number * usize::BITS as usize).min(usize::BITS as usize) as u32;
         let mask = move |number| usize::MAX >> (usize::BITS - kept(number));
         self.words.iter().enumerate().map(move |(number, word)| word & mask(number))
     }
 
     /// Returns the bits as a vector of booleans.
-    pub fn to_vec(self) -> Vec<bool> {
+    pub(crate) fn to_vec(self) -> Vec<bool> {
         let bit = |i: usize| self.words[i / usize::BITS as usize] >> (i % usize::BITS as usize) & 1 == 1;
         (0..self.len).map(bit).collect()
     }
 
     /// Returns the number of bits.
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.len
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 
 /// Holds the accelerator for parameters, and whether the CPU was requested explicitly.
 #[derive(Debug)]
-pub struct DeviceSelection {
+pub(crate) struct DeviceSelection {
     pub accelerator: Accelerator,
     pub asked_for_cpu: bool,
 }
@@ -21,7 +21,7 @@ impl DeviceSelection {
     /// # Errors
     /// - [`Error::Engine`]: a forced backend is not available, or a setting is malformed.
     /// - [`Error::Invalid`]: a device backend is forced, and [`NO_GPU`] forbids it.
-    pub fn from_env() -> Result<Self, Error> {
+    pub(crate) fn from_env() -> Result<Self, Error> {
         static SAID: Once = Once::new();
         let place = Self::choose(Accelerator::global()?, no_gpu().as_deref())?;
         if place.asked_for_cpu {

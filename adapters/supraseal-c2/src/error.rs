@@ -86,6 +86,6 @@ impl From<Error> for String {
 }
 
 /// Returns an error unless `expected` and `actual` are equal. `what` names the number in the error.
-pub fn check_equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<(), Error> {
+pub(crate) fn check_equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<(), Error> {
     if expected == actual { Ok(()) } else { Err(Error::invalid(what, expected, actual)) }
 }

@@ -23,7 +23,7 @@ const ON_CURVE: PointChecks = PointChecks { in_subgroup: false, not_infinity: tr
 /// Maps `file`, which was opened at `path`, or copies it if the settings ask for that, and reads the verifying key. As
 /// long as the parameters are in use, a mapped file must stay as it is, or be deleted. If it was written to, later
 /// reads of it fail.
-pub fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
+pub(crate) fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
     let mut reader = Reader::new(path, file)?;
     let [alpha_g1, beta_g1] = [reader.read_point("alpha_g1")?, reader.read_point("beta_g1")?];
     let [beta_g2, gamma_g2] = [reader.read_point("beta_g2")?, reader.read_point("gamma_g2")?];

@@ -16,6 +16,8 @@
 //! lock and no partial state, so later calls work. For a witness that does not satisfy the constraints the proof is
 //! returned with a warning; the stock crate returns it without one.
 
+#![deny(unreachable_pub)]
+
 mod assignment;
 mod devices;
 mod error;

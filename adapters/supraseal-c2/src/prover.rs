@@ -15,7 +15,7 @@ use crate::file;
 use crate::verify::{VerifyingKey, is_satisfied};
 
 /// Holds a proving key on the devices, its verifying key, and the circuit that was last proved by them.
-pub struct Prover {
+pub(crate) struct Prover {
     key: ProvingKeyOnDevice<Bls12>,
     verifying_key: VerifyingKey,
     asked_for_cpu: bool,
@@ -41,7 +41,7 @@ struct Batch<'a> {
 impl Prover {
     /// Reads the parameters in `file`, which was opened at `path`, for the devices `place`. The first device decodes
     /// the queries' points. The host decodes them only once it needs them.
-    pub fn read(place: DeviceSelection, path: &Path, file: File) -> Result<Self, Error> {
+    pub(crate) fn read(place: DeviceSelection, path: &Path, file: File) -> Result<Self, Error> {
         let (verifying_key, parameters) = file::read(path, file)?;
         let DeviceSelection { accelerator, asked_for_cpu } = place;
         let key = ProvingKeyOnDevice::new(&accelerator, parameters)
@@ -51,7 +51,7 @@ impl Prover {
 
     /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. If devices
     /// fail and no backend is forced, the CPU makes the whole batch again.
-    pub fn prove(
+    pub(crate) fn prove(
         &self,
         parts: &[AssignmentSlices<'_>],
         r: &[Scalar],

@@ -12,7 +12,7 @@ use crate::error::{Error, check_equal};
 
 /// Holds the verifying key of a circuit.
 #[derive(Debug)]
-pub struct VerifyingKey {
+pub(crate) struct VerifyingKey {
     pub alpha_g1: G1Affine,
     pub beta_g2: G2Affine,
     pub gamma_g2: G2Affine,
@@ -24,7 +24,7 @@ pub struct VerifyingKey {
 impl VerifyingKey {
     /// Returns whether `proof` verifies: A, B and C are in their groups, and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C,
     /// δ). The xᵢ are `inputs`, of which the first is one.
-    pub fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
+    pub(crate) fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
         check_equal("number of inputs", self.ic.len(), inputs.len())?;
         let numbers: Vec<[u8; 32]> = inputs.iter().map(Scalar::to_bytes_le).collect();
         let public = G1Affine::msm_cpu(&self.ic, &numbers).to_affine();
@@ -37,7 +37,7 @@ impl VerifyingKey {
 }
 
 /// Returns whether `witness` has evaluations with a·b = c in every constraint, and its first input is one.
-pub fn is_satisfied(witness: &Witness<'_, Scalar>) -> bool {
+pub(crate) fn is_satisfied(witness: &Witness<'_, Scalar>) -> bool {
     let one = witness.inputs.first() == Some(&Scalar::ONE);
     one && witness.evaluations.is_some_and(|[a, b, c]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * b == *c))
 }

@@ -126,7 +126,7 @@ impl Facts {
             cuda: cuda(),
             opencl: OpenCl { library: inspect::opencl_library(), unavailable: unavailable(BackendKind::OpenCl) },
             settings: VARIABLES.iter().filter(|one| one.reader != Reader::Benches).map(setting).collect(),
-            unknown: settings::unknown(std::env::vars_os().map(|(name, _)| name)),
+            unknown: settings::find_unknown_vars(std::env::vars_os().map(|(name, _)| name)),
             cache: inspect::opencl_cache().ok().flatten().map(cache),
             locks: locks(&std::env::temp_dir()),
         }
@@ -205,7 +205,7 @@ fn locks(folder: &Path) -> Vec<Lock> {
 fn lock(file: PathBuf) -> Lock {
     // Shared, and released at once: this delays a process that wants the lock no longer than any other query.
     let (is_held, unknown) =
-        match file_state::open(File::options().read(true), &file).map(|file| file.try_lock_shared()) {
+        match file_state::open_nonblocking(File::options().read(true), &file).map(|file| file.try_lock_shared()) {
             Ok(Ok(())) => (false, None),
             Ok(Err(TryLockError::WouldBlock)) => (true, None),
             Ok(Err(TryLockError::Error(error))) | Err(error) => (false, Some(error.to_string())),

@@ -30,7 +30,7 @@ pub(super) fn error_text(code: cu::CUresult) -> String {
 pub(super) struct PrimaryContext(Context);
 
 impl PrimaryContext {
-    pub fn new(device: Device) -> CudaResult<Self> {
+    pub(super) fn new(device: Device) -> CudaResult<Self> {
         let previous = current_context();
         // Cust makes the new context current; restore the previous one.
         let context = Context::new(device)?;
@@ -39,13 +39,13 @@ impl PrimaryContext {
         Ok(Self(context))
     }
 
-    pub fn as_raw(&self) -> cu::CUcontext {
+    pub(super) fn as_raw(&self) -> cu::CUcontext {
         self.0.as_raw()
     }
 
     /// Makes the context current on this thread. The returned guard restores another user's context when it is
     /// dropped.
-    pub fn enter(&self) -> Result<CurrentContextGuard<'_>, cu::CUresult> {
+    pub(super) fn enter(&self) -> Result<CurrentContextGuard<'_>, cu::CUresult> {
         let previous = current_context();
         let mine = self.as_raw();
         // Only setting is expensive, so a thread that only we use keeps our context.

@@ -85,7 +85,7 @@ impl CudaLaunch {
     ///
     /// # Safety
     /// Function and stream belong to the current context, and the arguments match the function.
-    pub unsafe fn enqueue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
+    pub(super) unsafe fn enqueue(self, arguments: &mut [*mut c_void]) -> cu::CUresult {
         // SAFETY: passed on from the caller.
         match unsafe { self.raise_shared_memory_limit() } {
             // SAFETY: passed on from the caller.

@@ -29,7 +29,7 @@ pub(super) struct LoadedModules(Mutex<HashMap<String, Module>>);
 impl LoadedModules {
     /// Returns the kernel `name` of the module `source`, loading the module if necessary. The context must be
     /// current. `device` is the device's name for errors.
-    pub fn load_kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+    pub(super) fn load_kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let module = source.module;
         // cust would panic on a zero byte.
         if name.contains('\0') {

@@ -91,7 +91,7 @@ pub(super) struct MappedRange {
 impl MappedRange {
     /// Maps `part_bytes` of memory on each of `devices`, in this order, at consecutive addresses. Every one of the
     /// devices may access all of it.
-    pub fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, DriverFailure> {
+    pub(super) fn new(devices: &[cu::CUdevice], part_bytes: usize) -> Result<Self, DriverFailure> {
         check_peer_access(devices)?;
         devices.iter().try_for_each(|device| check_granularity(*device, part_bytes))?;
         let mut range = Self::reserve_addresses(devices.len(), part_bytes)?;
@@ -102,13 +102,13 @@ impl MappedRange {
 
     /// Returns the start address of the range. The memory stays mapped until [`Self::from_address`] takes the range
     /// back.
-    pub fn into_address(self) -> cu::CUdeviceptr {
+    pub(super) fn into_address(self) -> cu::CUdeviceptr {
         std::mem::ManuallyDrop::new(self).address
     }
 
     /// Recreates the range whose start `address` was returned by [`Self::into_address`]. Dropping the result unmaps
     /// the memory.
-    pub fn from_address(address: cu::CUdeviceptr, parts: usize, part_bytes: usize) -> Self {
+    pub(super) fn from_address(address: cu::CUdeviceptr, parts: usize, part_bytes: usize) -> Self {
         Self { address, part_bytes, parts, mapped: parts }
     }
 

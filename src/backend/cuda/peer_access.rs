@@ -20,7 +20,7 @@ impl PeerAccess {
     /// Lets the current context, which belongs to device `own`, access the memory of the device `other`, given by
     /// ordinal and device. Does so once for each ordinal. If the two devices have no link, copies between them still
     /// go through the host.
-    pub fn ensure_enabled(&self, own: Device, other: (usize, Device)) -> Result<(), DriverFailure> {
+    pub(super) fn ensure_enabled(&self, own: Device, other: (usize, Device)) -> Result<(), DriverFailure> {
         if let Entry::Vacant(entry) = lock(&self.0).entry(other.0) {
             entry.insert(open_peer_access(own, other.1)?);
         }

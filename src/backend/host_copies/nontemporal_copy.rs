@@ -1,9 +1,8 @@
-//! Nontemporal stores: data for a device ends in memory, not in the caches of the cores that store it.
+//! Copies host memory with all cores and nontemporal stores: data for a device ends in memory, not in the caches of the
+//! cores that store it.
 //!
-//! A device that reads lines of a core's cache has to wait for that core, longer if it sleeps. Nontemporal stores also
-//! spare the host the read of each line that they overwrite.
-//!
-//! Copies host memory with all cores: one core cannot saturate the host link.
+//! One core cannot saturate the host link. A device that reads lines of a core's cache has to wait for that core,
+//! longer if it sleeps. Nontemporal stores also spare the host the read of each line that they overwrite.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +44,7 @@ mod x86_64 {
     ///
     /// # Panics
     /// Panics if the lengths differ.
-    pub fn copy_nontemporal(to: &mut [u8], from: &[u8]) {
+    pub(crate) fn copy_nontemporal(to: &mut [u8], from: &[u8]) {
         let (head, lines, tail) = split_aligned(to);
         let (from_head, from) = from.split_at(head.len());
         let (from_lines, from_tail) = from.split_at(size_of_val(lines));
@@ -59,7 +58,7 @@ mod x86_64 {
 
     /// Sets `to` to zero, with nontemporal stores for all whole cache lines. The next [`copy_nontemporal`] need not
     /// move these lines out of caches.
-    pub fn zero_nontemporal(to: &mut [u8]) {
+    pub(crate) fn zero_nontemporal(to: &mut [u8]) {
         let (head, lines, tail) = split_aligned(to);
         head.fill(0);
         tail.fill(0);
@@ -76,7 +75,7 @@ mod x86_64 {
         unsafe { bytes.align_to_mut() }
     }
 
-    /// Stores `from` to the cache line `to` with nontemporal stores. The caller must call [`fence`] afterwards.
+    /// Stores `from` to the cache line `to` with nontemporal stores. The caller must call [`store_fence`] afterwards.
     fn store_line_nontemporal(to: &mut CacheLine, from: &LineBytes) {
         let from: *const __m128i = from.as_ptr().cast();
         // SAFETY: `from` has as many bytes as are read, at any alignment; `to` has as many as are written, and is
@@ -112,14 +111,14 @@ pub(crate) struct CopyTasks<T> {
 }
 
 impl<T: Send> CopyTasks<T> {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let (sender, receiver) = channel();
         Self { sender, receiver }
     }
 
     /// Spawns tasks in `scope` that copy `from` to `to` with the function `copy`. The task that finishes last calls
     /// `end` and sends its result. Copies of up to `SERIAL_COPY_MAX` bytes run on the calling thread.
-    pub fn spawn_copy<'s>(
+    pub(super) fn spawn_copy<'s>(
         &self,
         scope: &Scope<'s>,
         (to, from, copy): (&'s mut [u8], &'s [u8], CopyFn),
@@ -149,7 +148,7 @@ impl<T: Send> CopyTasks<T> {
 
     /// Waits until a spawned copy has finished, and returns the result of its `end` function. Copies may finish in
     /// any order. A thread of rayon's pool runs other jobs meanwhile, possibly one of these tasks.
-    pub fn wait_next_result(&self) -> Result<T> {
+    pub(super) fn wait_next_result(&self) -> Result<T> {
         loop {
             match rayon::yield_now() {
                 // `self` has a sender, so this waits for a result.
@@ -163,9 +162,9 @@ impl<T: Send> CopyTasks<T> {
         }
     }
 
-    /// Returns an iterator that waits for the results of all copies that [`Self::next`] has not returned. No more
+    /// Returns an iterator that waits for the results of all copies that [`Self::wait_next_result`] has not returned. No more
     /// copies can be spawned.
-    pub fn remaining_results(self) -> impl Iterator<Item = T> {
+    pub(super) fn remaining_results(self) -> impl Iterator<Item = T> {
         drop(self.sender);
         self.receiver.into_iter()
     }

@@ -16,7 +16,7 @@ pub(crate) struct TwoRows {
 
 impl TwoRows {
     /// Splits a copy of `bytes` into two rows and a rest.
-    pub fn split(bytes: usize) -> Self {
+    pub(crate) fn split(bytes: usize) -> Self {
         if bytes > MAX_BYTES { Self { width: 0, rest: bytes } } else { Self { width: bytes / 2, rest: bytes % 2 } }
     }
 }

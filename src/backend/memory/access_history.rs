@@ -50,7 +50,7 @@ pub(crate) struct AccessHistory(Mutex<Vec<Access>>);
 
 impl AccessHistory {
     /// Creates a history with one entry: commands of stream `core`, the last owner, may still write the memory.
-    pub fn with_owner(core: &Arc<StreamInner>) -> Self {
+    pub(crate) fn with_owner(core: &Arc<StreamInner>) -> Self {
         Self(Mutex::new(vec![Access::new(core, true)]))
     }
 
@@ -59,7 +59,7 @@ impl AccessHistory {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
-    pub fn order_read(&self, core: &Arc<StreamInner>) -> Result<()> {
+    pub(crate) fn order_read(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
         if let Some(own) = uses.iter_mut().find(|one| one.is_by_stream(core)) {
             // A write since then would have removed the entry.
@@ -77,7 +77,7 @@ impl AccessHistory {
     ///
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver failed; nothing was recorded.
-    pub fn order_write(&self, core: &Arc<StreamInner>) -> Result<()> {
+    pub(crate) fn order_write(&self, core: &Arc<StreamInner>) -> Result<()> {
         let mut uses = lock(&self.0);
         uses.iter().try_for_each(|one| one.enqueue_wait(core))?;
         uses.clear();
@@ -86,7 +86,7 @@ impl AccessHistory {
     }
 
     /// Waits on the host until all recorded commands have run, and forgets them.
-    pub fn synchronize(&self) {
+    pub(crate) fn synchronize(&self) {
         let mut uses = lock(&self.0);
         uses.iter().filter(|one| one.is_pending()).for_each(|one| one.core.synchronize());
         uses.clear();
@@ -94,7 +94,7 @@ impl AccessHistory {
 
     /// Makes the next command of stream `core`, the owner, wait for all recorded commands, and forgets them. Waits on
     /// the host for a command that the driver fails to order.
-    pub fn release_to_owner(&self, core: &Arc<StreamInner>) {
+    pub(crate) fn release_to_owner(&self, core: &Arc<StreamInner>) {
         let mut uses = lock(&self.0);
         for one in uses.drain(..) {
             if one.enqueue_wait(core).is_err() {

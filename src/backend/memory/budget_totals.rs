@@ -16,11 +16,11 @@ pub(crate) struct BudgetTotals {
 
 impl BudgetTotals {
     /// Returns the target in bytes for buffers and pooled free memory together. `None` if there is no budget.
-    pub fn target_bytes(&self) -> Option<u64> {
+    pub(crate) fn target_bytes(&self) -> Option<u64> {
         (self.count > 0).then(|| self.before.saturating_add(self.bytes))
     }
 
-    pub fn add_budget(&mut self, bytes: u64, in_use: u64) {
+    pub(crate) fn add_budget(&mut self, bytes: u64, in_use: u64) {
         if self.count == 0 {
             self.before = in_use;
         }
@@ -28,7 +28,7 @@ impl BudgetTotals {
         self.bytes += bytes;
     }
 
-    pub fn remove_budget(&mut self, bytes: u64) {
+    pub(crate) fn remove_budget(&mut self, bytes: u64) {
         self.count -= 1;
         self.bytes -= bytes;
     }

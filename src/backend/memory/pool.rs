@@ -40,11 +40,11 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    pub fn whole_block(memory: MemoryHandle, bytes: usize) -> Self {
+    pub(crate) fn whole_block(memory: MemoryHandle, bytes: usize) -> Self {
         Self { memory, memory_bytes: bytes, offset: 0, bytes }
     }
 
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.bytes == self.memory_bytes
     }
 
@@ -65,7 +65,7 @@ pub(crate) struct FreeBlock {
 
 impl FreeBlock {
     /// Returns whether no stream other than number `stream` may still use the memory.
-    pub fn is_exclusive_to(&self, stream: usize) -> bool {
+    pub(crate) fn is_exclusive_to(&self, stream: usize) -> bool {
         self.users.iter().all(|user| *user == stream)
     }
 
@@ -91,18 +91,18 @@ impl FreeBlock {
 pub(crate) struct FreeList(Vec<FreeBlock>);
 
 impl FreeList {
-    pub fn add_free_block(&mut self, free: FreeBlock) {
+    pub(crate) fn add_free_block(&mut self, free: FreeBlock) {
         self.0.push(free);
     }
 
-    pub fn free_bytes(&self) -> u64 {
+    pub(crate) fn free_bytes(&self) -> u64 {
         self.0.iter().map(|free| free.place.bytes as u64).sum()
     }
 
     /// Takes memory of at least `bytes`, and not much more, that only stream number `stream` may still use. Prefers
     /// clean memory, or dirty memory if `scratch` is set, because scratch memory needs no clearing. Then it prefers
     /// the smallest, then the most recently freed. `None` if no memory fits.
-    pub fn take_exclusive(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<FreeBlock> {
+    pub(crate) fn take_exclusive(&mut self, bytes: usize, stream: usize, scratch: bool) -> Option<FreeBlock> {
         let fits = |free: &FreeBlock| {
             (bytes..=max_block_bytes(bytes)).contains(&free.place.bytes) && free.is_exclusive_to(stream)
         };
@@ -113,7 +113,7 @@ impl FreeList {
 
     /// Takes exactly `bytes` from the smallest free memory that is large enough, whichever stream used it before.
     /// `None` if none is.
-    pub fn alloc_split(&mut self, bytes: usize) -> Option<FreeBlock> {
+    pub(crate) fn alloc_split(&mut self, bytes: usize) -> Option<FreeBlock> {
         self.coalesce();
         let found = self.0.iter().enumerate().filter(|(_, free)| free.place.bytes >= bytes);
         let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
@@ -125,7 +125,7 @@ impl FreeList {
 
     /// Takes the smallest free memory of at least `bytes` and less than twice as much, whichever stream used it
     /// before. `None` if none fits.
-    pub fn take_whole(&mut self, bytes: usize) -> Option<FreeBlock> {
+    pub(crate) fn take_whole(&mut self, bytes: usize) -> Option<FreeBlock> {
         let fits = |free: &FreeBlock| (bytes..bytes.saturating_mul(2)).contains(&free.place.bytes);
         let found = self.0.iter().enumerate().filter(|(_, free)| fits(free));
         let (at, _) = found.min_by_key(|(_, free)| free.place.bytes)?;
@@ -134,7 +134,7 @@ impl FreeList {
 
     /// Takes wholly free blocks, the largest first, until they have `bytes` in total. Takes at least one block if
     /// there is any.
-    pub fn take_largest_blocks(&mut self, bytes: u64) -> Vec<FreeBlock> {
+    pub(crate) fn take_largest_blocks(&mut self, bytes: u64) -> Vec<FreeBlock> {
         self.coalesce();
         let (mut blocks, rest): (Vec<_>, Vec<_>) = self.0.drain(..).partition(|free| free.place.is_whole());
         self.0 = rest;
@@ -151,14 +151,14 @@ impl FreeList {
     }
 
     /// Takes all free memory that stream number `stream` may still use.
-    pub fn take_used_by(&mut self, stream: usize) -> Vec<FreeBlock> {
+    pub(crate) fn take_used_by(&mut self, stream: usize) -> Vec<FreeBlock> {
         let (of_stream, rest) = self.0.drain(..).partition(|free| free.users.contains(&stream));
         self.0 = rest;
         of_stream
     }
 
     /// Takes wholly free blocks that no stream may still use.
-    pub fn take_unused(&mut self) -> Vec<FreeBlock> {
+    pub(crate) fn take_unused(&mut self) -> Vec<FreeBlock> {
         self.coalesce();
         let (unused, rest) = self.0.drain(..).partition(|free| free.place.is_whole() && free.users.is_empty());
         self.0 = rest;

@@ -157,7 +157,7 @@ mod owner {
 
     /// Holds the user id and the permission bits of a file or folder.
     #[derive(Clone, Copy)]
-    pub struct FileOwner {
+    pub(super) struct FileOwner {
         pub user: u32,
         pub mode: u32,
     }
@@ -170,7 +170,7 @@ mod owner {
 
     impl FileOwner {
         /// Returns the reason why `user` must not run `file`, a file in this folder. `None` if there is no reason.
-        pub fn distrust_reason(self, file: Self, user: u32) -> Option<String> {
+        pub(super) fn distrust_reason(self, file: Self, user: u32) -> Option<String> {
             if file.mode & OPEN != 0 {
                 return Some(format!("everybody may write it (mode {:o})", file.mode));
             }
@@ -183,29 +183,29 @@ mod owner {
 
         /// Returns the permission bits for files in this folder. Users who may list the folder may read its files,
         /// and only their owner may write them.
-        pub fn file_mode(self) -> u32 {
+        pub(super) fn file_mode(self) -> u32 {
             0o600 | (self.mode & READABLE)
         }
     }
 
     /// Returns the reason why the current user must not run `file`, which is in `folder`. `None` if there is no
     /// reason.
-    pub fn distrust_reason(file: &Metadata, folder: &Metadata) -> Option<String> {
+    pub(super) fn distrust_reason(file: &Metadata, folder: &Metadata) -> Option<String> {
         FileOwner::from(folder).distrust_reason(file.into(), geteuid().as_raw())
     }
 
     /// Returns whether a user other than the current one owns `file`.
-    pub fn is_foreign_file(file: &Metadata) -> bool {
+    pub(super) fn is_foreign_file(file: &Metadata) -> bool {
         file.uid() != geteuid().as_raw()
     }
 
     /// Returns a file name for `key` that ends in the current user's id, so that no other user takes it.
-    pub fn per_user_name(key: &str) -> String {
+    pub(super) fn per_user_name(key: &str) -> String {
         format!("{key}.{}", geteuid().as_raw())
     }
 
     /// Sets the permission bits of `file` so that users who may list `folder` may read it.
-    pub fn set_file_mode(file: &File, folder: &Metadata) -> io::Result<()> {
+    pub(super) fn set_file_mode(file: &File, folder: &Metadata) -> io::Result<()> {
         file.set_permissions(Permissions::from_mode(FileOwner::from(folder).file_mode()))
     }
 }

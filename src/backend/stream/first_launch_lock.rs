@@ -27,13 +27,13 @@ fn launch_shape(kernel: KernelHandle, shape: LaunchConfig) -> LaunchShape {
 
 impl LaunchedShapes {
     /// Returns whether `kernel` has been launched in a shape that uses the same compiled version as `shape`.
-    pub fn was_launched(&self, kernel: KernelHandle, shape: LaunchConfig) -> bool {
+    pub(crate) fn was_launched(&self, kernel: KernelHandle, shape: LaunchConfig) -> bool {
         lock(&self.0).contains(&launch_shape(kernel, shape))
     }
 
     /// Calls `launch`, which launches `kernel` in this `shape` for the first time, while no other first launch runs.
     /// Records the version if `launch` succeeds.
-    pub fn run_first_launch(
+    pub(crate) fn run_first_launch(
         &self,
         kernel: KernelHandle,
         shape: LaunchConfig,

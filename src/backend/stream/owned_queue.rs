@@ -15,27 +15,27 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    pub fn new(driver: Arc<dyn Driver>, number: usize) -> Result<Self> {
+    pub(crate) fn new(driver: Arc<dyn Driver>, number: usize) -> Result<Self> {
         let handle = driver.stream_create()?;
         Ok(Self { driver, number, handle })
     }
 
     /// Queues a command that writes zeros over `bytes` of `memory`, from byte `offset` on. The caller owns this
     /// memory.
-    pub fn enqueue_clear(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
+    pub(crate) fn enqueue_clear(&self, memory: MemoryHandle, offset: usize, bytes: usize) {
         // SAFETY: the range (multiples of 4) is in the block, which is still the caller's. If the driver fails here,
         // the device is lost, and its memory with it.
         let _ = unsafe { self.driver.zero_memory(self.handle, memory, offset, bytes) };
     }
 
-    pub fn synchronize(&self) {
+    pub(crate) fn synchronize(&self) {
         // SAFETY: the handle is live. The next call that returns a result reports a failure.
         let _ = unsafe { self.driver.stream_synchronize(self.handle) };
     }
 
     /// Makes commands queued from now on wait for all commands that `other` has queued so far. Both queues are of one
     /// driver.
-    pub fn enqueue_wait(&self, other: &Self) -> Result<()> {
+    pub(crate) fn enqueue_wait(&self, other: &Self) -> Result<()> {
         if other.number == self.number {
             return Ok(());
         }

@@ -35,7 +35,7 @@ pub(crate) struct QueuePermit<'a> {
 
 impl QueuePermit<'_> {
     /// Sets `mark`, an event recorded behind the work, as the end of the work.
-    pub fn release_on(self, mark: Arc<Event>) {
+    pub(crate) fn release_on(self, mark: Arc<Event>) {
         self.piece.end.get_or_init(|| mark);
     }
 }
@@ -52,7 +52,8 @@ impl QueueLimiter {
     /// Waits until the limit allows further work of the estimated `time`, then returns a permit. Returns `None` at
     /// once if there is no hook, or if the work takes less than `MIN_COUNTED`. `units` is the device's number of
     /// compute units, to which `time` is scaled. `wait_until` waits for an event and calls `abort` meanwhile.
-    pub fn acquire(
+    #[allow(clippy::arithmetic_side_effects, reason = "times are estimates far below what a `Duration` holds")]
+    pub(crate) fn acquire(
         &self,
         units: u32,
         time: Duration,
@@ -73,6 +74,7 @@ impl QueueLimiter {
     /// Returns the oldest queued work and its end event, if new work of `time` would exceed the limit, else `None`.
     /// Work that other threads are queueing now has no end event yet and is not waited for. Each of these threads may
     /// therefore exceed the limit by one piece of work.
+    #[allow(clippy::arithmetic_side_effects, reason = "times are estimates far below what a `Duration` holds")]
     fn find_blocking_work(&self, time: Duration) -> Option<(Arc<QueuedWork>, Arc<Event>)> {
         let pieces = lock(&self.0);
         if pieces.iter().map(|piece| piece.time).sum::<Duration>() + time <= MAX_QUEUED {

@@ -17,7 +17,7 @@ pub struct StreamStats {
     pub download: Duration,
     /// Host time spent on preparing kernels at their first use. That is compiling or loading their modules, and first
     /// launches if the driver compiles a kernel for their shape
-    /// ([`Driver::jits_per_launch_shape`](crate::backend::Driver::jits_per_launch_shape)). It is not in `kernels`.
+    /// (`Driver::jits_per_launch_shape`). It is not in `kernels`.
     pub compile: Duration,
     /// Number of kernels launched.
     pub launches: u32,

@@ -1,6 +1,5 @@
-//! Makes one proof with a key that is too large for the devices of one host: its queries are in slices.
-//!
-//! Says which bases of a key each rank has, by numbers only.
+//! Makes one proof with a key that is too large for the devices of one host. Its queries are in slices, and a layout of
+//! numbers says which bases each rank has.
 
 use std::time::Instant;
 

@@ -69,7 +69,7 @@ pub(super) struct ClusterNttPlan {
 impl ClusterNttPlan {
     /// Plans a transform of 2^log_n elements, with rows and columns divided evenly among `ranks` ranks. With one rank,
     /// the vector is one column.
-    pub fn new(log_n: u32, ranks: usize) -> Self {
+    pub(super) fn new(log_n: u32, ranks: usize) -> Self {
         let columns_log = if ranks == 1 { 0 } else { log_n / 2 };
         let rows_log = log_n - columns_log;
         let classes = |log: u32| CyclicLayout::new(log_n, log, Partition::even(1 << log, ranks));
@@ -88,7 +88,7 @@ pub(super) struct ColumnRange {
 }
 
 impl ColumnRange {
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         1 << self.count_log
     }
 }

@@ -30,7 +30,7 @@ impl<F: NttField> LocalPass<F> {
     /// Transforms the vectors in `from`, one after another, into `to`, which has the same length. `first` is the index
     /// of the first one among the vectors of all ranks. Runs on device `lane` modulo the number of devices, or on the
     /// CPU. For columns, their number is a power of two, and `to` has them transposed.
-    pub fn run(
+    pub(super) fn run(
         &self,
         accelerator: &Accelerator,
         lane: usize,

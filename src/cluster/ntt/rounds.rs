@@ -33,7 +33,7 @@ impl<F: NttField> fmt::Debug for BufferCache<F> {
 }
 
 impl<F: NttField> BufferCache<F> {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Mutex::default())
     }
 
@@ -54,7 +54,7 @@ impl<F: NttField> BufferCache<F> {
     }
 
     /// Clears `slice` and keeps it for the next transform. Drops all other kept buffers.
-    pub fn keep_only(&self, mut slice: SecretVec<F>) {
+    pub(super) fn keep_only(&self, mut slice: SecretVec<F>) {
         slice.zeroize();
         *self.lock_buffers() = vec![slice];
     }
@@ -76,7 +76,7 @@ pub(super) struct Rounds<'a, F: NttField> {
 }
 
 impl<'a, F: NttField> Rounds<'a, F> {
-    pub fn new(
+    pub(super) fn new(
         cluster: &'a Cluster,
         (from, to): (&'a CyclicLayout, &'a CyclicLayout),
         columns: LocalPass<F>,
@@ -89,13 +89,13 @@ impl<'a, F: NttField> Rounds<'a, F> {
     }
 
     /// Returns the statistics of the column transforms, one entry per block.
-    pub fn into_stats(self) -> Vec<PassStats> {
+    pub(super) fn into_stats(self) -> Vec<PassStats> {
         self.done.into_inner()
     }
 
     /// Transforms all columns in this rank's `slice`, and exchanges the results with the other ranks. Returns this
     /// rank's rows, one after another.
-    pub fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
+    pub(super) fn run(&self, slice: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
         let rounds = self.blocks.iter().map(|blocks| blocks.len().div_ceil(LANES)).max().unwrap_or(0);
         let mut rows = self.spare.take(self.to.length(self.cluster.rank()));
         let mut next = self.cluster.time_compute(|| self.round_transforms(0).run(slice, abort));
@@ -124,7 +124,12 @@ impl<'a, F: NttField> Rounds<'a, F> {
 
     /// Transforms this rank's rows in place by the pass `rows`. `values` has the rows one after another. Returns the
     /// statistics of each step.
-    pub fn transform_rows(&self, rows: &LocalPass<F>, values: &mut [F], abort: Abort<'_>) -> Result<Vec<PassStats>> {
+    pub(super) fn transform_rows(
+        &self,
+        rows: &LocalPass<F>,
+        values: &mut [F],
+        abort: Abort<'_>,
+    ) -> Result<Vec<PassStats>> {
         let length = self.rows_at_once * self.to.class_length();
         let mut lanes: [Vec<&mut [F]>; LANES] = Default::default();
         values.chunks_mut(length).enumerate().for_each(|(number, piece)| lanes[number % LANES].push(piece));

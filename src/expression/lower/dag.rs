@@ -10,12 +10,12 @@ use ff::PrimeField;
 use crate::expression::ast::{Expression, ExpressionNode, Query};
 
 /// Index of a node in the graph, greater than the indices of its operands.
-pub type NodeId = u32;
+pub(super) type NodeId = u32;
 
 /// Describes a node: a leaf, or an operation on other nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Node {
-    /// Constant that [`Dag::constant`] returns for this index.
+pub(super) enum Node {
+    /// Constant that [`Dag::constant_value`] returns for this index.
     Constant(u32),
     Challenge(usize),
     X,
@@ -31,7 +31,7 @@ pub enum Node {
 
 impl Node {
     /// Returns the operands of a sum, difference or product; none for a leaf.
-    pub fn parts(self) -> impl Iterator<Item = NodeId> {
+    pub(super) fn parts(self) -> impl Iterator<Item = NodeId> {
         let parts = match self {
             Self::Sum(a, b) | Self::Difference(a, b) | Self::Product(a, b) => [Some(a), Some(b)],
             _ => [None, None],
@@ -42,20 +42,20 @@ impl Node {
 
 /// Refers to a node, or to its negation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SignedNode {
+pub(super) struct SignedNode {
     pub node: NodeId,
     pub negative: bool,
 }
 
 impl SignedNode {
-    pub fn negated(self) -> Self {
+    pub(super) fn negated(self) -> Self {
         Self { negative: !self.negative, ..self }
     }
 }
 
 /// Holds expressions as a directed acyclic graph, in which equal nodes exist once.
 #[derive(Debug)]
-pub struct Dag<F> {
+pub(super) struct Dag<F> {
     nodes: Vec<Node>,
     /// For each node, whether its value is the same in every row.
     uniform: Vec<bool>,
@@ -66,37 +66,37 @@ pub struct Dag<F> {
 }
 
 impl<F: PrimeField> Dag<F> {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         let (nodes, uniform, constants) = (Vec::new(), Vec::new(), Vec::new());
         Self { nodes, uniform, numbers: HashMap::new(), constants, constant_numbers: HashMap::new() }
     }
 
     /// Returns the number of nodes.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    pub fn node(&self, id: NodeId) -> Node {
+    pub(super) fn node(&self, id: NodeId) -> Node {
         self.nodes[id as usize]
     }
 
     /// Returns whether the value of node `id` is the same in every row: a constant, a challenge, or computed from these
     /// alone.
-    pub fn is_uniform(&self, id: NodeId) -> bool {
+    pub(super) fn is_uniform(&self, id: NodeId) -> bool {
         self.uniform[id as usize]
     }
 
     /// Returns whether instructions compute node `id`: it has operands, and its value differs from row to row.
-    pub fn is_computed(&self, id: NodeId) -> bool {
+    pub(super) fn is_computed(&self, id: NodeId) -> bool {
         !self.is_uniform(id) && self.node(id).parts().next().is_some()
     }
 
-    pub fn constant_value(&self, number: u32) -> F {
+    pub(super) fn constant_value(&self, number: u32) -> F {
         self.constants[number as usize]
     }
 
     /// Adds the nodes of `tree` that are not in the graph yet. Returns the node for the whole tree.
-    pub fn add_tree(&mut self, tree: &Expression<F>) -> SignedNode {
+    pub(super) fn add_tree(&mut self, tree: &Expression<F>) -> SignedNode {
         tree.fold(|part: ExpressionNode<F, SignedNode>| match part {
             ExpressionNode::Constant(value) => self.add_constant(value),
             ExpressionNode::Challenge(number) => self.add_leaf(Node::Challenge(number)),
@@ -112,7 +112,7 @@ impl<F: PrimeField> Dag<F> {
         })
     }
 
-    pub fn add_constant(&mut self, value: F) -> SignedNode {
+    pub(super) fn add_constant(&mut self, value: F) -> SignedNode {
         let next = self.constants.len() as u32;
         let number = *self.constant_numbers.entry(value.to_repr().as_ref().to_vec()).or_insert(next);
         if number == next {
@@ -122,11 +122,11 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Adds `node`, which has no operands, if it is not in the graph yet. Returns it without negation.
-    pub fn add_leaf(&mut self, node: Node) -> SignedNode {
+    pub(super) fn add_leaf(&mut self, node: Node) -> SignedNode {
         SignedNode { node: self.find_or_insert(node), negative: false }
     }
 
-    pub fn add_sum(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
+    pub(super) fn add_sum(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a + b),
             (Some(zero), _) if zero == F::ZERO => b,
@@ -150,7 +150,7 @@ impl<F: PrimeField> Dag<F> {
         }
     }
 
-    pub fn add_product(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
+    pub(super) fn add_product(&mut self, a: SignedNode, b: SignedNode) -> SignedNode {
         match (self.as_constant(a), self.as_constant(b)) {
             (Some(a), Some(b)) => self.add_constant(a * b),
             (Some(factor), _) => self.add_constant_multiple(b, factor, a),
@@ -202,7 +202,7 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Returns a node for `value` that includes its sign: the negation of a node becomes 0 minus the node.
-    pub fn to_unsigned_node(&mut self, value: SignedNode) -> NodeId {
+    pub(super) fn unsigned_node(&mut self, value: SignedNode) -> NodeId {
         match self.as_constant(value) {
             Some(constant) => self.add_constant(constant).node,
             None if value.negative => {
@@ -214,12 +214,12 @@ impl<F: PrimeField> Dag<F> {
     }
 
     /// Returns whether `value` is the constant 0.
-    pub fn is_zero(&self, value: SignedNode) -> bool {
+    pub(super) fn is_zero(&self, value: SignedNode) -> bool {
         self.as_constant(value) == Some(F::ZERO)
     }
 
     /// Returns the queries, pairs of a column and a rotation, that node `id` depends on.
-    pub fn queries(&self, id: NodeId) -> BTreeSet<Query> {
+    pub(super) fn queries(&self, id: NodeId) -> BTreeSet<Query> {
         let (mut seen, mut ahead, mut queries) = (HashSet::new(), vec![id], BTreeSet::new());
         while let Some(id) = ahead.pop() {
             if let Node::Query(query) = self.node(id) {

@@ -21,7 +21,7 @@ use term_groups::group_terms_by_columns;
 
 /// Lowers `terms` to a program that adds their sum to output 0. A group reads at most `columns_at_once` columns; 0 is
 /// no bound.
-pub fn lower_sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
+pub(super) fn lower_sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
     let mut factors: Vec<(SignedNode, SignedNode)> = terms.iter().map(|term| add_term(&mut dag, term)).collect();
     factors.retain(|(_, value)| !dag.is_zero(*value));
@@ -37,11 +37,11 @@ pub fn lower_sum<F: PrimeField>(terms: &[Term<F>], columns_at_once: usize) -> Pr
 
 /// Lowers `expressions` to a program that sets output k to expression k. A group reads at most `columns_at_once`
 /// columns; 0 is no bound.
-pub fn lower_vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: usize) -> Program<F> {
+pub(super) fn lower_vectors<F: PrimeField>(expressions: &[Expression<F>], columns_at_once: usize) -> Program<F> {
     let mut dag = Dag::new();
     let value = |tree| {
         let value = dag.add_tree(tree);
-        dag.to_unsigned_node(value)
+        dag.unsigned_node(value)
     };
     let ids: Vec<NodeId> = expressions.iter().map(value).collect();
     let columns: Vec<_> = ids.iter().map(|id| node_columns(&dag, *id)).collect();
@@ -67,7 +67,7 @@ fn build_program<F: PrimeField>(dag: &Dag<F>, roots: &[Vec<Root>], outputs: usiz
     Program { values, groups, outputs, challenges }
 }
 
-/// Returns the group that computes `roots`. Its operands `Operand::Value` are still node ids, which [`values`]
+/// Returns the group that computes `roots`. Its operands `Operand::Value` are still node ids, which [`collect_row_constants`]
 /// replaces.
 fn build_group<F: PrimeField>(dag: &Dag<F>, roots: &[Root]) -> Group {
     let (mut queries, mut numbers) = (Vec::new(), HashMap::new());

@@ -9,7 +9,7 @@ use crate::expression::program::{Instruction, Operand, REGISTERS, Target};
 
 /// Counts the slots and the elements of scratch memory that instructions use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Allocation {
+pub(super) struct Allocation {
     pub slots: u32,
     pub scratch: u32,
 }
@@ -25,7 +25,7 @@ struct LiveRange {
 
 /// Replaces virtual slots, one per value, by slots below [`REGISTERS`] and scratch memory. Each virtual slot is written
 /// once. Returns the numbers of slots and of elements of scratch memory.
-pub fn allocate_registers(instructions: &mut [Instruction]) -> Allocation {
+pub(super) fn allocate_registers(instructions: &mut [Instruction]) -> Allocation {
     let lives = live_ranges(instructions);
     let (at_hand, others) = choose_spills(&lives);
     let (slots, scratch) = (color_intervals(&at_hand), color_intervals(&others));

@@ -10,7 +10,7 @@ use super::dag::{Dag, Node, NodeId};
 use crate::expression::program::{FusedOp, Instruction, Operand, Target};
 
 /// Holds the index of an output, and the node that is its value.
-pub type Root = (u32, NodeId);
+pub(super) type Root = (u32, NodeId);
 
 /// Describes how one instruction computes a node: `a` or a·b, optionally combined with a third operand `c`.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ impl FusedNode {
 
 /// Returns instructions that compute `roots` and write their outputs, in order. A node's slot is its id, and is written
 /// once. `leaf` returns the operand for a node that no instruction computes.
-pub fn schedule_instructions<F: PrimeField>(
+pub(super) fn schedule_instructions<F: PrimeField>(
     dag: &Dag<F>,
     roots: &[Root],
     leaf: impl FnMut(NodeId) -> Operand,

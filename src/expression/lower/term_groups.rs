@@ -1,6 +1,4 @@
-//! Groups terms so that each group reads a bounded number of columns.
-//!
-//! Adds a group's terms to one sum.
+//! Groups terms so that each group reads a bounded number of columns, and adds each group's terms to one sum.
 //!
 //! Terms are added in any order, each times its own challenge. Those with a common column factor, such as a selector or
 //! l₀, are added before they are multiplied by it.
@@ -16,7 +14,7 @@ use super::dag::{Dag, Node, NodeId, SignedNode};
 /// itself. 0 stands for no bound.
 ///
 /// The terms that read most columns are assigned first. Each joins the group to which it adds the fewest columns.
-pub fn group_terms_by_columns(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
+pub(super) fn group_terms_by_columns(columns: &[BTreeSet<usize>], most: usize) -> Vec<Vec<usize>> {
     let most = if most == 0 { usize::MAX } else { most };
     let mut order: Vec<usize> = (0..columns.len()).collect();
     order.sort_by_key(|term| std::cmp::Reverse(columns[*term].len()));
@@ -45,7 +43,7 @@ type ChallengeTerm = (SignedNode, SignedNode);
 
 /// Returns a node for the previous value of output 0 plus Σ challenge·value over all `terms`. Adds the nodes that it
 /// needs to `dag`.
-pub fn add_terms<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> NodeId {
+pub(super) fn add_terms<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> NodeId {
     let mut sum = dag.add_leaf(Node::Output(0));
     for (factor, terms) in group_by_common_factor(dag, terms) {
         let mut inner = dag.add_constant(F::ZERO);
@@ -57,7 +55,7 @@ pub fn add_terms<F: PrimeField>(dag: &mut Dag<F>, terms: &[ChallengeTerm]) -> No
         let product = factor.map_or(inner, |factor| dag.add_product(factor, inner));
         sum = dag.add_sum(sum, product);
     }
-    dag.to_unsigned_node(sum)
+    dag.unsigned_node(sum)
 }
 
 /// Groups `terms` by a column that is a factor of several of them. Returns each such factor, and its terms divided by

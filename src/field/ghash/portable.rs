@@ -7,7 +7,7 @@ const HOLES: u64 = 0x1111_1111_1111_1111;
 
 /// Holds the unreduced product of two polynomials over GF(2): its low and its high 128 bits.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct UnreducedProduct {
+pub(super) struct UnreducedProduct {
     low: u128,
     high: u128,
 }
@@ -45,11 +45,11 @@ impl UnreducedProduct {
     }
 }
 
-pub fn product(a: u128, b: u128) -> u128 {
+pub(super) fn product(a: u128, b: u128) -> u128 {
     UnreducedProduct::product(a, b).reduced()
 }
 
-pub fn sum_of_products(a: &[u128], b: &[u128]) -> u128 {
+pub(super) fn sum_of_products(a: &[u128], b: &[u128]) -> u128 {
     let add = |sum: UnreducedProduct, (a, b): (&u128, &u128)| {
         let UnreducedProduct { low, high } = UnreducedProduct::product(*a, *b);
         UnreducedProduct { low: sum.low ^ low, high: sum.high ^ high }
@@ -57,10 +57,10 @@ pub fn sum_of_products(a: &[u128], b: &[u128]) -> u128 {
     a.iter().zip(b).fold(UnreducedProduct::default(), add).reduced()
 }
 
-pub fn multiply(a: &mut [u128], b: &[u128]) {
+pub(super) fn multiply(a: &mut [u128], b: &[u128]) {
     a.iter_mut().zip(b).for_each(|(a, b)| *a = product(*a, *b));
 }
 
-pub fn fold(low: &mut [u128], high: &[u128], factor: u128) {
+pub(super) fn fold(low: &mut [u128], high: &[u128], factor: u128) {
     low.iter_mut().zip(high).for_each(|(low, high)| *low ^= product(*low ^ high, factor));
 }

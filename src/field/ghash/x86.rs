@@ -9,7 +9,7 @@
 macro_rules! with_registers {
     ($module:ident, $features:literal, $lanes:literal, $register:ident, $load:ident, $store:ident, $xor:ident,
      $carryless:ident, $left:ident, $right:ident, $choose:ident) => {
-        pub mod $module {
+        pub(crate) mod $module {
             use std::arch::x86_64::*;
 
             /// Holds unreduced products in three registers: products of low halves, of high halves, and of the sums of
@@ -86,18 +86,18 @@ macro_rules! with_registers {
             }
 
             #[target_feature(enable = $features)]
-            pub fn multiply(a: &mut [u128], b: &[u128]) {
+            pub(crate) fn multiply(a: &mut [u128], b: &[u128]) {
                 replace(a, b, |a, b| product(a, b));
             }
 
             #[target_feature(enable = $features)]
-            pub fn fold(low: &mut [u128], high: &[u128], factor: u128) {
+            pub(crate) fn fold(low: &mut [u128], high: &[u128], factor: u128) {
                 let factor = load(&[factor; $lanes]);
                 replace(low, high, |low, high| add(low, product(add(low, high), factor)));
             }
 
             #[target_feature(enable = $features)]
-            pub fn sum_of_products(a: &[u128], b: &[u128]) -> u128 {
+            pub(crate) fn sum_of_products(a: &[u128], b: &[u128]) -> u128 {
                 let length = a.len().min(b.len());
                 let ((a, a_rest), (b, b_rest)) = (a[..length].as_chunks(), b[..length].as_chunks());
                 let mut sum = wide(load(&padded(a_rest)), load(&padded(b_rest)));

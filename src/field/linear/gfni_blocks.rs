@@ -10,7 +10,7 @@ pub(super) const BATCH: usize = 8;
 pub(super) struct Blocks(pub [[[[u64; 8]; 2]; 2]; 8]);
 
 impl Blocks {
-    pub fn from_columns(columns: &[u128; 128]) -> Self {
+    pub(super) fn from_columns(columns: &[u128; 128]) -> Self {
         let eight = |turn: usize, to: usize, from: usize| {
             std::array::from_fn(|i| extract_block(columns, 8 * to + i, 8 * from + (i + turn) % 8))
         };

@@ -103,7 +103,7 @@ pub(crate) struct EchelonBasis {
 }
 
 impl EchelonBasis {
-    pub fn from_vectors(vectors: &[u128; BITS]) -> Self {
+    pub(crate) fn from_vectors(vectors: &[u128; BITS]) -> Self {
         let mut span = Self { rows: [None; BITS] };
         for (number, vector) in vectors.iter().enumerate() {
             let (rest, sum) = span.reduce(*vector);
@@ -116,7 +116,7 @@ impl EchelonBasis {
 
     /// Returns the given vectors whose sum is `vector`, as a number in which bit i stands for vector i. Returns `None`
     /// if `vector` is outside the span.
-    pub fn coordinates(&self, vector: u128) -> Option<u128> {
+    pub(crate) fn coordinates(&self, vector: u128) -> Option<u128> {
         let (rest, sum) = self.reduce(vector);
         (rest == 0).then_some(sum)
     }

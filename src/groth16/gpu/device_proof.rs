@@ -30,7 +30,7 @@ pub(crate) struct DeviceProof<'a, E: Engine> {
 
 impl<E: Engine> DeviceProof<'_, E> {
     /// Waits for the MSMs. Returns their sums, and the stream statistics of this device's work for the proof.
-    pub fn finish(self, abort: Abort<'_>) -> Result<(PartialMsmSums<E>, StreamStats)> {
+    pub(crate) fn finish(self, abort: Abort<'_>) -> Result<(PartialMsmSums<E>, StreamStats)> {
         // If an MSM fails, the assignment is freed after all that uses it.
         let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
         let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
@@ -66,7 +66,7 @@ impl<E: Engine> DeviceProver<'_, E> {
     ///
     /// Separate threads queue the MSMs that need only the assignment, because a large MSM runs in chunks that wait for
     /// each other. Meanwhile a, b and c are uploaded and transformed.
-    pub fn start<'s>(
+    pub(crate) fn start<'s>(
         &'s self,
         ProofTask { number, share }: ProofTask,
         witness: &Witness<'_, E::Fr>,

@@ -26,7 +26,7 @@ pub(crate) struct DeviceProver<'a, E: Engine> {
 }
 
 impl<'a, E: Engine> DeviceProver<'a, E> {
-    pub fn new(
+    pub(crate) fn new(
         device: &'a Arc<Device>,
         key: &'a ProvingKeyOnDevice<E>,
         circuit: &'a Circuit<E::Fr>,
@@ -43,7 +43,12 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
 
     /// Returns the elements in `range` of `buffer` as scalars in Montgomery form. MSMs read them only after the event
     /// `ready`.
-    pub fn wrap_scalars(&self, buffer: Arc<Buffer>, range: Range<usize>, ready: &Arc<Event>) -> Result<DeviceScalars> {
+    pub(crate) fn wrap_scalars(
+        &self,
+        buffer: Arc<Buffer>,
+        range: Range<usize>,
+        ready: &Arc<Event>,
+    ) -> Result<DeviceScalars> {
         let scalars = DeviceScalars::from_range(self.device, buffer, range, ScalarForm::Montgomery)?;
         Ok(scalars.ready_after(ready.clone()))
     }

@@ -26,7 +26,7 @@ const MAX_SLOWDOWN: (u32, u32) = (3, 2);
 impl<E: Engine> DeviceProver<'_, E> {
     /// Starts `jobs` in their order, several of them concurrently, and waits for all of them. Adds their MSM sums to
     /// `results`.
-    pub fn prove_each(
+    pub(crate) fn prove_each(
         &self,
         jobs: &[ProofTask],
         witnesses: &[Witness<'_, E::Fr>],

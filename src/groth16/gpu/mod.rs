@@ -1,8 +1,7 @@
 //! Proves on devices. A witness is uploaded once to each device that has a part of its proof. All work until the MSMs
 //! is queued without waiting.
 //!
-//! Proves batches under keys that a device does not hold whole: each part of a query that is uploaded serves several
-//! circuits.
+//! If a device does not hold a key whole, each part of a query that is uploaded serves several circuits.
 
 mod batched;
 mod device_proof;

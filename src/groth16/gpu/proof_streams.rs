@@ -1,6 +1,4 @@
-//! Holds the two streams of a proof.
-//!
-//! Queues the MSMs of proofs in flight on a device, which share its memory.
+//! Holds the two streams of a proof, and queues the MSMs of the proofs in flight on a device, which share its memory.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,19 +21,19 @@ pub(crate) struct ProofStreams<'a> {
 }
 
 impl<'a> ProofStreams<'a> {
-    pub fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
+    pub(crate) fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
         Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
     }
 
     /// Makes later uploads wait for the work queued so far on the compute stream, and for earlier users of the memory
     /// that this stream has allocated.
-    pub fn fence_upload_stream(&mut self) -> Result<()> {
+    pub(crate) fn fence_upload_stream(&mut self) -> Result<()> {
         self.upload.wait_event(&self.compute.record_event()?)
     }
 
     /// Queues the upload of `slices`, one after another, into `vector`. Later work on the compute stream waits for the
     /// upload.
-    pub fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
+    pub(crate) fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
         let mut offset = 0;
         for slice in slices.iter().map(|slice| as_bytes(slice)) {
             self.upload.upload_abortable(vector.buffer(), offset, slice, self.abort)?;
@@ -46,7 +44,11 @@ impl<'a> ProofStreams<'a> {
 
     /// Queues `work` on the compute stream, and times its kernels. `work` is presumed to take as long as a transform of
     /// `elements` elements. With an abort hook, waits until at most 50 ms of work is queued.
-    pub fn enqueue_timed(&mut self, elements: usize, work: impl FnOnce(&mut Stream) -> Result<()>) -> Result<()> {
+    pub(crate) fn enqueue_timed(
+        &mut self,
+        elements: usize,
+        work: impl FnOnce(&mut Stream) -> Result<()>,
+    ) -> Result<()> {
         let time = TRANSFORM * (elements / 1024) as u32 * elements.max(2).ilog2();
         let device = self.compute.device().clone();
         let turn = device.acquire_queue_permit(&self.compute, time, self.abort)?;
@@ -59,7 +61,7 @@ impl<'a> ProofStreams<'a> {
         Ok(())
     }
 
-    pub fn traffic(&self) -> StreamStats {
+    pub(crate) fn traffic(&self) -> StreamStats {
         self.upload.stats() + self.compute.stats()
     }
 }
@@ -83,7 +85,7 @@ pub(crate) struct MsmQueue<'a> {
 }
 
 impl<'a> MsmQueue<'a> {
-    pub fn new(device: &Arc<Device>, share: QuerySet, proofs: usize, abort: Abort<'a>) -> Result<Self> {
+    pub(super) fn new(device: &Arc<Device>, share: QuerySet, proofs: usize, abort: Abort<'a>) -> Result<Self> {
         let mut streams = [const { Mutex::new(None) }; QueryId::ALL.len()];
         for query in QueryId::ALL.into_iter().filter(|query| share.has(*query)) {
             streams[query as usize] = Mutex::new(Some(device.stream()?));
@@ -93,7 +95,7 @@ impl<'a> MsmQueue<'a> {
 
     /// Queues the MSM of `scalars` over the bases `table` of `query`. Returns `None` if the device does not compute
     /// that MSM.
-    pub fn add<'m, C: MsmCurve>(
+    pub(super) fn add<'m, C: MsmCurve>(
         &self,
         query: QueryId,
         table: Option<&'m Arc<Msm<'static, C>>>,

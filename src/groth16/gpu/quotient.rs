@@ -33,7 +33,7 @@ pub(crate) fn inverse_vanishing_value<F: NttField>(domain: &NttDomain<F>) -> Res
 pub(crate) struct ConstraintVectors<F>([DeviceVector<F>; 3]);
 
 impl<F: NttField> ConstraintVectors<F> {
-    pub fn allocate(stream: &mut Stream, domain: &NttDomain<F>, circuit: &Circuit<F>) -> Result<Self> {
+    pub(super) fn allocate(stream: &mut Stream, domain: &NttDomain<F>, circuit: &Circuit<F>) -> Result<Self> {
         let mut allocate = || {
             let vector = DeviceVector::allocate_uninit(stream, 1 << domain.log_n())?;
             if circuit.constraint_count() < vector.len() {
@@ -46,7 +46,7 @@ impl<F: NttField> ConstraintVectors<F> {
 
     /// Queues the computation of the coefficients of h from `witness`, or from `matrices` and `assignment`. Returns as
     /// many coefficients as the domain has elements.
-    pub fn quotient(
+    pub(super) fn quotient(
         self,
         lane: &mut ProofStreams<'_>,
         domain: &NttDomain<F>,

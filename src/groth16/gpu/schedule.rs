@@ -18,7 +18,7 @@ pub(crate) enum QueryId {
 }
 
 impl QueryId {
-    pub const ALL: [Self; 5] = [Self::BG2, Self::H, Self::L, Self::A, Self::BG1];
+    pub(crate) const ALL: [Self; 5] = [Self::BG2, Self::H, Self::L, Self::A, Self::BG1];
 }
 
 /// Holds a set of queries, such as those whose MSMs one device computes for a proof.
@@ -26,29 +26,29 @@ impl QueryId {
 pub(crate) struct QuerySet([bool; QueryId::ALL.len()]);
 
 impl QuerySet {
-    pub const ALL: Self = Self([true; QueryId::ALL.len()]);
+    pub(crate) const ALL: Self = Self([true; QueryId::ALL.len()]);
 
-    pub fn has(self, query: QueryId) -> bool {
+    pub(crate) fn has(self, query: QueryId) -> bool {
         self.0[query as usize]
     }
 
-    pub fn with(mut self, query: QueryId) -> Self {
+    pub(crate) fn with(mut self, query: QueryId) -> Self {
         self.0[query as usize] = true;
         self
     }
 
     /// Returns the queries of this set that are not in `other`.
-    pub fn difference(self, other: Self) -> Self {
+    pub(crate) fn difference(self, other: Self) -> Self {
         let left = QueryId::ALL.into_iter().filter(|query| self.has(*query) && !other.has(*query));
         left.fold(Self::default(), Self::with)
     }
 
-    pub fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self == Self::default()
     }
 
     /// Returns the union of this set and `other`.
-    pub fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         QueryId::ALL.into_iter().filter(|query| other.has(*query)).fold(self, Self::with)
     }
 }
@@ -68,7 +68,7 @@ pub(crate) struct Costs([u64; QueryId::ALL.len()]);
 impl Costs {
     /// Estimates the costs. `bases` returns the number of bases of a query. The cost of h includes the transforms,
     /// which must run on the same device.
-    pub fn new(bases: impl Fn(QueryId) -> usize) -> Self {
+    pub(crate) fn new(bases: impl Fn(QueryId) -> usize) -> Self {
         Self(QueryId::ALL.map(|query| {
             let base = match query {
                 QueryId::BG2 => G2,

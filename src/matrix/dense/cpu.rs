@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
 use super::cpu_avx2;
-use super::element::{
+use super::element_and_accumulator::{
     DenseField, Entry, MatMulElement, NarrowAccumulator, SmallInteger, WideAccumulator, add_products, add_with_carry,
     limbs,
 };

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm256_storeu_si256, _mm256_unpackhi_epi64, _mm256_unpacklo_epi64,
 };
 
-use super::element::{WideAccumulator, add_products};
+use super::element_and_accumulator::{WideAccumulator, add_products};
 use crate::field::{Element, as_bytes};
 
 /// Number of elements that a register holds a limb of.

@@ -4,7 +4,7 @@ use ff::Field;
 use p3_field::PrimeField32;
 use rayon::prelude::*;
 
-use super::element::{DenseField, SmallInteger};
+use super::element_and_accumulator::{DenseField, SmallInteger};
 use crate::field::plonky3::{BabyBear, Goldilocks};
 use crate::field::{Element, as_bytes};
 use crate::{Error, Result};

@@ -11,7 +11,7 @@
 
 use num_bigint::BigUint;
 
-use super::element::ElementKind;
+use super::element_and_accumulator::ElementKind;
 
 /// Number of pairwise coprime moduli that exist from 256 down to [`MIN_MODULUS`].
 pub(super) const MAX_MODULI: usize = 49;
@@ -74,7 +74,7 @@ pub(super) struct FieldParams {
 impl FieldParams {
     /// Creates the description of a field from the little-endian words of its `modulus` and of its stored element
     /// `one`.
-    pub fn new(modulus: &[u32], one: &[u32]) -> Self {
+    pub(super) fn new(modulus: &[u32], one: &[u32]) -> Self {
         Self { p: BigUint::new(modulus.to_vec()), one: BigUint::new(one.to_vec()), words: modulus.len() }
     }
 }
@@ -89,7 +89,7 @@ pub(super) struct Operand {
 
 impl Operand {
     /// Returns whether residues are computed of the limbs as stored, without conversion from Montgomery form.
-    pub fn is_raw(self) -> bool {
+    pub(super) fn is_raw(self) -> bool {
         self.kind == ElementKind::Field && self.bits.is_none()
     }
 
@@ -119,7 +119,7 @@ pub(super) struct Basis {
 impl Basis {
     /// Chooses the basis with the fewest byte products for sums of `inner` products of entries of `a` and `b`. Returns
     /// `None` if even all [`MODULI`] are too few.
-    pub fn new(p: &BigUint, a: Operand, b: Operand, inner: usize) -> Option<Self> {
+    pub(super) fn new(p: &BigUint, a: Operand, b: Operand, inner: usize) -> Option<Self> {
         let inner = BigUint::from(inner.max(1));
         let whole = required_modulus_count(&(&inner * a.max_abs(p) * b.max_abs(p))).map(|moduli| Self {
             moduli,
@@ -135,12 +135,12 @@ impl Basis {
     }
 
     /// Returns the number of products of byte matrices that make up one product of matrices.
-    pub fn byte_product_count(&self) -> usize {
+    pub(super) fn byte_product_count(&self) -> usize {
         self.moduli * self.products_per_modulus()
     }
 
     /// Returns the number of products of byte matrices per modulus: 3 by Karatsuba if entries are split, else 1.
-    pub fn products_per_modulus(&self) -> usize {
+    pub(super) fn products_per_modulus(&self) -> usize {
         if self.parts == 1 { 1 } else { 3 }
     }
 }
@@ -184,7 +184,7 @@ pub(super) struct Constants {
 impl Constants {
     /// Computes the constants for products in the field `prime`. `raw` is the number of factors whose residues are of
     /// limbs as stored. The product has the stored form too.
-    pub fn new(prime: &FieldParams, basis: Basis, raw: usize) -> Self {
+    pub(super) fn new(prime: &FieldParams, basis: Basis, raw: usize) -> Self {
         let (p, words) = (&prime.p, prime.words);
         let moduli = &MODULI[..basis.moduli];
         let all: BigUint = moduli.iter().map(|modulus| BigUint::from(*modulus)).product();
@@ -206,7 +206,7 @@ impl Constants {
     /// - for each step of 32 residues and each tile of eight bytes, two words per lane, which have the bytes of four
     ///   residues in one of the tile's columns each;
     /// - then one word for each byte of an element, with that byte of the correction of each Karatsuba product.
-    pub fn pack_weights(&self, basis: Basis) -> Vec<u32> {
+    pub(super) fn pack_weights(&self, basis: Basis) -> Vec<u32> {
         let words = self.corrections.len() / basis.products_per_modulus();
         let tiles = words.div_ceil(2) + 2;
         let mut crt_weights = Vec::new();

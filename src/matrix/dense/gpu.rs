@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::element::ElementKind;
+use super::element_and_accumulator::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
 use super::layout::{DeviceView, ERROR_CONTEXT, View, checked_entry_count, enqueue_throttled};
 use super::plan::{GemvShape, Method, VECTOR_GROUP, tile_shape};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::crt_params::{Basis, Constants, FieldParams, Operand};
-use super::element::ElementKind;
+use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View, enqueue_throttled};
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
@@ -46,7 +46,7 @@ impl TensorCoreKernels {
     /// # Errors
     /// - [`Error::Unavailable`]: the device has no tensor cores that the kernels support.
     /// - [`Error::Device`]: the kernels were not built in, or the driver refuses them.
-    pub fn new(device: &Device) -> Result<Self> {
+    pub(super) fn new(device: &Device) -> Result<Self> {
         let info = device.info();
         let capable = info.compute_capability.is_some_and(|capability| capability >= (8, 0));
         if info.backend != BackendKind::Cuda || !capable {
@@ -284,7 +284,6 @@ impl CrtPass<'_> {
 }
 
 /// Compares kernels, on any device, with products of residues computed on the host.
-
 #[cfg(test)]
 mod tests {
     use rand::{Rng, SeedableRng};
@@ -293,7 +292,7 @@ mod tests {
     use crate::Accelerator;
     use crate::field::{as_bytes, as_bytes_mut};
     use crate::matrix::dense::crt_params::{MODULI, WORDS};
-    use crate::matrix::dense::element::DenseField;
+    use crate::matrix::dense::element_and_accumulator::DenseField;
 
     const SIZES: [usize; 3] = [5, 7, 6];
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::element::{Entry, bytes_of, bytes_of_mut};
+use super::element_and_accumulator::{Entry, bytes_of, bytes_of_mut};
 use crate::Result;
 use crate::backend::{Abort, Buffer, Device};
 
@@ -33,12 +33,12 @@ pub(super) enum Storage<T: Entry> {
 }
 
 impl<T: Entry> Storage<T> {
-    pub fn from_host(entries: Vec<T>) -> Self {
+    pub(super) fn from_host(entries: Vec<T>) -> Self {
         Self::Host(Arc::new(ZeroizingVec(entries)))
     }
 
     /// Uploads `entries` to `device` and waits for the copy.
-    pub fn upload(device: &Arc<Device>, entries: &[T], abort: Abort<'_>) -> Result<Self> {
+    pub(super) fn upload(device: &Arc<Device>, entries: &[T], abort: Abort<'_>) -> Result<Self> {
         let mut stream = device.stream()?;
         let buffer = stream.allocate(size_of_val(entries))?.mark_secret();
         stream.upload_abortable(&buffer, 0, bytes_of(entries), abort)?;
@@ -47,14 +47,14 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns the number of entries that the memory has room for.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Self::Host(entries) => entries.0.len(),
             Self::Device(_, buffer) => buffer.bytes() / size_of::<T>(),
         }
     }
 
-    pub fn device(&self) -> Option<&Arc<Device>> {
+    pub(super) fn device(&self) -> Option<&Arc<Device>> {
         match self {
             Self::Host(_) => None,
             Self::Device(device, _) => Some(device),
@@ -62,7 +62,7 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns all entries in host memory. Entries on a device are downloaded.
-    pub fn host_entries(&self) -> Result<Arc<ZeroizingVec<T>>> {
+    pub(super) fn host_entries(&self) -> Result<Arc<ZeroizingVec<T>>> {
         match self {
             Self::Host(entries) => Ok(entries.clone()),
             Self::Device(device, buffer) => {
@@ -75,7 +75,7 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns a host copy of the `count` entries from index `first` on, which must exist.
-    pub fn download_range(&self, first: usize, count: usize) -> Result<Vec<T>> {
+    pub(super) fn download_range(&self, first: usize, count: usize) -> Result<Vec<T>> {
         match self {
             _ if count == 0 => Ok(Vec::new()),
             Self::Host(entries) => Ok(entries.0[first..first + count].to_vec()),
@@ -90,7 +90,7 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns whether no other matrix shares the memory.
-    pub fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         match self {
             Self::Host(entries) => Arc::strong_count(entries) == 1,
             Self::Device(_, buffer) => Arc::strong_count(buffer) == 1,

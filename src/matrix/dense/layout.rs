@@ -1,12 +1,11 @@
-//! Describes where a matrix's entries lie in its memory. Touches no device.
-//!
-//! Describes matrices in a device's memory as kernels take them, and queues work within the device's queue limit.
+//! Describes where a matrix's entries are in its memory, on the host and as kernels take it. Queues work within the
+//! device's queue limit.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::element::ElementKind;
+use super::element_and_accumulator::ElementKind;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
@@ -178,19 +177,19 @@ pub(super) struct DeviceView<'a> {
 impl DeviceView<'_> {
     /// Returns the kernel arguments of the matrix: the buffer, the index of the first entry, the row step and the
     /// column step.
-    pub fn args(&self) -> Vec<Arg> {
+    pub(super) fn args(&self) -> Vec<Arg> {
         let View { first, row_step, column_step, .. } = self.view;
         let numbers = [first, row_step, column_step].map(|number| Arg::U64(number as u64));
         [&[buffer_arg(self.buffer)][..], &numbers].concat()
     }
 
     /// Returns the view of the half-open range `rows`, in the same memory.
-    pub fn slice_rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
+    pub(super) fn slice_rows(self, rows: std::ops::Range<usize>) -> Result<Self> {
         Ok(Self { view: self.view.block(rows, 0..self.view.columns)?, ..self })
     }
 
     /// Returns the bytes of an integer entry, 1 or 4, as a kernel argument.
-    pub fn entry_bytes_arg(&self) -> Arg {
+    pub(super) fn entry_bytes_arg(&self) -> Arg {
         Arg::U32(if self.kind == ElementKind::Byte { 1 } else { 4 })
     }
 }

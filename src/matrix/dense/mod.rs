@@ -30,7 +30,7 @@ mod cpu_avx2;
 #[cfg(feature = "plonky3")]
 mod cpu_small_field;
 mod crt_params;
-mod element;
+mod element_and_accumulator;
 mod gpu;
 mod gpu_crt;
 mod host_or_device_storage;
@@ -40,7 +40,7 @@ mod plan;
 mod product_batches;
 mod resident_matrix;
 
-pub use element::{DenseField, ElementKind, Entry, MatMulElement};
+pub use element_and_accumulator::{DenseField, ElementKind, Entry, MatMulElement};
 pub use layout::View;
 pub use plan::{DenseExplanation, DenseOptions, Method};
 pub use resident_matrix::{DenseMatrix, FreivaldsResult};

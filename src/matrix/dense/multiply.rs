@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::crt_params::FieldParams;
-use super::element::{DenseField, Entry, MatMulElement};
+use super::element_and_accumulator::{DenseField, Entry, MatMulElement};
 use super::host_or_device_storage::{Storage, ZeroizingVec};
 use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};

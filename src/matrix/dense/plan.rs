@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::crt_params::{Basis, FieldParams, Operand};
-use super::element::ElementKind;
+use super::element_and_accumulator::ElementKind;
 use super::layout::ERROR_CONTEXT;
 use crate::{Error, Result};
 
@@ -97,7 +97,7 @@ impl DensePlan {
     /// # Errors
     /// - [`Error::Invalid`]: sums of bytes may exceed 32 bits.
     /// - [`Error::Invalid`]: the requested method is unavailable.
-    pub fn new(problem: &Problem, options: &DenseOptions) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, options: &DenseOptions) -> Result<Self> {
         let bytes = problem.a.kind == ElementKind::Byte && problem.b.kind != ElementKind::Field;
         if bytes && problem.inner >= BYTES_LIMIT {
             let expected = format!("below {BYTES_LIMIT} for sums of 32 bits");
@@ -125,7 +125,7 @@ pub(super) fn tile_shape(kind: ElementKind, words: usize) -> [usize; 2] {
 
 impl Problem {
     /// Returns the number of multiplications of two entries: rows · inner · columns.
-    pub fn multiplication_count(&self) -> u128 {
+    pub(super) fn multiplication_count(&self) -> u128 {
         self.rows as u128 * self.inner as u128 * self.columns as u128
     }
 
@@ -168,7 +168,7 @@ impl Tiling {
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`]: not even one tile fits.
-    pub fn new(problem: &Problem, products: usize, most: u64, device: &str) -> Result<Self> {
+    pub(super) fn new(problem: &Problem, products: usize, most: u64, device: &str) -> Result<Self> {
         let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
         let depth = problem.inner.next_multiple_of(tile_depth).max(tile_depth);
         let [mut rows, mut columns] = [(problem.rows, tile_rows), (problem.columns, tile_columns)]
@@ -210,7 +210,7 @@ impl GemvShape {
     /// Chooses the launch for `rows` rows of `inner` terms. If `neighbours` is true, entries of a row are adjacent in
     /// memory, and a whole work-group sums a piece of a row. Otherwise 4 work-items do, so that adjacent work-items
     /// read adjacent rows.
-    pub fn new(rows: usize, inner: usize, neighbours: bool) -> Self {
+    pub(super) fn new(rows: usize, inner: usize, neighbours: bool) -> Self {
         let lanes = if neighbours { VECTOR_GROUP } else { 4 };
         let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize).max(1);
         let useful = inner.div_ceil(TERMS * lanes as usize).max(1);

@@ -1,7 +1,7 @@
 //! Groups the products of a batch into launches. Small products share a launch if they have equal shapes, are computed
 //! without residues, and kernels can address all factors by offsets from the first ones. Touches no device.
 
-use super::element::ElementKind;
+use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View};
 use super::plan::{DensePlan, Method, Problem, tile_shape};
 use crate::BackendKind;
@@ -21,12 +21,12 @@ pub(super) struct ProductTask<'a> {
 
 impl ProductTask<'_> {
     /// Returns the view of the product, which is row-major and starts at index 0.
-    pub fn result_view(&self) -> View {
+    pub(super) fn result_view(&self) -> View {
         View::row_major(self.problem.rows, self.problem.columns)
     }
 
     /// Returns the number of work-groups that compute the product without residues, if its entries are of `kind`.
-    pub fn group_count(&self, kind: ElementKind) -> usize {
+    pub(super) fn group_count(&self, kind: ElementKind) -> usize {
         let [tall, wide] = tile_shape(kind, self.problem.prime.words);
         self.problem.rows.div_ceil(tall) * self.problem.columns.div_ceil(wide)
     }

@@ -1,6 +1,5 @@
-//! Defines a matrix that stays on its device, and its views.
-//!
-//! Freivalds' check of a product: C·r = A·(B·r) for random vectors r.
+//! Defines a matrix that stays on its device, its views, and Freivalds' check of a product: C·r = A·(B·r) for random
+//! vectors r.
 //!
 //! Source: R. Freivalds, "Probabilistic machines can use less running time", IFIP 1977. If C ≠ A·B, a row of C − A·B is
 //! not zero, and a vector of random elements is orthogonal to it with probability 1/p.
@@ -12,7 +11,7 @@ use rand_core::RngCore;
 
 use super::cpu::pack_row_major;
 use super::crt_params::Operand;
-use super::element::{DenseField, Entry, MatMulElement};
+use super::element_and_accumulator::{DenseField, Entry, MatMulElement};
 use super::gpu::find_out_of_range;
 use super::host_or_device_storage::{Storage, ZeroizingVec};
 use super::layout::{DeviceView, ERROR_CONTEXT, View, device_view};

@@ -40,7 +40,7 @@ impl<F: NttField> Base<F> {
     /// # Errors
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
     ///   has too little memory, or fails.
-    pub fn new(accelerator: &Accelerator, csr: Arc<Csr<F>>) -> Result<Self> {
+    pub(super) fn new(accelerator: &Accelerator, csr: Arc<Csr<F>>) -> Result<Self> {
         Self::upload(accelerator, canonicalize(csr)?)
     }
 
@@ -50,11 +50,11 @@ impl<F: NttField> Base<F> {
     }
 
     /// Returns the number of rows and the number of columns, in this order.
-    pub fn sizes(&self) -> [usize; 2] {
+    pub(super) fn sizes(&self) -> [usize; 2] {
         [self.host.rows(), self.host.columns()]
     }
 
-    pub fn nonzeros(&self) -> usize {
+    pub(super) fn nonzeros(&self) -> usize {
         match &self.place {
             BaseStorage::Uploaded(matrix) => matrix.csr().nonzeros(),
             BaseStorage::Merged(matrix) => matrix.nonzeros(),
@@ -66,7 +66,7 @@ impl<F: NttField> Base<F> {
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): there are more than 2^31 non-zeros.
-    pub fn csr(&self) -> Result<Arc<Csr<F>>> {
+    pub(super) fn csr(&self) -> Result<Arc<Csr<F>>> {
         if self.since.is_empty() {
             return Ok(self.host.clone());
         }
@@ -85,7 +85,7 @@ impl<F: NttField> Base<F> {
     /// - [`Error::Invalid`](crate::Error::Invalid): there is no device.
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): the device has too
     ///   little memory, or its driver fails.
-    pub fn on_device(&self) -> Result<Arc<CsrOnDevice<F>>> {
+    pub(super) fn on_device(&self) -> Result<Arc<CsrOnDevice<F>>> {
         match &self.place {
             BaseStorage::Uploaded(matrix) => matrix.on_device(0),
             BaseStorage::Merged(matrix) => Ok(matrix.clone()),
@@ -103,7 +103,7 @@ impl<F: NttField> Base<F> {
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Device`](crate::Error::Device): a forced backend
     ///   has too little memory, or fails.
     /// - `found` returns an error, and a backend is forced.
-    pub fn merged(
+    pub(super) fn merged(
         &self,
         changes: &Arc<Vec<Change<F>>>,
         found: impl FnOnce(&CsrOnDevice<F>) -> Result<Arc<Changes>>,

@@ -1,6 +1,5 @@
-//! Defines changes, and combines several of the same entry.
-//!
-//! Computes the differences that changes make to a base, row by row.
+//! Defines changes, combines several of one entry, and computes the differences that changes make to a base, row by
+//! row.
 
 use std::fmt;
 
@@ -114,7 +113,7 @@ pub(super) struct Delta<F: NttField> {
 
 impl<F: NttField> Delta<F> {
     /// Computes by how much `changes`, which are sorted by (row, column), alter the entries of `base`.
-    pub fn new(base: &Csr<F>, changes: &[Change<F>]) -> Self {
+    pub(super) fn new(base: &Csr<F>, changes: &[Change<F>]) -> Self {
         let mut delta = Self {
             rows: Vec::new(),
             starts: vec![0],
@@ -134,7 +133,7 @@ impl<F: NttField> Delta<F> {
     }
 
     /// Adds the product D·x of these differences D to `y`.
-    pub fn add_product(&self, x: &[F], y: &mut [F]) {
+    pub(super) fn add_product(&self, x: &[F], y: &mut [F]) {
         for (number, row) in self.rows.iter().enumerate() {
             let range = self.starts[number] as usize..self.starts[number + 1] as usize;
             let products = range.map(|k| self.values[k] * x[self.columns[k] as usize]);

@@ -1,6 +1,4 @@
-//! Defines one version of a matrix, for products.
-//!
-//! Finds changes on a device, and queues products of base and differences together.
+//! Defines one version of a matrix. Finds changes on a device, and queues products of base and differences together.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -109,7 +107,7 @@ impl<F: NttField> Version<F> {
 
     /// Returns the changes in device memory, located in `base`; `None` if there are no changes. The first call uploads
     /// them.
-    pub fn device_changes(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
+    pub(super) fn device_changes(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
         if self.changes.is_empty() {
             return Ok(None);
         }

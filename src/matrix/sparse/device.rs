@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::csr::Csr;
-use super::explain::{SparseExplanation, SparseOptions};
+use super::explain_and_options::{SparseExplanation, SparseOptions};
 use super::plan::{Format, GROUP, Kernel, Tiles, group_count, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::blocking::install;

@@ -2,7 +2,7 @@
 
 use super::csr::{LIMIT, check_limit};
 use super::device::CsrOnDevice;
-use super::explain::{SparseExplanation, SparseOptions};
+use super::explain_and_options::{SparseExplanation, SparseOptions};
 use super::plan::{Format, Kernel, Statistics, Tiles};
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{NttField, as_bytes};

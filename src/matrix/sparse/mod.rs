@@ -22,7 +22,7 @@ pub(super) mod cpu;
 mod csr;
 mod device;
 pub(super) mod device_merge;
-mod explain;
+mod explain_and_options;
 mod gpu;
 mod plan;
 
@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 pub use csr::Csr;
 pub use device::{CsrOnDevice, DeviceVectors};
-pub use explain::{SparseExplanation, SparseOptions};
+pub use explain_and_options::{SparseExplanation, SparseOptions};
 pub use plan::{Kernel, Statistics};
 
 use crate::backend::{Abort, Device, catch_hook_panic};

@@ -153,7 +153,7 @@ pub(super) struct Tiles {
 
 impl Tiles {
     /// Divides a matrix into tiles. Each has whole rows of up to [`TILE`] non-zeros in all, or a piece of a longer row.
-    pub fn new(row_pointers: &[u32]) -> Self {
+    pub(super) fn new(row_pointers: &[u32]) -> Self {
         let mut tiles = Self::default();
         let rows = row_pointers.len().saturating_sub(1);
         let mut row = 0;
@@ -173,7 +173,7 @@ impl Tiles {
     }
 
     /// Returns the number of tiles.
-    pub fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.starts.len() as u32 - 1
     }
 
@@ -199,12 +199,12 @@ const IN_PLACE: u32 = 1;
 
 impl Format {
     /// Returns the format in which coefficients are in the order of non-zeros, without indices into a dictionary.
-    pub fn with_ordered_coefficients() -> Self {
+    pub(super) fn with_ordered_coefficients() -> Self {
         Self { column_bits: 31, index_bits: IN_PLACE }
     }
 
     /// Returns the most compact format for `columns` columns and a dictionary of `dictionary` coefficients.
-    pub fn new(columns: usize, dictionary: usize) -> Self {
+    pub(super) fn new(columns: usize, dictionary: usize) -> Self {
         let bits = |count: usize| count.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1);
         let (column_bits, dictionary_bits) = (bits(columns.min(LIMIT)), bits(dictionary));
         let index_bits = match dictionary_bits {
@@ -216,7 +216,7 @@ impl Format {
     }
 
     /// Returns the bytes of a non-zero: the word of its column and the dictionary index.
-    pub fn nonzero_bytes(self) -> u64 {
+    pub(super) fn nonzero_bytes(self) -> u64 {
         4 + u64::from(self.index_bits) / 8
     }
 }

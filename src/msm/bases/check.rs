@@ -1,6 +1,4 @@
-//! Checks untrusted bases before a multi-scalar multiplication trusts them.
-//!
-//! Faults of untrusted points, as kernels report them.
+//! Checks untrusted bases before a multi-scalar multiplication trusts them, and names the faults that kernels report.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -174,7 +172,7 @@ impl PointError {
     }
 
     /// Returns two texts for an error: the expected point, then the actual one.
-    pub fn describe(self) -> [&'static str; 2] {
+    pub(super) fn describe(self) -> [&'static str; 2] {
         match self {
             Self::NotReduced => ["coordinates below the field's modulus", "one that is not below it"],
             Self::NotOnCurve => ["a point on the curve", "coordinates that are not on the curve"],
@@ -193,7 +191,7 @@ pub(super) struct PointErrorBuffer {
 
 impl PointErrorBuffer {
     /// Allocates the results of `chunks` chunks, none of which has an invalid point yet.
-    pub fn new(stream: &mut Stream, chunks: usize) -> Result<Self> {
+    pub(super) fn new(stream: &mut Stream, chunks: usize) -> Result<Self> {
         let first = stream.allocate(4 * chunks)?;
         stream.upload(&first, &NO_ERROR.to_le_bytes().repeat(chunks))?;
         Ok(Self { first, chunks })
@@ -201,7 +199,7 @@ impl PointErrorBuffer {
 
     /// Waits until `stream` runs empty and returns the first invalid point. Its index counts all points, in chunks of
     /// `chunk` points.
-    pub fn read(&self, stream: &mut Stream, chunk: usize) -> Result<FirstInvalidPoint> {
+    pub(super) fn read(&self, stream: &mut Stream, chunk: usize) -> Result<FirstInvalidPoint> {
         stream.synchronize(None)?;
         let mut bytes = vec![0; 4 * self.chunks];
         stream.download(&mut bytes, &self.first)?;

@@ -15,7 +15,7 @@ pub(crate) enum HostBases<'a, C> {
 }
 
 impl<C: MsmCurve> HostBases<'_, C> {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Self::Borrowed(bases) => bases.len(),
             Self::Shared(bases) => bases.len(),
@@ -23,7 +23,7 @@ impl<C: MsmCurve> HostBases<'_, C> {
     }
 
     /// Returns the bases in host memory, decoding them first if needed.
-    pub fn on_host(&self) -> Result<&[C]> {
+    pub(crate) fn on_host(&self) -> Result<&[C]> {
         match self {
             Self::Borrowed(bases) => Ok(bases),
             Self::Shared(bases) => bases.on_host().map(|bases| bases.as_slice()),
@@ -31,7 +31,7 @@ impl<C: MsmCurve> HostBases<'_, C> {
     }
 
     /// Returns the bases with indices in `range` as the source of a device's table.
-    pub fn table_source(&self, range: Range<usize>) -> Result<BaseSource<'_, C>> {
+    pub(crate) fn table_source(&self, range: Range<usize>) -> Result<BaseSource<'_, C>> {
         let encoded = match self {
             Self::Shared(bases) => bases.source(),
             Self::Borrowed(_) => None,

@@ -49,7 +49,7 @@ impl<C: MsmCurve> BaseSource<'_, C> {
 
 impl BaseTable {
     /// Uploads `bases` to `device`, polling `abort` between pieces, and computes their copies.
-    pub fn new<C: MsmCurve>(
+    pub(crate) fn new<C: MsmCurve>(
         device: &Arc<Device>,
         bases: BaseSource<'_, C>,
         options: &MsmOptions,

@@ -1,7 +1,7 @@
-//! Multiplies vectors of a batch over bases on the device. Several vectors are one sparse matrix, so that its kernels
-//! wait only once.
+//! Multiplies the vectors of a batch. Over bases on the device, several vectors are one sparse matrix, so that its
+//! kernels wait only once.
 //!
-//! Multiplies several vectors over bases from the host. An upload of bases serves as many vectors as fit in memory.
+//! Over bases from the host, an upload of bases serves as many vectors as fit in memory.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -19,14 +19,14 @@ impl<K, V> Default for PlanCache<K, V> {
 }
 
 impl<K, V> PlanCache<K, V> {
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self(Mutex::new(Vec::new()))
     }
 }
 
 impl<K: PartialEq, V: Clone> PlanCache<K, V> {
     /// Returns the cached decision for `key`, or else makes it with `choose` and caches it.
-    pub fn get_or_insert_with(&self, key: K, choose: impl FnOnce() -> V) -> V {
+    pub(super) fn get_or_insert_with(&self, key: K, choose: impl FnOnce() -> V) -> V {
         if let Some((_, choice)) = lock(&self.0).iter().find(|(other, _)| *other == key) {
             return choice.clone();
         }

@@ -60,13 +60,13 @@ pub(super) struct DeviceTask<'a, C> {
 }
 
 impl<C> DeviceTask<'_, C> {
-    pub fn point_count(&self) -> usize {
+    pub(super) fn point_count(&self) -> usize {
         self.vectors.first().map_or(0, |vector| vector.scalars.len())
     }
 
     /// Returns the workload that the task's plan depends on, with `at_once` multiplications on the device. Its bit
     /// length is that of the longest scalars.
-    pub fn workload(&self, at_once: u32, abort: Abort<'_>) -> Workload {
+    pub(super) fn workload(&self, at_once: u32, abort: Abort<'_>) -> Workload {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, ScalarSource::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
         let (points, vectors) = (self.point_count(), self.vectors.len() as u32);
@@ -75,11 +75,11 @@ impl<C> DeviceTask<'_, C> {
     }
 
     /// Returns the number of vectors of a matrix: all of them if they are joined, else 1.
-    pub fn vectors_per_matrix(&self) -> usize {
+    pub(super) fn vectors_per_matrix(&self) -> usize {
         if self.joined { self.vectors.len().max(1) } else { 1 }
     }
 
-    pub fn has_host_input(&self) -> bool {
+    pub(super) fn has_host_input(&self) -> bool {
         let scalars = self.vectors.iter().any(|vector| matches!(vector.scalars, ScalarSource::Host(_)));
         scalars || matches!(self.bases, DeviceBases::Host(_))
     }

@@ -29,7 +29,7 @@ pub(super) struct HostWorkers<C: MsmCurve> {
 
 impl<C: MsmCurve> HostWorkers<C> {
     /// Spawns rayon tasks that will help with `vectors` vectors.
-    pub fn wake(vectors: usize) -> Self {
+    pub(super) fn wake(vectors: usize) -> Self {
         let count = (HELPERS * vectors).min(rayon::current_num_threads() - 1);
         let helpers = Self { work: Arc::default(), count, called: Instant::now() };
         helpers.spawn_workers();
@@ -48,7 +48,7 @@ impl<C: MsmCurve> HostWorkers<C> {
     ///
     /// # Errors
     /// - [`Error::Device`]: a thread has panicked.
-    pub fn compute_sums(self, work: WindowSums<C>) -> Result<Vec<C::Curve>> {
+    pub(super) fn compute_sums(self, work: WindowSums<C>) -> Result<Vec<C::Curve>> {
         let work = self.work.get_or_init(|| work);
         if self.called.elapsed() > SPIN_LIMIT {
             self.spawn_workers();
@@ -90,7 +90,7 @@ pub(super) struct WindowSums<C: MsmCurve> {
 }
 
 impl<C: MsmCurve> WindowSums<C> {
-    pub fn new(plan: MsmPlan, jacobian: Vec<u8>, vectors: usize) -> Self {
+    pub(super) fn new(plan: MsmPlan, jacobian: Vec<u8>, vectors: usize) -> Self {
         let sets = vectors * plan.own_set_count() as usize;
         Self { plan, jacobian, chains: TaskSlots::new(vectors), sets: TaskSlots::new(sets), panicked: OnceLock::new() }
     }

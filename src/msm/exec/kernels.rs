@@ -149,7 +149,7 @@ impl KernelQueue<'_> {
 
     /// Allocates the buckets of the device's windows, for all vectors of a matrix. All bytes are zero: every bucket is
     /// infinity.
-    pub fn allocate_buckets(&mut self) -> Result<Buffer> {
+    pub(super) fn allocate_buckets(&mut self) -> Result<Buffer> {
         let buckets = self.allocate_points(u64::from(self.plan.joined_bucket_count()))?;
         // A device may have no windows.
         if self.plan.joined_bucket_count() > 0 {
@@ -160,7 +160,7 @@ impl KernelQueue<'_> {
 
     /// Transposes a chunk's digits in `band` (step 1): queues kernels that sort matrix entries into bins of rows, then
     /// into rows.
-    pub fn transpose_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange) -> Result<DigitMatrix> {
+    pub(super) fn transpose_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange) -> Result<DigitMatrix> {
         let chunk_rows = self.plan.matrix_sizes(digits.count, band);
         let room = self.plan.buffer_sizes();
         let (counters, entries) = (self.allocate_counters()?, self.allocate_words(room.slots[0])?);
@@ -284,7 +284,7 @@ impl KernelQueue<'_> {
     }
 
     /// Accumulates buckets (step 2): queues kernels that add `matrix` times `bases` to `buckets`.
-    pub fn accumulate(&mut self, matrix: &DigitMatrix, bases: &Buffer, buckets: &Buffer) -> Result<()> {
+    pub(super) fn accumulate(&mut self, matrix: &DigitMatrix, bases: &Buffer, buckets: &Buffer) -> Result<()> {
         let halved = self.batched_affine_rounds(matrix, bases)?;
         let pieces = self.chunk_rows(matrix)?;
         let chunk_rows = matrix.chunk_rows;
@@ -366,10 +366,10 @@ impl KernelQueue<'_> {
         Ok(RowChunks { rows, ordered, units, long_rows })
     }
 
-    /// Reduces `buckets` (step 3): queues kernels that leave [`MsmPlan::sums`] points of every vector. Their sum,
-    /// weighted by [`MsmPlan::weight`], is the result. Returns an event that precedes the last, short kernels, and the
+    /// Reduces `buckets` (step 3): queues kernels that leave [`MsmPlan::reduced_point_count`] points of every vector. Their sum,
+    /// weighted by [`MsmPlan::weight_exponent`], is the result. Returns an event that precedes the last, short kernels, and the
     /// pinned memory to which the Jacobian coordinates are being copied.
-    pub fn reduce(&mut self, buckets: &Buffer) -> Result<(Event, PinnedBuffer)> {
+    pub(super) fn reduce(&mut self, buckets: &Buffer) -> Result<(Event, PinnedBuffer)> {
         let plan = self.plan;
         let segments = u64::from(plan.joined_segment_count());
         let (shares, totals) = (self.allocate_points(segments)?, self.allocate_points(segments)?);

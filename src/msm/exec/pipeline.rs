@@ -348,7 +348,7 @@ impl Pipeline {
     /// - [`Error::Invalid`]: a scalar was longer than its windows.
     /// - [`Error::Aborted`]: the hook aborted.
     /// - [`Error::Device`]: the driver fails, or a thread has panicked.
-    pub fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
+    pub(crate) fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
         let (sums, traffic) = self.finish_all::<C>(abort)?;
         let sum = sums.into_iter().next().ok_or_else(|| Error::internal("msm"))?;
         Ok((sum, traffic))
@@ -359,7 +359,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// [`Self::finish`] lists the errors.
-    pub fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
+    pub(crate) fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
         self.upload.iter_mut().for_each(Stream::zeroize_staging);
         let vectors = self.totals.iter().map(|total| total.bits.len()).sum();
         let helpers = self.call_helpers::<C>(vectors, abort)?;

@@ -78,7 +78,7 @@ impl MsmPlan {
     }
 
     /// Returns the bands (consecutive ranges of sets) of a chunk of `points` points, in ascending order.
-    pub fn bands(&self, points: usize) -> impl Iterator<Item = WindowRange> + use<> {
+    pub(crate) fn bands(&self, points: usize) -> impl Iterator<Item = WindowRange> + use<> {
         let (sets, band) = (self.first_set..self.end_set, self.chunk_shape(points).band);
         sets.clone().step_by(band as usize).map(move |from| WindowRange { from, to: sets.end.min(from + band) })
     }
@@ -91,7 +91,7 @@ impl MsmPlan {
 
     /// Returns the lengths that buffers are allocated with. They suffice for every chunk of points and every band of
     /// windows.
-    pub fn buffer_sizes(&self) -> BufferSizes {
+    pub(crate) fn buffer_sizes(&self) -> BufferSizes {
         let whole = BufferSizes::from_matrix_sizes(
             &self.max_matrix_sizes(self.chunk, ChunkShape { band: self.band, levels: self.levels }),
         );
@@ -100,7 +100,7 @@ impl MsmPlan {
     }
 
     /// Returns the sizes of the matrix of `band`, a range of sets of windows, for a chunk of `points` points.
-    pub fn matrix_sizes(&self, points: usize, band: WindowRange) -> MatrixSizes {
+    pub(crate) fn matrix_sizes(&self, points: usize, band: WindowRange) -> MatrixSizes {
         self.compute_matrix_sizes(points, band, self.chunk_shape(points).levels)
     }
 

@@ -77,7 +77,7 @@ impl MsmPlan {
     }
 
     /// Returns the range of points of each chunk, in ascending order.
-    pub fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let points = self.problem.points;
         let each = self.chunk_lengths().flat_map(|(length, count)| (0..count).map(move |_| length));
         let next = move |start: &mut usize, length: usize| {

@@ -71,7 +71,7 @@ const MIN_STEP_PERCENT: u64 = 45;
 impl CostConstants {
     /// Returns the costs of a curve with `affine_bytes` bytes per affine point: coordinates of 8, 12, 2 · 8 or 2 · 12
     /// limbs.
-    pub fn for_affine_bytes(affine_bytes: u64) -> Self {
+    pub(super) fn for_affine_bytes(affine_bytes: u64) -> Self {
         let [xyzz, tail, groups, affine, round, taken, row] = match affine_bytes {
             0..=64 => [168, 2_800_000, 4, 130, 75_000_000, 7, 500],
             65..=96 => [328, 3_500_000, 3, 260, 75_000_000, 15, 100],
@@ -89,45 +89,45 @@ impl CostConstants {
 
     /// Returns the tail effect in percent: the slowdown of accumulating `rows` matrix rows on `units` compute units if
     /// all workgroups run at once, but some units have one more than others.
-    pub fn tail_effect_percent(&self, rows: u64, units: u64) -> u64 {
+    pub(super) fn tail_effect_percent(&self, rows: u64, units: u64) -> u64 {
         let filled = 100 * rows.div_ceil(ACCUMULATE_GROUP) / units.max(1);
         if filled <= 100 || filled > 100 * self.groups { 0 } else { 100 * filled.next_multiple_of(100) / filled - 100 }
     }
 
     /// Returns the number of segments of buckets that `units` compute units reduce at once with one work-item each.
-    pub fn scalar_segment_capacity(&self, units: u64) -> u64 {
+    pub(super) fn scalar_segment_capacity(&self, units: u64) -> u64 {
         self.items * units
     }
 
     /// Returns the number of segments of buckets that `units` compute units reduce at once with four work-items each,
     /// before any takes longer.
-    pub fn quad_segment_capacity(&self, units: u64) -> u64 {
+    pub(super) fn quad_segment_capacity(&self, units: u64) -> u64 {
         self.quads * units
     }
 
     /// Returns the cost of a bucket in ps: its row, and its step in the reduction. The step assumes that work-items
     /// with one segment each fill the device.
-    pub fn bucket_cost(&self) -> u64 {
+    pub(super) fn bucket_cost(&self) -> u64 {
         self.row + self.step / self.scalar_segment_capacity(UNITS)
     }
 
     /// Returns the cost in ps of reducing segments of buckets by running sums, with one work-item per segment, on
     /// `units` compute units. There are `count` segments of up to `longest` buckets, with `buckets` buckets in total.
-    pub fn scalar_segments_cost(&self, count: u64, longest: u64, buckets: u64, units: u64) -> u64 {
+    pub(super) fn scalar_segments_cost(&self, count: u64, longest: u64, buckets: u64, units: u64) -> u64 {
         let all = buckets * self.wave_time_percent(100 * count / self.scalar_segment_capacity(units)) / count.max(1);
         self.step * all.max(longest * MIN_STEP_PERCENT) / 100
     }
 
     /// Returns the cost in ps of reducing `count` segments of `length` buckets by running sums, with four work-items
     /// per segment, on `units` compute units.
-    pub fn quad_segments_cost(&self, count: u64, length: u64, units: u64) -> u64 {
+    pub(super) fn quad_segments_cost(&self, count: u64, length: u64, units: u64) -> u64 {
         let filled = 100 * count / self.quad_segment_capacity(units);
         self.chain * length * if filled <= 100 { 85 + filled * 15 / 100 } else { filled.max(160) } / 100
     }
 
     /// Returns the cost in ps of the sums over segments of buckets: one over all `count` segments, and one over half of
     /// them for each of the `bits` bits of a segment's index.
-    pub fn segment_sums_cost(&self, count: u64, bits: u64) -> u64 {
+    pub(super) fn segment_sums_cost(&self, count: u64, bits: u64) -> u64 {
         SUMS * self.chain + self.sum * count * (bits + 2) / 2
     }
 

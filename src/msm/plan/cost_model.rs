@@ -17,7 +17,7 @@ const VISIT: u64 = 67;
 
 impl MsmPlan {
     /// Returns the time of all chunks by the model, in ps, for all scalar vectors of a matrix.
-    pub fn cost(&self) -> u64 {
+    pub(crate) fn cost(&self) -> u64 {
         let vectors = u64::from(self.vectors_per_matrix());
         let points = self.problem.points as u64;
         let PassTotals { chunks, matrices, waits, again } = self.pass_totals();
@@ -65,13 +65,13 @@ impl MsmPlan {
     }
 
     /// Returns the time of a chunk of `points` points by the model, for all scalar vectors of a matrix.
-    pub fn estimate_chunk_time(&self, points: usize) -> Duration {
+    pub(crate) fn estimate_chunk_time(&self, points: usize) -> Duration {
         let all = u128::from(self.cost()) * points as u128 / self.problem.points.max(1) as u128;
         Duration::from_nanos((all / 1000) as u64)
     }
 
     /// Returns the bytes of device memory that the plan needs, without resident bases.
-    pub fn workspace_bytes(&self) -> u64 {
+    pub(crate) fn workspace_bytes(&self) -> u64 {
         let affine = self.problem.affine_bytes;
         // Two chunks are on the device at once.
         let slots = if self.chunk < self.problem.points { 2 } else { 1 };

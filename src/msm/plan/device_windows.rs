@@ -35,14 +35,14 @@ impl MsmPlan {
     }
 
     /// Returns the plan for all sets of windows, even if the device computes only some of them.
-    pub fn unrestricted(self) -> Self {
+    pub(crate) fn unrestricted(self) -> Self {
         self.restrict_sets(0..self.sets * FIXED_ONE)
     }
 
     /// Divides the windows into `count` consecutive groups of equal cost by the model. Each returned range is one of
     /// sets of windows, in 1/`FIXED_ONE` of a set. If a range ends within a set, the groups on both sides divide its
     /// points between them.
-    pub fn balanced_groups(&self, count: u32) -> Vec<Range<u32>> {
+    pub(crate) fn balanced_groups(&self, count: u32) -> Vec<Range<u32>> {
         let bound = |group| self.cost_fraction_position(group, count);
         (0..count).map(|group| bound(group)..bound(group + 1)).collect()
     }

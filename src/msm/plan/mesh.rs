@@ -22,7 +22,7 @@ pub(crate) struct WindowGroup {
 }
 
 impl WindowGroup {
-    pub fn sets(&self) -> Range<u32> {
+    pub(crate) fn sets(&self) -> Range<u32> {
         self.from..self.to
     }
 }
@@ -38,7 +38,7 @@ pub(crate) enum WindowAssignment {
 
 impl WindowAssignment {
     /// Returns the number of groups that the windows are divided into.
-    pub fn group_count(&self) -> u32 {
+    pub(crate) fn group_count(&self) -> u32 {
         match self {
             Self::WindowGroup(groups) => *groups,
             Self::Agreed(group) => group.of,
@@ -47,7 +47,7 @@ impl WindowAssignment {
 
     /// Returns the bits of the widest windows, and whether as many windows as possible have one bit less. Returns
     /// `None` if devices have not agreed on them.
-    pub fn widths(&self) -> Option<(u32, bool)> {
+    pub(crate) fn widths(&self) -> Option<(u32, bool)> {
         match self {
             Self::WindowGroup(_) => None,
             Self::Agreed(group) => Some(group.widths),
@@ -68,13 +68,13 @@ pub(crate) struct DeviceMesh {
 
 impl DeviceMesh {
     /// Returns the mesh that divides `points` points among up to `devices` devices, each with a piece of its own.
-    pub fn by_points(points: usize, devices: usize) -> Self {
+    pub(crate) fn by_points(points: usize, devices: usize) -> Self {
         Self::new(points, devices, 1)
     }
 
     /// Returns the mesh that divides `points` points into pieces, each for `groups` devices. It uses up to `devices`
     /// devices, and fewer for few points.
-    pub fn new(points: usize, devices: usize, groups: usize) -> Self {
+    pub(crate) fn new(points: usize, devices: usize, groups: usize) -> Self {
         let groups = groups.clamp(1, devices.max(1));
         let used = points.div_ceil(MIN_SHARE).clamp(1, devices.max(1));
         let devices = used.div_ceil(groups).min(devices.max(1) / groups) * groups;
@@ -82,29 +82,29 @@ impl DeviceMesh {
     }
 
     /// Returns the mesh of `points` points on one device.
-    pub fn single_device(points: usize) -> Self {
+    pub(crate) fn single_device(points: usize) -> Self {
         Self { devices: 1, groups: 1, unit: points.max(1) }
     }
 
     /// Returns the mesh of the same devices with smaller pieces, each for `groups` devices.
-    pub fn with_groups(self, groups: usize) -> Self {
+    pub(crate) fn with_groups(self, groups: usize) -> Self {
         Self { groups, ..self }
     }
 
     /// Returns the number of points of a piece; the last one may have fewer.
-    pub fn points_per_piece(&self) -> usize {
+    pub(crate) fn points_per_piece(&self) -> usize {
         self.groups * self.unit
     }
 
     /// Returns the range of points, out of `points` in total, that device number `device` holds.
-    pub fn device_range(&self, device: usize, points: usize) -> Range<usize> {
+    pub(crate) fn device_range(&self, device: usize, points: usize) -> Range<usize> {
         let start = device / self.groups * self.points_per_piece();
         start.min(points)..points.min(start + self.points_per_piece())
     }
 
     /// Returns whether both meshes have as many devices and points per device. If so, scalars spread by one mesh are on
     /// devices that hold their bases by the other.
-    pub fn matches(&self, other: &Self) -> bool {
+    pub(crate) fn matches(&self, other: &Self) -> bool {
         (self.devices, self.unit) == (other.devices, other.unit)
     }
 }

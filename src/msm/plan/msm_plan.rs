@@ -47,18 +47,18 @@ pub(crate) struct MsmPlan {
 
 impl MsmPlan {
     /// Returns whether other multiplications are known to run on the device at the same time.
-    pub fn runs_beside_others(&self) -> bool {
+    pub(crate) fn runs_beside_others(&self) -> bool {
         self.problem.at_once.max(self.problem.lanes) > 1
     }
 
     /// Returns the number of scalar vectors of one matrix.
-    pub fn vectors_per_matrix(&self) -> u32 {
+    pub(crate) fn vectors_per_matrix(&self) -> u32 {
         self.problem.joined
     }
 
     /// Returns the mean number of entries of a row of a full-length chunk, for random scalars of full length. Rows are
     /// those of the narrowest windows, where they are longest.
-    pub fn mean_row(&self) -> u64 {
+    pub(crate) fn mean_row(&self) -> u64 {
         let copies = u64::from(self.digits_per_set());
         let narrowest = if self.wide_windows < self.sets { self.c - 1 } else { self.c };
         self.chunk.min(self.problem.points) as u64 * copies / (1 << (narrowest - 1))
@@ -66,28 +66,28 @@ impl MsmPlan {
 
     /// Returns the number of digits of a scalar that share a set's buckets: one per copy of the base, times two for the
     /// halves if GLV is used.
-    pub fn digits_per_set(&self) -> u32 {
+    pub(crate) fn digits_per_set(&self) -> u32 {
         self.windows.div_ceil(self.sets) * self.rows_per_bucket()
     }
 
     /// Returns the maximum bits of a half-length scalar (GLV).
-    pub fn half_bits(&self) -> u32 {
+    pub(crate) fn half_bits(&self) -> u32 {
         self.problem.half_bits
     }
 
     /// Returns the number of rows of a bucket: two if GLV is used, else one.
-    pub fn rows_per_bucket(&self) -> u32 {
+    pub(crate) fn rows_per_bucket(&self) -> u32 {
         if self.glv { 2 } else { 1 }
     }
 
     /// Returns the number of bits that entries are sorted by: those of a wide window, and one for the scalar's half if
     /// GLV is used.
-    pub fn sort_key_bits(&self) -> u32 {
+    pub(crate) fn sort_key_bits(&self) -> u32 {
         self.c + u32::from(self.glv)
     }
 
     /// Returns the number of low bits of a row's index, by which entries are sorted within a bin.
-    pub fn low_bit_count(&self) -> u32 {
+    pub(crate) fn low_bit_count(&self) -> u32 {
         compute_low_bit_count(self.sort_key_bits())
     }
 }

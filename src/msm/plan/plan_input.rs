@@ -89,7 +89,7 @@ pub(crate) struct Workload {
 impl Workload {
     /// Returns the workload of one vector of `points` scalars of `bits` bits. The scalars are on the device, and no
     /// other multiplication runs there.
-    pub fn single(points: usize, bits: u32) -> Self {
+    pub(crate) fn single(points: usize, bits: u32) -> Self {
         let own = WindowAssignment::WindowGroup(1);
         Self { points, bits, on_device: true, vectors: 1, joined: false, lanes: 1, at_once: 1, abortable: false, own }
     }

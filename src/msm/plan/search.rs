@@ -41,7 +41,7 @@ const MAX_LEVELS: u32 = 4;
 
 impl MsmPlan {
     /// Returns the plan for `problem` that is fastest by the model with unlimited memory.
-    pub fn new(problem: PlanInput) -> Self {
+    pub(crate) fn new(problem: PlanInput) -> Self {
         let chunks = Self::candidate_chunk_lengths(problem).into_iter();
         let plan = chunks.fold(None, |best, chunk| Self::try_chunk_len(problem, chunk, u64::MAX, best));
         plan.map_or_else(|| Self::smallest_plan(problem), |(_, plan)| plan)
@@ -49,7 +49,7 @@ impl MsmPlan {
 
     /// Returns the plan for `problem` that is fastest by the model among those that fit into `free` bytes. If none
     /// fits, returns the bytes that the smallest plan needs.
-    pub fn fit(problem: PlanInput, free: u64) -> Result<Self, u64> {
+    pub(crate) fn fit(problem: PlanInput, free: u64) -> Result<Self, u64> {
         let best = Self::new(problem);
         if best.workspace_bytes() <= free {
             return Ok(best);

@@ -20,7 +20,7 @@ pub(crate) struct Sharding {
 
 impl Sharding {
     /// Returns the windows that device number `device` computes.
-    pub fn assignment(&self, device: usize) -> WindowAssignment {
+    pub(crate) fn assignment(&self, device: usize) -> WindowAssignment {
         self.groups
             .get(device % self.grid.groups)
             .map_or(WindowAssignment::WindowGroup(1), |group| WindowAssignment::Agreed(*group))
@@ -28,7 +28,7 @@ impl Sharding {
 
     /// Returns the range of points, out of `points` in total, that device number `device` computes. It is empty if the
     /// device has no window.
-    pub fn device_range(&self, device: usize, points: usize) -> Range<usize> {
+    pub(crate) fn device_range(&self, device: usize, points: usize) -> Range<usize> {
         match self.assignment(device) {
             WindowAssignment::Agreed(group) if group.sets().is_empty() => 0..0,
             _ => self.grid.device_range(device, points),
@@ -36,13 +36,13 @@ impl Sharding {
     }
 
     /// Returns the sharding by points alone: every device of `grid` computes all windows of a piece of its own.
-    pub fn of_points(grid: DeviceMesh) -> Self {
+    pub(crate) fn of_points(grid: DeviceMesh) -> Self {
         Self { grid: grid.with_groups(1), groups: Vec::new() }
     }
 
     /// Returns the sharding in which each piece of points has `groups` devices of `grid`, and each of them a group of
     /// the windows of `plan`.
-    pub fn by_windows(grid: DeviceMesh, groups: usize, plan: &MsmPlan) -> Self {
+    pub(crate) fn by_windows(grid: DeviceMesh, groups: usize, plan: &MsmPlan) -> Self {
         let (widths, of) = ((plan.c, plan.wide_windows < plan.sets), groups as u32);
         let groups_of_windows = if groups == 1 { Vec::new() } else { plan.balanced_groups(of) };
         let group = |sets: Range<u32>| WindowGroup { widths, from: sets.start, to: sets.end, of };

@@ -43,58 +43,58 @@ pub(crate) struct MatrixSizes {
 
 impl MatrixSizes {
     /// Returns the maximum number of nonzero entries of the matrix: one per point, vector and window.
-    pub fn entries(&self) -> u64 {
+    pub(crate) fn entries(&self) -> u64 {
         u64::from(self.points) * u64::from(self.vectors) * u64::from(self.windows_per_vector())
     }
 
     /// Returns the number of digits of a scalar in the band: sets times copies.
-    pub fn windows_per_vector(&self) -> u32 {
+    pub(crate) fn windows_per_vector(&self) -> u32 {
         self.sets * self.copies
     }
 
     /// Returns the maximum number of slots (places for entries) after `level` rounds of batched affine additions. Rows
     /// are padded for the rounds, each by at most 2^levels − 1 slots. A nonempty row has an entry, so no more rows are
     /// padded than there are entries.
-    pub fn slots(&self, level: u32) -> u64 {
+    pub(crate) fn slots(&self, level: u32) -> u64 {
         let padding = u64::from(self.rows).min(self.entries()) * ((1 << self.levels) - 1);
         (self.entries() + padding) >> level
     }
 
     /// Returns the maximum number of pairs of entries that a round of batched affine additions adds.
-    pub fn max_additions(&self) -> u64 {
+    pub(crate) fn max_additions(&self) -> u64 {
         self.entries() / 2
     }
 
     /// Returns the maximum number of points that the first round of batched affine additions leaves: half of every
     /// row's entries, rounded up. Returns 0 without rounds.
-    pub fn max_affine_sums(&self) -> u64 {
+    pub(crate) fn max_affine_sums(&self) -> u64 {
         let odd = u64::from(self.rows).min(self.entries());
         if self.levels == 0 { 0 } else { self.entries().midpoint(odd) }
     }
 
     /// Returns the number of workgroups of a round of batched affine additions: at most one per `MIN_TILE` pairs, and
     /// at least one.
-    pub fn affine_groups(&self) -> u64 {
+    pub(crate) fn affine_groups(&self) -> u64 {
         self.max_additions().div_ceil(MIN_TILE).clamp(1, u64::from(self.affine_groups.max(1)))
     }
 
     /// Returns the maximum number of pairs whose prefix products a workgroup stores in a separate buffer, a multiple of
     /// `AFFINE_STEP`. It is that of the second round: the first one stores its prefix products in place of the sums.
     /// Returns 0 with fewer than two rounds.
-    pub fn affine_tile_pairs(&self) -> u64 {
+    pub(crate) fn affine_tile_pairs(&self) -> u64 {
         let share = (self.max_affine_sums() / 2).div_ceil(self.affine_groups());
         if self.levels < 2 { 0 } else { share.min(self.affine_tile.into()).next_multiple_of(AFFINE_STEP) }
     }
 
     /// Returns the bytes of the first of a band's two large buffers. It first holds the entries in their bins (6 bytes
     /// each), then the sums of the rounds of batched affine additions.
-    pub fn entries_or_sums_bytes(&self) -> u64 {
+    pub(crate) fn entries_or_sums_bytes(&self) -> u64 {
         (self.affine_bytes * self.max_affine_sums()).max(6 * self.entries())
     }
 
     /// Returns the bytes of the second of a band's two large buffers. It first holds the digits (4 bytes each), then
     /// the prefix products of the rounds, then the sums of pieces of rows.
-    pub fn digits_or_prefix_bytes(&self) -> u64 {
+    pub(crate) fn digits_or_prefix_bytes(&self) -> u64 {
         let prefixes = self.affine_bytes / 2 * self.affine_groups() * self.affine_tile_pairs();
         let pieces = 2 * self.affine_bytes * self.partial_sums();
         prefixes.max(pieces).max(4 * self.entries())
@@ -108,18 +108,18 @@ impl MatrixSizes {
 
     /// Returns the maximum number of pieces that rows are cut into: one per nonempty bucket, and one more per full
     /// piece of `piece` entries.
-    pub fn pieces(&self) -> u64 {
+    pub(crate) fn pieces(&self) -> u64 {
         u64::from(self.buckets).min(self.entries()) + self.slots(self.levels) / u64::from(self.piece)
     }
 
     /// Returns the maximum number of runs, each up to `MERGE` pieces of a row that one workgroup merges. There is one
     /// per row of several pieces, each of which has a full piece, and one more per full run.
-    pub fn max_merge_runs(&self) -> u64 {
+    pub(crate) fn max_merge_runs(&self) -> u64 {
         self.slots(self.levels) / u64::from(self.piece) + self.pieces() / MERGE + 1
     }
 
-    /// Returns the maximum number of rows whose pieces form several runs ([`Self::units`]).
-    pub fn long_rows(&self) -> u64 {
+    /// Returns the maximum number of rows whose pieces form several runs ([`Self::max_merge_runs`]).
+    pub(crate) fn long_rows(&self) -> u64 {
         self.pieces() / MERGE + 1
     }
 }
@@ -144,7 +144,7 @@ pub(crate) struct BufferSizes {
 
 impl BufferSizes {
     /// Returns the lengths of the buffers for a matrix of sizes `cut`.
-    pub fn from_matrix_sizes(cut: &MatrixSizes) -> Self {
+    pub(crate) fn from_matrix_sizes(cut: &MatrixSizes) -> Self {
         let rounds = cut.levels > 0;
         Self {
             entries: cut.entries(),
@@ -162,7 +162,7 @@ impl BufferSizes {
     }
 
     /// Returns whether all buffers whose lengths grow with entries or slots are large enough for `cut`.
-    pub fn has_slots_for(&self, cut: &MatrixSizes) -> bool {
+    pub(crate) fn has_slots_for(&self, cut: &MatrixSizes) -> bool {
         let other = Self::from_matrix_sizes(cut);
         let sizes = |room: &Self| {
             [room.slots[0], room.slots[1], room.pairs, room.entries_or_sums_bytes, room.digits_or_prefix_bytes]
@@ -171,7 +171,7 @@ impl BufferSizes {
     }
 
     /// Returns the larger length of each buffer of `self` and `other`.
-    pub fn max(self, other: Self) -> Self {
+    pub(crate) fn max(self, other: Self) -> Self {
         Self {
             entries: self.entries.max(other.entries),
             slots: [0, 1].map(|level| self.slots[level].max(other.slots[level])),
@@ -188,7 +188,7 @@ impl BufferSizes {
     }
 
     /// Returns the bytes of all these buffers together.
-    pub fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         // A row has a counter, a first slot and a first piece; a piece has its row and a description of three words.
         let words = self.slots[0] + self.slots[1] + self.pairs + 3 * self.rows + 4 * self.pieces;
         self.entries_or_sums_bytes + self.digits_or_prefix_bytes + 4 * (words + self.units + self.long_rows)

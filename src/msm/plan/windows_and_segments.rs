@@ -1,6 +1,5 @@
-//! Locates windows of two widths among bits and buckets.
-//!
-//! Cuts buckets into segments for the reduction, and numbers the sums that it leaves for the host.
+//! Locates windows of two widths among bits and buckets. Cuts buckets into segments for the reduction, and numbers the
+//! sums that it leaves for the host.
 
 use std::ops::Range;
 
@@ -15,50 +14,50 @@ impl MsmPlan {
     }
 
     /// Returns the number of bits of each window of `set`, a set of windows that share buckets.
-    pub fn window_bits(&self, set: u32) -> u32 {
+    pub(crate) fn window_bits(&self, set: u32) -> u32 {
         self.c - 1 + self.count_wide_sets_before(set + 1) - self.count_wide_sets_before(set)
     }
 
     /// Returns the index of the lowest scalar bit in `window`. For `windows`, one past the last window, it is the
     /// number of bits of all windows.
-    pub fn first_bit(&self, window: u32) -> u32 {
+    pub(crate) fn first_bit(&self, window: u32) -> u32 {
         let all = |sets: u32| sets * (self.c - 1) + self.count_wide_sets_before(sets);
         window / self.sets * all(self.sets) + all(window % self.sets)
     }
 
     /// Returns the number of buckets of `set`: one per absolute value 1 … 2^(bits−1) of a digit.
-    pub fn bucket_count(&self, set: u32) -> u32 {
+    pub(crate) fn bucket_count(&self, set: u32) -> u32 {
         1 << (self.window_bits(set) - 1)
     }
 
     /// Returns the index of the first bucket of `set` among the buckets of all sets.
-    pub fn global_first_bucket(&self, set: u32) -> u32 {
+    pub(crate) fn global_first_bucket(&self, set: u32) -> u32 {
         (set + self.count_wide_sets_before(set)) << (self.c - 2)
     }
 
     /// Returns the number of sets of windows (those that share buckets) that the device computes.
-    pub fn own_set_count(&self) -> u32 {
+    pub(crate) fn own_set_count(&self) -> u32 {
         self.end_set - self.first_set
     }
 
     /// Returns the number of buckets of the device's windows, for one vector.
-    pub fn own_bucket_count(&self) -> u32 {
+    pub(crate) fn own_bucket_count(&self) -> u32 {
         self.local_first_bucket(self.end_set)
     }
 
     /// Returns the number of buckets of the device's windows, for all vectors of a matrix.
-    pub fn joined_bucket_count(&self) -> u32 {
+    pub(crate) fn joined_bucket_count(&self) -> u32 {
         self.vectors_per_matrix() * self.own_bucket_count()
     }
 
     /// Returns the index of the first bucket of `set` among the buckets of the device's sets.
-    pub fn local_first_bucket(&self, set: u32) -> u32 {
+    pub(crate) fn local_first_bucket(&self, set: u32) -> u32 {
         self.global_first_bucket(set) - self.global_first_bucket(self.first_set)
     }
     /// Returns the points of `chunk` that the device handles in `set`, counted from the chunk's start. In the first of
     /// the device's sets, points before `skip` are left to the device of the previous windows. In its last set, points
     /// from `until` on are left to the device of the next windows.
-    pub fn set_point_range(&self, set: u32, chunk: &Range<usize>) -> Range<u32> {
+    pub(crate) fn set_point_range(&self, set: u32, chunk: &Range<usize>) -> Range<u32> {
         let within = |point: usize| (point.clamp(chunk.start, chunk.end) - chunk.start) as u32;
         let start = if set == self.first_set { self.skip } else { 0 };
         let end = if set + 1 == self.end_set { self.until } else { self.problem.points };
@@ -108,36 +107,36 @@ impl MsmPlan {
     }
 
     /// Returns the number of segments that a window's buckets are cut into for the reduction.
-    pub fn segment_count(&self) -> u32 {
+    pub(crate) fn segment_count(&self) -> u32 {
         self.bucket_count(0) / self.segment
     }
 
     /// Returns the number of segments of all the device's windows, for all vectors of a matrix.
-    pub fn joined_segment_count(&self) -> u32 {
+    pub(crate) fn joined_segment_count(&self) -> u32 {
         self.vectors_per_matrix() * self.own_set_count() * self.segment_count()
     }
 
     /// Returns the binary logarithm of the number of segments of a window, which is the number of bits of a segment's
     /// index.
-    pub fn segment_index_bits(&self) -> u32 {
+    pub(crate) fn segment_index_bits(&self) -> u32 {
         self.segment_count().ilog2()
     }
 
     /// Returns the number of parts that each sum over a window's segments is divided into; one workgroup computes a
     /// part.
-    pub fn sum_part_count(&self) -> u32 {
+    pub(crate) fn sum_part_count(&self) -> u32 {
         (self.segment_count() / 2).div_ceil(PART).max(1)
     }
 
     /// Returns the number of points that the reduction of a vector leaves for the host. Each window leaves one for
     /// every bit of a segment's index, and one for the sums within its segments.
-    pub fn reduced_point_count(&self) -> u32 {
+    pub(crate) fn reduced_point_count(&self) -> u32 {
         self.own_set_count() * (self.segment_index_bits() + 1)
     }
 
     /// Returns the weight of point `sum` of the reduction as a binary logarithm: the point is multiplied by 2 to this
     /// power.
-    pub fn weight_exponent(&self, sum: u32) -> u32 {
+    pub(crate) fn weight_exponent(&self, sum: u32) -> u32 {
         let (window, bit) =
             (self.first_set + sum / (self.segment_index_bits() + 1), sum % (self.segment_index_bits() + 1));
         let segment = self.bucket_count(window) / self.segment_count();

@@ -55,7 +55,7 @@ fn subtract_with_borrow(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
 impl Modulus {
     /// Returns the modulus of field `F`. Returns an error unless elements have eight 32-bit words and 2p is below
     /// 2^256.
-    pub fn for_field<F: NttField>() -> Result<Self> {
+    pub(super) fn for_field<F: NttField>() -> Result<Self> {
         let words = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != size_of::<Limbs4>() || align_of::<F>() != align_of::<Limbs4>() {
             return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
@@ -73,7 +73,7 @@ impl Modulus {
     /// Returns the Montgomery product y·c/2^256 modulo p, below 2p. `y` is below 2p, and `c` below p. Each round leaves
     /// at most c + p, so nothing overflows.
     #[inline]
-    pub fn multiply(&self, y: &Limbs4, c: &Limbs4) -> Limbs4 {
+    pub(super) fn multiply(&self, y: &Limbs4, c: &Limbs4) -> Limbs4 {
         let mut t = [0u64; 4];
         for digit in y {
             let (low, mut carry) = multiply_add(t[0], *digit, c[0], 0);
@@ -91,7 +91,7 @@ impl Modulus {
 
     /// Returns the butterfly (x + y, x − y) modulo p. Arguments and results are below 2p.
     #[inline]
-    pub fn butterfly(&self, x: &Limbs4, y: &Limbs4) -> (Limbs4, Limbs4) {
+    pub(super) fn butterfly(&self, x: &Limbs4, y: &Limbs4) -> (Limbs4, Limbs4) {
         let (sum, carry) = add_with_carry(x, y);
         let (less, borrow) = subtract_with_borrow(&sum, &self.twice);
         let keep = u64::from(borrow && !carry).wrapping_neg();
@@ -104,7 +104,7 @@ impl Modulus {
 
     /// Returns `x` modulo p, below p. `x` is below 2p.
     #[inline]
-    pub fn reduce(&self, x: &Limbs4) -> Limbs4 {
+    pub(super) fn reduce(&self, x: &Limbs4) -> Limbs4 {
         let (less, borrow) = subtract_with_borrow(x, &self.p);
         let keep = u64::from(borrow).wrapping_neg();
         std::array::from_fn(|i| (x[i] & keep) | (less[i] & !keep))

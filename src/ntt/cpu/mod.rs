@@ -9,7 +9,7 @@
 //!
 //! so it takes P-point transforms of the columns on the coset g^Q, then Q-point transforms of the rows, row j₁ on the
 //! coset g·ω^{j₁}. Twiddles between the dimensions and the shift are both cosets, which cost no pass of their own (see
-//! [`CpuPlan::evaluate`]). Columns and rows are handled in tiles that fit the cache, read in runs of [`TILE`] elements,
+//! [`CpuPlan::evaluate_on_coset`]). Columns and rows are handled in tiles that fit the cache, read in runs of [`TILE`] elements,
 //! and written by one core each.
 
 mod limb_arithmetic;
@@ -262,7 +262,7 @@ impl<F: NttField> CpuPlan<F> {
 }
 
 /// Replaces each block of 2·`half` coefficients by its remainders modulo x^half − c and x^half + c: one level of
-/// [`CpuPlan::evaluate`]. `factor` is shift^half, or `None` if the shift is 1.
+/// [`CpuPlan::evaluate_on_coset`]. `factor` is shift^half, or `None` if the shift is 1.
 fn apply_butterfly_level(
     modulus: Modulus,
     values: &mut [Limbs4],

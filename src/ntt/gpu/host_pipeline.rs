@@ -1,7 +1,7 @@
 //! Transforms vectors in host memory on one device, in two lanes that take turns, so that copies in both directions and
 //! kernels overlap.
 //!
-//! Leaves results in vectors in host memory, or restores the vectors.
+//! Results are left in the vectors, or the vectors are restored.
 
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ impl PipelineLane {
             check_abort(stop)?;
             match self.allocate_buffers(slice, transform) {
                 Ok(room) if size_of_val(slice) <= self.small => {
-                    done.push(self.transform_to_staging(slice, room, stop)?)
+                    done.push(self.transform_to_staging(slice, room, stop)?);
                 }
                 Ok(room) => done.push(self.transform_with_rollback(slice, room, stop)?),
                 Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
@@ -194,7 +194,7 @@ pub(crate) enum TransformedVector<'a, F: NttField> {
 
 impl<F: NttField> TransformedVector<'_, F> {
     /// Leaves the result in the vector, and discards the old elements.
-    pub fn commit(self) {
+    pub(super) fn commit(self) {
         // SAFETY: `ntt_row_pass` leaves reduced elements in Montgomery form.
         unsafe {
             match self {
@@ -217,7 +217,7 @@ pub(crate) struct RollbackGuard<'a, F: NttField> {
 impl<'a, F: NttField> RollbackGuard<'a, F> {
     /// Copies `result` from the device to `slice`. `kept` is a copy of the old elements of `slice`, which are restored
     /// if the copy fails or `stop` aborts it.
-    pub fn fetch(
+    pub(super) fn fetch(
         stream: &mut Stream,
         result: &Buffer,
         (slice, kept): (&'a mut [F], PinnedBuffer),

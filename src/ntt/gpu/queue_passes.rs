@@ -1,8 +1,5 @@
-//! Queues a transform's kernels in their order.
-//!
-//! Queues a transform on a stream, of input in either order.
-//!
-//! Queues the elementwise operations of provers between transforms.
+//! Queues the kernels of a transform of input in either order, and the elementwise operations of provers between
+//! transforms.
 
 use super::twiddles::{Powers, Twiddles, has_one_table};
 use crate::backend::{Arg, BackendKind, Buffer, DeviceInfo, Stream};
@@ -55,7 +52,7 @@ pub(crate) struct Passes {
 impl Passes {
     /// Plans `transform` for the vectors of `layout`, and finds or computes its twiddles on the stream's device. Passes
     /// have a radix of at most 2^max_radix_log.
-    pub fn with_radix<F: NttField>(
+    pub(crate) fn with_radix<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
         layout: VectorLayout,
@@ -107,20 +104,20 @@ impl Passes {
         self.flags & REVERSED == 0
     }
 
-    /// Allocates the second buffer that [`Self::queue`] needs, as large as `data`. Returns `None` if passes write over
+    /// Allocates the second buffer that [`Self::enqueue`] needs, as large as `data`. Returns `None` if passes write over
     /// their input.
-    pub fn scratch_like(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
+    pub(crate) fn scratch_like(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
         (!self.can_run_in_place).then(|| stream.scratch(data.bytes())).transpose()
     }
 
     /// Queues the in-place transform of the vectors in `data`. `other` is the buffer from [`Self::scratch_like`].
-    pub fn enqueue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
+    pub(crate) fn enqueue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         self.enqueue_out_of_place(stream, data, data, other)
     }
 
     /// Queues the transform of the vectors in `source`, which stay unchanged, to `data`. The last argument is the
     /// buffer from [`Self::scratch_like`].
-    pub fn enqueue_out_of_place(
+    pub(crate) fn enqueue_out_of_place(
         &self,
         stream: &mut Stream,
         source: &Buffer,
@@ -235,7 +232,7 @@ pub(crate) struct DeviceTransform {
 impl DeviceTransform {
     /// Prepares `transform` for the vectors of `layout` on the stream's device: plans its passes, and finds or computes
     /// its twiddles. `max_radix_log` is the option of that name in [`crate::ntt::NttOptions`].
-    pub fn new<F: NttField>(
+    pub(super) fn new<F: NttField>(
         stream: &mut Stream,
         transform: &Transform<F>,
         layout: VectorLayout,
@@ -247,14 +244,14 @@ impl DeviceTransform {
         Ok(Self { passes, program: KernelModule::for_family(Family::Ntt, F::NAME)?, layout, permuted })
     }
 
-    /// Allocates the second buffer that [`Self::queue`] needs, as large as `data`. Returns `None` if it needs none
+    /// Allocates the second buffer that [`Self::enqueue`] needs, as large as `data`. Returns `None` if it needs none
     /// because its passes work in place.
-    pub fn scratch_like(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
+    pub(super) fn scratch_like(&self, stream: &Stream, data: &Buffer) -> Result<Option<Buffer>> {
         self.passes.scratch_like(stream, data)
     }
 
     /// Queues the in-place transform of the vectors in `data`. `other` is the buffer from [`Self::scratch_like`].
-    pub fn enqueue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
+    pub(super) fn enqueue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         if let Some(log_n) = self.permuted {
             let count = u64::from(self.layout.vectors) << log_n;
             let args = [buffer_arg(data), Arg::U64(self.layout.stride), Arg::U64(count), Arg::U32(log_n)];

@@ -56,7 +56,7 @@ const FACTOR_SCALE: u32 = 4;
 impl Twiddles {
     /// Returns the tables of `transform` with the passes of `plan`. Finds them on the stream's device, or computes them
     /// there.
-    pub fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
+    pub(crate) fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
         let mut maker = TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
         let plain = maker.unshifted_tree_nodes(rows_log.max(width_log))?;
@@ -84,12 +84,12 @@ impl Twiddles {
 
     /// Returns `low`, `high` and `last` as kernel arguments, with `plain` in place of `None`. The kernels' flags say
     /// which of them are not to be read.
-    pub fn factor_args(&self) -> [Arg; 3] {
+    pub(crate) fn factor_args(&self) -> [Arg; 3] {
         [&self.low, &self.high, &self.last].map(|table| buffer_arg(table.as_ref().unwrap_or(&self.plain)))
     }
 
     /// Keeps the tables alive until the work queued on `stream` has run, even if the device's cache drops them.
-    pub fn retain_on(&self, stream: &mut Stream) {
+    pub(crate) fn retain_on(&self, stream: &mut Stream) {
         let optional = [&self.low, &self.high, &self.last].into_iter().flatten();
         [&self.nodes, &self.plain].into_iter().chain(optional).for_each(|table| stream.retain_buffer(table.clone()));
     }
@@ -107,7 +107,7 @@ pub(crate) struct Powers {
 impl Powers {
     /// Returns the powers of `base` with exponents below 2^log_count. Finds them on the stream's device, or computes
     /// them there.
-    pub fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
+    pub(crate) fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
         let low_log = log_count / 2;
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
         let mut maker =

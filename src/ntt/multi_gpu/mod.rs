@@ -207,7 +207,7 @@ impl<F: NttField> NttDomain<F> {
     /// # Errors
     /// - [`Error::Invalid`]: a slice is not `2^log_n` long.
     /// - [`Error::Aborted`]: the hook aborted.
-    /// - The errors of [`Self::peer_vector`] and [`Self::enqueue_on_peers`].
+    /// - The errors of [`Self::allocate_sharded_vector`] and [`Self::enqueue_on_peers`].
     ///
     /// After an error, `to` is undefined.
     pub fn run_on_peers(&self, direction: Direction, from: &[F], to: &mut [F], abort: Abort<'_>) -> Result<Report> {

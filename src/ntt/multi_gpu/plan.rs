@@ -52,7 +52,7 @@ pub(crate) struct PeerPass {
 impl PeerPlan {
     /// Plans a transform of 2^log_n elements on `owners` devices. Their number is a power of two. Passes have a radix
     /// of at most 2^max_radix_log.
-    pub fn new(log_n: u32, owners: usize, max_radix_log: u32) -> Result<Self> {
+    pub(super) fn new(log_n: u32, owners: usize, max_radix_log: u32) -> Result<Self> {
         const ERROR_CONTEXT: &str = "ntt over peers";
         if !owners.is_power_of_two() {
             return Err(Error::invalid(ERROR_CONTEXT, "number of devices", "a power of two", owners));
@@ -75,18 +75,18 @@ impl PeerPlan {
     }
 
     /// Returns the binary logarithm of the vector's length.
-    pub fn log_n(&self) -> u32 {
+    pub(super) fn log_n(&self) -> u32 {
         self.plan.log_n
     }
 
     /// Returns the number of devices.
-    pub fn owner_count(&self) -> usize {
+    pub(super) fn owner_count(&self) -> usize {
         1 << self.owners_log
     }
 
     /// Returns the binary logarithm of the distance, in elements, from the start of one device's memory to the start of
     /// the next one's.
-    pub fn part_stride_log(&self) -> u32 {
+    pub(super) fn part_stride_log(&self) -> u32 {
         (self.plan.log_n - self.owners_log).max(MIN_PART_LOG)
     }
 
@@ -98,14 +98,14 @@ impl PeerPlan {
 
     /// Returns the ranges of consecutive indices that device `owner` holds between transforms. They are in ascending
     /// order, which is their order in its memory.
-    pub fn owned_index_ranges(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
+    pub(super) fn owned_index_ranges(&self, owner: usize) -> impl Iterator<Item = Range<usize>> {
         let (run_log, every_log) = (self.owner_bits_shift(), self.owner_bits_shift() + self.owners_log);
         let start = move |run: usize| run << every_log | owner << run_log;
         (0..1 << self.plan.first_radix_log()).map(move |run| start(run)..start(run) + (1 << run_log))
     }
 
     /// Returns the passes in the order in which they run.
-    pub fn steps(&self) -> Vec<PeerPass> {
+    pub(super) fn steps(&self) -> Vec<PeerPass> {
         let (rest, by_first) = (self.owner_bits_shift(), self.plan.log_n - self.owners_log);
         let columns = self.plan.column_passes(true).into_iter().enumerate().map(|(number, pass)| {
             let from_log = if number < 2 { rest } else { by_first };
@@ -132,7 +132,7 @@ pub(crate) struct PeerPasses {
 impl PeerPasses {
     /// Prepares `transform` on the stream's device: finds or computes its twiddles. Returns an error unless input and
     /// output are in natural order.
-    pub fn new<F: NttField>(stream: &mut Stream, plan: &PeerPlan, transform: &Transform<F>) -> Result<Self> {
+    pub(super) fn new<F: NttField>(stream: &mut Stream, plan: &PeerPlan, transform: &Transform<F>) -> Result<Self> {
         if (transform.input, transform.order) != (Order::Natural, Order::Natural) {
             let orders = format!("{} and {}", transform.input, transform.order);
             return Err(Error::invalid("ntt over peers", "orders of input and output", "natural", orders));
@@ -145,7 +145,7 @@ impl PeerPasses {
 
     /// Queues the tiles of the pass `step` that device `owner` computes. `places` are the vector's memory and the
     /// second one.
-    pub fn enqueue_pass(
+    pub(super) fn enqueue_pass(
         &self,
         stream: &mut Stream,
         step: &PeerPass,

@@ -43,7 +43,11 @@ pub(crate) struct ColumnBlock<F> {
 impl<F: NttField> ColumnBlock<F> {
     /// Queues the multiplication of the columns in `values` by their twiddles, in place, and the transposition of the
     /// result. Returns the columns as rows of a matrix: element i of column c is at i·2^count_log + c.
-    pub fn enqueue_twiddle_transpose(&self, stream: &mut Stream, values: &DeviceVector<F>) -> Result<DeviceVector<F>> {
+    pub(crate) fn enqueue_twiddle_transpose(
+        &self,
+        stream: &mut Stream,
+        values: &DeviceVector<F>,
+    ) -> Result<DeviceVector<F>> {
         let layout = VectorLayout { vectors: 1 << self.count_log, stride: 1 << self.length_log };
         let data = (&**values.buffer(), layout, self.length_log);
         if self.order_log > 0 {
@@ -64,7 +68,7 @@ impl<F: NttField> ColumnBlock<F> {
 
     /// Multiplies the columns in `values` by their twiddles, in place, on the host's cores. Writes their transpose to
     /// `turned`: element i of column c to i·2^count_log + c.
-    pub fn twiddle_transpose_cpu(&self, values: &mut [F], turned: &mut [F]) {
+    pub(crate) fn twiddle_transpose_cpu(&self, values: &mut [F], turned: &mut [F]) {
         let (length, count) = (1usize << self.length_log, 1usize << self.count_log);
         values.par_chunks_mut(length).enumerate().for_each(|(column, values)| {
             let factor = self.omega.pow_vartime([(self.first + column) as u64]);

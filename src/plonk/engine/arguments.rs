@@ -2,22 +2,22 @@
 
 use std::slice::from_ref;
 
+use crate::Result;
+use crate::field::{NttField, SecretVec};
+use crate::plonk::circuit::ProofCurve;
+use crate::plonk::columns_and_key::{Column, ColumnView};
+use crate::plonk::steps::lookup_permute::{self, MissingValues};
+use crate::plonk::steps::product_factors::{self, Challenges, Lookup, PermutationSet};
+use crate::plonk::steps::{blinding, products, RowCounts, StridedColumns};
 use super::Engine;
 use super::memory::{FOR_LOOKUP, FOR_PRODUCT, group_by_cost};
 use super::openings::count_uploads;
 use super::transfer::{ensure_contiguous, ensure_on_device, to_step_column};
-use crate::Result;
-use crate::field::{NttField, SecretVec};
-use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnView};
-use crate::plonk::steps::lookup_permute::{self, MissingValues};
-use crate::plonk::steps::product_factors::{self, Challenges, Lookup, PermutationSet};
-use crate::plonk::steps::{RowCounts, StridedColumns, blinding, products};
 
 /// Holds a lookup's permuted input A' and permuted table S'. Also describes the values of the input A that are missing
 /// from the table S.
 #[derive(Debug)]
-pub struct PermutedLookup<F: NttField> {
+pub(crate) struct PermutedLookup<F: NttField> {
     pub columns: [Column<F>; 2],
     pub missing: Option<MissingValues>,
 }
@@ -186,7 +186,7 @@ fn flatten_columns<C: Copy>(sets: &[PermutationSet<C>], lookups: &[Lookup<C>]) -
 }
 
 /// Returns copies of `sets` and `lookups` that have `columns` in place of their own columns. `columns` are in the order
-/// of [`flat`].
+/// of [`flatten_columns`].
 fn unflatten_columns<A, B: Copy>(
     sets: &[PermutationSet<A>],
     lookups: &[Lookup<A>],

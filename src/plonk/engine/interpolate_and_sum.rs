@@ -1,16 +1,16 @@
 //! Transforms values to coefficients, and sums terms over values.
 
-use super::Engine;
-use super::memory::{FOR_TRANSFORM, group_by_cost};
-use super::transfer::{enqueue_copies, ensure_few_vectors, select_columns};
 use crate::Result;
 use crate::backend::Abort;
 use crate::expression::{Coset, DeviceColumn, Group};
 use crate::field::{DeviceVector, SecretVec};
 use crate::ntt::{Direction, Transform, transform_many};
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnView, DeviceSlice};
+use crate::plonk::columns_and_key::{Column, ColumnView, DeviceSlice};
 use crate::plonk::stages::WeightedSum;
+use super::Engine;
+use super::memory::{FOR_TRANSFORM, group_by_cost};
+use super::transfer::{enqueue_copies, ensure_few_vectors, select_columns};
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the coefficients, lowest first, of the polynomials that have the values `columns` on the subgroup of

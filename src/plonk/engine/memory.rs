@@ -1,6 +1,4 @@
-//! Estimates the device memory of a proof, and plans for a device that has less.
-//!
-//! Splits work into groups that fit a device's memory.
+//! Estimates the device memory of a proof, plans for a device that has less, and splits work into groups that fit.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,8 +6,8 @@ use std::ops::Range;
 use crate::expression::Expression;
 use crate::field::NttField;
 use crate::plonk::circuit::Circuit;
-use crate::plonk::columns::ColumnLayout;
-use crate::plonk::steps::h_pieces::{MAX_COSETS, device_vector_count};
+use crate::plonk::columns_and_key::ColumnLayout;
+use crate::plonk::steps::h_pieces::{device_vector_count, MAX_COSETS};
 
 /// Columns of device memory for each column of a transform, 2: a copy, and a second one to transform into.
 pub(crate) const FOR_TRANSFORM: usize = 2;
@@ -278,9 +276,9 @@ pub(super) fn group_by_cost(costs: impl IntoIterator<Item = usize>, most: usize)
 mod tests {
     use halo2curves::bn256::Fr;
 
-    use super::{group_by_cost, *};
     use crate::plonk::circuit::Lookup;
-    use crate::plonk::columns::ColumnId;
+    use crate::plonk::columns_and_key::ColumnId;
+    use super::{*, group_by_cost};
 
     /// Returns a circuit with 12 advice and 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
     fn sample_circuit(log_n: u32) -> Circuit<Fr> {

@@ -7,10 +7,6 @@
 //!
 //! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
 //! which is a step of its own here.
-//!
-//! Holds the caller's abort hook.
-//!
-//! Moves columns back to host memory.
 
 mod arguments;
 mod interpolate_and_sum;
@@ -26,22 +22,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use group::Curve as _;
 
-pub(super) use arguments::PermutedLookup;
 pub use key::KeyOnDevice;
-pub(super) use memory::COSET_COLUMNS;
 pub use memory::{MemoryEstimate, MemoryPlan};
+pub(super) use arguments::PermutedLookup;
+pub(super) use memory::COSET_COLUMNS;
 pub(super) use quotient::{Constraints, Cosets};
 
-use super::circuit::ProofCurve;
-use super::columns::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
-use crate::backend::{Abort, BackendKind, Device, MemoryBudget, Stream, catch_hook_panic, check_abort, lock};
+use crate::backend::{Abort, BackendKind, catch_hook_panic, check_abort, Device, lock, MemoryBudget, Stream};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
 use memory::max_commitment_bytes;
-use transfer::{HostElements, allocate_zeros, check_column_lengths, download, download_into};
+use super::circuit::ProofCurve;
+use super::columns_and_key::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
+use transfer::{allocate_zeros, check_column_lengths, download, download_into, HostElements};
 
 /// Selects the polynomial basis of a commitment, which says whether a column holds coefficients or values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,7 +120,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Returns the engine with a soft memory budget, which lasts until the engine is dropped. Before the proof takes
-    /// more than [`MemoryEstimate::uncut_bytes`], free memory is reused, or returned to the driver.
+    /// more than [`MemoryEstimate::peak_unsplit_bytes`], free memory is reused, or returned to the driver.
     #[must_use]
     pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
         let aim = self.accelerator.devices().first().map(|device| {
@@ -218,11 +214,11 @@ impl<C: ProofCurve> Engine<C> {
         self.commit_scalars(basis, &self.prepare_scalars(columns)?)
     }
 
-    /// Returns `columns` as MSM scalars for [`Self::sums`], in their order. They include all changes that are queued on
+    /// Returns `columns` as MSM scalars for [`Self::commit_scalars`], in their order. They include all changes that are queued on
     /// the engine's stream now.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: the host works, and a column does not have n elements. On a device [`Self::sums`] finds
+    /// - [`Error::Invalid`]: the host works, and a column does not have n elements. On a device [`Self::commit_scalars`] finds
     ///   such a column.
     /// - [`Error::Aborted`]: the engine's hook aborted.
     /// - A forced backend failed: its error.
@@ -426,7 +422,7 @@ impl<C: ProofCurve> Engine<C> {
     /// # Errors
     /// - [`Error::Device`]: the driver failed.
     /// - [`Error::Device`]: a column is on a device, and the engine has none.
-    pub fn into_host(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Vec<C::Scalar>>> {
+    pub fn move_to_host(&self, columns: Vec<Column<C::Scalar>>) -> Result<Vec<Vec<C::Scalar>>> {
         columns.into_iter().map(|column| self.column_into_host(column)).collect()
     }
 

@@ -1,16 +1,16 @@
 //! Runs the operations of openings on coefficients.
 
-use super::memory::group_by_cost;
-use super::transfer::{enqueue_copies, ensure_on_device, to_step_column};
-use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::Stream;
 use crate::field::{DeviceVector, SecretVec};
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnView, ViewStorage};
+use crate::plonk::columns_and_key::{Column, ColumnView, ViewStorage};
 use crate::plonk::steps::combine::{self, LinearCombination};
 use crate::plonk::steps::evaluate::{self, EvaluationQuery};
-use crate::plonk::steps::{StridedColumns, divide};
+use crate::plonk::steps::{divide, StridedColumns};
+use super::memory::group_by_cost;
+use super::transfer::{enqueue_copies, ensure_on_device, to_step_column};
+use super::{Engine, exactly_one};
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the value of each query's polynomial at its point, in the order of `queries`. A query is a polynomial's

@@ -1,35 +1,35 @@
 //! Computes the quotient, coset by coset.
 
-use super::transfer::{enqueue_copies, ensure_contiguous, select_columns};
-use super::{Engine, exactly_one};
 use crate::Result;
 use crate::backend::{Abort, Stream};
 use crate::expression::{Coset, DeviceColumn};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnView};
+use crate::plonk::columns_and_key::{Column, ColumnView};
 use crate::plonk::stages::WeightedSum;
-use crate::plonk::steps::{StridedColumns, h_pieces};
+use crate::plonk::steps::{h_pieces, StridedColumns};
+use super::transfer::{enqueue_copies, ensure_contiguous, select_columns};
+use super::{Engine, exactly_one};
 
 /// Holds the cosets of the subgroup of order n on which a quotient is evaluated. There are as many as the quotient has
 /// pieces, so its values there determine it.
 #[derive(Debug)]
-pub struct Cosets<F> {
+pub(crate) struct Cosets<F> {
     domain: ExtendedDomain<F>,
     pieces: h_pieces::Cosets<F>,
 }
 
 impl<F: NttField> Cosets<F> {
     /// Returns the number of cosets.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.pieces.count()
     }
 }
 
 /// Borrows the constraints of all circuits of a proof.
 #[derive(Debug, Clone, Copy)]
-pub struct Constraints<'a, F: NttField> {
+pub(crate) struct Constraints<'a, F: NttField> {
     /// Sum of one circuit's constraints, weighed by powers of y. Columns of the key have the lowest numbers, then the
     /// circuit's own.
     pub sum: &'a WeightedSum<F>,

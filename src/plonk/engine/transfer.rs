@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use crate::backend::{Event, Stream};
 use crate::checked_size::product;
-use crate::field::{DeviceVector, NttField, SecretVec, as_bytes, as_bytes_mut};
-use crate::plonk::columns::{ColumnView, DeviceSlice, ViewStorage};
+use crate::field::{as_bytes, as_bytes_mut, DeviceVector, NttField, SecretVec};
+use crate::plonk::columns_and_key::{ColumnView, DeviceSlice, ViewStorage};
 use crate::plonk::steps;
 use crate::{Error, Result};
 
@@ -37,7 +37,7 @@ impl<F: NttField> Deref for HostElements<'_, F> {
 
 impl<F: NttField> HostElements<'_, F> {
     /// Returns the elements as a vector that may be changed. Borrowed elements are copied.
-    pub fn into_owned(self) -> SecretVec<F> {
+    pub(super) fn into_owned(self) -> SecretVec<F> {
         match self {
             Self::Lent(elements) => SecretVec(elements.to_vec()),
             Self::Copy(elements) => elements,

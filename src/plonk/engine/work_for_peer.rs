@@ -4,13 +4,13 @@ use std::sync::PoisonError;
 
 use group::Curve as _;
 
-use super::transfer::{self, check_column_lengths};
-use super::{Basis, Engine, device_scalars};
 use crate::backend::catch_hook_panic;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnView, ViewStorage};
+use crate::plonk::columns_and_key::{Column, ColumnView, ViewStorage};
 use crate::plonk::work_sharing::Link;
 use crate::{Error, Result};
+use super::transfer::{self, check_column_lengths};
+use super::{Basis, device_scalars, Engine};
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the engine without fallback to the CPU, for work on the proofs of other engines. If its device fails,

@@ -1,17 +1,18 @@
-//! Opens polynomials after Gabizon, Williamson and Ciobotaru ("PLONK", 2019, section 3): with a quotient for each
-//! point.
+//! Opens polynomials by two schemes.
 //!
-//! Opens polynomials after Boneh, Drake, Fisch and Gabizon ("Efficient polynomial commitment schemes for multiple
-//! points and polynomials", 2020, section 4): with two curve points for all openings together.
+//! GWC: Gabizon, Williamson and Ciobotaru ("PLONK", 2019, section 3), with a quotient for each point.
+//!
+//! SHPLONK: Boneh, Drake, Fisch and Gabizon ("Efficient polynomial commitment schemes for multiple points and
+//! polynomials", 2020, section 4), with two curve points for all openings together.
 
 use ff::Field;
 
-use super::opening_stage::{OpeningStage, Polynomials, unique};
-use super::queries::PolynomialId;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnView};
+use crate::plonk::columns_and_key::{Column, ColumnView};
 use crate::plonk::engine::Basis;
 use crate::{Error, Result};
+use super::opening_stage::{OpeningStage, Polynomials, unique};
+use super::queries::PolynomialId;
 
 impl<C: ProofCurve> OpeningStage<'_, C> {
     /// Opens the polynomials by the GWC scheme. For each point, it sums the polynomials that are opened there, weighed

@@ -1,14 +1,12 @@
 //! Holds the polynomials and values that a proof opens, for both opening schemes.
-//!
-//! Gives openings access to all polynomials of a proof.
 
 use ff::Field;
 
-use super::queries::{OpeningQuery, PolynomialId};
 use crate::Result;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnView};
+use crate::plonk::columns_and_key::{Column, ColumnView};
 use crate::plonk::work_sharing::ProverContext;
+use super::queries::{OpeningQuery, PolynomialId};
 
 /// Holds a proof after the challenge x. Its polynomials remain to be opened.
 #[derive(Debug)]
@@ -44,7 +42,7 @@ pub(crate) struct Polynomials<'a, C: ProofCurve> {
 }
 
 impl<C: ProofCurve> Polynomials<'_, C> {
-    pub fn polynomial_view(&self, polynomial: PolynomialId) -> ColumnView<'_, C::Scalar> {
+    pub(crate) fn polynomial_view(&self, polynomial: PolynomialId) -> ColumnView<'_, C::Scalar> {
         match polynomial {
             PolynomialId::Quotient => self.quotient.view(),
             PolynomialId::Random => self.random.view(),
@@ -59,7 +57,7 @@ impl<C: ProofCurve> Polynomials<'_, C> {
     }
 
     /// Returns the point x·ω^`rotation`.
-    pub fn evaluation_point(&self, rotation: usize) -> C::Scalar {
+    pub(crate) fn evaluation_point(&self, rotation: usize) -> C::Scalar {
         self.x * self.setting.engine.omega().pow_vartime([rotation as u64])
     }
 
@@ -68,7 +66,7 @@ impl<C: ProofCurve> Polynomials<'_, C> {
     /// # Errors
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub fn evaluate(&self, queries: &[OpeningQuery]) -> Result<Vec<C::Scalar>> {
+    pub(crate) fn evaluate(&self, queries: &[OpeningQuery]) -> Result<Vec<C::Scalar>> {
         let mut rotations: Vec<_> = queries.iter().map(|query| query.rotation).collect();
         rotations.sort_unstable();
         rotations.dedup();

@@ -1,7 +1,7 @@
 //! Lists which polynomials are opened at which points, in the two orders of the transcript.
 
 use crate::plonk::circuit::Circuit;
-use crate::plonk::columns::ColumnId;
+use crate::plonk::columns_and_key::ColumnId;
 
 /// Identifies a polynomial of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub(crate) struct ProofQueries<'a, F> {
 }
 
 impl<'a, F> ProofQueries<'a, F> {
-    pub fn new(circuit: &'a Circuit<F>, count: usize) -> Self {
+    pub(crate) fn new(circuit: &'a Circuit<F>, count: usize) -> Self {
         Self { circuit, count }
     }
 
@@ -43,7 +43,7 @@ impl<'a, F> ProofQueries<'a, F> {
     }
 
     /// Returns the queries whose values are written to the transcript, in transcript order.
-    pub fn transcript_queries(&self) -> Vec<OpeningQuery> {
+    pub(crate) fn transcript_queries(&self) -> Vec<OpeningQuery> {
         let mut all: Vec<_> = (0..self.count).flat_map(|circuit| self.advice_queries(circuit)).collect();
         all.extend(self.fixed_queries());
         all.push(self.rotated_query(PolynomialId::Random, 0));
@@ -65,7 +65,7 @@ impl<'a, F> ProofQueries<'a, F> {
     }
 
     /// Returns the queries that are opened, in the order in which the opening scheme takes them.
-    pub fn opening_queries(&self) -> Vec<OpeningQuery> {
+    pub(crate) fn opening_queries(&self) -> Vec<OpeningQuery> {
         let of_circuit = |circuit: usize| {
             let mut all = self.advice_queries(circuit);
             all.extend(self.set_opening_queries(circuit));

@@ -2,7 +2,7 @@
 
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, ProofCurve};
-use crate::plonk::columns::{Column, ColumnId, ColumnLayout, ColumnView, Key};
+use crate::plonk::columns_and_key::{Column, ColumnId, ColumnLayout, ColumnView, Key};
 use crate::plonk::engine::Basis;
 use crate::plonk::work_sharing::ProverContext;
 use crate::{Error, Result};
@@ -19,8 +19,8 @@ pub(crate) struct Witness<C: ProofCurve> {
 
 impl<C: ProofCurve> Witness<C> {
     /// Returns the values of the columns that gates and lookups may read. An index is the column's number
-    /// ([`ColumnLayout::number`]): columns of `key` come first, then advice, then instance columns.
-    pub fn column_values<'v>(&'v self, key: &Key<'v, C::Scalar>) -> Vec<ColumnView<'v, C::Scalar>> {
+    /// ([`ColumnLayout::column_number`]): columns of `key` come first, then advice, then instance columns.
+    pub(crate) fn column_values<'v>(&'v self, key: &Key<'v, C::Scalar>) -> Vec<ColumnView<'v, C::Scalar>> {
         let own = self.advice.iter().chain(&self.instance).map(Column::view);
         key.values().into_iter().chain(own).collect()
     }
@@ -134,7 +134,7 @@ fn instance_columns<F: NttField>(circuit: &Circuit<F>, instance: &[&[F]]) -> Res
     instance.iter().map(column).collect()
 }
 
-/// Returns the column `name` out of the `values` that [`Witness::values`] returned.
+/// Returns the column `name` out of the `values` that [`Witness::column_values`] returned.
 pub(crate) fn find_column<'v, F>(
     values: &[ColumnView<'v, F>],
     layout: &ColumnLayout,

@@ -1,8 +1,6 @@
-//! Lists the constraints of a proof, in the order in which powers of y weigh them.
+//! Lists the constraints of a proof in the order in which powers of y weigh them, and lowers them to programs.
 //!
-//! Sums terms weighed by powers of a challenge. A sum is lowered once for any number of evaluations.
-//!
-//! Lowers the expressions of a constraint system to programs.
+//! A sum is lowered once for any number of evaluations.
 
 use std::ops::Deref;
 
@@ -12,7 +10,7 @@ use crate::Result;
 use crate::expression::{Expression, Program, Term};
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, Lookup};
-use crate::plonk::columns::ColumnId;
+use crate::plonk::columns_and_key::ColumnId;
 use crate::plonk::engine::{COSET_COLUMNS, MemoryPlan};
 
 /// Builds the constraint terms of one circuit as expressions. Their challenges are the circuit's own, then θ, β and γ.
@@ -25,7 +23,7 @@ pub(crate) struct ConstraintBuilder<'a, F> {
 
 impl<'a, F: PrimeField> ConstraintBuilder<'a, F> {
     /// Returns all constraint terms of `circuit`: those of gates, then of the permutation, then of lookups.
-    pub fn for_circuit(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
+    pub(super) fn for_circuit(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
         let challenges = circuit.challenge_phases.len();
         let [theta, beta, gamma] = [0, 1, 2].map(|i| Expression::Challenge(challenges + i));
         let terms = Self { circuit, theta, beta, gamma };
@@ -123,21 +121,21 @@ pub(crate) struct WeightedSum<F> {
 
 impl<F: NttField> WeightedSum<F> {
     /// Compiles the sum of `terms` to a program. The terms refer to challenges below `challenges`. The program reads
-    /// its columns in groups of at most `columns_at_once` ([`Program::sum`]).
-    pub fn new(terms: Vec<Expression<F>>, challenges: usize, columns_at_once: usize) -> Self {
+    /// its columns in groups of at most `columns_at_once` ([`Program::lower_sum`]).
+    pub(crate) fn new(terms: Vec<Expression<F>>, challenges: usize, columns_at_once: usize) -> Self {
         let count = terms.len();
         let term = |(number, expression)| Term { challenge: challenges + number, expression };
         let terms: Vec<_> = terms.into_iter().enumerate().map(term).collect();
         Self { program: Program::lower_sum(&terms, columns_at_once), terms: count }
     }
 
-    pub fn program(&self) -> &Program<F> {
+    pub(crate) fn program(&self) -> &Program<F> {
         &self.program
     }
 
     /// Returns the values of the program's challenges: `known`, then the terms' weights, powers of `weight` in
     /// descending order.
-    pub fn program_challenges(&self, known: &[F], weight: F) -> Vec<F> {
+    pub(crate) fn program_challenges(&self, known: &[F], weight: F) -> Vec<F> {
         let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * weight));
         let mut weights: Vec<_> = powers.take(self.terms).collect();
         weights.reverse();
@@ -145,7 +143,7 @@ impl<F: NttField> WeightedSum<F> {
     }
 
     /// Returns `weight`^m for the m terms. A sum is multiplied by it if another sum of m terms follows.
-    pub fn factor_before_next(&self, weight: F) -> F {
+    pub(crate) fn factor_before_next(&self, weight: F) -> F {
         weight.pow_vartime([self.terms as u64])
     }
 }

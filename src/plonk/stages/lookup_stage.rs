@@ -1,12 +1,12 @@
 //! Permutes the columns of lookups, after θ.
 
-use super::advice_stage::{AdviceStage, RandomSource};
-use super::constraint_terms::WeightedSum;
 use crate::Result;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::Column;
+use crate::plonk::columns_and_key::Column;
 use crate::plonk::engine::{Basis, PermutedLookup};
 use crate::plonk::steps::lookup_permute::MissingValues;
+use super::advice_stage::{AdviceStage, RandomSource};
+use super::constraint_terms::WeightedSum;
 
 /// Holds a lookup's columns, as values.
 #[derive(Debug)]

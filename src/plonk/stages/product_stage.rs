@@ -1,13 +1,13 @@
 //! Commits to the products of the permutation and of lookups, after β and γ.
 
-use super::advice_stage::{RandomSource, Witness, find_column};
-use super::lookup_stage::{LookupColumns, LookupStage};
 use crate::Result;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns::{Column, ColumnId, ColumnView, Polynomial};
+use crate::plonk::columns_and_key::{Column, ColumnId, ColumnView, Polynomial};
 use crate::plonk::engine::Basis;
 use crate::plonk::steps::product_factors::{self, Challenges};
 use crate::plonk::work_sharing::ProverContext;
+use super::advice_stage::{find_column, RandomSource, Witness};
+use super::lookup_stage::{LookupColumns, LookupStage};
 
 /// Holds the grand products of a circuit's permutation sets and lookups, as values.
 #[derive(Debug)]

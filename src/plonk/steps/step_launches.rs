@@ -104,14 +104,14 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
     }
 
     /// Returns the number of outputs of the launch.
-    pub fn output_count(&self) -> u64 {
+    pub(super) fn output_count(&self) -> u64 {
         self.outputs.len() as u64
     }
 
     /// Returns the 64-bit words that kernels read after the elements: four for each output, then one for each column.
     /// `first_output` is added to the numbers of outputs. `more` returns an output's last word by its number in the
     /// step.
-    pub fn encode_param_words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
+    pub(super) fn encode_param_words(&self, first_output: usize, more: impl Fn(usize) -> u64) -> Vec<u64> {
         let output = |output: &LaunchOutput| {
             let number = (first_output + output.number) as u64;
             [
@@ -129,7 +129,7 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
 
     /// Returns the launch's buffers as kernel arguments. If they are fewer than [`BANKS`], `other` fills the rest. It
     /// may be any buffer.
-    pub fn bank_args(&self, other: &Buffer) -> [Arg; BANKS] {
+    pub(super) fn bank_args(&self, other: &Buffer) -> [Arg; BANKS] {
         std::array::from_fn(|number| self.banks.get(number).map_or(buffer_arg(other), |bank| buffer_arg(bank)))
     }
 }

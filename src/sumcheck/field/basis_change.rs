@@ -23,19 +23,19 @@ pub(crate) struct BasisChange<'a> {
     pub to: &'a Buffer,
 }
 
-/// Returns the look-up table by which [`convert`] changes tower elements to the basis of GHASH's field. The caller must
+/// Returns the look-up table by which [`enqueue_basis_change`] changes tower elements to the basis of GHASH's field. The caller must
 /// keep it until queued conversions have run.
 pub(crate) fn to_ghash_table(stream: &mut Stream) -> Result<Arc<Buffer>> {
     cached_basis_table(stream, "to GHASH", isomorphism::to_ghash())
 }
 
-/// Returns the look-up table by which [`convert`] changes elements of GHASH's field to the tower's basis. The caller
+/// Returns the look-up table by which [`enqueue_basis_change`] changes elements of GHASH's field to the tower's basis. The caller
 /// must keep it until queued conversions have run.
 pub(crate) fn to_tower_table(stream: &mut Stream) -> Result<Arc<Buffer>> {
     cached_basis_table(stream, "to the tower", isomorphism::to_tower())
 }
 
-/// Queues the change of basis that `all` describes, by `table`, which [`to_ghash`] or [`to_tower`] returned.
+/// Queues the change of basis that `all` describes, by `table`, which [`to_ghash_table`] or [`to_tower_table`] returned.
 ///
 /// # Safety
 /// Both buffers must have `all.count` elements, and `program` must be one of a binary field.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ff::Field;
 
 use super::columns::{DeviceColumns, SLICE_GROUP, enqueue_unbitslice, locate_or_upload};
-use super::kernels::element_arg;
+use super::kernel_selection::element_arg;
 use super::work_item_count;
 use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
@@ -63,7 +63,7 @@ struct Memory {
 impl<F: SumcheckField> SlicedRounds<F> {
     /// Prepares `columns` on `device` for the rounds of `plan`, with the kernels of `program`. Allocates all memory
     /// that the rounds need.
-    pub fn new(
+    pub(crate) fn new(
         device: &Arc<Device>,
         program: KernelModule,
         shape: &RoundShape<F::Compute>,
@@ -110,12 +110,12 @@ impl<F: SumcheckField> SlicedRounds<F> {
     }
 
     /// Returns the copies, times and launches on the device so far.
-    pub fn traffic(&self) -> StreamStats {
+    pub(crate) fn traffic(&self) -> StreamStats {
         self.stream.stats()
     }
 
     /// Returns the interpolation from values at this path's points, which are tower elements.
-    pub fn interpolation(&self) -> &Interpolation<F::Compute> {
+    pub(crate) fn interpolation(&self) -> &Interpolation<F::Compute> {
         &self.interpolation
     }
 
@@ -145,7 +145,11 @@ impl<F: SumcheckField> SlicedRounds<F> {
 
     /// Binds the first variable to `challenge`, if there is one. Returns the next round polynomial's values at all
     /// points except 1.
-    pub fn fold_and_evaluate(&mut self, challenge: Option<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
+    pub(crate) fn fold_and_evaluate(
+        &mut self,
+        challenge: Option<F::Compute>,
+        abort: Abort<'_>,
+    ) -> Result<Vec<F::Compute>> {
         let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
         self.enqueue_round(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
         self.stream.copy_to_pinned(&mut self.memory.fetched, &self.memory.totals)?;
@@ -181,7 +185,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
 
     /// Binds the first variable to `challenge`, if there is one, then returns the remaining rows of all columns in host
     /// memory.
-    pub fn fold_and_download(
+    pub(crate) fn fold_and_download(
         &mut self,
         challenge: Option<F::Compute>,
         abort: Abort<'_>,

@@ -44,7 +44,11 @@ pub(crate) struct TermTables {
 }
 
 impl RoundValueBuffers {
-    pub fn new<W: ComputeField>(stream: &mut Stream, shape: &RoundShape<W>, plan: &SumcheckPlan) -> Result<Self> {
+    pub(super) fn new<W: ComputeField>(
+        stream: &mut Stream,
+        shape: &RoundShape<W>,
+        plan: &SumcheckPlan,
+    ) -> Result<Self> {
         // A pass for one round has fewer sums than one for two.
         let (groups, points) = match plan.pairs {
             true => (plan.pair_groups, two_rounds::pair_value_count(shape.degree)),
@@ -64,7 +68,7 @@ impl RoundValueBuffers {
     }
 
     /// Counts the next pass, and returns the kernel arguments that say where the pass writes its results.
-    pub fn next_pass_args(&mut self) -> [Arg; 5] {
+    pub(super) fn next_pass_args(&mut self) -> [Arg; 5] {
         self.passes = self.passes.wrapping_add(1);
         // Kernels that cannot write to host memory leave partial sums, and ignore both addresses.
         let there = |at| self.fetched.as_kernel_arg(at).unwrap_or_else(|| buffer_arg(&self.partials));
@@ -73,7 +77,12 @@ impl RoundValueBuffers {
 
     /// Waits for all kernels queued so far. If kernels can write to host memory, an additional kernel writes a word
     /// there. The host sees this word earlier than the driver's own signal.
-    pub fn wait_for_kernels(&mut self, stream: &mut Stream, program: KernelModule, abort: Abort<'_>) -> Result<()> {
+    pub(super) fn wait_for_kernels(
+        &mut self,
+        stream: &mut Stream,
+        program: KernelModule,
+        abort: Abort<'_>,
+    ) -> Result<()> {
         let Some(told) = self.fetched.as_kernel_arg(0) else { return stream.synchronize(abort) };
         self.passes = self.passes.wrapping_add(1);
         // SAFETY: the arguments match the kernel, and `fetched` has room for the word.
@@ -83,7 +92,7 @@ impl RoundValueBuffers {
 
     /// Waits for the last pass, and returns its values at `points` points. The pass ran `groups` work-groups of a
     /// kernel of `program`.
-    pub fn fetch_values<E: Element>(
+    pub(super) fn fetch_values<E: Element>(
         &mut self,
         stream: &mut Stream,
         program: KernelModule,
@@ -106,7 +115,7 @@ impl RoundValueBuffers {
 impl<W: Element> LastRows<W> {
     /// Allocates memory for `elements` elements. It leaves out device memory if `is_folded` is true and kernels can
     /// write to host memory: the last fold then writes there.
-    pub fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
+    pub(super) fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
         let host = stream.allocate_pinned(bytes::<W>(elements)?)?;
         let packed = match host.as_kernel_arg(0) {
             Some(_) if is_folded => None,
@@ -116,13 +125,13 @@ impl<W: Element> LastRows<W> {
     }
 
     /// Returns the last `rows` rows of column `number` from host memory. The commands that write them must have ended.
-    pub fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
+    pub(super) fn column(&self, number: usize, rows: usize) -> SecretVec<W> {
         SecretVec(read_elements(&self.host, number.saturating_mul(rows).saturating_mul(size_of::<W>()), rows))
     }
 }
 
 impl TermTables {
-    pub fn new<W: ComputeField>(stream: &mut Stream, shape: &RoundShape<W>) -> Result<Self> {
+    pub(super) fn new<W: ComputeField>(stream: &mut Stream, shape: &RoundShape<W>) -> Result<Self> {
         let coefficients: Vec<W> = shape.terms.iter().map(|term| term.coefficient).collect();
         let weights = shape.weights.as_ref().map_or_else(Vec::new, crate::sumcheck::rounds::EqTables::concat_tables);
         let words: Vec<u8> = encode_terms(shape).into_iter().flat_map(u32::to_le_bytes).collect();

@@ -1,6 +1,4 @@
-//! Says where columns are on a device, and brings them there.
-//!
-//! Copies columns from a device, so that the host can check whether the device computed correctly.
+//! Says where columns are on a device, brings them there, and copies them back for the host's check of the device.
 #![deny(clippy::arithmetic_side_effects)]
 
 use std::sync::Arc;
@@ -98,6 +96,7 @@ pub(crate) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwn
 ///
 /// # Safety
 /// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.
+#[allow(clippy::arithmetic_side_effects, reason = "the plan bounds rows and columns")]
 pub(crate) unsafe fn enqueue_unbitslice(
     stream: &mut Stream,
     program: KernelModule,
@@ -141,7 +140,7 @@ impl<F: SumcheckField> HostCopy<F> {
     /// - [`Error::Invalid`]: the columns are not kept on a device.
     /// - [`Error::Aborted`]: the abort hook aborted.
     /// - [`Error::Device`] or another device error: the copy failed.
-    pub fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
+    pub(crate) fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
         let there = || Error::invalid(ERROR_CONTEXT, "columns", "kept on a device", "others");
         let mut stream = columns.device_of().ok_or_else(there)?.stream()?;
         match columns {
@@ -153,7 +152,7 @@ impl<F: SumcheckField> HostCopy<F> {
     }
 
     /// Returns the columns as slices of `rows` rows each.
-    pub fn slices(&self, rows: usize) -> HostSlices<'_, F> {
+    pub(crate) fn slices(&self, rows: usize) -> HostSlices<'_, F> {
         match self {
             Self::Own(elements) => HostSlices::Own(elements.0.chunks(rows).map(HostColumn::Slice).collect()),
             Self::Base(elements) => HostSlices::Base(elements.0.chunks(rows).map(HostColumn::Slice).collect()),

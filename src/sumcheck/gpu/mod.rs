@@ -4,7 +4,7 @@
 mod bitsliced;
 mod buffers;
 mod columns;
-mod kernels;
+mod kernel_selection;
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use ff::Field;
 
 pub(super) use bitsliced::SlicedRounds;
 pub(super) use columns::{HostCopy, ownership};
-pub(super) use kernels::select_kernels;
+pub(super) use kernel_selection::select_kernels;
 
 use super::claim::RoundShape;
 use super::columns::Columns;
@@ -25,7 +25,7 @@ use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 use buffers::{LastRows, RoundValueBuffers, TermTables};
 use columns::{DeviceColumns, enqueue_unbitslice, locate_or_upload};
-use kernels::{Challenge, element_arg};
+use kernel_selection::{Challenge, element_arg};
 
 /// Value of the argument `low_log` of the kernel `sumcheck_terms` that stands for a claim without eq. Matches
 /// `NO_WEIGHTS` of the kernels.
@@ -68,7 +68,7 @@ pub(super) struct DeviceRounds<'a, F: SumcheckField> {
 impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
     /// Prepares `columns` on `device` for the rounds of `plan`, with the kernels of `program`. Allocates all memory
     /// that the rounds need.
-    pub fn new(
+    pub(super) fn new(
         device: &Arc<Device>,
         program: KernelModule,
         shape: &RoundShape<F::Compute>,
@@ -122,7 +122,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
     }
 
     /// Returns the copies, times and launches on the device so far.
-    pub fn traffic(&self) -> StreamStats {
+    pub(super) fn traffic(&self) -> StreamStats {
         self.stream.stats()
     }
 
@@ -182,7 +182,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
 
     /// Binds the first variable to `challenge`, if there is one. Returns the next round polynomial's values at the
     /// points of `shape`.
-    pub fn fold_and_evaluate(
+    pub(super) fn fold_and_evaluate(
         &mut self,
         shape: &RoundShape<F::Compute>,
         challenge: Option<F::Compute>,
@@ -312,7 +312,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         // SAFETY: the arguments match the kernel. Columns have 2·half rows of the base field. There is a partial sum
         // for each group and point, of a field whose elements are at least as large.
         unsafe {
-            program.launch(&mut self.stream, PRODUCTS[shape.columns - 2], work_item_count(groups), GROUP, &args)?
+            program.launch(&mut self.stream, PRODUCTS[shape.columns - 2], work_item_count(groups), GROUP, &args)?;
         };
         let values: Vec<F::Base> =
             self.sums.fetch_values(&mut self.stream, program, (groups, shape.points.len()), abort)?;
@@ -380,7 +380,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         // SAFETY: the arguments match the kernel. Terms name existing columns, each of 2·half rows, and weights are for
         // `half` rows. There is a partial sum for each group and point.
         unsafe {
-            self.program.launch(&mut self.stream, "sumcheck_terms", work_item_count(groups * points), GROUP, &args)?
+            self.program.launch(&mut self.stream, "sumcheck_terms", work_item_count(groups * points), GROUP, &args)?;
         };
         Ok(groups)
     }
@@ -430,7 +430,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
 
     /// Binds the first variable to `challenge`, if there is one, then returns the remaining rows of all columns in host
     /// memory. `columns` is the number of columns.
-    pub fn fold_and_download(
+    pub(super) fn fold_and_download(
         &mut self,
         columns: usize,
         challenge: Option<F::Compute>,

@@ -1,6 +1,4 @@
-//! Proves several claims in one proof.
-//!
-//! Runs the provers of several claims as one, whose messages are the sums of theirs.
+//! Proves several claims in one proof, by provers whose messages are added.
 
 use super::failover::{RoundProver, TranscriptReplay, unproved_error, wrong_sum};
 use super::round_by_round::{Prover, check_inputs};
@@ -37,10 +35,10 @@ use crate::{Accelerator, Error, Result, report};
 /// // A commitment to all columns. One that is opened at a point is in docs/sumcheck.md.
 /// let root = Sha256::digest([&a[..], &b].concat().iter().flat_map(|Ghash(bits)| bits.to_le_bytes()).collect::<Vec<_>>());
 /// let mut transcript = HashTranscript::new(b"example");
-/// let bound = BoundTranscript::to_commitment(&mut transcript, &root)?;
+/// let bound = BoundTranscript::bind_commitment(&mut transcript, &root)?;
 /// let proof = batch.prove(&Accelerator::from_env()?, columns, bound, None)?;
 /// let mut transcript = HashTranscript::new(b"example");
-/// let (point, finals) = batch.verify(&proof, BoundTranscript::to_commitment(&mut transcript, &root)?)?;
+/// let (point, finals) = batch.verify(&proof, BoundTranscript::bind_commitment(&mut transcript, &root)?)?;
 /// assert_eq!((point.len(), finals.len()), (2, 2));
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
@@ -169,11 +167,11 @@ impl<F: SumcheckField> ClaimBatch<F> {
         BatchProver::start_on_host(&self.claims, columns, factors)
     }
 
-    /// Verifies `proof` like [`crate::sumcheck::proof`]. Returns the point, one coordinate per round, and the finals,
+    /// Verifies `proof` like [`crate::sumcheck::verify`]. Returns the point, one coordinate per round, and the finals,
     /// `[claim][column]`. The point of a claim of n variables is the last n coordinates.
     ///
     /// # Errors
-    /// - The errors of [`crate::sumcheck::proof`].
+    /// - The errors of [`crate::sumcheck::verify`].
     /// - [`Error::Invalid`]: there is no claim, or there are more than 2^24 − 1.
     /// - [`Error::Invalid`]: `proof` has not one list of finals per claim.
     pub fn verify<T: Transcript<F>>(
@@ -273,7 +271,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
     /// # Errors
     /// - The errors of [`Prover::new`].
     /// - [`Error::Aborted`]: the abort hook aborted.
-    pub fn new(
+    pub(super) fn new(
         accelerator: &Accelerator,
         claims: &[Claim<F>],
         columns: Vec<Columns<'a, F>>,
@@ -289,7 +287,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
     }
 
     /// Starts a prover on the host for each of `claims`, with its entry of `columns` and its weight in `factors`.
-    pub fn start_on_host(claims: &[Claim<F>], columns: &[HostSlices<'a, F>], factors: &[F]) -> Self {
+    pub(super) fn start_on_host(claims: &[Claim<F>], columns: &[HostSlices<'a, F>], factors: &[F]) -> Self {
         let start = |(claim, columns): (&Claim<F>, _)| Prover::start_on_host(claim, columns, Vec::new());
         Self::from_provers(claims, claims.iter().zip(columns).map(start).collect(), factors)
     }
@@ -306,7 +304,7 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
     }
 
     /// Returns the name of the first device that runs rounds of a claim, or `None` if the host runs all rounds.
-    pub fn device_name(&self) -> Option<&str> {
+    pub(super) fn device_name(&self) -> Option<&str> {
         self.claims.iter().find_map(|claim| claim.prover.device_name())
     }
 }

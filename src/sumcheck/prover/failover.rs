@@ -41,12 +41,12 @@ enum Outcome<V> {
 
 impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
     /// Wraps a `transcript` that has taken in the claim and no message yet.
-    pub fn new(transcript: &'t mut T) -> Self {
+    pub(super) fn new(transcript: &'t mut T) -> Self {
         Self { restore: T::checkpoint(transcript), transcript, messages: Vec::new(), challenges: Vec::new() }
     }
 
     /// Runs `prover`: the transcript observes its messages and answers with challenges. Returns the prover's finals.
-    pub fn run_prover<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
+    pub(super) fn run_prover<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
         match self.replay_rounds(prover, abort)? {
             Outcome::Finals(finals) => Ok(finals),
             Outcome::Differs(round) => {
@@ -64,7 +64,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
     /// # Errors
     /// - The errors of the prover.
     /// - [`Error::Device`]: `device` sent another message than the host, and the transcript cannot go back.
-    pub fn rerun_on_host<P: RoundProver<F>>(
+    pub(super) fn rerun_on_host<P: RoundProver<F>>(
         &mut self,
         make: impl Fn() -> Result<P>,
         device: &str,
@@ -83,7 +83,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
 
     /// Returns the error for messages and `finals` of `device` that do not prove the claim. Either the prover `host`
     /// computes others, or the claim is false.
-    pub fn diagnose_failure<P: RoundProver<F>>(
+    pub(super) fn diagnose_failure<P: RoundProver<F>>(
         &mut self,
         finals: &P::Finals,
         mut host: P,

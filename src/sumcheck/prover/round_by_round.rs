@@ -141,7 +141,11 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
 
     /// Starts a prover on the host's cores. The claim and the columns must have been checked. `reasons` say why no
     /// device is used.
-    pub(crate) fn start_on_host(claim: &Claim<F>, columns: &HostSlices<'a, F>, reasons: Vec<String>) -> Self {
+    pub(in crate::sumcheck) fn start_on_host(
+        claim: &Claim<F>,
+        columns: &HostSlices<'a, F>,
+        reasons: Vec<String>,
+    ) -> Self {
         let shape = RoundShape::new(&claim.to_compute_field(), columns.len());
         let explanation = SumcheckExplanation {
             path: None,

@@ -1,7 +1,6 @@
 //! Computes rounds on the host's cores, a block of rows at a time, by products of whole slices.
 //!
-//! Computes the first round on the host's cores over columns of the base field. Its challenge folds them to the compute
-//! field.
+//! Over columns of the base field, the first round's challenge folds them to the compute field.
 
 use ff::Field;
 use rayon::prelude::*;
@@ -37,7 +36,7 @@ pub(crate) enum HostColumns<'a, W: ComputeField> {
 impl<'a, W: ComputeField> HostColumns<'a, W> {
     /// Wraps the caller's `columns`. If they are in another basis than the compute field, blocks are converted when
     /// they are read.
-    pub fn from_columns<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
+    pub(crate) fn from_columns<F: SumcheckField<Compute = W>>(columns: &[&'a [F]]) -> Self {
         let there: Option<Vec<&[W]>> = columns.iter().map(|column| F::as_compute_field(column)).collect();
         there.map_or_else(|| Self::with_basis_change(columns), Self::Given)
     }
@@ -50,7 +49,7 @@ impl<'a, W: ComputeField> HostColumns<'a, W> {
         Self::Brought(columns.iter().map(bring).collect(), columns.first().map_or(0, |column| column.len()))
     }
 
-    pub fn row_count(&self) -> usize {
+    pub(crate) fn row_count(&self) -> usize {
         match self {
             Self::Given(columns) => columns.first().map_or(0, |column| column.len()),
             Self::Brought(_, rows) | Self::Own(_, rows) => *rows,
@@ -58,7 +57,7 @@ impl<'a, W: ComputeField> HostColumns<'a, W> {
     }
 
     /// Returns the first row: one element for each of the `columns` columns.
-    pub fn first_row(&self, columns: usize) -> Vec<W> {
+    pub(crate) fn first_row(&self, columns: usize) -> Vec<W> {
         let first = |number: usize| match self {
             Self::Given(columns) => columns[number][0],
             Self::Brought(columns, _) => load_rows(&columns[number], 0, 1).0[0],
@@ -68,7 +67,7 @@ impl<'a, W: ComputeField> HostColumns<'a, W> {
     }
 
     /// Binds the first variable to `challenge`, which halves the number of rows.
-    pub fn fold(&mut self, challenge: W) {
+    pub(crate) fn fold(&mut self, challenge: W) {
         let half = self.row_count() / 2;
         let folded = match self {
             Self::Given(columns) => folded(columns, half, |column, first, piece| {
@@ -88,7 +87,7 @@ impl<'a, W: ComputeField> HostColumns<'a, W> {
     }
 
     /// Returns the round polynomial's value at each point of `shape`, a sum over half the rows.
-    pub fn evaluate_round(&self, shape: &RoundShape<W>) -> Vec<W> {
+    pub(crate) fn evaluate_round(&self, shape: &RoundShape<W>) -> Vec<W> {
         let half = self.row_count() / 2;
         let add = |mut sums: Vec<W>, more: Vec<W>| {
             sums.iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
@@ -282,7 +281,7 @@ type Values<F> = [<F as SumcheckField>::Base; MAX_POINTS];
 pub(crate) struct BaseRows<'a, F: SumcheckField>(Vec<&'a [F::Base]>);
 
 impl<'a, F: SumcheckField> BaseRows<'a, F> {
-    pub fn new(columns: Vec<&'a [F::Base]>) -> Self {
+    pub(crate) fn new(columns: Vec<&'a [F::Base]>) -> Self {
         Self(columns)
     }
 
@@ -291,12 +290,12 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
     }
 
     /// Returns the columns, converted to the compute field of F.
-    pub fn lifted(&self) -> HostColumns<'a, F::Compute> {
+    pub(crate) fn lifted(&self) -> HostColumns<'a, F::Compute> {
         self.map_rows(self.row_count(), |column, row| F::from_base(column[row]).to_compute_field())
     }
 
     /// Binds the first variable to `challenge`, and returns the folded columns in the compute field of F.
-    pub fn folded(&self, challenge: F::Compute) -> HostColumns<'a, F::Compute> {
+    pub(crate) fn folded(&self, challenge: F::Compute) -> HostColumns<'a, F::Compute> {
         let half = self.row_count() / 2;
         self.map_rows(half, |column, row| {
             let (low, high) = (column[row], column[half + row]);
@@ -318,7 +317,7 @@ impl<'a, F: SumcheckField> BaseRows<'a, F> {
     }
 
     /// Returns the product of all columns, summed over half the rows, at each point of `shape`.
-    pub fn evaluate_round(&self, shape: &RoundShape<F::Compute>) -> Vec<F::Compute> {
+    pub(crate) fn evaluate_round(&self, shape: &RoundShape<F::Compute>) -> Vec<F::Compute> {
         let (half, points) = (self.row_count() / 2, &shape.points);
         let part = |number: usize| {
             let rows = number * ROWS..half.min((number + 1) * ROWS);

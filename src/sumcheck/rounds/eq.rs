@@ -40,31 +40,31 @@ pub(crate) struct EqLevel {
 }
 
 impl<W: ComputeField> EqTables<W> {
-    pub fn new(point: &[W]) -> Self {
+    pub(crate) fn new(point: &[W]) -> Self {
         let low_variables = point.len() / 2;
         let (high, low) = point.split_at(point.len() - low_variables);
         Self { low: eq_evals_all_levels(low), high: eq_evals_all_levels(high), low_variables: low_variables as u32 }
     }
 
     /// Returns where the tables hold the weights of 2^variables rows, given by the last `variables` variables.
-    pub fn level(&self, variables: u32) -> EqLevel {
+    pub(crate) fn level(&self, variables: u32) -> EqLevel {
         let low_log = variables.min(self.low_variables);
         EqLevel { low_log, high_log: variables - low_log }
     }
 
     /// Returns both tables in one vector for a device: the low one, then the high one.
-    pub fn concat_tables(&self) -> Vec<W> {
+    pub(crate) fn concat_tables(&self) -> Vec<W> {
         [&self.low[..], &self.high].concat()
     }
 
     /// Returns the number of elements of the low table.
-    pub fn low_length(&self) -> usize {
+    pub(crate) fn low_length(&self) -> usize {
         self.low.len()
     }
 
     /// Writes the weights of consecutive rows to `weights`, beginning with row `first`. `level` is that of the number
     /// of rows.
-    pub fn write_weights(&self, level: EqLevel, first: usize, weights: &mut [W]) {
+    pub(crate) fn write_weights(&self, level: EqLevel, first: usize, weights: &mut [W]) {
         let EqLevel { low_log, high_log } = level;
         let (low, high) = (&self.low[1 << low_log..], &self.high[1 << high_log..]);
         for (number, weight) in weights.iter_mut().enumerate() {

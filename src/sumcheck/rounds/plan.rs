@@ -109,7 +109,7 @@ pub(crate) struct SumcheckPlan {
 
 impl SumcheckPlan {
     /// Plans the rounds of `shape` over columns of the ownership `place`, on a device of `units` compute units.
-    pub fn new<F: SumcheckField>(
+    pub(crate) fn new<F: SumcheckField>(
         shape: &RoundShape<F::Compute>,
         place: ColumnOwnership,
         units: u32,
@@ -165,7 +165,7 @@ impl SumcheckPlan {
 
     /// Plans the rounds of `shape` over bit-sliced columns, on a device of `units` compute units. The memory includes
     /// one tile of products per work-group.
-    pub fn for_bitsliced<F: SumcheckField>(
+    pub(crate) fn for_bitsliced<F: SumcheckField>(
         shape: &RoundShape<F::Compute>,
         place: ColumnOwnership,
         units: u32,
@@ -189,17 +189,17 @@ impl SumcheckPlan {
     }
 
     /// Returns the number of rounds that run on the device.
-    pub fn device_round_count(&self) -> u32 {
+    pub(crate) fn device_round_count(&self) -> u32 {
         self.variables.saturating_sub(self.tail)
     }
 
     /// Returns the number of work-groups of a launch over `rows` rows.
-    pub fn group_count(&self, rows: u64) -> u32 {
+    pub(crate) fn group_count(&self, rows: u64) -> u32 {
         rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
     }
 
     /// Returns the number of work-groups of a pass that computes two rounds over `quads` sets of four rows.
-    pub fn pair_group_count(&self, quads: u64) -> u32 {
+    pub(crate) fn pair_group_count(&self, quads: u64) -> u32 {
         self.group_count(quads).min(self.pair_groups)
     }
 }

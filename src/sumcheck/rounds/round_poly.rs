@@ -30,12 +30,12 @@ pub(crate) struct Interpolation<W> {
 }
 
 impl<W: ComputeField> Interpolation<W> {
-    pub fn new(degree: usize) -> Self {
+    pub(crate) fn new(degree: usize) -> Self {
         Self::with_points(degree, |number| W::from_number(number.into()))
     }
 
     /// Creates the interpolation for polynomials of `degree`, in which `element(k)` is the point of number k.
-    pub fn with_points(degree: usize, element: impl Fn(u32) -> W) -> Self {
+    pub(crate) fn with_points(degree: usize, element: impl Fn(u32) -> W) -> Self {
         let row = |point: Point| -> Vec<W> {
             match point {
                 Point::Infinity => (0..=degree).map(|k| if k == degree { W::ONE } else { W::ZERO }).collect(),
@@ -46,7 +46,7 @@ impl<W: ComputeField> Interpolation<W> {
     }
 
     /// Returns the coefficients in ascending order of degree, from `values` in the order of [`points`].
-    pub fn coefficients(&self, values: &[W]) -> Vec<W> {
+    pub(crate) fn coefficients(&self, values: &[W]) -> Vec<W> {
         let product = |row: &Vec<W>| row.iter().zip(values).map(|(a, b)| *a * b).sum();
         self.inverse.iter().map(product).collect()
     }

@@ -21,13 +21,13 @@ pub(crate) struct TwoRoundState<W> {
 }
 
 impl<W: ComputeField> TwoRoundState<W> {
-    pub fn new(degree: usize) -> Self {
+    pub(crate) fn new(degree: usize) -> Self {
         Self { degree, values: None, first: None }
     }
 
     /// Stores the `values` of a pass, by point of the first variable, then by point of the second. Returns the first
     /// round's values at all points except 1.
-    pub fn begin_first_round(&mut self, values: Vec<W>) -> Vec<W> {
+    pub(crate) fn begin_first_round(&mut self, values: Vec<W>) -> Vec<W> {
         let sum = |first: usize| {
             let of_first = &values[first * (self.degree + 1)..];
             of_first[0] + of_first[self.degree]
@@ -39,7 +39,11 @@ impl<W: ComputeField> TwoRoundState<W> {
 
     /// Returns the second round's values at all points except 1, where `challenge` is that of the first round. Returns
     /// `None` if no values are stored or there is no challenge.
-    pub fn second_round_values(&mut self, interpolation: &Interpolation<W>, challenge: Option<W>) -> Option<Vec<W>> {
+    pub(crate) fn second_round_values(
+        &mut self,
+        interpolation: &Interpolation<W>,
+        challenge: Option<W>,
+    ) -> Option<Vec<W>> {
         let values = self.values.take_if(|_| challenge.is_some())?;
         let challenge = challenge?;
         let at = |second: usize| {
@@ -52,7 +56,7 @@ impl<W: ComputeField> TwoRoundState<W> {
 
     /// Takes the challenge for the first variable if the columns are not folded by it yet, and discards stored values.
     /// Returns `None` otherwise.
-    pub fn take_first_challenge(&mut self) -> Option<W> {
+    pub(crate) fn take_first_challenge(&mut self) -> Option<W> {
         self.values = None;
         self.first.take()
     }

@@ -1,6 +1,5 @@
-//! Derives challenges from the messages of a prover (Fiat and Shamir).
-//!
-//! Frames the elements that a transcript takes in at once: a tag and a count precede them.
+//! Derives challenges from the messages of a prover (Fiat and Shamir). A tag and a count precede the elements that a
+//! transcript takes in at once.
 //!
 //! Tag and count are elements, so any transcript can tell frames apart, even one that takes in neither labels nor
 //! lengths.
@@ -162,7 +161,7 @@ impl Frame {
     }
 
     /// Makes `transcript` take in the frame: its tag, the number of `elements`, and the elements.
-    pub fn observe<F: SumcheckField>(self, transcript: &mut impl Transcript<F>, elements: &[F]) {
+    pub(super) fn observe<F: SumcheckField>(self, transcript: &mut impl Transcript<F>, elements: &[F]) {
         let (tag, label) = self.tag_and_label();
         let framed = [&[encode_number(tag), encode_number(elements.len())], elements].concat();
         transcript.observe(label, &framed);

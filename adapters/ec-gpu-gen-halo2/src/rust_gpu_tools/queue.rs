@@ -26,24 +26,24 @@ struct OpenStream {
 }
 
 impl Queue {
-    pub fn new(device: &Arc<Device>) -> Self {
+    pub(crate) fn new(device: &Arc<Device>) -> Self {
         let forced = Accelerator::with_backend(device.info().backend);
         let one = |all: Accelerator| all.with_devices(vec![device.clone()]);
         Self { accelerator: forced.map(one), device: device.clone(), place: Mutex::default() }
     }
 
-    pub fn device(&self) -> &Arc<Device> {
+    pub(crate) fn device(&self) -> &Arc<Device> {
         &self.device
     }
 
     /// Returns the accelerator that runs whole operations, such as an MSM, on this device alone.
-    pub fn accelerator(&self) -> Result<&Accelerator> {
+    pub(crate) fn accelerator(&self) -> Result<&Accelerator> {
         self.accelerator.as_ref().map_err(Clone::clone)
     }
 
     /// Runs `work` on the device's stream. If device memory is exhausted, drops the bases cached on the device and runs
     /// `work` once more.
-    pub fn with<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send) -> Result<T> {
+    pub(crate) fn with<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send) -> Result<T> {
         match self.once(&work) {
             Err(Error::OutOfMemory { .. }) if base_cache::give_back(&self.device) => self.once(work),
             done => done,
@@ -64,20 +64,20 @@ impl Queue {
 
     /// Runs `work` as [`Self::with`] does, but outside the caller's thread pool. It is for copies, which use many
     /// cores, while the threads of that pool may wait for this device.
-    pub fn copy<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send + Sync) -> Result<T> {
+    pub(crate) fn copy<T: Send>(&self, work: impl Fn(&mut Stream) -> Result<T> + Send + Sync) -> Result<T> {
         run_off_pool(|| self.with(&work))
     }
 
     /// Waits for the queued kernels, and downloads `elements` results by calling `copy`. Reports the transfers and
     /// kernels since the last call.
-    pub fn read(&self, elements: usize, copy: impl FnOnce(&mut Stream) -> Result<()> + Send) -> Result<()> {
+    pub(crate) fn read(&self, elements: usize, copy: impl FnOnce(&mut Stream) -> Result<()> + Send) -> Result<()> {
         run_off_pool(|| {
             let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
             let filled = self.filled(&mut place)?;
             record_kernel(self.device.info(), "columns bn254_fr", elements, || {
                 copy(&mut filled.stream)?;
                 filled.stream.zeroize_staging();
-                let traffic = filled.stream.traffic();
+                let traffic = filled.stream.stats();
                 Ok(traffic.since(std::mem::replace(&mut filled.reported, traffic)))
             })
         })

@@ -10,7 +10,7 @@ use super::fixed::FixedColumns;
 use super::permutation::PermutationCycles;
 
 /// Collects the fixed columns, selectors and permutation of a key while a circuit is synthesized.
-pub struct Assembly {
+pub(super) struct Assembly {
     pub fixed: FixedColumns,
     pub selectors: Vec<Vec<bool>>,
     pub cycles: PermutationCycles,
@@ -25,7 +25,7 @@ impl Assembly {
     ///
     /// # Errors
     /// - [`Error::BoundsFailure`]: the permutation has more cells than can be numbered.
-    pub fn new(system: &ConstraintSystem<Fr>, k: u32) -> Result<Self, Error> {
+    pub(super) fn new(system: &ConstraintSystem<Fr>, k: u32) -> Result<Self, Error> {
         let rows = 1 << k;
         Ok(Self {
             fixed: FixedColumns::new(system.num_fixed_columns(), rows),
@@ -38,7 +38,7 @@ impl Assembly {
     }
 
     /// Returns the first error of a call that could not return it, or else `result`, which the synthesis returned.
-    pub fn first_error_or_result(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+    pub(super) fn first_error_or_result(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         self.failed.take().map_or(result, Err)
     }
 

@@ -10,7 +10,7 @@ use super::steps::record_keygen_step;
 use crate::constraints::{check_degree, configure, warn_duplicate_queries};
 
 /// Holds a circuit that has been configured but not synthesized.
-pub struct ConfiguredCircuit<'c, C: Circuit<Fr>> {
+pub(super) struct ConfiguredCircuit<'c, C: Circuit<Fr>> {
     circuit: &'c C,
     system: ConstraintSystem<Fr>,
     config: C::Config,
@@ -19,7 +19,7 @@ pub struct ConfiguredCircuit<'c, C: Circuit<Fr>> {
 }
 
 /// Holds a circuit's constraint system and columns, from which the verifying and the proving key are made.
-pub struct Columns {
+pub(super) struct Columns {
     /// The constraint system, in which selectors are fixed columns.
     pub system: ConstraintSystem<Fr>,
     pub fixed: Vec<Vec<Fr>>,
@@ -34,7 +34,7 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     /// # Errors
     /// - [`Error::NotEnoughRowsAvailable`]: the circuit needs more rows.
     /// - [`Error::BoundsFailure`]: no proof can have the circuit's degree.
-    pub fn new(circuit: &'c C, k: u32) -> Result<Self, Error> {
+    pub(super) fn new(circuit: &'c C, k: u32) -> Result<Self, Error> {
         let (system, config) = configure(circuit);
         let degree = check_degree(system.degree(), k)?;
         if 1 << k < system.minimum_rows() {
@@ -45,7 +45,7 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     }
 
     /// Returns the maximum degree of the circuit's constraints.
-    pub fn degree(&self) -> u32 {
+    pub(super) fn degree(&self) -> u32 {
         self.degree
     }
 
@@ -59,7 +59,7 @@ impl<'c, C: Circuit<Fr>> ConfiguredCircuit<'c, C> {
     /// - [`Error::BoundsFailure`]: the circuit assigns a fixed column or a selector that does not exist.
     /// - [`Error::ColumnNotInPermutation`]: the circuit copies a cell of a column that is not in the permutation.
     /// - [`Error::Synthesis`]: the circuit fills a column with an unknown value.
-    pub fn synthesize(self, compress: bool) -> Result<Columns, Error> {
+    pub(super) fn synthesize(self, compress: bool) -> Result<Columns, Error> {
         let Self { circuit, system, config, k, .. } = self;
         let mut assembly = record_keygen_step("memory", 1 << k, || Assembly::new(&system, k))?;
         let constants = system.constants().clone();

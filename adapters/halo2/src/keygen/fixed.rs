@@ -13,7 +13,7 @@ use crate::memory::par_filled_vec;
 const PIECE: usize = 1 << 12;
 
 /// Holds fixed columns of equal height. A cell that is not assigned is 0.
-pub struct FixedColumns(Vec<FixedColumn>);
+pub(super) struct FixedColumns(Vec<FixedColumn>);
 
 struct FixedColumn {
     numerators: Vec<Fr>,
@@ -22,7 +22,7 @@ struct FixedColumn {
 }
 
 impl FixedColumns {
-    pub fn new(columns: usize, rows: usize) -> Self {
+    pub(super) fn new(columns: usize, rows: usize) -> Self {
         let column = |_| FixedColumn { numerators: par_filled_vec(Fr::ZERO, rows), denominators: Vec::new() };
         Self((0..columns).map(column).collect())
     }
@@ -31,7 +31,7 @@ impl FixedColumns {
     ///
     /// # Errors
     /// - [`Error::BoundsFailure`]: there is no such column or row.
-    pub fn assign(&mut self, column: usize, rows: Range<usize>, value: Assigned<Fr>) -> Result<(), Error> {
+    pub(super) fn assign(&mut self, column: usize, rows: Range<usize>, value: Assigned<Fr>) -> Result<(), Error> {
         let column = self.0.get_mut(column).ok_or(Error::BoundsFailure)?;
         let count = column.numerators.len();
         column.numerators.get_mut(rows.clone()).ok_or(Error::BoundsFailure)?.fill(value.numerator());
@@ -46,7 +46,7 @@ impl FixedColumns {
     }
 
     /// Returns the values of all columns. A fraction n/0 has the value 0.
-    pub fn into_values(self) -> Vec<Vec<Fr>> {
+    pub(super) fn into_values(self) -> Vec<Vec<Fr>> {
         self.0.into_iter().map(FixedColumn::into_values).collect()
     }
 }

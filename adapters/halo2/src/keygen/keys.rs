@@ -29,7 +29,7 @@ struct ProvingParts {
     sigma: Values,
 }
 
-pub fn generate_verifying_key<C: Circuit<Fr>>(
+pub(super) fn generate_verifying_key<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     circuit: &C,
     compress: bool,
@@ -39,7 +39,7 @@ pub fn generate_verifying_key<C: Circuit<Fr>>(
     Ok(key)
 }
 
-pub fn generate_proving_key<C: Circuit<Fr>>(
+pub(super) fn generate_proving_key<C: Circuit<Fr>>(
     params: &ParamsKZG<Bn256>,
     key: Option<VerifyingKey<G1Affine>>,
     circuit: &C,
@@ -130,7 +130,7 @@ fn commit_columns(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) ->
 }
 
 fn interpolate_columns(engine: &Engine<G1Affine>, name: &str, columns: &[Vec<Fr>]) -> Result<Coefficients, Error> {
-    let on_host = || engine.into_host(engine.interpolate(&views(columns))?);
+    let on_host = || engine.move_to_host(engine.interpolate(&views(columns))?);
     let coefficients = record_keygen_step(name, element_count(columns), on_host).map_err(to_halo2_error)?;
     Ok(coefficients.into_iter().map(Polynomial::new).collect())
 }

@@ -20,7 +20,7 @@ struct Link {
 }
 
 /// Holds a permutation of the cells of some columns. Each of its cycles consists of cells that must be equal.
-pub struct PermutationCycles {
+pub(super) struct PermutationCycles {
     places: ColumnIndices,
     links: Vec<Link>,
     log_rows: u32,
@@ -32,7 +32,7 @@ impl PermutationCycles {
     ///
     /// # Errors
     /// - [`Error::BoundsFailure`]: there are more than 2^32 cells, and their key would take 256 GiB.
-    pub fn new(columns: &[Column<Any>], log_rows: u32) -> Result<Self, Error> {
+    pub(super) fn new(columns: &[Column<Any>], log_rows: u32) -> Result<Self, Error> {
         let cells = (columns.len() as u64) << log_rows;
         if cells > 1 << u32::BITS {
             log::error!("a permutation of at most 2^32 cells, not of {} columns of 2^{log_rows}", columns.len());
@@ -49,7 +49,7 @@ impl PermutationCycles {
     /// # Errors
     /// - [`Error::ColumnNotInPermutation`]: a column is not in the permutation.
     /// - [`Error::BoundsFailure`]: there is no such row.
-    pub fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
+    pub(super) fn join(&mut self, left: (Column<Any>, usize), right: (Column<Any>, usize)) -> Result<(), Error> {
         let (left, right) = (self.cell_index(left)?, self.cell_index(right)?);
         let (one, other) = (self.find_representative(left), self.find_representative(right));
         if one != other {
@@ -77,13 +77,13 @@ impl PermutationCycles {
     }
 
     /// Returns the number of cells.
-    pub fn cell_count(&self) -> usize {
+    pub(super) fn cell_count(&self) -> usize {
         self.links.len()
     }
 
     /// Returns the values of σ for each column: δ^c·ω^r in a cell whose successor is in row r of column c. ω is
     /// `omega`.
-    pub fn sigma(&self, omega: Fr) -> Vec<Vec<Fr>> {
+    pub(super) fn sigma(&self, omega: Fr) -> Vec<Vec<Fr>> {
         let rows = 1 << self.log_rows;
         let (deltas, omegas) = (powers(Fr::DELTA, self.links.len() / rows), powers(omega, rows));
         let value = |link: &Link| {

@@ -26,7 +26,7 @@ pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
 pub fn expression<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let n = 1_usize << log;
     let column = |column, rotation| Expression::<F>::column(column, rotation);
-    let program = Program::vectors(&[column(0, 0) * column(1, 0) - column(0, 1)], 0);
+    let program = Program::lower_vectors(&[column(0, 0) * column(1, 0) - column(0, 1)], 0);
     let a = counted::<F>(n);
     let b: Vec<F> = a.iter().map(|a| *a + F::ONE).collect();
     let mut output = vec![F::ZERO; n];

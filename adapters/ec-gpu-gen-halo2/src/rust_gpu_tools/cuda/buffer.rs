@@ -37,7 +37,7 @@ impl<T> fmt::Debug for Buffer<T> {
 
 /// Holds a buffer's elements, on a device or on the host.
 #[doc(hidden)]
-pub struct Memory {
+pub(crate) struct Memory {
     pub(super) place: Storage,
     /// The first element, while the host knows it: transforms get their root from it.
     pub(super) first: Mutex<Option<Fr>>,
@@ -49,12 +49,12 @@ pub(super) enum Storage {
 }
 
 impl Memory {
-    pub fn new(place: Storage, first: Option<Fr>) -> Self {
+    pub(crate) fn new(place: Storage, first: Option<Fr>) -> Self {
         Self { place, first: Mutex::new(first) }
     }
 
     /// Returns the number of elements.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match &self.place {
             Storage::Device(vector) => vector.len(),
             Storage::Host(column) => lock(column).len(),
@@ -62,7 +62,7 @@ impl Memory {
     }
 
     /// Drops the host's copy of the first element, because a kernel may have changed the element.
-    pub fn forget_first(&self) {
+    pub(crate) fn forget_first(&self) {
         *lock(&self.first) = None;
     }
 }

@@ -1,6 +1,5 @@
-//! Defines the entries of dense matrices, and which of them can be multiplied.
-//!
-//! Accumulates unreduced products of numbers of 256 bits on the host's cores.
+//! Defines the entries of dense matrices, which of them can be multiplied, and the host's accumulator of unreduced
+//! products of 256 bits.
 
 use std::fmt;
 
@@ -145,7 +144,7 @@ pub(super) fn limbs<F: Element>(element: &F) -> [u64; 4] {
 pub(super) struct WideAccumulator(pub [u64; 9]);
 
 impl WideAccumulator {
-    pub fn add_product(&mut self, a: [u64; 4], b: [u64; 4]) {
+    pub(super) fn add_product(&mut self, a: [u64; 4], b: [u64; 4]) {
         let mut product = [0u64; 8];
         for i in 0..4 {
             let mut carry = 0;
@@ -161,7 +160,7 @@ impl WideAccumulator {
 
     /// Adds `number`·2^(64·`at`) to the sum. `number` is below 2^127, and the result must fit the nine limbs.
     #[cfg(target_arch = "x86_64")]
-    pub fn add_shifted(&mut self, at: usize, number: u128) {
+    pub(super) fn add_shifted(&mut self, at: usize, number: u128) {
         let mut more = [0; 9];
         more[0] = number as u64;
         more[1] = (number >> 64) as u64;
@@ -175,7 +174,7 @@ impl WideAccumulator {
 pub(super) struct NarrowAccumulator(pub [u64; 5]);
 
 impl NarrowAccumulator {
-    pub fn add_product(&mut self, a: u64, b: [u64; 4]) {
+    pub(super) fn add_product(&mut self, a: u64, b: [u64; 4]) {
         let mut carry = 0;
         for (sum, limb) in self.0.iter_mut().zip(b) {
             let word = u128::from(a) * u128::from(limb) + u128::from(*sum) + carry;

@@ -1,8 +1,5 @@
-//! Holds columns in host memory or on a device.
-//!
-//! Names a circuit's columns, and numbers them for expressions.
-//!
-//! Holds the columns that a circuit's setup gives its prover.
+//! Holds columns in host memory or on a device, numbers a circuit's columns for expressions, and holds the columns that
+//! a setup gives its prover.
 
 use std::fmt;
 use std::sync::Arc;
@@ -243,7 +240,7 @@ pub struct Key<'a, F> {
 }
 
 impl<'a, F> Key<'a, F> {
-    /// Returns the coefficients of all columns of the key, in the order of their numbers ([`ColumnLayout::number`]).
+    /// Returns the coefficients of all columns of the key, in the order of their numbers ([`ColumnLayout::column_number`]).
     pub(super) fn coefficients(&self) -> Vec<ColumnView<'a, F>> {
         let columns = self.fixed.iter().chain(&self.sigma).map(|polynomial| polynomial.coefficients);
         columns.chain([self.first, self.last, self.active]).collect()

@@ -1,6 +1,4 @@
-//! Selects the kernels that compute the rounds.
-//!
-//! Passes a round's challenge, or any element, to kernels.
+//! Selects the kernels that compute the rounds, and passes a round's challenge, or any element, to them.
 
 use std::ptr;
 
@@ -74,7 +72,7 @@ fn missing_module_reason(program: KernelModule) -> Option<&'static str> {
 
 #[allow(clippy::unnecessary_wraps, reason = "with the feature there may be nothing missing")]
 #[cfg(not(feature = "cuda"))]
-fn missing(_: KernelModule) -> Option<&'static str> {
+fn missing_module_reason(_: KernelModule) -> Option<&'static str> {
     Some("none without the feature cuda")
 }
 
@@ -87,12 +85,12 @@ pub(crate) struct Challenge<W> {
 
 impl<W: ComputeField> Challenge<W> {
     /// Prepares `element` as an argument for kernels of `program`, which must be a module of the element's field.
-    pub fn new(program: KernelModule, element: W) -> Self {
+    pub(super) fn new(program: KernelModule, element: W) -> Self {
         Self { element, fixed: program.is_multi_limb().then(|| shoup_factor(program, &element)) }
     }
 
     /// Returns the kernel argument. It points into `self`, which must therefore live until the launch.
-    pub fn arg(&self) -> Arg {
+    pub(super) fn arg(&self) -> Arg {
         match &self.fixed {
             Some(words) => Arg::Value(words.as_ptr().cast(), size_of_val(words.as_slice())),
             None => element_arg(&self.element),

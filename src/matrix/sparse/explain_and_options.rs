@@ -1,6 +1,4 @@
-//! Explains how a matrix is multiplied, for people.
-//!
-//! Defines the caller's options for products.
+//! Defines the caller's options for products, and explains to people how a matrix is multiplied.
 
 use std::fmt;
 use std::sync::Arc;
