@@ -20,7 +20,7 @@ use std::time::Instant;
 use crate::backend::{BackendKind, Device, StreamStats};
 use crate::report::{OpScope, Report, enter_operation_span};
 use crate::settings::Settings;
-use crate::{Error, Result, fork_check, threads};
+use crate::{Error, Result, fork_check, thread_pools};
 
 /// Holds the devices that operations run on, and the policy for falling back to the CPU. The [module](self) has an
 /// example.
@@ -158,7 +158,7 @@ impl Accelerator {
         cpu: impl FnOnce() -> Result<T>,
     ) -> Result<(T, Report)> {
         fork_check::check()?;
-        threads::ensure_global_pool()?;
+        thread_pools::ensure_global_pool()?;
         let start = Instant::now();
         let _span = enter_operation_span(&call.operation, call.elements);
         let mut fallbacks = self.unavailable_reasons.clone();

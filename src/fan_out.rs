@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use crate::backend::lock;
-use crate::blocking::{Task, join_all};
+use crate::rayon_waits::{Task, join_all};
 use crate::{Error, Result};
 
 /// Runs `work` on all `pieces` at the same time, one thread each, and returns the results in the order of `pieces`. The

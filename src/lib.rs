@@ -50,7 +50,7 @@
 //! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |
 //! | `plonky3` | no | Goldilocks and BabyBear by Plonky3's types: module `field::plonky3` |
-//! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `blocking`, `kernels` |
+//! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `kernels`, `rayon_waits` |
 //! | `unstable-plonk` | no | module `plonk`, which may change at any time |
 //! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |
 //!
@@ -90,7 +90,7 @@ pub mod prelude;
 pub mod report;
 pub mod settings;
 pub mod sumcheck;
-mod threads;
+mod thread_pools;
 
 /// Declares modules that are public with a feature, and private without it. Without the feature, nothing outside uses
 /// what they define for others.
@@ -107,7 +107,7 @@ macro_rules! unstable {
     };
 }
 
-unstable!("unstable-device-api": backend blocking file_state kernels module_launcher);
+unstable!("unstable-device-api": backend file_state kernels module_launcher rayon_waits);
 unstable!("unstable-plonk": plonk);
 
 pub use accelerator::Accelerator;

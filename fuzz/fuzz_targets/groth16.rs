@@ -59,8 +59,8 @@ fn some<C: Copy>(points: &[C], count: usize) -> BasePoints<C> {
 fuzz_target!(|input: Input| {
     let Some(circuit) = circuit(input.form) else { return };
     let [a, b_inputs, b_aux] = circuit.query_lengths();
-    let h = circuit.constraints().next_power_of_two() - 1;
-    let right = [h.min(1 << 10), circuit.aux(), a, b_inputs + b_aux, b_inputs + b_aux];
+    let h = circuit.constraint_count().next_power_of_two() - 1;
+    let right = [h.min(1 << 10), circuit.aux_count(), a, b_inputs + b_aux, b_inputs + b_aux];
     let [h, l, a, b_g1, b_g2] = input.lengths.map_or(right, |lengths| lengths.map(usize::from));
     let Parameters { vk, h: of_h, l: of_l, a: of_a, b_g1: of_b, b_g2: of_b_g2, .. } = &*PARAMETERS;
     let key = Key::<Bls12> {
@@ -85,7 +85,7 @@ fuzz_target!(|input: Input| {
     let zeros = vec![Scalar::from(3); 1 << 16];
     let [inputs, aux] = input
         .witness
-        .map_or([circuit.inputs(), circuit.aux()], |lengths| lengths.map(usize::from))
+        .map_or([circuit.input_count(), circuit.aux_count()], |lengths| lengths.map(usize::from))
         .map(|n| &zeros[..n]);
     let evaluations = input.values.map(|lengths| lengths.map(|length| &zeros[..usize::from(length)]));
     let witnesses = [Witness { inputs, aux, evaluations }];

@@ -11,7 +11,7 @@ pub mod cuda;
 mod device;
 mod device_info;
 mod driver;
-mod fork_guard;
+mod fork_checked_driver;
 mod host_copies;
 mod memory;
 mod mutex;
@@ -22,22 +22,19 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use abort_hook::check_abort;
 pub use abort_hook::{Abort, catch_hook_panic};
 pub use backend_kind::BackendKind;
 pub use device::Device;
 pub use device_info::{CudaCard, CudaKernels, DeviceInfo};
-pub use driver::{
-    Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
-    StreamHandle,
-};
+pub use driver::{Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 pub use host_copies::PinnedBuffer;
-pub(crate) use host_copies::{par_zero_nontemporal, parallel_copy};
 pub use memory::{Buffer, MemoryBudget};
+pub use stream::{Event, Launch, Stream, StreamStats};
+pub(crate) use abort_hook::check_abort;
+pub(crate) use host_copies::{par_zero_nontemporal, parallel_copy};
 pub(crate) use memory::{PeerMemory, plannable_bytes};
 pub(crate) use mutex::lock;
 pub(crate) use stream::ABORT_CHECK_BYTES;
-pub use stream::{Event, Launch, Stream, StreamStats};
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use host_copies::TwoRows;

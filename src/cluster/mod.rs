@@ -17,6 +17,7 @@
 //! A rank that fails does not leave the others waiting: [`Cluster::all_or_error`] comes before every step in which
 //! ranks wait for each other.
 
+mod batch_coordinator;
 mod checkpoint;
 mod cluster_handle;
 mod groth16;
@@ -24,8 +25,8 @@ mod msm;
 mod ntt;
 mod partition;
 mod stats;
-mod work_distribution;
 
+pub use batch_coordinator::{BatchOutcome, ClusterBatch};
 pub use cluster_handle::{Cluster, ClusterOptions};
 pub use groth16::{ClusterKey, Input, KeyLayout, OwnedWitness, proof_from_bytes, proof_to_bytes, prove_batch};
 pub use mpi;
@@ -33,4 +34,3 @@ pub use msm::ClusterMsm;
 pub use ntt::{ClusterNtt, ClusterNttOptions, CyclicLayout};
 pub use partition::Partition;
 pub use stats::{RankRow, RankStats};
-pub use work_distribution::{BatchOutcome, ClusterBatch};

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 
-use crate::threads;
+use crate::thread_pools;
 
 /// Returns whether the system can start blst's pool, which has one thread per processor. The first call's answer is
 /// cached.
@@ -15,7 +15,7 @@ pub(super) fn has_threads() -> bool {
     *HAS.get_or_init(|| {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
         // One more, since threads that have ended may still count for a moment.
-        let has = threads::can_start_threads(count + 1);
+        let has = thread_pools::can_start_threads(count + 1);
         if !has {
             log::warn!("the system does not start {count} threads for blst: sums on the CPU are made by one");
         }

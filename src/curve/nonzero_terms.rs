@@ -24,7 +24,7 @@ where
     /// if all terms are nonzero.
     pub(super) fn new(points: &'a [C], scalars: &[[u8; 32]]) -> Self {
         let scalar = |i: usize| scalar_from_bytes(&scalars[i]);
-        match indices_of_nonzero(points, |i| scalars[i] != [0; 32]) {
+        match nonzero_term_indices(points, |i| scalars[i] != [0; 32]) {
             None => {
                 let all = (0..scalars.len()).into_par_iter().with_min_len(MIN_PIECE);
                 Self { points: Cow::Borrowed(points), scalars: Cow::Owned(all.map(scalar).collect()) }
@@ -37,7 +37,7 @@ where
     /// are nonzero.
     #[cfg(feature = "halo2")]
     pub(super) fn from_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
-        match indices_of_nonzero(points, |i| !scalars[i].is_zero_vartime()) {
+        match nonzero_term_indices(points, |i| !scalars[i].is_zero_vartime()) {
             None => Self { points: Cow::Borrowed(points), scalars: Cow::Borrowed(scalars) },
             Some(which) => Self::from_indices(points, &which, |i| scalars[i]),
         }
@@ -54,7 +54,7 @@ where
 
 /// Returns the indices of the nonzero terms in ascending order, or `None` if all terms are nonzero. `adds` returns
 /// whether the scalar with an index is nonzero.
-fn indices_of_nonzero<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) -> bool + Sync) -> Option<Vec<usize>> {
+fn nonzero_term_indices<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) -> bool + Sync) -> Option<Vec<usize>> {
     let adds = |i: &usize| !bool::from(points[*i].is_identity()) && adds(*i);
     let all = (0..points.len()).into_par_iter().with_min_len(MIN_PIECE);
     (!all.clone().all(|i| adds(&i))).then(|| all.filter(adds).collect())

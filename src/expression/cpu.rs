@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
 use crate::backend::{Abort, check_abort};
-use crate::blocking::install;
 use crate::field::{NttField, SecretVec};
+use crate::rayon_waits::install;
 use crate::{Error, Result};
 
 /// Number of rows of a block, 128: 8 slots of them fit a core's L1 cache.
@@ -103,7 +103,7 @@ impl<F: NttField> GroupEvaluator<'_, F> {
         outputs: &mut BlockOutputs<'_, F>,
         instruction: &Instruction,
     ) {
-        self.read_operand(room, first, outputs, instruction.a);
+        self.copy_operand_block(room, first, outputs, instruction.a);
         if let Some(b) = instruction.b {
             self.read_second_operand(room, first, outputs, b);
             combine_operands(room, |a, b| a * b);
@@ -134,12 +134,18 @@ impl<F: NttField> GroupEvaluator<'_, F> {
         operand: Operand,
     ) {
         std::mem::swap(&mut room.a, &mut room.b);
-        self.read_operand(room, first, outputs, operand);
+        self.copy_operand_block(room, first, outputs, operand);
         std::mem::swap(&mut room.a, &mut room.b);
     }
 
     /// Copies the values of `operand`, in the rows of a block from row `first` on, to `room.a`.
-    fn read_operand(&self, room: &mut BlockScratch<F>, first: usize, outputs: &BlockOutputs<'_, F>, operand: Operand) {
+    fn copy_operand_block(
+        &self,
+        room: &mut BlockScratch<F>,
+        first: usize,
+        outputs: &BlockOutputs<'_, F>,
+        operand: Operand,
+    ) {
         let BlockScratch { a, x, slots, scratch, .. } = room;
         match operand {
             Operand::Slot(slot) => a.copy_from_slice(&slots[slot as usize]),

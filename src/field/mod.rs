@@ -13,7 +13,7 @@ mod binary_field_macros;
 pub mod bitslice;
 mod device_vector;
 pub mod ghash;
-mod host_vector;
+mod host_and_secret_vectors;
 pub mod isomorphism;
 pub mod linear;
 #[cfg(feature = "plonky3")]
@@ -26,10 +26,10 @@ use ff::{Field, PrimeField};
 use rayon::prelude::*;
 
 pub use device_vector::DeviceVector;
-pub use host_vector::HostVector;
+pub use host_and_secret_vectors::HostVector;
 #[cfg(feature = "mpi")]
-pub(crate) use host_vector::SecretBytes;
-pub(crate) use host_vector::SecretVec;
+pub(crate) use host_and_secret_vectors::SecretBytes;
+pub(crate) use host_and_secret_vectors::SecretVec;
 
 use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::KernelModule;

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::circuit_and_witness::missing_matrices_error;
 use super::gpu::inverse_vanishing_value;
-use super::proof::MsmSums;
+use super::msm_sums_and_proof::MsmSums;
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
 use crate::backend::Abort;
 use crate::curve::{MsmCurve, scalar_to_bytes};

@@ -9,9 +9,9 @@ use group::prime::PrimeCurveAffine;
 use super::Engine;
 use super::gpu::{Costs, QueryId, QuerySet};
 use crate::backend::{Abort, Device, catch_hook_panic, lock};
-use crate::blocking::{get_or_try_init, try_get};
 use crate::curve::MsmCurve;
 use crate::msm::{self, BasePoints, Msm, MsmOptions};
+use crate::rayon_waits::{get_or_try_init, try_get};
 use crate::{Accelerator, Error, Result};
 
 /// Divisor of a device's free memory: uploads of queries leave 1/WORKSPACE_FRACTION of it as workspace for the MSMs of

@@ -17,19 +17,19 @@ mod circuit_and_witness;
 mod cpu;
 mod gpu;
 mod key;
+mod msm_sums_and_proof;
 mod pairing_engine;
-mod proof;
 mod prove;
 
 #[cfg(test)]
-mod tests;
+mod data_type_tests;
 
 pub use circuit_and_witness::{Circuit, Densities, Witness};
 #[cfg(feature = "mpi")]
 pub(crate) use gpu::inverse_vanishing_value;
 pub use key::{Parameters, ProvingKeyOnDevice};
-pub use pairing_engine::Engine;
-pub use proof::Proof;
+pub use msm_sums_and_proof::Proof;
 #[cfg(feature = "mpi")]
-pub(crate) use proof::{MsmSums, assemble_proof};
+pub(crate) use msm_sums_and_proof::{MsmSums, assemble_proof};
+pub use pairing_engine::Engine;
 pub use prove::{Batch, prove};

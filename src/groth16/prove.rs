@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::msm_sums_and_proof::{Blinding, PartialMsmSums, PartialResults, assemble};
 use super::pairing_engine::{ERROR_CONTEXT, check_length};
-use super::proof::{Blinding, PartialMsmSums, PartialResults, assemble};
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
 use crate::backend::{Abort, Device, StreamStats, catch_hook_panic};
-use crate::blocking::in_place_scope;
 use crate::curve::MsmCurve;
+use crate::rayon_waits::in_place_scope;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 

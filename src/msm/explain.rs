@@ -75,7 +75,7 @@ impl MsmExplanation {
         };
         let (rows, entries) = (
             u64::from(plan.own_bucket_count()),
-            plan.chunk.min(share) as u64 * u64::from(plan.digits_per_set() * plan.sets),
+            plan.chunk.min(share) as u64 * u64::from(plan.scalar_digits_per_window_set() * plan.sets),
         );
         Ok(Self {
             curve: C::NAME,
@@ -133,7 +133,7 @@ fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
 /// Estimates the number of entries of the longest row for `points` random scalars of `scalar_bits` bits. It is the mean
 /// of a binomial distribution plus some standard deviations, which rows hardly exceed.
 fn expected_longest_row<F: PrimeField>(plan: &MsmPlan, points: usize, scalar_bits: u32) -> u64 {
-    let (points, others) = (points as u64, u64::from(plan.digits_per_set()) - 1);
+    let (points, others) = (points as u64, u64::from(plan.scalar_digits_per_window_set()) - 1);
     // The highest window has the remaining bits, and as few rows as they allow. If its digits are 0 and 1 alone, a row
     // has at most two thirds of the points.
     let highest = 2 * points / (2 * highest_digit::<F>(plan, scalar_bits)).max(3);

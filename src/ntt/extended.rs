@@ -197,7 +197,8 @@ impl<F: NttField> ExtendedDomain<F> {
         scale_periodically(stream, values, &factors)
     }
 
-    /// Returns the values of the polynomial with n `coefficients` on the whole coset g·H, in natural order.
+    /// Returns the values of the polynomial with n `coefficients` on the coset g·H of the extended domain H, in natural
+    /// order, one per element of H.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not n coefficients.

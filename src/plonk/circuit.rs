@@ -8,8 +8,8 @@ use crate::curve::MsmCurve;
 use crate::expression::Expression;
 use crate::field::NttField;
 use crate::{Error, Result};
-use super::columns_and_key::{ColumnId, ColumnLayout};
-use super::steps::h_pieces::MAX_COSETS;
+use super::columns_layout_and_key::{ColumnId, ColumnLayout};
+use super::steps::MAX_COSETS;
 
 const PLACE: &str = "plonk circuit";
 

@@ -11,7 +11,7 @@
 //! on the host.
 
 mod circuit;
-mod columns_and_key;
+mod columns_layout_and_key;
 mod engine;
 mod openings;
 mod stages;
@@ -19,10 +19,10 @@ pub mod steps;
 mod work_sharing;
 
 #[cfg(test)]
-mod tests;
+mod memory_estimate_tests;
 
 pub use circuit::{Circuit, DuplicateQueries, Lookup, ProofCurve};
-pub use columns_and_key::{Column, ColumnId, ColumnLayout, ColumnView, Key, Polynomial};
+pub use columns_layout_and_key::{Column, ColumnId, ColumnLayout, ColumnView, Key, Polynomial};
 pub use engine::{AbortHook, Basis, Engine, KeyOnDevice, MemoryEstimate, MemoryPlan, Srs};
 pub use openings::{OpeningStage, Shplonk};
 pub use stages::{AdviceStage, BlindedStage, CompiledCircuit, LookupStage, ProductStage, QuotientStage, RandomSource};

@@ -9,7 +9,7 @@ use std::thread;
 
 use crate::{Error, Result};
 use super::circuit::ProofCurve;
-use super::columns_and_key::{Column, ColumnView, Key};
+use super::columns_layout_and_key::{Column, ColumnView, Key};
 use super::engine::{Basis, Constraints, Cosets, Engine};
 use super::stages::CompiledCircuit;
 

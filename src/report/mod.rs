@@ -17,13 +17,13 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
-mod call_report;
 mod file;
 mod operation_report;
+mod operation_scope;
 mod record_format;
 mod tracing_spans;
 
-pub(crate) use call_report::OpScope;
-pub use call_report::{observe, record_host_work, record_kernel, report_failure};
 pub use operation_report::Report;
+pub(crate) use operation_scope::OpScope;
+pub use operation_scope::{observe, record_host_work, record_kernel, report_failure};
 pub(crate) use tracing_spans::enter_operation_span;

@@ -16,7 +16,7 @@
 //! use sha2::{Digest, Sha256};
 //!
 //! let (a, b) = ([1, 2, 3, 4].map(Tower), [5, 6, 7, 8].map(Tower));
-//! let claim = Claim::product(2, &[0, 1]).sum(a.iter().zip(&b).map(|(a, b)| *a * b).sum());
+//! let claim = Claim::product(2, &[0, 1]).with_sum(a.iter().zip(&b).map(|(a, b)| *a * b).sum());
 //! let commitment = Sha256::digest([a, b].concat().iter().flat_map(|Tower(bits)| bits.to_le_bytes()).collect::<Vec<_>>());
 //!
 //! let mut transcript = HashTranscript::new(b"example");
@@ -31,8 +31,8 @@
 //! # Ok::<(), proofwarp::Error>(())
 //! ```
 
+mod caller_columns;
 mod claim;
-mod columns;
 mod field;
 mod gpu;
 mod proof;
@@ -40,8 +40,8 @@ mod prover;
 mod rounds;
 mod transcript;
 
+pub use caller_columns::{Columns, HostColumn, bitslice_column, unbitslice_column};
 pub use claim::{Claim, MAX_COLUMNS, MAX_FACTORS, MAX_VARIABLES, ProductTerm};
-pub use columns::{Columns, HostColumn, bitslice_column, unbitslice_column};
 pub use field::{ComputeField, SumcheckField};
 pub use proof::{Proof, verify};
 pub use prover::{BatchProof, ClaimBatch, Prover, prove, prove_with};

@@ -10,8 +10,8 @@ use proofwarp::column_ops::{Argument, Operation};
 use proofwarp::expression::{Coset, DeviceColumn, Expression, Program};
 use proofwarp::field::{DeviceVector, HostVector};
 use proofwarp::plonk::steps::{
-    DeviceColumn as StepColumn, RowCounts, StridedColumns, blinding, combine, divide, evaluate, h_pieces,
-    lookup_permute,
+    DeviceColumn as StepColumn, RowCounts, StridedColumns, blinding, combine, divide, evaluate, lookup_permute,
+    quotient_pieces,
 };
 
 use crate::{MIB, devices, downloaded, drivers, pattern};
@@ -196,7 +196,7 @@ fn steps_refuse_places_that_wrap() {
         let vector = |stream: &mut Stream| DeviceVector::<F>::upload(stream, &[F::ONE; 64]).unwrap();
         let (mut written, read) = (vector(&mut stream), vector(&mut stream));
         let of = RowCounts { log_n: 4, usable: 10 };
-        let pieces = h_pieces::Cosets::<F>::new(4, 2, F::from(7), 3).unwrap();
+        let pieces = quotient_pieces::Cosets::<F>::new(4, 2, F::from(7), 3).unwrap();
         for place in hostile {
             assert!(
                 blinding::enqueue(&mut stream, 16, &mut written, place, 0..16, &[F::ONE; 16]).is_err(),

@@ -5,8 +5,8 @@ use std::array::from_fn;
 use proofwarp::field::NttField;
 use proofwarp::plonk::steps::combine::LinearCombination;
 use proofwarp::plonk::steps::evaluate::EvaluationQuery;
-use proofwarp::plonk::steps::h_pieces::Cosets;
 use proofwarp::plonk::steps::product_factors::{Challenges, Lookup, PermutationSet};
+use proofwarp::plonk::steps::quotient_pieces::Cosets;
 use proofwarp::plonk::steps::{
     DeviceColumn, RowCounts, StridedColumns, blinding, combine, divide, evaluate, lookup_permute, product_factors,
     products,

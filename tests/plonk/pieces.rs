@@ -6,7 +6,7 @@ use proofwarp::BackendKind;
 use proofwarp::field::NttField;
 use proofwarp::ntt::{Direction, ExtendedDomain, NttDomain};
 use proofwarp::plonk::steps::StridedColumns;
-use proofwarp::plonk::steps::h_pieces::Cosets;
+use proofwarp::plonk::steps::quotient_pieces::Cosets;
 
 use crate::common::accelerators_with_devices;
 use crate::common::ntt::power;

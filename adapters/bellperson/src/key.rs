@@ -8,8 +8,8 @@ use bellperson::groth16::ParameterSource;
 use ec_gpu_gen::multiexp_cpu::SourceBuilder;
 use group::prime::PrimeCurveAffine;
 use pairing::MultiMillerLoop;
-use proofwarp::blocking::panic_message;
 use proofwarp::groth16::{Circuit, Engine, Parameters};
+use proofwarp::rayon_waits::panic_message;
 
 use crate::mapped_params;
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use bellperson::groth16::{ParameterSource, Proof};
 use bellperson::{Circuit, SynthesisError};
 use pairing::MultiMillerLoop;
-use proofwarp::blocking::block_in_place;
 use proofwarp::field::NttField;
 use proofwarp::groth16::{self, Engine, Parameters, ProvingKeyOnDevice};
+use proofwarp::rayon_waits::block_in_place;
 use proofwarp::settings::Settings;
 use proofwarp::{Accelerator, Error};
 

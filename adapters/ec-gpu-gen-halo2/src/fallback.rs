@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use proofwarp::blocking::{on_cpu_pool, run_off_pool};
+use proofwarp::rayon_waits::{on_cpu_pool, run_off_pool};
 use proofwarp::settings::Settings;
 use proofwarp::{Abort, Accelerator, BackendKind, Error, Result};
 

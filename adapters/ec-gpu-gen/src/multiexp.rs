@@ -9,7 +9,7 @@ use ff::PrimeField;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
-use proofwarp::blocking::panic_message;
+use proofwarp::rayon_waits::panic_message;
 use proofwarp::{Accelerator, Error};
 
 use crate::forced_backend::FailureGuard;

@@ -153,7 +153,7 @@ mod tests {
         let work =
             || run_scope(threads.clone(), |scope| (0..jobs).for_each(|number| scope.execute(move || job(number))));
         let panic = catch_unwind(AssertUnwindSafe(work)).err();
-        (panic.map(|panic| proofwarp::blocking::panic_message(&*panic).to_owned()), done.into_inner())
+        (panic.map(|panic| proofwarp::rayon_waits::panic_message(&*panic).to_owned()), done.into_inner())
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
             });
         };
         let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it panics");
-        assert_eq!((proofwarp::blocking::panic_message(&*panic), done.into_inner()), ("the caller's", 9));
+        assert_eq!((proofwarp::rayon_waits::panic_message(&*panic), done.into_inner()), ("the caller's", 9));
     }
 
     /// Checks that more jobs than threads can wait for an inner scope, whose jobs do so again.

@@ -169,7 +169,7 @@ mod tests {
                     Worker::new().scoped(|scope| scope.execute(move || assert!(number == usize::MAX, "job {number}")));
                 };
                 let panic = catch_unwind(AssertUnwindSafe(work)).expect_err("it panics");
-                proofwarp::blocking::panic_message(&*panic).to_owned()
+                proofwarp::rayon_waits::panic_message(&*panic).to_owned()
             };
             THREAD_POOL.spawn(|| panic!("to the log"));
             let panics: Vec<_> = (0..=2 * *NUM_THREADS).map(round).collect();

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::Builder;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use proofwarp::blocking::panic_message;
+use proofwarp::rayon_waits::panic_message;
 
 /// A function that a thread runs once.
 pub(crate) type Job = Box<dyn FnOnce() + Send>;

@@ -8,11 +8,11 @@ use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use proofwarp::backend::catch_hook_panic;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use proofwarp::blocking::run_off_pool;
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::ntt::{Transform, transform_many};
+#[cfg(any(feature = "cuda", feature = "opencl"))]
+use proofwarp::rayon_waits::run_off_pool;
 use proofwarp::{Accelerator, BackendKind, Error, Result};
 
 /// Holds the canonical bytes of a scalar of `G`.

@@ -35,8 +35,9 @@ fn child(work: impl FnOnce() -> bool) -> i32 {
 }
 
 fn panics<T>(work: impl FnOnce() -> T) -> bool {
-    let says_why =
-        |panic: Box<dyn Any + Send>| proofwarp::blocking::panic_message(&*panic).contains("was forked after process");
+    let says_why = |panic: Box<dyn Any + Send>| {
+        proofwarp::rayon_waits::panic_message(&*panic).contains("was forked after process")
+    };
     catch_unwind(AssertUnwindSafe(work)).err().is_some_and(says_why)
 }
 

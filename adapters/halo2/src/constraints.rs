@@ -5,7 +5,7 @@ use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Any, Circuit as StockCircuit, Column, ConstraintSystem, Error, Expression, Gate, ProvingKey};
 use halo2_axiom::poly::{Coeff, LagrangeCoeff, Polynomial as Stock};
 use proofwarp::expression::Expression as Plain;
-use proofwarp::plonk::steps::h_pieces::MAX_COSETS;
+use proofwarp::plonk::steps::quotient_pieces::MAX_COSETS;
 use proofwarp::plonk::{Circuit, ColumnId, ColumnLayout, ColumnView, DuplicateQueries, Key, Lookup, Polynomial};
 
 /// Configures `circuit` in a new constraint system, and returns that system and the circuit's configuration.

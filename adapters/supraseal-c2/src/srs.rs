@@ -5,8 +5,8 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use proofwarp::blocking::block_in_place;
 use proofwarp::file_state::{FileState, open_regular};
+use proofwarp::rayon_waits::block_in_place;
 
 use crate::devices::DeviceSelection;
 use crate::error::Error;

@@ -8,7 +8,7 @@ mod launch;
 mod modules;
 mod multi_device_mapping;
 mod peer_access;
-mod unretained_upload;
+mod upload_without_driver_copy;
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -16,17 +16,14 @@ use std::mem::MaybeUninit;
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::sys as cu;
 
-use super::{
-    Arg, BackendKind, CudaCard, CudaKernels, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig,
-    MemoryHandle, PinnedAlloc, StreamHandle,
-};
-use crate::{Error, Result};
-use context::{CurrentContextGuard, PrimaryContext, check_status, error_text};
-use launch::CudaLaunch;
-use modules::{ARCHITECTURES, COMPILER, FATBINS, LoadedModules, decode_kernel_handle};
-use peer_access::PeerAccess;
-
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
+
+use context::{check_status, CurrentContextGuard, error_text, PrimaryContext};
+use crate::{Error, Result};
+use launch::CudaLaunch;
+use modules::{ARCHITECTURES, COMPILER, decode_kernel_handle, FATBINS, LoadedModules};
+use peer_access::PeerAccess;
+use super::{Arg, BackendKind, CudaCard, CudaKernels, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 
 /// Advice in the error if no kernels were built in.
 const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
@@ -382,7 +379,7 @@ unsafe impl Driver for CudaDriver {
         let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
         let copied =
-            unsafe { unretained_upload::enqueue_upload(device_address(to, offset), from, bytes, to_cu_stream(stream)) };
+            unsafe { upload_without_driver_copy::enqueue_upload(device_address(to, offset), from, bytes, to_cu_stream(stream)) };
         copied.map_err(|(call, code)| Error::device(&self.info.name, call, error_text(code)))
     }
 

@@ -2,8 +2,8 @@
 
 use group::GroupEncoding;
 
+use crate::cluster::batch_coordinator::{BatchOutcome, ClusterBatch};
 use crate::cluster::cluster_handle::Cluster;
-use crate::cluster::work_distribution::{BatchOutcome, ClusterBatch};
 use crate::field::{NttField, SecretVec};
 use crate::groth16::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, prove};
 use crate::{Error, Result};

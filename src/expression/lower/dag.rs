@@ -15,7 +15,7 @@ pub(super) type NodeId = u32;
 /// Describes a node: a leaf, or an operation on other nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Node {
-    /// Constant that [`Dag::constant_value`] returns for this index.
+    /// Constant that [`Dag::constant_by_number`] returns for this index.
     Constant(u32),
     Challenge(usize),
     X,
@@ -91,7 +91,7 @@ impl<F: PrimeField> Dag<F> {
         !self.is_uniform(id) && self.node(id).parts().next().is_some()
     }
 
-    pub(super) fn constant_value(&self, number: u32) -> F {
+    pub(super) fn constant_by_number(&self, number: u32) -> F {
         self.constants[number as usize]
     }
 
@@ -233,8 +233,8 @@ impl<F: PrimeField> Dag<F> {
     /// Returns the constant, with its sign; `None` if the node is no constant.
     fn as_constant(&self, SignedNode { node, negative }: SignedNode) -> Option<F> {
         match self.node(node) {
-            Node::Constant(number) if negative => Some(-self.constant_value(number)),
-            Node::Constant(number) => Some(self.constant_value(number)),
+            Node::Constant(number) if negative => Some(-self.constant_by_number(number)),
+            Node::Constant(number) => Some(self.constant_by_number(number)),
             _ => None,
         }
     }

@@ -118,7 +118,7 @@ fn collect_row_constants<F: PrimeField>(dag: &Dag<F>, groups: &mut [Group]) -> V
 fn row_constant<F: PrimeField>(dag: &Dag<F>, numbers: &HashMap<NodeId, u32>, id: NodeId) -> Option<RowConstant<F>> {
     let of = |part| numbers[&part];
     match dag.node(id) {
-        Node::Constant(number) => Some(RowConstant::Constant(dag.constant_value(number))),
+        Node::Constant(number) => Some(RowConstant::Constant(dag.constant_by_number(number))),
         Node::Challenge(number) => Some(RowConstant::Challenge(number)),
         Node::Sum(a, b) => Some(RowConstant::Sum(of(a), of(b))),
         Node::Difference(a, b) => Some(RowConstant::Difference(of(a), of(b))),

@@ -14,7 +14,7 @@ use super::schedule::{ProofTask, QueryId};
 use crate::backend::{Abort, Buffer, StreamStats};
 use crate::curve::MsmCurve;
 use crate::field::DeviceVector;
-use crate::groth16::proof::{PartialMsmSums, PartialResults};
+use crate::groth16::msm_sums_and_proof::{PartialMsmSums, PartialResults};
 use crate::groth16::{Engine, Witness};
 use crate::msm::{DeviceScalars, Msm};
 use crate::{Error, Result};

@@ -8,12 +8,12 @@ use super::proof_streams::{MsmQueue, ProofStreams};
 use super::quotient::ConstraintVectors;
 use super::schedule::{ProofTask, QueryId, QuerySet};
 use crate::backend::{Abort, Stream, StreamStats, check_abort};
-use crate::blocking::join;
 use crate::curve::MsmCurve;
 use crate::field::DeviceVector;
-use crate::groth16::proof::PartialMsmSums;
+use crate::groth16::msm_sums_and_proof::PartialMsmSums;
 use crate::groth16::{Engine, Witness};
 use crate::msm::{DeviceScalars, QueuedMsm};
+use crate::rayon_waits::join;
 use crate::{Error, Result};
 
 /// Holds the queued MSMs of one proof on one device. Fields are dropped from top to bottom: MSMs run to their end

@@ -9,7 +9,7 @@ use super::device_prover::DeviceProver;
 use super::proof_streams::memory_part_count;
 use super::schedule::ProofTask;
 use crate::backend::{Abort, StreamStats};
-use crate::groth16::proof::PartialResults;
+use crate::groth16::msm_sums_and_proof::PartialResults;
 use crate::groth16::{Engine, Witness};
 use crate::{Error, Result};
 

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) use quotient::inverse_vanishing_value;
 pub(super) use schedule::{Costs, ProofTask, QueryId, QuerySet};
 
-use super::proof::PartialResults;
+use super::msm_sums_and_proof::PartialResults;
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
 use crate::backend::{Abort, Device, StreamStats};
 use crate::fan_out::fan_out;

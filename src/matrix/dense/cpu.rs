@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 #[cfg(target_arch = "x86_64")]
-use super::cpu_avx2;
+use super::cpu_avx2_256bit;
 use super::element_and_accumulator::{
     DenseField, Entry, MatMulElement, NarrowAccumulator, SmallInteger, WideAccumulator, add_products, add_with_carry,
     limbs,
@@ -11,10 +11,10 @@ use super::element_and_accumulator::{
 use super::host_or_device_storage::ZeroizingVec;
 use super::layout::{View, checked_entry_count};
 use crate::backend::{Abort, check_abort};
-use crate::blocking::install;
 use crate::field::{NttField, as_bytes_mut};
 use crate::kernels::Family;
 use crate::module_launcher::KernelModule;
+use crate::rayon_waits::install;
 use crate::{Error, Result};
 
 /// Maximum number of rows of the first factor per parallel task.
@@ -152,7 +152,7 @@ impl MatMulElement<i8> for i8 {
 fn unreduced_dot_products<F: NttField>(row: &[F], columns: &[F], count: usize) -> Vec<WideAccumulator> {
     let mut sums = vec![WideAccumulator::default(); count];
     #[cfg(target_arch = "x86_64")]
-    if cpu_avx2::add_dot_products(row, columns, &mut sums) {
+    if cpu_avx2_256bit::add_dot_products(row, columns, &mut sums) {
         return sums;
     }
     for (number, sum) in sums.iter_mut().enumerate() {

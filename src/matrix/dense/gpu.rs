@@ -7,7 +7,7 @@ use super::element_and_accumulator::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
 use super::layout::{DeviceView, ERROR_CONTEXT, View, checked_entry_count, enqueue_throttled};
 use super::plan::{GemvShape, Method, VECTOR_GROUP, tile_shape};
-use super::product_batches::{ProductBatch, ProductTask, batches};
+use super::shared_launches::{ProductBatch, ProductTask, batches};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::product;
@@ -247,8 +247,8 @@ pub(super) fn to_field(
 /// Maximum number of entries that one launch checks.
 const LOOKED_AT: usize = 1 << 30;
 
-/// Returns the row-major index of the first element whose canonical value is not within ±(2^bits − 1), or `None` if
-/// there is none.
+/// Returns the row-major index of the first element whose representative of least absolute value exceeds 2^bits − 1, or
+/// `None` if there is none.
 pub(super) fn find_out_of_range(
     device: &Arc<Device>,
     field: &str,

@@ -26,10 +26,11 @@
 
 mod cpu;
 #[cfg(target_arch = "x86_64")]
-mod cpu_avx2;
+mod cpu_avx2_256bit;
 #[cfg(feature = "plonky3")]
 mod cpu_small_field;
 mod crt_params;
+mod dense_matrix_and_freivalds;
 mod element_and_accumulator;
 mod gpu;
 mod gpu_crt;
@@ -37,10 +38,9 @@ mod host_or_device_storage;
 mod layout;
 mod multiply;
 mod plan;
-mod product_batches;
-mod resident_matrix;
+mod shared_launches;
 
+pub use dense_matrix_and_freivalds::{DenseMatrix, FreivaldsResult};
 pub use element_and_accumulator::{DenseField, ElementKind, Entry, MatMulElement};
 pub use layout::View;
 pub use plan::{DenseExplanation, DenseOptions, Method};
-pub use resident_matrix::{DenseMatrix, FreivaldsResult};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::crt_params::FieldParams;
+use super::dense_matrix_and_freivalds::{DenseMatrix, expect_equal};
 use super::element_and_accumulator::{DenseField, Entry, MatMulElement};
 use super::host_or_device_storage::{Storage, ZeroizingVec};
 use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
-use super::product_batches::ProductTask;
-use super::resident_matrix::{DenseMatrix, expect_equal};
+use super::shared_launches::ProductTask;
 use super::{cpu, gpu};
 use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
 use crate::kernels::Family;

@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 
 use super::change_and_delta::Change;
-use super::merge::{canonicalize, merge};
-use crate::blocking::get_or_try_init;
+use super::merge_on_host::{canonicalize, merge};
 use crate::field::NttField;
 use crate::matrix::sparse::device_merge::Changes;
 use crate::matrix::{Csr, CsrOnDevice, SparseMatrix, SparseOptions};
+use crate::rayon_waits::get_or_try_init;
 use crate::{Accelerator, Result};
 
 /// Number of changes that a device may always merge alone. Beyond it, the host merges them too if they outnumber the

@@ -28,7 +28,7 @@
 mod base;
 mod change_and_delta;
 mod matrix;
-mod merge;
+mod merge_on_host;
 mod policy;
 mod snapshot;
 

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use super::base::Base;
 use super::change_and_delta::{Action, Change, Delta, ERROR_CONTEXT};
 use crate::backend::{Abort, Arg, StreamStats, catch_hook_panic, check_abort};
-use crate::blocking::get_or_try_init;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::kernels::Family;
 use crate::matrix::sparse::cpu;
 use crate::matrix::sparse::device_merge::{Changes, HostChanges};
 use crate::matrix::{Csr, CsrOnDevice, DeviceVectors};
 use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::rayon_waits::get_or_try_init;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 

@@ -165,8 +165,8 @@ impl<F> Csr<F> {
         &self.row_pointers
     }
 
-    /// Returns the coefficients that non-zeros refer to: 1, −1, then others. [`Self::new`] and [`Self::from_rows`]
-    /// store each distinct one once, in order of first use.
+    /// Returns the dictionary that non-zeros index: 1 and −1, then the other coefficients. [`Self::new`] and
+    /// [`Self::from_rows`] append each distinct one once, in order of first use.
     pub fn dictionary(&self) -> &[F] {
         &self.dictionary
     }

@@ -1,9 +1,9 @@
 //! Finds changes of a matrix on a device, computes their differences, and merges them into the matrix.
 
 use super::csr::{LIMIT, check_limit};
-use super::device::CsrOnDevice;
+use super::csr_on_device::CsrOnDevice;
 use super::explain_and_options::{SparseExplanation, SparseOptions};
-use super::plan::{Format, Kernel, Statistics, Tiles};
+use super::kernel_and_tiles::{Format, Kernel, Statistics, Tiles};
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{NttField, as_bytes};
 use crate::kernels::Family;

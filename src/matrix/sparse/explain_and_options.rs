@@ -6,11 +6,11 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::csr::{Csr, MINUS_ONE};
-use super::plan::{Format, Kernel, Statistics, matrix_bytes, min_traffic_bytes};
+use super::kernel_and_tiles::{Format, Kernel, Statistics, matrix_bytes, min_traffic_bytes};
 use crate::Accelerator;
 use crate::backend::Device;
-use crate::blocking::install;
 use crate::field::NttField;
+use crate::rayon_waits::install;
 
 /// Explains how a sparse matrix is multiplied, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]

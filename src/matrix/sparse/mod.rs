@@ -20,26 +20,26 @@
 
 pub(super) mod cpu;
 mod csr;
-mod device;
+mod csr_on_device;
 pub(super) mod device_merge;
 mod explain_and_options;
-mod gpu;
-mod plan;
+mod kernel_and_tiles;
+mod multiply_host_vectors;
 
 #[cfg(test)]
-mod tests;
+mod limit_and_abort_tests;
 
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock};
 
 pub use csr::Csr;
-pub use device::{CsrOnDevice, DeviceVectors};
+pub use csr_on_device::{CsrOnDevice, DeviceVectors};
 pub use explain_and_options::{SparseExplanation, SparseOptions};
-pub use plan::{Kernel, Statistics};
+pub use kernel_and_tiles::{Kernel, Statistics};
 
 use crate::backend::{Abort, Device, catch_hook_panic};
-use crate::blocking::get_or_try_init;
 use crate::field::NttField;
+use crate::rayon_waits::get_or_try_init;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -239,7 +239,9 @@ impl<F: NttField> SparseMatrix<F> {
         let call = OpScope { operation: format!("{what} {}", F::NAME), elements: csr.nonzeros() * x.len() };
         // Both closures borrow the results, but only one runs at a time.
         let y = RefCell::new(y);
-        let gpu = |_: &[Arc<Device>]| gpu::multiply(&self.device_matrices(placed)?, x, &mut y.borrow_mut(), abort);
+        let gpu = |_: &[Arc<Device>]| {
+            multiply_host_vectors::multiply(&self.device_matrices(placed)?, x, &mut y.borrow_mut(), abort)
+        };
         let ((), report) = self.accelerator.dispatch(
             call,
             |devices| gpu(devices).map(|traffic| ((), traffic)),

@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::blocking::{get_or_try_init, install};
 use crate::curve::MsmCurve;
+use crate::rayon_waits::{get_or_try_init, install};
 use crate::{Error, Result};
 
 /// Selects checks of encoded points beyond being on the curve.

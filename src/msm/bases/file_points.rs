@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::base_points::{EncodedPoints, PointChecks};
 use super::check::PointError;
-use super::decode::fail_on_first_invalid;
+use super::decode_on_device::fail_on_first_invalid;
 use super::mapped_file::MappedFile;
 use crate::curve::MsmCurve;
 use crate::kernels::Family;

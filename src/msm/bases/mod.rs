@@ -2,7 +2,7 @@
 
 mod base_points;
 mod check;
-mod decode;
+mod decode_on_device;
 mod file_points;
 mod host;
 mod mapped_file;
@@ -10,7 +10,7 @@ mod table;
 
 pub use base_points::{BasePoints, EncodedPoints, PointChecks};
 pub(crate) use check::check;
-pub use decode::decode;
+pub use decode_on_device::decode;
 pub use file_points::{FilePoints, PointName};
 pub(super) use host::HostBases;
 pub use mapped_file::MappedFile;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::base_points::EncodedPoints;
-use super::decode::decode_from;
+use super::decode_on_device::decode_from;
 use crate::backend::{ABORT_CHECK_BYTES, Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::curve::MsmCurve;
 use crate::kernels::Family;
@@ -59,7 +59,7 @@ impl BaseTable {
         if copies > 1 {
             let problem = resident_plan_input::<C>(device, points, options);
             let plan = MsmPlan::new(PlanInput { copies, ..problem });
-            (copies, window, shift) = (plan.digits_per_set(), plan.c, plan.c * plan.sets);
+            (copies, window, shift) = (plan.scalar_digits_per_window_set(), plan.c, plan.c * plan.sets);
         }
         if (points as u64) * u64::from(copies) >= 1 << 31 {
             return Err(Error::invalid("msm", "bases and their copies", "below 2^31", format!("{points}·{copies}")));

@@ -11,8 +11,8 @@ pub(crate) const IN_FLIGHT: usize = 3;
 pub(crate) const MAX_BATCH: usize = 16;
 /// Maximum sparse matrices in flight at once if one of them holds several scalar vectors.
 const GROUPS_IN_FLIGHT: usize = 2;
-/// Cost of uploading a byte of scalars from the host, in ps. It counts for the first matrix, whose upload nothing
-/// hides.
+/// Cost of uploading a byte of scalars from the host, in ps. It counts for the first matrix only: later uploads overlap
+/// with kernels.
 const UPLOADED_BYTE: u64 = 20;
 
 /// Returns the length of the next part of `count` items. Parts are as equal as possible, and none is longer than

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::bands::{AFFINE_GROUPS, MAX_PIECE, PassTotals};
 use super::cost_constants::{CostConstants, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCATTER, SKIPPED_DIGIT, UNITS};
 use super::msm_plan::MsmPlan;
+use super::window_bands_and_rounds::{AFFINE_GROUPS, MAX_PIECE, PassTotals};
 use crate::msm::options::MAX_WINDOW;
 
 /// Affine additions of a matrix, per compute unit, that are divided evenly among workgroups before they start. The last

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::bands::MAX_BINS;
 use super::cost_constants::{CostConstants, ENTRY};
 use super::msm_plan::MsmPlan;
+use super::window_bands_and_rounds::MAX_BINS;
 
 /// Maximum entries of a band's matrix, 2^28, if memory allows. It is large since every band reads all scalars, and
 /// every round waits for inversions.
@@ -27,8 +27,8 @@ impl MsmPlan {
         let (first_set, end_set) = (sets.start / FIXED_ONE, sets.end.div_ceil(FIXED_ONE));
         let plan = Self { first_set, end_set, skip, until, ..self };
         let rows = u64::from(plan.rows_per_bucket() * plan.bucket_count(0));
-        let entries =
-            plan.chunk.min(plan.problem.points) as u64 * u64::from(plan.digits_per_set() * plan.vectors_per_matrix());
+        let entries = plan.chunk.min(plan.problem.points) as u64
+            * u64::from(plan.scalar_digits_per_window_set() * plan.vectors_per_matrix());
         let most = (MAX_BINS / (rows >> plan.low_bit_count())).clamp(1, u64::from(plan.own_set_count()).max(1));
         let band = (BAND_ENTRIES / entries.max(1)).clamp(1, most) as u32;
         Self { band, ..plan }.with_segments()
@@ -62,7 +62,7 @@ impl MsmPlan {
         }
     }
 
-    pub(super) fn most_expensive_group(&self, count: u32) -> Range<u32> {
+    pub(super) fn costliest_group_sets(&self, count: u32) -> Range<u32> {
         if count == 1 {
             return 0..self.sets * FIXED_ONE;
         }
@@ -82,15 +82,15 @@ impl MsmPlan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::grouped_plans;
     use super::*;
+    use crate::msm::plan::tests::grouped_plans;
 
     /// Checks that the groups together cover each point exactly once in each set of windows.
     #[test]
     fn groups_cover_all_windows_once() {
         for (count, plan) in grouped_plans() {
             let groups = plan.balanced_groups(count);
-            assert!(groups.contains(&plan.most_expensive_group(count)) && groups.len() == count as usize);
+            assert!(groups.contains(&plan.costliest_group_sets(count)) && groups.len() == count as usize);
             let parts: Vec<_> = groups.into_iter().map(|sets| plan.restrict_sets(sets)).collect();
             assert_eq!((parts[0].first_set, parts[parts.len() - 1].end_set), (0, plan.sets), "{plan:?}");
             for (set, chunk) in (0..plan.sets).flat_map(|set| plan.chunks().map(move |chunk| (set, chunk))) {

@@ -2,18 +2,18 @@
 //! computes sizes only and uses no device. Callers pass in the device's properties that a plan depends on, such as its
 //! compute units and its free memory.
 
-mod bands;
 mod batching;
-mod chunks;
+mod chunk_lengths;
 mod cost_constants;
 mod cost_model;
 mod device_windows;
+mod matrix_and_buffer_sizes;
 mod mesh;
 mod msm_plan;
 mod plan_input;
 mod search;
 mod sharding;
-mod sizes;
+mod window_bands_and_rounds;
 mod windows_and_segments;
 
 #[cfg(test)]
@@ -21,8 +21,8 @@ pub(super) mod tests;
 
 pub(crate) use batching::balanced_len;
 pub(super) use batching::{IN_FLIGHT, MAX_BATCH, best_batch_size, max_in_flight};
+pub(super) use matrix_and_buffer_sizes::{MatrixSizes, WindowRange};
 pub(super) use mesh::{DeviceMesh, WindowAssignment};
 pub(super) use msm_plan::MsmPlan;
 pub(super) use plan_input::{PlanInput, Workload};
 pub(super) use sharding::{Sharding, argmin_cost, divisors};
-pub(super) use sizes::{MatrixSizes, WindowRange};

@@ -59,14 +59,14 @@ impl MsmPlan {
     /// Returns the mean number of entries of a row of a full-length chunk, for random scalars of full length. Rows are
     /// those of the narrowest windows, where they are longest.
     pub(crate) fn mean_row(&self) -> u64 {
-        let copies = u64::from(self.digits_per_set());
+        let copies = u64::from(self.scalar_digits_per_window_set());
         let narrowest = if self.wide_windows < self.sets { self.c - 1 } else { self.c };
         self.chunk.min(self.problem.points) as u64 * copies / (1 << (narrowest - 1))
     }
 
     /// Returns the number of digits of a scalar that share a set's buckets: one per copy of the base, times two for the
     /// halves if GLV is used.
-    pub(crate) fn digits_per_set(&self) -> u32 {
+    pub(crate) fn scalar_digits_per_window_set(&self) -> u32 {
         self.windows.div_ceil(self.sets) * self.rows_per_bucket()
     }
 

@@ -1,6 +1,6 @@
 //! Searches for the plan that is fastest by the model.
 
-use super::chunks::{largest_below, min_upload_points};
+use super::chunk_lengths::{largest_below, min_upload_points};
 use super::cost_constants::MATRIX;
 use super::mesh::WindowAssignment;
 use super::msm_plan::MsmPlan;
@@ -180,7 +180,7 @@ impl MsmPlan {
             quads: true,
         };
         match problem.own {
-            WindowAssignment::WindowGroup(groups) => all.restrict_sets(all.most_expensive_group(groups)),
+            WindowAssignment::WindowGroup(groups) => all.restrict_sets(all.costliest_group_sets(groups)),
             WindowAssignment::Agreed(group) => all.restrict_sets(group.sets()),
         }
     }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::bands::MAX_PIECE;
-use super::chunks::min_upload_points;
+use super::chunk_lengths::min_upload_points;
 use super::cost_constants::UPLOAD;
 use super::search::MIN_WINDOW;
+use super::window_bands_and_rounds::MAX_PIECE;
 use super::{MsmPlan, PlanInput, WindowAssignment, WindowRange};
 use crate::msm::options::MAX_WINDOW;
 
@@ -306,8 +306,8 @@ fn join_vectors(vectors: u32, problem: PlanInput) -> PlanInput {
     PlanInput { vectors, joined: vectors, ..problem }
 }
 
-/// Checks that joined vectors are one matrix with all sets in one band. It has `vectors` times the rows, bins and
-/// entries of one vector.
+/// Checks that several scalar vectors planned together are one sparse matrix with all bucket sets in one band. It has
+/// `vectors` times the rows, bins and entries of one vector's.
 #[test]
 fn joined_vectors_are_one_matrix() {
     for (log_n, vectors, copies) in [(0, 2, 1), (8, 16, 1), (12, 3, 4), (16, 6, 1), (18, 16, 1), (20, 6, 3), (22, 3, 1)]
@@ -345,8 +345,8 @@ fn joined_vectors_wait_once() {
     }
 }
 
-/// Checks that joined vectors run in chunks if memory is short, still with all sets in one band. Too little memory is
-/// an error.
+/// Checks that vectors of one matrix are divided into chunks of points if memory is short, still with all bucket sets
+/// in one band. Too little memory is an error.
 #[test]
 fn joined_vectors_fit_in_chunks() {
     let all = MsmPlan::new(join_vectors(6, sample_plan_input(1 << 18, true)));

@@ -21,8 +21,8 @@ use rayon::prelude::*;
 use super::{Order, Transform};
 use crate::Result;
 use crate::backend::{Abort, check_abort, par_zero_nontemporal};
-use crate::blocking::install;
 use crate::field::{NttField, SecretVec};
+use crate::rayon_waits::install;
 use limb_arithmetic::{Limbs4, Modulus, limbs_of, limbs_of_mut};
 
 /// Number of columns or rows of a tile, 8: a run of 8 elements of 32 bytes fills 4 cache lines of 64 bytes.

@@ -1,6 +1,6 @@
 //! Transforms vectors in host memory on devices, all of them or none.
 
-mod device_api;
+mod device_transforms_and_pointwise;
 mod host_pipeline;
 mod out_of_core;
 mod pinned;
@@ -20,9 +20,9 @@ pub(super) use twiddles::Twiddles;
 
 use super::Transform;
 use crate::backend::{Abort, Device, StreamStats};
-use crate::blocking::install;
 use crate::fan_out::fan_out;
 use crate::field::NttField;
+use crate::rayon_waits::install;
 use crate::{Error, Result};
 use host_pipeline::{TransformedVector, transform_on_device};
 

@@ -17,13 +17,13 @@ use rayon::prelude::*;
 
 use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_powers};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
-use crate::blocking::install;
 use crate::checked_size::byte_len;
 use crate::field::{HostVector, NttField, SecretVec};
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::cpu::copy_bit_reversed;
 use crate::ntt::{Order, Transform};
+use crate::rayon_waits::install;
 use crate::{Error, Result};
 
 /// Number of blocks in flight, 2, each on its own stream.

@@ -1,14 +1,14 @@
 //! Runs one transform over several devices at once, which read each other's memory.
 
-mod plan;
 #[cfg(feature = "mpi")]
-mod twiddle_transpose;
+mod local_twiddle_transpose;
+mod plan;
 
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
 #[cfg(feature = "mpi")]
-pub(crate) use twiddle_transpose::{ColumnBlock, transform_each_on_cpu};
+pub(crate) use local_twiddle_transpose::{ColumnBlock, transform_each_on_cpu};
 
 use super::domain::{Direction, NttDomain};
 use super::plan::MAX_RADIX_LOG;

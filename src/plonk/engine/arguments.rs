@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use crate::Result;
 use crate::field::{NttField, SecretVec};
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnView};
+use crate::plonk::columns_layout_and_key::{Column, ColumnView};
 use crate::plonk::steps::lookup_permute::{self, MissingValues};
 use crate::plonk::steps::product_factors::{self, Challenges, Lookup, PermutationSet};
 use crate::plonk::steps::{blinding, products, RowCounts, StridedColumns};

@@ -6,7 +6,7 @@ use crate::expression::{Coset, DeviceColumn, Group};
 use crate::field::{DeviceVector, SecretVec};
 use crate::ntt::{Direction, Transform, transform_many};
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnView, DeviceSlice};
+use crate::plonk::columns_layout_and_key::{Column, ColumnView, DeviceSlice};
 use crate::plonk::stages::WeightedSum;
 use super::Engine;
 use super::memory::{FOR_TRANSFORM, group_by_cost};

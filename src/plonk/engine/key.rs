@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::field::NttField;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, Key, Polynomial};
+use crate::plonk::columns_layout_and_key::{Column, Key, Polynomial};
 use super::Engine;
 use super::transfer::enqueue_copies;
 

@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::expression::Expression;
 use crate::field::NttField;
 use crate::plonk::circuit::Circuit;
-use crate::plonk::columns_and_key::ColumnLayout;
-use crate::plonk::steps::h_pieces::{device_vector_count, MAX_COSETS};
+use crate::plonk::columns_layout_and_key::ColumnLayout;
+use crate::plonk::steps::{device_vector_count, MAX_COSETS};
 
 /// Columns of device memory for each column of a transform, 2: a copy, and a second one to transform into.
 pub(crate) const FOR_TRANSFORM: usize = 2;
@@ -277,7 +277,7 @@ mod tests {
     use halo2curves::bn256::Fr;
 
     use crate::plonk::circuit::Lookup;
-    use crate::plonk::columns_and_key::ColumnId;
+    use crate::plonk::columns_layout_and_key::ColumnId;
     use super::{*, group_by_cost};
 
     /// Returns a circuit with 12 advice and 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.

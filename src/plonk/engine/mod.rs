@@ -36,7 +36,7 @@ use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
 use memory::max_commitment_bytes;
 use super::circuit::ProofCurve;
-use super::columns_and_key::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
+use super::columns_layout_and_key::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
 use transfer::{allocate_zeros, check_column_lengths, download, download_into, HostElements};
 
 /// Selects the polynomial basis of a commitment, which says whether a column holds coefficients or values.

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::backend::Stream;
 use crate::field::{DeviceVector, SecretVec};
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnView, ViewStorage};
+use crate::plonk::columns_layout_and_key::{Column, ColumnView, ViewStorage};
 use crate::plonk::steps::combine::{self, LinearCombination};
 use crate::plonk::steps::evaluate::{self, EvaluationQuery};
 use crate::plonk::steps::{divide, StridedColumns};

@@ -6,9 +6,9 @@ use crate::expression::{Coset, DeviceColumn};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnView};
+use crate::plonk::columns_layout_and_key::{Column, ColumnView};
 use crate::plonk::stages::WeightedSum;
-use crate::plonk::steps::{h_pieces, StridedColumns};
+use crate::plonk::steps::{quotient_pieces, StridedColumns};
 use super::transfer::{enqueue_copies, ensure_contiguous, select_columns};
 use super::{Engine, exactly_one};
 
@@ -17,7 +17,7 @@ use super::{Engine, exactly_one};
 #[derive(Debug)]
 pub(crate) struct Cosets<F> {
     domain: ExtendedDomain<F>,
-    pieces: h_pieces::Cosets<F>,
+    pieces: quotient_pieces::Cosets<F>,
 }
 
 impl<F: NttField> Cosets<F> {
@@ -59,13 +59,13 @@ impl<C: ProofCurve> Engine<C> {
     /// Creates `count` cosets of the subgroup of order n, for a quotient of `count` pieces.
     ///
     /// # Errors
-    /// - [`Error::Invalid`](crate::Error::Invalid): `count` is 0, or above [`h_pieces::MAX_COSETS`].
+    /// - [`Error::Invalid`](crate::Error::Invalid): `count` is 0, or above [`quotient_pieces::MAX_COSETS`].
     /// - [`Error::Invalid`](crate::Error::Invalid): the field has too few roots of unity.
     pub(in crate::plonk) fn create_cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
         let (log_n, log_factor) =
             (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
         let domain = ExtendedDomain::new(&self.accelerator, log_n, log_factor)?;
-        let pieces = h_pieces::Cosets::new(log_n, log_factor, domain.extended_domain().coset(), count)?;
+        let pieces = quotient_pieces::Cosets::new(log_n, log_factor, domain.extended_domain().coset(), count)?;
         Ok(Cosets { domain, pieces })
     }
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::backend::{Event, Stream};
 use crate::checked_size::product;
 use crate::field::{as_bytes, as_bytes_mut, DeviceVector, NttField, SecretVec};
-use crate::plonk::columns_and_key::{ColumnView, DeviceSlice, ViewStorage};
+use crate::plonk::columns_layout_and_key::{ColumnView, DeviceSlice, ViewStorage};
 use crate::plonk::steps;
 use crate::{Error, Result};
 

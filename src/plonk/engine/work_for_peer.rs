@@ -6,7 +6,7 @@ use group::Curve as _;
 
 use crate::backend::catch_hook_panic;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnView, ViewStorage};
+use crate::plonk::columns_layout_and_key::{Column, ColumnView, ViewStorage};
 use crate::plonk::work_sharing::Link;
 use crate::{Error, Result};
 use super::transfer::{self, check_column_lengths};

@@ -8,7 +8,7 @@
 use ff::Field;
 
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnView};
+use crate::plonk::columns_layout_and_key::{Column, ColumnView};
 use crate::plonk::engine::Basis;
 use crate::{Error, Result};
 use super::opening_stage::{OpeningStage, Polynomials, unique};

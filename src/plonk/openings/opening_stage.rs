@@ -4,7 +4,7 @@ use ff::Field;
 
 use crate::Result;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnView};
+use crate::plonk::columns_layout_and_key::{Column, ColumnView};
 use crate::plonk::work_sharing::ProverContext;
 use super::queries::{OpeningQuery, PolynomialId};
 

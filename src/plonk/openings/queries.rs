@@ -1,7 +1,7 @@
 //! Lists which polynomials are opened at which points, in the two orders of the transcript.
 
 use crate::plonk::circuit::Circuit;
-use crate::plonk::columns_and_key::ColumnId;
+use crate::plonk::columns_layout_and_key::ColumnId;
 
 /// Identifies a polynomial of a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,7 +2,7 @@
 
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, ProofCurve};
-use crate::plonk::columns_and_key::{Column, ColumnId, ColumnLayout, ColumnView, Key};
+use crate::plonk::columns_layout_and_key::{Column, ColumnId, ColumnLayout, ColumnView, Key};
 use crate::plonk::engine::Basis;
 use crate::plonk::work_sharing::ProverContext;
 use crate::{Error, Result};

@@ -10,7 +10,7 @@ use crate::Result;
 use crate::expression::{Expression, Program, Term};
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, Lookup};
-use crate::plonk::columns_and_key::ColumnId;
+use crate::plonk::columns_layout_and_key::ColumnId;
 use crate::plonk::engine::{COSET_COLUMNS, MemoryPlan};
 
 /// Builds the constraint terms of one circuit as expressions. Their challenges are the circuit's own, then θ, β and γ.
@@ -142,7 +142,8 @@ impl<F: NttField> WeightedSum<F> {
         [known, &weights].concat()
     }
 
-    /// Returns `weight`^m for the m terms. A sum is multiplied by it if another sum of m terms follows.
+    /// Returns `weight`^m, where m is the number of terms. Horner's rule multiplies the sum before by this factor, then
+    /// adds this one.
     pub(crate) fn factor_before_next(&self, weight: F) -> F {
         weight.pow_vartime([self.terms as u64])
     }

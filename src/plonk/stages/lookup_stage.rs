@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::Column;
+use crate::plonk::columns_layout_and_key::Column;
 use crate::plonk::engine::{Basis, PermutedLookup};
 use crate::plonk::steps::lookup_permute::MissingValues;
 use super::advice_stage::{AdviceStage, RandomSource};

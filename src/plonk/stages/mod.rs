@@ -2,16 +2,16 @@
 //! before.
 
 mod advice_stage;
-mod blinded_stage;
 mod constraint_terms;
+mod evaluation_stage;
 mod lookup_stage;
 mod product_stage;
-mod quotient_stage;
+mod quotient_commitment;
 
 pub use advice_stage::{AdviceStage, RandomSource};
-pub use blinded_stage::BlindedStage;
 pub use constraint_terms::CompiledCircuit;
-pub(super) use constraint_terms::WeightedSum;
+pub use evaluation_stage::QuotientStage;
 pub use lookup_stage::LookupStage;
 pub use product_stage::ProductStage;
-pub use quotient_stage::QuotientStage;
+pub use quotient_commitment::BlindedStage;
+pub(super) use constraint_terms::WeightedSum;

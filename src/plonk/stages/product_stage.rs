@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::{Column, ColumnId, ColumnView, Polynomial};
+use crate::plonk::columns_layout_and_key::{Column, ColumnId, ColumnView, Polynomial};
 use crate::plonk::engine::Basis;
 use crate::plonk::steps::product_factors::{self, Challenges};
 use crate::plonk::work_sharing::ProverContext;

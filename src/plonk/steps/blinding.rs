@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::device_column::{StridedColumns, check_disjoint, check_equal, check_length};
-use super::step_launches::{GROUP, allocate_columns, launch};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
+use super::column_places_and_checks::{check_disjoint, check_equal, check_length, StridedColumns};
+use super::step_launches::{allocate_columns, GROUP, launch};
 
 const STEP: &str = "rows";
 /// Maximum work-groups of a launch, 2^16. With more elements, a work-item takes several.

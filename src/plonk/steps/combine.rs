@@ -2,14 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{DeviceColumn, check_equal, check_length};
-use super::step_launches::{
-    GROUP, LaunchBatch, allocate_columns, launch, row_group_count, split_into_launches, upload_params,
-};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
+use super::column_places_and_checks::{check_equal, check_length, DeviceColumn};
+use super::step_launches::{allocate_columns, GROUP, launch, LaunchBatch, row_group_count, split_into_launches, upload_params};
 
 const STEP: &str = "combine";
 

@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{StridedColumns, check_disjoint, check_equal, check_length};
-use super::step_launches::{launch, upload_params};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
+use super::column_places_and_checks::{check_disjoint, check_equal, check_length, StridedColumns};
+use super::step_launches::{launch, upload_params};
 
 const STEP: &str = "divide";
 /// Binary logarithm of the work-items in a group. This and the next constants match `cl/plonk_divide.cl`.

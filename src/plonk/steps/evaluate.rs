@@ -2,12 +2,12 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{DeviceColumn, check_length};
-use super::step_launches::{LaunchBatch, allocate_columns, launch, split_into_launches, upload_params};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
+use super::column_places_and_checks::{check_length, DeviceColumn};
+use super::step_launches::{allocate_columns, launch, LaunchBatch, split_into_launches, upload_params};
 
 const STEP: &str = "evaluate";
 /// Work-items in a group. This and the next constants match `cl/plonk_evaluate.cl`.

@@ -11,13 +11,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::device_column::{RowCounts, StridedColumns, check_equal, check_place};
-use super::step_launches::{allocate_columns, launch};
 use crate::Result;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::checked_size::product;
-use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::field::{as_bytes, DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
+use super::column_places_and_checks::{check_equal, check_place, RowCounts, StridedColumns};
+use super::step_launches::{allocate_columns, launch};
 
 const STEP: &str = "permute";
 /// Work-items in a group. This and the next constants match `cl/plonk_lookup_permute.cl`.

@@ -16,7 +16,7 @@
 //! | [`evaluate`] | values of many polynomials at several points |
 //! | [`combine`] | sums of multiples of polynomials, less some of low degree |
 //! | [`divide`] | quotients by products of X − z |
-//! | [`h_pieces`] | the pieces of a quotient, from its values on cosets |
+//! | [`quotient_pieces`] | the pieces of a quotient, from its values on cosets |
 //! | [`blinding`] | blinding rows, random elements |
 //!
 //! ```
@@ -47,14 +47,15 @@
 //! [`DeviceVector`]: crate::field::DeviceVector
 
 pub mod blinding;
+mod column_places_and_checks;
 pub mod combine;
-mod device_column;
 pub mod divide;
 pub mod evaluate;
-pub mod h_pieces;
 pub mod lookup_permute;
 pub mod product_factors;
 pub mod products;
+pub mod quotient_pieces;
 mod step_launches;
 
-pub use device_column::{DeviceColumn, RowCounts, StridedColumns};
+pub use column_places_and_checks::{DeviceColumn, RowCounts, StridedColumns};
+pub(super) use quotient_pieces::{device_vector_count, MAX_COSETS};

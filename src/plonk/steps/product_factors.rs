@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::device_column::{DeviceColumn, RowCounts, check_equal};
-use super::step_launches::{GROUP, LaunchBatch, launch, row_group_count, split_into_launches, upload_params};
 use crate::backend::{Arg, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField};
 use crate::module_launcher::buffer_arg;
 use crate::ntt::Powers;
 use crate::{Error, Result};
+use super::column_places_and_checks::{check_equal, DeviceColumn, RowCounts};
+use super::step_launches::{GROUP, launch, LaunchBatch, row_group_count, split_into_launches, upload_params};
 
 const STEP: &str = "factors";
 

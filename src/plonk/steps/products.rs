@@ -5,13 +5,13 @@ use std::ops::Deref;
 use ff::BatchInverter;
 use rayon::prelude::*;
 
-use super::device_column::{RowCounts, check_equal};
-use super::product_factors::Factors;
-use super::step_launches::launch;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::module_launcher::buffer_arg;
 use crate::{Error, Result};
+use super::column_places_and_checks::{check_equal, RowCounts};
+use super::product_factors::Factors;
+use super::step_launches::launch;
 
 const STEP: &str = "products";
 /// Work-items in a group of `plonk_product_ratios`. This and the next constants match `cl/plonk_grand_product.cl`.

@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::device_column::DeviceColumn;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::checked_size::product;
-use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::field::{as_bytes, DeviceVector, NttField};
 use crate::kernels::Family;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::module_launcher::{buffer_arg, KernelModule};
 use crate::{Error, Result};
+use super::column_places_and_checks::DeviceColumn;
 
 /// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_buffers.cl`.
 pub(super) const GROUP: u32 = 128;
@@ -172,9 +172,9 @@ pub(super) fn allocate_columns<F: NttField>(stream: &Stream, count: usize, n: us
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::Accelerator;
     use crate::backend::BackendKind;
+    use super::*;
 
     type F = halo2curves::bn256::Fr;
 

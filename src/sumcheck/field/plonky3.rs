@@ -7,8 +7,8 @@ use super::{ComputeField, SumcheckField};
 use crate::field::linear::LinearMap;
 use crate::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
 
-/// Implements both traits for an extension. Arguments: the extension and its base field, the degree, and the bytes of
-/// an encoded coefficient.
+/// Implements [`SumcheckField`] and [`ComputeField`] for an extension. Arguments: the extension and its base field, the
+/// degree, and the bytes of an encoded coefficient.
 macro_rules! extension {
     ($type:ident over $base:ident, $degree:literal, $bytes:literal) => {
         impl SumcheckField for $type {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use ff::Field;
 
-use super::columns::{DeviceColumns, SLICE_GROUP, enqueue_unbitslice, locate_or_upload};
-use super::kernel_selection::element_arg;
+use super::column_transfers::{DeviceColumns, SLICE_GROUP, enqueue_unbitslice, locate_or_upload};
+use super::kernel_selection_and_args::element_arg;
 use super::work_item_count;
 use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::sumcheck::caller_columns::Columns;
 use crate::sumcheck::claim::RoundShape;
-use crate::sumcheck::columns::Columns;
 use crate::sumcheck::field::{
     BasisChange, ComputeField, SumcheckField, enqueue_basis_change, to_ghash_table, to_tower_table,
 };
@@ -114,7 +114,8 @@ impl<F: SumcheckField> SlicedRounds<F> {
         self.stream.stats()
     }
 
-    /// Returns the interpolation from values at this path's points, which are tower elements.
+    /// Returns the interpolation that rebuilds a round polynomial from its values at the points of the bit-sliced
+    /// kernels. The points are elements of the tower.
     pub(crate) fn interpolation(&self) -> &Interpolation<F::Compute> {
         &self.interpolation
     }

@@ -2,20 +2,20 @@
 //! challenge.
 
 mod bitsliced;
-mod buffers;
-mod columns;
-mod kernel_selection;
+mod column_transfers;
+mod kernel_selection_and_args;
+mod round_value_buffers;
 
 use std::sync::Arc;
 
 use ff::Field;
 
 pub(super) use bitsliced::SlicedRounds;
-pub(super) use columns::{HostCopy, ownership};
-pub(super) use kernel_selection::select_kernels;
+pub(super) use column_transfers::{HostCopy, ownership};
+pub(super) use kernel_selection_and_args::select_kernels;
 
+use super::caller_columns::Columns;
 use super::claim::RoundShape;
-use super::columns::Columns;
 use super::field::{BasisChange, SumcheckField, enqueue_basis_change, to_ghash_table};
 use super::rounds::{GROUP, HostColumns, SumcheckPlan, TwoRoundState, bytes, product, two_rounds};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
@@ -23,9 +23,9 @@ use crate::field::{DeviceVector, Element};
 use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
-use buffers::{LastRows, RoundValueBuffers, TermTables};
-use columns::{DeviceColumns, enqueue_unbitslice, locate_or_upload};
-use kernel_selection::{Challenge, element_arg};
+use column_transfers::{DeviceColumns, enqueue_unbitslice, locate_or_upload};
+use kernel_selection_and_args::{Challenge, element_arg};
+use round_value_buffers::{LastRows, RoundValueBuffers, TermTables};
 
 /// Value of the argument `low_log` of the kernel `sumcheck_terms` that stands for a claim without eq. Matches
 /// `NO_WEIGHTS` of the kernels.

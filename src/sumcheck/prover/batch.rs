@@ -3,8 +3,8 @@
 use super::failover::{RoundProver, TranscriptReplay, unproved_error, wrong_sum};
 use super::round_by_round::{Prover, check_inputs};
 use crate::backend::{Abort, catch_hook_panic, check_abort};
+use crate::sumcheck::caller_columns::{Columns, HostSlices};
 use crate::sumcheck::claim::{Claim, ERROR_CONTEXT};
-use crate::sumcheck::columns::{Columns, HostSlices};
 use crate::sumcheck::field::SumcheckField;
 use crate::sumcheck::proof::{
     check_message_lengths, decode_proof, encode_proof, last_claim, observe_messages, verification_failed,
@@ -28,8 +28,8 @@ use crate::{Accelerator, Error, Result, report};
 ///
 /// let (a, b) = ([1, 2, 3, 4].map(Ghash), [5, 6].map(Ghash));
 /// let batch = ClaimBatch::new(vec![
-///     Claim::product(2, &[0]).sum(a.iter().sum()),
-///     Claim::product(1, &[0]).sum(b.iter().sum()),
+///     Claim::product(2, &[0]).with_sum(a.iter().sum()),
+///     Claim::product(1, &[0]).with_sum(b.iter().sum()),
 /// ]);
 /// let columns = vec![Columns::host(&[&a]), Columns::host(&[&b])];
 /// // A commitment to all columns. One that is opened at a point is in docs/sumcheck.md.

@@ -9,8 +9,8 @@ use crate::backend::{Abort, Device, StreamStats};
 use crate::field::Element;
 use crate::report::OpScope;
 use crate::settings::Settings;
+use crate::sumcheck::caller_columns::{Columns, HostColumn, HostSlices};
 use crate::sumcheck::claim::{Claim, ERROR_CONTEXT, RoundShape};
-use crate::sumcheck::columns::{Columns, HostColumn, HostSlices};
 use crate::sumcheck::field::SumcheckField;
 use crate::sumcheck::gpu::{DeviceRounds, SlicedRounds, ownership, select_kernels};
 use crate::sumcheck::rounds::{
@@ -34,7 +34,7 @@ use crate::{Accelerator, Error, Result};
 ///
 /// let (a, b) = ([1, 2, 3, 4].map(Ghash), [5, 6, 7, 8].map(Ghash));
 /// let sum = a.iter().zip(&b).map(|(a, b)| *a * b).sum();
-/// let claim = Claim::product(2, &[0, 1]).sum(sum);
+/// let claim = Claim::product(2, &[0, 1]).with_sum(sum);
 /// let mut prover = Prover::new(&Accelerator::from_env()?, &claim, Columns::host(&[&a, &b]))?;
 /// let mut claimed = sum;
 /// while let Some(message) = prover.message()? {

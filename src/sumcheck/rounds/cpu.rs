@@ -6,8 +6,8 @@ use ff::Field;
 use rayon::prelude::*;
 
 use super::round_poly::Point;
-use crate::blocking::install;
 use crate::field::SecretVec;
+use crate::rayon_waits::install;
 use crate::sumcheck::claim::{ProductTerm, RoundShape};
 use crate::sumcheck::field::{ComputeField, SumcheckField};
 
@@ -26,8 +26,8 @@ type ColumnLoader<'a, W> = Box<dyn Fn(usize, &mut [W]) + Sync + Send + 'a>;
 pub(crate) enum HostColumns<'a, W: ComputeField> {
     /// The caller's columns, until they are folded.
     Given(Vec<&'a [W]>),
-    /// Loaders of the caller's columns, which are in another basis, and the number of rows. Blocks are converted
-    /// whenever they are needed, which costs less than keeping all of them converted.
+    /// Columns still in the caller's basis, a loader each, and their number of rows. A block is converted to the
+    /// compute basis each time it is read, which costs less than keeping all blocks converted.
     Brought(Vec<ColumnLoader<'a, W>>, usize),
     /// Columns in the prover's own memory, and the number of their first rows that are still in use.
     Own(Vec<SecretVec<W>>, usize),

@@ -229,8 +229,8 @@ fn uses_two_round_passes<F: SumcheckField>(shape: &RoundShape<F::Compute>, optio
     options.rounds_a_pass.map_or(chosen, |rounds| rounds == 2) && has_two_round_kernel(shape)
 }
 
-/// Returns the maximum number of work-groups of a pass that computes two rounds. As many run at once on `units` compute
-/// units by `PAIR_OCCUPANCY` of `cl/sumcheck_two_rounds.cl`.
+/// Returns the maximum number of work-groups of a pass that computes two rounds: the number that `units` compute units
+/// run at once. `PAIR_OCCUPANCY` in `cl/sumcheck_two_rounds.cl` sets it per unit.
 fn max_pair_group_count<W: ComputeField>(shape: &RoundShape<W>, units: u32) -> u32 {
     units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MAX_GROUPS)
 }

@@ -23,8 +23,8 @@ use crate::{Error, Result};
 ///
 /// let mut transcript = HashTranscript::new(b"example");
 /// let root = [7; 32]; // of a Merkle tree over all columns
-/// let bound = BoundTranscript::<Ghash, _>::to_commitment(&mut transcript, &root)?; // for `prove`, or `verify`
-/// assert!(BoundTranscript::<Ghash, _>::to_commitment(&mut transcript, &[]).is_err(), "binds nothing");
+/// let bound = BoundTranscript::<Ghash, _>::bind_commitment(&mut transcript, &root)?; // for `prove`, or `verify`
+/// assert!(BoundTranscript::<Ghash, _>::bind_commitment(&mut transcript, &[]).is_err(), "binds nothing");
 /// # Ok::<(), proofwarp::Error>(())
 /// ```
 #[derive(Debug)]

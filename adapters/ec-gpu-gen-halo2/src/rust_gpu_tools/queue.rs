@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use proofwarp::backend::{Device, Stream, StreamStats};
-use proofwarp::blocking::run_off_pool;
+use proofwarp::rayon_waits::run_off_pool;
 use proofwarp::report::record_kernel;
 use proofwarp::{Accelerator, Error, Result};
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use ff::{Field, PrimeField};
 use group::Group;
 use group::prime::PrimeCurveAffine;
-use proofwarp::blocking::on_cpu_pool;
 use proofwarp::fork_check;
+use proofwarp::rayon_waits::on_cpu_pool;
 use rayon::prelude::*;
 
 use crate::threadpool::{Waiter, Worker};

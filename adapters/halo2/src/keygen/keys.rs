@@ -8,8 +8,8 @@ use halo2_axiom::plonk::{Circuit, Error, ProvingKey, VerifyingKey};
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use halo2_axiom::poly::{Coeff, EvaluationDomain, LagrangeCoeff, Polynomial};
-use proofwarp::blocking::join;
 use proofwarp::plonk::{Basis, ColumnView, Engine};
+use proofwarp::rayon_waits::join;
 use rayon::prelude::*;
 
 use super::columns::{Columns, ConfiguredCircuit};

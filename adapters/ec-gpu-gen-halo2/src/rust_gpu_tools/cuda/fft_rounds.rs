@@ -7,7 +7,7 @@
 
 use halo2curves::bn256::Fr;
 use proofwarp::backend::Stream;
-use proofwarp::blocking::{on_cpu_pool, run_off_pool};
+use proofwarp::rayon_waits::{on_cpu_pool, run_off_pool};
 use proofwarp::ntt::{Transform, transform_many};
 use proofwarp::{Accelerator, BackendKind, Error};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use halo2curves::bn256::Fr;
-use proofwarp::blocking::{on_cpu_pool, run_off_pool};
+use proofwarp::rayon_waits::{on_cpu_pool, run_off_pool};
 use proofwarp::column_ops::{Argument, Operation, Parameter, enqueue, on_cpu};
 use proofwarp::report::record_host_work;
 

@@ -1,11 +1,11 @@
 //! Commits to the random polynomial, then, after y, divides the sum of all constraints by X^n − 1.
 
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::Column;
+use crate::plonk::columns_layout_and_key::Column;
 use crate::plonk::engine::{Basis, Constraints};
 use crate::{Error, Result};
+use super::evaluation_stage::QuotientStage;
 use super::product_stage::ProductStage;
-use super::quotient_stage::QuotientStage;
 
 /// Holds a proof after the commitment to its random polynomial.
 #[derive(Debug)]

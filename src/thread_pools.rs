@@ -3,11 +3,10 @@
 //! rayon starts its global pool by itself, and panics ever after if the system refuses one of its threads. This crate
 //! therefore starts the threads first, and then a pool of those that it got.
 
-use std::io;
 use std::str::FromStr;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
+use std::{io, thread};
 
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 

@@ -1,9 +1,9 @@
 //! Chooses the bands and rounds of a chunk, and how the matrix of each band is cut.
 
-use super::chunks::largest_below;
+use super::chunk_lengths::largest_below;
 use super::cost_constants::{CostConstants, FIRST_MATRIX, GLV_MATRIX, MATRIX};
+use super::matrix_and_buffer_sizes::{BufferSizes, MatrixSizes, WindowRange};
 use super::msm_plan::MsmPlan;
-use super::sizes::{BufferSizes, MatrixSizes, WindowRange};
 
 /// Maximum entries of a piece of a matrix row, 512: kernels sort pieces by length into `BINS` bins
 /// (`cl/msm_digits.cl`).
@@ -105,7 +105,7 @@ impl MsmPlan {
     }
 
     fn compute_matrix_sizes(&self, points: usize, band: WindowRange, levels: u32) -> MatrixSizes {
-        let (sets, copies) = (band.to - band.from, self.digits_per_set());
+        let (sets, copies) = (band.to - band.from, self.scalar_digits_per_window_set());
         let points = points as u32;
         // Twice the mean length in the largest chunk, so that rows of random scalars are one piece each.
         let mean = self.mean_row().div_ceil(1 << self.levels);

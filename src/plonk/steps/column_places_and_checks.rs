@@ -53,7 +53,7 @@ impl StridedColumns {
         self.first.saturating_add(k.saturating_mul(self.stride))
     }
 
-    /// Returns the columns at this place in `vector`, in order.
+    /// Returns the columns of `vector` that `self` locates, in order.
     pub fn columns<'a, F: NttField>(&self, vector: &'a DeviceVector<F>) -> Vec<DeviceColumn<'a, F>> {
         (0..self.count).map(|k| DeviceColumn::new(vector, self.start(k))).collect()
     }

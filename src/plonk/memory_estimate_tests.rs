@@ -6,7 +6,7 @@ use crate::Accelerator;
 use crate::expression::Expression;
 use crate::field::DeviceVector;
 use super::circuit::Circuit;
-use super::columns_and_key::{ColumnId, ColumnLayout};
+use super::columns_layout_and_key::{ColumnId, ColumnLayout};
 use super::engine::MemoryEstimate;
 use super::steps::StridedColumns;
 use super::steps::blinding::uniform_on_cpu;

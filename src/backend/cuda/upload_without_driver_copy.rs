@@ -5,12 +5,12 @@ use std::ptr;
 
 use cust::sys as cu;
 
-use super::context::check_status;
 use crate::backend::TwoRows;
+use super::context::check_status;
 
-/// Queues on `stream` a copy of `bytes` from page-locked host memory at `from` to device address `to`. Small copies
-/// go as two rows, of which the driver keeps no copy. An error holds the name and status of the driver function that
-/// failed.
+/// Queues on `stream` a copy of `bytes` from pinned host memory at `from` to device address `to`. A small copy is a 2D
+/// copy of two rows, because the driver would keep the bytes of a small 1D copy in memory of its own. An error holds
+/// the name and status of the driver function that failed.
 ///
 /// # Safety
 /// Both ranges are valid, the stream is live, and `from` keeps its contents until the copy has run.

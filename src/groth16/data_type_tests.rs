@@ -8,7 +8,7 @@ use group::Group;
 use group::prime::PrimeCurveAffine;
 
 use super::gpu::{QueryId, QuerySet};
-use super::proof::PartialMsmSums;
+use super::msm_sums_and_proof::PartialMsmSums;
 use super::{Circuit, Densities, Proof};
 use crate::Accelerator;
 use crate::matrix::Csr;

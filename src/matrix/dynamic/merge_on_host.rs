@@ -7,9 +7,9 @@ use rayon::prelude::*;
 
 use super::change_and_delta::Change;
 use crate::Result;
-use crate::blocking::install;
 use crate::field::NttField;
 use crate::matrix::Csr;
+use crate::rayon_waits::install;
 
 /// Maximum number of rows that a parallel task takes.
 const ROWS: usize = 256;

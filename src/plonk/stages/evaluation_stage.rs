@@ -6,7 +6,7 @@ use ff::Field;
 
 use crate::Result;
 use crate::plonk::circuit::ProofCurve;
-use crate::plonk::columns_and_key::Column;
+use crate::plonk::columns_layout_and_key::Column;
 use crate::plonk::openings::{OpeningStage, Polynomials, ProofQueries};
 use crate::plonk::work_sharing::ProverContext;
 

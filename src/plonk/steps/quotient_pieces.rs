@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::combine::{self, LinearCombination};
-use super::device_column::{DeviceColumn, StridedColumns, check_disjoint, check_equal, check_length};
-use super::step_launches::{GROUP, allocate_columns, launch, upload_params};
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::module_launcher::buffer_arg;
-use crate::ntt::{Powers, VectorLayout, multiply_by_powers};
+use crate::ntt::{multiply_by_powers, Powers, VectorLayout};
 use crate::{Error, Result};
+use super::column_places_and_checks::{check_disjoint, check_equal, check_length, DeviceColumn, StridedColumns};
+use super::combine::{self, LinearCombination};
+use super::step_launches::{allocate_columns, GROUP, launch, upload_params};
 
 const STEP: &str = "pieces";
 /// Number of rows that one CPU task handles, 1024.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{channel, Receiver, Sender};
 
 use rayon::prelude::*;
 use rayon::{Scope, Yield};
@@ -14,7 +14,7 @@ use rayon::{Scope, Yield};
 #[cfg(target_arch = "x86_64")]
 pub(super) use x86_64::{copy_nontemporal, zero_nontemporal};
 
-use crate::blocking::install;
+use crate::rayon_waits::install;
 use crate::{Error, Result};
 
 /// Copies `from` to `to` through the caches, because Rust has no nontemporal stores for this processor.

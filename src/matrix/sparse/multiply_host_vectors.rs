@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::device::{CsrOnDevice, DeviceVectors};
+use super::csr_on_device::{CsrOnDevice, DeviceVectors};
 use crate::Result;
 use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::checked_size::byte_len;

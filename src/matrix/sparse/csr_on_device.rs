@@ -7,12 +7,12 @@ use rayon::prelude::*;
 
 use super::csr::Csr;
 use super::explain_and_options::{SparseExplanation, SparseOptions};
-use super::plan::{Format, GROUP, Kernel, Tiles, group_count, vectors_per_launch};
+use super::kernel_and_tiles::{Format, GROUP, Kernel, Tiles, group_count, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
-use crate::blocking::install;
 use crate::field::{NttField, as_bytes};
 use crate::kernels::Family;
 use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::rayon_waits::install;
 use crate::{Error, Result};
 
 /// Maximum number of non-zeros that are converted to the device's format at a time.

@@ -1,7 +1,7 @@
 //! Allocates the memory of rounds on a device other than columns: for results of passes, the last rows, and the terms.
 #![deny(clippy::arithmetic_side_effects)]
 
-use super::columns::read_elements;
+use super::column_transfers::read_elements;
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};

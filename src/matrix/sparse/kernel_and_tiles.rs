@@ -5,7 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::csr::LIMIT;
-use crate::blocking::install;
+use crate::rayon_waits::install;
 
 /// Number of work-items per work-group. Equals `CSR_GROUP` of `cl/csr.cl`.
 pub(super) const GROUP: u32 = 128;

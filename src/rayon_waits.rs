@@ -9,7 +9,7 @@
 //! that waits for the lock, on top of the caller that holds it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{SendError, Sender, channel};
+use std::sync::mpsc::{channel, Sender, SendError};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use rayon::{Scope, ThreadPool, Yield};
 pub use crate::error::panic_message;
 
 use crate::backend::lock;
-use crate::{fork_check, threads};
+use crate::{fork_check, thread_pools};
 
 /// Runs `work` and returns its result. On a rayon worker, a helper thread runs `work`, and the worker runs other jobs
 /// of its pool until `work` ends. On any other thread, `work` runs inline. A pool job thus never waits for a lock that
@@ -222,14 +222,14 @@ const MAX_THREADS_PER_CORE: usize = 4;
 /// means that no pool could be started.
 static CORES: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     // A thread of no pool gets the number of the global pool.
-    threads::ensure_global_pool().inspect_err(|error| log::warn!("{error}")).ok()?;
+    thread_pools::ensure_global_pool().inspect_err(|error| log::warn!("{error}")).ok()?;
     let count = thread::scope(|scope| {
         let asked = thread::Builder::new().spawn_scoped(scope, rayon::current_num_threads).ok()?;
         asked.join().ok()
     });
     let most = thread::available_parallelism().map_or(1, usize::from).saturating_mul(MAX_THREADS_PER_CORE);
     let count = count.unwrap_or_else(rayon::current_num_threads).min(most);
-    threads::build_pool(count, |number| format!("proofwarp-core-{number}"))
+    thread_pools::build_pool(count, |number| format!("proofwarp-core-{number}"))
 });
 
 /// Returns this crate's own thread pool, or `None` if it could not be started. A forked child lacks its parent's
@@ -247,7 +247,7 @@ fn forked_child_pool() -> Option<&'static ThreadPool> {
         return Some(pool);
     }
     let count = thread::available_parallelism().map_or(1, usize::from);
-    let pool = threads::build_pool(count, |number| format!("proofwarp-child-{number}"))?;
+    let pool = thread_pools::build_pool(count, |number| format!("proofwarp-child-{number}"))?;
     Some(childs.insert((child, Box::leak(Box::new(pool)))).1)
 }
 
