@@ -30,7 +30,7 @@ const OVER: &str = "the operation is over";
 /// Secrets of an operation.
 pub const COUNT: usize = 512;
 /// Maximum secrets that the stack of one thread may still have: the last values that the thread worked on.
-const LAST: usize = COUNT / 32;
+const LAST: usize = COUNT / 16;
 
 /// The program's part in a process that another test started.
 #[test]

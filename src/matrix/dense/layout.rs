@@ -23,8 +23,8 @@ const LIMIT: usize = 1 << 30;
 /// use proofwarp::matrix::dense::View;
 ///
 /// let view = View::row_major(3, 4);
-/// assert_eq!((view.at(2, 1), view.transposed().at(1, 2)), (9, 9));
-/// assert_eq!(view.block(1..3, 2..4)?.at(0, 0), 6);
+/// assert_eq!((view.entry_index(2, 1), view.transposed().entry_index(1, 2)), (9, 9));
+/// assert_eq!(view.block(1..3, 2..4)?.entry_index(0, 0), 6);
 /// assert!(view.block(1..3, 2..5).is_err());
 /// # Ok::<(), proofwarp::Error>(())
 /// ```

@@ -1,0 +1,59 @@
+//! Reads the files of circom's provers, and verifies their proofs.
+//!
+//! | type | file |
+//! |---|---|
+//! | [`Zkey`] | `.zkey`: a Groth16 proving key of BN254 or BLS12-381 |
+//! | [`Witness`] | `.wtns`: the values of a circuit's signals |
+//! | [`Proof`] | `proof.json` |
+//! | [`VerificationKey`] | `verification_key.json` |
+//! | [`public_from_json`], [`public_to_json`] | `public.json` |
+//!
+//! Both binary files are checked when they are opened: no length, index or coordinate is used before its check, and no
+//! allocation exceeds the file's size. Points are checked against their curve's equation when they are converted
+//! ([`RawPoints::to_points`]), or all at once by [`Zkey::check_points`].
+//!
+//! ```
+//! use proofwarp_circom::{JsonText, verify_json};
+//!
+//! # fn main() {
+//! let [key, public, proof] = [("verification_key.json", "{}"), ("public.json", "[]"), ("proof.json", "{}")];
+//! let [key, public, proof] = [key, public, proof].map(|(file, text)| JsonText { file, text });
+//! let error = verify_json(key, public, proof).expect_err("a key without points");
+//! assert!(error.to_string().starts_with("verification_key.json: "), "{error}");
+//! # }
+//! ```
+
+#![deny(unreachable_pub)]
+
+mod affine_point;
+mod bls12_381_points;
+mod bn254_points;
+mod curve_id;
+mod error;
+mod fields;
+mod file_bytes;
+mod groth16;
+mod json;
+mod json_number;
+mod json_points;
+mod scalars;
+mod sections;
+mod verify;
+mod witness;
+mod zkey;
+mod zkey_coefficients;
+mod zkey_header;
+mod zkey_points;
+
+pub use affine_point::{AffinePoint, PointFault, PointGroup};
+pub use curve_id::CurveId;
+pub use error::{Error, Result};
+pub use file_bytes::FileBytes;
+pub use groth16::{Groth16Engine, Proof, VerificationKey};
+pub use json::{JsonText, curve_from_json, public_from_json, public_to_json};
+pub use verify::{verify, verify_json};
+pub use witness::Witness;
+pub use zkey::Zkey;
+pub use zkey_coefficients::{Coefficient, Coefficients, Matrix};
+pub use zkey_header::ZkeyHeader;
+pub use zkey_points::RawPoints;

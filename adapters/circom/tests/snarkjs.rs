@@ -1,0 +1,128 @@
+//! Reads and verifies the files that tests/circom.sh has made by circom and snarkjs.
+
+use std::path::{Path, PathBuf};
+
+use blstrs::Bls12;
+use ff::{Field, PrimeField};
+use group::Group;
+use group::prime::PrimeCurveAffine;
+use halo2curves::bn256::Bn256;
+use num_bigint::BigUint;
+use proofwarp_circom::{
+    CurveId, Groth16Engine, JsonText, Matrix, Proof, VerificationKey, Witness, Zkey, public_from_json, public_to_json,
+    verify, verify_json,
+};
+
+/// Returns the folders of circuits; the folder that has them is in a variable.
+fn circuits() -> Vec<PathBuf> {
+    let folder = std::env::var("PROOFWARP_CIRCOM_FILES").expect("PROOFWARP_CIRCOM_FILES, as tests/circom.sh sets it");
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let circuits: Vec<_> = entries.filter(|path| path.join("public.json").exists()).collect();
+    assert!(!circuits.is_empty(), "no circuits");
+    circuits
+}
+
+fn read(folder: &Path, file: &str) -> String {
+    std::fs::read_to_string(folder.join(file)).expect(file)
+}
+
+fn named<'a>(file: &'a str, text: &'a str) -> JsonText<'a> {
+    JsonText { file, text }
+}
+
+/// Runs `E`'s checks for each circuit of its curve.
+fn for_each_circuit(bn254: fn(&Path, &Zkey), bls12_381: fn(&Path, &Zkey)) {
+    for folder in circuits() {
+        let zkey = Zkey::open(folder.join("circuit.zkey")).expect("a zkey");
+        println!("{}: {:?}, {} coefficients", folder.display(), zkey.header(), zkey.coefficients().len());
+        match zkey.header().curve {
+            CurveId::Bn254 => bn254(&folder, &zkey),
+            CurveId::Bls12_381 => bls12_381(&folder, &zkey),
+        }
+    }
+}
+
+fn check_json<E: Groth16Engine>(folder: &Path, zkey: &Zkey) {
+    let texts = ["verification_key.json", "public.json", "proof.json"].map(|file| read(folder, file));
+    let [key_text, public_text, proof_text] = [0, 1, 2].map(|index| named("a file of snarkjs", &texts[index]));
+    assert!(verify_json(key_text, public_text, proof_text).expect("files of snarkjs"));
+    let key = VerificationKey::<E>::from_json(key_text).expect("a key");
+    assert_eq!(key, VerificationKey::from_zkey(zkey).expect("a key"));
+    let proof = Proof::<E>::from_json(proof_text).expect("a proof");
+    let public = public_from_json::<E>(public_text).expect("signals");
+    assert_eq!([public_to_json::<E>(&public), proof.to_json()], [texts[1].clone(), texts[2].clone()]);
+    check_key_text(&key.to_json(), &texts[0]);
+    let mut other = public.clone();
+    other[0] += E::Fr::ONE;
+    assert!(!verify(&key, &other, &proof).expect("points of the subgroup"));
+    let witness = Witness::open(folder.join("witness.wtns")).expect("a witness");
+    witness.check_against(zkey.header()).expect("the key's witness");
+    assert_eq!(witness.public_signals::<E>(zkey.header().public_signals).expect("signals"), public);
+}
+
+/// Compares a key's text with snarkjs's, which has one field more.
+fn check_key_text(ours: &str, theirs: &str) {
+    let start = theirs.find(" \"vk_alphabeta_12\"").expect("the field");
+    let end = theirs.find(" \"IC\"").expect("the field");
+    assert_eq!(ours, [&theirs[..start], &theirs[end..]].concat());
+}
+
+#[test]
+#[ignore = "tests/circom.sh makes the files"]
+fn texts_are_those_of_snarkjs() {
+    for_each_circuit(check_json::<Bn256>, check_json::<Bls12>);
+}
+
+fn scalar<F: PrimeField>(bytes: &[u8]) -> F {
+    F::from_str_vartime(&BigUint::from_bytes_le(bytes).to_string()).expect("a scalar")
+}
+
+/// Computes A·w and B·w by rows.
+fn products<F: PrimeField>(zkey: &Zkey, witness: &[F]) -> [Vec<F>; 2] {
+    let rows = zkey.header().domain_size as usize;
+    let mut products = [vec![F::ZERO; rows], vec![F::ZERO; rows]];
+    // Values are v·R², with R = 2^256.
+    let factor = F::from(2).pow_vartime([512]).invert().expect("not zero");
+    for coefficient in zkey.coefficients().iter() {
+        let matrix = usize::from(coefficient.matrix == Matrix::B);
+        let value = scalar::<F>(coefficient.value) * factor;
+        products[matrix][coefficient.constraint as usize] += value * witness[coefficient.signal as usize];
+    }
+    products
+}
+
+/// The key's points and coefficients fit each other: e(Σ w·A, Σ w·B₂) is what the rows say. With B as points of both
+/// groups, Σ w·B₁ has the logarithm of Σ w·B₂.
+fn check_contents<E: Groth16Engine>(folder: &Path, zkey: &Zkey) {
+    zkey.check_points().expect("points of the curve");
+    let witness = Witness::open(folder.join("witness.wtns")).expect("a witness");
+    let witness: Vec<E::Fr> = witness.values().iter().map(|value| scalar(value)).collect();
+    let b1 = zkey.b1().to_points::<E::G1Affine>().expect("points");
+    let b2 = zkey.b2().to_points::<E::G2Affine>().expect("points");
+    let sum1 = b1.iter().zip(&witness).fold(E::G1::identity(), |sum, (point, value)| sum + *point * value);
+    let sum2 = b2.iter().zip(&witness).fold(E::G2::identity(), |sum, (point, value)| sum + *point * value);
+    let left = E::pairing(&sum1.into(), &E::G2Affine::generator());
+    assert!(left == E::pairing(&E::G1Affine::generator(), &sum2.into()));
+    let [a, b] = products(zkey, &witness);
+    // Rows of public signals are the last ones of A that are not empty: 1 first, then each signal.
+    let public = &witness[..=zkey.header().public_signals as usize];
+    let end = zkey.coefficients().iter().map(|coefficient| coefficient.constraint as usize + 1).max().expect("rows");
+    assert_eq!(a[end - public.len()..end], *public);
+    assert!(b[end - public.len()..].iter().all(|value| bool::from(value.is_zero())));
+}
+
+#[test]
+#[ignore = "tests/circom.sh makes the files"]
+fn points_and_coefficients_fit() {
+    for_each_circuit(check_contents::<Bn256>, check_contents::<Bls12>);
+}
+
+#[test]
+#[ignore = "tests/circom.sh makes the files"]
+fn plonk_and_fflonk_keys_are_refused() {
+    let folder = PathBuf::from(std::env::var("PROOFWARP_CIRCOM_FILES").expect("PROOFWARP_CIRCOM_FILES"));
+    for (file, name) in [("plonk.zkey", "PLONK (2)"), ("fflonk.zkey", "FFLONK (10)")] {
+        let error = Zkey::open(folder.join("multiplier").join(file)).expect_err("another protocol").to_string();
+        assert!(error.contains(file) && error.contains("section 1 (protocol)") && error.ends_with(name), "{error}");
+    }
+}
