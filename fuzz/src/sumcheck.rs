@@ -53,7 +53,8 @@ impl AnyClaim {
         let term = |(coefficient, columns)| ProductTerm { coefficient: Ghash(coefficient), columns };
         // Mostly few, so that some are refused by nothing.
         let variables = if self.variables.is_multiple_of(16) { self.variables } else { self.variables % 8 };
-        let claim = Claim::sum_of_products(variables, self.terms.into_iter().map(term).collect()).with_sum(Ghash(self.sum));
+        let claim =
+            Claim::sum_of_products(variables, self.terms.into_iter().map(term).collect()).with_sum(Ghash(self.sum));
         let claim = self.columns.map_or(claim.clone(), |columns| claim.with_columns(columns));
         self.eq.map_or(claim.clone(), |point| claim.with_eq(point.into_iter().map(Ghash).collect()))
     }

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use halo2curves::bn256::{G1, G1Affine};
 use proofwarp::backend::Device;
-use proofwarp::rayon_waits::on_cpu_pool;
 use proofwarp::curve::MsmCurve as _;
 use proofwarp::msm::{Msm, MsmOptions, Scalars, msm};
+use proofwarp::rayon_waits::on_cpu_pool;
 use proofwarp::{Abort, Accelerator, Result};
 use rayon::prelude::*;
 

@@ -7,8 +7,8 @@
 
 use halo2curves::bn256::Fr;
 use proofwarp::backend::Stream;
-use proofwarp::rayon_waits::{on_cpu_pool, run_off_pool};
 use proofwarp::ntt::{Transform, transform_many};
+use proofwarp::rayon_waits::{on_cpu_pool, run_off_pool};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 use super::arguments::{ArgumentRef, Kind};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use halo2curves::bn256::Fr;
-use proofwarp::rayon_waits::{on_cpu_pool, run_off_pool};
 use proofwarp::column_ops::{Argument, Operation, Parameter, enqueue, on_cpu};
+use proofwarp::rayon_waits::{on_cpu_pool, run_off_pool};
 use proofwarp::report::record_host_work;
 
 use super::arguments::{self, ArgumentRef, KernelArgument};
