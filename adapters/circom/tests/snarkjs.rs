@@ -1,16 +1,18 @@
 //! Reads and verifies the files that tests/circom.sh has made by circom and snarkjs.
 
+mod common;
+
 use std::path::{Path, PathBuf};
 
 use blstrs::Bls12;
-use ff::{Field, PrimeField};
+use common::reference::{Blinding, products, prove, scalars};
+use ff::Field;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use halo2curves::bn256::Bn256;
-use num_bigint::BigUint;
 use proofwarp_circom::{
-    CurveId, Groth16Engine, JsonText, Matrix, Proof, VerificationKey, Witness, Zkey, public_from_json, public_to_json,
-    verify, verify_json,
+    CurveId, Groth16Engine, JsonText, Proof, VerificationKey, Witness, Zkey, public_from_json, public_to_json, verify,
+    verify_json,
 };
 
 /// Returns the folders of circuits; the folder that has them is in a variable.
@@ -73,30 +75,12 @@ fn texts_are_those_of_snarkjs() {
     for_each_circuit(check_json::<Bn256>, check_json::<Bls12>);
 }
 
-fn scalar<F: PrimeField>(bytes: &[u8]) -> F {
-    F::from_str_vartime(&BigUint::from_bytes_le(bytes).to_string()).expect("a scalar")
-}
-
-/// Computes A·w and B·w by rows.
-fn products<F: PrimeField>(zkey: &Zkey, witness: &[F]) -> [Vec<F>; 2] {
-    let rows = zkey.header().domain_size as usize;
-    let mut products = [vec![F::ZERO; rows], vec![F::ZERO; rows]];
-    // Values are v·R², with R = 2^256.
-    let factor = F::from(2).pow_vartime([512]).invert().expect("not zero");
-    for coefficient in zkey.coefficients().iter() {
-        let matrix = usize::from(coefficient.matrix == Matrix::B);
-        let value = scalar::<F>(coefficient.value) * factor;
-        products[matrix][coefficient.constraint as usize] += value * witness[coefficient.signal as usize];
-    }
-    products
-}
-
 /// The key's points and coefficients fit each other: e(Σ w·A, Σ w·B₂) is what the rows say. With B as points of both
 /// groups, Σ w·B₁ has the logarithm of Σ w·B₂.
 fn check_contents<E: Groth16Engine>(folder: &Path, zkey: &Zkey) {
     zkey.check_points().expect("points of the curve");
     let witness = Witness::open(folder.join("witness.wtns")).expect("a witness");
-    let witness: Vec<E::Fr> = witness.values().iter().map(|value| scalar(value)).collect();
+    let witness = scalars::<E::Fr>(&witness);
     let b1 = zkey.b1().to_points::<E::G1Affine>().expect("points");
     let b2 = zkey.b2().to_points::<E::G2Affine>().expect("points");
     let sum1 = b1.iter().zip(&witness).fold(E::G1::identity(), |sum, (point, value)| sum + *point * value);
@@ -115,6 +99,35 @@ fn check_contents<E: Groth16Engine>(folder: &Path, zkey: &Zkey) {
 #[ignore = "tests/circom.sh makes the files"]
 fn points_and_coefficients_fit() {
     for_each_circuit(check_contents::<Bn256>, check_contents::<Bls12>);
+}
+
+/// Largest domain that the reference proves on, 2^13: its plain sums take some ten seconds there.
+const MAX_REFERENCE_DOMAIN: u32 = 1 << 13;
+
+/// Proofs by the reference verify, whatever r and s are; one with another private value, or for other signals, does not.
+fn check_reference<E: Groth16Engine>(folder: &Path, zkey: &Zkey) {
+    if zkey.header().domain_size > MAX_REFERENCE_DOMAIN {
+        return;
+    }
+    let key = VerificationKey::<E>::from_zkey(zkey).expect("a key");
+    let witness = Witness::open(folder.join("witness.wtns")).expect("a witness");
+    let public = witness.public_signals::<E>(zkey.header().public_signals).expect("signals");
+    let mut values = scalars::<E::Fr>(&witness);
+    let random = Blinding { r: E::Fr::from(0x1234_5678_9abc_def0).square(), s: -E::Fr::from(0xfedc_ba98).square() };
+    let proof = prove::<E>(zkey, &values, random);
+    assert!(verify(&key, &public, &proof).expect("points of the subgroup"));
+    let unblinded = prove::<E>(zkey, &values, Blinding { r: E::Fr::ZERO, s: E::Fr::ZERO });
+    assert!(verify(&key, &public, &unblinded).expect("points of the subgroup"));
+    assert_ne!(proof, unblinded);
+    *values.last_mut().expect("a value") += E::Fr::ONE;
+    let wrong = prove::<E>(zkey, &values, random);
+    assert!(!verify(&key, &public, &wrong).expect("points of the subgroup"));
+}
+
+#[test]
+#[ignore = "tests/circom.sh makes the files"]
+fn proofs_of_the_reference_verify() {
+    for_each_circuit(check_reference::<Bn256>, check_reference::<Bls12>);
 }
 
 #[test]

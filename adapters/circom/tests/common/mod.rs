@@ -1,6 +1,8 @@
 //! Writes small zkeys and witnesses, section by section, so that tests can break each.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod reference;
+
 use ff::PrimeField;
 use group::Curve;
 use group::prime::PrimeCurveAffine;
