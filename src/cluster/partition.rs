@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{Error, Result};
 
-/// Divides the range 0..length into consecutive ranges, one per rank, of which some may be empty.
+/// Divides the range 0..length into consecutive ranges, one per rank. A range may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
     /// Exclusive end of each rank's range.

@@ -8,7 +8,7 @@ pub enum Parameter {
     /// A column that the operation reads at row + rotation, and for some operations also at the row itself. The i-th
     /// such column uses the i-th [`Parameter::Rotation`].
     Rotated,
-    /// A column of which the operation reads only the first n elements. The operation's [`Parameter::Number`] is n.
+    /// The operation reads only the first n elements of this column. The operation's [`Parameter::Number`] is n.
     Prefix,
     /// A short column of constants or challenges, with at least this number of elements. It need not have an element
     /// per row.

@@ -131,8 +131,8 @@ impl<F: Field> Expression<F> {
         })
     }
 
-    /// Returns the result of `up` for the whole tree. `up` gets an operation and the results for its operands, of which
-    /// the left one is computed first.
+    /// Returns the result of `up` for the whole tree. `up` gets an operation and the results for its operands. The
+    /// left operand is computed first.
     pub(super) fn fold<T: Copy>(&self, mut up: impl FnMut(ExpressionNode<F, T>) -> T) -> T {
         let mut results = Vec::new();
         for expression in self.post_order_iter() {

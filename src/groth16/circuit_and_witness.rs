@@ -29,8 +29,7 @@ pub struct Densities<'a> {
 }
 
 /// Describes a circuit to a prover: its sizes, the variables that have bases in the key, and optionally its matrices.
-/// Variables are numbered from 0. The inputs come first, of which the first is the constant one, then the auxiliary
-/// variables.
+/// Variables are numbered from 0: the constant one, the other inputs, then the auxiliary variables.
 #[derive(Debug)]
 pub struct Circuit<F> {
     pub(super) inputs: usize,

@@ -26,8 +26,7 @@ struct TermRows {
     terms: Vec<(u64, u32)>,
 }
 
-/// Holds the distinct coefficients of all matrices, of which the first is 1, and finds a coefficient's index by its
-/// bytes.
+/// Holds the distinct coefficients of all matrices, 1 first, and finds a coefficient's index by its bytes.
 #[derive(Debug)]
 struct Dictionary<F> {
     values: Vec<F>,

@@ -66,7 +66,7 @@ pub(crate) fn check<E: Engine + MultiMillerLoop>(
 }
 
 /// Returns whether `proof` verifies with `key`: its points are in their groups, and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ,
-/// γ) · e(C, δ). The xᵢ are `inputs`, of which the first is one.
+/// γ) · e(C, δ). The xᵢ are `inputs`. The first input is one.
 ///
 /// bellperson's own verifier first makes tables of the verifying key, which pays only for many proofs.
 pub(crate) fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use num_bigint::BigUint;
 
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 
 /// A curve that zkeys are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl CurveId {
     ///
     /// # Errors
     /// - [`Error::Unsupported`](crate::Error::Unsupported): no curve has it.
-    pub(crate) fn from_base_prime(place: Place<'_>, q: &[u8]) -> Result<Self> {
+    pub(crate) fn from_base_prime(place: FileSection<'_>, q: &[u8]) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|curve| curve.base_prime() == q);
         found.ok_or_else(|| place.unsupported("base field", "that of BN254 or BLS12-381", decimal(q)))
     }
@@ -101,7 +101,7 @@ impl CurveId {
     ///
     /// # Errors
     /// - [`Error::Unsupported`](crate::Error::Unsupported): no curve has it.
-    pub(crate) fn from_scalar_prime(place: Place<'_>, r: &[u8]) -> Result<Self> {
+    pub(crate) fn from_scalar_prime(place: FileSection<'_>, r: &[u8]) -> Result<Self> {
         let found = Self::ALL.into_iter().find(|curve| curve.scalar_prime() == r);
         found.ok_or_else(|| place.unsupported("scalar field", "that of BN254 or BLS12-381", decimal(r)))
     }
@@ -110,7 +110,7 @@ impl CurveId {
     ///
     /// # Errors
     /// - [`Error::Malformed`](crate::Error::Malformed): it is not.
-    pub(crate) fn expect_scalar_prime(self, place: Place<'_>, r: &[u8]) -> Result<()> {
+    pub(crate) fn expect_scalar_prime(self, place: FileSection<'_>, r: &[u8]) -> Result<()> {
         if r == self.scalar_prime() {
             return Ok(());
         }

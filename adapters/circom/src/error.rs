@@ -83,12 +83,12 @@ pub enum Error {
 
 /// Names a section of a file, or a field of a JSON file, for errors.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct FileSection<'a> {
     pub file: &'a str,
     pub section: &'a str,
 }
 
-impl Place<'_> {
+impl FileSection<'_> {
     /// Returns the error for a value `what` that breaks the format.
     pub(crate) fn malformed(&self, what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Error {
         let [file, section] = [self.file, self.section].map(str::to_owned);

@@ -1,16 +1,16 @@
 //! Reads fields one after the other.
 
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 
 /// A cursor over little-endian fields. Errors name `place` and the field.
 pub(crate) struct Fields<'a> {
-    place: Place<'a>,
+    place: FileSection<'a>,
     bytes: &'a [u8],
 }
 
 impl<'a> Fields<'a> {
     /// Starts at the first of `bytes`.
-    pub(crate) fn new(place: Place<'a>, bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(place: FileSection<'a>, bytes: &'a [u8]) -> Self {
         Self { place, bytes }
     }
 

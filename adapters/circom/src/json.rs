@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::curve_id::CurveId;
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::json_number::Number;
 use crate::json_points::{G1Json, G2Json, read_g1, read_g2, write_g1, write_g2};
@@ -54,8 +54,8 @@ struct CurveJson {
 
 impl<'a> JsonText<'a> {
     /// Returns a file's field for errors.
-    fn field(&self, field: &'a str) -> Place<'a> {
-        Place { file: self.file, section: field }
+    fn field(&self, field: &'a str) -> FileSection<'a> {
+        FileSection { file: self.file, section: field }
     }
 
     fn parse<T: DeserializeOwned>(&self, expected: &str) -> Result<T> {

@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 use crate::affine_point::AffinePoint;
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 use crate::json_number::Number;
 
 /// Holds x, y and z.
@@ -16,7 +16,7 @@ pub(crate) type G2Json = [[Number; 2]; 3];
 /// # Errors
 /// - [`Error::Malformed`](crate::Error::Malformed): z is neither 0 nor 1, a coordinate is at least q, or the point is
 ///   not on the curve.
-pub(crate) fn read_g1<P: AffinePoint>(place: Place<'_>, json: &G1Json) -> Result<P> {
+pub(crate) fn read_g1<P: AffinePoint>(place: FileSection<'_>, json: &G1Json) -> Result<P> {
     let [x, y, z] = json;
     read_point(place, [x, y], [z])
 }
@@ -25,13 +25,13 @@ pub(crate) fn read_g1<P: AffinePoint>(place: Place<'_>, json: &G1Json) -> Result
 ///
 /// # Errors
 /// [`read_g1`] lists them.
-pub(crate) fn read_g2<P: AffinePoint>(place: Place<'_>, json: &G2Json) -> Result<P> {
+pub(crate) fn read_g2<P: AffinePoint>(place: FileSection<'_>, json: &G2Json) -> Result<P> {
     let [[x0, x1], [y0, y1], [z0, z1]] = json;
     read_point(place, [x0, x1, y0, y1], [z0, z1])
 }
 
 fn read_point<P: AffinePoint, const N: usize, const D: usize>(
-    place: Place<'_>,
+    place: FileSection<'_>,
     coordinates: [&Number; N],
     z: [&Number; D],
 ) -> Result<P> {

@@ -14,7 +14,7 @@
 
 use std::ops::Range;
 
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 use crate::fields::Fields;
 
 /// Types below this are kept; others are skipped.
@@ -55,7 +55,7 @@ pub(crate) struct SectionTable<'a> {
 /// A section's contents, their position in the file, and the section's name for errors.
 #[derive(Debug, Clone)]
 pub(crate) struct Section<'a> {
-    pub place: Place<'a>,
+    pub place: FileSection<'a>,
     pub name: &'static str,
     pub bytes: &'a [u8],
     pub range: Range<usize>,
@@ -70,7 +70,7 @@ impl<'a> SectionTable<'a> {
     /// - [`Error::Unsupported`](crate::Error::Unsupported): another version.
     pub(crate) fn parse(file: &'a str, format: &'static Format, bytes: &'a [u8]) -> Result<Self> {
         let mut table = Self { file, format, bytes, entries: [const { Entry::Missing }; SECTION_TYPES] };
-        let mut fields = Fields::new(Place { file, section: "header of the file" }, bytes);
+        let mut fields = Fields::new(FileSection { file, section: "header of the file" }, bytes);
         for section in 0..table.read_header(&mut fields)? {
             table.read_entry(&mut fields, section)?;
         }
@@ -79,7 +79,7 @@ impl<'a> SectionTable<'a> {
 
     /// Checks magic and version, and returns the number of sections.
     fn read_header(&self, fields: &mut Fields<'a>) -> Result<u32> {
-        let place = Place { file: self.file, section: "header of the file" };
+        let place = FileSection { file: self.file, section: "header of the file" };
         let magic = fields.bytes("magic", 4)?;
         if magic != self.format.magic {
             let [expected, actual] = [&self.format.magic, magic].map(|magic| magic.escape_ascii().to_string());
@@ -97,7 +97,7 @@ impl<'a> SectionTable<'a> {
         let length = fields.u64(&format!("length of section number {index}"))?;
         let start = self.bytes.len().saturating_sub(fields.remaining());
         let section = self.format.section_name(section_type);
-        let place = Place { file: self.file, section };
+        let place = FileSection { file: self.file, section };
         let too_long = || place.malformed("length", format!("at most the file's {} bytes", fields.remaining()), length);
         let end = usize::try_from(length).ok().and_then(|length| start.checked_add(length));
         let end = end.filter(|end| *end <= self.bytes.len()).ok_or_else(too_long)?;
@@ -114,7 +114,7 @@ impl<'a> SectionTable<'a> {
     /// - [`Error::Malformed`](crate::Error::Malformed): the file does not have it exactly once.
     pub(crate) fn section(&self, section_type: u32) -> Result<Section<'a>> {
         let name = self.format.section_name(section_type);
-        let place = Place { file: self.file, section: name };
+        let place = FileSection { file: self.file, section: name };
         let occurrences = |actual: &str| place.malformed("occurrences", "one", actual);
         match self.entries.get(section_type as usize) {
             Some(Entry::Found(range)) => {

@@ -7,7 +7,7 @@ use pairing::MillerLoopResult;
 
 use crate::affine_point::{AffinePoint, PointFault};
 use crate::curve_id::CurveId;
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::json::{JsonText, curve_from_json, public_from_json};
 
@@ -40,7 +40,7 @@ pub fn verify_json(key: JsonText<'_>, public: JsonText<'_>, proof: JsonText<'_>)
         Some(CurveId::Bn254) => verify_texts::<Bn256>(key, public, proof),
         Some(CurveId::Bls12_381) => verify_texts::<blstrs::Bls12>(key, public, proof),
         None => {
-            let place = Place { file: key.file, section: "curve" };
+            let place = FileSection { file: key.file, section: "curve" };
             Err(place.malformed("curve", "bn128 or bls12381", "none"))
         }
     }
@@ -83,7 +83,7 @@ fn expect_in_subgroup<P: AffinePoint>(file: &str, section: &str, point: &P) -> R
         return Ok(());
     }
     let expected = format!("a point of {:?} of {}", P::GROUP, P::CURVE);
-    Err(Place { file, section }.malformed("point", expected, PointFault::NotInSubgroup))
+    Err(FileSection { file, section }.malformed("point", expected, PointFault::NotInSubgroup))
 }
 
 /// Returns IC₀ + Σ public·IC.
@@ -91,7 +91,7 @@ fn public_point<E: Groth16Engine>(file: &str, key: &VerificationKey<E>, public: 
     let (first, points) = key.ic.split_first().unzip();
     let points = points.unwrap_or_default();
     let Some(first) = first.filter(|_| points.len() == public.len()) else {
-        let place = Place { file, section: "public signals" };
+        let place = FileSection { file, section: "public signals" };
         return Err(place.malformed("length", format!("{} signals, as the key says", points.len()), public.len()));
     };
     let terms = points.iter().zip(public).map(|(point, signal)| *point * signal);

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::curve_id::{CurveId, is_below};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, FileSection, Result};
 use crate::fields::Fields;
 use crate::file_bytes::read_file;
 use crate::groth16::Groth16Engine;
@@ -108,7 +108,7 @@ impl Witness {
     /// - [`Error::WitnessLength`]: the key has another number of signals.
     pub fn check_against(&self, header: &ZkeyHeader) -> Result<()> {
         if self.curve != header.curve {
-            let place = Place { file: &self.file, section: SECTIONS[0].1 };
+            let place = FileSection { file: &self.file, section: SECTIONS[0].1 };
             return Err(place.other_curve(header.curve, self.curve));
         }
         if self.count != header.signals {
@@ -124,7 +124,7 @@ impl Witness {
     /// - [`Error::OtherCurve`]: the witness is of another curve than `E`.
     /// - [`Error::Malformed`]: it has fewer values.
     pub fn public_signals<E: Groth16Engine>(&self, count: u32) -> Result<Vec<E::Fr>> {
-        let place = Place { file: &self.file, section: VALUES_NAME };
+        let place = FileSection { file: &self.file, section: VALUES_NAME };
         if self.curve != E::CURVE {
             return Err(place.other_curve(E::CURVE, self.curve));
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::affine_point::PointGroup;
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 use crate::file_bytes::{FileBytes, read_file};
 use crate::sections::SectionTable;
 use crate::zkey_coefficients::Coefficients;
@@ -187,12 +187,12 @@ impl Zkey {
     }
 
     fn section_points<'a>(&'a self, section: &'a NamedRange, group: PointGroup) -> RawPoints<'a> {
-        let place = Place { file: &self.file, section: section.0 };
+        let place = FileSection { file: &self.file, section: section.0 };
         RawPoints::new(place, self.header.curve, group, self.slice(&section.1))
     }
 
     fn header_point<'a>(&'a self, bytes: &'a [u8], group: PointGroup) -> RawPoints<'a> {
-        let place = Place { file: &self.file, section: HEADER_NAME };
+        let place = FileSection { file: &self.file, section: HEADER_NAME };
         RawPoints::new(place, self.header.curve, group, bytes)
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::affine_point::PointGroup;
 use crate::curve_id::CurveId;
-use crate::error::{Place, Result};
+use crate::error::{FileSection, Result};
 use crate::fields::Fields;
 use crate::sections::{Format, Section, SectionTable};
 use crate::zkey_points::RawPoints;
@@ -109,7 +109,7 @@ pub(crate) fn read_header(table: &SectionTable<'_>) -> Result<(ZkeyHeader, Heade
     Ok((header, points))
 }
 
-fn read_curve(place: Place<'_>, fields: &mut Fields<'_>) -> Result<CurveId> {
+fn read_curve(place: FileSection<'_>, fields: &mut Fields<'_>) -> Result<CurveId> {
     let length = fields.u32("length of q")?;
     let curve = CurveId::from_base_prime(place, fields.bytes("q", u64::from(length))?)?;
     let length = fields.u32("length of r")?;
@@ -117,7 +117,7 @@ fn read_curve(place: Place<'_>, fields: &mut Fields<'_>) -> Result<CurveId> {
     Ok(curve)
 }
 
-fn read_sizes(place: Place<'_>, fields: &mut Fields<'_>, curve: CurveId) -> Result<ZkeyHeader> {
+fn read_sizes(place: FileSection<'_>, fields: &mut Fields<'_>, curve: CurveId) -> Result<ZkeyHeader> {
     let signals = fields.u32("nVars")?;
     let public_signals = fields.u32("nPublic")?;
     let domain_size = fields.u32("domainSize")?;
@@ -140,7 +140,7 @@ fn read_point(
 ) -> Result<Vec<u8>> {
     let bytes = fields.bytes(name, group.point_bytes(curve) as u64)?;
     let name = format!("{} {name}", section.place.section);
-    let place = Place { file: section.place.file, section: &name };
+    let place = FileSection { file: section.place.file, section: &name };
     RawPoints::new(place, curve, group, bytes).check_on_curve()?;
     Ok(bytes.to_vec())
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::affine_point::{AffinePoint, PointFault, PointGroup};
 use crate::curve_id::{CurveId, is_below};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, FileSection, Result};
 
 /// Minimum coordinates or points that a thread checks at a time: some tens of microseconds of work.
 const MIN_COORDINATES: usize = 1 << 12;
@@ -20,7 +20,7 @@ const MIN_POINTS: usize = 1 << 8;
 /// [`Self::check_on_curve`].
 #[derive(Debug, Clone, Copy)]
 pub struct RawPoints<'a> {
-    place: Place<'a>,
+    place: FileSection<'a>,
     curve: CurveId,
     group: PointGroup,
     bytes: &'a [u8],
@@ -28,7 +28,7 @@ pub struct RawPoints<'a> {
 
 impl<'a> RawPoints<'a> {
     /// Views `bytes`, a section whose length has been checked.
-    pub(crate) fn new(place: Place<'a>, curve: CurveId, group: PointGroup, bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(place: FileSection<'a>, curve: CurveId, group: PointGroup, bytes: &'a [u8]) -> Self {
         Self { place, curve, group, bytes }
     }
 

@@ -142,7 +142,7 @@ mod tests {
         Threads::start(count, || {})
     }
 
-    /// Runs `jobs` jobs, the first `panics` of which panic. Returns the text of the resumed panic, if any, and the
+    /// Runs `jobs` jobs. The first `panics` jobs panic. Returns the text of the resumed panic, if any, and the
     /// number of jobs that succeeded.
     fn run_panicking_jobs(threads: &Threads, jobs: usize, panics: usize) -> (Option<String>, usize) {
         let done = AtomicUsize::new(0);

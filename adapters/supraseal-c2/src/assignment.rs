@@ -34,7 +34,7 @@ pub struct Assignment<Scalar> {
     pub c: *const Scalar,
     pub abc_size: usize,
 
-    /// Values of the inputs, of which the first is one, and their number.
+    /// Values of the inputs, and their number. The first input is one.
     pub inp_assignment_data: *const Scalar,
     pub inp_assignment_size: usize,
 

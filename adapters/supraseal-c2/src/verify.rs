@@ -23,7 +23,7 @@ pub(crate) struct VerifyingKey {
 
 impl VerifyingKey {
     /// Returns whether `proof` verifies: A, B and C are in their groups, and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ, γ) · e(C,
-    /// δ). The xᵢ are `inputs`, of which the first is one.
+    /// δ). The xᵢ are `inputs`. The first input is one.
     pub(crate) fn verifies(&self, proof: &Proof<Bls12>, inputs: &[Scalar]) -> Result<bool, Error> {
         check_equal("number of inputs", self.ic.len(), inputs.len())?;
         let numbers: Vec<[u8; 32]> = inputs.iter().map(Scalar::to_bytes_le).collect();

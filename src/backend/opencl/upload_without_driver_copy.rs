@@ -8,8 +8,8 @@ use opencl3::types::{cl_command_queue, CL_FALSE, cl_mem};
 use crate::backend::TwoRows;
 use super::owned_handles::{ClResult, release_command_event};
 
-/// Queues on `stream` a copy of `bytes` from host memory at `from` to the buffer `to`, from byte `offset` on. Small
-/// copies go as two rows, of which the driver keeps no copy.
+/// Queues on `stream` a copy of `bytes` from host memory at `from` to the buffer `to`, from byte `offset` on. A
+/// small copy is a rectangle of two rows, because the driver would keep the bytes of a small plain copy.
 ///
 /// # Safety
 /// The handles are live, the ranges are valid, and `from` keeps its contents until the copy has run.

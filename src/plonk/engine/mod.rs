@@ -388,7 +388,7 @@ fn device_scalars<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> 
     Ok(scalars.ready_after(Arc::new(stream.record_event()?)))
 }
 
-/// Returns the first of a step's `results`, of which there is exactly one. An empty list is an error.
+/// Returns the only one of a step's `results`. An empty list is an error.
 fn exactly_one<T>(results: Vec<T>) -> Result<T> {
     results.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }

@@ -103,7 +103,7 @@ pub fn quotient_values<F: PrimeField>(a: &[F], b: &[F]) -> Vec<F> {
     a.iter().zip(&b).zip(&c).map(|((a, b), c)| *a * *b - *c).collect()
 }
 
-/// Adds up the products of `points` and `values`, of which there are equally many.
+/// Returns Σ valuesᵢ·pointsᵢ, for `points` and `values` of equal length.
 fn sum<P: AffinePoint + PrimeCurveAffine>(points: &RawPoints<'_>, values: &[P::Scalar]) -> P::Curve {
     let points = points.to_points::<P>().expect("points of the curve");
     assert_eq!(points.len(), values.len());

@@ -7,7 +7,7 @@ use proofwarp::{Accelerator, BackendKind};
 
 use super::queue::Queue;
 
-/// Lists all devices, of which there is always at least one.
+/// Lists all devices. The list is never empty.
 static DEVICES: LazyLock<Vec<Device>> = LazyLock::new(|| match Accelerator::global() {
     Err(error) => {
         log::error!("{error}");
