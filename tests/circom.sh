@@ -2,7 +2,7 @@
 # Makes zkeys, witnesses, keys and proofs of real circuits by circom2, circomlib and snarkjs, then tests the formats of
 # adapters/circom against them. Files are kept under target/circom; what exists is not made again.
 #
-# usage: tests/circom.sh [multiplier] [multiplier_bls12381] [poseidon_merkle] [eddsa] [sha256] [files]      (default: all)
+# usage: tests/circom.sh [multiplier] [multiplier_bls12381] [poseidon_merkle] [eddsa] [sha256] [generated] [files]      (default: all)
 #
 # With `files` it ends before the tests, which take all circuits that are there. The signature in tests/circom/eddsa.json is by circomlibjs 0.1.7, with a key that is public.
 source "$(dirname "$0")/published.sh"
@@ -95,16 +95,49 @@ make_files() { # name
     echo "$1: $(stat -c %s "$folder/$1/circuit.zkey") bytes of zkey, $(stat -c %s "$folder/$1/witness.wtns") of wtns, ${SECONDS} s since the start"
 }
 
+# A synthetic circuit's key from a known trapdoor, whose witness snarkjs proves: curve, constraints.
+make_generated() {
+    local target=$folder/generated_$1_$2
+    [ ! -e "$target/public.json" ] || return 0
+    (cd "$root/adapters/circom" && quietly cargo run --quiet --release --example generate "$1" "$2" "$target")
+    snarkjs zkey export verificationkey "$target/circuit.zkey" "$target/verification_key.json"
+    snarkjs groth16 prove "$target/circuit.zkey" "$target/witness.wtns" "$target/proof.json" "$temp/public.json"
+    snarkjs groth16 verify "$target/verification_key.json" "$temp/public.json" "$target/proof.json"
+    mv "$temp/public.json" "$target/"
+    echo "generated_$1_$2: ${SECONDS} s since the start"
+}
+
+# snarkjs has the last word on our proofs.
+verify_ours() {
+    local proof target
+    for proof in "$folder"/*/our_proof.json; do
+        target=$(dirname "$proof")
+        snarkjs groth16 verify "$target/verification_key.json" "$target/our_public.json" "$proof"
+        cmp "$target/public.json" "$target/our_public.json" || fail "other public signals than snarkjs's in $target"
+        echo "snarkjs verifies our proof of $(basename "$target")"
+    done
+}
+
 names=() only_files=
 for argument in "$@"; do
     if [ "$argument" = files ]; then only_files=1; else names+=("$argument"); fi
 done
-[ ${#names[@]} -gt 0 ] || names=(multiplier multiplier_bls12381 poseidon_merkle eddsa sha256)
+[ ${#names[@]} -gt 0 ] || names=(multiplier multiplier_bls12381 poseidon_merkle eddsa sha256 generated)
 
 install_packages
-for name in "${names[@]}"; do make_files "$name"; done
+for name in "${names[@]}"; do
+    if [ "$name" = generated ]; then
+        make_generated bn128 1000
+        make_generated bn128 3000
+        make_generated bls12381 1000
+    else
+        make_files "$name"
+    fi
+done
 if [[ " ${names[*]} " == *" multiplier "* ]]; then other_protocols; fi
 [ -z "$only_files" ] || exit 0
 
 cd "$root/adapters/circom"
+rm -f "$folder"/*/our_*.json
 PROOFWARP_CIRCOM_FILES=$folder nice -n 10 cargo test --quiet --test snarkjs -- --ignored
+verify_ours

@@ -58,7 +58,8 @@ impl Bench {
         self.queued("witness upload", assignment.len(), |stream| stream.upload(x.buffer(), as_bytes(assignment)))?;
         let log_n = circuit.constraint_count().next_power_of_two().ilog2();
         let mut vectors = [self.zeros(1 << log_n)?, self.zeros(1 << log_n)?, self.zeros(1 << log_n)?];
-        if let Some(matrices) = circuit.matrices() {
+        let matrices = circuit.matrices();
+        if !matrices.is_empty() {
             let on_device = |csr: &Arc<Csr<Scalar>>| CsrOnDevice::new(&self.device, csr, SparseOptions::default());
             let matrices = matrices.iter().map(on_device).collect::<Result<Vec<_>>>()?;
             let least: u64 = matrices.iter().map(|matrix| matrix.explain().least_bytes).sum();
@@ -97,7 +98,9 @@ impl Bench {
         let h = DeviceScalars::from_buffer(&self.device, h.buffer().clone(), key.h.len(), ScalarForm::Montgomery)?;
         self.sum("MSM H (G1)", alone, &key.h, &h)?;
         self.sum("MSM L (G1)", alone, &key.l, &upload(&assignment[circuit.input_count()..])?)?;
-        let [a, b, _] = circuit.matrices().ok_or_else(|| Error::invalid("steps", "matrices", "some", "none"))?;
+        let [a, b, ..] = circuit.matrices() else {
+            return Err(Error::invalid("steps", "matrices", "some", "none"));
+        };
         let a = upload(&chosen(a, assignment, circuit.input_count()))?;
         self.sum("MSM A (G1)", alone, &key.a, &a)?;
         let b = upload(&chosen(b, assignment, 0))?;

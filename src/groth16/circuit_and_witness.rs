@@ -9,8 +9,8 @@ use ff::Field;
 use rayon::prelude::*;
 
 use super::key::PerDevice;
-use super::pairing_engine::{ERROR_CONTEXT, check_length};
-use super::{Engine, Parameters};
+use super::parameters::{ERROR_CONTEXT, check_length};
+use super::{Engine, ProvingKeyOnDevice};
 use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic, check_abort};
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, SparseOptions};
@@ -39,13 +39,14 @@ pub struct Circuit<F> {
     pub(super) a: Vec<u32>,
     /// Indices of the variables that have bases in the queries of B, in ascending order.
     pub(super) b: Vec<u32>,
-    matrices: Option<[Arc<Csr<F>>; 3]>,
+    /// A and B, and C unless it is given by C·z = A·z ∘ B·z; empty if every witness has its evaluations.
+    matrices: Vec<Arc<Csr<F>>>,
     on_devices: PerDevice<DeviceVariableIndices>,
     matrices_on_devices: [PerDevice<CsrOnDevice<F>>; 3],
 }
 
-/// Holds the constraints' matrices A, B and C on one device.
-pub(super) type DeviceMatrices<F> = [Arc<CsrOnDevice<F>>; 3];
+/// Holds the constraints' matrices A and B on one device, and C if the circuit has it.
+pub(super) type DeviceMatrices<F> = Vec<Arc<CsrOnDevice<F>>>;
 
 /// Holds, on one device, the indices of the variables that have bases in the queries of A and B. An index has 32 bits.
 #[derive(Debug)]
@@ -77,7 +78,7 @@ impl<F: NttField> Circuit<F> {
             constraints,
             a,
             b,
-            matrices: None,
+            matrices: Vec::new(),
             on_devices: PerDevice::default(),
             matrices_on_devices: Default::default(),
         })
@@ -101,7 +102,24 @@ impl<F: NttField> Circuit<F> {
         }
         let (in_a, in_b) = (nonzero_columns(a), nonzero_columns(b));
         let densities = Densities { a_aux: &in_a[inputs..], b_inputs: &in_b[..inputs], b_aux: &in_b[inputs..] };
-        Ok(Self { matrices: Some(matrices), ..Self::new(rows, densities)? })
+        Ok(Self { matrices: matrices.into(), ..Self::new(rows, densities)? })
+    }
+
+    /// Creates a circuit from its `matrices` A and B alone. C·z is computed as the elementwise product of A·z and B·z,
+    /// which it is for every witness that satisfies the constraints. Any other witness gives a proof that does not
+    /// verify. `densities` marks the variables that have bases in the key.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: rows of the matrices differ in number.
+    /// - [`Error::Invalid`]: the matrices have other numbers of columns than there are variables.
+    /// - [`Self::new`] lists the other errors.
+    pub fn from_two_matrices(densities: Densities<'_>, matrices: [Arc<Csr<F>>; 2]) -> Result<Self> {
+        let circuit = Self::new(matrices[0].rows(), densities)?;
+        check_length("rows of B", circuit.constraints, matrices[1].rows())?;
+        for (name, matrix) in ["A", "B"].iter().zip(&matrices) {
+            check_length(format!("columns of {name}"), circuit.variable_count(), matrix.columns())?;
+        }
+        Ok(Self { matrices: matrices.into(), ..circuit })
     }
 
     /// Returns the number of inputs, including the constant one.
@@ -136,9 +154,10 @@ impl<F: NttField> Circuit<F> {
         &self.b
     }
 
-    /// Returns the matrices A, B and C, or `None` if the circuit was made by [`Self::new`].
-    pub fn matrices(&self) -> Option<&[Arc<Csr<F>>; 3]> {
-        self.matrices.as_ref()
+    /// Returns the matrices A, B and C. The slice has only A and B if the circuit was made by
+    /// [`Self::from_two_matrices`], and is empty if it was made by [`Self::new`].
+    pub fn matrices(&self) -> &[Arc<Csr<F>>] {
+        &self.matrices
     }
 
     /// Uploads the circuit to each device of `accelerator` that lacks it. Without this call, the first proof on a
@@ -165,9 +184,10 @@ impl<F: NttField> Circuit<F> {
         self.inputs + self.aux
     }
 
-    /// Checks that the queries of `key` have the lengths that this circuit needs.
-    pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &Parameters<E>) -> Result<()> {
-        check_length("bases of h, less one of the domain", self.constraints.next_power_of_two() - 1, key.h.len())?;
+    /// Checks that `key` has the domain and the lengths of queries that this circuit needs.
+    pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &ProvingKeyOnDevice<E>) -> Result<()> {
+        check_length("elements of the key's domain", self.constraints.next_power_of_two(), key.domain_size())?;
+        let key = key.parameters();
         check_length("bases of l", self.aux, key.l.len())?;
         check_length("bases of a", self.a.len(), key.a.len())?;
         check_length("bases of b", self.b.len(), key.b_g1.len())
@@ -188,19 +208,13 @@ impl<F: NttField> Circuit<F> {
         })
     }
 
-    /// Returns the matrices on `device`, and uploads those that it lacks. Returns `None` if the circuit has no
-    /// matrices. If `abort` stops the upload, the matrices uploaded so far stay.
-    pub(super) fn get_or_upload_matrices(
-        &self,
-        device: &Arc<Device>,
-        abort: Abort<'_>,
-    ) -> Result<Option<DeviceMatrices<F>>> {
-        let Some(matrices) = &self.matrices else { return Ok(None) };
-        let get = |number: usize| {
-            let upload = || CsrOnDevice::new_abortable(device, &matrices[number], SparseOptions::default(), abort);
-            self.matrices_on_devices[number].get(device, upload)
+    /// Returns the matrices on `device`, and uploads those that it lacks. If `abort` stops the upload, the matrices
+    /// uploaded so far stay.
+    pub(super) fn get_or_upload_matrices(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<DeviceMatrices<F>> {
+        let get = |(matrix, on_devices): (&Arc<Csr<F>>, &PerDevice<CsrOnDevice<F>>)| {
+            on_devices.get(device, || CsrOnDevice::new_abortable(device, matrix, SparseOptions::default(), abort))
         };
-        Ok(Some([get(0)?, get(1)?, get(2)?]))
+        self.matrices.iter().zip(&self.matrices_on_devices).map(get).collect()
     }
 
     fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
@@ -283,13 +297,13 @@ impl<F: NttField> Witness<'_, F> {
         let of = |what: &str| format!("{what} of witness {number}");
         check_length(of("inputs"), circuit.inputs, self.inputs.len())?;
         check_length(of("auxiliary values"), circuit.aux, self.aux.len())?;
-        match (&self.evaluations, circuit.matrices()) {
-            (Some(vectors), _) => ["a", "b", "c"]
+        match &self.evaluations {
+            Some(vectors) => ["a", "b", "c"]
                 .iter()
                 .zip(vectors)
                 .try_for_each(|(name, vector)| check_length(of(name), circuit.constraints, vector.len())),
-            (None, Some(_)) => Ok(()),
-            (None, None) => Err(missing_evaluations_error(of("evaluations"))),
+            None if circuit.matrices.is_empty() => Err(missing_evaluations_error(of("evaluations"))),
+            None => Ok(()),
         }
     }
 }

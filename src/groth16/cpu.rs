@@ -1,11 +1,12 @@
 //! Computes a proof's MSMs on the host's cores.
 
+use ff::Field;
 use rayon::prelude::*;
 
 use super::circuit_and_witness::missing_matrices_error;
-use super::gpu::inverse_vanishing_value;
 use super::msm_sums_and_proof::MsmSums;
-use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
+use super::parameters::inverse_vanishing_value;
+use super::{Circuit, Engine, ProvingKeyOnDevice, QuotientForm, Witness};
 use crate::backend::Abort;
 use crate::curve::{MsmCurve, scalar_to_bytes};
 use crate::field::{NttField, SecretVec};
@@ -22,8 +23,10 @@ pub(super) fn compute_msm_sums<E: Engine>(
 ) -> Result<MsmSums<E>> {
     let (host, parameters) = (key.accelerator().with_devices(Vec::new()), key.parameters());
     let assignment = SecretVec([witness.inputs, witness.aux].concat());
+    let mut vectors = [(); 3].map(|()| SecretVec(vec![E::Fr::ZERO; key.domain_size()]));
+    evaluate_constraints(&host, circuit, witness, &assignment, &mut vectors, abort)?;
     let h = to_canonical_bytes(
-        quotient(&host, key.domain_size(), circuit, witness, &assignment, abort)?.par_iter().copied(),
+        quotient(&key.domain().on(&host), &key.quotient_form(), vectors, abort)?.par_iter().copied(),
     );
     let select = |chosen: &[u32]| to_canonical_bytes(chosen.par_iter().map(|i| assignment[*i as usize]));
     let (l, a, b) = (to_canonical_bytes(witness.aux.par_iter().copied()), select(&circuit.a), select(&circuit.b));
@@ -50,30 +53,29 @@ fn to_canonical_bytes<F: NttField>(scalars: impl IndexedParallelIterator<Item = 
     ZeroizingScalars(scalars.map(scalar_to_bytes).collect())
 }
 
-/// Computes the coefficients of h on the host, as many as `domain`, the order of the evaluation domain.
+/// Computes the quotient in the given `form` from the values a, b and c on `domain`, with one element for each of them.
 fn quotient<F: NttField>(
-    host: &Accelerator,
-    domain: usize,
-    circuit: &Circuit<F>,
-    witness: &Witness<'_, F>,
-    assignment: &[F],
+    domain: &NttDomain<F>,
+    form: &QuotientForm<F>,
+    [mut a, mut b, mut c]: [SecretVec<F>; 3],
     abort: Abort<'_>,
 ) -> Result<SecretVec<F>> {
-    let mut vectors = [(); 3].map(|()| SecretVec(vec![F::ZERO; domain]));
-    evaluate_constraints(host, circuit, witness, assignment, &mut vectors, abort)?;
-    let [mut a, mut b, mut c] = vectors;
-    let ntt = NttDomain::<F>::new(host, domain.trailing_zeros())?;
-    ntt.run(Direction::Inverse, &mut [&mut a, &mut b, &mut c], abort)?;
-    ntt.run(Direction::CosetForward, &mut [&mut a, &mut b], abort)?;
-    let factor = inverse_vanishing_value(&ntt)?;
+    domain.run(Direction::Inverse, &mut [&mut a, &mut b, &mut c], abort)?;
+    domain.run(Direction::CosetForward, &mut [&mut a, &mut b], abort)?;
+    if let QuotientForm::CosetValues { .. } = form {
+        domain.run(Direction::CosetForward, &mut [&mut c], abort)?;
+        a.par_iter_mut().zip(&b.0).zip(&c.0).for_each(|((a, b), c)| *a = *a * *b - *c);
+        return Ok(a);
+    }
+    let factor = inverse_vanishing_value(domain)?;
     a.par_iter_mut().zip(&b.0).for_each(|(a, b)| *a *= *b * factor);
-    ntt.run(Direction::CosetInverse, &mut [&mut a], abort)?;
+    domain.run(Direction::CosetInverse, &mut [&mut a], abort)?;
     a.par_iter_mut().zip(&c.0).for_each(|(a, c)| *a -= *c * factor);
     Ok(a)
 }
 
 /// Writes A·z, B·z and C·z to the start of `vectors`, which must be zeros. They are copied from `witness` if it has
-/// them, and otherwise computed from the circuit's matrices.
+/// them, and otherwise computed from the circuit's matrices. Without a matrix C, C·z is the product of the others.
 fn evaluate_constraints<F: NttField>(
     host: &Accelerator,
     circuit: &Circuit<F>,
@@ -87,10 +89,14 @@ fn evaluate_constraints<F: NttField>(
         pairs.for_each(|(to, from)| to[..from.len()].copy_from_slice(from));
         return Ok(());
     }
-    let matrices = circuit.matrices().ok_or_else(missing_matrices_error)?;
-    for (to, matrix) in vectors.iter_mut().zip(matrices) {
+    let [_, _, matrix_c @ ..] = circuit.matrices() else { return Err(missing_matrices_error()) };
+    for (to, matrix) in vectors.iter_mut().zip(circuit.matrices()) {
         let matrix = SparseMatrix::new(host, matrix.clone())?;
         matrix.multiply(assignment, &mut to[..circuit.constraints], abort)?;
+    }
+    if matrix_c.is_empty() {
+        let [a, b, c] = vectors;
+        c.par_iter_mut().zip(&a.0).zip(&b.0).for_each(|((c, a), b)| *c = *a * *b);
     }
     Ok(())
 }

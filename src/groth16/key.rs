@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use group::prime::PrimeCurveAffine;
-
-use super::Engine;
 use super::gpu::{Costs, QueryId, QuerySet};
+use super::parameters::affine_bytes;
+use super::{Engine, Parameters, QuotientForm};
 use crate::backend::{Abort, Device, catch_hook_panic, lock};
 use crate::curve::MsmCurve;
-use crate::msm::{self, BasePoints, Msm, MsmOptions};
+use crate::msm::{BasePoints, Msm, MsmOptions};
+use crate::ntt::NttDomain;
 use crate::rayon_waits::{get_or_try_init, try_get};
 use crate::{Accelerator, Error, Result};
 
@@ -26,32 +26,6 @@ const MIN_PROOF_BYTES: u64 = 16 << 20;
 /// Number of bits below the leading one of the free memory that a [`ConcurrencyKey`] keeps. Lower bits are cleared.
 const MEMO_PRECISION_BITS: u32 = 4;
 
-/// Holds the proving parameters that a circuit's setup makes, as Groth16 defines them ("On the Size of Pairing-based
-/// Non-interactive Arguments", 2016). Points are in bellperson's order.
-#[derive(Debug, Clone)]
-pub struct Parameters<E: Engine> {
-    /// α in G1.
-    pub alpha_g1: E::G1Affine,
-    /// β in G1.
-    pub beta_g1: E::G1Affine,
-    /// β in G2.
-    pub beta_g2: E::G2Affine,
-    /// δ in G1.
-    pub delta_g1: E::G1Affine,
-    /// δ in G2.
-    pub delta_g2: E::G2Affine,
-    /// Query of h, in G1: τⁱ·t(τ)/δ for i < m − 1, where m is the order of the evaluation domain.
-    pub h: BasePoints<E::G1Affine>,
-    /// Query of l, in G1: (β·uᵢ(τ) + α·vᵢ(τ) + wᵢ(τ))/δ for each auxiliary variable i.
-    pub l: BasePoints<E::G1Affine>,
-    /// Query of A, in G1: uᵢ(τ) of every input, then of each auxiliary variable that occurs in A.
-    pub a: BasePoints<E::G1Affine>,
-    /// Query of B, in G1: vᵢ(τ) of each input, then of each auxiliary variable, that occurs in B.
-    pub b_g1: BasePoints<E::G1Affine>,
-    /// Query of B, in G2: vᵢ(τ) of the variables of `b_g1`, in the same order.
-    pub b_g2: BasePoints<E::G2Affine>,
-}
-
 /// Holds a proving key. Its bases are uploaded once to each device that makes whole proofs, for any number of proofs. A
 /// device that computes only some MSMs of a proof gets only the bases of those MSMs.
 ///
@@ -61,6 +35,8 @@ pub struct Parameters<E: Engine> {
 pub struct ProvingKeyOnDevice<E: Engine> {
     accelerator: Accelerator,
     parameters: Parameters<E>,
+    domain: NttDomain<E::Fr>,
+    quotient_form: QuotientForm<E::Fr>,
     tables: QueryMsms<E>,
     /// Bytes of each device's memory that uploads of bases leave free for proofs.
     reserves: PerDevice<u64>,
@@ -199,7 +175,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - [`Error::Forked`]: the process was forked from one that had used the engine.
     /// - [`Self::new`] lists the other errors.
     pub fn new_checked(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
-        parameters.check()?;
+        parameters.check(&QuotientForm::Coefficients)?;
         parameters.check_points(accelerator)?;
         Self::new(accelerator, parameters)
     }
@@ -212,11 +188,30 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - [`Error::Invalid`]: `b_g1` and `b_g2` differ in length.
     /// - [`Error::Invalid`]: δ is zero.
     pub fn new_lazy(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
-        parameters.check()?;
+        Self::with_quotient_form(accelerator, parameters, QuotientForm::Coefficients)
+    }
+
+    /// Creates a key whose query of h has the bases of `quotient_form`, without an upload. [`Self::new_lazy`] is the
+    /// case [`QuotientForm::Coefficients`].
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the length of `h` does not suit the form.
+    /// - [`Error::Invalid`]: the form's ω does not generate the domain, or its shift is an element of the domain.
+    /// - [`Error::Invalid`]: `b_g1` and `b_g2` differ in length.
+    /// - [`Error::Invalid`]: δ is zero.
+    pub fn with_quotient_form(
+        accelerator: &Accelerator,
+        parameters: Parameters<E>,
+        quotient_form: QuotientForm<E::Fr>,
+    ) -> Result<Self> {
+        let size = parameters.check(&quotient_form)?;
+        let domain = quotient_form.domain(accelerator, size.trailing_zeros())?;
         let tables = QueryMsms { g1: Default::default(), b_g2: PerDevice::default() };
         Ok(Self {
             accelerator: accelerator.clone(),
             parameters,
+            domain,
+            quotient_form,
             tables,
             reserves: PerDevice::default(),
             at_once: PerDevice::default(),
@@ -263,9 +258,19 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         &self.accelerator
     }
 
-    /// Returns the order m of the evaluation domain, a power of two: the length of `h` plus one.
+    /// Returns the order m of the evaluation domain, a power of two.
     pub fn domain_size(&self) -> usize {
-        self.parameters.h.len() + 1
+        1 << self.domain.log_n()
+    }
+
+    /// Returns the evaluation domain and its coset.
+    pub fn domain(&self) -> &NttDomain<E::Fr> {
+        &self.domain
+    }
+
+    /// Returns the form of the quotient that the query of h has bases for.
+    pub fn quotient_form(&self) -> QuotientForm<E::Fr> {
+        self.quotient_form
     }
 
     /// Returns the number of bytes that the key's bases take on all devices together.
@@ -342,66 +347,6 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
             QueryId::BG1 => b_g1.len(),
         })
     }
-}
-
-impl<E: Engine> Parameters<E> {
-    /// Returns the number of bytes that all queries together take on one device.
-    pub fn device_bytes(&self) -> u64 {
-        let g1 = [&self.h, &self.l, &self.a, &self.b_g1].map(|query| affine_bytes::<E::G1Affine>(query.len()));
-        g1.into_iter().fold(affine_bytes::<E::G2Affine>(self.b_g2.len()), u64::saturating_add)
-    }
-
-    /// Decodes all encoded points of the queries on the host. Later uploads copy the decoded points.
-    ///
-    /// # Errors
-    /// - [`Error::Invalid`]: an encoded point is invalid. Its source gives the point's name.
-    /// - The bytes of encoded points have changed: the error of their source.
-    pub fn decode(&self) -> Result<()> {
-        [&self.h, &self.l, &self.a, &self.b_g1].into_iter().try_for_each(|query| query.on_host().map(drop))?;
-        self.b_g2.on_host().map(drop)
-    }
-
-    /// Checks on `accelerator` that every point of the parameters is infinity or in the subgroup of prime order.
-    fn check_points(&self, accelerator: &Accelerator) -> Result<()> {
-        let Self { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, .. } = self;
-        check_query(accelerator, "α, β and δ in G1", &[*alpha_g1, *beta_g1, *delta_g1])?;
-        check_query(accelerator, "β and δ in G2", &[*beta_g2, *delta_g2])?;
-        for (name, query) in [("h", &self.h), ("l", &self.l), ("a", &self.a), ("b_g1", &self.b_g1)] {
-            check_query(accelerator, name, query.on_host()?)?;
-        }
-        check_query(accelerator, "b_g2", self.b_g2.on_host()?)
-    }
-
-    fn check(&self) -> Result<()> {
-        const ERROR_CONTEXT: &str = "groth16 key";
-        if !self.h.len().checked_add(1).is_some_and(usize::is_power_of_two) {
-            return Err(Error::invalid(ERROR_CONTEXT, "length of h", "a power of two, less one", self.h.len()));
-        }
-        if self.b_g1.len() != self.b_g2.len() {
-            return Err(Error::invalid(ERROR_CONTEXT, "length of b_g2", self.b_g1.len(), self.b_g2.len()));
-        }
-        // With δ = 0 the maker of the key could learn the witness.
-        if bool::from(self.delta_g1.is_identity() | self.delta_g2.is_identity()) {
-            return Err(Error::invalid(ERROR_CONTEXT, "δ", "a point other than zero", "zero"));
-        }
-        Ok(())
-    }
-}
-
-/// Checks on `accelerator` that each of `points` is infinity or in the subgroup of prime order. The error contains
-/// `name`, the name of the query.
-fn check_query<C: MsmCurve>(accelerator: &Accelerator, name: &str, points: &[C]) -> Result<()> {
-    msm::check(accelerator, points).map_err(|error| match error {
-        Error::Invalid { place, what, expected, actual } => {
-            Error::Invalid { place, what: format!("{what} of {name}"), expected, actual }
-        }
-        other => other,
-    })
-}
-
-/// Returns the number of bytes of `points` points on a device, or `u64::MAX` if the product overflows.
-fn affine_bytes<C: MsmCurve>(points: usize) -> u64 {
-    (points as u64).saturating_mul(C::AFFINE_BYTES as u64)
 }
 
 /// Creates the MSM over `bases`. They are uploaded if at least `reserve` bytes stay free on the first device of

@@ -12,24 +12,27 @@
 //!
 //! in coefficients. Interpolation is linear, and the degree of c is below the domain's order, so c is never transformed
 //! to the coset.
+//!
+//! snarkjs's keys have bases for the values of a·b − c on a coset instead ([`QuotientForm::CosetValues`]). Then a, b and
+//! c are all interpolated and evaluated on the coset, which takes six transforms as well.
 
 mod circuit_and_witness;
 mod cpu;
 mod gpu;
 mod key;
 mod msm_sums_and_proof;
-mod pairing_engine;
+mod parameters;
 mod prove;
 
 #[cfg(test)]
 mod data_type_tests;
 
 pub use circuit_and_witness::{Circuit, Densities, Witness};
-#[cfg(feature = "mpi")]
-pub(crate) use gpu::inverse_vanishing_value;
-pub use key::{Parameters, ProvingKeyOnDevice};
+pub use key::ProvingKeyOnDevice;
 pub use msm_sums_and_proof::Proof;
 #[cfg(feature = "mpi")]
 pub(crate) use msm_sums_and_proof::{MsmSums, assemble_proof};
-pub use pairing_engine::Engine;
+#[cfg(feature = "mpi")]
+pub(crate) use parameters::inverse_vanishing_value;
+pub use parameters::{Engine, Parameters, QuotientForm};
 pub use prove::{Batch, prove};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::msm_sums_and_proof::{Blinding, PartialMsmSums, PartialResults, assemble};
-use super::pairing_engine::{ERROR_CONTEXT, check_length};
+use super::parameters::{ERROR_CONTEXT, check_length};
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
 use crate::backend::{Abort, Device, StreamStats, catch_hook_panic};
 use crate::curve::MsmCurve;
@@ -80,7 +80,7 @@ impl<'a, E: Engine> Batch<'a, E> {
     ) -> Result<Self> {
         check_length("number of r", witnesses.len(), r.len())?;
         check_length("number of s", witnesses.len(), s.len())?;
-        circuit.check_key(key.parameters())?;
+        circuit.check_key(key)?;
         witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check_lengths(number, circuit))?;
         let sums = PartialResults::new(witnesses.len());
         Ok(Self { key, circuit, witnesses, r, s, sums, blinding: OnceLock::new() })

@@ -40,6 +40,9 @@ impl fmt::Display for Direction {
 /// Holds the caller's options for a domain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NttOptions<F> {
+    /// Generator ω of the subgroup H, a primitive `2^log_n`-th root of unity. `None` selects a power of the field's
+    /// root of unity. Another root puts the same values in another order.
+    pub omega: Option<F>,
     /// Generator g of the coset g·H. `None` selects the field's multiplicative generator.
     pub coset: Option<F>,
     /// Order of the values that inverse transforms take. Bit-reversed values cost a device one more pass over memory.
@@ -56,7 +59,7 @@ pub struct NttOptions<F> {
 impl<F> Default for NttOptions<F> {
     fn default() -> Self {
         let (input, output) = (Order::Natural, Order::Natural);
-        Self { coset: None, input, output, max_radix_log: 0, tables: TableSize::Automatic }
+        Self { omega: None, coset: None, input, output, max_radix_log: 0, tables: TableSize::Automatic }
     }
 }
 
@@ -106,6 +109,7 @@ impl<F: NttField> NttDomain<F> {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `log_n` is above the field's two-adicity.
+    /// - [`Error::Invalid`]: `omega` is no primitive `2^log_n`-th root of unity.
     /// - [`Error::Invalid`]: the coset's generator is zero.
     /// - [`Error::Invalid`]: `max_radix_log` is above its range.
     pub fn with_options(accelerator: &Accelerator, log_n: u32, options: NttOptions<F>) -> Result<Self> {
@@ -113,6 +117,8 @@ impl<F: NttField> NttDomain<F> {
         if log_n > F::S {
             return Err(Error::invalid(ERROR_CONTEXT, "log_n", format!("at most the two-adicity {}", F::S), log_n));
         }
+        let omega = options.omega.unwrap_or_else(|| (log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square()));
+        Transform::new(log_n, omega).check(1 << log_n)?;
         let coset = options.coset.unwrap_or(F::MULTIPLICATIVE_GENERATOR);
         let coset_inverse = Option::<F>::from(coset.invert());
         let coset_inverse = coset_inverse
@@ -124,8 +130,9 @@ impl<F: NttField> NttDomain<F> {
         Ok(Self {
             accelerator: accelerator.clone(),
             log_n,
-            omega: (log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square()),
-            omega_inverse: (log_n..F::S).fold(F::ROOT_OF_UNITY_INV, |root, _| root.square()),
+            omega,
+            // The order of ω is 2^log_n, so this is its inverse.
+            omega_inverse: omega.pow_vartime([(1 << log_n) - 1]),
             length_inverse: (0..log_n).fold(F::ONE, |power, _| power * F::TWO_INV),
             coset,
             coset_inverse,
@@ -226,6 +233,11 @@ impl<F: NttField> NttDomain<F> {
     /// Returns the binary logarithm of the maximum radix of a pass on a device; 0 stands for the default.
     pub(super) fn max_radix_log(&self) -> u32 {
         self.max_radix_log
+    }
+
+    /// Returns a copy of the domain, with `accelerator` for vectors in host memory.
+    pub(crate) fn on(&self, accelerator: &Accelerator) -> Self {
+        Self { accelerator: accelerator.clone(), ..self.clone() }
     }
 
     pub(super) fn accelerator(&self) -> &Accelerator {

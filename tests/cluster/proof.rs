@@ -54,7 +54,8 @@ impl Setup {
         let product = |matrix: &Csr<Fr>| -> Vec<Fr> {
             (0..matrix.rows()).map(|row| matrix.row(row).map(|(column, value)| value * z[column]).sum()).collect()
         };
-        self.circuit.matrices().expect("matrices").each_ref().map(|matrix| product(matrix))
+        let matrices: &[_; 3] = self.circuit.matrices().try_into().expect("three matrices");
+        matrices.each_ref().map(|matrix| product(matrix))
     }
 }
 

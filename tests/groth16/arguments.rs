@@ -71,7 +71,7 @@ fn keys_and_circuits_that_cannot_be() {
     invalid(groth16::Circuit::from_matrices(3, [square.clone(), square.clone(), square]), "number of inputs");
     let matrices = prover.circuit();
     let density = |matrix: usize, columns: std::ops::Range<usize>| -> Vec<bool> {
-        let matrix = &matrices.matrices().expect("matrices")[matrix];
+        let matrix = &matrices.matrices()[matrix];
         columns.map(|column| (0..matrix.rows()).any(|row| matrix.row(row).any(|(at, _)| at == column))).collect()
     };
     let (a_aux, b_inputs, b_aux) = (density(0, 3..14), density(1, 0..3), density(1, 3..14));

@@ -73,13 +73,13 @@ fn variables_of_every_kind() {
         SynthesisRecorder::from_circuit(recipe.circuits(1, false).remove(0)).expect("matrices");
     let (inputs, aux) = (capture.inputs.len(), capture.aux.len());
     let circuit = capture.record.circuit(inputs, aux).expect("circuit");
-    let [a, b, _] = circuit.matrices().expect("matrices");
+    let [a, b, _] = circuit.matrices() else { panic!("three matrices") };
     let occurs = |column: usize, matrix: &Csr<Scalar>| {
         (0..matrix.rows()).any(|row| matrix.row(row).any(|(other, _)| other == column))
     };
     let kinds: HashSet<_> = (inputs..inputs + aux).map(|column| (occurs(column, a), occurs(column, b))).collect();
     assert_eq!(kinds.len(), 4, "{kinds:?}");
-    let empty = |row: usize| circuit.matrices().expect("matrices").iter().all(|matrix| matrix.row(row).count() == 0);
+    let empty = |row: usize| circuit.matrices().iter().all(|matrix| matrix.row(row).count() == 0);
     assert!((0..circuit.constraint_count()).any(empty));
     let of_aux = |row: usize| a.row(row).count() > 0 && a.row(row).all(|(column, _)| column >= inputs);
     assert!((0..circuit.constraint_count()).any(of_aux));

@@ -63,6 +63,14 @@ impl CurveId {
         }
     }
 
+    /// Returns the mask of r's bits in its highest byte.
+    pub(crate) fn highest_byte_mask(self) -> u8 {
+        match self {
+            Self::Bn254 => 0x3f,
+            Self::Bls12_381 => 0x7f,
+        }
+    }
+
     /// Returns the exponent of 2 in r − 1: the logarithm of the largest domain.
     pub fn two_adicity(self) -> u32 {
         match self {
@@ -153,6 +161,8 @@ mod tests {
     fn check<F: PrimeField>(curve: CurveId) {
         assert_eq!(BigUint::from_bytes_le(curve.scalar_prime()), number(F::MODULUS));
         assert_eq!(curve.two_adicity(), F::S);
+        let highest = curve.scalar_prime()[31];
+        assert_eq!(curve.highest_byte_mask(), (highest.next_power_of_two()) - 1);
     }
 
     #[test]

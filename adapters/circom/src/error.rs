@@ -79,6 +79,21 @@ pub enum Error {
         /// The number of values.
         actual: u32,
     },
+    /// A proof was made and does not verify. The witness does not satisfy the circuit, or the key is damaged.
+    #[error("{file}: the proof does not verify: expected a witness that satisfies the key's circuit, got another")]
+    InvalidProof {
+        /// The witness.
+        file: String,
+    },
+    /// The system's generator gives no random bytes, without which no proof is zero-knowledge.
+    #[error("the system's generator gives no random bytes: {reason}")]
+    Randomness {
+        /// The system's reason.
+        reason: String,
+    },
+    /// The engine cannot make the proof.
+    #[error(transparent)]
+    Engine(#[from] proofwarp::Error),
 }
 
 /// Names a section of a file, or a field of a JSON file, for errors.

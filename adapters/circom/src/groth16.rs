@@ -2,6 +2,8 @@
 
 use group::prime::PrimeCurveAffine;
 use pairing::MultiMillerLoop;
+use proofwarp::curve::MsmCurve;
+use proofwarp::field::NttField;
 
 use crate::affine_point::AffinePoint;
 use crate::curve_id::CurveId;
@@ -10,7 +12,11 @@ use crate::zkey::Zkey;
 
 /// A curve that has a pairing: `halo2curves::bn256::Bn256` or `blstrs::Bls12`.
 pub trait Groth16Engine:
-    MultiMillerLoop<G1Affine: AffinePoint + PrimeCurveAffine, G2Affine: AffinePoint + PrimeCurveAffine>
+    MultiMillerLoop<
+        Fr: NttField,
+        G1Affine: AffinePoint + MsmCurve + PrimeCurveAffine,
+        G2Affine: AffinePoint + MsmCurve + PrimeCurveAffine,
+    >
 {
     /// The curve.
     const CURVE: CurveId;

@@ -1,8 +1,8 @@
-//! Reads the files of circom's provers, and verifies their proofs.
+//! Proves circom's circuits from `.zkey` and `.wtns` files, on CUDA, OpenCL or the CPU, and verifies proofs.
 //!
 //! | type | file |
 //! |---|---|
-//! | [`Zkey`] | `.zkey`: a Groth16 proving key of BN254 or BLS12-381 |
+//! | [`Zkey`], [`ProvingKey`] | `.zkey`: a Groth16 proving key of BN254 or BLS12-381 |
 //! | [`Witness`] | `.wtns`: the values of a circuit's signals |
 //! | [`Proof`] | `proof.json` |
 //! | [`VerificationKey`] | `verification_key.json` |
@@ -36,7 +36,11 @@ mod groth16;
 mod json;
 mod json_number;
 mod json_points;
+mod matrices;
+mod proving_key;
+mod roots;
 mod scalars;
+mod secret_scalars;
 mod sections;
 mod verify;
 mod witness;
@@ -51,7 +55,8 @@ pub use error::{Error, Result};
 pub use file_bytes::FileBytes;
 pub use groth16::{Groth16Engine, Proof, VerificationKey};
 pub use json::{JsonText, curve_from_json, public_from_json, public_to_json};
-pub use verify::{verify, verify_json};
+pub use proving_key::{Blinding, ProveOptions, ProvingKey};
+pub use verify::{PreparedVerificationKey, verify, verify_json};
 pub use witness::Witness;
 pub use zkey::Zkey;
 pub use zkey_coefficients::{Coefficient, Coefficients, Matrix};

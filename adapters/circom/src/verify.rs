@@ -1,9 +1,11 @@
 //! Verifies proofs.
 
-use group::prime::PrimeCurveAffine;
+use std::fmt;
+
 use group::{Curve, Group};
 use halo2curves::bn256::Bn256;
 use pairing::MillerLoopResult;
+use rayon::prelude::*;
 
 use crate::affine_point::{AffinePoint, PointFault};
 use crate::curve_id::CurveId;
@@ -19,6 +21,9 @@ struct FileNames<'a> {
     proof: &'a str,
 }
 
+/// Names in errors about values that are from no file.
+const NAMES: FileNames<'_> = FileNames { key: "verification key", public: "public signals", proof: "proof" };
+
 /// Returns whether `proof` shows that the circuit of `key` has a witness with the signals `public`:
 /// e(π_a, π_b) = e(α₁, β₂)·e(IC₀ + Σ public·IC, γ₂)·e(π_c, δ₂).
 ///
@@ -26,7 +31,7 @@ struct FileNames<'a> {
 /// - [`Error::Malformed`](crate::Error::Malformed): a point of `key` or `proof` is not in the subgroup of order r, or
 ///   `public` has another length than the key says.
 pub fn verify<E: Groth16Engine>(key: &VerificationKey<E>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
-    verify_files(FileNames { key: "verification key", public: "public signals", proof: "proof" }, key, public, proof)
+    verify_files(NAMES, key, public, proof)
 }
 
 /// Returns whether the proof in `proof` is valid for the texts of a verification key and public signals. The key names the
@@ -58,10 +63,73 @@ fn verify_files<E: Groth16Engine>(
     public: &[E::Fr],
     proof: &Proof<E>,
 ) -> Result<bool> {
-    check_key(names.key, key)?;
-    check_proof(names.proof, proof)?;
-    let signals = public_point(names.public, key, public)?;
-    Ok(equation_holds(key, signals, proof))
+    PreparedVerificationKey::with_name(names.key, key)?.verify_files(names, public, proof)
+}
+
+/// Holds a verification key whose points are checked and prepared for pairings, for many proofs.
+pub struct PreparedVerificationKey<E: Groth16Engine> {
+    /// e(α₁, β₂).
+    alpha_beta: E::Gt,
+    gamma: E::G2Prepared,
+    delta: E::G2Prepared,
+    ic: Vec<E::G1Affine>,
+}
+
+impl<E: Groth16Engine> fmt::Debug for PreparedVerificationKey<E> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "PreparedVerificationKey of {} points", self.ic.len())
+    }
+}
+
+impl<E: Groth16Engine> PreparedVerificationKey<E> {
+    /// Checks the points of `key`, and prepares them.
+    ///
+    /// # Errors
+    /// - [`Error::Malformed`](crate::Error::Malformed): a point is not in the subgroup of order r.
+    pub fn new(key: &VerificationKey<E>) -> Result<Self> {
+        Self::with_name(NAMES.key, key)
+    }
+
+    /// Checks the points of `key`, and prepares them. Errors name `file`.
+    ///
+    /// # Errors
+    /// - [`Error::Malformed`](crate::Error::Malformed): a point is not in the subgroup of order r.
+    pub(crate) fn with_name(file: &str, key: &VerificationKey<E>) -> Result<Self> {
+        check_key(file, key)?;
+        let [gamma, delta] = [key.gamma2, key.delta2].map(|point| E::G2Prepared::from(-point));
+        Ok(Self { alpha_beta: E::pairing(&key.alpha1, &key.beta2), gamma, delta, ic: key.ic.clone() })
+    }
+
+    /// Returns whether `proof` is valid for the signals `public`, as [`verify`] does.
+    ///
+    /// # Errors
+    /// - [`Error::Malformed`](crate::Error::Malformed): a point of `proof` is not in the subgroup of order r, or `public`
+    ///   has another length than the key says.
+    pub fn verify(&self, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
+        self.verify_files(NAMES, public, proof)
+    }
+
+    fn verify_files(&self, names: FileNames<'_>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
+        check_proof(names.proof, proof)?;
+        let signals = self.public_point(names.public, public)?;
+        // e(π_a, π_b)·e(signals, −γ₂)·e(π_c, −δ₂) = e(α₁, β₂)
+        let b = E::G2Prepared::from(proof.b);
+        let terms = [(&proof.a, &b), (&signals, &self.gamma), (&proof.c, &self.delta)];
+        Ok(E::multi_miller_loop(&terms).final_exponentiation() == self.alpha_beta)
+    }
+
+    /// Returns IC₀ + Σ public·IC.
+    fn public_point(&self, file: &str, public: &[E::Fr]) -> Result<E::G1Affine> {
+        let (first, points) = self.ic.split_first().unzip();
+        let points = points.unwrap_or_default();
+        let Some(first) = first.filter(|_| points.len() == public.len()) else {
+            let place = FileSection { file, section: "public signals" };
+            return Err(place.malformed("length", format!("{} signals, as the key says", points.len()), public.len()));
+        };
+        let terms = points.par_iter().zip(public).map(|(point, signal)| *point * signal);
+        let sum = terms.reduce(E::G1::identity, |sum, term| sum + term);
+        Ok((sum + first).to_affine())
+    }
 }
 
 fn check_key<E: Groth16Engine>(file: &str, key: &VerificationKey<E>) -> Result<()> {
@@ -84,24 +152,4 @@ fn expect_in_subgroup<P: AffinePoint>(file: &str, section: &str, point: &P) -> R
     }
     let expected = format!("a point of {:?} of {}", P::GROUP, P::CURVE);
     Err(FileSection { file, section }.malformed("point", expected, PointFault::NotInSubgroup))
-}
-
-/// Returns IC₀ + Σ public·IC.
-fn public_point<E: Groth16Engine>(file: &str, key: &VerificationKey<E>, public: &[E::Fr]) -> Result<E::G1Affine> {
-    let (first, points) = key.ic.split_first().unzip();
-    let points = points.unwrap_or_default();
-    let Some(first) = first.filter(|_| points.len() == public.len()) else {
-        let place = FileSection { file, section: "public signals" };
-        return Err(place.malformed("length", format!("{} signals, as the key says", points.len()), public.len()));
-    };
-    let terms = points.iter().zip(public).map(|(point, signal)| *point * signal);
-    Ok(terms.fold(first.to_curve(), |sum, term| sum + term).to_affine())
-}
-
-/// Returns whether e(−π_a, π_b)·e(α₁, β₂)·e(signals, γ₂)·e(π_c, δ₂) = 1.
-fn equation_holds<E: Groth16Engine>(key: &VerificationKey<E>, signals: E::G1Affine, proof: &Proof<E>) -> bool {
-    let negated = -proof.a;
-    let [b, beta, gamma, delta] = [proof.b, key.beta2, key.gamma2, key.delta2].map(E::G2Prepared::from);
-    let terms = [(&negated, &b), (&key.alpha1, &beta), (&signals, &gamma), (&proof.c, &delta)];
-    E::multi_miller_loop(&terms).final_exponentiation().is_identity().into()
 }

@@ -13,6 +13,7 @@ use crate::fields::Fields;
 use crate::file_bytes::read_file;
 use crate::groth16::Groth16Engine;
 use crate::scalars::scalar_from_bytes;
+use crate::secret_scalars::SecretScalars;
 use crate::sections::{Format, Section, SectionTable};
 use crate::zkey_header::ZkeyHeader;
 
@@ -116,6 +117,19 @@ impl Witness {
             return Err(Error::WitnessLength { file, section, expected: header.signals, actual: self.count });
         }
         Ok(())
+    }
+
+    /// Returns all values as scalars. All threads of rayon's pool take part.
+    ///
+    /// # Errors
+    /// - [`Error::OtherCurve`]: the witness is of another curve than `E`.
+    pub(crate) fn to_scalars<E: Groth16Engine>(&self) -> Result<SecretScalars<E::Fr>> {
+        let place = FileSection { file: &self.file, section: VALUES_NAME };
+        if self.curve != E::CURVE {
+            return Err(place.other_curve(E::CURVE, self.curve));
+        }
+        let scalars = SecretScalars::from_canonical(self.values());
+        scalars.ok_or_else(|| place.malformed("value", "less than r", "one that is not"))
     }
 
     /// Returns the first `count` public signals: the values behind the first one.

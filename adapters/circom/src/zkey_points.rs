@@ -132,7 +132,8 @@ impl<'a> RawPoints<'a> {
         }
     }
 
-    fn par_encodings(&self) -> impl IndexedParallelIterator<Item = &'a [u8]> + use<'a> {
+    /// Returns the encodings, for all threads of rayon's pool.
+    pub(crate) fn par_encodings(&self) -> impl IndexedParallelIterator<Item = &'a [u8]> + use<'a> {
         self.bytes.par_chunks_exact(self.point_bytes()).with_min_len(MIN_POINTS)
     }
 

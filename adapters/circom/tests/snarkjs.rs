@@ -10,9 +10,10 @@ use ff::Field;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use halo2curves::bn256::Bn256;
+use proofwarp::Accelerator;
 use proofwarp_circom::{
-    CurveId, Groth16Engine, JsonText, Proof, VerificationKey, Witness, Zkey, public_from_json, public_to_json, verify,
-    verify_json,
+    CurveId, Groth16Engine, JsonText, Proof, ProveOptions, ProvingKey, VerificationKey, Witness, Zkey,
+    public_from_json, public_to_json, verify, verify_json,
 };
 
 /// Returns the folders of circuits; the folder that has them is in a variable.
@@ -128,6 +129,33 @@ fn check_reference<E: Groth16Engine>(folder: &Path, zkey: &Zkey) {
 #[ignore = "tests/circom.sh makes the files"]
 fn proofs_of_the_reference_verify() {
     for_each_circuit(check_reference::<Bn256>, check_reference::<Bls12>);
+}
+
+/// The prover's proofs verify, and with given r and s they are the reference's. `our_proof.json` and `our_public.json`
+/// are left for snarkjs to verify.
+fn check_prover<E: Groth16Engine>(folder: &Path, zkey: &Zkey) {
+    let witness = Witness::open(folder.join("witness.wtns")).expect("a witness");
+    let chosen = Accelerator::from_env().expect("a backend");
+    for accelerator in [chosen.with_devices(Vec::new()), chosen] {
+        let key = ProvingKey::<E>::new(&accelerator, zkey).expect("a key");
+        let proof = key.prove(&witness).expect("a proof");
+        let public = key.public_signals(&witness).expect("signals");
+        std::fs::write(folder.join("our_proof.json"), proof.to_json()).expect("a folder to write to");
+        std::fs::write(folder.join("our_public.json"), public_to_json::<E>(&public)).expect("a folder to write to");
+        if zkey.header().domain_size > MAX_REFERENCE_DOMAIN {
+            continue;
+        }
+        let (r, s) = (-E::Fr::from(0x0123_4567), E::Fr::from(0x89ab_cdef).square());
+        let options = ProveOptions { blinding: Some(&[proofwarp_circom::Blinding { r, s }]), ..Default::default() };
+        let ours = key.prove_with(&[&witness], options).expect("a proof");
+        assert_eq!(ours, [prove::<E>(zkey, &scalars(&witness), Blinding { r, s })]);
+    }
+}
+
+#[test]
+#[ignore = "tests/circom.sh makes the files"]
+fn proofs_equal_those_of_the_reference() {
+    for_each_circuit(check_prover::<Bn256>, check_prover::<Bls12>);
 }
 
 #[test]

@@ -27,8 +27,10 @@ pub(super) fn evaluate_constraints<F: NttField>(
         vectors.iter_mut().zip(evaluations).for_each(|(to, from)| to[..from.len()].copy_from_slice(from));
         return Ok(vectors);
     }
-    let none = || Error::invalid("cluster groth16", "evaluations", "some, or a circuit with its matrices", "neither");
-    for (to, matrix) in vectors.iter_mut().zip(circuit.matrices().ok_or_else(none)?) {
+    let none =
+        || Error::invalid("cluster groth16", "evaluations", "some, or a circuit with its three matrices", "neither");
+    let matrices: &[_; 3] = circuit.matrices().try_into().map_err(|_| none())?;
+    for (to, matrix) in vectors.iter_mut().zip(matrices) {
         let matrix = SparseMatrix::new(accelerator, matrix.clone())?;
         matrix.multiply(assignment, &mut to[..circuit.constraint_count()], abort)?;
     }

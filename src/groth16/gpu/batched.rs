@@ -136,21 +136,22 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         self.run_msms(members.iter().map(|member| member.job.number), table, &scalars, partial)
     }
 
-    /// Computes the coefficients of h for each of `members` whose task includes h, then the MSMs over them.
+    /// Computes the quotient for each of `members` whose task includes h, then the MSMs over them.
     fn run_h_msms(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
-        let (DeviceProver { device, circuit, matrices, domain, tables, .. }, mut quotients) = (self.prover, Vec::new());
+        let prover @ DeviceProver { device, circuit, domain, tables, .. } = self.prover;
+        let mut quotients = Vec::new();
         let mut lane = ProofStreams::new(device, self.abort)?;
         for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(QueryId::H)) {
             let vectors = ConstraintVectors::allocate(&mut lane.compute, domain, circuit)?;
             lane.fence_upload_stream()?;
             let witness = &self.witnesses[job.number];
-            quotients.push((job.number, vectors.quotient(&mut lane, domain, matrices.as_ref(), witness, assignment)?));
+            quotients.push((job.number, prover.enqueue_quotient(vectors, &mut lane, witness, assignment)?));
         }
         let ready = Arc::new(lane.compute.record_event()?);
         self.finish_streams(lane)?;
         drop(members);
-        let scalars = |h: &DeviceVector<_>| self.prover.wrap_scalars(h.buffer().clone(), 0..h.len() - 1, &ready);
-        let scalars = quotients.iter().map(|(_, h)| scalars(h)).collect::<Result<Vec<_>>>()?;
+        let scalars = quotients.iter().map(|(_, h)| prover.wrap_quotient(h, &ready));
+        let scalars = scalars.collect::<Result<Vec<_>>>()?;
         let numbers = quotients.into_iter().map(|(number, _)| number);
         self.run_msms(numbers, tables.get_or_upload_g1(QueryId::H)?, &scalars, |sum| {
             PartialMsmSums::from_g1(QueryId::H, sum)

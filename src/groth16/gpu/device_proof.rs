@@ -79,7 +79,7 @@ impl<E: Engine> DeviceProver<'_, E> {
         let (assignment, vectors);
         let mut lane = ProofStreams::new(self.device, abort)?;
         assignment = DeviceVector::allocate_uninit(&lane.compute, circuit.variable_count())?;
-        let allocate = || ConstraintVectors::allocate(&mut lane.compute, &self.domain, circuit);
+        let allocate = || ConstraintVectors::allocate(&mut lane.compute, self.domain, circuit);
         vectors = share.has(QueryId::H).then(allocate).transpose()?;
         lane.fence_upload_stream()?;
         lane.upload(&assignment, &[witness.inputs, witness.aux])?;
@@ -99,8 +99,8 @@ impl<E: Engine> DeviceProver<'_, E> {
         Ok(DeviceProof { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
     }
 
-    /// Queues the transforms that compute the coefficients of h, then the MSM over h. Also uploads or computes a, b and
-    /// c.
+    /// Queues the upload or the computation of a, b and c, the transforms that compute the quotient, then the MSM over
+    /// h.
     fn enqueue_h_msm<'s>(
         &'s self,
         queue: &MsmQueue<'_>,
@@ -109,10 +109,9 @@ impl<E: Engine> DeviceProver<'_, E> {
         witness: &Witness<'_, E::Fr>,
         assignment: &DeviceVector<E::Fr>,
     ) -> Result<Option<QueuedMsm<'s, E::G1Affine>>> {
-        let matrices = self.matrices.as_ref();
-        let h = vectors.quotient(lane, &self.domain, matrices, witness, assignment)?;
+        let h = self.enqueue_quotient(vectors, lane, witness, assignment)?;
         let ready = Arc::new(lane.compute.record_event()?);
-        let h = self.wrap_scalars(h.buffer().clone(), 0..h.len() - 1, &ready)?;
+        let h = self.wrap_quotient(&h, &ready)?;
         queue.add(QueryId::H, self.tables.get_or_upload_g1(QueryId::H)?, Some(&h))
     }
 

@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::quotient::gather;
+use super::proof_streams::ProofStreams;
+use super::quotient::{ConstraintVectors, gather};
 use super::schedule::{ProofTask, QueryId, QuerySet};
 use crate::Result;
 use crate::backend::{Abort, Buffer, Device, Event, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::groth16::circuit_and_witness::{DeviceMatrices, DeviceVariableIndices};
 use crate::groth16::key::DeviceKey;
-use crate::groth16::{Circuit, Engine, ProvingKeyOnDevice};
+use crate::groth16::{Circuit, Engine, ProvingKeyOnDevice, QuotientForm, Witness};
 use crate::msm::{DeviceScalars, ScalarForm};
 use crate::ntt::NttDomain;
 
@@ -21,8 +22,9 @@ pub(crate) struct DeviceProver<'a, E: Engine> {
     pub circuit: &'a Circuit<E::Fr>,
     pub tables: DeviceKey<'a, E>,
     pub chosen: Arc<DeviceVariableIndices>,
-    pub matrices: Option<DeviceMatrices<E::Fr>>,
-    pub domain: NttDomain<E::Fr>,
+    pub matrices: DeviceMatrices<E::Fr>,
+    pub domain: &'a NttDomain<E::Fr>,
+    pub quotient_form: QuotientForm<E::Fr>,
 }
 
 impl<'a, E: Engine> DeviceProver<'a, E> {
@@ -36,9 +38,34 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         let share = jobs.iter().fold(QuerySet::default(), |all, job| all.or(job.share));
         let tables = key.prepare_device_key(device, share, abort)?;
         let chosen = circuit.get_or_upload_indices(device, abort)?;
-        let matrices = if share.has(QueryId::H) { circuit.get_or_upload_matrices(device, abort)? } else { None };
-        let domain = NttDomain::new(key.accelerator(), key.domain_size().trailing_zeros())?;
-        Ok(Self { device, circuit, tables, chosen, matrices, domain })
+        let matrices = if share.has(QueryId::H) { circuit.get_or_upload_matrices(device, abort)? } else { Vec::new() };
+        let (domain, quotient_form) = (key.domain(), key.quotient_form());
+        Ok(Self { device, circuit, tables, chosen, matrices, domain, quotient_form })
+    }
+
+    /// Queues the computation of the quotient for `witness`, whose `assignment` is on the device. `vectors` is the
+    /// memory for a, b and c. Returns one element for each of the domain.
+    pub(crate) fn enqueue_quotient(
+        &self,
+        vectors: ConstraintVectors<E::Fr>,
+        lane: &mut ProofStreams<'_>,
+        witness: &Witness<'_, E::Fr>,
+        assignment: &DeviceVector<E::Fr>,
+    ) -> Result<DeviceVector<E::Fr>> {
+        if witness.evaluations.is_none() {
+            vectors.enqueue_products(lane, &self.matrices, assignment)?;
+        }
+        vectors.quotient(lane, self.domain, &self.quotient_form, witness.evaluations)
+    }
+
+    /// Returns the scalars of the MSM over h, of which `quotient` has one for each element of the domain. The last
+    /// coefficient of h is zero and has no base.
+    pub(crate) fn wrap_quotient(&self, quotient: &DeviceVector<E::Fr>, ready: &Arc<Event>) -> Result<DeviceScalars> {
+        let count = match self.quotient_form {
+            QuotientForm::Coefficients => quotient.len() - 1,
+            QuotientForm::CosetValues { .. } => quotient.len(),
+        };
+        self.wrap_scalars(quotient.buffer().clone(), 0..count, ready)
     }
 
     /// Returns the elements in `range` of `buffer` as scalars in Montgomery form. MSMs read them only after the event

@@ -13,7 +13,6 @@ mod schedule;
 
 use std::sync::Arc;
 
-pub(crate) use quotient::inverse_vanishing_value;
 pub(super) use schedule::{Costs, ProofTask, QueryId, QuerySet};
 
 use super::msm_sums_and_proof::PartialResults;

@@ -1,4 +1,4 @@
-//! Queues the coefficients of h on a device, without waiting.
+//! Queues the constraints' evaluation and the quotient of a proof on a device, without waiting.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use super::proof_streams::ProofStreams;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::groth16::circuit_and_witness::{DeviceMatrices, missing_matrices_error};
-use crate::groth16::pairing_engine::ERROR_CONTEXT;
-use crate::groth16::{Circuit, Witness};
+use crate::groth16::parameters::{ERROR_CONTEXT, inverse_vanishing_value};
+use crate::groth16::{Circuit, QuotientForm};
 use crate::kernels::Family;
 use crate::matrix::DeviceVectors;
 use crate::module_launcher::{KernelModule, buffer_arg};
@@ -18,15 +18,6 @@ use crate::{Error, Result};
 const GROUP: u32 = 128;
 /// Maximum number of groups of a launch. With more elements, each work-item takes several.
 const MAX_GROUPS: u64 = 1 << 16;
-
-/// Returns 1/Z on the coset of `domain` with generator g. The polynomial Z = xᵐ − 1 has the value gᵐ − 1 at every point
-/// of the coset, where m is the domain's order.
-pub(crate) fn inverse_vanishing_value<F: NttField>(domain: &NttDomain<F>) -> Result<F> {
-    let power = (0..domain.log_n()).fold(domain.coset(), |power, _| power.square());
-    let inverse: Option<F> = (power - F::ONE).invert().into();
-    inverse
-        .ok_or_else(|| Error::invalid(ERROR_CONTEXT, "generator of the coset", "one outside the domain", "one in it"))
-}
 
 /// Holds device memory for the vectors a, b and c, each with one element per element of the domain. Elements behind the
 /// constraints are zero.
@@ -44,49 +35,71 @@ impl<F: NttField> ConstraintVectors<F> {
         Ok(Self([allocate()?, allocate()?, allocate()?]))
     }
 
-    /// Queues the computation of the coefficients of h from `witness`, or from `matrices` and `assignment`. Returns as
-    /// many coefficients as the domain has elements.
+    /// Queues the computation of a, b and c from `matrices` and `assignment`. Without a matrix C, c is the elementwise
+    /// product of a and b.
+    pub(super) fn enqueue_products(
+        &self,
+        lane: &mut ProofStreams<'_>,
+        matrices: &DeviceMatrices<F>,
+        assignment: &DeviceVector<F>,
+    ) -> Result<()> {
+        let Self([a, b, c]) = self;
+        let [_, _, matrix_c @ ..] = matrices.as_slice() else { return Err(missing_matrices_error()) };
+        for (vector, matrix) in self.0.iter().zip(matrices) {
+            let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
+            lane.enqueue_timed(vector.len(), |stream| matrix.enqueue(stream, x, y, 1))?;
+        }
+        if matrix_c.is_empty() {
+            lane.enqueue_timed(c.len(), |stream| enqueue_pointwise_kernel(stream, "groth16_product", [c, a, b]))?;
+        }
+        Ok(())
+    }
+
+    /// Queues the computation of the quotient in the given `form` from a, b and c. They are uploaded if `evaluations`
+    /// has them, each while the one before is transformed. Returns one element for each of `domain`.
     pub(super) fn quotient(
-        self,
+        mut self,
         lane: &mut ProofStreams<'_>,
         domain: &NttDomain<F>,
-        matrices: Option<&DeviceMatrices<F>>,
-        witness: &Witness<'_, F>,
-        assignment: &DeviceVector<F>,
+        form: &QuotientForm<F>,
+        evaluations: Option<[&[F]; 3]>,
     ) -> Result<DeviceVector<F>> {
-        let Self([mut a, mut b, mut c]) = self;
-        let factor = upload_factor(&mut lane.compute, inverse_vanishing_value(domain)?)?;
-        for (number, vector) in [&mut a, &mut b, &mut c].into_iter().enumerate() {
-            enqueue_evaluation(lane, matrices, witness, assignment, (number, vector))?;
+        // The degree of c is below the domain's order, so its coefficients suffice to subtract c/Z from those of h.
+        let on_coset = [true, true, matches!(form, QuotientForm::CosetValues { .. })];
+        for (number, vector) in self.0.iter_mut().enumerate() {
+            if let Some(evaluations) = &evaluations {
+                lane.upload(vector, &[evaluations[number]])?;
+            }
             lane.enqueue_timed(vector.len(), |stream| domain.enqueue(Direction::Inverse, stream, vector))?;
-            if number < 2 {
+            if on_coset[number] {
                 lane.enqueue_timed(vector.len(), |stream| domain.enqueue(Direction::CosetForward, stream, vector))?;
             }
         }
+        match form {
+            QuotientForm::Coefficients => self.enqueue_division(lane, domain),
+            QuotientForm::CosetValues { .. } => self.enqueue_numerator(lane),
+        }
+    }
+
+    /// Queues the computation of the coefficients of h = (a·b − c)/Z from the values of a and b on the coset and the
+    /// coefficients of c.
+    fn enqueue_division(self, lane: &mut ProofStreams<'_>, domain: &NttDomain<F>) -> Result<DeviceVector<F>> {
+        let Self([mut a, b, c]) = self;
+        let factor = upload_factor(&mut lane.compute, inverse_vanishing_value(domain)?)?;
         lane.enqueue_timed(a.len(), |stream| {
-            enqueue_pointwise_kernel(stream, "groth16_multiply", &factor, &a, &b)?;
+            enqueue_scaled_kernel(stream, "groth16_multiply", &factor, [&a, &b])?;
             domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
-            enqueue_pointwise_kernel(stream, "groth16_subtract", &factor, &a, &c)
+            enqueue_scaled_kernel(stream, "groth16_subtract", &factor, [&a, &c])
         })?;
         Ok(a)
     }
-}
 
-/// Queues the upload or the computation of A·z, B·z or C·z into `vector`, for `number` 0, 1 or 2. It is uploaded if
-/// `witness` has it, and otherwise computed from `matrices` and `assignment`.
-fn enqueue_evaluation<F: NttField>(
-    lane: &mut ProofStreams<'_>,
-    matrices: Option<&DeviceMatrices<F>>,
-    witness: &Witness<'_, F>,
-    assignment: &DeviceVector<F>,
-    (number, vector): (usize, &DeviceVector<F>),
-) -> Result<()> {
-    if let Some(evaluations) = &witness.evaluations {
-        return lane.upload(vector, &[evaluations[number]]);
+    /// Queues the computation of a·b − c from the values of a, b and c on the coset.
+    fn enqueue_numerator(self, lane: &mut ProofStreams<'_>) -> Result<DeviceVector<F>> {
+        let Self([a, b, c]) = self;
+        lane.enqueue_timed(a.len(), |stream| enqueue_pointwise_kernel(stream, "groth16_numerator", [&a, &b, &c]))?;
+        Ok(a)
     }
-    let matrices = matrices.ok_or_else(missing_matrices_error)?;
-    let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
-    lane.enqueue_timed(vector.len(), |stream| matrices[number].enqueue(stream, x, y, 1))
 }
 
 /// Uploads the field element `factor` into a new buffer, as an argument for kernels.
@@ -96,15 +109,24 @@ fn upload_factor<F: NttField>(stream: &mut Stream, factor: F) -> Result<Buffer> 
     Ok(buffer)
 }
 
-fn enqueue_pointwise_kernel<F: NttField>(
+/// Queues `kernel`, whose arguments are a field element and two vectors. It writes the first of `vectors`.
+fn enqueue_scaled_kernel<F: NttField>(
     stream: &mut Stream,
     kernel: &str,
     factor: &Buffer,
-    to: &DeviceVector<F>,
-    with: &DeviceVector<F>,
+    vectors: [&DeviceVector<F>; 2],
 ) -> Result<()> {
-    let args = [buffer_arg(factor), buffer_arg(to.buffer()), buffer_arg(with.buffer())];
-    launch::<F>(stream, kernel, to.len(), &args)
+    let [to, with] = vectors.map(|vector| buffer_arg(vector.buffer()));
+    launch::<F>(stream, kernel, vectors[0].len(), &[buffer_arg(factor), to, with])
+}
+
+/// Queues `kernel`, whose arguments are three vectors of one length. It writes the first of `vectors`.
+fn enqueue_pointwise_kernel<F: NttField>(
+    stream: &mut Stream,
+    kernel: &str,
+    vectors: [&DeviceVector<F>; 3],
+) -> Result<()> {
+    launch::<F>(stream, kernel, vectors[0].len(), &vectors.map(|vector| buffer_arg(vector.buffer())))
 }
 
 /// Queues the gather of the values in `assignment` at the 32-bit indices `chosen`. Returns the buffer of these values,

@@ -1,7 +1,10 @@
 //! Writes small zkeys and witnesses, section by section, so that tests can break each.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod generator;
 pub mod reference;
+
+use std::io::{self, Write};
 
 use ff::PrimeField;
 use group::Curve;
@@ -23,15 +26,22 @@ pub struct Container {
 impl Container {
     /// Returns the file's bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = self.magic.to_vec();
-        bytes.extend(self.version.to_le_bytes());
-        bytes.extend((self.sections.len() as u32).to_le_bytes());
-        for (section_type, contents) in &self.sections {
-            bytes.extend(section_type.to_le_bytes());
-            bytes.extend((contents.len() as u64).to_le_bytes());
-            bytes.extend(contents);
-        }
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes).expect("memory");
         bytes
+    }
+
+    /// Writes the file's bytes to `output`.
+    pub fn write_to(&self, output: &mut impl Write) -> io::Result<()> {
+        output.write_all(&self.magic)?;
+        output.write_all(&self.version.to_le_bytes())?;
+        output.write_all(&(self.sections.len() as u32).to_le_bytes())?;
+        for (section_type, contents) in &self.sections {
+            output.write_all(&section_type.to_le_bytes())?;
+            output.write_all(&(contents.len() as u64).to_le_bytes())?;
+            output.write_all(contents)?;
+        }
+        Ok(())
     }
 
     /// Returns the contents of the first section of a type.

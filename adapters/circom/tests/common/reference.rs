@@ -39,13 +39,13 @@ pub fn products<F: PrimeField>(zkey: &Zkey, witness: &[F]) -> [Vec<F>; 2] {
 
 /// The roots of unity that snarkjs takes: powers of the least number that is no square. Those of the curve libraries
 /// are powers of 7, other roots of the same orders.
-struct Roots<F> {
+pub struct Roots<F> {
     nonsquare: F,
     order: BigUint,
 }
 
 impl<F: PrimeField> Roots<F> {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let modulus = BigUint::parse_bytes(F::MODULUS.trim_start_matches("0x").as_bytes(), 16).expect("digits");
         let order = modulus - 1_u8;
         let exponent = (&order >> 1_u8).to_u64_digits();
@@ -55,12 +55,12 @@ impl<F: PrimeField> Roots<F> {
     }
 
     /// Returns the root of order `2^log_n`.
-    fn root(&self, log_n: u32) -> F {
+    pub fn root(&self, log_n: u32) -> F {
         self.nonsquare.pow_vartime((&self.order >> log_n).to_u64_digits())
     }
 
     /// Returns the coset's generator for a domain of order `2^log_n`: the root of twice that order, if there is one.
-    fn shift(&self, log_n: u32) -> F {
+    pub fn shift(&self, log_n: u32) -> F {
         if log_n < F::S { self.root(log_n + 1) } else { self.nonsquare.square() }
     }
 }
@@ -82,7 +82,12 @@ fn evaluate<F: PrimeField>(coefficients: &[F], root: F) -> Vec<F> {
 
 /// Returns 1, `base`, `base`², ….
 fn powers<F: PrimeField>(base: F) -> impl Iterator<Item = F> {
-    std::iter::successors(Some(F::ONE), move |power| Some(*power * base))
+    geometric(F::ONE, base)
+}
+
+/// Returns `first`, `first`·`factor`, `first`·`factor`², ….
+pub fn geometric<F: PrimeField>(first: F, factor: F) -> impl Iterator<Item = F> {
+    std::iter::successors(Some(first), move |element| Some(*element * factor))
 }
 
 /// Returns the values on the coset of the polynomial that has `values` on the domain.

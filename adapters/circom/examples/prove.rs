@@ -1,0 +1,71 @@
+//! Proves a circuit of circom, and prints the time of each step.
+//!
+//! usage: prove CIRCUIT.zkey WITNESS.wtns PROOF.json PUBLIC.json [PROOFS]
+
+use std::time::Instant;
+
+use proofwarp::Accelerator;
+use proofwarp_circom::{CurveId, Groth16Engine, ProveOptions, ProvingKey, Witness, Zkey, public_to_json, verify};
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (files, proofs) = match arguments.as_slice() {
+        [files @ .., proofs] if files.len() == 4 => (files, proofs.parse()?),
+        files => (files, 1),
+    };
+    let [zkey, witness, proof, public] = files else {
+        return Err("usage: prove CIRCUIT.zkey WITNESS.wtns PROOF.json PUBLIC.json [PROOFS]".into());
+    };
+    let accelerator = timed("start of the driver", Accelerator::from_env)?;
+    let zkey = timed("zkey", || Zkey::open(zkey))?;
+    let witness = timed("wtns", || Witness::open(witness))?;
+    println!("{:?}", zkey.header());
+    let texts = match zkey.header().curve {
+        CurveId::Bn254 => prove::<halo2curves::bn256::Bn256>(&accelerator, &zkey, &witness, proofs)?,
+        CurveId::Bls12_381 => prove::<blstrs::Bls12>(&accelerator, &zkey, &witness, proofs)?,
+    };
+    std::fs::write(proof, &texts[0])?;
+    std::fs::write(public, &texts[1])?;
+    Ok(())
+}
+
+/// Proves `witness` `proofs` times, and returns the texts of the last proof and the public signals.
+fn prove<E: Groth16Engine>(
+    accelerator: &Accelerator,
+    zkey: &Zkey,
+    witness: &Witness,
+    proofs: usize,
+) -> Result<[String; 2]> {
+    let key = timed("key", || ProvingKey::<E>::new(accelerator, zkey))?;
+    println!("device memory of the key: {:.1} MB", key.device_bytes() as f64 / 1e6);
+    let public = key.public_signals(witness)?;
+    let mut proof = key.prove(witness)?;
+    let mut times = Vec::with_capacity(proofs);
+    for _ in 0..proofs {
+        let start = Instant::now();
+        let unverified = ProveOptions { verify: false, ..ProveOptions::default() };
+        proof = key.prove_with(&[witness], unverified)?.remove(0);
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    if timed("verification, with the key's preparation", || verify(key.verification_key(), &public, &proof))? {
+        times.sort_by(f64::total_cmp);
+        if let [first, .., last] = times.as_slice() {
+            println!("{proofs} proofs: {first:.2} to {last:.2} ms, median {:.2} ms", times[times.len() / 2]);
+        }
+        return Ok([proof.to_json(), public_to_json::<E>(&public)]);
+    }
+    Err("the proof does not verify".into())
+}
+
+/// Prints the time that `run` takes.
+fn timed<T, E: Into<Box<dyn std::error::Error>>>(
+    what: &str,
+    run: impl FnOnce() -> std::result::Result<T, E>,
+) -> Result<T> {
+    let start = Instant::now();
+    let result = run().map_err(Into::into)?;
+    println!("{what}: {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    Ok(result)
+}

@@ -1,0 +1,219 @@
+//! Proves with a zkey whose points and matrices are on the devices.
+
+use proofwarp::groth16::{self, Circuit, Densities, Parameters, ProvingKeyOnDevice};
+use proofwarp::{Abort, Accelerator};
+use rayon::prelude::*;
+
+use crate::affine_point::AffinePoint;
+use crate::error::{Error, Result};
+use crate::groth16::{Groth16Engine, Proof, VerificationKey};
+use crate::matrices::to_sparse_matrices;
+use crate::roots::quotient_form;
+use crate::secret_scalars::SecretScalars;
+use crate::verify::PreparedVerificationKey;
+use crate::witness::Witness;
+use crate::zkey::Zkey;
+use crate::zkey_header::ZkeyHeader;
+use crate::zkey_points::RawPoints;
+
+/// Holds a proving key whose points and matrices are uploaded once, for any number of proofs.
+///
+/// Points stay on the host if they would leave too little device memory for proofs. The log then has a warning, and
+/// every proof streams them. Proofs of a batch are spread over all devices of the accelerator.
+///
+/// ```no_run
+/// use halo2curves::bn256::Bn256;
+/// use proofwarp::Accelerator;
+/// use proofwarp_circom::{ProvingKey, Witness, Zkey, public_to_json};
+///
+/// let key = ProvingKey::<Bn256>::new(&Accelerator::from_env()?, &Zkey::open("circuit.zkey")?)?;
+/// let witness = Witness::open("witness.wtns")?;
+/// let proof = key.prove(&witness)?; // verified
+/// std::fs::write("proof.json", proof.to_json())?;
+/// std::fs::write("public.json", public_to_json::<Bn256>(&key.public_signals(&witness)?))?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ProvingKey<E: Groth16Engine> {
+    header: ZkeyHeader,
+    key: ProvingKeyOnDevice<E>,
+    circuit: Circuit<E::Fr>,
+    verification_key: VerificationKey<E>,
+    verifier: PreparedVerificationKey<E>,
+}
+
+/// Holds the random scalars of a proof. A proof whose scalars are known, or those of another proof, may reveal the
+/// witness.
+#[derive(Clone, Copy)]
+pub struct Blinding<F> {
+    /// Multiplies δ in π_a.
+    pub r: F,
+    /// Multiplies δ in π_b.
+    pub s: F,
+}
+
+/// Holds a caller's options for proofs.
+#[derive(Clone, Copy)]
+pub struct ProveOptions<'a, F> {
+    /// Whether each proof is verified before it is returned. Without it, a witness that does not satisfy the circuit
+    /// gives an invalid proof instead of an error.
+    pub verify: bool,
+    /// One pair of scalars for each witness, for tests. `None` draws them from the system's generator.
+    pub blinding: Option<&'a [Blinding<F>]>,
+    /// Hook that is called every few milliseconds, and may stop the proofs.
+    pub abort: Abort<'a>,
+}
+
+impl<F> Default for ProveOptions<'_, F> {
+    /// Verifies, draws random scalars, and never stops.
+    fn default() -> Self {
+        Self { verify: true, blinding: None, abort: None }
+    }
+}
+
+impl<E: Groth16Engine> ProvingKey<E> {
+    /// Converts `zkey` and uploads it to the first device of `accelerator`. Any other device gets its part with its
+    /// first proof. All threads of rayon's pool take part.
+    ///
+    /// Time is linear in the file's size. Host memory beside the file is about as much again.
+    ///
+    /// # Errors
+    /// - [`Error::OtherCurve`]: `zkey` is of another curve than `E`.
+    /// - [`Error::Malformed`]: a point is not on the curve, or a point of the verification key is not in the subgroup.
+    /// - [`Error::Changed`]: `zkey` is mapped, and its file has changed.
+    /// - [`Error::Engine`]: δ is zero, or a forced backend has too little memory or fails.
+    pub fn new(accelerator: &Accelerator, zkey: &Zkey) -> Result<Self> {
+        let verification_key = VerificationKey::from_zkey(zkey)?;
+        let verifier = PreparedVerificationKey::with_name(zkey.file(), &verification_key)?;
+        let (parameters, circuit) = convert(zkey)?;
+        zkey.check_unchanged()?;
+        let form = quotient_form::<E>(zkey.header().domain_size.ilog2());
+        let key = ProvingKeyOnDevice::with_quotient_form(accelerator, parameters, form)?;
+        key.upload(accelerator, None)?;
+        circuit
+            .upload(&accelerator.with_devices(accelerator.devices().first().cloned().into_iter().collect()), None)?;
+        Ok(Self { header: *zkey.header(), key, circuit, verification_key, verifier })
+    }
+
+    /// Returns curve and sizes.
+    pub fn header(&self) -> &ZkeyHeader {
+        &self.header
+    }
+
+    /// Returns the verification key.
+    pub fn verification_key(&self) -> &VerificationKey<E> {
+        &self.verification_key
+    }
+
+    /// Returns the number of bytes that the key and its matrices take on all devices together.
+    pub fn device_bytes(&self) -> u64 {
+        self.key.device_bytes() + self.circuit.device_bytes()
+    }
+
+    /// Returns the public signals of `witness`, which its proof is verified with.
+    ///
+    /// # Errors
+    /// - [`Error::OtherCurve`], [`Error::WitnessLength`]: `witness` does not belong to this key.
+    pub fn public_signals(&self, witness: &Witness) -> Result<Vec<E::Fr>> {
+        witness.check_against(&self.header)?;
+        witness.public_signals::<E>(self.header.public_signals)
+    }
+
+    /// Proves `witness`, and verifies the proof.
+    ///
+    /// # Errors
+    /// Those of [`Self::prove_with`].
+    pub fn prove(&self, witness: &Witness) -> Result<Proof<E>> {
+        let mut proofs = self.prove_with(&[witness], ProveOptions::default())?;
+        proofs.pop().ok_or_else(|| Error::InvalidProof { file: witness.file().to_owned() })
+    }
+
+    /// Proves each of `witnesses`, spread over all devices, and verifies the proofs.
+    ///
+    /// # Errors
+    /// Those of [`Self::prove_with`].
+    pub fn prove_batch(&self, witnesses: &[Witness]) -> Result<Vec<Proof<E>>> {
+        self.prove_with(&witnesses.iter().collect::<Vec<_>>(), ProveOptions::default())
+    }
+
+    /// Proves each of `witnesses`, spread over all devices, as `options` say. Returns the proofs in the same order.
+    ///
+    /// # Errors
+    /// - [`Error::OtherCurve`], [`Error::WitnessLength`]: a witness does not belong to this key.
+    /// - [`Error::InvalidProof`]: a proof does not verify.
+    /// - [`Error::Randomness`]: the system has no random bytes.
+    /// - [`Error::Engine`]: there are fewer or more pairs of random scalars than witnesses, the hook aborted, or a
+    ///   forced backend has too little memory or fails.
+    pub fn prove_with(&self, witnesses: &[&Witness], options: ProveOptions<'_, E::Fr>) -> Result<Vec<Proof<E>>> {
+        witnesses.iter().try_for_each(|witness| witness.check_against(&self.header))?;
+        let assignments = witnesses.iter().map(|witness| witness.to_scalars::<E>()).collect::<Result<Vec<_>>>()?;
+        let [r, s] = self.random_scalars(witnesses.len(), options.blinding)?;
+        let inputs = self.header.public_signals as usize + 1;
+        let assigned = assignments.iter().map(|values| {
+            let (inputs, aux) = values.split_at(inputs);
+            groth16::Witness { inputs, aux, evaluations: None }
+        });
+        let assigned: Vec<_> = assigned.collect();
+        let (proofs, _) = groth16::prove(&self.key, &self.circuit, &assigned, &r, &s, options.abort)?;
+        let proofs = proofs.into_iter().map(|groth16::Proof { a, b, c }| Proof { a, b, c }).collect::<Vec<_>>();
+        if options.verify {
+            proofs.par_iter().zip(witnesses).try_for_each(|(proof, witness)| self.verify(proof, witness))?;
+        }
+        Ok(proofs)
+    }
+
+    /// Verifies `proof` with the public signals of `witness`.
+    ///
+    /// # Errors
+    /// - [`Error::InvalidProof`]: the proof does not verify.
+    fn verify(&self, proof: &Proof<E>, witness: &Witness) -> Result<()> {
+        let is_valid = self.verifier.verify(&self.public_signals(witness)?, proof).unwrap_or(false);
+        if is_valid { Ok(()) } else { Err(Error::InvalidProof { file: witness.file().to_owned() }) }
+    }
+
+    /// Returns r and s of `count` proofs: those of `given`, or else random ones.
+    fn random_scalars(&self, count: usize, given: Option<&[Blinding<E::Fr>]>) -> Result<[SecretScalars<E::Fr>; 2]> {
+        Ok(match given {
+            Some(pairs) => [
+                SecretScalars::copy_of(pairs.iter().map(|pair| pair.r)),
+                SecretScalars::copy_of(pairs.iter().map(|pair| pair.s)),
+            ],
+            None => [SecretScalars::random(E::CURVE, count)?, SecretScalars::random(E::CURVE, count)?],
+        })
+    }
+}
+
+/// Converts `zkey` to the engine's parameters and circuit.
+fn convert<E: Groth16Engine>(zkey: &Zkey) -> Result<(Parameters<E>, Circuit<E::Fr>)> {
+    let inputs = zkey.header().public_signals as usize + 1;
+    // Every input has a base in the query of A, infinity or not.
+    let mut in_a = nonzero(&zkey.a());
+    in_a[..inputs].fill(true);
+    let in_b: Vec<_> = nonzero(&zkey.b1()).into_iter().zip(nonzero(&zkey.b2())).map(|(b1, b2)| b1 | b2).collect();
+    let densities = Densities { a_aux: &in_a[inputs..], b_inputs: &in_b[..inputs], b_aux: &in_b[inputs..] };
+    let matrices = to_sparse_matrices(zkey.header(), &zkey.coefficients())?;
+    let circuit = Circuit::from_two_matrices(densities, matrices)?;
+    let parameters = Parameters {
+        alpha_g1: zkey.alpha1().point(0)?,
+        beta_g1: zkey.beta1().point(0)?,
+        beta_g2: zkey.beta2().point(0)?,
+        delta_g1: zkey.delta1().point(0)?,
+        delta_g2: zkey.delta2().point(0)?,
+        h: zkey.h().to_points()?.into(),
+        l: zkey.c().to_points()?.into(),
+        a: select(zkey.a().to_points()?, &in_a).into(),
+        b_g1: select(zkey.b1().to_points()?, &in_b).into(),
+        b_g2: select(zkey.b2().to_points()?, &in_b).into(),
+    };
+    Ok((parameters, circuit))
+}
+
+/// Returns, for each of `points`, whether it is not infinity.
+fn nonzero(points: &RawPoints<'_>) -> Vec<bool> {
+    points.par_encodings().map(|encoding| encoding.iter().any(|byte| *byte != 0)).collect()
+}
+
+/// Returns those of `points` that `chosen` marks, in order.
+fn select<P: AffinePoint>(points: Vec<P>, chosen: &[bool]) -> Vec<P> {
+    points.into_par_iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(point, _)| point).collect()
+}
