@@ -175,7 +175,7 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - [`Error::Forked`]: the process was forked from one that had used the engine.
     /// - [`Self::new`] lists the other errors.
     pub fn new_checked(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
-        parameters.check(&QuotientForm::Coefficients)?;
+        parameters.check(&QuotientForm::default())?;
         parameters.check_points(accelerator)?;
         Self::new(accelerator, parameters)
     }
@@ -188,11 +188,11 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - [`Error::Invalid`]: `b_g1` and `b_g2` differ in length.
     /// - [`Error::Invalid`]: δ is zero.
     pub fn new_lazy(accelerator: &Accelerator, parameters: Parameters<E>) -> Result<Self> {
-        Self::with_quotient_form(accelerator, parameters, QuotientForm::Coefficients)
+        Self::with_quotient_form(accelerator, parameters, QuotientForm::default())
     }
 
     /// Creates a key whose query of h has the bases of `quotient_form`, without an upload. [`Self::new_lazy`] is the
-    /// case [`QuotientForm::Coefficients`].
+    /// case [`QuotientForm::default`].
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the length of `h` does not suit the form.

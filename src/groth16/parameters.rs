@@ -85,7 +85,7 @@ impl<E: Engine> Parameters<E> {
         const ERROR_CONTEXT: &str = "groth16 key";
         let size = form.domain_size(self.h.len()).ok_or_else(|| {
             let expected = match form {
-                QuotientForm::Coefficients => "a power of two, less one",
+                QuotientForm::Coefficients { .. } => "a power of two, less one",
                 QuotientForm::CosetValues { .. } => "a power of two",
             };
             Error::invalid(ERROR_CONTEXT, "length of h", expected, self.h.len())
@@ -118,11 +118,15 @@ pub(super) fn affine_bytes<C: MsmCurve>(points: usize) -> u64 {
 }
 
 /// Selects the form of the quotient whose scalars multiply the query of h. The tool that made a key decides it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuotientForm<F> {
-    /// Coefficients of h = (a·b − c)/Z, one fewer than the domain has elements: bellperson's form.
-    #[default]
-    Coefficients,
+    /// Coefficients of h = (a·b − c)/Z, one fewer than the domain has elements: the form of bellperson and of
+    /// `ark-groth16`.
+    Coefficients {
+        /// Generator of the domain, a primitive root of unity. Row i of the matrices belongs to its i-th power. `None`
+        /// selects a power of [`PrimeField::ROOT_OF_UNITY`](ff::PrimeField::ROOT_OF_UNITY).
+        omega: Option<F>,
+    },
     /// Values of a·b − c on the coset `shift`·H, where `omega` generates the domain H: snarkjs's form. The query has a
     /// base for each element of H, namely Lᵢ(τ)/δ. Lᵢ is the Lagrange polynomial of the points H ∪ `shift`·H that is
     /// 1 at `shift`·`omega`^i.
@@ -134,12 +138,19 @@ pub enum QuotientForm<F> {
     },
 }
 
+impl<F> Default for QuotientForm<F> {
+    /// Returns bellperson's form.
+    fn default() -> Self {
+        Self::Coefficients { omega: None }
+    }
+}
+
 impl<F: NttField> QuotientForm<F> {
     /// Returns the order of the evaluation domain of a key with `bases` bases in the query of h, or `None` if it is no
     /// power of two.
     pub(super) fn domain_size(&self, bases: usize) -> Option<usize> {
         let size = match self {
-            Self::Coefficients => bases.checked_add(1)?,
+            Self::Coefficients { .. } => bases.checked_add(1)?,
             Self::CosetValues { .. } => bases,
         };
         size.is_power_of_two().then_some(size)
@@ -152,7 +163,7 @@ impl<F: NttField> QuotientForm<F> {
     /// - [`Error::Invalid`]: `omega` does not generate the domain, or `shift` is zero or an element of the domain.
     pub(super) fn domain(&self, accelerator: &Accelerator, log_n: u32) -> Result<NttDomain<F>> {
         let options = match *self {
-            Self::Coefficients => NttOptions::default(),
+            Self::Coefficients { omega } => NttOptions { omega, ..NttOptions::default() },
             Self::CosetValues { omega, shift } => {
                 NttOptions { omega: Some(omega), coset: Some(shift), ..NttOptions::default() }
             }

@@ -2,18 +2,20 @@
 //!
 //! usage: prove CIRCUIT.zkey WITNESS.wtns PROOF.json PUBLIC.json [PROOFS]
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use proofwarp::Accelerator;
-use proofwarp_circom::{CurveId, Groth16Engine, ProveOptions, ProvingKey, Witness, Zkey, public_to_json, verify};
+use proofwarp_circom::{
+    CurveId, Groth16Engine, PreparedVerificationKey, ProveOptions, ProvingKey, Witness, Zkey, public_to_json,
+};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (files, proofs) = match arguments.as_slice() {
-        [files @ .., proofs] if files.len() == 4 => (files, proofs.parse()?),
-        files => (files, 1),
+        [files @ .., proofs] if files.len() == 4 => (files, proofs.parse::<usize>()?.max(1)),
+        files => (files, 1_usize),
     };
     let [zkey, witness, proof, public] = files else {
         return Err("usage: prove CIRCUIT.zkey WITNESS.wtns PROOF.json PUBLIC.json [PROOFS]".into());
@@ -41,22 +43,29 @@ fn prove<E: Groth16Engine>(
     let key = timed("key", || ProvingKey::<E>::new(accelerator, zkey))?;
     println!("device memory of the key: {:.1} MB", key.device_bytes() as f64 / 1e6);
     let public = key.public_signals(witness)?;
-    let mut proof = key.prove(witness)?;
-    let mut times = Vec::with_capacity(proofs);
-    for _ in 0..proofs {
+    let verifier = PreparedVerificationKey::new(key.verification_key())?;
+    let mut proof = timed("first proof, verified", || key.prove(witness))?;
+    let (mut proving, mut verifying) = (Vec::with_capacity(proofs), Vec::with_capacity(proofs));
+    for number in 0..proofs {
         let start = Instant::now();
-        let unverified = ProveOptions { verify: false, ..ProveOptions::default() };
-        proof = key.prove_with(&[witness], unverified)?.remove(0);
-        times.push(start.elapsed().as_secs_f64() * 1e3);
-    }
-    if timed("verification, with the key's preparation", || verify(key.verification_key(), &public, &proof))? {
-        times.sort_by(f64::total_cmp);
-        if let [first, .., last] = times.as_slice() {
-            println!("{proofs} proofs: {first:.2} to {last:.2} ms, median {:.2} ms", times[times.len() / 2]);
+        proof = key.prove_with(&[witness], ProveOptions { verify: false, ..ProveOptions::default() })?.remove(0);
+        proving.push(start.elapsed());
+        let start = Instant::now();
+        if !verifier.verify(&public, &proof)? {
+            return Err(format!("proof {number} does not verify").into());
         }
-        return Ok([proof.to_json(), public_to_json::<E>(&public)]);
+        verifying.push(start.elapsed());
     }
-    Err("the proof does not verify".into())
+    print_times("proof", proving);
+    print_times("verification", verifying);
+    Ok([proof.to_json(), public_to_json::<E>(&public)])
+}
+
+/// Prints the least, the median and the greatest of `times`.
+fn print_times(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    let [least, median, greatest] = [0, times.len() / 2, times.len() - 1].map(|index| times[index].as_secs_f64() * 1e3);
+    println!("{what}, {} times: {least:.2} to {greatest:.2} ms, median {median:.2} ms", times.len());
 }
 
 /// Prints the time that `run` takes.

@@ -1,6 +1,7 @@
 //! Holds scalars that are cleared when dropped, and draws random ones.
 
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ff::PrimeField;
 use rayon::prelude::*;
@@ -10,21 +11,25 @@ use crate::curve_id::CurveId;
 use crate::error::{Error, Result};
 use crate::scalars::scalar_from_bytes;
 
+/// Scalars that a thread converts or clears at a time, 4096: some tens of microseconds of work.
+const PIECE: usize = 1 << 12;
+
 /// Scalars that nobody but the prover may know. Their memory is cleared on drop.
 pub(crate) struct SecretScalars<F: PrimeField>(Vec<F>);
 
 impl<F: PrimeField> SecretScalars<F> {
-    /// Converts `values`, canonical and little-endian. Returns `None` if one is at least r.
+    /// Converts `values`, canonical and little-endian. Returns `None` if one is at least r. All threads of rayon's pool
+    /// take part, since new memory of this size needs them all.
     pub(crate) fn from_canonical(values: &[[u8; CurveId::SCALAR_BYTES]]) -> Option<Self> {
-        let mut scalars = Self(vec![F::ZERO; values.len()]);
-        let is_good = scalars.0.par_iter_mut().zip(values).all(|(scalar, value)| match scalar_from_bytes(value) {
-            Some(decoded) => {
-                *scalar = decoded;
-                true
-            }
-            None => false,
-        });
-        is_good.then_some(scalars)
+        let has_fault = AtomicBool::new(false);
+        let decode = |value: &[u8; CurveId::SCALAR_BYTES]| {
+            scalar_from_bytes(value).unwrap_or_else(|| {
+                has_fault.store(true, Ordering::Relaxed);
+                F::ZERO
+            })
+        };
+        let scalars = Self(values.par_iter().with_min_len(PIECE).map(decode).collect());
+        (!has_fault.into_inner()).then_some(scalars)
     }
 
     /// Draws `count` scalars uniformly from the system's generator.
@@ -63,7 +68,7 @@ impl<F: PrimeField> Deref for SecretScalars<F> {
 
 impl<F: PrimeField> Drop for SecretScalars<F> {
     fn drop(&mut self) {
-        self.0.fill(F::ZERO);
+        self.0.par_chunks_mut(PIECE).for_each(|scalars| scalars.fill(F::ZERO));
         // Nothing reads them any more, but the stores must not be optimised away.
         std::hint::black_box(self.0.as_slice());
     }

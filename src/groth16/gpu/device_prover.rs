@@ -62,7 +62,7 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
     /// coefficient of h is zero and has no base.
     pub(crate) fn wrap_quotient(&self, quotient: &DeviceVector<E::Fr>, ready: &Arc<Event>) -> Result<DeviceScalars> {
         let count = match self.quotient_form {
-            QuotientForm::Coefficients => quotient.len() - 1,
+            QuotientForm::Coefficients { .. } => quotient.len() - 1,
             QuotientForm::CosetValues { .. } => quotient.len(),
         };
         self.wrap_scalars(quotient.buffer().clone(), 0..count, ready)

@@ -76,7 +76,7 @@ impl<F: NttField> ConstraintVectors<F> {
             }
         }
         match form {
-            QuotientForm::Coefficients => self.enqueue_division(lane, domain),
+            QuotientForm::Coefficients { .. } => self.enqueue_division(lane, domain),
             QuotientForm::CosetValues { .. } => self.enqueue_numerator(lane),
         }
     }
