@@ -1,7 +1,8 @@
-//! Proves a circuit of circom, and prints the time of each step.
+//! Proves a circuit of circom, and prints the time of each step. `verification_key.json` is written beside the proof.
 //!
 //! usage: prove CIRCUIT.zkey WITNESS.wtns PROOF.json PUBLIC.json [PROOFS]
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use proofwarp::Accelerator;
@@ -30,6 +31,7 @@ fn main() -> Result<()> {
     };
     std::fs::write(proof, &texts[0])?;
     std::fs::write(public, &texts[1])?;
+    std::fs::write(Path::new(proof).with_file_name("verification_key.json"), &texts[2])?;
     Ok(())
 }
 
@@ -39,7 +41,7 @@ fn prove<E: Groth16Engine>(
     zkey: &Zkey,
     witness: &Witness,
     proofs: usize,
-) -> Result<[String; 2]> {
+) -> Result<[String; 3]> {
     let key = timed("key", || ProvingKey::<E>::new(accelerator, zkey))?;
     println!("device memory of the key: {:.1} MB", key.device_bytes() as f64 / 1e6);
     let public = key.public_signals(witness)?;
@@ -58,7 +60,7 @@ fn prove<E: Groth16Engine>(
     }
     print_times("proof", proving);
     print_times("verification", verifying);
-    Ok([proof.to_json(), public_to_json::<E>(&public)])
+    Ok([proof.to_json(), public_to_json::<E>(&public), key.verification_key().to_json()])
 }
 
 /// Prints the least, the median and the greatest of `times`.
