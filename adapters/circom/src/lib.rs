@@ -26,6 +26,7 @@
 #![deny(unreachable_pub)]
 
 mod affine_point;
+mod any_proving_key;
 mod bls12_381_points;
 mod bn254_points;
 mod curve_id;
@@ -50,6 +51,7 @@ mod zkey_header;
 mod zkey_points;
 
 pub use affine_point::{AffinePoint, PointFault, PointGroup};
+pub use any_proving_key::{AnyProvingKey, ProofTexts};
 pub use curve_id::CurveId;
 pub use error::{Error, Result};
 pub use file_bytes::FileBytes;
