@@ -48,6 +48,7 @@ mod witness;
 mod zkey;
 mod zkey_coefficients;
 mod zkey_header;
+mod zkey_outline;
 mod zkey_points;
 
 pub use affine_point::{AffinePoint, PointFault, PointGroup};
