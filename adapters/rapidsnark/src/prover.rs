@@ -192,7 +192,7 @@ pub unsafe extern "C" fn groth16_prover_prove(
 
 /// Frees the prover of a handle. Does nothing if there is none, or if the handle is null.
 ///
-/// A proof that is under way in another thread ends first.
+/// A proof that another thread makes meanwhile keeps the prover until it ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn groth16_prover_destroy(prover_object: *mut c_void) {
     let destroy = || {
