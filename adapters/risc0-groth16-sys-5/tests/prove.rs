@@ -1,6 +1,7 @@
 //! Proves through the drop-in's surface, as risc0-groth16 5 calls it.
 
 #[path = "../../circom/tests/common/mod.rs"]
+#[allow(clippy::needless_for_each, reason = "proofwarp-circom's own tests")]
 mod common;
 
 use std::fs;
