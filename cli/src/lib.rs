@@ -1,11 +1,18 @@
-//! Runs `proofwarp`, which says what this machine proves on and why, and compares proofwarp with stock crates.
+//! Holds the programs `proofwarp` and `prover`.
+//!
+//! `proofwarp` proves circom's circuits from files or over HTTP. It reports what this machine proves on and why, and
+//! compares proofwarp with stock crates. `prover` proves with the interface of rapidsnark's program of that name.
 
 mod cli;
 mod compare;
 mod doctor;
 mod output;
 mod progress;
+mod prove;
+mod prover;
+mod serve;
 mod table;
+mod warnings;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -15,7 +22,9 @@ use clap::{CommandFactory, Parser};
 
 use cli::{Command, Compare, Options};
 
-fn main() -> ExitCode {
+/// Runs `proofwarp` with the arguments of the process.
+#[must_use]
+pub fn proofwarp() -> ExitCode {
     // Stock's CUDA code then finds the driver at run time, as ours does.
     #[cfg(feature = "stock-cuda")]
     proofwarp_cuda_driver::link();
@@ -29,13 +38,24 @@ fn main() -> ExitCode {
     }))
 }
 
+/// Runs `prover` with the arguments of the process.
+#[must_use]
+pub fn prover() -> ExitCode {
+    #[cfg(feature = "stock-cuda")]
+    proofwarp_cuda_driver::link();
+    prover::run(std::env::args_os().skip(1))
+}
+
 fn run(options: Options) -> anyhow::Result<u8> {
     match options.command {
+        Command::Prove(options) => prove::run(&options).map(|()| 0),
+        Command::Serve(options) => serve::run(&options).map(|()| 0),
         Command::Doctor(options) => doctor::run(&options),
         Command::Compare(Compare::Msm(options)) => compare::msm(&options).map(|()| 0),
         Command::Compare(Compare::Ntt(options)) => compare::ntt(&options).map(|()| 0),
         Command::Compare(Compare::Groth16(options)) => compare::groth16(&options).map(|()| 0),
         Command::Compare(Compare::Halo2(options)) => compare::halo2(&options).map(|()| 0),
+        Command::Compare(Compare::Circom(options)) => compare::circom(&options).map(|()| 0),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Options::command(), "proofwarp", &mut text);
