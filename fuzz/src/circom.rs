@@ -13,18 +13,17 @@ use generated::generator;
 /// Constraints of the circuit: the zkey has 3 KiB.
 const CONSTRAINTS: usize = 3;
 
-/// Bytes of magic, version and number of sections.
+/// Bytes that magic, version and number of sections take.
 const FILE_HEADER: usize = 12;
 
-/// Bytes of a section's type and length.
+/// Bytes that a section's type and length take.
 const SECTION_HEADER: usize = 12;
 
 /// A zkey of BN254.
 pub static ZKEY: LazyLock<Vec<u8>> = LazyLock::new(|| generator::zkey::<Bn256>(CONSTRAINTS).to_bytes());
 
 /// Its witness.
-pub static WITNESS: LazyLock<Vec<u8>> =
-    LazyLock::new(|| generator::witness::<Bn256>(CONSTRAINTS, 3.into()).to_bytes());
+pub static WITNESS: LazyLock<Vec<u8>> = LazyLock::new(|| generator::witness::<Bn256>(CONSTRAINTS, 3.into()).to_bytes());
 
 /// Its `verification_key.json`.
 pub static KEY: LazyLock<String> = LazyLock::new(|| {

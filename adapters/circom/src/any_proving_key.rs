@@ -74,7 +74,7 @@ impl AnyProvingKey {
     /// Converts `zkey` and uploads it, as [`ProvingKey::new`] does.
     ///
     /// # Errors
-    /// Those of [`ProvingKey::new`], without [`Error::OtherCurve`].
+    /// [`ProvingKey::new`] lists them. [`Error::OtherCurve`] does not occur.
     pub fn new(accelerator: &Accelerator, zkey: &Zkey) -> Result<Self> {
         Ok(Self(match zkey.header().curve {
             CurveId::Bn254 => Box::new(ProvingKey::<Bn256>::new(accelerator, zkey)?),
@@ -85,7 +85,7 @@ impl AnyProvingKey {
     /// Proves `witness`, and verifies the proof.
     ///
     /// # Errors
-    /// Those of [`ProvingKey::prove_with`].
+    /// [`ProvingKey::prove_with`] lists them.
     pub fn prove_to_json(&self, witness: &Witness) -> Result<ProofTexts> {
         let mut texts = self.prove_batch_to_json(&[witness], true, None)?;
         texts.pop().ok_or_else(|| Error::InvalidProof { file: witness.file().to_owned() })
@@ -95,7 +95,7 @@ impl AnyProvingKey {
     /// `verify` is set. [`ProveOptions`] describes `verify` and `abort`.
     ///
     /// # Errors
-    /// Those of [`ProvingKey::prove_with`].
+    /// [`ProvingKey::prove_with`] lists them.
     pub fn prove_batch_to_json(
         &self,
         witnesses: &[&Witness],

@@ -10,10 +10,10 @@ use crate::file_bytes::open_regular;
 use crate::sections::SectionTable;
 use crate::zkey_header::{HEADER, PROTOCOL, ZKEY, ZkeyHeader, check_protocol, read_header};
 
-/// Bytes of magic, version and number of sections.
+/// Bytes that magic, version and number of sections take.
 const FILE_HEADER_BYTES: u64 = 12;
 
-/// Bytes of a section's type and length.
+/// Bytes that a section's type and length take.
 const SECTION_HEADER_BYTES: u64 = 12;
 
 /// Maximum bytes of a section that is read here. A header of BLS12-381, the longer one, has 964 bytes.

@@ -140,8 +140,8 @@ pub(crate) unsafe fn borrow_bytes<'a>(
 /// Unless it is null, `start` is valid for reads of `size` bytes, which nothing writes to meanwhile.
 ///
 /// # Errors
-/// - Those of [`borrow_bytes`].
 /// - [`Error::Memory`]: there is too little memory.
+/// - [`borrow_bytes`] lists the others.
 pub(crate) unsafe fn copy_bytes(argument: &'static str, start: *const c_void, size: c_ulonglong) -> Result<Vec<u8>> {
     // SAFETY: the caller says so.
     let bytes = unsafe { borrow_bytes(argument, start, size)? };

@@ -6,7 +6,7 @@
 //! cc program.c -Iadapters/rapidsnark/include -Ltarget/release -lrapidsnark
 //! ```
 //!
-//! | header | functions |
+//! | header | functions that it declares |
 //! |---|---|
 //! | `include/prover.h` | [`groth16_prover_create`], [`groth16_prover_create_zkey_file`], [`groth16_prover_prove`], [`groth16_prover_destroy`]; [`groth16_prover`], [`groth16_prover_zkey_file`]; sizes: [`groth16_proof_size`], [`groth16_public_size_for_zkey_buf`], [`groth16_public_size_for_zkey_file`] |
 //! | `include/verifier.h` | [`groth16_verify`] |

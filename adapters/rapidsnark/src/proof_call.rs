@@ -22,8 +22,8 @@ pub(crate) fn max_public_bytes(header: &ZkeyHeader) -> u64 {
 /// Converts `zkey` and uploads it to the devices, then frees it.
 ///
 /// # Errors
-/// - Those of [`AnyProvingKey::new`].
 /// - [`Error::Engine`]: a setting is malformed, or a forced backend has no device.
+/// - [`AnyProvingKey::new`] lists the others.
 pub(crate) fn create_prover(zkey: Zkey) -> Result<AnyProvingKey> {
     init_log();
     Ok(AnyProvingKey::new(&Accelerator::from_env()?, &zkey)?)
@@ -104,7 +104,7 @@ impl ProofCall {
     /// Unless it is null, `start` is valid for reads of `size` bytes, which nothing writes to meanwhile.
     ///
     /// # Errors
-    /// - Those of [`copy_bytes`] and [`Witness::from_bytes`].
+    /// [`copy_bytes`] and [`Witness::from_bytes`] list them.
     pub(crate) unsafe fn new(start: *const c_void, size: c_ulonglong, buffers: Buffers) -> Result<Self> {
         // SAFETY: the caller says so.
         let bytes = unsafe { copy_bytes("wtns_buffer", start, size)? };
@@ -114,8 +114,8 @@ impl ProofCall {
     /// Checks that the witness is for keys with `header`, and that the caller wants texts.
     ///
     /// # Errors
-    /// - Those of [`Witness::check_against`].
     /// - [`Error::ShortBuffer`]: a size is 0.
+    /// - [`Witness::check_against`] lists the others.
     pub(crate) fn check(&self, header: &ZkeyHeader) -> Result<()> {
         self.witness.check_against(header)?;
         let Sizes { proof, public } = self.buffers.given;
@@ -125,8 +125,8 @@ impl ProofCall {
     /// Proves the witness, and writes both texts. Verifies the proof, unless `PROOFWARP_VERIFY` is off.
     ///
     /// # Errors
-    /// - Those of [`AnyProvingKey::prove_batch_to_json`].
     /// - [`Error::ShortBuffer`]: a buffer is too short for its text.
+    /// - [`AnyProvingKey::prove_batch_to_json`] lists the others.
     pub(crate) fn prove(&self, prover: &AnyProvingKey) -> Result<()> {
         let verify = Settings::get()?.verify.unwrap_or(true);
         for texts in prover.prove_batch_to_json(&[&self.witness], verify, None)? {

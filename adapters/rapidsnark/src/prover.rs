@@ -13,8 +13,8 @@ use crate::proof_call::{Buffers, MAX_PROOF_BYTES, ProofCall, create_prover, max_
 /// Runs `call`, and turns a panic into an error.
 ///
 /// # Errors
-/// - Those of `call`.
-/// - [`Error::Panic`]: it panicked.
+/// - [`Error::Panic`]: `call` panicked.
+/// - Any other error is one of `call`.
 pub(crate) fn catch_panic<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
