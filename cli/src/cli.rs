@@ -59,7 +59,8 @@ const SERVE: &str = "Requests:
   GET  /health, /metrics   the state, and figures as Prometheus reads them
 
 Examples:
-  proofwarp serve circuit.zkey                          then: curl --data-binary @witness.wtns localhost:8080/prove/circuit
+  proofwarp serve circuit.zkey
+  curl --data-binary @witness.wtns localhost:8080/prove/circuit
   proofwarp serve --listen 0.0.0.0:80 --allow-host prover.internal circuit.zkey other.zkey";
 
 const DOCTOR: &str = "Exit code: 0 if all is well, 1 if it works but not as well as it could, 2 if something is broken.
@@ -100,7 +101,7 @@ pub struct Serve {
     pub listen: SocketAddr,
     /// Maximum bytes of a body [default: those of the largest key's witness]
     #[arg(long, value_name = "BYTES")]
-    pub max_body: Option<u32>,
+    pub max_body: Option<u64>,
     /// Maximum number of requests that wait for the prover; further ones get 503
     #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=MAX_QUEUE))]
     pub queue: u32,

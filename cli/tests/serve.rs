@@ -236,7 +236,7 @@ fn a_full_queue_is_told() {
     let mut first = server.send_head("POST", "/prove/multiplier", &[("Content-Length", "204")]);
     server.await_metric("proofwarp_queue_length{circuit=\"multiplier\"} 1");
     let answer = server.prove(WTNS);
-    answer.expect_error(503, "queue_full", "expected fewer than 1 requests");
+    answer.expect_error(503, "queue_full", "expected a free place, but all 1 are taken");
     assert!(answer.head.contains("retry-after: 1"), "{answer:?}");
     first.write_all(WTNS).expect("a body");
     Answer::read(first).expect_proof();

@@ -26,7 +26,7 @@ pub type Name<'a> = (&'a str, &'a str, u32);
 const LONG: Duration = Duration::from_secs(20);
 
 impl Session {
-    /// Starts the session of the comparison `what` at sizes 2^`logs`, with the accelerator that the environment selects.
+    /// Starts the session of the comparison `what` at sizes 2^`logs`, on what the environment selects.
     ///
     /// # Errors
     /// Returns an error if a setting is malformed, or if a forced backend is not available.

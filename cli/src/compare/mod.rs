@@ -1,7 +1,7 @@
 //! Runs the same work on proofwarp and on stock crates, in one run.
 //!
-//! [`msm`], [`ntt`], [`groth16`], [`halo2`] and [`circom`] measure; `results` holds the numbers for the terminal, a file and a
-//! page.
+//! [`msm`], [`ntt`], [`groth16`], [`halo2`] and [`circom`] measure; `results` holds the numbers for the terminal, a file
+//! and a page.
 
 mod circom;
 mod groth16;

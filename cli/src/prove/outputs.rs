@@ -47,12 +47,12 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes each text to its path. Regular files are replaced by complete ones, after all texts are on the disk. Pipes and
+/// Writes each text to its path. Regular files are replaced by complete ones, once all texts are written. Pipes and
 /// devices are written to.
 ///
 /// # Errors
-/// Returns an error that names the file if one cannot be written. Files are then as they were, unless the last step, the
-/// renaming, failed.
+/// Returns an error that names the file if one cannot be written. Files are then as they were, unless the last step
+/// failed, which renames them.
 pub(super) fn write(texts: &[(&PathBuf, &String)]) -> Result<()> {
     let prepare = |(path, text): &(&PathBuf, &String)| {
         let prepared = PreparedFile::new(path, text).with_context(|| path.display().to_string())?;

@@ -51,9 +51,10 @@ pub fn run(options: &cli::Serve) -> Result<()> {
     let runtime = runtime::Builder::new_multi_thread().worker_threads(HTTP_THREADS).enable_all().build()?;
     let listener = runtime.block_on(listen(options.listen))?;
     let accelerator = Accelerator::from_env()?;
+    warnings::warn_without_device(&accelerator);
     let circuits = circuit::load(&accelerator, names)?;
     let (queue, worker) = ProofQueue::start(options.queue as usize)?;
-    let max_body = options.max_body.map_or_else(|| circuit::max_witness_bytes(&circuits), u64::from);
+    let max_body = options.max_body.unwrap_or_else(|| circuit::max_witness_bytes(&circuits));
     let state = Arc::new(ServerState { circuits, queue, max_body: usize::try_from(max_body)? });
     let end = runtime.block_on(serve(listener, routes::router(state, rules)))?;
     match end {

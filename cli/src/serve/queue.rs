@@ -82,7 +82,7 @@ impl ProofQueue {
     /// # Errors
     /// - [`Failure::QueueFull`]: there is none.
     pub(super) fn reserve(&self, circuit: &Arc<Circuit>) -> Result<QueuePlace, Failure> {
-        let full = |_| Failure::QueueFull(format!("queue: expected fewer than {} requests in it", self.capacity));
+        let full = |_| Failure::QueueFull(format!("queue: expected a free place, but all {} are taken", self.capacity));
         let permit = self.places.clone().try_acquire_owned().map_err(full)?;
         Ok(QueuePlace::new(circuit, permit))
     }

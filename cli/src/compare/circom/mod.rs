@@ -63,7 +63,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Measures `peer`, and returns whether it is there and proves. Its proof has to verify, with the signals of `ours`.
+    /// Measures `peer`, and returns whether it is there and proves. Its proof has to verify with the signals of `ours`.
     fn measure_peer(&self, session: &mut Session, peer: Result<Peer, String>, ours: &ProofTexts) -> Result<bool> {
         let peer = match peer {
             Ok(peer) => peer,
