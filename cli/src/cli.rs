@@ -1,11 +1,14 @@
 //! Defines the command line.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// Says what this machine proves on and why, and compares proofwarp with what is stock.
+use crate::prove::ProofFiles;
+
+/// Proves circom's circuits, says what this machine proves on and why, and compares proofwarp with what is stock.
 #[derive(Debug, Parser)]
 #[command(name = "proofwarp", version, after_help = EXAMPLES)]
 pub struct Options {
@@ -15,6 +18,8 @@ pub struct Options {
 }
 
 const EXAMPLES: &str = "Examples:
+  proofwarp prove circuit.zkey witness.wtns proof.json public.json    a proof that snarkjs verifies
+  proofwarp serve circuit.zkey                    proofs over HTTP, with the key on the device
   proofwarp doctor                                what this machine proves on, and a self-test
   proofwarp compare msm --log 10..16              sums beside stock, blst and halo2curves
   proofwarp compare groth16 --html report.html    whole proofs beside stock, as a page
@@ -23,6 +28,12 @@ const EXAMPLES: &str = "Examples:
 /// A command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    /// Proves a witness of circom's, with rapidsnark's order of files
+    #[command(after_help = PROVE)]
+    Prove(Prove),
+    /// Proves over HTTP, with keys that stay on the device
+    #[command(after_help = SERVE)]
+    Serve(Serve),
     /// Devices, kernels, settings, what each adapter would use and why, and a self-test
     #[command(after_help = DOCTOR)]
     Doctor(Doctor),
@@ -37,6 +48,21 @@ pub enum Command {
     },
 }
 
+const PROVE: &str = "Exit code: 0 if both files are written, 2 if none is.
+
+Examples:
+  proofwarp prove circuit.zkey witness.wtns proof.json public.json
+  proofwarp prove --quiet circuit.zkey witness.wtns proof.json public.json";
+
+const SERVE: &str = "Requests:
+  POST /prove/<circuit>    a .wtns file as body; {\"proof\": ..., \"public\": ...} as answer
+  GET  /health, /metrics   the state, and figures as Prometheus reads them
+
+Examples:
+  proofwarp serve circuit.zkey
+  curl --data-binary @witness.wtns localhost:8080/prove/circuit
+  proofwarp serve --listen 0.0.0.0:80 --allow-host prover.internal circuit.zkey other.zkey";
+
 const DOCTOR: &str = "Exit code: 0 if all is well, 1 if it works but not as well as it could, 2 if something is broken.
 
 Examples:
@@ -50,6 +76,45 @@ const COMPARE: &str = "Examples:
   proofwarp compare ntt --log 12..18 --html report.html
   proofwarp compare groth16 --log 16 --repeats 5
   proofwarp compare halo2 --log 10..14";
+
+/// Options of `prove`.
+#[derive(Debug, Clone, Args)]
+pub struct Prove {
+    #[command(flatten)]
+    pub files: ProofFiles,
+    /// Writes the proof without verifying it; a witness that breaks the circuit then gives an invalid proof
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Shows errors only
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Options of `serve`.
+#[derive(Debug, Clone, Args)]
+pub struct Serve {
+    /// Proving keys, by snarkjs; the file's name without .zkey is the circuit's
+    #[arg(value_name = "CIRCUIT.ZKEY", required = true)]
+    pub zkeys: Vec<PathBuf>,
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", default_value_t = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)))]
+    pub listen: SocketAddr,
+    /// Maximum bytes of a body [default: those of the largest key's witness]
+    #[arg(long, value_name = "BYTES")]
+    pub max_body: Option<u64>,
+    /// Maximum number of requests that wait for the prover; further ones get 503
+    #[arg(long, value_name = "N", default_value = "16", value_parser = clap::value_parser!(u32).range(1..=MAX_QUEUE))]
+    pub queue: u32,
+    /// Host that requests may name, beside the address and localhost; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub allow_host: Vec<String>,
+    /// Origin whose pages may prove, such as https://app.example; may be repeated [default: none]
+    #[arg(long, value_name = "ORIGIN")]
+    pub allow_origin: Vec<String>,
+}
+
+/// Maximum of `--queue`, a million: each request that waits holds a witness.
+const MAX_QUEUE: i64 = 1_000_000;
 
 /// Options of `doctor`.
 #[derive(Debug, Clone, Args)]
@@ -88,14 +153,28 @@ pub enum Compare {
         after_help = "Examples:\n  proofwarp compare halo2\n  proofwarp compare halo2 --log 10..16 --html halo2.html"
     )]
     Halo2(Halo2),
+    /// Proofs of a circuit of circom's
+    #[command(after_help = COMPARE_CIRCOM)]
+    Circom(Circom),
 }
 
-/// Options that all comparisons have.
+const COMPARE_CIRCOM: &str = "Examples:
+  proofwarp compare circom --zkey circuit.zkey --wtns witness.wtns
+  proofwarp compare circom --zkey circuit.zkey --wtns witness.wtns --rapidsnark build/prover --html circom.html";
+
+/// Options of comparisons at several sizes.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
     /// Binary logarithms of the sizes: one, or FIRST..LAST in steps of two
     #[arg(long, value_name = "LOG", default_value = "10..14", value_parser = sizes)]
     pub log: Sizes,
+    #[command(flatten)]
+    pub report: ReportOptions,
+}
+
+/// Options that all comparisons have.
+#[derive(Debug, Clone, Args)]
+pub struct ReportOptions {
     /// Number of timed calls for each measurement, after one to warm up; the median is reported
     #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
     pub repeats: u32,
@@ -139,6 +218,25 @@ pub struct Groth16 {
 pub struct Halo2 {
     #[command(flatten)]
     pub common: Common,
+}
+
+/// Options of `compare circom`.
+#[derive(Debug, Clone, Args)]
+pub struct Circom {
+    /// The circuit's proving key
+    #[arg(long, value_name = "FILE")]
+    pub zkey: PathBuf,
+    /// A witness of the circuit
+    #[arg(long, value_name = "FILE")]
+    pub wtns: PathBuf,
+    /// Command that runs snarkjs, with its arguments quoted as in a shell
+    #[arg(long, value_name = "COMMAND", default_value = "snarkjs")]
+    pub snarkjs: String,
+    /// rapidsnark's program
+    #[arg(long, value_name = "PROGRAM", default_value = "prover")]
+    pub rapidsnark: PathBuf,
+    #[command(flatten)]
+    pub report: ReportOptions,
 }
 
 /// A curve.

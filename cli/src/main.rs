@@ -1,45 +1,7 @@
-//! Runs `proofwarp`, which says what this machine proves on and why, and compares proofwarp with stock crates.
+//! Runs `proofwarp`.
 
-mod cli;
-mod compare;
-mod doctor;
-mod output;
-mod progress;
-mod table;
-
-use std::io::Write;
 use std::process::ExitCode;
 
-use anyhow::Context;
-use clap::{CommandFactory, Parser};
-
-use cli::{Command, Compare, Options};
-
 fn main() -> ExitCode {
-    // Stock's CUDA code then finds the driver at run time, as ours does.
-    #[cfg(feature = "stock-cuda")]
-    proofwarp_cuda_driver::link();
-    let code = match Options::try_parse() {
-        Ok(options) => run(options),
-        Err(help) => output::quiet(help.print()).context("standard output").map(|()| help.exit_code() as u8),
-    };
-    ExitCode::from(code.unwrap_or_else(|error| {
-        output::say(format_args!("proofwarp: {error:#}"));
-        2
-    }))
-}
-
-fn run(options: Options) -> anyhow::Result<u8> {
-    match options.command {
-        Command::Doctor(options) => doctor::run(&options),
-        Command::Compare(Compare::Msm(options)) => compare::msm(&options).map(|()| 0),
-        Command::Compare(Compare::Ntt(options)) => compare::ntt(&options).map(|()| 0),
-        Command::Compare(Compare::Groth16(options)) => compare::groth16(&options).map(|()| 0),
-        Command::Compare(Compare::Halo2(options)) => compare::halo2(&options).map(|()| 0),
-        Command::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Options::command(), "proofwarp", &mut text);
-            output::print(|out| out.write_all(&text)).map(|()| 0)
-        }
-    }
+    proofwarp_cli::proofwarp()
 }

@@ -1,5 +1,7 @@
 //! The program as a user runs it.
 
+mod common;
+
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -145,7 +147,7 @@ fn the_self_test_is_right_and_the_table_ends_with_the_summary() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
     let last = text.lines().last().expect("a summary");
-    assert!(last.contains("20 of 20 self-tests right") && last.contains("0 faults"), "{last}");
+    assert!(last.contains("21 of 21 self-tests right") && last.contains("0 faults"), "{last}");
 }
 
 /// Whatever is compared ends with equal results, numbers in a file, and a page.
@@ -169,6 +171,60 @@ fn comparisons_write_files() {
         let phases = usize::from(what == "halo2");
         assert_eq!(page.matches("<svg").count(), operations + phases, "{what}");
     }
+}
+
+/// Runs `compare circom` beside `rapidsnark` and the command `snarkjs`, and returns its output and the numbers.
+fn compare_circom(files: &common::Files, rapidsnark: &str, snarkjs: &str) -> (Output, Option<Value>) {
+    let [zkey, wtns] = ["multiplier.zkey", "witness.wtns"].map(|name| files.path(name));
+    let mut command = common::command(common::PROOFWARP);
+    command.args(["compare", "circom", "--repeats", "1", "--json", "numbers.json", "--html", "page.html"]);
+    command.arg("--zkey").arg(zkey).arg("--wtns").arg(wtns).args(["--rapidsnark", rapidsnark, "--snarkjs", snarkjs]);
+    let output = command.current_dir(files.folder()).output().expect("the program runs");
+    let numbers = std::fs::read_to_string(files.path("numbers.json")).ok();
+    (output, numbers.map(|numbers| serde_json::from_str(&numbers).expect("numbers")))
+}
+
+fn texts<'a>(numbers: &'a Value, list: &str, field: Option<&str>) -> Vec<&'a str> {
+    let items = numbers[list].as_array().expect(list).iter();
+    items.map(|item| field.map_or(item, |field| &item[field]).as_str().expect("a text")).collect()
+}
+
+/// A script that proves takes the place of snarkjs. Programs that are absent, or ours, are named.
+#[cfg(unix)]
+#[test]
+fn circom_is_compared_with_the_programs_that_are_there() {
+    let files = common::Files::new();
+    let snarkjs = format!("sh -c 'shift 2; exec {} \"$@\"' sh", common::PROVER);
+    for (rapidsnark, reason) in [(common::PROVER, "is proofwarp's prover"), ("no/such/program", "No such file")] {
+        let (output, numbers) = compare_circom(&files, rapidsnark, &snarkjs);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let numbers = numbers.expect("numbers");
+        let measured = texts(&numbers, "measurements", Some("implementation"));
+        assert_eq!(measured, ["proofwarp, resident", "proofwarp, a process each", "snarkjs, a process each"]);
+        let checked = texts(&numbers, "checked", None);
+        assert!(checked[0].ends_with("3 valid proofs with equal public signals"), "{checked:?}");
+        let left_out = texts(&numbers, "left_out", None);
+        assert!(left_out.iter().any(|line| line.starts_with("rapidsnark") && line.contains(reason)), "{left_out:?}");
+        assert!(std::fs::read_to_string(files.path("page.html")).is_ok_and(|page| page.contains("<table>")));
+    }
+}
+
+/// An invalid proof of a peer ends the comparison, one that fails is left out with its words.
+#[cfg(unix)]
+#[test]
+fn proofs_of_circoms_peers_are_verified() {
+    let files = common::Files::new();
+    let broken = files.path("broken.wtns").display().to_string();
+    let invalid = format!("sh -c 'exec {} prove --no-verify \"$3\" {broken} \"$5\" \"$6\"' sh", common::PROOFWARP);
+    let (output, numbers) = compare_circom(&files, "no/such/program", &invalid);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((output.status.code(), numbers), (Some(2), None), "{text}");
+    assert!(text.contains("snarkjs, a process each: expected a proof that verifies"), "{text}");
+    let (output, numbers) = compare_circom(&files, "no/such/program", "sh -c 'echo no memory >&2; exit 7' sh");
+    assert!(output.status.success());
+    let numbers = numbers.expect("numbers");
+    let left_out = texts(&numbers, "left_out", None);
+    assert!(left_out.contains(&"snarkjs, a process each: exit status: 7: no memory"), "{left_out:?}");
 }
 
 #[test]

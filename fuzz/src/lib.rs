@@ -1,5 +1,6 @@
 //! What several targets share: a small circuit, its parameter file, and damage to files.
 
+pub mod circom;
 pub mod halo2;
 pub mod sumcheck;
 

@@ -103,8 +103,8 @@ pub(super) const COPY_PARAMETERS: Variable = engine_variable(
 pub(super) const VERIFY: Variable = engine_variable(
     "PROOFWARP_VERIFY",
     Form::Switch,
-    "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works",
-    "each proof of bellperson's functions, or of halo2, is verified before it is returned",
+    "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works; `proofwarp-rapidsnark`: on",
+    "each proof of bellperson's functions, of halo2, or of rapidsnark's functions, is verified before it is returned",
 );
 pub(super) const REPORT: Variable = engine_variable(
     "PROOFWARP_REPORT",

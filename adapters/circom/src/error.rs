@@ -91,6 +91,12 @@ pub enum Error {
         /// The system's reason.
         reason: String,
     },
+    /// A circuit of arkworks gives an error instead of its constraints or values.
+    #[error("the circuit cannot be synthesised: {reason}")]
+    Synthesis {
+        /// The circuit's error.
+        reason: String,
+    },
     /// The engine cannot make the proof.
     #[error(transparent)]
     Engine(#[from] proofwarp::Error),

@@ -100,7 +100,7 @@ fn description(state: &Metadata) -> String {
 }
 
 /// Opens the regular file at `path`. The first check keeps a pipe from being opened, which waits for its other end.
-fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
+pub(crate) fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
     let expect_regular = |state: Metadata| {
         let error = || io::Error::new(io::ErrorKind::InvalidInput, "expected a regular file");
         state.is_file().then_some(state).ok_or_else(error)

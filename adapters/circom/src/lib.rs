@@ -12,6 +12,9 @@
 //! allocation exceeds the file's size. Points are checked against their curve's equation when they are converted
 //! ([`RawPoints::to_points`]), or all at once by [`Zkey::check_points`].
 //!
+//! The features `ark-0_5` and `ark-0_6` add modules of these names, which prove circuits of arkworks with keys of
+//! `ark-groth16`.
+//!
 //! ```
 //! use proofwarp_circom::{JsonText, verify_json};
 //!
@@ -26,6 +29,13 @@
 #![deny(unreachable_pub)]
 
 mod affine_point;
+mod any_proving_key;
+#[cfg(any(feature = "ark-0_5", feature = "ark-0_6"))]
+mod ark;
+#[cfg(feature = "ark-0_5")]
+pub mod ark_0_5;
+#[cfg(feature = "ark-0_6")]
+pub mod ark_0_6;
 mod bls12_381_points;
 mod bn254_points;
 mod curve_id;
@@ -47,9 +57,11 @@ mod witness;
 mod zkey;
 mod zkey_coefficients;
 mod zkey_header;
+mod zkey_outline;
 mod zkey_points;
 
 pub use affine_point::{AffinePoint, PointFault, PointGroup};
+pub use any_proving_key::{AnyProvingKey, ProofTexts};
 pub use curve_id::CurveId;
 pub use error::{Error, Result};
 pub use file_bytes::FileBytes;

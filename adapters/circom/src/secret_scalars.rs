@@ -21,14 +21,19 @@ impl<F: PrimeField> SecretScalars<F> {
     /// Converts `values`, canonical and little-endian. Returns `None` if one is at least r. All threads of rayon's pool
     /// take part, since new memory of this size needs them all.
     pub(crate) fn from_canonical(values: &[[u8; CurveId::SCALAR_BYTES]]) -> Option<Self> {
+        Self::try_collect(values.par_iter().map(|value| scalar_from_bytes(value)))
+    }
+
+    /// Collects `scalars`. Returns `None` if one is `None`. All threads of rayon's pool take part.
+    pub(crate) fn try_collect(scalars: impl IndexedParallelIterator<Item = Option<F>>) -> Option<Self> {
         let has_fault = AtomicBool::new(false);
-        let decode = |value: &[u8; CurveId::SCALAR_BYTES]| {
-            scalar_from_bytes(value).unwrap_or_else(|| {
+        let keep = |scalar: Option<F>| {
+            scalar.unwrap_or_else(|| {
                 has_fault.store(true, Ordering::Relaxed);
                 F::ZERO
             })
         };
-        let scalars = Self(values.par_iter().with_min_len(PIECE).map(decode).collect());
+        let scalars = Self(scalars.with_min_len(PIECE).map(keep).collect());
         (!has_fault.into_inner()).then_some(scalars)
     }
 

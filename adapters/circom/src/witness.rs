@@ -19,8 +19,17 @@ use crate::zkey_header::ZkeyHeader;
 
 const HEADER: u32 = 1;
 const VALUES: u32 = 2;
-const SECTIONS: [(u32, &str); 2] = [(HEADER, "section 1 (header)"), (VALUES, VALUES_NAME)];
-const VALUES_NAME: &str = "section 2 (values)";
+const SECTIONS: [(u32, &str); 2] = [(HEADER, "section 1 (header)"), (VALUES, "section 2 (values)")];
+
+/// Names the parts of a witness in errors: the sections of a file, or the values without a file.
+#[derive(Debug, Clone, Copy)]
+struct Names {
+    header: &'static str,
+    values: &'static str,
+}
+
+const FILE_NAMES: Names = Names { header: SECTIONS[0].1, values: SECTIONS[1].1 };
+const VALUES_NAMES: Names = Names { header: "values", values: "values" };
 
 /// Minimum values that a thread checks at a time: some tens of microseconds of work.
 const MIN_VALUES: usize = 1 << 12;
@@ -32,6 +41,7 @@ static WTNS: Format = Format { magic: *b"wtns", version: 2, sections: &SECTIONS 
 /// Values are secret. Their memory is cleared on drop; `Debug` and errors show none.
 pub struct Witness {
     file: String,
+    names: Names,
     curve: CurveId,
     count: u32,
     bytes: Zeroizing<Vec<u8>>,
@@ -74,7 +84,25 @@ impl Witness {
         section.expect_elements(u64::from(count), CurveId::SCALAR_BYTES)?;
         check_values(&section, curve)?;
         let values = section.range;
-        Ok(Self { file, curve, count, bytes, values })
+        Ok(Self { file, names: FILE_NAMES, curve, count, bytes, values })
+    }
+
+    /// Checks the witness `values` of `curve`, 32 little-endian bytes each. Errors name `file`. Clears `values` when the
+    /// witness ends.
+    ///
+    /// # Errors
+    /// - [`Error::Malformed`]: the length is no multiple of 32 bytes, or has 2^32 values or more; a first value that is
+    ///   not 1; a value at least r.
+    pub fn from_values(file: impl Into<String>, curve: CurveId, values: Vec<u8>) -> Result<Self> {
+        let (file, bytes) = (file.into(), Zeroizing::new(values));
+        let name = VALUES_NAMES.values;
+        let (place, range) = (FileSection { file: &file, section: name }, 0..bytes.len());
+        let too_long = |_| place.malformed("length", "less than 2^32 * 32 bytes", bytes.len());
+        let count = u32::try_from(bytes.len() / CurveId::SCALAR_BYTES).map_err(too_long)?;
+        let section = Section { place, name, bytes: &bytes, range: range.clone() };
+        section.expect_elements(u64::from(count), CurveId::SCALAR_BYTES)?;
+        check_values(&section, curve)?;
+        Ok(Self { file, names: VALUES_NAMES, curve, count, bytes, values: range })
     }
 
     /// Returns the file's name, as errors have it.
@@ -109,11 +137,11 @@ impl Witness {
     /// - [`Error::WitnessLength`]: the key has another number of signals.
     pub fn check_against(&self, header: &ZkeyHeader) -> Result<()> {
         if self.curve != header.curve {
-            let place = FileSection { file: &self.file, section: SECTIONS[0].1 };
+            let place = FileSection { file: &self.file, section: self.names.header };
             return Err(place.other_curve(header.curve, self.curve));
         }
         if self.count != header.signals {
-            let [file, section] = [self.file.as_str(), SECTIONS[0].1].map(str::to_owned);
+            let [file, section] = [self.file.as_str(), self.names.header].map(str::to_owned);
             return Err(Error::WitnessLength { file, section, expected: header.signals, actual: self.count });
         }
         Ok(())
@@ -124,7 +152,7 @@ impl Witness {
     /// # Errors
     /// - [`Error::OtherCurve`]: the witness is of another curve than `E`.
     pub(crate) fn to_scalars<E: Groth16Engine>(&self) -> Result<SecretScalars<E::Fr>> {
-        let place = FileSection { file: &self.file, section: VALUES_NAME };
+        let place = FileSection { file: &self.file, section: self.names.values };
         if self.curve != E::CURVE {
             return Err(place.other_curve(E::CURVE, self.curve));
         }
@@ -138,7 +166,7 @@ impl Witness {
     /// - [`Error::OtherCurve`]: the witness is of another curve than `E`.
     /// - [`Error::Malformed`]: it has fewer values.
     pub fn public_signals<E: Groth16Engine>(&self, count: u32) -> Result<Vec<E::Fr>> {
-        let place = FileSection { file: &self.file, section: VALUES_NAME };
+        let place = FileSection { file: &self.file, section: self.names.values };
         if self.curve != E::CURVE {
             return Err(place.other_curve(E::CURVE, self.curve));
         }

@@ -99,6 +99,39 @@ fn values_not_below_r() {
     expect(&broken(2, |bytes| bytes[0] = 2), &["first value: expected 1, got another"]);
 }
 
+/// Returns the message of the error that a BN254 witness of the values `bytes` gives.
+fn broken_values(bytes: Vec<u8>) -> String {
+    Witness::from_values("memory", CurveId::Bn254, bytes).expect_err("broken values").to_string()
+}
+
+#[test]
+fn values_without_a_file() {
+    let file = good(CurveId::Bn254, SIGNALS);
+    let bytes = file.values().as_flattened();
+    let values = Witness::from_values("memory", CurveId::Bn254, bytes.to_vec()).expect("values");
+    assert_eq!((values.file(), values.curve(), values.len()), ("memory", CurveId::Bn254, SIGNALS));
+    assert_eq!(values.values(), file.values());
+    assert_eq!(values.public_signals::<Bn256>(2).expect("signals"), file.public_signals::<Bn256>(2).expect("signals"));
+    expect(&broken_values(Vec::new()), &["memory: values: first value: expected 1, got none"]);
+    expect(&broken_values(bytes[..159].to_vec()), &["memory: values: length: expected 4 * 32 bytes, got 159"]);
+    expect(&broken_values(bytes[32..].to_vec()), &["memory: values: first value: expected 1, got another"]);
+    let large = [&bytes[..96], CurveId::Bn254.scalar_prime(), &bytes[128..]].concat();
+    expect(&broken_values(large), &["memory: values: value 3: expected less than r"]);
+}
+
+#[test]
+fn values_of_another_key() {
+    let zkey = Zkey::from_bytes("key.zkey", zkey::<Bn256>().to_bytes()).expect("a zkey");
+    let mut bytes = vec![0; 4 * 32];
+    bytes[0] = 1;
+    let check = |curve| {
+        let witness = Witness::from_values("memory", curve, bytes.clone()).expect("values");
+        witness.check_against(zkey.header()).expect_err("another key").to_string()
+    };
+    expect(&check(CurveId::Bn254), &["memory: values: expected the 5 values of the key's signals, got 4"]);
+    expect(&check(CurveId::Bls12_381), &["memory: values: expected the curve"]);
+}
+
 #[test]
 fn witnesses_of_another_key() {
     let zkey = Zkey::from_bytes("key.zkey", zkey::<Bn256>().to_bytes()).expect("a zkey");

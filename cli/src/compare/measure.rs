@@ -6,7 +6,7 @@ use anyhow::Result;
 use proofwarp::{Accelerator, Report};
 
 use super::results::{Comparison, Measurement, Phase};
-use crate::cli::Common;
+use crate::cli::ReportOptions;
 use crate::output::say;
 use crate::progress::Progress;
 
@@ -26,11 +26,11 @@ pub type Name<'a> = (&'a str, &'a str, u32);
 const LONG: Duration = Duration::from_secs(20);
 
 impl Session {
-    /// Starts the session of the comparison `what`, with the accelerator that the environment selects.
+    /// Starts the session of the comparison `what` at sizes 2^`logs`, on what the environment selects.
     ///
     /// # Errors
     /// Returns an error if a setting is malformed, or if a forced backend is not available.
-    pub fn new(what: &str, options: &Common) -> Result<Self> {
+    pub fn new(what: &str, options: &ReportOptions, logs: Vec<u32>) -> Result<Self> {
         let accelerator = Accelerator::from_env()?;
         let words: Vec<String> = std::env::args().skip(1).collect();
         let comparison = Comparison {
@@ -42,7 +42,6 @@ impl Session {
             checked: Vec::new(),
         };
         comparison.environment.iter().for_each(|(name, value)| say(format_args!("{name}: {value}")));
-        let logs = options.log.0.clone();
         Ok(Self { accelerator, logs, repeats: options.repeats, progress: Progress::new(0), comparison })
     }
 
@@ -89,6 +88,16 @@ impl Session {
     /// Records that the check `what` has passed.
     pub fn checked(&mut self, what: impl Into<String>) {
         self.comparison.checked.push(what.into());
+    }
+
+    /// Records that something was left out, and the reason.
+    pub fn leave_out(&mut self, reason: String) {
+        self.comparison.left_out.push(reason);
+    }
+
+    /// Records the `value` of a property of the environment.
+    pub fn environment(&mut self, name: &str, value: String) {
+        self.comparison.environment.push((name.to_owned(), value));
     }
 
     /// Ends the session, and returns its results.

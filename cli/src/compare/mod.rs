@@ -1,8 +1,9 @@
 //! Runs the same work on proofwarp and on stock crates, in one run.
 //!
-//! [`msm`], [`ntt`], [`groth16`] and [`halo2`] measure; `results` holds the numbers for the terminal, a file and a
-//! page.
+//! [`msm`], [`ntt`], [`groth16`], [`halo2`] and [`circom`] measure; `results` holds the numbers for the terminal, a file
+//! and a page.
 
+mod circom;
 mod groth16;
 mod halo2;
 mod html;
@@ -21,28 +22,46 @@ use measure::Session;
 
 /// Compares MSMs by proofwarp with those by other libraries, on the curves that `options` name.
 pub fn msm(options: &cli::Msm) -> Result<()> {
-    compare("msm", &options.common, |session| options.curve.iter().try_for_each(|curve| msm::measure(session, *curve)))
+    compare_sizes("msm", &options.common, |session| {
+        options.curve.iter().try_for_each(|curve| msm::measure(session, *curve))
+    })
 }
 
 /// Compares NTTs by proofwarp with those by other libraries, over the fields that `options` name.
 pub fn ntt(options: &cli::Ntt) -> Result<()> {
-    compare("ntt", &options.common, |session| options.field.iter().try_for_each(|field| ntt::measure(session, *field)))
+    compare_sizes("ntt", &options.common, |session| {
+        options.field.iter().try_for_each(|field| ntt::measure(session, *field))
+    })
 }
 
 /// Compares Groth16 proofs by proofwarp with those by stock bellperson.
 pub fn groth16(options: &cli::Groth16) -> Result<()> {
-    compare("groth16", &options.common, groth16::measure)
+    compare_sizes("groth16", &options.common, groth16::measure)
 }
 
 /// Compares keys and proofs by proofwarp with those by stock halo2-axiom.
 pub fn halo2(options: &cli::Halo2) -> Result<()> {
-    compare("halo2", &options.common, halo2::measure)
+    compare_sizes("halo2", &options.common, halo2::measure)
 }
 
-fn compare(what: &str, options: &cli::Common, work: impl FnOnce(&mut Session) -> Result<()>) -> Result<()> {
+/// Compares proofs of a circom circuit by proofwarp with those by snarkjs and rapidsnark.
+pub fn circom(options: &cli::Circom) -> Result<()> {
+    compare("circom", &options.report, Vec::new(), |session| circom::measure(session, options))
+}
+
+fn compare_sizes(what: &str, options: &cli::Common, work: impl FnOnce(&mut Session) -> Result<()>) -> Result<()> {
+    compare(what, &options.report, options.log.0.clone(), work)
+}
+
+fn compare(
+    what: &str,
+    options: &cli::ReportOptions,
+    logs: Vec<u32>,
+    work: impl FnOnce(&mut Session) -> Result<()>,
+) -> Result<()> {
     // Opened before any work, so that none is lost.
     let [mut json, mut html] = outputs::open(options)?;
-    let mut session = Session::new(what, options)?;
+    let mut session = Session::new(what, options, logs)?;
     work(&mut session)?;
     let comparison = session.finish();
     let printed = print::print(&comparison);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::cli::Common;
+use crate::cli::ReportOptions;
 use crate::output::say;
 
 /// Holds a file that is written after the measurements.
@@ -63,7 +63,7 @@ impl Drop for Output {
 ///
 /// # Errors
 /// Returns an error if one of them cannot be written to, or if both have one path.
-pub fn open(options: &Common) -> Result<[Option<Output>; 2]> {
+pub fn open(options: &ReportOptions) -> Result<[Option<Output>; 2]> {
     let paths = [&options.json, &options.html];
     ensure!(
         paths[0].is_none() || paths[0] != paths[1],

@@ -26,7 +26,8 @@ pub fn all(facts: &Facts) -> Vec<Adapter> {
         Some(framework) if facts.forced.is_none() && !no_gpu => of_framework(facts, framework),
         _ => adapter(facts, "ec-gpu-gen", no_gpu, usize::MAX),
     };
-    std::iter::once(first).chain(bellperson).chain(halo2).collect()
+    let circom = adapter(facts, "proofwarp-circom", false, usize::MAX);
+    std::iter::once(first).chain(bellperson).chain(halo2).chain([circom]).collect()
 }
 
 fn adapter(facts: &Facts, name: &'static str, no_gpu: bool, most: usize) -> Adapter {
@@ -86,9 +87,9 @@ mod tests {
         let facts = Facts { devices: vec![device("a"), device("b")], ..Facts::default() };
         let uses = |facts: &Facts| all(facts).into_iter().map(|adapter| adapter.uses).collect::<Vec<_>>();
         let both = "a (cuda), b (cuda)";
-        assert_eq!(uses(&facts), [both, both, both, "a (cuda)", "a (cuda)"]);
+        assert_eq!(uses(&facts), [both, both, both, "a (cuda)", "a (cuda)", both]);
         let facts = Facts { settings: with("BELLMAN_NO_GPU", "1"), ..facts };
-        assert_eq!(uses(&facts), ["the CPU", "the CPU", "the CPU", "a (cuda)", "a (cuda)"]);
+        assert_eq!(uses(&facts), ["the CPU", "the CPU", "the CPU", "a (cuda)", "a (cuda)", both]);
         let facts = Facts { settings: with("BELLMAN_NO_GPU", "0"), ..facts };
         assert_eq!(uses(&facts)[0], both);
         let facts = Facts { settings: with("EC_GPU_FRAMEWORK", "opencl"), ..facts };

@@ -3,6 +3,7 @@
 //!
 //! The families `vector` and `points` are left out, because only the project's own tests use them.
 
+mod circom;
 mod groth16;
 mod msm;
 mod plonk;
@@ -92,16 +93,29 @@ fn cases() -> Vec<Case> {
     ]
 }
 
+/// Proves a circuit of circom's. It runs on each backend, and never falls back.
+const CIRCOM: Case = Case("circom", "bn254", circom::test, Size::Log(circom::LOG_DOMAIN));
+
+/// Returns an accelerator for each backend that is available, or for the one that `accelerator` was forced to.
+fn backends(accelerator: &Accelerator) -> Vec<Accelerator> {
+    let all = [BackendKind::Cuda, BackendKind::OpenCl, BackendKind::Cpu];
+    let kinds = accelerator.forced().map_or(all.to_vec(), |forced| vec![forced]);
+    kinds.into_iter().filter_map(|kind| Accelerator::with_backend(kind).ok()).collect()
+}
+
 /// Runs all self-tests on `accelerator`, at size 2^`log` where the size may be chosen. `None` selects a default for the
 /// device.
 pub fn run(accelerator: &Accelerator, log: Option<u32>) -> Vec<Tested> {
     let gpu = accelerator.devices().first().is_some_and(|device| !device.info().is_cpu);
     let log = log.unwrap_or(if gpu { LOG_ON_GPU } else { LOG_ON_CPU });
-    let cases = cases();
+    let (cases, backends) = (cases(), backends(accelerator));
+    let cases = cases.iter().map(|case| (case, accelerator));
+    let cases: Vec<_> = cases.chain(backends.iter().map(|backend| (&CIRCOM, backend))).collect();
     let progress = Progress::new(cases.len() as u64);
-    let tests =
-        cases.iter().map(|case| progress.step(&format!("{} {}", case.0, case.1), || case.run(accelerator, log)));
-    tests.collect()
+    let run = |(case, accelerator): &(&Case, &Accelerator)| {
+        progress.step(&format!("{} {}", case.0, case.1), || case.run(accelerator, log))
+    };
+    cases.iter().map(run).collect()
 }
 
 impl Case {
@@ -169,8 +183,9 @@ mod tests {
     #[test]
     fn all_answers_are_right() {
         for accelerator in [Accelerator::with_backend(BackendKind::Cpu), Accelerator::from_env()] {
-            let tested = run(&accelerator.expect("an accelerator"), Some(8));
-            assert_eq!(tested.len(), cases().len());
+            let accelerator = accelerator.expect("an accelerator");
+            let tested = run(&accelerator, Some(8));
+            assert_eq!(tested.len(), cases().len() + backends(&accelerator).len());
             for test in tested {
                 assert!(test.is_right() && test.per_second > 0.0, "{test:?}");
             }

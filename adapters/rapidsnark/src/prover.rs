@@ -1,0 +1,288 @@
+//! Exports the functions of `prover.h`.
+
+use std::ffi::{c_char, c_int, c_ulonglong, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use proofwarp_circom::{Zkey, ZkeyHeader};
+
+use crate::arguments::{ErrorBuffer, Output, borrow_bytes, copy_bytes, copy_path};
+use crate::error::{Error, PROVER_OK, Result};
+use crate::handles;
+use crate::proof_call::{Buffers, MAX_PROOF_BYTES, ProofCall, create_prover, max_public_bytes};
+
+/// Runs `call`, and turns a panic into an error.
+///
+/// # Errors
+/// - [`Error::Panic`]: `call` panicked.
+/// - Any other error is one of `call`.
+pub(crate) fn catch_panic<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a text");
+        Err(Error::Panic { text: text.to_owned() })
+    })
+}
+
+/// Runs `call`, writes its error to `error_msg`, and returns the code.
+///
+/// # Safety
+/// Those of [`ErrorBuffer::write`].
+unsafe fn run(error_msg: *mut c_char, error_msg_maxsize: c_ulonglong, call: impl FnOnce() -> Result<()>) -> c_int {
+    let Err(error) = catch_panic(call) else { return PROVER_OK };
+    // SAFETY: the caller says so.
+    unsafe { ErrorBuffer::new(error_msg, error_msg_maxsize).write(&error.to_string()) };
+    error.prover_code()
+}
+
+/// Sets `*public_size` to the bytes that the public signals of any witness of a zkey need, with the terminator.
+///
+/// Returns [`PROVER_OK`] or [`PROVER_ERROR`](crate::PROVER_ERROR).
+///
+/// # Safety
+/// Each pointer is null or valid: `zkey_buffer` for reads of `zkey_size` bytes, `public_size` for writes, `error_msg` for
+/// writes of `error_msg_maxsize` bytes. Nothing else writes to them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_public_size_for_zkey_buf(
+    zkey_buffer: *const c_void,
+    zkey_size: c_ulonglong,
+    public_size: *mut c_ulonglong,
+    error_msg: *mut c_char,
+    error_msg_maxsize: c_ulonglong,
+) -> c_int {
+    let call = || {
+        let output = Output::new("public_size", public_size)?;
+        // SAFETY: the caller says that the buffer has this size.
+        let bytes = unsafe { borrow_bytes("zkey_buffer", zkey_buffer, zkey_size)? };
+        let header = ZkeyHeader::from_bytes("zkey_buffer", bytes)?;
+        // SAFETY: the caller says that it is writable.
+        unsafe { output.write(max_public_bytes(&header)) };
+        Ok(())
+    };
+    // SAFETY: the caller says that the error's memory is writable.
+    unsafe { run(error_msg, error_msg_maxsize, call) }
+}
+
+/// Sets `*public_size` to the bytes that the public signals of any witness of a zkey file need, with the terminator.
+///
+/// Returns [`PROVER_OK`] or [`PROVER_ERROR`](crate::PROVER_ERROR).
+///
+/// # Safety
+/// Each pointer is null or valid: `zkey_fname` for reads up to a terminator, `public_size` for writes, `error_msg` for
+/// writes of `error_msg_maxsize` bytes. Nothing else writes to them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_public_size_for_zkey_file(
+    zkey_fname: *const c_char,
+    public_size: *mut c_ulonglong,
+    error_msg: *mut c_char,
+    error_msg_maxsize: c_ulonglong,
+) -> c_int {
+    let call = || {
+        let output = Output::new("public_size", public_size)?;
+        // SAFETY: the caller says that it ends with a terminator.
+        let header = ZkeyHeader::open(unsafe { copy_path("zkey_fname", zkey_fname)? })?;
+        // SAFETY: the caller says that it is writable.
+        unsafe { output.write(max_public_bytes(&header)) };
+        Ok(())
+    };
+    // SAFETY: the caller says that the error's memory is writable.
+    unsafe { run(error_msg, error_msg_maxsize, call) }
+}
+
+/// Sets `*proof_size` to the bytes that a proof of either curve needs at most, with the terminator.
+///
+/// # Safety
+/// `proof_size` is null or valid for writes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_proof_size(proof_size: *mut c_ulonglong) {
+    if let Ok(output) = Output::new("proof_size", proof_size) {
+        // SAFETY: the caller says that it is writable.
+        unsafe { output.write(MAX_PROOF_BYTES) };
+    }
+}
+
+/// Sets `*prover_object` to the handle of a new prover for the zkey in `zkey_buffer`, which may be freed after the call.
+///
+/// Returns [`PROVER_OK`] or [`PROVER_ERROR`](crate::PROVER_ERROR).
+///
+/// # Safety
+/// Each pointer is null or valid: `zkey_buffer` for reads of `zkey_size` bytes, `prover_object` for writes, `error_msg` for
+/// writes of `error_msg_maxsize` bytes. Nothing else writes to them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_prover_create(
+    prover_object: *mut *mut c_void,
+    zkey_buffer: *const c_void,
+    zkey_size: c_ulonglong,
+    error_msg: *mut c_char,
+    error_msg_maxsize: c_ulonglong,
+) -> c_int {
+    let call = || {
+        let output = Output::new("prover_object", prover_object)?;
+        // SAFETY: the caller says that the buffer has this size.
+        let zkey = unsafe { copy_zkey(zkey_buffer, zkey_size)? };
+        let handle = handles::insert(create_prover(zkey)?);
+        // SAFETY: the caller says that it is writable.
+        unsafe { output.write(handle) };
+        Ok(())
+    };
+    // SAFETY: the caller says that the error's memory is writable.
+    unsafe { run(error_msg, error_msg_maxsize, call) }
+}
+
+/// Sets `*prover_object` to the handle of a new prover for the zkey file `zkey_file_path`.
+///
+/// Returns [`PROVER_OK`] or [`PROVER_ERROR`](crate::PROVER_ERROR).
+///
+/// # Safety
+/// Each pointer is null or valid: `zkey_file_path` for reads up to a terminator, `prover_object` for writes, `error_msg`
+/// for writes of `error_msg_maxsize` bytes. Nothing else writes to them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_prover_create_zkey_file(
+    prover_object: *mut *mut c_void,
+    zkey_file_path: *const c_char,
+    error_msg: *mut c_char,
+    error_msg_maxsize: c_ulonglong,
+) -> c_int {
+    let call = || {
+        let output = Output::new("prover_object", prover_object)?;
+        // SAFETY: the caller says that it ends with a terminator.
+        let zkey = Zkey::open(unsafe { copy_path("zkey_file_path", zkey_file_path)? })?;
+        let handle = handles::insert(create_prover(zkey)?);
+        // SAFETY: the caller says that it is writable.
+        unsafe { output.write(handle) };
+        Ok(())
+    };
+    // SAFETY: the caller says that the error's memory is writable.
+    unsafe { run(error_msg, error_msg_maxsize, call) }
+}
+
+/// Proves a witness, and writes the texts of the proof and of the public signals. Sets sizes to the texts' lengths.
+///
+/// Returns one of [`PROVER_OK`], [`PROVER_ERROR`](crate::PROVER_ERROR),
+/// [`PROVER_ERROR_SHORT_BUFFER`](crate::PROVER_ERROR_SHORT_BUFFER) and
+/// [`PROVER_INVALID_WITNESS_LENGTH`](crate::PROVER_INVALID_WITNESS_LENGTH).
+///
+/// # Safety
+/// `prover_object` may be any value. Each other pointer is null or valid: `wtns_buffer` for reads of `wtns_size` bytes,
+/// `proof_size` and `public_size` for reads and writes, `proof_buffer`, `public_buffer` and `error_msg` for writes of
+/// `*proof_size`, `*public_size` and `error_msg_maxsize` bytes. Nothing else writes to them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_prover_prove(
+    prover_object: *mut c_void,
+    wtns_buffer: *const c_void,
+    wtns_size: c_ulonglong,
+    proof_buffer: *mut c_char,
+    proof_size: *mut c_ulonglong,
+    public_buffer: *mut c_char,
+    public_size: *mut c_ulonglong,
+    error_msg: *mut c_char,
+    error_msg_maxsize: c_ulonglong,
+) -> c_int {
+    let call = || {
+        let prover = handles::find(prover_object)?;
+        // SAFETY: the caller says that buffers have these sizes.
+        let buffers = unsafe { Buffers::new((proof_buffer, proof_size), (public_buffer, public_size))? };
+        // SAFETY: the caller says that the witness has this size.
+        let call = unsafe { ProofCall::new(wtns_buffer, wtns_size, buffers)? };
+        call.check(prover.header())?;
+        call.prove(&prover)
+    };
+    // SAFETY: the caller says that the error's memory is writable.
+    unsafe { run(error_msg, error_msg_maxsize, call) }
+}
+
+/// Frees the prover of a handle. Does nothing if there is none, or if the handle is null.
+///
+/// A proof that another thread makes meanwhile keeps the prover until it ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn groth16_prover_destroy(prover_object: *mut c_void) {
+    let destroy = || {
+        drop(handles::remove(prover_object));
+        Ok(())
+    };
+    if let Err(error) = catch_panic(destroy) {
+        log::error!("groth16_prover_destroy: {error}");
+    }
+}
+
+/// Proves a witness by the zkey in `zkey_buffer`, as [`groth16_prover_prove`] does with a new prover.
+///
+/// Returns one of [`PROVER_OK`], [`PROVER_ERROR`](crate::PROVER_ERROR),
+/// [`PROVER_ERROR_SHORT_BUFFER`](crate::PROVER_ERROR_SHORT_BUFFER) and
+/// [`PROVER_INVALID_WITNESS_LENGTH`](crate::PROVER_INVALID_WITNESS_LENGTH).
+///
+/// # Safety
+/// Each pointer is null or valid: `zkey_buffer` for reads of `zkey_size` bytes, the others as in
+/// [`groth16_prover_prove`]. Nothing else writes to them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_prover(
+    zkey_buffer: *const c_void,
+    zkey_size: c_ulonglong,
+    wtns_buffer: *const c_void,
+    wtns_size: c_ulonglong,
+    proof_buffer: *mut c_char,
+    proof_size: *mut c_ulonglong,
+    public_buffer: *mut c_char,
+    public_size: *mut c_ulonglong,
+    error_msg: *mut c_char,
+    error_msg_maxsize: c_ulonglong,
+) -> c_int {
+    let call = || {
+        // SAFETY: the caller says that buffers have these sizes.
+        let buffers = unsafe { Buffers::new((proof_buffer, proof_size), (public_buffer, public_size))? };
+        // SAFETY: the caller says that the witness has this size.
+        let call = unsafe { ProofCall::new(wtns_buffer, wtns_size, buffers)? };
+        // SAFETY: the caller says that the zkey has this size.
+        prove_once(unsafe { copy_zkey(zkey_buffer, zkey_size)? }, &call)
+    };
+    // SAFETY: the caller says that the error's memory is writable.
+    unsafe { run(error_msg, error_msg_maxsize, call) }
+}
+
+/// Proves a witness by the zkey file `zkey_file_path`, as [`groth16_prover_prove`] does with a new prover.
+///
+/// Returns one of [`PROVER_OK`], [`PROVER_ERROR`](crate::PROVER_ERROR),
+/// [`PROVER_ERROR_SHORT_BUFFER`](crate::PROVER_ERROR_SHORT_BUFFER) and
+/// [`PROVER_INVALID_WITNESS_LENGTH`](crate::PROVER_INVALID_WITNESS_LENGTH).
+///
+/// # Safety
+/// Each pointer is null or valid: `zkey_file_path` for reads up to a terminator, the others as in
+/// [`groth16_prover_prove`]. Nothing else writes to them during the call.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn groth16_prover_zkey_file(
+    zkey_file_path: *const c_char,
+    wtns_buffer: *const c_void,
+    wtns_size: c_ulonglong,
+    proof_buffer: *mut c_char,
+    proof_size: *mut c_ulonglong,
+    public_buffer: *mut c_char,
+    public_size: *mut c_ulonglong,
+    error_msg: *mut c_char,
+    error_msg_maxsize: c_ulonglong,
+) -> c_int {
+    let call = || {
+        // SAFETY: the caller says that buffers have these sizes.
+        let buffers = unsafe { Buffers::new((proof_buffer, proof_size), (public_buffer, public_size))? };
+        // SAFETY: the caller says that the witness has this size.
+        let call = unsafe { ProofCall::new(wtns_buffer, wtns_size, buffers)? };
+        // SAFETY: the caller says that it ends with a terminator.
+        prove_once(Zkey::open(unsafe { copy_path("zkey_file_path", zkey_file_path)? })?, &call)
+    };
+    // SAFETY: the caller says that the error's memory is writable.
+    unsafe { run(error_msg, error_msg_maxsize, call) }
+}
+
+/// Copies and checks a zkey.
+///
+/// # Safety
+/// Those of [`copy_bytes`].
+unsafe fn copy_zkey(start: *const c_void, size: c_ulonglong) -> Result<Zkey> {
+    // SAFETY: the caller says so.
+    let bytes = unsafe { copy_bytes("zkey_buffer", start, size)? };
+    Ok(Zkey::from_bytes("zkey_buffer", bytes)?)
+}
+
+/// Checks `call` before it uploads `zkey`, then proves.
+fn prove_once(zkey: Zkey, call: &ProofCall) -> Result<()> {
+    call.check(zkey.header())?;
+    call.prove(&create_prover(zkey)?)
+}

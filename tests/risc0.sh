@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# The tests of both drop-ins for risc0-groth16-sys. They have one name, and so are outside the workspace. Their proofs of circom's
+# circuits are verified by risc0-groth16, which is compiled on the drop-in as well, without RISC Zero's kernels.
+#
+# usage: tests/risc0.sh [cpu] [opencl]      (default: cpu opencl)
+#
+# For OpenCL a CPU device such as PoCL's will do. PROOFWARP_CIRCOM_FILES names the folder that tests/circom.sh has made; by
+# default it is target/circom. PROOFWARP_RISC0_CALLER=0 leaves out the compilation of risc0-groth16.
+source "$(dirname "$0")/published.sh"
+
+files=${PROOFWARP_CIRCOM_FILES:-$CARGO_TARGET_DIR/circom}
+[ -e "$files/multiplier/public.json" ] || fail "no circuits in $files: run tests/circom.sh multiplier"
+export PROOFWARP_CIRCOM_FILES=$files
+
+# Runs a program, and shows its output if it fails.
+quietly() { "$@" >"$temp/log" 2>&1 || { tail -n 60 "$temp/log" >&2; fail "failed: $*"; }; }
+
+check() { # folder of a package, cargo's arguments
+    cd "$root/$1"
+    quietly cargo fmt --check
+    quietly cargo clippy --quiet --all-targets "${@:2}" -- -D warnings
+}
+
+run_on() { # backend
+    local backend=$1 package
+    export PROOFWARP_BACKEND=$backend PROOFWARP_REPORT=$temp/$backend
+    [ "$backend" != opencl ] || export PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}"
+    for package in risc0-groth16-sys risc0-groth16-sys-5; do
+        cd "$root/adapters/$package"
+        quietly cargo test --quiet --features setup -- --include-ignored
+    done
+    cd "$root/tests/risc0"
+    quietly cargo run --quiet -- "$files"
+    grep -q "groth16 .* on $backend " "$PROOFWARP_REPORT" || fail "no proof ran on $backend"
+    echo "risc0-groth16-sys on $backend: $(cat "$temp/log")"
+}
+
+# The unmodified caller's types and calls fit. Its feature `cuda` takes kernels that are not compiled here, and a folder lib64.
+compile_caller() {
+    local lib64=/usr
+    [ -d /usr/lib64 ] || { mkdir -p "$temp/kit/lib64" && lib64="$temp/kit"; }
+    mkdir -p "$temp/caller/src"
+    cd "$temp/caller"
+    cp "$root/adapters/risc0-groth16-sys/Cargo.lock" .
+    echo "pub use risc0_groth16::prove::shrink_wrap;" >src/lib.rs
+    cat >Cargo.toml <<TOML
+[package]
+name = "caller"
+version = "0.0.0"
+edition = "2024"
+[dependencies]
+risc0-groth16 = { version = "=3.0.5", features = ["cuda"] }
+risc0-zkp = { version = "=3.0.5", features = ["cuda"] }
+[workspace]
+[patch.crates-io]
+risc0-groth16-sys = { path = "$root/adapters/risc0-groth16-sys" }
+TOML
+    RISC0_SKIP_BUILD_KERNELS=1 NVCC=off CUDA_LIBRARY_PATH="$lib64" quietly cargo check --quiet
+    uses_drop_in risc0-groth16-sys
+    echo "risc0-groth16-sys: risc0-groth16 3.0.5 compiles on it"
+}
+
+backends=("$@")
+[ ${#backends[@]} -gt 0 ] || backends=(cpu opencl)
+for backend in "${backends[@]}"; do
+    [[ $backend = cpu || $backend = opencl ]] || fail "expected cpu or opencl, got $backend"
+done
+
+check adapters/risc0-groth16-sys --features setup
+check adapters/risc0-groth16-sys-5 --features setup
+check tests/risc0
+for backend in "${backends[@]}"; do (run_on "$backend"); done
+[ "${PROOFWARP_RISC0_CALLER:-1}" = 0 ] || compile_caller
