@@ -26,7 +26,7 @@ pub(super) fn compute_msm_sums<E: Engine>(
     let mut vectors = [(); 3].map(|()| SecretVec(vec![E::Fr::ZERO; key.domain_size()]));
     evaluate_constraints(&host, circuit, witness, &assignment, &mut vectors, abort)?;
     let h = to_canonical_bytes(
-        quotient(&key.domain().on(&host), &key.quotient_form(), vectors, abort)?.par_iter().copied(),
+        quotient(&key.domain().with_accelerator(&host), &key.quotient_form(), vectors, abort)?.par_iter().copied(),
     );
     let select = |chosen: &[u32]| to_canonical_bytes(chosen.par_iter().map(|i| assignment[*i as usize]));
     let (l, a, b) = (to_canonical_bytes(witness.aux.par_iter().copied()), select(&circuit.a), select(&circuit.b));

@@ -236,7 +236,7 @@ impl<F: NttField> NttDomain<F> {
     }
 
     /// Returns a copy of the domain, with `accelerator` for vectors in host memory.
-    pub(crate) fn on(&self, accelerator: &Accelerator) -> Self {
+    pub(crate) fn with_accelerator(&self, accelerator: &Accelerator) -> Self {
         Self { accelerator: accelerator.clone(), ..self.clone() }
     }
 

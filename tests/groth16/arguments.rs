@@ -47,7 +47,10 @@ fn lengths_that_do_not_match() {
         invalid(ProvingKeyOnDevice::<Bls12>::new(&accelerator, parameters.clone()), "length of h");
         parameters.h = h[..7].to_vec().into();
         let small = ProvingKeyOnDevice::<Bls12>::new(&accelerator, parameters).expect("a key of another circuit");
-        invalid(prove(&small, prover.circuit(), &[good], one, one, None), "elements of the key's domain: expected 16, got 8");
+        invalid(
+            prove(&small, prover.circuit(), &[good], one, one, None),
+            "elements of the key's domain: expected 16, got 8",
+        );
         let [a_aux, b_inputs, b_aux] = [[true; 11].as_slice(), &[true; 3], &[true; 11]];
         let circuit = groth16::Circuit::new(14, Densities { a_aux, b_inputs, b_aux }).expect("circuit");
         invalid(prove(prover.key(), &circuit, &[good], one, one, None), "bases of b");
