@@ -2,15 +2,18 @@
 # Makes zkeys, witnesses, keys and proofs of real circuits by circom2, circomlib and snarkjs, then tests the formats of
 # adapters/circom against them. Files are kept under target/circom; what exists is not made again.
 #
-# usage: tests/circom.sh [multiplier] [multiplier_bls12381] [poseidon_merkle] [eddsa] [sha256] [generated] [files]      (default: all)
+# usage: tests/circom.sh [multiplier] [multiplier_bls12381] [poseidon_merkle] [eddsa] [semaphore] [sha256] [generated] [files]      (default: all)
 #
 # With `files` it ends before the tests, which take all circuits that are there. The signature in tests/circom/eddsa.json is by circomlibjs 0.1.7, with a key that is public.
 source "$(dirname "$0")/published.sh"
 
-packages=(circom2@0.2.23 circomlib@2.0.5 snarkjs@0.7.6)
+packages=(circom2@0.2.23 circomlib@2.0.5 snarkjs@0.7.6 @semaphore-protocol/circuits@4.14.2)
 # A ceremony's secret would be random; these are tests, and the beacon makes the files the same each time.
 beacon=0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f20
 folder=$CARGO_TARGET_DIR/circom
+
+# Folders in which circuits find what they include; Semaphore's name files without a folder.
+libraries=(-l node_modules -l node_modules/circomlib/circuits -l node_modules/@zk-kit/binary-merkle-root.circom/src)
 
 # Circuit, curve as snarkjs names it, prime as circom names it, and the power of two that the powers of tau reach.
 declare -A settings=(
@@ -18,6 +21,7 @@ declare -A settings=(
     [multiplier_bls12381]="multiplier bls12-381 bls12381 4"
     [poseidon_merkle]="poseidon_merkle bn128 bn128 12"
     [eddsa]="eddsa bn128 bn128 13"
+    [semaphore]="semaphore bn128 bn128 15"
     [sha256]="sha256 bn128 bn128 15"
 )
 
@@ -52,7 +56,7 @@ powers_of_tau() { # curve, power; makes $tau
 compile() { # circuit, prime, folder
     [ ! -e "$3/$1.r1cs" ] || return 0
     (cd "$folder" && quietly node node_modules/circom2/cli.js "$root/tests/circom/$1.circom" \
-        --r1cs --wasm --prime "$2" -l node_modules -o "$3")
+        --r1cs --wasm --prime "$2" "${libraries[@]}" -o "$3")
 }
 
 set_up() { # circuit, folder
@@ -123,7 +127,7 @@ names=() only_files=
 for argument in "$@"; do
     if [ "$argument" = files ]; then only_files=1; else names+=("$argument"); fi
 done
-[ ${#names[@]} -gt 0 ] || names=(multiplier multiplier_bls12381 poseidon_merkle eddsa sha256 generated)
+[ ${#names[@]} -gt 0 ] || names=(multiplier multiplier_bls12381 poseidon_merkle eddsa semaphore sha256 generated)
 
 install_packages
 for name in "${names[@]}"; do
