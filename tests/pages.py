@@ -3,7 +3,7 @@
 
 A program is a block of toml that starts with `# Cargo.toml` and the next block of Rust, which starts with `// src/main.rs`.
 Nothing of it is changed but the address of proofwarp's repository, which becomes a path. For `cuda` its section's lines with
-`features = ["cuda"]` are copied too. Kernels are built then; without a card the program has to say so and prove all the same.
+the feature `cuda` are copied too. Kernels are built then; without a card the program has to say so and prove all the same.
 
 usage: tests/pages.py [cpu] [opencl] [cuda]      (default: cpu opencl)"""
 
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = re.compile(r"```toml\n(# Cargo\.toml\n.*?)```.*?```rust[^\n]*\n(// src/main\.rs\n.*?)```", re.S)
 FROM_GIT = re.compile(r'([\w-]+) = \{ git = "https://github\.com/proofwarp/proofwarp"')
-CUDA_LINE = re.compile(r'([\w-]+) = \{ version = "[^"]*", features = \["cuda"\] \}')
+CUDA_LINE = re.compile(r'([\w-]+) = \{ (?:version|git) = "[^"]*", features = \[(?:"[^"]*", )*"cuda"\] \}')
 SAYS = "proof valid: true"
 
 
@@ -38,11 +38,11 @@ def with_paths(manifest):
 
 def with_cuda(manifest, lines):
     """The lines in place of those of the same crates, or else as new dependencies."""
-    dependencies, patches = manifest.split("\n[patch", 1)
+    dependencies, patch, patches = manifest.partition("\n[patch")
     for line in lines:
         crate = re.compile(rf"^{line.split(' ')[0]} = .*$", re.M)
         dependencies = crate.sub(line, dependencies) if crate.search(dependencies) else f"{dependencies.rstrip()}\n{line}\n"
-    return f"{dependencies}\n[patch{patches}"
+    return f"{dependencies}{patch}{patches}"
 
 
 def has_card():

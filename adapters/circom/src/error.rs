@@ -33,7 +33,7 @@ pub enum Error {
         /// The file.
         file: String,
         /// The section of a binary file, the field of a JSON file.
-        section: String,
+        section: Box<str>,
         /// The value at fault.
         what: String,
         /// The expected value.
@@ -47,7 +47,7 @@ pub enum Error {
         /// The file.
         file: String,
         /// The section of a binary file, the field of a JSON file.
-        section: String,
+        section: Box<str>,
         /// The property.
         what: String,
         /// The supported values.
@@ -61,7 +61,7 @@ pub enum Error {
         /// The file whose curve is not the key's.
         file: String,
         /// The section of a binary file, the field of a JSON file.
-        section: String,
+        section: Box<str>,
         /// The key's curve.
         expected: String,
         /// The file's curve.
@@ -73,7 +73,7 @@ pub enum Error {
         /// The witness.
         file: String,
         /// Its section.
-        section: String,
+        section: Box<str>,
         /// The key's number of signals.
         expected: u32,
         /// The number of values.
@@ -112,21 +112,21 @@ pub(crate) struct FileSection<'a> {
 impl FileSection<'_> {
     /// Returns the error for a value `what` that breaks the format.
     pub(crate) fn malformed(&self, what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Error {
-        let [file, section] = [self.file, self.section].map(str::to_owned);
+        let (file, section) = (self.file.to_owned(), self.section.into());
         let [expected, actual] = [expected.to_string(), actual.to_string()];
         Error::Malformed { file, section, what: what.into(), expected, actual }
     }
 
     /// Returns the error for a property `what` with a value that this crate does not know.
     pub(crate) fn unsupported(&self, what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Error {
-        let [file, section] = [self.file, self.section].map(str::to_owned);
+        let (file, section) = (self.file.to_owned(), self.section.into());
         let [expected, actual] = [expected.to_string(), actual.to_string()];
         Error::Unsupported { file, section, what: what.into(), expected, actual }
     }
 
     /// Returns the error for a file of the curve `actual` beside a key of the curve `expected`.
     pub(crate) fn other_curve(&self, expected: impl ToString, actual: impl ToString) -> Error {
-        let [file, section] = [self.file, self.section].map(str::to_owned);
+        let (file, section) = (self.file.to_owned(), self.section.into());
         Error::OtherCurve { file, section, expected: expected.to_string(), actual: actual.to_string() }
     }
 }

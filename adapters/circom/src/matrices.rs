@@ -85,7 +85,7 @@ impl<'a, F: NttField> Dictionary<'a, F> {
 
 /// Returns v for the encoding v·R² mod r, which the zkey has checked to be below r.
 fn decode_value<F: PrimeField>(raw: RawValue<'_>) -> F {
-    /// Binary logarithm of R², which is 2^512 since R is 2^256.
+    /// Binary logarithm of R², where R is 2^256.
     const R_SQUARED_LOG: u64 = 512;
     let value: F = scalar_from_bytes(raw).unwrap_or_default();
     value * F::TWO_INV.pow_vartime([R_SQUARED_LOG])

@@ -147,7 +147,7 @@ impl<E: Groth16Engine> ProvingKey<E> {
     pub fn prove_with(&self, witnesses: &[&Witness], options: ProveOptions<'_, E::Fr>) -> Result<Vec<Proof<E>>> {
         witnesses.iter().try_for_each(|witness| witness.check_against(&self.header))?;
         let assignments = witnesses.iter().map(|witness| witness.to_scalars::<E>()).collect::<Result<Vec<_>>>()?;
-        let [r, s] = self.random_scalars(witnesses.len(), options.blinding)?;
+        let [r, s] = Self::random_scalars(witnesses.len(), options.blinding)?;
         let inputs = self.header.public_signals as usize + 1;
         let assigned = assignments.iter().map(|values| {
             let (inputs, aux) = values.split_at(inputs);
@@ -172,7 +172,7 @@ impl<E: Groth16Engine> ProvingKey<E> {
     }
 
     /// Returns r and s of `count` proofs: those of `given`, or else random ones.
-    fn random_scalars(&self, count: usize, given: Option<&[Blinding<E::Fr>]>) -> Result<[SecretScalars<E::Fr>; 2]> {
+    fn random_scalars(count: usize, given: Option<&[Blinding<E::Fr>]>) -> Result<[SecretScalars<E::Fr>; 2]> {
         Ok(match given {
             Some(pairs) => [
                 SecretScalars::copy_of(pairs.iter().map(|pair| pair.r)),

@@ -112,7 +112,7 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     fn verify_files(&self, names: FileNames<'_>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
         check_proof(names.proof, proof)?;
         let signals = self.public_point(names.public, public)?;
-        // A proof is valid if e(π_a, π_b)·e(signals, −γ₂)·e(π_c, −δ₂) equals e(α₁, β₂).
+        // A valid proof satisfies e(π_a, π_b)·e(signals, −γ₂)·e(π_c, −δ₂) = e(α₁, β₂)
         let b = E::G2Prepared::from(proof.b);
         let terms = [(&proof.a, &b), (&signals, &self.gamma), (&proof.c, &self.delta)];
         Ok(E::multi_miller_loop(&terms).final_exponentiation() == self.alpha_beta)

@@ -141,7 +141,7 @@ impl Witness {
             return Err(place.other_curve(header.curve, self.curve));
         }
         if self.count != header.signals {
-            let [file, section] = [self.file.as_str(), self.names.header].map(str::to_owned);
+            let (file, section) = (self.file.clone(), self.names.header.into());
             return Err(Error::WitnessLength { file, section, expected: header.signals, actual: self.count });
         }
         Ok(())

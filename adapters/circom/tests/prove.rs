@@ -7,7 +7,8 @@ use common::generator;
 use common::reference::{self, scalars};
 use ff::Field;
 use halo2curves::bn256::Bn256;
-use proofwarp::Accelerator;
+use proofwarp::backend::{self, Device, Driver};
+use proofwarp::{Accelerator, BackendKind};
 use proofwarp_circom::{Blinding, Error, Groth16Engine, ProveOptions, ProvingKey, Witness, Zkey, verify};
 
 fn open_zkey<E: Groth16Engine>(constraints: usize) -> Zkey {
@@ -19,11 +20,16 @@ fn open_witness<E: Groth16Engine>(constraints: usize, first: u64) -> Witness {
     Witness::from_bytes("generated.wtns", bytes).expect("a witness")
 }
 
-/// Returns the accelerators to prove with: the one of the environment, and the CPU alone.
-fn accelerators() -> [Accelerator; 2] {
-    let chosen = Accelerator::from_env().expect("a backend");
-    println!("devices: {}", chosen.devices().len());
-    [chosen.clone(), chosen.with_devices(Vec::new())]
+/// Returns an accelerator for each backend, forced so that none falls back. `PROOFWARP_BACKEND` names one of them.
+fn accelerators() -> Vec<Accelerator> {
+    if let Some(backend) = Accelerator::from_env().expect("a backend").forced() {
+        return vec![Accelerator::with_backend(backend).expect("the backend that is forced")];
+    }
+    let all = [BackendKind::Cuda, BackendKind::OpenCl, BackendKind::Cpu].map(Accelerator::with_backend);
+    all.iter().filter_map(|found| found.as_ref().err()).for_each(|error| eprintln!("left out: {error}"));
+    let found: Vec<_> = all.into_iter().flatten().collect();
+    assert!(found.len() > 1, "no device to test on (PoCL serves with PROOFWARP_OPENCL_CPU=1)");
+    found
 }
 
 fn options<F>(pairs: &[Blinding<F>]) -> ProveOptions<'_, F> {
@@ -96,7 +102,7 @@ fn a_witness_that_fails_gives_an_error_unless_verification_is_off() {
 
 #[test]
 fn keys_and_witnesses_that_do_not_fit_are_refused() {
-    let accelerator = accelerators()[1].clone();
+    let accelerator = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
     let key = ProvingKey::<Bn256>::new(&accelerator, &open_zkey::<Bn256>(6)).expect("a key");
     let error = key.prove(&open_witness::<Bn256>(7, 3)).expect_err("another length");
     assert!(matches!(error, Error::WitnessLength { expected: 8, actual: 9, .. }), "{error}");
@@ -116,6 +122,37 @@ fn a_point_off_the_curve_is_named() {
     // Point 3 of A: another x.
     file.section(5)[3 * 64] ^= 1;
     let zkey = Zkey::from_bytes("damaged.zkey", file.to_bytes()).expect("coordinates below q");
-    let error = ProvingKey::<Bn256>::new(&accelerators()[1], &zkey).expect_err("a point off the curve").to_string();
+    let error = ProvingKey::<Bn256>::new(&accelerators()[0], &zkey).expect_err("a point off the curve").to_string();
     assert!(error.starts_with("damaged.zkey: section 5") && error.contains("point 3"), "{error}");
+}
+
+/// Returns a device like that of `accelerator`, with `limit` bytes of memory, if it has one.
+fn limited(accelerator: &Accelerator, limit: u64) -> Option<Accelerator> {
+    let like = accelerator.devices().first()?;
+    let driver: Box<dyn Driver> = match like.info().backend {
+        #[cfg(feature = "opencl")]
+        BackendKind::OpenCl => Box::new(backend::opencl::drivers().expect("the platform").remove(0)),
+        #[cfg(feature = "cuda")]
+        BackendKind::Cuda => Box::new(backend::cuda::drivers().expect("the driver").remove(0)),
+        other => panic!("{other} has no devices"),
+    };
+    Some(accelerator.with_devices(vec![Device::new(driver, Some(limit))]))
+}
+
+#[test]
+fn keys_that_do_not_fit_are_streamed() {
+    const CONSTRAINTS: usize = 2000;
+    let zkey = open_zkey::<Bn256>(CONSTRAINTS);
+    let witnesses: Vec<_> = (1..4).map(|first| open_witness::<Bn256>(CONSTRAINTS, first)).collect();
+    let all: Vec<_> = witnesses.iter().collect();
+    let pairs: Vec<_> = (1..4).map(|r| Blinding { r: r.into(), s: (7 * r).into() }).collect();
+    for accelerator in accelerators() {
+        // The key's points alone take .6 MB, and 16 MiB are left free for proofs.
+        let Some(small) = limited(&accelerator, 16 << 20) else { continue };
+        let [large, small] = [accelerator, small].map(|it| ProvingKey::<Bn256>::new(&it, &zkey).expect("a key"));
+        assert!(small.device_bytes() < large.device_bytes(), "points stay on the host");
+        let expected = large.prove_with(&all, options(&pairs)).expect("proofs");
+        assert_eq!(small.prove_with(&all, options(&pairs)).expect("proofs by streams"), expected);
+        assert_eq!(small.prove_with(&all[..1], options(&pairs[..1])).expect("a proof by streams"), expected[..1]);
+    }
 }

@@ -286,3 +286,30 @@ fn prove_once(zkey: Zkey, call: &ProofCall) -> Result<()> {
     call.check(zkey.header())?;
     call.prove(&create_prover(zkey)?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::panic::panic_any;
+
+    use super::*;
+
+    type Call = fn() -> Result<()>;
+
+    #[test]
+    fn panics_become_errors() {
+        let mut error = [0; 100];
+        let panics: [(Call, &str); 3] = [
+            (|| panic!("a text"), "internal error: expected a result, got a panic: a text"),
+            (|| panic!("number {}", 7), "internal error: expected a result, got a panic: number 7"),
+            (|| panic_any(7), "internal error: expected a result, got a panic: without a text"),
+        ];
+        for (call, expected) in panics {
+            // SAFETY: the buffer has this size.
+            let code = unsafe { run(error.as_mut_ptr(), error.len() as c_ulonglong, call) };
+            assert_eq!(code, crate::PROVER_ERROR);
+            // SAFETY: the call has written a terminator.
+            let text = unsafe { std::ffi::CStr::from_ptr(error.as_ptr()) };
+            assert_eq!(text.to_str(), Ok(expected));
+        }
+    }
+}

@@ -47,8 +47,7 @@ fn the_buffer_may_change_after_the_call() {
 #[test]
 fn threads_share_a_prover() {
     const PROOFS: u64 = 3;
-    let [bn254, bls12_381] =
-        [create_valid(&zkey::<Bn256>()), create_valid(&zkey::<Bls12>())].map(|handle| handle.addr());
+    let [bn254, bls12_381] = [create_valid(&zkey::<Bn256>()), create_valid(&zkey::<Bls12>())].map(<*mut c_void>::addr);
     let prove_one = |address: usize, first: u64| {
         if address == bn254 {
             prove(to_handle(address), &witness::<Bn256>(first), [LARGE; 2]).expect_valid::<Bn256>();
@@ -61,7 +60,9 @@ fn threads_share_a_prover() {
             scope.spawn(move || (1..=PROOFS).for_each(|first| prove_one(address, first)));
         }
     });
-    [bn254, bls12_381].into_iter().for_each(|address| groth16_prover_destroy(to_handle(address)));
+    for address in [bn254, bls12_381] {
+        groth16_prover_destroy(to_handle(address));
+    }
 }
 
 /// One thread destroys the prover that another proves with: proofs are valid, or the handle is unknown.

@@ -13,19 +13,19 @@ use crate::groth16::Groth16Engine;
 /// Minimum rows that a thread converts at a time: some tens of microseconds of work.
 const MIN_ROWS: usize = 1 << 10;
 
-/// Entries (coefficient, variable) of a row of a matrix.
+/// Lists the entries (coefficient, variable) of a row of a matrix.
 pub(crate) type MatrixRow<F> = Vec<(F, usize)>;
 
-/// Entries (variable, coefficient) of a row of a matrix of the engine.
+/// Lists the entries (variable, coefficient) of a row of the engine's matrix.
 type EngineRow<E> = Vec<(usize, <E as pairing::Engine>::Fr)>;
 
-/// The constraints of a circuit: the rows of A and of B. The prover needs no C, because C·z = A·z ∘ B·z.
+/// Holds the constraints of a circuit: the rows of A and of B. The prover needs no C, because C·z = A·z ∘ B·z.
 pub(crate) struct Constraints<M> {
     pub a: M,
     pub b: M,
 }
 
-/// The constraints of a circuit, and its numbers of variables.
+/// Holds the constraints of a circuit, and its numbers of variables.
 pub(crate) struct System<F> {
     /// Number of inputs, with the constant one.
     pub inputs: usize,

@@ -18,7 +18,7 @@ use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::proving_key::{Blinding, ProveOptions};
 use crate::secret_scalars::SecretScalars;
 
-/// A scalar of the engine.
+/// Names the type of the engine's scalars.
 type EngineScalar<E> = <<E as ArkPairing>::Engine as pairing::Engine>::Fr;
 
 /// Holds a proving key of `ark-groth16` whose points and matrices are uploaded once, for any number of proofs.

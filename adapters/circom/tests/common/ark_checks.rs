@@ -1,6 +1,7 @@
 //! Compares proofs of arkworks's circuits with those of `ark-groth16`. `super` names the version, and has `enforce`.
 
 use std::ops::AddAssign;
+use std::slice;
 
 use halo2curves::bn256::Bn256;
 use num_bigint::BigUint;
@@ -57,7 +58,7 @@ impl<F: PrimeField> Chain<F> {
     }
 
     fn is_input(index: usize) -> bool {
-        index % INPUT_STEP == 0
+        index.is_multiple_of(INPUT_STEP)
     }
 
     /// Returns the inputs, without the constant one.
@@ -126,14 +127,14 @@ fn equals_ark<E: ArkPairing>(rows: usize) {
     for accelerator in accelerators() {
         let key = ProvingKey::new(&accelerator, &parameters, Chain::new(None, rows)).expect("a key");
         let proofs = key.prove_with([circuit], options(&[pair])).expect("a proof");
-        assert_eq!(proofs, [expected.clone()], "{rows} rows");
+        assert_eq!(proofs, slice::from_ref(&expected), "{rows} rows");
         assert_eq!(
             key.prove(circuit, &mut StdRng::seed_from_u64(1)).expect("a proof"),
             expected,
             "{rows} rows, by a generator"
         );
         let proofs = key.prove_assignments(&[&circuit.assignment()], options(&[pair])).expect("a proof");
-        assert_eq!(proofs, [expected.clone()], "{rows} rows, by an assignment");
+        assert_eq!(proofs, slice::from_ref(&expected), "{rows} rows, by an assignment");
         assert!(accepts(&parameters, &proofs[0], &circuit.inputs()));
         assert_eq!(key.device_bytes() > 0, !accelerator.devices().is_empty());
     }

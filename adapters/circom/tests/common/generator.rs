@@ -128,7 +128,9 @@ pub fn witness<E: Groth16Engine>(constraints: usize, first: E::Fr) -> Container 
     let mut header = super::prime(E::CURVE.scalar_prime());
     header.extend((values.len() as u32).to_le_bytes());
     let mut bytes = Vec::with_capacity(32 * values.len());
-    values.iter().for_each(|value| bytes.extend_from_slice(value.to_repr().as_ref()));
+    for value in values {
+        bytes.extend_from_slice(value.to_repr().as_ref());
+    }
     Container { magic: *b"wtns", version: 2, sections: vec![(1, header), (2, bytes)] }
 }
 
