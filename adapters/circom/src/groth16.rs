@@ -5,8 +5,8 @@ use pairing::MultiMillerLoop;
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 
-use crate::affine_point::AffinePoint;
-use crate::curve_id::CurveId;
+use crate::curves::affine_point::AffinePoint;
+use crate::curves::curve_id::CurveId;
 use crate::error::Result;
 use crate::zkey::Zkey;
 

@@ -28,49 +28,33 @@
 
 #![deny(unreachable_pub)]
 
-mod affine_point;
-mod any_proving_key;
 #[cfg(any(feature = "ark-0_5", feature = "ark-0_6"))]
 mod ark;
 #[cfg(feature = "ark-0_5")]
 pub mod ark_0_5;
 #[cfg(feature = "ark-0_6")]
 pub mod ark_0_6;
-mod bls12_381_points;
-mod bn254_points;
-mod curve_id;
+mod binary_files;
+mod curves;
 mod error;
-mod fields;
-mod file_bytes;
 mod groth16;
 mod json;
-mod json_number;
-mod json_points;
-mod matrices;
-mod proving_key;
-mod roots;
-mod scalars;
-mod secret_scalars;
-mod sections;
+mod prover;
 mod verify;
 mod witness;
 mod zkey;
-mod zkey_coefficients;
-mod zkey_header;
-mod zkey_outline;
-mod zkey_points;
 
-pub use affine_point::{AffinePoint, PointFault, PointGroup};
-pub use any_proving_key::{AnyProvingKey, ProofTexts};
-pub use curve_id::CurveId;
+pub use binary_files::file_bytes::FileBytes;
+pub use curves::affine_point::{AffinePoint, PointFault, PointGroup};
+pub use curves::curve_id::CurveId;
 pub use error::{Error, Result};
-pub use file_bytes::FileBytes;
 pub use groth16::{Groth16Engine, Proof, VerificationKey};
 pub use json::{JsonText, curve_from_json, public_from_json, public_to_json};
-pub use proving_key::{Blinding, ProveOptions, ProvingKey};
+pub use prover::any_proving_key::{AnyProvingKey, ProofTexts};
+pub use prover::proving_key::{Blinding, ProveOptions, ProvingKey};
 pub use verify::{PreparedVerificationKey, verify, verify_json};
 pub use witness::Witness;
 pub use zkey::Zkey;
-pub use zkey_coefficients::{Coefficient, Coefficients, Matrix};
-pub use zkey_header::ZkeyHeader;
-pub use zkey_points::RawPoints;
+pub use zkey::coefficients::{Coefficient, Coefficients, Matrix};
+pub use zkey::header::ZkeyHeader;
+pub use zkey::points::RawPoints;

@@ -7,8 +7,8 @@ use halo2curves::bn256::Bn256;
 use pairing::MillerLoopResult;
 use rayon::prelude::*;
 
-use crate::affine_point::{AffinePoint, PointFault};
-use crate::curve_id::CurveId;
+use crate::curves::affine_point::{AffinePoint, PointFault};
+use crate::curves::curve_id::CurveId;
 use crate::error::{FileSection, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::json::{JsonText, curve_from_json, public_from_json};

@@ -7,15 +7,15 @@ use std::path::Path;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use crate::curve_id::{CurveId, is_below};
+use crate::binary_files::fields::Fields;
+use crate::binary_files::file_bytes::read_file;
+use crate::binary_files::sections::{Format, Section, SectionTable};
+use crate::curves::curve_id::{CurveId, is_below};
+use crate::curves::scalars::scalar_from_bytes;
 use crate::error::{Error, FileSection, Result};
-use crate::fields::Fields;
-use crate::file_bytes::read_file;
 use crate::groth16::Groth16Engine;
-use crate::scalars::scalar_from_bytes;
-use crate::secret_scalars::SecretScalars;
-use crate::sections::{Format, Section, SectionTable};
-use crate::zkey_header::ZkeyHeader;
+use crate::prover::secret_scalars::SecretScalars;
+use crate::zkey::header::ZkeyHeader;
 
 const HEADER: u32 = 1;
 const VALUES: u32 = 2;

@@ -6,7 +6,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::montgomery_form::{MontgomeryForm, to_scalar};
 use crate::error::{FileSection, Result};
 use crate::groth16::Groth16Engine;
-use crate::secret_scalars::SecretScalars;
+use crate::prover::secret_scalars::SecretScalars;
 
 /// Names a circuit in errors.
 pub(crate) const CIRCUIT: &str = "circuit";

@@ -5,7 +5,7 @@ use proofwarp::groth16::{Parameters, QuotientForm};
 use rayon::prelude::*;
 
 use super::montgomery_form::{MontgomeryForm, decode_point};
-use crate::affine_point::{AffinePoint, PointFault};
+use crate::curves::affine_point::{AffinePoint, PointFault};
 use crate::error::{Error, FileSection, Result};
 use crate::groth16::{Groth16Engine, VerificationKey};
 

@@ -3,8 +3,8 @@
 use ff::Field;
 use proofwarp::field::as_bytes_mut;
 
-use crate::affine_point::{AffinePoint, PointFault};
-use crate::curve_id::{CurveId, is_below};
+use crate::curves::affine_point::{AffinePoint, PointFault};
+use crate::curves::curve_id::{CurveId, is_below};
 use crate::groth16::Groth16Engine;
 
 /// Maximum bytes of a value, 192: a point of G2 of BLS12-381.

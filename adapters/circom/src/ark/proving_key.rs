@@ -15,8 +15,8 @@ use crate::ark::{
 };
 use crate::error::{Error, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
-use crate::proving_key::{Blinding, ProveOptions};
-use crate::secret_scalars::SecretScalars;
+use crate::prover::proving_key::{Blinding, ProveOptions};
+use crate::prover::secret_scalars::SecretScalars;
 
 /// Names the type of the engine's scalars.
 type EngineScalar<E> = <<E as ArkPairing>::Engine as pairing::Engine>::Fr;

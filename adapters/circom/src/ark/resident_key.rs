@@ -11,7 +11,7 @@ use super::assignment::CIRCUIT;
 use super::key_points::{KEY, KeyPoints};
 use crate::error::{Error, Result};
 use crate::groth16::{Groth16Engine, Proof};
-use crate::secret_scalars::SecretScalars;
+use crate::prover::secret_scalars::SecretScalars;
 use crate::verify::PreparedVerificationKey;
 
 /// Holds a key and its circuit's matrices, uploaded once for any number of proofs.

@@ -14,8 +14,8 @@
 
 use std::ops::Range;
 
+use crate::binary_files::fields::Fields;
 use crate::error::{FileSection, Result};
-use crate::fields::Fields;
 
 /// Types below this are kept; others are skipped.
 const SECTION_TYPES: usize = 16;

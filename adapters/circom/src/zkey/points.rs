@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use crate::affine_point::{AffinePoint, PointFault, PointGroup};
-use crate::curve_id::{CurveId, is_below};
+use crate::curves::affine_point::{AffinePoint, PointFault, PointGroup};
+use crate::curves::curve_id::{CurveId, is_below};
 use crate::error::{Error, FileSection, Result};
 
 /// Minimum coordinates or points that a thread checks at a time: some tens of microseconds of work.

@@ -8,8 +8,8 @@ use halo2curves::bn256::{Fq, Fq2, G1Affine, G2Affine};
 use halo2curves::serde::SerdeObject;
 use num_bigint::BigUint;
 
-use crate::affine_point::{AffinePoint, PointFault, PointGroup, check_encoding, integer_bytes};
-use crate::curve_id::CurveId;
+use crate::curves::affine_point::{AffinePoint, PointFault, PointGroup, check_encoding, integer_bytes};
+use crate::curves::curve_id::CurveId;
 
 /// Bytes that a base field element takes.
 const BASE_BYTES: usize = 32;

@@ -9,11 +9,11 @@ use proofwarp::field::NttField;
 use proofwarp::matrix::Csr;
 use rayon::prelude::*;
 
-use crate::curve_id::CurveId;
+use crate::curves::curve_id::CurveId;
+use crate::curves::scalars::scalar_from_bytes;
 use crate::error::Result;
-use crate::scalars::scalar_from_bytes;
-use crate::zkey_coefficients::{Coefficient, Coefficients, Matrix};
-use crate::zkey_header::ZkeyHeader;
+use crate::zkey::coefficients::{Coefficient, Coefficients, Matrix};
+use crate::zkey::header::ZkeyHeader;
 
 /// A coefficient as the file has it, v·R² mod r.
 type RawValue<'a> = &'a [u8; CurveId::SCALAR_BYTES];

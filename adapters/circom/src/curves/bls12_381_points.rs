@@ -5,8 +5,8 @@ use group::UncompressedEncoding;
 use group::prime::PrimeCurveAffine;
 use num_bigint::BigUint;
 
-use crate::affine_point::{AffinePoint, PointFault, PointGroup, check_encoding, integer_bytes};
-use crate::curve_id::CurveId;
+use crate::curves::affine_point::{AffinePoint, PointFault, PointGroup, check_encoding, integer_bytes};
+use crate::curves::curve_id::CurveId;
 
 /// Bytes that a base field element takes.
 const BASE_BYTES: usize = 48;

@@ -2,11 +2,11 @@
 
 use rayon::prelude::*;
 
-use crate::curve_id::{CurveId, is_below};
+use crate::binary_files::fields::Fields;
+use crate::binary_files::sections::Section;
+use crate::curves::curve_id::{CurveId, is_below};
 use crate::error::Result;
-use crate::fields::Fields;
-use crate::sections::Section;
-use crate::zkey_header::ZkeyHeader;
+use crate::zkey::header::ZkeyHeader;
 
 /// Bytes that an entry takes: matrix, constraint, signal, value.
 const ENTRY_BYTES: usize = 12 + CurveId::SCALAR_BYTES;

@@ -2,9 +2,9 @@
 
 use num_bigint::BigUint;
 
-use crate::affine_point::AffinePoint;
+use crate::curves::affine_point::AffinePoint;
 use crate::error::{FileSection, Result};
-use crate::json_number::Number;
+use crate::json::number::Number;
 
 /// Holds x, y and z.
 pub(crate) type G1Json = [Number; 3];

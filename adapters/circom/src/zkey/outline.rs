@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Read as _};
 use std::path::Path;
 
+use crate::binary_files::fields::Fields;
+use crate::binary_files::file_bytes::open_regular;
+use crate::binary_files::sections::SectionTable;
 use crate::error::{Error, FileSection, Result};
-use crate::fields::Fields;
-use crate::file_bytes::open_regular;
-use crate::sections::SectionTable;
-use crate::zkey_header::{HEADER, PROTOCOL, ZKEY, ZkeyHeader, check_protocol, read_header};
+use crate::zkey::header::{HEADER, PROTOCOL, ZKEY, ZkeyHeader, check_protocol, read_header};
 
 /// Bytes that magic, version and number of sections take.
 const FILE_HEADER_BYTES: u64 = 12;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use num_bigint::BigUint;
 
-use crate::curve_id::{CurveId, is_below};
+use crate::curves::curve_id::{CurveId, is_below};
 
 /// A group of points of a curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

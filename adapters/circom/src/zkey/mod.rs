@@ -1,17 +1,22 @@
 //! Opens a proving key.
 
+pub(crate) mod coefficients;
+pub(crate) mod header;
+pub(crate) mod outline;
+pub(crate) mod points;
+
 use std::ops::Range;
 use std::path::Path;
 
-use crate::affine_point::PointGroup;
+use crate::binary_files::file_bytes::{FileBytes, read_file};
+use crate::binary_files::sections::SectionTable;
+use crate::curves::affine_point::PointGroup;
 use crate::error::{FileSection, Result};
-use crate::file_bytes::{FileBytes, read_file};
-use crate::sections::SectionTable;
-use crate::zkey_coefficients::Coefficients;
-use crate::zkey_header::{
+use crate::zkey::coefficients::Coefficients;
+use crate::zkey::header::{
     A, B1, B2, C, COEFFICIENTS, H, HEADER_NAME, HeaderPoints, IC, ZKEY, ZkeyHeader, check_protocol, read_header,
 };
-use crate::zkey_points::RawPoints;
+use crate::zkey::points::RawPoints;
 
 /// A Groth16 proving key of circom, with all of its lengths, indices and coordinates checked.
 ///

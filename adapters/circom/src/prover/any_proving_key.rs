@@ -6,14 +6,14 @@ use blstrs::Bls12;
 use halo2curves::bn256::Bn256;
 use proofwarp::{Abort, Accelerator};
 
-use crate::curve_id::CurveId;
+use crate::curves::curve_id::CurveId;
 use crate::error::{Error, Result};
 use crate::groth16::Groth16Engine;
 use crate::json::public_to_json;
-use crate::proving_key::{ProveOptions, ProvingKey};
+use crate::prover::proving_key::{ProveOptions, ProvingKey};
 use crate::witness::Witness;
 use crate::zkey::Zkey;
-use crate::zkey_header::ZkeyHeader;
+use crate::zkey::header::ZkeyHeader;
 
 /// Holds the [`ProvingKey`] of a zkey of either curve, and returns JSON texts instead of points.
 ///

@@ -1,11 +1,11 @@
 //! Reads the sections of a zkey that say what the others hold.
 
-use crate::affine_point::PointGroup;
-use crate::curve_id::CurveId;
+use crate::binary_files::fields::Fields;
+use crate::binary_files::sections::{Format, Section, SectionTable};
+use crate::curves::affine_point::PointGroup;
+use crate::curves::curve_id::CurveId;
 use crate::error::{FileSection, Result};
-use crate::fields::Fields;
-use crate::sections::{Format, Section, SectionTable};
-use crate::zkey_points::RawPoints;
+use crate::zkey::points::RawPoints;
 
 pub(crate) const PROTOCOL: u32 = 1;
 pub(crate) const HEADER: u32 = 2;

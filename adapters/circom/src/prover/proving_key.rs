@@ -4,17 +4,17 @@ use proofwarp::groth16::{self, Circuit, Densities, Parameters, ProvingKeyOnDevic
 use proofwarp::{Abort, Accelerator};
 use rayon::prelude::*;
 
-use crate::affine_point::AffinePoint;
+use crate::curves::affine_point::AffinePoint;
 use crate::error::{Error, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
-use crate::matrices::to_sparse_matrices;
-use crate::roots::quotient_form;
-use crate::secret_scalars::SecretScalars;
+use crate::prover::matrices::to_sparse_matrices;
+use crate::prover::roots::quotient_form;
+use crate::prover::secret_scalars::SecretScalars;
 use crate::verify::PreparedVerificationKey;
 use crate::witness::Witness;
 use crate::zkey::Zkey;
-use crate::zkey_header::ZkeyHeader;
-use crate::zkey_points::RawPoints;
+use crate::zkey::header::ZkeyHeader;
+use crate::zkey::points::RawPoints;
 
 /// Holds a proving key whose points and matrices are uploaded once, for any number of proofs.
 ///

@@ -1,14 +1,17 @@
 //! Reads and writes proofs, public signals and verification keys as snarkjs does.
 
+pub(crate) mod number;
+pub(crate) mod points;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::curve_id::CurveId;
+use crate::curves::curve_id::CurveId;
+use crate::curves::scalars::{scalar_from_integer, scalar_to_integer};
 use crate::error::{FileSection, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
-use crate::json_number::Number;
-use crate::json_points::{G1Json, G2Json, read_g1, read_g2, write_g1, write_g2};
-use crate::scalars::{scalar_from_integer, scalar_to_integer};
+use crate::json::number::Number;
+use crate::json::points::{G1Json, G2Json, read_g1, read_g2, write_g1, write_g2};
 
 /// The text of a JSON file, and the file's name for errors.
 #[derive(Debug, Clone, Copy)]

@@ -7,9 +7,9 @@ use ff::PrimeField;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use crate::curve_id::CurveId;
+use crate::curves::curve_id::CurveId;
+use crate::curves::scalars::scalar_from_bytes;
 use crate::error::{Error, Result};
-use crate::scalars::scalar_from_bytes;
 
 /// Scalars that a thread converts or clears at a time, 4096: some tens of microseconds of work.
 const PIECE: usize = 1 << 12;
