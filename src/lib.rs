@@ -65,7 +65,8 @@
 //! # Adapters
 //!
 //! `ec-gpu-gen` and `supraseal-c2` are drop-ins for unmodified bellperson, `halo2-axiom-gpu` for unmodified halo2-base
-//! and snark-verifier; `proofwarp-bellperson` and `proofwarp-halo2` prove on those frameworks' types. The project's
+//! and snark-verifier; `proofwarp-circom` proves from circom's files; `proofwarp-bellperson` and `proofwarp-halo2` prove on
+//! those frameworks' types. The project's
 //! `docs` have a page for each.
 
 #![deny(unreachable_pub)]

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-published=(proofwarp-cuda-driver proofwarp proofwarp-bellperson proofwarp-halo2 proofwarp-midnight)
+published=(proofwarp-cuda-driver proofwarp proofwarp-bellperson proofwarp-halo2 proofwarp-midnight proofwarp-circom proofwarp-rapidsnark)
 
 listed=$(cargo package --list --allow-dirty -p proofwarp 2>/dev/null)
 missing=$(git ls-files cl 'cuda/*.cu*' | grep -vxF "$listed" || true)
