@@ -52,6 +52,13 @@ need_cuobjdump() {
     cuobjdump=(target/cuobjdump-venv/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump)
 }
 
+# For circom-witnesscalc, by which RISC Zero computes witnesses.
+need_protoc() {
+    command -v protoc >/dev/null && return
+    echo "installing protoc"
+    install_packages "protobuf-compiler" "protobuf-compiler" "protobuf" "protobuf"
+}
+
 # For jobs of several ranks.
 need_mpi() {
     command -v mpirun >/dev/null && compgen -G "/usr/lib*/llvm*/lib/libclang*.so*" >/dev/null && return

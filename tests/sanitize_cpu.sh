@@ -40,8 +40,8 @@ miri() {
     if ! cargo +nightly miri --version >/dev/null 2>&1; then echo "left out: Miri, which needs: rustup +nightly component add miri rust-src"; return; fi
     echo "== miri"
     unset RUSTFLAGS
-    CARGO_TARGET_DIR="$PWD/target/miri" cargo +nightly miri test -q --no-default-features --lib -- field::tower field::ghash backend::pool sizes
-    CARGO_TARGET_DIR="$PWD/target/miri" cargo +nightly miri test -q -p ec-gpu-gen --no-default-features --lib -- scope threads
+    CARGO_TARGET_DIR="$PWD/target/miri" cargo +nightly miri test -q --no-default-features --lib -- backend::memory backend::host_copies::upload_row_split checked_size fan_out rayon_waits msm::plan::windows_and_segments
+    CARGO_TARGET_DIR="$PWD/target/miri" cargo +nightly miri test -q -p ec-gpu-gen --no-default-features --lib -- scope threadpool
 }
 
 wanted=("$@")

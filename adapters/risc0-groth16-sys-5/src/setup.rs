@@ -7,7 +7,7 @@ use crate::params::SetupParams;
 /// Always fails: [`prove`](crate::prove) needs the zkey alone. The contents that stock makes are for its kernels.
 ///
 /// # Errors
-/// - In any case.
+/// - Every call fails.
 pub fn setup(_params: &mut SetupParams<'_>) -> anyhow::Result<(usize, usize)> {
     bail!(
         "setup: not supported: this drop-in proves from the zkey and needs no preprocessed files; stock's \

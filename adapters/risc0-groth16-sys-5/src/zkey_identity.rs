@@ -1,9 +1,9 @@
 //! Tells a zkey from others without a read of all its bytes.
 
-/// Bytes before the first section: magic, version, number of sections.
+/// Bytes that precede the first section: magic, version, number of sections.
 const FILE_HEADER: usize = 12;
 
-/// Bytes before a section's contents: its type and length.
+/// Bytes that precede a section's contents: its type and length.
 const SECTION_HEADER: usize = 12;
 
 /// Sections whose contents are compared: protocol, header, IC, contributions.

@@ -19,7 +19,7 @@ impl<I: PartialEq + Send, K: Send + Sync> KeyCache<I, K> {
     /// it, and rayon's workers run other jobs meanwhile. A key without an identity is not kept.
     ///
     /// # Errors
-    /// - The error of `load`.
+    /// - The error of `load`: `load` failed.
     pub(crate) fn find_or_load(
         &self,
         identity: Option<I>,

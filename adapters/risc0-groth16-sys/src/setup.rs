@@ -7,7 +7,7 @@ use crate::params::SetupParams;
 /// Always fails: [`prove`](crate::prove) needs no file beside the zkey. The files that stock makes are for its kernels.
 ///
 /// # Errors
-/// - In any case. The error names the files.
+/// - Every call fails. The error names the files.
 pub fn setup(params: &SetupParams) -> anyhow::Result<()> {
     let [coefficients, sums] = [&params.pcoeffs_path, &params.fres_path].map(|path| path.as_path().display());
     bail!(
