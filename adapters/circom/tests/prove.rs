@@ -139,6 +139,24 @@ fn limited(accelerator: &Accelerator, limit: u64) -> Option<Accelerator> {
     Some(accelerator.with_devices(vec![Device::new(driver, Some(limit))]))
 }
 
+/// Proofs of a batch, and the sums of a single proof, are spread over two devices that share the hardware of one.
+#[test]
+fn several_devices_share_a_batch() {
+    const CONSTRAINTS: usize = 300;
+    let zkey = open_zkey::<Bn256>(CONSTRAINTS);
+    let witnesses: Vec<_> = (1..6).map(|first| open_witness::<Bn256>(CONSTRAINTS, first)).collect();
+    let all: Vec<_> = witnesses.iter().collect();
+    let pairs: Vec<_> = (1..6).map(|r| Blinding { r: r.into(), s: (5 * r).into() }).collect();
+    for accelerator in accelerators() {
+        let devices = (0..2).filter_map(|_| Some(limited(&accelerator, 1 << 30)?.devices()[0].clone())).collect();
+        let [one, two] = [accelerator.clone(), accelerator.with_devices(devices)]
+            .map(|it| ProvingKey::<Bn256>::new(&it, &zkey).expect("a key"));
+        let expected = one.prove_with(&all, options(&pairs)).expect("proofs");
+        assert_eq!(two.prove_with(&all, options(&pairs)).expect("proofs of two devices"), expected);
+        assert_eq!(two.prove_with(&all[..1], options(&pairs[..1])).expect("a proof of two"), expected[..1]);
+    }
+}
+
 #[test]
 fn keys_that_do_not_fit_are_streamed() {
     const CONSTRAINTS: usize = 2000;
