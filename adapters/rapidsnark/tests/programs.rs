@@ -92,7 +92,9 @@ fn programs_prove_generated_circuits() {
     }
 }
 
+// Other features of the workspace, such as `mpi`, would need libraries that the program does not link.
 #[test]
+#[ignore = "tests/circom.sh builds the static library with this package's features alone"]
 fn a_program_proves_with_the_static_library() {
     let programs = tempfile::tempdir().expect("a folder");
     let folder = generate::<Bn256>();
