@@ -1,7 +1,7 @@
 //! Replaces `risc0-groth16-sys` 5.0.0-rc.1, on which `risc0-groth16` 5 proves RISC Zero's last step, by proofwarp.
 //!
-//! [`prove`] takes the bytes of the zkey, keeps its key on the devices, and returns the proof. It runs on CUDA, OpenCL or
-//! the CPU, with or without the feature `cuda`. `docs/risc0.md` lists the differences from stock.
+//! [`prove`] takes the bytes of the zkey, keeps its key on the devices, and returns the proof. It runs on CUDA, OpenCL
+//! or the CPU, with or without the feature `cuda`. `docs/risc0.md` lists the differences from stock.
 //!
 //! ```
 //! use risc0_groth16_sys::{ProveParams, prove};

@@ -30,8 +30,8 @@ pub struct ProverParams {
     pub proof_path: RawPath,
     /// Points to the witness: for each signal of the zkey 32 bytes, canonical and little-endian. The first value is 1.
     ///
-    /// As in stock, its length is not known here. It must be readable to its end while [`prove`](crate::prove) runs, and
-    /// no thread may write to it meanwhile.
+    /// As in stock, its length is not known here. It must be readable to its end while [`prove`](crate::prove) runs,
+    /// and no thread may write to it meanwhile.
     pub witness: *const u8,
 }
 
@@ -64,7 +64,8 @@ impl WitnessParams {
 }
 
 impl ProverParams {
-    /// Returns the parameters of a proof of `witness`, which is written to `proof.json` and `public.json` in `root_dir`.
+    /// Returns the parameters of a proof of `witness`, which is written to `proof.json` and `public.json` in
+    /// `root_dir`.
     ///
     /// # Errors
     /// - [`NulError`]: `root_dir` has a NUL byte.

@@ -29,8 +29,8 @@ static KEYS: KeyCache<FileVersion, ProvingKey<Bn256>> = KeyCache::new();
 /// Proves `prover_params.witness`, verifies the proof, and writes it to `prover_params.proof_path`, and its public
 /// signals to `prover_params.public_path`.
 ///
-/// The key of the zkey `setup_params.srs_path` stays on the devices for later proofs, unless the file has changed within
-/// the last 2 s. A third key takes the place of the least recently used one.
+/// The key of the zkey `setup_params.srs_path` stays on the devices for later proofs, unless the file has changed
+/// within the last 2 s. A third key takes the place of the least recently used one.
 ///
 /// # Errors
 /// - `prover_params.witness` is null, its first value is not 1, or a value is at least r.
@@ -55,8 +55,8 @@ fn write(path: &RawPath, text: &str) -> anyhow::Result<()> {
 /// Copies the values of `count` signals.
 fn copy_witness(params: &ProverParams, count: u32) -> anyhow::Result<Witness> {
     let length = CurveId::SCALAR_BYTES * count as usize;
-    // SAFETY: the pointer is not null. `ProverParams::witness` asks callers for 32 readable bytes for each of the zkey's
-    // signals, to which nothing is written meanwhile. Bytes have no alignment.
+    // SAFETY: the pointer is not null. `ProverParams::witness` asks callers for 32 readable bytes for each of the
+    // zkey's signals, to which nothing is written meanwhile. Bytes have no alignment.
     let values = unsafe { std::slice::from_raw_parts(params.witness, length) };
     Ok(Witness::from_values(WITNESS, CurveId::Bn254, try_copy(WITNESS, values)?)?)
 }
