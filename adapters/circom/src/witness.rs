@@ -87,8 +87,8 @@ impl Witness {
         Ok(Self { file, names: FILE_NAMES, curve, count, bytes, values })
     }
 
-    /// Checks the witness `values` of `curve`, 32 little-endian bytes each. Errors name `file`. Clears `values` when the
-    /// witness ends.
+    /// Checks the witness `values` of `curve`, 32 little-endian bytes each. Errors name `file`. Clears `values` when
+    /// the witness ends.
     ///
     /// # Errors
     /// - [`Error::Malformed`]: the length is no multiple of 32 bytes, or has 2^32 values or more; a first value that is
