@@ -9,8 +9,9 @@ mod key_points;
 mod montgomery_form;
 mod resident_key;
 
+pub(crate) use crate::prover::resident_prover::BatchBlinding;
 pub(crate) use assignment::{Assignment, CIRCUIT, expect_count, to_scalars};
 pub(crate) use constraints::{Constraints, MatrixRow, System};
 pub(crate) use key_points::{KeyPoints, to_point, to_points};
 pub(crate) use montgomery_form::{MontgomeryForm, from_point, to_scalar};
-pub(crate) use resident_key::{BatchBlinding, ResidentKey};
+pub(crate) use resident_key::ResidentKey;

@@ -14,7 +14,7 @@ use crate::ark::{
     to_points, to_scalar, to_scalars,
 };
 use crate::error::{Error, Result};
-use crate::groth16::{Groth16Engine, Proof, VerificationKey};
+use crate::groth16::{Proof, VerificationKey};
 use crate::prover::proving_key::{Blinding, ProveOptions};
 use crate::prover::secret_scalars::SecretScalars;
 
@@ -159,13 +159,12 @@ fn to_blinding<E: ArkPairing>(
     given: Option<&[Blinding<E::ScalarField>]>,
     count: usize,
 ) -> Result<BatchBlinding<E::Engine>> {
-    let curve = E::Engine::CURVE;
     Ok(match given {
         Some(pairs) => BatchBlinding {
             r: to_scalars::<E::Engine, _>("r", pairs.par_iter().map(|pair| pair.r))?,
             s: to_scalars::<E::Engine, _>("s", pairs.par_iter().map(|pair| pair.s))?,
         },
-        None => BatchBlinding { r: SecretScalars::random(curve, count)?, s: SecretScalars::random(curve, count)? },
+        None => BatchBlinding::random(count)?,
     })
 }
 

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use proofwarp::groth16::{self, Circuit, Densities, ProvingKeyOnDevice};
+use proofwarp::groth16::{Circuit, Densities};
 use proofwarp::matrix::Csr;
 use proofwarp::{Abort, Accelerator};
-use rayon::prelude::*;
 
 use super::assignment::CIRCUIT;
 use super::key_points::{KEY, KeyPoints};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::groth16::{Groth16Engine, Proof};
+use crate::prover::resident_prover::{BatchBlinding, ResidentProver};
 use crate::prover::secret_scalars::SecretScalars;
 use crate::verify::PreparedVerificationKey;
 
@@ -19,15 +19,7 @@ use crate::verify::PreparedVerificationKey;
 pub(crate) struct ResidentKey<E: Groth16Engine> {
     inputs: usize,
     witnesses: usize,
-    key: ProvingKeyOnDevice<E>,
-    circuit: Circuit<E::Fr>,
-    verifier: PreparedVerificationKey<E>,
-}
-
-/// Holds a batch's random scalars, one of each for a proof.
-pub(crate) struct BatchBlinding<E: Groth16Engine> {
-    pub r: SecretScalars<E::Fr>,
-    pub s: SecretScalars<E::Fr>,
+    prover: ResidentProver<E>,
 }
 
 impl<E: Groth16Engine> ResidentKey<E> {
@@ -53,11 +45,8 @@ impl<E: Groth16Engine> ResidentKey<E> {
         let (b_inputs, b_aux) = occurrence.b.split_at(inputs);
         let circuit =
             Circuit::from_two_matrices(Densities { a_aux: &occurrence.a[inputs..], b_inputs, b_aux }, matrices)?;
-        let key = ProvingKeyOnDevice::with_quotient_form(accelerator, parameters, form)?;
-        key.upload(accelerator, None)?;
-        circuit
-            .upload(&accelerator.with_devices(accelerator.devices().first().cloned().into_iter().collect()), None)?;
-        Ok(Self { inputs, witnesses, key, circuit, verifier })
+        let prover = ResidentProver::new(accelerator, (parameters, form), circuit, verifier)?;
+        Ok(Self { inputs, witnesses, prover })
     }
 
     /// Returns the number of inputs, with the constant one.
@@ -72,7 +61,7 @@ impl<E: Groth16Engine> ResidentKey<E> {
 
     /// Returns the number of bytes that the key and its matrices take on all devices together.
     pub(crate) fn device_bytes(&self) -> u64 {
-        self.key.device_bytes() + self.circuit.device_bytes()
+        self.prover.device_bytes()
     }
 
     /// Proves each of `assignments`, spread over all devices. Each has a value for every variable. Verifies the proofs
@@ -89,24 +78,7 @@ impl<E: Groth16Engine> ResidentKey<E> {
         verify: bool,
         abort: Abort<'_>,
     ) -> Result<Vec<Proof<E>>> {
-        let witnesses = assignments.iter().map(|values| {
-            let (inputs, aux) = values.split_at(self.inputs);
-            groth16::Witness { inputs, aux, evaluations: None }
-        });
-        let witnesses: Vec<_> = witnesses.collect();
-        let (proofs, _) = groth16::prove(&self.key, &self.circuit, &witnesses, &blinding.r, &blinding.s, abort)?;
-        let proofs = proofs.into_iter().map(|groth16::Proof { a, b, c }| Proof { a, b, c }).collect::<Vec<_>>();
-        if verify {
-            proofs
-                .par_iter()
-                .zip(&witnesses)
-                .try_for_each(|(proof, witness)| self.verify(proof, &witness.inputs[1..]))?;
-        }
-        Ok(proofs)
-    }
-
-    fn verify(&self, proof: &Proof<E>, public: &[E::Fr]) -> Result<()> {
-        let is_valid = self.verifier.verify(public, proof).unwrap_or(false);
-        if is_valid { Ok(()) } else { Err(Error::InvalidProof { file: CIRCUIT.to_owned() }) }
+        let name = |_| CIRCUIT.to_owned();
+        self.prover.prove(assignments, blinding, verify.then_some(&name), abort)
     }
 }

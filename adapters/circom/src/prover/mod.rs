@@ -3,5 +3,6 @@
 pub(crate) mod any_proving_key;
 pub(crate) mod matrices;
 pub(crate) mod proving_key;
+pub(crate) mod resident_prover;
 pub(crate) mod roots;
 pub(crate) mod secret_scalars;

@@ -1,6 +1,6 @@
 //! Proves with a zkey whose points and matrices are on the devices.
 
-use proofwarp::groth16::{self, Circuit, Densities, Parameters, ProvingKeyOnDevice};
+use proofwarp::groth16::{Circuit, Densities, Parameters};
 use proofwarp::{Abort, Accelerator};
 use rayon::prelude::*;
 
@@ -8,6 +8,7 @@ use crate::curves::affine_point::AffinePoint;
 use crate::error::{Error, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::prover::matrices::to_sparse_matrices;
+use crate::prover::resident_prover::{BatchBlinding, ResidentProver};
 use crate::prover::roots::quotient_form;
 use crate::prover::secret_scalars::SecretScalars;
 use crate::verify::PreparedVerificationKey;
@@ -36,10 +37,8 @@ use crate::zkey::points::RawPoints;
 #[derive(Debug)]
 pub struct ProvingKey<E: Groth16Engine> {
     header: ZkeyHeader,
-    key: ProvingKeyOnDevice<E>,
-    circuit: Circuit<E::Fr>,
+    prover: ResidentProver<E>,
     verification_key: VerificationKey<E>,
-    verifier: PreparedVerificationKey<E>,
 }
 
 /// Holds the random scalars of a proof. A proof whose scalars are known, or those of another proof, may reveal the
@@ -88,11 +87,8 @@ impl<E: Groth16Engine> ProvingKey<E> {
         let (parameters, circuit) = convert(zkey)?;
         zkey.check_unchanged()?;
         let form = quotient_form::<E>(zkey.header().domain_size.ilog2());
-        let key = ProvingKeyOnDevice::with_quotient_form(accelerator, parameters, form)?;
-        key.upload(accelerator, None)?;
-        circuit
-            .upload(&accelerator.with_devices(accelerator.devices().first().cloned().into_iter().collect()), None)?;
-        Ok(Self { header: *zkey.header(), key, circuit, verification_key, verifier })
+        let prover = ResidentProver::new(accelerator, (parameters, form), circuit, verifier)?;
+        Ok(Self { header: *zkey.header(), prover, verification_key })
     }
 
     /// Returns curve and sizes.
@@ -107,7 +103,7 @@ impl<E: Groth16Engine> ProvingKey<E> {
 
     /// Returns the number of bytes that the key and its matrices take on all devices together.
     pub fn device_bytes(&self) -> u64 {
-        self.key.device_bytes() + self.circuit.device_bytes()
+        self.prover.device_bytes()
     }
 
     /// Returns the public signals of `witness`, which its proof is verified with.
@@ -147,39 +143,15 @@ impl<E: Groth16Engine> ProvingKey<E> {
     pub fn prove_with(&self, witnesses: &[&Witness], options: ProveOptions<'_, E::Fr>) -> Result<Vec<Proof<E>>> {
         witnesses.iter().try_for_each(|witness| witness.check_against(&self.header))?;
         let assignments = witnesses.iter().map(|witness| witness.to_scalars::<E>()).collect::<Result<Vec<_>>>()?;
-        let [r, s] = Self::random_scalars(witnesses.len(), options.blinding)?;
-        let inputs = self.header.public_signals as usize + 1;
-        let assigned = assignments.iter().map(|values| {
-            let (inputs, aux) = values.split_at(inputs);
-            groth16::Witness { inputs, aux, evaluations: None }
-        });
-        let assigned: Vec<_> = assigned.collect();
-        let (proofs, _) = groth16::prove(&self.key, &self.circuit, &assigned, &r, &s, options.abort)?;
-        let proofs = proofs.into_iter().map(|groth16::Proof { a, b, c }| Proof { a, b, c }).collect::<Vec<_>>();
-        if options.verify {
-            proofs.par_iter().zip(witnesses).try_for_each(|(proof, witness)| self.verify(proof, witness))?;
-        }
-        Ok(proofs)
-    }
-
-    /// Verifies `proof` with the public signals of `witness`.
-    ///
-    /// # Errors
-    /// - [`Error::InvalidProof`]: the proof does not verify.
-    fn verify(&self, proof: &Proof<E>, witness: &Witness) -> Result<()> {
-        let is_valid = self.verifier.verify(&self.public_signals(witness)?, proof).unwrap_or(false);
-        if is_valid { Ok(()) } else { Err(Error::InvalidProof { file: witness.file().to_owned() }) }
-    }
-
-    /// Returns r and s of `count` proofs: those of `given`, or else random ones.
-    fn random_scalars(count: usize, given: Option<&[Blinding<E::Fr>]>) -> Result<[SecretScalars<E::Fr>; 2]> {
-        Ok(match given {
-            Some(pairs) => [
-                SecretScalars::copy_of(pairs.iter().map(|pair| pair.r)),
-                SecretScalars::copy_of(pairs.iter().map(|pair| pair.s)),
-            ],
-            None => [SecretScalars::random(E::CURVE, count)?, SecretScalars::random(E::CURVE, count)?],
-        })
+        let blinding = match options.blinding {
+            Some(pairs) => BatchBlinding {
+                r: SecretScalars::copy_of(pairs.iter().map(|pair| pair.r)),
+                s: SecretScalars::copy_of(pairs.iter().map(|pair| pair.s)),
+            },
+            None => BatchBlinding::random(witnesses.len())?,
+        };
+        let name = |index: usize| witnesses[index].file().to_owned();
+        self.prover.prove(&assignments, &blinding, options.verify.then_some(&name), options.abort)
     }
 }
 
