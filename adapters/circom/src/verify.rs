@@ -99,7 +99,7 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     /// - [`Error::Malformed`](crate::Error::Malformed): a point is not in the subgroup of order r.
     pub(crate) fn with_name(file: &str, key: &VerificationKey<E>) -> Result<Self> {
         check_key(file, key)?;
-        let [gamma, delta] = [key.gamma2, -key.delta2].map(E::G2Prepared::from);
+        let [gamma, delta] = [key.gamma2, key.delta2].map(|point| E::G2Prepared::from(-point));
         Ok(Self { alpha_beta: E::pairing(&key.alpha1, &key.beta2), gamma, delta, ic: key.ic.clone() })
     }
 
@@ -113,41 +113,35 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     }
 
     fn verify_files(&self, names: FileNames<'_>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
-        let signals = || self.signals_pairing(names.public, public);
-        let (proof, signals) = rayon::join(|| self.proof_pairings(names.proof, proof), signals);
-        Ok(proof? == signals?.0)
+        check_proof(names.proof, proof)?;
+        let signals = self.public_point(names.public, public)?;
+        // A valid proof satisfies e(π_a, π_b)·e(signals, −γ₂)·e(π_c, −δ₂) = e(α₁, β₂)
+        let b = E::G2Prepared::from(proof.b);
+        let terms = [(&proof.a, &b), (&signals, &self.gamma), (&proof.c, &self.delta)];
+        Ok(E::multi_miller_loop(&terms).final_exponentiation() == self.alpha_beta)
     }
 
-    /// Computes the pairing of the signals `public`, which needs no proof.
+    /// Computes the pairing of the signals `public`. It needs no proof, so it can run while the proof is made.
     ///
     /// # Errors
     /// - [`Error::Malformed`](crate::Error::Malformed): `public` has another length than the key says.
     pub(crate) fn prepare_signals(&self, public: &[E::Fr]) -> Result<PreparedSignals<E>> {
-        self.signals_pairing(NAMES.public, public)
+        let signals = self.public_point(NAMES.public, public)?;
+        let inverse = E::multi_miller_loop(&[(&signals, &self.gamma)]).final_exponentiation();
+        Ok(PreparedSignals(self.alpha_beta - inverse))
     }
 
-    /// Returns whether `proof` is valid for `signals`.
+    /// Returns whether `proof` is valid for `signals`. The check of its points runs beside its pairings.
     ///
     /// # Errors
     /// - [`Error::Malformed`](crate::Error::Malformed): a point of `proof` is not in the subgroup of order r.
     pub(crate) fn verify_prepared(&self, signals: &PreparedSignals<E>, proof: &Proof<E>) -> Result<bool> {
-        Ok(self.proof_pairings(NAMES.proof, proof)? == signals.0)
-    }
-
-    /// Returns e(π_a, π_b)·e(π_c, −δ₂). Both pairings and the checks of points run at the same time, since a proof of a
-    /// small circuit takes no longer than they do one after the other.
-    fn proof_pairings(&self, file: &str, proof: &Proof<E>) -> Result<E::Gt> {
-        let pairing_c = || E::multi_miller_loop(&[(&proof.c, &self.delta)]).final_exponentiation();
-        let pairings = || rayon::join(|| E::pairing(&proof.a, &proof.b), pairing_c);
-        let (checked, (ab, c)) = rayon::join(|| check_proof(file, proof), pairings);
-        checked.map(|()| ab + c)
-    }
-
-    /// Returns e(α₁, β₂)·e(IC₀ + Σ public·IC, γ₂).
-    fn signals_pairing(&self, file: &str, public: &[E::Fr]) -> Result<PreparedSignals<E>> {
-        let signals = self.public_point(file, public)?;
-        let pairing = E::multi_miller_loop(&[(&signals, &self.gamma)]).final_exponentiation();
-        Ok(PreparedSignals(self.alpha_beta + pairing))
+        let pairings = || {
+            let b = E::G2Prepared::from(proof.b);
+            E::multi_miller_loop(&[(&proof.a, &b), (&proof.c, &self.delta)]).final_exponentiation()
+        };
+        let (checked, product) = rayon::join(|| check_proof(NAMES.proof, proof), pairings);
+        checked.map(|()| product == signals.0)
     }
 
     /// Returns IC₀ + Σ public·IC.
