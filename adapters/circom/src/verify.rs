@@ -2,13 +2,14 @@
 
 use std::fmt;
 
-use group::{Curve, Group};
+use group::Curve;
 use halo2curves::bn256::Bn256;
 use pairing::MillerLoopResult;
-use rayon::prelude::*;
+use proofwarp::curve::MsmCurve;
 
 use crate::curves::affine_point::{AffinePoint, PointFault};
 use crate::curves::curve_id::CurveId;
+use crate::curves::scalars::scalar_to_bytes;
 use crate::error::{FileSection, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::json::{JsonText, curve_from_json, public_from_json};
@@ -152,9 +153,8 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
             let place = FileSection { file, section: "public signals" };
             return Err(place.malformed("length", format!("{} signals, as the key says", points.len()), public.len()));
         };
-        let terms = points.par_iter().zip(public).map(|(point, signal)| *point * signal);
-        let sum = terms.reduce(E::G1::identity, |sum, term| sum + term);
-        Ok((sum + first).to_affine())
+        let scalars: Vec<_> = public.iter().map(scalar_to_bytes).collect();
+        Ok((E::G1Affine::msm_cpu(points, &scalars) + first).to_affine())
     }
 }
 

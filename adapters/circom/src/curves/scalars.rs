@@ -3,6 +3,8 @@
 use ff::PrimeField;
 use num_bigint::BigUint;
 
+use super::curve_id::CurveId;
+
 /// Returns the scalar with the 32 little-endian `bytes`, or `None` if they are at least r. Both libraries' encodings of
 /// scalars are little-endian.
 pub(crate) fn scalar_from_bytes<F: PrimeField>(bytes: &[u8]) -> Option<F> {
@@ -26,6 +28,13 @@ pub(crate) fn scalar_from_integer<F: PrimeField>(number: &BigUint) -> Option<F> 
     scalar_from_bytes(&bytes)
 }
 
+/// Returns the 32 little-endian bytes of `scalar`.
+pub(crate) fn scalar_to_bytes(scalar: &impl PrimeField) -> [u8; CurveId::SCALAR_BYTES] {
+    let mut bytes = [0; CurveId::SCALAR_BYTES];
+    bytes.iter_mut().zip(scalar.to_repr().as_ref()).for_each(|(to, from)| *to = *from);
+    bytes
+}
+
 /// Returns the integer that equals `scalar`, below r.
 pub(crate) fn scalar_to_integer(scalar: &impl PrimeField) -> BigUint {
     BigUint::from_bytes_le(scalar.to_repr().as_ref())
@@ -40,6 +49,7 @@ mod tests {
         let scalar = scalar_from_integer::<F>(&number).expect("a scalar");
         assert_eq!(scalar, F::from(0x0102_0304_0506_0708_u64));
         assert_eq!(scalar_to_integer(&scalar), number);
+        assert_eq!(scalar_from_bytes(&scalar_to_bytes(&scalar)), Some(scalar));
         let r = BigUint::parse_bytes(F::MODULUS.trim_start_matches("0x").as_bytes(), 16).expect("digits");
         assert_eq!(scalar_from_integer::<F>(&r), None);
         assert_eq!(scalar_from_integer::<F>(&(&r << 64)), None);
