@@ -68,8 +68,9 @@ int groth16_prover_prove(void *prover_object, const void *wtns_buffer, unsigned 
 /* Frees a prover. Does nothing if the handle is null, wrong or destroyed before. */
 void groth16_prover_destroy(void *prover_object);
 
-/* Creates a prover, proves one witness, and destroys the prover. For several proofs, groth16_prover_create is faster:
- * the key is uploaded once. */
+/* Proves one witness with a zkey. The zkey's key stays on the devices until another zkey is given to one of these two
+ * functions, so further proofs of it upload nothing. A zkey is recognised by its lengths, its verification key and its
+ * contributions. */
 int groth16_prover(const void *zkey_buffer, unsigned long long zkey_size, const void *wtns_buffer,
                    unsigned long long wtns_size, char *proof_buffer, unsigned long long *proof_size,
                    char *public_buffer, unsigned long long *public_size, char *error_msg,

@@ -144,7 +144,14 @@ pub(crate) unsafe fn borrow_bytes<'a>(
 /// - [`borrow_bytes`] lists the others.
 pub(crate) unsafe fn copy_bytes(argument: &'static str, start: *const c_void, size: c_ulonglong) -> Result<Vec<u8>> {
     // SAFETY: the caller says so.
-    let bytes = unsafe { borrow_bytes(argument, start, size)? };
+    try_copy(argument, unsafe { borrow_bytes(argument, start, size)? })
+}
+
+/// Copies `bytes`.
+///
+/// # Errors
+/// - [`Error::Memory`]: there is too little memory.
+pub(crate) fn try_copy(argument: &'static str, bytes: &[u8]) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(bytes.len()).map_err(|_| Error::Memory { argument, bytes: bytes.len() })?;
     copy.extend_from_slice(bytes);

@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_int, c_ulonglong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use proofwarp_circom::{Zkey, ZkeyHeader};
+use proofwarp_circom::{AnyProvingKey, KeyCache, Zkey, ZkeyHeader, ZkeyIdentity};
 
-use crate::arguments::{ErrorBuffer, Output, borrow_bytes, copy_bytes, copy_path};
+use crate::arguments::{ErrorBuffer, Output, borrow_bytes, copy_path, try_copy};
 use crate::error::{Error, PROVER_OK, Result};
 use crate::handles;
 use crate::proof_call::{Buffers, MAX_PROOF_BYTES, ProofCall, create_prover, max_public_bytes};
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn groth16_prover_create(
     let call = || {
         let output = Output::new("prover_object", prover_object)?;
         // SAFETY: the caller says that the buffer has this size.
-        let zkey = unsafe { copy_zkey(zkey_buffer, zkey_size)? };
+        let zkey = copy_zkey(unsafe { borrow_bytes("zkey_buffer", zkey_buffer, zkey_size)? })?;
         let handle = handles::insert(create_prover(zkey)?);
         // SAFETY: the caller says that it is writable.
         unsafe { output.write(handle) };
@@ -204,7 +204,8 @@ pub extern "C" fn groth16_prover_destroy(prover_object: *mut c_void) {
     }
 }
 
-/// Proves a witness by the zkey in `zkey_buffer`, as [`groth16_prover_prove`] does with a new prover.
+/// Proves a witness by the zkey in `zkey_buffer`, as [`groth16_prover_prove`] does. The key stays
+/// on the devices until another zkey is given to a function that takes one for each proof.
 ///
 /// Returns one of [`PROVER_OK`], [`PROVER_ERROR`](crate::PROVER_ERROR),
 /// [`PROVER_ERROR_SHORT_BUFFER`](crate::PROVER_ERROR_SHORT_BUFFER) and
@@ -232,13 +233,16 @@ pub unsafe extern "C" fn groth16_prover(
         // SAFETY: the caller says that the witness has this size.
         let call = unsafe { ProofCall::new(wtns_buffer, wtns_size, buffers)? };
         // SAFETY: the caller says that the zkey has this size.
-        prove_once(unsafe { copy_zkey(zkey_buffer, zkey_size)? }, &call)
+        let bytes = unsafe { borrow_bytes("zkey_buffer", zkey_buffer, zkey_size)? };
+        call.check(&ZkeyHeader::from_bytes("zkey_buffer", bytes)?)?;
+        call.prove(&*LAST_KEY.find_or_load(ZkeyIdentity::from_bytes(bytes), || create_prover(copy_zkey(bytes)?))?)
     };
     // SAFETY: the caller says that the error's memory is writable.
     unsafe { run(error_msg, error_msg_maxsize, call) }
 }
 
-/// Proves a witness by the zkey file `zkey_file_path`, as [`groth16_prover_prove`] does with a new prover.
+/// Proves a witness by the zkey file `zkey_file_path`, as [`groth16_prover_prove`] does. The key stays
+/// on the devices until another zkey is given to a function that takes one for each proof.
 ///
 /// Returns one of [`PROVER_OK`], [`PROVER_ERROR`](crate::PROVER_ERROR),
 /// [`PROVER_ERROR_SHORT_BUFFER`](crate::PROVER_ERROR_SHORT_BUFFER) and
@@ -265,27 +269,25 @@ pub unsafe extern "C" fn groth16_prover_zkey_file(
         // SAFETY: the caller says that the witness has this size.
         let call = unsafe { ProofCall::new(wtns_buffer, wtns_size, buffers)? };
         // SAFETY: the caller says that it ends with a terminator.
-        prove_once(Zkey::open(unsafe { copy_path("zkey_file_path", zkey_file_path)? })?, &call)
+        let zkey = Zkey::open(unsafe { copy_path("zkey_file_path", zkey_file_path)? })?;
+        call.check(zkey.header())?;
+        call.prove(&*LAST_KEY.find_or_load(zkey.identity(), || create_prover(zkey))?)
     };
     // SAFETY: the caller says that the error's memory is writable.
     unsafe { run(error_msg, error_msg_maxsize, call) }
 }
 
-/// Copies and checks a zkey.
+/// Copies and checks the zkey `bytes`.
 ///
-/// # Safety
-/// Those of [`copy_bytes`].
-unsafe fn copy_zkey(start: *const c_void, size: c_ulonglong) -> Result<Zkey> {
-    // SAFETY: the caller says so.
-    let bytes = unsafe { copy_bytes("zkey_buffer", start, size)? };
-    Ok(Zkey::from_bytes("zkey_buffer", bytes)?)
+/// # Errors
+/// - [`Error::Memory`]: there is too little memory.
+/// - [`Zkey::from_bytes`] lists the others.
+fn copy_zkey(bytes: &[u8]) -> Result<Zkey> {
+    Ok(Zkey::from_bytes("zkey_buffer", try_copy("zkey_buffer", bytes)?)?)
 }
 
-/// Checks `call` before it uploads `zkey`, then proves.
-fn prove_once(zkey: Zkey, call: &ProofCall) -> Result<()> {
-    call.check(zkey.header())?;
-    call.prove(&create_prover(zkey)?)
-}
+/// Keeps the last key of the functions that take a zkey for each proof. One key takes no more memory than stock.
+static LAST_KEY: KeyCache<ZkeyIdentity, AnyProvingKey> = KeyCache::new(1);
 
 #[cfg(test)]
 mod tests {

@@ -14,14 +14,11 @@
 
 #[path = "../../risc0-groth16-sys/src/copies.rs"]
 mod copies;
-#[path = "../../risc0-groth16-sys/src/key_cache.rs"]
-mod key_cache;
 mod params;
 mod proof;
 mod prover;
 #[cfg(feature = "setup")]
 mod setup;
-mod zkey_identity;
 
 pub use params::{ProveParams, SetupParams};
 pub use proof::{Fp, Groth16Proof};

@@ -2,13 +2,11 @@
 
 use halo2curves::bn256::Bn256;
 use proofwarp::Accelerator;
-use proofwarp_circom::{CurveId, ProvingKey, Witness, Zkey, ZkeyHeader};
+use proofwarp_circom::{CurveId, KeyCache, ProvingKey, Witness, Zkey, ZkeyHeader, ZkeyIdentity};
 
 use crate::copies::try_copy;
-use crate::key_cache::KeyCache;
 use crate::params::ProveParams;
 use crate::proof::Groth16Proof;
-use crate::zkey_identity::ZkeyIdentity;
 
 /// Name of the witness in errors.
 const WITNESS: &str = "witness";
@@ -16,7 +14,8 @@ const WITNESS: &str = "witness";
 /// Name of the zkey in errors.
 const SRS: &str = "srs";
 
-static KEYS: KeyCache<ZkeyIdentity, ProvingKey<Bn256>> = KeyCache::new();
+/// Keeps the last two keys. RISC Zero has one, of about 3 GiB on the device.
+static KEYS: KeyCache<ZkeyIdentity, ProvingKey<Bn256>> = KeyCache::new(2);
 
 /// Proves `witness`, verifies the proof, and returns it. `witness` has 32 bytes for each signal of the zkey
 /// `prove_params.srs`, canonical and little-endian. The first value is 1.

@@ -19,7 +19,6 @@
 #![deny(unreachable_pub)]
 
 mod copies;
-mod key_cache;
 mod params;
 mod prover;
 #[cfg(feature = "setup")]

@@ -8,10 +8,9 @@ use anyhow::{Context as _, ensure};
 use halo2curves::bn256::Bn256;
 use proofwarp::Accelerator;
 use proofwarp::file_state::FileState;
-use proofwarp_circom::{CurveId, ProvingKey, Witness, Zkey, public_to_json};
+use proofwarp_circom::{CurveId, KeyCache, ProvingKey, Witness, Zkey, public_to_json};
 
 use crate::copies::try_copy;
-use crate::key_cache::KeyCache;
 use crate::params::{ProverParams, RawPath, SetupParams};
 
 /// Name of the witness in errors.
@@ -24,7 +23,8 @@ struct FileVersion {
     state: FileState,
 }
 
-static KEYS: KeyCache<FileVersion, ProvingKey<Bn256>> = KeyCache::new();
+/// Keeps the last two keys. RISC Zero has one, of about 3 GiB on the device.
+static KEYS: KeyCache<FileVersion, ProvingKey<Bn256>> = KeyCache::new(2);
 
 /// Proves `prover_params.witness`, verifies the proof, and writes it to `prover_params.proof_path`, and its public
 /// signals to `prover_params.public_path`.

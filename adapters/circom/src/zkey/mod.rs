@@ -2,6 +2,7 @@
 
 pub(crate) mod coefficients;
 pub(crate) mod header;
+pub(crate) mod identity;
 pub(crate) mod outline;
 pub(crate) mod points;
 
@@ -16,6 +17,7 @@ use crate::zkey::coefficients::Coefficients;
 use crate::zkey::header::{
     A, B1, B2, C, COEFFICIENTS, H, HEADER_NAME, HeaderPoints, IC, ZKEY, ZkeyHeader, check_protocol, read_header,
 };
+use crate::zkey::identity::ZkeyIdentity;
 use crate::zkey::points::RawPoints;
 
 /// A Groth16 proving key of circom, with all of its lengths, indices and coordinates checked.
@@ -92,6 +94,11 @@ impl Zkey {
         let (header, points) = read_header(&table)?;
         let sections = check_sections(&table, &header)?;
         Ok(Self { file, bytes, header, points, sections })
+    }
+
+    /// Returns the identity of the zkey, or `None` if a mapped file has changed.
+    pub fn identity(&self) -> Option<ZkeyIdentity> {
+        ZkeyIdentity::from_bytes(self.bytes.as_slice())
     }
 
     /// Returns the file's name, as errors have it.

@@ -1,4 +1,4 @@
-//! Tells a zkey from others without a read of all its bytes.
+//! Identifies a zkey without a read of all its bytes.
 
 /// Bytes that precede the first section: magic, version, number of sections.
 const FILE_HEADER: usize = 12;
@@ -13,8 +13,8 @@ const COMPARED: [u32; 4] = [1, 2, 3, 10];
 ///
 /// Zkeys of equal identity have the same verification key, so a proof by the key of one is verified by that of the
 /// other. The contributions include snarkjs's hash of the circuit's points.
-#[derive(Debug, PartialEq)]
-pub(crate) struct ZkeyIdentity {
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ZkeyIdentity {
     bytes: usize,
     /// The headers of the file and of all sections, and the contents of those that are compared.
     outline: Vec<u8>,
@@ -22,7 +22,7 @@ pub(crate) struct ZkeyIdentity {
 
 impl ZkeyIdentity {
     /// Returns the identity of the zkey `bytes`, or `None` if a section ends beyond it.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (header, mut rest) = bytes.split_at_checked(FILE_HEADER)?;
         let mut outline = header.to_vec();
         for _ in 0..u32::from_le_bytes(*header.last_chunk()?) {
