@@ -10,7 +10,7 @@ use proofwarp::matrix::Csr;
 use rayon::prelude::*;
 
 use crate::curves::curve_id::CurveId;
-use crate::curves::scalars::scalar_from_bytes;
+use crate::curves::scalars::{scalar_from_bytes, scalar_to_bytes};
 use crate::error::Result;
 use crate::zkey::coefficients::{Coefficient, Coefficients, Matrix};
 use crate::zkey::header::ZkeyHeader;
@@ -21,6 +21,9 @@ type RawValue<'a> = &'a [u8; CurveId::SCALAR_BYTES];
 /// The distinct values of a zkey, and the index of each.
 struct Dictionary<'a, F> {
     values: Vec<F>,
+    /// Encodings of 1 and −1, with which `values` start. Most coefficients of a circuit have one of these values.
+    units: [[u8; CurveId::SCALAR_BYTES]; 2],
+    /// Indices of the other values.
     indices: HashMap<RawValue<'a>, u32>,
 }
 
@@ -54,8 +57,11 @@ pub(crate) fn to_sparse_matrices<F: NttField>(
 impl<'a, F: NttField> Dictionary<'a, F> {
     /// Collects the distinct values of `coefficients` behind 1 and −1, with which a dictionary starts.
     fn new(coefficients: &Coefficients<'a>) -> Self {
-        let add = |mut values: HashSet<_>, coefficient: Coefficient<'a>| {
-            values.insert(coefficient.value);
+        let one = F::from(2).pow_vartime([R_SQUARED_LOG]);
+        let units = [one, -one].map(|unit| scalar_to_bytes(&unit));
+        let others = coefficients.par_iter().map(|coefficient| coefficient.value).filter(|raw| !units.contains(*raw));
+        let add = |mut values: HashSet<_>, raw| {
+            values.insert(raw);
             values
         };
         let merge = |a: HashSet<_>, b: HashSet<_>| {
@@ -63,30 +69,27 @@ impl<'a, F: NttField> Dictionary<'a, F> {
             large.extend(small);
             large
         };
-        let distinct: HashSet<RawValue<'a>> =
-            coefficients.par_iter().fold(HashSet::new, add).reduce(HashSet::new, merge);
-        let (mut values, mut indices) = (vec![F::ONE, -F::ONE], HashMap::with_capacity(distinct.len()));
-        for raw in distinct {
-            let value = decode_value(raw);
-            let index = values[..2].iter().position(|known| *known == value).unwrap_or(values.len());
-            if index == values.len() {
-                values.push(value);
-            }
-            indices.insert(raw, index as u32);
-        }
-        Self { values, indices }
+        let distinct: HashSet<RawValue<'a>> = others.fold(HashSet::new, add).reduce(HashSet::new, merge);
+        let indices = distinct.iter().zip(2..).map(|(raw, index)| (*raw, index)).collect();
+        let values = [F::ONE, -F::ONE].into_iter().chain(distinct.into_iter().map(decode_value)).collect();
+        Self { values, units, indices }
     }
 
-    /// Returns the index of a value that [`Self::new`] has seen.
+    /// Returns the index of a value that [`Self::new`] has seen. Any other value, of a mapped file that has changed
+    /// meanwhile, gives 0; the caller checks for a change.
     fn index(&self, raw: RawValue<'_>) -> u32 {
-        self.indices[raw]
+        match self.units.iter().position(|unit| unit == raw) {
+            Some(unit) => unit as u32,
+            None => self.indices.get(raw).copied().unwrap_or_default(),
+        }
     }
 }
 
+/// Binary logarithm of R² in the encoding of values, where R is 2^256.
+const R_SQUARED_LOG: u64 = 512;
+
 /// Returns v for the encoding v·R² mod r, which the zkey has checked to be below r.
 fn decode_value<F: PrimeField>(raw: RawValue<'_>) -> F {
-    /// Binary logarithm of R², where R is 2^256.
-    const R_SQUARED_LOG: u64 = 512;
     let value: F = scalar_from_bytes(raw).unwrap_or_default();
     value * F::TWO_INV.pow_vartime([R_SQUARED_LOG])
 }
@@ -110,8 +113,11 @@ impl Rows {
     /// Writes `coefficient` to the next free place of its row, its value as an index into the dictionary.
     fn add(&self, coefficient: &Coefficient<'_>, value: u32) {
         let place = self.next[coefficient.constraint as usize].fetch_add(1, Ordering::Relaxed) as usize;
-        self.columns[place].store(coefficient.signal, Ordering::Relaxed);
-        self.values[place].store(value, Ordering::Relaxed);
+        // A mapped file may have changed since rows were counted; the caller checks for that.
+        if let (Some(to_column), Some(to_value)) = (self.columns.get(place), self.values.get(place)) {
+            to_column.store(coefficient.signal, Ordering::Relaxed);
+            to_value.store(value, Ordering::Relaxed);
+        }
     }
 
     fn into_matrix<F: NttField>(self, header: &ZkeyHeader, dictionary: Vec<F>) -> Result<Csr<F>> {

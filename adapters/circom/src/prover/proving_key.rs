@@ -4,7 +4,6 @@ use proofwarp::groth16::{Circuit, Densities, Parameters};
 use proofwarp::{Abort, Accelerator};
 use rayon::prelude::*;
 
-use crate::curves::affine_point::AffinePoint;
 use crate::error::{Error, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::prover::matrices::to_sparse_matrices;
@@ -173,9 +172,9 @@ fn convert<E: Groth16Engine>(zkey: &Zkey) -> Result<(Parameters<E>, Circuit<E::F
         delta_g2: zkey.delta2().point(0)?,
         h: zkey.h().to_points()?.into(),
         l: zkey.c().to_points()?.into(),
-        a: select(zkey.a().to_points()?, &in_a).into(),
-        b_g1: select(zkey.b1().to_points()?, &in_b).into(),
-        b_g2: select(zkey.b2().to_points()?, &in_b).into(),
+        a: zkey.a().points_at(circuit.variables_of_a())?.into(),
+        b_g1: zkey.b1().points_at(circuit.variables_of_b())?.into(),
+        b_g2: zkey.b2().points_at(circuit.variables_of_b())?.into(),
     };
     Ok((parameters, circuit))
 }
@@ -183,9 +182,4 @@ fn convert<E: Groth16Engine>(zkey: &Zkey) -> Result<(Parameters<E>, Circuit<E::F
 /// Returns, for each of `points`, whether it is not infinity.
 fn nonzero(points: &RawPoints<'_>) -> Vec<bool> {
     points.par_encodings().map(|encoding| encoding.iter().any(|byte| *byte != 0)).collect()
-}
-
-/// Returns those of `points` that `chosen` marks, in order.
-fn select<P: AffinePoint>(points: Vec<P>, chosen: &[bool]) -> Vec<P> {
-    points.into_par_iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(point, _)| point).collect()
 }

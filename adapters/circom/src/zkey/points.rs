@@ -75,9 +75,29 @@ impl<'a> RawPoints<'a> {
     /// - [`Error::Malformed`]: `P` is of the other group, or a point is not on the curve: the first one is named.
     /// - [`Error::Read`]: there is too little memory.
     pub fn to_points<P: AffinePoint>(&self) -> Result<Vec<P>> {
+        self.decode(self.par_encodings())
+    }
+
+    /// Returns the points at `indices`, in their order, each checked to be on the curve. An index that is too large gives
+    /// an error. All threads of rayon's pool take part.
+    ///
+    /// # Errors
+    /// - [`Error::Malformed`]: there is no point at an index.
+    /// - [`Self::to_points`] lists the others.
+    pub(crate) fn points_at<P: AffinePoint>(&self, indices: &[u32]) -> Result<Vec<P>> {
+        let length = self.point_bytes();
+        let encoding = |index: &u32| {
+            let start = *index as usize * length;
+            self.bytes.get(start..start + length).unwrap_or_default()
+        };
+        self.decode(indices.par_iter().with_min_len(MIN_POINTS).map(encoding))
+    }
+
+    /// Returns the points with these `encodings`.
+    fn decode<P: AffinePoint>(&self, encodings: impl IndexedParallelIterator<Item = &'a [u8]>) -> Result<Vec<P>> {
         self.expect_type::<P>()?;
         let mut points = Vec::new();
-        points.try_reserve_exact(self.len()).map_err(|error| self.no_memory(error))?;
+        points.try_reserve_exact(encodings.len()).map_err(|error| self.no_memory(error))?;
         let has_fault = AtomicBool::new(false);
         let decode = |bytes| {
             P::from_montgomery(bytes).unwrap_or_else(|_| {
@@ -85,7 +105,7 @@ impl<'a> RawPoints<'a> {
                 P::default()
             })
         };
-        points.par_extend(self.par_encodings().map(decode));
+        points.par_extend(encodings.map(decode));
         if has_fault.into_inner() { Err(self.first_fault::<P>()) } else { Ok(points) }
     }
 
