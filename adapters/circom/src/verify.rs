@@ -6,6 +6,7 @@ use group::Curve;
 use halo2curves::bn256::Bn256;
 use pairing::MillerLoopResult;
 use proofwarp::curve::MsmCurve;
+use proofwarp::fork_check;
 
 use crate::curves::affine_point::{AffinePoint, PointFault};
 use crate::curves::curve_id::CurveId;
@@ -99,6 +100,7 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     /// # Errors
     /// - [`Error::Malformed`](crate::Error::Malformed): a point is not in the subgroup of order r.
     pub(crate) fn with_name(file: &str, key: &VerificationKey<E>) -> Result<Self> {
+        fork_check::check()?;
         check_key(file, key)?;
         let [gamma, delta] = [key.gamma2, key.delta2].map(|point| E::G2Prepared::from(-point));
         Ok(Self { alpha_beta: E::pairing(&key.alpha1, &key.beta2), gamma, delta, ic: key.ic.clone() })
@@ -114,6 +116,7 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     }
 
     fn verify_files(&self, names: FileNames<'_>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
+        fork_check::check()?;
         check_proof(names.proof, proof)?;
         let signals = self.public_point(names.public, public)?;
         // A valid proof satisfies e(π_a, π_b)·e(signals, −γ₂)·e(π_c, −δ₂) = e(α₁, β₂)

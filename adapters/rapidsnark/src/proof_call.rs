@@ -19,14 +19,22 @@ pub(crate) fn max_public_bytes(header: &ZkeyHeader) -> u64 {
     u64::from(header.public_signals) * 82 + 4
 }
 
-/// Converts `zkey` and uploads it to the devices, then frees it.
+/// Converts `zkey` and uploads it to the devices.
 ///
 /// # Errors
 /// - [`Error::Engine`]: a setting is malformed, or a forced backend has no device.
 /// - [`AnyProvingKey::new`] lists the others.
-pub(crate) fn create_prover(zkey: Zkey) -> Result<AnyProvingKey> {
+pub(crate) fn create_prover(zkey: &Zkey) -> Result<AnyProvingKey> {
     init_log();
-    Ok(AnyProvingKey::new(&Accelerator::from_env()?, &zkey)?)
+    Ok(AnyProvingKey::new(&Accelerator::from_env()?, zkey)?)
+}
+
+/// Returns whether proofs are verified: unless `PROOFWARP_VERIFY` is off.
+///
+/// # Errors
+/// - [`Error::Engine`]: a setting is malformed.
+pub(crate) fn verifies() -> Result<bool> {
+    Ok(Settings::get()?.verify.unwrap_or(true))
 }
 
 /// Writes warnings and errors to the standard error, unless the program has a logger or `RUST_LOG` says otherwise.
@@ -128,7 +136,7 @@ impl ProofCall {
     /// - [`Error::ShortBuffer`]: a buffer is too short for its text.
     /// - [`AnyProvingKey::prove_batch_to_json`] lists the others.
     pub(crate) fn prove(&self, prover: &AnyProvingKey) -> Result<()> {
-        let verify = Settings::get()?.verify.unwrap_or(true);
+        let verify = verifies()?;
         for texts in prover.prove_batch_to_json(&[&self.witness], verify, None)? {
             let ProofTexts { proof, public } = texts;
             let texts = ProofTexts { proof: remove_whitespace(&proof), public: remove_whitespace(&public) };

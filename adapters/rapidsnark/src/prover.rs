@@ -3,12 +3,13 @@
 use std::ffi::{c_char, c_int, c_ulonglong, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use proofwarp::fork_check;
 use proofwarp_circom::{AnyProvingKey, KeyCache, Zkey, ZkeyHeader, ZkeyIdentity};
 
 use crate::arguments::{ErrorBuffer, Output, borrow_bytes, copy_path, try_copy};
 use crate::error::{Error, PROVER_OK, Result};
 use crate::handles;
-use crate::proof_call::{Buffers, MAX_PROOF_BYTES, ProofCall, create_prover, max_public_bytes};
+use crate::proof_call::{Buffers, MAX_PROOF_BYTES, ProofCall, create_prover, max_public_bytes, verifies};
 
 /// Runs `call`, and turns a panic into an error.
 ///
@@ -28,7 +29,9 @@ pub(crate) fn catch_panic<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
 /// # Safety
 /// Those of [`ErrorBuffer::write`].
 unsafe fn run(error_msg: *mut c_char, error_msg_maxsize: c_ulonglong, call: impl FnOnce() -> Result<()>) -> c_int {
-    let Err(error) = catch_panic(call) else { return PROVER_OK };
+    // A forked child has no threads of the pool, and a lock may be held by a thread that it lacks.
+    let checked = || fork_check::check().map_err(Error::from).and_then(|()| call());
+    let Err(error) = catch_panic(checked) else { return PROVER_OK };
     // SAFETY: the caller says so.
     unsafe { ErrorBuffer::new(error_msg, error_msg_maxsize).write(&error.to_string()) };
     error.prover_code()
@@ -119,7 +122,7 @@ pub unsafe extern "C" fn groth16_prover_create(
         let output = Output::new("prover_object", prover_object)?;
         // SAFETY: the caller says that the buffer has this size.
         let zkey = copy_zkey(unsafe { borrow_bytes("zkey_buffer", zkey_buffer, zkey_size)? })?;
-        let handle = handles::insert(create_prover(zkey)?);
+        let handle = handles::insert(create_prover(&zkey)?);
         // SAFETY: the caller says that it is writable.
         unsafe { output.write(handle) };
         Ok(())
@@ -146,7 +149,7 @@ pub unsafe extern "C" fn groth16_prover_create_zkey_file(
         let output = Output::new("prover_object", prover_object)?;
         // SAFETY: the caller says that it ends with a terminator.
         let zkey = Zkey::open(unsafe { copy_path("zkey_file_path", zkey_file_path)? })?;
-        let handle = handles::insert(create_prover(zkey)?);
+        let handle = handles::insert(create_prover(&zkey)?);
         // SAFETY: the caller says that it is writable.
         unsafe { output.write(handle) };
         Ok(())
@@ -235,7 +238,7 @@ pub unsafe extern "C" fn groth16_prover(
         // SAFETY: the caller says that the zkey has this size.
         let bytes = unsafe { borrow_bytes("zkey_buffer", zkey_buffer, zkey_size)? };
         call.check(&ZkeyHeader::from_bytes("zkey_buffer", bytes)?)?;
-        call.prove(&*LAST_KEY.find_or_load(ZkeyIdentity::from_bytes(bytes), || create_prover(copy_zkey(bytes)?))?)
+        prove_with_last_key(ZkeyIdentity::from_bytes(bytes), &call, || create_prover(&copy_zkey(bytes)?))
     };
     // SAFETY: the caller says that the error's memory is writable.
     unsafe { run(error_msg, error_msg_maxsize, call) }
@@ -271,7 +274,7 @@ pub unsafe extern "C" fn groth16_prover_zkey_file(
         // SAFETY: the caller says that it ends with a terminator.
         let zkey = Zkey::open(unsafe { copy_path("zkey_file_path", zkey_file_path)? })?;
         call.check(zkey.header())?;
-        call.prove(&*LAST_KEY.find_or_load(zkey.identity(), || create_prover(zkey))?)
+        prove_with_last_key(zkey.identity(), &call, || create_prover(&zkey))
     };
     // SAFETY: the caller says that the error's memory is writable.
     unsafe { run(error_msg, error_msg_maxsize, call) }
@@ -288,6 +291,35 @@ fn copy_zkey(bytes: &[u8]) -> Result<Zkey> {
 
 /// Keeps the last key of the functions that take a zkey for each proof. One key takes no more memory than stock.
 static LAST_KEY: KeyCache<ZkeyIdentity, AnyProvingKey> = KeyCache::new(1);
+
+/// Proves by the last key if it has `identity`, and otherwise by the key that `load` returns, which is kept.
+///
+/// Zkeys of one identity may differ in points or coefficients that are damaged in one of them. So a proof that is not
+/// verified is made by a key of its own, and an invalid one is made again by a new key.
+fn prove_with_last_key(
+    identity: Option<ZkeyIdentity>,
+    call: &ProofCall,
+    load: impl Fn() -> Result<AnyProvingKey> + Send + Sync,
+) -> Result<()> {
+    if !verifies()? {
+        return call.prove(&load()?);
+    }
+    let mut is_new = false;
+    let prove = |is_new: &mut bool| {
+        let load = || {
+            *is_new = true;
+            load()
+        };
+        call.prove(&*LAST_KEY.find_or_load(identity.clone(), load)?)
+    };
+    match prove(&mut is_new) {
+        Err(Error::Circom(error)) if !is_new && matches!(*error, proofwarp_circom::Error::InvalidProof { .. }) => {
+            identity.iter().for_each(|identity| LAST_KEY.remove(identity));
+            prove(&mut is_new)
+        }
+        result => result,
+    }
+}
 
 #[cfg(test)]
 mod tests {

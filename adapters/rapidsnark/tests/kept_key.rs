@@ -34,4 +34,8 @@ fn the_last_key_is_kept() {
     assert_eq!(prove_once(&damaged, &witness).code, PROVER_OK, "a call that fails before it loads removes no key");
     assert_eq!(prove_once(&other, &others_witness).code, PROVER_OK);
     assert_eq!(prove_once(&damaged, &witness).code, PROVER_ERROR, "the key of another circuit took its place");
+    // The value of the first coefficient is another one. The key is kept, and replaced when the good zkey comes.
+    let wrong = good.changed(4, |entries| entries[16] ^= 1);
+    prove_once(&wrong, &witness).expect_error(PROVER_ERROR, "does not verify");
+    assert_eq!(prove_once(&good.to_bytes(), &witness).code, PROVER_OK);
 }

@@ -12,27 +12,35 @@ use super::failure::Failure;
 /// Maximum time between two parts of a body, 30 s: a client that stalls gives its place in the queue back.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// Receives `body`, which may have `limit` bytes, in one allocation that is cleared on drop.
+/// Minimum rate of a body, 1 MiB/s: a client that is slower gives its place back after [`MAX_PAUSE`] more.
+const MIN_BYTES_PER_SECOND: u64 = 1 << 20;
+
+/// Receives `body`, which has at most `limit` bytes, in one allocation that is cleared on drop.
 ///
 /// # Errors
+/// - [`Failure::LengthRequired`]: its length is not known. Memory for the largest witness would be reserved for it.
 /// - [`Failure::TooLarge`]: it has more bytes.
-/// - [`Failure::Timeout`]: nothing came for 30 s.
+/// - [`Failure::Timeout`]: nothing came for 30 s, or it takes 30 s longer than at 1 MiB/s.
 /// - [`Failure::BadWitness`]: the connection ended before the body did.
 /// - [`Failure::Internal`]: there is too little memory.
-pub(super) async fn receive(mut body: Body, limit: usize) -> Result<Zeroizing<Vec<u8>>, Failure> {
-    let too_large = |actual: String| Failure::TooLarge(format!("body: expected at most {limit} bytes, got {actual}"));
-    let length = body.size_hint().exact();
-    // A body without a length may have any up to the limit. Memory that would grow would leave copies.
-    let capacity = match length.map(usize::try_from) {
-        None => limit,
-        Some(Ok(length)) if length <= limit => length,
-        Some(_) => return Err(too_large(length.unwrap_or(u64::MAX).to_string())),
-    };
+pub(super) async fn receive(body: Body, limit: usize) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let unknown = || Failure::LengthRequired("body: expected a Content-Length, got none".to_owned());
+    let length = body.size_hint().exact().ok_or_else(unknown)?;
+    let too_large = || Failure::TooLarge(format!("body: expected at most {limit} bytes, got {length}"));
+    let capacity = usize::try_from(length).ok().filter(|length| *length <= limit).ok_or_else(too_large)?;
+    let time = MAX_PAUSE + Duration::from_secs(length / MIN_BYTES_PER_SECOND);
+    let slow = |_| Failure::Timeout(format!("body: expected all of it within {} s", time.as_secs()));
+    timeout(time, receive_all(body, capacity)).await.map_err(slow)?
+}
+
+/// Receives `body`, which has `length` bytes.
+async fn receive_all(mut body: Body, length: usize) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    // Memory that would grow would leave copies.
     let mut bytes = Zeroizing::new(Vec::new());
-    bytes.try_reserve_exact(capacity).map_err(|error| Failure::Internal(format!("body: {error}")))?;
+    bytes.try_reserve_exact(length).map_err(|error| Failure::Internal(format!("body: {error}")))?;
     while let Some(part) = next_part(&mut body).await? {
-        if part.len() > capacity - bytes.len() {
-            return Err(too_large("more".to_owned()));
+        if part.len() > length - bytes.len() {
+            return Err(Failure::TooLarge(format!("body: expected its {length} bytes, got more")));
         }
         bytes.extend_from_slice(&part);
     }
@@ -67,11 +75,10 @@ mod tests {
     #[test]
     fn bodies_are_limited() {
         assert_eq!(received(Body::from("12345"), 5).expect("a body").as_slice(), b"12345");
-        assert_eq!(received(streamed(b"12345"), 5).expect("a body").as_slice(), b"12345");
         let error = received(Body::from("123456"), 5).expect_err("too large");
         assert_eq!(error, Failure::TooLarge("body: expected at most 5 bytes, got 6".to_owned()));
-        let error = received(streamed(b"123456"), 5).expect_err("too large");
-        assert_eq!(error, Failure::TooLarge("body: expected at most 5 bytes, got more".to_owned()));
+        let error = received(streamed(b"12345"), 5).expect_err("no length");
+        assert_eq!(error, Failure::LengthRequired("body: expected a Content-Length, got none".to_owned()));
         assert!(received(Body::empty(), 5).expect("a body").is_empty());
     }
 }

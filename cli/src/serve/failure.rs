@@ -21,6 +21,8 @@ pub(super) enum Failure {
     Timeout(String),
     /// The body is larger than the limit.
     TooLarge(String),
+    /// The request does not say how long its body is.
+    LengthRequired(String),
     /// The queue is full.
     QueueFull(String),
     /// The proof does not verify.
@@ -31,8 +33,8 @@ pub(super) enum Failure {
 
 impl Failure {
     /// Reasons of failed requests for a circuit, as [`Self::reason`] returns them.
-    pub(super) const REASONS: [&'static str; 6] =
-        ["bad_witness", "timeout", "too_large", "queue_full", "invalid_proof", "internal"];
+    pub(super) const REASONS: [&'static str; 7] =
+        ["bad_witness", "timeout", "too_large", "length_required", "queue_full", "invalid_proof", "internal"];
 
     /// Returns the reason that programs recognise.
     pub(super) fn reason(&self) -> &'static str {
@@ -42,6 +44,7 @@ impl Failure {
             Self::BadWitness(_) => "bad_witness",
             Self::Timeout(_) => "timeout",
             Self::TooLarge(_) => "too_large",
+            Self::LengthRequired(_) => "length_required",
             Self::QueueFull(_) => "queue_full",
             Self::InvalidProof(_) => "invalid_proof",
             Self::Internal(_) => "internal",
@@ -55,6 +58,7 @@ impl Failure {
             Self::BadWitness(_) => StatusCode::BAD_REQUEST,
             Self::Timeout(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::LengthRequired(_) => StatusCode::LENGTH_REQUIRED,
             Self::QueueFull(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::InvalidProof(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -68,6 +72,7 @@ impl Failure {
             | Self::BadWitness(text)
             | Self::Timeout(text)
             | Self::TooLarge(text)
+            | Self::LengthRequired(text)
             | Self::QueueFull(text)
             | Self::InvalidProof(text)
             | Self::Internal(text) => text,

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
@@ -134,9 +135,16 @@ fn prove_together(mut batch: Vec<ProofJob>) {
         (job.witness, job.reply)
     });
     let (witnesses, replies): (Vec<_>, Vec<_>) = started.unzip();
-    let results = prove_each(&circuit, &witnesses);
+    // A panic is the end of these proofs, not of the thread.
+    let results = catch_unwind(AssertUnwindSafe(|| prove_each(&circuit, &witnesses)));
     drop(witnesses);
     let time = start.elapsed();
+    let Ok(results) = results else {
+        say(format_args!("{}: the prover panicked", circuit.name));
+        let panicked = || Failure::Internal("the prover panicked".to_owned());
+        replies.into_iter().for_each(|reply| drop(reply.send(Err(panicked()))));
+        return;
+    };
     for (reply, result) in replies.into_iter().zip(results) {
         circuit.metrics.prove.record(time);
         // The client may have gone.

@@ -74,13 +74,14 @@ async fn prove_circuit(state: &ServerState, circuit: &Arc<Circuit>, body: Body) 
     let place = state.queue.reserve(circuit)?;
     let mut bytes = body::receive(body, state.max_body).await?;
     let key = circuit.clone();
-    let witness = tokio::task::spawn_blocking(move || {
+    // The place is held as long as the witness, also if the client leaves meanwhile.
+    let checked = tokio::task::spawn_blocking(move || {
         let witness = Witness::from_bytes(WITNESS, std::mem::take(&mut *bytes))?;
         witness.check_against(key.key.header())?;
-        Ok(witness)
+        Ok((place, witness))
     });
-    let witness = witness.await.map_err(|error| Failure::Internal(error.to_string()))?;
-    let witness = witness.map_err(|error: proofwarp_circom::Error| Failure::BadWitness(error.to_string()))?;
+    let checked = checked.await.map_err(|error| Failure::Internal(error.to_string()))?;
+    let (place, witness) = checked.map_err(|error: proofwarp_circom::Error| Failure::BadWitness(error.to_string()))?;
     state.queue.prove(place, witness).await
 }
 

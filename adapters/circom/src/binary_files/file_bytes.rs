@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memmap2::Mmap;
+use proofwarp::fork_check;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -121,7 +122,10 @@ const PIECE: usize = 1 << 22;
 /// # Errors
 /// - [`Error::Read`]: `path` is no regular file, the system cannot open or read it, it shrinks meanwhile, or there is too
 ///   little memory.
+/// - [`Error::Engine`]: the process was forked from one that had used the engine.
 pub(crate) fn read_file(path: &Path, name: &str, bytes: &mut Vec<u8>) -> Result<()> {
+    // A forked child has no threads of the pool.
+    fork_check::check()?;
     let mut read = || {
         let (file, state) = open_regular(path)?;
         let length = usize::try_from(state.len()).map_err(io::Error::other)?;

@@ -44,6 +44,11 @@ impl<I: PartialEq + Send, K: Send + Sync> KeyCache<I, K> {
             Ok(key)
         })
     }
+
+    /// Removes the key of `identity`, if it is kept.
+    pub fn remove(&self, identity: &I) {
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).retain(|(kept, _)| kept != identity);
+    }
 }
 
 #[cfg(test)]
@@ -77,6 +82,14 @@ mod tests {
     fn keys_without_identity_are_not_kept() {
         let cache = KeyCache::new(2);
         assert_eq!([None, None].map(|identity| is_loaded(&cache, identity)), [true; 2]);
+    }
+
+    #[test]
+    fn a_key_that_is_removed_is_loaded_again() {
+        let cache = KeyCache::new(2);
+        assert!(is_loaded(&cache, Some(1)) && is_loaded(&cache, Some(2)));
+        cache.remove(&1);
+        assert_eq!([1, 2].map(|identity| is_loaded(&cache, Some(identity))), [true, false]);
     }
 
     #[test]

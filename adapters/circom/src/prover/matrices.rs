@@ -99,7 +99,10 @@ impl Rows {
     fn new(header: &ZkeyHeader, coefficients: &Coefficients<'_>, matrix: Matrix) -> Self {
         let counts = atomics(header.domain_size as usize);
         coefficients.par_iter().filter(|coefficient| coefficient.matrix == matrix).for_each(|coefficient| {
-            counts[coefficient.constraint as usize].fetch_add(1, Ordering::Relaxed);
+            // A mapped file may have changed since it was checked; the caller looks for that.
+            if let Some(count) = counts.get(coefficient.constraint as usize) {
+                count.fetch_add(1, Ordering::Relaxed);
+            }
         });
         let mut pointers = vec![0; counts.len() + 1];
         for (row, count) in counts.iter().enumerate() {
@@ -112,8 +115,8 @@ impl Rows {
 
     /// Writes `coefficient` to the next free place of its row, its value as an index into the dictionary.
     fn add(&self, coefficient: &Coefficient<'_>, value: u32) {
-        let place = self.next[coefficient.constraint as usize].fetch_add(1, Ordering::Relaxed) as usize;
-        // A mapped file may have changed since rows were counted; the caller checks for that.
+        let Some(next) = self.next.get(coefficient.constraint as usize) else { return };
+        let place = next.fetch_add(1, Ordering::Relaxed) as usize;
         if let (Some(to_column), Some(to_value)) = (self.columns.get(place), self.values.get(place)) {
             to_column.store(coefficient.signal, Ordering::Relaxed);
             to_value.store(value, Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! Proves with a zkey whose points and matrices are on the devices.
 
 use proofwarp::groth16::{Circuit, Densities, Parameters};
-use proofwarp::{Abort, Accelerator};
+use proofwarp::{Abort, Accelerator, fork_check};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -83,8 +83,10 @@ impl<E: Groth16Engine> ProvingKey<E> {
     pub fn new(accelerator: &Accelerator, zkey: &Zkey) -> Result<Self> {
         let verification_key = VerificationKey::from_zkey(zkey)?;
         let verifier = PreparedVerificationKey::with_name(zkey.file(), &verification_key)?;
-        let (parameters, circuit) = convert(zkey)?;
+        let converted = convert(zkey);
+        // A change of the file may be the cause of an error.
         zkey.check_unchanged()?;
+        let (parameters, circuit) = converted?;
         let form = quotient_form::<E>(zkey.header().domain_size.ilog2());
         let prover = ResidentProver::new(accelerator, (parameters, form), circuit, verifier)?;
         Ok(Self { header: *zkey.header(), prover, verification_key })
@@ -140,6 +142,7 @@ impl<E: Groth16Engine> ProvingKey<E> {
     /// - [`Error::Engine`]: there are fewer or more pairs of random scalars than witnesses, the hook aborted, or a
     ///   forced backend has too little memory or fails.
     pub fn prove_with(&self, witnesses: &[&Witness], options: ProveOptions<'_, E::Fr>) -> Result<Vec<Proof<E>>> {
+        fork_check::check()?;
         witnesses.iter().try_for_each(|witness| witness.check_against(&self.header))?;
         let assignments = witnesses.iter().map(|witness| witness.to_scalars::<E>()).collect::<Result<Vec<_>>>()?;
         let blinding = match options.blinding {

@@ -1,7 +1,7 @@
 //! Proves assignments with a key on the devices, and verifies the proofs.
 
 use proofwarp::groth16::{self, Circuit, Parameters, ProvingKeyOnDevice, QuotientForm};
-use proofwarp::{Abort, Accelerator};
+use proofwarp::{Abort, Accelerator, fork_check};
 use rayon::prelude::*;
 
 use super::secret_scalars::SecretScalars;
@@ -71,6 +71,7 @@ impl<E: Groth16Engine> ResidentProver<E> {
         verify: Option<&(dyn Fn(usize) -> String + Sync)>,
         abort: Abort<'_>,
     ) -> Result<Vec<Proof<E>>> {
+        fork_check::check()?;
         let inputs = self.circuit.input_count();
         let split = assignments.iter().map(|values| values.split_at(inputs));
         let witnesses: Vec<_> =
