@@ -314,7 +314,9 @@ fn prove_with_last_key(
     };
     match prove(&mut is_new) {
         Err(Error::Circom(error)) if !is_new && matches!(*error, proofwarp_circom::Error::InvalidProof { .. }) => {
-            identity.iter().for_each(|identity| LAST_KEY.remove(identity));
+            if let Some(identity) = &identity {
+                LAST_KEY.remove(identity);
+            }
             prove(&mut is_new)
         }
         result => result,
