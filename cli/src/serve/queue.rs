@@ -142,7 +142,10 @@ fn prove_together(mut batch: Vec<ProofJob>) {
     let Ok(results) = results else {
         say(format_args!("{}: the prover panicked", circuit.name));
         let panicked = || Failure::Internal("the prover panicked".to_owned());
-        replies.into_iter().for_each(|reply| drop(reply.send(Err(panicked()))));
+        // A client may have gone.
+        for reply in replies {
+            let _ = reply.send(Err(panicked()));
+        }
         return;
     };
     for (reply, result) in replies.into_iter().zip(results) {
