@@ -8,7 +8,7 @@ use clap_complete::Shell;
 
 use crate::prove::ProofFiles;
 
-/// Proves circom's circuits, says what this machine proves on and why, and compares proofwarp with what is stock.
+/// Proves circom's circuits, reports this machine's backends, and compares proofwarp with stock crates.
 #[derive(Debug, Parser)]
 #[command(name = "proofwarp", version, after_help = EXAMPLES)]
 pub struct Options {

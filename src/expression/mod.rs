@@ -55,8 +55,8 @@ impl<F: NttField> Program<F> {
     /// Lowers the sum Σ challenge·expression over `terms` to a program, which adds it to its only output. Terms are
     /// added in any order.
     ///
-    /// A group reads at most `columns_at_once` different columns, all of which have to be on a device at once. A term
-    /// that reads more columns by itself is an exception. If `columns_at_once` is 0, all terms are one group. Lowering
+    /// A group reads at most `columns_at_once` different columns. They have to be on a device at once. A term that reads
+    /// more columns by itself is an exception. If `columns_at_once` is 0, all terms are one group. Lowering
     /// takes time in proportion to the size of the trees, and to terms times groups.
     pub fn lower_sum(terms: &[Term<F>], columns_at_once: usize) -> Self {
         lower::lower_sum(terms, columns_at_once)

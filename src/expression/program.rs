@@ -157,8 +157,7 @@ pub struct Program<F> {
 }
 
 impl<F: Field> Program<F> {
-    /// Returns the elements that are the same in every row: constants, challenges, and what is computed from these
-    /// alone.
+    /// Returns the elements that are the same in every row: constants, challenges, and results computed from these alone.
     pub fn row_constants(&self) -> &[RowConstant<F>] {
         &self.values
     }

@@ -134,7 +134,7 @@ fn short_buffers_are_reported_with_the_sizes_needed() {
         assert_eq!([outcome.proof.size, outcome.public.size], [max_proof as u64, max_public as u64]);
         prove_once(&zkey, &witness, sizes).expect_error(PROVER_ERROR_SHORT_BUFFER, "buffers are too short");
     }
-    // The terminator counts for what is needed, and not for what is written.
+    // Sizes needed include the terminator. Sizes written exclude it.
     let outcome = prove(handle, &witness, [LARGE, public + 1]);
     outcome.expect_valid::<Bn256>();
     assert_eq!(outcome.public.size, public as u64);

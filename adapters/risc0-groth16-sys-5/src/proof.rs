@@ -29,7 +29,7 @@ impl From<&Proof<Bn256>> for Groth16Proof {
     }
 }
 
-/// Returns the base field elements of `point`, of which there are `N`.
+/// Returns the `N` base field elements of `point`.
 fn coordinates<P: AffinePoint, const N: usize>(point: &P) -> [Fp; N] {
     let mut elements = [Fp::default(); N];
     for (element, integer) in elements.iter_mut().zip(point.to_integers()) {

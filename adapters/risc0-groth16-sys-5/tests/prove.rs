@@ -59,7 +59,7 @@ fn error(values: &[u8], srs: &[u8]) -> String {
     prove(values, &params(srs)).expect_err("an error").to_string()
 }
 
-/// Threads and rayon's workers prove with three keys, of which two are kept, each at changing addresses.
+/// Threads and rayon's workers prove with three keys at changing addresses. The cache keeps two of them.
 #[test]
 fn proofs_verify() {
     let zkeys = [14, 30, 62].map(|constraints| (constraints, zkey(constraints)));

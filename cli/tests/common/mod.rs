@@ -10,7 +10,7 @@ use proofwarp_circom::{JsonText, VerificationKey, Zkey, verify_json};
 use tempfile::TempDir;
 
 pub const ZKEY: &[u8] = include_bytes!("../../src/doctor/data/multiplier.zkey");
-/// The values 1, 33, 3 and 11, of which 33 and 3 are public.
+/// Holds the witness with the values 1, 33, 3 and 11. The signals 33 and 3 are public.
 pub const WTNS: &[u8] = include_bytes!("../../src/doctor/data/multiplier.wtns");
 
 /// `public.json` of the witness.

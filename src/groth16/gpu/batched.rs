@@ -55,8 +55,7 @@ pub(crate) fn prove_batch<E: Engine>(
     (group.traffic, result)
 }
 
-/// Holds the state of a batch of proofs on one device, of which each MSM runs for all proofs before the next MSM
-/// begins.
+/// Holds the state of a batch of proofs on one device. Each MSM runs for all proofs before the next MSM begins.
 struct ProofBatch<'a, 'b, E: Engine> {
     prover: &'a DeviceProver<'b, E>,
     jobs: Vec<ProofTask>,

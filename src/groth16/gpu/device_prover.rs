@@ -58,8 +58,8 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         vectors.quotient(lane, self.domain, &self.quotient_form, witness.evaluations)
     }
 
-    /// Returns the scalars of the MSM over h, of which `quotient` has one for each element of the domain. The last
-    /// coefficient of h is zero and has no base.
+    /// Returns the scalars of the MSM over h, taken from `quotient`, which has an element for each of the domain. MSMs
+    /// read them after `ready`. In coefficients, the last element is zero and has no base.
     pub(crate) fn wrap_quotient(&self, quotient: &DeviceVector<E::Fr>, ready: &Arc<Event>) -> Result<DeviceScalars> {
         let count = match self.quotient_form {
             QuotientForm::Coefficients { .. } => quotient.len() - 1,

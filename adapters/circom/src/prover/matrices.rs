@@ -27,8 +27,8 @@ struct Dictionary<'a, F> {
     indices: HashMap<RawValue<'a>, u32>,
 }
 
-/// Non-zeros of one matrix in compressed rows, in the making.
-struct Rows {
+/// Builds one matrix in compressed rows, from coefficients in any order.
+struct CsrBuilder {
     pointers: Vec<u32>,
     /// For each row, the index of its next non-zero.
     next: Vec<AtomicU32>,
@@ -46,7 +46,7 @@ pub(crate) fn to_sparse_matrices<F: NttField>(
     coefficients: &Coefficients<'_>,
 ) -> Result<[Arc<Csr<F>>; 2]> {
     let dictionary = Dictionary::<F>::new(coefficients);
-    let matrices = [Matrix::A, Matrix::B].map(|matrix| Rows::new(header, coefficients, matrix));
+    let matrices = [Matrix::A, Matrix::B].map(|matrix| CsrBuilder::new(header, coefficients, matrix));
     coefficients.par_iter().for_each(|coefficient| {
         matrices[coefficient.matrix as usize].add(&coefficient, dictionary.index(coefficient.value));
     });
@@ -94,7 +94,7 @@ fn decode_value<F: PrimeField>(raw: RawValue<'_>) -> F {
     value * F::TWO_INV.pow_vartime([R_SQUARED_LOG])
 }
 
-impl Rows {
+impl CsrBuilder {
     /// Counts the non-zeros of each row of `matrix`.
     fn new(header: &ZkeyHeader, coefficients: &Coefficients<'_>, matrix: Matrix) -> Self {
         let counts = atomics(header.domain_size as usize);

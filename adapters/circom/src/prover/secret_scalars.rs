@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// Scalars that a thread converts or clears at a time, 4096: some tens of microseconds of work.
 const PIECE: usize = 1 << 12;
 
-/// Scalars that nobody but the prover may know. Their memory is cleared on drop.
+/// Holds scalars that only the prover may know. Their memory is cleared on drop.
 pub(crate) struct SecretScalars<F: PrimeField>(Vec<F>);
 
 impl<F: PrimeField> SecretScalars<F> {

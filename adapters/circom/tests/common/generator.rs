@@ -24,15 +24,15 @@ struct Trapdoor<F> {
     delta: F,
 }
 
-/// The rows of the circuit. The two last rows of A are those of the public signals, 0 and 1.
-struct Rows {
+/// Describes the rows of the circuit. The two last rows of A are those of the public signals, 0 and 1.
+struct SyntheticCircuit {
     constraints: usize,
 }
 
 /// First signal of x.
 const X: usize = 2;
 
-impl Rows {
+impl SyntheticCircuit {
     fn signals(&self) -> usize {
         X + self.constraints
     }
@@ -59,7 +59,7 @@ impl Rows {
         }
     }
 
-    /// Returns the signal of row `row` of B, whose coefficient is 1. Rows of public signals have none.
+    /// Returns the signal of row `row` of B, whose coefficient is 1. SyntheticCircuit of public signals have none.
     fn b(&self, row: usize) -> Option<usize> {
         match row.checked_sub(self.constraints - 1) {
             None => Some(X + row - row % 3),
@@ -91,7 +91,7 @@ impl Rows {
 
 /// Returns the zkey of the circuit with `constraints` constraints, at least 2.
 pub fn zkey<E: Groth16Engine>(constraints: usize) -> Container {
-    let rows = Rows { constraints };
+    let rows = SyntheticCircuit { constraints };
     let mut next = E::Fr::from(0x0123_4567_89ab_cdef);
     let mut draw = || {
         next = next.square() + E::Fr::from(7);
@@ -124,7 +124,7 @@ pub fn zkey<E: Groth16Engine>(constraints: usize) -> Container {
 
 /// Returns the witness of the circuit with `constraints` constraints that begins with `first`.
 pub fn witness<E: Groth16Engine>(constraints: usize, first: E::Fr) -> Container {
-    let values = Rows { constraints }.witness(first);
+    let values = SyntheticCircuit { constraints }.witness(first);
     let mut header = super::prime(E::CURVE.scalar_prime());
     header.extend((values.len() as u32).to_le_bytes());
     let mut bytes = Vec::with_capacity(32 * values.len());
@@ -134,7 +134,7 @@ pub fn witness<E: Groth16Engine>(constraints: usize, first: E::Fr) -> Container 
     Container { magic: *b"wtns", version: 2, sections: vec![(1, header), (2, bytes)] }
 }
 
-fn header<E: Groth16Engine>(rows: &Rows, trapdoor: &Trapdoor<E::Fr>) -> Vec<u8> {
+fn header<E: Groth16Engine>(rows: &SyntheticCircuit, trapdoor: &Trapdoor<E::Fr>) -> Vec<u8> {
     let mut header = [super::prime(E::CURVE.base_prime()), super::prime(E::CURVE.scalar_prime())].concat();
     header.extend([rows.signals(), X - 1, rows.domain()].iter().flat_map(|size| (*size as u32).to_le_bytes()));
     let Trapdoor { alpha, beta, gamma, delta, .. } = *trapdoor;
@@ -146,7 +146,7 @@ fn header<E: Groth16Engine>(rows: &Rows, trapdoor: &Trapdoor<E::Fr>) -> Vec<u8> 
 }
 
 /// Returns section 4: values are v·R², with R = 2^256.
-fn coefficients<F: PrimeField>(rows: &Rows) -> Vec<u8> {
+fn coefficients<F: PrimeField>(rows: &SyntheticCircuit) -> Vec<u8> {
     let r_squared = F::from(2).pow_vartime([512]);
     let encode = |matrix: u32, row: usize, (signal, value): (usize, F)| {
         let mut entry = [0; 44];
@@ -167,7 +167,7 @@ fn coefficients<F: PrimeField>(rows: &Rows) -> Vec<u8> {
 }
 
 /// Returns the values at τ of each signal's polynomials of A, B and C.
-fn polynomials<F: PrimeField>(rows: &Rows, tau: F) -> [Vec<F>; 3] {
+fn polynomials<F: PrimeField>(rows: &SyntheticCircuit, tau: F) -> [Vec<F>; 3] {
     let log_n = rows.domain().ilog2();
     let lagrange = lagrange(Roots::new().root(log_n), F::ONE, log_n, tau);
     let mut values = [(); 3].map(|()| vec![F::ZERO; rows.signals()]);

@@ -10,7 +10,7 @@ use circom::generator;
 use proofwarp_circom::{Groth16Engine, VerificationKey, Zkey};
 use rapidsnark::*;
 
-/// Constraints of the generated circuit. It has two signals more, of which one is public.
+/// Number of constraints of the generated circuit. The circuit has two signals more than constraints; one is public.
 pub const CONSTRAINTS: usize = 6;
 
 /// Bytes of a buffer that takes every text here.

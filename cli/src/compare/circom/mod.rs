@@ -14,7 +14,7 @@ use crate::prove::with_text;
 use peers::Peer;
 
 /// Holds a proof's inputs, and what valid proofs have in common.
-struct Work<'a> {
+struct CircomComparison<'a> {
     options: &'a Circom,
     operation: String,
     log: u32,
@@ -27,7 +27,7 @@ pub fn measure(session: &mut Session, options: &Circom) -> Result<()> {
     let key = session.preparing("uploading the key", || AnyProvingKey::new(&session.accelerator, &zkey));
     let key = key.map_err(with_text)?;
     drop(zkey);
-    let work = Work::new(options, &key);
+    let work = CircomComparison::new(options, &key);
     session.environment("circuit", describe(&options.zkey, &key));
     let resident = work.resident(session, &key)?;
     work.check("proofwarp", &resident, &resident)?;
@@ -46,7 +46,7 @@ fn describe(path: &Path, key: &AnyProvingKey) -> String {
     format!("{name}, {}, {} signals, domain {}", header.curve, header.signals, header.domain_size)
 }
 
-impl<'a> Work<'a> {
+impl<'a> CircomComparison<'a> {
     fn new(options: &'a Circom, key: &AnyProvingKey) -> Self {
         let header = key.header();
         let name = options.zkey.file_stem().unwrap_or_default().display();
