@@ -93,6 +93,11 @@ pub mod settings;
 pub mod sumcheck;
 mod thread_pools;
 
+// Its macro declares kernels in `kernels`, and has to precede that.
+#[macro_use]
+#[doc(hidden)]
+pub mod kernel_arguments;
+
 /// Declares modules that are public with a feature, and private without it. Without the feature, nothing outside uses
 /// what they define for others.
 macro_rules! unstable {
