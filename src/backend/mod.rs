@@ -9,6 +9,7 @@ mod backend_kind;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod device;
+mod device_caps;
 mod device_info;
 mod driver;
 mod fork_checked_driver;
@@ -25,6 +26,7 @@ mod tests;
 pub use abort_hook::{Abort, catch_hook_panic};
 pub use backend_kind::BackendKind;
 pub use device::Device;
+pub use device_caps::DeviceCaps;
 pub use device_info::{CudaCard, CudaKernels, DeviceInfo};
 pub use driver::{Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 pub use host_copies::PinnedBuffer;

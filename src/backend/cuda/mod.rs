@@ -23,7 +23,7 @@ use crate::{Error, Result};
 use launch::CudaLaunch;
 use modules::{ARCHITECTURES, COMPILER, decode_kernel_handle, FATBINS, LoadedModules};
 use peer_access::PeerAccess;
-use super::{Arg, BackendKind, CudaCard, CudaKernels, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
+use super::{Arg, BackendKind, CudaCard, CudaKernels, DeviceCaps, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 
 /// Advice in the error if no kernels were built in.
 const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
@@ -180,6 +180,7 @@ fn describe_device(ordinal: usize, device: CudaDevice) -> cust::error::CudaResul
         let _ = cu::cuDeviceGetUuid(uuid.as_mut_ptr(), device.as_raw());
         uuid.assume_init().bytes.map(|byte| byte as u8)
     };
+    let capability = compute_capability(device)?;
     Ok(DeviceInfo {
         backend: BackendKind::Cuda,
         ordinal,
@@ -188,11 +189,12 @@ fn describe_device(ordinal: usize, device: CudaDevice) -> cust::error::CudaResul
         vendor_id: NVIDIA,
         pci: pci(DeviceAttribute::PciBusId).zip(pci(DeviceAttribute::PciDeviceId)),
         native: device.as_raw() as usize,
-        compute_capability: Some(compute_capability(device)?),
+        compute_capability: Some(capability),
         compute_units: attribute(DeviceAttribute::MultiprocessorCount)?,
         memory: device.total_memory()? as u64,
         local_memory: attribute(DeviceAttribute::MaxSharedMemoryPerBlock)?,
         is_cpu: false,
+        caps: DeviceCaps::for_cuda(capability, attribute(DeviceAttribute::WarpSize)?),
     })
 }
 

@@ -8,7 +8,7 @@ use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::KernelModule;
 use crate::sumcheck::field::{ComputeField, SumcheckField};
 use crate::sumcheck::rounds::{KernelPath, SumcheckOptions, bitsliced_tail_log, is_binary};
-use crate::{BackendKind, Error, Result};
+use crate::{Error, Result};
 
 /// Selects the requested path, or else the fastest that `device` has, for a claim of `variables` variables. Returns the
 /// path, its kernels, and the reasons why it is not another path.
@@ -47,7 +47,7 @@ pub(crate) fn select_kernels<F: SumcheckField>(
 /// - [`Error::Device`], [`Error::NoKernel`]: the driver refuses the kernels.
 fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
     let info = device.info();
-    if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
+    if !info.caps.carryless_multiply {
         return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
     }
     let program =
