@@ -30,7 +30,7 @@ pub struct DeviceInfo {
     pub local_memory: u32,
     /// Whether the device is the host's processor, as an OpenCL device.
     pub is_cpu: bool,
-    /// What the device can do. Algorithms ask for these, not for the backend.
+    /// Capabilities of the device. Algorithms ask for these, not for the backend.
     pub caps: DeviceCaps,
 }
 

@@ -7,13 +7,18 @@
 //! taken modulo that order, and the GLV endomorphism is a multiplication only there. Sums over other points are
 //! meaningless, and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
+pub mod bls12_377;
 mod blst_single_thread;
 #[cfg(feature = "halo2")]
 mod bn254_axiom;
 mod bn254_halo2curves;
 mod nonzero_terms;
+mod operator_macros;
 mod pasta;
+mod pippenger;
+pub mod quadratic_extension;
 mod scalar_bytes;
+pub mod short_weierstrass;
 
 use std::borrow::Cow;
 

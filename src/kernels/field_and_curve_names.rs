@@ -20,6 +20,10 @@ pub const GOLDILOCKS2: &str = "goldilocks2";
 pub const BABY_BEAR: &str = "baby_bear";
 /// Names the quartic extension of BabyBear.
 pub const BABY_BEAR4: &str = "baby_bear4";
+/// Names the KoalaBear field of 127·2^24 + 1 elements.
+pub const KOALA_BEAR: &str = "koala_bear";
+/// Names the quartic extension of KoalaBear.
+pub const KOALA_BEAR4: &str = "koala_bear4";
 /// Names the binary field GF(2^128) in the basis of GHASH.
 pub const GHASH: &str = "ghash";
 /// Names the binary field GF(2^128) as a tower of quadratic extensions (Fan and Paar).

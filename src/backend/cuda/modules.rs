@@ -33,14 +33,14 @@ impl LoadedModules {
         let module = source.module;
         // cust would panic on a zero byte.
         if name.contains('\0') {
-            return Err(Error::kernel_not_found(device, module, name));
+            return Err(source.no_kernel_error(device, name));
         }
         let mut loaded = lock(&self.0);
         if !loaded.contains_key(module) {
             loaded.insert(module.to_owned(), load_module(device, source)?);
         }
         let function = loaded[module].get_function(name).map_err(|error| match error {
-            CudaError::NotFound => Error::kernel_not_found(device, module, name),
+            CudaError::NotFound => source.no_kernel_error(device, name),
             other => Error::device(device, format!("{module}/{name}"), other),
         })?;
         Ok(encode_kernel_handle(function.to_raw(), uses_pdl(&loaded[module], name)))

@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use crate::backend::{Arg, Device};
+use crate::backend::{Arg, Device, missing_clmad_reason};
 use crate::field::{Element, as_bytes};
 use crate::kernels::{Family, field_and_curve_names};
 use crate::module_launcher::KernelModule;
@@ -52,7 +52,7 @@ fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule>
     }
     let program =
         KernelModule::for_family(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, field_and_curve_names::CLMAD))?;
-    if let Some(note) = missing_module_reason(program) {
+    if let Some(note) = missing_clmad_reason(program.name()) {
         return Err(missing_clmad(device, "kernels that were built in", note));
     }
     program.preload(device, "sumcheck_fold").map(|()| program)
@@ -61,19 +61,6 @@ fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule>
 fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
     let reason = format!("no carry-less multiply-add: expected {expected}, got {actual}");
     Error::Unavailable { backend: device.info().backend, reason }
-}
-
-/// Returns the reason why the module of `program` was not built in, or `None` if it was.
-#[cfg(feature = "cuda")]
-fn missing_module_reason(program: KernelModule) -> Option<&'static str> {
-    use crate::backend::cuda;
-    (!cuda::has_kernels(program.name())).then_some(cuda::CLMAD_NOTE)
-}
-
-#[allow(clippy::unnecessary_wraps, reason = "with the feature there may be nothing missing")]
-#[cfg(not(feature = "cuda"))]
-fn missing_module_reason(_: KernelModule) -> Option<&'static str> {
-    Some("none without the feature cuda")
 }
 
 /// Holds an element as a kernel argument. For a prime field of more than two limbs, it also holds what Shoup's
