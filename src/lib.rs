@@ -112,7 +112,7 @@ unstable!("unstable-device-api": backend file_state kernels module_launcher rayo
 unstable!("unstable-plonk": plonk);
 
 pub use accelerator::Accelerator;
-pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats};
+pub use backend::{Abort, BackendKind, Buffer, Device, DeviceCaps, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats};
 pub use error::{Error, Result};
 pub use report::Report;
 

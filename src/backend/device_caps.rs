@@ -78,19 +78,23 @@ impl DeviceCaps {
 mod tests {
     use super::DeviceCaps;
 
-    /// Returns the number that `source` defines as `SORT_TILE_MAX`.
-    fn sort_tile_max(source: &str) -> u32 {
+    /// Returns whether the dialect `source` lets groups wait for others, and the number that it defines as
+    /// `SORT_TILE_MAX`.
+    fn dialect_caps(source: &str) -> (bool, u32) {
         let number = source.lines().find_map(|line| line.strip_prefix("#define SORT_TILE_MAX ")).expect("a definition");
-        number.trim_end_matches('u').parse().expect("a number")
+        let waits = source.lines().any(|line| line == "#define HAS_FORWARD_PROGRESS");
+        (waits, number.trim_end_matches('u').parse().expect("a number"))
     }
 
+    /// Checks that capabilities agree with the kernels that are compiled for the device.
     #[test]
-    fn sort_tiles_fit_the_kernels() {
-        let cuda = DeviceCaps::for_cuda((7, 5), 32);
-        assert_eq!(DeviceCaps::PORTABLE.max_sort_tile, sort_tile_max(include_str!("../../cl/dialect.cl")));
-        assert_eq!(cuda.max_sort_tile, sort_tile_max(include_str!("../../cuda/dialect.cuh")));
+    fn capabilities_are_those_of_the_dialects() {
+        let dialects = [include_str!("../../cl/dialect.cl"), include_str!("../../cuda/dialect.cuh")];
+        let caps = [DeviceCaps::PORTABLE, DeviceCaps::for_cuda((7, 5), 32)];
+        assert_eq!(caps.map(|caps| (caps.forward_progress, caps.max_sort_tile)), dialects.map(dialect_caps));
     }
 
+    /// Checks the instructions of compute capabilities 7.5 to 12.0.
     #[test]
     fn cuda_devices_have_the_instructions_of_their_generation() {
         let instructions = |capability| {

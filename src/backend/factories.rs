@@ -20,3 +20,21 @@ static FACTORIES: [BackendFactory; 2] = [
 pub(crate) fn backend_factories() -> &'static [BackendFactory] {
     &FACTORIES
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{BackendKind, backend_factories};
+
+    /// Checks the order in which an accelerator tries the backends, and the reason of a backend that was not built.
+    #[test]
+    fn cuda_comes_first_and_missing_features_are_reported() {
+        let kinds: Vec<_> = backend_factories().iter().map(|factory| factory.kind()).collect();
+        assert_eq!(kinds, [BackendKind::Cuda, BackendKind::OpenCl]);
+        let built = [cfg!(feature = "cuda"), cfg!(feature = "opencl")];
+        for (factory, _) in backend_factories().iter().zip(built).filter(|(_, built)| !built) {
+            let name = factory.kind();
+            let expected = format!("the {name} backend is not available: built without the feature {name}");
+            assert_eq!(factory.devices().expect_err("no feature").to_string(), expected);
+        }
+    }
+}

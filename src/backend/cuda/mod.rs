@@ -347,7 +347,7 @@ unsafe impl Driver for CudaDriver {
 
     fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let _current = self.enter_context()?;
-        self.modules.load_kernel(&self.info.name, source, name)
+        self.modules.load_kernel(&self.info, source, name)
     }
 
     unsafe fn launch(
