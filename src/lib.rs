@@ -83,6 +83,8 @@ mod fan_out;
 pub mod field;
 pub mod fork_check;
 pub mod groth16;
+#[cfg(feature = "plonky3")]
+pub mod hash;
 pub mod inspect;
 pub mod matrix;
 pub mod msm;
