@@ -102,14 +102,14 @@ mod tests {
         let scalar: [u8; 32] = std::array::from_fn(|i| (i * 89 + 200) as u8);
         for scalar in [scalar, [0; 32], [0xff; 32], [0x80; 32]] {
             let words = scalar.as_chunks::<8>().0.iter().rev();
-            let expected = words.fold(Fr::ZERO, |sum, word| {
-                sum * Fr::from(1 << 32).square() + Fr::from(u64::from_le_bytes(*word))
-            });
+            let expected = words
+                .fold(Fr::ZERO, |sum, word| sum * Fr::from(1 << 32).square() + Fr::from(u64::from_le_bytes(*word)));
             for width in 1..=MAX_WINDOW {
                 let digits = (0..=SCALAR_BITS / width).map(|window| booth_digit(&scalar, window, width));
                 let sum = digits.rev().fold(Fr::ZERO, |sum, digit| {
                     assert!(digit.unsigned_abs() <= 1 << (width - 1), "{digit}");
-                    let digit = if digit < 0 { -Fr::from(u64::from(digit.unsigned_abs())) } else { Fr::from(digit as u64) };
+                    let digit =
+                        if digit < 0 { -Fr::from(u64::from(digit.unsigned_abs())) } else { Fr::from(digit as u64) };
                     sum * Fr::from(1 << width) + digit
                 });
                 assert_eq!(sum, expected, "{width} bits of {scalar:?}");

@@ -117,8 +117,7 @@ impl ShortWeierstrass for G2 {
 
     /// Returns 1/u: the curve is the sextic twist of G1's that has the factor r in its order.
     fn b() -> Fq2 {
-        static B: LazyLock<Fq2> =
-            LazyLock::new(|| Fq2::new(Fq::ZERO, Fq::ONE).invert().unwrap_or(Fq2::ZERO));
+        static B: LazyLock<Fq2> = LazyLock::new(|| Fq2::new(Fq::ZERO, Fq::ONE).invert().unwrap_or(Fq2::ZERO));
         *B
     }
 
