@@ -1,6 +1,7 @@
 // The prime field of p = 2^64 − 2^32 + 1. Elements are its numbers as they are: there is no other form.
 //
-// Invariant: every function takes any 64-bit number, as memory may have, and returns one in [0, p). Arithmetic uses
+// Invariant: every function takes any 64-bit number, as memory may have, and returns one in [0, p), unless stated
+// otherwise. Arithmetic uses
 // 2^64 = 2^32 − 1 and 2^96 = −1 modulo p. kernels/mod.rs defines FIELD, LIMBS = 2, and the lists of limbs.
 
 typedef struct ALIGNED(8) {
@@ -70,18 +71,30 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
-// Returns low + 2^64·high mod p. With high = h0 + 2^32·h1 it is low − h1 + (2^32 − 1)·h0.
-DEVICE F(t) F(of_two)(u64 low, u64 high) {
+// Returns a number congruent to low + 2^64·high modulo p, of 64 bits. With high = h0 + 2^32·h1 it is low − h1 +
+// (2^32 − 1)·h0.
+DEVICE u64 F(fold)(u64 low, u64 high) {
     u64 h1 = high >> 32, h0 = high & GOLDILOCKS_EXCESS, rest = low - h1;
     if (low < h1) rest -= GOLDILOCKS_EXCESS;
     u64 sum = rest + ((h0 << 32) - h0);
     if (sum < rest) sum += GOLDILOCKS_EXCESS;
-    return F(of_number)(F(tight_number)(sum));
+    return sum;
+}
+
+// Returns low + 2^64·high mod p.
+DEVICE F(t) F(of_two)(u64 low, u64 high) {
+    return F(of_number)(F(tight_number)(F(fold)(low, high)));
 }
 
 DEVICE F(t) F(mul)(F(t) a, F(t) b) {
     u64 first = F(number)(a), second = F(number)(b);
     return F(of_two)(first * second, GOLDILOCKS_HIGH(first, second));
+}
+
+// Returns any number congruent to a·b, not only that below p.
+DEVICE F(t) F(mul_loose)(F(t) a, F(t) b) {
+    u64 first = F(number)(a), second = F(number)(b);
+    return F(of_number)(F(fold)(first * second, GOLDILOCKS_HIGH(first, second)));
 }
 
 DEVICE F(t) F(sqr)(F(t) a) {

@@ -5,10 +5,12 @@
 // generator of the subgroup. For each curve, an equation that ε satisfies on the whole curve implies ε(P) = [m]P for no
 // other point:
 // - over F_p, BLS12: −ε = (x, y) → (αx, y), α³ = 1, so ε² − ε + 1 = 0 and [m² − m + 1]P = O. With m = z² for the
-//   parameter z of the curve, m² − m + 1 = r.
+//   parameter z of the curve, m² − m + 1 = r. The cofactor h₁ has no factor r, so P is in the subgroup of order r.
 // - over F_p²: ±ε is Frobenius seen from the twist, ψ² − tψ + p = 0, and ψ(P) = [t − 1]P = [±m]P. So
-//   [(t − 1)² − t(t − 1) + p]P = [p + 1 − t]P = O: the order of P divides #E(F_p), which is r for BN254. For
-//   BLS12-381 that is h₁·r. The order of P divides h₂·r too, the number of points of the twist; and gcd(h₁, h₂) = 1.
+//   [(t − 1)² − t(t − 1) + p]P = [p + 1 − t]P = O: the order of P divides #E(F_p), which is r for BN254. For BLS12-381
+//   and BLS12-377 that is h₁·r. The order of P divides h₂·r too, the number of points of the twist. With
+//   h₁ = (z − 1)²/3 and h₂ = (z⁸ − 4z⁷ + 5z⁶ − 4z⁴ + 6z³ − 4z² − 4z + 13)/9, gcd(h₁, h₂) = 1 for z of either curve:
+//   −0xd201000000010000 and 0x8508c00000000001.
 
 // Faults of a point, as src/msm/bases/check.rs names them.
 #define FAULT_NOT_REDUCED 0u

@@ -25,6 +25,11 @@ DEVICE F(t) F(zero)(void) {
     return F(of_word)(0);
 }
 
+DEVICE u32 F(modulus)(void) {
+    const u32 p[1] = P_LIMBS;
+    return p[0];
+}
+
 DEVICE F(t) F(one)(void) {
     const u32 one[1] = ONE_LIMBS;
     return F(of_word)(one[0]);
@@ -60,11 +65,16 @@ DEVICE F(t) F(neg)(F(t) a) {
     return F(sub)(F(zero)(), a);
 }
 
-// Returns a/R mod p, for a < R·p: a + m·p < 2R·p < 2^64.
-DEVICE F(t) F(redc)(u64 a) {
+// Returns a number congruent to a/R modulo p, below p + a/R, for a < R·p: a + m·p < 2R·p < 2^64.
+DEVICE u32 F(redc_word)(u64 a) {
     const u32 p[1] = P_LIMBS;
     u32 m = (u32)a * INV32;
-    return F(reduce)((u32)((a + (u64)m * p[0]) >> 32));
+    return (u32)((a + (u64)m * p[0]) >> 32);
+}
+
+// Returns a/R mod p, for a < R·p.
+DEVICE F(t) F(redc)(u64 a) {
+    return F(reduce)(F(redc_word)(a));
 }
 
 DEVICE F(t) F(mul)(F(t) a, F(t) b) {

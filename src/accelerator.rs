@@ -17,7 +17,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use crate::backend::{BackendKind, Device, StreamStats};
+use crate::backend::{BackendFactory, BackendKind, Device, DeviceInfo, StreamStats, backend_factories};
 use crate::report::{OpScope, Report, enter_operation_span};
 use crate::settings::Settings;
 use crate::{Error, Result, fork_check, thread_pools};
@@ -64,10 +64,10 @@ impl Accelerator {
         Settings::get()?;
         let mut unavailable_reasons = Vec::new();
         let mut devices = Vec::new();
-        for backend in [BackendKind::Cuda, BackendKind::OpenCl] {
+        for factory in backend_factories() {
             // A GPU that CUDA reaches is not used a second time through OpenCL.
             if devices.is_empty() {
-                match backend_devices(backend) {
+                match factory.devices() {
                     Ok(found) => devices = found,
                     Err(error) => unavailable_reasons.push(error.to_string()),
                 }
@@ -87,7 +87,9 @@ impl Accelerator {
     ///   engine.
     pub fn with_backend(backend: BackendKind) -> Result<Self> {
         Settings::get()?;
-        let devices = if backend == BackendKind::Cpu { Vec::new() } else { backend_devices(backend)? };
+        // The CPU has no factory, because it needs no devices.
+        let factory = backend_factories().iter().find(|factory| factory.kind() == backend);
+        let devices = factory.map_or(Ok(Vec::new()), BackendFactory::devices)?;
         Ok(Self { devices, forced: Some(backend), unavailable_reasons: Vec::new() })
     }
 
@@ -178,56 +180,7 @@ impl Accelerator {
             }
         }
         let value = cpu()?;
-        Ok((value, call.report_success(BackendKind::Cpu, "host", start, StreamStats::default(), fallbacks)))
+        let (backend, host) = DeviceInfo::backend_and_name(None);
+        Ok((value, call.report_success(backend, host, start, StreamStats::default(), fallbacks)))
     }
-}
-
-/// Returns the devices of `backend`, which are found once per process. All accelerators share the devices' contexts and
-/// memory pools.
-fn backend_devices(backend: BackendKind) -> Result<Vec<Arc<Device>>> {
-    static CUDA: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
-    static OPENCL: OnceLock<Result<Vec<Arc<Device>>>> = OnceLock::new();
-    // A driver may start threads, which a child forked later lacks.
-    fork_check::check()?;
-    match backend {
-        BackendKind::Cuda => CUDA.get_or_init(find_cuda).clone(),
-        BackendKind::OpenCl => OPENCL.get_or_init(find_opencl).clone(),
-        BackendKind::Cpu => Ok(Vec::new()),
-    }
-}
-
-#[cfg(feature = "cuda")]
-fn find_cuda() -> Result<Vec<Arc<Device>>> {
-    let drivers = crate::backend::cuda::drivers();
-    if let (Err(error), false) = (&drivers, crate::backend::cuda::BUILD_NOTE.is_empty()) {
-        // cargo hides the build warnings of dependencies.
-        log::error!("{error}");
-    }
-    into_devices(drivers?)
-}
-
-#[cfg(not(feature = "cuda"))]
-fn find_cuda() -> Result<Vec<Arc<Device>>> {
-    Err(unavailable(BackendKind::Cuda, "built without the feature cuda"))
-}
-
-#[cfg(feature = "opencl")]
-fn find_opencl() -> Result<Vec<Arc<Device>>> {
-    into_devices(crate::backend::opencl::drivers()?)
-}
-
-#[cfg(not(feature = "opencl"))]
-fn find_opencl() -> Result<Vec<Arc<Device>>> {
-    Err(unavailable(BackendKind::OpenCl, "built without the feature opencl"))
-}
-
-#[cfg(any(not(feature = "cuda"), not(feature = "opencl")))]
-fn unavailable(backend: BackendKind, reason: &str) -> Error {
-    Error::Unavailable { backend, reason: reason.to_owned() }
-}
-
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-fn into_devices<D: crate::backend::Driver + 'static>(drivers: Vec<D>) -> Result<Vec<Arc<Device>>> {
-    let limit = Settings::get()?.memory_limit;
-    Ok(drivers.into_iter().map(|driver| Device::new(Box::new(driver), limit)).collect())
 }

@@ -98,13 +98,6 @@ impl Error {
         Self::Invalid { place, what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
     }
 
-    /// Returns [`Error::NoKernel`] for the kernel `name`, which `module` lacks on `device`.
-    #[cfg(any(feature = "cuda", feature = "opencl"))]
-    pub(crate) fn kernel_not_found(device: &str, module: &str, name: &str) -> Self {
-        let [device, module, name] = [device, module, name].map(str::to_owned);
-        Self::NoKernel { device, module, name }
-    }
-
     /// Returns [`Error::Device`] for a `call` into the driver of `device` that failed because of `reason`.
     pub fn device(device: impl Into<String>, call: impl Into<String>, reason: impl ToString) -> Self {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }

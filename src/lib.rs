@@ -83,6 +83,8 @@ mod fan_out;
 pub mod field;
 pub mod fork_check;
 pub mod groth16;
+#[cfg(feature = "plonky3")]
+pub mod hash;
 pub mod inspect;
 pub mod matrix;
 pub mod msm;
@@ -117,7 +119,9 @@ unstable!("unstable-device-api": backend file_state kernels module_launcher rayo
 unstable!("unstable-plonk": plonk);
 
 pub use accelerator::Accelerator;
-pub use backend::{Abort, BackendKind, Buffer, Device, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats};
+pub use backend::{
+    Abort, BackendKind, Buffer, Device, DeviceCaps, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats,
+};
 pub use error::{Error, Result};
 pub use report::Report;
 

@@ -71,7 +71,6 @@ impl KernelModule {
     }
 
     /// Returns the module's name, such as `ntt_bn254_fr`.
-    #[cfg(feature = "cuda")]
     pub(crate) fn name(self) -> &'static str {
         &self.0.module.name
     }

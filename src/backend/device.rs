@@ -77,11 +77,12 @@ impl Device {
         Arc::ptr_eq(&self.shared, buffer.allocator())
     }
 
-    /// Returns whether the device's streams can copy from the memory of `other`. This holds for one device and for
-    /// any two CUDA devices, which share an address space.
+    /// Returns whether the device's streams can copy from the memory of `other`. This holds for one device, and for any
+    /// two of a backend whose devices share an address space.
     pub(crate) fn can_access(&self, other: &Self) -> bool {
-        let [ours, theirs] = [self, other].map(|device| device.info().backend);
-        ours == theirs && (ours == super::BackendKind::Cuda || Arc::ptr_eq(&self.shared, &other.shared))
+        let [ours, theirs] = [self, other].map(Self::info);
+        let unified = ours.backend == theirs.backend && ours.caps.unified_addresses;
+        unified || Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// Returns whether copies from `other` go directly from its memory to this device's, not through the host. This

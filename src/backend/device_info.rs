@@ -1,6 +1,6 @@
 //! Describes devices, the CUDA kernels of this build and the CUDA cards of this machine.
 
-use super::BackendKind;
+use super::{BackendKind, DeviceCaps};
 use crate::{Error, Result};
 
 /// Describes a device by its names, numbers and sizes.
@@ -30,6 +30,15 @@ pub struct DeviceInfo {
     pub local_memory: u32,
     /// Whether the device is the host's processor, as an OpenCL device.
     pub is_cpu: bool,
+    /// Capabilities of the device. Algorithms ask for these, not for the backend.
+    pub caps: DeviceCaps,
+}
+
+impl DeviceInfo {
+    /// Returns the backend and the name that reports give to the device `info`, or to the host if it is `None`.
+    pub fn backend_and_name(info: Option<&Self>) -> (BackendKind, &str) {
+        info.map_or((BackendKind::Cpu, "host"), |info| (info.backend, info.name.as_str()))
+    }
 }
 
 impl std::str::FromStr for BackendKind {

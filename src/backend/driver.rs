@@ -82,6 +82,15 @@ pub struct KernelSource<'a> {
     pub code: KernelCode<'a>,
 }
 
+impl KernelSource<'_> {
+    /// Returns [`Error::NoKernel`](crate::Error::NoKernel) for the kernel `name`, which the module lacks on `device`.
+    #[cfg(any(feature = "cuda", feature = "opencl"))]
+    pub(super) fn no_kernel_error(&self, device: &str, name: &str) -> crate::Error {
+        let [device, module, name] = [device, self.module, name].map(str::to_owned);
+        crate::Error::NoKernel { device, module, name }
+    }
+}
+
 impl fmt::Debug for KernelSource<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KernelSource").field("module", &self.module).finish_non_exhaustive()
@@ -175,11 +184,6 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): there is too little memory.
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     fn pinned_allocate(&self, bytes: usize) -> Result<PinnedAlloc>;
-    /// Returns whether kernels may write to pinned memory at its host address. The host may then see the writes
-    /// before the kernels end.
-    fn supports_mapped_host_memory(&self) -> bool {
-        false
-    }
     /// Frees pinned host memory from [`Self::pinned_allocate`].
     ///
     /// # Safety

@@ -75,10 +75,6 @@ unsafe impl Driver for ForkGuard {
         self.0.pinned_allocate(bytes)
     }
 
-    fn supports_mapped_host_memory(&self) -> bool {
-        self.0.supports_mapped_host_memory()
-    }
-
     unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         // SAFETY: passed on from the caller.
         self.free_unless_forked(|driver| unsafe { driver.pinned_free(pinned) });

@@ -5,12 +5,16 @@
 //! algorithm's module (`msm/one_shot.rs`, `ntt/cpu/mod.rs`): they need no device.
 
 mod abort_hook;
+mod backend_factory;
 mod backend_kind;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod device;
+mod device_caps;
 mod device_info;
+mod diagnostics;
 mod driver;
+mod factories;
 mod fork_checked_driver;
 mod host_copies;
 mod memory;
@@ -25,12 +29,17 @@ mod tests;
 pub use abort_hook::{Abort, catch_hook_panic};
 pub use backend_kind::BackendKind;
 pub use device::Device;
+pub use device_caps::DeviceCaps;
 pub use device_info::{CudaCard, CudaKernels, DeviceInfo};
+pub use diagnostics::{cuda_cards, cuda_driver, cuda_kernels, opencl_cache, opencl_library};
 pub use driver::{Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 pub use host_copies::PinnedBuffer;
 pub use memory::{Buffer, MemoryBudget};
 pub use stream::{Event, Launch, Stream, StreamStats};
 pub(crate) use abort_hook::check_abort;
+pub(crate) use backend_factory::BackendFactory;
+pub(crate) use diagnostics::missing_clmad_reason;
+pub(crate) use factories::backend_factories;
 pub(crate) use host_copies::{par_zero_nontemporal, parallel_copy};
 pub(crate) use memory::{PeerMemory, plannable_bytes};
 pub(crate) use mutex::lock;

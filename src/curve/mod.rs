@@ -7,11 +7,16 @@
 //! taken modulo that order, and the GLV endomorphism is a multiplication only there. Sums over other points are
 //! meaningless, and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
+pub mod bls12_377;
 mod bls12_381;
 mod bn254;
 mod nonzero_terms;
+mod operator_macros;
 mod pasta;
+mod pippenger;
+pub mod quadratic_extension;
 mod scalar_bytes;
+pub mod short_weierstrass;
 
 use std::borrow::Cow;
 

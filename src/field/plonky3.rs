@@ -1,4 +1,5 @@
-//! Wraps Goldilocks and BabyBear with the extensions that challenges come from, by Plonky3's types (feature `plonky3`).
+//! Wraps Goldilocks, BabyBear and KoalaBear with the extensions that challenges come from, by Plonky3's types (feature
+//! `plonky3`).
 //!
 //! The types here have the memory of Plonky3's, and implement the traits of the crate `ff`, which all of this crate
 //! uses. Only this module converts between the two. Slices are converted without a copy, by functions such as
@@ -10,6 +11,8 @@
 //! | [`Goldilocks2`] | a0 + a1·X, X² = 7 | a0, a1 |
 //! | [`BabyBear`] | p = 15·2^27 + 1 | Montgomery form, 2^32·a mod p, below p |
 //! | [`BabyBear4`] | a0 + a1·X + a2·X² + a3·X³, X⁴ = 11 | a0, a1, a2, a3 |
+//! | [`KoalaBear`] | p = 127·2^24 + 1 | Montgomery form, 2^32·a mod p, below p |
+//! | [`KoalaBear4`] | a0 + a1·X + a2·X² + a3·X³, X⁴ = 3 | a0, a1, a2, a3 |
 //!
 //! ```
 //! use p3_field::PrimeCharacteristicRing;
@@ -225,6 +228,16 @@ wrapped! {
     BabyBear4(BinomialExtensionField<p3_baby_bear::BabyBear, 4>), p3_baby_bear::BabyBear, 16, kernels::baby_bear::BABY_BEAR4.name
 }
 
+wrapped! {
+    /// Wraps an element of KoalaBear, the prime field of 127·2^24 + 1 elements.
+    KoalaBear(p3_koala_bear::KoalaBear), p3_koala_bear::KoalaBear, 4, kernels::koala_bear::KOALA_BEAR.name
+}
+
+wrapped! {
+    /// Wraps an element of KoalaBear's quartic extension by a root of X⁴ − 3.
+    KoalaBear4(BinomialExtensionField<p3_koala_bear::KoalaBear, 4>), p3_koala_bear::KoalaBear, 16, kernels::koala_bear::KOALA_BEAR4.name
+}
+
 /// Implements the traits of a prime field. Arguments: the type, the word of its encoding, the modulus as text, bits,
 /// two-adicity, and the generator of all units.
 macro_rules! prime {
@@ -276,6 +289,7 @@ macro_rules! prime {
 
 prime!(Goldilocks(p3_goldilocks::Goldilocks), u64, "0xffffffff00000001", 64, 32, 7);
 prime!(BabyBear(p3_baby_bear::BabyBear), u32, "0x78000001", 31, 27, 31);
+prime!(KoalaBear(p3_koala_bear::KoalaBear), u32, "0x7f000001", 31, 24, 3);
 
 #[cfg(test)]
 mod tests {
@@ -329,6 +343,8 @@ mod tests {
         is_a_field::<Goldilocks2>();
         is_a_field::<BabyBear>();
         is_a_field::<BabyBear4>();
+        is_a_field::<KoalaBear>();
+        is_a_field::<KoalaBear4>();
     }
 
     fn check_prime_field_constants<F: PrimeField<Repr = [u8; N]>, const N: usize>() {
@@ -347,5 +363,6 @@ mod tests {
     fn constants_of_prime_fields() {
         check_prime_field_constants::<Goldilocks, 8>();
         check_prime_field_constants::<BabyBear, 4>();
+        check_prime_field_constants::<KoalaBear, 4>();
     }
 }

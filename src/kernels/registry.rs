@@ -18,6 +18,7 @@ registry! {
     pasta = "../curve/pasta/spec.rs";
     goldilocks = "../field/specs/goldilocks.rs";
     baby_bear = "../field/specs/baby_bear.rs";
+    koala_bear = "../field/specs/koala_bear.rs";
     binary = "../field/specs/binary.rs";
     ntt = "../ntt/kernels.rs";
     csr = "../matrix/sparse/kernels.rs";

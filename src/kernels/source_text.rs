@@ -29,6 +29,7 @@ pub fn source_text(module: &Module, dialect: Dialect) -> String {
     push(&mut text, PTX);
     module.family.constants.iter().flat_map(|list| list.iter()).for_each(|constant| define(&mut text, constant));
     module.family.structures.iter().for_each(|structure| text.push_str(&structure()));
+    text.push_str(&(module.family.definitions)(module));
     if let Some(curve) = module.curve {
         emit_prime_field(&mut text, &FieldDescription::new(curve.scalars), &[]);
     }

@@ -187,6 +187,8 @@ pub struct KernelFamily {
     pub constants: &'static [&'static [Constant]],
     /// Functions that return the C definitions of structures that Rust and kernels share.
     pub structures: &'static [fn() -> String],
+    /// Function that returns further definitions for a module, which precede its sources.
+    pub definitions: fn(&Module) -> String,
     /// Signatures of the kernels.
     pub kernels: &'static [KernelSignature],
     /// Sources that follow the field's own, with the field's constants still defined.
@@ -207,6 +209,7 @@ impl KernelFamily {
             domain: Domain::Fields(&[]),
             constants: &[],
             structures: &[],
+            definitions: |_| String::new(),
             kernels: &[],
             field_sources: &[],
             sources: &[],

@@ -88,6 +88,7 @@ pub fn report_failure(line: &str) {
 pub fn record_host_work<T>(name: &str, elements: usize, work: impl FnOnce() -> T) -> T {
     let (call, start) = (OpScope { operation: name.to_owned(), elements }, Instant::now());
     let value = work();
-    call.report_success(BackendKind::Cpu, "host", start, StreamStats::default(), Vec::new());
+    let (backend, host) = DeviceInfo::backend_and_name(None);
+    call.report_success(backend, host, start, StreamStats::default(), Vec::new());
     value
 }

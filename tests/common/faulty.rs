@@ -201,10 +201,6 @@ unsafe impl Driver for Faulty {
         Ok(pinned)
     }
 
-    fn supports_mapped_host_memory(&self) -> bool {
-        self.inner.supports_mapped_host_memory()
-    }
-
     unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
         self.faults.state().live.pinned -= 1;
         // SAFETY: passed on from the caller.

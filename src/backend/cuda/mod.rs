@@ -4,6 +4,7 @@
 //! works in its primary context, which other users of the process share.
 
 mod context;
+mod discovery;
 mod launch;
 mod modules;
 mod multi_device_mapping;
@@ -11,19 +12,20 @@ mod peer_access;
 mod upload_without_driver_copy;
 
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 
-use cust::device::{Device as CudaDevice, DeviceAttribute};
+use cust::device::Device as CudaDevice;
 use cust::sys as cu;
 
+pub(super) use discovery::{driver_version, kernel_build_info, list_cards};
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
 use context::{check_status, CurrentContextGuard, error_text, PrimaryContext};
 use crate::{Error, Result};
+use discovery::{capability_number, describe_device, is_supported, supported_archs_text, unavailable_error};
 use launch::CudaLaunch;
-use modules::{ARCHITECTURES, COMPILER, decode_kernel_handle, FATBINS, LoadedModules};
+use modules::{ARCHITECTURES, decode_kernel_handle, LoadedModules};
 use peer_access::PeerAccess;
-use super::{Arg, BackendKind, CudaCard, CudaKernels, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
+use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 
 /// Advice in the error if no kernels were built in.
 const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
@@ -65,65 +67,15 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     }
 }
 
-/// Returns the description of the kernels that the build compiled.
-pub(crate) fn kernel_build_info() -> CudaKernels {
-    CudaKernels { note: BUILD_NOTE, architectures: ARCHITECTURES, compiler: COMPILER, modules: FATBINS.len() }
-}
-
-/// Returns the CUDA version (major, minor) that the driver supports. `None` if there is no driver.
-pub(crate) fn driver_version() -> Option<(u32, u32)> {
-    proofwarp_cuda_driver::link();
-    // Loads the driver's functions; a missing device does not matter here.
-    let _ = cust::init(cust::CudaFlags::empty());
-    let mut version = 0;
-    // SAFETY: the pointer is to a live variable.
-    check_status(unsafe { cu::cuDriverGetVersion(&raw mut version) }).ok()?;
-    let version = u32::try_from(version).ok()?;
-    Some((version / 1000, version % 1000 / 10))
-}
-
-/// Returns descriptions of all GPUs that the driver lists, including those for which there are no kernels.
-pub(crate) fn list_cards() -> Vec<CudaCard> {
-    proofwarp_cuda_driver::link();
-    let devices = cust::init(cust::CudaFlags::empty()).and_then(|()| CudaDevice::devices());
-    devices.into_iter().flatten().flatten().filter_map(|device| describe_card(device).ok()).collect()
-}
-
-fn describe_card(device: CudaDevice) -> cust::error::CudaResult<CudaCard> {
-    let (name, capability) = (device.name()?, compute_capability(device)?);
-    Ok(CudaCard { name, capability, is_served: is_supported(10 * capability.0 + capability.1, ARCHITECTURES) })
-}
-
-/// Identifies NVIDIA on the PCI bus, by its vendor id.
-const NVIDIA: u32 = 0x10de;
-
-/// Returns whether code compiled for `architectures` runs on a device of compute capability `capability`, such as 90
-/// for 9.0. Binary code runs if it is for the same major and no later minor version. The PTX of the last architecture
-/// runs on that and all later devices.
-fn is_supported(capability: u32, architectures: &[u32]) -> bool {
-    let runs = |code: &u32| code / 10 == capability / 10 && *code <= capability;
-    architectures.iter().any(runs) || architectures.last().is_some_and(|ptx| *ptx <= capability)
-}
-
-/// Returns a text that lists the compute capabilities that [`is_supported`] accepts for `architectures`.
-fn supported_archs_text(architectures: &[u32]) -> String {
-    let of_each = architectures.iter().map(|code| format!("{code} to {}", code / 10 * 10 + 9));
-    let later = architectures.last().map(|ptx| format!("from {ptx} on"));
-    of_each.chain(later).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns a device's compute capability as one number, such as 90 for 9.0.
-fn capability_number(device: CudaDevice) -> cust::error::CudaResult<u32> {
-    compute_capability(device).map(|(major, minor)| 10 * major + minor)
-}
-
-fn compute_capability(device: CudaDevice) -> cust::error::CudaResult<(u32, u32)> {
-    let attribute = |which| device.get_attribute(which).map(|value| value.max(0) as u32);
-    Ok((attribute(DeviceAttribute::ComputeCapabilityMajor)?, attribute(DeviceAttribute::ComputeCapabilityMinor)?))
-}
-
-fn unavailable_error(reason: impl ToString) -> Error {
-    Error::Unavailable { backend: BackendKind::Cuda, reason: reason.to_string() }
+/// Opens the drivers of [`drivers`] for the list of backends. Logs the error if the build has no kernels, because cargo
+/// hides the build warnings of dependencies.
+pub(super) fn open_drivers() -> Result<Vec<Box<dyn Driver>>> {
+    let drivers = drivers().inspect_err(|error| {
+        if !BUILD_NOTE.is_empty() {
+            log::error!("{error}");
+        }
+    })?;
+    Ok(drivers.into_iter().map(|driver| Box::new(driver) as Box<dyn Driver>).collect())
 }
 
 /// Drives one CUDA device, in the device's primary context.
@@ -169,31 +121,6 @@ impl CudaDriver {
         }
         Error::device(&self.info.name, call, error_text(code))
     }
-}
-
-fn describe_device(ordinal: usize, device: CudaDevice) -> cust::error::CudaResult<DeviceInfo> {
-    let attribute = |which| device.get_attribute(which).map(|value| value.max(0) as u32);
-    let pci = |which| attribute(which).ok().and_then(|number| u8::try_from(number).ok());
-    let mut uuid = MaybeUninit::<cu::CUuuid>::zeroed();
-    // SAFETY: the driver writes the 16 bytes, or leaves them zero.
-    let unique_id = unsafe {
-        let _ = cu::cuDeviceGetUuid(uuid.as_mut_ptr(), device.as_raw());
-        uuid.assume_init().bytes.map(|byte| byte as u8)
-    };
-    Ok(DeviceInfo {
-        backend: BackendKind::Cuda,
-        ordinal,
-        name: device.name()?,
-        unique_id,
-        vendor_id: NVIDIA,
-        pci: pci(DeviceAttribute::PciBusId).zip(pci(DeviceAttribute::PciDeviceId)),
-        native: device.as_raw() as usize,
-        compute_capability: Some(compute_capability(device)?),
-        compute_units: attribute(DeviceAttribute::MultiprocessorCount)?,
-        memory: device.total_memory()? as u64,
-        local_memory: attribute(DeviceAttribute::MaxSharedMemoryPerBlock)?,
-        is_cpu: false,
-    })
 }
 
 fn to_cu_stream(handle: StreamHandle) -> cu::CUstream {
@@ -280,12 +207,6 @@ unsafe impl Driver for CudaDriver {
         // SAFETY: the pointer is to a live variable.
         self.check_allocation("cuMemAllocHost", bytes, unsafe { cu::cuMemAllocHost_v2(&raw mut pointer, bytes) })?;
         Ok(PinnedAlloc { pointer: pointer.cast(), bytes, handle: 0 })
-    }
-
-    /// Returns true, because host and devices use the same addresses ("Unified Virtual Address Space" of CUDA's
-    /// programming guide, on all 64-bit systems).
-    fn supports_mapped_host_memory(&self) -> bool {
-        true
     }
 
     unsafe fn pinned_free(&self, pinned: PinnedAlloc) {
@@ -426,7 +347,7 @@ unsafe impl Driver for CudaDriver {
 
     fn load_kernel(&self, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let _current = self.enter_context()?;
-        self.modules.load_kernel(&self.info.name, source, name)
+        self.modules.load_kernel(&self.info, source, name)
     }
 
     unsafe fn launch(
@@ -475,19 +396,4 @@ fn argument_pointer((arg, word): (&Arg, &mut u64)) -> *mut c_void {
 /// Returns the total bytes of dynamic shared memory that `args` request.
 fn shared_memory_bytes(args: &[Arg]) -> u32 {
     args.iter().map(|arg| if let Arg::Local(bytes) = arg { *bytes } else { 0 }).sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{is_supported, supported_archs_text};
-
-    #[test]
-    fn code_serves_later_devices_of_its_generation_and_ptx_all_later_ones() {
-        let architectures = [75, 80, 90];
-        let runs = |capability| is_supported(capability, &architectures);
-        assert!([75, 80, 86, 87, 89, 90, 100, 120].into_iter().all(runs));
-        assert!(![52, 61, 70, 72].into_iter().any(runs));
-        assert!(!is_supported(86, &[75, 90]) && !is_supported(80, &[86, 90]) && !is_supported(90, &[]));
-        assert_eq!(supported_archs_text(&[80, 90]), "80 to 89, 90 to 99, from 90 on");
-    }
 }

@@ -8,7 +8,7 @@ use cust::error::CudaError;
 use cust::module::Module;
 use cust::sys as cu;
 
-use crate::backend::{KernelCode, KernelHandle, KernelSource, lock};
+use crate::backend::{DeviceInfo, KernelCode, KernelHandle, KernelSource, lock};
 use crate::{Error, Result};
 
 include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
@@ -28,22 +28,23 @@ pub(super) struct LoadedModules(Mutex<HashMap<String, Module>>);
 
 impl LoadedModules {
     /// Returns the kernel `name` of the module `source`, loading the module if necessary. The context must be
-    /// current. `device` is the device's name for errors.
-    pub(super) fn load_kernel(&self, device: &str, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
-        let module = source.module;
+    /// current, and `info` describes its device.
+    pub(super) fn load_kernel(&self, info: &DeviceInfo, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
+        let (device, module) = (info.name.as_str(), source.module);
         // cust would panic on a zero byte.
         if name.contains('\0') {
-            return Err(Error::kernel_not_found(device, module, name));
+            return Err(source.no_kernel_error(device, name));
         }
         let mut loaded = lock(&self.0);
         if !loaded.contains_key(module) {
             loaded.insert(module.to_owned(), load_module(device, source)?);
         }
         let function = loaded[module].get_function(name).map_err(|error| match error {
-            CudaError::NotFound => Error::kernel_not_found(device, module, name),
+            CudaError::NotFound => source.no_kernel_error(device, name),
             other => Error::device(device, format!("{module}/{name}"), other),
         })?;
-        Ok(encode_kernel_handle(function.to_raw(), uses_pdl(&loaded[module], name)))
+        let early = info.caps.dependent_launch && uses_pdl(&loaded[module], name);
+        Ok(encode_kernel_handle(function.to_raw(), early))
     }
 }
 
@@ -61,8 +62,8 @@ pub(super) fn decode_kernel_handle(handle: KernelHandle) -> (cu::CUfunction, boo
 }
 
 /// Returns whether a kernel waits by itself for earlier work in its stream, so that it may start before that work has
-/// ended. `PDL_KERNEL` of `cuda/dialect.cuh` declares such kernels, but not for older architectures. Only kernels of
-/// the list `PDL_KERNELS` are looked up, since NVIDIA's tools report symbols that are not found.
+/// ended. `PDL_KERNEL` of `cuda/dialect.cuh` declares such kernels, for devices with dependent launch. Only kernels
+/// of the list `PDL_KERNELS` are looked up, since NVIDIA's tools report symbols that are not found.
 fn uses_pdl(module: &Module, kernel: &str) -> bool {
     let declared = PDL_KERNELS.binary_search(&kernel).is_ok();
     declared && CString::new(format!("starts_early_{kernel}")).is_ok_and(|name| module.get_global::<u32>(&name).is_ok())

@@ -64,7 +64,7 @@ impl PinnedBuffer {
     /// Returns the address of byte `offset` as a kernel argument. `None` if kernels cannot write to pinned memory, or
     /// if `offset` is not inside the buffer.
     pub(crate) fn as_kernel_arg(&self, offset: usize) -> Option<Arg> {
-        let inside = self.home.shared.driver.supports_mapped_host_memory() && offset < self.bytes;
+        let inside = self.home.shared.driver.info().caps.mapped_host_memory && offset < self.bytes;
         inside.then(|| Arg::Memory(MemoryHandle((self.pinned.pointer as usize).wrapping_add(offset))))
     }
 

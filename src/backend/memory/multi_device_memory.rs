@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::backend::stream::StreamInner;
-use crate::backend::{BackendKind, MemoryHandle, Stream};
+use crate::backend::{MemoryHandle, Stream};
 use crate::checked_size::product;
 use crate::{Error, Result};
 
@@ -77,19 +77,19 @@ impl PeerMemory {
     }
 }
 
-/// Checks that `streams` is not empty, and that its devices can share memory: they are one device or several CUDA
-/// devices.
+/// Checks that `streams` is not empty, and that its devices can share memory: they are one device, or devices of
+/// one backend with peer memory.
 fn check_shareable_memory(streams: &[Stream]) -> Result<()> {
     let Some(first) = streams.first().map(Stream::device) else {
         return Err(Error::invalid("memory of peers", "number of devices", "at least 1", 0));
     };
-    let backend = first.info().backend;
+    let info = first.info();
     let same = |stream: &Stream| Arc::ptr_eq(&stream.core.shared, &streams[0].core.shared);
-    let reached = |stream: &Stream| stream.device().info().backend == backend && backend == BackendKind::Cuda;
+    let reached = |stream: &Stream| stream.device().info().backend == info.backend && info.caps.peer_memory;
     match streams.iter().all(|stream| same(stream) || reached(stream)) {
         true => Ok(()),
         false => Err(Error::Unavailable {
-            backend,
+            backend: info.backend,
             reason: "only devices of the cuda backend share memory; several vectors are spread over others".to_owned(),
         }),
     }

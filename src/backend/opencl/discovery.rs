@@ -11,7 +11,7 @@ use opencl3::platform::platform;
 use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_platform_info};
 use sha2::{Digest, Sha256};
 
-use super::super::{BackendKind, DeviceInfo, lock};
+use super::super::{BackendKind, DeviceCaps, DeviceInfo, lock};
 use super::owned_handles::{ClOwned, ClResult, DeviceId, decode_number, decode_text, error_text};
 use crate::{Error, Result};
 
@@ -189,6 +189,7 @@ fn query_device_info(device: cl_device_id, name: String, ordinal: usize) -> Devi
         memory: query_device_number(device, cl::CL_DEVICE_GLOBAL_MEM_SIZE),
         local_memory: query_device_number(device, cl::CL_DEVICE_LOCAL_MEM_SIZE) as u32,
         is_cpu: false,
+        caps: DeviceCaps { warp_width: query_warp_width(device), ..DeviceCaps::PORTABLE },
     }
 }
 
@@ -235,9 +236,7 @@ fn query_pci_nvidia(device: cl_device_id) -> Option<(u64, u64)> {
 /// Returns the PCI bus, device and function: the last three bytes of AMD's topology structure. `None` if the device
 /// lacks AMD's extension.
 fn query_pci_amd(device: cl_device_id) -> Option<[u8; 3]> {
-    let topology = has_extension(device, "cl_amd_device_attribute_query")
-        .then(|| query_device_data(device, cl::CL_DEVICE_TOPOLOGY_AMD))??;
-    topology.last_chunk::<3>().copied()
+    query_amd_data(device, cl::CL_DEVICE_TOPOLOGY_AMD)?.last_chunk::<3>().copied()
 }
 
 fn compute_capability(device: cl_device_id) -> Option<(u32, u32)> {
@@ -248,6 +247,17 @@ fn compute_capability(device: cl_device_id) -> Option<(u32, u32)> {
 /// Returns the number that NVIDIA's extension reports for `query`. `None` if the device lacks the extension.
 fn query_nvidia_number(device: cl_device_id, query: cl_device_info) -> Option<u64> {
     has_extension(device, NVIDIA_QUERIES).then(|| query_device_data(device, query))?.map(|bytes| decode_number(&bytes))
+}
+
+/// Returns the number of work-items of a warp or wavefront. `None` if the device lacks NVIDIA's and AMD's extensions.
+fn query_warp_width(device: cl_device_id) -> Option<u32> {
+    let amd = || query_amd_data(device, cl::CL_DEVICE_WAVEFRONT_WIDTH_AMD).map(|bytes| decode_number(&bytes));
+    query_nvidia_number(device, cl::CL_DEVICE_WARP_SIZE_NV).or_else(amd).map(|width| width as u32)
+}
+
+/// Returns the bytes that AMD's extension reports for `query`. `None` if the device lacks the extension.
+fn query_amd_data(device: cl_device_id, query: cl_device_info) -> Option<Vec<u8>> {
+    has_extension(device, "cl_amd_device_attribute_query").then(|| query_device_data(device, query))?
 }
 
 fn digest_id(text: &str) -> [u8; 16] {

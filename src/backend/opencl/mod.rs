@@ -43,6 +43,11 @@ pub fn drivers() -> Result<Vec<OpenClDriver>> {
     targets.map(|target| OpenClDriver::new(target, DiskCache::from_settings(settings))).collect()
 }
 
+/// Opens the drivers of [`drivers`] for the list of backends.
+pub(super) fn open_drivers() -> Result<Vec<Box<dyn Driver>>> {
+    Ok(drivers()?.into_iter().map(|driver| Box::new(driver) as Box<dyn Driver>).collect())
+}
+
 /// Returns whether OpenCL's library could be loaded.
 pub(crate) fn has_library() -> bool {
     discovery::has_library()

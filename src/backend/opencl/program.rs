@@ -54,7 +54,7 @@ impl Programs {
     /// loads the module first if necessary.
     pub(super) fn load_kernel(&self, target: &ClDevice, source: KernelSource<'_>, name: &str) -> Result<KernelHandle> {
         let program = self.get_or_load_module(target, source)?;
-        let kernel = create_kernel(target, &program, source.module, name)?;
+        let kernel = create_kernel(target, &program, source, name)?;
         let mut kernels = self.kernels.write().unwrap_or_else(PoisonError::into_inner);
         kernels.push(Arc::new(kernel));
         Ok(KernelHandle(kernels.len() - 1))
@@ -140,13 +140,13 @@ fn program_binary(program: &ClOwned) -> Option<Vec<u8>> {
     Vec::<Vec<u8>>::from(binaries).into_iter().next().filter(|binary| !binary.is_empty())
 }
 
-fn create_kernel(target: &ClDevice, program: &ClOwned, module: &str, name: &str) -> Result<ClKernel> {
+fn create_kernel(target: &ClDevice, program: &ClOwned, source: KernelSource<'_>, name: &str) -> Result<ClKernel> {
     let c_name = CString::new(name).map_err(|_| Error::invalid("kernel", "name", "no zero byte", name))?;
     let object = cl_kernel::create_kernel(program.as_raw(), &c_name);
     if object == Err(CL_INVALID_KERNEL_NAME) {
-        return Err(Error::kernel_not_found(&target.info.name, module, name));
+        return Err(source.no_kernel_error(&target.info.name, name));
     }
-    let object = target.check_call(&format!("clCreateKernel of {name} in {module}"), object)?;
+    let object = target.check_call(&format!("clCreateKernel of {name} in {}", source.module), object)?;
     // SAFETY: the kernel was just made and its reference is ours.
     let object = unsafe { ClOwned::new(object, cl_kernel::release_kernel) };
     let arguments = cl_kernel::get_kernel_data(object.as_raw(), cl_kernel::CL_KERNEL_NUM_ARGS);

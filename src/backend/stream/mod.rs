@@ -26,7 +26,7 @@ pub(super) use stream_inner::{Sensitivity, StreamInner};
 use crate::checked_size::MAX_BYTES;
 use crate::{Error, Result};
 use super::host_copies::SLOT_BYTES;
-use super::{Abort, BackendKind, Buffer, check_abort, Device, Driver, EventHandle, lock, MemoryHandle, PinnedBuffer, StreamHandle};
+use super::{Abort, Buffer, check_abort, Device, Driver, EventHandle, lock, MemoryHandle, PinnedBuffer, StreamHandle};
 
 /// Granule of allocations in bytes, 4 KiB. Sizes are rounded up to it, so that pooled blocks fit again and copies are
 /// aligned.
@@ -435,7 +435,7 @@ impl Stream {
     fn check_event_access(&self, what: &str, other: &StreamInner) -> Result<()> {
         let [own, others] = [&self.core.shared, &other.shared].map(|shared| shared.driver.info());
         if Arc::ptr_eq(&self.core.shared, &other.shared)
-            || (own.backend == others.backend && own.backend == BackendKind::Cuda)
+            || (own.backend == others.backend && own.caps.cross_device_events)
         {
             return Ok(());
         }

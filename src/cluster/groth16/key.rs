@@ -6,7 +6,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use super::quotient::{evaluate_constraints, quotient, scatter};
-use crate::backend::{Abort, StreamStats};
+use crate::backend::{Abort, DeviceInfo, StreamStats};
 use crate::cluster::cluster_handle::Cluster;
 use crate::cluster::msm::{speeds, sum_across_ranks};
 use crate::cluster::ntt::{ClusterNtt, CyclicLayout};
@@ -16,7 +16,7 @@ use crate::field::SecretVec;
 use crate::groth16::{Circuit, Engine, MsmSums, Parameters, Proof, ProvingKeyOnDevice, Witness, assemble_proof, prove};
 use crate::msm::{BasePoints, Msm, MsmOptions, Scalars};
 use crate::report::OpScope;
-use crate::{BackendKind, Error, Report, Result};
+use crate::{Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster groth16";
 
@@ -161,8 +161,7 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         let call =
             OpScope { operation: format!("cluster groth16 {}", E::G1Affine::NAME), elements: self.layout.l.length() };
         let device = self.cluster.accelerator().devices().first();
-        let (backend, name) =
-            device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
+        let (backend, name) = DeviceInfo::backend_and_name(device.map(|device| device.info()));
         call.report_success(backend, name, start, traffic, Vec::new())
     }
 }

@@ -25,11 +25,11 @@ use local::LocalPass;
 use rounds::{BufferCache, Rounds};
 
 use super::cluster_handle::Cluster;
-use crate::backend::{Abort, StreamStats};
+use crate::backend::{Abort, DeviceInfo, StreamStats};
 use crate::field::{NttField, SecretVec};
 use crate::ntt::{Direction, NttDomain, NttOptions};
 use crate::report::OpScope;
-use crate::{BackendKind, Error, Report, Result};
+use crate::{Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster ntt";
 /// Default maximum bytes of a block of columns, 32 MiB. Such a block makes several messages of megabytes each.
@@ -210,8 +210,7 @@ impl<'c, F: NttField> ClusterNtt<'c, F> {
     fn report(&self, start: Instant, traffic: StreamStats, fallbacks: Vec<String>) -> Report {
         let call = OpScope { operation: format!("cluster ntt {}", F::NAME), elements: 1 << self.whole.log_n() };
         let device = self.cluster.accelerator().devices().first().filter(|_| fallbacks.is_empty());
-        let (backend, name) =
-            device.map_or((BackendKind::Cpu, "host"), |device| (device.info().backend, device.info().name.as_str()));
+        let (backend, name) = DeviceInfo::backend_and_name(device.map(|device| device.info()));
         call.report_success(backend, name, start, traffic, fallbacks)
     }
 }

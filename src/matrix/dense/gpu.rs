@@ -46,7 +46,7 @@ pub(super) fn multiply(
     let mut stream = device.stream()?;
     let mut made = Vec::with_capacity(tasks.len());
     stream.begin_timing()?;
-    for batch in batches(tasks, size, device.info().backend) {
+    for batch in batches(tasks, size, device.info().caps.unified_addresses) {
         let task = &tasks[batch.tasks[0]];
         let ([a, b], view) = (task.factors, task.result_view());
         let all = checked_entry_count::<u8>(&[batch.tasks.len(), view.len(), size])?;

@@ -11,7 +11,7 @@ use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
-use crate::{BackendKind, Error, Result};
+use crate::{Error, Result};
 
 /// Number of work-items per work-group of the kernels before and after the products. Equals `CRT_GROUP` of
 /// `cl/gemm_crt.cl`.
@@ -48,12 +48,11 @@ impl TensorCoreKernels {
     /// - [`Error::Device`]: the kernels were not built in, or the driver refuses them.
     pub(super) fn new(device: &Device) -> Result<Self> {
         let info = device.info();
-        let capable = info.compute_capability.is_some_and(|capability| capability >= (8, 0));
-        if info.backend != BackendKind::Cuda || !capable {
+        if !info.caps.int8_tensor_cores {
             let reason = format!("products of residues: expected a CUDA device from 8.0 on, got {}", info.name);
             return Err(Error::Unavailable { backend: info.backend, reason });
         }
-        if info.compute_capability == Some((9, 0)) {
+        if info.caps.warpgroup_matrix {
             match Self::load_hopper(device) {
                 Err(error) => log::debug!("dense products by instructions of 8.0: {error}"),
                 found => return found,
@@ -404,8 +403,8 @@ mod tests {
     fn products_of_residues() {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: tensor cores, no device") };
-        if device.info().backend != BackendKind::Cuda {
-            return eprintln!("left out: tensor cores, no CUDA device");
+        if !device.info().caps.int8_tensor_cores {
+            return eprintln!("left out: tensor cores, the device has none");
         }
         let tensors = [
             ("8.0", TensorCoreKernels::load(device, kernels::gemm::TENSOR, (LOCAL_BYTES, usize::MAX))),

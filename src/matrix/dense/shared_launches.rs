@@ -4,7 +4,6 @@
 use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View};
 use super::plan::{DensePlan, Method, Problem, tile_shape};
-use crate::BackendKind;
 use crate::backend::Buffer;
 
 /// Number of work-groups from which on a product fills a device alone. Only smaller products share a launch.
@@ -49,12 +48,13 @@ pub(super) struct ProductBatch {
 }
 
 /// Groups `tasks` into batches, one per launch. A task joins the first batch with which it can share a launch, or
-/// starts a new one. Entries of factors have `size` bytes.
-pub(super) fn batches(tasks: &[ProductTask<'_>], size: usize, backend: BackendKind) -> Vec<ProductBatch> {
+/// starts a new one. Entries of factors have `size` bytes. `unified_addresses` is the device's capability
+/// of that name.
+pub(super) fn batches(tasks: &[ProductTask<'_>], size: usize, unified_addresses: bool) -> Vec<ProductBatch> {
     let mut batches: Vec<ProductBatch> = Vec::new();
     for (number, task) in tasks.iter().enumerate() {
         let found = batches.iter_mut().find_map(|batch| {
-            let offsets_from = factor_offsets(&tasks[batch.tasks[0]], task, size, backend)?;
+            let offsets_from = factor_offsets(&tasks[batch.tasks[0]], task, size, unified_addresses)?;
             Some((batch, offsets_from))
         });
         match found {
@@ -74,7 +74,7 @@ fn factor_offsets(
     with: &ProductTask<'_>,
     task: &ProductTask<'_>,
     size: usize,
-    backend: BackendKind,
+    unified_addresses: bool,
 ) -> Option<[u64; 2]> {
     let alike = |a: View, b: View| View { first: 0, ..a } == View { first: 0, ..b };
     let both = [0, 1].map(|i| [with.factors[i], task.factors[i]]);
@@ -82,20 +82,20 @@ fn factor_offsets(
         return None;
     }
     let first = |[from, to]: [DeviceView<'_>; 2]| {
-        let offset_between = offset_between(from.buffer, to.buffer, size, backend)?;
+        let offset_between = offset_between(from.buffer, to.buffer, size, unified_addresses)?;
         Some(offset_between.wrapping_add(to.view.first as u64).wrapping_sub(from.view.first as u64))
     };
     Some([first(both[0])?, first(both[1])?])
 }
 
 /// Returns the offset of the start of `to` from that of `from`, in entries of `size` bytes modulo 2^64. Returns `None`
-/// if kernels cannot reach `to` from `from`. On CUDA they can, because all memory is in one address space.
-fn offset_between(from: &Buffer, to: &Buffer, size: usize, backend: BackendKind) -> Option<u64> {
+/// if kernels cannot reach `to` from `from`. They can if the device has `unified_addresses`.
+fn offset_between(from: &Buffer, to: &Buffer, size: usize, unified_addresses: bool) -> Option<u64> {
     let bytes = to.handle().0.wrapping_sub(from.handle().0).cast_signed();
     let size = size.cast_signed();
-    match backend {
-        _ if bytes == 0 => Some(0),
-        BackendKind::Cuda if bytes % size == 0 => Some((bytes / size).cast_unsigned() as u64),
+    match bytes {
+        0 => Some(0),
+        _ if unified_addresses && bytes % size == 0 => Some((bytes / size).cast_unsigned() as u64),
         _ => None,
     }
 }

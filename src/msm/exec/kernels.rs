@@ -4,7 +4,7 @@
 //! one.
 
 use crate::Result;
-use crate::backend::{Arg, BackendKind, Buffer, Event, PinnedBuffer, Stream};
+use crate::backend::{Arg, Buffer, Event, PinnedBuffer, Stream};
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::msm::plan::{MatrixSizes, MsmPlan, WindowRange};
 use crate::msm::scalars::ScalarForm;
@@ -19,10 +19,8 @@ const ROWS_BLOCK: u64 = 2048;
 const SORT_GROUP: u32 = 256;
 /// Matrix entries that one sorting workgroup handles.
 const SORT_TILE: u32 = 2048;
-/// Matrix entries that one sorting workgroup handles with CUDA if there are at least `LONG_SORT` (`SORT_TILE_MAX` of
-/// `cuda/dialect.cuh`): longer runs then pay more than more workgroups do.
-const LONG_SORT_TILE: u32 = 4096;
-/// Minimum entries of a matrix that is sorted in tiles of `LONG_SORT_TILE` entries.
+/// Minimum entries of a matrix that is sorted in tiles of the device's maximum size: longer runs then pay more than more
+/// workgroups do.
 const LONG_SORT: u64 = 1 << 26;
 /// Desired number of workgroups that compute digits: enough to fill a device, few enough that their counts of bins are
 /// quickly added up.
@@ -248,8 +246,7 @@ impl KernelQueue<'_> {
 
     /// Returns the number of entries that a workgroup sorts.
     fn sort_tile(&self, cut: MatrixSizes) -> u32 {
-        let cuda = self.stream.device().info().backend == BackendKind::Cuda;
-        if cuda && cut.entries() >= LONG_SORT { LONG_SORT_TILE } else { SORT_TILE }
+        if cut.entries() >= LONG_SORT { self.stream.device().info().caps.max_sort_tile } else { SORT_TILE }
     }
 
     /// Queues the prefix sums over bins. Returns the start of each bin, a copy of the starts that sorting advances, and

@@ -2,7 +2,7 @@
 //! transforms.
 
 use super::twiddles::{Powers, Twiddles, has_one_table};
-use crate::backend::{Arg, BackendKind, Buffer, DeviceInfo, Stream};
+use crate::backend::{Arg, Buffer, DeviceInfo, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
@@ -90,13 +90,13 @@ impl Passes {
     }
 
     /// Returns whether all passes may write over their input. This holds if no pass changes the order of elements. It
-    /// also holds on CUDA if the work-groups of a plane can wait for each other: at least twice as many run at once.
-    /// Work-groups of small tiles do not wait.
+    /// also holds if the device guarantees forward progress, and the work-groups of a plane can wait for each other: at
+    /// least twice as many run at once. Work-groups of small tiles do not wait.
     fn can_run_in_place(plan: &NttPlan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
         let groups = 1 << plan.plane_tile_count_log().max(swap_log);
         let at_once = 2 * groups <= info.compute_units * plan.tile.groups;
-        let waits = info.backend == BackendKind::Cuda && plan.tile == TILE && at_once;
+        let waits = info.caps.forward_progress && plan.tile == TILE && at_once;
         order == Order::BitReversed || plan.radices.len() == 1 || waits
     }
 

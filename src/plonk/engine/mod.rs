@@ -28,7 +28,7 @@ pub(super) use arguments::PermutedLookup;
 pub(super) use memory::COSET_COLUMNS;
 pub(super) use quotient::{Constraints, Cosets};
 
-use crate::backend::{Abort, BackendKind, catch_hook_panic, check_abort, Device, lock, MemoryBudget, Stream};
+use crate::backend::{Abort, catch_hook_panic, check_abort, Device, lock, MemoryBudget, Stream};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
@@ -124,8 +124,8 @@ impl<C: ProofCurve> Engine<C> {
     #[must_use]
     pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
         let aim = self.accelerator.devices().first().map(|device| {
-            // CUDA's passes wait for each other if they have to.
-            device.set_memory_budget(memory.peak_unsplit_bytes(device.info().backend == BackendKind::Cuda))
+            // Passes that wait for each other need no second buffer.
+            device.set_memory_budget(memory.peak_unsplit_bytes(device.info().caps.forward_progress))
         });
         Self { _aim: aim, ..self }
     }

@@ -5,7 +5,7 @@ use ff::PrimeField;
 
 use super::{ComputeField, SumcheckField};
 use crate::field::linear::LinearMap;
-use crate::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
+use crate::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2, KoalaBear, KoalaBear4};
 
 /// Implements [`SumcheckField`] and [`ComputeField`] for an extension. Arguments: the extension and its base field, the
 /// degree, and the bytes of an encoded coefficient.
@@ -85,6 +85,7 @@ macro_rules! extension {
 
 extension!(Goldilocks2 over Goldilocks, 2, 8);
 extension!(BabyBear4 over BabyBear, 4, 4);
+extension!(KoalaBear4 over KoalaBear, 4, 4);
 
 #[cfg(test)]
 mod tests {
@@ -113,6 +114,7 @@ mod tests {
     fn elements_are_written_and_read() {
         check_encoding::<Goldilocks2>();
         check_encoding::<BabyBear4>();
+        check_encoding::<KoalaBear4>();
     }
 
     /// Checks that X^degree equals the residue in the kernels' constants, for each extension.

@@ -2,13 +2,13 @@
 
 use std::ptr;
 
-use crate::backend::{Arg, Device};
+use crate::backend::{Arg, Device, missing_clmad_reason};
 use crate::field::{Element, as_bytes};
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::sumcheck::field::{ComputeField, SumcheckField};
 use crate::sumcheck::rounds::{KernelPath, SumcheckOptions, bitsliced_tail_log, is_binary};
-use crate::{BackendKind, Error, Result};
+use crate::{Error, Result};
 
 /// Selects the requested path, or else the fastest that `device` has, for a claim of `variables` variables. Returns the
 /// path, its kernels, and the reasons why it is not another path.
@@ -47,12 +47,12 @@ pub(crate) fn select_kernels<F: SumcheckField>(
 /// - [`Error::Device`], [`Error::NoKernel`]: the driver refuses the kernels.
 fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
     let info = device.info();
-    if info.backend != BackendKind::Cuda || info.compute_capability.is_none_or(|capability| capability < (8, 0)) {
+    if !info.caps.carryless_multiply {
         return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
     }
     let program =
         KernelModule::find(&kernels::sumcheck::FAMILY, &format!("{}_{}", F::Compute::NAME, kernels::sumcheck::CLMAD))?;
-    if let Some(note) = missing_module_reason(program) {
+    if let Some(note) = missing_clmad_reason(program.name()) {
         return Err(missing_clmad(device, "kernels that were built in", note));
     }
     program.preload(device, "sumcheck_fold").map(|()| program)
@@ -61,19 +61,6 @@ fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule>
 fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
     let reason = format!("no carry-less multiply-add: expected {expected}, got {actual}");
     Error::Unavailable { backend: device.info().backend, reason }
-}
-
-/// Returns the reason why the module of `program` was not built in, or `None` if it was.
-#[cfg(feature = "cuda")]
-fn missing_module_reason(program: KernelModule) -> Option<&'static str> {
-    use crate::backend::cuda;
-    (!cuda::has_kernels(program.name())).then_some(cuda::CLMAD_NOTE)
-}
-
-#[allow(clippy::unnecessary_wraps, reason = "with the feature there may be nothing missing")]
-#[cfg(not(feature = "cuda"))]
-fn missing_module_reason(_: KernelModule) -> Option<&'static str> {
-    Some("none without the feature cuda")
 }
 
 /// Holds an element as a kernel argument. For a prime field of more than two limbs, it also holds what Shoup's

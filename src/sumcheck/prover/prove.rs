@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::failover::{TranscriptReplay, unproved_error, wrong_sum};
 use super::round_by_round::{Prover, check_inputs, device_for, op_scope};
-use crate::backend::{Abort, Device, catch_hook_panic};
+use crate::backend::{Abort, Device, DeviceInfo, catch_hook_panic};
 use crate::sumcheck::caller_columns::{Columns, HostSlices};
 use crate::sumcheck::claim::Claim;
 use crate::sumcheck::field::SumcheckField;
@@ -13,7 +13,7 @@ use crate::sumcheck::gpu::HostCopy;
 use crate::sumcheck::proof::{Proof, is_proved};
 use crate::sumcheck::rounds::SumcheckOptions;
 use crate::sumcheck::transcript::{BoundTranscript, Frame, Transcript};
-use crate::{Accelerator, BackendKind, Error, Report, Result};
+use crate::{Accelerator, Error, Report, Result};
 
 /// Proves `claim`, and returns the proof with a report of the run. The transcript takes in the claim, then one message
 /// per round, then the finals, which are the columns' values at the last point.
@@ -126,7 +126,7 @@ fn prove_device_columns<F: SumcheckField, T: Transcript<F>>(
     let (start, call) = (Instant::now(), op_scope(claim, columns.count(claim.variables())));
     let device = columns.device_of();
     let info = device.as_deref().map(Device::info);
-    let (backend, name) = info.map_or((BackendKind::Cpu, "host"), |info| (info.backend, info.name.as_str()));
+    let (backend, name) = DeviceInfo::backend_and_name(info);
     let kept = columns.reborrow_kept();
     let result = Prover::start_on_owning_device(claim, columns, options, abort).and_then(|mut prover| {
         let finals = dialogue.run_prover(&mut prover, abort)?;

@@ -3,7 +3,7 @@
 use p3_challenger::FieldChallenger;
 
 use super::{Checkpoint, Transcript};
-use crate::field::plonky3::{BabyBear4, Goldilocks2};
+use crate::field::plonky3::{BabyBear4, Goldilocks2, KoalaBear4};
 
 /// Wraps a Plonky3 challenger over the base field as a [`Transcript`] over the extension field. It observes an
 /// element's coefficients in their order and samples challenges coefficient by coefficient, as Plonky3's own provers
@@ -48,3 +48,4 @@ macro_rules! transcript {
 
 transcript!(Goldilocks2 over p3_goldilocks::Goldilocks);
 transcript!(BabyBear4 over p3_baby_bear::BabyBear);
+transcript!(KoalaBear4 over p3_koala_bear::KoalaBear);

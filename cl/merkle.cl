@@ -1,0 +1,68 @@
+// Layers of Merkle trees over digests of Poseidon2: see poseidon2.cl, src/hash/tree_shape.rs.
+//
+// A digest is `length` consecutive elements. All layers of a tree are in one buffer, from the leaves to the root.
+
+// Number of children of a node.
+#define ARITY 2u
+// Words of a layer in the list of layers.
+#define LAYER_WORDS 7
+// Marks a layer whose nodes are compressed with the digests of rows.
+#define LAYER_INJECTS 1u
+
+// Holds a layer. Its children start at digest `from` and its nodes at digest `to` of the buffer. It has `padded`
+// digests; those after the first `nodes` are zero. The digests of the `rows` rows that it injects start at `row_from`.
+typedef struct {
+    u32 from, to, nodes, padded, row_from, rows, flags;
+} layer_t;
+
+DEVICE layer_t layer_at(GLOBAL const u32 *layers, u32 number) {
+    GLOBAL const u32 *words = layers + number * LAYER_WORDS;
+    layer_t layer = {words[0], words[1], words[2], words[3], words[4], words[5], words[6]};
+    return layer;
+}
+
+// Computes node `node`: the first `length` elements of the permutation of its children and zeros. If the layer injects,
+// that and the digest of row `node`, zero if there is none, are compressed in turn.
+DEVICE void merkle_node(POSEIDON2_PARAMETERS, u32 length, layer_t layer, u32 node, GLOBAL F(t) *digests,
+                        GLOBAL const F(t) *injected) {
+    F(t) state[WIDTH];
+    GLOBAL const F(t) *children = digests + ((u64)layer.from + (u64)node * ARITY) * length;
+    GLOBAL F(t) *out = digests + ((u64)layer.to + node) * length;
+    bool exists = node < layer.nodes;
+    injected += ((u64)layer.row_from + node) * length;
+#pragma unroll
+    for (u32 i = 0; i < WIDTH; i++) state[i] = exists && i < ARITY * length ? children[i] : F(zero)();
+    for (u32 step = 0; exists && step <= (layer.flags & LAYER_INJECTS); step++) {
+        if (step > 0) {
+#pragma unroll
+            for (u32 i = 0; i < WIDTH; i++) {
+                if (i < length) continue;
+                state[i] = i < 2 * length && node < layer.rows ? injected[i - length] : F(zero)();
+            }
+        }
+        permute(state, outer, inner, constants);
+    }
+#pragma unroll
+    for (u32 i = 0; i < WIDTH; i++)
+        if (i < length) out[i] = reduce_loose(state[i]);
+}
+
+// Computes `count` layers from number `first` on, one node per work-item at a time. More than one layer takes a grid of
+// one group. `injected` has the digests of all rows that layers inject.
+KERNEL(POSEIDON2_GROUP)
+void merkle_layers(POSEIDON2_PARAMETERS, u32 length, u32 first, u32 count, GLOBAL const u32 *layers,
+                   GLOBAL F(t) *digests, GLOBAL const F(t) *injected) {
+    for (u32 number = first; number < first + count; number++) {
+        layer_t layer = layer_at(layers, number);
+        for (u32 node = GLOBAL_ID; node < layer.padded; node += GLOBAL_SIZE)
+            merkle_node(outer, inner, constants, length, layer, node, digests, injected);
+        GLOBAL_BARRIER();
+    }
+}
+
+// Copies `count` runs of `length` elements, run r from positions[r]·length on, to consecutive memory.
+KERNEL(POSEIDON2_GROUP)
+void merkle_gather(u32 length, u32 count, GLOBAL const u32 *positions, GLOBAL const F(t) *from, GLOBAL F(t) *to) {
+    for (u64 i = GLOBAL_ID; i < (u64)count * length; i += GLOBAL_SIZE)
+        to[i] = from[(u64)positions[i / length] * length + i % length];
+}

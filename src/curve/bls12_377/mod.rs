@@ -1,0 +1,147 @@
+//! Defines the curves and fields of BLS12-377 (S. Bowe, A. Chiesa, M. Green, I. Miers, P. Mishra and H. Wu, Zexe,
+//! ePrint 2018/962), with the constants of arkworks.
+//!
+//! G1 is y² = x³ + 1 over F_p, and G2 is y² = x³ + 1/u over F_p² = F_p\[u\]/(u² + 5). Elements and points have
+//! arkworks' memory layout except for infinity, which has no flag. Both encodings are arkworks' compressed ones.
+
+mod fq;
+mod fr;
+
+use std::sync::LazyLock;
+
+use ff::{Field, PrimeField};
+pub use fq::Fq;
+pub use fr::Fr;
+use halo2curves::serde::Repr;
+
+use super::quadratic_extension::{QuadraticBase, QuadraticExtension};
+use super::short_weierstrass::{Affine, Coordinate, Projective, ShortWeierstrass};
+use crate::field::{Element, NttField};
+
+/// Represents an element of F_p², the field of the coordinates of G2.
+pub type Fq2 = QuadraticExtension<Fq>;
+/// Represents a point of G1 by its affine coordinates.
+pub type G1Affine = Affine<G1>;
+/// Represents a point of G1 by its Jacobian coordinates.
+pub type G1Projective = Projective<G1>;
+/// Represents a point of G2 by its affine coordinates.
+pub type G2Affine = Affine<G2>;
+/// Represents a point of G2 by its Jacobian coordinates.
+pub type G2Projective = Projective<G2>;
+
+/// Names the curve of G1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct G1;
+/// Names the curve of G2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct G2;
+
+// SAFETY: the type is `repr(transparent)` of `[u64; 4]`, in Montgomery form with R = 2^256 (the derive macro of ff).
+unsafe impl Element for Fr {
+    const NAME: &'static str = "bls12_377_fr";
+}
+// SAFETY: as above.
+unsafe impl NttField for Fr {}
+
+// SAFETY: the type is `repr(transparent)` of `[u64; 6]`, in Montgomery form with R = 2^384 (the derive macro of ff).
+unsafe impl Element for Fq {
+    const NAME: &'static str = "bls12_377_fq";
+}
+
+// SAFETY: the type is `repr(C)` of two elements of `Fq`, whose alignment divides their size.
+unsafe impl Element for Fq2 {
+    const NAME: &'static str = "bls12_377_fq2";
+}
+
+impl QuadraticBase for Fq {
+    const BETA: u64 = 5;
+}
+
+// SAFETY: the only field is an array of integers.
+unsafe impl Coordinate for Fq {
+    type Encoding = Repr<48>;
+
+    fn encode(&self) -> Self::Encoding {
+        self.to_repr().0.into()
+    }
+
+    fn decode(encoding: &Self::Encoding) -> Option<Self> {
+        Self::from_repr_vartime(fq::FqRepr(*encoding.inner()))
+    }
+}
+
+// SAFETY: both fields are arrays of integers.
+unsafe impl Coordinate for Fq2 {
+    type Encoding = Repr<96>;
+
+    fn encode(&self) -> Self::Encoding {
+        let mut bytes = [0; 96];
+        let halves = bytes.as_chunks_mut::<48>().0;
+        halves.iter_mut().zip([self.c0, self.c1]).for_each(|(half, c)| *half = c.to_repr().0);
+        bytes.into()
+    }
+
+    fn decode(encoding: &Self::Encoding) -> Option<Self> {
+        let [c0, c1] = encoding.inner().as_chunks().0 else { return None };
+        let [c0, c1] = [c0, c1].map(|bytes| Fq::from_repr_vartime(fq::FqRepr(*bytes)));
+        Some(Self::new(c0?, c1?))
+    }
+}
+
+impl ShortWeierstrass for G1 {
+    type Base = Fq;
+    type Scalar = Fr;
+    const NAME: &'static str = "bls12_377_g1";
+    const HAS_PRIME_ORDER: bool = false;
+
+    fn b() -> Fq {
+        Fq::ONE
+    }
+
+    fn generator() -> [Fq; 2] {
+        static GENERATOR: LazyLock<[Fq; 2]> = LazyLock::new(|| {
+            [
+                "81937999373150964239938255573465948239988671502647976594219695644855304257327692006745978603320413799295628339695",
+                "241266749859715473739788878240585681733927191168601896383759122102112907357779751001206799952863815012735208165030",
+            ].map(from_decimal)
+        });
+        *GENERATOR
+    }
+}
+
+impl ShortWeierstrass for G2 {
+    type Base = Fq2;
+    type Scalar = Fr;
+    const NAME: &'static str = "bls12_377_g2";
+    const HAS_PRIME_ORDER: bool = false;
+
+    /// Returns 1/u: the curve is the sextic twist of G1's that has the factor r in its order.
+    fn b() -> Fq2 {
+        static B: LazyLock<Fq2> = LazyLock::new(|| Fq2::new(Fq::ZERO, Fq::ONE).invert().unwrap_or(Fq2::ZERO));
+        *B
+    }
+
+    fn generator() -> [Fq2; 2] {
+        static GENERATOR: LazyLock<[Fq2; 2]> = LazyLock::new(|| {
+            [
+                [
+                    "233578398248691099356572568220835526895379068987715365179118596935057653620464273615301663571204657964920925606294",
+                    "140913150380207355837477652521042157274541796891053068589147167627541651775299824604154852141315666357241556069118",
+                ],
+                [
+                    "63160294768292073209381361943935198908131692476676907196754037919244929611450776219210369229519898517858833747423",
+                    "149157405641012693445398062341192467754805999074082136895788947234480009303640899064710353187729182149407503257491",
+                ],
+            ].map(|coefficients| {
+                let [c0, c1] = coefficients.map(from_decimal);
+                Fq2::new(c0, c1)
+            })
+        });
+        *GENERATOR
+    }
+}
+
+/// Returns the element of `digits`, a decimal number; zero if it is malformed.
+fn from_decimal(digits: &str) -> Fq {
+    Fq::from_str_vartime(digits).unwrap_or(Fq::ZERO)
+}
