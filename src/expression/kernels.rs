@@ -2,7 +2,7 @@
 
 use crate::kernels::spec::{Declarations, KernelFamily, Part, source};
 
-/// Polynomial expressions over columns.
+/// Evaluates polynomial expressions over columns.
 pub static FAMILY: KernelFamily =
     KernelFamily { sources: &[Part::always(source!("cl/expression.cl"))], ..KernelFamily::new("expression") };
 

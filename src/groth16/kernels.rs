@@ -47,7 +47,7 @@ kernels! {
     }
 }
 
-/// Steps of a Groth16 proof between its NTTs and its MSMs.
+/// Computes the steps of a Groth16 proof between its NTTs and its MSMs.
 pub static FAMILY: KernelFamily = KernelFamily {
     constants: &[CONSTANTS],
     kernels: KERNELS,

@@ -18,7 +18,7 @@ pub(super) struct CoordinateField {
 
 impl CoordinateField {
     /// Returns the field of the coordinates of `curve`.
-    pub(super) fn of(curve: &CurveSpec) -> Self {
+    pub(super) fn from_curve(curve: &CurveSpec) -> Self {
         let description = FieldDescription::new(curve.coordinates);
         let nonresidue = match curve.coordinates.kind {
             FieldKind::Quadratic { nonresidue, .. } => Some(nonresidue),

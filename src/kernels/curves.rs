@@ -34,7 +34,7 @@ pub(super) struct SubgroupEndomorphism {
 impl CurveDescription {
     /// Computes the constants of `curve` from its generator.
     pub(super) fn new(curve: &CurveSpec) -> Self {
-        let field = CoordinateField::of(curve);
+        let field = CoordinateField::from_curve(curve);
         let generator = curve.generator.map(CoordinateField::element);
         let subgroup = curve.has_cofactor.then(|| {
             let (factor, [alpha, beta]) = subgroup_endomorphism(curve, &field, &generator);
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn endomorphisms() {
         for curve in registry::curves().filter(|curve| curve.has_cofactor) {
-            let field = CoordinateField::of(curve);
+            let field = CoordinateField::from_curve(curve);
             let generator = curve.generator.map(CoordinateField::element);
             let (factor, [alpha, beta]) = subgroup_endomorphism(curve, &field, &generator);
             // The map takes points on the curve to points on the curve, as it takes the generator to its multiple.
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn inverses_and_frobenius() {
         for curve in registry::curves() {
-            let field = CoordinateField::of(curve);
+            let field = CoordinateField::from_curve(curve);
             let [x, y] = curve.generator.map(CoordinateField::element);
             let one = [BigUint::from(1u32), BigUint::default()];
             assert_eq!(field.mul(&x, &field.inverse(&x)), one, "{}", curve.name);

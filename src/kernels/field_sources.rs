@@ -2,7 +2,7 @@
 
 use super::spec::{Part, Source, source};
 
-/// Arithmetic of prime fields of more than two 32-bit limbs.
+/// Implements prime fields of more than two 32-bit limbs.
 pub const MULTI_LIMB: &[Source] = &[
     source!("cl/field.cl"),
     source!("cuda/field_add_ptx.cuh"),
@@ -15,29 +15,29 @@ pub const MULTI_LIMB: &[Source] = &[
     source!("cl/field_inverse_warp.cl"),
 ];
 
-/// Arithmetic of prime fields of one 32-bit limb.
+/// Implements prime fields of one 32-bit limb.
 pub const ONE_LIMB: &[Source] = &[source!("cl/small_field31.cl")];
 
-/// Arithmetic of Goldilocks, the prime field of two 32-bit limbs.
+/// Implements Goldilocks, the prime field of two 32-bit limbs.
 pub const TWO_LIMBS: &[Source] = &[source!("cl/goldilocks.cl")];
 
-/// Arithmetic of GF(2^128) in the basis of GHASH.
+/// Implements GF(2^128) in the basis of GHASH.
 pub const GHASH: Source = source!("cl/ghash.cl");
 
-/// Arithmetic of quadratic extensions of prime fields of more than two limbs.
+/// Implements quadratic extensions of prime fields of more than two limbs.
 pub const QUADRATIC: &[Source] = &[source!("cl/fp2.cl"), source!("cl/field_loose.cl")];
 
-/// Arithmetic of extensions of prime fields of one or two limbs.
+/// Implements extensions of prime fields of one or two limbs.
 pub const BINOMIAL: Source = source!("cl/field_extension.cl");
 
-/// Products by fixed factors, for transforms and for powers of their roots of unity.
+/// Multiplies by fixed factors, for transforms and for powers of their roots of unity.
 pub const SHOUP: Part = Part::always(source!("cl/field_shoup.cl"));
 
-/// Products by fixed factors, in PTX.
+/// Multiplies by fixed factors, in PTX.
 pub const SHOUP_PTX: Part = Part::always(source!("cuda/shoup_ptx.cuh"));
 
-/// Sums of products that are reduced once.
+/// Adds products, and reduces the sum once.
 pub const ACCUMULATOR: Part = Part::always(source!("cl/field_accumulator.cl"));
 
-/// Field elements from encoded numbers.
+/// Makes field elements from encoded numbers.
 pub const BYTES: Part = Part::always(source!("cl/field_bytes.cl"));

@@ -2,14 +2,14 @@
 
 use crate::kernels::spec::{Declarations, Domain, KernelFamily, Part, Target, Variant, source};
 
-/// Element-wise field operations.
+/// Computes element-wise field operations.
 pub static VECTOR: KernelFamily = KernelFamily {
     sources: &[Part::always(source!("cl/batch_inverse.cl")), Part::always(source!("cl/test_field.cl"))],
     is_for_tests: true,
     ..KernelFamily::new("vector")
 };
 
-/// Element-wise point operations.
+/// Computes element-wise point operations.
 pub static POINTS: KernelFamily = KernelFamily {
     domain: Domain::Curves,
     sources: &[Part::always(source!("cl/curve.cl")), Part::always(source!("cl/test_curve.cl"))],
@@ -17,7 +17,7 @@ pub static POINTS: KernelFamily = KernelFamily {
     ..KernelFamily::new("points")
 };
 
-/// Experiments of the bench `matrix_seed`.
+/// Runs the experiments of the bench `matrix_seed`.
 pub static EXPERIMENTS: KernelFamily = KernelFamily {
     domain: Domain::Nothing,
     sources: &[Part::always(source!("cuda/experiments.cu"))],

@@ -2,7 +2,7 @@
 
 use crate::kernels::spec::{CurveSpec, Declarations, FieldKind, FieldSpec};
 
-/// Scalar field.
+/// Declares the scalar field.
 pub static FR: FieldSpec = FieldSpec {
     name: "bls12_381_fr",
     kind: FieldKind::Prime {
@@ -12,7 +12,7 @@ pub static FR: FieldSpec = FieldSpec {
     families: &["vector", "ntt", "ntt_small", "csr", "gemm", "expression", "groth16", "plonk", "sumcheck"],
 };
 
-/// Base field.
+/// Declares the base field.
 pub static FQ: FieldSpec = FieldSpec {
     name: "bls12_381_fq",
     kind: FieldKind::Prime {
@@ -22,14 +22,14 @@ pub static FQ: FieldSpec = FieldSpec {
     families: &["vector"],
 };
 
-/// Quadratic extension of the base field, F_p\[u\]/(u² + 1).
+/// Declares the quadratic extension of the base field, F_p\[u\]/(u² + 1).
 pub static FQ2: FieldSpec = FieldSpec {
     name: "bls12_381_fq2",
     kind: FieldKind::Quadratic { base: &FQ, nonresidue: 1 },
     families: &["vector"],
 };
 
-/// Curve of G1.
+/// Declares the curve of G1.
 pub static G1: CurveSpec = CurveSpec {
     name: "bls12_381_g1",
     coordinates: &FQ,
@@ -42,7 +42,7 @@ pub static G1: CurveSpec = CurveSpec {
     has_gpu_decode: true,
 };
 
-/// Curve of G2.
+/// Declares the curve of G2.
 pub static G2: CurveSpec = CurveSpec {
     name: "bls12_381_g2",
     coordinates: &FQ2,

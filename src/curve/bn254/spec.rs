@@ -2,7 +2,7 @@
 
 use crate::kernels::spec::{CurveSpec, Declarations, FieldKind, FieldSpec};
 
-/// Scalar field.
+/// Declares the scalar field.
 pub static FR: FieldSpec = FieldSpec {
     name: "bn254_fr",
     kind: FieldKind::Prime {
@@ -12,7 +12,7 @@ pub static FR: FieldSpec = FieldSpec {
     families: &["vector", "ntt", "ntt_small", "csr", "columns", "gemm", "expression", "groth16", "plonk", "sumcheck"],
 };
 
-/// Base field.
+/// Declares the base field.
 pub static FQ: FieldSpec = FieldSpec {
     name: "bn254_fq",
     kind: FieldKind::Prime {
@@ -22,11 +22,11 @@ pub static FQ: FieldSpec = FieldSpec {
     families: &["vector"],
 };
 
-/// Quadratic extension of the base field, F_p\[u\]/(u² + 1).
+/// Declares the quadratic extension of the base field, F_p\[u\]/(u² + 1).
 pub static FQ2: FieldSpec =
     FieldSpec { name: "bn254_fq2", kind: FieldKind::Quadratic { base: &FQ, nonresidue: 1 }, families: &["vector"] };
 
-/// Curve of G1.
+/// Declares the curve of G1.
 pub static G1: CurveSpec = CurveSpec {
     name: "bn254_g1",
     coordinates: &FQ,
@@ -36,7 +36,7 @@ pub static G1: CurveSpec = CurveSpec {
     has_gpu_decode: false,
 };
 
-/// Curve of G2.
+/// Declares the curve of G2.
 pub static G2: CurveSpec = CurveSpec {
     name: "bn254_g2",
     coordinates: &FQ2,

@@ -2,10 +2,10 @@
 
 use crate::kernels::spec::{CurveSpec, Declarations, FieldKind, FieldSpec};
 
-/// Kernel families of both fields.
+/// Lists the kernel families of both fields.
 const FAMILIES: &[&str] = &["vector", "ntt", "ntt_small", "csr", "gemm", "expression", "plonk", "sumcheck"];
 
-/// Base field of Pallas, which is the scalar field of Vesta.
+/// Declares the base field of Pallas, which is the scalar field of Vesta.
 pub static FP: FieldSpec = FieldSpec {
     name: "pasta_fp",
     kind: FieldKind::Prime {
@@ -15,7 +15,7 @@ pub static FP: FieldSpec = FieldSpec {
     families: FAMILIES,
 };
 
-/// Base field of Vesta, which is the scalar field of Pallas.
+/// Declares the base field of Vesta, which is the scalar field of Pallas.
 pub static FQ: FieldSpec = FieldSpec {
     name: "pasta_fq",
     kind: FieldKind::Prime {
@@ -25,7 +25,7 @@ pub static FQ: FieldSpec = FieldSpec {
     families: FAMILIES,
 };
 
-/// Pallas.
+/// Declares the curve Pallas.
 pub static PALLAS: CurveSpec = CurveSpec {
     name: "pallas",
     coordinates: &FP,
@@ -35,7 +35,7 @@ pub static PALLAS: CurveSpec = CurveSpec {
     has_gpu_decode: false,
 };
 
-/// Vesta.
+/// Declares the curve Vesta.
 pub static VESTA: CurveSpec = CurveSpec {
     name: "vesta",
     coordinates: &FQ,

@@ -2,14 +2,14 @@
 
 use crate::kernels::spec::{Declarations, FieldKind, FieldSpec};
 
-/// F_p with p = 15·2^27 + 1.
+/// Declares F_p with p = 15·2^27 + 1.
 pub static BABY_BEAR: FieldSpec = FieldSpec {
     name: "baby_bear",
     kind: FieldKind::Prime { modulus: "78000001", generator: 31 },
     families: &["gemm", "sumcheck"],
 };
 
-/// Extension by a root of X⁴ − 11, from which challenges of sumcheck come.
+/// Declares the extension by a root of X⁴ − 11, from which challenges of sumcheck come.
 pub static BABY_BEAR4: FieldSpec = FieldSpec {
     name: "baby_bear4",
     kind: FieldKind::Binomial { base: &BABY_BEAR, degree: 4, residue: 11 },
