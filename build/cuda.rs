@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use crate::kernels::{Dialect, Module, clmad_modules, cuda_modules, hopper_modules, modules, pdl_kernels};
+use crate::kernels::{Dialect, Module, Target, modules, modules_for, pdl_kernels, registry, source_text};
 use cache::Cache;
 use nvcc::Nvcc;
 
@@ -26,6 +26,9 @@ type Fatbin = (String, PathBuf);
 pub fn build() {
     for path in ["build", "cl", "cuda", "src/kernels"] {
         println!("cargo::rerun-if-changed={path}");
+    }
+    for path in registry::PATHS {
+        println!("cargo::rerun-if-changed=src/kernels/{path}");
     }
     for variable in [ARCHITECTURES, nvcc::CLMAD, "NVCC", "CUDA_HOME", "CUDA_PATH"] {
         println!("cargo::rerun-if-env-changed={variable}");
@@ -91,8 +94,8 @@ fn compile_all(out: &Path) -> Result<Built, String> {
         Err(reason) => (Vec::new(), reason.replace('\n', " ")),
     };
     // The longest compilations first, so that none of them is left to the end.
-    let mut modules: Vec<Module> = [modules(), cuda_modules()].concat();
-    modules.sort_by_key(|module| module.is_fp2);
+    let mut modules: Vec<Module> = [modules(), modules_for(Target::Cuda)].concat();
+    modules.sort_by_key(|module| module.field.is_some_and(|field| field.degree() == 2));
     let queue = Mutex::new(modules);
     let done: Mutex<Vec<Result<Fatbin, String>>> = Mutex::default();
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
@@ -126,7 +129,7 @@ fn compile_clmad(nvcc: &Nvcc, architectures: &[String], cache: &Cache) -> Result
     }
     let flags = flags(&known, false);
     let compile = |module: Module| Ok((module.name.clone(), compile(&nvcc, &flags, cache, &module)?));
-    clmad_modules().into_iter().map(compile).collect()
+    modules_for(Target::Clmad).into_iter().map(compile).collect()
 }
 
 /// Modules for compute capability 9.0 alone, where that is among the architectures and nvcc knows it (from release 12.0 on). Without
@@ -137,7 +140,7 @@ fn compile_hopper(nvcc: &Nvcc, architectures: &[String], cache: &Cache) -> Vec<F
     }
     let flags = flags(&["90a".to_owned()], false);
     let compile = |module: Module| Some((module.name.clone(), compile(nvcc, &flags, cache, &module).ok()?));
-    hopper_modules().into_iter().filter_map(compile).collect()
+    modules_for(Target::Hopper).into_iter().filter_map(compile).collect()
 }
 
 fn pop(queue: &Mutex<Vec<Module>>) -> Option<Module> {
@@ -176,7 +179,7 @@ fn flags(names: &[String], with_ptx: bool) -> Vec<String> {
 }
 
 fn compile(nvcc: &Nvcc, flags: &[String], cache: &Cache, module: &Module) -> Result<PathBuf, String> {
-    let source = module.source(Dialect::Cuda);
+    let source = source_text(module, Dialect::Cuda);
     let key = [&nvcc.version, &flags.join(" "), &source];
     cache.get_or_make(&module.name, &key, |folder, fatbin| {
         let file = folder.join("kernels.cu");

@@ -1,8 +1,6 @@
 // Kernels of Groth16 between transforms and MSMs. All values are reduced and in Montgomery form, on any grid of groups
 // of GROTH16_GROUP.
 
-#define GROTH16_GROUP 128
-
 // Computes out[i] = x[indices[i]]: the scalars of the variables for which a query has bases.
 KERNEL(GROTH16_GROUP)
 void groth16_gather(u32 n, GLOBAL const u32 *indices, GLOBAL const F(t) *x, GLOBAL F(t) *out) {

@@ -1,8 +1,10 @@
-//! Prints the source of a kernel module as the compiler gets it: `kernels NAME [cuda|opencl]`, or the
-//! names of all modules when none is given.
+//! Prints the source of a kernel module as the compiler gets it: `kernels NAME [cuda|opencl]`, or the names of all
+//! modules when none is given. `kernels --write FOLDER` writes the sources of all modules to files.
+
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
-use proofwarp::kernels::{Dialect, Module, modules};
+use proofwarp::kernels::{Dialect, Module, all_modules, source_text};
 
 /// Prints the source of a kernel module as the compiler gets it, or the names of all modules.
 #[derive(Parser)]
@@ -13,6 +15,9 @@ struct Options {
     /// The language that it is written in
     #[arg(value_enum, default_value = "opencl")]
     language: Language,
+    /// Write the sources of all modules to this folder, in both languages
+    #[arg(long, value_name = "FOLDER")]
+    write: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -22,7 +27,7 @@ enum Language {
 }
 
 fn known(name: &str) -> Result<String, String> {
-    let found = modules().into_iter().find(|module| module.name == name).map(|module| module.name);
+    let found = all_modules().into_iter().find(|module| module.name == name).map(|module| module.name);
     found.ok_or_else(|| "expected one of those that are printed where none is given".to_owned())
 }
 
@@ -32,14 +37,29 @@ impl Options {
         let dialect = if self.language == Language::Cuda { Dialect::Cuda } else { Dialect::OpenCl };
         match &self.name {
             None => Some(format!("{}\n", module.name)),
-            Some(name) => (*name == module.name).then(|| module.source(dialect)),
+            Some(name) => (*name == module.name).then(|| source_text(module, dialect)),
         }
     }
 }
 
-fn main() {
+/// Writes the sources of all modules into `folder`, as `NAME.cl` and `NAME.cu`.
+fn write_all(folder: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for module in all_modules() {
+        for (ending, dialect) in [("cl", Dialect::OpenCl), ("cu", Dialect::Cuda)] {
+            std::fs::write(folder.join(format!("{}.{ending}", module.name)), source_text(&module, dialect))?;
+        }
+    }
+    Ok(())
+}
+
+fn main() -> std::io::Result<()> {
     let options = Options::parse();
-    modules().iter().filter_map(|module| options.print(module)).for_each(|text| print!("{text}"));
+    if let Some(folder) = &options.write {
+        return write_all(folder);
+    }
+    all_modules().iter().filter_map(|module| options.print(module)).for_each(|text| print!("{text}"));
+    Ok(())
 }
 
 #[cfg(test)]
@@ -63,14 +83,24 @@ mod tests {
     }
 
     #[test]
-    fn a_module_is_printed_in_its_language() {
+    fn names_or_one_source() {
+        let modules = all_modules();
         let text = |line: &[&str]| {
-            let options = options(line).expect("options");
-            modules().iter().filter_map(|module| options.print(module)).collect::<String>()
+            let options = options(line).expect("taken");
+            modules.iter().filter_map(|module| options.print(module)).collect::<String>()
         };
-        let module = &modules()[0];
-        assert_eq!(text(&[&module.name]), module.source(Dialect::OpenCl));
-        assert_eq!(text(&[&module.name, "cuda"]), module.source(Dialect::Cuda));
-        assert_eq!(text(&[]).lines().count(), modules().len());
+        let module = &modules[0];
+        assert_eq!(text(&[]).lines().count(), modules.len());
+        assert_eq!(text(&[&module.name]), source_text(module, Dialect::OpenCl));
+        assert_eq!(text(&[&module.name, "cuda"]), source_text(module, Dialect::Cuda));
+    }
+
+    #[test]
+    fn all_sources_are_written() {
+        let folder = std::env::temp_dir().join(format!("proofwarp_kernels_{}", std::process::id()));
+        write_all(&folder).expect("written");
+        let written = std::fs::read_dir(&folder).expect("folder").count();
+        std::fs::remove_dir_all(&folder).expect("removed");
+        assert_eq!(written, 2 * all_modules().len());
     }
 }

@@ -95,6 +95,11 @@ pub mod settings;
 pub mod sumcheck;
 mod thread_pools;
 
+// Its macro declares kernels in `kernels`, and has to precede that.
+#[macro_use]
+#[doc(hidden)]
+pub mod kernel_arguments;
+
 /// Declares modules that are public with a feature, and private without it. Without the feature, nothing outside uses
 /// what they define for others.
 macro_rules! unstable {
@@ -114,7 +119,9 @@ unstable!("unstable-device-api": backend file_state kernels module_launcher rayo
 unstable!("unstable-plonk": plonk);
 
 pub use accelerator::Accelerator;
-pub use backend::{Abort, BackendKind, Buffer, Device, DeviceCaps, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats};
+pub use backend::{
+    Abort, BackendKind, Buffer, Device, DeviceCaps, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats,
+};
 pub use error::{Error, Result};
 pub use report::Report;
 

@@ -3,65 +3,76 @@
 use std::sync::OnceLock;
 
 use crate::backend::{Arg, Buffer, Device, KernelCode, KernelSource, Launch, Stream};
-use crate::kernels::{Dialect, Family, GlvParams, Module, clmad_modules, cuda_modules, hopper_modules, modules};
+use crate::kernel_arguments::Kernel;
+use crate::kernels::{Dialect, FieldDescription, GlvParams, KernelFamily, Module, all_modules, source_text};
 use crate::{Error, Result};
+
+/// Holds a module and the constants that are derived from its declarations.
+#[derive(Debug)]
+struct LoadedModule {
+    module: Module,
+    /// Constants of the module's field, or of the base field of an extension.
+    field: Option<FieldDescription>,
+    /// Constants of the GLV decomposition for the module's curve.
+    glv: Option<GlvParams>,
+}
+
+impl LoadedModule {
+    fn new(module: Module) -> Self {
+        let field = module.field.map(FieldDescription::new);
+        let glv = module.curve.map(|curve| GlvParams::new(curve.scalars));
+        Self { module, field, glv }
+    }
+}
 
 /// Refers to a kernel module: the kernels of one family for one field or curve.
 #[derive(Debug, Clone, Copy)]
-pub struct KernelModule(&'static Module);
+pub struct KernelModule(&'static LoadedModule);
 
 impl KernelModule {
-    /// Finds the module of the kernel family `family` for the field or curve `name`, such as `ntt` for `bn254_fr`.
-    ///
-    /// # Errors
-    /// - [`Error::Invalid`]: there is no such module.
-    pub fn find(family: &str, name: &str) -> Result<Self> {
-        static MODULES: OnceLock<Vec<Module>> = OnceLock::new();
-        let full = format!("{family}_{name}");
-        let all = || [modules(), clmad_modules(), cuda_modules(), hopper_modules()].concat();
-        let module = MODULES.get_or_init(all).iter().find(|module| module.name == full);
-        module.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::modules()", full))
-    }
-
     /// Finds the module of the kernel family `family` for the field or curve `name`, such as `bn254_fr`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there is no such module.
-    pub(crate) fn for_family(family: Family, name: &str) -> Result<Self> {
-        Self::find(family.name(), name)
+    pub fn find(family: &KernelFamily, name: &str) -> Result<Self> {
+        static MODULES: OnceLock<Vec<LoadedModule>> = OnceLock::new();
+        let full = format!("{}_{name}", family.name);
+        let modules = MODULES.get_or_init(|| all_modules().into_iter().map(LoadedModule::new).collect());
+        let found = modules.iter().find(|loaded| loaded.module.name == full);
+        found.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::all_modules()", full))
     }
 
     /// Returns the modulus p of the module's field as 32-bit limbs, lowest first. For an extension field, p is the
-    /// modulus of its base field.
+    /// modulus of its base field. Returns no limbs if the module has no field.
     pub(crate) fn modulus(self) -> &'static [u32] {
-        &self.0.field.modulus
+        self.0.field.as_ref().map_or(&[], |field| &field.modulus)
     }
 
-    /// Returns −1/p mod 2^32, where p is [`Self::modulus`].
+    /// Returns −1/p mod 2^32, where p is [`Self::modulus`], or 0 if the module has no field.
     pub(crate) fn inv32(self) -> u32 {
-        self.0.field.inv32()
+        self.0.field.as_ref().map_or(0, FieldDescription::inv32)
     }
 
     /// Returns whether the module's field, or the base field of an extension, is a prime field of more than two 32-bit
     /// limbs.
     pub(crate) fn is_multi_limb(self) -> bool {
-        !self.0.field.binary && !self.0.field.is_small()
+        self.0.module.is_multi_limb()
     }
 
     /// Returns the 1 of the module's field, or of an extension's base field, as 32-bit limbs, lowest first. It has the
-    /// form in which kernels hold elements.
+    /// form in which kernels hold elements. Returns no limbs if the module has no field.
     pub(crate) fn one(self) -> &'static [u32] {
-        &self.0.field.one
+        self.0.field.as_ref().map_or(&[], |field| &field.one)
     }
 
     /// Returns the parameters of the GLV decomposition for the module's curve, or `None` if the module has no curve.
     pub(crate) fn glv_params(self) -> Option<&'static GlvParams> {
-        self.0.curve.as_ref().map(|curve| &curve.halves)
+        self.0.glv.as_ref()
     }
 
     /// Returns the module's name, such as `ntt_bn254_fr`.
     pub(crate) fn name(self) -> &'static str {
-        &self.0.name
+        &self.0.module.name
     }
 
     /// Compiles or loads the module on `device`, and finds `kernel` in it, so that the first launch need not.
@@ -71,8 +82,53 @@ impl KernelModule {
     /// - [`Error::Device`]: the module does not compile or load.
     /// - [`Error::Device`]: the module is not built in.
     pub(crate) fn preload(self, device: &Device, kernel: &str) -> Result<()> {
-        let text = || self.0.source(Dialect::OpenCl);
-        device.kernel(KernelSource { module: &self.0.name, code: KernelCode::Text(&text) }, kernel).map(drop)
+        let text = || source_text(&self.0.module, Dialect::OpenCl);
+        device.kernel(KernelSource { module: &self.0.module.name, code: KernelCode::Text(&text) }, kernel).map(drop)
+    }
+
+    /// Queues `kernel` on `stream`, over at least `items` work-items in groups of [`Kernel::GROUP_SIZE`].
+    ///
+    /// The caller promises that the kernel stays inside its buffers for these arguments.
+    ///
+    /// # Errors
+    /// - [`Error::Device`]: the module does not compile or load, or is not built in.
+    /// - [`Error::NoKernel`]: the module has no such kernel.
+    /// - [`Error::Invalid`]: the items make 2^32 work-groups or more, too many for one launch.
+    /// - [`Error::Device`]: the driver failed.
+    pub(crate) fn run<K: Kernel>(self, stream: &mut Stream, items: u64, kernel: K) -> Result<()> {
+        self.run_in_groups_of(K::GROUP_SIZE, stream, items, kernel)
+    }
+
+    /// Does what [`Self::run`] does, in groups of `group_size`, which the module's source gives the kernel.
+    ///
+    /// # Errors
+    /// [`Self::run`] lists them.
+    pub(crate) fn run_in_groups_of<K: Kernel>(
+        self,
+        group_size: u32,
+        stream: &mut Stream,
+        items: u64,
+        kernel: K,
+    ) -> Result<()> {
+        // SAFETY: `Kernel` promises arguments that match the kernel. Plans size the buffers for the numbers that they
+        // pass with them, and the kernels' texts state the bounds that they keep.
+        kernel.with_args(|args| unsafe { self.launch(stream, K::NAME, items, group_size, args) })
+    }
+
+    /// Queues the cooperative kernel `kernel` on `stream`, over at least `items` work-items in groups of `group_size`.
+    /// [`Stream::launch_cooperative`] launches it.
+    ///
+    /// # Errors
+    /// [`Self::run`] lists them.
+    pub(crate) fn run_cooperative<K: Kernel>(
+        self,
+        group_size: u32,
+        stream: &mut Stream,
+        items: u64,
+        kernel: K,
+    ) -> Result<()> {
+        // SAFETY: as in `run_in_groups_of`.
+        kernel.with_args(|args| unsafe { self.launch_cooperative(stream, K::NAME, items, group_size, args) })
     }
 
     /// Queues `kernel` on `stream`, with `args`, over at least `items` work-items in groups of `group_size`.
@@ -132,8 +188,8 @@ impl KernelModule {
         let groups = items.div_ceil(u64::from(group_size));
         let groups =
             u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
-        let text = || self.0.source(Dialect::OpenCl);
-        let source = KernelSource { module: &self.0.name, code: KernelCode::Text(&text) };
+        let text = || source_text(&self.0.module, Dialect::OpenCl);
+        let source = KernelSource { module: &self.0.module.name, code: KernelCode::Text(&text) };
         launch(Launch { source, kernel, groups, group_size })
     }
 }

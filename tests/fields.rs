@@ -7,6 +7,7 @@ use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
 use proofwarp::field::NttField;
+use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -56,7 +57,7 @@ fn bytes_mut<F>(values: &mut [F]) -> &mut [u8] {
 }
 
 fn apply<F: Field>(accelerator: &Accelerator, name: &str, kernel: &str, a: &[F], b: &[F]) -> Vec<F> {
-    let program = KernelModule::find("vector", name).expect("module exists");
+    let program = KernelModule::find(&kernels::test_kernels::VECTOR, name).expect("module exists");
     let mut stream = accelerator.devices()[0].stream().expect("stream");
     let [x, y, out] = [(); 3].map(|()| stream.allocate(size_of_val(a)).expect("memory"));
     stream.upload(&x, bytes(a)).expect("upload");
@@ -101,7 +102,7 @@ fn invertible<F: Field>() -> Vec<F> {
 
 /// The inverses of groups of values, again inverted so many times in all.
 fn invert_groups<F: Field>(accelerator: &Accelerator, name: &str, values: &[F], rounds: u32) -> Vec<F> {
-    let program = KernelModule::find("vector", name).expect("module exists");
+    let program = KernelModule::find(&kernels::test_kernels::VECTOR, name).expect("module exists");
     let mut stream = accelerator.devices()[0].stream().expect("stream");
     let [from, to] = [(); 2].map(|()| stream.allocate(size_of_val(values)).expect("memory"));
     stream.upload(&from, bytes(values)).expect("upload");

@@ -2,7 +2,7 @@
 #![cfg(feature = "cuda")]
 
 use proofwarp::backend::cuda;
-use proofwarp::kernels::{clmad_modules, cuda_modules, modules};
+use proofwarp::kernels::{Target, modules, modules_for};
 use proofwarp::{Accelerator, BackendKind, Error};
 
 #[test]
@@ -27,14 +27,14 @@ fn every_module_was_compiled() {
         eprintln!("left out: kernels of every module, since none were built in: {}", cuda::BUILD_NOTE);
         return;
     }
-    for module in modules().into_iter().chain(cuda_modules()) {
+    for module in modules().into_iter().chain(modules_for(Target::Cuda)) {
         assert!(cuda::has_kernels(&module.name), "{} has no kernels", module.name);
     }
     if !cuda::CLMAD_NOTE.is_empty() {
         eprintln!("left out: kernels with carry-less multiply-add, since none were built in: {}", cuda::CLMAD_NOTE);
         return;
     }
-    for module in clmad_modules() {
+    for module in modules_for(Target::Clmad) {
         assert!(cuda::has_kernels(&module.name), "{} has no kernels", module.name);
     }
 }

@@ -7,6 +7,7 @@ use halo2curves::bn256::Fr;
 use num_bigint::BigUint;
 use proofwarp::backend::Arg;
 use proofwarp::field::as_bytes;
+use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 use proofwarp::{Accelerator, Buffer, Device, Stream};
 
@@ -151,7 +152,11 @@ struct Run {
 impl Run {
     fn new(cuda: &Accelerator) -> Result<Self, Failure> {
         let device: &Arc<Device> = cuda.devices().first().ok_or("no device")?;
-        Ok(Self { stream: device.stream()?, program: KernelModule::find("experiments", "seed")?, items: ITEMS })
+        Ok(Self {
+            stream: device.stream()?,
+            program: KernelModule::find(&kernels::test_kernels::EXPERIMENTS, "seed")?,
+            items: ITEMS,
+        })
     }
 
     fn upload<T: bytemuck::NoUninit>(&mut self, values: &[T]) -> Result<Buffer, Failure> {

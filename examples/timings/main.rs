@@ -30,6 +30,7 @@ use halo2curves::bn256;
 use proofwarp::backend::{Arg, Device, Stream};
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::{NttField, as_bytes, as_bytes_mut};
+use proofwarp::kernels;
 use proofwarp::matrix::{self, Csr, CsrOnDevice, DeviceVectors, Kernel};
 use proofwarp::module_launcher::KernelModule;
 use proofwarp::{Accelerator, Report, msm};
@@ -272,7 +273,7 @@ fn products(accelerator: &Accelerator, options: &Options) -> Result<(), Failure>
             continue;
         }
         let (count, rounds) = (1u32 << 18, 1024u32);
-        let program = KernelModule::find("vector", name)?;
+        let program = KernelModule::find(&kernels::test_kernels::VECTOR, name)?;
         let mut stream = device.stream()?;
         let buffers = [stream.allocate(count as usize * bytes)?, stream.allocate(count as usize * bytes)?];
         stream.zero(&buffers[0])?;
@@ -310,7 +311,7 @@ fn inversion_time(
     groups: u32,
 ) -> Result<f64, Failure> {
     let (count, rounds) = (32 * groups, 256u32);
-    let program = KernelModule::find("vector", name)?;
+    let program = KernelModule::find(&kernels::test_kernels::VECTOR, name)?;
     let mut stream = device.stream()?;
     let buffers = [stream.allocate(count as usize * bytes)?, stream.allocate(count as usize * bytes)?];
     // Below any modulus: every byte of an element but its highest.

@@ -11,7 +11,7 @@ use super::partition::Partition;
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
 use crate::field::SecretBytes;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::msm::{BasePoints, FilePoints, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::report::OpScope;
@@ -328,7 +328,7 @@ pub(super) fn from_bytes<C: MsmCurve>(bytes: &[u8]) -> Result<Vec<C::Curve>> {
 
 /// Returns the number 1 in Montgomery form, as the little-endian bytes of a coordinate of curve `C`.
 fn montgomery_one<C: MsmCurve>() -> Result<Vec<u8>> {
-    let modulus = BigUint::from_slice(KernelModule::for_family(Family::Msm, C::NAME)?.modulus());
+    let modulus = BigUint::from_slice(KernelModule::find(&kernels::msm::FAMILY, C::NAME)?.modulus());
     let bits = 32 * modulus.bits().div_ceil(32);
     let mut one = ((BigUint::from(1u8) << bits) % modulus).to_bytes_le();
     one.resize(C::AFFINE_BYTES / 2, 0);

@@ -7,7 +7,7 @@ use super::operation::{Operation, Parameter};
 use crate::Result;
 use crate::backend::{Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Number of work-items per work-group. Equals `COLUMNS_GROUP` of `cl/halo2_gpu_columns.cl`.
@@ -59,7 +59,7 @@ pub fn enqueue<F: NttField>(
         });
     }
     let items = work_item_count(operation, &call);
-    let program = KernelModule::for_family(Family::Columns, F::NAME)?;
+    let program = KernelModule::find(&kernels::columns::FAMILY, F::NAME)?;
     // SAFETY: the arguments match the kernel: the number of rows, then the operation's parameters. Columns were found
     // to have all rows, single elements to be there, and rotations to be below the rows.
     unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }

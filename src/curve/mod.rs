@@ -8,10 +8,8 @@
 //! meaningless, and differ from backend to backend; [`crate::msm::Msm::checked`] refuses them. Scalars may be any.
 
 pub mod bls12_377;
-mod blst_single_thread;
-#[cfg(feature = "halo2")]
-mod bn254_axiom;
-mod bn254_halo2curves;
+mod bls12_381;
+mod bn254;
 mod nonzero_terms;
 mod operator_macros;
 mod pasta;
@@ -22,14 +20,10 @@ pub mod short_weierstrass;
 
 use std::borrow::Cow;
 
-use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
-use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
 use group::prime::PrimeCurveAffine;
 use halo2curves::CurveAffine;
-use nonzero_terms::{NonZeroTerms, ReducedScalars};
+use nonzero_terms::NonZeroTerms;
 pub(crate) use scalar_bytes::{scalar_from_bytes, scalar_to_bytes};
-
-use crate::kernels::field_and_curve_names;
 
 /// Describes a curve that has GPU kernels, and converts its points to and from device form. Affine point types
 /// implement it.
@@ -75,70 +69,3 @@ fn halo2curves_msm<C: CurveAffine>(points: &[C], scalars: &[[u8; 32]]) -> C::Cur
     let adding = NonZeroTerms::new(points, scalars);
     halo2curves::msm::msm_best(&adding.scalars, &adding.points)
 }
-
-/// Implements [`MsmCurve`] for an affine type of blstrs, a `repr(transparent)` wrapper of blst's type.
-macro_rules! blst_curve {
-    ($affine:ty, $projective:ty, $raw_affine:ty, $raw:ty, $name:expr, $alone:path) => {
-        const _: () = assert!(size_of::<$affine>() == size_of::<$raw_affine>());
-        const _: () = assert!(size_of::<$projective>() == size_of::<$raw>());
-        impl MsmCurve for $affine {
-            const NAME: &'static str = $name;
-            const AFFINE_BYTES: usize = size_of::<$raw_affine>();
-            const SCALAR_BITS: u32 = 255;
-            const HAS_GPU_DECODE: bool = true;
-
-            fn to_device(points: &[Self]) -> Cow<'_, [u8]> {
-                // SAFETY: the type is a transparent wrapper of blst's C struct of u64 limbs, which has
-                // no padding.
-                Cow::Borrowed(unsafe { std::slice::from_raw_parts(points.as_ptr().cast(), size_of_val(points)) })
-            }
-
-            fn from_device(jacobian: &[u8]) -> Self::Curve {
-                assert_eq!(jacobian.len(), size_of::<$raw>());
-                // SAFETY: the length was checked, and the type is a transparent wrapper of blst's C
-                // struct of u64 limbs, for which all bit patterns are values; reading is unaligned.
-                unsafe { std::ptr::read_unaligned(jacobian.as_ptr().cast()) }
-            }
-
-            fn msm_cpu(points: &[Self], scalars: &[[u8; 32]]) -> Self::Curve {
-                use blst::MultiPoint;
-                if points.is_empty() {
-                    return <$projective as group::Group>::identity();
-                }
-                // SAFETY: as in `to_device`.
-                let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
-                let scalars = ReducedScalars::new::<Self::Scalar>(scalars);
-                let bits = Self::SCALAR_BITS as usize;
-                let threads = blst_single_thread::has_threads();
-                let sum = if threads { raw.mult(scalars.as_flattened(), bits) } else { $alone(raw, &scalars, bits) };
-                // SAFETY: the type is a transparent wrapper of the same struct.
-                unsafe { std::mem::transmute::<$raw, $projective>(sum) }
-            }
-
-            fn is_on_curve(&self) -> bool {
-                self.is_on_curve().into()
-            }
-
-            fn is_torsion_free(&self) -> bool {
-                self.is_torsion_free().into()
-            }
-        }
-    };
-}
-
-blst_curve!(
-    G1Affine,
-    G1Projective,
-    blst_p1_affine,
-    blst_p1,
-    field_and_curve_names::BLS12_381_G1,
-    blst_single_thread::p1_sum
-);
-blst_curve!(
-    G2Affine,
-    G2Projective,
-    blst_p2_affine,
-    blst_p2,
-    field_and_curve_names::BLS12_381_G2,
-    blst_single_thread::p2_sum
-);

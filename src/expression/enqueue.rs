@@ -6,7 +6,7 @@ use super::cpu::Coset;
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target, check_equal};
 use crate::backend::{Arg, Buffer, MemoryHandle, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{self, buffer_arg};
 use crate::{Error, Result};
 
@@ -232,7 +232,7 @@ fn enqueue_group_kernel<F: NttField>(stream: &mut Stream, group: &Group, call: G
     args.extend(from);
     args.extend([buffer_arg(to.vector.buffer()), buffer_arg(&scratch)]);
     let items = call.coset.row_count().min(MAX_ITEMS) as u64;
-    let kernels = module_launcher::KernelModule::for_family(Family::Expression, F::NAME)?;
+    let kernels = module_launcher::KernelModule::find(&kernels::expression::FAMILY, F::NAME)?;
     // SAFETY: the arguments match `expression_rows`; columns and outputs were checked to lie in their vectors, the
     // table names only parts of the program, points are for all rows, and each work-item has scratch memory.
     unsafe { kernels.launch(stream, "expression_rows", items, GROUP as u32, &args) }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::{Element, as_bytes, as_bytes_mut};
 use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::byte_len;
+use crate::kernel_arguments::{In, Out};
 use crate::{Error, Result};
 
 /// Holds field elements in Montgomery form in a device's memory. The memory is cleared when dropped.
@@ -66,6 +67,16 @@ impl<F: Element> DeviceVector<F> {
 
     fn from_buffer(stream: &Stream, buffer: Buffer, len: usize) -> Self {
         Self { device: stream.device().clone(), buffer: Arc::new(buffer), len, elements: PhantomData }
+    }
+
+    /// Returns the vector as an argument of a kernel that reads it.
+    pub(crate) fn as_in(&self) -> In<'_, F> {
+        In::new(&self.buffer)
+    }
+
+    /// Returns the vector as an argument of a kernel that writes it.
+    pub(crate) fn as_out(&self) -> Out<'_, F> {
+        Out::new(&self.buffer)
     }
 
     /// Copies the vector to `elements` on the host, after the commands queued on `stream`, and waits for the copy.

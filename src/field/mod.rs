@@ -31,7 +31,7 @@ pub use host_and_secret_vectors::HostVector;
 pub(crate) use host_and_secret_vectors::SecretBytes;
 pub(crate) use host_and_secret_vectors::SecretVec;
 
-use crate::kernels::{Family, field_and_curve_names};
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result, fork_check};
 
@@ -66,21 +66,21 @@ macro_rules! ntt_field {
     };
 }
 
-ntt_field!(blstrs::Scalar, field_and_curve_names::BLS12_381_FR);
-ntt_field!(halo2curves::bn256::Fr, field_and_curve_names::BN254_FR);
+ntt_field!(blstrs::Scalar, kernels::bls12_381::FR.name);
+ntt_field!(halo2curves::bn256::Fr, kernels::bn254::FR.name);
 #[cfg(feature = "halo2")]
-ntt_field!(halo2curves_axiom::bn256::Fr, field_and_curve_names::BN254_FR);
-ntt_field!(pasta_curves::Fp, field_and_curve_names::PASTA_FP);
-ntt_field!(pasta_curves::Fq, field_and_curve_names::PASTA_FQ);
+ntt_field!(halo2curves_axiom::bn256::Fr, kernels::bn254::FR.name);
+ntt_field!(pasta_curves::Fp, kernels::pasta::FP.name);
+ntt_field!(pasta_curves::Fq, kernels::pasta::FQ.name);
 
 // SAFETY: the type is a number of 128 bits, all of which are elements.
 unsafe impl Element for ghash::Ghash {
-    const NAME: &'static str = field_and_curve_names::GHASH;
+    const NAME: &'static str = kernels::binary::GHASH.name;
 }
 
 // SAFETY: as above.
 unsafe impl Element for tower::Tower {
-    const NAME: &'static str = field_and_curve_names::TOWER;
+    const NAME: &'static str = kernels::binary::TOWER.name;
 }
 
 /// Returns the memory of `values` as bytes.
@@ -109,7 +109,7 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
 /// - [`Error::Forked`]: [`fork_check::check`] explains it.
 pub fn check_reduced<F: NttField>(elements: &[F]) -> Result<()> {
     fork_check::check()?;
-    let modulus = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
+    let modulus = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
     match limbs.position_first(|limbs| !is_below(limbs, modulus)) {
         None => Ok(()),

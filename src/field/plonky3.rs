@@ -38,7 +38,7 @@ use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, CtOption};
 
 use super::Element;
 use super::binary_field_macros::binary_operator;
-use crate::kernels::field_and_curve_names;
+use crate::kernels;
 
 /// Returns a random element of `B`, at most 2^-64 from uniform.
 fn random<B: PrimeField64 + QuotientMap<u128>>(rng: &mut impl RngCore) -> B {
@@ -210,32 +210,32 @@ macro_rules! wrapped {
 
 wrapped! {
     /// Wraps an element of Goldilocks, the prime field of 2^64 − 2^32 + 1 elements.
-    Goldilocks(p3_goldilocks::Goldilocks), p3_goldilocks::Goldilocks, 8, field_and_curve_names::GOLDILOCKS
+    Goldilocks(p3_goldilocks::Goldilocks), p3_goldilocks::Goldilocks, 8, kernels::goldilocks::GOLDILOCKS.name
 }
 
 wrapped! {
     /// Wraps an element of Goldilocks' quadratic extension by a root of X² − 7.
-    Goldilocks2(BinomialExtensionField<p3_goldilocks::Goldilocks, 2>), p3_goldilocks::Goldilocks, 16, field_and_curve_names::GOLDILOCKS2
+    Goldilocks2(BinomialExtensionField<p3_goldilocks::Goldilocks, 2>), p3_goldilocks::Goldilocks, 16, kernels::goldilocks::GOLDILOCKS2.name
 }
 
 wrapped! {
     /// Wraps an element of BabyBear, the prime field of 15·2^27 + 1 elements.
-    BabyBear(p3_baby_bear::BabyBear), p3_baby_bear::BabyBear, 4, field_and_curve_names::BABY_BEAR
+    BabyBear(p3_baby_bear::BabyBear), p3_baby_bear::BabyBear, 4, kernels::baby_bear::BABY_BEAR.name
 }
 
 wrapped! {
     /// Wraps an element of BabyBear's quartic extension by a root of X⁴ − 11.
-    BabyBear4(BinomialExtensionField<p3_baby_bear::BabyBear, 4>), p3_baby_bear::BabyBear, 16, field_and_curve_names::BABY_BEAR4
+    BabyBear4(BinomialExtensionField<p3_baby_bear::BabyBear, 4>), p3_baby_bear::BabyBear, 16, kernels::baby_bear::BABY_BEAR4.name
 }
 
 wrapped! {
     /// Wraps an element of KoalaBear, the prime field of 127·2^24 + 1 elements.
-    KoalaBear(p3_koala_bear::KoalaBear), p3_koala_bear::KoalaBear, 4, field_and_curve_names::KOALA_BEAR
+    KoalaBear(p3_koala_bear::KoalaBear), p3_koala_bear::KoalaBear, 4, kernels::koala_bear::KOALA_BEAR.name
 }
 
 wrapped! {
     /// Wraps an element of KoalaBear's quartic extension by a root of X⁴ − 3.
-    KoalaBear4(BinomialExtensionField<p3_koala_bear::KoalaBear, 4>), p3_koala_bear::KoalaBear, 16, field_and_curve_names::KOALA_BEAR4
+    KoalaBear4(BinomialExtensionField<p3_koala_bear::KoalaBear, 4>), p3_koala_bear::KoalaBear, 16, kernels::koala_bear::KOALA_BEAR4.name
 }
 
 /// Implements the traits of a prime field. Arguments: the type, the word of its encoding, the modulus as text, bits,
@@ -298,12 +298,13 @@ mod tests {
 
     use super::*;
     use crate::field::as_bytes;
-    use crate::kernels::small_fields;
+    use crate::kernels::FieldDescription;
 
     /// Checks that the kernels' constants are those of the types, and that elements have these limbs in memory.
     #[test]
     fn memory_is_what_kernels_take() {
-        let [goldilocks, baby_bear] = [0, 1].map(|i| small_fields().swap_remove(i));
+        let goldilocks = FieldDescription::new(&kernels::goldilocks::GOLDILOCKS);
+        let baby_bear = FieldDescription::new(&kernels::baby_bear::BABY_BEAR);
         assert_eq!((goldilocks.name, baby_bear.name), (Goldilocks::NAME, BabyBear::NAME));
         assert_eq!(goldilocks.modulus, [1, u32::MAX]);
         assert_eq!(baby_bear.modulus, [p3_baby_bear::BabyBear::ORDER_U32]);

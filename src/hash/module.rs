@@ -3,7 +3,7 @@
 use super::ERROR_CONTEXT;
 use super::kernels::Poseidon2Spec;
 use crate::backend::{Arg, KernelCode, KernelSource, Launch, Stream};
-use crate::kernels::{Dialect, Family, FieldDescription, Module};
+use crate::kernels::{self, Dialect, FieldDescription, Module};
 use crate::{Error, Result};
 
 /// Refers to the kernels of one permutation.
@@ -42,24 +42,18 @@ impl Poseidon2Module {
 
     /// Returns the text of the kernels.
     pub(super) fn source(self, dialect: Dialect) -> String {
-        let modulus = match self.0.field {
-            "goldilocks" => (1 << 64) - (1 << 32) + 1,
-            "baby_bear" => 15 * (1 << 27) + 1,
-            _ => 127 * (1 << 24) + 1,
-        };
-        let field = FieldDescription::from_modulus(self.0.field, modulus);
-        let words = format!("#define FIELD_WORDS {}\n", field.limb_count());
+        let field = kernels::registry::fields().find(|field| field.name == self.0.field);
+        let words =
+            format!("#define FIELD_WORDS {}\n", field.map_or(0, |field| FieldDescription::new(field).limb_count()));
         let module = Module {
             name: String::new(),
-            family: Family::Groth16,
+            family: &kernels::groth16::FAMILY,
             field,
-            is_fp2: false,
-            extension: None,
-            scalar: None,
             curve: None,
             define: "",
+            target: kernels::Target::All,
         };
-        let mut text = module.source(dialect);
+        let mut text = kernels::source_text(&module, dialect);
         let end = text.find(&words).map_or(0, |at| at + words.len());
         text.truncate(end);
         self.0.append_source(&mut text);

@@ -1,7 +1,8 @@
-//! Derives the constants of a field that kernels need from the field's Rust type.
+//! Derives the constants of a field that kernels need from the field's declaration.
 
-use ec_gpu::GpuField;
-use ff::PrimeField;
+use num_bigint::BigUint;
+
+use super::spec::{FieldKind, FieldSpec};
 
 /// Holds the constants of a field, as little-endian 32-bit limbs. The field is prime unless `binary` is true.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,37 +21,26 @@ pub struct FieldDescription {
 }
 
 impl FieldDescription {
-    /// Returns the constants that field `F` has by ec-gpu's trait. `name` prefixes the field's functions in kernels.
-    pub fn from_gpu_field<F: GpuField>(name: &'static str) -> Self {
-        Self { name, modulus: F::modulus(), one: F::one(), r2: F::r2(), binary: false }
+    /// Computes the constants of `field`, or of the field that it extends.
+    pub fn new(field: &'static FieldSpec) -> Self {
+        let base = field.base();
+        match base.kind {
+            FieldKind::Prime { modulus, .. } => Self::prime(base.name, &from_hex(modulus)),
+            _ => Self::ghash(base.name),
+        }
     }
 
-    /// Computes the constants of field `F`, which has ff's trait but not ec-gpu's, by its arithmetic. `name` prefixes
-    /// the field's functions in kernels.
-    ///
-    /// The field's `Repr` must be little-endian, which holds for halo2curves and `pasta_curves`.
-    pub fn from_prime_field<F: PrimeField>(name: &'static str) -> Self {
-        let limbs = F::NUM_BITS.div_ceil(32) as usize;
-        let r = F::from(2).pow_vartime([32 * limbs as u64]);
-        let mut modulus = canonical_limbs(&-F::ONE, limbs);
-        // p is odd, so p − 1 ends in 0 and adding 1 carries nowhere.
-        modulus[0] += 1;
-        let [one, r2] = [r, r.square()].map(|power| canonical_limbs(&power, limbs));
-        Self { name, modulus, one, r2, binary: false }
-    }
-
-    /// Returns the constants of the prime field of `modulus`, a prime of one or two limbs. With one limb, R is 2^32.
-    /// With two, elements are in canonical form, and R is 1.
-    pub fn from_modulus(name: &'static str, modulus: u128) -> Self {
-        let limbs = (128 - modulus.leading_zeros()).div_ceil(32) as usize;
-        let one = if limbs == 1 { (1 << 32) % modulus } else { 1 };
-        let [modulus, one, r2] = [modulus, one, one * one % modulus]
-            .map(|number| (0..limbs).map(|limb| (number >> (32 * limb)) as u32).collect());
+    /// Computes the constants of the prime field of `modulus`.
+    fn prime(name: &'static str, modulus: &BigUint) -> Self {
+        let limbs = modulus.bits().div_ceil(32) as usize;
+        let one = if limbs == 2 { BigUint::from(1u32) } else { (BigUint::from(1u32) << (32 * limbs)) % modulus };
+        let r2 = &one * &one % modulus;
+        let [modulus, one, r2] = [modulus, &one, &r2].map(|number| to_limbs(number, limbs));
         Self { name, modulus, one, r2, binary: false }
     }
 
     /// Returns the constants of the binary field `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
-    pub fn ghash(name: &'static str) -> Self {
+    fn ghash(name: &'static str) -> Self {
         let one = vec![1, 0, 0, 0];
         Self { name, modulus: vec![0x87, 0, 0, 0], r2: one.clone(), one, binary: true }
     }
@@ -58,11 +48,6 @@ impl FieldDescription {
     /// Returns the number of 32-bit limbs of an element.
     pub fn limb_count(&self) -> usize {
         self.modulus.len()
-    }
-
-    /// Returns whether the field is prime and an element has one or two 32-bit limbs.
-    pub fn is_small(&self) -> bool {
-        !self.binary && self.limb_count() <= 2
     }
 
     /// Returns 2p as little-endian 32-bit limbs, of which it has no more than p.
@@ -83,38 +68,72 @@ impl FieldDescription {
         let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
         inverse.wrapping_neg()
     }
-}
 
-/// Describes the extension of a field of one or two limbs by a root of X^degree − residue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Extension {
-    /// Prefix of the extension's functions in kernels, such as `goldilocks2`.
-    pub name: &'static str,
-    /// Number of coefficients of an element.
-    pub degree: usize,
-    /// Number that the root's power with exponent `degree` equals.
-    pub residue: u32,
-}
-
-impl Extension {
-    /// Returns the residue as an element of `field` in Montgomery form, as little-endian 32-bit limbs.
-    pub fn residue_limbs(&self, field: &FieldDescription) -> Vec<u32> {
-        let number = |limbs: &[u32]| limbs.iter().rev().fold(0, |number, limb| number << 32 | u128::from(*limb));
-        // The first factor is below 2^32, so that the product fits in 128 bits.
-        let residue = u128::from(self.residue) * number(&field.one) % number(&field.modulus);
-        (0..field.limb_count()).map(|limb| (residue >> (32 * limb)) as u32).collect()
+    /// Returns `number` in Montgomery form, as little-endian 32-bit limbs.
+    pub fn to_montgomery(&self, number: &BigUint) -> Vec<u32> {
+        let [one, modulus] = [&self.one, &self.modulus].map(|limbs| BigUint::from_slice(limbs));
+        to_limbs(&(number * one % modulus), self.limb_count())
     }
 }
 
-/// Returns the canonical form of `value`, as `limbs` little-endian 32-bit limbs. The field's `Repr` must be
-/// little-endian.
-pub(super) fn canonical_limbs<F: PrimeField>(value: &F, limbs: usize) -> Vec<u32> {
-    limbs_from_bytes(value.to_repr().as_ref(), limbs)
+/// Returns the number that `digits`, a hexadecimal literal of a declaration, writes. It is 0 if a digit is none, which a
+/// test excludes.
+pub(super) fn from_hex(digits: &str) -> BigUint {
+    BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default()
 }
 
-/// Returns the little-endian number `bytes` as `limbs` little-endian 32-bit limbs. Missing bytes are zeros.
-pub(super) fn limbs_from_bytes(bytes: &[u8], limbs: usize) -> Vec<u32> {
-    let mut bytes = bytes.to_vec();
-    bytes.resize(4 * limbs, 0);
-    bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
+/// Returns `number` as `limbs` little-endian 32-bit limbs, its lowest ones.
+pub(super) fn to_limbs(number: &BigUint, limbs: usize) -> Vec<u32> {
+    let mut digits = number.to_u32_digits();
+    digits.resize(limbs, 0);
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use ec_gpu::GpuField;
+    use ff::PrimeField;
+
+    use super::*;
+    use crate::kernels::registry::{self, bls12_381, bn254, pasta};
+
+    /// Checks the description of `spec` against the arithmetic of its type.
+    fn check<F: PrimeField>(spec: &'static FieldSpec) {
+        let field = FieldDescription::new(spec);
+        let limbs = field.limb_count();
+        let words = |value: F| to_limbs(&BigUint::from_bytes_le(value.to_repr().as_ref()), limbs);
+        let r = F::from(2).pow_vartime([32 * limbs as u64]);
+        assert_eq!((&field.one, &field.r2), (&words(r), &words(r.square())), "{}", spec.name);
+        assert_eq!(BigUint::from_slice(&field.modulus) - 1u32, BigUint::from_bytes_le((-F::ONE).to_repr().as_ref()));
+        let FieldKind::Prime { generator, .. } = spec.kind else { panic!("prime") };
+        assert_eq!(F::from(u64::from(generator)), F::MULTIPLICATIVE_GENERATOR, "{}", spec.name);
+    }
+
+    #[test]
+    fn constants_of_types() {
+        check::<blstrs::Scalar>(&bls12_381::FR);
+        check::<halo2curves::bn256::Fr>(&bn254::FR);
+        check::<halo2curves::bn256::Fq>(&bn254::FQ);
+        check::<pasta_curves::Fp>(&pasta::FP);
+        check::<pasta_curves::Fq>(&pasta::FQ);
+        let field = FieldDescription::new(&bls12_381::FQ);
+        assert_eq!((field.modulus, field.r2), (blstrs::Fp::modulus(), blstrs::Fp::r2()));
+    }
+
+    #[test]
+    fn literals_are_hexadecimal() {
+        for field in registry::fields() {
+            if let FieldKind::Prime { modulus, .. } = field.kind {
+                assert!(BigUint::parse_bytes(modulus.as_bytes(), 16).is_some_and(|p| p.bit(0)), "{}", field.name);
+            }
+        }
+        for curve in registry::curves() {
+            let degree = curve.coordinates.degree();
+            for coordinate in curve.generator {
+                assert_eq!(coordinate.len(), degree, "{}", curve.name);
+                let digits = |digits: &&str| BigUint::parse_bytes(digits.as_bytes(), 16).is_some();
+                assert!(coordinate.iter().all(digits), "{}", curve.name);
+            }
+        }
+    }
 }

@@ -5,12 +5,10 @@
 //! Short vectors v₁ and v₂ of the lattice of all (a, b) with a + λ·b ≡ 0 modulo the order r take (s, 0) to (k₀, k₁) =
 //! (s, 0) − c₁·v₁ − c₂·v₂, where cᵢ is the rounded coordinate of (s, 0) along vᵢ.
 
-use ff::{Field, PrimeField};
-use halo2curves::group::Curve;
-use halo2curves::group::prime::PrimeCurveAffine;
 use num_bigint::{BigInt, BigUint, Sign};
 
-use super::fields::canonical_limbs;
+use super::fields::FieldDescription;
+use super::spec::{FieldKind, FieldSpec};
 
 /// Number of 32-bit words that k₀ or k₁ takes while it is computed, 5: its sign, and room for products.
 pub(crate) const GLV_WORDS: usize = 5;
@@ -21,11 +19,9 @@ pub(crate) const QUOTIENT_WORDS: usize = 6;
 /// then changes |cᵢ| by at most 2⁻³³.
 pub(crate) const QUOTIENT_SHIFT: usize = 9;
 
-/// Holds the endomorphism and the constants of a curve's GLV decomposition, as little-endian 32-bit limbs.
+/// Holds the constants of a curve's GLV decomposition, as little-endian 32-bit limbs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlvParams {
-    /// β of the endomorphism (x, y) → (βx, y), in Montgomery form, as limbs in the order of the curve's constant b.
-    pub beta: Vec<u32>,
     /// Quotient for each short lattice vector vᵢ: |cᵢ| for a scalar of 1, times 2^(32·`QUOTIENT_SHIFT`), rounded.
     pub quotients: [Vec<u32>; 2],
     /// Numbers that each unit of |cᵢ| adds to k₀ and k₁, for each short lattice vector vᵢ. They are modulo
@@ -36,17 +32,10 @@ pub struct GlvParams {
 }
 
 impl GlvParams {
-    /// Computes the constants of curve `A`. `x` returns the x coordinate of a point, and `limbs` the Montgomery limbs
-    /// of a coordinate.
-    pub(super) fn for_curve<A: PrimeCurveAffine, F: Field>(x: impl Fn(&A) -> F, limbs: impl Fn(&F) -> Vec<u32>) -> Self
-    where
-        A::Curve: Curve<AffineRepr = A>,
-    {
-        let (order, lambda) = (order::<A::Scalar>(), cube_root::<A::Scalar>());
-        let image = (A::generator() * lambda).to_affine();
-        // No x of a generator is zero, because its order would then be 3.
-        let beta = x(&image) * x(&A::generator()).invert().unwrap_or(F::ZERO);
-        let [first, second] = short_vectors(&order, &to_biguint(&lambda));
+    /// Computes the constants of a curve whose scalar field is `scalars`.
+    pub fn new(scalars: &'static FieldSpec) -> Self {
+        let (order, lambda) = (order(scalars), cube_root(scalars));
+        let [first, second] = short_vectors(&order, &lambda);
         // For the determinant D = ±r, (s, 0) has the coordinates s·b₂/D along v₁ and −s·b₁/D along v₂.
         let determinant = &first[0] * &second[1] - &second[0] * &first[1];
         let shares =
@@ -54,7 +43,7 @@ impl GlvParams {
         let quotients = shares.each_ref().map(|share| scaled_quotient(share, &order));
         let steps = [half_increments(&first, &shares[0]), half_increments(&second, &shares[1])];
         let bits = [0, 1].map(|half| max_half_bits(first[half].magnitude() + second[half].magnitude()));
-        Self { beta: limbs(&beta), quotients, steps, bits: bits[0].max(bits[1]) }
+        Self { quotients, steps, bits: bits[0].max(bits[1]) }
     }
 
     /// Splits `scalar`, which is little-endian, into k₀ and k₁, as `cl/msm_glv.cl` does. Returns for each whether it is
@@ -118,20 +107,17 @@ fn add_product(sum: &mut [u32], a: &[u32], b: &[u32]) {
     }
 }
 
-/// Returns the order r of the field of scalars `S`, which is also the order of the curve's group.
-fn order<S: PrimeField>() -> BigUint {
-    to_biguint(&-S::ONE) + 1u32
+/// Returns the order r of the group, the modulus of the field of `scalars`.
+fn order(scalars: &'static FieldSpec) -> BigUint {
+    BigUint::from_slice(&FieldDescription::new(scalars).modulus)
 }
 
-/// Returns the canonical form of `value` as a natural number. The field's `Repr` must be little-endian.
-fn to_biguint<S: PrimeField>(value: &S) -> BigUint {
-    BigUint::from_slice(&canonical_limbs(value, S::NUM_BITS.div_ceil(32) as usize))
-}
-
-/// Returns a third root of unity that is not 1. The order r of the field is such that r − 1 is a multiple of 3.
-fn cube_root<S: PrimeField>() -> S {
-    let exponent = ((order::<S>() - 1u32) / 3u32).to_u64_digits();
-    S::MULTIPLICATIVE_GENERATOR.pow_vartime(exponent)
+/// Returns λ, a third root of unity that is not 1. The order r of the field of `scalars` is such that r − 1 is a multiple
+/// of 3.
+pub(super) fn cube_root(scalars: &'static FieldSpec) -> BigUint {
+    let order = order(scalars);
+    let generator = if let FieldKind::Prime { generator, .. } = scalars.kind { generator } else { 1 };
+    BigUint::from(generator).modpow(&((&order - 1u32) / 3u32), &order)
 }
 
 /// Returns two short vectors (a, b) with a + λ·b ≡ 0 modulo r = `order`, by Euclid's algorithm. They are a basis of the
@@ -171,35 +157,11 @@ fn encode_words(value: &BigUint, count: usize) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use halo2curves::bn256;
-    use pasta_curves::{EpAffine, EqAffine};
     use proptest::prelude::*;
 
-    use super::super::modules;
     use super::*;
-
-    /// Returns the GLV constants of the curve `name`, the order of its group, and λ.
-    fn constants_by_name(name: &str) -> (GlvParams, BigUint, BigUint) {
-        let module = modules().into_iter().find(|module| module.name == format!("msm_{name}")).expect("module");
-        let halves = module.curve.expect("curve").halves;
-        let numbers = |order, lambda| (halves.clone(), order, lambda);
-        match name {
-            "bls12_381_g1" | "bls12_381_g2" => {
-                numbers(order::<blstrs::Scalar>(), to_biguint(&cube_root::<blstrs::Scalar>()))
-            }
-            "bn254_g1" | "bn254_g2" => numbers(order::<bn256::Fr>(), to_biguint(&cube_root::<bn256::Fr>())),
-            "pallas" => {
-                type Scalar = <EpAffine as PrimeCurveAffine>::Scalar;
-                numbers(order::<Scalar>(), to_biguint(&cube_root::<Scalar>()))
-            }
-            _ => {
-                type Scalar = <EqAffine as PrimeCurveAffine>::Scalar;
-                numbers(order::<Scalar>(), to_biguint(&cube_root::<Scalar>()))
-            }
-        }
-    }
-
-    const CURVES: [&str; 6] = ["bls12_381_g1", "bls12_381_g2", "bn254_g1", "bn254_g2", "pallas", "vesta"];
+    use crate::kernels::registry;
+    use crate::kernels::spec::CurveSpec;
 
     /// Returns k₀ and k₁ of `scalar` by the constants `halves`.
     fn glv_decompose(halves: &GlvParams, scalar: &BigUint) -> [BigInt; 2] {
@@ -211,8 +173,9 @@ mod tests {
         })
     }
 
-    fn check_decomposition(name: &str, scalar: &BigUint) {
-        let (halves, order, lambda) = constants_by_name(name);
+    fn check_decomposition(curve: &CurveSpec, scalar: &BigUint) {
+        let (halves, order, lambda) = (GlvParams::new(curve.scalars), order(curve.scalars), cube_root(curve.scalars));
+        let name = curve.name;
         let [k0, k1] = glv_decompose(&halves, scalar);
         assert!(k0.bits().max(k1.bits()) <= u64::from(halves.bits), "{k0}, {k1} of {scalar} on {name}");
         let (order, difference) = (BigInt::from(order), k0 + k1 * BigInt::from(lambda) - BigInt::from(scalar.clone()));
@@ -221,14 +184,15 @@ mod tests {
 
     #[test]
     fn scalars_at_the_ends_are_halved() {
-        for name in CURVES {
-            let (halves, order, lambda) = constants_by_name(name);
-            assert!(halves.bits <= 128, "{} bits on {name}", halves.bits);
+        for curve in registry::curves() {
+            let (halves, order, lambda) =
+                (GlvParams::new(curve.scalars), order(curve.scalars), cube_root(curve.scalars));
+            assert!(halves.bits <= 128, "{} bits on {}", halves.bits, curve.name);
             let all = (BigUint::from(1u32) << 256u32) - 1u32;
             let of_order =
                 [0u32, 1, 2, 3].iter().flat_map(|k| [&order / 2u32 + k, &order - k, &lambda + k, &lambda - k]);
             for scalar in of_order.chain([0u32, 1, 2].map(BigUint::from)).chain([order.clone(), all]) {
-                check_decomposition(name, &scalar);
+                check_decomposition(curve, &scalar);
             }
         }
     }
@@ -237,8 +201,8 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn any_scalar_is_halved(words in prop::array::uniform8(any::<u32>())) {
-            for name in CURVES {
-                check_decomposition(name, &BigUint::from_slice(&words));
+            for curve in registry::curves() {
+                check_decomposition(curve, &BigUint::from_slice(&words));
             }
         }
     }

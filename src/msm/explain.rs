@@ -10,7 +10,7 @@ use super::plan::{MAX_BATCH, MsmPlan, Sharding, Workload};
 use super::scalars::{ScalarLocation, Scalars, load_canonical_scalars};
 use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
@@ -160,7 +160,7 @@ fn highest_digit<F: PrimeField>(plan: &MsmPlan, scalar_bits: u32) -> u64 {
 
 /// Counts the entries of the fullest bucket for canonical `scalars`, with the digits that the kernels compute.
 fn longest_row<C: MsmCurve>(plan: &MsmPlan, scalars: &[[u8; 32]]) -> Result<u64> {
-    let halves = if plan.glv { KernelModule::for_family(Family::Msm, C::NAME)?.glv_params() } else { None };
+    let halves = if plan.glv { KernelModule::find(&kernels::msm::FAMILY, C::NAME)?.glv_params() } else { None };
     let mut counts = vec![0u64; plan.own_bucket_count() as usize];
     for scalar in scalars.iter().map(scalar_from_bytes::<C::Scalar>) {
         match halves {

@@ -6,7 +6,7 @@ use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Arg, Stream, StreamStats};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
@@ -258,7 +258,7 @@ impl<F: NttField> ExtendedDomain<F> {
         let mut args = vec![buffer_arg(values.buffer()), buffer_arg(extended_domain.buffer()), Arg::U64(count)];
         args.extend([self.log_factor(), coset as u32].map(Arg::U32));
         // SAFETY: the arguments are those of `ntt_interleave`, and `extended_domain` is 2^log_factor times as long.
-        unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_interleave", count, &args) }
+        unsafe { launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, "ntt_interleave", count, &args) }
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {

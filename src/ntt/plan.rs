@@ -1,12 +1,12 @@
 //! Cuts a transform into passes: sizes only. Touches no device.
 
-use crate::kernels::Family;
+use crate::kernels::{self, KernelFamily};
 use crate::{Error, Result};
 
 /// Describes the tiles of a kernel module's passes: the elements that one work-group transforms in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
-    pub family: Family,
+    pub family: &'static KernelFamily,
     /// Binary logarithm of a tile's elements, `TILE_LOG` of `cl/ntt_common.cl`.
     pub log: u32,
     /// Minimum number of work-groups of a pass that a multiprocessor runs at once. The kernels' launch bounds guarantee
@@ -15,9 +15,9 @@ pub(super) struct Tile {
 }
 
 /// Tiles of 2^9 elements, for transforms of any size.
-pub(super) const TILE: Tile = Tile { family: Family::Ntt, log: 9, groups: 7 };
+pub(super) const TILE: Tile = Tile { family: &kernels::ntt::FAMILY, log: 9, groups: 7 };
 /// Tiles of 2^8 elements, for transforms whose tiles all run at once: see `cl/ntt_single_wave.cl`.
-pub(super) const SMALL_TILE: Tile = Tile { family: Family::NttSmall, log: 8, groups: 14 };
+pub(super) const SMALL_TILE: Tile = Tile { family: &kernels::ntt::SMALL, log: 8, groups: 14 };
 
 impl Tile {
     /// Returns the number of work-items of a work-group. Each handles four elements of the tile.

@@ -8,7 +8,7 @@ use super::field::SumcheckField;
 use crate::backend::Device;
 use crate::field::tower::Tower;
 use crate::field::{DeviceVector, Element, HostVector, bitslice};
-use crate::kernels::field_and_curve_names;
+use crate::kernels;
 use crate::{Error, Result};
 
 /// Borrows a column in host memory.
@@ -182,7 +182,7 @@ impl<'a, F: SumcheckField> Columns<'a, F> {
                 "over one below",
             ));
         }
-        if matches!(self, Self::KeptSliced(_)) && (F::NAME != field_and_curve_names::TOWER || rows < bitslice::TILE) {
+        if matches!(self, Self::KeptSliced(_)) && (F::NAME != kernels::binary::TOWER.name || rows < bitslice::TILE) {
             let expected = format!("of the tower, and at least {} rows, where they are bit-sliced", bitslice::TILE);
             return Err(Error::invalid(ERROR_CONTEXT, "columns", expected, format!("{rows} of {}", F::NAME)));
         }

@@ -4,6 +4,7 @@ use ff::Field;
 use group::{Group, UncompressedEncoding};
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
+use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 use proofwarp::msm::{Msm, MsmOptions, PointChecks, Scalars, decode};
 
@@ -23,7 +24,7 @@ fn operations<C: Group>() -> [Operation<C>; 4] {
 }
 
 fn apply<C: TestCurve>(accelerator: &Accelerator, kernel: &str, p: &[C], q: &[C]) -> Vec<C::Curve> {
-    let program = KernelModule::find("points", C::NAME).expect("module exists");
+    let program = KernelModule::find(&kernels::test_kernels::POINTS, C::NAME).expect("module exists");
     let mut stream = accelerator.devices()[0].stream().expect("stream");
     let [x, y] = [p, q].map(|points| {
         let buffer = stream.allocate(points.len() * C::AFFINE_BYTES).expect("memory");

@@ -4,6 +4,7 @@ use ff::Field;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
+use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 
 use crate::common::{accelerators_with_devices, rng};
@@ -42,7 +43,7 @@ fn launch<F: Field>(
     numbers: &[u32],
     inputs: &[&[F]],
 ) -> Vec<F> {
-    let program = KernelModule::find("vector", name).expect("module exists");
+    let program = KernelModule::find(&kernels::test_kernels::VECTOR, name).expect("module exists");
     let mut stream = accelerator.devices()[0].stream().expect("stream");
     let size = size_of_val(inputs[0]);
     let buffers: Vec<_> = (0..=inputs.len()).map(|_| stream.allocate(size).expect("memory")).collect();

@@ -7,7 +7,7 @@ use group::{Curve, Group};
 use halo2curves::serde::SerdeObject;
 use halo2curves::{CurveAffine, bn256};
 use proofwarp::curve::MsmCurve;
-use proofwarp::kernels::modules;
+use proofwarp::kernels::{self, FieldDescription};
 use proofwarp::msm::{Msm, MsmOptions};
 use proofwarp::{Accelerator, BackendKind, Error};
 use rand::RngCore;
@@ -111,9 +111,8 @@ fn changed<C: TestCurve>(point: C, change: impl Fn(&mut [u8])) -> C {
 
 /// The modulus's bytes in memory.
 fn modulus<C: MsmCurve>() -> Vec<u8> {
-    let name = format!("msm_{}", C::NAME);
-    let module = modules().into_iter().find(|module| module.name == name).expect("module");
-    module.field.modulus.iter().flat_map(|limb| limb.to_le_bytes()).collect()
+    let curve = kernels::registry::curves().find(|curve| curve.name == C::NAME).expect("a curve");
+    FieldDescription::new(curve.coordinates).modulus.iter().flat_map(|limb| limb.to_le_bytes()).collect()
 }
 
 /// The same point but for p added to the coefficient that starts at a byte: right modulo p, and not reduced.

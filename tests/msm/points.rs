@@ -4,6 +4,7 @@ use group::{Curve, Group, prime::PrimeCurveAffine};
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
 use proofwarp::curve::MsmCurve;
+use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -34,7 +35,7 @@ where
 }
 
 fn apply<A: MsmCurve>(accelerator: &Accelerator, kernel: &str, pairs: &[(A, A)]) -> Vec<A::Curve> {
-    let program = KernelModule::find("points", A::NAME).expect("module exists");
+    let program = KernelModule::find(&kernels::test_kernels::POINTS, A::NAME).expect("module exists");
     let mut stream = accelerator.devices()[0].stream().expect("stream");
     let (p, q): (Vec<A>, Vec<A>) = pairs.iter().copied().unzip();
     let [x, y] = [p, q].map(|points| {

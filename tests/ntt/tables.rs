@@ -4,6 +4,7 @@ use ff::PrimeField;
 use proofwarp::Accelerator;
 use proofwarp::backend::{Arg, Buffer, Stream};
 use proofwarp::field::{NttField, as_bytes};
+use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 use rand::Rng;
 
@@ -78,7 +79,7 @@ impl<'a, F: NttField> Maker<'a, F> {
         let mem = |buffer: &Buffer| Arg::Memory(buffer.handle());
         let numbers = numbers.iter().map(|number| Arg::U32(*number));
         let args: Vec<Arg> = [mem(&self.params)].into_iter().chain(numbers).chain([mem(&table)]).collect();
-        let program = KernelModule::find("ntt", F::NAME).expect("module");
+        let program = KernelModule::find(&kernels::ntt::FAMILY, F::NAME).expect("module");
         // SAFETY: the arguments are those of the kernels of `cl/ntt_twiddles.cl`, and the table has `count` factors.
         unsafe { program.launch(&mut self.stream, kernel, u64::from(count), 128, &args) }.expect("launch");
         let mut bytes = vec![0; 64 * count as usize];

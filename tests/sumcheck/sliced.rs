@@ -5,6 +5,7 @@ use proofwarp::backend::Arg;
 use proofwarp::field::DeviceVector;
 use proofwarp::field::ghash::Ghash;
 use proofwarp::field::tower::{self, Tower};
+use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 use proofwarp::sumcheck::{
     Claim, Columns, KernelPath, Prover, SumcheckField, SumcheckOptions, bitslice_column, prove_with,
@@ -114,7 +115,7 @@ fn products_of_32_bits() {
         let products = a.iter().zip(&b).map(|(a, b)| tower::product(5, (*a).into(), (*b).into()) as u32);
         let expected = by_bits(&products.collect::<Vec<_>>());
         for accelerator in accelerators_with_devices() {
-            let program = KernelModule::find("sumcheck_sliced", "tower").expect("module exists");
+            let program = KernelModule::find(&kernels::sumcheck::SLICED, "tower").expect("module exists");
             let mut stream = accelerator.devices()[0].stream().expect("stream");
             let [x, y, to] = [(); 3].map(|()| stream.allocate(expected.len()).expect("memory"));
             stream.upload(&x, &by_bits(&a)).expect("upload");

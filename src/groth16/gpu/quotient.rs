@@ -3,19 +3,18 @@
 use std::sync::Arc;
 
 use super::proof_streams::ProofStreams;
-use crate::backend::{Arg, Buffer, Stream};
+use crate::backend::{Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::groth16::circuit_and_witness::{DeviceMatrices, missing_matrices_error};
 use crate::groth16::parameters::{ERROR_CONTEXT, inverse_vanishing_value};
 use crate::groth16::{Circuit, QuotientForm};
-use crate::kernels::Family;
+use crate::kernel_arguments::{In, Kernel};
+use crate::kernels::groth16::{FAMILY, GROTH16_GROUP, Gather, Multiply, Numerator, Product, Subtract};
 use crate::matrix::DeviceVectors;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::module_launcher::KernelModule;
 use crate::ntt::{Direction, NttDomain};
 use crate::{Error, Result};
 
-/// Number of work-items of a group, `GROTH16_GROUP` of `cl/groth16.cl`.
-const GROUP: u32 = 128;
 /// Maximum number of groups of a launch. With more elements, each work-item takes several.
 const MAX_GROUPS: u64 = 1 << 16;
 
@@ -50,7 +49,10 @@ impl<F: NttField> ConstraintVectors<F> {
             lane.enqueue_timed(vector.len(), |stream| matrix.enqueue(stream, x, y, 1))?;
         }
         if matrix_c.is_empty() {
-            lane.enqueue_timed(c.len(), |stream| enqueue_pointwise_kernel(stream, "groth16_product", [c, a, b]))?;
+            lane.enqueue_timed(c.len(), |stream| {
+                let n = element_count(c.len())?;
+                enqueue_kernel::<F>(stream, n, Product { n, c: c.as_out(), a: a.as_in(), b: b.as_in() })
+            })?;
         }
         Ok(())
     }
@@ -87,9 +89,10 @@ impl<F: NttField> ConstraintVectors<F> {
         let Self([mut a, b, c]) = self;
         let factor = upload_factor(&mut lane.compute, inverse_vanishing_value(domain)?)?;
         lane.enqueue_timed(a.len(), |stream| {
-            enqueue_scaled_kernel(stream, "groth16_multiply", &factor, [&a, &b])?;
+            let (n, factor) = (element_count(a.len())?, In::new(&factor));
+            enqueue_kernel::<F>(stream, n, Multiply { n, factor, a: a.as_out(), b: b.as_in() })?;
             domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
-            enqueue_scaled_kernel(stream, "groth16_subtract", &factor, [&a, &c])
+            enqueue_kernel::<F>(stream, n, Subtract { n, factor, a: a.as_out(), c: c.as_in() })
         })?;
         Ok(a)
     }
@@ -97,7 +100,10 @@ impl<F: NttField> ConstraintVectors<F> {
     /// Queues the computation of a·b − c from the values of a, b and c on the coset.
     fn enqueue_numerator(self, lane: &mut ProofStreams<'_>) -> Result<DeviceVector<F>> {
         let Self([a, b, c]) = self;
-        lane.enqueue_timed(a.len(), |stream| enqueue_pointwise_kernel(stream, "groth16_numerator", [&a, &b, &c]))?;
+        lane.enqueue_timed(a.len(), |stream| {
+            let n = element_count(a.len())?;
+            enqueue_kernel::<F>(stream, n, Numerator { n, a: a.as_out(), b: b.as_in(), c: c.as_in() })
+        })?;
         Ok(a)
     }
 }
@@ -109,26 +115,6 @@ fn upload_factor<F: NttField>(stream: &mut Stream, factor: F) -> Result<Buffer> 
     Ok(buffer)
 }
 
-/// Queues `kernel`, whose arguments are a field element and two vectors. It writes the first of `vectors`.
-fn enqueue_scaled_kernel<F: NttField>(
-    stream: &mut Stream,
-    kernel: &str,
-    factor: &Buffer,
-    vectors: [&DeviceVector<F>; 2],
-) -> Result<()> {
-    let [to, with] = vectors.map(|vector| buffer_arg(vector.buffer()));
-    launch::<F>(stream, kernel, vectors[0].len(), &[buffer_arg(factor), to, with])
-}
-
-/// Queues `kernel`, whose arguments are three vectors of one length. It writes the first of `vectors`.
-fn enqueue_pointwise_kernel<F: NttField>(
-    stream: &mut Stream,
-    kernel: &str,
-    vectors: [&DeviceVector<F>; 3],
-) -> Result<()> {
-    launch::<F>(stream, kernel, vectors[0].len(), &vectors.map(|vector| buffer_arg(vector.buffer())))
-}
-
 /// Queues the gather of the values in `assignment` at the 32-bit indices `chosen`. Returns the buffer of these values,
 /// in the order of the indices.
 pub(crate) fn gather<F: NttField>(
@@ -138,19 +124,19 @@ pub(crate) fn gather<F: NttField>(
 ) -> Result<Arc<Buffer>> {
     let count = chosen.bytes() / 4;
     let scalars = DeviceVector::<F>::allocate_uninit(stream, count)?;
-    launch::<F>(
-        stream,
-        "groth16_gather",
-        count,
-        &[buffer_arg(chosen), buffer_arg(assignment.buffer()), buffer_arg(scalars.buffer())],
-    )?;
+    let n = element_count(count)?;
+    let gather = Gather { n, indices: In::new(chosen), x: assignment.as_in(), out: scalars.as_out() };
+    enqueue_kernel::<F>(stream, n, gather)?;
     Ok(scalars.buffer().clone())
 }
 
-fn launch<F: NttField>(stream: &mut Stream, kernel: &str, count: usize, buffers: &[Arg]) -> Result<()> {
-    let number = u32::try_from(count).map_err(|_| Error::invalid(ERROR_CONTEXT, "elements", "below 2^32", count))?;
-    let items = u64::from(number).min(MAX_GROUPS * u64::from(GROUP));
-    let args = [&[Arg::U32(number)], buffers].concat();
-    // SAFETY: callers pass the buffers that the kernel declares, each of `count` elements; indices are variables.
-    unsafe { KernelModule::for_family(Family::Groth16, F::NAME)?.launch(stream, kernel, items, GROUP, &args) }
+/// Returns `count` as a kernel's argument.
+fn element_count(count: usize) -> Result<u32> {
+    u32::try_from(count).map_err(|_| Error::invalid(ERROR_CONTEXT, "elements", "below 2^32", count))
+}
+
+/// Queues `kernel` over `n` elements. Its buffers hold as many.
+fn enqueue_kernel<F: NttField>(stream: &mut Stream, n: u32, kernel: impl Kernel) -> Result<()> {
+    let items = u64::from(n).min(MAX_GROUPS * u64::from(GROTH16_GROUP));
+    KernelModule::find(&FAMILY, F::NAME)?.run(stream, items, kernel)
 }

@@ -12,7 +12,7 @@ use super::host_or_device_storage::ZeroizingVec;
 use super::layout::{View, checked_entry_count};
 use crate::backend::{Abort, check_abort};
 use crate::field::{NttField, as_bytes_mut};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::rayon_waits::install;
 use crate::{Error, Result};
@@ -170,7 +170,7 @@ struct Modulus {
 
 impl Modulus {
     fn for_field<F: NttField>() -> Result<Self> {
-        let words = KernelModule::for_family(Family::Gemm, F::NAME)?.modulus();
+        let words = KernelModule::find(&kernels::gemm::FAMILY, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != 32 {
             return Err(Error::invalid(super::layout::ERROR_CONTEXT, "limbs of the field", 8, words.len()));
         }

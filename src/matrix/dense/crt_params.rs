@@ -322,14 +322,16 @@ mod tests {
 
     use super::*;
 
+    use crate::kernels;
+
     const FIELD: Operand = Operand { kind: ElementKind::Field, bits: None };
     const BYTE: Operand = Operand { kind: ElementKind::Byte, bits: None };
     const WORD: Operand = Operand { kind: ElementKind::Word, bits: None };
 
     /// Returns the descriptions of all fields that dense matrices support.
     fn primes() -> Vec<FieldParams> {
-        let fields = crate::kernels::large_prime_fields().into_iter().filter(|field| field.modulus.len() == 8);
-        let fields = fields.chain(crate::kernels::small_fields());
+        let fields = kernels::registry::fields().filter(|field| field.families.contains(&kernels::gemm::FAMILY.name));
+        let fields = fields.map(kernels::FieldDescription::new);
         fields.map(|field| FieldParams::new(&field.modulus, &field.one)).collect()
     }
 

@@ -9,7 +9,7 @@ use crate::Result;
 #[cfg(doc)]
 use crate::field::NttField;
 use crate::field::{Element, as_bytes};
-use crate::kernels::field_and_curve_names;
+use crate::kernels;
 
 /// Selects the kind of entries of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,7 +91,7 @@ macro_rules! number {
         unsafe impl Entry for $type {
             const KIND: ElementKind = $kind;
             const NAME: &'static str = $name;
-            const FIELD: &'static str = field_and_curve_names::BN254_FR;
+            const FIELD: &'static str = kernels::bn254::FR.name;
 
             fn check(_: &[Self]) -> Result<()> {
                 Ok(())

@@ -11,7 +11,7 @@ use super::shared_launches::{ProductBatch, ProductTask, batches};
 use crate::Result;
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::product;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 
 /// Number of work-items per work-group. Equals `GEMM_GROUP` of `cl/gemm.cl`.
@@ -78,7 +78,7 @@ fn multiply_batched(
     c: DeviceView<'_>,
     abort: Abort<'_>,
 ) -> Result<()> {
-    let program = KernelModule::for_family(Family::Gemm, field)?;
+    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
     let [a, b] = task.factors;
     let words = program.modulus().len();
     let one = estimate_time(&a.view, &b.view, RATE / (words * words) as f64);
@@ -118,7 +118,7 @@ fn multiply_direct(
     method: Method,
     abort: Abort<'_>,
 ) -> Result<()> {
-    let program = KernelModule::for_family(Family::Gemm, field)?;
+    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
     let kernel = match (a.kind, b.kind, method) {
         (ElementKind::Byte, ElementKind::Byte, _) => "gemm_bytes",
         (ElementKind::Field, _, Method::Montgomery) => "gemm_montgomery",
@@ -174,7 +174,7 @@ pub(super) fn times_vector(
     if rows == 0 {
         return Ok((y, stream.stats()));
     }
-    let program = KernelModule::for_family(Family::Gemm, field)?;
+    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
     let GemvShape { lanes, pieces } = GemvShape::new(rows, inner, a.view.column_step == 1);
     let part_bytes = if pieces == 1 { 0 } else { product(ERROR_CONTEXT, "bytes", &[pieces as usize, rows, size])? };
     let parts = stream.scratch(part_bytes)?;
@@ -214,7 +214,7 @@ pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_
     let args = [from.view.rows, from.view.columns, words].map(|number| Arg::U32(number as u32));
     let args = [&args[..], &from.args(), &to.args()].concat();
     let items = (from.view.len() * words) as u64;
-    let program = KernelModule::for_family(Family::Gemm, crate::kernels::field_and_curve_names::BN254_FR)?;
+    let program = KernelModule::find(&kernels::gemm::FAMILY, kernels::bn254::FR.name)?;
     // SAFETY: the arguments match the kernel, and both views are inside their buffers.
     unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
     stream.synchronize(None)?;
@@ -234,7 +234,7 @@ pub(super) fn to_field(
     if !from.view.is_empty() {
         let numbers = [from.view.rows, from.view.columns].map(|number| Arg::U32(number as u32));
         let args = [&numbers[..], &[from.entry_bytes_arg()], &from.args(), &[buffer_arg(&to)]].concat();
-        let (program, items) = (KernelModule::for_family(Family::Gemm, field)?, from.view.len() as u64);
+        let (program, items) = (KernelModule::find(&kernels::gemm::FAMILY, field)?, from.view.len() as u64);
         // SAFETY: the arguments match the kernel, the view is inside its buffer, and there is room for all entries.
         unsafe { program.launch(&mut stream, "gemm_to_field", items, VECTOR_GROUP, &args)? };
         stream.synchronize(None)?;
@@ -256,7 +256,7 @@ pub(super) fn find_out_of_range(
     bits: u32,
 ) -> Result<Option<usize>> {
     let mut stream = device.stream()?;
-    let program = KernelModule::for_family(Family::Gemm, field)?;
+    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
     let least = stream.allocate(4)?;
     for start in (0..from.view.len()).step_by(LOOKED_AT) {
         let count = LOOKED_AT.min(from.view.len() - start);

@@ -9,7 +9,7 @@ use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View, enqueue_throttled};
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
-use crate::kernels::{Family, field_and_curve_names};
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
@@ -58,19 +58,15 @@ impl TensorCoreKernels {
                 found => return found,
             }
         }
-        Self::load(device, field_and_curve_names::TENSOR, (LOCAL_BYTES, usize::MAX))
+        Self::load(device, kernels::gemm::TENSOR, (LOCAL_BYTES, usize::MAX))
     }
 
     fn load_hopper(device: &Device) -> Result<Self> {
-        Self::load(
-            device,
-            field_and_curve_names::HOPPER,
-            (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize),
-        )
+        Self::load(device, kernels::gemm::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
     }
 
     fn load(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
-        let program = KernelModule::for_family(Family::GemmInt8, name)?;
+        let program = KernelModule::find(&kernels::gemm::INT8, name)?;
         program.preload(device, "gemm_int8_words").map(|()| Self { program, local_bytes, groups })
     }
 }
@@ -106,7 +102,7 @@ pub(super) fn multiply_crt(
     let operands = [problem.a, problem.b];
     let raw = operands.iter().filter(|operand| operand.is_raw()).count();
     let tables = tables(stream, (field, &problem.prime), basis, raw)?;
-    let (program, tensor) = (KernelModule::for_family(Family::Gemm, field)?, TensorCoreKernels::new(&device)?);
+    let (program, tensor) = (KernelModule::find(&kernels::gemm::FAMILY, field)?, TensorCoreKernels::new(&device)?);
     let most = bytes.unwrap_or(u64::MAX);
     let within = |most| Tiling::new(problem, basis.byte_product_count(), most, &device.info().name);
     let whole = within(most)?;
@@ -341,7 +337,7 @@ mod tests {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
         let [rows, inner, columns] = SIZES;
-        let program = KernelModule::for_family(Family::Gemm, F::NAME).expect("module");
+        let program = KernelModule::find(&kernels::gemm::FAMILY, F::NAME).expect("module");
         let prime = FieldParams::new(program.modulus(), program.one());
         let operands = bits.map(|bits| Operand { kind: ElementKind::Field, bits });
         let basis = Basis::new(&prime.p, operands[0], operands[1], inner).expect("enough moduli");
@@ -411,7 +407,7 @@ mod tests {
             return eprintln!("left out: tensor cores, the device has none");
         }
         let tensors = [
-            ("8.0", TensorCoreKernels::load(device, field_and_curve_names::TENSOR, (LOCAL_BYTES, usize::MAX))),
+            ("8.0", TensorCoreKernels::load(device, kernels::gemm::TENSOR, (LOCAL_BYTES, usize::MAX))),
             ("9.0", TensorCoreKernels::load_hopper(device)),
         ];
         for (instructions, tensor) in tensors {
@@ -433,11 +429,11 @@ mod tests {
             Basis { moduli: 3, parts: 1, split: 128 },
             Tiling { rows: 2 * tile_rows, columns: tile_columns, depth: 5 * tile_depth, bytes: 0 },
         );
-        let program = KernelModule::for_family(Family::Gemm, field_and_curve_names::BN254_FR).expect("module");
+        let program = KernelModule::find(&kernels::gemm::FAMILY, kernels::bn254::FR.name).expect("module");
         let prime = FieldParams::new(program.modulus(), program.one());
         let constants = Constants::new(&prime, basis, 0);
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, (field_and_curve_names::BN254_FR, &prime), basis, 0).expect("tables");
+        let tables = tables(&mut stream, (kernels::bn254::FR.name, &prime), basis, 0).expect("tables");
         let operands = [Operand { kind: ElementKind::Field, bits: None }; 2];
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
         let mut bytes =
@@ -457,10 +453,10 @@ mod tests {
     fn bytes_as_they_are_and_turned() {
         let accelerator = Accelerator::automatic().expect("settings are right");
         let Some(device) = accelerator.devices().first() else { return eprintln!("left out: bytes, no device") };
-        let program = KernelModule::for_family(Family::Gemm, field_and_curve_names::BN254_FR).expect("module");
+        let program = KernelModule::find(&kernels::gemm::FAMILY, kernels::bn254::FR.name).expect("module");
         let prime = FieldParams::new(program.modulus(), program.one());
         let mut stream = device.stream().expect("stream");
-        let tables = tables(&mut stream, (field_and_curve_names::BN254_FR, &prime), IDENTITY_BASIS, 0).expect("tables");
+        let tables = tables(&mut stream, (kernels::bn254::FR.name, &prime), IDENTITY_BASIS, 0).expect("tables");
         let operands = [Operand { kind: ElementKind::Byte, bits: None }; 2];
         let tensor = TensorCoreKernels { program, local_bytes: 0, groups: 1 };
         let pieces = Tiling { rows: 64, columns: 64, depth: 256, bytes: 0 };

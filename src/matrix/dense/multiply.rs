@@ -11,7 +11,7 @@ use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Ti
 use super::shared_launches::ProductTask;
 use super::{cpu, gpu};
 use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
@@ -242,7 +242,7 @@ impl<T: Entry> DenseMatrix<T> {
     {
         expect_equal("rows of the second factor", self.columns(), b.rows())?;
         checked_entry_count::<T::Product>(&[self.rows(), b.columns()])?;
-        let program = KernelModule::for_family(Family::Gemm, T::Product::FIELD)?;
+        let program = KernelModule::find(&kernels::gemm::FAMILY, T::Product::FIELD)?;
         let none = || Err("the matrices are on the host".to_owned());
         let problem = Problem {
             a: self.operand(),

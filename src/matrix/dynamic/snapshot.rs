@@ -7,7 +7,7 @@ use super::base::Base;
 use super::change_and_delta::{Action, Change, Delta, ERROR_CONTEXT};
 use crate::backend::{Abort, Arg, StreamStats, catch_hook_panic, check_abort};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::matrix::sparse::cpu;
 use crate::matrix::sparse::device_merge::{Changes, HostChanges};
 use crate::matrix::{Csr, CsrOnDevice, DeviceVectors};
@@ -187,7 +187,7 @@ pub(super) fn multiply<F: NttField>(
     if let Some(delta) = delta {
         let buffers = [&delta.places, &delta.values, &of_x, &of_y].map(buffer_arg);
         let args = [&[Arg::U32(delta.rows)][..], &buffers].concat();
-        let program = KernelModule::for_family(Family::Gemm, F::NAME)?;
+        let program = KernelModule::find(&kernels::gemm::FAMILY, F::NAME)?;
         // SAFETY: the arguments match the kernel; rows and columns are those of the base, whose vectors these are, and
         // no row occurs twice. The delta is borrowed until all kernels have run.
         unsafe { program.launch(&mut stream, "gemv_differences", delta.rows.into(), GROUP, &args)? };

@@ -10,7 +10,7 @@ use super::explain_and_options::{SparseExplanation, SparseOptions};
 use super::kernel_and_tiles::{Format, GROUP, Kernel, Tiles, group_count, vectors_per_launch};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::rayon_waits::install;
 use crate::{Error, Result};
@@ -194,7 +194,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// Queues the product for `vectors` vectors, in one launch, or in two if rows are cut. `x` and `y` are the kernel
     /// arguments of the vectors.
     fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
-        let program = KernelModule::for_family(Family::Csr, F::NAME)?;
+        let program = KernelModule::find(&kernels::csr::FAMILY, F::NAME)?;
         let kernel = self.explanation.kernel;
         let rest = [&self.matrix_args()[..], x, y].concat();
         let Some(tiles) = &self.tiles else {

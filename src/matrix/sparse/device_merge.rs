@@ -6,7 +6,7 @@ use super::explain_and_options::{SparseExplanation, SparseOptions};
 use super::kernel_and_tiles::{Format, Kernel, Statistics, Tiles};
 use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
@@ -131,7 +131,7 @@ impl Changes {
 }
 
 fn csr_module<F: NttField>() -> Result<KernelModule> {
-    KernelModule::for_family(Family::Csr, F::NAME)
+    KernelModule::find(&kernels::csr::FAMILY, F::NAME)
 }
 
 /// Returns the number of non-zeros for which a merged matrix gets memory. It has at most `most` non-zeros, and the old

@@ -10,7 +10,7 @@ use crate::checked_size::product;
 use crate::curve::MsmCurve;
 use crate::fan_out::fan_out;
 use crate::field::is_below;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::msm::plan::DeviceMesh;
 use crate::report::OpScope;
@@ -35,7 +35,7 @@ pub(super) const GROUP: u32 = 128;
 /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
     let call = OpScope { operation: format!("check {}", C::NAME), elements: bases.len() };
-    let modulus = KernelModule::for_family(Family::Msm, C::NAME)?.modulus();
+    let modulus = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?.modulus();
     let (first, _) = accelerator.dispatch(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
     first.map_or(Ok(()), |(index, fault)| {
         let [expected, actual] = fault.describe();
@@ -110,7 +110,7 @@ impl CheckLane {
         let mut stream = device.stream()?;
         let points = stream.allocate(product("msm", "bytes", &[chunk, C::AFFINE_BYTES])?)?;
         let faults = PointErrorBuffer::new(&mut stream, chunks)?;
-        Ok(Self { stream, points, faults, program: KernelModule::for_family(Family::Msm, C::NAME)? })
+        Ok(Self { stream, points, faults, program: KernelModule::find(&kernels::msm::FAMILY, C::NAME)? })
     }
 
     /// Queues the upload and the check of chunk number `number`, the points `bases`.

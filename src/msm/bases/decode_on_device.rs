@@ -6,7 +6,7 @@ use super::base_points::{EncodedPoints, PointChecks};
 use super::check::{self, CHUNK, FirstInvalidPoint, GROUP, PointErrorBuffer};
 use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 
@@ -96,7 +96,7 @@ unsafe fn launch<C: MsmCurve>(
     (faults, number): (&PointErrorBuffer, usize),
     expected: PointChecks,
 ) -> Result<()> {
-    let program = KernelModule::for_family(Family::Msm, C::NAME)?;
+    let program = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?;
     let not_infinity = u32::from(expected.not_infinity);
     let numbers = [range.start as u32, range.len() as u32, number as u32, not_infinity].map(Arg::U32);
     let args = [&numbers[..], &[buffer_arg(points), buffer_arg(&faults.first)]].concat();

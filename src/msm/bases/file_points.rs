@@ -13,7 +13,7 @@ use super::check::PointError;
 use super::decode_on_device::fail_on_first_invalid;
 use super::mapped_file::MappedFile;
 use crate::curve::MsmCurve;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
@@ -100,7 +100,7 @@ impl FilePoints {
     /// Returns the error that devices would have for `bytes`, encodings of points of which at least one fails its
     /// checks.
     fn invalid_point_error<C: MsmCurve + UncompressedEncoding>(&self, bytes: &[u8]) -> Result<Vec<C>> {
-        let modulus = KernelModule::for_family(Family::Msm, C::NAME)?.modulus();
+        let modulus = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?.modulus();
         let faults = bytes.par_chunks_exact(C::AFFINE_BYTES).enumerate();
         let faults = faults
             .map(|(number, encoding)| Some((number, find_encoding_fault::<C>(encoding, modulus, self.expected)?)));

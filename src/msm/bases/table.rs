@@ -7,7 +7,7 @@ use super::base_points::EncodedPoints;
 use super::decode_on_device::decode_from;
 use crate::backend::{ABORT_CHECK_BYTES, Abort, Arg, Buffer, Device, Stream, check_abort};
 use crate::curve::MsmCurve;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::{MsmPlan, PlanInput, Workload};
@@ -75,7 +75,7 @@ impl BaseTable {
 
     /// Queues the kernels that compute the copies of the bases: each is the previous copy doubled `shift` times.
     fn enqueue_copies<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
-        let program = KernelModule::for_family(Family::Msm, C::NAME)?;
+        let program = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?;
         let points = self.points as u32;
         for copy in 1..self.copies {
             let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
@@ -116,7 +116,7 @@ pub(crate) fn plan_input<C: MsmCurve>(
         points: need.points,
         scalar_bits: need.bits,
         full_bits: C::SCALAR_BITS,
-        half_bits: KernelModule::for_family(Family::Msm, C::NAME)
+        half_bits: KernelModule::find(&kernels::msm::FAMILY, C::NAME)
             .ok()
             .and_then(KernelModule::glv_params)
             .map_or(0, |halves| halves.bits),

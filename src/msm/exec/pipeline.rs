@@ -12,7 +12,7 @@ use super::msm_input::DeviceBases;
 use super::plan_selection::plan_for;
 use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, StreamStats, check_abort};
 use crate::curve::MsmCurve;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::MsmPlan;
@@ -233,7 +233,7 @@ impl Pipeline {
         // needed streams are taken: a driver has few queues that run concurrently, and streams share them.
         let upload = job.has_host_input().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
-        let (program, point_bytes) = (KernelModule::for_family(Family::Msm, C::NAME)?, 2 * C::AFFINE_BYTES);
+        let (program, point_bytes) = (KernelModule::find(&kernels::msm::FAMILY, C::NAME)?, 2 * C::AFFINE_BYTES);
         let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
         let compute = |mut stream: Stream| {
             if plan.runs_beside_others() {

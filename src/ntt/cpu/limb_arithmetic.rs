@@ -4,7 +4,7 @@
 //! not.
 
 use crate::field::NttField;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
@@ -56,7 +56,7 @@ impl Modulus {
     /// Returns the modulus of field `F`. Returns an error unless elements have eight 32-bit words and 2p is below
     /// 2^256.
     pub(super) fn for_field<F: NttField>() -> Result<Self> {
-        let words = KernelModule::for_family(Family::Ntt, F::NAME)?.modulus();
+        let words = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
         if words.len() != 8 || size_of::<F>() != size_of::<Limbs4>() || align_of::<F>() != align_of::<Limbs4>() {
             return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
         }

@@ -19,7 +19,7 @@ use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_pow
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::byte_len;
 use crate::field::{HostVector, NttField, SecretVec};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::cpu::copy_bit_reversed;
 use crate::ntt::{Order, Transform};
@@ -200,7 +200,7 @@ fn enqueue_transpose<F: NttField>(
     // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(rows_log + columns_log) elements.
     unsafe {
         launch(
-            KernelModule::for_family(Family::Ntt, F::NAME)?,
+            KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?,
             stream,
             "ntt_transpose",
             1 << (rows_log + columns_log),

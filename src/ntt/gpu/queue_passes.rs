@@ -4,7 +4,7 @@
 use super::twiddles::{Powers, Twiddles, has_one_table};
 use crate::backend::{Arg, Buffer, DeviceInfo, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::plan::{ColumnPass, MAX_RADIX_LOG, NttPlan, SMALL_TILE, TILE};
 use crate::ntt::{Order, Transform};
@@ -72,7 +72,7 @@ impl Passes {
         let flags = kernel_flags(transform, &tables);
         let can_run_in_place = Self::can_run_in_place(&plan, transform.order, device.info());
         Ok(Self {
-            program: KernelModule::for_family(plan.tile.family, F::NAME)?,
+            program: KernelModule::find(plan.tile.family, F::NAME)?,
             plan,
             tables,
             flags,
@@ -241,7 +241,7 @@ impl DeviceTransform {
         let radix_log = if max_radix_log == 0 { MAX_RADIX_LOG } else { max_radix_log };
         let passes = Passes::with_radix(stream, transform, layout, radix_log)?;
         let permuted = (transform.input == Order::BitReversed).then_some(transform.log_n);
-        Ok(Self { passes, program: KernelModule::for_family(Family::Ntt, F::NAME)?, layout, permuted })
+        Ok(Self { passes, program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, layout, permuted })
     }
 
     /// Allocates the second buffer that [`Self::enqueue`] needs, as large as `data`. Returns `None` if it needs none
@@ -297,7 +297,7 @@ pub(crate) fn multiply_by_powers<F: NttField>(
     args.extend([buffer_arg(&powers.low), buffer_arg(&powers.high)]);
     // SAFETY: the arguments are those of `ntt_powers`; callers' vectors lie in the buffer, and their exponents in the
     // tables.
-    unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_powers", count, &args) }
+    unsafe { launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, "ntt_powers", count, &args) }
 }
 
 /// Queues the pointwise `kernel` on `stream`: `values[i] = operation(values[i], other[i mod period])`, with the
@@ -317,7 +317,7 @@ pub(crate) fn enqueue_pointwise<F: NttField>(
     let mask = if period == length { u32::MAX } else { period as u32 - 1 };
     let args = [buffer_arg(values.buffer()), buffer_arg(other), Arg::U64(length as u64), Arg::U32(mask)];
     // SAFETY: the arguments are those of the pointwise kernels; indices stay below both lengths.
-    unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, kernel, length as u64, &args) }
+    unsafe { launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, kernel, length as u64, &args) }
 }
 
 /// Queues the multiplication of `values[i]` by `factors[i mod factors.len()]`. The number of `factors` is a power of

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::Result;
 use crate::backend::{Arg, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::plan::NttPlan;
 use crate::ntt::{TableSize, Transform};
@@ -57,7 +57,8 @@ impl Twiddles {
     /// Returns the tables of `transform` with the passes of `plan`. Finds them on the stream's device, or computes them
     /// there.
     pub(crate) fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
-        let mut maker = TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform };
+        let mut maker =
+            TwiddleBuilder { program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
         let plain = maker.unshifted_tree_nodes(rows_log.max(width_log))?;
         let nodes = match transform.shift_in {
@@ -110,8 +111,11 @@ impl Powers {
     pub(crate) fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
         let low_log = log_count / 2;
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
-        let mut maker =
-            TwiddleBuilder { program: KernelModule::for_family(Family::Ntt, F::NAME)?, stream, transform: &transform };
+        let mut maker = TwiddleBuilder {
+            program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?,
+            stream,
+            transform: &transform,
+        };
         let low = maker.find_or_compute_factors(low_log, 0, 0, FACTOR_OUT)?;
         let high = maker.find_or_compute_factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
         stream.retain_buffer(low.clone());

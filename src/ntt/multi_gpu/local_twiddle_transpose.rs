@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::Result;
 use crate::backend::{Abort, Arg, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::gpu::{launch, multiply_by_powers};
 use crate::ntt::{Transform, VectorLayout, cpu};
@@ -62,7 +62,9 @@ impl<F: NttField> ColumnBlock<F> {
         ];
         let elements = 1 << (self.count_log + self.length_log);
         // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(count_log + length_log) elements.
-        unsafe { launch(KernelModule::for_family(Family::Ntt, F::NAME)?, stream, "ntt_transpose", elements, &args)? };
+        unsafe {
+            launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, "ntt_transpose", elements, &args)?
+        };
         Ok(turned)
     }
 

@@ -15,7 +15,7 @@ use std::ops::Range;
 
 use crate::backend::{Arg, PeerMemory, Stream};
 use crate::field::NttField;
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::ntt::gpu::{Twiddles, kernel_flags};
 use crate::ntt::plan::{ColumnPass, NttPlan, TILE};
@@ -140,7 +140,7 @@ impl PeerPasses {
         let tables = Twiddles::new(stream, &plan.plan, transform)?;
         tables.retain_on(stream);
         let flags = kernel_flags(transform, &tables);
-        Ok(Self { plan: plan.clone(), program: KernelModule::for_family(Family::Ntt, F::NAME)?, tables, flags })
+        Ok(Self { plan: plan.clone(), program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, tables, flags })
     }
 
     /// Queues the tiles of the pass `step` that device `owner` computes. `places` are the vector's memory and the

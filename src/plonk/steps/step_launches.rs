@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::backend::{Arg, Buffer, Stream};
 use crate::checked_size::product;
 use crate::field::{as_bytes, DeviceVector, NttField};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{buffer_arg, KernelModule};
 use crate::{Error, Result};
 use super::column_places_and_checks::DeviceColumn;
@@ -28,7 +28,7 @@ pub(super) unsafe fn launch<F: NttField>(
     (groups, size): (u64, u32),
     args: &[Arg],
 ) -> Result<()> {
-    let program = KernelModule::for_family(Family::Plonk, F::NAME)?;
+    let program = KernelModule::find(&kernels::plonk::FAMILY, F::NAME)?;
     // SAFETY: passed on from the caller.
     unsafe { program.launch(stream, kernel, groups * u64::from(size), size, args) }
 }

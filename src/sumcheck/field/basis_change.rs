@@ -75,7 +75,7 @@ mod tests {
     use crate::field::DeviceVector;
     use crate::field::ghash::Ghash;
     use crate::field::tower::Tower;
-    use crate::kernels::{Family, field_and_curve_names};
+    use crate::kernels;
 
     #[test]
     fn both_ways_are_the_isomorphism() {
@@ -92,7 +92,7 @@ mod tests {
             };
             let mut stream = device.stream().expect("stream");
             let from = DeviceVector::upload(&mut stream, &tower).expect("memory");
-            let program = KernelModule::for_family(Family::Sumcheck, field_and_curve_names::GHASH).expect("there");
+            let program = KernelModule::find(&kernels::sumcheck::FAMILY, kernels::binary::GHASH.name).expect("there");
             let there = DeviceVector::<Ghash>::allocate_uninit(&stream, tower.len()).expect("memory");
             let all = BasisChange { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
             let images = to_ghash_table(&mut stream).expect("memory");

@@ -10,7 +10,7 @@ use super::work_item_count;
 use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
-use crate::kernels::Family;
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::sumcheck::caller_columns::Columns;
 use crate::sumcheck::claim::RoundShape;
@@ -86,7 +86,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let memory = Memory::new(&mut stream, &plan, factors)?;
         let finish_on_host = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
         let packed = DeviceVector::allocate_uninit(&stream, product(factors, finish_on_host)?)?;
-        let packed_program = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
+        let packed_program = KernelModule::find(&kernels::sumcheck::FAMILY, F::Compute::NAME)?;
         let element = |number: u32| F::Compute::from_tower(Tower(number.into())).unwrap_or(F::Compute::ZERO);
         let interpolation = Interpolation::with_points(factors, element);
         let mut rounds = Self {

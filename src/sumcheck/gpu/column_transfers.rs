@@ -92,7 +92,7 @@ pub(crate) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwn
 }
 
 /// Queues the conversion of `columns` bit-sliced columns of `rows` rows each, at `from`. It writes their elements to
-/// `to`, one column after the other. `program` is one of [`Family::SumcheckSliced`](crate::kernels::Family).
+/// `to`, one column after the other. `program` is one of [`&kernels::sumcheck::SLICED`](crate::kernels::Family).
 ///
 /// # Safety
 /// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.

@@ -4,7 +4,7 @@ use std::ptr;
 
 use crate::backend::{Arg, Device, missing_clmad_reason};
 use crate::field::{Element, as_bytes};
-use crate::kernels::{Family, field_and_curve_names};
+use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::sumcheck::field::{ComputeField, SumcheckField};
 use crate::sumcheck::rounds::{KernelPath, SumcheckOptions, bitsliced_tail_log, is_binary};
@@ -17,12 +17,12 @@ pub(crate) fn select_kernels<F: SumcheckField>(
     variables: u32,
     options: &SumcheckOptions,
 ) -> Result<(KernelPath, KernelModule, Vec<String>)> {
-    let portable = KernelModule::for_family(Family::Sumcheck, F::Compute::NAME)?;
+    let portable = KernelModule::find(&kernels::sumcheck::FAMILY, F::Compute::NAME)?;
     if options.path == Some(KernelPath::Bitsliced) {
         return match bitsliced_tail_log(options) {
             tail if variables > tail => Ok((
                 KernelPath::Bitsliced,
-                KernelModule::for_family(Family::SumcheckSliced, field_and_curve_names::TOWER)?,
+                KernelModule::find(&kernels::sumcheck::SLICED, kernels::binary::TOWER.name)?,
                 Vec::new(),
             )),
             tail => {
@@ -51,7 +51,7 @@ fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule>
         return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
     }
     let program =
-        KernelModule::for_family(Family::Sumcheck, &format!("{}_{}", F::Compute::NAME, field_and_curve_names::CLMAD))?;
+        KernelModule::find(&kernels::sumcheck::FAMILY, &format!("{}_{}", F::Compute::NAME, kernels::sumcheck::CLMAD))?;
     if let Some(note) = missing_clmad_reason(program.name()) {
         return Err(missing_clmad(device, "kernels that were built in", note));
     }
@@ -121,11 +121,11 @@ mod tests {
     use num_bigint::BigUint;
 
     use super::*;
-    use crate::kernels::{Family, field_and_curve_names};
+    use crate::kernels;
 
     #[test]
     fn a_fixed_factor_is_the_number_and_its_quotient() {
-        let program = KernelModule::for_family(Family::Sumcheck, field_and_curve_names::BN254_FR).expect("there");
+        let program = KernelModule::find(&kernels::sumcheck::FAMILY, kernels::bn254::FR.name).expect("there");
         let modulus = BigUint::from_slice(program.modulus());
         for element in [Fr::ZERO, Fr::ONE, -Fr::ONE, Fr::from(12345).invert().expect("not zero")] {
             let number = BigUint::from_bytes_le(element.to_repr().as_ref());

@@ -20,7 +20,7 @@ use super::field::{BasisChange, SumcheckField, enqueue_basis_change, to_ghash_ta
 use super::rounds::{GROUP, HostColumns, SumcheckPlan, TwoRoundState, bytes, product, two_rounds};
 use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
 use crate::field::{DeviceVector, Element};
-use crate::kernels::{Family, field_and_curve_names};
+use crate::kernels;
 use crate::module_launcher::{KernelModule, buffer_arg};
 use crate::{Error, Result};
 use column_transfers::{DeviceColumns, enqueue_unbitslice, locate_or_upload};
@@ -89,7 +89,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         let now = locate_or_upload(&mut stream, &columns, (own.as_ref(), rows), abort)?;
         let to = own.unwrap_or_else(|| now.clone());
         let base = match plan.base_first {
-            true => Some((KernelModule::for_family(Family::Sumcheck, F::Base::NAME)?, now.clone())),
+            true => Some((KernelModule::find(&kernels::sumcheck::FAMILY, F::Base::NAME)?, now.clone())),
             false => None,
         };
         let pairs = plan.pairs.then(|| TwoRoundState::new(shape.degree));
@@ -150,7 +150,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
     }
 
     fn unbitslice_columns(&mut self, columns: usize) -> Result<()> {
-        let program = KernelModule::for_family(Family::SumcheckSliced, field_and_curve_names::TOWER)?;
+        let program = KernelModule::find(&kernels::sumcheck::SLICED, kernels::binary::TOWER.name)?;
         // SAFETY: `now` has all rows of the columns, these fill tiles, and `to` has room for them.
         unsafe { enqueue_unbitslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)? };
         self.now = self.to.clone();

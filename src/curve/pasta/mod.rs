@@ -6,7 +6,7 @@ use pasta_curves::arithmetic::CurveAffine;
 use pasta_curves::{Ep, EpAffine, Eq, EqAffine};
 
 use super::{MsmCurve, halo2curves_msm};
-use crate::kernels::field_and_curve_names;
+use crate::kernels::pasta;
 
 /// Implements [`MsmCurve`] for an affine type of `pasta_curves`, over a field of four 64-bit limbs.
 macro_rules! pasta_curve {
@@ -47,5 +47,5 @@ macro_rules! pasta_curve {
     };
 }
 
-pasta_curve!(EpAffine, Ep, field_and_curve_names::PALLAS);
-pasta_curve!(EqAffine, Eq, field_and_curve_names::VESTA);
+pasta_curve!(EpAffine, Ep, pasta::PALLAS.name);
+pasta_curve!(EqAffine, Eq, pasta::VESTA.name);

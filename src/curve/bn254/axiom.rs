@@ -13,11 +13,11 @@ use halo2curves_axiom::msm::msm_best;
 use halo2curves_axiom::serde::SerdeObject;
 use rayon::prelude::*;
 
-use super::MsmCurve;
-use super::nonzero_terms::NonZeroTerms;
-use super::scalar_bytes::MIN_PIECE;
+use crate::curve::MsmCurve;
+use crate::curve::nonzero_terms::NonZeroTerms;
+use crate::curve::scalar_bytes::MIN_PIECE;
 use crate::field::{Element, try_cast_elements};
-use crate::kernels::field_and_curve_names;
+use crate::kernels::bn254;
 
 /// Bytes of a coordinate, which is an element of the base field.
 const COORDINATE: usize = 32;
@@ -49,7 +49,7 @@ fn try_as_device_bytes(points: &[G1Affine]) -> Option<&[u8]> {
 }
 
 impl MsmCurve for G1Affine {
-    const NAME: &'static str = field_and_curve_names::BN254_G1;
+    const NAME: &'static str = bn254::G1.name;
     const AFFINE_BYTES: usize = 2 * COORDINATE;
     const SCALAR_BITS: u32 = 254;
 

@@ -2,6 +2,9 @@
 //! compiler has laid it out as the device needs it, which it does. Otherwise points are written coordinate by
 //! coordinate.
 
+#[cfg(feature = "halo2")]
+mod axiom;
+
 use std::borrow::Cow;
 
 use group::Group;
@@ -14,7 +17,7 @@ use rayon::prelude::*;
 
 use super::scalar_bytes::MIN_PIECE;
 use super::{MsmCurve, halo2curves_msm};
-use crate::kernels::field_and_curve_names;
+use crate::kernels::bn254;
 
 /// Encodes `points` in device form, `point_bytes` bytes each: coordinates in Montgomery form, little-endian. Infinity
 /// is all zero.
@@ -82,8 +85,8 @@ macro_rules! bn254_curve {
     };
 }
 
-bn254_curve!(G1Affine, G1, Fq, 64, field_and_curve_names::BN254_G1);
-bn254_curve!(G2Affine, G2, Fq2, 128, field_and_curve_names::BN254_G2);
+bn254_curve!(G1Affine, G1, Fq, 64, bn254::G1.name);
+bn254_curve!(G2Affine, G2, Fq2, 128, bn254::G2.name);
 
 #[cfg(test)]
 mod tests {

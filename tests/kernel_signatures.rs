@@ -1,0 +1,114 @@
+//! Compares the kernels that Rust declares with those that compilers get: names, sizes of work-groups, and parameters.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use proofwarp::kernels::spec::KernelSignature;
+use proofwarp::kernels::{Dialect, Module, Target, all_modules, source_text};
+
+/// A kernel's size of work-groups, and its parameters by name and type of Rust.
+type Declaration = (u32, Vec<(String, String)>);
+
+/// The text of a module after the preprocessor.
+fn preprocessed(module: &Module) -> String {
+    let dialect = if module.target == Target::All { Dialect::OpenCl } else { Dialect::Cuda };
+    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+    let mut child = Command::new(compiler)
+        .args(["-E", "-P", "-x", "c", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a C preprocessor");
+    let text = source_text(module, dialect);
+    let mut input = child.stdin.take().expect("piped");
+    let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
+    let output = child.wait_with_output().expect("output");
+    writer.join().expect("no panic").expect("written");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The kernels of a preprocessed text.
+fn kernels_of(module: &Module, text: &str) -> BTreeMap<String, Declaration> {
+    let text =
+        text.replace("extern \"C\" __global__ __launch_bounds__(", "__kernel __attribute__((reqd_work_group_size(");
+    let kernels = text.split("__kernel __attribute__((reqd_work_group_size(").skip(1);
+    kernels
+        .map(|rest| {
+            let (group, rest) = rest.split_once("void ").expect("a kernel returns nothing");
+            let (name, rest) = rest.split_once('(').expect("parameters");
+            let (parameters, _) = rest.split_once(')').expect("the end of parameters");
+            let parameters = parameters.split(',').map(|parameter| rust_parameter(module, parameter)).collect();
+            (name.trim().to_owned(), (group_size(group), parameters))
+        })
+        .collect()
+}
+
+/// The first number of a declaration's end, such as `128, 1, 1)))`.
+fn group_size(text: &str) -> u32 {
+    let (number, _) = text.split_once([',', ')']).expect("the end of the size");
+    let number = number.trim().trim_matches(['(', ')']).trim_end_matches('u');
+    match number.split_once("<<") {
+        Some((number, shift)) => {
+            number.trim().parse::<u32>().expect("a number") << shift.trim().parse::<u32>().expect("a shift")
+        }
+        None => number.parse().unwrap_or_else(|_| panic!("a number of work-items, not {number}")),
+    }
+}
+
+/// The name and the type of Rust of a parameter of C.
+fn rust_parameter(module: &Module, text: &str) -> (String, String) {
+    let text = text.replace('*', " * ");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (name, words) = words.split_last().expect("a name");
+    let has = |word: &str| words.contains(&word);
+    let qualifiers = ["__global", "__local", "const", "*", "volatile", "restrict", "__restrict__"];
+    let kind = words.iter().find(|word| !qualifiers.contains(word)).expect("a type");
+    let element = rust_type(module, kind);
+    let class = match (has("*"), has("const")) {
+        (true, _) if has("__local") => "Local".to_owned(),
+        (true, true) => format!("In<{element}>"),
+        (true, false) => format!("Out<{element}>"),
+        _ if kind.ends_with("_t") => format!("Value<{element}>"),
+        _ => element,
+    };
+    ((*name).to_owned(), class)
+}
+
+/// The type of Rust for a type of C: F for elements of the module's field, B for those of the field that it extends, S
+/// for scalars, and otherwise the same name in camel case.
+fn rust_type(module: &Module, kind: &str) -> String {
+    let Some(name) = kind.strip_suffix("_t") else { return kind.to_owned() };
+    match () {
+        () if module.field.is_some_and(|field| field.name == name) => "F".to_owned(),
+        () if module.field.is_some_and(|field| field.base().name == name) => "B".to_owned(),
+        () if module.curve.is_some_and(|curve| curve.scalars.name == name) => "S".to_owned(),
+        () => name.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect(),
+    }
+}
+
+fn declared(signature: &KernelSignature) -> Declaration {
+    let text = |(name, kind): &(&str, &str)| ((*name).to_owned(), kind.replace(' ', ""));
+    (signature.group_size, signature.parameters.iter().map(text).collect())
+}
+
+#[test]
+fn declarations_match_kernels() {
+    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    for module in all_modules().iter().filter(|module| !module.family.is_for_tests) {
+        let kernels = kernels_of(module, &preprocessed(module));
+        assert!(!kernels.is_empty(), "{} has no kernels", module.name);
+        for (name, kernel) in kernels {
+            let signature = module.family.kernels.iter().find(|signature| signature.name == name);
+            let signature = signature.unwrap_or_else(|| panic!("{name} of {} is not declared", module.name));
+            assert_eq!(declared(signature), kernel, "{name} of {}", module.name);
+            *found.entry(signature.name).or_default() += 1;
+        }
+    }
+    for family in proofwarp::kernels::registry::all_families() {
+        for signature in family.kernels {
+            assert!(found.contains_key(signature.name), "{} is no kernel of {}", signature.name, family.name);
+        }
+    }
+}
