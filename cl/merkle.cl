@@ -26,36 +26,36 @@ DEVICE layer_t layer_at(GLOBAL const u32 *layers, u32 number) {
 DEVICE void merkle_node(POSEIDON2_PARAMETERS, u32 length, layer_t layer, u32 node, GLOBAL F(t) *digests,
                         GLOBAL const F(t) *injected) {
     F(t) state[WIDTH];
-    GLOBAL const F(t) *children = digests + ((u64)layer.from + (u64)node * ARITY) * length;
-    GLOBAL F(t) *out = digests + ((u64)layer.to + node) * length;
-    bool exists = node < layer.nodes;
-    injected += ((u64)layer.row_from + node) * length;
+    // Element i of the state is element at + i of `source`, from `start` to `end`, and then zero.
+    GLOBAL const F(t) *source = digests;
+    u64 at = ((u64)layer.from + (u64)node * ARITY) * length;
+    u32 start = 0, end = ARITY * length;
+    for (u32 step = 0; step <= (layer.flags & LAYER_INJECTS); step++) {
 #pragma unroll
-    for (u32 i = 0; i < WIDTH; i++) state[i] = exists && i < ARITY * length ? children[i] : F(zero)();
-    for (u32 step = 0; exists && step <= (layer.flags & LAYER_INJECTS); step++) {
-        if (step > 0) {
-#pragma unroll
-            for (u32 i = 0; i < WIDTH; i++) {
-                if (i < length) continue;
-                state[i] = i < 2 * length && node < layer.rows ? injected[i - length] : F(zero)();
-            }
-        }
+        for (u32 i = 0; i < WIDTH; i++)
+            if (i >= start) state[i] = i < end ? source[at + i] : F(zero)();
         permute(state, outer, inner, constants);
+        source = injected, at = ((u64)layer.row_from + node) * length - length;
+        start = length, end = node < layer.rows ? 2 * length : 0;
     }
+    digests += ((u64)layer.to + node) * length;
 #pragma unroll
     for (u32 i = 0; i < WIDTH; i++)
-        if (i < length) out[i] = reduce_loose(state[i]);
+        if (i < length) digests[i] = reduce_loose(state[i]);
 }
 
 // Computes `count` layers from number `first` on, one node per work-item at a time. More than one layer takes a grid of
 // one group. `injected` has the digests of all rows that layers inject.
-KERNEL(POSEIDON2_GROUP)
+KERNEL_BOUNDED(POSEIDON2_GROUP, POSEIDON2_GROUPS)
 void merkle_layers(POSEIDON2_PARAMETERS, u32 length, u32 first, u32 count, GLOBAL const u32 *layers,
                    GLOBAL F(t) *digests, GLOBAL const F(t) *injected) {
     for (u32 number = first; number < first + count; number++) {
         layer_t layer = layer_at(layers, number);
-        for (u32 node = GLOBAL_ID; node < layer.padded; node += GLOBAL_SIZE)
+        for (u32 node = GLOBAL_ID; node < layer.nodes; node += GLOBAL_SIZE)
             merkle_node(outer, inner, constants, length, layer, node, digests, injected);
+        // The zero digest that makes the number even.
+        if (layer.padded > layer.nodes && GLOBAL_ID < length)
+            digests[((u64)layer.to + layer.nodes) * length + GLOBAL_ID] = F(zero)();
         GLOBAL_BARRIER();
     }
 }

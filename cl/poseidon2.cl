@@ -15,6 +15,8 @@
 // matrix adds the constants of the next round.
 
 #define POSEIDON2_GROUP 128
+// Groups that share a multiprocessor: 72 registers with states of 16 words, 96 with 24, 128 with 32.
+#define POSEIDON2_GROUPS (WIDTH * FIELD_WORDS > 24 ? 4 : WIDTH * FIELD_WORDS > 16 ? 5 : 7)
 #define POSEIDON2_PARAMETERS u32 outer, u32 inner, GLOBAL const F(t) *constants
 
 // Multiplies the state by the external matrix and adds the constants `next`. Each block of four is multiplied by the
@@ -60,6 +62,10 @@ DEVICE void internal_round(F(t) *state, F(t) addend) {
 }
 
 DEVICE void permute(F(t) *state, u32 outer, u32 inner, GLOBAL const F(t) *constants) {
+    // Keeps loads of constants from being hoisted above loops of permutations, where they take registers.
+    u32 start = 0;
+    SCHEDULE_FENCE(start);
+    constants += start;
     GLOBAL const F(t) *internal = constants + (outer + 1) * WIDTH, *last = internal + inner;
     external_matrix(state, constants);
     external_rounds(state, outer, constants + WIDTH);

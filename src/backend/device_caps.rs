@@ -2,6 +2,7 @@
 
 /// Describes what a device can do beyond the portable kernels' needs. Its backend fills it when it finds the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "capabilities do not depend on each other")]
 pub struct DeviceCaps {
     /// Whether work-groups that have started run on, whatever other groups do, so that groups may wait for each other.
     /// Kernels with `HAS_FORWARD_PROGRESS` rely on it. True on CUDA, false on OpenCL, which does not promise it.

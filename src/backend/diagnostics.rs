@@ -19,6 +19,7 @@ pub fn cuda_kernels() -> Option<CudaKernels> {
 
 /// Returns the reason why the build has no CUDA kernels for the module of carry-less multiply-add named `module`.
 /// Returns `None` if it has them.
+#[allow(clippy::unnecessary_wraps, reason = "without the feature there is always a reason")]
 pub(crate) fn missing_clmad_reason(module: &str) -> Option<&'static str> {
     #[cfg(feature = "cuda")]
     {

@@ -23,12 +23,12 @@ pub(crate) fn backend_factories() -> &'static [BackendFactory] {
 
 #[cfg(test)]
 mod tests {
-    use super::{BackendKind, backend_factories};
+    use super::{BackendFactory, BackendKind, backend_factories};
 
     /// Checks the order in which an accelerator tries the backends, and the reason of a backend that was not built.
     #[test]
     fn cuda_comes_first_and_missing_features_are_reported() {
-        let kinds: Vec<_> = backend_factories().iter().map(|factory| factory.kind()).collect();
+        let kinds: Vec<_> = backend_factories().iter().map(BackendFactory::kind).collect();
         assert_eq!(kinds, [BackendKind::Cuda, BackendKind::OpenCl]);
         let built = [cfg!(feature = "cuda"), cfg!(feature = "opencl")];
         for (factory, _) in backend_factories().iter().zip(built).filter(|(_, built)| !built) {
