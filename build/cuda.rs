@@ -15,6 +15,8 @@ use cache::Cache;
 use nvcc::Nvcc;
 
 const ARCHITECTURES: &str = "PROOFWARP_CUDA_ARCHS";
+/// Further flags for nvcc, such as `-lineinfo` for a profiler.
+const FLAGS: &str = "PROOFWARP_NVCC_FLAGS";
 /// Turing, Ampere (whose code Ada runs too), Hopper and both Blackwells, as far as nvcc knows them; what comes later runs
 /// from the PTX of the last.
 const DEFAULT_ARCHITECTURES: [&str; 5] = ["75", "80", "90", "100", "120"];
@@ -30,7 +32,7 @@ pub fn build() {
     for path in registry::PATHS {
         println!("cargo::rerun-if-changed=src/kernels/{path}");
     }
-    for variable in [ARCHITECTURES, nvcc::CLMAD, "NVCC", "CUDA_HOME", "CUDA_PATH"] {
+    for variable in [ARCHITECTURES, FLAGS, nvcc::CLMAD, "NVCC", "CUDA_HOME", "CUDA_PATH"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
@@ -175,6 +177,7 @@ fn flags(names: &[String], with_ptx: bool) -> Vec<String> {
     let last = names.last().filter(|_| with_ptx);
     let mut flags: Vec<String> = names.iter().map(code).chain(last.map(ptx)).collect();
     flags.extend(["-O3", "-std=c++17", "-diag-suppress=177,550"].map(str::to_owned));
+    flags.extend(std::env::var(FLAGS).unwrap_or_default().split_whitespace().map(str::to_owned));
     flags
 }
 

@@ -1,10 +1,12 @@
 //! Prints the source of a kernel module as the compiler gets it: `kernels NAME [cuda|opencl]`, or the names of all
-//! modules when none is given. `kernels --write FOLDER` writes the sources of all modules to files.
+//! modules when none is given. `kernels --write FOLDER` writes the sources of all modules to files, and
+//! `kernels --tables` prints the tables of docs/architecture.md.
 
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
-use proofwarp::kernels::{Dialect, Module, all_modules, source_text};
+use proofwarp::kernels::spec::{Domain, FieldKind, FieldSpec, KernelFamily};
+use proofwarp::kernels::{Dialect, FieldDescription, Module, all_modules, registry, source_text};
 
 /// Prints the source of a kernel module as the compiler gets it, or the names of all modules.
 #[derive(Parser)]
@@ -18,6 +20,9 @@ struct Options {
     /// Write the sources of all modules to this folder, in both languages
     #[arg(long, value_name = "FOLDER")]
     write: Option<PathBuf>,
+    /// Print the tables of fields, curves and kernel families
+    #[arg(long)]
+    tables: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -42,9 +47,18 @@ impl Options {
     }
 }
 
-/// Writes the sources of all modules into `folder`, as `NAME.cl` and `NAME.cu`.
+/// What clangd needs to know of the sources: languages, and that no CUDA tool kit is there.
+const CLANGD: &str = "If: {PathMatch: '.*\\.cl'}
+CompileFlags: {Add: [-xcl, -cl-std=CL1.2, -Xclang, -finclude-default-header]}
+---
+If: {PathMatch: '.*\\.cu'}
+CompileFlags: {Add: [-xcuda, --cuda-device-only, --cuda-gpu-arch=sm_90]}
+";
+
+/// Writes the sources of all modules into `folder`, as `NAME.cl` and `NAME.cu`, and `.clangd` beside them.
 fn write_all(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
+    std::fs::write(folder.join(".clangd"), CLANGD)?;
     for module in all_modules() {
         for (ending, dialect) in [("cl", Dialect::OpenCl), ("cu", Dialect::Cuda)] {
             std::fs::write(folder.join(format!("{}.{ending}", module.name)), source_text(&module, dialect))?;
@@ -53,8 +67,58 @@ fn write_all(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// What a table says of a field.
+fn field_row(field: &'static FieldSpec) -> String {
+    let limbs = FieldDescription::new(field).limb_count();
+    let (kind, limbs) = match field.kind {
+        FieldKind::Prime { .. } => ("prime".to_owned(), limbs),
+        FieldKind::Quadratic { base, nonresidue } => (format!("{}\\[u\\]/(u² + {nonresidue})", base.name), 2 * limbs),
+        FieldKind::Binomial { base, degree, residue } => {
+            (format!("{}\\[X\\]/(X^{degree} − {residue})", base.name), degree * limbs)
+        }
+        FieldKind::Ghash => ("binary, in the basis of GHASH".to_owned(), limbs),
+        FieldKind::Tower => ("binary tower, bit-sliced".to_owned(), limbs),
+    };
+    format!("| `{}` | {kind} | {limbs} |\n", field.name)
+}
+
+/// What a table says of a kernel family: its modules and the files that any of them contains.
+fn family_row(family: &'static KernelFamily, modules: &[Module]) -> String {
+    let own: Vec<&Module> = modules.iter().filter(|module| module.family == family).collect();
+    let names = own.iter().map(|module| module.name.trim_start_matches(family.name).trim_start_matches('_'));
+    let names = match family.domain {
+        Domain::Curves => "all curves".to_owned(),
+        _ => names.collect::<Vec<_>>().join(", "),
+    };
+    let is_used = |part: &&proofwarp::kernels::spec::Part| own.iter().any(|module| (part.condition)(module));
+    let parts = family.field_sources.iter().chain(family.sources).filter(is_used);
+    let files: Vec<&str> =
+        parts.map(|part| part.source.path.trim_end_matches(".cl").trim_start_matches("cl/")).collect();
+    let users = if family.is_for_tests { "tests and benches" } else { "" };
+    format!("| `{}` | {names} | {} | {users} |\n", family.name, files.join(", "))
+}
+
+/// The tables of fields, curves and kernel families.
+fn tables() -> String {
+    let modules = all_modules();
+    let fields: String = registry::fields().map(field_row).collect();
+    let curves = registry::curves();
+    let curves: String = curves
+        .map(|curve| format!("| `{}` | `{}` | `{}` |\n", curve.name, curve.coordinates.name, curve.scalars.name))
+        .collect();
+    let families: String = registry::all_families().map(|family| family_row(family, &modules)).collect();
+    format!(
+        "| field | kind | 32-bit limbs |\n|---|---|---|\n{fields}\n| curve | coordinates | scalars |\n|---|---|---|\n{curves}\n\
+         | family | modules | files | only for |\n|---|---|---|---|\n{families}"
+    )
+}
+
 fn main() -> std::io::Result<()> {
     let options = Options::parse();
+    if options.tables {
+        print!("{}", tables());
+        return Ok(());
+    }
     if let Some(folder) = &options.write {
         return write_all(folder);
     }
@@ -96,11 +160,23 @@ mod tests {
     }
 
     #[test]
+    fn the_page_has_the_tables() {
+        let page = include_str!("../docs/architecture.md");
+        let (_, rest) = page.split_once("<!-- kernels --tables -->\n\n").expect("a mark before the tables");
+        let (printed, _) = rest.split_once("\n<!-- end -->").expect("a mark behind the tables");
+        assert_eq!(
+            printed,
+            tables(),
+            "docs/architecture.md has other tables than `cargo run --example kernels -- --tables`"
+        );
+    }
+
+    #[test]
     fn all_sources_are_written() {
         let folder = std::env::temp_dir().join(format!("proofwarp_kernels_{}", std::process::id()));
         write_all(&folder).expect("written");
         let written = std::fs::read_dir(&folder).expect("folder").count();
         std::fs::remove_dir_all(&folder).expect("removed");
-        assert_eq!(written, 2 * all_modules().len());
+        assert_eq!(written, 2 * all_modules().len() + 1);
     }
 }

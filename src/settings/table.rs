@@ -143,6 +143,12 @@ pub const VARIABLES: &[Variable] = &[
         "what the CUDA kernels are compiled for; the last one's PTX is added for later cards",
     ),
     build_variable(
+        "PROOFWARP_NVCC_FLAGS",
+        Form::Other("flags, separated by spaces"),
+        "none",
+        "further flags for nvcc, such as `-lineinfo` for a profiler",
+    ),
+    build_variable(
         "PROOFWARP_NVCC_CLMAD",
         Form::Path,
         "searched",
