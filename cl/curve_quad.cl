@@ -4,9 +4,7 @@
 // A point has four slots of local memory (x, y, zz, zzz), one per lane; groups are whole quads. Every lane of the group
 // calls these functions together.
 
-#define QUAD 4u
-// Work-items and quads of a group that sums points.
-#define SUM_GROUP 64u
+// Quads of a group that sums points.
 #define SUM_QUADS (SUM_GROUP / QUAD)
 #define LANE (LOCAL_ID & (QUAD - 1))
 

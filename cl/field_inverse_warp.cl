@@ -10,8 +10,7 @@
 // two rounds take more than 30 of at most 1101 steps (381 bits; section 11 of the paper). So d is divided by p at the
 // end.
 
-#ifndef INVERSE_GROUP
-#define INVERSE_GROUP 32u
+#ifndef INVERSE_HALF
 #define INVERSE_HALF 16u
 #define DIGIT_HALF (1 << (DIGIT_BITS - 1))
 

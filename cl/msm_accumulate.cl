@@ -9,9 +9,6 @@
 // groups of quads merge them in two steps. The device bounds the rows of every grid by piece_offsets[rows]: the host
 // knows only a bound, and never waits to learn the number.
 
-// Limits the pieces that one group merges.
-#define MERGE 64u
-
 // Holds a piece. Its first `plain` points are added as they are, the others times λ. Beside its row it has two flags:
 // whether it is the first piece of that row, and the last.
 #define FIRST_PIECE 0x80000000u
@@ -74,11 +71,12 @@ DEVICE piece_t piece_at(u32 p, u32 row, u32 level, u32 limit, u32 halved, GLOBAL
 
 // Finds the row of every piece, lists the merges, and counts lengths, longest first: bin = limit − length.
 PDL_KERNEL(msm_build_chunks)
-KERNEL(256)
-void msm_build_chunks(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+KERNEL(PIECE_GROUP)
+void msm_build_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                      GLOBAL u32 *piece_rows, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
-    for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
+    u32 rows = params.rows, level = params.level, limit = params.limit, halved = params.halved;
+    for (u32 i = LOCAL_ID; i < BINS; i += PIECE_GROUP) local_bins[i] = 0;
     PDL_WAIT();
     BARRIER();
     u32 p = GLOBAL_ID;
@@ -90,19 +88,20 @@ void msm_build_chunks(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u
     }
     PDL_TRIGGER();
     BARRIER();
-    for (u32 i = LOCAL_ID; i < BINS; i += 256)
+    for (u32 i = LOCAL_ID; i < BINS; i += PIECE_GROUP)
         if (local_bins[i] != 0) ATOMIC_ADD(&counters[PIECE_COUNTS + i], local_bins[i]);
 }
 
 // Sorts the pieces, longest first. Every group finds by itself where each length starts.
 PDL_KERNEL(msm_sort_chunks)
-KERNEL(256)
-void msm_sort_chunks(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+KERNEL(PIECE_GROUP)
+void msm_sort_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                       GLOBAL const u32 *piece_rows, GLOBAL u32 *counters, GLOBAL piece_t *pieces) {
     LOCAL u32 local_bins[BINS], starts[BINS], scratch[SCAN_GROUP];
-    for (u32 i = LOCAL_ID; i < BINS; i += 256) local_bins[i] = 0;
+    u32 rows = params.rows, level = params.level, limit = params.limit, halved = params.halved;
+    for (u32 i = LOCAL_ID; i < BINS; i += PIECE_GROUP) local_bins[i] = 0;
     PDL_WAIT();
-    for (u32 i = LOCAL_ID; i < BINS; i += 256) starts[i] = counters[PIECE_COUNTS + i];
+    for (u32 i = LOCAL_ID; i < BINS; i += PIECE_GROUP) starts[i] = counters[PIECE_COUNTS + i];
     BARRIER();
     u32 p = GLOBAL_ID, bin = 0, rank = 0;
     bool live = p < piece_offsets[rows];
@@ -114,7 +113,7 @@ void msm_sort_chunks(u32 rows, u32 level, u32 limit, u32 halved, GLOBAL const u3
     }
     scan_local(starts, BINS, scratch);
     PDL_TRIGGER();
-    for (u32 i = LOCAL_ID; i < BINS; i += 256)
+    for (u32 i = LOCAL_ID; i < BINS; i += PIECE_GROUP)
         if (local_bins[i] != 0) local_bins[i] = starts[i] + ATOMIC_ADD(&counters[PIECE_CURSORS + i], local_bins[i]);
     BARRIER();
     if (live) pieces[local_bins[bin] + rank] = piece;
@@ -131,7 +130,7 @@ DEVICE affine_t endo_map(affine_t p) {
 // piece is the first of its row. The sum goes to the bucket if the piece is the only one of its row, else to its place
 // in `partial`. Row 0 has bucket `first_bucket`.
 PDL_KERNEL(msm_accumulate)
-KERNEL_BOUNDED(128, ACCUMULATE_OCCUPANCY)
+KERNEL_BOUNDED(ACCUMULATE_GROUP, ACCUMULATE_OCCUPANCY)
 void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces,
                     GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
     buckets += first_bucket;
@@ -174,10 +173,11 @@ DEVICE void merge_run(LOCAL_PTR F(t) *sum, LOCAL_PTR F(t) *operand, LOCAL_PTR F(
 // place of the first of them. `units` lists the first pieces. Grid: any number of groups, which take units in turn.
 PDL_KERNEL(msm_merge_chunks)
 KERNEL(SUM_GROUP)
-void msm_merge_chunks(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_merge_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                      GLOBAL const u32 *piece_rows, GLOBAL const u32 *counters, GLOBAL const u32 *units, GLOBAL point_t *buckets,
                      GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
+    u32 level = params.level, limit = params.limit, halved = params.halved;
     PDL_WAIT();
     // There is usually little to do.
     PDL_TRIGGER();
@@ -186,7 +186,7 @@ void msm_merge_chunks(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL
         u32 k = units[u] - piece_offsets[row], count = piece_offsets[row + 1] - piece_offsets[row];
         merge_run(sum, operand, scratch, partial, start, limit, k, count < k + MERGE ? count : k + MERGE, 1);
         bool whole = count <= MERGE;
-        u32 place = whole ? first_bucket + row : partial_index(start + k * limit, limit, k == 0);
+        u32 place = whole ? params.first_bucket + row : partial_index(start + k * limit, limit, k == 0);
         if (LOCAL_ID < QUAD) point_set_coordinate(whole ? buckets : partial, place, sum[LANE]);
         BARRIER();
     }
@@ -195,15 +195,16 @@ void msm_merge_chunks(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL
 // Merges, step 2: a group sums the results of step 1 for a row of more than MERGE pieces. Grid: as in step 1.
 PDL_KERNEL(msm_merge_rows)
 KERNEL(SUM_GROUP)
-void msm_merge_rows(u32 level, u32 limit, u32 halved, u32 first_bucket, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_merge_rows(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                     GLOBAL const u32 *counters, GLOBAL const u32 *long_rows, GLOBAL point_t *buckets,
                     GLOBAL const point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
+    u32 level = params.level, limit = params.limit, halved = params.halved;
     PDL_WAIT();
     for (u32 r = GROUP_ID; r < counters[MERGE_COUNTS + 1]; r += GROUPS) {
         u32 row = long_rows[r], count = piece_offsets[row + 1] - piece_offsets[row];
         merge_run(sum, operand, scratch, partial, row_start(row, level, halved, offsets), limit, 0, count, MERGE);
-        if (LOCAL_ID < QUAD) point_set_coordinate(buckets, first_bucket + row, sum[LANE]);
+        if (LOCAL_ID < QUAD) point_set_coordinate(buckets, params.first_bucket + row, sum[LANE]);
         BARRIER();
     }
 }

@@ -15,10 +15,6 @@
 // Registers: 128. Coordinates in memory are in [0, p), in Montgomery form; the prefix products and intermediate values
 // are loose (field_loose.cl).
 
-#define AFFINE_GROUP INVERSE_GROUP
-// Work-items of a group that lists pairs, and pairs that it examines.
-#define LIST_GROUP 256u
-#define LIST_BLOCK 2048u
 // Limits of the pairs of a tile: the most in the first round, the most if the share of a group is moderate, and the
 // least while enough are left. With fewer than FEW_PAIRS per group, each group has one tile.
 #define FIRST_TILE 8192u
@@ -108,12 +104,12 @@ DEVICE void copy_unpaired(LOCAL_PTR const pair_list_t *found, GLOBAL const pair_
 // one group per LIST_BLOCK pairs; level 0 has offsets[rows] slots.
 PDL_KERNEL(msm_collect_pairs)
 KERNEL(LIST_GROUP)
-void msm_collect_pairs(u32 rows, u32 level, u32 room, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs,
-                    GLOBAL u32 *above, GLOBAL const affine_t *bases, GLOBAL affine_t *store, GLOBAL u32 *counters,
+void msm_collect_pairs(collect_params_t params, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs, GLOBAL u32 *above,
+                    GLOBAL const affine_t *bases, GLOBAL affine_t *store, GLOBAL u32 *counters,
                     GLOBAL u32 *list) {
     LOCAL pair_list_t found;
     PDL_WAIT();
-    u32 all = offsets[rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
+    u32 level = params.level, all = offsets[params.rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
     if (start >= all) return;
     find_pairs(&found, level, pairs, above, start, start + LIST_BLOCK < all ? start + LIST_BLOCK : all);
     if (LOCAL_ID == 0) {
@@ -122,7 +118,7 @@ void msm_collect_pairs(u32 rows, u32 level, u32 room, GLOBAL const u32 *offsets,
     }
     BARRIER();
     for (u32 i = LOCAL_ID; i < found.pairs; i += LIST_GROUP) list[found.place + i] = found.pair[i];
-    copy_unpaired(&found, pairs, bases, above, store, room);
+    copy_unpaired(&found, pairs, bases, above, store, params.room);
 }
 
 // Holds in local memory the operands of the pair of a work-item, and the values that the next pairs need. They are

@@ -12,14 +12,6 @@
 //   h₁ = (z − 1)²/3 and h₂ = (z⁸ − 4z⁷ + 5z⁶ − 4z⁴ + 6z³ − 4z² − 4z + 13)/9, gcd(h₁, h₂) = 1 for z of either curve:
 //   −0xd201000000010000 and 0x8508c00000000001.
 
-// Faults of a point, as src/msm/bases/check.rs names them.
-#define FAULT_NOT_REDUCED 0u
-#define FAULT_NOT_ON_CURVE 1u
-#define FAULT_OUTSIDE_SUBGROUP 2u
-#define FAULT_ENCODING 3u
-#define FAULT_INFINITY 4u
-#define FAULT_NONE 5u
-
 DEVICE bool affine_is_on_curve(affine_t p) {
     const F(t) b = CURVE_B_LIMBS;
     F(t) right = F(add)(F(mul)(F(sqr)(p.x), p.x), b);
@@ -67,12 +59,12 @@ DEVICE u32 affine_fault(affine_t p) {
 }
 
 DEVICE void note_fault(GLOBAL u32 *first, u32 chunk, u32 i, u32 fault) {
-    ATOMIC_MIN(&first[chunk], 8 * i + fault);
+    ATOMIC_MIN(&first[chunk], FAULTS * i + fault);
 }
 
-// Sets first[chunk] = min(first[chunk], 8·i + fault) over all points[start + i] with a fault, i < n ≤ 2^28. Grid: one
+// Sets first[chunk] = min(first[chunk], FAULTS·i + fault) over all points[start + i] with a fault, i < n ≤ 2^28. Grid: one
 // work-item per point.
-KERNEL(128)
+KERNEL(POINT_GROUP)
 void points_check(u32 start, u32 n, u32 chunk, GLOBAL const affine_t *points, GLOBAL u32 *first) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;

@@ -43,7 +43,7 @@ DEVICE u32 affine_decode(affine_t *point) {
 
 // Decodes points[start .. start + n). Points with a fault become infinity, and the first of these is noted as in
 // points_check, which also checks the subgroup. Grid: one work-item per point.
-KERNEL(128)
+KERNEL(POINT_GROUP)
 void points_decode(u32 start, u32 n, u32 chunk, u32 infinity_is_fault, GLOBAL affine_t *points, GLOBAL u32 *first) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;

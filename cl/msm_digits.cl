@@ -61,38 +61,13 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
     return (set + wide_before(set, wide, sets)) << (c - 2);
 }
 
-#define SORT_GROUP 256u
-// Limits the bins of a band, the bins of a window, and the rows of a bin.
-#define BAND_BINS 4096u
-#define WINDOW_BINS 256u
-#define BIN_ROWS 2048u
 // Groups that make digits on a multiprocessor: as many as its threads allow, with 32 registers each.
 #define DIGITS_OCCUPANCY 8
 // Groups that make digits of GLV halves on a multiprocessor, with 48 registers per thread.
 #define HALVES_OCCUPANCY 5
-// Lengths of pieces that are counted apart: see msm_accumulate.cl.
-#define BINS 512u
 
-// Counters of a band, in one buffer that is cleared when the band starts:
-//   LIST_COUNTS    pairs in the list of each round
-//   TAKEN_COUNTS   pairs of each list that have been taken
-//   LONE_COUNT     lone bases in the first round
-//   MERGE_COUNTS   units and long rows to be merged
-//   PIECE_COUNTS   pieces of each length
-//   PIECE_CURSORS  pieces of each length that have their place
-//   BIN_COUNTS     entries of each bin
-//   ROW_COUNTS     entries of each row
-#define LIST_COUNTS 0u
-#define TAKEN_COUNTS 16u
-#define LONE_COUNT 31u
-#define MERGE_COUNTS 32u
-#define PIECE_COUNTS 64u
-#define PIECE_CURSORS (PIECE_COUNTS + BINS)
-#define BIN_COUNTS (PIECE_CURSORS + BINS)
+// The counters of a band are in one buffer, which is cleared when the band starts. src/msm/kernels.rs says which are where.
 #define ROW_COUNTS(band_bins) (BIN_COUNTS + (band_bins))
-// Tiles whose first bins a group finds, and rows that a group examines.
-#define TILE_SHARE 4096u
-#define ROWS_BLOCK 2048u
 
 // Holds entries in their bins: their numbers and, `room` words behind, their rows in the bin with 16 bits each.
 typedef struct {
@@ -129,29 +104,30 @@ DEVICE void add_bins(LOCAL_PTR const u32 *counts, u32 band_bins, GLOBAL u32 *cou
 // Grid: one group per `tile` scalars.
 PDL_KERNEL(msm_digits)
 KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
-void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 bits, u32 start,
-                u32 vector, u32 first_digit, u32 windows, u32 skip, u32 until, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
-                GLOBAL u32 *counters, GLOBAL u32 *too_long) {
+void msm_digits(digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
+                GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
-    GLOBAL u32 *own = digits + first_digit;
+    GLOBAL u32 *own = digits + params.first_digit;
+    u32 n = params.n, c = params.c, wide = params.wide, sets = params.sets, from = params.from, to = params.to;
+    u32 low = params.low, tile = params.tile;
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     clear_bins(counts, band_bins);
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
-        S(t) scalar = scalar_at(scalars, start + i, montgomery);
-        if (scalar_is_longer(scalar, bits)) too_long[vector] = 1;
+        S(t) scalar = scalar_at(scalars, params.start + i, params.montgomery);
+        if (scalar_is_longer(scalar, params.bits)) too_long[params.vector] = 1;
         digits_t rest = digits_start(scalar);
         window_t window = window_first(sets, wide);
-        for (u32 w = 0; w < windows; w++, window_next(&window)) {
+        for (u32 w = 0; w < params.windows; w++, window_next(&window)) {
             u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
             if (window.set < from || window.set >= to) continue;
-            if ((window.set == from && i < skip) || (window.set == to - 1 && i >= until)) digit = size = 0;
+            if ((window.set == from && i < params.skip) || (window.set == to - 1 && i >= params.until)) digit = size = 0;
             own[(window.copy * (to - from) + window.set - from) * n + i] = digit;
             u32 row = (window.rows << (c - 2)) - band_row + size - 1;
             if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
         }
     }
-    add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
+    add_bins(counts, band_bins, counters + BIN_COUNTS + params.vector * band_bins);
 }
 
 // Computes the digits of GLV halves: digits[(half·(to − from) + set − from)·n + i] = 2·(|d| − 1) + half + 1 with the
@@ -159,17 +135,18 @@ void msm_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32
 // that of these digits, one more than the bits of a wide window.
 PDL_KERNEL(msm_glv_digits)
 KERNEL_BOUNDED(SORT_GROUP, HALVES_OCCUPANCY)
-void msm_glv_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 montgomery, u32 bits,
-                          u32 start, u32 vector, u32 first_digit, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
-                          GLOBAL u32 *too_long) {
+void msm_glv_digits(digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
+                    GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
-    GLOBAL u32 *own = digits + first_digit;
+    GLOBAL u32 *own = digits + params.first_digit;
+    u32 n = params.n, c = params.c, wide = params.wide, sets = params.sets, from = params.from, to = params.to;
+    u32 low = params.low, tile = params.tile;
     u32 band_row = first_row(from, c, wide, sets), first = GROUP_ID * tile;
     u32 band_bins = (first_row(to, c, wide, sets) - band_row) >> low;
     clear_bins(counts, band_bins);
     for (u32 i = first + LOCAL_ID; i < n && i < first + tile; i += SORT_GROUP) {
-        S(t) scalar = scalar_at(scalars, start + i, montgomery);
-        if (scalar_is_longer(scalar, bits)) too_long[vector] = 1;
+        S(t) scalar = scalar_at(scalars, params.start + i, params.montgomery);
+        if (scalar_is_longer(scalar, params.bits)) too_long[params.vector] = 1;
         half_scalar_t rest[2];
         halves_start(scalar, rest);
         window_t window = window_first(sets, wide);
@@ -186,5 +163,5 @@ void msm_glv_digits(u32 n, u32 c, u32 wide, u32 sets, u32 from, u32 to, u32 low,
             }
         }
     }
-    add_bins(counts, band_bins, counters + BIN_COUNTS + vector * band_bins);
+    add_bins(counts, band_bins, counters + BIN_COUNTS + params.vector * band_bins);
 }

@@ -3,7 +3,7 @@
 
 // Computes table[to + i] = 2^doublings · table[from + i], affine. Infinity stays, since its inverse is zero. Grid: one
 // work-item per point.
-KERNEL(128)
+KERNEL(POINT_GROUP)
 void msm_precompute_multiples(u32 n, u32 doublings, u32 from, u32 to, GLOBAL affine_t *table) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;

@@ -14,7 +14,9 @@ typedef struct {
     u32 first, length;
 } segment_t;
 
-DEVICE segment_t segment_at(u32 id, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide) {
+DEVICE segment_t segment_at(u32 id, reduce_params_t params) {
+    u32 bits = params.bits, segment = params.segment, from = params.from, to = params.to;
+    u32 sets = params.sets, wide = params.wide;
     segment_t at;
     u32 vector = (id >> bits) / (to - from), set = from + (id >> bits) % (to - from);
     u32 before = wide_before(set, wide, sets), first = from + wide_before(from, wide, sets);
@@ -29,29 +31,29 @@ DEVICE segment_t segment_at(u32 id, u32 bits, u32 segment, u32 from, u32 to, u32
 // per segment.
 PDL_KERNEL(msm_reduce_segments)
 KERNEL(SUM_GROUP)
-void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide,
-                         GLOBAL const point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
+void msm_reduce_segments(reduce_params_t params, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
+                         GLOBAL point_t *totals) {
     LOCAL F(t) running[SUM_QUADS * COORDINATES], share[SUM_QUADS * COORDINATES];
     LOCAL F(t) operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 id = GLOBAL_ID / QUAD, at = (LOCAL_ID / QUAD) * COORDINATES;
-    segment_t own = segment_at(id, bits, segment, from, to, sets, wide);
+    segment_t own = segment_at(id, params);
     // Takes as many steps as the longest segment of the group needs. A group that spans several windows may have a wide
     // one.
-    bool of_one_window = 1u << bits >= SUM_QUADS;
-    u32 steps = 2 * (of_one_window ? own.length : segment);
+    bool of_one_window = 1u << params.bits >= SUM_QUADS;
+    u32 steps = 2 * (of_one_window ? own.length : params.segment);
     quad_set_infinity(running + at);
     quad_set_infinity(share + at);
     PDL_WAIT();
     // Adds in turn the next bucket to the running sum, and the running sum to the share. (One call for both: PoCL 3.1
     // gives wrong sums if a loop has two.)
     for (u32 step = 0; step < steps; step++) {
-        bool to_share = step & 1, live = id < segments && step / 2 < own.length;
+        bool to_share = step & 1, live = id < params.segments && step / 2 < own.length;
         if (to_share) operand[at + LANE] = running[at + LANE];
         else if (live) operand[at + LANE] = point_coordinate(buckets, own.first + own.length - 1 - step / 2);
         quad_add((to_share ? share : running) + at, operand + at, scratch + at, live);
     }
     PDL_TRIGGER();
-    if (id >= segments) return;
+    if (id >= params.segments) return;
     point_set_coordinate(shares, id, share[at + LANE]);
     point_set_coordinate(totals, id, running[at + LANE]);
 }
@@ -61,12 +63,12 @@ void msm_reduce_segments(u32 segments, u32 bits, u32 segment, u32 from, u32 to, 
 // The values written over buckets are loose.
 PDL_KERNEL(msm_reduce_segments_scalar)
 KERNEL_BOUNDED(SUM_GROUP, REDUCE_OCCUPANCY)
-void msm_reduce_segments_scalar(u32 segments, u32 bits, u32 segment, u32 from, u32 to, u32 sets, u32 wide,
-                              GLOBAL point_t *buckets, GLOBAL point_t *shares, GLOBAL point_t *totals) {
+void msm_reduce_segments_scalar(reduce_params_t params, GLOBAL point_t *buckets, GLOBAL point_t *shares,
+                                GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;
     PDL_WAIT();
-    if (id >= segments) return;
-    segment_t own = segment_at(id, bits, segment, from, to, sets, wide);
+    if (id >= params.segments) return;
+    segment_t own = segment_at(id, params);
     buckets += own.first;
     point_t sum = buckets[own.length - 1];
     // The last running sum is the total, and the first of the second sum.

@@ -59,17 +59,18 @@ DEVICE void scan_bins(LOCAL_PTR u32 *starts, LOCAL_PTR u32 *scratch) {
 // may have no window for a place.
 PDL_KERNEL(msm_scatter_bins)
 KERNEL(SORT_GROUP)
-void msm_scatter_bins(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u32 to, u32 low, u32 tile, u32 stride,
-                   u32 base, u32 places, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries, u32 room) {
+void msm_scatter_bins(scatter_params_t params, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries) {
     LOCAL u32 numbers[SORT_TILE_MAX], rows[SORT_TILE_MAX];
     LOCAL u32 starts[WINDOW_BINS], targets[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
+    u32 n = params.n, c = params.c, wide = params.wide, sets = params.sets, from = params.from, to = params.to;
+    u32 low = params.low, tile = params.tile, places = params.places;
     u32 tiles = (n + tile - 1) / tile, place = GROUP_ID / tiles, first = GROUP_ID % tiles * tile;
     u32 vector = place / places, set = from + place % (to - from), copy = place % places / (to - from);
     u32 band_row = first_row(from, c, wide, sets), band_rows = first_row(to, c, wide, sets) - band_row;
     u32 first_bin = (vector * band_rows + first_row(set, c, wide, sets) - band_row) >> low;
     PDL_WAIT();
-    if (copy * sets + set >= windows) return;
-    u32 number = copy * stride + base + 1;
+    if (copy * sets + set >= params.windows) return;
+    u32 number = copy * params.stride + params.base + 1;
     u32 end = first + tile < n ? first + tile : n;
     starts[LOCAL_ID] = 0;
     BARRIER();
@@ -93,7 +94,7 @@ void msm_scatter_bins(u32 n, u32 c, u32 wide, u32 windows, u32 sets, u32 from, u
     }
     PDL_TRIGGER();
     BARRIER();
-    binned_t out = binned_at(entries, room);
+    binned_t out = binned_at(entries, params.room);
     for (u32 i = LOCAL_ID; i < scratch[0]; i += SORT_GROUP) {
         u32 bin = rows[i] >> low, at = targets[bin] + i - starts[bin];
         out.numbers[at] = numbers[i];

@@ -1,7 +1,5 @@
 // Exclusive prefix sums of u32 within a group.
 
-#define SCAN_GROUP 256
-
 // Returns the exclusive prefix of one value per work-item over the group (Hillis and Steele); *total is the sum of the
 // group.
 DEVICE u32 scan_group(LOCAL_PTR u32 *sums, u32 value, u32 *total) {

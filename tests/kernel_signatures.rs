@@ -1,11 +1,11 @@
 //! Compares the kernels that Rust declares with those that compilers get: names, sizes of work-groups, and parameters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use proofwarp::kernels::spec::KernelSignature;
-use proofwarp::kernels::{Dialect, Module, Target, all_modules, source_text};
+use proofwarp::kernels::{Dialect, Module, Target, all_modules, registry, source_text};
 
 /// A kernel's size of work-groups, and its parameters by name and type of Rust.
 type Declaration = (u32, Vec<(String, String)>);
@@ -45,16 +45,14 @@ fn kernels_of(module: &Module, text: &str) -> BTreeMap<String, Declaration> {
         .collect()
 }
 
-/// The first number of a declaration's end, such as `128, 1, 1)))`.
+/// The value of the first expression of a declaration's end, such as `(1u << 7), 1, 1)))`, by the shell's arithmetic.
 fn group_size(text: &str) -> u32 {
-    let (number, _) = text.split_once([',', ')']).expect("the end of the size");
-    let number = number.trim().trim_matches(['(', ')']).trim_end_matches('u');
-    match number.split_once("<<") {
-        Some((number, shift)) => {
-            number.trim().parse::<u32>().expect("a number") << shift.trim().parse::<u32>().expect("a shift")
-        }
-        None => number.parse().unwrap_or_else(|_| panic!("a number of work-items, not {number}")),
-    }
+    let (expression, _) = text.split_once(',').or_else(|| text.rsplit_once(')')).expect("the end of the size");
+    let expression: String = expression.replace("u ", " ").replace("u)", ")");
+    let program = format!("echo $(({}))", expression.trim_end_matches('u'));
+    let output = Command::new("bash").args(["-c", &program]).output().expect("a shell");
+    let value = String::from_utf8(output.stdout).expect("text");
+    value.trim().parse().unwrap_or_else(|_| panic!("a number of work-items, not {expression}"))
 }
 
 /// The name and the type of Rust of a parameter of C.
@@ -76,14 +74,14 @@ fn rust_parameter(module: &Module, text: &str) -> (String, String) {
     ((*name).to_owned(), class)
 }
 
-/// The type of Rust for a type of C: F for elements of the module's field, B for those of the field that it extends, S
-/// for scalars, and otherwise the same name in camel case.
+/// The type of Rust for a type of C: F for elements of the module's field, B for those of the field that it extends,
+/// Scalar for scalars, and otherwise the same name in camel case.
 fn rust_type(module: &Module, kind: &str) -> String {
     let Some(name) = kind.strip_suffix("_t") else { return kind.to_owned() };
     match () {
         () if module.field.is_some_and(|field| field.name == name) => "F".to_owned(),
         () if module.field.is_some_and(|field| field.base().name == name) => "B".to_owned(),
-        () if module.curve.is_some_and(|curve| curve.scalars.name == name) => "S".to_owned(),
+        () if module.curve.is_some_and(|curve| curve.scalars.name == name) => "Scalar".to_owned(),
         () => name.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect(),
     }
 }
@@ -93,22 +91,30 @@ fn declared(signature: &KernelSignature) -> Declaration {
     (signature.group_size, signature.parameters.iter().map(text).collect())
 }
 
+/// What differs between a kernel's text and its declaration, if anything does.
+fn difference(module: &Module, name: &str, kernel: &Declaration) -> Option<String> {
+    let signature = module.family.kernels.iter().find(|signature| signature.name == name);
+    let Some(signature) = signature else { return Some(format!("{name} of {} is not declared", module.name)) };
+    let declared = declared(signature);
+    (declared != *kernel).then(|| format!("{name} of {}: declared {declared:?}, but it is {kernel:?}", module.name))
+}
+
 #[test]
 fn declarations_match_kernels() {
-    let mut found: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut found = BTreeSet::new();
+    let mut differences = Vec::new();
     for module in all_modules().iter().filter(|module| !module.family.is_for_tests) {
         let kernels = kernels_of(module, &preprocessed(module));
         assert!(!kernels.is_empty(), "{} has no kernels", module.name);
         for (name, kernel) in kernels {
-            let signature = module.family.kernels.iter().find(|signature| signature.name == name);
-            let signature = signature.unwrap_or_else(|| panic!("{name} of {} is not declared", module.name));
-            assert_eq!(declared(signature), kernel, "{name} of {}", module.name);
-            *found.entry(signature.name).or_default() += 1;
+            differences.extend(difference(module, &name, &kernel));
+            found.insert(name);
         }
     }
-    for family in proofwarp::kernels::registry::all_families() {
-        for signature in family.kernels {
-            assert!(found.contains_key(signature.name), "{} is no kernel of {}", signature.name, family.name);
+    for signature in registry::all_families().flat_map(|family| family.kernels) {
+        if !found.contains(signature.name) {
+            differences.push(format!("{} is declared, but no module has it", signature.name));
         }
     }
+    assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
 }

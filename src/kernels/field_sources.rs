@@ -1,6 +1,14 @@
 //! Names the sources of field arithmetic, in the order in which they are compiled.
 
-use super::spec::{Part, Source, source};
+use super::spec::{Part, Source, shared_constants, source};
+
+shared_constants! {
+    pub CONSTANTS:
+    /// Number of work-items that invert together: a warp, whose work-items wait for each other without a barrier.
+    INVERSE_GROUP: u32 = 32;
+    /// Number of work-items of a work-group that computes prefix sums.
+    SCAN_GROUP: u32 = 256;
+}
 
 /// Implements prime fields of more than two 32-bit limbs.
 pub const MULTI_LIMB: &[Source] = &[

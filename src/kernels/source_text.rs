@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::curves::{CurveDescription, SubgroupEndomorphism};
-use super::field_sources::{BINOMIAL, GHASH, MULTI_LIMB, ONE_LIMB, QUADRATIC, TWO_LIMBS};
+use super::field_sources::{BINOMIAL, CONSTANTS, GHASH, MULTI_LIMB, ONE_LIMB, QUADRATIC, TWO_LIMBS};
 use super::fields::FieldDescription;
 use super::glv::{GLV_WORDS, GlvParams, QUOTIENT_SHIFT, QUOTIENT_WORDS};
 use super::spec::{Constant, CurveSpec, FieldKind, FieldSpec, Module, Part, Source, source};
@@ -27,7 +27,8 @@ pub fn source_text(module: &Module, dialect: Dialect) -> String {
     let mut text = if module.define.is_empty() { String::new() } else { format!("#define {}\n", module.define) };
     push(&mut text, if dialect == Dialect::Cuda { DIALECT_CUDA } else { DIALECT_CL });
     push(&mut text, PTX);
-    module.family.constants.iter().flat_map(|list| list.iter()).for_each(|constant| define(&mut text, constant));
+    let lists = [CONSTANTS].into_iter().chain(module.family.constants.iter().copied());
+    lists.flatten().for_each(|constant| define(&mut text, constant));
     module.family.structures.iter().for_each(|structure| text.push_str(&structure()));
     text.push_str(&(module.family.definitions)(module));
     if let Some(curve) = module.curve {
@@ -56,7 +57,8 @@ fn push(text: &mut String, source: Source) {
 
 /// Appends the macro of `constant` to `text`.
 fn define(text: &mut String, constant: &Constant) {
-    let _ = writeln!(text, "#define {} {}", constant.name, constant.value);
+    let suffix = if constant.kind == "u32" { "u" } else { "" };
+    let _ = writeln!(text, "#define {} {}{suffix}", constant.name, constant.value);
 }
 
 /// Appends the arithmetic of `field` to `text`, and macros for its name and the words of an element. The field that it

@@ -174,6 +174,8 @@ pub struct Constant {
     pub name: &'static str,
     /// Value of the macro.
     pub value: u64,
+    /// Type of the constant in Rust. Only `u32` becomes an unsigned constant in C.
+    pub kind: &'static str,
 }
 
 /// Describes a kernel family: kernels that are compiled together, for one field or curve at a time.
@@ -305,7 +307,7 @@ macro_rules! source {
 pub(crate) use source;
 
 /// Declares constants that Rust and kernels share: each as a constant of Rust, and all of them as the list that precedes
-/// them. Sources get each as a macro of the same name.
+/// them. Sources get each as a macro of the same name, which is unsigned if the type is `u32`.
 ///
 /// ```ignore
 /// shared_constants! {
@@ -319,7 +321,11 @@ macro_rules! shared_constants {
         $($(#[$doc])* $vis const $name: $type = $value;)*
         /// Lists the constants that Rust and these kernels share.
         $vis const $list: &[$crate::kernels::spec::Constant] =
-            &[$($crate::kernels::spec::Constant { name: stringify!($name), value: $name as u64 }),*];
+            &[$($crate::kernels::spec::Constant {
+                name: stringify!($name),
+                value: $name as u64,
+                kind: stringify!($type),
+            }),*];
     };
 }
 pub(crate) use shared_constants;

@@ -19,7 +19,7 @@ pub static FAMILY: KernelFamily = KernelFamily {
 
 /// Passes, over small tiles, of a transform whose tiles all run at once.
 pub static SMALL: KernelFamily = KernelFamily {
-    constants: &[&[Constant { name: "SMALL_TILES", value: 1 }]],
+    constants: &[&[Constant { name: "SMALL_TILES", value: 1, kind: "u32" }]],
     field_sources: &[SHOUP, SHOUP_PTX],
     sources: &[Part::always(source!("cl/ntt_common.cl")), Part::always(source!("cl/ntt_single_wave.cl"))],
     ..KernelFamily::new("ntt_small")

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::backend::{Arg, Buffer, Device, Stream, StreamStats};
+use crate::backend::{Buffer, Device, Stream, StreamStats};
 use crate::checked_size::product;
 use crate::curve::MsmCurve;
 use crate::fan_out::fan_out;
 use crate::field::is_below;
+use crate::kernel_arguments::{In, Out};
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::msm::{CheckPoints, FAULT_NONE, FAULTS};
+use crate::module_launcher::KernelModule;
 use crate::msm::plan::DeviceMesh;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Result};
@@ -20,8 +22,6 @@ use crate::{Accelerator, Error, Result};
 pub(super) const CHUNK: usize = 1 << 18;
 /// Points that a CPU thread checks between two looks at the results of other threads.
 const CPU_PIECE: usize = 1 << 8;
-/// Work-items of a workgroup of `points_check`.
-pub(super) const GROUP: u32 = 128;
 
 /// Checks that all `bases` are points of the curve's prime-order subgroup, which infinity is in.
 ///
@@ -117,8 +117,7 @@ impl CheckLane {
     fn add<C: MsmCurve>(&mut self, number: usize, bases: &[C]) -> Result<()> {
         self.stream.upload(&self.points, &C::to_device(bases))?;
         self.stream.begin_timing()?;
-        // SAFETY: the buffers have room for a chunk, which `bases` is, and a result for each chunk.
-        unsafe { launch(self.program, &mut self.stream, (&self.points, 0..bases.len()), (&self.faults, number))? };
+        launch(self.program, &mut self.stream, (&self.points, 0..bases.len()), (&self.faults, number))?;
         self.stream.end_timing()
     }
 
@@ -129,35 +128,30 @@ impl CheckLane {
     }
 }
 
-/// Queues the check of the points of `points` with indices in `range`. The result goes to entry `number` of `faults`.
-///
-/// # Safety
-/// `points` holds points of the program's curve in `range`, and `faults` has an entry `number`.
-pub(super) unsafe fn launch(
+/// Queues the check of the points of `points` with indices in `range`, all of which it holds. The result goes to entry
+/// `number` of `faults`.
+pub(super) fn launch(
     program: KernelModule,
     stream: &mut Stream,
     (points, range): (&Buffer, Range<usize>),
     (faults, number): (&PointErrorBuffer, usize),
 ) -> Result<()> {
-    let numbers = [range.start as u32, range.len() as u32, number as u32].map(Arg::U32);
-    let args = [&numbers[..], &[buffer_arg(points), buffer_arg(&faults.first)]].concat();
-    // SAFETY: the arguments are those of `points_check`; the caller promises the rest.
-    unsafe { program.launch(stream, "points_check", range.len() as u64, GROUP, &args) }
+    let (start, n, chunk) = (range.start as u32, range.len() as u32, number as u32);
+    let (points, first) = (In::new(points), Out::new(&faults.first));
+    program.run(stream, n.into(), CheckPoints { start, n, chunk, points, first })
 }
 
 /// Result of a chunk without an invalid point.
 const NO_ERROR: u32 = u32::MAX;
-/// Factor above all fault codes: the result of a chunk is `FAULTS` · index of the point + fault code.
-const FAULTS: u32 = 8;
 
-/// Names the fault of a point; the values are those of `cl/msm_check_points.cl`.
+/// Names the fault of a point. The values are those of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PointError {
-    NotReduced = 0,
-    NotOnCurve = 1,
-    OutsideSubgroup = 2,
-    Encoding = 3,
-    Infinity = 4,
+    NotReduced = kernels::msm::FAULT_NOT_REDUCED as isize,
+    NotOnCurve = kernels::msm::FAULT_NOT_ON_CURVE as isize,
+    OutsideSubgroup = kernels::msm::FAULT_OUTSIDE_SUBGROUP as isize,
+    Encoding = kernels::msm::FAULT_ENCODING as isize,
+    Infinity = kernels::msm::FAULT_INFINITY as isize,
 }
 
 /// Index and fault of the first invalid point; `None` if all points are valid.
@@ -168,7 +162,9 @@ impl PointError {
         [Self::NotReduced, Self::NotOnCurve, Self::OutsideSubgroup, Self::Encoding, Self::Infinity]
             .into_iter()
             .find(|fault| *fault as u32 == code)
-            .ok_or_else(|| Error::device("device", "points_check", format!("expected a fault below 5, got {code}")))
+            .ok_or_else(|| {
+                Error::device("device", "points_check", format!("expected a fault below {FAULT_NONE}, got {code}"))
+            })
     }
 
     /// Returns two texts for an error: the expected point, then the actual one.

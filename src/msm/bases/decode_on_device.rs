@@ -3,11 +3,13 @@
 use std::ops::Range;
 
 use super::base_points::{EncodedPoints, PointChecks};
-use super::check::{self, CHUNK, FirstInvalidPoint, GROUP, PointErrorBuffer};
-use crate::backend::{Abort, Arg, Buffer, Stream, check_abort};
+use super::check::{self, CHUNK, FirstInvalidPoint, PointErrorBuffer};
+use crate::backend::{Abort, Buffer, Stream, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernel_arguments::Out;
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::msm::DecodePoints;
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
 /// Uploads `bytes`, points in their curve's uncompressed encoding ([`MsmCurve::HAS_GPU_DECODE`]), to the start of `to`
@@ -79,33 +81,33 @@ fn upload_and_decode<C: MsmCurve>(
         upload.upload_at(to, start * C::AFFINE_BYTES, part)?;
         stream.wait_event(&upload.record_event()?)?;
         let range = start..start + part.len() / C::AFFINE_BYTES;
-        // SAFETY: the length was checked; there is a result for each chunk.
-        unsafe { launch::<C>(stream, (to, range), (&faults, number), expected)? };
+        launch::<C>(stream, (to, range), (&faults, number), expected)?;
     }
     faults.read(stream, CHUNK)
 }
 
-/// Queues the decoding of the points of `points` with indices in `range`. The result goes to entry `number` of
-/// `faults`.
-///
-/// # Safety
-/// `points` holds encodings in `range`, and `faults` has an entry `number`.
-unsafe fn launch<C: MsmCurve>(
+/// Queues the decoding of the points of `points` with indices in `range`, whose encodings it holds. The result goes to
+/// entry `number` of `faults`.
+fn launch<C: MsmCurve>(
     stream: &mut Stream,
     (points, range): (&Buffer, Range<usize>),
     (faults, number): (&PointErrorBuffer, usize),
     expected: PointChecks,
 ) -> Result<()> {
     let program = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?;
-    let not_infinity = u32::from(expected.not_infinity);
-    let numbers = [range.start as u32, range.len() as u32, number as u32, not_infinity].map(Arg::U32);
-    let args = [&numbers[..], &[buffer_arg(points), buffer_arg(&faults.first)]].concat();
+    let decode = DecodePoints {
+        start: range.start as u32,
+        n: range.len() as u32,
+        chunk: number as u32,
+        infinity_is_fault: expected.not_infinity.into(),
+        points: Out::new(points),
+        first: Out::new(&faults.first),
+    };
     stream.begin_timing()?;
-    // SAFETY: the arguments are those of `points_decode`; the caller promises the rest.
-    unsafe { program.launch(stream, "points_decode", range.len() as u64, GROUP, &args)? };
+    program.run(stream, range.len() as u64, decode)?;
     if expected.in_subgroup {
-        // SAFETY: the caller's promise holds, and the range now holds points; those with a fault are infinity.
-        unsafe { check::launch(program, stream, (points, range), (faults, number))? };
+        // The range now holds points; those with a fault are infinity.
+        check::launch(program, stream, (points, range), (faults, number))?;
     }
     stream.end_timing()
 }

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::base_points::EncodedPoints;
 use super::decode_on_device::decode_from;
-use crate::backend::{ABORT_CHECK_BYTES, Abort, Arg, Buffer, Device, Stream, check_abort};
+use crate::backend::{ABORT_CHECK_BYTES, Abort, Buffer, Device, Stream, check_abort};
 use crate::curve::MsmCurve;
+use crate::kernel_arguments::Out;
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::msm::PrecomputeMultiples;
+use crate::module_launcher::KernelModule;
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::{MsmPlan, PlanInput, Workload};
 use crate::{Error, Result};
@@ -76,12 +78,10 @@ impl BaseTable {
     /// Queues the kernels that compute the copies of the bases: each is the previous copy doubled `shift` times.
     fn enqueue_copies<C: MsmCurve>(&self, stream: &mut Stream, shift: u32) -> Result<()> {
         let program = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?;
-        let points = self.points as u32;
+        let (n, table) = (self.points as u32, Out::new(&self.buffer));
         for copy in 1..self.copies {
-            let numbers = [points, shift, (copy - 1) * points, copy * points].map(Arg::U32);
-            let args = [&numbers[..], &[buffer_arg(&self.buffer)]].concat();
-            // SAFETY: the arguments are those of `msm_precompute_multiples`; the table holds `copies` · `points` points.
-            unsafe { program.launch(stream, "msm_precompute_multiples", u64::from(points), 128, &args)? };
+            let (from, to) = ((copy - 1) * n, copy * n);
+            program.run(stream, n.into(), PrecomputeMultiples { n, doublings: shift, from, to, table })?;
         }
         Ok(())
     }

@@ -4,39 +4,30 @@
 //! one.
 
 use crate::Result;
-use crate::backend::{Arg, Buffer, Event, PinnedBuffer, Stream};
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::backend::{Buffer, Event, PinnedBuffer, Stream};
+use crate::kernel_arguments::{In, Kernel, Out, Value};
+use crate::kernels::msm::{
+    Accumulate, BIN_COUNTS, BatchAffineAdd, BuildChunks, CollectPairs, CollectParams, Coordinate, Digits, DigitsParams,
+    GlvDigits, HistogramRows, LIST_BLOCK, MergeChunks, MergeRows, QUAD, ROWS_BLOCK, ReduceParams, ReduceSegments,
+    ReduceSegmentsScalar, RowsParams, SORT_GROUP, ScanBins, ScanRowBlocks, ScanRows, ScatterBins, ScatterEntries,
+    ScatterParams, SortChunks, SumParts, TILE_SHARE, WeightedBitSums,
+};
+use crate::module_launcher::KernelModule;
 use crate::msm::plan::{MatrixSizes, MsmPlan, WindowRange};
 use crate::msm::scalars::ScalarForm;
 
-/// Number of counters of a band that precede those of its bins and rows: `BIN_COUNTS` of `cl/msm_digits.cl`.
-const OTHER_COUNTERS: u64 = 64 + 2 * 512;
-/// Tiles whose bins one workgroup finds: `TILE_SHARE` of `cl/msm_digits.cl`.
-const TILE_SHARE: u64 = 4096;
-/// Rows whose counters one workgroup adds up: `ROWS_BLOCK` of `cl/msm_digits.cl`.
-const ROWS_BLOCK: u64 = 2048;
-/// Work-items of a workgroup that sorts entries, as in `cl/msm_digits.cl`.
-const SORT_GROUP: u32 = 256;
+/// Number of counters of a band that precede those of its bins and rows.
+const OTHER_COUNTERS: u64 = BIN_COUNTS as u64;
 /// Matrix entries that one sorting workgroup handles.
 const SORT_TILE: u32 = 2048;
-/// Minimum entries of a matrix that is sorted in tiles of the device's maximum size: longer runs then pay more than more
-/// workgroups do.
+/// Minimum entries of a matrix that is sorted in the longest tiles that the device can take: longer runs then pay more
+/// than more workgroups do.
 const LONG_SORT: u64 = 1 << 26;
 /// Desired number of workgroups that compute digits: enough to fill a device, few enough that their counts of bins are
 /// quickly added up.
 const DIGITS_GROUPS: u32 = 512;
 /// Maximum scalars per workgroup that computes digits.
 const MAX_DIGITS_TILE: u32 = 4096;
-/// Work-items of a workgroup that sums points, `SUM_GROUP` of `cl/curve_quad.cl`.
-const SUM_GROUP: u32 = 64;
-/// Work-items that add a point together.
-const QUAD: u64 = 4;
-/// Work-items of a workgroup of batched affine additions, `AFFINE_GROUP` of `cl/msm_batch_affine.cl`.
-const AFFINE_GROUP: u32 = 32;
-/// Work-items of a workgroup that lists pairs of slots: `LIST_GROUP` of `cl/msm_batch_affine.cl`.
-const LIST_GROUP: u32 = 256;
-/// Pairs of slots (places for entries) that one workgroup reads: `LIST_BLOCK` of `cl/msm_batch_affine.cl`.
-const LIST_BLOCK: u64 = 2048;
 /// Maximum workgroups that merge the sums of pieces of rows. They loop over the work, since only the device knows how
 /// much there is to merge.
 const MERGE_GROUPS: u64 = 2048;
@@ -127,10 +118,14 @@ pub(super) struct KernelQueue<'a> {
 }
 
 impl KernelQueue<'_> {
-    fn launch(&mut self, kernel: &str, items: u64, group: u32, args: &[Arg]) -> Result<()> {
-        // SAFETY: every caller below passes the arguments that the kernel declares in `cl/`, with
-        // buffers sized by the plan, whose bounds the kernels keep to.
-        unsafe { self.program.launch(self.stream, kernel, items, group, args) }
+    /// Queues `kernel` over at least `items` work-items. The plan has sized its buffers for its numbers.
+    fn launch<K: Kernel>(&mut self, items: u64, kernel: K) -> Result<()> {
+        self.program.run(self.stream, items, kernel)
+    }
+
+    /// Queues `kernel` over `groups` work-groups.
+    fn launch_groups<K: Kernel>(&mut self, groups: u64, kernel: K) -> Result<()> {
+        self.launch(groups * u64::from(K::GROUP_SIZE), kernel)
     }
 
     fn allocate_words(&self, count: u64) -> Result<Buffer> {
@@ -167,13 +162,26 @@ impl KernelQueue<'_> {
         }
         let binned = self.sort_into_bins(digits, band, chunk_rows, &counters)?;
         let tile = self.sort_tile(chunk_rows);
-        let numbers = [chunk_rows.bins, self.plan.low_bit_count(), tile].map(Arg::U32);
-        let tiles = chunk_rows.entries().div_ceil(tile.into()) * u64::from(SORT_GROUP);
-        let found = [&binned.bins, &binned.tile_bins, &binned.entries].map(buffer_arg);
-        let found = [&numbers[..], &found, &[Arg::U32(room.entries as u32), buffer_arg(&counters)]].concat();
-        self.launch("msm_histogram_rows", tiles, SORT_GROUP, &found)?;
+        let (band_bins, low, room) = (chunk_rows.bins, self.plan.low_bit_count(), room.entries as u32);
+        let (bins, tile_bins) = (In::new(&binned.bins), In::new(&binned.tile_bins));
+        let (binned, counts) = (Out::new(&binned.entries), Out::new(&counters));
+        let tiles = chunk_rows.entries().div_ceil(tile.into());
+        let histogram =
+            HistogramRows { band_bins, low, tile, bins, tile_bins, entries: binned, room, counters: counts };
+        self.launch_groups(tiles, histogram)?;
         let (offsets, piece_offsets) = self.row_offsets(chunk_rows, &counters)?;
-        self.launch("msm_scatter_entries", tiles, SORT_GROUP, &[&found[..], &[buffer_arg(&entries)]].concat())?;
+        let scatter = ScatterEntries {
+            band_bins,
+            low,
+            tile,
+            bins,
+            tile_bins,
+            entries: binned,
+            room,
+            counters: counts,
+            out: Out::new(&entries),
+        };
+        self.launch_groups(tiles, scatter)?;
         let first_bucket = self.plan.local_first_bucket(band.from);
         Ok(DigitMatrix { chunk_rows, first_bucket, offsets, piece_offsets, entries, counters })
     }
@@ -194,7 +202,7 @@ impl KernelQueue<'_> {
         cut: MatrixSizes,
         counters: &Buffer,
     ) -> Result<BinnedEntries> {
-        let (plan, low) = (self.plan, self.plan.low_bit_count());
+        let plan = self.plan;
         let room = plan.buffer_sizes();
         let found = self.allocate_bytes(room.digits_or_prefix_bytes)?;
         self.make_digits(digits, band, [&found, counters])?;
@@ -203,45 +211,74 @@ impl KernelQueue<'_> {
         let tile = self.sort_tile(cut);
         // GLV halves count as copies of windows, but of the same bases.
         let (windows, stride) = (plan.windows * plan.rows_per_bucket(), if plan.glv { 0 } else { digits.stride });
-        let windows = [cut.points, plan.sort_key_bits(), plan.wide_windows, windows, plan.sets, band.from, band.to];
-        let numbers = [low, tile, stride, digits.base, cut.windows_per_vector()];
-        let buffers = [buffer_arg(&found), buffer_arg(&cursors), buffer_arg(&entries), Arg::U32(room.entries as u32)];
-        let args = [&windows.map(Arg::U32)[..], &numbers.map(Arg::U32), &buffers].concat();
+        let params = ScatterParams {
+            n: cut.points,
+            c: plan.sort_key_bits(),
+            wide: plan.wide_windows,
+            windows,
+            sets: plan.sets,
+            from: band.from,
+            to: band.to,
+            low: plan.low_bit_count(),
+            tile,
+            stride,
+            base: digits.base,
+            places: cut.windows_per_vector(),
+            room: room.entries as u32,
+        };
         let tiles = u64::from(cut.points.div_ceil(tile)) * u64::from(cut.vectors * cut.windows_per_vector());
-        self.launch("msm_scatter_bins", tiles * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        let (digits, cursors, out) = (In::new(&found), Out::new(&cursors), Out::new(&entries));
+        self.launch_groups(tiles, ScatterBins { params: Value(&params), digits, cursors, entries: out })?;
         Ok(BinnedEntries { bins, tile_bins, entries })
     }
 
     /// Queues the kernels that compute the digits of each vector, and count the digits of each bin.
     fn make_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange, out: [&Buffer; 2]) -> Result<()> {
-        let (plan, cut) = (self.plan, self.plan.matrix_sizes(digits.count, band));
+        let cut = self.plan.matrix_sizes(digits.count, band);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
-        let items = u64::from(cut.points.div_ceil(tile)) * u64::from(SORT_GROUP);
-        let chunk = digits.first..digits.first + digits.count;
-        let (skip, until) =
-            (plan.set_point_range(band.from, &chunk).start, plan.set_point_range(band.to - 1, &chunk).end);
-        let windows = [
-            cut.points,
-            plan.sort_key_bits(),
-            plan.wide_windows,
-            plan.sets,
-            band.from,
-            band.to,
-            plan.low_bit_count(),
-            tile,
-        ];
-        let of_whole = [plan.windows, skip, until].map(Arg::U32);
-        let (kernel, more) = if plan.glv { ("msm_glv_digits", &[][..]) } else { ("msm_digits", &of_whole[..]) };
+        let groups = u64::from(cut.points.div_ceil(tile));
+        let shared = self.digits_params(digits, band, tile);
+        let (out, counters, too_long) = (Out::new(out[0]), Out::new(out[1]), Out::new(digits.too_long));
         for (vector, ScalarSlice { scalars, start, form, bits }) in digits.vectors.iter().enumerate() {
-            let montgomery = u32::from(*form == ScalarForm::Montgomery);
-            let vector = vector as u32;
-            let first_digit = vector * cut.windows_per_vector() * cut.points;
-            let numbers = [montgomery, *bits, *start, vector, first_digit].map(Arg::U32);
-            let buffers = [*scalars, out[0], out[1], digits.too_long].map(buffer_arg);
-            let args = [&windows.map(Arg::U32)[..], &numbers, more, &buffers].concat();
-            self.launch(kernel, items, SORT_GROUP, &args)?;
+            let params = DigitsParams {
+                montgomery: u32::from(*form == ScalarForm::Montgomery),
+                bits: *bits,
+                start: *start,
+                vector: vector as u32,
+                first_digit: vector as u32 * cut.windows_per_vector() * cut.points,
+                ..shared
+            };
+            let (params, scalars) = (Value(&params), In::new(scalars));
+            match self.plan.glv {
+                true => self.launch_groups(groups, GlvDigits { params, scalars, digits: out, counters, too_long })?,
+                false => self.launch_groups(groups, Digits { params, scalars, digits: out, counters, too_long })?,
+            }
         }
         Ok(())
+    }
+
+    /// Returns the numbers that the kernels of all vectors of `digits` take, for work-groups of `tile` scalars.
+    fn digits_params(&self, digits: &DigitInput<'_>, band: WindowRange, tile: u32) -> DigitsParams {
+        let plan = self.plan;
+        let chunk = digits.first..digits.first + digits.count;
+        DigitsParams {
+            n: plan.matrix_sizes(digits.count, band).points,
+            c: plan.sort_key_bits(),
+            wide: plan.wide_windows,
+            sets: plan.sets,
+            from: band.from,
+            to: band.to,
+            low: plan.low_bit_count(),
+            tile,
+            windows: plan.windows,
+            skip: plan.set_point_range(band.from, &chunk).start,
+            until: plan.set_point_range(band.to - 1, &chunk).end,
+            montgomery: 0,
+            bits: 0,
+            start: 0,
+            vector: 0,
+            first_digit: 0,
+        }
     }
 
     /// Returns the number of entries that a workgroup sorts.
@@ -258,10 +295,16 @@ impl KernelQueue<'_> {
         let tile_bins = self.allocate_words(room.entries.div_ceil(SORT_TILE.into()))?;
         let tile = self.sort_tile(cut);
         let tiles = cut.entries().div_ceil(tile.into());
-        let numbers = [cut.bins, tile, tiles as u32].map(Arg::U32);
-        let args = [&numbers[..], &[counters, &bins, &cursors, &tile_bins].map(buffer_arg)].concat();
-        let groups = tiles.div_ceil(TILE_SHARE).max(1);
-        self.launch("msm_scan_bins", groups * u64::from(SORT_GROUP), SORT_GROUP, &args)?;
+        let scan = ScanBins {
+            band_bins: cut.bins,
+            tile,
+            tiles: tiles as u32,
+            counters: In::new(counters),
+            bins: Out::new(&bins),
+            cursors: Out::new(&cursors),
+            tile_bins: Out::new(&tile_bins),
+        };
+        self.launch_groups(tiles.div_ceil(TILE_SHARE.into()).max(1), scan)?;
         Ok((bins, cursors, tile_bins))
     }
 
@@ -270,13 +313,25 @@ impl KernelQueue<'_> {
     fn row_offsets(&mut self, cut: MatrixSizes, counters: &Buffer) -> Result<(Buffer, Buffer)> {
         let [offsets, piece_offsets] = [(); 2].map(|()| self.allocate_words(self.plan.buffer_sizes().rows + 1));
         let (offsets, piece_offsets) = (offsets?, piece_offsets?);
-        let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK);
-        let (sums, items) = (self.allocate_words(2 * blocks)?, blocks * u64::from(SORT_GROUP));
-        let numbers = [cut.bins, cut.rows, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
-        let args = [&numbers[..], &[counters, &sums].map(buffer_arg)].concat();
-        self.launch("msm_scan_row_blocks", items, SORT_GROUP, &args)?;
-        let args = [&numbers[..], &[&sums, counters, &offsets, &piece_offsets].map(buffer_arg)].concat();
-        self.launch("msm_scan_rows", items, SORT_GROUP, &args)?;
+        let blocks = (u64::from(cut.rows) + 1).div_ceil(ROWS_BLOCK.into());
+        let sums = self.allocate_words(2 * blocks)?;
+        let (band_bins, rows, levels, limit, halved) =
+            (cut.bins, cut.rows, cut.levels, cut.piece, self.plan.glv.into());
+        let (counts, out) = (In::new(counters), Out::new(&sums));
+        let scan = ScanRowBlocks { band_bins, rows, levels, limit, halved, counters: counts, sums: out };
+        self.launch_groups(blocks, scan)?;
+        let scan = ScanRows {
+            band_bins,
+            rows,
+            levels,
+            limit,
+            halved,
+            sums: In::new(&sums),
+            counters: Out::new(counters),
+            offsets: Out::new(&offsets),
+            piece_offsets: Out::new(&piece_offsets),
+        };
+        self.launch_groups(blocks, scan)?;
         Ok((offsets, piece_offsets))
     }
 
@@ -288,10 +343,18 @@ impl KernelQueue<'_> {
         let partial = self.allocate_bytes(self.plan.buffer_sizes().digits_or_prefix_bytes)?;
         let (points, above) = halved.as_ref().map_or((bases, None), |halved| (&halved.sums, halved.entries.as_ref()));
         let entries = above.unwrap_or(&matrix.entries);
-        let (offsets, first_bucket) = (&matrix.piece_offsets, matrix.first_bucket);
-        let numbers = [chunk_rows.buckets, chunk_rows.piece, first_bucket].map(Arg::U32);
-        let summed = [offsets, &pieces.ordered, entries, points, buckets, &partial].map(buffer_arg);
-        self.launch("msm_accumulate", chunk_rows.pieces(), 128, &[&numbers[..], &summed].concat())?;
+        let accumulate = Accumulate {
+            rows: chunk_rows.buckets,
+            limit: chunk_rows.piece,
+            first_bucket: matrix.first_bucket,
+            piece_offsets: In::new(&matrix.piece_offsets),
+            pieces: In::new(&pieces.ordered),
+            entries: In::new(entries),
+            points: In::new(points),
+            buckets: Out::new(buckets),
+            partial: Out::new(&partial),
+        };
+        self.launch(chunk_rows.pieces(), accumulate)?;
         self.enqueue_piece_merge(matrix, &pieces, [buckets, &partial])
     }
 
@@ -302,14 +365,27 @@ impl KernelQueue<'_> {
         pieces: &RowChunks,
         [buckets, partial]: [&Buffer; 2],
     ) -> Result<()> {
-        let DigitMatrix { chunk_rows: cut, first_bucket, offsets, piece_offsets, counters, .. } = matrix;
-        let groups = |most: u64| most.min(MERGE_GROUPS) * u64::from(SUM_GROUP);
-        let numbers = [cut.levels, cut.piece, self.plan.glv.into(), *first_bucket].map(Arg::U32);
-        let of_units =
-            [offsets, piece_offsets, &pieces.rows, counters, &pieces.units, buckets, partial].map(buffer_arg);
-        let of_rows = [offsets, piece_offsets, counters, &pieces.long_rows, buckets, partial].map(buffer_arg);
-        self.launch("msm_merge_chunks", groups(cut.max_merge_runs()), SUM_GROUP, &[&numbers[..], &of_units].concat())?;
-        self.launch("msm_merge_rows", groups(cut.long_rows()), SUM_GROUP, &[&numbers[..], &of_rows].concat())
+        let params = self.rows_params(matrix);
+        let params = Value(&params);
+        let (offsets, piece_offsets) = (In::new(&matrix.offsets), In::new(&matrix.piece_offsets));
+        let (counters, buckets) = (In::new(&matrix.counters), Out::new(buckets));
+        let (piece_rows, units, out) = (In::new(&pieces.rows), In::new(&pieces.units), Out::new(partial));
+        let merge = MergeChunks { params, offsets, piece_offsets, piece_rows, counters, units, buckets, partial: out };
+        self.launch_groups(matrix.chunk_rows.max_merge_runs().min(MERGE_GROUPS), merge)?;
+        let (long_rows, partial) = (In::new(&pieces.long_rows), In::new(partial));
+        let merge = MergeRows { params, offsets, piece_offsets, counters, long_rows, buckets, partial };
+        self.launch_groups(matrix.chunk_rows.long_rows().min(MERGE_GROUPS), merge)
+    }
+
+    /// Returns the numbers that the kernels of the rows of `matrix` and their pieces take.
+    fn rows_params(&self, matrix: &DigitMatrix) -> RowsParams {
+        RowsParams {
+            rows: matrix.chunk_rows.buckets,
+            level: matrix.chunk_rows.levels,
+            limit: matrix.chunk_rows.piece,
+            halved: self.plan.glv.into(),
+            first_bucket: matrix.first_bucket,
+        }
     }
 
     /// Queues the rounds of batched affine additions. Returns the points that they leave of every row, or `None` if
@@ -338,28 +414,54 @@ impl KernelQueue<'_> {
     fn enqueue_affine_round(&mut self, matrix: &DigitMatrix, round: AffineRound<'_>, prefixes: &Buffer) -> Result<()> {
         let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
         let AffineRound { level, entries, above, bases, sums, list } = round;
-        let numbers = [cut.rows, level, room.sums as u32].map(Arg::U32);
-        let buffers = [&matrix.offsets, entries, above, bases, sums, &matrix.counters, list].map(buffer_arg);
-        let items = cut.slots(level + 1).div_ceil(LIST_BLOCK) * u64::from(LIST_GROUP);
-        self.launch("msm_collect_pairs", items, LIST_GROUP, &[&numbers[..], &buffers].concat())?;
-        let points = if level == 0 { bases } else { sums };
-        let buffers = [entries, above, points, sums, &matrix.counters, list, prefixes].map(buffer_arg);
-        let items = cut.affine_groups() * u64::from(AFFINE_GROUP);
-        let numbers = [level, cut.affine_tile_pairs() as u32].map(Arg::U32);
-        self.launch("msm_batch_affine_add", items, AFFINE_GROUP, &[&numbers[..], &buffers].concat())
+        let (pairs, above, store, counters) =
+            (In::new(entries), Out::new(above), Out::new(sums), Out::new(&matrix.counters));
+        let collect = CollectPairs {
+            params: Value(&CollectParams { rows: cut.rows, level, room: room.sums as u32 }),
+            offsets: In::new(&matrix.offsets),
+            pairs,
+            above,
+            bases: In::new(bases),
+            store,
+            counters,
+            list: Out::new(list),
+        };
+        self.launch_groups(cut.slots(level + 1).div_ceil(LIST_BLOCK.into()), collect)?;
+        let add = BatchAffineAdd::<Coordinate> {
+            level,
+            room: cut.affine_tile_pairs() as u32,
+            pairs,
+            above,
+            points: In::new(if level == 0 { bases } else { sums }),
+            store,
+            counters,
+            list: In::new(list),
+            scratch: Out::new(prefixes),
+        };
+        self.launch_groups(cut.affine_groups(), add)
     }
 
     /// Queues the kernels that cut rows into pieces and order these by length.
     fn chunk_rows(&mut self, matrix: &DigitMatrix) -> Result<RowChunks> {
         let (cut, room) = (matrix.chunk_rows, self.plan.buffer_sizes());
-        let numbers = [cut.buckets, cut.levels, cut.piece, self.plan.glv.into()].map(Arg::U32);
+        let params = self.rows_params(matrix);
+        let params = Value(&params);
         let (rows, ordered) = (self.allocate_words(room.pieces)?, self.allocate_words(3 * room.pieces)?);
         let (units, long_rows) = (self.allocate_words(room.units)?, self.allocate_words(room.long_rows)?);
-        let (offsets, piece_offsets, counters) = (&matrix.offsets, &matrix.piece_offsets, &matrix.counters);
-        let found = [offsets, piece_offsets, &rows, counters, &units, &long_rows].map(buffer_arg);
-        self.launch("msm_build_chunks", cut.pieces(), 256, &[&numbers[..], &found].concat())?;
-        let placed = [offsets, piece_offsets, &rows, counters, &ordered].map(buffer_arg);
-        self.launch("msm_sort_chunks", cut.pieces(), 256, &[&numbers[..], &placed].concat())?;
+        let (offsets, piece_offsets) = (In::new(&matrix.offsets), In::new(&matrix.piece_offsets));
+        let counters = Out::new(&matrix.counters);
+        let build = BuildChunks {
+            params,
+            offsets,
+            piece_offsets,
+            piece_rows: Out::new(&rows),
+            counters,
+            units: Out::new(&units),
+            long_rows: Out::new(&long_rows),
+        };
+        self.launch(cut.pieces(), build)?;
+        let (piece_rows, pieces) = (In::new(&rows), Out::new(&ordered));
+        self.launch(cut.pieces(), SortChunks { params, offsets, piece_offsets, piece_rows, counters, pieces })?;
         Ok(RowChunks { rows, ordered, units, long_rows })
     }
 
@@ -370,27 +472,51 @@ impl KernelQueue<'_> {
         let plan = self.plan;
         let segments = u64::from(plan.joined_segment_count());
         let (shares, totals) = (self.allocate_points(segments)?, self.allocate_points(segments)?);
-        let numbers = [segments as u32, plan.segment_index_bits(), plan.segment].map(Arg::U32);
-        let windows = [plan.first_set, plan.end_set, plan.sets, plan.wide_windows].map(Arg::U32);
-        let args = [&numbers[..], &windows, &[buffer_arg(buckets), buffer_arg(&shares), buffer_arg(&totals)]].concat();
-        match plan.quads {
-            true => self.launch("msm_reduce_segments", QUAD * segments, SUM_GROUP, &args)?,
-            false => self.launch("msm_reduce_segments_scalar", segments, SUM_GROUP, &args)?,
-        }
+        self.reduce_segments(buckets, [&shares, &totals])?;
         let soon = self.stream.record_event()?;
         let count = plan.vectors_per_matrix() * plan.reduced_point_count();
         let groups = u64::from(count * plan.sum_part_count());
         let parts = self.allocate_points(groups)?;
-        let numbers = [plan.segment_index_bits(), plan.sum_part_count()].map(Arg::U32);
-        let args = [&numbers[..], &[buffer_arg(&shares), buffer_arg(&totals), buffer_arg(&parts)]].concat();
-        self.launch("msm_weighted_bit_sums", groups * u64::from(SUM_GROUP), SUM_GROUP, &args)?;
+        let sums = WeightedBitSums {
+            bits: plan.segment_index_bits(),
+            parts: plan.sum_part_count(),
+            shares: In::new(&shares),
+            totals: In::new(&totals),
+            out: Out::new(&parts),
+        };
+        self.launch_groups(groups, sums)?;
         // A Jacobian point has three coordinates, an XYZZ point four.
         let bytes = count as usize * self.point_bytes / 4 * 3;
         let (mut result, sums) = (self.stream.allocate_pinned(bytes)?, self.stream.scratch(bytes)?);
-        let args = [Arg::U32(plan.sum_part_count()), buffer_arg(&parts), buffer_arg(&sums)];
-        self.launch("msm_sum_parts", u64::from(count * SUM_GROUP), SUM_GROUP, &args)?;
+        let sum = SumParts { count: plan.sum_part_count(), parts: In::new(&parts), out: Out::new(&sums) };
+        self.launch_groups(count.into(), sum)?;
         self.stream.end_timing()?;
         self.stream.copy_to_pinned(&mut result, &sums)?;
         Ok((soon, result))
+    }
+    /// Queues the kernel that computes `[shares, totals]` of the segments of `buckets`.
+    fn reduce_segments(&mut self, buckets: &Buffer, [shares, totals]: [&Buffer; 2]) -> Result<()> {
+        let plan = self.plan;
+        let segments = u64::from(plan.joined_segment_count());
+        let params = ReduceParams {
+            segments: segments as u32,
+            bits: plan.segment_index_bits(),
+            segment: plan.segment,
+            from: plan.first_set,
+            to: plan.end_set,
+            sets: plan.sets,
+            wide: plan.wide_windows,
+        };
+        let (params, shares, totals) = (Value(&params), Out::new(shares), Out::new(totals));
+        match plan.quads {
+            true => {
+                let reduce = ReduceSegments { params, buckets: In::new(buckets), shares, totals };
+                self.launch(u64::from(QUAD) * segments, reduce)
+            }
+            false => {
+                let reduce = ReduceSegmentsScalar { params, buckets: Out::new(buckets), shares, totals };
+                self.launch(segments, reduce)
+            }
+        }
     }
 }

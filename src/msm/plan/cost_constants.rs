@@ -1,5 +1,7 @@
 //! Costs of the parts of a multiplication.
 
+use crate::kernels::msm::ACCUMULATE_GROUP;
+
 /// Holds the cost model's constants for a curve, in ps unless stated. They are fitted to times on one H200, which
 /// benches/notes lists (msm.md, sections 24 and 29; streams.md, section 33).
 pub(super) struct CostConstants {
@@ -62,9 +64,6 @@ pub(super) const SKIPPED_DIGIT: u64 = 2;
 /// Latency of the sums over segments of buckets, in steps of a reduction with four work-items per segment.
 const SUMS: u64 = 8;
 
-/// Rows per workgroup of the accumulation, if no row is longer than a piece.
-const ACCUMULATE_GROUP: u64 = 128;
-
 /// Minimum cost of a step (the next bucket of each segment), in percent of its cost on a full device.
 const MIN_STEP_PERCENT: u64 = 45;
 
@@ -90,7 +89,7 @@ impl CostConstants {
     /// Returns the tail effect in percent: the slowdown of accumulating `rows` matrix rows on `units` compute units if
     /// all workgroups run at once, but some units have one more than others.
     pub(super) fn tail_effect_percent(&self, rows: u64, units: u64) -> u64 {
-        let filled = 100 * rows.div_ceil(ACCUMULATE_GROUP) / units.max(1);
+        let filled = 100 * rows.div_ceil(ACCUMULATE_GROUP.into()) / units.max(1);
         if filled <= 100 || filled > 100 * self.groups { 0 } else { 100 * filled.next_multiple_of(100) / filled - 100 }
     }
 

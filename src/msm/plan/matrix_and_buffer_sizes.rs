@@ -1,9 +1,7 @@
 //! Computes how the matrix of a chunk in a band of windows is cut, and its memory: sizes only.
 
-/// Maximum pieces of a row that one workgroup merges, `MERGE` of `cl/msm_accumulate.cl`.
-const MERGE: u64 = 64;
-/// Work-items of a workgroup of `msm_batch_affine_add` (`cl/msm_batch_affine.cl`).
-const AFFINE_STEP: u64 = 32;
+use crate::kernels::msm::{AFFINE_GROUP, MERGE};
+
 /// Minimum pairs of points for which a workgroup's field inversion pays off.
 const MIN_TILE: u64 = 256;
 
@@ -79,11 +77,11 @@ impl MatrixSizes {
     }
 
     /// Returns the maximum number of pairs whose prefix products a workgroup stores in a separate buffer, a multiple of
-    /// `AFFINE_STEP`. It is that of the second round: the first one stores its prefix products in place of the sums.
+    /// `AFFINE_GROUP`. It is that of the second round: the first one stores its prefix products in place of the sums.
     /// Returns 0 with fewer than two rounds.
     pub(crate) fn affine_tile_pairs(&self) -> u64 {
         let share = (self.max_affine_sums() / 2).div_ceil(self.affine_groups());
-        if self.levels < 2 { 0 } else { share.min(self.affine_tile.into()).next_multiple_of(AFFINE_STEP) }
+        if self.levels < 2 { 0 } else { share.min(self.affine_tile.into()).next_multiple_of(AFFINE_GROUP.into()) }
     }
 
     /// Returns the bytes of the first of a band's two large buffers. It first holds the entries in their bins (6 bytes
@@ -115,12 +113,12 @@ impl MatrixSizes {
     /// Returns the maximum number of runs, each up to `MERGE` pieces of a row that one workgroup merges. There is one
     /// per row of several pieces, each of which has a full piece, and one more per full run.
     pub(crate) fn max_merge_runs(&self) -> u64 {
-        self.slots(self.levels) / u64::from(self.piece) + self.pieces() / MERGE + 1
+        self.slots(self.levels) / u64::from(self.piece) + self.pieces() / u64::from(MERGE) + 1
     }
 
     /// Returns the maximum number of rows whose pieces form several runs ([`Self::max_merge_runs`]).
     pub(crate) fn long_rows(&self) -> u64 {
-        self.pieces() / MERGE + 1
+        self.pieces() / u64::from(MERGE) + 1
     }
 }
 

@@ -1,10 +1,12 @@
 //! A plan's choices, and the sizes that follow directly from them.
 
 use super::plan_input::PlanInput;
+use crate::kernels::msm::WINDOW_BINS;
 
-/// Limits the number of bins (ranges of rows) of a window, as a binary logarithm (`cl/msm_digits.cl`).
-const MAX_BIN_BITS: u32 = 8;
-/// Limits the number of rows of a bin from below, as a binary logarithm (`cl/msm_digits.cl`).
+/// Limits the number of bins (ranges of rows) of a window, as a binary logarithm.
+const MAX_BIN_BITS: u32 = WINDOW_BINS.ilog2();
+/// Limits the number of rows of a bin from below, as a binary logarithm, 7: each bin then has runs of entries worth a
+/// counting sort.
 const MIN_LOW_BITS: u32 = 7;
 
 /// Describes how a multiplication is divided into windows of bits, bands of windows and chunks of points.

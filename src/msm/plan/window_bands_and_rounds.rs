@@ -4,14 +4,14 @@ use super::chunk_lengths::largest_below;
 use super::cost_constants::{CostConstants, FIRST_MATRIX, GLV_MATRIX, MATRIX};
 use super::matrix_and_buffer_sizes::{BufferSizes, MatrixSizes, WindowRange};
 use super::msm_plan::MsmPlan;
+use crate::kernels::msm::{BAND_BINS, BINS};
 
-/// Maximum entries of a piece of a matrix row, 512: kernels sort pieces by length into `BINS` bins
-/// (`cl/msm_digits.cl`).
-pub(super) const MAX_PIECE: u32 = 512;
-/// Maximum bins (ranges of rows) of a matrix, 4096: kernels count the entries of each bin in local memory
-/// (`cl/msm_digits.cl`).
-pub(super) const MAX_BINS: u64 = 4096;
-/// Workgroups of `msm_batch_affine_add` per compute unit (`cl/msm_batch_affine.cl`).
+/// Maximum entries of a piece of a matrix row: kernels sort pieces by length into [`BINS`] bins.
+pub(super) const MAX_PIECE: u32 = BINS;
+/// Maximum bins (ranges of rows) of a matrix: kernels count the entries of each bin in local memory.
+pub(super) const MAX_BINS: u64 = BAND_BINS as u64;
+/// Workgroups of `msm_batch_affine_add` per compute unit, 16: the `AFFINE_OCCUPANCY` of curves over prime fields in
+/// `cuda/dialect.cuh`.
 pub(super) const AFFINE_GROUPS: u32 = 16;
 
 /// Holds the choices for chunks of one length: `band` is the number of sets of windows per matrix, and `levels` the
