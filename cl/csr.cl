@@ -15,13 +15,6 @@
 //   csr_balanced  one group per tile of about CSR_TILE non-zeros: it multiplies them first, then sums by row
 //                 (the "stream" part of CSR-Adaptive; Greathouse and Daga, SC 2014)
 
-#define CSR_GROUP 128
-#define CSR_LANES 32
-#define CSR_TILE 512
-#define CSR_PLUS_ONE 0u
-#define CSR_MINUS_ONE 1u
-#define CSR_IN_PLACE 1u
-
 typedef struct {
     u32 column_bits;
     u32 index_bits;
@@ -30,13 +23,10 @@ typedef struct {
     GLOBAL const F(t) *dictionary;
 } csr_t;
 
-#define CSR_PARAMETERS                                                                                     \
-    u32 column_bits, u32 index_bits, GLOBAL const u32 *entries, GLOBAL const u32 *indices,                 \
-        GLOBAL const F(t) *dictionary, GLOBAL const F(t) *x, u64 x_first, u64 x_stride, GLOBAL F(t) *y,     \
-        u64 y_first, u64 y_stride
-#define CSR_MATRIX {column_bits, index_bits, entries, indices, dictionary}
-#define CSR_X(vector) (x + x_first + (vector) * x_stride)
-#define CSR_Y(vector) (y + y_first + (vector) * y_stride)
+// Initialises a csr_t from the parameters of a kernel, of which `params` holds the numbers of bits.
+#define CSR_MATRIX {params.column_bits, params.index_bits, entries, indices, dictionary}
+#define CSR_X(vector) (x + params.x_first + (vector) * params.x_stride)
+#define CSR_Y(vector) (y + params.y_first + (vector) * params.y_stride)
 
 // Returns the column of non-zero `i`, and sets *index to the index of its coefficient.
 DEVICE u32 csr_entry(csr_t a, u32 i, u32 *index) {
@@ -68,11 +58,11 @@ typedef struct {
 DEVICE csr_terms_t csr_load(csr_t a, GLOBAL const F(t) *x, u32 i, u32 end, u32 step) {
     csr_terms_t terms;
     u32 column[CSR_AHEAD];
-    _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++) {
+    _Pragma("unroll") for (u32 k = 0; k < CSR_AHEAD; k++) {
         terms.term[k].index = CSR_PLUS_ONE;
         if (i + k * step < end) column[k] = csr_entry(a, i + k * step, &terms.term[k].index);
     }
-    _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++) {
+    _Pragma("unroll") for (u32 k = 0; k < CSR_AHEAD; k++) {
         terms.term[k].value = F(zero)();
         if (i + k * step < end) terms.term[k].value = x[column[k]];
     }
@@ -90,7 +80,7 @@ DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32
     F(t) sum = F(zero)();
     for (u32 i = start; i < end; i += CSR_AHEAD * step) {
         csr_terms_t terms = csr_load(a, x, i, end, step);
-        _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++)
+        _Pragma("unroll") for (u32 k = 0; k < CSR_AHEAD; k++)
             if (i + k * step < end) sum = csr_add(a, sum, terms.term[k]);
     }
     return sum;
@@ -108,21 +98,23 @@ DEVICE F(t) csr_sum(LOCAL_PTR F(t) *sums, F(t) value, u32 lanes) {
     return value;
 }
 
-// Computes one row per work-item. Grid: `blocks` groups for each vector.
+// Computes one row of params.units per work-item. Grid: params.blocks groups for each vector.
 KERNEL(CSR_GROUP)
-void csr_scalar(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS) {
+void csr_scalar(csr_params_t params, GLOBAL const u32 *pointers, GLOBAL const u32 *entries, GLOBAL const u32 *indices,
+                GLOBAL const F(t) *dictionary, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
     csr_t a = CSR_MATRIX;
-    u32 vector = GROUP_ID / blocks, row = (GROUP_ID % blocks) * CSR_GROUP + LOCAL_ID;
-    if (row >= rows) return;
+    u32 vector = GROUP_ID / params.blocks, row = (GROUP_ID % params.blocks) * CSR_GROUP + LOCAL_ID;
+    if (row >= params.units) return;
     CSR_Y(vector)[row] = csr_sum_terms(a, CSR_X(vector), pointers[row], pointers[row + 1], 1);
 }
 
-// Computes one row per CSR_LANES work-items. Grid: `blocks` groups for each vector.
+// Computes one row of params.units per CSR_LANES work-items. Grid: params.blocks groups for each vector.
 KERNEL(CSR_GROUP)
-void csr_vector(u32 rows, u32 blocks, GLOBAL const u32 *pointers, CSR_PARAMETERS) {
+void csr_vector(csr_params_t params, GLOBAL const u32 *pointers, GLOBAL const u32 *entries, GLOBAL const u32 *indices,
+                GLOBAL const F(t) *dictionary, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
     LOCAL F(t) sums[CSR_GROUP];
     csr_t a = CSR_MATRIX;
-    u32 vector = GROUP_ID / blocks, lane = LOCAL_ID % CSR_LANES;
+    u32 rows = params.units, blocks = params.blocks, vector = GROUP_ID / blocks, lane = LOCAL_ID % CSR_LANES;
     u32 row = (GROUP_ID % blocks) * (CSR_GROUP / CSR_LANES) + LOCAL_ID / CSR_LANES;
     u32 start = row < rows ? pointers[row] : 0, end = row < rows ? pointers[row + 1] : 0;
     F(t) sum = csr_sum_terms(a, CSR_X(vector), start + lane, end, CSR_LANES);
@@ -193,20 +185,21 @@ DEVICE csr_row_t csr_row(csr_tile_t tile, GLOBAL const u32 *pointers, u32 r) {
 
 // Computes one tile per group. Tile t has the non-zeros from starts[2t + 1] to starts[2t + 3] and the whole rows from
 // starts[2t] to starts[2t + 2]. If it is a piece of a row longer than a tile, its sum goes to partials[t]. Grid:
-// `tiles` groups for each vector, whose partials are `tiles` apart.
+// params.units groups, one for each tile, for each vector, whose partials are params.units apart.
 KERNEL(CSR_GROUP)
-void csr_balanced(u32 tiles, GLOBAL const u32 *starts, GLOBAL const u32 *pointers, GLOBAL F(t) *partials,
-                  CSR_PARAMETERS) {
+void csr_balanced(csr_params_t params, GLOBAL const u32 *starts, GLOBAL const u32 *pointers, GLOBAL F(t) *partials,
+                  GLOBAL const u32 *entries, GLOBAL const u32 *indices, GLOBAL const F(t) *dictionary,
+                  GLOBAL const F(t) *x, GLOBAL F(t) *y) {
     LOCAL csr_half_t products[2 * CSR_TILE];
     LOCAL F(t) sums[CSR_GROUP];
     csr_t a = CSR_MATRIX;
-    u32 vector = GROUP_ID / tiles, number = GROUP_ID % tiles;
+    u32 tiles = params.units, vector = GROUP_ID / tiles, number = GROUP_ID % tiles;
     csr_tile_t tile = csr_tile(starts, pointers, number);
     csr_terms_t terms = csr_load(a, CSR_X(vector), tile.start + LOCAL_ID, tile.end, CSR_GROUP);
     u32 rows = tile.piece ? 1 : tile.next_row - tile.row, lanes = csr_lanes(rows), lane = LOCAL_ID & (lanes - 1);
     // Overlaps these loads with those of the elements.
     csr_row_t row = csr_row(tile, pointers, LOCAL_ID / lanes);
-    _Pragma("unroll") for (int k = 0; k < CSR_AHEAD; k++)
+    _Pragma("unroll") for (u32 k = 0; k < CSR_AHEAD; k++)
         csr_put(products, k * CSR_GROUP + LOCAL_ID, csr_product(a, terms.term[k]));
     BARRIER();
     for (u32 first = 0; first < rows; first += CSR_GROUP / lanes) {
@@ -233,5 +226,5 @@ void csr_merge(u32 count, u32 blocks, u32 tiles, GLOBAL const u32 *long_rows, GL
     F(t) sum = F(zero)();
     for (u32 i = lane; i < pieces; i += CSR_LANES) sum = F(add)(sum, piece[i]);
     sum = csr_sum(sums, sum, CSR_LANES);
-    if (number < count && lane == 0) CSR_Y(vector)[long_rows[3 * number]] = sum;
+    if (number < count && lane == 0) (y + y_first + vector * y_stride)[long_rows[3 * number]] = sum;
 }

@@ -4,7 +4,7 @@
 // Changes are sorted by row and column, each place once. `changes` has these words for `count` changes of `rows` rows:
 //   rows      the numbers of the rows
 //   rows + 1  the first change of each row, then `count`
-//   count     the column of each change; the highest bit is set if the value replaces the entry instead of adding to it
+//   count     the column of each change; CHANGE_REPLACES is set if the value replaces the entry, else it is added
 // The columns of a row of the matrix are sorted too, each once. Changes and non-zeros are thus two sorted lists. Two
 // numbers describe a change: the first non-zero that does not precede it, and how many more non-zeros precede it
 // afterwards.
@@ -67,21 +67,22 @@ DEVICE u32 changes_more(u32 kind) {
 // Finds the place and the kind of each change, and replaces its value by the difference to the entry. One work-item per
 // change.
 KERNEL(SCAN_GROUP)
-void delta_lookup(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL F(t) *values, GLOBAL u32 *marks,
-                  GLOBAL const u32 *pointers, u32 column_bits, u32 index_bits, GLOBAL const u32 *entries,
-                  GLOBAL const u32 *indices, GLOBAL const F(t) *dictionary) {
+void delta_lookup(delta_params_t params, GLOBAL const u32 *changes, GLOBAL F(t) *values, GLOBAL u32 *marks,
+                  GLOBAL const u32 *pointers, GLOBAL const u32 *entries, GLOBAL const u32 *indices,
+                  GLOBAL const F(t) *dictionary) {
     LOCAL u32 sums[SCAN_GROUP];
     csr_t a = CSR_MATRIX;
+    u32 count = params.count, rows = params.rows;
     changes_t these = changes_of(count, rows, changes);
     marks_t known = changes_marks(count, marks);
     u32 i = GLOBAL_ID, kind = 0, index = 0, total;
     if (i < count) {
         u32 row = these.numbers[changes_up_to(these.starts, rows, i) - 1];
-        u32 column = these.columns[i] & 0x7fffffffu, end = pointers[row + 1];
+        u32 column = these.columns[i] & ~CHANGE_REPLACES, end = pointers[row + 1];
         u32 place = changes_place(a, pointers[row], end, column);
         bool there = place < end && csr_entry(a, place, &index) == column;
         F(t) before = there ? dictionary[index] : F(zero)(), value = values[i];
-        F(t) after = these.columns[i] >> 31 != 0 ? value : F(add)(before, value);
+        F(t) after = (these.columns[i] & CHANGE_REPLACES) != 0 ? value : F(add)(before, value);
         if (F(is_zero)(after)) kind = there ? CHANGES_REMOVES : 0;
         else kind = there ? CHANGES_KEEPS : CHANGES_INSERTS;
         values[i] = F(sub)(after, before);
@@ -132,10 +133,11 @@ void changes_pointers(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL u32
 // Builds the changed matrix, with its coefficients in the order of its non-zeros behind 1 and −1. One work-item per old
 // non-zero, then one per change.
 KERNEL(SCAN_GROUP)
-void delta_merge(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL u32 *marks, u32 nonzeros,
-                   u32 column_bits, u32 index_bits, GLOBAL const u32 *entries, GLOBAL const u32 *indices,
-                   GLOBAL const F(t) *dictionary, GLOBAL u32 *new_columns, GLOBAL F(t) *coefficients) {
+void delta_merge(delta_params_t params, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL u32 *marks,
+                 GLOBAL const u32 *entries, GLOBAL const u32 *indices, GLOBAL const F(t) *dictionary,
+                 GLOBAL u32 *new_columns, GLOBAL F(t) *coefficients) {
     csr_t a = CSR_MATRIX;
+    u32 count = params.count, rows = params.rows, nonzeros = params.nonzeros;
     changes_t these = changes_of(count, rows, changes);
     marks_t known = changes_marks(count, marks);
     u64 number = (u64)GROUP_ID * SCAN_GROUP + LOCAL_ID;
@@ -159,7 +161,7 @@ void delta_merge(u32 count, u32 rows, GLOBAL const u32 *changes, GLOBAL const F(
         u32 i = (u32)(number - nonzeros);
         if (known.kinds[i] != CHANGES_INSERTS) return;
         u32 place = known.places[i] + changes_before(known, i);
-        new_columns[place] = these.columns[i] & 0x7fffffffu;
+        new_columns[place] = these.columns[i] & ~CHANGE_REPLACES;
         coefficients[(u64)place + 2] = values[i];
     }
 }

@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::csr::{Csr, MINUS_ONE, PLUS_ONE};
+use super::csr::Csr;
 use crate::backend::{Abort, check_abort};
 use crate::field::{NttField, SecretVec};
+use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
 use crate::{Error, Result};
 
 /// Maximum number of non-zeros, and of rows, per parallel task, which takes about 0.1 ms.
@@ -64,8 +65,8 @@ fn sparse_dot_product<F: NttField>(dictionary: &[F], columns: &[u32], indices: &
     columns.iter().zip(indices).fold(F::ZERO, |sum, (column, index)| {
         let value = x[*column as usize];
         match *index {
-            PLUS_ONE => sum + value,
-            MINUS_ONE => sum - value,
+            CSR_PLUS_ONE => sum + value,
+            CSR_MINUS_ONE => sum - value,
             // Most of a witness is zeros.
             _ if value == F::ZERO => sum,
             index => sum + value * dictionary[index as usize],

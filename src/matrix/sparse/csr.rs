@@ -5,14 +5,11 @@ use std::collections::HashMap;
 use rayon::prelude::*;
 
 use crate::field::{NttField, as_bytes};
+use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
 use crate::{Error, Result, fork_check};
 
 /// Maximum number of rows, of columns and of non-zeros. Kernels have 32-bit counters that step past the end.
 pub(super) const LIMIT: usize = 1 << 31;
-/// Index of the coefficient 1 in the dictionary.
-pub(super) const PLUS_ONE: u32 = 0;
-/// Index of the coefficient −1 in the dictionary.
-pub(super) const MINUS_ONE: u32 = 1;
 
 /// Holds a sparse matrix in compressed rows on the host. It is immutable and checked when created.
 ///
@@ -200,10 +197,10 @@ impl<F: NttField> Dictionary<F> {
 
     fn intern(&mut self, value: F) -> u32 {
         if value == F::ONE {
-            return PLUS_ONE;
+            return CSR_PLUS_ONE;
         }
-        if value == self.values[MINUS_ONE as usize] {
-            return MINUS_ONE;
+        if value == self.values[CSR_MINUS_ONE as usize] {
+            return CSR_MINUS_ONE;
         }
         let key = as_bytes(std::slice::from_ref(&value));
         if let Some(index) = self.positions.get(key) {

@@ -7,11 +7,12 @@ use rayon::prelude::*;
 
 use super::csr::Csr;
 use super::explain_and_options::{SparseExplanation, SparseOptions};
-use super::kernel_and_tiles::{Format, GROUP, Kernel, Tiles, group_count, vectors_per_launch};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream};
+use super::kernel_and_tiles::{Format, Kernel, Tiles, group_count, vectors_per_launch};
+use crate::backend::{Abort, Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::csr::{Balanced, CSR_GROUP, CsrParams, FAMILY, Merge, Scalar, Vector};
+use crate::module_launcher::KernelModule;
 use crate::rayon_waits::install;
 use crate::{Error, Result};
 
@@ -34,6 +35,11 @@ impl<'a> DeviceVectors<'a> {
     /// Describes one vector, which starts at the start of `buffer`.
     pub fn one(buffer: &'a Buffer) -> Self {
         Self { buffer, first: 0, stride: 0 }
+    }
+
+    /// Returns the vectors from number `start` on.
+    fn skip(self, start: usize) -> Self {
+        Self { first: self.first + start * self.stride, ..self }
     }
 
     /// Returns the index after the last element of `count` vectors, of `length` elements each; `None` if it overflows.
@@ -157,12 +163,9 @@ impl<F: NttField> CsrOnDevice<F> {
         self.buffers().try_for_each(|buffer| stream.order_read(buffer))?;
         stream.order_read(x.buffer)?;
         stream.order_write(y.buffer)?;
-        let units = self.tiles.as_ref().map_or(self.rows(), |tiles| tiles.count);
-        let at_once = vectors_per_launch(group_count(self.explanation.kernel, units));
+        let at_once = vectors_per_launch(self.group_count());
         for start in (0..count).step_by(at_once) {
-            let skip = |v: &DeviceVectors<'_>| (v.first + start * v.stride) as u64;
-            let place = |v: &DeviceVectors<'_>| [buffer_arg(v.buffer), Arg::U64(skip(v)), Arg::U64(v.stride as u64)];
-            self.launch(stream, &place(&x), &place(&y), at_once.min(count - start) as u64)?;
+            self.launch(stream, x.skip(start), y.skip(start), at_once.min(count - start) as u64)?;
         }
         Ok(())
     }
@@ -184,41 +187,61 @@ impl<F: NttField> CsrOnDevice<F> {
         &self.row_pointers
     }
 
-    /// Returns the non-zeros as kernel arguments: both bit counts of the format, then the buffers.
-    pub(super) fn matrix_args(&self) -> Vec<Arg> {
-        let Format { column_bits, index_bits } = self.explanation.format;
-        let numbers = [column_bits, index_bits].map(Arg::U32);
-        [&numbers[..], &[&self.entries, &self.indices, &self.dictionary].map(buffer_arg)].concat()
+    /// Returns the storage of non-zeros.
+    pub(super) fn format(&self) -> Format {
+        self.explanation.format
     }
 
-    /// Queues the product for `vectors` vectors, in one launch, or in two if rows are cut. `x` and `y` are the kernel
-    /// arguments of the vectors.
-    fn launch(&self, stream: &mut Stream, x: &[Arg], y: &[Arg], vectors: u64) -> Result<()> {
-        let program = KernelModule::find(&kernels::csr::FAMILY, F::NAME)?;
-        let kernel = self.explanation.kernel;
-        let rest = [&self.matrix_args()[..], x, y].concat();
+    /// Returns the non-zeros as kernel arguments: entries, indices and dictionary.
+    pub(super) fn nonzero_args(&self) -> (In<'_, u32>, In<'_, u32>, In<'_, F>) {
+        (In::new(&self.entries), In::new(&self.indices), In::new(&self.dictionary))
+    }
+
+    /// Returns the number of tiles, or of rows if there are no tiles.
+    fn units(&self) -> u32 {
+        self.tiles.as_ref().map_or(self.rows(), |tiles| tiles.count)
+    }
+
+    /// Returns the number of work-groups that multiply the matrix by one vector.
+    fn group_count(&self) -> u32 {
+        group_count(self.explanation.kernel, self.units())
+    }
+
+    fn params(&self, x: DeviceVectors<'_>, y: DeviceVectors<'_>) -> CsrParams {
+        let Format { column_bits, index_bits } = self.format();
+        CsrParams {
+            units: self.units(),
+            blocks: self.group_count(),
+            column_bits,
+            index_bits,
+            x_first: x.first as u64,
+            x_stride: x.stride as u64,
+            y_first: y.first as u64,
+            y_stride: y.stride as u64,
+        }
+    }
+
+    /// Queues the product of `count` vectors `x` into `y`, in one launch, or in two if rows are cut.
+    fn launch(&self, stream: &mut Stream, x: DeviceVectors<'_>, y: DeviceVectors<'_>, count: u64) -> Result<()> {
+        let module = csr_module::<F>()?;
+        let numbers = self.params(x, y);
+        let params = Value(&numbers);
+        let pointers = In::new(&self.row_pointers);
+        let (entries, indices, dictionary) = self.nonzero_args();
+        let items = u64::from(numbers.blocks) * count * u64::from(CSR_GROUP);
+        let (x, results) = (In::new(x.buffer), Out::new(y.buffer));
         let Some(tiles) = &self.tiles else {
-            let blocks = group_count(kernel, self.rows());
-            let name = if kernel == Kernel::Vector { "csr_vector" } else { "csr_scalar" };
-            let first = [Arg::U32(self.rows()), Arg::U32(blocks), buffer_arg(&self.row_pointers)];
-            let items = u64::from(blocks) * vectors * u64::from(GROUP);
-            // SAFETY: the arguments match both kernels; columns and row pointers of a `Csr` are in range, and the
-            // vectors were checked to be inside their buffers.
-            return unsafe { program.launch(stream, name, items, GROUP, &[&first[..], &rest].concat()) };
+            return if self.explanation.kernel == Kernel::Vector {
+                module.run(stream, items, Vector { params, pointers, entries, indices, dictionary, x, y: results })
+            } else {
+                module.run(stream, items, Scalar { params, pointers, entries, indices, dictionary, x, y: results })
+            };
         };
-        let partial = u64::from(tiles.count) * vectors * size_of::<F>() as u64;
-        let partials = stream.scratch(if tiles.long_count == 0 { 0 } else { partial as usize })?;
-        let first =
-            [Arg::U32(tiles.count), buffer_arg(&tiles.starts), buffer_arg(&self.row_pointers), buffer_arg(&partials)];
-        let items = u64::from(tiles.count) * vectors * u64::from(GROUP);
-        // SAFETY: as above; tiles are those of the row pointers, and there is a partial sum for each if rows are cut.
-        unsafe { program.launch(stream, "csr_balanced", items, GROUP, &[&first[..], &rest].concat())? };
-        let blocks = group_count(Kernel::Vector, tiles.long_count);
-        let numbers = [tiles.long_count, blocks, tiles.count].map(Arg::U32);
-        let args = [&numbers[..], &[buffer_arg(&tiles.long_rows), buffer_arg(&partials)], y].concat();
-        let items = u64::from(blocks) * vectors * u64::from(GROUP);
-        // SAFETY: the arguments match `csr_merge`; long rows name rows and tiles that exist.
-        unsafe { program.launch(stream, "csr_merge", items, GROUP, &args) }
+        let sums = tiles.allocate_partials::<F>(stream, count)?;
+        let (starts, partials) = (In::new(&tiles.starts), Out::new(&sums));
+        let balanced = Balanced { params, starts, pointers, partials, entries, indices, dictionary, x, y: results };
+        module.run(stream, items, balanced)?;
+        tiles.merge::<F>(stream, &sums, y, count)
     }
 
     fn check(&self, stream: &Stream, x: &DeviceVectors<'_>, y: &DeviceVectors<'_>, count: usize) -> Result<()> {
@@ -243,6 +266,34 @@ impl DeviceTiles {
         let starts = to.upload_bytes(bytemuck::cast_slice(&tiles.starts))?;
         let long_rows = to.upload_bytes(bytemuck::cast_slice(&tiles.long_rows))?;
         Ok(Self { count: tiles.count(), starts, long_count: tiles.long_rows.len() as u32, long_rows })
+    }
+
+    /// Allocates scratch memory for the sum of each tile and each of `count` vectors, or none if no rows are cut.
+    fn allocate_partials<F>(&self, stream: &Stream, count: u64) -> Result<Buffer> {
+        let bytes = u64::from(self.count) * count * size_of::<F>() as u64;
+        stream.scratch(if self.long_count == 0 { 0 } else { bytes as usize })
+    }
+
+    /// Queues the addition of the `partials` of long rows into `count` vectors `y`.
+    fn merge<F: NttField>(
+        &self,
+        stream: &mut Stream,
+        partials: &Buffer,
+        y: DeviceVectors<'_>,
+        count: u64,
+    ) -> Result<()> {
+        let blocks = group_count(Kernel::Vector, self.long_count);
+        let kernel = Merge::<F> {
+            count: self.long_count,
+            blocks,
+            tiles: self.count,
+            long_rows: In::new(&self.long_rows),
+            partials: In::new(partials),
+            y: Out::new(y.buffer),
+            y_first: y.first as u64,
+            y_stride: y.stride as u64,
+        };
+        csr_module::<F>()?.run(stream, u64::from(blocks) * count * u64::from(CSR_GROUP), kernel)
     }
 }
 
@@ -298,6 +349,11 @@ impl Upload<'_> {
             _ => self.upload_bytes(bytemuck::cast_slice(indices)),
         }
     }
+}
+
+/// Finds the module of the field `F`.
+pub(super) fn csr_module<F: NttField>() -> Result<KernelModule> {
+    KernelModule::find(&FAMILY, F::NAME)
 }
 
 fn expect_device(what: &'static str, right: bool, device: &Device) -> Result<()> {

@@ -1,17 +1,16 @@
 //! Finds changes of a matrix on a device, computes their differences, and merges them into the matrix.
 
 use super::csr::{LIMIT, check_limit};
-use super::csr_on_device::CsrOnDevice;
+use super::csr_on_device::{CsrOnDevice, csr_module};
 use super::explain_and_options::{SparseExplanation, SparseOptions};
 use super::kernel_and_tiles::{Format, Kernel, Statistics, Tiles};
-use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
+use crate::backend::{Abort, Buffer, PinnedBuffer, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::csr::{ChangesPointers, ChangesScan, DeltaLookup, DeltaMerge, DeltaParams};
+use crate::kernels::field_sources::SCAN_GROUP;
 use crate::{Error, Result};
 
-/// Number of work-items per work-group. Equals `SCAN_GROUP` of `cl/prefix_sum.cl`.
-const GROUP: u32 = 256;
 /// Divisor of the number of non-zeros: a merged matrix has spare memory for 1/SPARE more. Later merges then reuse the
 /// memory of earlier ones, because an allocation by the driver takes longer than a merge.
 const SPARE: usize = 8;
@@ -58,18 +57,37 @@ impl<F: NttField> CsrOnDevice<F> {
         stream.upload_abortable(&places, 0, bytemuck::cast_slice(&words), abort)?;
         let values = stream.allocate(size_of_val(changes.values))?.mark_secret();
         stream.upload_abortable(&values, 0, as_bytes(changes.values), abort)?;
-        let groups = count.div_ceil(GROUP);
+        let groups = count.div_ceil(SCAN_GROUP);
         let marks = stream.allocate(4 * (3 * count as usize + groups as usize + 1))?;
         let changes = Changes { count, rows, places, values, marks };
-        let args = [changes.args(), vec![buffer_arg(self.row_pointers())], self.matrix_args()].concat();
-        // SAFETY: the arguments match the kernel; rows and columns were checked to be the matrix's own, and `marks` has
-        // room for each change.
-        unsafe { csr_module::<F>()?.launch(&mut stream, "delta_lookup", count.into(), GROUP, &args)? };
-        let args = [Arg::U32(count), Arg::U32(groups), buffer_arg(&changes.marks)];
-        // SAFETY: the arguments match the kernel, and there is a sum for each group and one for all.
-        unsafe { csr_module::<F>()?.launch(&mut stream, "changes_scan", GROUP.into(), GROUP, &args)? };
+        self.enqueue_lookup(&mut stream, &changes)?;
+        let scan = ChangesScan { count, groups, marks: Out::new(&changes.marks) };
+        csr_module::<F>()?.run(&mut stream, SCAN_GROUP.into(), scan)?;
         stream.synchronize(abort)?;
         Ok(changes)
+    }
+
+    /// Queues the location of `changes` and the computation of their differences.
+    fn enqueue_lookup(&self, stream: &mut Stream, changes: &Changes) -> Result<()> {
+        let params = self.delta_params(changes);
+        let (entries, indices, dictionary) = self.nonzero_args();
+        let lookup = DeltaLookup::<F> {
+            params: Value(&params),
+            changes: In::new(&changes.places),
+            values: Out::new(&changes.values),
+            marks: Out::new(&changes.marks),
+            pointers: In::new(self.row_pointers()),
+            entries,
+            indices,
+            dictionary,
+        };
+        csr_module::<F>()?.run(stream, changes.count.into(), lookup)
+    }
+
+    fn delta_params(&self, changes: &Changes) -> DeltaParams {
+        let Format { column_bits, index_bits } = self.format();
+        let Changes { count, rows, .. } = *changes;
+        DeltaParams { count, rows, nonzeros: self.nonzeros() as u32, column_bits, index_bits }
     }
 
     /// Returns a new matrix with `changes` applied, which were located in this one. It has its own statistics and
@@ -81,8 +99,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub(in crate::matrix) fn merged(&self, changes: &Changes, options: SparseOptions) -> Result<Self> {
         let mut stream = self.device().stream()?;
-        let nonzeros = self.nonzeros();
-        let most = nonzeros + changes.count as usize;
+        let most = self.nonzeros() + changes.count as usize;
         if most > LIMIT {
             return Err(Error::invalid("csr", "non-zeros", format!("at most {LIMIT}"), most));
         }
@@ -91,11 +108,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let spare_capacity = merged_capacity(most, self.capacity());
         let [entries, dictionary] =
             allocate_nonzeros::<F>(&stream, spare_capacity).or_else(|_| allocate_nonzeros::<F>(&stream, most))?;
-        let made = [&entries, &dictionary].map(buffer_arg);
-        let args = [&changes.args()[..], &[Arg::U32(nonzeros as u32)], &self.matrix_args(), &made].concat();
-        // SAFETY: the arguments match the kernel; the places are those in this matrix, and there is room for all
-        // non-zeros of both.
-        unsafe { csr_module::<F>()?.launch(&mut stream, "delta_merge", most as u64, GROUP, &args)? };
+        self.enqueue_merge(&mut stream, changes, [&entries, &dictionary])?;
         // The work below takes as long as the kernel.
         stream.synchronize_event(&there, None)?;
         let words = pointers.as_slice().as_chunks().0;
@@ -105,33 +118,47 @@ impl<F: NttField> CsrOnDevice<F> {
         Self::with_parts(stream, explanation, [row_pointers, entries, dictionary], tiles)
     }
 
+    /// Queues the merge of `changes` into the columns and coefficients of a new matrix.
+    fn enqueue_merge(
+        &self,
+        stream: &mut Stream,
+        changes: &Changes,
+        [new_columns, coefficients]: [&Buffer; 2],
+    ) -> Result<()> {
+        let params = self.delta_params(changes);
+        let (entries, indices, dictionary) = self.nonzero_args();
+        let merge = DeltaMerge::<F> {
+            params: Value(&params),
+            changes: In::new(&changes.places),
+            values: In::new(&changes.values),
+            marks: Out::new(&changes.marks),
+            entries,
+            indices,
+            dictionary,
+            new_columns: Out::new(new_columns),
+            coefficients: Out::new(coefficients),
+        };
+        csr_module::<F>()?.run(stream, u64::from(params.nonzeros) + u64::from(params.count), merge)
+    }
+
     /// Queues the computation of the row pointers after `changes`, and their copy to the host. Returns them on the
     /// device and on the host.
     fn merged_pointers(&self, stream: &mut Stream, changes: &Changes) -> Result<(Buffer, PinnedBuffer)> {
         let bytes = 4 * (self.rows() as usize + 1);
         let (row_pointers, mut on_host) = (stream.allocate(bytes)?, stream.allocate_pinned(bytes)?);
-        let numbers = [changes.count, changes.rows].map(Arg::U32);
-        let known = [&changes.places, &changes.marks].map(buffer_arg);
-        let pointers = [self.row_pointers(), &row_pointers].map(buffer_arg);
-        let args = [&numbers[..], &known, &[Arg::U32(self.rows())], &pointers].concat();
-        let items = u64::from(self.rows()) + 1;
-        // SAFETY: the arguments match the kernel, and both buffers have as many pointers.
-        unsafe { csr_module::<F>()?.launch(stream, "changes_pointers", items, GROUP, &args)? };
+        let pointers = ChangesPointers {
+            count: changes.count,
+            rows: changes.rows,
+            changes: In::new(&changes.places),
+            marks: Out::new(&changes.marks),
+            all_rows: self.rows(),
+            pointers: In::new(self.row_pointers()),
+            new_pointers: Out::new(&row_pointers),
+        };
+        csr_module::<F>()?.run(stream, u64::from(self.rows()) + 1, pointers)?;
         stream.copy_to_pinned(&mut on_host, &row_pointers)?;
         Ok((row_pointers, on_host))
     }
-}
-
-impl Changes {
-    /// Returns the changes as kernel arguments: both counts, then the buffers.
-    fn args(&self) -> Vec<Arg> {
-        let numbers = [self.count, self.rows].map(Arg::U32);
-        [&numbers[..], &[&self.places, &self.values, &self.marks].map(buffer_arg)].concat()
-    }
-}
-
-fn csr_module<F: NttField>() -> Result<KernelModule> {
-    KernelModule::find(&kernels::csr::FAMILY, F::NAME)
 }
 
 /// Returns the number of non-zeros for which a merged matrix gets memory. It has at most `most` non-zeros, and the old

@@ -5,14 +5,9 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::csr::LIMIT;
+use crate::kernels::csr::{CSR_GROUP, CSR_IN_PLACE, CSR_LANES, CSR_TILE};
 use crate::rayon_waits::install;
 
-/// Number of work-items per work-group. Equals `CSR_GROUP` of `cl/csr.cl`.
-pub(super) const GROUP: u32 = 128;
-/// Number of work-items per row in the vector kernel. Equals `CSR_LANES` of `cl/csr.cl`.
-pub(super) const LANES: u32 = 32;
-/// Maximum number of non-zeros, and of rows, per tile of the balanced kernel. Equals `CSR_TILE` of `cl/csr.cl`.
-pub(super) const TILE: u32 = 512;
 /// Maximum number of work-groups per launch.
 const MAX_GROUPS: u32 = i32::MAX as u32;
 
@@ -26,7 +21,7 @@ const SCALAR_BUSY: u64 = 80;
 /// Minimum number of rows for the scalar kernel, so that one work-item per row fills a device.
 const SCALAR_ROWS: u64 = 1 << 14;
 /// Minimum mean length of rows for the vector kernel, so that each of the 32 work-items per row gets 4 non-zeros.
-const VECTOR_MEAN: u64 = 4 * LANES as u64;
+const VECTOR_MEAN: u64 = 4 * CSR_LANES as u64;
 /// Maximum ratio of the longest row to the mean for the vector kernel, so that work-groups end at about the same time.
 const VECTOR_LONGEST: u64 = 8;
 
@@ -75,10 +70,10 @@ pub struct Statistics {
 impl Statistics {
     pub(super) fn from_row_pointers(row_pointers: &[u32]) -> Self {
         // A warp's 32 rows have 33 pointers; the last one is the next warp's first.
-        let warps = row_pointers.len().saturating_sub(1).div_ceil(LANES as usize);
+        let warps = row_pointers.len().saturating_sub(1).div_ceil(CSR_LANES as usize);
         let warp = |number: usize| {
-            let start = number * LANES as usize;
-            Self::from_warp(&row_pointers[start..row_pointers.len().min(start + LANES as usize + 1)])
+            let start = number * CSR_LANES as usize;
+            Self::from_warp(&row_pointers[start..row_pointers.len().min(start + CSR_LANES as usize + 1)])
         };
         if warps <= SERIAL_WARPS {
             return (0..warps).map(warp).fold(Self::default(), Self::merge);
@@ -93,7 +88,7 @@ impl Statistics {
             let squares = u128::from(length).pow(2);
             sum.merge(Self { rows: 1, empty, nonzeros: length.into(), longest: length, squares, warp_steps: 0 })
         });
-        sum.warp_steps = u64::from(sum.longest) * u64::from(LANES);
+        sum.warp_steps = u64::from(sum.longest) * u64::from(CSR_LANES);
         sum
     }
 
@@ -152,16 +147,16 @@ pub(super) struct Tiles {
 }
 
 impl Tiles {
-    /// Divides a matrix into tiles. Each has whole rows of up to [`TILE`] non-zeros in all, or a piece of a longer row.
+    /// Divides a matrix into tiles. Each has whole rows of up to [`CSR_TILE`] non-zeros in all, or a piece of a longer row.
     pub(super) fn new(row_pointers: &[u32]) -> Self {
         let mut tiles = Self::default();
         let rows = row_pointers.len().saturating_sub(1);
         let mut row = 0;
         while row < rows {
             let start = row_pointers[row];
-            // A tile has at most [`TILE`] rows, so the search is short.
-            let near = &row_pointers[row + 1..=rows.min(row + TILE as usize)];
-            let whole = near.partition_point(|end| end - start <= TILE);
+            // A tile has at most [`CSR_TILE`] rows, so the search is short.
+            let near = &row_pointers[row + 1..=rows.min(row + CSR_TILE as usize)];
+            let whole = near.partition_point(|end| end - start <= CSR_TILE);
             match whole {
                 0 => tiles.push_long_row(row as u32, start, row_pointers[row + 1]),
                 _ => tiles.starts.push([row as u32, start]),
@@ -178,9 +173,9 @@ impl Tiles {
     }
 
     fn push_long_row(&mut self, row: u32, start: u32, end: u32) {
-        let pieces = (end - start).div_ceil(TILE);
+        let pieces = (end - start).div_ceil(CSR_TILE);
         self.long_rows.push([row, self.starts.len() as u32, pieces]);
-        self.starts.extend((0..pieces).map(|piece| [row, start + piece * TILE]));
+        self.starts.extend((0..pieces).map(|piece| [row, start + piece * CSR_TILE]));
     }
 }
 
@@ -190,17 +185,14 @@ pub(super) struct Format {
     /// Bits of a column index.
     pub column_bits: u32,
     /// Bits of a dictionary index in a separate array. It is 0 if the index shares a 32-bit word with the column, and
-    /// [`IN_PLACE`] if there is no index.
+    /// [`CSR_IN_PLACE`] if there is no index.
     pub index_bits: u32,
 }
-
-/// Value of [`Format::index_bits`] if coefficients are in the order of non-zeros. Equals `CSR_IN_PLACE` of `cl/csr.cl`.
-const IN_PLACE: u32 = 1;
 
 impl Format {
     /// Returns the format in which coefficients are in the order of non-zeros, without indices into a dictionary.
     pub(super) fn with_ordered_coefficients() -> Self {
-        Self { column_bits: 31, index_bits: IN_PLACE }
+        Self { column_bits: 31, index_bits: CSR_IN_PLACE }
     }
 
     /// Returns the most compact format for `columns` columns and a dictionary of `dictionary` coefficients.
@@ -225,8 +217,8 @@ impl Format {
 /// balanced `kernel`, and the number of rows for the others.
 pub(super) fn group_count(kernel: Kernel, count: u32) -> u32 {
     match kernel {
-        Kernel::Scalar => count.div_ceil(GROUP),
-        Kernel::Vector => count.div_ceil(GROUP / LANES),
+        Kernel::Scalar => count.div_ceil(CSR_GROUP),
+        Kernel::Vector => count.div_ceil(CSR_GROUP / CSR_LANES),
         Kernel::Balanced => count,
     }
 }
@@ -296,7 +288,7 @@ mod tests {
             assert_eq!(tiles.starts.last(), Some(&[rows, pointers[lengths.len()]]));
             for pair in tiles.starts.windows(2) {
                 let ([row, start], [next_row, end]) = (pair[0], pair[1]);
-                assert!(start <= end && end - start <= TILE && next_row - row <= TILE);
+                assert!(start <= end && end - start <= CSR_TILE && next_row - row <= CSR_TILE);
                 let whole = start == pointers[row as usize] && end == pointers[next_row as usize] && next_row > row;
                 let long = tiles.long_rows.iter().any(|long| long[0] == row);
                 assert!(whole != long, "row {row}: {lengths:?}");
@@ -307,7 +299,7 @@ mod tests {
                 assert_eq!(pieces[0][1], pointers[*row as usize]);
                 assert_eq!(tiles.starts[(*first + *count) as usize], [row + 1, pointers[*row as usize + 1]]);
             }
-            let long = lengths.iter().filter(|length| **length > TILE).count();
+            let long = lengths.iter().filter(|length| **length > CSR_TILE).count();
             assert_eq!(tiles.long_rows.len(), long);
         }
     }
