@@ -15,6 +15,8 @@ typedef long i64;
 #define LOCAL __local
 #define LOCAL_PTR __local
 #define ALIGNED(bytes) __attribute__((aligned(bytes)))
+// Qualifies a structure that a kernel takes by value.
+#define GRID_CONSTANT const
 #define CONSTANT __constant
 #define GROUP_ID ((u32)get_group_id(0))
 #define GROUPS ((u32)get_num_groups(0))

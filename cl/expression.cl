@@ -2,37 +2,21 @@
 //
 // All values are reduced and in Montgomery form. All work-items run the same instructions on rows of their own, so
 // every branch on an instruction is uniform. The table holds quads of words, from these quads on:
-//   0           instructions: [operation | target, a, b, c], operands as kind << 28 | number;
+//   0           instructions: [operation | target, a, b, c], operands as kind << OPERAND_BITS | number;
 //   queries_at  queries: [number of the buffer, rotation mod n, first element of the column as two words, low first];
 //   outputs_at  outputs: as queries, without buffer and rotation;
 //   values_at   elements that are equal in every row.
 // The first word of an instruction:
-//   bits 0 to 23    number of the target
-//   bits 24 to 27   kind of the target
-//   bits 28 and 29  how c is combined with the value, 0 if not at all
-//   bit 30          whether a is multiplied by b
+//   bits below TARGET_BITS           number of the target
+//   bits TARGET_BITS and up          kind of the target, four bits
+//   bits COMBINE_SHIFT and up        how c is combined with the value, two bits, 0 if not at all
+//   OPERATION_PRODUCT                whether a is multiplied by b
 // Columns are never written: the host refuses columns that overlap outputs.
 //
 // Slots are in local memory, which can be indexed by a number, in quads: [slot][quad][work-item], so that neighbours
 // read neighbouring quads. Scratch memory: [number][work-item].
 
-#define EXPRESSION_GROUP 64
-#define EXPRESSION_SLOTS 8
 #define SLOT_QUADS (FIELD_WORDS / 4)
-
-#define KIND_SLOT 0
-#define KIND_SCRATCH 1
-#define KIND_VALUE 2
-#define KIND_QUERY 3
-#define KIND_X 4
-#define KIND_OUTPUT 5
-
-#define OPERATION_PRODUCT (1u << 30)
-#define COMBINE_ADD 1
-#define COMBINE_SUBTRACT 2
-#define COMBINE_SUBTRACT_FROM 3
-// Value of low_log if no row needs its point.
-#define NO_POINTS 0xffffffffu
 
 typedef struct ALIGNED(16) {
     u32 word[4];
@@ -89,8 +73,8 @@ DEVICE void expression_set_slot(const expression_row_t *at, u32 number, F(t) val
 }
 
 DEVICE F(t) expression_read(const expression_row_t *at, u32 operand) {
-    u32 number = operand & 0xfffffffu;
-    switch (operand >> 28) {
+    u32 number = operand & ((1u << OPERAND_BITS) - 1);
+    switch (operand >> OPERAND_BITS) {
         case KIND_SLOT: return expression_slot(at, number);
         case KIND_SCRATCH: return at->scratch[expression_scratch(number)];
         case KIND_VALUE: return at->values[number];
@@ -101,8 +85,8 @@ DEVICE F(t) expression_read(const expression_row_t *at, u32 operand) {
 }
 
 DEVICE void expression_write(const expression_row_t *at, u32 operation, F(t) value) {
-    u32 number = operation & 0xffffffu;
-    switch (operation >> 24 & 15) {
+    u32 number = operation & ((1u << TARGET_BITS) - 1);
+    switch (operation >> TARGET_BITS & 15) {
         case KIND_SLOT: expression_set_slot(at, number, value); break;
         case KIND_SCRATCH: at->scratch[expression_scratch(number)] = value; break;
         default: at->to[expression_output(at, number)] = value;
@@ -116,7 +100,7 @@ DEVICE F(t) expression_combine(u32 how, F(t) value, F(t) with) {
 }
 
 DEVICE void expression_step(const expression_row_t *at, expression_quad_t instruction) {
-    u32 operation = instruction.word[0], how = operation >> 28 & 3;
+    u32 operation = instruction.word[0], how = operation >> COMBINE_SHIFT & 3;
     F(t) value = expression_read(at, instruction.word[1]);
     if (operation & OPERATION_PRODUCT) value = F(mul)(value, expression_read(at, instruction.word[2]));
     if (how != 0) value = expression_combine(how, value, expression_read(at, instruction.word[3]));
@@ -126,15 +110,15 @@ DEVICE void expression_step(const expression_row_t *at, expression_quad_t instru
 // Evaluates all 2^log_n rows, log_n ≤ 31, on any grid. The point of row i is the product of points[i & (2^low_log − 1)]
 // and points[2^low_log + (i >> low_log)].
 KERNEL(EXPRESSION_GROUP)
-void expression_rows(u32 log_n, u32 instructions, u32 queries_at, u32 outputs_at, u32 values_at, u32 low_log,
-                     GLOBAL const expression_quad_t *table, GLOBAL const F(t) *points, GLOBAL const F(t) *from0,
-                     GLOBAL const F(t) *from1, GLOBAL const F(t) *from2, GLOBAL const F(t) *from3, GLOBAL F(t) *to,
-                     GLOBAL F(t) *scratch) {
-    LOCAL expression_quad_t slots[EXPRESSION_SLOTS * SLOT_QUADS * EXPRESSION_GROUP];
+void expression_rows(GRID_CONSTANT expression_params_t params, GLOBAL const expression_quad_t *table,
+                     GLOBAL const F(t) *points, GLOBAL const F(t) *from0, GLOBAL const F(t) *from1,
+                     GLOBAL const F(t) *from2, GLOBAL const F(t) *from3, GLOBAL F(t) *to, GLOBAL F(t) *scratch) {
+    u32 instructions = params.instructions, low_log = params.low_log;
+    LOCAL expression_quad_t slots[REGISTERS * SLOT_QUADS * EXPRESSION_GROUP];
     expression_row_t at;
-    at.queries = table + queries_at;
-    at.outputs = table + outputs_at;
-    at.values = (GLOBAL const F(t) *)(table + values_at);
+    at.queries = table + params.queries_at;
+    at.outputs = table + params.outputs_at;
+    at.values = (GLOBAL const F(t) *)(table + params.values_at);
     at.from0 = from0;
     at.from1 = from1;
     at.from2 = from2;
@@ -142,7 +126,7 @@ void expression_rows(u32 log_n, u32 instructions, u32 queries_at, u32 outputs_at
     at.to = to;
     at.scratch = scratch;
     at.slots = slots;
-    at.mask = (1u << log_n) - 1;
+    at.mask = (1u << params.log_n) - 1;
     at.x = F(zero)();
     for (u32 row = GLOBAL_ID; row <= at.mask; row += GLOBAL_SIZE) {
         at.row = row;

@@ -8,8 +8,6 @@
 // elements are split into halves of 16 bytes, [k][half][row or column]. 32 neighbours read one element of A and 32 of B
 // side by side, so there are no bank conflicts.
 
-#define GEMM_ROWS 16
-#define GEMM_COLUMNS 32
 #define GEMM_DEPTH 8
 #define GEMM_HALVES (FIELD_WORDS / 2)
 
@@ -76,40 +74,41 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
     gemm_put(c, c_view, work, work.my_row + 8, value(sum[1]));
 
 // Defines a kernel that multiplies matrices, with such a type and functions. Grid: one group per tile of C, row by row.
-#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                   \
-    KERNEL(GEMM_GROUP)                                                                                                  \
-    void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), \
-              GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                           \
-        gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                \
-        gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);                      \
-        GEMM_SUM(sum_type, zero, add, value)                                                                            \
+#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                 \
+    KERNEL(GEMM_GROUP)                                                                                                \
+    void name(gemm_sizes_t sizes, GLOBAL const F(t) *a, gemm_view_t a_view, GLOBAL const F(t) *b, gemm_view_t b_view, \
+              GLOBAL F(t) *c, gemm_view_t c_view) {                                                                   \
+        u32 inner = sizes.inner;                                                                                      \
+        gemm_work_t work = gemm_work(sizes, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);                                   \
+        GEMM_SUM(sum_type, zero, add, value)                                                                          \
     }
 
 GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
 
-// Multiplies several pairs of matrices of one shape. a_first and b_first are those of the first pair; to these `firsts`
-// adds two offsets per pair. Products are stored one after the other, row after row. Grid: `groups` groups for each
-// pair, from number `pair` on.
+// Multiplies several pairs of matrices of one shape. a_start and b_start are the views of the first pair; to their first
+// entries `firsts` adds two offsets per pair. Products are stored one after the other, row after row, from c_start on.
+// Grid: params.groups groups for each pair, from number params.pair on.
 KERNEL(GEMM_GROUP)
-void gemm_batched(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a,
-                    GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
-    u64 mine = pair + GROUP_ID / groups;
-    gemm_view_t a_start = GEMM_TAKE(a), b_start = GEMM_TAKE(b), c_start = GEMM_TAKE(c);
+void gemm_batched(gemm_batch_params_t params, GLOBAL const u64 *firsts, GLOBAL const F(t) *a, gemm_view_t a_start,
+                  GLOBAL const F(t) *b, gemm_view_t b_start, GLOBAL F(t) *c, gemm_view_t c_start) {
+    gemm_sizes_t sizes = {params.rows, params.inner, params.columns};
+    u32 inner = sizes.inner;
+    u64 mine = params.pair + GROUP_ID / params.groups;
     gemm_view_t a_view = gemm_moved(a_start, firsts[2 * mine]), b_view = gemm_moved(b_start, firsts[2 * mine + 1]);
-    gemm_view_t c_view = gemm_moved(c_start, mine * rows * columns);
-    gemm_work_t work = gemm_work_of(GROUP_ID % groups, rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
+    gemm_view_t c_view = gemm_moved(c_start, mine * sizes.rows * sizes.columns);
+    gemm_work_t work = gemm_work_of(GROUP_ID % params.groups, sizes, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
     GEMM_SUM(F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 }
 
 // Multiplies small entries of A, of `bytes` bytes each, by elements. Grid: as gemm_lazy.
 KERNEL(GEMM_GROUP)
-void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a), GLOBAL const F(t) *b,
-                     GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
+void gemm_small_lazy(gemm_sizes_t sizes, u32 bytes, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL const F(t) *b,
+                     gemm_view_t b_view, GLOBAL F(t) *c, gemm_view_t c_view) {
     LOCAL u32 a_tile[GEMM_DEPTH * GEMM_ROWS];
     LOCAL gemm_half_t b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS];
-    gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
-    gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
+    u32 rows = sizes.rows, inner = sizes.inner;
+    gemm_work_t work = gemm_work(sizes, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
     F(short_t) sum[2], factors = F(short_zero)();
     sum[0] = F(short_zero)(), sum[1] = F(short_zero)();
     gemm_take_b(b_tile[0], b, b_view, work, 0);
@@ -134,13 +133,13 @@ void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const v
         gemm_put(c, c_view, work, work.my_row + 8 * i, gemm_small_value(sum[i], factors));
 }
 
-// Multiplies bytes by bytes, to 32 bits: exact for inner < 2¹⁷. Grid: as gemm_lazy.
+// Multiplies bytes by bytes, to 32 bits: exact for inner < INT8_EXACT. Grid: as gemm_lazy.
 KERNEL(GEMM_GROUP)
-void gemm_bytes(u32 rows, u32 inner, u32 columns, GLOBAL const u8 *a, GEMM_VIEW(a), GLOBAL const u8 *b, GEMM_VIEW(b),
-                GLOBAL i32 *c, GEMM_VIEW(c)) {
+void gemm_bytes(gemm_sizes_t sizes, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL const u8 *b, gemm_view_t b_view,
+                GLOBAL i32 *c, gemm_view_t c_view) {
     LOCAL i32 a_tile[GEMM_COLUMNS * GEMM_ROWS], b_tile[GEMM_COLUMNS * GEMM_COLUMNS];
-    gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
-    gemm_work_t work = gemm_work(rows, inner, columns, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
+    u32 rows = sizes.rows, inner = sizes.inner, columns = sizes.columns;
+    gemm_work_t work = gemm_work(sizes, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);
     i32 sum[2] = {0, 0};
     for (u32 k = 0; k < inner; k += GEMM_COLUMNS) {
         for (u32 i = LOCAL_ID; i < GEMM_COLUMNS * GEMM_COLUMNS; i += GEMM_GROUP) {

@@ -14,19 +14,12 @@
 //   0 to 7          balanced powers of 256, four in a word
 //   CRT_MODULUS     m
 //   CRT_RECIPROCAL  ⌈2³²/m⌉
-//   10              (M/m)⁻¹ mod m
-//   11              ⌊2³²/m⌋
+//   CRT_INVERSE     (M/m)⁻¹ mod m
+//   CRT_FRACTION    ⌊2³²/m⌋
 //   CRT_OFFSET      ⌊m/2⌋/m in units of 2⁻³², plus 2²¹
 //   CRT_HALF        ⌊m/2⌋
 //   CRT_BIAS        2³¹ mod m
-//   from 15 on      the words of cuda/gemm_int8_common.cuh
-#define CRT_WORDS 20
-#define CRT_MODULUS 8
-#define CRT_RECIPROCAL 9
-#define CRT_OFFSET 12
-#define CRT_HALF 13
-#define CRT_BIAS 14
-#define CRT_GROUP 128
+//   CRT_SLOPE_LOW, CRT_SLOPE_HIGH, CRT_SHIFT  described in cuda/gemm_int8_common.cuh
 
 #ifdef HAS_PTX
 // Returns sum + Σ unsigned bytes · signed bytes.
@@ -87,16 +80,16 @@ DEVICE u32 crt_pack(const i32 *residues) {
 
 // Computes the residues of small entries, of `bytes` bytes each, in one part.
 KERNEL(CRT_GROUP)
-void crt_residues_small(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 bytes, GLOBAL const void *a,
-                        GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {
-    gemm_view_t view = GEMM_TAKE(a);
+void crt_residues_small(residues_params_t params, u32 bytes, GLOBAL const u8 *a, gemm_view_t a_view,
+                        GLOBAL const u32 *table, GLOBAL u32 *out) {
+    u32 rows = params.rows, inner = params.inner, padded = params.padded, quads = params.quads, moduli = params.moduli;
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads);
     if (row >= padded) return;
     u32 words[4];
     _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
         bool inside = row < rows && 4 * quad + i < inner;
-        words[i] = inside ? gemm_small(a, gemm_at(view, row, 4 * quad + i), bytes) : 0x80000000u;
+        words[i] = inside ? gemm_small(a, gemm_at(a_view, row, 4 * quad + i), bytes) : 0x80000000u;
     }
     for (u32 modulus = 0; modulus < moduli; modulus++) {
         GLOBAL const u32 *entry = table + modulus * CRT_WORDS;
@@ -110,24 +103,20 @@ void crt_residues_small(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, 
     }
 }
 
-// Transposes bytes stored column by column, each its own residue, to rows. A group moves 32 rows and 128 k: 32 words
-// per row. k is padded to whole groups. A row of local memory has one more word, so that 32 work-items write to
-// different banks.
-#define TURN_ROWS 32
-#define TURN_WORDS 32
-
+// Transposes bytes stored column by column, each its own residue, to rows. A group moves
+// TRANSPOSE_ROWS rows of TRANSPOSE_WORDS words. k is padded to whole groups. A row of local memory has one more word, so
+// that 32 work-items write to different banks.
 KERNEL(CRT_GROUP)
-void crt_transpose_bytes(u32 rows, u32 inner, u32 quads, GLOBAL const u8 *a, GEMM_VIEW(a), GLOBAL u32 *out) {
-    LOCAL u32 words[TURN_ROWS * (TURN_WORDS + 1)];
+void crt_transpose_bytes(u32 rows, u32 inner, u32 quads, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL u32 *out) {
+    LOCAL u32 words[TRANSPOSE_ROWS * (TRANSPOSE_WORDS + 1)];
     LOCAL_PTR u8 *bytes = (LOCAL_PTR u8 *)words;
-    gemm_view_t view = GEMM_TAKE(a);
-    u32 across = quads / TURN_WORDS, lane = LOCAL_ID % 32, first = LOCAL_ID / 32;
-    u32 row = GROUP_ID / across * TURN_ROWS, quad = GROUP_ID % across * TURN_WORDS;
-    _Pragma("unroll 8") for (u32 i = first; i < 4 * TURN_WORDS; i += CRT_GROUP / 32) {
+    u32 across = quads / TRANSPOSE_WORDS, lane = LOCAL_ID % 32, first = LOCAL_ID / 32;
+    u32 row = GROUP_ID / across * TRANSPOSE_ROWS, quad = GROUP_ID % across * TRANSPOSE_WORDS;
+    _Pragma("unroll 8") for (u32 i = first; i < 4 * TRANSPOSE_WORDS; i += CRT_GROUP / 32) {
         bool inside = row + lane < rows && 4 * quad + i < inner;
-        bytes[4 * (TURN_WORDS + 1) * lane + i] = inside ? a[gemm_at(view, row + lane, 4 * quad + i)] : 0;
+        bytes[4 * (TRANSPOSE_WORDS + 1) * lane + i] = inside ? a[gemm_at(a_view, row + lane, 4 * quad + i)] : 0;
     }
     BARRIER();
-    for (u32 i = first; i < TURN_ROWS; i += CRT_GROUP / 32)
-        out[(u64)(row + i) * quads + quad + lane] = words[(TURN_WORDS + 1) * i + lane];
+    for (u32 i = first; i < TRANSPOSE_ROWS; i += CRT_GROUP / 32)
+        out[(u64)(row + i) * quads + quad + lane] = words[(TRANSPOSE_WORDS + 1) * i + lane];
 }

@@ -3,8 +3,8 @@
 // (cl/gemm_crt.cl; src/matrix/dense/crt_params.rs has the table).
 //
 // Sums over all sets are products of matrices of bytes: entries × sets times sets × bytes of weights, by mma.sync with
-// 32 sets a step. A warp computes 32 entries, 8 words of four columns each. Work-item (g, t) = (lane / 4, lane mod 4)
-// reads of word g the sets 4t to 4t + 3 of a step and those 16 further on. After a transpose these are its part of the
+// CRT_STEP sets a step. A warp computes 32 entries, 8 words of four columns each. Work-item (g, t) = (lane / 4, lane mod 4)
+// reads of word g the sets 4t to 4t + 3 of a step and those CRT_STEP/2 further on. After a transpose these are its part of the
 // first factor of the instruction: rows g and g + 8 of tile p are columns 2p and 2p + 1 of word g. The work-item gets
 // two of the eight sums of each tile of weights. These are the sums for bytes CRT_SHARE·t to CRT_SHARE·(t + 1) of the
 // element, and for the fraction ⌊2³²/m⌋ of product t. At the end work-items exchange sums, so that (g, t) has all of
@@ -129,8 +129,8 @@ DEVICE F(t) crt_element(LOCAL_PTR const u64 *numbers, LOCAL_PTR const u32 *often
 // Makes four columns of a row by four work-items. The table has the words of the weights by steps and tiles, then the
 // corrections.
 KERNEL(CRT_GROUP)
-void crt_reconstruct(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLOBAL const u32 *residues, GLOBAL const u32 *table,
-              GLOBAL F(t) *c, GEMM_VIEW(c)) {
+void crt_reconstruct(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLOBAL const u32 *residues,
+                     GLOBAL const u32 *table, GLOBAL F(t) *c, gemm_view_t c_view) {
     LOCAL u64 numbers[CRT_GROUP][4 * CRT_CHUNKS + 2];
     LOCAL u32 often[CRT_GROUP][4];
 #if defined(HAS_PTX) && __CUDA_ARCH__ >= 800
@@ -138,7 +138,6 @@ void crt_reconstruct(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLO
 #else
     LOCAL u32 factors[8 * CRT_GROUP];
 #endif
-    gemm_view_t view = GEMM_TAKE(c);
     u64 number = ((u64)GROUP_ID * CRT_GROUP + LOCAL_ID) / 4, set = (u64)padded * quads;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads), t = LOCAL_ID % 4, first = LOCAL_ID / 4 * 4;
     residues += row < rows ? (u64)row * quads + quad : 0;
@@ -146,12 +145,13 @@ void crt_reconstruct(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLO
     _Pragma("unroll") for (u32 n = 0; n < CRT_TILES; n++)
         _Pragma("unroll") for (u32 i = 0; i < 8; i++) tiles[n].sum[i / 4][i % 4] = 0;
     u32 next[2][4];
-    crt_load(next[0], 4 * t, sets, set, residues), crt_load(next[1], 16 + 4 * t, sets, set, residues);
-    for (u32 step = 0; step < sets; step += 32, table += CRT_STEP_WORDS) {
+    crt_load(next[0], 4 * t, sets, set, residues), crt_load(next[1], CRT_STEP / 2 + 4 * t, sets, set, residues);
+    for (u32 step = 0; step < sets; step += CRT_STEP, table += CRT_STEP_WORDS) {
         u32 near[4], far[4];
         _Pragma("unroll") for (u32 j = 0; j < 4; j++) near[j] = next[0][j], far[j] = next[1][j];
         // Prefetches the words of the next step while these are multiplied.
-        crt_load(next[0], step + 32 + 4 * t, sets, set, residues), crt_load(next[1], step + 48 + 4 * t, sets, set, residues);
+        crt_load(next[0], step + CRT_STEP + 4 * t, sets, set, residues);
+        crt_load(next[1], step + 3 * CRT_STEP / 2 + 4 * t, sets, set, residues);
         crt_transpose(near), crt_transpose(far);
         crt_step(tiles, near, far, table, factors);
     }
@@ -161,5 +161,5 @@ void crt_reconstruct(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLO
     }
     WARP_BARRIER();
     if (row < rows && 4 * quad + t < columns)
-        c[gemm_at(view, row, 4 * quad + t)] = crt_element(numbers[LOCAL_ID], often[LOCAL_ID], table);
+        c[gemm_at(c_view, row, 4 * quad + t)] = crt_element(numbers[LOCAL_ID], often[LOCAL_ID], table);
 }

@@ -30,16 +30,17 @@ DEVICE u32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, u32 reciprocal)
 
 // Computes the residues of elements. One work-item per four columns of a row; a row of residues has `quads` words.
 KERNEL(CRT_GROUP)
-void crt_residues(u32 rows, u32 inner, u32 padded, u32 quads, u32 moduli, u32 parts, u32 split, u32 canonical,
-                  GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const u32 *table, GLOBAL u32 *out) {
-    gemm_view_t view = GEMM_TAKE(a);
+void crt_residues(residues_params_t params, GLOBAL const F(t) *a, gemm_view_t a_view, GLOBAL const u32 *table,
+                  GLOBAL u32 *out) {
+    u32 rows = params.rows, inner = params.inner, padded = params.padded, quads = params.quads, moduli = params.moduli;
+    u32 parts = params.parts, split = params.split, canonical = params.canonical;
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
     u32 row = (u32)(number / quads), quad = (u32)(number % quads);
     if (row >= padded) return;
     crt_halves_t halves[4];
     _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
         bool inside = row < rows && 4 * quad + i < inner;
-        halves[i] = crt_halves(inside ? a[gemm_at(view, row, 4 * quad + i)] : F(zero)(), parts == 1 ? 128 : split, canonical);
+        halves[i] = crt_halves(inside ? a[gemm_at(a_view, row, 4 * quad + i)] : F(zero)(), parts == 1 ? 128 : split, canonical);
     }
     u64 set = (u64)padded * quads, at = (u64)row * quads + quad;
     for (u32 modulus = 0; modulus < moduli; modulus++) {

@@ -6,7 +6,6 @@
 // reads them in runs: along k if neighbours in k are neighbours in memory, else across k. Rows of a tile have one more
 // element, so that writes along k have no bank conflicts.
 
-#define GEMM_TILE 64
 #define GEMM_SIDE 4
 #define GEMM_STEP (GEMM_TILE / GEMM_SIDE)
 #define GEMM_DEPTH (16 / FIELD_WORDS)
@@ -83,41 +82,42 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, 
             gemm_put(c, c_view, work, i, j, value(sum[i][j]));
 
 // Defines a kernel that multiplies matrices, with such a type and functions. Grid: one group per tile of C, row by row.
-#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                   \
-    KERNEL(GEMM_GROUP)                                                                                                  \
-    void name(u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), \
-              GLOBAL F(t) *c, GEMM_VIEW(c)) {                                                                           \
-        gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);                                \
-        gemm_work_t work = gemm_work(rows, inner, columns, GEMM_TILE, GEMM_TILE, GEMM_STEP);                            \
-        GEMM_SUM(sum_type, zero, add, value)                                                                            \
+#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                 \
+    KERNEL(GEMM_GROUP)                                                                                                \
+    void name(gemm_sizes_t sizes, GLOBAL const F(t) *a, gemm_view_t a_view, GLOBAL const F(t) *b, gemm_view_t b_view, \
+              GLOBAL F(t) *c, gemm_view_t c_view) {                                                                   \
+        u32 inner = sizes.inner;                                                                                      \
+        gemm_work_t work = gemm_work(sizes, GEMM_TILE, GEMM_TILE, GEMM_STEP);                                         \
+        GEMM_SUM(sum_type, zero, add, value)                                                                          \
     }
 
 GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
 
-// Multiplies several pairs of matrices of one shape. a_first and b_first are those of the first pair; to these `firsts`
-// adds two offsets per pair. Products are stored one after the other, row after row. Grid: `groups` groups for each
-// pair, from number `pair` on.
+// Multiplies several pairs of matrices of one shape. a_start and b_start are the views of the first pair; to their first
+// entries `firsts` adds two offsets per pair. Products are stored one after the other, row after row, from c_start on.
+// Grid: params.groups groups for each pair, from number params.pair on.
 KERNEL(GEMM_GROUP)
-void gemm_batched(u32 groups, u32 pair, GLOBAL const u64 *firsts, u32 rows, u32 inner, u32 columns, GLOBAL const F(t) *a,
-                    GEMM_VIEW(a), GLOBAL const F(t) *b, GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
-    u64 mine = pair + GROUP_ID / groups;
-    gemm_view_t a_start = GEMM_TAKE(a), b_start = GEMM_TAKE(b), c_start = GEMM_TAKE(c);
+void gemm_batched(gemm_batch_params_t params, GLOBAL const u64 *firsts, GLOBAL const F(t) *a, gemm_view_t a_start,
+                  GLOBAL const F(t) *b, gemm_view_t b_start, GLOBAL F(t) *c, gemm_view_t c_start) {
+    gemm_sizes_t sizes = {params.rows, params.inner, params.columns};
+    u32 inner = sizes.inner;
+    u64 mine = params.pair + GROUP_ID / params.groups;
     gemm_view_t a_view = gemm_moved(a_start, firsts[2 * mine]), b_view = gemm_moved(b_start, firsts[2 * mine + 1]);
-    gemm_view_t c_view = gemm_moved(c_start, mine * rows * columns);
-    gemm_work_t work = gemm_work_of(GROUP_ID % groups, rows, inner, columns, GEMM_TILE, GEMM_TILE, GEMM_STEP);
+    gemm_view_t c_view = gemm_moved(c_start, mine * sizes.rows * sizes.columns);
+    gemm_work_t work = gemm_work_of(GROUP_ID % params.groups, sizes, GEMM_TILE, GEMM_TILE, GEMM_STEP);
     GEMM_SUM(F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 }
 
 // Multiplies small entries of A, of `bytes` bytes each, by elements. Grid: as gemm_lazy. Past the end any number will
 // do, since the tile of B has zeros there.
 KERNEL(GEMM_GROUP)
-void gemm_small_lazy(u32 rows, u32 inner, u32 columns, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a), GLOBAL const F(t) *b,
-                     GEMM_VIEW(b), GLOBAL F(t) *c, GEMM_VIEW(c)) {
+void gemm_small_lazy(gemm_sizes_t sizes, u32 bytes, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL const F(t) *b,
+                     gemm_view_t b_view, GLOBAL F(t) *c, gemm_view_t c_view) {
     LOCAL u32 a_tile[GEMM_ROOM];
     LOCAL F(t) b_tile[GEMM_ROOM];
-    gemm_view_t a_view = GEMM_TAKE(a), b_view = GEMM_TAKE(b), c_view = GEMM_TAKE(c);
-    gemm_work_t work = gemm_work(rows, inner, columns, GEMM_TILE, GEMM_TILE, GEMM_STEP);
+    u32 rows = sizes.rows, inner = sizes.inner;
+    gemm_work_t work = gemm_work(sizes, GEMM_TILE, GEMM_TILE, GEMM_STEP);
     F(short_t) sum[GEMM_SIDE][GEMM_SIDE], factors[GEMM_SIDE];
     _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) {
         factors[i] = F(short_zero)();

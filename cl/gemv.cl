@@ -1,7 +1,5 @@
 // Multiplies dense matrices by vectors; copies, converts and checks their entries (cl/gemm_common.cl has the layouts).
 
-#define GEMV_GROUP 128
-
 // Holds the row and the first column of a work-item. `lanes` work-items of a group, a power of two, share a row, and so
 // do `pieces` groups. Rows are neighbours in a group, so that both orders of a matrix in memory are read in runs.
 typedef struct {
@@ -28,33 +26,33 @@ DEVICE F(t) gemv_sum(LOCAL_PTR F(t) *sums, F(t) value, u32 width) {
     return sums[LOCAL_ID];
 }
 
-// Computes y[piece·rows + row], a share of (A·x)[row]. Grid: `pieces` groups for each GEMV_GROUP / lanes rows.
+// Computes y[piece·rows + row], a share of (A·x)[row]. Entry k of x is x[x_first + k·x_step]. Grid: `pieces` groups for
+// each GEMV_GROUP / lanes rows.
 KERNEL(GEMV_GROUP)
-void gemv_lazy(u32 rows, u32 inner, u32 lanes, u32 pieces, GLOBAL const F(t) *a, GEMM_VIEW(a), GLOBAL const F(t) *x,
-               u64 x_first, u64 x_step, GLOBAL F(t) *y) {
+void gemv_lazy(gemv_params_t params, GLOBAL const F(t) *a, gemm_view_t a_view, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
     LOCAL F(t) sums[GEMV_GROUP];
-    gemm_view_t view = GEMM_TAKE(a);
-    gemv_work_t work = gemv_work(lanes, pieces);
+    u32 rows = params.rows, inner = params.inner, pieces = params.pieces;
+    gemv_work_t work = gemv_work(params.lanes, pieces);
     F(lazy_t) sum = F(lazy_zero)();
     if (work.row < rows)
         for (u32 k = work.column; k < inner; k += work.step)
-            F(lazy_add)(&sum, a[gemm_at(view, work.row, k)], x[x_first + k * x_step]);
+            F(lazy_add)(&sum, a[gemm_at(a_view, work.row, k)], x[params.x_first + k * params.x_step]);
     F(t) value = gemv_sum(sums, F(lazy_value)(sum), work.width);
     if (work.row < rows && LOCAL_ID < work.width) y[(u64)(GROUP_ID % pieces) * rows + work.row] = value;
 }
 
 // Computes y as gemv_lazy does, for small entries of A, of `bytes` bytes each.
 KERNEL(GEMV_GROUP)
-void gemv_small(u32 rows, u32 inner, u32 lanes, u32 pieces, u32 bytes, GLOBAL const void *a, GEMM_VIEW(a),
-                GLOBAL const F(t) *x, u64 x_first, u64 x_step, GLOBAL F(t) *y) {
+void gemv_small(gemv_params_t params, u32 bytes, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL const F(t) *x,
+                GLOBAL F(t) *y) {
     LOCAL F(t) sums[GEMV_GROUP];
-    gemm_view_t view = GEMM_TAKE(a);
-    gemv_work_t work = gemv_work(lanes, pieces);
+    u32 rows = params.rows, inner = params.inner, pieces = params.pieces;
+    gemv_work_t work = gemv_work(params.lanes, pieces);
     F(short_t) sum = F(short_zero)(), factors = F(short_zero)();
     if (work.row < rows)
         for (u32 k = work.column; k < inner; k += work.step) {
-            F(t) factor = x[x_first + k * x_step];
-            F(short_add)(&sum, gemm_small(a, gemm_at(view, work.row, k), bytes), factor);
+            F(t) factor = x[params.x_first + k * params.x_step];
+            F(short_add)(&sum, gemm_small(a, gemm_at(a_view, work.row, k), bytes), factor);
             F(short_add_element)(&factors, factor);
         }
     F(t) value = gemv_sum(sums, gemm_small_value(sum, factors), work.width);
@@ -79,14 +77,14 @@ void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *v
     if (i >= count) return;
     GLOBAL const u32 *starts = changes + count, *columns = starts + count + 1;
     F(lazy_t) sum = F(lazy_zero)();
-    for (u32 k = starts[i]; k < starts[i + 1]; k++) F(lazy_add)(&sum, values[k], x[columns[k] & 0x7fffffffu]);
+    for (u32 k = starts[i]; k < starts[i + 1]; k++) F(lazy_add)(&sum, values[k], x[columns[k] & ~CHANGE_REPLACES]);
     y[changes[i]] = F(add)(y[changes[i]], F(lazy_value)(sum));
 }
 
 // Copies entries of `words` words, row by row, from one view to another. One work-item per word.
 KERNEL(GEMV_GROUP)
-void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, GEMM_VIEW(from), GLOBAL u32 *to, GEMM_VIEW(to)) {
-    gemm_view_t from_view = GEMM_TAKE(from), to_view = GEMM_TAKE(to);
+void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, gemm_view_t from_view, GLOBAL u32 *to,
+               gemm_view_t to_view) {
     u64 number = (u64)GROUP_ID * GEMV_GROUP + LOCAL_ID, entry = number / words;
     if (entry >= (u64)rows * columns) return;
     u32 row = (u32)(entry / columns), column = (u32)(entry % columns), word = (u32)(number % words);
@@ -95,23 +93,22 @@ void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, GEMM_VI
 
 // Converts small entries, of `bytes` bytes each, to elements, row by row. One work-item per entry.
 KERNEL(GEMV_GROUP)
-void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const void *from, GEMM_VIEW(from), GLOBAL F(t) *to) {
-    gemm_view_t view = GEMM_TAKE(from);
+void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const u8 *from, gemm_view_t from_view, GLOBAL F(t) *to) {
     u64 number = (u64)GROUP_ID * GEMV_GROUP + LOCAL_ID;
     if (number >= (u64)rows * columns) return;
-    u64 at = gemm_at(view, (u32)(number / columns), (u32)(number % columns));
+    u64 at = gemm_at(from_view, (u32)(number / columns), (u32)(number % columns));
     to[number] = F(from_signed)((i32)(gemm_small(from, at, bytes) ^ 0x80000000u));
 }
 
 // Lowers *least to the least number, row by row, below `count` of an entry whose canonical value is not within ±(2^bits
 // − 1). Without such an entry *least stays. One work-item per entry, from the entry `start` on.
 KERNEL(GEMV_GROUP)
-void gemm_find_out_of_range(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from, GEMM_VIEW(from), GLOBAL u32 *least) {
-    gemm_view_t view = GEMM_TAKE(from);
+void gemm_find_out_of_range(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from, gemm_view_t from_view,
+                            GLOBAL u32 *least) {
     u32 number = GLOBAL_ID, negative = 0, above = 0;
     if (number >= count) return;
     u64 entry = start + number;
-    F(t) value = F(to_canonical)(from[gemm_at(view, (u32)(entry / columns), (u32)(entry % columns))]);
+    F(t) value = F(to_canonical)(from[gemm_at(from_view, (u32)(entry / columns), (u32)(entry % columns))]);
     value = F(magnitude)(value, &negative);
 #pragma unroll
     for (u32 i = 0; i < FIELD_WORDS; i++) {

@@ -1,11 +1,10 @@
 // Row-wise kernels for a prover that keeps its columns on the device: sums, products, terms of the PLONK quotient.
 //
-// A work-item computes one row unless stated otherwise. A launch has work-items for `rows` rows, in groups of 128. A
-// column is a contiguous array of elements in Montgomery form, below p in and out. A result may overwrite a column that
-// is read, unless that column is read at another row. Rotations are below `rows`: such a column is read at (row +
-// rotation) mod rows. Single elements, such as challenges, are passed as a column with one element for each name.
-
-#define COLUMNS_GROUP 128
+// A work-item computes one row unless stated otherwise. A launch has work-items for `rows` rows, in groups of
+// COLUMNS_GROUP. A column is a contiguous array of elements in Montgomery form, below p in and out. A result may
+// overwrite a column that is read, unless that column is read at another row. Rotations are below `rows`: such a column
+// is read at (row + rotation) mod rows. Single elements, such as challenges, are passed as a column with one element for
+// each name.
 
 DEVICE u32 columns_row(u32 row, u32 rotation, u32 rows) {
     u32 left = rows - rotation;

@@ -72,7 +72,7 @@ DEVICE piece_t piece_at(u32 p, u32 row, u32 level, u32 limit, u32 halved, GLOBAL
 // Finds the row of every piece, lists the merges, and counts lengths, longest first: bin = limit − length.
 PDL_KERNEL(msm_build_chunks)
 KERNEL(PIECE_GROUP)
-void msm_build_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_build_chunks(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                      GLOBAL u32 *piece_rows, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
     u32 rows = params.rows, level = params.level, limit = params.limit, halved = params.halved;
@@ -95,7 +95,7 @@ void msm_build_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL co
 // Sorts the pieces, longest first. Every group finds by itself where each length starts.
 PDL_KERNEL(msm_sort_chunks)
 KERNEL(PIECE_GROUP)
-void msm_sort_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_sort_chunks(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                       GLOBAL const u32 *piece_rows, GLOBAL u32 *counters, GLOBAL piece_t *pieces) {
     LOCAL u32 local_bins[BINS], starts[BINS], scratch[SCAN_GROUP];
     u32 rows = params.rows, level = params.level, limit = params.limit, halved = params.halved;
@@ -173,7 +173,7 @@ DEVICE void merge_run(LOCAL_PTR F(t) *sum, LOCAL_PTR F(t) *operand, LOCAL_PTR F(
 // place of the first of them. `units` lists the first pieces. Grid: any number of groups, which take units in turn.
 PDL_KERNEL(msm_merge_chunks)
 KERNEL(SUM_GROUP)
-void msm_merge_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_merge_chunks(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                      GLOBAL const u32 *piece_rows, GLOBAL const u32 *counters, GLOBAL const u32 *units, GLOBAL point_t *buckets,
                      GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
@@ -195,7 +195,7 @@ void msm_merge_chunks(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL co
 // Merges, step 2: a group sums the results of step 1 for a row of more than MERGE pieces. Grid: as in step 1.
 PDL_KERNEL(msm_merge_rows)
 KERNEL(SUM_GROUP)
-void msm_merge_rows(rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
+void msm_merge_rows(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
                     GLOBAL const u32 *counters, GLOBAL const u32 *long_rows, GLOBAL point_t *buckets,
                     GLOBAL const point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];

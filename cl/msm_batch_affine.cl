@@ -104,7 +104,7 @@ DEVICE void copy_unpaired(LOCAL_PTR const pair_list_t *found, GLOBAL const pair_
 // one group per LIST_BLOCK pairs; level 0 has offsets[rows] slots.
 PDL_KERNEL(msm_collect_pairs)
 KERNEL(LIST_GROUP)
-void msm_collect_pairs(collect_params_t params, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs, GLOBAL u32 *above,
+void msm_collect_pairs(GRID_CONSTANT collect_params_t params, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs, GLOBAL u32 *above,
                     GLOBAL const affine_t *bases, GLOBAL affine_t *store, GLOBAL u32 *counters,
                     GLOBAL u32 *list) {
     LOCAL pair_list_t found;

@@ -104,7 +104,7 @@ DEVICE void add_bins(LOCAL_PTR const u32 *counts, u32 band_bins, GLOBAL u32 *cou
 // Grid: one group per `tile` scalars.
 PDL_KERNEL(msm_digits)
 KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
-void msm_digits(digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
+void msm_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
                 GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     GLOBAL u32 *own = digits + params.first_digit;
@@ -135,7 +135,7 @@ void msm_digits(digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *
 // that of these digits, one more than the bits of a wide window.
 PDL_KERNEL(msm_glv_digits)
 KERNEL_BOUNDED(SORT_GROUP, HALVES_OCCUPANCY)
-void msm_glv_digits(digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
+void msm_glv_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
                     GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     GLOBAL u32 *own = digits + params.first_digit;

@@ -31,7 +31,7 @@ DEVICE segment_t segment_at(u32 id, reduce_params_t params) {
 // per segment.
 PDL_KERNEL(msm_reduce_segments)
 KERNEL(SUM_GROUP)
-void msm_reduce_segments(reduce_params_t params, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
+void msm_reduce_segments(GRID_CONSTANT reduce_params_t params, GLOBAL const point_t *buckets, GLOBAL point_t *shares,
                          GLOBAL point_t *totals) {
     LOCAL F(t) running[SUM_QUADS * COORDINATES], share[SUM_QUADS * COORDINATES];
     LOCAL F(t) operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
@@ -63,7 +63,7 @@ void msm_reduce_segments(reduce_params_t params, GLOBAL const point_t *buckets, 
 // The values written over buckets are loose.
 PDL_KERNEL(msm_reduce_segments_scalar)
 KERNEL_BOUNDED(SUM_GROUP, REDUCE_OCCUPANCY)
-void msm_reduce_segments_scalar(reduce_params_t params, GLOBAL point_t *buckets, GLOBAL point_t *shares,
+void msm_reduce_segments_scalar(GRID_CONSTANT reduce_params_t params, GLOBAL point_t *buckets, GLOBAL point_t *shares,
                                 GLOBAL point_t *totals) {
     u32 id = GLOBAL_ID;
     PDL_WAIT();

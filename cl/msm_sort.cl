@@ -59,7 +59,7 @@ DEVICE void scan_bins(LOCAL_PTR u32 *starts, LOCAL_PTR u32 *scratch) {
 // may have no window for a place.
 PDL_KERNEL(msm_scatter_bins)
 KERNEL(SORT_GROUP)
-void msm_scatter_bins(scatter_params_t params, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries) {
+void msm_scatter_bins(GRID_CONSTANT scatter_params_t params, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries) {
     LOCAL u32 numbers[SORT_TILE_MAX], rows[SORT_TILE_MAX];
     LOCAL u32 starts[WINDOW_BINS], targets[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
     u32 n = params.n, c = params.c, wide = params.wide, sets = params.sets, from = params.from, to = params.to;

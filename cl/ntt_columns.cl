@@ -13,16 +13,16 @@ DEVICE u32 columns_group(column_pass_t columns, u32 ticket) {
 // wait.
 PDL_KERNEL(ntt_column_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_column_pass(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 log_n, u32 stride_log,
-                 u32 radix_log, u32 first_log, u32 swap_log, GLOBAL const F(fixed) *nodes, u32 flags,
-                 GLOBAL u32 *state, u32 clear) {
+void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
+                     GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     F(t) x[STEP];
-    column_pass_t columns = {log_n, radix_log, stride_log, swap_log, vector_stride};
+    u32 stride_log = params.stride_log, radix_log = params.radix_log, swap_log = params.swap_log, flags = params.flags;
+    column_pass_t columns = {params.log_n, radix_log, stride_log, swap_log, params.vector_stride};
     u32 group = GROUP_ID;
     GLOBAL u32 *plane = 0;
     PDL_WAIT();
-    for (u32 i = GLOBAL_ID; i < clear; i += GLOBAL_SIZE) state[i] = 0;
+    for (u32 i = GLOBAL_ID; i < params.clear; i += GLOBAL_SIZE) state[i] = 0;
 #ifdef HAS_FORWARD_PROGRESS
     if (flags & IN_PLACE) {
         group = grid_ticket(state, (u32 *)tile);
@@ -35,7 +35,7 @@ void ntt_column_pass(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_strid
     data += column_index(columns, column, tile_row(LOCAL_ID, radix_log), 0);
 #pragma unroll
     for (u32 j = 0; j < STEP; j++) x[j] = data[(u64)j << (radix_log - STEP_LOG + stride_log)];
-    u32 base = columns_base(columns, group, first_log, flags);
+    u32 base = columns_base(columns, group, params.first_log, flags);
     tree_t tree = {nodes, base, 0, multiplies(base, flags)};
     pass_levels(tile, x, tree, radix_log, plane);
     PDL_TRIGGER();

@@ -19,27 +19,14 @@
 
 // Two modules have these passes, the second one for transforms of few tiles: see ntt_single_wave.cl.
 #ifdef SMALL_TILES
-#define TILE_LOG 8
-#define NTT_GROUPS 14
 #define NODE_ADDR_SPACE LOCAL_PTR
 #else
-#define TILE_LOG 9
-#define NTT_GROUPS 7
 #define NODE_ADDR_SPACE GLOBAL
 #endif
 #define TILE (1u << TILE_LOG)
-#define STEP_LOG 2
 #define STEP (1 << STEP_LOG)
 #define NTT_GROUP (TILE / STEP)
 #define HALF_LIMBS (FIELD_WORDS / 2)
-
-// Flags.
-#define SHIFTED 1u      // The nodes are not those of the plain tree.
-#define REVERSED 2u     // Output in bit-reversed order.
-#define FACTOR_LOW 4u   // Rows are multiplied by the factors of the low bits of their number.
-#define FACTOR_HIGH 8u  // Rows are multiplied by the factors of the high bits of their number.
-#define FACTOR_LAST 16u // Outputs are multiplied by the factors of their last digit.
-#define IN_PLACE 32u    // Groups wait until all that they overwrite has been read: see ntt_rows.cl.
 
 typedef struct ALIGNED(16) {
     u32 limb[HALF_LIMBS];

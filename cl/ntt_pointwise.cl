@@ -4,7 +4,7 @@
 
 // Computes data[i] = operation(data[i], other[i & mask]). The other vector repeats; it may be a single element.
 #define NTT_POINTWISE(name, operation)                                                             \
-    KERNEL(128) void name(GLOBAL F(t) *data, GLOBAL const F(t) *other, u64 count, u32 mask) {      \
+    KERNEL(NTT_POINTWISE_GROUP) void name(GLOBAL F(t) *data, GLOBAL const F(t) *other, u64 count, u32 mask) {      \
         EACH(i, count) data[i] = operation(data[i], other[(u32)i & mask]);                         \
     }
 
@@ -14,7 +14,7 @@ NTT_POINTWISE(ntt_subtract, F(sub))
 
 // Multiplies element i of vector v by base^(i·(first + v·step)), from tables of the powers by the low and the high bits
 // of the exponent. `count` is the number of elements of all vectors, which have 2^length_log each.
-KERNEL(128)
+KERNEL(NTT_POINTWISE_GROUP)
 void ntt_powers(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 length_log, u32 first, u32 step, u32 low_log,
                 GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high) {
     EACH(at, count) {
@@ -27,7 +27,7 @@ void ntt_powers(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 length_log,
 }
 
 // Permutes vectors of 2^log_n elements between natural and bit-reversed order.
-KERNEL(128)
+KERNEL(NTT_POINTWISE_GROUP)
 void ntt_permute(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 log_n) {
     EACH(at, count) {
         u64 vector = at >> log_n;
@@ -42,7 +42,7 @@ void ntt_permute(GLOBAL F(t) *data, u64 vector_stride, u64 count, u32 log_n) {
 }
 
 // Transposes columns to rows: every read and write is of whole sectors, since an element is one.
-KERNEL(128)
+KERNEL(NTT_POINTWISE_GROUP)
 void ntt_transpose(GLOBAL const F(t) *from, GLOBAL F(t) *to, u32 rows_log, u32 columns_log) {
     EACH(at, (u64)1 << (rows_log + columns_log)) {
         u64 column = at >> rows_log, row = at - (column << rows_log);
@@ -51,7 +51,7 @@ void ntt_transpose(GLOBAL const F(t) *from, GLOBAL F(t) *to, u32 rows_log, u32 c
 }
 
 // Scatters elements to every 2^step_log-th place from `first` on.
-KERNEL(128)
+KERNEL(NTT_POINTWISE_GROUP)
 void ntt_interleave(GLOBAL const F(t) *from, GLOBAL F(t) *to, u64 count, u32 step_log, u32 first) {
     EACH(i, count) to[i << step_log | first] = from[i];
 }

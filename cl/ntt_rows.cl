@@ -25,39 +25,39 @@ DEVICE void row_twist(rows_t rows, F(t) *x, u32 column, u32 first, u32 low_log, 
     }
 }
 
-// Runs the last pass. Grid: one group per tile of whole rows, of all vectors one after the other; `columns` is their
+// Runs the last pass. Grid: one group per tile of whole rows, of all vectors one after the other; `params.columns` is their
 // number. In place, `out` is `data`. `state` has from state_offset on the ticket counter, then one counter per plane of
 // 2^plane_log tiles.
 PDL_KERNEL(ntt_row_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_row_pass(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
-              u32 first_log, GLOBAL const F(fixed) *nodes, u32 low_log, GLOBAL const F(fixed) *low,
-              GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last, u32 flags, GLOBAL u32 *state, u32 state_offset,
-              u32 plane_log) {
+void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
+                  GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last,
+                  GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     F(t) x[STEP];
-    rows_t rows = {log_n, radix_log, first_log, flags, vector_stride};
+    u32 radix_log = params.radix_log, flags = params.flags;
+    rows_t rows = {params.log_n, radix_log, params.first_log, flags, params.vector_stride};
     u32 group = GROUP_ID;
     GLOBAL u32 *plane = 0;
     PDL_WAIT();
 #ifdef HAS_FORWARD_PROGRESS
     if (flags & IN_PLACE) {
-        state += state_offset;
+        state += params.state_offset;
         group = grid_ticket(state, (u32 *)tile);
-        plane = state + 1 + (group >> plane_log);
+        plane = state + 1 + (group >> params.plane_log);
     }
 #endif
     u32 column = tile_column(group, LOCAL_ID, radix_log), i = tile_row(LOCAL_ID, radix_log);
-    bool exists = column < columns;
+    bool exists = column < params.columns;
     data += row_load_index(rows, column, i);
 #pragma unroll
     for (u32 j = 0; j < STEP; j++) x[j] = exists ? data[j << (radix_log - STEP_LOG)] : F(zero)();
-    if (exists) row_twist(rows, x, column, i, low_log, low, high);
+    if (exists) row_twist(rows, x, column, i, params.low_log, low, high);
     tree_t tree = {nodes, 1, 0, false};
     pass_levels(tile, x, tree, radix_log, plane);
     PDL_TRIGGER();
 #ifdef HAS_FORWARD_PROGRESS
-    if (flags & IN_PLACE) grid_wait(plane, 1u << plane_log);
+    if (flags & IN_PLACE) grid_wait(plane, 1u << params.plane_log);
 #endif
     if (!exists) return;
     row_store(rows, x, column, out, last);

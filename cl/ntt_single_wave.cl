@@ -19,14 +19,14 @@ DEVICE void stage_nodes(LOCAL_PTR F(fixed) *staged, GLOBAL const F(fixed) *nodes
 
 PDL_KERNEL(ntt_column_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_column_pass(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 log_n, u32 stride_log,
-                 u32 radix_log, u32 first_log, u32 swap_log, GLOBAL const F(fixed) *nodes, u32 flags,
-                 GLOBAL u32 *state, u32 clear) {
+void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
+                     GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     LOCAL F(fixed) staged[NTT_GROUP];
     F(t) x[STEP];
-    column_pass_t columns = {log_n, radix_log, stride_log, 0, vector_stride};
-    u32 base = columns_base(columns, GROUP_ID, first_log, flags);
+    u32 stride_log = params.stride_log, radix_log = params.radix_log, flags = params.flags;
+    column_pass_t columns = {params.log_n, radix_log, stride_log, 0, params.vector_stride};
+    u32 base = columns_base(columns, GROUP_ID, params.first_log, flags);
     tree_t tree = {staged, 1, 0, multiplies(base, flags)};
     stage_nodes(staged, nodes, base, radix_log);
     u32 column = tile_column(GROUP_ID, LOCAL_ID, radix_log);
@@ -46,14 +46,14 @@ void ntt_column_pass(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_strid
 
 PDL_KERNEL(ntt_row_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_row_pass(GLOBAL const F(t) *data, GLOBAL F(t) *out, u64 vector_stride, u32 columns, u32 log_n, u32 radix_log,
-              u32 first_log, GLOBAL const F(fixed) *nodes, u32 low_log, GLOBAL const F(fixed) *low,
-              GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last, u32 flags, GLOBAL u32 *state, u32 state_offset,
-              u32 plane_log) {
+void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
+                  GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last,
+                  GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     LOCAL F(fixed) staged[NTT_GROUP];
     F(t) x[STEP];
-    rows_t rows = {log_n, radix_log, first_log, flags, vector_stride};
+    u32 radix_log = params.radix_log;
+    rows_t rows = {params.log_n, radix_log, params.first_log, params.flags, params.vector_stride};
     tree_t tree = {staged, 1, 0, false};
     stage_nodes(staged, nodes, 1, radix_log);
     u32 column = tile_column(GROUP_ID, LOCAL_ID, radix_log), i = tile_row(LOCAL_ID, radix_log);

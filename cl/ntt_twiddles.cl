@@ -3,11 +3,10 @@
 // A tower holds base^(2^k) at k, for k < 32, in Montgomery form, so a power takes one product for each bit that is set.
 // params: the towers of ω, of the shift g of the input and of the shift s of the output, then the scale.
 
-#define POWER_TABLE 32
 #define TOWER_OMEGA 0
-#define TOWER_IN 32
-#define TOWER_OUT 64
-#define SCALE_AT 96
+#define TOWER_IN POWER_TABLE
+#define TOWER_OUT (2 * POWER_TABLE)
+#define SCALE_AT (3 * POWER_TABLE)
 
 DEVICE F(t) tower_power(F(t) value, GLOBAL const F(t) *tower, u32 exponent) {
     for (u32 k = 0; exponent != 0; k++, exponent >>= 1)
@@ -17,7 +16,7 @@ DEVICE F(t) tower_power(F(t) value, GLOBAL const F(t) *tower, u32 exponent) {
 
 // Computes the nodes of the tree of remainders, in a heap. Node 2^d + b stands for block b of 2^d, a polynomial modulo
 // x^2h − c² with h = 2^(log_n − d − 1), and holds c = g^h · ω^(h · reversed b). Node 0 is not used.
-KERNEL(128)
+KERNEL(NTT_POINTWISE_GROUP)
 void ntt_twiddle_tree(GLOBAL const F(t) *params, u32 log_n, u32 count, GLOBAL F(fixed) *nodes) {
     u32 node = GLOBAL_ID;
     if (node >= count) return;
@@ -28,13 +27,8 @@ void ntt_twiddle_tree(GLOBAL const F(t) *params, u32 log_n, u32 count, GLOBAL F(
     nodes[node] = F(fix)(tower_power(c, params + TOWER_OMEGA, node == 0 ? 0 : reverse_bits(block, depth) << half_log));
 }
 
-// Flags of the factors that ntt_twiddles multiplies.
-#define FACTOR_IN 1u
-#define FACTOR_OUT 2u
-#define FACTOR_SCALE 4u
-
 // Computes factors[k·2^width_log + i] = ω^(k·i·2^shift) [· g^i] [· s^(k·2^shift)] [· scale].
-KERNEL(128)
+KERNEL(NTT_POINTWISE_GROUP)
 void ntt_twiddles(GLOBAL const F(t) *params, u32 width_log, u32 shift, u32 which, u32 count, GLOBAL F(fixed) *factors) {
     u32 at = GLOBAL_ID;
     if (at >= count) return;

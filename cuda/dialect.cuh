@@ -15,6 +15,8 @@ typedef long long i64;
 #define LOCAL __shared__
 #define LOCAL_PTR
 #define ALIGNED(bytes) __align__(bytes)
+// Qualifies a structure that a kernel takes by value: its fields stay in constant memory until they are used.
+#define GRID_CONSTANT const __grid_constant__
 #define CONSTANT static __device__ __constant__
 #define GROUP_ID blockIdx.x
 #define GROUPS gridDim.x

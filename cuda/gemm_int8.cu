@@ -5,8 +5,7 @@
 // local memory or in flight (48 KiB). A row of a step is 32 bytes. Its halves are swapped in every other four rows, so
 // that the eight rows that ldmatrix reads at once have no bank conflicts.
 
-#define INT8_DEPTH 32
-#define INT8_STAGES 4
+#define INT8_DEPTH INT8_MMA_DEPTH
 #define INT8_STAGE ((INT8_ROWS + INT8_COLUMNS) * INT8_DEPTH)
 
 #if __CUDA_ARCH__ >= 800
@@ -109,14 +108,15 @@ DEVICE u32 int8_column(void) {
 
 // Computes for each set y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the modulus of the set.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
+void gemm_int8_residues(int8_residues_params_t params, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
 #if __CUDA_ARCH__ >= 800
+    u32 tall = params.tall, wide = params.wide, tiles = params.tiles, depth = params.depth;
     u64 rows = (u64)tall * INT8_ROWS, columns = (u64)wide * INT8_COLUMNS;
     for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
         u32 set = number / (tall * wide), tile = number % (tall * wide), row = tile % tall * INT8_ROWS,
             column = tile / tall * INT8_COLUMNS;
-        const u32 *entry = table + set % moduli * CRT_WORDS;
+        const u32 *entry = table + set % params.moduli * CRT_WORDS;
         int8_sums_t sums;
         BARRIER();
         int8_product<true>(&sums, a + (set * rows + row) * depth, b + (set * columns + column) * depth, depth, entry);
@@ -135,11 +135,11 @@ void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, co
 #endif
 }
 
-// Computes the sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
+// Computes the sums themselves, of one set, for k below INT8_EXACT, of params.rows × params.columns entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
-                     u64 row_step, u64 column_step, void *local) {
+void gemm_int8_words(int8_words_params_t params, const u8 *a, const u8 *b, i32 *c, gemm_view_t c_view, void *local) {
 #if __CUDA_ARCH__ >= 800
+    u32 tall = params.tall, tiles = params.tiles, depth = params.depth;
     for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
         u32 row = number % tall * INT8_ROWS, column = number / tall * INT8_COLUMNS;
         int8_sums_t sums;
@@ -153,7 +153,8 @@ void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, cons
 #pragma unroll
                 for (u32 k = 0; k < 4; k++) {
                     u32 r = row + 16 * i + k / 2 * 8, s = column + 8 * j + k % 2;
-                    if (r < rows && s < columns) c[first + r * row_step + s * column_step] = sums.sum[i][j][k];
+                    if (r < params.rows && s < params.columns)
+                        c[c_view.first + r * c_view.row_step + s * c_view.column_step] = sums.sum[i][j][k];
                 }
     }
 #endif

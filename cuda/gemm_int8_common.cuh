@@ -6,20 +6,11 @@
 // at a time, a tile. Tiles are numbered down the columns of a set, one set after the other, and a group takes every
 // GROUPS-th.
 //
-// Sums of 2¹⁷ products of bytes within ±127 fit 32 bits. With −128 (modulus 256 only) they wrap, which makes no
-// difference for that modulus. Sums are reduced to residues every 2¹⁷ steps of k, and at the end.
+// Sums of INT8_EXACT products of bytes within ±127 fit 32 bits. With −128 (modulus 256 only) they wrap, which makes no
+// difference for that modulus. Sums are reduced to residues every INT8_EXACT steps of k, and at the end.
 //
 // Either instruction leaves a tile of sums like this: of 8 columns and 16 rows, a work-item has columns 2·(lane mod 4)
 // and the next, in rows lane/4 and lane/4 + 8.
-
-#define INT8_GROUP 256
-#define INT8_ROWS 128
-#define INT8_COLUMNS 256
-#define INT8_PADDED 128
-// Steps of k whose sums fit 32 bits.
-#define INT8_EXACT 131072
-// Words of a modulus in the table: see cl/gemm_crt.cl.
-#define CRT_WORDS 20
 
 #if __CUDA_ARCH__ >= 800
 
@@ -36,12 +27,15 @@ typedef struct {
 } int8_modulus_t;
 
 DEVICE int8_modulus_t int8_modulus(const u32 *entry) {
-    // The other fields are precomputed, since the compiler has no registers for additions:
-    //   lift   2m − (2³¹ mod m), which makes the remainder of a sum plus 2³¹ positive and right
-    //   low    lower word of q = ⌈2⁶⁴·(M/m)⁻¹/m⌉
-    //   high   upper word of q, negated
-    //   shift  2³¹·(M/m)⁻¹/m in units of 2⁻³², less two
-    int8_modulus_t r = {entry[8], entry[9], 2 * entry[8] - entry[14], entry[15], entry[16], entry[17]};
+    // The last three words are precomputed, since the compiler has no registers for additions:
+    //   CRT_SLOPE_LOW   lower word of q = ⌈2⁶⁴·(M/m)⁻¹/m⌉
+    //   CRT_SLOPE_HIGH  upper word of q, negated
+    //   CRT_SHIFT       2³¹·(M/m)⁻¹/m in units of 2⁻³², less two
+    // `lift` is 2m − (2³¹ mod m), which makes the remainder of a sum plus 2³¹ positive and right.
+    int8_modulus_t r = {
+        entry[CRT_MODULUS],   entry[CRT_RECIPROCAL], 2 * entry[CRT_MODULUS] - entry[CRT_BIAS],
+        entry[CRT_SLOPE_LOW], entry[CRT_SLOPE_HIGH], entry[CRT_SHIFT],
+    };
     return r;
 }
 

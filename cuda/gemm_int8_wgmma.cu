@@ -9,8 +9,7 @@
 // that. The copy goes to the place of the previous stage, whose products have ended. Stages go on from a tile to the
 // next one of the group, so that its first stages are copied while the sums of a tile are stored.
 
-#define INT8_DEPTH 128
-#define INT8_STAGES 4
+#define INT8_DEPTH INT8_WGMMA_DEPTH
 #define INT8_STAGE ((INT8_ROWS + INT8_COLUMNS) * INT8_DEPTH)
 
 #if __CUDA_ARCH_FEAT_SM90_ALL
@@ -147,16 +146,17 @@ DEVICE u32 int8_row(void) {
 
 // Computes for each set y = sum · (M/m)⁻¹ mod m as bytes [set][row][column], for the modulus of the set.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, const u32 *table, const u8 *a, const u8 *b, u8 *out,
+void gemm_int8_residues(int8_residues_params_t params, const u32 *table, const u8 *a, const u8 *b, u8 *out,
                         void *local) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
+    u32 tall = params.tall, wide = params.wide, tiles = params.tiles, depth = params.depth;
     int8_factors_t factors = {a, b, tall, wide, tiles, depth};
     int8_place_t place = int8_start(factors);
     u64 columns = (u64)wide * INT8_COLUMNS;
 #pragma unroll 1
     for (u32 number = GROUP_ID; number < tiles; number += GROUPS) {
         u32 set = number / (tall * wide), tile = number % (tall * wide);
-        const u32 *entry = table + set % moduli * CRT_WORDS;
+        const u32 *entry = table + set % params.moduli * CRT_WORDS;
         i32 sums[128];
         int8_product<true>(sums, &place, factors, entry);
         int8_modulus_t m = int8_modulus(entry);
@@ -175,11 +175,11 @@ void gemm_int8_residues(u32 tall, u32 wide, u32 tiles, u32 depth, u32 moduli, co
 #endif
 }
 
-// Computes the sums themselves, of one set, for k below 2¹⁷, of `rows` × `columns` entries.
+// Computes the sums themselves, of one set, for k below INT8_EXACT, of params.rows × params.columns entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, const u8 *a, const u8 *b, i32 *c, u64 first,
-                     u64 row_step, u64 column_step, void *local) {
+void gemm_int8_words(int8_words_params_t params, const u8 *a, const u8 *b, i32 *c, gemm_view_t c_view, void *local) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
+    u32 tall = params.tall, tiles = params.tiles, depth = params.depth;
     int8_factors_t factors = {a, b, tall, tiles / tall, tiles, depth};
     int8_place_t place = int8_start(factors);
 #pragma unroll 1
@@ -192,7 +192,8 @@ void gemm_int8_words(u32 tall, u32 tiles, u32 rows, u32 columns, u32 depth, cons
 #pragma unroll
             for (u32 k = 0; k < 4; k++) {
                 u32 r = row + k / 2 * 8, s = column + 8 * j + k % 2;
-                if (r < rows && s < columns) c[first + r * row_step + s * column_step] = sums[4 * j + k];
+                if (r < params.rows && s < params.columns)
+                    c[c_view.first + r * c_view.row_step + s * c_view.column_step] = sums[4 * j + k];
             }
     }
 #endif

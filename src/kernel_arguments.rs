@@ -2,13 +2,13 @@
 
 use std::marker::PhantomData;
 
-use crate::backend::{Arg, Buffer};
+use crate::backend::{Arg, Buffer, MemoryHandle};
 
 /// Passes a buffer that holds elements of `T`, which the kernel reads.
-pub struct In<'a, T>(&'a Buffer, PhantomData<fn() -> T>);
+pub struct In<'a, T>(MemoryHandle, PhantomData<(&'a (), fn() -> T)>);
 
 /// Passes a buffer that holds elements of `T`, which the kernel writes, and may read.
-pub struct Out<'a, T>(&'a Buffer, PhantomData<fn() -> T>);
+pub struct Out<'a, T>(MemoryHandle, PhantomData<(&'a (), fn() -> T)>);
 
 /// Passes a structure by value. The kernel gets a copy of what `0` is when the launch is queued.
 pub struct Value<'a, T>(pub &'a T);
@@ -20,14 +20,24 @@ pub struct Local(pub u32);
 impl<'a, T> In<'a, T> {
     /// Passes `buffer`, which holds elements of `T`.
     pub fn new(buffer: &'a Buffer) -> Self {
-        Self(buffer, PhantomData)
+        Self::from_handle(buffer.handle())
+    }
+
+    /// Passes the memory of `handle`, which holds elements of `T`, and which the caller keeps alive until the launch.
+    pub(crate) fn from_handle(handle: MemoryHandle) -> Self {
+        Self(handle, PhantomData)
     }
 }
 
 impl<'a, T> Out<'a, T> {
     /// Passes `buffer`, which holds elements of `T` or has room for them.
     pub fn new(buffer: &'a Buffer) -> Self {
-        Self(buffer, PhantomData)
+        Self::from_handle(buffer.handle())
+    }
+
+    /// Passes the memory of `handle`, which holds elements of `T` or has room for them, and which the caller keeps alive until the launch.
+    pub(crate) fn from_handle(handle: MemoryHandle) -> Self {
+        Self(handle, PhantomData)
     }
 }
 
@@ -75,13 +85,13 @@ impl KernelArgument for u64 {
 
 impl<T> KernelArgument for In<'_, T> {
     fn to_arg(&self) -> Arg {
-        Arg::Memory(self.0.handle())
+        Arg::Memory(self.0)
     }
 }
 
 impl<T> KernelArgument for Out<'_, T> {
     fn to_arg(&self) -> Arg {
-        Arg::Memory(self.0.handle())
+        Arg::Memory(self.0)
     }
 }
 

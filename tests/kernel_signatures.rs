@@ -61,7 +61,7 @@ fn rust_parameter(module: &Module, text: &str) -> (String, String) {
     let words: Vec<&str> = text.split_whitespace().collect();
     let (name, words) = words.split_last().expect("a name");
     let has = |word: &str| words.contains(&word);
-    let qualifiers = ["__global", "__local", "const", "*", "volatile", "restrict", "__restrict__"];
+    let qualifiers = ["__global", "__local", "const", "*", "volatile", "restrict", "__restrict__", "__grid_constant__"];
     let kind = words.iter().find(|word| !qualifiers.contains(word)).expect("a type");
     let element = rust_type(module, kind);
     let class = match (has("*"), has("const")) {
@@ -74,26 +74,32 @@ fn rust_parameter(module: &Module, text: &str) -> (String, String) {
     ((*name).to_owned(), class)
 }
 
-/// The type of Rust for a type of C: F for elements of the module's field, B for those of the field that it extends,
-/// Scalar for scalars, and otherwise the same name in camel case.
+/// The type of Rust for a type of C, in camel case. F or Element stands for elements of the module's field, B for those
+/// of the field that it extends, Scalar for scalars. Other types that the field's arithmetic defines lose its name.
 fn rust_type(module: &Module, kind: &str) -> String {
-    let Some(name) = kind.strip_suffix("_t") else { return kind.to_owned() };
-    match () {
-        () if module.field.is_some_and(|field| field.name == name) => "F".to_owned(),
-        () if module.field.is_some_and(|field| field.base().name == name) => "B".to_owned(),
-        () if module.curve.is_some_and(|curve| curve.scalars.name == name) => "Scalar".to_owned(),
-        () => name.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect(),
+    let Some(name) = kind.strip_suffix("_t").or_else(|| kind.contains('_').then_some(kind)) else {
+        return kind.to_owned();
+    };
+    let field = module.field.map_or("", |field| field.name);
+    let camel = |name: &str| name.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect();
+    match name.strip_prefix(field) {
+        Some("") if !field.is_empty() => "F".to_owned(),
+        Some(rest) if !field.is_empty() => camel(rest.trim_start_matches('_')),
+        _ if module.field.is_some_and(|field| field.base().name == name) => "B".to_owned(),
+        _ if module.curve.is_some_and(|curve| curve.scalars.name == name) => "Scalar".to_owned(),
+        _ => camel(name),
     }
 }
 
 fn declared(signature: &KernelSignature) -> Declaration {
-    let text = |(name, kind): &(&str, &str)| ((*name).to_owned(), kind.replace(' ', ""));
+    let kind = |kind: &str| kind.replace(' ', "").replace("<Element>", "<F>");
+    let text = |(name, rust_type): &(&str, &str)| ((*name).to_owned(), kind(rust_type));
     (signature.group_size, signature.parameters.iter().map(text).collect())
 }
 
 /// What differs between a kernel's text and its declaration, if anything does.
 fn difference(module: &Module, name: &str, kernel: &Declaration) -> Option<String> {
-    let signature = module.family.kernels.iter().find(|signature| signature.name == name);
+    let signature = module.family.kernels.iter().copied().flatten().find(|signature| signature.name == name);
     let Some(signature) = signature else { return Some(format!("{name} of {} is not declared", module.name)) };
     let declared = declared(signature);
     (declared != *kernel).then(|| format!("{name} of {}: declared {declared:?}, but it is {kernel:?}", module.name))
@@ -111,7 +117,7 @@ fn declarations_match_kernels() {
             found.insert(name);
         }
     }
-    for signature in registry::all_families().flat_map(|family| family.kernels) {
+    for signature in registry::all_families().flat_map(|family| family.kernels.iter().copied().flatten()) {
         if !found.contains(signature.name) {
             differences.push(format!("{} is declared, but no module has it", signature.name));
         }

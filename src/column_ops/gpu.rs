@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use super::check::{Argument, CheckedArgument, CheckedCall, ColumnAccess};
-use super::operation::{Operation, Parameter};
-use crate::Result;
-use crate::backend::{Arg, Stream};
+use super::operation::{Operation, for_each_operation};
+use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
-
-/// Number of work-items per work-group. Equals `COLUMNS_GROUP` of `cl/halo2_gpu_columns.cl`.
-const GROUP: u32 = 128;
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::columns::{self as kernel, FAMILY};
+use crate::module_launcher::KernelModule;
+use crate::{Error, Result};
 
 impl<F: NttField> ColumnAccess for DeviceVector<F> {
     fn length(&self) -> usize {
@@ -44,25 +42,87 @@ pub fn enqueue<F: NttField>(
     items: usize,
 ) -> Result<()> {
     let call = CheckedCall::new(operation, arguments, items)?;
-    let mut args = vec![Arg::U32(call.rows)];
-    let parameters = operation.parameters().iter().filter(|parameter| **parameter != Parameter::Rows);
-    for (parameter, argument) in parameters.zip(&call.arguments) {
-        args.push(match argument {
-            CheckedArgument::Number(number) => Arg::U32(*number),
-            CheckedArgument::Column(column) => {
-                match parameter {
-                    Parameter::Written | Parameter::Updated => column.wait_before_write(stream)?,
-                    _ => column.wait_before_read(stream)?,
-                }
-                buffer_arg(column.buffer())
-            }
-        });
-    }
     let items = work_item_count(operation, &call);
-    let program = KernelModule::find(&kernels::columns::FAMILY, F::NAME)?;
-    // SAFETY: the arguments match the kernel: the number of rows, then the operation's parameters. Columns were found
-    // to have all rows, single elements to be there, and rotations to be below the rows.
-    unsafe { program.launch(stream, operation.kernel(), items, GROUP, &args) }
+    run_kernel(stream, operation, items, &call)
+}
+
+/// Defines `run_kernel`. The compiler checks that the arguments of each operation are the parameters of its kernel.
+macro_rules! define_run_kernel {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident = $kernel:ident [$($kind:ident $(($count:literal))? $($parameter:ident)?),*];
+    )*) => {
+        /// Queues the kernel of `operation` over `items` work-items, after the work on the columns of `call`.
+        fn run_kernel<F: NttField>(
+            stream: &mut Stream,
+            operation: Operation,
+            items: u64,
+            call: &CheckedCall<'_, DeviceVector<F>>,
+        ) -> Result<()> {
+            let module = KernelModule::find(&FAMILY, F::NAME)?;
+            let mut rest = call.arguments.iter();
+            match operation {
+                $(Operation::$name => {
+                    let kernel = kernel::$kernel {
+                        rows: call.rows,
+                        $($($parameter: kernel_argument!($kind)(stream, rest.next())?,)?)*
+                    };
+                    module.run(stream, items, kernel)
+                })*
+            }
+        }
+    };
+}
+
+/// Returns the function that makes the kernel's argument of an operation's argument of this kind.
+macro_rules! kernel_argument {
+    (Rotation) => {
+        number
+    };
+    (Number) => {
+        number
+    };
+    (Written) => {
+        output
+    };
+    (Updated) => {
+        output
+    };
+    ($read:ident) => {
+        input
+    };
+}
+
+for_each_operation!(define_run_kernel);
+
+/// Returns the column `argument`, which the kernel writes, after the work on it that other streams have queued.
+fn output<'a, F: NttField>(
+    stream: &Stream,
+    argument: Option<&CheckedArgument<'a, DeviceVector<F>>>,
+) -> Result<Out<'a, F>> {
+    let Some(CheckedArgument::Column(column)) = argument else { return Err(missing_error("a column")) };
+    column.wait_before_write(stream)?;
+    Ok(column.as_out())
+}
+
+/// Returns the column `argument`, which the kernel reads, after the writes to it that other streams have queued.
+fn input<'a, F: NttField>(
+    stream: &Stream,
+    argument: Option<&CheckedArgument<'a, DeviceVector<F>>>,
+) -> Result<In<'a, F>> {
+    let Some(CheckedArgument::Column(column)) = argument else { return Err(missing_error("a column")) };
+    column.wait_before_read(stream)?;
+    Ok(column.as_in())
+}
+
+/// Returns the number `argument`.
+fn number<C: ?Sized>(_: &Stream, argument: Option<&CheckedArgument<'_, C>>) -> Result<u32> {
+    let Some(CheckedArgument::Number(number)) = argument else { return Err(missing_error("a number")) };
+    Ok(*number)
+}
+
+fn missing_error(expected: &str) -> Error {
+    Error::invalid("columns", "argument of a kernel", expected, "none")
 }
 
 /// Returns the number of work-items that `operation` needs to write all rows of `call`.

@@ -4,25 +4,22 @@ use std::sync::Arc;
 
 use super::cpu::Coset;
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target, check_equal};
-use crate::backend::{Arg, Buffer, MemoryHandle, Stream};
+use crate::backend::{Buffer, MemoryHandle, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::kernels;
-use crate::module_launcher::{self, buffer_arg};
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::expression::{
+    COMBINE_ADD, COMBINE_SHIFT, COMBINE_SUBTRACT, COMBINE_SUBTRACT_FROM, EXPRESSION_GROUP, ExpressionParams, FAMILY,
+    KIND_OUTPUT, KIND_QUERY, KIND_SCRATCH, KIND_SLOT, KIND_VALUE, KIND_X, NO_POINTS, OPERAND_BITS, OPERATION_PRODUCT,
+    Rows, TARGET_BITS,
+};
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
-/// Work-items per work-group, 64: `EXPRESSION_GROUP` of `cl/expression.cl`.
-const GROUP: usize = 64;
 /// Maximum work-items of a launch, 2^20, some ten times as many as a large GPU runs at once. It limits memory, since
 /// each work-item has scratch memory of its own.
 const MAX_ITEMS: usize = 1 << 20;
-/// Maximum number of device vectors that hold a group's columns, 4: the kernel has an argument for each.
+/// Maximum number of device vectors that hold a group's columns, 4: the kernel has a parameter for each.
 const VECTORS: usize = 4;
-/// Value of the kernel's argument `low_log` if no instruction reads X: `NO_POINTS` of `cl/expression.cl`.
-const NO_POINTS: u32 = u32::MAX;
-/// Exclusive upper bound of an operand's number, which has 28 bits of an encoded instruction.
-const OPERANDS: u32 = 1 << 28;
-/// Exclusive upper bound of a target's number, which has 24 bits of an encoded instruction.
-const TARGETS: u32 = 1 << 24;
 
 /// Refers to a column on a device: consecutive elements of a vector, one per row. Elements are reduced and in
 /// Montgomery form.
@@ -208,34 +205,38 @@ fn distinct_vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<
 }
 
 fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
-    let items = MAX_ITEMS.min(1usize.checked_shl(log_n).unwrap_or(MAX_ITEMS)).next_multiple_of(GROUP);
+    let rows = 1usize.checked_shl(log_n).unwrap_or(MAX_ITEMS);
+    let items = MAX_ITEMS.min(rows).next_multiple_of(EXPRESSION_GROUP as usize);
     u64::from(group.scratch_element_count()) * items as u64 * size_of::<F>() as u64
 }
 
-/// Queues the kernel that evaluates `group` on `stream` with the arguments `call`, which the caller has checked.
+/// Queues the kernel that evaluates `group` on `stream` with the arguments `call`. The caller has checked that columns
+/// and outputs lie in their vectors. The table names only parts of the program, and each work-item has scratch memory.
 fn enqueue_group_kernel<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
-    let table = EncodedGroup::new(group, &call)?;
-    let buffer = stream.allocate(table.bytes.len())?;
-    stream.upload(&buffer, &table.bytes)?;
+    let encoded = EncodedGroup::new(group, &call)?;
+    let table = stream.allocate(encoded.bytes.len())?;
+    stream.upload(&table, &encoded.bytes)?;
     let (points, low_log) = match group.uses_x() {
         true => find_or_compute_points(stream, call.coset).map(|points| (Some(points), call.coset.log_n / 2))?,
         false => (None, NO_POINTS),
     };
     let scratch = stream.scratch(scratch_bytes::<F>(group, call.coset.log_n) as usize)?;
     let vectors = distinct_vectors(call.columns)?;
-    let from = (0..VECTORS).map(|number| buffer_arg(vectors.get(number).copied().unwrap_or(&buffer)));
-    let [queries, outputs, values] = table.starts;
-    let numbers = [call.coset.log_n, group.instructions().len() as u32, queries, outputs, values, low_log];
-    let mut args: Vec<Arg> = numbers.map(Arg::U32).to_vec();
-    args.extend([buffer_arg(&buffer), buffer_arg(points.as_deref().unwrap_or(&buffer))]);
-    args.extend(from);
-    args.extend([buffer_arg(to.vector.buffer()), buffer_arg(&scratch)]);
+    let from = |number: usize| In::new(vectors.get(number).copied().unwrap_or(&table));
+    let kernel = Rows {
+        params: Value(&encoded.params(group, call.coset.log_n, low_log)),
+        table: In::new(&table),
+        points: In::new(points.as_deref().unwrap_or(&table)),
+        from0: from(0),
+        from1: from(1),
+        from2: from(2),
+        from3: from(3),
+        to: to.vector.as_out(),
+        scratch: Out::new(&scratch),
+    };
     let items = call.coset.row_count().min(MAX_ITEMS) as u64;
-    let kernels = module_launcher::KernelModule::find(&kernels::expression::FAMILY, F::NAME)?;
-    // SAFETY: the arguments match `expression_rows`; columns and outputs were checked to lie in their vectors, the
-    // table names only parts of the program, points are for all rows, and each work-item has scratch memory.
-    unsafe { kernels.launch(stream, "expression_rows", items, GROUP as u32, &args) }
+    KernelModule::find(&FAMILY, F::NAME)?.run(stream, items, kernel)
 }
 
 /// Returns a device's table of points: ω^i for the low half of the bits of a row's index, then shift·ω^(i·2^low) for
@@ -289,6 +290,14 @@ impl EncodedGroup {
         let bytes = [bytemuck::cast_slice(&quads), as_bytes(call.values)].concat();
         Ok(Self { bytes, starts: [queries, outputs, values] })
     }
+
+    /// Returns the numbers of an evaluation of `group`, whose encoding this is. [`ExpressionParams`] explains `log_n`
+    /// and `low_log`.
+    fn params(&self, group: &Group, log_n: u32, low_log: u32) -> ExpressionParams {
+        let [queries_at, outputs_at, values_at] = self.starts;
+        let instructions = group.instructions().len() as u32;
+        ExpressionParams { log_n, instructions, queries_at, outputs_at, values_at, low_log }
+    }
 }
 
 fn encode_column_location(vector: u32, rotation: u32, first: usize) -> [u32; 4] {
@@ -297,34 +306,37 @@ fn encode_column_location(vector: u32, rotation: u32, first: usize) -> [u32; 4] 
 
 /// Returns `instruction` in the kernel's encoding, four 32-bit words. Returns an error if a number is too large for it.
 fn encode_instruction(instruction: &Instruction) -> Result<[u32; 4]> {
-    let product = u32::from(instruction.b.is_some());
+    let product = if instruction.b.is_some() { OPERATION_PRODUCT } else { 0 };
     let combination = instruction.c.map_or(0, |(combination, _)| match combination {
-        FusedOp::Add => 1,
-        FusedOp::Subtract => 2,
-        FusedOp::SubtractFrom => 3,
+        FusedOp::Add => COMBINE_ADD,
+        FusedOp::Subtract => COMBINE_SUBTRACT,
+        FusedOp::SubtractFrom => COMBINE_SUBTRACT_FROM,
     });
-    let (kind, number) = match instruction.target {
-        Target::Slot(number) => (0, number),
-        Target::Scratch(number) => (1, number),
-        Target::Output(number) => (5, number),
-    };
-    let target = check_below("number of a target", number, TARGETS)?;
     let operand = |operand: Option<Operand>| operand.map_or(Ok(0), encode_operand);
     let third = instruction.c.map(|(_, operand)| operand);
-    let operation = product << 30 | combination << 28 | kind << 24 | target;
+    let operation = product | combination << COMBINE_SHIFT | encode_target(instruction.target)?;
     Ok([operation, encode_operand(instruction.a)?, operand(instruction.b)?, operand(third)?])
+}
+
+fn encode_target(target: Target) -> Result<u32> {
+    let (kind, number) = match target {
+        Target::Slot(number) => (KIND_SLOT, number),
+        Target::Scratch(number) => (KIND_SCRATCH, number),
+        Target::Output(number) => (KIND_OUTPUT, number),
+    };
+    check_below("number of a target", number, 1 << TARGET_BITS).map(|number| kind << TARGET_BITS | number)
 }
 
 fn encode_operand(operand: Operand) -> Result<u32> {
     let (kind, number) = match operand {
-        Operand::Slot(number) => (0, number),
-        Operand::Scratch(number) => (1, number),
-        Operand::Value(number) => (2, number),
-        Operand::Query(number) => (3, number),
-        Operand::X => (4, 0),
-        Operand::Output(number) => (5, number),
+        Operand::Slot(number) => (KIND_SLOT, number),
+        Operand::Scratch(number) => (KIND_SCRATCH, number),
+        Operand::Value(number) => (KIND_VALUE, number),
+        Operand::Query(number) => (KIND_QUERY, number),
+        Operand::X => (KIND_X, 0),
+        Operand::Output(number) => (KIND_OUTPUT, number),
     };
-    check_below("number of an operand", number, OPERANDS).map(|number| kind << 28 | number)
+    check_below("number of an operand", number, 1 << OPERAND_BITS).map(|number| kind << OPERAND_BITS | number)
 }
 
 fn check_below(what: &str, number: u32, bound: u32) -> Result<u32> {

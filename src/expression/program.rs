@@ -8,14 +8,11 @@ use ff::Field;
 
 use super::ast::Query;
 use crate::field::NttField;
+pub use crate::kernels::expression::REGISTERS;
 use crate::{Error, Result};
 
 /// Names this module in errors.
 pub(super) const ERROR_CONTEXT: &str = "expression";
-
-/// Number of slots of a row, 8: the registers for values between instructions, `EXPRESSION_SLOTS` of
-/// `cl/expression.cl`. Values that find no slot go to scratch memory.
-pub const REGISTERS: u32 = 8;
 
 /// Identifies an operand that an instruction reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

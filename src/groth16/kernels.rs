@@ -50,7 +50,7 @@ kernels! {
 /// Computes the steps of a Groth16 proof between its NTTs and its MSMs.
 pub static FAMILY: KernelFamily = KernelFamily {
     constants: &[CONSTANTS],
-    kernels: KERNELS,
+    kernels: &[KERNELS],
     sources: &[Part::always(source!("cl/groth16.cl"))],
     ..KernelFamily::new("groth16")
 };

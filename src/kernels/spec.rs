@@ -192,7 +192,7 @@ pub struct KernelFamily {
     /// Function that returns further definitions for a module, which precede its sources.
     pub definitions: fn(&Module) -> String,
     /// Signatures of the kernels.
-    pub kernels: &'static [KernelSignature],
+    pub kernels: &'static [&'static [KernelSignature]],
     /// Sources that follow the field's own, with the field's constants still defined.
     pub field_sources: &'static [Part],
     /// Sources of the kernels, which follow fields and curve.
@@ -331,7 +331,8 @@ macro_rules! shared_constants {
 pub(crate) use shared_constants;
 
 /// Declares a structure that Rust and kernels share, with fields of types `u32` and `u64`. `definition` returns its C
-/// definition, with checks that the compiler of the kernels gives it the same size and the same offsets.
+/// definition, with checks that the compiler of the kernels gives it the same size and the same offsets. Kernels take it as
+/// `GRID_CONSTANT name_t params`, which costs no registers.
 ///
 /// ```ignore
 /// shared_struct! {

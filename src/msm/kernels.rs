@@ -426,7 +426,7 @@ pub static FAMILY: KernelFamily = KernelFamily {
     domain: Domain::Curves,
     constants: &[CONSTANTS],
     structures: &[DigitsParams::definition, ScatterParams::definition, ReduceParams::definition, RowsParams::definition, CollectParams::definition],
-    kernels: KERNELS,
+    kernels: &[KERNELS],
     field_sources: &[Part::when(Module::decodes_points, BYTES.source)],
     sources: &[
         Part::always(source!("cl/curve.cl")),

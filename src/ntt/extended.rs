@@ -4,10 +4,11 @@ use super::domain::{Direction, NttDomain, NttOptions};
 use super::gpu::{Passes, inverse_of_vanishing, launch, scale_periodically};
 use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
-use crate::backend::{Arg, Stream, StreamStats};
+use crate::backend::{Stream, StreamStats};
 use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::ntt::{FAMILY, Interleave};
+use crate::module_launcher::KernelModule;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -255,10 +256,14 @@ impl<F: NttField> ExtendedDomain<F> {
         coset: usize,
     ) -> Result<()> {
         let count = values.len() as u64;
-        let mut args = vec![buffer_arg(values.buffer()), buffer_arg(extended_domain.buffer()), Arg::U64(count)];
-        args.extend([self.log_factor(), coset as u32].map(Arg::U32));
-        // SAFETY: the arguments are those of `ntt_interleave`, and `extended_domain` is 2^log_factor times as long.
-        unsafe { launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, "ntt_interleave", count, &args) }
+        let interleave = Interleave {
+            from: In::new(values.buffer()),
+            to: Out::new(extended_domain.buffer()),
+            count,
+            step_log: self.log_factor(),
+            first: coset as u32,
+        };
+        launch(KernelModule::find(&FAMILY, F::NAME)?, stream, count, interleave)
     }
 
     fn check_coset(&self, coset: usize) -> Result<()> {

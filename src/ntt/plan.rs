@@ -1,13 +1,14 @@
 //! Cuts a transform into passes: sizes only. Touches no device.
 
-use crate::kernels::{self, KernelFamily};
+use crate::kernels::KernelFamily;
+use crate::kernels::ntt::{FAMILY, NTT_GROUPS, SMALL, SMALL_NTT_GROUPS, SMALL_TILE_LOG, STEP_LOG, TILE_LOG};
 use crate::{Error, Result};
 
 /// Describes the tiles of a kernel module's passes: the elements that one work-group transforms in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub family: &'static KernelFamily,
-    /// Binary logarithm of a tile's elements, `TILE_LOG` of `cl/ntt_common.cl`.
+    /// Binary logarithm of a tile's elements.
     pub log: u32,
     /// Minimum number of work-groups of a pass that a multiprocessor runs at once. The kernels' launch bounds guarantee
     /// it.
@@ -15,14 +16,14 @@ pub(super) struct Tile {
 }
 
 /// Tiles of 2^9 elements, for transforms of any size.
-pub(super) const TILE: Tile = Tile { family: &kernels::ntt::FAMILY, log: 9, groups: 7 };
+pub(super) const TILE: Tile = Tile { family: &FAMILY, log: TILE_LOG, groups: NTT_GROUPS };
 /// Tiles of 2^8 elements, for transforms whose tiles all run at once: see `cl/ntt_single_wave.cl`.
-pub(super) const SMALL_TILE: Tile = Tile { family: &kernels::ntt::SMALL, log: 8, groups: 14 };
+pub(super) const SMALL_TILE: Tile = Tile { family: &SMALL, log: SMALL_TILE_LOG, groups: SMALL_NTT_GROUPS };
 
 impl Tile {
-    /// Returns the number of work-items of a work-group. Each handles four elements of the tile.
+    /// Returns the number of work-items of a work-group. Each handles 2^[`STEP_LOG`] elements of the tile.
     pub(super) fn work_group_size(self) -> u32 {
-        1 << (self.log - 2)
+        1 << (self.log - STEP_LOG)
     }
 }
 

@@ -12,19 +12,17 @@
 use num_bigint::BigUint;
 
 use super::element_and_accumulator::ElementKind;
+use crate::kernels::gemm::{
+    CRT_BIAS, CRT_FRACTION, CRT_HALF, CRT_INVERSE, CRT_MODULUS, CRT_OFFSET, CRT_RECIPROCAL, CRT_SHIFT, CRT_SLOPE_HIGH,
+    CRT_SLOPE_LOW, CRT_STEP, CRT_WORDS,
+};
 
 /// Number of pairwise coprime moduli that exist from 256 down to [`MIN_MODULUS`].
 pub(super) const MAX_MODULI: usize = 49;
 /// Smallest modulus in use. A smaller one adds too few bits to be worth a product of matrices.
 const MIN_MODULUS: u16 = 29;
-/// Number of 32-bit words per modulus in the table of constants. Equals `CRT_WORDS` of `cl/gemm_crt.cl`.
-pub(super) const WORDS: usize = 20;
-/// Index of ⌊2³²/m⌋ among the [`WORDS`] words of a modulus m.
-const FRACTION: usize = 11;
 /// Bound on the absolute value of a sum of bytes times balanced powers of 256, and of the difference of two such sums.
 const SUMS: u64 = 1 << 21;
-/// Number of residues that `crt_reconstruct` takes per step.
-const STEP: usize = 32;
 /// Number of work-items per warp in `crt_reconstruct`.
 const LANES: usize = 32;
 
@@ -172,7 +170,7 @@ fn choose_split(most: &BigUint) -> (u32, BigUint) {
 /// Holds the constants of a product by residues, in the form that the kernels read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Constants {
-    /// Constants of the moduli, [`WORDS`] words for each.
+    /// Constants of the moduli, [`CRT_WORDS`] words for each.
     pub table: Vec<u32>,
     /// Weight of each residue in the result: the limbs of an element, by Karatsuba product, then by modulus.
     pub weights: Vec<u32>,
@@ -210,10 +208,10 @@ impl Constants {
         let words = self.corrections.len() / basis.products_per_modulus();
         let tiles = words.div_ceil(2) + 2;
         let mut crt_weights = Vec::new();
-        for step in 0..basis.byte_product_count().div_ceil(STEP) {
+        for step in 0..basis.byte_product_count().div_ceil(CRT_STEP) {
             for place in (0..tiles * 2 * LANES).map(|word| (word / (2 * LANES), word / 2 % LANES, word % 2)) {
                 let (tile, lane, half) = place;
-                let first = STEP * step + 4 * (lane % 4) + STEP / 2 * half;
+                let first = CRT_STEP * step + 4 * (lane % 4) + CRT_STEP / 2 * half;
                 let byte = |i: usize| u32::from(self.weight_byte(basis, first + i, tile, lane / 4)) << (8 * i);
                 crt_weights.push((0..4).map(byte).sum());
             }
@@ -233,7 +231,7 @@ impl Constants {
             0
         } else if tile >= values {
             let mine = set / basis.moduli == part;
-            if mine { byte_of(&self.table[WORDS * (set % basis.moduli) + FRACTION..], of_fraction) } else { 0 }
+            if mine { byte_of(&self.table[CRT_WORDS * (set % basis.moduli) + CRT_FRACTION..], of_fraction) } else { 0 }
         } else if of_element < share {
             byte_of(&self.weights[share * set..], share * part + of_element)
         } else {
@@ -279,9 +277,9 @@ fn montgomery_factor(prime: &FieldParams, raw: usize) -> BigUint {
 
 /// Returns the constants of `modulus` in the table, where `all` is the product of all moduli. `cl/gemm_crt.cl` and
 /// `cuda/gemm_int8_common.cuh` describe the words.
-fn modulus_constants(modulus: u16, all: &BigUint) -> [u32; WORDS] {
+fn modulus_constants(modulus: u16, all: &BigUint) -> [u32; CRT_WORDS] {
     let m = u32::from(modulus);
-    let mut entry = [0; WORDS];
+    let mut entry = [0; CRT_WORDS];
     for (number, word) in entry[..8].iter_mut().enumerate() {
         *word = (0..4).fold(0, |word, i| word | balanced_power(4 * number as u32 + i, m) << (8 * i));
     }
@@ -291,18 +289,16 @@ fn modulus_constants(modulus: u16, all: &BigUint) -> [u32; WORDS] {
     // A sum has 2³¹ added.
     let lifted = u64::from(m - inverse) * (1 << 31) % u64::from(m);
     let slope = (u128::from(inverse) << 64).div_ceil(u128::from(m)) as u64;
-    entry[8..18].copy_from_slice(&[
-        m,
-        fraction(1),
-        inverse,
-        ((1u64 << 32) / u64::from(m)) as u32,
-        fraction(u64::from(m / 2)) + SUMS as u32,
-        m / 2,
-        ((1u64 << 31) % u64::from(m)) as u32,
-        slope as u32,
-        ((slope >> 32) as u32).wrapping_neg(),
-        fraction(lifted).wrapping_add(2).wrapping_neg(),
-    ]);
+    entry[CRT_MODULUS] = m;
+    entry[CRT_RECIPROCAL] = fraction(1);
+    entry[CRT_INVERSE] = inverse;
+    entry[CRT_FRACTION] = ((1u64 << 32) / u64::from(m)) as u32;
+    entry[CRT_OFFSET] = fraction(u64::from(m / 2)) + SUMS as u32;
+    entry[CRT_HALF] = m / 2;
+    entry[CRT_BIAS] = ((1u64 << 31) % u64::from(m)) as u32;
+    entry[CRT_SLOPE_LOW] = slope as u32;
+    entry[CRT_SLOPE_HIGH] = ((slope >> 32) as u32).wrapping_neg();
+    entry[CRT_SHIFT] = fraction(lifted).wrapping_add(2).wrapping_neg();
     entry
 }
 
@@ -399,11 +395,11 @@ mod tests {
         let words = |list: &[u32], at: usize| BigUint::new(list[prime.words * at..][..prime.words].to_vec());
         let (mut sum, mut fractions) = (BigUint::ZERO, 1u64 << 31);
         for (i, modulus) in MODULI[..basis.moduli].iter().enumerate() {
-            let entry = &constants.table[WORDS * i..][..WORDS];
+            let entry = &constants.table[CRT_WORDS * i..][..CRT_WORDS];
             let residue = modulo(number, &BigInt::from(*modulus)).iter_u32_digits().next().unwrap_or(0);
-            let y = residue * entry[10] % entry[8];
+            let y = residue * entry[CRT_INVERSE] % entry[CRT_MODULUS];
             sum += words(&constants.weights, i) * y;
-            fractions += u64::from(y) * u64::from(entry[11]);
+            fractions += u64::from(y) * u64::from(entry[CRT_FRACTION]);
         }
         (sum + words(&constants.corrections, 0) * ((fractions >> 32) as u32)) % &prime.p
     }
@@ -435,8 +431,8 @@ mod tests {
             let (entry, m) = (modulus_constants(modulus, &all), i64::from(modulus));
             let max_abs = i64::from(SUMS as u32);
             for sum in (-max_abs..-max_abs + 600).chain(-600..600).chain(max_abs - 600..=max_abs) {
-                let fraction = (sum as u32).wrapping_mul(entry[9]).wrapping_add(entry[12]);
-                let residue = i64::from(high(fraction, entry[8])) - i64::from(entry[13]);
+                let fraction = (sum as u32).wrapping_mul(entry[CRT_RECIPROCAL]).wrapping_add(entry[CRT_OFFSET]);
+                let residue = i64::from(high(fraction, entry[CRT_MODULUS])) - i64::from(entry[CRT_HALF]);
                 assert!((residue - sum) % m == 0 && residue >= -(m / 2) && residue < m - m / 2, "{sum} mod {m}");
             }
             let ends = i64::from(i32::MIN)..=i64::from(i32::MAX);
@@ -446,11 +442,11 @@ mod tests {
                     continue;
                 }
                 let shifted = sum as u32 ^ 0x8000_0000;
-                let less = shifted.wrapping_mul(entry[16]).wrapping_add(entry[17]);
-                let fraction = high(shifted, entry[15]).wrapping_sub(less);
+                let less = shifted.wrapping_mul(entry[CRT_SLOPE_HIGH]).wrapping_add(entry[CRT_SHIFT]);
+                let fraction = high(shifted, entry[CRT_SLOPE_LOW]).wrapping_sub(less);
                 assert_eq!(
-                    i64::from(high(fraction, entry[8])),
-                    (sum * i64::from(entry[10])).rem_euclid(m),
+                    i64::from(high(fraction, entry[CRT_MODULUS])),
+                    (sum * i64::from(entry[CRT_INVERSE])).rem_euclid(m),
                     "{sum} mod {m}"
                 );
             }

@@ -6,16 +6,19 @@ use std::time::Duration;
 use super::element_and_accumulator::ElementKind;
 use super::gpu_crt::{TensorCoreKernels, multiply_crt};
 use super::layout::{DeviceView, ERROR_CONTEXT, View, checked_entry_count, enqueue_throttled};
-use super::plan::{GemvShape, Method, VECTOR_GROUP, tile_shape};
+use super::plan::{GemvShape, Method, tile_shape};
 use super::shared_launches::{ProductBatch, ProductTask, batches};
 use crate::Result;
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
+use crate::backend::{Abort, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::product;
+use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::gemm::{
+    Batched, Bytes, CopyEntries, FAMILY, FindOutOfRange, GEMM_GROUP, GEMV_GROUP, GemmBatchParams, GemmSizes, GemvLazy,
+    GemvParams, GemvSmall, Lazy, Montgomery, ReducePartials, SmallLazy, ToField,
+};
+use crate::module_launcher::KernelModule;
 
-/// Number of work-items per work-group. Equals `GEMM_GROUP` of `cl/gemm.cl`.
-const GROUP: u32 = 256;
 /// Multiplications of 32-bit words per second of an H200, to estimate times. They decide how work is split into
 /// launches if an abort hook is set.
 const RATE: f64 = 14e9 * 64.0;
@@ -78,28 +81,44 @@ fn multiply_batched(
     c: DeviceView<'_>,
     abort: Abort<'_>,
 ) -> Result<()> {
-    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
+    let module = KernelModule::find(&FAMILY, field)?;
     let [a, b] = task.factors;
-    let words = program.modulus().len();
+    let words = module.modulus().len();
     let one = estimate_time(&a.view, &b.view, RATE / (words * words) as f64);
     let firsts = stream.allocate(size_of_val(&batch.offsets_from[..]))?;
     stream.upload_abortable(&firsts, 0, bytemuck::cast_slice(&batch.offsets_from), abort)?;
     let groups = task.group_count(c.kind);
-    let sizes = [a.view.rows, a.view.columns, b.view.columns].map(|number| Arg::U32(number as u32));
-    let views = [a.args(), b.args(), c.args()].concat();
     let (count, step) = (batch.tasks.len(), products_per_launch(one, abort));
     for first in (0..count).step_by(step) {
         let some = step.min(count - first);
-        let numbers = [groups, first].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[buffer_arg(&firsts)], &sizes, &views].concat();
-        let items = (some * groups) as u64 * u64::from(GROUP);
-        // SAFETY: the arguments match the kernel; views of all pairs were checked to be inside their buffers, which
-        // share one address space, and C has room for all products.
-        enqueue_throttled(stream, one * some as u32, abort, |stream| unsafe {
-            program.launch(stream, "gemm_batched", items, GROUP, &args)
+        let items = (some * groups) as u64 * u64::from(GEMM_GROUP);
+        let params = batch_params([&a.view, &b.view], groups, first);
+        enqueue_throttled(stream, one * some as u32, abort, |stream| {
+            let batched = Batched {
+                params: Value(&params),
+                firsts: In::new(&firsts),
+                a: a.as_in(),
+                a_start: Value(&a.gemm_view()),
+                b: b.as_in(),
+                b_start: Value(&b.gemm_view()),
+                c: c.as_out(),
+                c_start: Value(&c.gemm_view()),
+            };
+            module.run(stream, items, batched)
         })?;
     }
     Ok(())
+}
+
+/// Returns the numbers of a launch from product number `first` on, each by `groups` work-groups.
+fn batch_params([a, b]: [&View; 2], groups: usize, first: usize) -> GemmBatchParams {
+    GemmBatchParams {
+        groups: groups as u32,
+        pair: first as u32,
+        rows: a.rows as u32,
+        inner: a.columns as u32,
+        columns: b.columns as u32,
+    }
 }
 
 /// Returns the maximum number of products per launch, where each takes the time `one`. They take about [`LAUNCH`]
@@ -118,33 +137,46 @@ fn multiply_direct(
     method: Method,
     abort: Abort<'_>,
 ) -> Result<()> {
-    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
-    let kernel = match (a.kind, b.kind, method) {
-        (ElementKind::Byte, ElementKind::Byte, _) => "gemm_bytes",
-        (ElementKind::Field, _, Method::Montgomery) => "gemm_montgomery",
-        (ElementKind::Field, ..) => "gemm_lazy",
-        _ => "gemm_small_lazy",
-    };
-    let words = program.modulus().len();
-    let tile = tile_shape(c.kind, words);
+    let module = KernelModule::find(&FAMILY, field)?;
+    let words = module.modulus().len();
     let rate = RATE / (words * words) as f64;
-    let step = rows_per_launch(&a.view, &b.view, (rate, tile[0]), abort);
+    let step = rows_per_launch(&a.view, &b.view, (rate, tile_shape(c.kind, words)[0]), abort);
     for first in (0..a.view.rows).step_by(step) {
         let rows = first..(first + step).min(a.view.rows);
         let (a, c) = (a.slice_rows(rows.clone())?, c.slice_rows(rows)?);
-        let mut args = [a.view.rows, a.view.columns, b.view.columns].map(|number| Arg::U32(number as u32)).to_vec();
-        if kernel == "gemm_small_lazy" {
-            args.push(a.entry_bytes_arg());
-        }
-        args.extend([a.args(), b.args(), c.args()].concat());
-        let groups = c.view.rows.div_ceil(tile[0]) as u64 * c.view.columns.div_ceil(tile[1]) as u64;
-        let items = groups * u64::from(GROUP);
-        // SAFETY: the arguments match the kernel; views were checked to be inside their buffers.
-        enqueue_throttled(stream, estimate_time(&a.view, &b.view, rate), abort, |stream| unsafe {
-            program.launch(stream, kernel, items, GROUP, &args)
-        })?;
+        let time = estimate_time(&a.view, &b.view, rate);
+        enqueue_throttled(stream, time, abort, |stream| launch_direct(module, stream, [a, b, c], method))?;
     }
     Ok(())
+}
+
+/// Queues C = A·B as [`multiply_direct`] does, in one launch.
+fn launch_direct(
+    module: KernelModule,
+    stream: &mut Stream,
+    [a, b, c]: [DeviceView<'_>; 3],
+    method: Method,
+) -> Result<()> {
+    let sizes = GemmSizes { rows: a.view.rows as u32, inner: a.view.columns as u32, columns: b.view.columns as u32 };
+    let [tall, wide] = tile_shape(c.kind, module.modulus().len());
+    let groups = c.view.rows.div_ceil(tall) as u64 * c.view.columns.div_ceil(wide) as u64;
+    let [a_view, b_view, c_view] = [a, b, c].map(|factor| factor.gemm_view());
+    // These kernels differ in the types of entries alone, and in the size of integers.
+    macro_rules! run {
+        ($kernel:ident $(, $bytes:ident)?) => {{
+            let (sizes, a_view, b_view, c_view) = (Value(&sizes), Value(&a_view), Value(&b_view), Value(&c_view));
+            let (a, b, c) = (a.as_in(), b.as_in(), c.as_out());
+            let kernel = $kernel { sizes, $($bytes,)? a, a_view, b, b_view, c, c_view };
+            module.run(stream, groups * u64::from(GEMM_GROUP), kernel)
+        }};
+    }
+    let bytes = a.entry_bytes();
+    match (a.kind, b.kind, method) {
+        (ElementKind::Byte, ElementKind::Byte, _) => run!(Bytes),
+        (ElementKind::Field, _, Method::Montgomery) => run!(Montgomery),
+        (ElementKind::Field, ..) => run!(Lazy),
+        _ => run!(SmallLazy, bytes),
+    }
 }
 
 fn estimate_time(a: &View, b: &View, rate: f64) -> Duration {
@@ -174,34 +206,50 @@ pub(super) fn times_vector(
     if rows == 0 {
         return Ok((y, stream.stats()));
     }
-    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
-    let GemvShape { lanes, pieces } = GemvShape::new(rows, inner, a.view.column_step == 1);
+    let module = KernelModule::find(&FAMILY, field)?;
+    let shape = GemvShape::new(rows, inner, a.view.column_step == 1);
+    let pieces = shape.pieces;
     let part_bytes = if pieces == 1 { 0 } else { product(ERROR_CONTEXT, "bytes", &[pieces as usize, rows, size])? };
     let parts = stream.scratch(part_bytes)?;
-    let mut args = [rows as u32, inner as u32, lanes, pieces].map(Arg::U32).to_vec();
-    let small = a.kind != ElementKind::Field;
-    if small {
-        args.push(a.entry_bytes_arg());
-    }
-    args.extend(a.args());
-    args.extend([buffer_arg(x.buffer), Arg::U64(x.view.first as u64), Arg::U64(x.view.row_step as u64)]);
-    args.push(buffer_arg(if pieces == 1 { &y } else { &parts }));
-    let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize) as u64 * u64::from(pieces);
-    let kernel = if small { "gemv_small" } else { "gemv_lazy" };
     stream.begin_timing()?;
-    // SAFETY: the arguments match the kernel; views are inside their buffers, and there is a sum for each row and
-    // piece.
-    unsafe { program.launch(&mut stream, kernel, groups * u64::from(VECTOR_GROUP), VECTOR_GROUP, &args)? };
+    launch_gemv(module, &mut stream, [a, x], shape, if pieces == 1 { &y } else { &parts })?;
     if pieces > 1 {
-        let args = [Arg::U32(rows as u32), Arg::U32(pieces), buffer_arg(&parts), buffer_arg(&y)];
-        // SAFETY: as above.
-        unsafe { program.launch(&mut stream, "gemv_reduce_partials", rows as u64, VECTOR_GROUP, &args)? };
+        let rows = rows as u32;
+        let reduce = ReducePartials { rows, pieces, parts: In::new(&parts), y: Out::new(&y) };
+        module.run(&mut stream, rows.into(), reduce)?;
     }
     stream.end_timing()?;
     stream.synchronize(abort)?;
     let traffic = stream.stats();
     drop((parts, stream));
     Ok((y, traffic))
+}
+
+/// Queues the sums of the pieces of rows of A·x into `y`, one for each row and piece.
+fn launch_gemv(
+    module: KernelModule,
+    stream: &mut Stream,
+    [a, x]: [DeviceView<'_>; 2],
+    GemvShape { lanes, pieces }: GemvShape,
+    y: &Buffer,
+) -> Result<()> {
+    let params = GemvParams {
+        rows: a.view.rows as u32,
+        inner: a.view.columns as u32,
+        lanes,
+        pieces,
+        x_first: x.view.first as u64,
+        x_step: x.view.row_step as u64,
+    };
+    let groups = params.rows.div_ceil(GEMV_GROUP / lanes);
+    let items = u64::from(groups) * u64::from(pieces) * u64::from(GEMV_GROUP);
+    let view = a.gemm_view();
+    let (params, a_view, x, y) = (Value(&params), Value(&view), x.as_in(), Out::new(y));
+    if a.kind == ElementKind::Field {
+        module.run(stream, items, GemvLazy { params, a: a.as_in(), a_view, x, y })
+    } else {
+        module.run(stream, items, GemvSmall { params, bytes: a.entry_bytes(), a: a.as_in(), a_view, x, y })
+    }
 }
 
 /// Copies the entries of `from`, of `size` bytes each, to `to`, which has the same shape. Waits for the copy.
@@ -211,12 +259,17 @@ pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_
         return Ok(stream.stats());
     }
     let words = size / 4;
-    let args = [from.view.rows, from.view.columns, words].map(|number| Arg::U32(number as u32));
-    let args = [&args[..], &from.args(), &to.args()].concat();
-    let items = (from.view.len() * words) as u64;
-    let program = KernelModule::find(&kernels::gemm::FAMILY, kernels::bn254::FR.name)?;
-    // SAFETY: the arguments match the kernel, and both views are inside their buffers.
-    unsafe { program.launch(&mut stream, "gemm_copy", items, VECTOR_GROUP, &args)? };
+    let copy = CopyEntries {
+        rows: from.view.rows as u32,
+        columns: from.view.columns as u32,
+        words: words as u32,
+        from: from.as_in(),
+        from_view: Value(&from.gemm_view()),
+        to: to.as_out(),
+        to_view: Value(&to.gemm_view()),
+    };
+    let module = KernelModule::find(&FAMILY, kernels::bn254::FR.name)?;
+    module.run(&mut stream, (from.view.len() * words) as u64, copy)?;
     stream.synchronize(None)?;
     Ok(stream.stats())
 }
@@ -232,11 +285,15 @@ pub(super) fn to_field(
     let mut stream = device.stream()?;
     let to = stream.allocate(from.view.len() * size)?.mark_secret();
     if !from.view.is_empty() {
-        let numbers = [from.view.rows, from.view.columns].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[from.entry_bytes_arg()], &from.args(), &[buffer_arg(&to)]].concat();
-        let (program, items) = (KernelModule::find(&kernels::gemm::FAMILY, field)?, from.view.len() as u64);
-        // SAFETY: the arguments match the kernel, the view is inside its buffer, and there is room for all entries.
-        unsafe { program.launch(&mut stream, "gemm_to_field", items, VECTOR_GROUP, &args)? };
+        let to_field = ToField {
+            rows: from.view.rows as u32,
+            columns: from.view.columns as u32,
+            bytes: from.entry_bytes(),
+            from: from.as_in(),
+            from_view: Value(&from.gemm_view()),
+            to: Out::new(&to),
+        };
+        KernelModule::find(&FAMILY, field)?.run(&mut stream, from.view.len() as u64, to_field)?;
         stream.synchronize(None)?;
     }
     let traffic = stream.stats();
@@ -256,16 +313,21 @@ pub(super) fn find_out_of_range(
     bits: u32,
 ) -> Result<Option<usize>> {
     let mut stream = device.stream()?;
-    let program = KernelModule::find(&kernels::gemm::FAMILY, field)?;
+    let module = KernelModule::find(&FAMILY, field)?;
     let least = stream.allocate(4)?;
     for start in (0..from.view.len()).step_by(LOOKED_AT) {
         let count = LOOKED_AT.min(from.view.len() - start);
         stream.upload(&least, &u32::MAX.to_le_bytes())?;
-        let numbers =
-            [Arg::U32(from.view.columns as u32), Arg::U32(bits), Arg::U64(start as u64), Arg::U32(count as u32)];
-        let args = [&numbers[..], &from.args(), &[buffer_arg(&least)]].concat();
-        // SAFETY: the arguments match the kernel, and the view is inside its buffer.
-        unsafe { program.launch(&mut stream, "gemm_find_out_of_range", count as u64, VECTOR_GROUP, &args)? };
+        let find = FindOutOfRange {
+            columns: from.view.columns as u32,
+            bits,
+            start: start as u64,
+            count: count as u32,
+            from: from.as_in(),
+            from_view: Value(&from.gemm_view()),
+            least: Out::new(&least),
+        };
+        module.run(&mut stream, count as u64, find)?;
         let mut found = [0; 4];
         stream.download(&mut found, &least)?;
         match u32::from_le_bytes(found) {

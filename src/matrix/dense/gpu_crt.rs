@@ -8,27 +8,31 @@ use super::crt_params::{Basis, Constants, FieldParams, Operand};
 use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View, enqueue_throttled};
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream};
+use crate::backend::{Abort, Buffer, Device, Stream};
+use crate::kernel_arguments::{In, Kernel, Local, Out, Value};
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::gemm::{
+    INT8_COLUMNS, INT8_GROUP, INT8_MMA_DEPTH, INT8_ROWS, INT8_STAGES, INT8_WGMMA_DEPTH, Int8Residues,
+    Int8ResiduesParams, Int8Words, Int8WordsParams, Reconstruct, Residues, ResiduesParams, ResiduesSmall,
+    TRANSPOSE_ROWS, TRANSPOSE_WORDS, TransposeBytes,
+};
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
-/// Number of work-items per work-group of the kernels before and after the products. Equals `CRT_GROUP` of
-/// `cl/gemm_crt.cl`.
-const GROUP: u32 = 128;
-/// Number of work-items per work-group of the tensor-core kernels. Equals `INT8_GROUP` of `cuda/gemm_int8_common.cuh`.
-const TENSOR_GROUP: u32 = 256;
 /// Divisor of the device's memory. A product that takes at most the quotient starts without a query of free memory,
 /// which takes 6 µs.
 const MEMORY_QUERY_THRESHOLD_DIV: u64 = 64;
-/// Rows and columns of a byte matrix that a work-group of `crt_transpose_bytes` transposes.
-const TRANSPOSE_TILE: (usize, usize) = (32, 128);
 /// Multiplications of bytes per second with an H200's `mma.sync`, to estimate the time of queued work.
 const RATE: f64 = 500e12;
-/// Bytes of local memory per work-group of `cuda/gemm_int8.cu`, for four pipeline stages of depth 32.
-const LOCAL_BYTES: u32 = 48 << 10;
-/// Bytes of local memory per work-group of `cuda/gemm_int8_wgmma.cu`, for four pipeline stages of depth 128.
-const HOPPER_LOCAL_BYTES: u32 = 192 << 10;
+/// Bytes of local memory per work-group of `cuda/gemm_int8.cu`.
+const LOCAL_BYTES: u32 = local_bytes(INT8_MMA_DEPTH);
+/// Bytes of local memory per work-group of `cuda/gemm_int8_wgmma.cu`.
+const HOPPER_LOCAL_BYTES: u32 = local_bytes(INT8_WGMMA_DEPTH);
+
+/// Returns the bytes of the pipeline's stages, each of `depth` k.
+const fn local_bytes(depth: usize) -> u32 {
+    (INT8_STAGES * (INT8_ROWS + INT8_COLUMNS) * depth) as u32
+}
 
 /// Holds the loaded tensor-core kernels and how they are launched.
 #[derive(Clone, Copy)]
@@ -67,7 +71,7 @@ impl TensorCoreKernels {
 
     fn load(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
         let program = KernelModule::find(&kernels::gemm::INT8, name)?;
-        program.preload(device, "gemm_int8_words").map(|()| Self { program, local_bytes, groups })
+        program.preload(device, Int8Words::NAME).map(|()| Self { program, local_bytes, groups })
     }
 }
 
@@ -194,14 +198,18 @@ impl CrtPass<'_> {
     /// Queues the transposition of the column-major bytes `a` into `to`, with rows zero-padded to `padded`.
     fn transpose_bytes(&self, stream: &mut Stream, a: DeviceView<'_>, padded: usize, to: &Buffer) -> Result<()> {
         let quads = self.pieces.depth / 4;
-        let numbers = [a.view.rows, a.view.columns, quads].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &a.args(), &[buffer_arg(to)]].concat();
-        let groups = padded / TRANSPOSE_TILE.0 * (self.pieces.depth / TRANSPOSE_TILE.1);
-        let items = groups as u64 * u64::from(GROUP);
-        // SAFETY: the arguments match the kernel; the view is inside its buffer, and there is a byte for each padded
-        // row and k.
-        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| unsafe {
-            self.program.launch(stream, "crt_transpose_bytes", items, GROUP, &args)
+        let groups = padded / TRANSPOSE_ROWS * (quads / TRANSPOSE_WORDS);
+        let items = groups as u64 * u64::from(TransposeBytes::GROUP_SIZE);
+        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| {
+            let transpose = TransposeBytes {
+                rows: a.view.rows as u32,
+                inner: a.view.columns as u32,
+                quads: quads as u32,
+                a: a.as_in(),
+                a_view: Value(&a.gemm_view()),
+                out: Out::new(to),
+            };
+            self.program.run(stream, items, transpose)
         })
     }
 
@@ -214,27 +222,32 @@ impl CrtPass<'_> {
         padded: usize,
         to: &Buffer,
     ) -> Result<()> {
-        let Basis { moduli, parts, split } = self.basis;
-        let quads = self.pieces.depth / 4;
-        let mut numbers = vec![a.view.rows, a.view.columns, padded, quads, moduli];
-        let kernel = match a.kind {
-            ElementKind::Field => {
-                numbers.extend([parts, split as usize, usize::from(!operand.is_raw())]);
-                "crt_residues"
+        let (numbers, view) = (self.residues_params(&a.view, operand, padded), a.gemm_view());
+        let items = u64::from(numbers.padded) * u64::from(numbers.quads);
+        let (params, a_view) = (Value(&numbers), Value(&view));
+        let (table, out) = (In::new(&self.tables[0]), Out::new(to));
+        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| {
+            if a.kind == ElementKind::Field {
+                self.program.run(stream, items, Residues { params, a: a.as_in(), a_view, table, out })
+            } else {
+                let bytes = a.entry_bytes();
+                self.program.run(stream, items, ResiduesSmall { params, bytes, a: a.as_in(), a_view, table, out })
             }
-            kind => {
-                numbers.push(if kind == ElementKind::Byte { 1 } else { 4 });
-                "crt_residues_small"
-            }
-        };
-        let numbers: Vec<Arg> = numbers.into_iter().map(|number| Arg::U32(number as u32)).collect();
-        let args = [&numbers[..], &a.args(), &[buffer_arg(&self.tables[0]), buffer_arg(to)]].concat();
-        let items = (padded * quads) as u64;
-        // SAFETY: the arguments match the kernel; the view is inside its buffer, and there is a word for each set,
-        // padded row and four columns.
-        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| unsafe {
-            self.program.launch(stream, kernel, items, GROUP, &args)
         })
+    }
+
+    fn residues_params(&self, a: &View, operand: Operand, padded: usize) -> ResiduesParams {
+        let Basis { moduli, parts, split } = self.basis;
+        ResiduesParams {
+            rows: a.rows as u32,
+            inner: a.columns as u32,
+            padded: padded as u32,
+            quads: (self.pieces.depth / 4) as u32,
+            moduli: moduli as u32,
+            parts: parts as u32,
+            split: split as u32,
+            canonical: u32::from(!operand.is_raw()),
+        }
     }
 
     /// Queues the tensor-core products of the residues `of_a` and `of_b`. Their residues go to `of_c`. If the factors
@@ -244,37 +257,75 @@ impl CrtPass<'_> {
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
         let sets = self.basis.byte_product_count();
         let tiles = sets * tall * wide;
-        let TensorCoreKernels { program, local_bytes, groups } = self.tensor;
-        let items = tiles.min(groups) as u64 * u64::from(TENSOR_GROUP);
+        let items = tiles.min(self.tensor.groups) as u64 * u64::from(INT8_GROUP);
         let time = Duration::from_secs_f64((sets * rows * columns) as f64 * depth as f64 / RATE);
-        let local = [Arg::Local(local_bytes)];
-        let words = |numbers: &[usize]| -> Vec<Arg> { numbers.iter().map(|number| Arg::U32(*number as u32)).collect() };
-        if c.kind == ElementKind::Word {
-            let numbers = words(&[tall, tiles, c.view.rows, c.view.columns, depth]);
-            let args = [&numbers[..], &[buffer_arg(of_a), buffer_arg(of_b)], &c.args(), &local].concat();
-            // SAFETY: the arguments match the kernel; factors are padded to whole tiles, and only entries of the view
-            // are written.
-            return enqueue_throttled(stream, time, self.abort, |stream| unsafe {
-                program.launch(stream, "gemm_int8_words", items, TENSOR_GROUP, &args)
-            });
-        }
-        let numbers = words(&[tall, wide, tiles, depth, self.basis.moduli]);
-        let args = [&numbers[..], &[&*self.tables[0], of_a, of_b, of_c].map(buffer_arg), &local].concat();
-        // SAFETY: as above, and there is a byte for each set, padded row and padded column.
-        enqueue_throttled(stream, time, self.abort, |stream| unsafe {
-            program.launch(stream, "gemm_int8_residues", items, TENSOR_GROUP, &args)
+        let [tall, wide, tiles] = [tall, wide, tiles].map(|number| number as u32);
+        enqueue_throttled(stream, time, self.abort, |stream| {
+            if c.kind == ElementKind::Word {
+                self.launch_words(stream, items, [tall, tiles], [of_a, of_b], c)
+            } else {
+                self.launch_residues(stream, items, [tall, wide, tiles], [of_a, of_b, of_c])
+            }
         })
+    }
+
+    /// Queues the product of the bytes `a` and `b` into `c`, by `items` work-items. Its tiles are `tall` down the
+    /// columns, and `tiles` in all.
+    fn launch_words(
+        &self,
+        stream: &mut Stream,
+        items: u64,
+        [tall, tiles]: [u32; 2],
+        [a, b]: [&Buffer; 2],
+        c: DeviceView<'_>,
+    ) -> Result<()> {
+        let [rows, columns, depth] = [c.view.rows, c.view.columns, self.pieces.depth].map(|number| number as u32);
+        let words = Int8Words {
+            params: Value(&Int8WordsParams { tall, tiles, rows, columns, depth }),
+            a: In::new(a),
+            b: In::new(b),
+            c: c.as_out(),
+            c_view: Value(&c.gemm_view()),
+            local: Local(self.tensor.local_bytes),
+        };
+        self.tensor.program.run(stream, items, words)
+    }
+
+    /// Queues the products of the residues `a` and `b` into `out`, by `items` work-items. A set has `tall` × `wide`
+    /// tiles, and there are `tiles` in all.
+    fn launch_residues(
+        &self,
+        stream: &mut Stream,
+        items: u64,
+        [tall, wide, tiles]: [u32; 3],
+        [a, b, out]: [&Buffer; 3],
+    ) -> Result<()> {
+        let [depth, moduli] = [self.pieces.depth, self.basis.moduli].map(|number| number as u32);
+        let residues = Int8Residues {
+            params: Value(&Int8ResiduesParams { tall, wide, tiles, depth, moduli }),
+            table: In::new(&self.tables[0]),
+            a: In::new(a),
+            b: In::new(b),
+            out: Out::new(out),
+            local: Local(self.tensor.local_bytes),
+        };
+        self.tensor.program.run(stream, items, residues)
     }
 
     fn reconstruct(&self, stream: &mut Stream, residues: &Buffer, c: DeviceView<'_>) -> Result<()> {
         let quads = self.pieces.columns / 4;
-        let numbers = [c.view.rows, c.view.columns, self.pieces.rows, quads, self.basis.byte_product_count()];
-        let numbers = numbers.map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[residues, &*self.tables[1]].map(buffer_arg), &c.args()].concat();
-        let items = 4 * (c.view.rows * quads) as u64;
-        // SAFETY: the arguments match the kernel; residues are there for all padded entries, the tables for all moduli
-        // and sets, and only entries of the view are written.
-        unsafe { self.program.launch(stream, "crt_reconstruct", items, GROUP, &args) }
+        let reconstruct = Reconstruct {
+            rows: c.view.rows as u32,
+            columns: c.view.columns as u32,
+            padded: self.pieces.rows as u32,
+            quads: quads as u32,
+            sets: self.basis.byte_product_count() as u32,
+            residues: In::new(residues),
+            table: In::new(&self.tables[1]),
+            c: c.as_out(),
+            c_view: Value(&c.gemm_view()),
+        };
+        self.program.run(stream, 4 * (c.view.rows * quads) as u64, reconstruct)
     }
 }
 
@@ -286,7 +337,8 @@ mod tests {
     use super::*;
     use crate::Accelerator;
     use crate::field::{as_bytes, as_bytes_mut};
-    use crate::matrix::dense::crt_params::{MODULI, WORDS};
+    use crate::kernels::gemm::{CRT_INVERSE, CRT_WORDS};
+    use crate::matrix::dense::crt_params::MODULI;
     use crate::matrix::dense::element_and_accumulator::DenseField;
 
     const SIZES: [usize; 3] = [5, 7, 6];
@@ -304,7 +356,7 @@ mod tests {
         let mut y = Vec::new();
         for set in 0..basis.byte_product_count() {
             let number = set % basis.moduli;
-            let (m, inverse) = (i64::from(MODULI[number]), i64::from(table[WORDS * number + 10]));
+            let (m, inverse) = (i64::from(MODULI[number]), i64::from(table[CRT_WORDS * number + CRT_INVERSE]));
             for row in 0..rows {
                 let a = &a[(set * rows + row) * depth..][..depth];
                 for column in 0..columns {

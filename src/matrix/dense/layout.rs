@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::element_and_accumulator::ElementKind;
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, check_abort};
-use crate::module_launcher::buffer_arg;
+use crate::backend::{Abort, Buffer, Device, Stream, check_abort};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::gemm::GemmView;
 use crate::{Error, Result};
 
 /// Names this module in errors.
@@ -174,13 +175,21 @@ pub(super) struct DeviceView<'a> {
     pub kind: ElementKind,
 }
 
-impl DeviceView<'_> {
-    /// Returns the kernel arguments of the matrix: the buffer, the index of the first entry, the row step and the
-    /// column step.
-    pub(super) fn args(&self) -> Vec<Arg> {
+impl<'a> DeviceView<'a> {
+    /// Returns the memory as an argument that a kernel reads.
+    pub(super) fn as_in<T>(&self) -> In<'a, T> {
+        In::new(self.buffer)
+    }
+
+    /// Returns the memory as an argument that a kernel writes.
+    pub(super) fn as_out<T>(&self) -> Out<'a, T> {
+        Out::new(self.buffer)
+    }
+
+    /// Returns the layout as kernels take it.
+    pub(super) fn gemm_view(&self) -> GemmView {
         let View { first, row_step, column_step, .. } = self.view;
-        let numbers = [first, row_step, column_step].map(|number| Arg::U64(number as u64));
-        [&[buffer_arg(self.buffer)][..], &numbers].concat()
+        GemmView { first: first as u64, row_step: row_step as u64, column_step: column_step as u64 }
     }
 
     /// Returns the view of the half-open range `rows`, in the same memory.
@@ -188,9 +197,9 @@ impl DeviceView<'_> {
         Ok(Self { view: self.view.block(rows, 0..self.view.columns)?, ..self })
     }
 
-    /// Returns the bytes of an integer entry, 1 or 4, as a kernel argument.
-    pub(super) fn entry_bytes_arg(&self) -> Arg {
-        Arg::U32(if self.kind == ElementKind::Byte { 1 } else { 4 })
+    /// Returns the bytes of an integer entry, 1 or 4.
+    pub(super) fn entry_bytes(&self) -> u32 {
+        if self.kind == ElementKind::Byte { 1 } else { 4 }
     }
 }
 

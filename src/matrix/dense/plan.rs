@@ -5,19 +5,13 @@ use std::fmt;
 use super::crt_params::{Basis, FieldParams, Operand};
 use super::element_and_accumulator::ElementKind;
 use super::layout::ERROR_CONTEXT;
+use crate::kernels::gemm::{
+    GEMM_COLUMNS, GEMM_ROWS, GEMM_TILE, GEMV_GROUP, INT8_COLUMNS, INT8_EXACT, INT8_PADDED, INT8_ROWS,
+};
 use crate::{Error, Result};
 
-/// Rows and columns of the result that a work-group computes. They equal `GEMM_ROWS` and `GEMM_COLUMNS` of
-/// `cl/gemm.cl`.
-const TILE: [usize; 2] = [16, 32];
-/// Rows and columns of the result that a work-group computes for elements of one or two words. Both equal `GEMM_TILE`
-/// of `cl/gemm_small_field.cl`.
-const WORDS_TILE: [usize; 2] = [64, 64];
-/// Rows, columns and depth to which a work-group on tensor cores pads its tile. They equal `INT8_ROWS`, `INT8_COLUMNS`
-/// and `INT8_PADDED` of `cuda/gemm_int8_common.cuh`.
-pub(super) const TENSOR_TILE: [usize; 3] = [128, 256, 128];
-/// Smallest number of products of bytes whose sum may exceed a signed 32-bit integer.
-const BYTES_LIMIT: usize = 1 << 17;
+/// Rows, columns and depth to which a work-group on tensor cores pads its tile.
+pub(super) const TENSOR_TILE: [usize; 3] = [INT8_ROWS, INT8_COLUMNS, INT8_PADDED];
 /// Minimum number of multiplications for which the plan chooses [`Method::Crt`]. Fewer are not worth the computation of
 /// residues and the reconstruction.
 const CRT_MIN_PRODUCTS: u128 = 1 << 24;
@@ -99,8 +93,8 @@ impl DensePlan {
     /// - [`Error::Invalid`]: the requested method is unavailable.
     pub(super) fn new(problem: &Problem, options: &DenseOptions) -> Result<Self> {
         let bytes = problem.a.kind == ElementKind::Byte && problem.b.kind != ElementKind::Field;
-        if bytes && problem.inner >= BYTES_LIMIT {
-            let expected = format!("below {BYTES_LIMIT} for sums of 32 bits");
+        if bytes && problem.inner >= INT8_EXACT {
+            let expected = format!("below {INT8_EXACT} for sums of 32 bits");
             return Err(Error::invalid(ERROR_CONTEXT, "columns of the first factor", expected, problem.inner));
         }
         let basis = if bytes { None } else { Basis::new(&problem.prime.p, problem.a, problem.b, problem.inner) };
@@ -120,7 +114,7 @@ impl DensePlan {
 /// Returns the rows and columns of the result that a work-group computes without residues. Entries of the result are of
 /// `kind`, in a field of `words` 32-bit words.
 pub(super) fn tile_shape(kind: ElementKind, words: usize) -> [usize; 2] {
-    if kind == ElementKind::Field && words <= 2 { WORDS_TILE } else { TILE }
+    if kind == ElementKind::Field && words <= 2 { [GEMM_TILE; 2] } else { [GEMM_ROWS, GEMM_COLUMNS] }
 }
 
 impl Problem {
@@ -199,8 +193,6 @@ pub(super) struct GemvShape {
     pub pieces: u32,
 }
 
-/// Number of work-items per work-group of a matrix-vector product. Equals `GEMV_GROUP` of `cl/gemv.cl`.
-pub(super) const VECTOR_GROUP: u32 = 128;
 /// Number of work-groups that fill a device.
 const ENOUGH_GROUPS: usize = 2048;
 /// Minimum number of terms per work-item.
@@ -211,8 +203,8 @@ impl GemvShape {
     /// memory, and a whole work-group sums a piece of a row. Otherwise 4 work-items do, so that adjacent work-items
     /// read adjacent rows.
     pub(super) fn new(rows: usize, inner: usize, neighbours: bool) -> Self {
-        let lanes = if neighbours { VECTOR_GROUP } else { 4 };
-        let groups = rows.div_ceil((VECTOR_GROUP / lanes) as usize).max(1);
+        let lanes = if neighbours { GEMV_GROUP } else { 4 };
+        let groups = rows.div_ceil((GEMV_GROUP / lanes) as usize).max(1);
         let useful = inner.div_ceil(TERMS * lanes as usize).max(1);
         Self { lanes, pieces: ENOUGH_GROUPS.div_ceil(groups).min(useful) as u32 }
     }

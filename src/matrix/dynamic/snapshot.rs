@@ -5,13 +5,15 @@ use std::sync::{Arc, Mutex};
 
 use super::base::Base;
 use super::change_and_delta::{Action, Change, Delta, ERROR_CONTEXT};
-use crate::backend::{Abort, Arg, StreamStats, catch_hook_panic, check_abort};
+use crate::backend::{Abort, StreamStats, catch_hook_panic, check_abort};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
-use crate::kernels;
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::csr::CHANGE_REPLACES;
+use crate::kernels::gemm::{Differences, FAMILY};
 use crate::matrix::sparse::cpu;
 use crate::matrix::sparse::device_merge::{Changes, HostChanges};
 use crate::matrix::{Csr, CsrOnDevice, DeviceVectors};
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::module_launcher::KernelModule;
 use crate::rayon_waits::get_or_try_init;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
@@ -138,11 +140,6 @@ fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()
     if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }
 
-/// Number of work-items per work-group. Equals `GEMV_GROUP` of `cl/gemv.cl`.
-const GROUP: u32 = 128;
-/// Highest bit of a column index. It is set if the value replaces the entry, and clear if it is added.
-const REPLACES: u32 = 1 << 31;
-
 /// Uploads `changes`, which are sorted by (row, column), and locates their entries in `base`.
 pub(super) fn locate_changes<F: NttField>(
     base: &CsrOnDevice<F>,
@@ -157,7 +154,7 @@ pub(super) fn locate_changes<F: NttField>(
             starts.push(columns.len() as u32);
         }
         let (value, bit) = match change.action {
-            Action::Set(value) => (value, REPLACES),
+            Action::Set(value) => (value, CHANGE_REPLACES),
             Action::Add(value) => (value, 0),
         };
         columns.push(change.column as u32 | bit);
@@ -185,12 +182,14 @@ pub(super) fn multiply<F: NttField>(
     stream.begin_timing()?;
     base.enqueue(&mut stream, DeviceVectors::one(&of_x), DeviceVectors::one(&of_y), 1)?;
     if let Some(delta) = delta {
-        let buffers = [&delta.places, &delta.values, &of_x, &of_y].map(buffer_arg);
-        let args = [&[Arg::U32(delta.rows)][..], &buffers].concat();
-        let program = KernelModule::find(&kernels::gemm::FAMILY, F::NAME)?;
-        // SAFETY: the arguments match the kernel; rows and columns are those of the base, whose vectors these are, and
-        // no row occurs twice. The delta is borrowed until all kernels have run.
-        unsafe { program.launch(&mut stream, "gemv_differences", delta.rows.into(), GROUP, &args)? };
+        let differences = Differences {
+            count: delta.rows,
+            changes: In::new(&delta.places),
+            values: In::new(&delta.values),
+            x: In::new(&of_x),
+            y: Out::new(&of_y),
+        };
+        KernelModule::find(&FAMILY, F::NAME)?.run(&mut stream, delta.rows.into(), differences)?;
     }
     stream.end_timing()?;
     if bytes > 0 {

@@ -1,7 +1,7 @@
 //! Queues transforms of vectors on a device, and the operations of provers between them.
 
 use super::queue_passes::{
-    DeviceTransform, enqueue_pointwise, inverse_of_vanishing, multiply_by_powers, scale_periodically,
+    DeviceTransform, Pointwise, enqueue_pointwise, inverse_of_vanishing, multiply_by_powers, scale_periodically,
 };
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
@@ -12,13 +12,13 @@ use crate::{Error, Result};
 
 fn enqueue_pointwise_vectors<F: NttField>(
     stream: &mut Stream,
-    kernel: &str,
+    operation: Pointwise,
     values: &DeviceVector<F>,
     other: &DeviceVector<F>,
 ) -> Result<()> {
     values.wait_before_write(stream)?;
     other.wait_before_read(stream)?;
-    enqueue_pointwise(stream, kernel, values, (other.buffer(), other.len()))
+    enqueue_pointwise(stream, operation, values, (other.buffer(), other.len()))
 }
 
 impl<F: NttField> Transform<F> {
@@ -127,7 +127,7 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         other: &DeviceVector<F>,
     ) -> Result<()> {
-        enqueue_pointwise_vectors(stream, "ntt_multiply", values, other)
+        enqueue_pointwise_vectors(stream, Pointwise::Multiply, values, other)
     }
 
     /// Queues `values[i] = values[i] + other[i mod other.len()]` for all i. `other` is as long as `values`, or its
@@ -143,7 +143,7 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         other: &DeviceVector<F>,
     ) -> Result<()> {
-        enqueue_pointwise_vectors(stream, "ntt_add", values, other)
+        enqueue_pointwise_vectors(stream, Pointwise::Add, values, other)
     }
 
     /// Queues `values[i] = values[i] − other[i mod other.len()]` for all i. `other` is as long as `values`, or its
@@ -159,7 +159,7 @@ impl<F: NttField> NttDomain<F> {
         values: &mut DeviceVector<F>,
         other: &DeviceVector<F>,
     ) -> Result<()> {
-        enqueue_pointwise_vectors(stream, "ntt_subtract", values, other)
+        enqueue_pointwise_vectors(stream, Pointwise::Subtract, values, other)
     }
 
     /// Queues the multiplication of all elements of `values` by `factor`.

@@ -16,11 +16,12 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_powers};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
+use crate::backend::{Abort, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::byte_len;
 use crate::field::{HostVector, NttField, SecretVec};
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::ntt::{FAMILY, Transpose};
+use crate::module_launcher::KernelModule;
 use crate::ntt::cpu::copy_bit_reversed;
 use crate::ntt::{Order, Transform};
 use crate::rayon_waits::install;
@@ -196,15 +197,6 @@ fn enqueue_transpose<F: NttField>(
     rows_log: u32,
     columns_log: u32,
 ) -> Result<()> {
-    let args = [buffer_arg(from), buffer_arg(to), Arg::U32(rows_log), Arg::U32(columns_log)];
-    // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(rows_log + columns_log) elements.
-    unsafe {
-        launch(
-            KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?,
-            stream,
-            "ntt_transpose",
-            1 << (rows_log + columns_log),
-            &args,
-        )
-    }
+    let transpose = Transpose { from: In::new(from), to: Out::new(to), rows_log, columns_log };
+    launch(KernelModule::find(&FAMILY, F::NAME)?, stream, 1 << (rows_log + columns_log), transpose)
 }

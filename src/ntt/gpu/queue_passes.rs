@@ -2,22 +2,18 @@
 //! transforms.
 
 use super::twiddles::{Powers, Twiddles, has_one_table};
-use crate::backend::{Arg, Buffer, DeviceInfo, Stream};
+use crate::backend::{Buffer, DeviceInfo, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernel_arguments::{In, Kernel, Out, Value};
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::ntt::{
+    Add, ColumnParams, FACTOR_HIGH, FACTOR_LAST, FACTOR_LOW, FAMILY, IN_PLACE, Multiply, MultiplyByPowers, Permute,
+    REVERSED, RowParams, RowPass, SHIFTED, Short, Subtract,
+};
+use crate::module_launcher::KernelModule;
 use crate::ntt::plan::{ColumnPass, MAX_RADIX_LOG, NttPlan, SMALL_TILE, TILE};
 use crate::ntt::{Order, Transform};
 use crate::{Error, Result};
-
-/// Kernel flag: the input is multiplied by powers of a shift. This flag and the next ones have the values that
-/// `cl/ntt_common.cl` defines.
-const SHIFTED: u32 = 1;
-const REVERSED: u32 = 2;
-const FACTOR_LOW: u32 = 4;
-const FACTOR_HIGH: u32 = 8;
-const FACTOR_LAST: u32 = 16;
-const IN_PLACE: u32 = 32;
 
 /// Describes the places of vectors in one buffer. Vector k starts at element k·`stride`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,12 +153,25 @@ impl Passes {
         wait: bool,
     ) -> Result<()> {
         let ColumnPass { radix_log, stride_log, first_log, swap_log } = *pass;
-        let flags = self.flags | if wait { IN_PLACE } else { 0 };
-        let mut args = vec![buffer_arg(from), buffer_arg(to), Arg::U64(self.layout.stride)];
-        args.extend([self.plan.log_n, stride_log, radix_log, first_log, swap_log].map(Arg::U32));
-        args.extend([buffer_arg(&self.tables.nodes), Arg::U32(flags), buffer_arg(state), Arg::U32(clear)]);
-        // SAFETY: the arguments are those of `ntt_column_pass`; vectors are 2^log_n long and tables as planned.
-        unsafe { self.launch(stream, "ntt_column_pass", self.plan.tile_count(self.layout.vectors), &args, wait) }
+        let params = ColumnParams {
+            vector_stride: self.layout.stride,
+            log_n: self.plan.log_n,
+            stride_log,
+            radix_log,
+            first_log,
+            swap_log,
+            flags: self.flags | if wait { IN_PLACE } else { 0 },
+            clear,
+            padding: 0,
+        };
+        let kernel = kernels::ntt::ColumnPass {
+            params: Value(&params),
+            data: In::new(from),
+            out: Out::new(to),
+            nodes: In::new(&self.tables.nodes),
+            state: Out::new(state),
+        };
+        self.launch(stream, self.plan.tile_count(self.layout.vectors), kernel, wait)
     }
 
     fn queue_rows(
@@ -178,44 +187,58 @@ impl Passes {
         let radix_log = plan.last_radix_log();
         let rows = u64::from(layout.vectors) << plan.rows_log();
         let flags = self.flags | if state.is_some() { IN_PLACE } else { 0 };
-        let (state, offset) = state.map_or((from, 0), |(buffer, offset)| (buffer, offset));
-        let mut args = vec![buffer_arg(from), buffer_arg(to), Arg::U64(layout.stride)];
-        args.extend([rows as u32, plan.log_n, radix_log, plan.first_radix_log()].map(Arg::U32));
+        let (state, state_offset) = state.unwrap_or((from, 0));
+        let params = RowParams {
+            vector_stride: layout.stride,
+            columns: rows as u32,
+            log_n: plan.log_n,
+            radix_log,
+            first_log: plan.first_radix_log(),
+            low_log: plan.low_log,
+            flags,
+            state_offset,
+            plane_log: plan.plane_tile_count_log(),
+        };
         let [low, high, last] = tables.factor_args();
-        args.extend([buffer_arg(&tables.plain), Arg::U32(plan.low_log), low, high]);
-        args.extend([last, Arg::U32(flags), buffer_arg(state), Arg::U32(offset)]);
-        args.push(Arg::U32(plan.plane_tile_count_log()));
+        let kernel = RowPass {
+            params: Value(&params),
+            data: In::new(from),
+            out: Out::new(to),
+            nodes: In::new(&tables.plain),
+            low,
+            high,
+            last,
+            state: Out::new(state),
+        };
         let tiles = rows.div_ceil(1 << (plan.tile.log - radix_log));
-        // SAFETY: the arguments are those of `ntt_row_pass`; vectors are 2^log_n long and tables as planned.
-        unsafe { self.launch(stream, "ntt_row_pass", tiles, &args, flags & IN_PLACE != 0) }
+        self.launch(stream, tiles, kernel, flags & IN_PLACE != 0)
     }
 
     /// Queues transforms of fewer than four elements, the number that one work-item of a tile handles.
     fn queue_short(&self, stream: &mut Stream, from: &Buffer, to: &Buffer) -> Result<()> {
         let VectorLayout { vectors, stride } = self.layout;
-        let mut args =
-            vec![buffer_arg(from), buffer_arg(to), Arg::U64(stride), Arg::U32(vectors), Arg::U32(self.plan.log_n)];
         let [low, _, last] = self.tables.factor_args();
-        args.extend([low, last, Arg::U32(self.flags)]);
-        // SAFETY: the arguments are those of `ntt_short`; vectors are 2^log_n long, with factors for each element.
-        unsafe { self.program.launch(stream, "ntt_short", u64::from(vectors), self.plan.tile.work_group_size(), &args) }
+        let kernel = Short {
+            data: In::new(from),
+            out: Out::new(to),
+            vector_stride: stride,
+            vectors,
+            log_n: self.plan.log_n,
+            low,
+            last,
+            flags: self.flags,
+        };
+        self.program.run(stream, vectors.into(), kernel)
     }
 
     /// Queues `kernel` over `tiles` tiles, one per work-group. The launch is cooperative if work-groups `wait` for each
-    /// other.
-    ///
-    /// # Safety
-    /// The arguments are those of the kernel. If its groups wait for each other, the first pass has cleared the state,
-    /// and a plane's groups run at once.
-    unsafe fn launch(&self, stream: &mut Stream, kernel: &str, tiles: u64, args: &[Arg], wait: bool) -> Result<()> {
+    /// other: the first pass has then cleared the state, and a plane's groups run at once.
+    fn launch(&self, stream: &mut Stream, tiles: u64, kernel: impl Kernel, wait: bool) -> Result<()> {
         let group = self.plan.tile.work_group_size();
         let items = tiles * u64::from(group);
-        // SAFETY: passed on from the caller; a cooperative launch runs only one kernel whose groups wait at a time.
-        unsafe {
-            match wait {
-                true => self.program.launch_cooperative(stream, kernel, items, group, args),
-                false => self.program.launch(stream, kernel, items, group, args),
-            }
+        match wait {
+            true => self.program.run_cooperative(group, stream, items, kernel),
+            false => self.program.run_in_groups_of(group, stream, items, kernel),
         }
     }
 }
@@ -241,7 +264,7 @@ impl DeviceTransform {
         let radix_log = if max_radix_log == 0 { MAX_RADIX_LOG } else { max_radix_log };
         let passes = Passes::with_radix(stream, transform, layout, radix_log)?;
         let permuted = (transform.input == Order::BitReversed).then_some(transform.log_n);
-        Ok(Self { passes, program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, layout, permuted })
+        Ok(Self { passes, program: KernelModule::find(&FAMILY, F::NAME)?, layout, permuted })
     }
 
     /// Allocates the second buffer that [`Self::enqueue`] needs, as large as `data`. Returns `None` if it needs none
@@ -254,32 +277,19 @@ impl DeviceTransform {
     pub(super) fn enqueue(&self, stream: &mut Stream, data: &Buffer, other: Option<&Buffer>) -> Result<()> {
         if let Some(log_n) = self.permuted {
             let count = u64::from(self.layout.vectors) << log_n;
-            let args = [buffer_arg(data), Arg::U64(self.layout.stride), Arg::U64(count), Arg::U32(log_n)];
-            // SAFETY: the arguments are those of `ntt_permute`; the vectors lie in the buffer, as for the passes.
-            unsafe { launch(self.program, stream, "ntt_permute", count, &args)? };
+            let permute = Permute { data: Out::new(data), vector_stride: self.layout.stride, count, log_n };
+            launch(self.program, stream, count, permute)?;
         }
         self.passes.enqueue(stream, data, other)
     }
 }
 
-/// Work-items per work-group, 128, of the kernels of `cl/ntt_pointwise.cl`.
-const GROUP: u32 = 128;
 /// Maximum work-items of a launch, 2^22. A work-item processes several elements if there are more.
 const MAX_ITEMS: u64 = 1 << 22;
 
-/// Queues `kernel`, one of `cl/ntt_pointwise.cl`, on `stream` over `count` elements.
-///
-/// # Safety
-/// The requirements of [`Stream::launch`] apply.
-pub(crate) unsafe fn launch(
-    program: KernelModule,
-    stream: &mut Stream,
-    kernel: &str,
-    count: u64,
-    args: &[Arg],
-) -> Result<()> {
-    // SAFETY: passed on from the caller.
-    unsafe { program.launch(stream, kernel, count.min(MAX_ITEMS), GROUP, args) }
+/// Queues `kernel`, which runs on a grid of any size, on `stream` over `count` elements.
+pub(crate) fn launch(program: KernelModule, stream: &mut Stream, count: u64, kernel: impl Kernel) -> Result<()> {
+    program.run(stream, count.min(MAX_ITEMS), kernel)
 }
 
 /// Queues the multiplication of element i of vector v in `data` by base^(i·(first + v·step)). Vectors have
@@ -292,19 +302,33 @@ pub(crate) fn multiply_by_powers<F: NttField>(
 ) -> Result<()> {
     let powers = Powers::new(stream, base, exponent_log)?;
     let count = u64::from(layout.vectors) << length_log;
-    let mut args = vec![buffer_arg(data), Arg::U64(layout.stride), Arg::U64(count)];
-    args.extend([length_log, first, step, powers.low_log].map(Arg::U32));
-    args.extend([buffer_arg(&powers.low), buffer_arg(&powers.high)]);
-    // SAFETY: the arguments are those of `ntt_powers`; callers' vectors lie in the buffer, and their exponents in the
-    // tables.
-    unsafe { launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, "ntt_powers", count, &args) }
+    let multiply = MultiplyByPowers {
+        data: Out::new(data),
+        vector_stride: layout.stride,
+        count,
+        length_log,
+        first,
+        step,
+        low_log: powers.low_log,
+        low: In::new(&powers.low),
+        high: In::new(&powers.high),
+    };
+    launch(KernelModule::find(&FAMILY, F::NAME)?, stream, count, multiply)
 }
 
-/// Queues the pointwise `kernel` on `stream`: `values[i] = operation(values[i], other[i mod period])`, with the
-/// kernel's operation. `period` is the length of `other`: that of `values`, or a power of two that divides it.
-pub(crate) fn enqueue_pointwise<F: NttField>(
+/// Selects an operation on two vectors, element by element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pointwise {
+    Multiply,
+    Add,
+    Subtract,
+}
+
+/// Queues `values[i] = values[i] ∘ other[i mod period]` on `stream`, where `operation` is ∘. `period` is the length of
+/// `other`: that of `values`, or a power of two that divides it.
+pub(super) fn enqueue_pointwise<F: NttField>(
     stream: &mut Stream,
-    kernel: &str,
+    operation: Pointwise,
     values: &DeviceVector<F>,
     (other, period): (&Buffer, usize),
 ) -> Result<()> {
@@ -315,9 +339,13 @@ pub(crate) fn enqueue_pointwise<F: NttField>(
         return Err(Error::invalid("ntt", "length of the other vector", expected, period));
     }
     let mask = if period == length { u32::MAX } else { period as u32 - 1 };
-    let args = [buffer_arg(values.buffer()), buffer_arg(other), Arg::U64(length as u64), Arg::U32(mask)];
-    // SAFETY: the arguments are those of the pointwise kernels; indices stay below both lengths.
-    unsafe { launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, kernel, length as u64, &args) }
+    let (data, other, count) = (Out::new(values.buffer()), In::new(other), length as u64);
+    let program = KernelModule::find(&FAMILY, F::NAME)?;
+    match operation {
+        Pointwise::Multiply => launch(program, stream, count, Multiply { data, other, count, mask }),
+        Pointwise::Add => launch(program, stream, count, Add { data, other, count, mask }),
+        Pointwise::Subtract => launch(program, stream, count, Subtract { data, other, count, mask }),
+    }
 }
 
 /// Queues the multiplication of `values[i]` by `factors[i mod factors.len()]`. The number of `factors` is a power of
@@ -330,7 +358,7 @@ pub(crate) fn scale_periodically<F: NttField>(
     values.wait_before_write(stream)?;
     let buffer = stream.allocate(size_of_val(factors))?;
     stream.upload(&buffer, as_bytes(factors))?;
-    enqueue_pointwise(stream, "ntt_multiply", values, (&buffer, factors.len()))
+    enqueue_pointwise(stream, Pointwise::Multiply, values, (&buffer, factors.len()))
 }
 
 /// Returns 1/(power − 1), where `power` is x^n. Returns an error if `power` is 1.

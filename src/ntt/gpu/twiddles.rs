@@ -3,17 +3,16 @@
 use std::sync::Arc;
 
 use crate::Result;
-use crate::backend::{Arg, Buffer, Device, Stream};
+use crate::backend::{Buffer, Device, Stream};
 use crate::field::{NttField, as_bytes};
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::ntt::{
+    FACTOR_IN, FACTOR_OUT, FACTOR_SCALE, FAMILY, Fixed, POWER_TABLE, TwiddleFactors, TwiddleTree,
+};
+use crate::module_launcher::KernelModule;
 use crate::ntt::plan::NttPlan;
 use crate::ntt::{TableSize, Transform};
 
-/// Work-items per work-group, 128, of the kernels of `cl/ntt_twiddles.cl`.
-const GROUP: u32 = 128;
-/// Number of powers base^(2^k) that the kernels take for a base, 32: exponents have 32 bits.
-const POWER_TABLE_LEN: usize = 32;
 /// Number of bytes that a twiddle takes, 64: a value and a quotient for Shoup's multiplication.
 const FACTOR_BYTES: usize = 64;
 
@@ -47,18 +46,11 @@ pub(crate) struct Twiddles {
     pub last: Option<Arc<Buffer>>,
 }
 
-/// Flag of a table that contains powers of `shift_in`. This flag and the next two have the values that
-/// `cl/ntt_twiddles.cl` defines.
-const FACTOR_IN: u32 = 1;
-const FACTOR_OUT: u32 = 2;
-const FACTOR_SCALE: u32 = 4;
-
 impl Twiddles {
     /// Returns the tables of `transform` with the passes of `plan`. Finds them on the stream's device, or computes them
     /// there.
     pub(crate) fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
-        let mut maker =
-            TwiddleBuilder { program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, transform };
+        let mut maker = TwiddleBuilder { program: KernelModule::find(&FAMILY, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
         let plain = maker.unshifted_tree_nodes(rows_log.max(width_log))?;
         let nodes = match transform.shift_in {
@@ -85,8 +77,8 @@ impl Twiddles {
 
     /// Returns `low`, `high` and `last` as kernel arguments, with `plain` in place of `None`. The kernels' flags say
     /// which of them are not to be read.
-    pub(crate) fn factor_args(&self) -> [Arg; 3] {
-        [&self.low, &self.high, &self.last].map(|table| buffer_arg(table.as_ref().unwrap_or(&self.plain)))
+    pub(crate) fn factor_args(&self) -> [In<'_, Fixed>; 3] {
+        [&self.low, &self.high, &self.last].map(|table| In::new(table.as_ref().unwrap_or(&self.plain)))
     }
 
     /// Keeps the tables alive until the work queued on `stream` has run, even if the device's cache drops them.
@@ -111,11 +103,8 @@ impl Powers {
     pub(crate) fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
         let low_log = log_count / 2;
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
-        let mut maker = TwiddleBuilder {
-            program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?,
-            stream,
-            transform: &transform,
-        };
+        let mut maker =
+            TwiddleBuilder { program: KernelModule::find(&FAMILY, F::NAME)?, stream, transform: &transform };
         let low = maker.find_or_compute_factors(low_log, 0, 0, FACTOR_OUT)?;
         let high = maker.find_or_compute_factors(log_count - low_log, 0, low_log, FACTOR_OUT)?;
         stream.retain_buffer(low.clone());
@@ -141,7 +130,8 @@ impl<F: NttField> TableParams<F> {
     /// Uploads the powers base^(2^k), for k below 32, of `omega`, `shift_in` and `shift_out` as bases, and then
     /// `scale`.
     fn upload(self, stream: &mut Stream) -> Result<Buffer> {
-        let tower = |base: F| std::iter::successors(Some(base), |power| Some(power.square())).take(POWER_TABLE_LEN);
+        let tower =
+            |base: F| std::iter::successors(Some(base), |power| Some(power.square())).take(POWER_TABLE as usize);
         let towers = [self.omega, self.shift_in, self.shift_out].into_iter().flat_map(tower);
         let params: Vec<F> = towers.chain(std::iter::once(self.scale)).collect();
         let buffer = stream.allocate(size_of_val(params.as_slice()))?;
@@ -150,7 +140,27 @@ impl<F: NttField> TableParams<F> {
     }
 }
 
-/// Computes the tables of a transform with the kernels `ntt_twiddle_tree` and `ntt_twiddles`.
+/// Describes a table of twiddles.
+#[derive(Debug, Clone, Copy)]
+enum Table {
+    /// The first 2^count_log nodes of the tree of remainders of a transform of 2^log_n elements.
+    Tree { log_n: u32, count_log: u32 },
+    /// The products of ω^(k·i·2^shift) and the factors that the flags `which` select, for k below 2^rows_log and i
+    /// below 2^width_log.
+    Factors { rows_log: u32, width_log: u32, shift: u32, which: u32 },
+}
+
+impl Table {
+    /// Returns the number of twiddles.
+    fn len(self) -> u32 {
+        match self {
+            Self::Tree { count_log, .. } => 1 << count_log,
+            Self::Factors { rows_log, width_log, .. } => 1 << (rows_log + width_log),
+        }
+    }
+}
+
+/// Computes the tables of a transform on a device.
 struct TwiddleBuilder<'a, F> {
     program: KernelModule,
     stream: &'a mut Stream,
@@ -162,13 +172,13 @@ impl<F: NttField> TwiddleBuilder<'_, F> {
     /// lengths, so the root of unity of order 2^count_log is their key.
     fn unshifted_tree_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {
         let root = (count_log..self.transform.log_n).fold(self.transform.omega, |root, _| root.square());
-        self.find_or_compute_table("ntt_twiddle_tree", TableParams::for_root(root), &[count_log, 1 << count_log])
+        self.find_or_compute_table(Table::Tree { log_n: count_log, count_log }, TableParams::for_root(root))
     }
 
     /// Returns the first 2^count_log butterfly twiddles of the transform with an input shifted by `shift_in`.
     fn shifted_tree_nodes(&mut self, count_log: u32, shift_in: F) -> Result<Arc<Buffer>> {
         let params = TableParams { shift_in, ..TableParams::for_root(self.transform.omega) };
-        self.find_or_compute_table("ntt_twiddle_tree", params, &[self.transform.log_n, 1 << count_log])
+        self.find_or_compute_table(Table::Tree { log_n: self.transform.log_n, count_log }, params)
     }
 
     /// Returns ω^(k·i·2^shift), times the factors that the flags `which` select, at index k·2^width_log + i. k is below
@@ -188,26 +198,34 @@ impl<F: NttField> TwiddleBuilder<'_, F> {
             shift_out: or_one(FACTOR_OUT, shift_out),
             scale: or_one(FACTOR_SCALE, scale),
         };
-        self.find_or_compute_table("ntt_twiddles", params, &[width_log, shift, which, 1 << (rows_log + width_log)])
+        self.find_or_compute_table(Table::Factors { rows_log, width_log, shift, which }, params)
     }
 
-    /// Returns the table that `kernel` computes from `params` and `numbers`. Finds it in the device's cache, or
-    /// computes it. The last of `numbers` is the table's length in twiddles.
-    fn find_or_compute_table(&mut self, kernel: &str, params: TableParams<F>, numbers: &[u32]) -> Result<Arc<Buffer>> {
-        let mut key = format!("{kernel} {} {numbers:?} ", F::NAME).into_bytes();
+    /// Returns `table` for `params`. Finds it in the device's cache, or computes it.
+    fn find_or_compute_table(&mut self, table: Table, params: TableParams<F>) -> Result<Arc<Buffer>> {
+        let mut key = format!("{table:?} {} ", F::NAME).into_bytes();
         key.extend_from_slice(as_bytes(&[params.omega, params.shift_in, params.shift_out, params.scale]));
-        let length = numbers.last().copied().unwrap_or(0);
         let device = self.stream.device().clone();
         device.get_or_create_table(key, || {
             let params = params.upload(self.stream)?;
-            let table = self.stream.allocate(length as usize * FACTOR_BYTES)?;
-            let numbers = numbers.iter().copied().map(Arg::U32);
-            let args: Vec<Arg> =
-                std::iter::once(buffer_arg(&params)).chain(numbers).chain([buffer_arg(&table)]).collect();
-            // SAFETY: the arguments are those of the kernel, and the table has `length` factors.
-            unsafe { self.program.launch(self.stream, kernel, u64::from(length), GROUP, &args)? };
+            let factors = self.stream.allocate(table.len() as usize * FACTOR_BYTES)?;
+            self.compute_table(table, &params, &factors)?;
             self.stream.synchronize(None)?;
-            Ok(table)
+            Ok(factors)
         })
+    }
+
+    /// Queues the kernel that computes `table` from `params`, the contents of [`TableParams`], in `factors`.
+    fn compute_table(&mut self, table: Table, params: &Buffer, factors: &Buffer) -> Result<()> {
+        let (params, factors, count) = (In::new(params), Out::new(factors), table.len());
+        match table {
+            Table::Tree { log_n, .. } => {
+                self.program.run(self.stream, count.into(), TwiddleTree { params, log_n, count, nodes: factors })
+            }
+            Table::Factors { width_log, shift, which, .. } => {
+                let kernel = TwiddleFactors { params, width_log, shift, which, count, factors };
+                self.program.run(self.stream, count.into(), kernel)
+            }
+        }
     }
 }

@@ -4,10 +4,11 @@
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::backend::{Abort, Arg, Stream};
+use crate::backend::{Abort, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::ntt::{FAMILY, Transpose};
+use crate::module_launcher::KernelModule;
 use crate::ntt::gpu::{launch, multiply_by_powers};
 use crate::ntt::{Transform, VectorLayout, cpu};
 
@@ -54,17 +55,14 @@ impl<F: NttField> ColumnBlock<F> {
             multiply_by_powers(stream, data, (self.omega, self.order_log), (self.first as u32, 1))?;
         }
         let turned = DeviceVector::allocate_uninit(stream, values.len())?;
-        let args = [
-            buffer_arg(values.buffer()),
-            buffer_arg(turned.buffer()),
-            Arg::U32(self.count_log),
-            Arg::U32(self.length_log),
-        ];
-        let elements = 1 << (self.count_log + self.length_log);
-        // SAFETY: the arguments are those of `ntt_transpose`, and both buffers have 2^(count_log + length_log) elements.
-        unsafe {
-            launch(KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, stream, "ntt_transpose", elements, &args)?
+        let transpose = Transpose {
+            from: In::new(values.buffer()),
+            to: Out::new(turned.buffer()),
+            rows_log: self.count_log,
+            columns_log: self.length_log,
         };
+        let elements = 1 << (self.count_log + self.length_log);
+        launch(KernelModule::find(&FAMILY, F::NAME)?, stream, elements, transpose)?;
         Ok(turned)
     }
 

@@ -13,10 +13,11 @@
 
 use std::ops::Range;
 
-use crate::backend::{Arg, PeerMemory, Stream};
+use crate::backend::{PeerMemory, Stream};
 use crate::field::NttField;
-use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::ntt::{FAMILY, PeerColumns, PeerParams, PeerRows};
+use crate::module_launcher::KernelModule;
 use crate::ntt::gpu::{Twiddles, kernel_flags};
 use crate::ntt::plan::{ColumnPass, NttPlan, TILE};
 use crate::ntt::{Order, Transform};
@@ -140,7 +141,7 @@ impl PeerPasses {
         let tables = Twiddles::new(stream, &plan.plan, transform)?;
         tables.retain_on(stream);
         let flags = kernel_flags(transform, &tables);
-        Ok(Self { plan: plan.clone(), program: KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?, tables, flags })
+        Ok(Self { plan: plan.clone(), program: KernelModule::find(&FAMILY, F::NAME)?, tables, flags })
     }
 
     /// Queues the tiles of the pass `step` that device `owner` computes. `places` are the vector's memory and the
@@ -152,34 +153,44 @@ impl PeerPasses {
         places: [&PeerMemory; 2],
         owner: usize,
     ) -> Result<()> {
-        let memory = |memory: &PeerMemory| Arg::Memory(memory.handle());
-        let tiles = self.plan.tiles_per_owner();
-        let mut args = vec![memory(places[0]), memory(places[usize::from(step.moves)])];
-        args.extend([owner as u32 * tiles, self.plan.owners_log, self.plan.part_stride_log()].map(Arg::U32));
-        args.extend([step.from_log, step.to_log, self.plan.plan.log_n].map(Arg::U32));
-        let kernel = match step.columns {
-            Some(pass) => self.push_column_args(&mut args, pass),
-            None => self.push_row_args(&mut args),
+        let params = self.pass_params(step, owner);
+        let params = Value(&params);
+        let data = In::from_handle(places[0].handle());
+        let out = Out::from_handle(places[usize::from(step.moves)].handle());
+        let items = u64::from(self.plan.tiles_per_owner()) * u64::from(TILE.work_group_size());
+        if step.columns.is_some() {
+            let nodes = In::new(&self.tables.nodes);
+            return self.program.run(stream, items, PeerColumns { params, data, out, nodes });
+        }
+        let [low, high, last] = self.tables.factor_args();
+        let nodes = In::new(&self.tables.plain);
+        self.program.run(stream, items, PeerRows { params, data, out, nodes, low, high, last })
+    }
+
+    /// Returns the numbers of the pass `step` for device `owner`.
+    fn pass_params(&self, step: &PeerPass, owner: usize) -> PeerParams {
+        let plan = &self.plan.plan;
+        let last = ColumnPass {
+            radix_log: plan.last_radix_log(),
+            stride_log: 0,
+            first_log: plan.first_radix_log(),
+            swap_log: 0,
         };
-        let items = u64::from(tiles) * u64::from(TILE.work_group_size());
-        // SAFETY: the arguments are those of the kernel; both memories have 2^owners_log parts of 2^part_log elements,
-        // and tables are as planned.
-        unsafe { self.program.launch(stream, kernel, items, TILE.work_group_size(), &args) }
-    }
-
-    fn push_column_args(&self, args: &mut Vec<Arg>, pass: ColumnPass) -> &'static str {
-        let ColumnPass { radix_log, stride_log, first_log, swap_log } = pass;
-        args.extend([stride_log, radix_log, first_log, swap_log].map(Arg::U32));
-        args.extend([buffer_arg(&self.tables.nodes), Arg::U32(self.flags)]);
-        "ntt_peer_columns"
-    }
-
-    fn push_row_args(&self, args: &mut Vec<Arg>) -> &'static str {
-        let Self { plan: PeerPlan { plan, .. }, tables, .. } = self;
-        let [low, high, last] = tables.factor_args();
-        args.extend([plan.last_radix_log(), plan.first_radix_log()].map(Arg::U32));
-        args.extend([buffer_arg(&tables.plain), Arg::U32(plan.low_log), low, high, last, Arg::U32(self.flags)]);
-        "ntt_peer_rows"
+        let ColumnPass { radix_log, stride_log, first_log, swap_log } = step.columns.unwrap_or(last);
+        PeerParams {
+            first_tile: owner as u32 * self.plan.tiles_per_owner(),
+            owners_log: self.plan.owners_log,
+            part_log: self.plan.part_stride_log(),
+            from_log: step.from_log,
+            to_log: step.to_log,
+            log_n: plan.log_n,
+            stride_log,
+            radix_log,
+            first_log,
+            swap_log,
+            low_log: plan.low_log,
+            flags: self.flags,
+        }
     }
 }
 
