@@ -103,6 +103,8 @@ macro_rules! every_curve {
     ($check:ident) => {
         crate::common::every_curve! {
             $check;
+            bls12_377_g1: proofwarp::curve::bls12_377::G1Affine;
+            bls12_377_g2: proofwarp::curve::bls12_377::G2Affine;
             bls12_381_g1: blstrs::G1Affine;
             bls12_381_g2: blstrs::G2Affine;
             bn254_g1: halo2curves::bn256::G1Affine;

@@ -62,6 +62,7 @@ fn halve<F: NttField>(x: &[F], omega: F) -> Vec<F> {
 #[allow(unused_macros, reason = "each test file is a crate of its own")]
 macro_rules! of_every_field {
     ($($body:ident)*) => {
+        crate::common::ntt::of_every_field! { @field bls12_377_fr: proofwarp::curve::bls12_377::Fr; $($body)* }
         crate::common::ntt::of_every_field! { @field bls12_381_fr: blstrs::Scalar; $($body)* }
         crate::common::ntt::of_every_field! { @field bn254_fr: halo2curves::bn256::Fr; $($body)* }
         crate::common::ntt::of_every_field! { @field pasta_fp: pasta_curves::Fp; $($body)* }

@@ -155,6 +155,8 @@ fn many_points() {
 
 macro_rules! of_every_curve {
     ($($body:ident)*) => {
+        of_every_curve! { @curve bls12_377_g1: proofwarp::curve::bls12_377::G1Affine; $($body)* }
+        of_every_curve! { @curve bls12_377_g2: proofwarp::curve::bls12_377::G2Affine; $($body)* }
         of_every_curve! { @curve bls12_381_g1: blstrs::G1Affine; $($body)* }
         of_every_curve! { @curve bls12_381_g2: blstrs::G2Affine; $($body)* }
         of_every_curve! { @curve bn254_g1: halo2curves::bn256::G1Affine; $($body)* }
