@@ -16,7 +16,7 @@ use crate::common::{accelerators_and_cpu, rng};
 /// # Safety
 /// The type is such a type.
 unsafe trait Limbs: Copy {}
-// SAFETY: pasta_curves with `repr-c`, as above.
+// SAFETY: the feature `repr-c` makes pasta_curves' types as described above.
 unsafe impl Limbs for Fp {}
 // SAFETY: as above.
 unsafe impl Limbs for Fq {}

@@ -10,7 +10,7 @@ use zeroize::Zeroize;
 
 use crate::points::{as_bytes, read_tau_powers, to_affine_points, to_point};
 
-/// Number of bytes of an element.
+/// Bytes that an element takes in memory, 32.
 const ELEMENT: usize = size_of::<Fq>();
 
 /// Holds a setup of midnight-proofs, with its 2 · 2^k points on the devices: 96 bytes each. Points that do not fit stay

@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn memory_is_in_montgomery_form() {
-        // R = 2^256 mod r, and r − R, by their lowest limbs.
+        // 1 is stored as R = 2^256 mod r.
         let limbs = |value: Fq| as_bytes(&[value]).as_chunks().0.iter().map(|limb| u64::from_le_bytes(*limb)).collect();
         let one: Vec<u64> = limbs(Fq::ONE);
         assert_eq!(one, [0x0000_0001_ffff_fffe, 0x5884_b7fa_0003_4802, 0x998c_4fef_ecbc_4ff5, 0x1824_b159_acc5_056f]);
