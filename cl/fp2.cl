@@ -1,11 +1,7 @@
-// The quadratic extension SUBFIELD[u]/(u² + β): c0 + c1·u. kernels/mod.rs defines FP2_NONRESIDUE, the small positive
-// number β: 1 for BLS12-381 and BN254, 5 for BLS12-377.
+// The quadratic extension SUBFIELD[u]/(u² + β): c0 + c1·u. kernels/source_text.rs defines FP2_NONRESIDUE, the small
+// positive number β: 1 for BLS12-381 and BN254, 5 for BLS12-377.
 //
 // Invariant and layout are those of the two coordinates, c0 first.
-
-#ifndef FP2_NONRESIDUE
-#define FP2_NONRESIDUE 1
-#endif
 
 #define SUB(op) JOIN(SUBFIELD, op)
 

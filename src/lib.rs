@@ -28,6 +28,7 @@
 //! | fields, and vectors of elements on a device or pinned | [`field`] | [`field::DeviceVector`], [`field::HostVector`] |
 //! | binary fields: the tower, and GHASH's | [`field::tower`], [`field::ghash`] | [`field::tower::Tower`] |
 //! | curves of multi-scalar multiplication | [`curve`] | [`curve::MsmCurve`] |
+//! | MSM and transforms over bytes, of a curve or field that is named at run time | [`mod@bytes`] | [`bytes::ByteBases`], [`bytes::ByteDomain`] |
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof, with the feature `unstable-plonk` | `plonk` | the adapter for halo2 |
 //! | devices and times of operations | [`report`] | [`report::observe`] |
@@ -72,6 +73,7 @@
 #![deny(unreachable_pub)]
 
 pub mod accelerator;
+pub mod bytes;
 mod checked_size;
 #[cfg(feature = "mpi")]
 pub mod cluster;
@@ -86,6 +88,7 @@ pub mod groth16;
 #[cfg(feature = "plonky3")]
 pub mod hash;
 pub mod inspect;
+mod kernel_types;
 pub mod matrix;
 pub mod msm;
 pub mod ntt;

@@ -6,6 +6,7 @@ use ff::Field;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
+use proofwarp::curve::bls12_377;
 use proofwarp::field::NttField;
 use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
@@ -140,6 +141,9 @@ macro_rules! field_tests {
 }
 
 field_tests! {
+    bls12_377_fr: bls12_377::Fr, "bls12_377_fr";
+    bls12_377_fq: bls12_377::Fq, "bls12_377_fq";
+    bls12_377_fq2: bls12_377::Fq2, "bls12_377_fq2";
     bls12_381_fr: blstrs::Scalar, "bls12_381_fr";
     bls12_381_fq: blstrs::Fp, "bls12_381_fq";
     bls12_381_fq2: blstrs::Fp2, "bls12_381_fq2";
@@ -164,6 +168,7 @@ fn the_modulus_is_refused<F: NttField>() {
 
 #[test]
 fn moduli() {
+    the_modulus_is_refused::<bls12_377::Fr>();
     the_modulus_is_refused::<blstrs::Scalar>();
     the_modulus_is_refused::<bn256::Fr>();
     the_modulus_is_refused::<pasta_curves::Fp>();

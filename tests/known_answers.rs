@@ -4,9 +4,9 @@ mod common;
 
 use common::accelerators_and_cpu;
 use ff::{Field, PrimeField};
-use group::Group;
+use group::{Curve, Group};
 use halo2curves::bn256;
-use proofwarp::curve::MsmCurve;
+use proofwarp::curve::{MsmCurve, bls12_377};
 use proofwarp::msm::msm;
 use proofwarp::ntt::{Transform, transform_many};
 
@@ -28,6 +28,12 @@ const BN254_2G: [&str; 2] = [
 const BLS12_381_2G: [&str; 2] = [
     "0572cbea904d67468808c8eb50a9450c9721db309128012543902d0ac358a62ae28f75bb8f1c7c42c39a8c5529bf0f4e",
     "166a9d8cabc673a322fda673779d8e3822ba3ecb8670e461f73bb9021d5fd76a4c56d9d4cd16bd1bba86881979749d28",
+];
+
+/// 2·G of BLS12-377 (the tangent at arkworks' generator, by Python's integers): x, y.
+const BLS12_377_2G: [&str; 2] = [
+    "00ed453141939e91056edb5a4b5452ed7e61f7f3dd2a4b7ee90e97c9a2301955880661656781dc90857aed6d6a416390",
+    "00cfb0b9717bc8e5ae04601813171337ad99cdae42c561cae80b12f135c64479d6a23f5675ed5ca7e2dd5e8727d7c7ed",
 ];
 
 /// The field element of a hexadecimal number.
@@ -87,6 +93,14 @@ fn a_multiple_of_the_generator_of_bls12_381() {
     });
     for sum in twice_the_generator::<blstrs::G1Affine>() {
         assert_eq!(blstrs::G1Affine::from(sum).to_uncompressed().to_vec(), known.concat());
+    }
+}
+
+#[test]
+fn a_multiple_of_the_generator_of_bls12_377() {
+    let [x, y] = BLS12_377_2G.map(number::<bls12_377::Fq>);
+    for sum in twice_the_generator::<bls12_377::G1Affine>() {
+        assert_eq!(sum.to_affine(), bls12_377::G1Affine { x, y });
     }
 }
 

@@ -189,6 +189,7 @@ fn vectors_on_the_device<F: NttField>() {
 
 common::every_curve! {
     shapes;
+    shapes_bls12_377: proofwarp::curve::bls12_377::Fr;
     shapes_bls12_381: blstrs::Scalar;
     shapes_bn254: Fr;
     shapes_pasta_fp: pasta_curves::Fp;
@@ -196,6 +197,7 @@ common::every_curve! {
 }
 common::every_curve! {
     long_rows;
+    long_rows_bls12_377: proofwarp::curve::bls12_377::Fr;
     long_rows_bls12_381: blstrs::Scalar;
     long_rows_bn254: Fr;
     long_rows_pasta_fp: pasta_curves::Fp;
@@ -208,6 +210,7 @@ common::every_curve! {
 }
 common::every_curve! {
     batches;
+    batches_bls12_377: proofwarp::curve::bls12_377::Fr;
     batches_bls12_381: blstrs::Scalar;
     batches_pasta_fq: pasta_curves::Fq;
 }

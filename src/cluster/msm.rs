@@ -351,6 +351,8 @@ mod tests {
 
     #[test]
     fn points_come_back() {
+        check_round_trip::<crate::curve::bls12_377::G1Affine>();
+        check_round_trip::<crate::curve::bls12_377::G2Affine>();
         check_round_trip::<blstrs::G1Affine>();
         check_round_trip::<blstrs::G2Affine>();
         check_round_trip::<halo2curves::bn256::G1Affine>();

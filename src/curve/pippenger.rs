@@ -8,7 +8,7 @@ use super::scalar_bytes::MIN_PIECE;
 
 /// Maximum bits of a window, 16: its 2^15 buckets stay in the cache of a core.
 const MAX_WINDOW: u32 = 16;
-/// Number of bits of a scalar.
+/// Number of bits of a scalar, 256: it may be larger than the group's order.
 const SCALAR_BITS: u32 = 256;
 
 /// Returns Σ scalarᵢ · pointᵢ for as many `scalars`, little-endian numbers, as `points`. Threads share windows, and

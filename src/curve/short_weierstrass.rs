@@ -18,6 +18,7 @@ use super::MsmCurve;
 use super::operator_macros::{fold, operator};
 use super::pippenger::pippenger;
 use crate::field::Element;
+use crate::kernels::spec::CurveSpec;
 
 /// Represents the field of a curve's coordinates.
 ///
@@ -26,6 +27,9 @@ use crate::field::Element;
 pub unsafe trait Coordinate: Element + Ord {
     /// Type of an encoded element. Its highest two bits are unused, so that an encoded point can have flags there.
     type Encoding: Copy + Default + Send + Sync + 'static + AsRef<[u8]> + AsMut<[u8]>;
+
+    /// Returns the element of a declaration's literals: `coefficients` in order, each in hexadecimal.
+    fn from_literals(coefficients: &[&str]) -> Self;
 
     /// Encodes the element: coefficients in order, each a little-endian number.
     fn encode(&self) -> Self::Encoding;
@@ -36,20 +40,15 @@ pub unsafe trait Coordinate: Element + Ord {
 
 /// Gives the constants of a curve y² = x³ + b. The type that implements it only names the curve.
 pub trait ShortWeierstrass: Copy + Eq + std::fmt::Debug + Send + Sync + 'static {
-    /// Field of the coordinates.
+    /// Represents a coordinate.
     type Base: Coordinate;
-    /// Field of as many elements as the group has: integers modulo its prime order.
+    /// Represents a scalar: an integer modulo the prime order of the group.
     type Scalar: PrimeField;
-    /// Names the curve in kernels and reports.
-    const NAME: &'static str;
-    /// Whether the curve has no points but those of the group.
-    const HAS_PRIME_ORDER: bool;
+    /// Declares the curve to the kernels.
+    const SPEC: &'static CurveSpec;
 
     /// Returns b.
     fn b() -> Self::Base;
-
-    /// Returns x and y of the generator.
-    fn generator() -> [Self::Base; 2];
 }
 
 /// Represents a point by its affine coordinates. Infinity is (0, 0), which is on no curve of b ≠ 0. The memory is x,
@@ -338,7 +337,7 @@ impl<C: ShortWeierstrass> PrimeCurveAffine for Affine<C> {
     }
 
     fn generator() -> Self {
-        let [x, y] = C::generator();
+        let [x, y] = C::SPEC.generator.map(C::Base::from_literals);
         Self { x, y }
     }
 
@@ -355,7 +354,7 @@ impl<C: ShortWeierstrass> PrimeCurveAffine for Affine<C> {
 }
 
 impl<C: ShortWeierstrass> MsmCurve for Affine<C> {
-    const NAME: &'static str = C::NAME;
+    const NAME: &'static str = C::SPEC.name;
     const AFFINE_BYTES: usize = size_of::<Self>();
     const SCALAR_BITS: u32 = C::Scalar::NUM_BITS;
 
@@ -382,6 +381,6 @@ impl<C: ShortWeierstrass> MsmCurve for Affine<C> {
 
     fn is_torsion_free(&self) -> bool {
         // A scalar cannot be r, the order, but r − 1 = −1: [r]P = [r − 1]P + P.
-        C::HAS_PRIME_ORDER || self.to_curve() * -C::Scalar::ONE == -self.to_curve()
+        !C::SPEC.has_cofactor || self.to_curve() * -C::Scalar::ONE == -self.to_curve()
     }
 }

@@ -95,7 +95,7 @@ mod tests {
     use ff::PrimeField;
 
     use super::*;
-    use crate::kernels::registry::{self, bls12_381, bn254, pasta};
+    use crate::kernels::registry::{self, bls12_377, bls12_381, bn254, pasta};
 
     /// Checks the description of `spec` against the arithmetic of its type.
     fn check<F: PrimeField>(spec: &'static FieldSpec) {
@@ -111,6 +111,8 @@ mod tests {
 
     #[test]
     fn constants_of_types() {
+        check::<crate::curve::bls12_377::Fr>(&bls12_377::FR);
+        check::<crate::curve::bls12_377::Fq>(&bls12_377::FQ);
         check::<blstrs::Scalar>(&bls12_381::FR);
         check::<halo2curves::bn256::Fr>(&bn254::FR);
         check::<halo2curves::bn256::Fq>(&bn254::FQ);

@@ -13,6 +13,7 @@ macro_rules! registry {
 }
 
 registry! {
+    bls12_377 = "../curve/bls12_377/spec.rs";
     bls12_381 = "../curve/bls12_381/spec.rs";
     bn254 = "../curve/bn254/spec.rs";
     pasta = "../curve/pasta/spec.rs";

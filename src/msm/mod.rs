@@ -40,5 +40,5 @@ pub use options::MsmOptions;
 pub(crate) use plan::balanced_len;
 pub(crate) use resident_bases::QueuedMsm;
 pub use resident_bases::{Msm, PendingMsm};
-pub(crate) use scalars::ZeroizingScalars;
 pub use scalars::{DeviceScalars, ScalarForm, Scalars};
+pub(crate) use scalars::{ZeroizingScalars, split_scalars};

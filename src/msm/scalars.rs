@@ -63,6 +63,14 @@ impl<'a> Scalars<'a> {
         Self { form: ScalarForm::Montgomery, ..Self::canonical(scalars) }
     }
 
+    /// Wraps `bytes` in host memory as scalars of 32 bytes in `form`, without a copy.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the number of bytes is no multiple of 32.
+    pub fn from_bytes(bytes: &'a [u8], form: ScalarForm) -> Result<Self> {
+        Ok(Self { form, ..Self::canonical(split_scalars(bytes)?) })
+    }
+
     /// Wraps field elements in host memory without a copy: their Rust type stores them in Montgomery form.
     pub fn elements<F: NttField>(scalars: &'a [F]) -> Self {
         // The type is 32 bytes long, so nothing is left over.
@@ -340,6 +348,17 @@ fn is_longer<F: PrimeField>(scalar: &[u8; 32], bits: u32) -> bool {
 fn bit_length(scalar: &[u8; 32]) -> u32 {
     let highest = scalar.iter().rposition(|byte| *byte != 0);
     highest.map_or(0, |at| 8 * at as u32 + 8 - scalar[at].leading_zeros())
+}
+
+/// Returns `bytes` as scalars of 32 bytes.
+///
+/// # Errors
+/// - [`Error::Invalid`]: the number of bytes is no multiple of 32.
+pub(crate) fn split_scalars(bytes: &[u8]) -> Result<&[[u8; 32]]> {
+    match bytes.as_chunks() {
+        (scalars, []) => Ok(scalars),
+        _ => Err(Error::invalid("msm", "number of bytes of the scalars", "a multiple of 32", bytes.len())),
+    }
 }
 
 /// Returns the error for a scalar of more than `bits` bits, the promised maximum.

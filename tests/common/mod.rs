@@ -97,19 +97,11 @@ fn forced() -> Option<BackendKind> {
     Some(name.parse().unwrap_or_else(|error| panic!("PROOFWARP_BACKEND: {error}")))
 }
 
-/// A test for each curve, which calls a function for its type.
+/// Makes a test for each curve of the registry, or of a list, which calls `$check` for the curve's type.
 #[allow(unused_macros, reason = "as above")]
 macro_rules! every_curve {
     ($check:ident) => {
-        crate::common::every_curve! {
-            $check;
-            bls12_381_g1: blstrs::G1Affine;
-            bls12_381_g2: blstrs::G2Affine;
-            bn254_g1: halo2curves::bn256::G1Affine;
-            bn254_g2: halo2curves::bn256::G2Affine;
-            pallas: pasta_curves::EpAffine;
-            vesta: pasta_curves::EqAffine;
-        }
+        proofwarp::for_each_curve! { crate::common::every_curve! { $check; } }
     };
     ($check:ident; $($test:ident: $type:ty;)*) => {
         $(#[test] fn $test() { $check::<$type>(); })*

@@ -58,16 +58,17 @@ fn halve<F: NttField>(x: &[F], omega: F) -> Vec<F> {
     low.chain(high).collect()
 }
 
-/// A module of tests for each field.
+/// Makes a module for each field of the registry that has transforms. It has a test for each `$body`, which calls that
+/// for the field's type.
 #[allow(unused_macros, reason = "each test file is a crate of its own")]
 macro_rules! of_every_field {
     ($($body:ident)*) => {
-        crate::common::ntt::of_every_field! { @field bls12_381_fr: blstrs::Scalar; $($body)* }
-        crate::common::ntt::of_every_field! { @field bn254_fr: halo2curves::bn256::Fr; $($body)* }
-        crate::common::ntt::of_every_field! { @field pasta_fp: pasta_curves::Fp; $($body)* }
-        crate::common::ntt::of_every_field! { @field pasta_fq: pasta_curves::Fq; $($body)* }
+        proofwarp::for_each_ntt_field! { crate::common::ntt::of_every_field! { @fields [$($body)*] } }
     };
-    (@field $field:ident: $type:ty; $($body:ident)*) => {
+    (@fields $bodies:tt $($field:ident: $type:ty;)*) => {
+        $(crate::common::ntt::of_every_field! { @field $field: $type; $bodies })*
+    };
+    (@field $field:ident: $type:ty; [$($body:ident)*]) => {
         mod $field {
             $(#[test] fn $body() { super::$body::<$type>(); })*
         }

@@ -120,6 +120,7 @@ fn no_columns() {
 
 common::every_curve! {
     small;
+    small_bls12_377: proofwarp::curve::bls12_377::Fr;
     small_bls12_381: blstrs::Scalar;
     small_bn254: Fr;
     small_pasta_fp: pasta_curves::Fp;
@@ -136,6 +137,7 @@ common::every_curve! {
 }
 common::every_curve! {
     spills;
+    spills_bls12_377: proofwarp::curve::bls12_377::Fr;
     spills_bn254: Fr;
     spills_pasta_fp: pasta_curves::Fp;
 }

@@ -4,6 +4,7 @@ use ff::Field;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
 use proofwarp::backend::Arg;
+use proofwarp::curve::bls12_377;
 use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 
@@ -80,6 +81,9 @@ macro_rules! tests {
 }
 
 tests! {
+    bls12_377_fr: bls12_377::Fr;
+    bls12_377_fq: bls12_377::Fq;
+    bls12_377_fq2: bls12_377::Fq2;
     bls12_381_fr: blstrs::Scalar;
     bls12_381_fq: blstrs::Fp;
     bls12_381_fq2: blstrs::Fp2;

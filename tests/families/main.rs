@@ -43,6 +43,10 @@ macro_rules! every_field {
     ($check:ident) => {
         mod $check {
             #[test]
+            fn bls12_377() {
+                super::$check::<proofwarp::curve::bls12_377::Fr>();
+            }
+            #[test]
             fn bls12_381() {
                 super::$check::<blstrs::Scalar>();
             }

@@ -47,6 +47,11 @@ fn rounds<F: SumcheckField>() {
 }
 
 #[test]
+fn bls12_377() {
+    rounds::<proofwarp::curve::bls12_377::Fr>();
+}
+
+#[test]
 fn bls12_381() {
     rounds::<blstrs::Scalar>();
 }

@@ -61,6 +61,7 @@ pub fn extremes<F: DenseField>() {
 
 every_curve! {
     shapes;
+    shapes_bls12_377: proofwarp::curve::bls12_377::Fr;
     shapes_bls12_381: blstrs::Scalar;
     shapes_bn254: Fr;
     shapes_pasta_fp: pasta_curves::Fp;
@@ -68,6 +69,7 @@ every_curve! {
 }
 every_curve! {
     extremes;
+    extremes_bls12_377: proofwarp::curve::bls12_377::Fr;
     extremes_bls12_381: blstrs::Scalar;
     extremes_bn254: Fr;
     extremes_pasta_fp: pasta_curves::Fp;
@@ -162,6 +164,7 @@ pub fn residues<F: DenseField>() {
 
 every_curve! {
     residues;
+    residues_bls12_377: proofwarp::curve::bls12_377::Fr;
     residues_bls12_381: blstrs::Scalar;
     residues_bn254: Fr;
     residues_pasta_fp: pasta_curves::Fp;

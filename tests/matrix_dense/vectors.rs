@@ -41,6 +41,7 @@ pub fn of_elements<F: DenseField>() {
 
 every_curve! {
     of_elements;
+    of_elements_bls12_377: proofwarp::curve::bls12_377::Fr;
     of_elements_bls12_381: blstrs::Scalar;
     of_elements_bn254: Fr;
     of_elements_pasta_fp: pasta_curves::Fp;

@@ -3,10 +3,11 @@
 
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
-use group::{Curve, Group};
+use group::{Curve, Group, GroupEncoding};
 use halo2curves::serde::SerdeObject;
 use halo2curves::{CurveAffine, bn256};
-use proofwarp::curve::MsmCurve;
+use proofwarp::curve::short_weierstrass::{Affine, Coordinate, ShortWeierstrass};
+use proofwarp::curve::{MsmCurve, bls12_377};
 use proofwarp::kernels::{self, FieldDescription};
 use proofwarp::msm::{Msm, MsmOptions};
 use proofwarp::{Accelerator, BackendKind, Error};
@@ -72,6 +73,24 @@ blst_curve!(blstrs::G1Affine, 48);
 blst_curve!(blstrs::G2Affine, 96);
 pasta_curve!(pasta_curves::EpAffine);
 pasta_curve!(pasta_curves::EqAffine);
+
+impl<C: ShortWeierstrass> TestCurve for Affine<C> {
+    fn from_memory(bytes: &[u8]) -> Self {
+        assert_eq!(bytes.len(), size_of::<Self>());
+        // SAFETY: the length was checked, and the type is `repr(C)` of x and y, for which all bit patterns are values.
+        unsafe { std::ptr::read_unaligned(bytes.as_ptr().cast()) }
+    }
+
+    fn any_order(rng: &mut ChaCha8Rng) -> Option<Self> {
+        loop {
+            // An encoded x is a point without flags.
+            let point: Option<Self> = Self::from_bytes_unchecked(&C::Base::random(&mut *rng).encode()).into();
+            if point.is_some() {
+                return point;
+            }
+        }
+    }
+}
 
 impl TestCurve for bn256::G1Affine {
     fn from_memory(bytes: &[u8]) -> Self {
@@ -221,9 +240,24 @@ crate::common::every_curve!(check);
 #[test]
 fn curves_with_points_outside() {
     let mut rng = rng(3);
+    assert!(!outside::<bls12_377::G1Affine>(&mut rng).is_empty());
+    assert!(!outside::<bls12_377::G2Affine>(&mut rng).is_empty());
     assert!(!outside::<blstrs::G1Affine>(&mut rng).is_empty());
     assert!(!outside::<blstrs::G2Affine>(&mut rng).is_empty());
     assert!(!outside::<bn256::G2Affine>(&mut rng).is_empty());
+}
+
+/// Points of order 2 and 3, which the cube roots of unity only permute, or leave as they are.
+#[test]
+fn points_of_small_order_of_bls12_377() {
+    use bls12_377::{Fq, G1Affine};
+    let [zero, one] = [Fq::ZERO, Fq::ONE];
+    for point in [G1Affine { x: -one, y: zero }, G1Affine { x: zero, y: one }, G1Affine { x: zero, y: -one }] {
+        assert!(bool::from((point.to_curve().double().double() + point.to_curve().double()).is_identity()));
+        for accelerator in accelerators_and_cpu() {
+            refused(&accelerator, &[G1Affine::generator(), point], 1, IN_SUBGROUP);
+        }
+    }
 }
 
 /// Points of order 3, which the cube roots of unity only permute, or leave as they are.

@@ -56,6 +56,16 @@ fn copies_of_small_sums<C: TestCurve>(copies: &[u32]) {
 }
 
 #[test]
+fn copies_on_bls12_377_g1() {
+    copies_of_small_sums::<proofwarp::curve::bls12_377::G1Affine>(&[4]);
+}
+
+#[test]
+fn copies_on_bls12_377_g2() {
+    copies_of_small_sums::<proofwarp::curve::bls12_377::G2Affine>(&[2]);
+}
+
+#[test]
 fn copies_on_bls12_381_g1() {
     copies_of_small_sums::<G1>(&COPIES);
 }

@@ -155,14 +155,12 @@ fn many_points() {
 
 macro_rules! of_every_curve {
     ($($body:ident)*) => {
-        of_every_curve! { @curve bls12_381_g1: blstrs::G1Affine; $($body)* }
-        of_every_curve! { @curve bls12_381_g2: blstrs::G2Affine; $($body)* }
-        of_every_curve! { @curve bn254_g1: halo2curves::bn256::G1Affine; $($body)* }
-        of_every_curve! { @curve bn254_g2: halo2curves::bn256::G2Affine; $($body)* }
-        of_every_curve! { @curve pallas: pasta_curves::EpAffine; $($body)* }
-        of_every_curve! { @curve vesta: pasta_curves::EqAffine; $($body)* }
+        proofwarp::for_each_curve! { of_every_curve! { @curves [$($body)*] } }
     };
-    (@curve $curve:ident: $type:ty; $($body:ident)*) => {
+    (@curves $bodies:tt $($curve:ident: $type:ty;)*) => {
+        $(of_every_curve! { @curve $curve: $type; $bodies })*
+    };
+    (@curve $curve:ident: $type:ty; [$($body:ident)*]) => {
         mod $curve {
             $(#[test] fn $body() { super::$body::<$type>(); })*
         }

@@ -85,6 +85,7 @@ macro_rules! every_field {
 }
 
 every_field! {
+    bls12_377: proofwarp::curve::bls12_377::Fr;
     bls12_381: blstrs::Scalar;
     bn254: halo2curves::bn256::Fr;
     pasta_fp: pasta_curves::Fp;

@@ -61,6 +61,10 @@ macro_rules! every_field {
     ($check:ident) => {
         mod $check {
             #[test]
+            fn bls12_377() {
+                super::$check::<proofwarp::curve::bls12_377::Fr>();
+            }
+            #[test]
             fn bn254() {
                 super::$check::<halo2curves::bn256::Fr>();
             }

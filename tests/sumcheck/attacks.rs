@@ -141,6 +141,7 @@ fn more_finals<F: SumcheckField>() {
 fn more_finals_and_claims_that_cancel() {
     more_finals::<Ghash>();
     more_finals::<Tower>();
+    more_finals::<proofwarp::curve::bls12_377::Fr>();
     more_finals::<blstrs::Scalar>();
     more_finals::<halo2curves::bn256::Fr>();
     more_finals::<pasta_curves::Fp>();

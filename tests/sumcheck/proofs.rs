@@ -144,6 +144,7 @@ macro_rules! of_every_field {
 of_every_field! {
     tower: proofwarp::field::tower::Tower;
     ghash: proofwarp::field::ghash::Ghash;
+    bls12_377_fr: proofwarp::curve::bls12_377::Fr;
     bls12_381_fr: blstrs::Scalar;
     bn254_fr: halo2curves::bn256::Fr;
     pasta_fp: pasta_curves::Fp;
@@ -154,6 +155,7 @@ of_every_field! {
 of_every_field! {
     goldilocks2: proofwarp::field::plonky3::Goldilocks2;
     baby_bear4: proofwarp::field::plonky3::BabyBear4;
+    koala_bear4: proofwarp::field::plonky3::KoalaBear4;
 }
 
 /// A claim on the tower is one on GHASH's field in another basis: so are messages and finals, for the same challenges.

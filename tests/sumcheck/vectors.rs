@@ -107,6 +107,7 @@ fn agrees<F: SumcheckField>() {
 fn proofs_are_those_of_the_description() {
     agrees::<proofwarp::field::tower::Tower>();
     agrees::<Ghash>();
+    agrees::<proofwarp::curve::bls12_377::Fr>();
     agrees::<blstrs::Scalar>();
     agrees::<halo2curves::bn256::Fr>();
     agrees::<pasta_curves::Fp>();
@@ -115,6 +116,7 @@ fn proofs_are_those_of_the_description() {
     {
         agrees::<proofwarp::field::plonky3::Goldilocks2>();
         agrees::<proofwarp::field::plonky3::BabyBear4>();
+        agrees::<proofwarp::field::plonky3::KoalaBear4>();
     }
 }
 

@@ -28,10 +28,10 @@ pub(crate) fn find_ntt<F: Field>() -> Option<Ntt<F>> {
     fn ntt_for<F: Field, K: NttField>() -> Option<Ntt<F>> {
         is_same_type::<F, K>().then_some(cast_and_ntt::<F, K>)
     }
-    ntt_for::<F, blstrs::Scalar>()
-        .or_else(ntt_for::<F, halo2curves::bn256::Fr>)
-        .or_else(ntt_for::<F, pasta_curves::Fp>)
-        .or_else(ntt_for::<F, pasta_curves::Fq>)
+    macro_rules! first_of {
+        ($($name:ident: $type:ty;)*) => { None$(.or_else(ntt_for::<F, $type>))* };
+    }
+    proofwarp::for_each_ntt_field!(first_of! {})
 }
 
 /// Returns proofwarp's multi-scalar multiplication over points of type `G`, or `None` if proofwarp does not support the

@@ -1,14 +1,17 @@
 //! A setup whose points stay on the devices.
 
-use blstrs::G1Affine;
 use midnight_curves::{Bls12, Fq, G1Projective};
 use midnight_proofs::poly::commitment::Params;
 use midnight_proofs::poly::kzg::params::ParamsKZG;
-use proofwarp::msm::{Msm, MsmOptions, Scalars};
+use proofwarp::bytes::{ByteBases, CurveId};
+use proofwarp::msm::{MsmOptions, ScalarForm, Scalars};
 use proofwarp::{Accelerator, Error, Result};
 use zeroize::Zeroize;
 
-use crate::points::{as_montgomery, read_tau_powers, to_affine_points, to_midnight};
+use crate::points::{as_bytes, read_tau_powers, to_affine_points, to_point};
+
+/// Bytes that an element takes in memory, 32.
+const ELEMENT: usize = size_of::<Fq>();
 
 /// Holds a setup of midnight-proofs, with its 2 · 2^k points on the devices: 96 bytes each. Points that do not fit stay
 /// on the host, and each commitment streams them.
@@ -18,8 +21,8 @@ use crate::points::{as_montgomery, read_tau_powers, to_affine_points, to_midnigh
 pub struct Parameters {
     stock: ParamsKZG<Bls12>,
     accelerator: Accelerator,
-    coefficients: Msm<'static, G1Affine>,
-    lagrange: Msm<'static, G1Affine>,
+    coefficients: ByteBases<'static>,
+    lagrange: ByteBases<'static>,
 }
 
 impl Parameters {
@@ -37,8 +40,9 @@ impl Parameters {
         let unreadable = |error| Error::invalid("midnight", "setup", "points that can be written", error);
         let coefficients = read_tau_powers(&stock).map_err(unreadable)?;
         let lagrange = to_affine_points(stock.g_lagrange());
-        let [coefficients, lagrange] =
-            [coefficients, lagrange].map(|points| Msm::shared(accelerator, points, MsmOptions::default()));
+        let curve = CurveId::from_name("bls12_381_g1")?;
+        let [coefficients, lagrange] = [coefficients, lagrange]
+            .map(|points| ByteBases::shared(accelerator, curve, as_bytes(&points), MsmOptions::default()));
         Ok(Self { coefficients: coefficients?, lagrange: lagrange?, accelerator: accelerator.clone(), stock })
     }
 
@@ -76,7 +80,7 @@ impl Parameters {
     }
 }
 
-fn commit(bases: &Msm<'static, G1Affine>, points: usize, elements: &[Fq]) -> Result<G1Projective> {
+fn commit(bases: &ByteBases<'static>, points: usize, elements: &[Fq]) -> Result<G1Projective> {
     if elements.len() > points {
         return Err(Error::invalid(
             "midnight",
@@ -85,18 +89,20 @@ fn commit(bases: &Msm<'static, G1Affine>, points: usize, elements: &[Fq]) -> Res
             elements.len(),
         ));
     }
-    let sum = |elements: &[[u8; 32]]| bases.run(Scalars::montgomery(elements), None);
-    let elements = as_montgomery(elements);
+    let sum = |elements: &[u8]| {
+        let (sum, _) = bases.run(Scalars::from_bytes(elements, ScalarForm::Montgomery)?, None)?;
+        to_point(&sum).ok_or_else(|| Error::invalid("midnight", "sum", "bytes of one point", sum.len()))
+    };
     if elements.len() == points {
-        return Ok(to_midnight(&sum(elements)?.0));
+        return sum(as_bytes(elements));
     }
-    let mut padded = Vec::with_capacity(points);
-    padded.extend_from_slice(elements);
-    padded.resize(points, [0; 32]);
+    let mut padded = Vec::with_capacity(points * ELEMENT);
+    padded.extend_from_slice(as_bytes(elements));
+    padded.resize(points * ELEMENT, 0);
     let outcome = sum(&padded);
     // The values may be a witness.
     padded.zeroize();
-    Ok(to_midnight(&outcome?.0))
+    outcome
 }
 
 impl Params for Parameters {

@@ -1,13 +1,11 @@
-//! Converts between midnight-curves' and blstrs' types, which hold the same values of blst in memory.
+//! Converts between midnight-curves' types and bytes in Montgomery form, which proofwarp takes.
 
 use std::io::{self, Write};
-use std::mem::{align_of, size_of};
 
-use blstrs::G1Affine;
+use group::Curve;
 use group::prime::PrimeCurveAffine;
-use group::{Curve, Group};
 use midnight_curves::serde::SerdeObject;
-use midnight_curves::{Bls12, Fq, G1Affine as TheirAffine, G1Projective as TheirProjective};
+use midnight_curves::{Bls12, Fq, G1Affine, G1Projective};
 use midnight_proofs::poly::kzg::params::ParamsKZG;
 use midnight_proofs::utils::SerdeFormat;
 use rayon::prelude::*;
@@ -15,36 +13,35 @@ use rayon::prelude::*;
 /// Number of points that one task converts.
 const GRAIN: usize = 1 << 10;
 
-const _: () = assert!(size_of::<Fq>() == size_of::<[u8; 32]>() && align_of::<Fq>() == align_of::<blst::blst_fr>());
+/// A type of midnight-curves whose memory is little-endian limbs in Montgomery form.
+///
+/// # Safety
+/// The type is transparent over words of blst: it has no padding, and every bit pattern is a value.
+pub(crate) unsafe trait MontgomeryLimbs {}
+// SAFETY: the type is transparent over `blst_fr`, four words.
+unsafe impl MontgomeryLimbs for Fq {}
+// SAFETY: the type is transparent over `blst_p1_affine`, x and y of six words each, which are zero for infinity.
+unsafe impl MontgomeryLimbs for G1Affine {}
 
-/// Returns `elements` as bytes, without a copy: 32 each, in Montgomery form, least significant byte first.
-pub(crate) fn as_montgomery(elements: &[Fq]) -> &[[u8; 32]] {
-    // SAFETY: `Fq` is 32 bytes long (above) and transparent over blst's four words, so it has no padding. Bytes need no
-    // alignment, and the lifetime is the slice's.
-    unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), elements.len()) }
+/// Returns the memory of `values`, without a copy.
+pub(crate) fn as_bytes<T: MontgomeryLimbs>(values: &[T]) -> &[u8] {
+    // SAFETY: `MontgomeryLimbs` promises memory without padding. Bytes need no alignment.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 
-fn from_midnight(point: &TheirAffine) -> G1Affine {
-    let mut ours = G1Affine::identity();
-    *ours.as_mut() = *point.as_ref();
-    ours
-}
-
-/// Converts `sum` to midnight-curves' type.
-pub(crate) fn to_midnight(sum: &blstrs::G1Projective) -> TheirProjective {
-    let mut to_midnight = TheirProjective::identity();
-    *to_midnight.as_mut() = *sum.as_ref();
-    to_midnight
+/// Returns the point of `bytes`, its affine coordinates, or `None` if they are not as long as a point.
+pub(crate) fn to_point(bytes: &[u8]) -> Option<G1Projective> {
+    let bytes = <[u8; POINT]>::try_from(bytes).ok()?;
+    // SAFETY: `MontgomeryLimbs` promises that all bytes are values.
+    Some(unsafe { std::mem::transmute::<[u8; POINT], G1Affine>(bytes) }.to_curve())
 }
 
 /// Returns `points` in affine coordinates, with one inversion for each [`GRAIN`] of them.
-pub(crate) fn to_affine_points(points: &[TheirProjective]) -> Vec<G1Affine> {
-    let convert = |points: &[TheirProjective]| {
-        let mut normal = vec![TheirAffine::identity(); points.len()];
-        TheirProjective::batch_normalize(points, &mut normal);
-        normal.iter().map(from_midnight).collect::<Vec<_>>()
-    };
-    points.par_chunks(GRAIN).flat_map_iter(convert).collect()
+pub(crate) fn to_affine_points(points: &[G1Projective]) -> Vec<G1Affine> {
+    let mut affine = vec![G1Affine::identity(); points.len()];
+    let pieces = points.par_chunks(GRAIN).zip(affine.par_chunks_mut(GRAIN));
+    pieces.for_each(|(points, affine)| G1Projective::batch_normalize(points, affine));
+    affine
 }
 
 /// Returns the points [τ^i]₁ of `setup` for i < 2^k, where τ is its secret. A setup exposes them only by writing
@@ -55,11 +52,11 @@ pub(crate) fn read_tau_powers(setup: &ParamsKZG<Bls12>) -> io::Result<Vec<G1Affi
         Err(error) if powers.bytes.len() < powers.most => return Err(error),
         _ => {}
     }
-    let decode = |bytes: &[u8; POINT]| from_midnight(&TheirAffine::from_raw_bytes_unchecked(bytes));
+    let decode = |bytes: &[u8; POINT]| G1Affine::from_raw_bytes_unchecked(bytes);
     Ok(powers.bytes.as_chunks().0.par_iter().map(decode).collect())
 }
 
-/// Number of bytes of an uncompressed point.
+/// Number of bytes of a point, in memory and uncompressed.
 const POINT: usize = 96;
 /// Number of bytes of the header before the points, which is the size's logarithm.
 const HEAD: usize = 4;
@@ -98,16 +95,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_in_the_form_of_blstrs() {
-        let values = [Fq::ZERO, Fq::ONE, -Fq::ONE, Fq::from(u64::MAX)];
-        let ours = [0.into(), 1.into(), -blstrs::Scalar::from(1), u64::MAX.into()];
-        let ours: Vec<[u8; 32]> = ours.iter().map(|s: &blstrs::Scalar| scalar_bytes(s)).collect();
-        assert_eq!(as_montgomery(&values), ours);
-    }
-
-    fn scalar_bytes(scalar: &blstrs::Scalar) -> [u8; 32] {
-        let words = blst::blst_fr::from(*scalar).l;
-        std::array::from_fn(|i| words[i / 8].to_le_bytes()[i % 8])
+    fn memory_is_in_montgomery_form() {
+        // 1 is stored as R = 2^256 mod r.
+        let limbs = |value: Fq| as_bytes(&[value]).as_chunks().0.iter().map(|limb| u64::from_le_bytes(*limb)).collect();
+        let one: Vec<u64> = limbs(Fq::ONE);
+        assert_eq!(one, [0x0000_0001_ffff_fffe, 0x5884_b7fa_0003_4802, 0x998c_4fef_ecbc_4ff5, 0x1824_b159_acc5_056f]);
+        let zero: Vec<u64> = limbs(Fq::ZERO);
+        assert_eq!(zero, [0; 4]);
+        for point in [G1Affine::generator(), G1Affine::identity()] {
+            assert_eq!(to_point(as_bytes(&[point])).expect("a point").to_affine(), point);
+        }
+        assert_eq!(as_bytes(&[G1Affine::identity()]), [0; POINT]);
     }
 
     #[test]
@@ -117,16 +115,16 @@ mod tests {
         let lagrange = to_affine_points(setup.g_lagrange());
         assert_eq!((powers.len(), powers[0]), (8, G1Affine::generator()));
         // Σ Lᵢ = 1.
-        let sum: blstrs::G1Projective = lagrange.iter().map(blstrs::G1Projective::from).sum();
+        let sum: G1Projective = lagrange.iter().map(G1Projective::from).sum();
         assert_eq!(sum.to_affine(), G1Affine::generator());
-        assert_eq!(to_midnight(&powers[1].into()).to_affine(), tau_point(&setup));
+        assert_eq!(powers[1], tau_point(&setup));
     }
 
     /// Returns [τ]₁ = Σ ωⁱ·[Lᵢ]₁, computed from the Lagrange points of `setup`.
-    fn tau_point(setup: &ParamsKZG<Bls12>) -> TheirAffine {
+    fn tau_point(setup: &ParamsKZG<Bls12>) -> G1Affine {
         use ff::PrimeField;
         let omega = (3..Fq::S).fold(Fq::ROOT_OF_UNITY, |root, _| root.square());
         let terms = setup.g_lagrange().iter().enumerate().map(|(i, l)| *l * omega.pow_vartime([i as u64]));
-        terms.sum::<TheirProjective>().to_affine()
+        terms.sum::<G1Projective>().to_affine()
     }
 }

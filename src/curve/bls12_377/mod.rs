@@ -17,6 +17,8 @@ use halo2curves::serde::Repr;
 use super::quadratic_extension::{QuadraticBase, QuadraticExtension};
 use super::short_weierstrass::{Affine, Coordinate, Projective, ShortWeierstrass};
 use crate::field::{Element, NttField};
+use crate::kernels::bls12_377;
+use crate::kernels::spec::CurveSpec;
 
 /// Represents an element of F_p², the field of the coordinates of G2.
 pub type Fq2 = QuadraticExtension<Fq>;
@@ -38,19 +40,19 @@ pub struct G2;
 
 // SAFETY: the type is `repr(transparent)` of `[u64; 4]`, in Montgomery form with R = 2^256 (the derive macro of ff).
 unsafe impl Element for Fr {
-    const NAME: &'static str = "bls12_377_fr";
+    const NAME: &'static str = bls12_377::FR.name;
 }
 // SAFETY: as above.
 unsafe impl NttField for Fr {}
 
 // SAFETY: the type is `repr(transparent)` of `[u64; 6]`, in Montgomery form with R = 2^384 (the derive macro of ff).
 unsafe impl Element for Fq {
-    const NAME: &'static str = "bls12_377_fq";
+    const NAME: &'static str = bls12_377::FQ.name;
 }
 
 // SAFETY: the type is `repr(C)` of two elements of `Fq`, whose alignment divides their size.
 unsafe impl Element for Fq2 {
-    const NAME: &'static str = "bls12_377_fq2";
+    const NAME: &'static str = bls12_377::FQ2.name;
 }
 
 impl QuadraticBase for Fq {
@@ -60,6 +62,11 @@ impl QuadraticBase for Fq {
 // SAFETY: the only field is an array of integers.
 unsafe impl Coordinate for Fq {
     type Encoding = Repr<48>;
+
+    fn from_literals(coefficients: &[&str]) -> Self {
+        let digits = coefficients.iter().flat_map(|digits| digits.chars()).filter_map(|digit| digit.to_digit(16));
+        digits.fold(Self::ZERO, |number, digit| number * Self::from(16) + Self::from(u64::from(digit)))
+    }
 
     fn encode(&self) -> Self::Encoding {
         self.to_repr().0.into()
@@ -73,6 +80,11 @@ unsafe impl Coordinate for Fq {
 // SAFETY: both fields are arrays of integers.
 unsafe impl Coordinate for Fq2 {
     type Encoding = Repr<96>;
+
+    fn from_literals(coefficients: &[&str]) -> Self {
+        let (c0, c1) = coefficients.split_at_checked(1).unwrap_or_default();
+        Self::new(Fq::from_literals(c0), Fq::from_literals(c1))
+    }
 
     fn encode(&self) -> Self::Encoding {
         let mut bytes = [0; 96];
@@ -91,57 +103,21 @@ unsafe impl Coordinate for Fq2 {
 impl ShortWeierstrass for G1 {
     type Base = Fq;
     type Scalar = Fr;
-    const NAME: &'static str = "bls12_377_g1";
-    const HAS_PRIME_ORDER: bool = false;
+    const SPEC: &'static CurveSpec = &bls12_377::G1;
 
     fn b() -> Fq {
         Fq::ONE
-    }
-
-    fn generator() -> [Fq; 2] {
-        static GENERATOR: LazyLock<[Fq; 2]> = LazyLock::new(|| {
-            [
-                "81937999373150964239938255573465948239988671502647976594219695644855304257327692006745978603320413799295628339695",
-                "241266749859715473739788878240585681733927191168601896383759122102112907357779751001206799952863815012735208165030",
-            ].map(from_decimal)
-        });
-        *GENERATOR
     }
 }
 
 impl ShortWeierstrass for G2 {
     type Base = Fq2;
     type Scalar = Fr;
-    const NAME: &'static str = "bls12_377_g2";
-    const HAS_PRIME_ORDER: bool = false;
+    const SPEC: &'static CurveSpec = &bls12_377::G2;
 
     /// Returns 1/u: the curve is the sextic twist of G1's that has the factor r in its order.
     fn b() -> Fq2 {
         static B: LazyLock<Fq2> = LazyLock::new(|| Fq2::new(Fq::ZERO, Fq::ONE).invert().unwrap_or(Fq2::ZERO));
         *B
     }
-
-    fn generator() -> [Fq2; 2] {
-        static GENERATOR: LazyLock<[Fq2; 2]> = LazyLock::new(|| {
-            [
-                [
-                    "233578398248691099356572568220835526895379068987715365179118596935057653620464273615301663571204657964920925606294",
-                    "140913150380207355837477652521042157274541796891053068589147167627541651775299824604154852141315666357241556069118",
-                ],
-                [
-                    "63160294768292073209381361943935198908131692476676907196754037919244929611450776219210369229519898517858833747423",
-                    "149157405641012693445398062341192467754805999074082136895788947234480009303640899064710353187729182149407503257491",
-                ],
-            ].map(|coefficients| {
-                let [c0, c1] = coefficients.map(from_decimal);
-                Fq2::new(c0, c1)
-            })
-        });
-        *GENERATOR
-    }
-}
-
-/// Returns the element of `digits`, a decimal number; zero if it is malformed.
-fn from_decimal(digits: &str) -> Fq {
-    Fq::from_str_vartime(digits).unwrap_or(Fq::ZERO)
 }

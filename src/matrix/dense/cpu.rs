@@ -255,6 +255,7 @@ mod tests {
 
     #[test]
     fn sums_of_extremes() {
+        check_extreme_sums::<crate::curve::bls12_377::Fr>();
         check_extreme_sums::<blstrs::Scalar>();
         check_extreme_sums::<halo2curves::bn256::Fr>();
         check_extreme_sums::<pasta_curves::Fp>();

@@ -532,6 +532,7 @@ mod tests {
     #[test]
     fn residues_there_and_back() {
         check_field::<halo2curves::bn256::Fr>();
+        check_field::<crate::curve::bls12_377::Fr>();
         check_field::<blstrs::Scalar>();
         check_field::<pasta_curves::Fp>();
         check_field::<pasta_curves::Fq>();

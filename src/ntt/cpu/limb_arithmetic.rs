@@ -174,6 +174,7 @@ mod tests {
 
     #[test]
     fn arithmetic_is_the_fields_in_all() {
+        check_field_arithmetic::<crate::curve::bls12_377::Fr>();
         check_field_arithmetic::<blstrs::Scalar>();
         check_field_arithmetic::<halo2curves::bn256::Fr>();
         check_field_arithmetic::<pasta_curves::Fp>();

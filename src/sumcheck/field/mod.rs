@@ -279,6 +279,7 @@ mod tests {
 
     #[test]
     fn elements_are_written_and_read() {
+        check_encoding::<crate::curve::bls12_377::Fr>(Some(&[0xff; 32]));
         check_encoding::<blstrs::Scalar>(Some(&[0xff; 32]));
         check_encoding::<halo2curves::bn256::Fr>(Some(&[0xff; 32]));
         check_encoding::<pasta_curves::Fp>(Some(&[0xff; 32]));
