@@ -30,8 +30,8 @@ typedef long i64;
 #define PDL_KERNEL(kernel)
 #define PDL_WAIT()
 #define PDL_TRIGGER()
-// Limits the entries of a group of the sort: some devices have only 32 KiB of local memory.
-#define SORT_TILE_MAX 2048u
+// Maximum entries of a group of the sort. The MSM declares both numbers.
+#define SORT_TILE_MAX OPENCL_SORT_TILE
 #define QUAD_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 // Scheduling fence: keeps computations on `word` from being hoisted and spilled. No-op in OpenCL.

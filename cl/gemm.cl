@@ -74,24 +74,25 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 row
     gemm_put(c, c_view, work, work.my_row + 8, value(sum[1]));
 
 // Defines a kernel that multiplies matrices, with such a type and functions. Grid: one group per tile of C, row by row.
-#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                                 \
-    KERNEL(GEMM_GROUP)                                                                                                \
-    void name(gemm_sizes_t sizes, GLOBAL const F(t) *a, gemm_view_t a_view, GLOBAL const F(t) *b, gemm_view_t b_view, \
-              GLOBAL F(t) *c, gemm_view_t c_view) {                                                                   \
-        u32 inner = sizes.inner;                                                                                      \
-        gemm_work_t work = gemm_work(sizes, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);                                   \
-        GEMM_SUM(sum_type, zero, add, value)                                                                          \
+#define GEMM_KERNEL(name, sum_type, zero, add, value)                                                           \
+    KERNEL(GEMM_GROUP)                                                                                          \
+    void name(gemm_sizes_t sizes, GLOBAL const F(t) *a, GRID_CONSTANT gemm_view_t a_view, GLOBAL const F(t) *b, \
+              GRID_CONSTANT gemm_view_t b_view, GLOBAL F(t) *c, GRID_CONSTANT gemm_view_t c_view) {             \
+        u32 inner = sizes.inner;                                                                                \
+        gemm_work_t work = gemm_work(sizes, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);                             \
+        GEMM_SUM(sum_type, zero, add, value)                                                                    \
     }
 
 GEMM_KERNEL(gemm_lazy, F(lazy_t), F(lazy_zero), F(lazy_add), F(lazy_value))
 GEMM_KERNEL(gemm_montgomery, F(t), F(zero), gemm_add_reduced, gemm_itself)
 
-// Multiplies several pairs of matrices of one shape. a_start and b_start are the views of the first pair; to their first
-// entries `firsts` adds two offsets per pair. Products are stored one after the other, row after row, from c_start on.
-// Grid: params.groups groups for each pair, from number params.pair on.
+// Multiplies several pairs of matrices of one shape. a_start and b_start are the views of the first pair. `firsts` has
+// two offsets per pair, of its first entries from theirs. Products are stored one after the other, row after row, from
+// c_start on. Grid: params.groups groups for each pair, from number params.pair on.
 KERNEL(GEMM_GROUP)
-void gemm_batched(gemm_batch_params_t params, GLOBAL const u64 *firsts, GLOBAL const F(t) *a, gemm_view_t a_start,
-                  GLOBAL const F(t) *b, gemm_view_t b_start, GLOBAL F(t) *c, gemm_view_t c_start) {
+void gemm_batched(gemm_batch_params_t params, GLOBAL const u64 *firsts, GLOBAL const F(t) *a,
+                  GRID_CONSTANT gemm_view_t a_start, GLOBAL const F(t) *b, GRID_CONSTANT gemm_view_t b_start,
+                  GLOBAL F(t) *c, GRID_CONSTANT gemm_view_t c_start) {
     gemm_sizes_t sizes = {params.rows, params.inner, params.columns};
     u32 inner = sizes.inner;
     u64 mine = params.pair + GROUP_ID / params.groups;
@@ -103,8 +104,9 @@ void gemm_batched(gemm_batch_params_t params, GLOBAL const u64 *firsts, GLOBAL c
 
 // Multiplies small entries of A, of `bytes` bytes each, by elements. Grid: as gemm_lazy.
 KERNEL(GEMM_GROUP)
-void gemm_small_lazy(gemm_sizes_t sizes, u32 bytes, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL const F(t) *b,
-                     gemm_view_t b_view, GLOBAL F(t) *c, gemm_view_t c_view) {
+void gemm_small_lazy(gemm_sizes_t sizes, u32 bytes, GLOBAL const u8 *a, GRID_CONSTANT gemm_view_t a_view,
+                     GLOBAL const F(t) *b, GRID_CONSTANT gemm_view_t b_view, GLOBAL F(t) *c,
+                     GRID_CONSTANT gemm_view_t c_view) {
     LOCAL u32 a_tile[GEMM_DEPTH * GEMM_ROWS];
     LOCAL gemm_half_t b_tile[2][2 * GEMM_DEPTH * GEMM_COLUMNS];
     u32 rows = sizes.rows, inner = sizes.inner;
@@ -135,8 +137,8 @@ void gemm_small_lazy(gemm_sizes_t sizes, u32 bytes, GLOBAL const u8 *a, gemm_vie
 
 // Multiplies bytes by bytes, to 32 bits: exact for inner < INT8_EXACT. Grid: as gemm_lazy.
 KERNEL(GEMM_GROUP)
-void gemm_bytes(gemm_sizes_t sizes, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL const u8 *b, gemm_view_t b_view,
-                GLOBAL i32 *c, gemm_view_t c_view) {
+void gemm_bytes(gemm_sizes_t sizes, GLOBAL const u8 *a, GRID_CONSTANT gemm_view_t a_view, GLOBAL const u8 *b,
+                GRID_CONSTANT gemm_view_t b_view, GLOBAL i32 *c, GRID_CONSTANT gemm_view_t c_view) {
     LOCAL i32 a_tile[GEMM_COLUMNS * GEMM_ROWS], b_tile[GEMM_COLUMNS * GEMM_COLUMNS];
     u32 rows = sizes.rows, inner = sizes.inner, columns = sizes.columns;
     gemm_work_t work = gemm_work(sizes, GEMM_ROWS, GEMM_COLUMNS, GEMM_COLUMNS);

@@ -2,7 +2,8 @@
 //
 // Entry (r, c) of a matrix is `first + r·row_step + c·column_step` entries after the start of its buffer, where its
 // gemm_view_t has these three numbers. Strides are arbitrary, so a transposed matrix is the same memory. Field elements
-// are stored as their types are. Small entries are signed numbers of one or of four bytes.
+// are stored as their types are. Small entries are signed numbers of one or of four bytes. Kernels take views as
+// GRID_CONSTANT, which keeps them out of registers.
 //
 // C has sizes.rows × sizes.columns entries, sums of sizes.inner products each.
 

@@ -80,7 +80,7 @@ DEVICE u32 crt_pack(const i32 *residues) {
 
 // Computes the residues of small entries, of `bytes` bytes each, in one part.
 KERNEL(CRT_GROUP)
-void crt_residues_small(residues_params_t params, u32 bytes, GLOBAL const u8 *a, gemm_view_t a_view,
+void crt_residues_small(residues_params_t params, u32 bytes, GLOBAL const u8 *a, GRID_CONSTANT gemm_view_t a_view,
                         GLOBAL const u32 *table, GLOBAL u32 *out) {
     u32 rows = params.rows, inner = params.inner, padded = params.padded, quads = params.quads, moduli = params.moduli;
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;
@@ -104,10 +104,11 @@ void crt_residues_small(residues_params_t params, u32 bytes, GLOBAL const u8 *a,
 }
 
 // Transposes bytes stored column by column, each its own residue, to rows. A group moves
-// TRANSPOSE_ROWS rows of TRANSPOSE_WORDS words. k is padded to whole groups. A row of local memory has one more word, so
-// that 32 work-items write to different banks.
+// TRANSPOSE_ROWS rows of TRANSPOSE_WORDS words. k is padded to whole groups. A row of local memory has one more word,
+// so that 32 work-items write to different banks.
 KERNEL(CRT_GROUP)
-void crt_transpose_bytes(u32 rows, u32 inner, u32 quads, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL u32 *out) {
+void crt_transpose_bytes(u32 rows, u32 inner, u32 quads, GLOBAL const u8 *a, GRID_CONSTANT gemm_view_t a_view,
+                         GLOBAL u32 *out) {
     LOCAL u32 words[TRANSPOSE_ROWS * (TRANSPOSE_WORDS + 1)];
     LOCAL_PTR u8 *bytes = (LOCAL_PTR u8 *)words;
     u32 across = quads / TRANSPOSE_WORDS, lane = LOCAL_ID % 32, first = LOCAL_ID / 32;

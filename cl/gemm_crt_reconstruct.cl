@@ -3,12 +3,12 @@
 // (cl/gemm_crt.cl; src/matrix/dense/crt_params.rs has the table).
 //
 // Sums over all sets are products of matrices of bytes: entries × sets times sets × bytes of weights, by mma.sync with
-// CRT_STEP sets a step. A warp computes 32 entries, 8 words of four columns each. Work-item (g, t) = (lane / 4, lane mod 4)
-// reads of word g the sets 4t to 4t + 3 of a step and those CRT_STEP/2 further on. After a transpose these are its part of the
-// first factor of the instruction: rows g and g + 8 of tile p are columns 2p and 2p + 1 of word g. The work-item gets
-// two of the eight sums of each tile of weights. These are the sums for bytes CRT_SHARE·t to CRT_SHARE·(t + 1) of the
-// element, and for the fraction ⌊2³²/m⌋ of product t. At the end work-items exchange sums, so that (g, t) has all of
-// column t of word g.
+// CRT_STEP sets a step. A warp computes 32 entries, 8 words of four columns each. Work-item (g, t) = (lane / 4, lane
+// mod 4) reads of word g the sets 4t to 4t + 3 of a step and those CRT_STEP/2 further on. After a transpose these are
+// its part of the first factor of the instruction: rows g and g + 8 of tile p are columns 2p and 2p + 1 of word g. The
+// work-item gets two of the eight sums of each tile of weights. These are the sums for bytes CRT_SHARE·t to
+// CRT_SHARE·(t + 1) of the element, and for the fraction ⌊2³²/m⌋ of product t. At the end work-items exchange sums, so
+// that (g, t) has all of column t of word g.
 //
 // Without that instruction, work-items read the factors of one another in local memory.
 
@@ -130,7 +130,7 @@ DEVICE F(t) crt_element(LOCAL_PTR const u64 *numbers, LOCAL_PTR const u32 *often
 // corrections.
 KERNEL(CRT_GROUP)
 void crt_reconstruct(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLOBAL const u32 *residues,
-                     GLOBAL const u32 *table, GLOBAL F(t) *c, gemm_view_t c_view) {
+                     GLOBAL const u32 *table, GLOBAL F(t) *c, GRID_CONSTANT gemm_view_t c_view) {
     LOCAL u64 numbers[CRT_GROUP][4 * CRT_CHUNKS + 2];
     LOCAL u32 often[CRT_GROUP][4];
 #if defined(HAS_PTX) && __CUDA_ARCH__ >= 800

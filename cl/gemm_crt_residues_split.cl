@@ -30,8 +30,8 @@ DEVICE u32 crt_part(const u32 *limbs, GLOBAL const u32 *weights, u32 reciprocal)
 
 // Computes the residues of elements. One work-item per four columns of a row; a row of residues has `quads` words.
 KERNEL(CRT_GROUP)
-void crt_residues(residues_params_t params, GLOBAL const F(t) *a, gemm_view_t a_view, GLOBAL const u32 *table,
-                  GLOBAL u32 *out) {
+void crt_residues(residues_params_t params, GLOBAL const F(t) *a, GRID_CONSTANT gemm_view_t a_view,
+                  GLOBAL const u32 *table, GLOBAL u32 *out) {
     u32 rows = params.rows, inner = params.inner, padded = params.padded, quads = params.quads, moduli = params.moduli;
     u32 parts = params.parts, split = params.split, canonical = params.canonical;
     u64 number = (u64)GROUP_ID * CRT_GROUP + LOCAL_ID;

@@ -29,7 +29,8 @@ DEVICE F(t) gemv_sum(LOCAL_PTR F(t) *sums, F(t) value, u32 width) {
 // Computes y[piece·rows + row], a share of (A·x)[row]. Entry k of x is x[x_first + k·x_step]. Grid: `pieces` groups for
 // each GEMV_GROUP / lanes rows.
 KERNEL(GEMV_GROUP)
-void gemv_lazy(gemv_params_t params, GLOBAL const F(t) *a, gemm_view_t a_view, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
+void gemv_lazy(gemv_params_t params, GLOBAL const F(t) *a, GRID_CONSTANT gemm_view_t a_view, GLOBAL const F(t) *x,
+               GLOBAL F(t) *y) {
     LOCAL F(t) sums[GEMV_GROUP];
     u32 rows = params.rows, inner = params.inner, pieces = params.pieces;
     gemv_work_t work = gemv_work(params.lanes, pieces);
@@ -43,8 +44,8 @@ void gemv_lazy(gemv_params_t params, GLOBAL const F(t) *a, gemm_view_t a_view, G
 
 // Computes y as gemv_lazy does, for small entries of A, of `bytes` bytes each.
 KERNEL(GEMV_GROUP)
-void gemv_small(gemv_params_t params, u32 bytes, GLOBAL const u8 *a, gemm_view_t a_view, GLOBAL const F(t) *x,
-                GLOBAL F(t) *y) {
+void gemv_small(gemv_params_t params, u32 bytes, GLOBAL const u8 *a, GRID_CONSTANT gemm_view_t a_view,
+                GLOBAL const F(t) *x, GLOBAL F(t) *y) {
     LOCAL F(t) sums[GEMV_GROUP];
     u32 rows = params.rows, inner = params.inner, pieces = params.pieces;
     gemv_work_t work = gemv_work(params.lanes, pieces);
@@ -72,7 +73,8 @@ void gemv_reduce_partials(u32 rows, u32 pieces, GLOBAL const F(t) *parts, GLOBAL
 // Adds Σ value·x[column] over the changes of a row to y[row]. The changes are laid out as in cl/csr_delta.cl, with
 // differences as values. One work-item per row.
 KERNEL(GEMV_GROUP)
-void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL const F(t) *x, GLOBAL F(t) *y) {
+void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *values, GLOBAL const F(t) *x,
+                      GLOBAL F(t) *y) {
     u32 i = GLOBAL_ID;
     if (i >= count) return;
     GLOBAL const u32 *starts = changes + count, *columns = starts + count + 1;
@@ -83,8 +85,8 @@ void gemv_differences(u32 count, GLOBAL const u32 *changes, GLOBAL const F(t) *v
 
 // Copies entries of `words` words, row by row, from one view to another. One work-item per word.
 KERNEL(GEMV_GROUP)
-void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, gemm_view_t from_view, GLOBAL u32 *to,
-               gemm_view_t to_view) {
+void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, GRID_CONSTANT gemm_view_t from_view,
+               GLOBAL u32 *to, GRID_CONSTANT gemm_view_t to_view) {
     u64 number = (u64)GROUP_ID * GEMV_GROUP + LOCAL_ID, entry = number / words;
     if (entry >= (u64)rows * columns) return;
     u32 row = (u32)(entry / columns), column = (u32)(entry % columns), word = (u32)(number % words);
@@ -93,7 +95,8 @@ void gemm_copy(u32 rows, u32 columns, u32 words, GLOBAL const u32 *from, gemm_vi
 
 // Converts small entries, of `bytes` bytes each, to elements, row by row. One work-item per entry.
 KERNEL(GEMV_GROUP)
-void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const u8 *from, gemm_view_t from_view, GLOBAL F(t) *to) {
+void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const u8 *from, GRID_CONSTANT gemm_view_t from_view,
+                   GLOBAL F(t) *to) {
     u64 number = (u64)GROUP_ID * GEMV_GROUP + LOCAL_ID;
     if (number >= (u64)rows * columns) return;
     u64 at = gemm_at(from_view, (u32)(number / columns), (u32)(number % columns));
@@ -103,8 +106,8 @@ void gemm_to_field(u32 rows, u32 columns, u32 bytes, GLOBAL const u8 *from, gemm
 // Lowers *least to the least number, row by row, below `count` of an entry whose canonical value is not within ±(2^bits
 // − 1). Without such an entry *least stays. One work-item per entry, from the entry `start` on.
 KERNEL(GEMV_GROUP)
-void gemm_find_out_of_range(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from, gemm_view_t from_view,
-                            GLOBAL u32 *least) {
+void gemm_find_out_of_range(u32 columns, u32 bits, u64 start, u32 count, GLOBAL const F(t) *from,
+                            GRID_CONSTANT gemm_view_t from_view, GLOBAL u32 *least) {
     u32 number = GLOBAL_ID, negative = 0, above = 0;
     if (number >= count) return;
     u64 entry = start + number;

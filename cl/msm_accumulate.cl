@@ -1,7 +1,7 @@
 // Bucket accumulation: the product of the transposed matrix with the vector of bases, balanced by length.
 //
-// Here a row is the part of it that the rounds of msm_batch_affine.cl have left, slots of level `level`: offsets, which are
-// multiples of 2^level, are shifted by it. With GLV a row is the two rows of a bucket, and the points of the second one
+// Here a row is the part of it that the rounds of msm_batch_affine.cl have left, slots of level `level`: offsets, which
+// are multiples of 2^level, are shifted by it. With GLV a row is the two rows of a bucket, and the points of the second one
 // are multiplied by λ when they are read: (x, y) → (βx, y). Rows are cut into pieces of at most `limit` entries. Pieces
 // are ordered by length, longest first, and each work-item sums one piece: neighbours work equally long for any
 // scalars. The first piece of a row starts from the current value of its bucket, so that chunks of points add up in the
@@ -9,16 +9,10 @@
 // groups of quads merge them in two steps. The device bounds the rows of every grid by piece_offsets[rows]: the host
 // knows only a bound, and never waits to learn the number.
 
-// Holds a piece. Its first `plain` points are added as they are, the others times λ. Beside its row it has two flags:
-// whether it is the first piece of that row, and the last.
+// Flags of a piece (piece_t), beside its row: whether it is the first piece of that row, and the last.
 #define FIRST_PIECE 0x80000000u
 #define LAST_PIECE 0x40000000u
 #define ONLY_PIECE (FIRST_PIECE | LAST_PIECE)
-typedef struct {
-    u32 start;
-    u16 length, plain;
-    u32 row;
-} piece_t;
 
 // Returns where the sum of a piece is in `partial`, for rows of several pieces. All but the last piece of such a row
 // have `limit` slots. The last one of a row may be in the same `limit` slots as the first of the next, but no other
@@ -132,7 +126,8 @@ DEVICE affine_t endo_map(affine_t p) {
 PDL_KERNEL(msm_accumulate)
 KERNEL_BOUNDED(ACCUMULATE_GROUP, ACCUMULATE_OCCUPANCY)
 void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces,
-                    GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets, GLOBAL point_t *partial) {
+                    GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets,
+                    GLOBAL point_t *partial) {
     buckets += first_bucket;
     PDL_WAIT();
     if (GLOBAL_ID >= piece_offsets[rows]) return;
@@ -163,7 +158,8 @@ DEVICE void merge_run(LOCAL_PTR F(t) *sum, LOCAL_PTR F(t) *operand, LOCAL_PTR F(
     quad_set_infinity(sum + at);
     for (; k < end; k += SUM_QUADS * stride) {
         u32 own = k + quad * stride;
-        if (own < end) operand[at + LANE] = point_coordinate(partial, partial_index(start + own * limit, limit, own == 0));
+        u32 index = partial_index(start + own * limit, limit, own == 0);
+        if (own < end) operand[at + LANE] = point_coordinate(partial, index);
         quad_add(sum + at, operand + at, scratch + at, own < end);
     }
     quad_sum_group(sum, operand, scratch, SUM_QUADS);
@@ -174,8 +170,8 @@ DEVICE void merge_run(LOCAL_PTR F(t) *sum, LOCAL_PTR F(t) *operand, LOCAL_PTR F(
 PDL_KERNEL(msm_merge_chunks)
 KERNEL(SUM_GROUP)
 void msm_merge_chunks(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
-                     GLOBAL const u32 *piece_rows, GLOBAL const u32 *counters, GLOBAL const u32 *units, GLOBAL point_t *buckets,
-                     GLOBAL point_t *partial) {
+                      GLOBAL const u32 *piece_rows, GLOBAL const u32 *counters, GLOBAL const u32 *units,
+                      GLOBAL point_t *buckets, GLOBAL point_t *partial) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 level = params.level, limit = params.limit, halved = params.halved;
     PDL_WAIT();

@@ -17,7 +17,6 @@
 
 // Limits of the pairs of a tile: the most in the first round, the most if the share of a group is moderate, and the
 // least while enough are left. With fewer than FEW_PAIRS per group, each group has one tile.
-#define FIRST_TILE 8192u
 #define MODERATE_TILE 4096u
 #define MIN_TILE 512u
 #define FEW_PAIRS 4096u
@@ -77,8 +76,8 @@ typedef struct {
 
 // Sorts out the pairs from `start` to `end` − 1. If there is nothing to add, the level above gets the entry of the
 // first slot, which may be empty; lone bases get theirs later.
-DEVICE void find_pairs(LOCAL_PTR pair_list_t *found, u32 level, GLOBAL const pair_t *pairs, GLOBAL u32 *above, u32 start,
-                       u32 end) {
+DEVICE void find_pairs(LOCAL_PTR pair_list_t *found, u32 level, GLOBAL const pair_t *pairs, GLOBAL u32 *above,
+                       u32 start, u32 end) {
     if (LOCAL_ID == 0) found->pairs = found->lone = 0;
     BARRIER();
     for (u32 number = start + LOCAL_ID; number < end; number += LIST_GROUP) {
@@ -104,9 +103,9 @@ DEVICE void copy_unpaired(LOCAL_PTR const pair_list_t *found, GLOBAL const pair_
 // one group per LIST_BLOCK pairs; level 0 has offsets[rows] slots.
 PDL_KERNEL(msm_collect_pairs)
 KERNEL(LIST_GROUP)
-void msm_collect_pairs(GRID_CONSTANT collect_params_t params, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs, GLOBAL u32 *above,
-                    GLOBAL const affine_t *bases, GLOBAL affine_t *store, GLOBAL u32 *counters,
-                    GLOBAL u32 *list) {
+void msm_collect_pairs(GRID_CONSTANT collect_params_t params, GLOBAL const u32 *offsets, GLOBAL const pair_t *pairs,
+                       GLOBAL u32 *above, GLOBAL const affine_t *bases, GLOBAL affine_t *store, GLOBAL u32 *counters,
+                       GLOBAL u32 *list) {
     LOCAL pair_list_t found;
     PDL_WAIT();
     u32 level = params.level, all = offsets[params.rows] >> (level + 1), start = GROUP_ID * LIST_BLOCK;
@@ -329,8 +328,9 @@ DEVICE u32 claim_tile(GLOBAL u32 *taken, u32 all, u32 most, LOCAL_PTR u32 *share
 // The kernel does not start early: when it did, beside the last groups of msm_collect_pairs, the MSM of 2^20 sometimes
 // took a tenth longer.
 KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
-void msm_batch_affine_add(u32 level, u32 room, GLOBAL const pair_t *pairs, GLOBAL u32 *above, GLOBAL const affine_t *points,
-                   GLOBAL affine_t *store, GLOBAL u32 *counters, GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
+void msm_batch_affine_add(u32 level, u32 room, GLOBAL const pair_t *pairs, GLOBAL u32 *above,
+                          GLOBAL const affine_t *points, GLOBAL affine_t *store, GLOBAL u32 *counters,
+                          GLOBAL const u32 *list, GLOBAL F(t) *scratch) {
     LOCAL affine_locals_t locals;
     LOCAL u32 freed[2 * AFFINE_GROUP];
     u32 all = counters[LIST_COUNTS + level], most = level == 0 ? FIRST_TILE : room;

@@ -62,8 +62,8 @@ DEVICE void note_fault(GLOBAL u32 *first, u32 chunk, u32 i, u32 fault) {
     ATOMIC_MIN(&first[chunk], FAULTS * i + fault);
 }
 
-// Sets first[chunk] = min(first[chunk], FAULTS·i + fault) over all points[start + i] with a fault, i < n ≤ 2^28. Grid: one
-// work-item per point.
+// Sets first[chunk] = min(first[chunk], FAULTS·i + fault) over all points[start + i] with a fault, i < n ≤ 2^28. Grid:
+// one work-item per point.
 KERNEL(POINT_GROUP)
 void points_check(u32 start, u32 n, u32 chunk, GLOBAL const affine_t *points, GLOBAL u32 *first) {
     u32 i = GLOBAL_ID;

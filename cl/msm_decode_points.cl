@@ -2,10 +2,6 @@
 // c1 before c0. The three highest bits of the first byte are flags. They are zero for a finite point; all other bits
 // are zero for infinity.
 
-// Flags in the first word, whose low end is the first byte.
-#define ENCODING_FLAGS 0xe0u
-#define ENCODING_INFINITY 0x40u
-
 #ifdef SUBFIELD
 
 #define FIRST_WORD(point) (point).x.c0.limb[0]

@@ -66,7 +66,8 @@ DEVICE u32 first_row(u32 set, u32 c, u32 wide, u32 sets) {
 // Groups that make digits of GLV halves on a multiprocessor, with 48 registers per thread.
 #define HALVES_OCCUPANCY 5
 
-// The counters of a band are in one buffer, which is cleared when the band starts. src/msm/kernels.rs says which are where.
+// The counters of a band are in one buffer, which is cleared when the band starts. src/msm/kernels.rs says which are
+// where.
 #define ROW_COUNTS(band_bins) (BIN_COUNTS + (band_bins))
 
 // Holds entries in their bins: their numbers and, `room` words behind, their rows in the bin with 16 bits each.
@@ -104,8 +105,8 @@ DEVICE void add_bins(LOCAL_PTR const u32 *counts, u32 band_bins, GLOBAL u32 *cou
 // Grid: one group per `tile` scalars.
 PDL_KERNEL(msm_digits)
 KERNEL_BOUNDED(SORT_GROUP, DIGITS_OCCUPANCY)
-void msm_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
-                GLOBAL u32 *too_long) {
+void msm_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
+                GLOBAL u32 *counters, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     GLOBAL u32 *own = digits + params.first_digit;
     u32 n = params.n, c = params.c, wide = params.wide, sets = params.sets, from = params.from, to = params.to;
@@ -121,7 +122,8 @@ void msm_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars
         for (u32 w = 0; w < params.windows; w++, window_next(&window)) {
             u32 digit = digits_next(&rest, window_is_wide(&window) ? c : c - 1), size = digit & ~SIGN_BIT;
             if (window.set < from || window.set >= to) continue;
-            if ((window.set == from && i < params.skip) || (window.set == to - 1 && i >= params.until)) digit = size = 0;
+            if ((window.set == from && i < params.skip) || (window.set == to - 1 && i >= params.until))
+                digit = size = 0;
             own[(window.copy * (to - from) + window.set - from) * n + i] = digit;
             u32 row = (window.rows << (c - 2)) - band_row + size - 1;
             if (size != 0) ATOMIC_ADD(&counts[row >> low], 1u);
@@ -131,12 +133,12 @@ void msm_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars
 }
 
 // Computes the digits of GLV halves: digits[(half·(to − from) + set − from)·n + i] = 2·(|d| − 1) + half + 1 with the
-// sign of d, or 0 if d = 0. msm_scatter_bins thus takes them for digits of one bit more, and halves for copies. Here c is
-// that of these digits, one more than the bits of a wide window.
+// sign of d, or 0 if d = 0. msm_scatter_bins thus takes them for digits of one bit more, and halves for copies. Here c
+// is that of these digits, one more than the bits of a wide window.
 PDL_KERNEL(msm_glv_digits)
 KERNEL_BOUNDED(SORT_GROUP, HALVES_OCCUPANCY)
-void msm_glv_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits, GLOBAL u32 *counters,
-                    GLOBAL u32 *too_long) {
+void msm_glv_digits(GRID_CONSTANT digits_params_t params, GLOBAL const S(t) *scalars, GLOBAL u32 *digits,
+                    GLOBAL u32 *counters, GLOBAL u32 *too_long) {
     LOCAL u32 counts[BAND_BINS];
     GLOBAL u32 *own = digits + params.first_digit;
     u32 n = params.n, c = params.c, wide = params.wide, sets = params.sets, from = params.from, to = params.to;

@@ -1,7 +1,7 @@
 // Transposes matrices of digits: sorts entries by row with two counting sorts in local memory.
 //
-// The first sorts by the high bits of the row into bins of 2^low rows, the second by its low bits within a bin. Groups take
-// equal numbers of entries, however many fall into one bin or row.
+// The first sorts by the high bits of the row into bins of 2^low rows, the second by its low bits within a bin. Groups
+// take equal numbers of entries, however many fall into one bin or row.
 
 // Returns the last bin that starts at `entry` or before it.
 DEVICE u32 bin_of(LOCAL_PTR const u32 *starts, u32 band_bins, u32 entry) {
@@ -55,11 +55,12 @@ DEVICE void scan_bins(LOCAL_PTR u32 *starts, LOCAL_PTR u32 *scratch) {
 // Scatters the entries of the digits of a window into the bins of its set: cursors[bin] is where the next entry of the
 // bin goes. The base of scalar i has the number copy·stride + base + i, plus 1, with SIGN_BIT for a negative digit.
 // Entries go through local memory, so that those of one bin are written side by side. Grid: for each of the `places`
-// places copy·(to − from) + set − from of every vector, one group per `tile` scalars, at most SORT_TILE_MAX. The last copy
-// may have no window for a place.
+// places copy·(to − from) + set − from of every vector, one group per `tile` scalars, at most SORT_TILE_MAX. The last
+// copy may have no window for a place.
 PDL_KERNEL(msm_scatter_bins)
 KERNEL(SORT_GROUP)
-void msm_scatter_bins(GRID_CONSTANT scatter_params_t params, GLOBAL const u32 *digits, GLOBAL u32 *cursors, GLOBAL u32 *entries) {
+void msm_scatter_bins(GRID_CONSTANT scatter_params_t params, GLOBAL const u32 *digits, GLOBAL u32 *cursors,
+                      GLOBAL u32 *entries) {
     LOCAL u32 numbers[SORT_TILE_MAX], rows[SORT_TILE_MAX];
     LOCAL u32 starts[WINDOW_BINS], targets[WINDOW_BINS], next[WINDOW_BINS], scratch[SORT_GROUP];
     u32 n = params.n, c = params.c, wide = params.wide, sets = params.sets, from = params.from, to = params.to;
@@ -138,12 +139,6 @@ void msm_histogram_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins
         from = to;
     }
 }
-
-// Holds the size of one or several rows: slots for the entries, a multiple of 2^levels per row, and pieces. Pieces have
-// at most `limit` of the slots that the rounds leave.
-typedef struct {
-    u32 slots, pieces;
-} row_size_t;
 
 // Returns the slots that the rounds leave of `row`.
 DEVICE u32 row_left(GLOBAL const u32 *counts, u32 row, u32 rows, u32 levels) {

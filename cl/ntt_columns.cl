@@ -13,8 +13,8 @@ DEVICE u32 columns_group(column_pass_t columns, u32 ticket) {
 // wait.
 PDL_KERNEL(ntt_column_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
-                     GLOBAL u32 *state) {
+void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
+                     GLOBAL const F(fixed) *nodes, GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     F(t) x[STEP];
     u32 stride_log = params.stride_log, radix_log = params.radix_log, swap_log = params.swap_log, flags = params.flags;

@@ -15,7 +15,8 @@ DEVICE u32 peer_place(u32 index, u32 low_log, u32 owners_log, u32 part_log) {
 
 // Runs ntt_column_pass for the tiles from `first_tile` on.
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_peer_columns(GRID_CONSTANT peer_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes) {
+void ntt_peer_columns(GRID_CONSTANT peer_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
+                      GLOBAL const F(fixed) *nodes) {
     LOCAL half_element_t tile[TILE];
     F(t) x[STEP];
     u32 radix_log = params.radix_log, swap_log = params.swap_log, flags = params.flags;
@@ -40,8 +41,9 @@ void ntt_peer_columns(GRID_CONSTANT peer_params_t params, GLOBAL const F(t) *dat
 
 // Runs ntt_row_pass in natural order for the tiles from `first_tile` on. All of them are full.
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_peer_rows(GRID_CONSTANT peer_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
-                   GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last) {
+void ntt_peer_rows(GRID_CONSTANT peer_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
+                   GLOBAL const F(fixed) *nodes, GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high,
+                   GLOBAL const F(fixed) *last) {
     LOCAL half_element_t tile[TILE];
     F(t) x[STEP];
     u32 radix_log = params.radix_log;

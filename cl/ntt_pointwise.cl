@@ -3,9 +3,10 @@
 #define EACH(i, count) for (u64 i = GLOBAL_ID; i < (count); i += GLOBAL_SIZE)
 
 // Computes data[i] = operation(data[i], other[i & mask]). The other vector repeats; it may be a single element.
-#define NTT_POINTWISE(name, operation)                                                             \
-    KERNEL(NTT_POINTWISE_GROUP) void name(GLOBAL F(t) *data, GLOBAL const F(t) *other, u64 count, u32 mask) {      \
-        EACH(i, count) data[i] = operation(data[i], other[(u32)i & mask]);                         \
+#define NTT_POINTWISE(name, operation)                                            \
+    KERNEL(NTT_POINTWISE_GROUP)                                                   \
+    void name(GLOBAL F(t) *data, GLOBAL const F(t) *other, u64 count, u32 mask) { \
+        EACH(i, count) data[i] = operation(data[i], other[(u32)i & mask]);        \
     }
 
 NTT_POINTWISE(ntt_multiply, F(mul))

@@ -25,14 +25,14 @@ DEVICE void row_twist(rows_t rows, F(t) *x, u32 column, u32 first, u32 low_log, 
     }
 }
 
-// Runs the last pass. Grid: one group per tile of whole rows, of all vectors one after the other; `params.columns` is their
-// number. In place, `out` is `data`. `state` has from state_offset on the ticket counter, then one counter per plane of
-// 2^plane_log tiles.
+// Runs the last pass. Grid: one group per tile of whole rows, of all vectors one after the other; `params.columns` is
+// their number. In place, `out` is `data`. `state` has from state_offset on the ticket counter, then one counter per
+// plane of 2^plane_log tiles.
 PDL_KERNEL(ntt_row_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
-                  GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last,
-                  GLOBAL u32 *state) {
+void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
+                  GLOBAL const F(fixed) *nodes, GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high,
+                  GLOBAL const F(fixed) *last, GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     F(t) x[STEP];
     u32 radix_log = params.radix_log, flags = params.flags;

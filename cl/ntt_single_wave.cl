@@ -6,8 +6,8 @@
 // slower: see benches/notes/ntt.md, section 23.
 //
 // Passes are of 2^3 to 2^6 points, and one table has all factors of the last. In natural order the host gives the last
-// two passes different memory to read and to write, so no group waits for another. Parameters are those of ntt_column_pass
-// (ntt_columns.cl) and ntt_row_pass (ntt_rows.cl); some are unused.
+// two passes different memory to read and to write, so no group waits for another. Parameters are those of
+// ntt_column_pass (ntt_columns.cl) and ntt_row_pass (ntt_rows.cl); some are unused.
 
 // Copies the nodes of the tree of a block, one per work-item; node 0 is not used.
 DEVICE void stage_nodes(LOCAL_PTR F(fixed) *staged, GLOBAL const F(fixed) *nodes, u32 base, u32 radix_log) {
@@ -19,8 +19,8 @@ DEVICE void stage_nodes(LOCAL_PTR F(fixed) *staged, GLOBAL const F(fixed) *nodes
 
 PDL_KERNEL(ntt_column_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
-                     GLOBAL u32 *state) {
+void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
+                     GLOBAL const F(fixed) *nodes, GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     LOCAL F(fixed) staged[NTT_GROUP];
     F(t) x[STEP];
@@ -46,9 +46,9 @@ void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *da
 
 PDL_KERNEL(ntt_row_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
-void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out, GLOBAL const F(fixed) *nodes,
-                  GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, GLOBAL const F(fixed) *last,
-                  GLOBAL u32 *state) {
+void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
+                  GLOBAL const F(fixed) *nodes, GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high,
+                  GLOBAL const F(fixed) *last, GLOBAL u32 *state) {
     LOCAL half_element_t tile[TILE];
     LOCAL F(fixed) staged[NTT_GROUP];
     F(t) x[STEP];

@@ -26,14 +26,14 @@ typedef long long i64;
 #define BARRIER() __syncthreads()
 #define GLOBAL_BARRIER() __syncthreads()
 // Groups of batched affine additions that share a multiprocessor.
-#define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? 8 : 16)
+#define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? AFFINE_GROUPS_PER_UNIT / 2 : AFFINE_GROUPS_PER_UNIT)
 // Groups of bucket accumulation that share a multiprocessor: 128 registers with 8 limbs, 168 with 12, where their
 // number counts for more than a few spilled words.
 #define ACCUMULATE_OCCUPANCY (FIELD_WORDS > 12 ? 2 : FIELD_WORDS > 8 ? 3 : 4)
 // Groups of bucket reduction that share a multiprocessor: 128 registers with 8 limbs, 168 with 12.
 #define REDUCE_OCCUPANCY (FIELD_WORDS > 12 ? 4 : FIELD_WORDS > 8 ? 6 : 8)
-// Limits the entries of a group of the sort.
-#define SORT_TILE_MAX 4096u
+// Maximum entries of a group of the sort. The MSM declares both numbers.
+#define SORT_TILE_MAX CUDA_SORT_TILE
 // Copies whole words from global to shared memory asynchronously; ASYNC_WAIT waits for all such copies of the work-item
 // (PTX ISA, cp.async). Devices before 8.0 copy synchronously.
 #if __CUDA_ARCH__ >= 800

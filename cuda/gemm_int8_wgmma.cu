@@ -177,7 +177,8 @@ void gemm_int8_residues(int8_residues_params_t params, const u32 *table, const u
 
 // Computes the sums themselves, of one set, for k below INT8_EXACT, of params.rows × params.columns entries.
 KERNEL_BOUNDED(INT8_GROUP, 1)
-void gemm_int8_words(int8_words_params_t params, const u8 *a, const u8 *b, i32 *c, gemm_view_t c_view, void *local) {
+void gemm_int8_words(int8_words_params_t params, const u8 *a, const u8 *b, i32 *c, GRID_CONSTANT gemm_view_t c_view,
+                     void *local) {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     u32 tall = params.tall, tiles = params.tiles, depth = params.depth;
     int8_factors_t factors = {a, b, tall, tiles / tall, tiles, depth};

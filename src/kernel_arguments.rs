@@ -11,7 +11,7 @@ pub struct In<'a, T>(MemoryHandle, PhantomData<(&'a (), fn() -> T)>);
 pub struct Out<'a, T>(MemoryHandle, PhantomData<(&'a (), fn() -> T)>);
 
 /// Passes a structure by value. The kernel gets a copy of what `0` is when the launch is queued.
-pub struct Value<'a, T>(pub &'a T);
+pub struct Value<'a, T: ?Sized>(pub &'a T);
 
 /// Passes this many bytes of memory that is local to each work-group.
 #[derive(Debug, Clone, Copy)]
@@ -57,13 +57,13 @@ impl<T> Clone for Out<'_, T> {
 
 impl<T> Copy for Out<'_, T> {}
 
-impl<T> Clone for Value<'_, T> {
+impl<T: ?Sized> Clone for Value<'_, T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Value<'_, T> {}
+impl<T: ?Sized> Copy for Value<'_, T> {}
 
 /// Represents an argument of a kernel.
 pub trait KernelArgument {
@@ -95,9 +95,9 @@ impl<T> KernelArgument for Out<'_, T> {
     }
 }
 
-impl<T> KernelArgument for Value<'_, T> {
+impl<T: ?Sized> KernelArgument for Value<'_, T> {
     fn to_arg(&self) -> Arg {
-        Arg::Value(std::ptr::from_ref(self.0).cast(), size_of::<T>())
+        Arg::Value(std::ptr::from_ref(self.0).cast(), size_of_val(self.0))
     }
 }
 
@@ -165,7 +165,7 @@ macro_rules! launcher {
         }
 
         // SAFETY: a test compares the declaration with the kernel's own.
-        unsafe impl $($(<$generic),+>)? $crate::kernel_arguments::Kernel for $name<'_ $($(, $generic)+)?> {
+        unsafe impl $(<$($generic),+>)? $crate::kernel_arguments::Kernel for $name<'_ $($(, $generic)+)?> {
             const NAME: &'static str = stringify!($kernel);
             const GROUP_SIZE: u32 = $group;
 

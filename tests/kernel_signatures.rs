@@ -65,7 +65,8 @@ fn rust_parameter(module: &Module, text: &str) -> (String, String) {
     let kind = words.iter().find(|word| !qualifiers.contains(word)).expect("a type");
     let element = rust_type(module, kind);
     let class = match (has("*"), has("const")) {
-        (true, _) if has("__local") => "Local".to_owned(),
+        // CUDA has no qualifier for a pointer to local memory, so it points to void.
+        (true, _) if has("__local") || *kind == "void" => "Local".to_owned(),
         (true, true) => format!("In<{element}>"),
         (true, false) => format!("Out<{element}>"),
         _ if kind.ends_with("_t") => format!("Value<{element}>"),

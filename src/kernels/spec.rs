@@ -279,6 +279,10 @@ impl Module {
     }
 }
 
+/// Stands for an element of a module's field, where the host knows no type of it.
+#[derive(Debug)]
+pub enum Element {}
+
 /// Lists what a file of the registry declares.
 #[derive(Debug)]
 pub struct Declarations {

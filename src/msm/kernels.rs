@@ -47,12 +47,27 @@ shared_constants! {
     SUM_GROUP: u32 = 64;
     /// Number of work-items of a work-group of batched affine additions, which share an inversion.
     AFFINE_GROUP: u32 = INVERSE_GROUP;
+    /// Maximum number of pairs per inversion in the first round. Its prefix products are in the place of the sums, so
+    /// memory does not limit it.
+    FIRST_TILE: u32 = 8192;
+    /// Number of work-groups of batched affine additions that a multiprocessor runs at once (CUDA), for curves over
+    /// prime fields: 128 registers per work-item.
+    AFFINE_GROUPS_PER_UNIT: u32 = 16;
+    /// Maximum number of entries that a work-group of the sort handles (OpenCL): some devices have only 32 KiB of local
+    /// memory.
+    OPENCL_SORT_TILE: u32 = 2048;
+    /// Maximum number of entries that a work-group of the sort handles (CUDA): 48 KiB of local memory.
+    CUDA_SORT_TILE: u32 = 4096;
     /// Number of work-items of a work-group that lists pairs of slots (places for entries).
     LIST_GROUP: u32 = 256;
     /// Number of pairs of slots that one work-group reads.
     LIST_BLOCK: u32 = 2048;
     /// Number of work-items of a work-group that handles a point each.
     POINT_GROUP: u32 = 128;
+    /// Mask of all flags in the first byte of an encoded point.
+    ENCODING_FLAGS: u8 = 0xe0;
+    /// Flag of infinity in the first byte of an encoded point.
+    ENCODING_INFINITY: u8 = 0x40;
     /// Fault of a point with a coordinate that is not below the modulus.
     FAULT_NOT_REDUCED: u32 = 0;
     /// Fault of a point that is not on the curve.
@@ -69,9 +84,6 @@ shared_constants! {
     FAULTS: u32 = 8;
 }
 
-/// Stands for an element of the field of the coordinates.
-pub enum Coordinate {}
-
 /// Stands for a scalar.
 pub enum Scalar {}
 
@@ -87,11 +99,29 @@ pub enum Jacobian {}
 /// Stands for the entries of the two slots of a pair.
 pub enum Pair {}
 
-/// Stands for a piece of a row.
-pub enum Piece {}
+shared_struct! {
+    /// Holds a piece of a row: consecutive entries that one work-item sums.
+    pub struct Piece as piece_t {
+        /// Index of the first entry.
+        pub start: u32,
+        /// Number of entries.
+        pub length: u16,
+        /// Number of first entries whose points are added as they are. The others are added times λ.
+        pub plain: u16,
+        /// Row of the piece, with the flags `FIRST_PIECE` and `LAST_PIECE` of `cl/msm_accumulate.cl`.
+        pub row: u32,
+    }
+}
 
-/// Stands for the numbers of slots and of pieces of rows.
-pub enum RowSize {}
+shared_struct! {
+    /// Holds the size of one or several rows.
+    pub struct RowSize as row_size_t {
+        /// Number of slots for entries, a multiple of 2^levels per row.
+        pub slots: u32,
+        /// Number of pieces, each of at most `limit` of the slots that the rounds leave.
+        pub pieces: u32,
+    }
+}
 
 shared_struct! {
     /// Holds the numbers of a launch that computes digits.
@@ -425,7 +455,15 @@ kernels! {
 pub static FAMILY: KernelFamily = KernelFamily {
     domain: Domain::Curves,
     constants: &[CONSTANTS],
-    structures: &[DigitsParams::definition, ScatterParams::definition, ReduceParams::definition, RowsParams::definition, CollectParams::definition],
+    structures: &[
+        Piece::definition,
+        RowSize::definition,
+        DigitsParams::definition,
+        ScatterParams::definition,
+        ReduceParams::definition,
+        RowsParams::definition,
+        CollectParams::definition,
+    ],
     kernels: &[KERNELS],
     field_sources: &[Part::when(Module::decodes_points, BYTES.source)],
     sources: &[

@@ -2,7 +2,8 @@
 
 use crate::kernels::field_sources::{SHOUP, SHOUP_PTX};
 use crate::kernels::spec::{
-    Constant, Declarations, KernelFamily, KernelSignature, Part, kernels, shared_constants, shared_struct, source,
+    Constant, Declarations, Element, KernelFamily, KernelSignature, Part, kernels, shared_constants, shared_struct,
+    source,
 };
 
 shared_constants! {
@@ -49,9 +50,6 @@ const fn tile_constants(log: u32, groups: u32) -> [Constant; 2] {
         Constant { name: "NTT_GROUPS", value: groups as u64, kind: "i32" },
     ]
 }
-
-/// Stands for an element of a field that is known when a module is found.
-pub enum Element {}
 
 /// Stands for a fixed factor: a value and a quotient for Shoup's multiplication.
 pub enum Fixed {}

@@ -3,7 +3,8 @@
 use crate::kernels::csr::CHANGE_CONSTANTS;
 use crate::kernels::field_sources::ACCUMULATOR;
 use crate::kernels::spec::{
-    Declarations, Domain, KernelFamily, Module, Part, Target, Variant, kernels, shared_constants, shared_struct, source,
+    Declarations, Domain, Element, KernelFamily, Module, Part, Target, Variant, kernels, shared_constants,
+    shared_struct, source,
 };
 
 shared_constants! {
@@ -75,9 +76,6 @@ shared_constants! {
     /// Depth of a stage of `gemm_int8_wgmma.cu`, in k: that of four instructions, whose rows are a swizzle's 128 bytes.
     INT8_WGMMA_DEPTH: usize = 128;
 }
-
-/// Stands for an element of the module's field.
-pub enum Element {}
 
 shared_struct! {
     /// Holds where the entries of a matrix are: entry (r, c) is first + r·row_step + c·column_step.

@@ -14,16 +14,13 @@ use super::decode_on_device::fail_on_first_invalid;
 use super::mapped_file::MappedFile;
 use crate::curve::MsmCurve;
 use crate::kernels;
+use crate::kernels::msm::{ENCODING_FLAGS, ENCODING_INFINITY};
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
 /// Flag of a compressed encoding in its first byte. blst takes such bytes for an uncompressed point; devices refuse
 /// them.
 const COMPRESSED: u8 = 0x80;
-/// Mask of all flags in the first byte of an encoding.
-const FLAGS: u8 = 0xe0;
-/// Flag of infinity in the first byte of an encoding.
-const INFINITY: u8 = 0x40;
 
 /// Refers to consecutive points of a file, in their curve's uncompressed form ([`MsmCurve::HAS_GPU_DECODE`]).
 #[derive(Debug, Clone)]
@@ -124,10 +121,10 @@ fn decoded<C: MsmCurve + UncompressedEncoding>(bytes: &[u8], expected: PointChec
 /// Returns the first fault of an encoded point, or `None` if it passes the checks of `expected`. The checks are in the
 /// order of `cl/msm_decode_points.cl`. `modulus` is that of the base field, in 32-bit limbs.
 fn find_encoding_fault<C: MsmCurve>(bytes: &[u8], modulus: &[u32], expected: PointChecks) -> Option<PointError> {
-    let flags = bytes[0] & FLAGS;
+    let flags = bytes[0] & ENCODING_FLAGS;
     let is_zero = bytes[0] == flags && bytes[1..].iter().all(|byte| *byte == 0);
     if flags != 0 {
-        let is_infinity = flags == INFINITY && is_zero;
+        let is_infinity = flags == ENCODING_INFINITY && is_zero;
         return if is_infinity {
             expected.not_infinity.then_some(PointError::Infinity)
         } else {

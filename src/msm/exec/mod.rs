@@ -1,12 +1,14 @@
 //! Queues multiplications on devices, and finishes them on the host.
 
+mod accumulate;
 mod batches;
 mod choose_sharding;
 mod decision_cache;
 mod device_task;
+mod digit_matrix;
 mod gpu;
 mod host_reduce;
-mod kernels;
+mod kernel_queue;
 mod msm_input;
 mod pipeline;
 mod plan_selection;

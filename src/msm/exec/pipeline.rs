@@ -6,8 +6,9 @@ use std::sync::Arc;
 use group::Group;
 
 use super::device_task::{DeviceScalarSlice, DeviceTask, ScalarSource, ScalarVector};
+use super::digit_matrix::{DigitInput, ScalarSlice};
 use super::host_reduce::{HostWorkers, WindowSums};
-use super::kernels::{DigitInput, KernelQueue, ScalarSlice};
+use super::kernel_queue::KernelQueue;
 use super::msm_input::DeviceBases;
 use super::plan_selection::plan_for;
 use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, StreamStats, check_abort};

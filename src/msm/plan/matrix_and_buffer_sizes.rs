@@ -1,6 +1,6 @@
 //! Computes how the matrix of a chunk in a band of windows is cut, and its memory: sizes only.
 
-use crate::kernels::msm::{AFFINE_GROUP, MERGE};
+use crate::kernels::msm::{AFFINE_GROUP, MERGE, Piece};
 
 /// Minimum pairs of points for which a workgroup's field inversion pays off.
 const MIN_TILE: u64 = 256;
@@ -187,8 +187,9 @@ impl BufferSizes {
 
     /// Returns the bytes of all these buffers together.
     pub(crate) fn bytes(&self) -> u64 {
-        // A row has a counter, a first slot and a first piece; a piece has its row and a description of three words.
-        let words = self.slots[0] + self.slots[1] + self.pairs + 3 * self.rows + 4 * self.pieces;
-        self.entries_or_sums_bytes + self.digits_or_prefix_bytes + 4 * (words + self.units + self.long_rows)
+        // A row has a counter, a first slot and a first piece; a piece has its row and its description.
+        let words = self.slots[0] + self.slots[1] + self.pairs + 3 * self.rows + self.pieces;
+        let pieces = size_of::<Piece>() as u64 * self.pieces;
+        self.entries_or_sums_bytes + self.digits_or_prefix_bytes + pieces + 4 * (words + self.units + self.long_rows)
     }
 }

@@ -5,6 +5,7 @@ use super::cost_constants::MATRIX;
 use super::mesh::WindowAssignment;
 use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
+use crate::kernels::msm::FIRST_TILE;
 use crate::msm::options::MAX_WINDOW;
 
 /// Maximum points of a chunk whose bases come from the host, 2^23: nothing hides the upload of the first chunk's first
@@ -34,8 +35,8 @@ const MIN_CHUNK: usize = 1 << 8;
 /// Minimum bits of a window that the search tries.
 pub(super) const MIN_WINDOW: u32 = 4;
 /// Choices for the maximum pairs per inversion of a workgroup of `msm_batch_affine_add`, largest first. Smaller ones
-/// take less memory for prefix products. In the first round it is 8192: there they are stored in place of the sums.
-const AFFINE_TILES: [u32; 3] = [8192, 4096, 2048];
+/// take less memory for prefix products. The first round always has [`FIRST_TILE`].
+const AFFINE_TILES: [u32; 3] = [FIRST_TILE, 4096, 2048];
 /// Maximum rounds of batched affine additions.
 const MAX_LEVELS: u32 = 4;
 

@@ -4,15 +4,12 @@ use super::chunk_lengths::largest_below;
 use super::cost_constants::{CostConstants, FIRST_MATRIX, GLV_MATRIX, MATRIX};
 use super::matrix_and_buffer_sizes::{BufferSizes, MatrixSizes, WindowRange};
 use super::msm_plan::MsmPlan;
-use crate::kernels::msm::{BAND_BINS, BINS};
+use crate::kernels::msm::{AFFINE_GROUPS_PER_UNIT, BAND_BINS, BINS};
 
 /// Maximum entries of a piece of a matrix row: kernels sort pieces by length into [`BINS`] bins.
 pub(super) const MAX_PIECE: u32 = BINS;
 /// Maximum bins (ranges of rows) of a matrix: kernels count the entries of each bin in local memory.
 pub(super) const MAX_BINS: u64 = BAND_BINS as u64;
-/// Workgroups of `msm_batch_affine_add` per compute unit, 16: the `AFFINE_OCCUPANCY` of curves over prime fields in
-/// `cuda/dialect.cuh`.
-pub(super) const AFFINE_GROUPS: u32 = 16;
 
 /// Holds the choices for chunks of one length: `band` is the number of sets of windows per matrix, and `levels` the
 /// number of rounds of batched affine additions.
@@ -114,7 +111,7 @@ impl MsmPlan {
         // and the others' work between their rounds, then hide behind the other half's additions. Joined vectors have
         // less to hide than that costs.
         let beside = if self.vectors_per_matrix() == 1 && self.runs_beside_others() { 2 } else { 1 };
-        let affine_groups = AFFINE_GROUPS / beside * self.problem.compute_units;
+        let affine_groups = AFFINE_GROUPS_PER_UNIT / beside * self.problem.compute_units;
         let affine_tile = self.affine_tile;
         let vectors = self.vectors_per_matrix();
         let buckets = vectors * (self.global_first_bucket(band.to) - self.global_first_bucket(band.from));
