@@ -1,10 +1,8 @@
 //! Poseidon2.
 mod cpu;
 mod gpu;
-mod kernels;
 mod matrix;
 mod merkle_tree;
-mod module;
 mod poseidon2;
 mod sponge;
 mod tree_shape;
@@ -18,8 +16,6 @@ use std::cell::RefCell;
 
 use crate::report::OpScope;
 use crate::{Accelerator, Report, Result};
-
-const ERROR_CONTEXT: &str = "hash";
 
 /// Permutes each of `states` in place on `accelerator`'s first device, or on the host's cores if there is none.
 ///
