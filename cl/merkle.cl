@@ -1,36 +1,21 @@
 // Layers of Merkle trees over digests of Poseidon2: see poseidon2.cl, src/hash/tree_shape.rs.
 //
-// A digest is `length` consecutive elements. All layers of a tree are in one buffer, from the leaves to the root.
+// A digest is `length` consecutive elements. All layers of a tree are in one buffer, from the leaves to the root;
+// src/hash/kernels.rs describes merkle_layer_t.
 
-// Number of children of a node.
+// States the number of children of a node.
 #define ARITY 2u
-// Words of a layer in the list of layers.
-#define LAYER_WORDS 7
-// Marks a layer whose nodes are compressed with the digests of rows.
-#define LAYER_INJECTS 1u
-
-// Holds a layer. Its children start at digest `from` and its nodes at digest `to` of the buffer. It has `padded`
-// digests; those after the first `nodes` are zero. The digests of the `rows` rows that it injects start at `row_from`.
-typedef struct {
-    u32 from, to, nodes, padded, row_from, rows, flags;
-} layer_t;
-
-DEVICE layer_t layer_at(GLOBAL const u32 *layers, u32 number) {
-    GLOBAL const u32 *words = layers + number * LAYER_WORDS;
-    layer_t layer = {words[0], words[1], words[2], words[3], words[4], words[5], words[6]};
-    return layer;
-}
 
 // Computes node `node`: the first `length` elements of the permutation of its children and zeros. If the layer injects,
 // that and the digest of row `node`, zero if there is none, are compressed in turn.
-DEVICE void merkle_node(POSEIDON2_PARAMETERS, u32 length, layer_t layer, u32 node, GLOBAL F(t) *digests,
+DEVICE void merkle_node(POSEIDON2_PARAMETERS, u32 length, merkle_layer_t layer, u32 node, GLOBAL F(t) *digests,
                         GLOBAL const F(t) *injected) {
     F(t) state[WIDTH];
     // Element i of the state is element at + i of `source`, from `start` to `end`, and then zero.
     GLOBAL const F(t) *source = digests;
     u64 at = ((u64)layer.from + (u64)node * ARITY) * length;
     u32 start = 0, end = ARITY * length;
-    for (u32 step = 0; step <= (layer.flags & LAYER_INJECTS); step++) {
+    for (u32 step = 0; step <= layer.injections; step++) {
 #pragma unroll
         for (u32 i = 0; i < WIDTH; i++)
             if (i >= start) state[i] = i < end ? source[at + i] : F(zero)();
@@ -47,10 +32,10 @@ DEVICE void merkle_node(POSEIDON2_PARAMETERS, u32 length, layer_t layer, u32 nod
 // Computes `count` layers from number `first` on, one node per work-item at a time. More than one layer takes a grid of
 // one group. `injected` has the digests of all rows that layers inject.
 KERNEL_BOUNDED(POSEIDON2_GROUP, POSEIDON2_GROUPS)
-void merkle_layers(POSEIDON2_PARAMETERS, u32 length, u32 first, u32 count, GLOBAL const u32 *layers,
+void merkle_layers(POSEIDON2_PARAMETERS, u32 length, u32 first, u32 count, GLOBAL const merkle_layer_t *layers,
                    GLOBAL F(t) *digests, GLOBAL const F(t) *injected) {
     for (u32 number = first; number < first + count; number++) {
-        layer_t layer = layer_at(layers, number);
+        merkle_layer_t layer = layers[number];
         for (u32 node = GLOBAL_ID; node < layer.nodes; node += GLOBAL_SIZE)
             merkle_node(outer, inner, constants, length, layer, node, digests, injected);
         // The zero digest that makes the number even.

@@ -1,11 +1,12 @@
-// The permutation Poseidon2 (L. Grassi, D. Khovratovich, M. Schofnegger, 2023), with the matrices of Plonky3, and its
-// sponge over the rows of matrices.
+// Computes the permutation Poseidon2 (L. Grassi, D. Khovratovich, M. Schofnegger, 2023) with the matrices of Plonky3,
+// and hashes rows of matrices by its sponge.
 //
 // The host defines, for each field and width:
 //   WIDTH         elements of a state, a multiple of 4
 //   SBOX_DEGREE   3 or 7
 //   DIAGONAL      the diagonal of the internal matrix, which is that plus a matrix of ones: WIDTH numbers. A number d
 //                 from −4 to 4 is itself; DIAGONAL_SHIFT + k is 2^−k, and its negative −2^−k
+// src/hash/kernels.rs has these and the constants of the kernels.
 //
 // A field's file (poseidon2_small_field.cl, poseidon2_goldilocks.cl) defines sums, powers and the internal matrix, and
 // loose elements, which are congruent to an element. A state in registers has loose elements; memory has reduced ones.
@@ -14,7 +15,6 @@
 // rounds, `outer` + 1 rows for the last external rounds. The last row of both lists of rows is zero: each external
 // matrix adds the constants of the next round.
 
-#define POSEIDON2_GROUP 128
 // Groups that share a multiprocessor: 72 registers with states of 16 words, 96 with 24, 128 with 32.
 #define POSEIDON2_GROUPS (WIDTH * FIELD_WORDS > 24 ? 4 : WIDTH * FIELD_WORDS > 16 ? 5 : 7)
 #define POSEIDON2_PARAMETERS u32 outer, u32 inner, GLOBAL const F(t) *constants
@@ -89,10 +89,6 @@ void poseidon2_permute(POSEIDON2_PARAMETERS, u32 count, GLOBAL F(t) *states) {
 #pragma unroll
     for (int i = 0; i < WIDTH; i++) states[i] = reduce_loose(state[i]);
 }
-
-// Flags of a matrix among those whose rows are hashed one after the other.
-#define FIRST_MATRIX 1u
-#define LAST_MATRIX 2u
 
 // Absorbs the rows of a row-major matrix into one sponge per row, one row per work-item. An element overwrites one of
 // the first `rate` of the state; after `rate` elements the state is permuted. `filled` elements of the present block are

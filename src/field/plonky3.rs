@@ -305,14 +305,18 @@ mod tests {
     fn memory_is_what_kernels_take() {
         let goldilocks = FieldDescription::new(&kernels::goldilocks::GOLDILOCKS);
         let baby_bear = FieldDescription::new(&kernels::baby_bear::BABY_BEAR);
+        let koala_bear = FieldDescription::new(&kernels::koala_bear::KOALA_BEAR);
         assert_eq!((goldilocks.name, baby_bear.name), (Goldilocks::NAME, BabyBear::NAME));
+        assert_eq!(koala_bear.name, KoalaBear::NAME);
         assert_eq!(goldilocks.modulus, [1, u32::MAX]);
         assert_eq!(baby_bear.modulus, [p3_baby_bear::BabyBear::ORDER_U32]);
+        assert_eq!(koala_bear.modulus, [p3_koala_bear::KoalaBear::ORDER_U32]);
         let words = |bytes: &[u8]| bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect::<Vec<_>>();
         assert_eq!(words(as_bytes(&[Goldilocks::ONE])), goldilocks.one);
         assert_eq!(words(as_bytes(&[BabyBear::ONE])), baby_bear.one);
-        let r = BabyBear::from(1 << 32);
-        assert_eq!(words(as_bytes(&[r])), baby_bear.r2, "R·R for R");
+        assert_eq!(words(as_bytes(&[KoalaBear::ONE])), koala_bear.one);
+        assert_eq!(words(as_bytes(&[BabyBear::from(1 << 32)])), baby_bear.r2, "R·R for R");
+        assert_eq!(words(as_bytes(&[KoalaBear::from(1 << 32)])), koala_bear.r2, "R·R for R");
         // Nothing is reduced.
         assert_eq!(words(as_bytes(&[Goldilocks(p3_goldilocks::Goldilocks::new(u64::MAX))])), [u32::MAX; 2]);
         let both = Goldilocks2::of_coefficients(|i| p3_goldilocks::Goldilocks::new(i as u64 + 5));

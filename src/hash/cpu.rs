@@ -40,7 +40,7 @@ pub(super) trait HostTree<F, const DIGEST: usize>: Send + Sync {
     fn open(&self, index: usize) -> (Vec<Vec<F>>, Vec<[F; DIGEST]>);
 }
 
-/// Plonky3's commitment scheme for trees of two children per node.
+/// Names Plonky3's commitment scheme for trees of two children per node.
 type HostMmcs<F, H, C, const DIGEST: usize> = p3_merkle_tree::MerkleTreeMmcs<Packing<F>, Packing<F>, H, C, 2, DIGEST>;
 type Packing<F> = <<F as HashField>::Plonky3 as HostField>::Packing;
 type Host<F> = <F as HashField>::Plonky3;

@@ -5,29 +5,28 @@
 
 use std::sync::Arc;
 
-use super::ERROR_CONTEXT;
 use super::matrix::{Place, RowMajorMatrix};
-use super::module::Poseidon2Module;
 use super::poseidon2::{Poseidon2, Poseidon2Field};
 use super::sponge::{PaddingFreeSponge, TruncatedPermutation};
 use super::tree_shape::{Layer, TreeShape};
-use crate::backend::{Arg, Buffer, Device, Stream, StreamStats};
+use crate::backend::{Buffer, Device, Stream, StreamStats};
 use crate::checked_size::{byte_len, product};
 use crate::field::{Element, as_bytes, as_bytes_mut};
-use crate::module_launcher::buffer_arg;
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::poseidon2::{
+    CompressLayers, FIRST_MATRIX, GatherRuns, HashRows, LAST_MATRIX, MerkleLayer, POSEIDON2_GROUP, PermuteStates,
+    family_of_width,
+};
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
-/// Number of work-items per work-group. Equals `POSEIDON2_GROUP` of `cl/poseidon2.cl`.
-const GROUP: u32 = 128;
+const ERROR_CONTEXT: &str = "hash on a device";
 /// Bytes of rows that are uploaded at a time, 32 MiB: a fraction of a large matrix, and more than two launches cost.
 const CHUNK_BYTES: usize = 32 << 20;
-/// Flags of the first and the last matrix of a row, as in `cl/poseidon2.cl`.
-const FIRST_MATRIX: u32 = 1;
-const LAST_MATRIX: u32 = 2;
 
 /// Holds a permutation's kernels and constants on a device.
 struct DevicePermutation {
-    module: Poseidon2Module,
+    module: KernelModule,
     constants: Arc<Buffer>,
     outer: u32,
     inner: u32,
@@ -39,7 +38,10 @@ impl DevicePermutation {
         stream: &mut Stream,
         permutation: &Poseidon2<F, WIDTH>,
     ) -> Result<Self> {
-        let module = Poseidon2Module::find(F::NAME, WIDTH)?;
+        let family = family_of_width(WIDTH);
+        let family =
+            family.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "elements of a state", "a known width", WIDTH))?;
+        let module = KernelModule::find(family, F::NAME)?;
         let constants = permutation.kernel_constants();
         let key = [format!("poseidon2 {} {WIDTH} ", F::NAME).as_bytes(), as_bytes(&constants)].concat();
         let device = stream.device().clone();
@@ -52,26 +54,14 @@ impl DevicePermutation {
         let rounds = permutation.constants();
         Ok(Self { module, constants, outer: rounds.first.len() as u32, inner: rounds.internal.len() as u32 })
     }
-
-    /// Queues `kernel` on `stream` over `items` work-items, with the permutation's arguments before `args`.
-    ///
-    /// # Safety
-    /// `args` match the kernel's other parameters, and the kernel stays inside the buffers for these arguments.
-    unsafe fn launch(&self, stream: &mut Stream, kernel: &str, items: usize, args: &[Arg]) -> Result<()> {
-        let own = [Arg::U32(self.outer), Arg::U32(self.inner), buffer_arg(&self.constants)];
-        stream.order_read(&self.constants)?;
-        // SAFETY: the constants are those of the permutation, in the kernels' order; the rest is the caller's promise.
-        unsafe { self.module.launch(stream, kernel, items as u64, GROUP, &[&own, args].concat()) }
-    }
 }
 
-/// Returns `number` as an argument of 32 bits.
+/// Returns `number` as an argument of a kernel.
 ///
 /// # Errors
-/// - [`Error::Invalid`]: it does not fit. `what` names it.
-fn word(what: &str, number: usize) -> Result<Arg> {
-    let word = u32::try_from(number).map_err(|_| Error::invalid(ERROR_CONTEXT, what, "below 2^32", number))?;
-    Ok(Arg::U32(word))
+/// - [`Error::Invalid`]: it has more than 32 bits. `what` names it.
+fn word(what: &str, number: usize) -> Result<u32> {
+    u32::try_from(number).map_err(|_| Error::invalid(ERROR_CONTEXT, what, "below 2^32", number))
 }
 
 /// Permutes each of `states` in place. They are unchanged after a failure.
@@ -86,9 +76,15 @@ pub(super) fn permute_many<F: Poseidon2Field<WIDTH>, const WIDTH: usize>(
     let buffer = stream.allocate(bytes.len())?.mark_secret();
     stream.upload(&buffer, bytes)?;
     stream.begin_timing()?;
-    let args = [word("states", states.len())?, buffer_arg(&buffer)];
-    // SAFETY: the arguments match the kernel, and the buffer has all states.
-    unsafe { permutation.launch(stream, "poseidon2_permute", states.len(), &args)? };
+    let DevicePermutation { module, outer, inner, ref constants } = permutation;
+    let kernel = PermuteStates::<F> {
+        outer,
+        inner,
+        constants: In::new(constants),
+        count: word("states", states.len())?,
+        states: Out::new(&buffer),
+    };
+    module.run(stream, states.len() as u64, kernel)?;
     stream.end_timing()?;
     let mut result = stream.allocate_pinned(bytes.len())?;
     if !states.is_empty() {
@@ -156,6 +152,7 @@ impl RowHasher {
         (first, count): (usize, usize),
         digests: Digests<'_>,
     ) -> Result<()> {
+        let DevicePermutation { module, outer, inner, ref constants } = self.permutation;
         let stream = &mut self.streams[stream];
         let state = if matrices.len() > 1 { self.width } else { 0 };
         let states =
@@ -165,25 +162,26 @@ impl RowHasher {
             let (rows, first) = rows_on_device(stream, matrix, (first, count))?;
             let flags = if number == 0 { FIRST_MATRIX } else { 0 };
             let flags = if number + 1 == matrices.len() { flags | LAST_MATRIX } else { flags };
-            let args = [
-                word("rate", self.rate)?,
-                word("elements of a digest", self.digest)?,
-                word("rows", count)?,
-                word("digests", digests.padded)?,
-                word("columns", matrix.width())?,
-                word("elements of a block", filled)?,
-                Arg::U32(flags),
-                word("first row", first)?,
-                rows.arg(),
-                buffer_arg(&states),
-                word("first digest", digests.first)?,
-                buffer_arg(digests.buffer),
-            ];
+            let kernel = HashRows::<F> {
+                outer,
+                inner,
+                constants: In::new(constants),
+                rate: word("rate", self.rate)?,
+                length: word("elements of a digest", self.digest)?,
+                rows: word("rows", count)?,
+                padded: word("digests", digests.padded)?,
+                columns: word("columns", matrix.width())?,
+                filled: word("elements of a block", filled)?,
+                flags,
+                first: word("first row", first)?,
+                matrix: In::new(rows.buffer()),
+                states: Out::new(&states),
+                to: word("first digest", digests.first)?,
+                digests: Out::new(digests.buffer),
+            };
             stream.order_write(digests.buffer)?;
             stream.begin_timing()?;
-            // SAFETY: the arguments match the kernel. The matrix has these rows, the states were allocated for them if
-            // there are several matrices, and the caller has allocated the digests.
-            unsafe { self.permutation.launch(stream, "poseidon2_hash_rows", digests.padded, &args)? };
+            module.run(stream, digests.padded as u64, kernel)?;
             stream.end_timing()?;
             filled = (filled + matrix.width()) % self.rate;
         }
@@ -205,10 +203,10 @@ enum DeviceRows<'a> {
 }
 
 impl DeviceRows<'_> {
-    fn arg(&self) -> Arg {
+    fn buffer(&self) -> &Buffer {
         match self {
-            Self::Uploaded(buffer) => buffer_arg(buffer),
-            Self::Resident(buffer) => buffer_arg(buffer),
+            Self::Uploaded(buffer) => buffer,
+            Self::Resident(buffer) => buffer,
         }
     }
 }
@@ -266,7 +264,7 @@ fn download_digests<F: Element, const DIGEST: usize>(
 pub(super) struct DeviceTree {
     device: Arc<Device>,
     digests: Buffer,
-    gather: Poseidon2Module,
+    module: KernelModule,
 }
 
 /// Holds the cap of a tree, and the tree.
@@ -295,46 +293,58 @@ where
     }
     let stream = &mut hasher.streams[0];
     stream.begin_timing()?;
-    compress_layers(stream, &nodes, &shape.layers, DIGEST, [&digests, &injected])?;
+    compress_layers::<F>(stream, &nodes, &shape.layers, DIGEST, [&digests, &injected])?;
     stream.end_timing()?;
     let (first, count) = shape.cap(cap_height)?;
     let cap = download_digests(stream, &digests, first, count)?;
-    let tree = DeviceTree { device: device.clone(), digests, gather: nodes.module };
+    let tree = DeviceTree { device: device.clone(), digests, module: nodes.module };
     Ok(((cap, tree), hasher.finish()?))
 }
 
-/// Returns the words by which a kernel reads `layer`: `layer_t` of `cl/merkle.cl`.
-fn layer_words(layer: &Layer) -> [u32; 7] {
-    let injects = usize::from(layer.rows > 0);
-    let Layer { from, to, nodes, padded, row_from, rows, .. } = *layer;
+// SAFETY: the structure is seven words, which `repr(C)` puts one after the other.
+unsafe impl bytemuck::NoUninit for MerkleLayer {}
+
+/// Returns `layer` as kernels read it.
+fn kernel_layer(layer: &Layer) -> MerkleLayer {
     // The shape has fewer than 2^32 digests.
-    [from, to, nodes, padded, row_from, rows, injects].map(|number| number as u32)
+    let [from, to, nodes, padded, row_from, rows] =
+        [layer.from, layer.to, layer.nodes, layer.padded, layer.row_from, layer.rows].map(|number| number as u32);
+    MerkleLayer { from, to, nodes, padded, row_from, rows, injections: u32::from(rows > 0) }
 }
 
 /// Queues the nodes of all `layers`, whose digests have `length` elements. The layers that fit in one group take one
 /// launch together.
-fn compress_layers(
+fn compress_layers<F: Element>(
     stream: &mut Stream,
     permutation: &DevicePermutation,
     layers: &[Layer],
     length: usize,
     [digests, injected]: [&Buffer; 2],
 ) -> Result<()> {
-    let words: Vec<u32> = layers.iter().flat_map(layer_words).collect();
-    let list = stream.allocate(size_of_val(&words[..]))?;
-    stream.upload(&list, bytemuck::cast_slice(&words))?;
+    let list: Vec<MerkleLayer> = layers.iter().map(kernel_layer).collect();
+    let buffer = stream.allocate(size_of_val(&list[..]))?;
+    stream.upload(&buffer, bytemuck::cast_slice(&list))?;
     stream.order_write(digests)?;
     stream.order_read(injected)?;
-    let small = layers.iter().position(|layer| layer.padded <= GROUP as usize).unwrap_or(layers.len());
+    let group = POSEIDON2_GROUP as usize;
+    let small = layers.iter().position(|layer| layer.padded <= group).unwrap_or(layers.len());
     let single = (0..small).map(|number| (number, 1));
     let rest = (small < layers.len()).then(|| (small, layers.len() - small));
     for (first, count) in single.chain(rest) {
-        let numbers = [length, first, count].map(|number| Arg::U32(number as u32));
-        let args = [&numbers[..], &[buffer_arg(&list), buffer_arg(digests), buffer_arg(injected)]].concat();
-        let items = if count == 1 { layers[first].padded } else { GROUP as usize };
-        // SAFETY: the arguments match the kernel; both buffers have the digests that the layers name. Several layers
-        // take one group.
-        unsafe { permutation.launch(stream, "merkle_layers", items, &args)? };
+        // Several layers take one group, whose work-items wait for each other between layers.
+        let items = if count == 1 { layers[first].padded } else { group };
+        let kernel = CompressLayers::<F> {
+            outer: permutation.outer,
+            inner: permutation.inner,
+            constants: In::new(&permutation.constants),
+            length: word("elements of a digest", length)?,
+            first: word("first layer", first)?,
+            count: word("layers", count)?,
+            layers: In::new(&buffer),
+            digests: Out::new(digests),
+            injected: In::new(injected),
+        };
+        permutation.module.run(stream, items as u64, kernel)?;
     }
     Ok(())
 }
@@ -378,10 +388,14 @@ impl DeviceTree {
         stream.upload(&list, bytemuck::cast_slice(&positions))?;
         let elements = product(ERROR_CONTEXT, "elements", &[indices.len(), length])?;
         let to = stream.allocate(byte_len::<F>(ERROR_CONTEXT, elements)?)?.mark_secret();
-        let numbers = [word("elements of a row", length)?, word("rows", indices.len())?];
-        let args = [&numbers[..], &[buffer_arg(&list), buffer_arg(from), buffer_arg(&to)]].concat();
-        // SAFETY: the arguments match the kernel; callers pass indices inside `from`.
-        unsafe { self.gather.launch(stream, "merkle_gather", elements as u64, GROUP, &args)? };
+        let kernel = GatherRuns::<F> {
+            length: word("elements of a row", length)?,
+            count: word("rows", indices.len())?,
+            positions: In::new(&list),
+            from: In::new(from),
+            to: Out::new(&to),
+        };
+        self.module.run(stream, elements as u64, kernel)?;
         Ok(to)
     }
 }

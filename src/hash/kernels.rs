@@ -1,39 +1,121 @@
-//! Lists the permutations that have kernels, and the constants that these are compiled for.
+//! Declares the kernels of Poseidon2 and of Merkle trees.
 
-use std::fmt::Write as _;
+use crate::kernels::baby_bear::BABY_BEAR;
+use crate::kernels::goldilocks::GOLDILOCKS;
+use crate::kernels::koala_bear::KOALA_BEAR;
+use crate::kernels::spec::{
+    Declarations, Domain, FieldSpec, KernelFamily, Module, Part, kernels, shared_constants, shared_struct, source,
+};
+
+shared_constants! {
+    pub CONSTANTS:
+    /// Number of work-items of a work-group.
+    POSEIDON2_GROUP: u32 = 128;
+    /// Flag of the first matrix among those whose rows are hashed one after the other.
+    FIRST_MATRIX: u32 = 1;
+    /// Flag of the last matrix among those whose rows are hashed one after the other.
+    LAST_MATRIX: u32 = 2;
+    /// Smallest entry of a diagonal that encodes a power of two: this plus k is 2^−k, and its negative −2^−k. Smaller
+    /// entries, from −4 to 4, are the numbers themselves.
+    DIAGONAL_SHIFT: u32 = 16;
+}
+
+shared_struct! {
+    /// Describes a layer of a Merkle tree, whose digests are all in one buffer.
+    pub struct MerkleLayer as merkle_layer_t {
+        /// Index of the first child among the digests.
+        pub from: u32,
+        /// Index of the first node among the digests.
+        pub to: u32,
+        /// Number of nodes.
+        pub nodes: u32,
+        /// Number of digests of the layer. Those after the nodes are zero.
+        pub padded: u32,
+        /// Index of the first digest among those of all injected rows.
+        pub row_from: u32,
+        /// Number of rows that are injected.
+        pub rows: u32,
+        /// Number of additional compressions of a node: 1 if rows are injected.
+        pub injections: u32,
+    }
+}
+
+kernels! {
+    pub KERNELS:
+    /// Permutes states in place.
+    poseidon2_permute[POSEIDON2_GROUP] => PermuteStates<F> {
+        outer: u32,
+        inner: u32,
+        constants: In<F>,
+        count: u32,
+        states: Out<F>,
+    }
+    /// Absorbs rows of a matrix into sponges, one per row.
+    poseidon2_hash_rows[POSEIDON2_GROUP] => HashRows<F> {
+        outer: u32,
+        inner: u32,
+        constants: In<F>,
+        rate: u32,
+        length: u32,
+        rows: u32,
+        padded: u32,
+        columns: u32,
+        filled: u32,
+        flags: u32,
+        first: u32,
+        matrix: In<F>,
+        states: Out<F>,
+        to: u32,
+        digests: Out<F>,
+    }
+    /// Computes layers of a tree.
+    merkle_layers[POSEIDON2_GROUP] => CompressLayers<F> {
+        outer: u32,
+        inner: u32,
+        constants: In<F>,
+        length: u32,
+        first: u32,
+        count: u32,
+        layers: In<MerkleLayer>,
+        digests: Out<F>,
+        injected: In<F>,
+    }
+    /// Copies runs of elements to consecutive memory.
+    merkle_gather[POSEIDON2_GROUP] => GatherRuns<F> {
+        length: u32,
+        count: u32,
+        positions: In<u32>,
+        from: In<F>,
+        to: Out<F>,
+    }
+}
 
 /// Describes Poseidon2 for states of one width over one field.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Poseidon2Spec {
-    /// Name of the field in kernels.
-    pub field: &'static str,
-    /// Number of elements of a state.
-    pub width: usize,
+pub struct Poseidon2Spec {
+    /// Field of the elements.
+    pub field: &'static FieldSpec,
     /// Exponent of the S-box.
     pub degree: u32,
-    /// Diagonal which, plus a matrix of ones, is the internal matrix.
+    /// Diagonal which, plus a matrix of ones, is the internal matrix. [`DIAGONAL_SHIFT`] explains the entries.
     pub diagonal: &'static [i8],
 }
 
-/// Smallest entry of a [`Poseidon2Spec::diagonal`] that encodes a power of two: [`SHIFT`] + k is 2^−k, and its negative
-/// −2^−k. Smaller entries, from −4 to 4, are the numbers themselves.
-const SHIFT: i8 = 16;
-
-/// Encodes 2^−`k` in a [`Poseidon2Spec::diagonal`].
-const fn inverse(k: i8) -> i8 {
-    SHIFT + k
-}
-
 /// Lists the permutations with kernels. Widths, S-boxes and matrices are those of Plonky3's crates for the fields.
-pub(crate) const POSEIDON2: [Poseidon2Spec; 7] = [
-    Poseidon2Spec { field: "goldilocks", width: 8, degree: 7, diagonal: &GOLDILOCKS_8 },
-    Poseidon2Spec { field: "goldilocks", width: 12, degree: 7, diagonal: &GOLDILOCKS_12 },
-    Poseidon2Spec { field: "goldilocks", width: 16, degree: 7, diagonal: &GOLDILOCKS_16 },
-    Poseidon2Spec { field: "baby_bear", width: 16, degree: 7, diagonal: &BABY_BEAR_16 },
-    Poseidon2Spec { field: "baby_bear", width: 24, degree: 7, diagonal: &BABY_BEAR_24 },
-    Poseidon2Spec { field: "koala_bear", width: 16, degree: 3, diagonal: &KOALA_BEAR_16 },
-    Poseidon2Spec { field: "koala_bear", width: 24, degree: 3, diagonal: &KOALA_BEAR_24 },
+pub static POSEIDON2: [Poseidon2Spec; 7] = [
+    Poseidon2Spec { field: &GOLDILOCKS, degree: 7, diagonal: &GOLDILOCKS_8 },
+    Poseidon2Spec { field: &GOLDILOCKS, degree: 7, diagonal: &GOLDILOCKS_12 },
+    Poseidon2Spec { field: &GOLDILOCKS, degree: 7, diagonal: &GOLDILOCKS_16 },
+    Poseidon2Spec { field: &BABY_BEAR, degree: 7, diagonal: &BABY_BEAR_16 },
+    Poseidon2Spec { field: &BABY_BEAR, degree: 7, diagonal: &BABY_BEAR_24 },
+    Poseidon2Spec { field: &KOALA_BEAR, degree: 3, diagonal: &KOALA_BEAR_16 },
+    Poseidon2Spec { field: &KOALA_BEAR, degree: 3, diagonal: &KOALA_BEAR_24 },
 ];
+
+/// Encodes 2^−`k` in a diagonal.
+const fn inverse(k: i8) -> i8 {
+    DIAGONAL_SHIFT as i8 + k
+}
 
 const HALF: i8 = inverse(1);
 
@@ -71,75 +153,57 @@ const KOALA_BEAR_24: [i8; 24] = [
     inverse(24), -inverse(8), -inverse(3), -inverse(4), -inverse(5), -inverse(6), -inverse(7), -inverse(9), -inverse(24),
 ];
 
-const SMALL_FIELD: &str = include_str!("../../cl/poseidon2_small_field.cl");
-const GOLDILOCKS: &str = include_str!("../../cl/poseidon2_goldilocks.cl");
-const POSEIDON2_SOURCE: &str = include_str!("../../cl/poseidon2.cl");
-const MERKLE: &str = include_str!("../../cl/merkle.cl");
+/// Returns the macros of the permutation of states of `WIDTH` over `module`'s field: WIDTH, SBOX_DEGREE, DIAGONAL.
+fn definitions<const WIDTH: usize>(module: &Module) -> String {
+    let is_of_module = |spec: &&Poseidon2Spec| Some(spec.field) == module.field && spec.diagonal.len() == WIDTH;
+    let spec = POSEIDON2.iter().find(is_of_module);
+    let (degree, diagonal) = spec.map_or((0, &[][..]), |spec| (spec.degree, spec.diagonal));
+    let diagonal: Vec<String> = diagonal.iter().map(ToString::to_string).collect();
+    let diagonal = diagonal.join(", ");
+    format!("#define WIDTH {WIDTH}\n#define SBOX_DEGREE {degree}\n#define DIAGONAL {{{diagonal}}}\n")
+}
 
-impl Poseidon2Spec {
-    /// Finds the permutation of states of `width` over `field`.
-    pub(crate) fn find(field: &str, width: usize) -> Option<&'static Self> {
-        POSEIDON2.iter().find(|spec| spec.field == field && spec.width == width)
-    }
+/// Returns whether elements of the module's field have two words.
+fn has_two_words(module: &Module) -> bool {
+    module.field.is_some_and(|field| field.prime_limbs() == Some(2))
+}
 
-    /// Appends the macros that the kernels take to `text`, then the kernels.
-    pub(crate) fn append_source(&self, text: &mut String) {
-        let diagonal: Vec<String> = self.diagonal.iter().map(ToString::to_string).collect();
-        let _ = writeln!(
-            text,
-            "#define WIDTH {}\n#define SBOX_DEGREE {}\n#define DIAGONAL_SHIFT {SHIFT}\n#define DIAGONAL {{{}}}",
-            self.width,
-            self.degree,
-            diagonal.join(", ")
-        );
-        let sums = if self.field == "goldilocks" { GOLDILOCKS } else { SMALL_FIELD };
-        [sums, POSEIDON2_SOURCE, MERKLE].iter().for_each(|part| text.push_str(part));
+const SOURCES: &[Part] = &[
+    Part::when(|module| !has_two_words(module), source!("cl/poseidon2_small_field.cl")),
+    Part::when(has_two_words, source!("cl/poseidon2_goldilocks.cl")),
+    Part::always(source!("cl/poseidon2.cl")),
+    Part::always(source!("cl/merkle.cl")),
+];
+
+/// Describes permutations of states of `WIDTH` over `fields`, sponges and trees. `name` has the width in it.
+const fn family<const WIDTH: usize>(name: &'static str, fields: &'static [&'static FieldSpec]) -> KernelFamily {
+    KernelFamily {
+        domain: Domain::Fields(fields),
+        constants: &[CONSTANTS],
+        structures: &[MerkleLayer::definition],
+        definitions: definitions::<WIDTH>,
+        kernels: KERNELS,
+        sources: SOURCES,
+        ..KernelFamily::new(name)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use p3_field::PrimeCharacteristicRing;
-    use p3_poseidon2::GenericPoseidon2LinearLayers;
+static POSEIDON2_8: KernelFamily = family::<8>("poseidon2_8", &[&GOLDILOCKS]);
+static POSEIDON2_12: KernelFamily = family::<12>("poseidon2_12", &[&GOLDILOCKS]);
+static POSEIDON2_16: KernelFamily = family::<16>("poseidon2_16", &[&GOLDILOCKS, &BABY_BEAR, &KOALA_BEAR]);
+static POSEIDON2_24: KernelFamily = family::<24>("poseidon2_24", &[&BABY_BEAR, &KOALA_BEAR]);
 
-    use super::*;
-
-    /// Decodes an entry of a diagonal.
-    fn decode<F: p3_field::Field>(code: i8) -> F {
-        let magnitude = match code.abs() {
-            small if small < SHIFT => F::from_u32(small.unsigned_abs().into()),
-            shifted => F::ONE.div_2exp_u64((shifted - SHIFT) as u64),
-        };
-        if code < 0 { -magnitude } else { magnitude }
-    }
-
-    /// Checks that the internal matrix of `L`, column by column, is the diagonal plus ones.
-    fn check<F: p3_field::Field, L: GenericPoseidon2LinearLayers<WIDTH>, const WIDTH: usize>(field: &str) {
-        let spec = Poseidon2Spec::find(field, WIDTH).expect("in the list");
-        assert_eq!(spec.diagonal.len(), WIDTH);
-        for column in 0..WIDTH {
-            let mut state = [F::ZERO; WIDTH];
-            state[column] = F::ONE;
-            L::internal_linear_layer(&mut state);
-            for (row, entry) in state.into_iter().enumerate() {
-                let expected = if row == column { decode::<F>(spec.diagonal[row]) + F::ONE } else { F::ONE };
-                assert_eq!(entry, expected, "{field} {WIDTH}: row {row}, column {column}");
-            }
-        }
-    }
-
-    #[test]
-    fn diagonals_are_those_of_plonky3() {
-        use p3_baby_bear::GenericPoseidon2LinearLayersBabyBear as OfBabyBear;
-        use p3_goldilocks::GenericPoseidon2LinearLayersGoldilocks as OfGoldilocks;
-        use p3_koala_bear::GenericPoseidon2LinearLayersKoalaBear as OfKoalaBear;
-
-        check::<p3_goldilocks::Goldilocks, OfGoldilocks, 8>("goldilocks");
-        check::<p3_goldilocks::Goldilocks, OfGoldilocks, 12>("goldilocks");
-        check::<p3_goldilocks::Goldilocks, OfGoldilocks, 16>("goldilocks");
-        check::<p3_baby_bear::BabyBear, OfBabyBear, 16>("baby_bear");
-        check::<p3_baby_bear::BabyBear, OfBabyBear, 24>("baby_bear");
-        check::<p3_koala_bear::KoalaBear, OfKoalaBear, 16>("koala_bear");
-        check::<p3_koala_bear::KoalaBear, OfKoalaBear, 24>("koala_bear");
+/// Returns the kernels for states of `width`, if there are any.
+pub fn family_of_width(width: usize) -> Option<&'static KernelFamily> {
+    match width {
+        8 => Some(&POSEIDON2_8),
+        12 => Some(&POSEIDON2_12),
+        16 => Some(&POSEIDON2_16),
+        24 => Some(&POSEIDON2_24),
+        _ => None,
     }
 }
+
+/// Lists what this file declares.
+pub const DECLARATIONS: Declarations =
+    Declarations { families: &[&POSEIDON2_8, &POSEIDON2_12, &POSEIDON2_16, &POSEIDON2_24], ..Declarations::NONE };

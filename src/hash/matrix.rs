@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::ERROR_CONTEXT;
 use crate::field::{DeviceVector, Element};
 use crate::{Error, Result};
+
+const ERROR_CONTEXT: &str = "row-major matrix";
 
 /// Refers to a row-major matrix, whose rows are hashed. A copy refers to the same memory.
 #[derive(Debug, Clone, Copy)]

@@ -1,10 +1,37 @@
-//! Poseidon2.
+//! Permutes states by Poseidon2, hashes rows of matrices, and commits to matrices by Merkle trees (feature `plonky3`).
+//!
+//! Results equal those of Plonky3's crates: `p3-poseidon2` with the permutations of the field's crate, `p3-symmetric` and
+//! `p3-merkle-tree`. The host's cores run these crates themselves.
+//!
+//! | field | widths | exponent of the S-box |
+//! |---|---|---|
+//! | [`Goldilocks`](crate::field::plonky3::Goldilocks) | 8, 12, 16 | 7 |
+//! | [`BabyBear`](crate::field::plonky3::BabyBear) | 16, 24 | 7 |
+//! | [`KoalaBear`](crate::field::plonky3::KoalaBear) | 16, 24 | 3 |
+//!
+//! ```
+//! use proofwarp::field::plonky3::KoalaBear;
+//! use proofwarp::hash::{MerkleTreeMmcs, PaddingFreeSponge, Poseidon2, RowMajorMatrix, TruncatedPermutation};
+//! use proofwarp::Accelerator;
+//!
+//! let accelerator = Accelerator::from_env()?;
+//! let permutation = Poseidon2::<KoalaBear, 16>::plonky3();
+//! let sponge = PaddingFreeSponge::<_, 16, 8, 8>::new(permutation.clone());
+//! let mmcs = MerkleTreeMmcs::new(sponge, TruncatedPermutation::new(permutation), 0);
+//!
+//! let values: Vec<KoalaBear> = (0..40).map(KoalaBear::from).collect();
+//! let matrices = [RowMajorMatrix::host(&values, 5)?, RowMajorMatrix::host(&values[..8], 2)?]; // 8 and 4 rows
+//! let (tree, report) = mmcs.commit(&accelerator, &matrices)?;
+//! let opening = tree.open_batch(6)?;
+//! assert_eq!(opening.opened_values, [&values[30..35], &values[6..8]]);
+//! println!("root {:?}, {} siblings; {report}", tree.cap()[0], opening.opening_proof.len());
+//! # Ok::<(), proofwarp::Error>(())
+//! ```
+
 mod cpu;
 mod gpu;
-mod kernels;
 mod matrix;
 mod merkle_tree;
-mod module;
 mod poseidon2;
 mod sponge;
 mod tree_shape;
@@ -18,8 +45,6 @@ use std::cell::RefCell;
 
 use crate::report::OpScope;
 use crate::{Accelerator, Report, Result};
-
-const ERROR_CONTEXT: &str = "hash";
 
 /// Permutes each of `states` in place on `accelerator`'s first device, or on the host's cores if there is none.
 ///

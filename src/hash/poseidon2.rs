@@ -7,10 +7,11 @@ use p3_field::Field as HostField;
 use p3_poseidon2::ExternalLayerConstants;
 use p3_symmetric::{CryptographicPermutation, Permutation as _};
 
-use super::ERROR_CONTEXT;
 use crate::field::Element;
 use crate::field::plonky3::{BabyBear, Goldilocks, KoalaBear};
 use crate::{Error, Result};
+
+const ERROR_CONTEXT: &str = "poseidon2";
 
 /// Minimum number of external rounds in each half: the Poseidon2 paper asks for six in all, against statistical
 /// attacks (section 7.1).
@@ -18,13 +19,13 @@ const MIN_OUTER: usize = 3;
 
 /// Represents a field over which states can be permuted.
 pub trait HashField: Element + TransparentWrapper<Self::Plonky3> {
-    /// Plonky3's type of the field.
+    /// Names the field's type in Plonky3's crates.
     type Plonky3: HostField;
 }
 
 /// Represents a field over which states of `WIDTH` elements can be permuted by Poseidon2.
 pub trait Poseidon2Field<const WIDTH: usize>: HashField {
-    /// Plonky3's permutation, for single states and for one state in each lane of a vector.
+    /// Type of Plonky3's permutation, for single states and for one state in each lane of a vector.
     type Permutation: CryptographicPermutation<[Self::Plonky3; WIDTH]>
         + CryptographicPermutation<[<Self::Plonky3 as HostField>::Packing; WIDTH]>
         + Send;
@@ -197,4 +198,51 @@ permutations! {
     KoalaBear(p3_koala_bear::KoalaBear), Poseidon2KoalaBear;
     16: [KOALABEAR_POSEIDON2_RC_16_EXTERNAL_INITIAL, KOALABEAR_POSEIDON2_RC_16_INTERNAL, KOALABEAR_POSEIDON2_RC_16_EXTERNAL_FINAL],
     24: [KOALABEAR_POSEIDON2_RC_24_EXTERNAL_INITIAL, KOALABEAR_POSEIDON2_RC_24_INTERNAL, KOALABEAR_POSEIDON2_RC_24_EXTERNAL_FINAL]
+}
+
+#[cfg(test)]
+mod tests {
+    use p3_field::PrimeCharacteristicRing;
+    use p3_poseidon2::GenericPoseidon2LinearLayers;
+
+    use crate::kernels::poseidon2::{DIAGONAL_SHIFT, POSEIDON2};
+
+    /// Decodes an entry of a diagonal.
+    fn decode<F: p3_field::Field>(code: i8) -> F {
+        let magnitude = match code.unsigned_abs() {
+            small if u32::from(small) < DIAGONAL_SHIFT => F::from_u8(small),
+            shifted => F::ONE.div_2exp_u64(u64::from(shifted) - u64::from(DIAGONAL_SHIFT)),
+        };
+        if code < 0 { -magnitude } else { magnitude }
+    }
+
+    /// Checks that the internal matrix of `L`, column by column, is the diagonal plus ones.
+    fn check<F: p3_field::Field, L: GenericPoseidon2LinearLayers<WIDTH>, const WIDTH: usize>(field: &str) {
+        let mut specs = POSEIDON2.iter().filter(|spec| spec.field.name == field && spec.diagonal.len() == WIDTH);
+        let spec = specs.next().expect("in the list");
+        for column in 0..WIDTH {
+            let mut state = [F::ZERO; WIDTH];
+            state[column] = F::ONE;
+            L::internal_linear_layer(&mut state);
+            for (row, entry) in state.into_iter().enumerate() {
+                let expected = if row == column { decode::<F>(spec.diagonal[row]) + F::ONE } else { F::ONE };
+                assert_eq!(entry, expected, "{field} {WIDTH}: row {row}, column {column}");
+            }
+        }
+    }
+
+    #[test]
+    fn diagonals_are_those_of_plonky3() {
+        use p3_baby_bear::GenericPoseidon2LinearLayersBabyBear as OfBabyBear;
+        use p3_goldilocks::GenericPoseidon2LinearLayersGoldilocks as OfGoldilocks;
+        use p3_koala_bear::GenericPoseidon2LinearLayersKoalaBear as OfKoalaBear;
+
+        check::<p3_goldilocks::Goldilocks, OfGoldilocks, 8>("goldilocks");
+        check::<p3_goldilocks::Goldilocks, OfGoldilocks, 12>("goldilocks");
+        check::<p3_goldilocks::Goldilocks, OfGoldilocks, 16>("goldilocks");
+        check::<p3_baby_bear::BabyBear, OfBabyBear, 16>("baby_bear");
+        check::<p3_baby_bear::BabyBear, OfBabyBear, 24>("baby_bear");
+        check::<p3_koala_bear::KoalaBear, OfKoalaBear, 16>("koala_bear");
+        check::<p3_koala_bear::KoalaBear, OfKoalaBear, 24>("koala_bear");
+    }
 }

@@ -4,8 +4,9 @@
 //! children, which an odd one out completes by a zero digest. A matrix of ⌈h/2^k⌉ rows is injected k layers above the
 //! leaves: node r is compressed with the hash of row r of all such matrices.
 
-use super::ERROR_CONTEXT;
 use crate::{Error, Result};
+
+const ERROR_CONTEXT: &str = "merkle tree";
 
 /// Maximum number of digests of a tree: kernels count them in 32 bits.
 const MAX_DIGESTS: usize = u32::MAX as usize;

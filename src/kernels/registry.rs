@@ -30,6 +30,7 @@ registry! {
     plonk = "../plonk/kernels.rs";
     sumcheck = "../sumcheck/kernels.rs";
     msm = "../msm/kernels.rs";
+    poseidon2 = "../hash/kernels.rs";
     test_kernels = "test_kernels.rs";
 }
 

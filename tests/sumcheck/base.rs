@@ -3,7 +3,7 @@
 use ff::{Field, PrimeField};
 use p3_challenger::{CanObserve, DuplexChallenger, FieldChallenger};
 use proofwarp::field::DeviceVector;
-use proofwarp::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2};
+use proofwarp::field::plonky3::{BabyBear, BabyBear4, Goldilocks, Goldilocks2, KoalaBear, KoalaBear4};
 use proofwarp::sumcheck::{
     BoundTranscript, Challenger, Claim, ClaimBatch, Columns, HashTranscript, ProductTerm, Proof, Prover, SumcheckField,
     SumcheckOptions, Transcript, prove, prove_with, verify,
@@ -116,7 +116,7 @@ fn batches<F: SumcheckField<Base: PrimeField>>() {
     }
 }
 
-macro_rules! of_both {
+macro_rules! of_each_extension {
     ($($check:ident)*) => {
         mod goldilocks {
             $(#[test] fn $check() { super::$check::<super::Goldilocks2>(); })*
@@ -124,10 +124,13 @@ macro_rules! of_both {
         mod baby_bear {
             $(#[test] fn $check() { super::$check::<super::BabyBear4>(); })*
         }
+        mod koala_bear {
+            $(#[test] fn $check() { super::$check::<super::KoalaBear4>(); })*
+        }
     };
 }
 
-of_both! {
+of_each_extension! {
     products
     terms_and_eq
     batches
@@ -178,6 +181,15 @@ challenged!(
     p3_baby_bear::BabyBear,
     p3_baby_bear::Poseidon2BabyBear<16>,
     p3_baby_bear::default_babybear_poseidon2_16(),
+    16,
+    8
+);
+challenged!(
+    KoalaBear4,
+    KoalaBear,
+    p3_koala_bear::KoalaBear,
+    p3_koala_bear::Poseidon2KoalaBear<16>,
+    p3_koala_bear::default_koalabear_poseidon2_16(),
     16,
     8
 );

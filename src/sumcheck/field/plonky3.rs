@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::kernels::spec::FieldKind;
-    use crate::kernels::{FieldDescription, FieldSpec, baby_bear, goldilocks};
+    use crate::kernels::{FieldDescription, FieldSpec, baby_bear, goldilocks, koala_bear};
 
     fn check_encoding<F: SumcheckField>() {
         let mut element = F::from_uniform(&std::array::from_fn(|i| (i as u8).wrapping_mul(7).wrapping_add(1)));
@@ -117,19 +117,21 @@ mod tests {
         check_encoding::<KoalaBear4>();
     }
 
-    /// Checks that X^degree equals the residue in the kernels' constants, for each extension.
     /// Returns the number that a power of the root of `field` equals.
     fn residue(field: &FieldSpec) -> u64 {
         let FieldKind::Binomial { residue, .. } = field.kind else { panic!("an extension") };
         residue.into()
     }
 
+    /// Checks that X^degree equals the residue in the kernels' constants, for each extension.
     #[test]
     fn residues() {
         let x = Goldilocks2::of_coefficients(|i| Goldilocks::from(u64::from(i == 1)).0);
         assert_eq!(x.square(), Goldilocks2::from(residue(&goldilocks::GOLDILOCKS2)));
         let x = BabyBear4::of_coefficients(|i| BabyBear::from(u64::from(i == 1)).0);
         assert_eq!(x.square().square(), BabyBear4::from(residue(&baby_bear::BABY_BEAR4)));
+        let x = KoalaBear4::of_coefficients(|i| KoalaBear::from(u64::from(i == 1)).0);
+        assert_eq!(x.square().square(), KoalaBear4::from(residue(&koala_bear::KOALA_BEAR4)));
         let limbs = FieldDescription::new(&baby_bear::BABY_BEAR4).to_montgomery(&11u32.into());
         let element = [BabyBear::from(11)];
         assert_eq!(crate::field::as_bytes(&element), limbs[0].to_le_bytes());
