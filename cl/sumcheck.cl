@@ -8,14 +8,6 @@
 // Binding the first variable to r folds: low + r·(high − low). The work-item that folds a row is the only one that
 // reads it, so it may be done in place.
 
-#define SUMCHECK_GROUP 128
-// Number of the point that stands for the coefficient of the highest degree.
-#define POINT_INFINITY 0xffffffffu
-// Value of low_log if rows have no weights.
-#define NO_WEIGHTS 0xffffffffu
-// Limits the factors of the products below.
-#define MOST_FACTORS 4
-
 #ifndef SUMCHECK_FIXED
 typedef F(t) sumcheck_challenge_t;
 
@@ -153,26 +145,26 @@ DEVICE F(t) sumcheck_weight(GLOBAL const F(t) *low, GLOBAL const F(t) *high, u32
 
 // Sums values of any terms at points over half of 2·pairs rows: partials[g·points + p] for group g of the point. words:
 // the numbers of the points, then the terms. Weights start at low_at and high_at. The number of groups is a multiple of
-// the number of points.
+// the number of points. `params` is not GRID_CONSTANT, because the inner loops would then take more registers.
 KERNEL(SUMCHECK_GROUP)
-void sumcheck_terms(u32 pairs, u32 points, u32 terms, u32 degree, u32 low_log, u32 low_at, u32 high_at, u64 stride,
-                    GLOBAL const u32 *words, GLOBAL const F(t) *coefficients, GLOBAL const F(t) *weights,
-                    GLOBAL const F(t) *from, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended,
-                    GLOBAL u32 *told) {
+void sumcheck_terms(terms_params_t params, GLOBAL const u32 *words, GLOBAL const F(t) *coefficients,
+                    GLOBAL const F(t) *weights, GLOBAL const F(t) *from, GLOBAL F(t) *partials, GLOBAL F(t) *totals,
+                    GLOBAL u32 *ended, GLOBAL u32 *told) {
     LOCAL F(t) sums[SUMCHECK_GROUP];
-    sumcheck_totals_t all = {points, pass, partials, totals, ended, told};
+    u32 pairs = params.pairs, points = params.points, low_log = params.low_log;
+    sumcheck_totals_t all = {points, params.pass, partials, totals, ended, told};
     sumcheck_row_t at;
     at.from = from;
-    at.stride = stride;
+    at.stride = params.stride;
     at.pairs = pairs;
     at.point = words[GROUP_ID % points];
     F(t) sum = F(zero)();
     u32 step = GROUPS / points * SUMCHECK_GROUP;
     for (u32 row = GROUP_ID / points * SUMCHECK_GROUP + LOCAL_ID; row < pairs; row += step) {
         at.row = row;
-        F(t) value = sumcheck_terms_at(at, terms, degree, words + points, coefficients);
+        F(t) value = sumcheck_terms_at(at, params.terms, params.degree, words + points, coefficients);
         if (low_log != NO_WEIGHTS)
-            value = F(mul)(value, sumcheck_weight(weights + low_at, weights + high_at, low_log, row));
+            value = F(mul)(value, sumcheck_weight(weights + params.low_at, weights + params.high_at, low_log, row));
         sum = F(add)(sum, value);
     }
     sumcheck_write_sums(1, &sum, partials + GROUP_ID, sums);
@@ -205,7 +197,7 @@ DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, 
 
 // Writes the values over the rows of the group.
 DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials, LOCAL_PTR F(t) *local_sums) {
-    F(t) values[MOST_FACTORS];
+    F(t) values[MAX_PRODUCT_FACTORS];
 #pragma unroll
     for (u32 point = 0; point < factors; point++) values[point] = F(sum_value)(sums[point]);
     sumcheck_write_sums(factors, values, partials + GROUP_ID * factors, local_sums);
@@ -223,8 +215,8 @@ typedef struct {
 // Sums values of the product of all columns at points over half of 2·pairs rows: partials[g·factors + p] for group g.
 // If `folds` is set, `from` has twice as many rows, which are folded to those of `to`.
 DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_PTR F(t) *local_sums) {
-    F(sum_t) sums[MOST_FACTORS];
-    F(t) low[MOST_FACTORS], high[MOST_FACTORS];
+    F(sum_t) sums[MAX_PRODUCT_FACTORS];
+    F(t) low[MAX_PRODUCT_FACTORS], high[MAX_PRODUCT_FACTORS];
     u64 pairs = work.pairs;
 #pragma unroll
     for (u32 point = 0; point < factors; point++) sums[point] = F(sum_zero)();
@@ -246,23 +238,23 @@ DEVICE void sumcheck_product(u32 factors, sumcheck_product_t work, LOCAL_PTR F(t
     sumcheck_write_products(factors, sums, work.partials, local_sums);
 }
 
-#define PRODUCT_KERNEL(name, factors)                                                                                       \
-    KERNEL(SUMCHECK_GROUP)                                                                                                  \
-    void name(u32 pairs, u32 folds, u64 from_stride, u64 to_stride, sumcheck_challenge_t r, GLOBAL const F(t) *from,        \
-              GLOBAL F(t) *to, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) { \
-        LOCAL F(t) sums[ROOM_FOR_SUMS(factors)];                                                                            \
-        sumcheck_product_t work;                                                                                            \
-        work.pairs = pairs;                                                                                                 \
-        work.folds = folds;                                                                                                 \
-        work.from_stride = from_stride;                                                                                     \
-        work.to_stride = to_stride;                                                                                         \
-        work.r = r;                                                                                                         \
-        work.from = from;                                                                                                   \
-        work.to = to;                                                                                                       \
-        work.partials = partials;                                                                                           \
-        sumcheck_product(factors, work, sums);                                                                              \
-        sumcheck_totals_t all = {factors, pass, partials, totals, ended, told};                                             \
-        sumcheck_end(GROUPS, all, sums);                                                                                    \
+#define PRODUCT_KERNEL(name, factors)                                                                               \
+    KERNEL(SUMCHECK_GROUP)                                                                                          \
+    void name(GRID_CONSTANT pass_params_t params, sumcheck_challenge_t r, GLOBAL const F(t) *from, GLOBAL F(t) *to, \
+              GLOBAL F(t) *partials, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {                    \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(factors)];                                                                    \
+        sumcheck_product_t work;                                                                                    \
+        work.pairs = params.step;                                                                                   \
+        work.folds = params.folds;                                                                                  \
+        work.from_stride = params.from_stride;                                                                      \
+        work.to_stride = params.to_stride;                                                                          \
+        work.r = r;                                                                                                 \
+        work.from = from;                                                                                           \
+        work.to = to;                                                                                               \
+        work.partials = partials;                                                                                   \
+        sumcheck_product(factors, work, sums);                                                                      \
+        sumcheck_totals_t all = {factors, params.pass, partials, totals, ended, told};                              \
+        sumcheck_end(GROUPS, all, sums);                                                                            \
     }
 
 PRODUCT_KERNEL(sumcheck_product_2, 2)

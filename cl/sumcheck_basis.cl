@@ -4,8 +4,6 @@
 // of local memory. Thus 32 work-items look up any images in one access: 104 accesses per element, from 13 KB of local
 // memory.
 
-#define PLACE_BITS 5
-#define PLACES 26
 #define PLANE (1 << PLACE_BITS)
 #define IMAGES (PLACES * 4 * PLANE)
 
@@ -71,8 +69,8 @@ DEVICE void sumcheck_bring(u32 factors, u32 rows, sumcheck_first_t work, u32 row
 // Converts rows and sums products, as sumcheck_product does without folding.
 DEVICE void sumcheck_first_product(u32 factors, sumcheck_first_t work, LOCAL_PTR const u32 *images,
                                    LOCAL_PTR F(t) *local_sums) {
-    F(sum_t) sums[MOST_FACTORS];
-    F(t) low[MOST_FACTORS], high[MOST_FACTORS];
+    F(sum_t) sums[MAX_PRODUCT_FACTORS];
+    F(t) low[MAX_PRODUCT_FACTORS], high[MAX_PRODUCT_FACTORS];
 #pragma unroll
     for (u32 point = 0; point < factors; point++) sums[point] = F(sum_zero)();
     for (u32 row = GLOBAL_ID; row < work.step; row += GLOBAL_SIZE) {
@@ -91,7 +89,7 @@ DEVICE void sumcheck_first_product(u32 factors, sumcheck_first_t work, LOCAL_PTR
 // Converts rows and sums products, as sumcheck_pair does without folding.
 DEVICE void sumcheck_first_pair(u32 factors, sumcheck_first_t work, LOCAL_PTR const u32 *images,
                                 LOCAL_PTR F(t) *local_sums) {
-    F(t) sums[PAIR_VALUES(MOST_FACTORS)], rows[4 * MOST_FACTORS];
+    F(t) sums[PAIR_VALUES(MAX_PRODUCT_FACTORS)], rows[4 * MAX_PRODUCT_FACTORS];
 #pragma unroll
     for (u32 number = 0; number < PAIR_VALUES(factors); number++) sums[number] = F(zero)();
     for (u32 row = GLOBAL_ID; row < work.step; row += GLOBAL_SIZE) {
@@ -105,17 +103,17 @@ DEVICE void sumcheck_first_pair(u32 factors, sumcheck_first_t work, LOCAL_PTR co
     sumcheck_write_sums(PAIR_VALUES(factors), sums, work.partials + GROUP_ID * PAIR_VALUES(factors), local_sums);
 }
 
-#define FIRST_KERNEL(name, groups, factors, values, pass_of)                                                                 \
-    KERNEL_BOUNDED(SUMCHECK_GROUP, groups)                                                                                   \
-    void name(u32 step, u64 from_stride, u64 to_stride, GLOBAL const u32 *table, GLOBAL const F(t) *from, GLOBAL F(t) *to,   \
-              GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {                   \
-        LOCAL u32 images[IMAGES];                                                                                            \
-        LOCAL F(t) sums[ROOM_FOR_SUMS(values)];                                                                              \
-        sumcheck_first_t work = {step, from_stride, to_stride, from, to, partials};                                          \
-        sumcheck_take_images(images, table);                                                                                 \
-        pass_of(factors, work, images, sums);                                                                                \
-        sumcheck_totals_t all = {values, pass, partials, totals, ended, told};                                               \
-        sumcheck_end(GROUPS, all, sums);                                                                                     \
+#define FIRST_KERNEL(name, groups, factors, values, pass_of)                                                         \
+    KERNEL_BOUNDED(SUMCHECK_GROUP, groups)                                                                           \
+    void name(GRID_CONSTANT pass_params_t params, GLOBAL const u32 *table, GLOBAL const F(t) *from, GLOBAL F(t) *to, \
+              GLOBAL F(t) *partials, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {                     \
+        LOCAL u32 images[IMAGES];                                                                                    \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(values)];                                                                      \
+        sumcheck_first_t work = {params.step, params.from_stride, params.to_stride, from, to, partials};             \
+        sumcheck_take_images(images, table);                                                                         \
+        pass_of(factors, work, images, sums);                                                                        \
+        sumcheck_totals_t all = {values, params.pass, partials, totals, ended, told};                                \
+        sumcheck_end(GROUPS, all, sums);                                                                             \
     }
 
 // Groups that share a multiprocessor, which bounds the registers: as many as of kernels that do not convert columns.

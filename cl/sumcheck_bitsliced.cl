@@ -10,17 +10,11 @@
 #else
 #define ATOMIC_XOR(pointer, value) atomicXor(pointer, value)
 #endif
-#define SLICED_LANES 32
-#define SLICED_BRANCHES 3
-#define SLICED_GROUP (SLICED_BRANCHES * SLICED_LANES)
-// Products in T5 that a product in T7 and one in T6 are made of, and their bits.
-#define SLICED_PARTS 9
+// Products in T5 that a product in T6 is made of.
 #define A_BRANCH (SLICED_PARTS / SLICED_BRANCHES)
-#define SLICED_BITS 32
 #define TILE_WORDS (4 * SLICED_BITS * SLICED_LANES)
 // Number of words that hold a product in T6 of 1024 elements.
 #define BRANCH_WORDS (2 * SLICED_BITS * SLICED_LANES)
-#define MOST_FACTORS 4
 // Words of sums that a point has: one for each bit of each part.
 #define SUMS_A_POINT (SLICED_PARTS * SLICED_BITS)
 // Points are numbers of elements of the tower, except this one: it stands for the coefficient of the highest degree.
@@ -239,17 +233,18 @@ DEVICE void sliced_multiply(sliced_task_t task, u32 number, sliced_element_t r, 
 // Folds columns of 2·folds·tiles tiles by r to `folds`·tiles tiles each. Unless `folds` is 1, it also evaluates the
 // product of all columns at points over half of their 2·tiles tiles. These values are added to totals[9·(round·factors
 // + point) + part], as parts of the product in T7. `products` has one tile for each group.
-KERNEL_BOUNDED(SLICED_GROUP, 5)
-void sumcheck_sliced(u32 tiles, u32 factors, u32 folds, u32 round, u64 from_stride, u64 to_stride, sliced_element_t r,
-                     GLOBAL const u32 *from, GLOBAL u32 *to, GLOBAL u32 *products, GLOBAL u32 *totals) {
+KERNEL_BOUNDED(SLICED_GROUP, SLICED_OCCUPANCY)
+void sumcheck_sliced(GRID_CONSTANT sliced_params_t params, sliced_element_t r, GLOBAL const u32 *from, GLOBAL u32 *to,
+                     GLOBAL u32 *products, GLOBAL u32 *totals) {
     LOCAL u32 branches[SLICED_BRANCHES * BRANCH_WORDS];
-    LOCAL u32 sums[MOST_FACTORS * SUMS_A_POINT];
+    LOCAL u32 sums[MAX_PRODUCT_FACTORS * SUMS_A_POINT];
+    u32 tiles = params.tiles, factors = params.factors, folds = params.folds;
     sliced_work_t work;
     work.tiles = tiles;
     work.factors = factors;
     work.folds = folds;
-    work.from_stride = from_stride;
-    work.to_stride = to_stride;
+    work.from_stride = params.from_stride;
+    work.to_stride = params.to_stride;
     work.from = from;
     work.to = to;
     work.product = products + GROUP_ID * TILE_WORDS;
@@ -275,7 +270,7 @@ void sumcheck_sliced(u32 tiles, u32 factors, u32 folds, u32 round, u64 from_stri
         }
     }
     BARRIER();
-    if (folds != 1) sliced_total(factors, sums, totals + round * factors * SLICED_PARTS);
+    if (folds != 1) sliced_total(factors, sums, totals + params.round * factors * SLICED_PARTS);
 }
 
 // Transposes 32 words of 32 bits: swaps ever smaller blocks beside the diagonal (H. Warren, Hacker’s Delight).
@@ -293,8 +288,6 @@ DEVICE void sliced_transpose(u32 *words) {
         }
     }
 }
-
-#define SLICE_GROUP (4 * SLICED_LANES)
 
 // Converts packed elements to tiles, which may overwrite these. Any number of groups.
 KERNEL(SLICE_GROUP)

@@ -52,7 +52,7 @@ DEVICE F(t) sumcheck_add_factors(u32 factors, F(t) sum, const F(t) *low, const F
 DEVICE void sumcheck_add_four(u32 factors, F(t) *sums, const F(t) *rows) {
 #pragma unroll
     for (u32 first = 0; first <= factors; first++) {
-        F(t) low[MOST_FACTORS], high[MOST_FACTORS];
+        F(t) low[MAX_PRODUCT_FACTORS], high[MAX_PRODUCT_FACTORS];
 #pragma unroll
         for (u32 k = 0; k < factors; k++) {
             low[k] = sumcheck_at(rows[4 * k], rows[4 * k + 2], first, factors);
@@ -70,7 +70,7 @@ DEVICE void sumcheck_add_four(u32 factors, F(t) *sums, const F(t) *rows) {
 // `folds` is set, `from` has four times as many rows, which are folded to those of `to`. That may be `from`, since a
 // work-item has all rows that it writes.
 DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_PTR F(t) *local_sums) {
-    F(t) sums[PAIR_VALUES(MOST_FACTORS)], rows[4 * MOST_FACTORS];
+    F(t) sums[PAIR_VALUES(MAX_PRODUCT_FACTORS)], rows[4 * MAX_PRODUCT_FACTORS];
 #pragma unroll
     for (u32 number = 0; number < PAIR_VALUES(factors); number++) sums[number] = F(zero)();
     for (u32 row = GLOBAL_ID; row < work.quads; row += GLOBAL_SIZE) {
@@ -89,26 +89,24 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_PTR F(t) *loc
     sumcheck_write_sums(PAIR_VALUES(factors), sums, work.partials + GROUP_ID * PAIR_VALUES(factors), local_sums);
 }
 
-// Groups that share a multiprocessor, which bounds the registers (src/sumcheck/rounds/plan.rs): with carry-less multiply-add
-// 128 for two factors, 168 for three, 255 for four; else 255. Row offsets have 32 bits: there are less than 2^32, and
-// no registers for more.
+// Groups that share a multiprocessor, which bounds the registers: with carry-less multiply-add 128 for two factors, 168
+// for three, 255 for four; else 255. Row offsets have 32 bits: there are less than 2^32, and no registers for more.
 #ifdef HAS_CLMAD
-#define PAIR_OCCUPANCY(factors) (6 - (factors))
+#define PAIR_OCCUPANCY(factors) (PAIR_GROUPS_AND_FACTORS - (factors))
 #else
 #define PAIR_OCCUPANCY(factors) 2
 #endif
 
-#define PAIR_KERNEL(name, factors)                                                                                          \
-    KERNEL_BOUNDED(SUMCHECK_GROUP, PAIR_OCCUPANCY(factors))                                                                 \
-    void name(u32 quads, u32 folds, u64 from_stride, u64 to_stride, F(t) first, F(t) second, F(t) both,                     \
-              GLOBAL const F(t) *from, GLOBAL F(t) *to, GLOBAL F(t) *partials, u32 pass, GLOBAL F(t) *totals,               \
-              GLOBAL u32 *ended, GLOBAL u32 *told) {                                                                        \
-        LOCAL F(t) sums[ROOM_FOR_SUMS(PAIR_VALUES(factors))];                                                               \
-        sumcheck_challenges_t r = {first, second, both};                                                                    \
-        sumcheck_pair_t work = {quads, folds, from_stride, to_stride, r, from, to, partials};                               \
-        sumcheck_pair(factors, work, sums);                                                                                 \
-        sumcheck_totals_t all = {PAIR_VALUES(factors), pass, partials, totals, ended, told};                                \
-        sumcheck_end(GROUPS, all, sums);                                                                                    \
+#define PAIR_KERNEL(name, factors)                                                                                       \
+    KERNEL_BOUNDED(SUMCHECK_GROUP, PAIR_OCCUPANCY(factors))                                                              \
+    void name(GRID_CONSTANT pass_params_t params, F(t) first, F(t) second, F(t) both, GLOBAL const F(t) *from,           \
+              GLOBAL F(t) *to, GLOBAL F(t) *partials, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {        \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(PAIR_VALUES(factors))];                                                            \
+        sumcheck_challenges_t r = {first, second, both};                                                                 \
+        sumcheck_pair_t work = {params.step, params.folds, params.from_stride, params.to_stride, r, from, to, partials}; \
+        sumcheck_pair(factors, work, sums);                                                                              \
+        sumcheck_totals_t all = {PAIR_VALUES(factors), params.pass, partials, totals, ended, told};                      \
+        sumcheck_end(GROUPS, all, sums);                                                                                 \
     }
 
 PAIR_KERNEL(sumcheck_pair_2, 2)

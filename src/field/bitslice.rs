@@ -14,10 +14,12 @@
 //! assert_eq!(bitslice::from_tiles(&words, 100).as_deref(), Some(&elements[..]));
 //! ```
 
+use crate::kernels::sumcheck::{SLICED_BITS, SLICED_LANES};
+
 /// Elements whose bits share a word, 32.
-pub const SLICED: usize = 32;
+pub const SLICED: usize = SLICED_BITS as usize;
 /// Words that hold one bit of a tile's elements, 32.
-pub const LANES: usize = 32;
+pub const LANES: usize = SLICED_LANES as usize;
 /// Elements that a tile holds, 1024.
 pub const TILE: usize = SLICED * LANES;
 /// Bits that an element has, 128.

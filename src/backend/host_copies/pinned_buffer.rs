@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::backend::memory::AccessHistory;
 use crate::backend::stream::StreamInner;
-use crate::backend::{Arg, MemoryHandle, PinnedAlloc};
+use crate::backend::{MemoryHandle, PinnedAlloc};
 use crate::{Error, Result};
 use super::parallel_nontemporal_copy::{par_move_and_zeroize, par_zero_nontemporal};
 use super::staging::SLOT_BYTES;
@@ -61,11 +61,11 @@ impl PinnedBuffer {
         }))
     }
 
-    /// Returns the address of byte `offset` as a kernel argument. `None` if kernels cannot write to pinned memory, or
-    /// if `offset` is not inside the buffer.
-    pub(crate) fn as_kernel_arg(&self, offset: usize) -> Option<Arg> {
+    /// Returns the address of byte `offset` as kernels take it. `None` if kernels cannot write to pinned memory, or if
+    /// `offset` is not inside the buffer.
+    pub(crate) fn kernel_handle(&self, offset: usize) -> Option<MemoryHandle> {
         let inside = self.home.shared.driver.info().caps.mapped_host_memory && offset < self.bytes;
-        inside.then(|| Arg::Memory(MemoryHandle((self.pinned.pointer as usize).wrapping_add(offset))))
+        inside.then(|| MemoryHandle((self.pinned.pointer as usize).wrapping_add(offset)))
     }
 
     /// Reads the first 32-bit word, to which a kernel may write concurrently.
@@ -85,7 +85,7 @@ impl PinnedBuffer {
     pub(crate) fn as_mut_slice(&mut self) -> &mut [u8] {
         self.uses.synchronize();
         // SAFETY: the memory is `self.bytes` long, initialised by the driver or a copy, and exclusively ours. Copies
-        // from or into it have run. Callers that launch kernels which write to it (`as_kernel_arg`) wait for these.
+        // from or into it have run. Callers that launch kernels which write to it (`kernel_handle`) wait for these.
         unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer, self.bytes) }
     }
 }

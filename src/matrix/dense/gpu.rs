@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::element_and_accumulator::ElementKind;
-use super::gpu_crt::{TensorCoreKernels, multiply_crt};
+use super::gpu_crt::multiply_crt;
 use super::layout::{DeviceView, ERROR_CONTEXT, View, checked_entry_count, enqueue_throttled};
 use super::plan::{GemvShape, Method, tile_shape};
 use super::shared_launches::{ProductBatch, ProductTask, batches};
+use super::tensor_core_kernels::TensorCoreKernels;
 use crate::Result;
 use crate::backend::{Abort, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::product;

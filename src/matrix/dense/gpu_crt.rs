@@ -8,13 +8,13 @@ use super::crt_params::{Basis, Constants, FieldParams, Operand};
 use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View, enqueue_throttled};
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
-use crate::backend::{Abort, Buffer, Device, Stream};
-use crate::kernel_arguments::{In, Kernel, Local, Out, Value};
+use super::tensor_core_kernels::TensorCoreKernels;
+use crate::backend::{Abort, Buffer, Stream};
+use crate::kernel_arguments::{In, Kernel, Out, Value};
 use crate::kernels;
 use crate::kernels::gemm::{
-    INT8_COLUMNS, INT8_GROUP, INT8_MMA_DEPTH, INT8_ROWS, INT8_STAGES, INT8_WGMMA_DEPTH, Int8Residues,
-    Int8ResiduesParams, Int8Words, Int8WordsParams, Reconstruct, Residues, ResiduesParams, ResiduesSmall,
-    TRANSPOSE_ROWS, TRANSPOSE_WORDS, TransposeBytes,
+    Int8ResiduesParams, Int8WordsParams, Reconstruct, Residues, ResiduesParams, ResiduesSmall, TRANSPOSE_ROWS,
+    TRANSPOSE_WORDS, TransposeBytes,
 };
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
@@ -24,57 +24,6 @@ use crate::{Error, Result};
 const MEMORY_QUERY_THRESHOLD_DIV: u64 = 64;
 /// Multiplications of bytes per second with an H200's `mma.sync`, to estimate the time of queued work.
 const RATE: f64 = 500e12;
-/// Bytes of local memory per work-group of `cuda/gemm_int8.cu`.
-const LOCAL_BYTES: u32 = local_bytes(INT8_MMA_DEPTH);
-/// Bytes of local memory per work-group of `cuda/gemm_int8_wgmma.cu`.
-const HOPPER_LOCAL_BYTES: u32 = local_bytes(INT8_WGMMA_DEPTH);
-
-/// Returns the bytes of the pipeline's stages, each of `depth` k.
-const fn local_bytes(depth: usize) -> u32 {
-    (INT8_STAGES * (INT8_ROWS + INT8_COLUMNS) * depth) as u32
-}
-
-/// Holds the loaded tensor-core kernels and how they are launched.
-#[derive(Clone, Copy)]
-pub(super) struct TensorCoreKernels {
-    program: KernelModule,
-    local_bytes: u32,
-    /// Maximum number of work-groups per launch. If work-groups loop over tiles, it is the number that the device runs
-    /// at once.
-    groups: usize,
-}
-
-impl TensorCoreKernels {
-    /// Loads the tensor-core kernels for `device`. On compute capability 9.0 it prefers the Hopper kernels.
-    ///
-    /// # Errors
-    /// - [`Error::Unavailable`]: the device has no tensor cores that the kernels support.
-    /// - [`Error::Device`]: the kernels were not built in, or the driver refuses them.
-    pub(super) fn new(device: &Device) -> Result<Self> {
-        let info = device.info();
-        if !info.caps.int8_tensor_cores {
-            let reason = format!("products of residues: expected a CUDA device from 8.0 on, got {}", info.name);
-            return Err(Error::Unavailable { backend: info.backend, reason });
-        }
-        if info.caps.warpgroup_matrix {
-            match Self::load_hopper(device) {
-                Err(error) => log::debug!("dense products by instructions of 8.0: {error}"),
-                found => return found,
-            }
-        }
-        Self::load(device, kernels::gemm::TENSOR, (LOCAL_BYTES, usize::MAX))
-    }
-
-    fn load_hopper(device: &Device) -> Result<Self> {
-        Self::load(device, kernels::gemm::HOPPER, (HOPPER_LOCAL_BYTES, device.info().compute_units.max(1) as usize))
-    }
-
-    fn load(device: &Device, name: &str, (local_bytes, groups): (u32, usize)) -> Result<Self> {
-        let program = KernelModule::find(&kernels::gemm::INT8, name)?;
-        program.preload(device, Int8Words::NAME).map(|()| Self { program, local_bytes, groups })
-    }
-}
-
 /// Holds the kernels, constants and sizes that all steps of a product by residues use.
 struct CrtPass<'a> {
     program: KernelModule,
@@ -245,7 +194,7 @@ impl CrtPass<'_> {
             quads: (self.pieces.depth / 4) as u32,
             moduli: moduli as u32,
             parts: parts as u32,
-            split: split as u32,
+            split,
             canonical: u32::from(!operand.is_raw()),
         }
     }
@@ -256,60 +205,18 @@ impl CrtPass<'_> {
         let Tiling { rows, columns, depth, .. } = self.pieces;
         let [tall, wide] = [rows / TENSOR_TILE[0], columns / TENSOR_TILE[1]];
         let sets = self.basis.byte_product_count();
-        let tiles = sets * tall * wide;
-        let items = tiles.min(self.tensor.groups) as u64 * u64::from(INT8_GROUP);
         let time = Duration::from_secs_f64((sets * rows * columns) as f64 * depth as f64 / RATE);
-        let [tall, wide, tiles] = [tall, wide, tiles].map(|number| number as u32);
+        let [tall, wide, tiles, depth] = [tall, wide, sets * tall * wide, depth].map(|number| number as u32);
         enqueue_throttled(stream, time, self.abort, |stream| {
             if c.kind == ElementKind::Word {
-                self.launch_words(stream, items, [tall, tiles], [of_a, of_b], c)
+                let [rows, columns] = [c.view.rows, c.view.columns].map(|number| number as u32);
+                let params = Int8WordsParams { tall, tiles, rows, columns, depth };
+                self.tensor.launch_words(stream, &params, [of_a, of_b], c)
             } else {
-                self.launch_residues(stream, items, [tall, wide, tiles], [of_a, of_b, of_c])
+                let params = Int8ResiduesParams { tall, wide, tiles, depth, moduli: self.basis.moduli as u32 };
+                self.tensor.launch_residues(stream, &params, &self.tables[0], [of_a, of_b, of_c])
             }
         })
-    }
-
-    /// Queues the product of the bytes `a` and `b` into `c`, by `items` work-items. Its tiles are `tall` down the
-    /// columns, and `tiles` in all.
-    fn launch_words(
-        &self,
-        stream: &mut Stream,
-        items: u64,
-        [tall, tiles]: [u32; 2],
-        [a, b]: [&Buffer; 2],
-        c: DeviceView<'_>,
-    ) -> Result<()> {
-        let [rows, columns, depth] = [c.view.rows, c.view.columns, self.pieces.depth].map(|number| number as u32);
-        let words = Int8Words {
-            params: Value(&Int8WordsParams { tall, tiles, rows, columns, depth }),
-            a: In::new(a),
-            b: In::new(b),
-            c: c.as_out(),
-            c_view: Value(&c.gemm_view()),
-            local: Local(self.tensor.local_bytes),
-        };
-        self.tensor.program.run(stream, items, words)
-    }
-
-    /// Queues the products of the residues `a` and `b` into `out`, by `items` work-items. A set has `tall` × `wide`
-    /// tiles, and there are `tiles` in all.
-    fn launch_residues(
-        &self,
-        stream: &mut Stream,
-        items: u64,
-        [tall, wide, tiles]: [u32; 3],
-        [a, b, out]: [&Buffer; 3],
-    ) -> Result<()> {
-        let [depth, moduli] = [self.pieces.depth, self.basis.moduli].map(|number| number as u32);
-        let residues = Int8Residues {
-            params: Value(&Int8ResiduesParams { tall, wide, tiles, depth, moduli }),
-            table: In::new(&self.tables[0]),
-            a: In::new(a),
-            b: In::new(b),
-            out: Out::new(out),
-            local: Local(self.tensor.local_bytes),
-        };
-        self.tensor.program.run(stream, items, residues)
     }
 
     fn reconstruct(&self, stream: &mut Stream, residues: &Buffer, c: DeviceView<'_>) -> Result<()> {
@@ -458,10 +365,8 @@ mod tests {
         if !device.info().caps.int8_tensor_cores {
             return eprintln!("left out: tensor cores, the device has none");
         }
-        let tensors = [
-            ("8.0", TensorCoreKernels::load(device, kernels::gemm::TENSOR, (LOCAL_BYTES, usize::MAX))),
-            ("9.0", TensorCoreKernels::load_hopper(device)),
-        ];
+        let tensors =
+            [("8.0", TensorCoreKernels::load_ampere(device)), ("9.0", TensorCoreKernels::load_hopper(device))];
         for (instructions, tensor) in tensors {
             match tensor {
                 // All tiles run at once, or each group takes several.

@@ -39,6 +39,7 @@ mod layout;
 mod multiply;
 mod plan;
 mod shared_launches;
+mod tensor_core_kernels;
 
 pub use dense_matrix_and_freivalds::{DenseMatrix, FreivaldsResult};
 pub use element_and_accumulator::{DenseField, ElementKind, Entry, MatMulElement};

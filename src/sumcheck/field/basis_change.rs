@@ -3,16 +3,13 @@
 use std::sync::Arc;
 
 use crate::Result;
-use crate::backend::{Arg, Buffer, Stream};
+use crate::backend::{Buffer, Stream};
 use crate::field::isomorphism;
 use crate::field::linear::LinearMap;
-use crate::module_launcher::{KernelModule, buffer_arg};
-use crate::sumcheck::rounds::GROUP;
-
-/// Number of 5-bit digits of an element of 128 bits, 26. Matches `PLACES` of `cl/sumcheck_basis.cl`.
-const PLACES: u32 = 26;
-/// Bits per digit, 5. Matches `PLACE_BITS` of `cl/sumcheck_basis.cl`.
-const PLACE_BITS: u32 = 5;
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::sumcheck::{Convert, PLACE_BITS, PLACES};
+use crate::module_launcher::KernelModule;
+use crate::sumcheck::field::ComputeField;
 
 /// Describes a change of basis: `items` work-items convert the first `count` elements of `from` and write them to `to`.
 #[derive(Clone, Copy)]
@@ -36,18 +33,16 @@ pub(crate) fn to_tower_table(stream: &mut Stream) -> Result<Arc<Buffer>> {
 }
 
 /// Queues the change of basis that `all` describes, by `table`, which [`to_ghash_table`] or [`to_tower_table`] returned.
-///
-/// # Safety
-/// Both buffers must have `all.count` elements, and `program` must be one of a binary field.
-pub(crate) unsafe fn enqueue_basis_change(
+/// Both buffers have `all.count` elements of the binary field W, and `program` is one of its modules.
+pub(crate) fn enqueue_basis_change<W: ComputeField>(
     stream: &mut Stream,
     program: KernelModule,
     table: &Buffer,
     all: BasisChange<'_>,
 ) -> Result<()> {
-    let args = [Arg::U64(all.count), buffer_arg(table), buffer_arg(all.from), buffer_arg(all.to)];
-    // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
-    unsafe { program.launch(stream, "sumcheck_convert", all.items, GROUP, &args) }
+    let BasisChange { count, items, from, to } = all;
+    let convert = Convert::<W> { count, table: In::new(table), from: In::new(from), to: Out::new(to) };
+    program.run(stream, items, convert)
 }
 
 /// Returns a device buffer with the images under `map` of all values of each 5-bit digit of an element. The device
@@ -96,8 +91,7 @@ mod tests {
             let there = DeviceVector::<Ghash>::allocate_uninit(&stream, tower.len()).expect("memory");
             let all = BasisChange { count: tower.len() as u64, items: 256, from: from.buffer(), to: there.buffer() };
             let images = to_ghash_table(&mut stream).expect("memory");
-            // SAFETY: both vectors are of the same length.
-            unsafe { enqueue_basis_change(&mut stream, program, &images, all).expect("launched") };
+            enqueue_basis_change::<Ghash>(&mut stream, program, &images, all).expect("launched");
             let mut result = vec![Ghash(0); tower.len()];
             there.download(&mut stream, &mut result).expect("download");
             assert!(result == expected);

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use ff::Field;
 
-use super::column_transfers::{DeviceColumns, SLICE_GROUP, enqueue_unbitslice, locate_or_upload};
-use super::kernel_selection_and_args::element_arg;
-use super::work_item_count;
-use crate::backend::{Abort, Arg, Buffer, Device, PinnedBuffer, Stream, StreamStats};
+use super::column_transfers::{DeviceColumns, enqueue_unbitslice, locate_or_upload};
+use super::passes::work_item_count;
+use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
+use crate::kernel_arguments::{Out, Value};
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::sumcheck::{SLICE_GROUP, SLICED_GROUP, SLICED_PARTS, Slice, Sliced, SlicedParams};
+use crate::module_launcher::KernelModule;
 use crate::sumcheck::caller_columns::Columns;
 use crate::sumcheck::claim::RoundShape;
 use crate::sumcheck::field::{
@@ -20,10 +21,8 @@ use crate::sumcheck::field::{
 use crate::sumcheck::rounds::{HostColumns, Interpolation, SumcheckPlan, bytes, product};
 use crate::{Error, Result};
 
-/// Work-items per work-group of the rounds' kernel, 96. Matches `SLICED_GROUP` of `cl/sumcheck_bitsliced.cl`.
-const SLICED_GROUP: u32 = 96;
-/// Number of 32-bit products from which a product of 128 bits is computed, 9. Matches `SLICED_PARTS` of the kernels.
-const PARTS: usize = 9;
+/// Number of 32-bit products from which a product of 128 bits is computed, 9.
+const PARTS: usize = SLICED_PARTS as usize;
 /// Maximum number of work-groups of the kernel that bit-slices columns, 2^14.
 const MAX_BITSLICE_GROUPS: u64 = 1 << 14;
 
@@ -130,18 +129,16 @@ impl<F: SumcheckField> SlicedRounds<F> {
             self.now = self.to.clone();
         }
         let tiles = count / bitslice::TILE as u64;
-        let args = [Arg::U64(tiles), buffer_arg(&self.now.buffer), buffer_arg(&self.to.buffer)];
         let items = tiles.min(MAX_BITSLICE_GROUPS) * u64::from(SLICE_GROUP);
-        // SAFETY: the arguments match the kernel, and both buffers have all rows of the columns.
-        unsafe { self.program.launch(&mut self.stream, "sumcheck_slice", items, SLICE_GROUP, &args)? };
+        let slice = Slice { tiles, from: self.now.as_in(), to: self.to.as_out() };
+        self.program.run(&mut self.stream, items, slice)?;
         self.now = self.to.clone();
         Ok(())
     }
 
     fn change_basis(&mut self, table: &Buffer, count: u64, from: &Buffer, to: &Buffer) -> Result<()> {
         let all = BasisChange { count, items: work_item_count(self.plan.group_count(count)), from, to };
-        // SAFETY: both buffers have `count` elements, the field is a binary one, and `self` keeps the tables.
-        unsafe { enqueue_basis_change(&mut self.stream, self.packed_program, table, all) }
+        enqueue_basis_change::<F::Compute>(&mut self.stream, self.packed_program, table, all)
     }
 
     /// Binds the first variable to `challenge`, if there is one. Returns the next round polynomial's values at all
@@ -168,15 +165,24 @@ impl<F: SumcheckField> SlicedRounds<F> {
     fn enqueue_round(&mut self, rows: u64, folds: u32, challenge: Option<F::Compute>) -> Result<()> {
         let r = challenge.and_then(F::Compute::to_tower).unwrap_or_default();
         let tiles = (rows / bitslice::TILE as u64) as u32;
-        let mut args = [tiles, self.factors as u32, folds, self.round as u32].map(Arg::U32).to_vec();
-        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
-        args.push(element_arg(&r));
-        let Memory { products, totals, .. } = &self.memory;
-        args.extend([&*self.now.buffer, &*self.to.buffer, products, totals].map(buffer_arg));
+        let params = SlicedParams {
+            from_stride: self.now.stride,
+            to_stride: self.to.stride,
+            tiles,
+            factors: self.factors as u32,
+            folds,
+            round: self.round as u32,
+        };
+        let sliced = Sliced {
+            params: Value(&params),
+            r: Value(&r.0),
+            from: self.now.as_in(),
+            to: self.to.as_out(),
+            products: Out::new(&self.memory.products),
+            totals: Out::new(&self.memory.totals),
+        };
         let items = u64::from(tiles.min(self.plan.groups)) * u64::from(SLICED_GROUP);
-        // SAFETY: the arguments match the kernel. Columns have as many tiles as it reads, and `to` has room for those
-        // that it writes. Each group has a tile of products, and there are totals for each round.
-        unsafe { self.program.launch(&mut self.stream, "sumcheck_sliced", items, SLICED_GROUP, &args)? };
+        self.program.run(&mut self.stream, items, sliced)?;
         if folds > 0 {
             self.now = self.to.clone();
             self.rows /= 2;
@@ -208,8 +214,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
     /// other.
     fn pack(&mut self) -> Result<()> {
         let (count, packed) = (self.factors as u64 * self.rows, self.packed.buffer().clone());
-        // SAFETY: `now` has all rows of the columns, these fill tiles, and `packed` has room for all of them.
-        unsafe { enqueue_unbitslice(&mut self.stream, self.program, (self.factors, self.rows), &self.now, &packed)? };
+        enqueue_unbitslice(&mut self.stream, self.program, (self.factors, self.rows), &self.now, &packed)?;
         self.change_basis(&self.memory.from_tower.clone(), count, &packed, &packed)
     }
 }

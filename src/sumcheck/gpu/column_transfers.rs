@@ -3,18 +3,16 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
+use crate::backend::{Abort, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut, bitslice};
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::sumcheck::{SLICE_GROUP, Unslice};
+use crate::module_launcher::KernelModule;
 use crate::sumcheck::caller_columns::{Columns, HostColumn, HostSlices, unbitslice_column};
 use crate::sumcheck::claim::ERROR_CONTEXT;
 use crate::sumcheck::field::{ComputeField, SumcheckField};
 use crate::sumcheck::rounds::{ColumnOwnership, bytes, product};
 use crate::{Error, Result};
-
-/// Work-items per work-group of the kernels that convert to and from bit-sliced form, 128. Matches `SLICE_GROUP` of
-/// `cl/sumcheck_bitsliced.cl`.
-pub(crate) const SLICE_GROUP: u32 = 128;
 
 /// Refers to columns in device memory, one after the other. `stride` is the number of elements from one column's start
 /// to the next's.
@@ -27,6 +25,16 @@ pub(crate) struct DeviceColumns {
 impl DeviceColumns {
     fn from_vector<E: Element>(vector: &DeviceVector<E>, stride: u64) -> Self {
         Self { buffer: vector.buffer().clone(), stride }
+    }
+
+    /// Returns the columns, of elements of `T`, as an argument of a kernel that reads them.
+    pub(super) fn as_in<T>(&self) -> In<'_, T> {
+        In::new(&self.buffer)
+    }
+
+    /// Returns the columns, of elements of `T`, as an argument of a kernel that writes them.
+    pub(super) fn as_out<T>(&self) -> Out<'_, T> {
+        Out::new(&self.buffer)
     }
 }
 
@@ -92,12 +100,10 @@ pub(crate) fn ownership<F: SumcheckField>(columns: &Columns<'_, F>) -> ColumnOwn
 }
 
 /// Queues the conversion of `columns` bit-sliced columns of `rows` rows each, at `from`. It writes their elements to
-/// `to`, one column after the other. `program` is one of [`&kernels::sumcheck::SLICED`](crate::kernels::Family).
-///
-/// # Safety
-/// The columns must have `rows` rows, which fill tiles, and `to` must have room for all of them.
+/// `to`, one column after the other, which has room for all of them. Rows fill tiles. `program` is a module of
+/// [`SLICED`](crate::kernels::sumcheck::SLICED).
 #[allow(clippy::arithmetic_side_effects, reason = "the plan bounds rows and columns")]
-pub(crate) unsafe fn enqueue_unbitslice(
+pub(crate) fn enqueue_unbitslice(
     stream: &mut Stream,
     program: KernelModule,
     (columns, rows): (usize, u64),
@@ -105,16 +111,15 @@ pub(crate) unsafe fn enqueue_unbitslice(
     to: &Buffer,
 ) -> Result<()> {
     let tiles = rows / bitslice::TILE as u64;
-    let args = [
-        Arg::U32(tiles as u32),
-        Arg::U32(columns as u32),
-        Arg::U64(from.stride),
-        buffer_arg(&from.buffer),
-        buffer_arg(to),
-    ];
     let items = tiles * columns as u64 * u64::from(SLICE_GROUP);
-    // SAFETY: the arguments match the kernel, and the caller guarantees the sizes of the buffers.
-    unsafe { program.launch(stream, "sumcheck_unslice", items, SLICE_GROUP, &args) }
+    let unslice = Unslice {
+        tiles: tiles as u32,
+        columns: columns as u32,
+        from_stride: from.stride,
+        from: from.as_in(),
+        to: Out::new(to),
+    };
+    program.run(stream, items, unslice)
 }
 
 /// Returns `count` elements that kernels wrote to the host memory `from`, from byte `at` on.

@@ -1,12 +1,12 @@
-//! Selects the kernels that compute the rounds, and passes a round's challenge, or any element, to them.
+//! Selects the kernels that compute the rounds, and passes a round's challenge to them.
 
-use std::ptr;
-
-use crate::backend::{Arg, Device, missing_clmad_reason};
+use crate::backend::{Device, missing_clmad_reason};
 use crate::field::{Element, as_bytes};
+use crate::kernel_arguments::{Kernel, Value};
 use crate::kernels;
+use crate::kernels::sumcheck::{Fold, SumcheckChallenge};
 use crate::module_launcher::KernelModule;
-use crate::sumcheck::field::{ComputeField, SumcheckField};
+use crate::sumcheck::field::SumcheckField;
 use crate::sumcheck::rounds::{KernelPath, SumcheckOptions, bitsliced_tail_log, is_binary};
 use crate::{Error, Result};
 
@@ -55,7 +55,7 @@ fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule>
     if let Some(note) = missing_clmad_reason(program.name()) {
         return Err(missing_clmad(device, "kernels that were built in", note));
     }
-    program.preload(device, "sumcheck_fold").map(|()| program)
+    program.preload(device, <Fold<'_, F::Compute> as Kernel>::NAME).map(|()| program)
 }
 
 fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
@@ -63,38 +63,32 @@ fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
     Error::Unavailable { backend: device.info().backend, reason }
 }
 
-/// Holds an element as a kernel argument. For a prime field of more than two limbs, it also holds what Shoup's
+/// Holds an element as words of a kernel argument. For a prime field of more than two limbs, these are what Shoup's
 /// multiplication by the element needs: the element as a number, and ⌊element·R/p⌋ (`cl/field_shoup.cl`).
-pub(crate) struct Challenge<W> {
-    element: W,
-    fixed: Option<Vec<u32>>,
-}
+pub(super) struct Challenge(Vec<u32>);
 
-impl<W: ComputeField> Challenge<W> {
+impl Challenge {
     /// Prepares `element` as an argument for kernels of `program`, which must be a module of the element's field.
-    pub(super) fn new(program: KernelModule, element: W) -> Self {
-        Self { element, fixed: program.is_multi_limb().then(|| shoup_factor(program, &element)) }
+    pub(super) fn new<W: Element>(program: KernelModule, element: W) -> Self {
+        Self(if program.is_multi_limb() { shoup_factor(program, &element) } else { element_words(&element) })
     }
 
-    /// Returns the kernel argument. It points into `self`, which must therefore live until the launch.
-    pub(super) fn arg(&self) -> Arg {
-        match &self.fixed {
-            Some(words) => Arg::Value(words.as_ptr().cast(), size_of_val(words.as_slice())),
-            None => element_arg(&self.element),
-        }
+    /// Returns the kernel argument.
+    pub(super) fn as_value(&self) -> Value<'_, SumcheckChallenge> {
+        Value(&self.0)
     }
 }
 
-/// Returns `element` as a kernel argument. It points to `element`, which must therefore live until the launch.
-pub(crate) fn element_arg<W: Element>(element: &W) -> Arg {
-    Arg::Value(ptr::from_ref(element).cast(), size_of::<W>())
+/// Returns the 32-bit words of `element` in memory.
+fn element_words<W: Element>(element: &W) -> Vec<u32> {
+    let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
+    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
 /// Returns `element` as a number b, then ⌊b·R/p⌋, each in little-endian limbs of 32 bits. One Montgomery reduction
 /// gives b. Its digits are the quotient, since b·R = quotient·p + (b·R mod p).
 fn shoup_factor<W: Element>(program: KernelModule, element: &W) -> Vec<u32> {
-    let words = as_bytes(std::slice::from_ref(element)).as_chunks::<4>().0;
-    let mut number: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let mut number = element_words(element);
     let (modulus, inverse) = (program.modulus(), program.inv32());
     let quotient: Vec<u32> = modulus.iter().map(|_| reduce_by_a_word(&mut number, modulus, inverse)).collect();
     [number, quotient].concat()

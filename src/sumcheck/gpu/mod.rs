@@ -4,6 +4,7 @@
 mod bitsliced;
 mod column_transfers;
 mod kernel_selection_and_args;
+mod passes;
 mod round_value_buffers;
 
 use std::sync::Arc;
@@ -16,28 +17,19 @@ pub(super) use kernel_selection_and_args::select_kernels;
 
 use super::caller_columns::Columns;
 use super::claim::RoundShape;
-use super::field::{BasisChange, SumcheckField, enqueue_basis_change, to_ghash_table};
-use super::rounds::{GROUP, HostColumns, SumcheckPlan, TwoRoundState, bytes, product, two_rounds};
-use crate::backend::{Abort, Arg, Buffer, Device, Stream, StreamStats};
+use super::field::{BasisChange, ComputeField, SumcheckField, enqueue_basis_change, to_ghash_table};
+use super::rounds::{HostColumns, SumcheckPlan, TwoRoundState, bytes, product, two_rounds};
+use crate::backend::{Abort, Buffer, Device, MemoryHandle, Stream, StreamStats};
 use crate::field::{DeviceVector, Element};
+use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels;
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernels::sumcheck::{BaseFold, Fold, Lift, NO_WEIGHTS, Terms, TermsParams};
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 use column_transfers::{DeviceColumns, enqueue_unbitslice, locate_or_upload};
-use kernel_selection_and_args::{Challenge, element_arg};
-use round_value_buffers::{LastRows, RoundValueBuffers, TermTables};
-
-/// Value of the argument `low_log` of the kernel `sumcheck_terms` that stands for a claim without eq. Matches
-/// `NO_WEIGHTS` of the kernels.
-const NO_WEIGHTS: u32 = u32::MAX;
-/// Names of the kernels that compute one round per pass, for products of two, three and four columns.
-const PRODUCTS: [&str; 3] = ["sumcheck_product_2", "sumcheck_product_3", "sumcheck_product_4"];
-/// Names of the kernels that compute two rounds per pass, for products of two, three and four columns.
-const PAIRS: [&str; 3] = ["sumcheck_pair_2", "sumcheck_pair_3", "sumcheck_pair_4"];
-/// Names of the kernels that compute one round and also convert the columns from another basis.
-const FIRST_PRODUCTS: [&str; 3] = ["sumcheck_first_product_2", "sumcheck_first_product_3", "sumcheck_first_product_4"];
-/// Names of the kernels that compute two rounds and also convert the columns from another basis.
-const FIRST_PAIRS: [&str; 3] = ["sumcheck_first_pair_2", "sumcheck_first_pair_3", "sumcheck_first_pair_4"];
+use kernel_selection_and_args::Challenge;
+use passes::{Pass, work_item_count};
+use round_value_buffers::{LastRows, PassResults, RoundValueBuffers, TermTables};
 
 /// Computes rounds on a device, and holds the columns there between two rounds.
 pub(super) struct DeviceRounds<'a, F: SumcheckField> {
@@ -141,18 +133,16 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
 
     fn lift(&mut self, columns: usize) -> Result<()> {
         let count = columns as u64 * self.rows;
-        let args = [Arg::U64(count), buffer_arg(&self.now.buffer), buffer_arg(&self.to.buffer)];
         let items = work_item_count(self.plan.group_count(count));
-        // SAFETY: the arguments match the kernel, and both buffers have all rows of the columns.
-        unsafe { self.program.launch(&mut self.stream, "sumcheck_lift", items, GROUP, &args)? };
+        let lift = Lift::<F::Compute, F::Base> { count, from: self.now.as_in(), to: self.to.as_out() };
+        self.program.run(&mut self.stream, items, lift)?;
         self.now = self.to.clone();
         Ok(())
     }
 
     fn unbitslice_columns(&mut self, columns: usize) -> Result<()> {
         let program = KernelModule::find(&kernels::sumcheck::SLICED, kernels::binary::TOWER.name)?;
-        // SAFETY: `now` has all rows of the columns, these fill tiles, and `to` has room for them.
-        unsafe { enqueue_unbitslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)? };
+        enqueue_unbitslice(&mut self.stream, program, (columns, self.rows), &self.now, &self.to.buffer)?;
         self.now = self.to.clone();
         Ok(())
     }
@@ -173,8 +163,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         let items = work_item_count(self.plan.group_count(count));
         let all = BasisChange { count, items, from: &self.now.buffer, to: &self.to.buffer };
         let images = self.images.as_ref().ok_or_else(|| Error::internal("sumcheck"))?;
-        // SAFETY: both buffers have all rows of the columns, the field is a binary one, and `self` keeps the table.
-        unsafe { enqueue_basis_change(&mut self.stream, self.program, images, all)? };
+        enqueue_basis_change::<F::Compute>(&mut self.stream, self.program, images, all)?;
         self.now = self.to.clone();
         self.brings = false;
         Ok(())
@@ -253,23 +242,24 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         challenges: Option<(F::Compute, F::Compute)>,
     ) -> Result<u32> {
         if self.brings {
-            let quads = self.rows / 4;
-            return self.enqueue_first_pass(FIRST_PAIRS, shape.columns, (quads, self.plan.pair_group_count(quads)));
+            return self.enqueue_first_pass(shape.columns, 2);
         }
         let folds = challenges.is_some();
+        // Columns have 4·quads rows, or 16·quads that are folded to 4·quads.
         let quads = if folds { self.rows / 16 } else { self.rows / 4 };
-        let (first, second) = challenges.unwrap_or((F::Compute::ZERO, F::Compute::ZERO));
-        let both = first * second;
-        let mut args = [quads as u32, u32::from(folds)].map(Arg::U32).to_vec();
-        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
-        args.extend([&first, &second, &both].map(element_arg));
-        args.extend([&*self.now.buffer, &*self.to.buffer].map(buffer_arg));
-        args.extend(self.sums.next_pass_args());
+        let challenges = challenges.unwrap_or((F::Compute::ZERO, F::Compute::ZERO));
         let groups = self.plan.pair_group_count(quads);
-        let kernel = PAIRS[shape.columns - 2];
-        // SAFETY: the arguments match the kernel. Columns have 4·quads rows, or 16·quads that are folded to 4·quads,
-        // for which `to` has room. There is a partial sum for each group and value.
-        unsafe { self.program.launch(&mut self.stream, kernel, work_item_count(groups), GROUP, &args)? };
+        let pass = Pass {
+            module: self.program,
+            factors: shape.columns,
+            groups,
+            step: quads as u32,
+            folds,
+            from: &self.now,
+            to: &self.to,
+            results: self.sums.begin_pass(),
+        };
+        pass.enqueue_pair(&mut self.stream, challenges)?;
         if folds {
             self.now = self.to.clone();
             self.rows /= 4;
@@ -277,16 +267,23 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         Ok(groups)
     }
 
-    /// Queues the first pass over columns that are still in another basis. `groups` work-groups evaluate `step` pairs
-    /// of rows, or `step` sets of four rows if `kernels` compute two rounds. Returns `groups`.
-    fn enqueue_first_pass(&mut self, kernels: [&str; 3], columns: usize, (step, groups): (u64, u32)) -> Result<u32> {
+    /// Queues the first pass over columns that are still in another basis, for `rounds` rounds, one or two. Returns the
+    /// number of work-groups.
+    fn enqueue_first_pass(&mut self, columns: usize, rounds: u32) -> Result<u32> {
         let images = self.images.as_ref().ok_or_else(|| Error::internal("sumcheck"))?;
-        let mut args = vec![Arg::U32(step as u32), Arg::U64(self.now.stride), Arg::U64(self.to.stride)];
-        args.extend([&**images, &*self.now.buffer, &*self.to.buffer].map(buffer_arg));
-        args.extend(self.sums.next_pass_args());
-        // SAFETY: the arguments match the kernel. Columns have 2·step rows, or 4·step if the pass is for two rounds,
-        // for which `to` has room. There is a partial sum for each group and value.
-        unsafe { self.program.launch(&mut self.stream, kernels[columns - 2], work_item_count(groups), GROUP, &args)? };
+        let step = self.rows >> rounds;
+        let groups = if rounds == 2 { self.plan.pair_group_count(step) } else { self.plan.group_count(step) };
+        let pass = Pass {
+            module: self.program,
+            factors: columns,
+            groups,
+            step: step as u32,
+            folds: false,
+            from: &self.now,
+            to: &self.to,
+            results: self.sums.begin_pass::<F::Compute>(),
+        };
+        pass.enqueue_first(&mut self.stream, rounds, images)?;
         self.now = self.to.clone();
         self.brings = false;
         Ok(groups)
@@ -303,17 +300,18 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         let Some((program, from)) = self.base.clone() else { return Err(Error::internal("sumcheck")) };
         let half = self.rows / 2;
         let groups = self.plan.group_count(half);
-        let zero = F::Base::ZERO;
-        let mut args = [half as u32, 0].map(Arg::U32).to_vec();
-        args.extend([Arg::U64(from.stride), Arg::U64(from.stride), element_arg(&zero)]);
-        // Nothing is folded, so nothing is written to columns.
-        args.extend([&*from.buffer, &*from.buffer].map(buffer_arg));
-        args.extend(self.sums.next_pass_args());
-        // SAFETY: the arguments match the kernel. Columns have 2·half rows of the base field. There is a partial sum
-        // for each group and point, of a field whose elements are at least as large.
-        unsafe {
-            program.launch(&mut self.stream, PRODUCTS[shape.columns - 2], work_item_count(groups), GROUP, &args)?;
+        // Nothing is folded, so nothing is written to columns. Buffers for results have elements at least as large.
+        let pass = Pass {
+            module: program,
+            factors: shape.columns,
+            groups,
+            step: half as u32,
+            folds: false,
+            from: &from,
+            to: &from,
+            results: self.sums.begin_pass(),
         };
+        pass.enqueue_product(&mut self.stream, F::Base::ZERO)?;
         let values: Vec<F::Base> =
             self.sums.fetch_values(&mut self.stream, program, (groups, shape.points.len()), abort)?;
         Ok(values.into_iter().map(|value| F::from_base(value).to_compute_field()).collect())
@@ -325,7 +323,18 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         let Some((_, from)) = self.base.take() else { return Ok(challenge) };
         let challenge = challenge.ok_or_else(|| Error::internal("sumcheck"))?;
         self.now = from;
-        self.fold_by("sumcheck_base_fold", columns, challenge)?;
+        let half = self.rows / 2;
+        let fold = BaseFold::<F::Compute, F::Base> {
+            pairs: half as u32,
+            columns: columns as u32,
+            from_stride: self.now.stride,
+            to_stride: self.to.stride,
+            r: Value(&challenge),
+            from: self.now.as_in(),
+            to: self.to.as_out(),
+        };
+        self.program.run(&mut self.stream, work_item_count(self.plan.group_count(half)), fold)?;
+        self.mark_folded();
         Ok(None)
     }
 
@@ -333,22 +342,23 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
     /// the number of work-groups.
     fn enqueue_product_pass(&mut self, shape: &RoundShape<F::Compute>, challenge: Option<F::Compute>) -> Result<u32> {
         if self.brings {
-            let half = self.rows / 2;
-            return self.enqueue_first_pass(FIRST_PRODUCTS, shape.columns, (half, self.plan.group_count(half)));
+            return self.enqueue_first_pass(shape.columns, 1);
         }
         let folds = challenge.is_some();
+        // Columns have 2·half rows, or 4·half that are folded to 2·half.
         let half = if folds { self.rows / 4 } else { self.rows / 2 };
-        let r = Challenge::new(self.program, challenge.unwrap_or(F::Compute::ZERO));
-        let mut args = [half as u32, u32::from(folds)].map(Arg::U32).to_vec();
-        args.extend([self.now.stride, self.to.stride].map(Arg::U64));
-        args.push(r.arg());
-        args.extend([&*self.now.buffer, &*self.to.buffer].map(buffer_arg));
-        args.extend(self.sums.next_pass_args());
         let groups = self.plan.group_count(half);
-        let kernel = PRODUCTS[shape.columns - 2];
-        // SAFETY: the arguments match the kernel. Columns have 2·half rows, or 4·half that are folded to 2·half, for
-        // which `to` has room. There is a partial sum for each group and point.
-        unsafe { self.program.launch(&mut self.stream, kernel, work_item_count(groups), GROUP, &args)? };
+        let pass = Pass {
+            module: self.program,
+            factors: shape.columns,
+            groups,
+            step: half as u32,
+            folds,
+            from: &self.now,
+            to: &self.to,
+            results: self.sums.begin_pass(),
+        };
+        pass.enqueue_product(&mut self.stream, challenge.unwrap_or(F::Compute::ZERO))?;
         if folds {
             self.mark_folded();
         }
@@ -362,26 +372,23 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
             self.fold(shape.columns, challenge)?;
         }
         let half = self.rows / 2;
-        let points = shape.points.len() as u32;
-        let [mut low_log, mut low_at, mut high_at] = [NO_WEIGHTS, 0, 0];
-        if let Some(weights) = &shape.weights {
-            let level = weights.level(half.ilog2());
-            (low_log, low_at) = (level.low_log, 1 << level.low_log);
-            high_at = weights.low_length() as u32 + (1 << level.high_log);
-        }
-        let numbers = [half as u32, points, shape.terms.len() as u32, shape.degree as u32, low_log, low_at, high_at];
-        let mut args = numbers.map(Arg::U32).to_vec();
-        args.push(Arg::U64(self.now.stride));
         let TermTables { words, coefficients, weights } =
             self.tables.as_ref().ok_or_else(|| Error::internal("sumcheck"))?;
-        args.extend([words, coefficients, weights, &*self.now.buffer].map(buffer_arg));
-        args.extend(self.sums.next_pass_args());
-        let groups = self.plan.group_count(half);
-        // SAFETY: the arguments match the kernel. Terms name existing columns, each of 2·half rows, and weights are for
-        // `half` rows. There is a partial sum for each group and point.
-        unsafe {
-            self.program.launch(&mut self.stream, "sumcheck_terms", work_item_count(groups * points), GROUP, &args)?;
+        let PassResults { pass, partials, totals, ended, told } = self.sums.begin_pass::<F::Compute>();
+        let params = TermsParams { pass, ..terms_params(shape, half, self.now.stride) };
+        let terms = Terms {
+            params: Value(&params),
+            words: In::new(words),
+            coefficients: In::new(coefficients),
+            weights: In::new(weights),
+            from: self.now.as_in(),
+            partials,
+            totals,
+            ended,
+            told,
         };
+        let groups = self.plan.group_count(half);
+        self.program.run(&mut self.stream, work_item_count(groups * params.points), terms)?;
         Ok(groups)
     }
 
@@ -390,37 +397,31 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
     }
 
     fn fold(&mut self, columns: usize, challenge: F::Compute) -> Result<()> {
-        self.fold_by("sumcheck_fold", columns, challenge)
-    }
-
-    fn fold_by(&mut self, kernel: &str, columns: usize, challenge: F::Compute) -> Result<()> {
-        let to = (buffer_arg(&self.to.buffer), self.to.stride);
-        // SAFETY: callers name kernels that fold, and `to` has room for half of the rows.
-        unsafe { self.enqueue_fold(kernel, columns, challenge, to)? };
+        self.enqueue_fold(columns, challenge, (self.to.buffer.handle(), self.to.stride))?;
         self.mark_folded();
         Ok(())
     }
 
-    /// Queues a fold of the columns by `challenge`. `to.0` is the memory of the result, and `to.1` the number of
-    /// elements from one column's start to the next's.
-    ///
-    /// # Safety
-    /// `kernel` must be one that folds, and `to.0` must have room for half of the rows at that stride.
-    unsafe fn enqueue_fold(
+    /// Queues a fold of the columns by `challenge`. `to` is the memory of the result, which has room for half of the
+    /// rows. `to_stride` is the number of elements from one column's start to the next's.
+    fn enqueue_fold(
         &mut self,
-        kernel: &str,
         columns: usize,
         challenge: F::Compute,
-        to: (Arg, u64),
+        (to, to_stride): (MemoryHandle, u64),
     ) -> Result<()> {
         let half = self.rows / 2;
         let challenge = Challenge::new(self.program, challenge);
-        let mut args = [half as u32, columns as u32].map(Arg::U32).to_vec();
-        args.extend([self.now.stride, to.1].map(Arg::U64));
-        args.extend([challenge.arg(), buffer_arg(&self.now.buffer), to.0]);
-        let items = work_item_count(self.plan.group_count(half));
-        // SAFETY: the arguments match the kernel, columns have 2·half rows, and the caller guarantees the room in `to`.
-        unsafe { self.program.launch(&mut self.stream, kernel, items, GROUP, &args) }
+        let fold = Fold::<F::Compute> {
+            pairs: half as u32,
+            columns: columns as u32,
+            from_stride: self.now.stride,
+            to_stride,
+            r: challenge.as_value(),
+            from: self.now.as_in(),
+            to: Out::from_handle(to),
+        };
+        self.program.run(&mut self.stream, work_item_count(self.plan.group_count(half)), fold)
     }
 
     fn mark_folded(&mut self) {
@@ -441,10 +442,9 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         }
         let first = self.take_pending_challenge();
         self.fold_unless_none(columns, first)?;
-        match (self.fold_base_columns(columns, challenge)?, self.last.host.as_kernel_arg(0)) {
+        match (self.fold_base_columns(columns, challenge)?, self.last.host.kernel_handle(0)) {
             (Some(challenge), Some(host)) => {
-                // SAFETY: the kernel folds, and `host` has room for all columns' last rows.
-                unsafe { self.enqueue_fold("sumcheck_fold", columns, challenge, (host, self.rows / 2))? };
+                self.enqueue_fold(columns, challenge, (host, self.rows / 2))?;
                 self.rows /= 2;
                 self.stream.count_downloaded_bytes(product(columns, bytes::<F::Compute>(self.rows as usize)?)?);
                 self.sums.wait_for_kernels(&mut self.stream, self.program, abort)?;
@@ -472,6 +472,23 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
     }
 }
 
-pub(super) fn work_item_count(groups: u32) -> u64 {
-    u64::from(groups) * u64::from(GROUP)
+/// Returns the numbers of a pass over the terms of `shape`, with `pairs` pairs of rows and `stride` elements from one
+/// column to the next. The number of the pass is 0.
+fn terms_params<W: ComputeField>(shape: &RoundShape<W>, pairs: u64, stride: u64) -> TermsParams {
+    let weights = shape.weights.as_ref().map(|weights| {
+        let level = weights.level(pairs.ilog2());
+        (level.low_log, 1 << level.low_log, weights.low_length() as u32 + (1 << level.high_log))
+    });
+    let (low_log, low_at, high_at) = weights.unwrap_or((NO_WEIGHTS, 0, 0));
+    TermsParams {
+        stride,
+        pairs: pairs as u32,
+        points: shape.points.len() as u32,
+        terms: shape.terms.len() as u32,
+        degree: shape.degree as u32,
+        low_log,
+        low_at,
+        high_at,
+        pass: 0,
+    }
 }

@@ -3,15 +3,15 @@
 
 use super::column_transfers::read_elements;
 use crate::Result;
-use crate::backend::{Abort, Arg, Buffer, PinnedBuffer, Stream};
+use crate::backend::{Abort, Buffer, PinnedBuffer, Stream};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
-use crate::module_launcher::{KernelModule, buffer_arg};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::sumcheck::{POINT_INFINITY, SUMCHECK_GROUP, Signal, Totals};
+use crate::module_launcher::KernelModule;
 use crate::sumcheck::claim::RoundShape;
 use crate::sumcheck::field::ComputeField;
-use crate::sumcheck::rounds::{GROUP, Point, SumcheckPlan, bytes, product, two_rounds};
+use crate::sumcheck::rounds::{Point, SumcheckPlan, bytes, product, two_rounds};
 
-/// Number of the point at infinity in kernels. Matches `POINT_INFINITY` of the kernels.
-const INFINITY: u32 = u32::MAX;
 /// Offset in bytes of a pass's values from the pass's number, 64, so that the values are aligned.
 const VALUES_AT: usize = 64;
 
@@ -27,6 +27,15 @@ pub(crate) struct RoundValueBuffers {
     ended: Buffer,
     /// Number of passes so far.
     passes: u32,
+}
+
+/// Holds the arguments by which a pass gets its number, and the memory for its results: elements of `E`.
+pub(super) struct PassResults<'a, E> {
+    pub pass: u32,
+    pub partials: Out<'a, E>,
+    pub totals: Out<'a, E>,
+    pub ended: Out<'a, u32>,
+    pub told: Out<'a, u32>,
 }
 
 /// Holds memory for the columns' last rows, one column after the other. `host` is pinned host memory. `packed` is
@@ -58,7 +67,7 @@ impl RoundValueBuffers {
         let partials = stream.scratch(product(groups as usize, values)?)?;
         let mut fetched = stream.allocate_pinned(VALUES_AT.saturating_add(values))?;
         fetched.as_mut_slice()[..VALUES_AT].fill(0);
-        let totals = match fetched.as_kernel_arg(0) {
+        let totals = match fetched.kernel_handle(0) {
             Some(_) => None,
             None => Some(stream.scratch(fetched.bytes())?),
         };
@@ -67,12 +76,18 @@ impl RoundValueBuffers {
         Ok(Self { partials, totals, fetched, ended, passes: 0 })
     }
 
-    /// Counts the next pass, and returns the kernel arguments that say where the pass writes its results.
-    pub(super) fn next_pass_args(&mut self) -> [Arg; 5] {
+    /// Counts the next pass, and returns the arguments that say where it writes its results.
+    pub(super) fn begin_pass<E: Element>(&mut self) -> PassResults<'_, E> {
         self.passes = self.passes.wrapping_add(1);
         // Kernels that cannot write to host memory leave partial sums, and ignore both addresses.
-        let there = |at| self.fetched.as_kernel_arg(at).unwrap_or_else(|| buffer_arg(&self.partials));
-        [buffer_arg(&self.partials), Arg::U32(self.passes), there(VALUES_AT), buffer_arg(&self.ended), there(0)]
+        let there = |at| self.fetched.kernel_handle(at).unwrap_or_else(|| self.partials.handle());
+        PassResults {
+            pass: self.passes,
+            partials: Out::new(&self.partials),
+            totals: Out::from_handle(there(VALUES_AT)),
+            ended: Out::new(&self.ended),
+            told: Out::from_handle(there(0)),
+        }
     }
 
     /// Waits for all kernels queued so far. If kernels can write to host memory, an additional kernel writes a word
@@ -83,10 +98,9 @@ impl RoundValueBuffers {
         program: KernelModule,
         abort: Abort<'_>,
     ) -> Result<()> {
-        let Some(told) = self.fetched.as_kernel_arg(0) else { return stream.synchronize(abort) };
+        let Some(told) = self.fetched.kernel_handle(0) else { return stream.synchronize(abort) };
         self.passes = self.passes.wrapping_add(1);
-        // SAFETY: the arguments match the kernel, and `fetched` has room for the word.
-        unsafe { program.launch(stream, "sumcheck_signal", 1, 1, &[Arg::U32(self.passes), told])? };
+        program.run(stream, 1, Signal { pass: self.passes, told: Out::from_handle(told) })?;
         stream.wait_for_signal(&self.fetched, self.passes, abort)
     }
 
@@ -103,9 +117,8 @@ impl RoundValueBuffers {
             stream.wait_for_signal(&self.fetched, self.passes, abort)?;
             return Ok(read_elements(&self.fetched, VALUES_AT, points));
         };
-        let args = [Arg::U32(groups), Arg::U32(points as u32), buffer_arg(&self.partials), buffer_arg(totals)];
-        // SAFETY: the arguments match the kernel, and the pass before it wrote a partial sum for each group and point.
-        unsafe { program.launch(stream, "sumcheck_totals", GROUP.into(), GROUP, &args)? };
+        let (partials, to) = (In::<E>::new(&self.partials), Out::new(totals));
+        program.run(stream, SUMCHECK_GROUP.into(), Totals { groups, points: points as u32, partials, totals: to })?;
         stream.copy_to_pinned(&mut self.fetched, totals)?;
         stream.synchronize(abort)?;
         Ok(read_elements(&self.fetched, 0, points))
@@ -117,7 +130,7 @@ impl<W: Element> LastRows<W> {
     /// write to host memory: the last fold then writes there.
     pub(super) fn new(stream: &Stream, elements: usize, is_folded: bool) -> Result<Self> {
         let host = stream.allocate_pinned(bytes::<W>(elements)?)?;
-        let packed = match host.as_kernel_arg(0) {
+        let packed = match host.kernel_handle(0) {
             Some(_) if is_folded => None,
             _ => Some(DeviceVector::allocate_uninit(stream, elements)?),
         };
@@ -150,7 +163,7 @@ impl TermTables {
 /// Encodes the points and the terms for kernels: the number of each point, then for each term the number of its
 /// factors, and their column numbers.
 fn encode_terms<W>(shape: &RoundShape<W>) -> Vec<u32> {
-    let number = |point: &Point| if let Point::At(number) = point { *number } else { INFINITY };
+    let number = |point: &Point| if let Point::At(number) = point { *number } else { POINT_INFINITY };
     let mut words: Vec<u32> = shape.points.iter().map(number).collect();
     for term in &shape.terms {
         words.push(term.columns.len() as u32);

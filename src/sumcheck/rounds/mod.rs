@@ -11,7 +11,7 @@ pub(super) use checked_multiplication::{bytes, product};
 pub(super) use cpu::{BaseRows, HostColumns};
 pub(super) use eq::EqTables;
 pub use plan::{ColumnOwnership, HOST_TAIL_LOG, KernelPath, SumcheckExplanation, SumcheckOptions};
-pub(super) use plan::{GROUP, SumcheckPlan, bitsliced_tail_log, check_options, is_binary};
+pub(super) use plan::{SumcheckPlan, bitsliced_tail_log, check_options, is_binary};
 pub use round_poly::RoundPolynomial;
 pub(super) use round_poly::{Interpolation, Point, points};
 pub(super) use two_rounds::TwoRoundState;

@@ -7,6 +7,7 @@ use std::fmt;
 
 use super::two_rounds;
 use crate::field::bitslice;
+use crate::kernels::sumcheck::{MAX_PRODUCT_FACTORS, PAIR_GROUPS_AND_FACTORS, SLICED_OCCUPANCY, SUMCHECK_GROUP};
 use crate::sumcheck::claim::{Claim, ERROR_CONTEXT, RoundShape};
 use crate::sumcheck::field::{ComputeField, SumcheckField};
 use crate::{Error, Result};
@@ -51,12 +52,8 @@ pub struct SumcheckOptions {
 /// Binary logarithm, 9, of the number of rows up to which rounds run on the host. There the host is as fast as a
 /// device, for which it has to wait.
 pub const HOST_TAIL_LOG: u32 = 9;
-/// Work-items per work-group, 128. Matches `SUMCHECK_GROUP` of `cl/sumcheck.cl`.
-pub(crate) const GROUP: u32 = 128;
 /// Binary logarithm of the rows of a bit-sliced tile, 10. Rounds on a device do not divide tiles.
 const TILE_LOG: u32 = bitslice::TILE.ilog2();
-/// Work-groups per compute unit for bit-sliced columns, 5: a multiprocessor has registers for as many.
-const SLICED_GROUPS_A_UNIT: u32 = 5;
 /// Maximum number of work-groups of a launch, 4096.
 const MAX_GROUPS: u32 = 4096;
 /// Work-groups per compute unit, 8: enough to hide the latency of memory.
@@ -66,7 +63,7 @@ const GROUPS_A_UNIT: u32 = 8;
 /// rounds per pass are always faster. With four they never are if the first pass changes the basis too.
 const FOUR_COLUMNS_PAY_FROM: u32 = 25;
 /// Numbers of factors, 2 to 4, for which products have kernels of their own.
-const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=4;
+const PRODUCTS: std::ops::RangeInclusive<usize> = 2..=MAX_PRODUCT_FACTORS as usize;
 
 /// Says where columns are, in which form, and whether rounds may overwrite them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +169,7 @@ impl SumcheckPlan {
         options: &SumcheckOptions,
     ) -> Self {
         let work_rows = if place == ColumnOwnership::Consumed { 0 } else { 1u64 << shape.variables };
-        let groups = units.saturating_mul(SLICED_GROUPS_A_UNIT).clamp(1, MAX_GROUPS);
+        let groups = units.saturating_mul(SLICED_OCCUPANCY).clamp(1, MAX_GROUPS);
         let products = u64::from(groups).saturating_mul(bitslice::TILE as u64);
         let elements = work_rows.saturating_mul(shape.columns as u64).saturating_add(products);
         Self {
@@ -195,7 +192,7 @@ impl SumcheckPlan {
 
     /// Returns the number of work-groups of a launch over `rows` rows.
     pub(crate) fn group_count(&self, rows: u64) -> u32 {
-        rows.div_ceil(GROUP.into()).min(self.groups.into()) as u32
+        rows.div_ceil(SUMCHECK_GROUP.into()).min(self.groups.into()) as u32
     }
 
     /// Returns the number of work-groups of a pass that computes two rounds over `quads` sets of four rows.
@@ -230,9 +227,10 @@ fn uses_two_round_passes<F: SumcheckField>(shape: &RoundShape<F::Compute>, optio
 }
 
 /// Returns the maximum number of work-groups of a pass that computes two rounds: the number that `units` compute units
-/// run at once. `PAIR_OCCUPANCY` in `cl/sumcheck_two_rounds.cl` sets it per unit.
+/// run at once.
 fn max_pair_group_count<W: ComputeField>(shape: &RoundShape<W>, units: u32) -> u32 {
-    units.saturating_mul(6 - shape.columns.min(4) as u32).clamp(1, MAX_GROUPS)
+    let factors = (shape.columns as u32).min(MAX_PRODUCT_FACTORS);
+    units.saturating_mul(PAIR_GROUPS_AND_FACTORS - factors).clamp(1, MAX_GROUPS)
 }
 
 /// Returns whether there is a kernel that computes two rounds of the claim in one pass.
