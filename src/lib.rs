@@ -26,6 +26,7 @@
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
 //! | sumcheck, prover and verifier | [`sumcheck`] | [`mod@sumcheck`] |
 //! | fields, and vectors of elements on a device or pinned | [`field`] | [`field::DeviceVector`], [`field::HostVector`] |
+//! | Poseidon2 and Merkle trees, with the feature `plonky3` | `hash` | `hash::MerkleTreeMmcs` |
 //! | binary fields: the tower, and GHASH's | [`field::tower`], [`field::ghash`] | [`field::tower::Tower`] |
 //! | curves of multi-scalar multiplication | [`curve`] | [`curve::MsmCurve`] |
 //! | MSM and transforms over bytes, of a curve or field that is named at run time | [`mod@bytes`] | [`bytes::ByteBases`], [`bytes::ByteDomain`] |
@@ -50,7 +51,7 @@
 //! | `cuda` | no | CUDA kernels, compiled by nvcc at build time; the driver is found at run time |
 //! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |
-//! | `plonky3` | no | Goldilocks and BabyBear by Plonky3's types: module `field::plonky3` |
+//! | `plonky3` | no | Goldilocks, BabyBear and KoalaBear by Plonky3's types: modules `field::plonky3` and `hash` |
 //! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `kernels`, `rayon_waits` |
 //! | `unstable-plonk` | no | module `plonk`, which may change at any time |
 //! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |

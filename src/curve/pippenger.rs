@@ -59,7 +59,7 @@ fn booth_digit(scalar: &[u8; 32], window: u32, width: u32) -> i32 {
     let low = window * width;
     let bits = if low == 0 { bits_from(scalar, 0) << 1 } else { bits_from(scalar, low - 1) };
     let bits = bits & ((2 << width) - 1);
-    bits.div_ceil(2) as i32 - (bits >> width << width) as i32
+    bits.div_ceil(2).cast_signed() - (bits >> width << width).cast_signed()
 }
 
 /// Returns bits `start` to `start` + 24 of `scalar`, or more. Bits above its highest are zero.

@@ -46,7 +46,8 @@ impl<F: QuadraticBase> QuadraticExtension<F> {
     /// Returns k + u for the smallest k that makes this no square: its norm is none in the field.
     fn nonsquare() -> Self {
         let candidates = (0..).map(|k| Self::new(F::from(k), F::ONE));
-        candidates.skip_while(|candidate| candidate.norm().sqrt().is_some().into()).next().unwrap_or(Self::ONE)
+        let mut nonsquares = candidates.filter(|candidate| candidate.norm().sqrt().is_none().into());
+        nonsquares.next().unwrap_or(Self::ONE)
     }
 
     /// Returns a root of an element c0 of the field: in the field, or a multiple of u if c0 is no square.

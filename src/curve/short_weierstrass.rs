@@ -92,9 +92,9 @@ impl<C: ShortWeierstrass> Projective<C> {
         self.z.is_zero_vartime()
     }
 
-    /// Adds two points, neither infinity, whose coordinates have a common denominator: (U1, S1) and (U2, S2) are x and
-    /// y times the second and third power of `z`.
-    fn from_sum(&self, [u1, s1]: [C::Base; 2], [u2, s2]: [C::Base; 2], z: C::Base) -> Self {
+    /// Adds another point to this one, neither infinity. (U1, S1) and (U2, S2) are x and y of both times the second and
+    /// third power of `z`, a common denominator.
+    fn finish_sum(&self, [u1, s1]: [C::Base; 2], [u2, s2]: [C::Base; 2], z: C::Base) -> Self {
         let (h, r) = (u2 - u1, s2 - s1);
         if h.is_zero_vartime() {
             return if r.is_zero_vartime() { self.double() } else { Self::IDENTITY };
@@ -112,7 +112,7 @@ impl<C: ShortWeierstrass> Projective<C> {
         let [zz1, zz2] = [self.z.square(), other.z.square()];
         let first = [self.x * zz2, self.y * zz2 * other.z];
         let second = [other.x * zz1, other.y * zz1 * self.z];
-        self.from_sum(first, second, self.z * other.z)
+        self.finish_sum(first, second, self.z * other.z)
     }
 
     fn plus_affine(&self, other: &Affine<C>) -> Self {
@@ -120,7 +120,7 @@ impl<C: ShortWeierstrass> Projective<C> {
             return if self.is_at_infinity() { other.to_curve() } else { *self };
         }
         let zz = self.z.square();
-        self.from_sum([self.x, self.y], [other.x * zz, other.y * zz * self.z], self.z)
+        self.finish_sum([self.x, self.y], [other.x * zz, other.y * zz * self.z], self.z)
     }
 
     /// Returns the product by a little-endian number, by doubling and adding.

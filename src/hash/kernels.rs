@@ -182,7 +182,7 @@ const fn family<const WIDTH: usize>(name: &'static str, fields: &'static [&'stat
         constants: &[CONSTANTS],
         structures: &[MerkleLayer::definition],
         definitions: definitions::<WIDTH>,
-        kernels: KERNELS,
+        kernels: &[KERNELS],
         sources: SOURCES,
         ..KernelFamily::new(name)
     }

@@ -84,3 +84,8 @@ pub fn hash_rows<F: Poseidon2Field<WIDTH>, const WIDTH: usize, const RATE: usize
     let call = OpScope { operation: format!("hash rows {} {WIDTH}", F::NAME), elements };
     accelerator.dispatch(call, |devices| gpu::hash_rows(&devices[0], sponge, matrix), || cpu::hash_rows(sponge, matrix))
 }
+
+/// Runs the examples of `docs/hash.md`.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/hash.md")]
+struct Page;

@@ -8,4 +8,5 @@ use ff::PrimeField;
 #[PrimeFieldGenerator = "15"]
 #[PrimeFieldReprEndianness = "little"]
 #[repr(transparent)]
+#[allow(clippy::expl_impl_clone_on_copy, reason = "the derive macro implements both")]
 pub struct Fq([u64; 6]);

@@ -9,4 +9,5 @@ use ff::PrimeField;
 #[PrimeFieldGenerator = "22"]
 #[PrimeFieldReprEndianness = "little"]
 #[repr(transparent)]
+#[allow(clippy::expl_impl_clone_on_copy, reason = "the derive macro implements both")]
 pub struct Fr([u64; 4]);

@@ -370,7 +370,7 @@ mod tests {
         let primes = primes();
         let of =
             |prime: &FieldParams, a, b, inner| Basis::new(&prime.p, a, b, inner).expect("enough").byte_product_count();
-        // The scalar field of BN254.
+        // Finds the scalar field of BN254.
         let large = primes.iter().find(|prime| prime.p.bits() == 254).expect("a field of 254 bits");
         let products = |a, b, inner| of(large, a, b, inner);
         let words = &primes[primes.len() - 2..];
