@@ -12,7 +12,7 @@ macro_rules! launcher {
 
 #[cfg(feature = "cuda")]
 #[path = "src/kernels/mod.rs"]
-#[allow(dead_code, reason = "the crate uses more of it")]
+#[allow(dead_code, unused_imports, reason = "the crate uses more of it")]
 mod kernels;
 
 fn main() {

@@ -327,7 +327,7 @@ DEVICE u32 claim_tile(GLOBAL u32 *taken, u32 all, u32 most, LOCAL_PTR u32 *share
 // `room` pairs, a number of whole steps, and `scratch` has `room` elements for each group. Grid: any number of groups.
 // The kernel does not start early: when it did, beside the last groups of msm_collect_pairs, the MSM of 2^20 sometimes
 // took a tenth longer.
-KERNEL_BOUNDED(AFFINE_GROUP, AFFINE_OCCUPANCY)
+KERNEL_BOUNDED(AFFINE_GROUP, INVERSE_OCCUPANCY)
 void msm_batch_affine_add(u32 level, u32 room, GLOBAL const pair_t *pairs, GLOBAL u32 *above,
                           GLOBAL const affine_t *points, GLOBAL affine_t *store, GLOBAL u32 *counters,
                           GLOBAL const u32 *list, GLOBAL F(t) *scratch) {

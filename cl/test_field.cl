@@ -28,7 +28,7 @@ KERNEL(128) void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBA
 
 // Inverts the elements of `a`, none of them zero, a group at a time, and the results again, `rounds` times in all, to
 // measure the inversion of a group. Grid: whole groups, n work-items.
-KERNEL_BOUNDED(INVERSE_GROUP, AFFINE_OCCUPANCY)
+KERNEL_BOUNDED(INVERSE_GROUP, INVERSE_OCCUPANCY)
 void vector_invert_groups(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
     LOCAL inverse_locals_t locals;
     F(t) x = GLOBAL_ID < n ? a[GLOBAL_ID] : F(one)();

@@ -25,8 +25,8 @@ typedef long long i64;
 #define GLOBAL_SIZE (gridDim.x * blockDim.x)
 #define BARRIER() __syncthreads()
 #define GLOBAL_BARRIER() __syncthreads()
-// Groups of batched affine additions that share a multiprocessor.
-#define AFFINE_OCCUPANCY (FIELD_WORDS > 12 ? AFFINE_GROUPS_PER_UNIT / 2 : AFFINE_GROUPS_PER_UNIT)
+// Groups that invert, and that share a multiprocessor. The field sources declare the number.
+#define INVERSE_OCCUPANCY (FIELD_WORDS > 12 ? INVERSE_GROUPS_PER_UNIT / 2 : INVERSE_GROUPS_PER_UNIT)
 // Groups of bucket accumulation that share a multiprocessor: 128 registers with 8 limbs, 168 with 12, where their
 // number counts for more than a few spilled words.
 #define ACCUMULATE_OCCUPANCY (FIELD_WORDS > 12 ? 2 : FIELD_WORDS > 8 ? 3 : 4)

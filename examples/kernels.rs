@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Parser, ValueEnum};
-use proofwarp::kernels::spec::{Domain, FieldKind, FieldSpec, KernelFamily};
+use proofwarp::kernels::spec::{CurveSpec, Domain, FieldKind, FieldSpec, KernelFamily};
 use proofwarp::kernels::{Dialect, FieldDescription, Module, all_modules, registry, source_text};
 
 /// Prints the source of a kernel module as the compiler gets it, or the names of all modules.
@@ -98,14 +98,15 @@ fn family_row(family: &'static KernelFamily, modules: &[Module]) -> String {
     format!("| `{}` | {names} | {} | {users} |\n", family.name, files.join(", "))
 }
 
+fn curve_row(curve: &CurveSpec) -> String {
+    format!("| `{}` | `{}` | `{}` |\n", curve.name, curve.coordinates.name, curve.scalars.name)
+}
+
 /// The tables of fields, curves and kernel families.
 fn tables() -> String {
     let modules = all_modules();
     let fields: String = registry::fields().map(field_row).collect();
-    let curves = registry::curves();
-    let curves: String = curves
-        .map(|curve| format!("| `{}` | `{}` | `{}` |\n", curve.name, curve.coordinates.name, curve.scalars.name))
-        .collect();
+    let curves: String = registry::curves().map(curve_row).collect();
     let families: String = registry::all_families().map(|family| family_row(family, &modules)).collect();
     format!(
         "| field | kind | 32-bit limbs |\n|---|---|---|\n{fields}\n| curve | coordinates | scalars |\n|---|---|---|\n{curves}\n\

@@ -4,11 +4,14 @@ use std::marker::PhantomData;
 
 use crate::backend::{Arg, Buffer, MemoryHandle};
 
+/// Ties an argument to a buffer's lifetime, and to the type of its elements.
+type Elements<'a, T> = PhantomData<(&'a (), fn() -> T)>;
+
 /// Passes a buffer that holds elements of `T`, which the kernel reads.
-pub struct In<'a, T>(MemoryHandle, PhantomData<(&'a (), fn() -> T)>);
+pub struct In<'a, T>(MemoryHandle, Elements<'a, T>);
 
 /// Passes a buffer that holds elements of `T`, which the kernel writes, and may read.
-pub struct Out<'a, T>(MemoryHandle, PhantomData<(&'a (), fn() -> T)>);
+pub struct Out<'a, T>(MemoryHandle, Elements<'a, T>);
 
 /// Passes a structure by value. The kernel gets a copy of what `0` is when the launch is queued.
 pub struct Value<'a, T: ?Sized>(pub &'a T);
@@ -23,7 +26,7 @@ impl<'a, T> In<'a, T> {
         Self::from_handle(buffer.handle())
     }
 
-    /// Passes the memory of `handle`, which holds elements of `T`, and which the caller keeps alive until the launch.
+    /// Passes the memory of `handle`, which holds elements of `T`. The caller keeps it alive until the launch.
     pub(crate) fn from_handle(handle: MemoryHandle) -> Self {
         Self(handle, PhantomData)
     }
@@ -35,7 +38,8 @@ impl<'a, T> Out<'a, T> {
         Self::from_handle(buffer.handle())
     }
 
-    /// Passes the memory of `handle`, which holds elements of `T` or has room for them, and which the caller keeps alive until the launch.
+    /// Passes the memory of `handle`, which holds elements of `T` or has room for them. The caller keeps it alive until
+    /// the launch.
     pub(crate) fn from_handle(handle: MemoryHandle) -> Self {
         Self(handle, PhantomData)
     }

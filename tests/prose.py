@@ -38,11 +38,11 @@ export expose express extend extract factor fail fall fetch fill filter find fin
 force fork form format forward free fuse gather generate get give go grow guard guarantee guess halve handle happen hash help hide
 hint hit hold identify idle ignore implement imply import improve include increase increment index indicate infer inherit initialise
 initialize inline insert inspect install interleave interpolate interpret introduce invert invoke issue iterate join jump keep know label lack
-last launch lay lead leak learn leave let lie limit link list listen live load lock log loop lose lower make manage map mark mask match
+last launch lay lead leak learn leave let lie lift limit link list listen live load lock log loop lose lower make manage map mark mask match
 materialise matter mean measure meet merge mirror miss mix model modify move multiply name negate normalise note notice notify observe obtain occupy
 occur offer open operate order outlive overflow overlap override overwrite own pack pad panic parse partition pass pay permute pick
 pin place plan point poll pool populate port precede precompute predict prefer prepare preserve prevent print produce promise
-propagate protect prove provide pull push put query queue quote raise reach read rebuild receive recompute record recover reduce refer
+propagate protect prove provide pull push put query queue quote raise reach read rebuild receive recompute reconstruct record recover reduce refer
 refill refuse register reject relate release rely remain remember remove rename render reorder repeat replace replay reply report represent
 request require reserve reset resize resolve respect restore restrict result retain retry return reuse reverse reverts rewrite roll
 rotate round run sample satisfy save say scale scan scatter schedule search see seed select send separate serialise serve set settle share
@@ -121,7 +121,8 @@ def findings(path):
         for habit, pattern in PHRASES.items():
             source = text if habit == "as [`" else plain
             yield from ((number, habit, text) for _ in re.finditer(pattern, source))
-        if not is_label and not has_verb(text):
+        is_table = text.startswith("|")
+        if not is_label and not is_table and not has_verb(text):
             yield number, "no verb", text
 
 

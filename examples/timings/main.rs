@@ -289,7 +289,7 @@ fn products(accelerator: &Accelerator, options: &Options) -> Result<(), Failure>
 }
 
 /// What an inversion for a group of 32 takes, alone on the device and with as many groups on each compute unit as a
-/// round of batched affine additions has there (`AFFINE_OCCUPANCY`): a chain of them, so that nothing else counts.
+/// round of batched affine additions has there (`INVERSE_OCCUPANCY`): a chain of them, so that nothing else counts.
 fn inversions(accelerator: &Accelerator, options: &Options) -> Result<(), Failure> {
     let Some(device) = accelerator.devices().first() else { return Ok(()) };
     for (name, bytes) in [("bls12_381_fq", 48), ("bls12_381_fq2", 96), ("bn254_fq", 32)] {

@@ -29,11 +29,11 @@ shared_constants! {
     KIND_X: u32 = 4;
     /// Kind of an output's element, which instructions read and write.
     KIND_OUTPUT: u32 = 5;
-    /// Combination value + c.
+    /// Combination that yields value + c.
     COMBINE_ADD: u32 = 1;
-    /// Combination value − c.
+    /// Combination that yields value − c.
     COMBINE_SUBTRACT: u32 = 2;
-    /// Combination c − value.
+    /// Combination that yields c − value.
     COMBINE_SUBTRACT_FROM: u32 = 3;
     /// Value of `low_log` if no instruction reads the row's point.
     NO_POINTS: u32 = u32::MAX;

@@ -87,7 +87,7 @@ where
 }
 
 /// Returns `matrix` as Plonky3's type, which copies it only from a device.
-fn to_plonky3<'a, F: HashField>(matrix: RowMajorMatrix<'a, F>) -> Result<RowMajorMatrixCow<'a, Host<F>>> {
+fn to_plonky3<F: HashField>(matrix: RowMajorMatrix<'_, F>) -> Result<RowMajorMatrixCow<'_, Host<F>>> {
     let values = match matrix.to_host()? {
         Cow::Borrowed(values) => Cow::Borrowed(F::peel_slice(values)),
         Cow::Owned(values) => Cow::Owned(values.into_iter().map(F::peel).collect()),

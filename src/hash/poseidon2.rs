@@ -202,7 +202,6 @@ permutations! {
 
 #[cfg(test)]
 mod tests {
-    use p3_field::PrimeCharacteristicRing;
     use p3_poseidon2::GenericPoseidon2LinearLayers;
 
     use crate::kernels::poseidon2::{DIAGONAL_SHIFT, POSEIDON2};

@@ -6,6 +6,9 @@ shared_constants! {
     pub CONSTANTS:
     /// Number of work-items that invert together: a warp, whose work-items wait for each other without a barrier.
     INVERSE_GROUP: u32 = 32;
+    /// Number of work-groups that invert, and that a multiprocessor runs at once (CUDA), for elements of up to twelve
+    /// words: 128 registers per work-item. Larger elements get half as many.
+    INVERSE_GROUPS_PER_UNIT: u32 = 16;
     /// Number of work-items of a work-group that computes prefix sums.
     SCAN_GROUP: u32 = 256;
 }

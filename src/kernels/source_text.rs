@@ -122,7 +122,9 @@ fn emit_ghash(text: &mut String, name: &str) {
 /// Appends the arithmetic of the quadratic extension `name` of the field `base` to `text`. u² = −`nonresidue`.
 fn emit_quadratic(text: &mut String, name: &str, base: &str, nonresidue: u32) {
     let _ = writeln!(text, "#define SUBFIELD {base}\n#define FIELD {name}\n#define FP2_NONRESIDUE {nonresidue}");
-    QUADRATIC.iter().for_each(|source| push(text, *source));
+    for source in QUADRATIC {
+        push(text, *source);
+    }
     text.push_str("#undef FIELD\n");
 }
 

@@ -375,13 +375,13 @@ pub(crate) use shared_struct;
 /// Returns the C definition of the structure `name` of `size` bytes. `fields` are the type, name and offset of each. Arrays
 /// of a negative length stop the compiler if its layout is another.
 pub(crate) fn c_definition(name: &str, size: usize, fields: &[(&str, &str, usize)]) -> String {
-    let members: String = fields.iter().map(|(kind, field, _)| format!("    {kind} {field};\n")).collect();
+    let members: Vec<String> = fields.iter().map(|(kind, field, _)| format!("    {kind} {field};\n")).collect();
     let check = |what: &str, holds: &str| format!("typedef char {name}_{what}[{holds} ? 1 : -1];\n");
     let offsets = fields.iter().map(|(_, field, offset)| {
         check(&format!("offset_of_{field}"), &format!("__builtin_offsetof({name}, {field}) == {offset}"))
     });
     let checks: String = offsets.chain([check("size", &format!("sizeof({name}) == {size}"))]).collect();
-    format!("typedef struct {{\n{members}}} {name};\n{checks}")
+    format!("typedef struct {{\n{}}} {name};\n{checks}", members.concat())
 }
 
 /// Declares the kernels of a family: `$list` has their signatures, and each becomes a type whose fields are the kernel's

@@ -13,7 +13,7 @@ shared_constants! {
     BAND_BINS: u32 = 4096;
     /// Maximum number of bins of a window: each work-item of a sort has one.
     WINDOW_BINS: u32 = SORT_GROUP;
-    /// Maximum number of rows of a bin.
+    /// Maximum number of rows that a bin has.
     BIN_ROWS: u32 = 2048;
     /// Maximum number of entries of a piece of a row. Lengths of pieces are counted apart.
     BINS: u32 = 512;
@@ -50,9 +50,6 @@ shared_constants! {
     /// Maximum number of pairs per inversion in the first round. Its prefix products are in the place of the sums, so
     /// memory does not limit it.
     FIRST_TILE: u32 = 8192;
-    /// Number of work-groups of batched affine additions that a multiprocessor runs at once (CUDA), for curves over
-    /// prime fields: 128 registers per work-item.
-    AFFINE_GROUPS_PER_UNIT: u32 = 16;
     /// Maximum number of entries that a work-group of the sort handles (OpenCL): some devices have only 32 KiB of local
     /// memory.
     OPENCL_SORT_TILE: u32 = 2048;

@@ -38,7 +38,7 @@ shared_constants! {
 pub const TILE_LOG: u32 = 9;
 /// Minimum number of work-groups of a pass that a multiprocessor runs at once, by launch bounds: 28 warps.
 pub const NTT_GROUPS: u32 = 7;
-/// Binary logarithm of the elements of a small tile.
+/// Binary logarithm of the number of elements that a small tile has.
 pub const SMALL_TILE_LOG: u32 = 8;
 /// Minimum number of work-groups of a pass over small tiles that a multiprocessor runs at once: 28 warps.
 pub const SMALL_NTT_GROUPS: u32 = 14;

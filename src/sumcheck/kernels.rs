@@ -24,7 +24,7 @@ shared_constants! {
     NO_WEIGHTS: u32 = u32::MAX;
     /// Bits of a digit of an element whose basis is changed: 32 work-items look up images in different banks.
     PLACE_BITS: u32 = 5;
-    /// Number of digits of an element of 128 bits.
+    /// Number of digits that an element of 128 bits has.
     PLACES: u32 = 128u32.div_ceil(PLACE_BITS);
     /// Number of work-groups of a pass for two rounds that share a compute unit, plus the number of factors: more
     /// factors take more registers.

@@ -64,7 +64,9 @@ impl<P: SWCurveConfig<BaseField: Limbs>> Limbs for Affine<P> {
 
 fn to_bytes<T: Limbs>(values: &[T]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(values.len() * T::BYTES);
-    values.iter().for_each(|value| value.write(&mut bytes));
+    for value in values {
+        value.write(&mut bytes);
+    }
     bytes
 }
 

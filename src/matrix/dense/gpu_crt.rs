@@ -380,7 +380,7 @@ mod tests {
         }
     }
 
-    fn check_tensor_products(device: &std::sync::Arc<Device>, tensor: TensorCoreKernels) {
+    fn check_tensor_products(device: &std::sync::Arc<crate::backend::Device>, tensor: TensorCoreKernels) {
         let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
         let (basis, pieces) = (
             Basis { moduli: 3, parts: 1, split: 128 },

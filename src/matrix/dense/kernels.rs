@@ -26,7 +26,7 @@ shared_constants! {
     CRT_STEP: usize = 32;
     /// Number of rows of a byte matrix that a work-group transposes.
     TRANSPOSE_ROWS: usize = 32;
-    /// Number of words of such a row, of four bytes each.
+    /// Number of words, of four bytes each, that such a row has.
     TRANSPOSE_WORDS: usize = 32;
 }
 
@@ -366,7 +366,7 @@ kernels! {
     }
 }
 
-/// Products of dense matrices over a field.
+/// Multiplies dense matrices over a field.
 pub static FAMILY: KernelFamily = KernelFamily {
     constants: &[CONSTANTS, RESIDUE_CONSTANTS, CHANGE_CONSTANTS],
     structures: &[
@@ -396,7 +396,7 @@ pub const TENSOR: &str = "tensor";
 /// Ends the name of the module that only devices of compute capability 9.0 run.
 pub const HOPPER: &str = "hopper";
 
-/// Products of dense matrices of bytes on tensor cores.
+/// Multiplies dense matrices of bytes on tensor cores.
 pub static INT8: KernelFamily = KernelFamily {
     domain: Domain::Nothing,
     constants: &[RESIDUE_CONSTANTS, INT8_CONSTANTS],

@@ -146,12 +146,13 @@ const NO_ERROR: u32 = u32::MAX;
 
 /// Names the fault of a point. The values are those of the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
 pub(super) enum PointError {
-    NotReduced = kernels::msm::FAULT_NOT_REDUCED as isize,
-    NotOnCurve = kernels::msm::FAULT_NOT_ON_CURVE as isize,
-    OutsideSubgroup = kernels::msm::FAULT_OUTSIDE_SUBGROUP as isize,
-    Encoding = kernels::msm::FAULT_ENCODING as isize,
-    Infinity = kernels::msm::FAULT_INFINITY as isize,
+    NotReduced = kernels::msm::FAULT_NOT_REDUCED,
+    NotOnCurve = kernels::msm::FAULT_NOT_ON_CURVE,
+    OutsideSubgroup = kernels::msm::FAULT_OUTSIDE_SUBGROUP,
+    Encoding = kernels::msm::FAULT_ENCODING,
+    Infinity = kernels::msm::FAULT_INFINITY,
 }
 
 /// Index and fault of the first invalid point; `None` if all points are valid.

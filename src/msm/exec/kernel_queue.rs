@@ -99,15 +99,12 @@ impl KernelQueue<'_> {
             wide: plan.wide_windows,
         };
         let (params, shares, totals) = (Value(&params), Out::new(shares), Out::new(totals));
-        match plan.quads {
-            true => {
-                let reduce = ReduceSegments { params, buckets: In::new(buckets), shares, totals };
-                self.launch(u64::from(QUAD) * segments, reduce)
-            }
-            false => {
-                let reduce = ReduceSegmentsScalar { params, buckets: Out::new(buckets), shares, totals };
-                self.launch(segments, reduce)
-            }
+        if plan.quads {
+            let reduce = ReduceSegments { params, buckets: In::new(buckets), shares, totals };
+            self.launch(u64::from(QUAD) * segments, reduce)
+        } else {
+            let reduce = ReduceSegmentsScalar { params, buckets: Out::new(buckets), shares, totals };
+            self.launch(segments, reduce)
         }
     }
 }

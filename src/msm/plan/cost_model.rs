@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::cost_constants::{CostConstants, DIGITS, ENDO_COST_DIV, ENTRY, GLV_SCATTER, SKIPPED_DIGIT, UNITS};
 use super::msm_plan::MsmPlan;
 use super::window_bands_and_rounds::{MAX_PIECE, PassTotals};
-use crate::kernels::msm::AFFINE_GROUPS_PER_UNIT;
+use crate::kernels::field_sources::INVERSE_GROUPS_PER_UNIT;
 use crate::msm::options::MAX_WINDOW;
 
 /// Affine additions of a matrix, per compute unit, that are divided evenly among workgroups before they start. The last
@@ -48,7 +48,7 @@ impl MsmPlan {
             + (costs.xyzz + lambda) * xyzz * uneven / 100
             + costs.tail * longest * matrices
             + costs.round * (entries - left)
-                / (INVERSIONS * u64::from(AFFINE_GROUPS_PER_UNIT) * UNITS * u64::from(self.affine_tile))
+                / (INVERSIONS * u64::from(INVERSE_GROUPS_PER_UNIT) * UNITS * u64::from(self.affine_tile))
             + (ENTRY + scattered) * entries
             + DIGITS * vectors * again
             + SKIPPED_DIGIT * vectors * points * u64::from(others)

@@ -4,7 +4,8 @@ use super::chunk_lengths::largest_below;
 use super::cost_constants::{CostConstants, FIRST_MATRIX, GLV_MATRIX, MATRIX};
 use super::matrix_and_buffer_sizes::{BufferSizes, MatrixSizes, WindowRange};
 use super::msm_plan::MsmPlan;
-use crate::kernels::msm::{AFFINE_GROUPS_PER_UNIT, BAND_BINS, BINS};
+use crate::kernels::field_sources::INVERSE_GROUPS_PER_UNIT;
+use crate::kernels::msm::{BAND_BINS, BINS};
 
 /// Maximum entries of a piece of a matrix row: kernels sort pieces by length into [`BINS`] bins.
 pub(super) const MAX_PIECE: u32 = BINS;
@@ -111,7 +112,7 @@ impl MsmPlan {
         // and the others' work between their rounds, then hide behind the other half's additions. Joined vectors have
         // less to hide than that costs.
         let beside = if self.vectors_per_matrix() == 1 && self.runs_beside_others() { 2 } else { 1 };
-        let affine_groups = AFFINE_GROUPS_PER_UNIT / beside * self.problem.compute_units;
+        let affine_groups = INVERSE_GROUPS_PER_UNIT / beside * self.problem.compute_units;
         let affine_tile = self.affine_tile;
         let vectors = self.vectors_per_matrix();
         let buckets = vectors * (self.global_first_bucket(band.to) - self.global_first_bucket(band.from));
