@@ -41,6 +41,7 @@ MEMORY = {
     ("sumcheck_ghash", "sumcheck_first_pair_4"): 16,
     ("sumcheck_ghash", "sumcheck_first_product_3"): 8,
     ("sumcheck_ghash_clmad", "sumcheck_first_pair_4"): 8,
+    ("sumcheck_ghash_clmad", "sumcheck_pair_4"): 8,
 }
 # Instructions by module, kernel and the pattern of their names: how many there are at least, and at most.
 INSTRUCTIONS = [
