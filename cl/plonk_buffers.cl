@@ -4,10 +4,6 @@
 // the element of the buffer at which the column starts. Parameters are elements, then words, in one buffer. Each output
 // has OUTPUT_WORDS words, and then each item one word per column. All values are reduced and in Montgomery form.
 
-#define PLONK_GROUP 128
-#define OUTPUT_WORDS 4
-#define BANK_SHIFT 56
-
 #define BANK_PARAMETERS                                                                                          \
     GLOBAL const F(t) *bank0, GLOBAL const F(t) *bank1, GLOBAL const F(t) *bank2, GLOBAL const F(t) *bank3,       \
         GLOBAL const F(t) *bank4, GLOBAL const F(t) *bank5, GLOBAL const F(t) *bank6, GLOBAL const F(t) *bank7

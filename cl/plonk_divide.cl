@@ -9,10 +9,6 @@
 // `share` is the number of tiles of a work-item of plonk_divide_carries. The words say where each polynomial starts in
 // `data`.
 
-#define DIVIDE_LOG 7
-#define DIVIDE_GROUP (1 << DIVIDE_LOG)
-#define DIVIDE_CHAIN 8
-#define DIVIDE_TILE (DIVIDE_GROUP * DIVIDE_CHAIN)
 #define DIVIDE_POWERS (2 + 2 * DIVIDE_LOG)
 #define DIVIDE_AT_TILE (1 + DIVIDE_LOG)
 

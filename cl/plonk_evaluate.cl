@@ -4,11 +4,6 @@
 // the point. The sums of tiles are the coefficients of a polynomial again, at a power of the point. params has
 // POINT_POWERS powers of each of these two points: 0 to EVALUATE_GROUP.
 
-#define EVALUATE_GROUP 128
-#define EVALUATE_CHAIN 16
-#define EVALUATE_TILE (EVALUATE_GROUP * EVALUATE_CHAIN)
-#define POINT_POWERS (EVALUATE_GROUP + 1)
-
 // Returns Σ values[i]·x^i over i < count, to all of the group.
 DEVICE F(t) evaluate_group(LOCAL_PTR F(t) *sums, GLOBAL const F(t) *values, u32 count,
                            GLOBAL const F(t) *powers) {
@@ -30,16 +25,17 @@ DEVICE F(t) evaluate_group(LOCAL_PTR F(t) *sums, GLOBAL const F(t) *values, u32 
 // Computes the sums of tiles: partials[o·tiles + t] for tile t of output o. One group per tile. The word `more` of an
 // output is where the powers of its point start.
 KERNEL(EVALUATE_GROUP)
-void plonk_evaluate_tiles(u32 n, u32 tiles, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
-                          GLOBAL F(t) *partials, BANK_PARAMETERS) {
+void plonk_evaluate_tiles(GRID_CONSTANT tile_launch_t launch, GLOBAL const F(t) *params, GLOBAL F(t) *partials,
+                          BANK_PARAMETERS) {
     LOCAL F(t) sums[EVALUATE_GROUP];
     banks_t banks = BANKS;
-    output_t output = plonk_output(params, words_at, GROUP_ID / tiles);
-    u32 tile = GROUP_ID % tiles, first = tile * EVALUATE_TILE;
-    u32 count = n - first < EVALUATE_TILE ? n - first : EVALUATE_TILE;
-    GLOBAL const F(t) *column = bank_column(banks, plonk_columns(params, words_at, outputs)[output.begin]);
+    output_t output = plonk_output(params, launch.words_at, GROUP_ID / launch.tiles);
+    u32 tile = GROUP_ID % launch.tiles, first = tile * EVALUATE_TILE;
+    u32 count = launch.n - first < EVALUATE_TILE ? launch.n - first : EVALUATE_TILE;
+    GLOBAL const u64 *columns = plonk_columns(params, launch.words_at, launch.outputs);
+    GLOBAL const F(t) *column = bank_column(banks, columns[output.begin]);
     F(t) sum = evaluate_group(sums, column + first, count, params + output.more);
-    if (LOCAL_ID == 0) partials[(u64)output.number * tiles + tile] = sum;
+    if (LOCAL_ID == 0) partials[(u64)output.number * launch.tiles + tile] = sum;
 }
 
 // Computes the value of each output. One group per output.

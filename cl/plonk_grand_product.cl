@@ -2,10 +2,7 @@
 // over the rows ahead. Columns are stored one after the other, n elements each, of which `usable` are multiplied. A
 // chain is one or several columns, each of which begins with the value that the previous one ends with.
 
-#define PRODUCT_CHAIN 16
-// Rows of a column per group of work-items.
-#define PRODUCT_TILE (INVERSE_GROUP * PRODUCT_CHAIN)
-#define PRODUCT_SCAN 128
+// Rows of a column per work-item of a scan.
 #define PRODUCT_ROWS (PRODUCT_TILE / PRODUCT_SCAN)
 
 // Returns a denominator, or 1 for one that cannot be inverted; *divides tells which.

@@ -7,16 +7,6 @@
 // stored in A and in S as columns are in cl/plonk_buffers.cl, `stride` elements apart. The scratch memory of a lookup is
 // `usable` long.
 
-#define PERMUTE_GROUP SCAN_GROUP
-// Rows per work-item of the scan, and rows per group of work-items.
-#define PERMUTE_CHAIN 8
-#define PERMUTE_TILE (PERMUTE_GROUP * PERMUTE_CHAIN)
-// Rows that a work-item looks up, and rows that a group looks up.
-#define PROBE_CHAIN 4
-#define PROBE_TILE (PERMUTE_GROUP * PROBE_CHAIN)
-// Words of `totals`: rows of A that S has, runs, rows of A that S lacks, and the first of these.
-#define TOTALS 4
-
 // Returns the next key of a hash function (splitmix64; Steele, Lea and Flood, 2014).
 DEVICE u64 permute_key(u64 *state) {
     u64 z = *state += 0x9e3779b97f4a7c15ul;
@@ -40,15 +30,14 @@ DEVICE u32 permute_peek(GLOBAL u32 *slot) {
 
 // Inserts rows of S into the hash table. A group has PERMUTE_GROUP rows of one lookup.
 KERNEL(PERMUTE_GROUP)
-void plonk_permute_insert(u32 usable, u32 blocks, u64 seed, GLOBAL const F(t) *tables, u64 first, u64 stride,
-                          GLOBAL u32 *slots, u32 slots_log) {
-    u32 lookup = GROUP_ID / blocks, row = (GROUP_ID % blocks) * PERMUTE_GROUP + LOCAL_ID;
-    if (row >= usable) return;
-    GLOBAL const F(t) *table = tables + first + lookup * stride;
-    GLOBAL u32 *mine = slots + ((u64)lookup << slots_log);
-    u32 mask = (1u << slots_log) - 1;
+void plonk_permute_insert(GRID_CONSTANT lookup_layout_t layout, GLOBAL const F(t) *tables, GLOBAL u32 *slots) {
+    u32 lookup = GROUP_ID / layout.blocks, row = (GROUP_ID % layout.blocks) * PERMUTE_GROUP + LOCAL_ID;
+    if (row >= layout.usable) return;
+    GLOBAL const F(t) *table = tables + layout.tables_first + lookup * layout.tables_stride;
+    GLOBAL u32 *mine = slots + ((u64)lookup << layout.slots_log);
+    u32 mask = (1u << layout.slots_log) - 1;
     F(t) value = table[row];
-    for (u32 at = permute_hash(value, seed) & mask;; at = (at + 1) & mask) {
+    for (u32 at = permute_hash(value, layout.seed) & mask;; at = (at + 1) & mask) {
         u32 there = permute_peek(mine + at);
         if (there == 0) there = ATOMIC_CAS(mine + at, 0u, row + 1);
         if (there == 0) return;
@@ -78,18 +67,18 @@ DEVICE void permute_count(LOCAL_PTR u32 *rows, LOCAL_PTR u32 *times, GLOBAL u32 
 
 // Counts the values of A; lost[row] is 1 if S lacks the value. A group has PROBE_TILE rows of one lookup.
 KERNEL(PERMUTE_GROUP)
-void plonk_permute_probe(u32 usable, u32 blocks, u64 seed, GLOBAL const F(t) *inputs, u64 inputs_first,
-                         u64 inputs_stride, GLOBAL const F(t) *tables, u64 first, u64 stride, GLOBAL const u32 *slots,
-                         u32 slots_log, GLOBAL u32 *counts, GLOBAL u32 *lost) {
+void plonk_permute_probe(GRID_CONSTANT lookup_layout_t layout, GLOBAL const F(t) *inputs, GLOBAL const F(t) *tables,
+                         GLOBAL const u32 *slots, GLOBAL u32 *counts, GLOBAL u32 *lost) {
     LOCAL u32 rows[PROBE_TILE], times[PROBE_TILE];
-    u32 lookup = GROUP_ID / blocks, start = (GROUP_ID % blocks) * PROBE_TILE;
-    GLOBAL const u32 *mine = slots + ((u64)lookup << slots_log);
-    u64 own = (u64)lookup * usable;
+    u32 lookup = GROUP_ID / layout.blocks, start = (GROUP_ID % layout.blocks) * PROBE_TILE;
+    GLOBAL const u32 *mine = slots + ((u64)lookup << layout.slots_log);
+    GLOBAL const F(t) *table = tables + layout.tables_first + lookup * layout.tables_stride;
+    u64 own = (u64)lookup * layout.usable;
     for (u32 i = LOCAL_ID; i < PROBE_TILE; i += PERMUTE_GROUP) rows[i] = times[i] = 0;
     BARRIER();
-    for (u32 i = LOCAL_ID; i < PROBE_TILE && start + i < usable; i += PERMUTE_GROUP) {
-        F(t) value = inputs[inputs_first + lookup * inputs_stride + start + i];
-        u32 found = permute_find(tables + first + lookup * stride, mine, (1u << slots_log) - 1, seed, value);
+    for (u32 i = LOCAL_ID; i < PROBE_TILE && start + i < layout.usable; i += PERMUTE_GROUP) {
+        F(t) value = inputs[layout.inputs_first + lookup * layout.inputs_stride + start + i];
+        u32 found = permute_find(table, mine, (1u << layout.slots_log) - 1, layout.seed, value);
         lost[own + start + i] = found == 0;
         if (found != 0) permute_count(rows, times, counts + own, found);
     }
@@ -97,11 +86,6 @@ void plonk_permute_probe(u32 usable, u32 blocks, u64 seed, GLOBAL const F(t) *in
     for (u32 i = LOCAL_ID; i < PROBE_TILE; i += PERMUTE_GROUP)
         if (times[i] != 0) ATOMIC_ADD(counts + own + rows[i] - 1, times[i]);
 }
-
-// Holds sums over the rows ahead: rows of A in runs, runs, rows of A that are lost.
-typedef struct {
-    u32 found, runs, lost;
-} permute_sums_t;
 
 DEVICE permute_sums_t permute_scan(LOCAL_PTR u32 *scratch, permute_sums_t value, permute_sums_t *total) {
     permute_sums_t before;
@@ -163,10 +147,11 @@ void plonk_permute_scan(u32 tiles, GLOBAL permute_sums_t *sums, GLOBAL u32 *tota
 // Lists by the scan: of each run, where it starts in A′ and its row of S; the rows of S that are left; the rows of A
 // that are lost. One group per tile.
 KERNEL(PERMUTE_GROUP)
-void plonk_permute_list(u32 usable, u32 tiles, GLOBAL const u32 *counts, GLOBAL const u32 *lost,
+void plonk_permute_list(GRID_CONSTANT lookup_layout_t layout, GLOBAL const u32 *counts, GLOBAL const u32 *lost,
                         GLOBAL const permute_sums_t *sums, GLOBAL u32 *starts, GLOBAL u32 *rows, GLOBAL u32 *left,
                         GLOBAL u32 *missing, GLOBAL u32 *totals) {
     LOCAL u32 scratch[SCAN_GROUP];
+    u32 usable = layout.usable, tiles = layout.blocks;
     u32 lookup = GROUP_ID / tiles, row = (GROUP_ID % tiles) * PERMUTE_TILE + LOCAL_ID * PERMUTE_CHAIN;
     u64 own = (u64)lookup * usable;
     permute_sums_t total, mine = permute_rows(counts + own, lost + own, row, usable);
@@ -215,25 +200,25 @@ DEVICE permute_source_t permute_source(GLOBAL const u32 *starts, GLOBAL const u3
 // Writes A′ and S′ of all lookups, one after the other, each n long; rows from `usable` on become zero. A group has
 // PERMUTE_GROUP rows of one lookup, whose runs its first work-items find ahead.
 KERNEL(PERMUTE_GROUP)
-void plonk_permute_scatter(u32 n, u32 usable, u32 blocks, GLOBAL const F(t) *inputs, u64 inputs_first, u64 inputs_stride,
-                         GLOBAL const F(t) *tables, u64 first, u64 stride, GLOBAL const u32 *starts,
-                         GLOBAL const u32 *rows, GLOBAL const u32 *left, GLOBAL const u32 *missing,
-                         GLOBAL const u32 *totals, GLOBAL F(t) *out) {
+void plonk_permute_scatter(GRID_CONSTANT lookup_layout_t layout, GLOBAL const F(t) *inputs, GLOBAL const F(t) *tables,
+                           GLOBAL const u32 *starts, GLOBAL const u32 *rows, GLOBAL const u32 *left,
+                           GLOBAL const u32 *missing, GLOBAL const u32 *totals, GLOBAL F(t) *out) {
     LOCAL u32 ends[2];
-    u32 lookup = GROUP_ID / blocks, start = (GROUP_ID % blocks) * PERMUTE_GROUP, row = start + LOCAL_ID;
-    u64 own = (u64)lookup * usable;
+    u32 lookup = GROUP_ID / layout.blocks, start = (GROUP_ID % layout.blocks) * PERMUTE_GROUP, row = start + LOCAL_ID;
+    u64 n = layout.n, own = (u64)lookup * layout.usable;
     GLOBAL const u32 *mine = totals + TOTALS * lookup;
     if (LOCAL_ID < 2 && mine[1] != 0)
         ends[LOCAL_ID] = permute_run(starts + own, 0, mine[1], start + LOCAL_ID * (PERMUTE_GROUP - 1));
     BARRIER();
     if (row >= n) return;
-    GLOBAL F(t) *to = out + 2 * (u64)lookup * n + row;
+    GLOBAL F(t) *to = out + 2 * lookup * n + row;
     F(t) value = F(zero)(), beside = value;
-    if (row < usable) {
+    if (row < layout.usable) {
         permute_source_t source =
             permute_source(starts + own, rows + own, left + own, missing + own, mine, row, ends[0], ends[1] + 1);
-        GLOBAL const F(t) *table = tables + first + lookup * stride;
-        value = source.from_input ? inputs[inputs_first + lookup * inputs_stride + source.row] : table[source.row];
+        GLOBAL const F(t) *input = inputs + layout.inputs_first + lookup * layout.inputs_stride;
+        GLOBAL const F(t) *table = tables + layout.tables_first + lookup * layout.tables_stride;
+        value = (source.from_input ? input : table)[source.row];
         beside = table[source.beside];
     }
     to[0] = value, to[n] = beside;

@@ -2,21 +2,21 @@
 //
 // A launch has `blocks` groups for each of its outputs, and one work-item per row.
 
-#define PLONK_OUTPUT plonk_output(params, words_at, GROUP_ID / blocks)
-#define PLONK_ROW ((GROUP_ID % blocks) * PLONK_GROUP + LOCAL_ID)
+#define PLONK_OUTPUT plonk_output(params, launch.words_at, GROUP_ID / launch.blocks)
+#define PLONK_ROW ((GROUP_ID % launch.blocks) * PLONK_GROUP + LOCAL_ID)
 
 // Computes out[o] = Σ factor_i·column_i over the items of an output, less a polynomial of few coefficients. params: the
 // factors of all items, then those coefficients. The word `more` of an output is the start of its coefficients and, in
 // the upper half, their number.
 KERNEL(PLONK_GROUP)
-void plonk_combine(u32 n, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at, GLOBAL F(t) *out,
+void plonk_combine(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params, GLOBAL F(t) *out,
                    BANK_PARAMETERS) {
     banks_t banks = BANKS;
     u32 row = PLONK_ROW;
-    if (row >= n) return;
+    if (row >= launch.n) return;
     output_t output = PLONK_OUTPUT;
-    GLOBAL const u64 *columns = plonk_columns(params, words_at, outputs);
-    GLOBAL F(t) *to = out + (u64)output.number * n + row;
+    GLOBAL const u64 *columns = plonk_columns(params, launch.words_at, launch.outputs);
+    GLOBAL F(t) *to = out + (u64)output.number * launch.n + row;
     F(t) sum = output.begun ? *to : F(zero)();
     if (!output.begun && row < (u32)(output.more >> 32)) sum = F(neg)(params[(u32)output.more + row]);
     for (u32 i = output.begin; i < output.end; i++)
@@ -27,16 +27,16 @@ void plonk_combine(u32 n, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u3
 // Computes numerators and denominators of permutation sets: Π (v + β·δ^j·ω^row + γ) and Π (v + β·σ + γ) over the
 // columns of a set. An item has v and σ. params: β, γ, then β·δ^j of each item. Rows from `usable` on become zero.
 KERNEL(PLONK_GROUP)
-void plonk_permutation_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
+void plonk_permutation_factors(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params,
                                GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, u32 low_log,
                                GLOBAL F(t) *numerators, GLOBAL F(t) *denominators, BANK_PARAMETERS) {
     banks_t banks = BANKS;
     u32 row = PLONK_ROW;
-    if (row >= n) return;
+    if (row >= launch.n) return;
     output_t output = PLONK_OUTPUT;
-    GLOBAL const u64 *columns = plonk_columns(params, words_at, outputs);
-    u64 at = (u64)output.number * n + row;
-    if (row >= usable) {
+    GLOBAL const u64 *columns = plonk_columns(params, launch.words_at, launch.outputs);
+    u64 at = (u64)output.number * launch.n + row;
+    if (row >= launch.usable) {
         numerators[at] = denominators[at] = F(zero)();
         return;
     }
@@ -56,15 +56,15 @@ void plonk_permutation_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBA
 // Computes numerators and denominators of lookups: (A + β)(S + γ) and (A′ + β)(S′ + γ). An item has A, S, A′ and S′.
 // params: β, γ. Rows from `usable` on become zero.
 KERNEL(PLONK_GROUP)
-void plonk_lookup_factors(u32 n, u32 usable, u32 blocks, u32 outputs, GLOBAL const F(t) *params, u32 words_at,
-                          GLOBAL F(t) *numerators, GLOBAL F(t) *denominators, BANK_PARAMETERS) {
+void plonk_lookup_factors(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params, GLOBAL F(t) *numerators,
+                          GLOBAL F(t) *denominators, BANK_PARAMETERS) {
     banks_t banks = BANKS;
     u32 row = PLONK_ROW;
-    if (row >= n) return;
+    if (row >= launch.n) return;
     output_t output = PLONK_OUTPUT;
-    GLOBAL const u64 *columns = plonk_columns(params, words_at, outputs) + 4 * output.begin;
-    u64 at = (u64)output.number * n + row;
-    if (row >= usable) {
+    GLOBAL const u64 *columns = plonk_columns(params, launch.words_at, launch.outputs) + 4 * output.begin;
+    u64 at = (u64)output.number * launch.n + row;
+    if (row >= launch.usable) {
         numerators[at] = denominators[at] = F(zero)();
         return;
     }

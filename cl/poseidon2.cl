@@ -96,33 +96,34 @@ void poseidon2_permute(POSEIDON2_PARAMETERS, u32 count, GLOBAL F(t) *states) {
 // row r at i·rows + r. The last matrix leaves the first `length` elements of a state in digest to + r; a part of a block
 // is permuted before. It also writes zeros to the digests of r from `rows` to `padded`.
 KERNEL(POSEIDON2_GROUP)
-void poseidon2_hash_rows(POSEIDON2_PARAMETERS, u32 rate, u32 length, u32 rows, u32 padded, u32 columns, u32 filled,
-                         u32 flags, u32 first, GLOBAL const F(t) *matrix, GLOBAL F(t) *states, u32 to,
-                         GLOBAL F(t) *digests) {
+void poseidon2_hash_rows(POSEIDON2_PARAMETERS, GRID_CONSTANT sponge_pass_t pass, GLOBAL const F(t) *matrix,
+                         GLOBAL F(t) *states, GLOBAL F(t) *digests) {
     F(t) state[WIDTH];
-    u32 row = GLOBAL_ID;
-    digests += ((u64)to + row) * length;
+    const u32 row = GLOBAL_ID, rate = pass.rate, length = pass.length, rows = pass.rows;
+    const bool first = (pass.flags & FIRST_MATRIX) != 0, last = (pass.flags & LAST_MATRIX) != 0;
+    u32 columns = pass.columns, filled = pass.filled;
+    digests += ((u64)pass.to + row) * length;
     if (row >= rows) {
-        for (u32 i = 0; i < length && row < padded && flags & LAST_MATRIX; i++) digests[i] = F(zero)();
+        for (u32 i = 0; i < length && row < pass.padded && last; i++) digests[i] = F(zero)();
         return;
     }
-    matrix += ((u64)first + row) * columns;
+    matrix += ((u64)pass.first + row) * columns;
     states += row;
 #pragma unroll
-    for (int i = 0; i < WIDTH; i++) state[i] = flags & FIRST_MATRIX ? F(zero)() : states[(u64)i * rows];
+    for (int i = 0; i < WIDTH; i++) state[i] = first ? F(zero)() : states[(u64)i * rows];
     while (columns > 0) {
         u32 taken = rate - filled < columns ? rate - filled : columns;
 #pragma unroll
         for (u32 i = 0; i < WIDTH; i++)
             if (i >= filled && i < filled + taken) state[i] = matrix[i - filled];
         matrix += taken, columns -= taken, filled += taken;
-        if (filled < rate && !(flags & LAST_MATRIX)) break;
+        if (filled < rate && !last) break;
         permute(state, outer, inner, constants);
         filled = 0;
     }
 #pragma unroll
     for (u32 i = 0; i < WIDTH; i++) {
-        if (!(flags & LAST_MATRIX)) states[(u64)i * rows] = reduce_loose(state[i]);
+        if (!last) states[(u64)i * rows] = reduce_loose(state[i]);
         else if (i < length) digests[i] = reduce_loose(state[i]);
     }
 }

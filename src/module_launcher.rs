@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::backend::{Arg, Buffer, Device, KernelCode, KernelSource, Launch, Stream};
+use crate::backend::{Arg, Device, KernelCode, KernelSource, Launch, Stream};
 use crate::kernel_arguments::Kernel;
 use crate::kernels::{Dialect, FieldDescription, GlvParams, KernelFamily, Module, all_modules, source_text};
 use crate::{Error, Result};
@@ -194,7 +194,3 @@ impl KernelModule {
     }
 }
 
-/// Returns `buffer` as a kernel argument.
-pub(crate) fn buffer_arg(buffer: &Buffer) -> Arg {
-    Arg::Memory(buffer.handle())
-}

@@ -12,9 +12,9 @@ use super::tree_shape::{Layer, TreeShape};
 use crate::backend::{Buffer, Device, Stream, StreamStats};
 use crate::checked_size::{byte_len, product};
 use crate::field::{Element, as_bytes, as_bytes_mut};
-use crate::kernel_arguments::{In, Out};
+use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::poseidon2::{
-    CompressLayers, FIRST_MATRIX, GatherRuns, HashRows, LAST_MATRIX, MerkleLayer, POSEIDON2_GROUP, PermuteStates,
+    CompressLayers, FIRST_MATRIX, GatherRuns, HashRows, LAST_MATRIX, MerkleLayer, POSEIDON2_GROUP, PermuteStates, SpongePass,
     family_of_width,
 };
 use crate::module_launcher::KernelModule;
@@ -162,10 +162,7 @@ impl RowHasher {
             let (rows, first) = rows_on_device(stream, matrix, (first, count))?;
             let flags = if number == 0 { FIRST_MATRIX } else { 0 };
             let flags = if number + 1 == matrices.len() { flags | LAST_MATRIX } else { flags };
-            let kernel = HashRows::<F> {
-                outer,
-                inner,
-                constants: In::new(constants),
+            let pass = SpongePass {
                 rate: word("rate", self.rate)?,
                 length: word("elements of a digest", self.digest)?,
                 rows: word("rows", count)?,
@@ -174,9 +171,15 @@ impl RowHasher {
                 filled: word("elements of a block", filled)?,
                 flags,
                 first: word("first row", first)?,
+                to: word("first digest", digests.first)?,
+            };
+            let kernel = HashRows::<F> {
+                outer,
+                inner,
+                constants: In::new(constants),
+                pass: Value(&pass),
                 matrix: In::new(rows.buffer()),
                 states: Out::new(&states),
-                to: word("first digest", digests.first)?,
                 digests: Out::new(digests.buffer),
             };
             stream.order_write(digests.buffer)?;

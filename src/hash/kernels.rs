@@ -40,6 +40,30 @@ shared_struct! {
     }
 }
 
+shared_struct! {
+    /// Describes a launch that absorbs rows of a matrix.
+    pub struct SpongePass as sponge_pass_t {
+        /// Number of elements of a state that rows overwrite.
+        pub rate: u32,
+        /// Number of elements of a digest.
+        pub length: u32,
+        /// Number of rows.
+        pub rows: u32,
+        /// Number of digests. Those after the rows are zero.
+        pub padded: u32,
+        /// Number of elements of a row.
+        pub columns: u32,
+        /// Number of elements of the present block that precede the row.
+        pub filled: u32,
+        /// Sum of `FIRST_MATRIX` and `LAST_MATRIX`, or of neither.
+        pub flags: u32,
+        /// Index of the first row in the matrix.
+        pub first: u32,
+        /// Index of the first row's digest.
+        pub to: u32,
+    }
+}
+
 kernels! {
     pub KERNELS:
     /// Permutes states in place.
@@ -55,17 +79,9 @@ kernels! {
         outer: u32,
         inner: u32,
         constants: In<F>,
-        rate: u32,
-        length: u32,
-        rows: u32,
-        padded: u32,
-        columns: u32,
-        filled: u32,
-        flags: u32,
-        first: u32,
+        pass: Value<SpongePass>,
         matrix: In<F>,
         states: Out<F>,
-        to: u32,
         digests: Out<F>,
     }
     /// Computes layers of a tree.
@@ -180,7 +196,7 @@ const fn family<const WIDTH: usize>(name: &'static str, fields: &'static [&'stat
     KernelFamily {
         domain: Domain::Fields(fields),
         constants: &[CONSTANTS],
-        structures: &[MerkleLayer::definition],
+        structures: &[MerkleLayer::definition, SpongePass::definition],
         definitions: definitions::<WIDTH>,
         kernels: &[KERNELS],
         sources: SOURCES,

@@ -4,16 +4,15 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::backend::{Arg, Stream};
+use super::column_places_and_checks::{StridedColumns, check_disjoint, check_equal, check_length};
+use super::step_launches::{allocate_columns, launch_strided};
+use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
-use crate::module_launcher::buffer_arg;
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::plonk::{FromUniform, WriteBlinding};
 use crate::{Error, Result};
-use super::column_places_and_checks::{check_disjoint, check_equal, check_length, StridedColumns};
-use super::step_launches::{allocate_columns, GROUP, launch};
 
 const STEP: &str = "rows";
-/// Maximum work-groups of a launch, 2^16. With more elements, a work-item takes several.
-const MAX_GROUPS: u64 = 1 << 16;
 /// Number of random bytes that make one field element, 64.
 pub const UNIFORM_BYTES: usize = 64;
 
@@ -52,13 +51,16 @@ pub fn enqueue<F: NttField>(
         return Ok(());
     }
     let values = DeviceVector::upload(stream, values)?;
-    let count = Arg::U64(place.count as u64);
-    let numbers = [rows.start as u32, rows.len() as u32].map(Arg::U32);
-    let at = [buffer_arg(columns.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
-    let args = [&[count], &numbers[..], &[buffer_arg(values.buffer())], &at].concat();
-    let groups = (values.len() as u64).div_ceil(u64::from(GROUP)).min(MAX_GROUPS);
-    // SAFETY: the arguments match `plonk_write_blinding`; rows are in their columns, and columns in the vector.
-    unsafe { launch::<F>(stream, "plonk_write_blinding", (groups, GROUP), &args) }
+    let write = WriteBlinding::<F> {
+        count: place.count as u64,
+        row: rows.start as u32,
+        rows: rows.len() as u32,
+        values: In::new(values.buffer()),
+        data: Out::new(columns.buffer()),
+        first: place.first as u64,
+        stride: place.stride as u64,
+    };
+    launch_strided::<F, _>(stream, values.len() as u64, write)
 }
 
 /// Writes `values` to the rows `rows` of the columns at `place` in host memory, of `n` elements each. `values` holds
@@ -110,10 +112,8 @@ pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result
     }
     let wide = stream.allocate(bytes.len())?.mark_secret();
     stream.upload(&wide, bytes)?;
-    let args = [Arg::U32(length), buffer_arg(&wide), buffer_arg(elements.buffer())];
-    let groups = u64::from(length.div_ceil(GROUP)).min(MAX_GROUPS);
-    // SAFETY: the arguments match `plonk_from_uniform`, and each element has 64 bytes.
-    unsafe { launch::<F>(stream, "plonk_from_uniform", (groups, GROUP), &args)? };
+    let reduce = FromUniform::<F> { n: length, wide: In::new(&wide), out: Out::new(elements.buffer()) };
+    launch_strided::<F, _>(stream, length.into(), reduce)?;
     Ok(elements)
 }
 

@@ -2,12 +2,13 @@
 
 use rayon::prelude::*;
 
-use crate::backend::{Arg, Stream};
+use super::column_places_and_checks::{DeviceColumn, check_equal, check_length};
+use super::step_launches::{LaunchBatch, allocate_columns, launch_groups, split_into_launches, upload_params};
+use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
-use crate::module_launcher::buffer_arg;
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::plonk::Combine;
 use crate::{Error, Result};
-use super::column_places_and_checks::{check_equal, check_length, DeviceColumn};
-use super::step_launches::{allocate_columns, GROUP, launch, LaunchBatch, row_group_count, split_into_launches, upload_params};
 
 const STEP: &str = "combine";
 
@@ -71,13 +72,11 @@ fn launch_batch<F: NttField>(
         elements.extend_from_slice(&sum.minus);
     }
     let (params, words_at) = upload_params(stream, &elements, &part.encode_param_words(0, |number| minus[number]))?;
-    let numbers = [n, row_group_count(n), part.output_count() as u32].map(Arg::U32);
-    let args =
-        [&numbers[..], &[buffer_arg(&params), Arg::U32(words_at), buffer_arg(out.buffer())], &part.bank_args(&params)]
-            .concat();
-    let groups = part.output_count() * u64::from(row_group_count(n));
-    // SAFETY: the arguments match `plonk_combine`; columns and outputs have n elements each.
-    unsafe { launch::<F>(stream, "plonk_combine", (groups, GROUP), &args) }
+    let shape = part.row_launch(n, n, words_at);
+    let [bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7] = part.bank_args(&params);
+    let (launch, params, out) = (Value(&shape), In::new(&params), Out::new(out.buffer()));
+    let combine = Combine { launch, params, out, bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7 };
+    launch_groups::<F, _>(stream, part.output_count() * u64::from(shape.blocks), combine)
 }
 
 /// Computes `sums` on the host. The result has the `n` coefficients of each sum, one sum after the other.

@@ -2,32 +2,30 @@
 
 use rayon::prelude::*;
 
+use super::column_places_and_checks::{StridedColumns, check_disjoint, check_equal, check_length};
+use super::step_launches::{launch_groups, upload_params};
 use crate::Result;
-use crate::backend::{Arg, Buffer, Stream};
+use crate::backend::{Buffer, Stream};
 use crate::field::{DeviceVector, NttField};
-use crate::module_launcher::buffer_arg;
-use super::column_places_and_checks::{check_disjoint, check_equal, check_length, StridedColumns};
-use super::step_launches::{launch, upload_params};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::plonk::{
+    DIVIDE_CHAIN, DIVIDE_GROUP, DIVIDE_LOG, DIVIDE_TILE, Divide, DivideCarries, DivideTiles,
+};
 
 const STEP: &str = "divide";
-/// Binary logarithm of the work-items in a group. This and the next constants match `cl/plonk_divide.cl`.
-const GROUP_LOG: u32 = 7;
-const GROUP: u32 = 1 << GROUP_LOG;
-const CHAIN: u32 = 8;
-const TILE: u32 = GROUP * CHAIN;
 
-/// Returns `base` and its repeated squares, [`GROUP_LOG`] elements in all: one for each bit of a work-item's index in
+/// Returns `base` and its repeated squares, [`DIVIDE_LOG`] elements in all: one for each bit of a work-item's index in
 /// its group.
 fn repeated_squares<F: NttField>(base: F) -> impl Iterator<Item = F> {
-    std::iter::successors(Some(base), |power| Some(power.square())).take(GROUP_LOG as usize)
+    std::iter::successors(Some(base), |power| Some(power.square())).take(DIVIDE_LOG as usize)
 }
 
 /// Returns the powers of `root` that the kernels take as parameters. `share` is the number of tiles for each work-item
 /// of the kernel `plonk_divide_carries`.
 fn kernel_root_powers<F: NttField>(root: F, share: u32) -> impl Iterator<Item = F> {
-    let step = root.pow_vartime([u64::from(TILE)]);
+    let step = root.pow_vartime([u64::from(DIVIDE_TILE)]);
     let tile = std::iter::once(step).chain(repeated_squares(step.pow_vartime([u64::from(share)])));
-    std::iter::once(root).chain(repeated_squares(root.pow_vartime([u64::from(CHAIN)]))).chain(tile)
+    std::iter::once(root).chain(repeated_squares(root.pow_vartime([u64::from(DIVIDE_CHAIN)]))).chain(tile)
 }
 
 /// Queues the division of each polynomial at `place`, of `n` coefficients, by ∏ (X − z) over its list of `roots`, in
@@ -56,7 +54,7 @@ pub fn enqueue<F: NttField>(
     polynomials.wait_before_write(stream)?;
     check_disjoint(STEP, polynomials.len(), place, n)?;
     check_equal(STEP, "lists of roots", place.count, roots.len())?;
-    let tiles = length.div_ceil(TILE);
+    let tiles = length.div_ceil(DIVIDE_TILE);
     let most = roots.iter().map(Vec::len).max().unwrap_or(0);
     let rounds =
         (0..most).map(|round| DivisionRound::new(stream, (place, roots), round, tiles)).collect::<Result<Vec<_>>>()?;
@@ -83,7 +81,7 @@ impl DivisionRound {
     ) -> Result<Self> {
         let of_round = |(k, roots): (usize, &Vec<F>)| Some((place.start(k) as u64, *roots.get(round)?));
         let (starts, roots): (Vec<u64>, Vec<F>) = roots.iter().enumerate().filter_map(of_round).unzip();
-        let share = tiles.div_ceil(GROUP);
+        let share = tiles.div_ceil(DIVIDE_GROUP);
         let elements: Vec<F> = roots.iter().flat_map(|root| kernel_root_powers(*root, share)).collect();
         let (params, words_at) = upload_params(stream, &elements, &starts)?;
         Ok(Self { polynomials: starts.len() as u64, share, params, words_at })
@@ -96,18 +94,15 @@ impl DivisionRound {
         polynomials: &DeviceVector<F>,
         carries: &DeviceVector<F>,
     ) -> Result<()> {
-        let [params, carries] = [buffer_arg(&self.params), buffer_arg(carries.buffer())];
-        let rest = [params, Arg::U32(self.words_at), buffer_arg(polynomials.buffer()), carries];
-        let of_tiles = [&[n, tiles].map(Arg::U32)[..], &rest].concat();
-        let of_carries = [Arg::U32(tiles), Arg::U32(self.share), params, carries];
-        let tile_groups = (self.polynomials * u64::from(tiles), GROUP);
-        // SAFETY: the arguments match the kernels; polynomials of n coefficients start where the words say, and each
-        // tile has a carry.
-        unsafe {
-            launch::<F>(stream, "plonk_divide_tiles", tile_groups, &of_tiles)?;
-            launch::<F>(stream, "plonk_divide_carries", (self.polynomials, GROUP), &of_carries)?;
-            launch::<F>(stream, "plonk_divide", tile_groups, &of_tiles)
-        }
+        let &Self { polynomials: count, share, ref params, words_at } = self;
+        let (params, groups) = (In::<F>::new(params), count * u64::from(tiles));
+        let (data, carries) = (polynomials.buffer(), carries.buffer());
+        let sums = DivideTiles { n, tiles, params, words_at, data: In::new(data), carries: Out::new(carries) };
+        launch_groups::<F, _>(stream, groups, sums)?;
+        let behind = DivideCarries { tiles, share, params, carries: Out::new(carries) };
+        launch_groups::<F, _>(stream, count, behind)?;
+        let divide = Divide { n, tiles, params, words_at, data: Out::new(data), carries: In::new(carries) };
+        launch_groups::<F, _>(stream, groups, divide)
     }
 }
 

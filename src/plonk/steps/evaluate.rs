@@ -2,18 +2,15 @@
 
 use rayon::prelude::*;
 
-use crate::backend::{Arg, Stream};
+use super::column_places_and_checks::{DeviceColumn, check_length};
+use super::step_launches::{LaunchBatch, allocate_columns, launch_groups, split_into_launches, upload_params};
+use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
-use crate::module_launcher::buffer_arg;
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::plonk::{EVALUATE_TILE, EvaluateSums, EvaluateTiles, POINT_POWERS};
 use crate::{Error, Result};
-use super::column_places_and_checks::{check_length, DeviceColumn};
-use super::step_launches::{allocate_columns, launch, LaunchBatch, split_into_launches, upload_params};
 
 const STEP: &str = "evaluate";
-/// Work-items in a group. This and the next constants match `cl/plonk_evaluate.cl`.
-const GROUP: u32 = 128;
-const TILE: u32 = GROUP * 16;
-const POINT_POWERS: usize = GROUP as usize + 1;
 /// Number of coefficients that one CPU task handles, 4096.
 const TASK: usize = 1 << 12;
 
@@ -34,10 +31,11 @@ fn check_points<C>(queries: &[EvaluationQuery<C>], points: usize) -> Result<()> 
 }
 
 /// Returns the powers that the kernels take for `point`: [`POINT_POWERS`] powers of `point`, then as many of
-/// `point`^TILE. Powers start with exponent 0. `point`^TILE is the factor from one tile of coefficients to the next.
+/// `point`^[`EVALUATE_TILE`]. Powers start with exponent 0. The latter is the factor from one tile of coefficients to the
+/// next.
 fn kernel_point_powers<F: NttField>(point: F) -> Vec<F> {
-    let of = |base: F| std::iter::successors(Some(F::ONE), move |power| Some(*power * base)).take(POINT_POWERS);
-    of(point).chain(of(point.pow_vartime([u64::from(TILE)]))).collect()
+    let of = |base: F| std::iter::successors(Some(F::ONE), move |power| Some(*power * base)).take(POINT_POWERS as usize);
+    of(point).chain(of(point.pow_vartime([u64::from(EVALUATE_TILE)]))).collect()
 }
 
 /// Queues the evaluation of each query's polynomial, of `n` coefficients, at its point among `points`. The result has
@@ -63,9 +61,9 @@ pub fn enqueue<F: NttField>(
     let tables: Vec<F> = points.iter().flat_map(|point| kernel_point_powers(*point)).collect();
     let columns: Vec<_> = queries.iter().map(|query| query.polynomial).collect();
     let values = allocate_columns(stream, queries.len(), 1)?;
-    let partials = DeviceVector::scratch(stream, queries.len() * length.div_ceil(TILE) as usize)?;
+    let partials = DeviceVector::scratch(stream, queries.len() * length.div_ceil(EVALUATE_TILE) as usize)?;
     for part in split_into_launches(&columns, 1, queries.iter().map(|_| 1)) {
-        let words = part.encode_param_words(0, |number| (queries[number].point * 2 * POINT_POWERS) as u64);
+        let words = part.encode_param_words(0, |number| queries[number].point as u64 * 2 * u64::from(POINT_POWERS));
         launch_batch(stream, length, &part, (&tables, &words), (&partials, &values))?;
     }
     Ok(values)
@@ -78,18 +76,16 @@ fn launch_batch<F: NttField>(
     (tables, words): (&[F], &[u64]),
     (partials, values): (&DeviceVector<F>, &DeviceVector<F>),
 ) -> Result<()> {
-    let tiles = n.div_ceil(TILE);
-    let (params, words_at) = upload_params(stream, tables, words)?;
-    let [params_at, words_at, between] = [buffer_arg(&params), Arg::U32(words_at), buffer_arg(partials.buffer())];
-    let numbers = [n, tiles, part.output_count() as u32].map(Arg::U32);
-    let args = [&numbers[..], &[params_at, words_at, between], &part.bank_args(&params)].concat();
-    let groups = part.output_count() * u64::from(tiles);
-    // SAFETY: the arguments match the kernel; columns have n coefficients, and each tile of each output has a partial
-    // sum.
-    unsafe { launch::<F>(stream, "plonk_evaluate_tiles", (groups, GROUP), &args)? };
-    let args = [Arg::U32(tiles), params_at, words_at, between, buffer_arg(values.buffer())];
-    // SAFETY: as above; each output has a value.
-    unsafe { launch::<F>(stream, "plonk_evaluate_sums", (part.output_count(), GROUP), &args) }
+    let tiles = n.div_ceil(EVALUATE_TILE);
+    let (buffer, words_at) = upload_params(stream, tables, words)?;
+    let (shape, params, partials) = (part.tile_launch(n, tiles, words_at), In::<F>::new(&buffer), partials.buffer());
+    let (launch, sums) = (Value(&shape), Out::new(partials));
+    let [bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7] = part.bank_args(&buffer);
+    let evaluate =
+        EvaluateTiles { launch, params, partials: sums, bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7 };
+    launch_groups::<F, _>(stream, part.output_count() * u64::from(tiles), evaluate)?;
+    let (partials, values) = (In::new(partials), Out::new(values.buffer()));
+    launch_groups::<F, _>(stream, part.output_count(), EvaluateSums { tiles, params, words_at, partials, values })
 }
 
 /// Returns the value of each query's polynomial at its point among `points`, computed on the host. Polynomials may be

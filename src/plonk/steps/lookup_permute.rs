@@ -11,21 +11,19 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use super::column_places_and_checks::{RowCounts, StridedColumns, check_equal, check_place};
+use super::step_launches::{allocate_columns, launch_groups};
 use crate::Result;
-use crate::backend::{Arg, Buffer, Stream};
+use crate::backend::{Buffer, Stream};
 use crate::checked_size::product;
-use crate::field::{as_bytes, DeviceVector, NttField};
-use crate::module_launcher::buffer_arg;
-use super::column_places_and_checks::{check_equal, check_place, RowCounts, StridedColumns};
-use super::step_launches::{allocate_columns, launch};
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernel_arguments::{In, Kernel, Out, Value};
+use crate::kernels::plonk::{
+    LookupLayout, PERMUTE_GROUP, PERMUTE_TILE, PROBE_TILE, PermuteInsert, PermuteList, PermuteProbe, PermuteScan,
+    PermuteScatter, PermuteSum, PermuteSums, TOTALS,
+};
 
 const STEP: &str = "permute";
-/// Work-items in a group. This and the next constants match `cl/plonk_lookup_permute.cl`.
-const GROUP: u32 = 256;
-const PROBE_TILE: u32 = 4 * GROUP;
-const TILE: u32 = 8 * GROUP;
-const TOTALS: usize = 4;
-const SUMS: usize = 3;
 
 /// Describes the rows of a lookup's input A whose values are missing from its table S.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +54,7 @@ impl<F: NttField> PermutedColumns<F> {
         stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
         let of =
             |total: &[u32]| (total[2] > 0).then(|| MissingValues { rows: total[2] as usize, first: total[3] as usize });
-        Ok(words.chunks_exact(TOTALS).map(of).collect())
+        Ok(words.chunks_exact(TOTALS as usize).map(of).collect())
     }
 }
 
@@ -112,19 +110,19 @@ struct PermuteBuffers {
 impl PermuteBuffers {
     fn new(stream: &mut Stream, rows: RowCounts, lookups: usize) -> Result<Self> {
         let slots_log = (2 * rows.usable).max(2).next_power_of_two().ilog2();
-        let tiles = rows.usable.div_ceil(TILE as usize);
+        let tiles = rows.usable.div_ceil(PERMUTE_TILE as usize);
         let words = |count: usize| stream.scratch(product(STEP, "bytes for the lookups", &[count, 4, lookups])?);
         let scratch = Self {
             slots: words(1 << slots_log)?,
             slots_log,
             counts: words(rows.usable)?,
             lost: words(rows.usable)?,
-            sums: words(SUMS * tiles)?,
+            sums: words(size_of::<PermuteSums>() / 4 * tiles)?,
             starts: words(rows.usable)?,
             rows: words(rows.usable)?,
             left: words(rows.usable)?,
             missing: words(rows.usable)?,
-            totals: words(TOTALS)?,
+            totals: words(TOTALS as usize)?,
         };
         for buffer in [&scratch.slots, &scratch.counts].into_iter().filter(|buffer| buffer.bytes() > 0) {
             stream.zero(buffer)?;
@@ -140,10 +138,6 @@ struct PermutePass<'a, F> {
     scratch: &'a PermuteBuffers,
 }
 
-fn column_args<F: NttField>((vector, place): StridedView<'_, F>) -> [Arg; 3] {
-    [buffer_arg(vector.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)]
-}
-
 /// Returns a random seed for the hash of values, so that an attacker cannot make values collide. The permutation does
 /// not depend on the seed.
 fn random_hash_seed() -> u64 {
@@ -155,78 +149,68 @@ impl<F: NttField> PermutePass<'_, F> {
         self.rows.usable as u32
     }
 
-    /// Returns the number of work-groups for each lookup, if each takes `tile` of `rows` rows. Also returns the size of
-    /// a launch for all lookups: the number of groups, and of work-items in a group.
-    fn launch_size(&self, rows: u32, tile: u32) -> (u32, (u64, u32)) {
-        let blocks = rows.div_ceil(tile);
-        (blocks, (self.inputs.1.count as u64 * u64::from(blocks), GROUP))
+    /// Returns the number of lookups.
+    fn lookups(&self) -> u64 {
+        self.inputs.1.count as u64
+    }
+
+    /// Describes the columns, and a launch for `rows` rows of each lookup whose work-groups take `tile` of these each.
+    fn layout(&self, seed: u64, rows: u32, tile: u32) -> LookupLayout {
+        LookupLayout {
+            seed,
+            inputs_first: self.inputs.1.first as u64,
+            inputs_stride: self.inputs.1.stride as u64,
+            tables_first: self.tables.1.first as u64,
+            tables_stride: self.tables.1.stride as u64,
+            n: self.rows.n() as u32,
+            usable: self.usable_row_count(),
+            blocks: rows.div_ceil(tile),
+            slots_log: self.scratch.slots_log,
+        }
+    }
+
+    /// Queues `kernel` for all lookups, with `blocks` work-groups each.
+    fn launch(&self, stream: &mut Stream, blocks: u32, kernel: impl Kernel) -> Result<()> {
+        launch_groups::<F, _>(stream, self.lookups() * u64::from(blocks), kernel)
     }
 
     /// Queues the construction of a hash table of S for each lookup. Then queues counts of how often A has each value
     /// of S.
     fn enqueue_count(&self, stream: &mut Stream) -> Result<()> {
-        let PermuteBuffers { slots, slots_log, counts, lost, .. } = self.scratch;
-        let seed = Arg::U64(random_hash_seed());
-        let (blocks, groups) = self.launch_size(self.usable_row_count(), GROUP);
-        let slots = [buffer_arg(slots), Arg::U32(*slots_log)];
-        let args =
-            [&[self.usable_row_count(), blocks].map(Arg::U32)[..], &[seed], &column_args(self.tables), &slots].concat();
-        // SAFETY: the arguments match the kernel; columns have more than `usable` rows, and each lookup has
-        // 2^`slots_log` slots, at least twice as many as rows.
-        unsafe { launch::<F>(stream, "plonk_permute_insert", groups, &args)? };
-        let (blocks, groups) = self.launch_size(self.usable_row_count(), PROBE_TILE);
-        let first = [
-            &[self.usable_row_count(), blocks].map(Arg::U32)[..],
-            &[seed],
-            &column_args(self.inputs),
-            &column_args(self.tables),
-        ]
-        .concat();
-        let args = [&first[..], &slots, &[buffer_arg(counts), buffer_arg(lost)]].concat();
-        // SAFETY: as above; each row has a count and a flag.
-        unsafe { launch::<F>(stream, "plonk_permute_probe", groups, &args) }
+        let PermuteBuffers { slots, counts, lost, .. } = self.scratch;
+        let (seed, usable) = (random_hash_seed(), self.usable_row_count());
+        let (inputs, tables) = (In::<F>::new(self.inputs.0.buffer()), In::<F>::new(self.tables.0.buffer()));
+        let rows = self.layout(seed, usable, PERMUTE_GROUP);
+        let insert = PermuteInsert { layout: Value(&rows), tables, slots: Out::new(slots) };
+        self.launch(stream, rows.blocks, insert)?;
+        let tiles = self.layout(seed, usable, PROBE_TILE);
+        let (slots, counts, lost) = (In::new(slots), Out::new(counts), Out::new(lost));
+        self.launch(stream, tiles.blocks, PermuteProbe { layout: Value(&tiles), inputs, tables, slots, counts, lost })
     }
 
     /// Queues the construction of three lists for each lookup. They hold the runs of equal values, the rows of S that
     /// start no run, and the rows of A with missing values.
     fn enqueue_scan(&self, stream: &mut Stream) -> Result<()> {
         let PermuteBuffers { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
-        let (tiles, groups) = self.launch_size(self.usable_row_count(), TILE);
-        let first = [
-            Arg::U32(self.usable_row_count()),
-            Arg::U32(tiles),
-            buffer_arg(counts),
-            buffer_arg(lost),
-            buffer_arg(sums),
-        ];
-        let of_tiles = [Arg::U32(tiles), buffer_arg(sums), buffer_arg(totals)];
-        let lists = [&first[..], &[starts, rows, left, missing, totals].map(buffer_arg)].concat();
-        let lookups = (self.inputs.1.count as u64, GROUP);
-        // SAFETY: the arguments match the kernels; each tile has its sums, and all lists have space for each row.
-        unsafe {
-            launch::<F>(stream, "plonk_permute_sum", groups, &first)?;
-            launch::<F>(stream, "plonk_permute_scan", lookups, &of_tiles)?;
-            launch::<F>(stream, "plonk_permute_list", groups, &lists)
-        }
+        let (counts, lost) = (In::new(counts), In::new(lost));
+        let [starts, rows, left, missing, totals] = [starts, rows, left, missing, totals].map(|list| Out::new(list));
+        let layout = self.layout(0, self.usable_row_count(), PERMUTE_TILE);
+        let (usable, tiles) = (layout.usable, layout.blocks);
+        self.launch(stream, tiles, PermuteSum { usable, tiles, counts, lost, sums: Out::new(sums) })?;
+        self.launch(stream, 1, PermuteScan { tiles, sums: Out::new(sums), totals })?;
+        let (layout, sums) = (Value(&layout), In::new(sums));
+        self.launch(stream, tiles, PermuteList { layout, counts, lost, sums, starts, rows, left, missing, totals })
     }
 
+    /// Queues the writes of A' and S' to `columns`.
     fn enqueue_scatter(&self, stream: &mut Stream, columns: &DeviceVector<F>) -> Result<()> {
         let PermuteBuffers { starts, rows, left, missing, totals, .. } = self.scratch;
-        let n = self.rows.n() as u32;
-        let (blocks, groups) = self.launch_size(n, GROUP);
-        let numbers = [n, self.usable_row_count(), blocks].map(Arg::U32);
-        let lists = [starts, rows, left, missing, totals].map(buffer_arg);
-        let args = [
-            &numbers[..],
-            &column_args(self.inputs),
-            &column_args(self.tables),
-            &lists,
-            &[buffer_arg(columns.buffer())],
-        ]
-        .concat();
-        // SAFETY: the arguments match the kernel; lists name rows that the circuit uses, and each lookup has two
-        // columns of n rows.
-        unsafe { launch::<F>(stream, "plonk_permute_scatter", groups, &args) }
+        let (inputs, tables) = (In::<F>::new(self.inputs.0.buffer()), In::<F>::new(self.tables.0.buffer()));
+        let [starts, rows, left, missing, totals] = [starts, rows, left, missing, totals].map(|list| In::new(list));
+        let shape = self.layout(0, self.rows.n() as u32, PERMUTE_GROUP);
+        let (layout, out) = (Value(&shape), Out::new(columns.buffer()));
+        let scatter = PermuteScatter { layout, inputs, tables, starts, rows, left, missing, totals, out };
+        self.launch(stream, shape.blocks, scatter)
     }
 }
 

@@ -2,14 +2,15 @@
 
 use rayon::prelude::*;
 
-use crate::backend::{Arg, Stream};
+use super::column_places_and_checks::{DeviceColumn, RowCounts, check_equal};
+use super::step_launches::{LaunchBatch, launch_groups, split_into_launches, upload_params};
+use crate::backend::{Buffer, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField};
-use crate::module_launcher::buffer_arg;
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::plonk::{LookupFactors, PermutationFactors, RowLaunch};
 use crate::ntt::Powers;
 use crate::{Error, Result};
-use super::column_places_and_checks::{check_equal, DeviceColumn, RowCounts};
-use super::step_launches::{GROUP, launch, LaunchBatch, row_group_count, split_into_launches, upload_params};
 
 const STEP: &str = "factors";
 
@@ -120,35 +121,54 @@ struct FactorLaunch<'a, F> {
 }
 
 impl<F: NttField> FactorLaunch<'_, F> {
+    /// Queues the launch `part` for permutation sets. `shifts` are β·δ^j of its columns.
     fn launch_sets(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, shifts: &[F]) -> Result<()> {
         let powers = Powers::new(stream, self.rows.omega::<F>(), self.rows.log_n)?;
-        let powers = [buffer_arg(&powers.low), buffer_arg(&powers.high), Arg::U32(powers.low_log)];
-        self.launch_factors(stream, ("plonk_permutation_factors", part), (shifts, &powers), 0)
+        let (buffer, shape) = self.upload_params(stream, part, shifts, 0)?;
+        let (launch, params) = (Value(&shape), In::new(&buffer));
+        let (low, high, low_log) = (In::new(&powers.low), In::new(&powers.high), powers.low_log);
+        let [numerators, denominators] = self.outputs();
+        let [bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7] = part.bank_args(&buffer);
+        #[rustfmt::skip]
+        let factors = PermutationFactors {
+            launch, params, low, high, low_log, numerators, denominators,
+            bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7,
+        };
+        launch_groups::<F, _>(stream, part.output_count() * u64::from(shape.blocks), factors)
     }
 
+    /// Queues the launch `part` for lookups. `first` is the number of grand products ahead.
     fn launch_lookups(&self, stream: &mut Stream, part: &LaunchBatch<'_, F>, first: usize) -> Result<()> {
-        self.launch_factors(stream, ("plonk_lookup_factors", part), (&[], &[]), first)
+        let (buffer, shape) = self.upload_params(stream, part, &[], first)?;
+        let (launch, params) = (Value(&shape), In::new(&buffer));
+        let [numerators, denominators] = self.outputs();
+        let [bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7] = part.bank_args(&buffer);
+        #[rustfmt::skip]
+        let factors = LookupFactors {
+            launch, params, numerators, denominators, bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7,
+        };
+        launch_groups::<F, _>(stream, part.output_count() * u64::from(shape.blocks), factors)
     }
 
-    fn launch_factors(
+    /// Uploads the parameters of the launch `part`: β, γ, then `elements`. `first` is the number of grand products
+    /// ahead. Also returns the shape of the launch.
+    fn upload_params(
         &self,
         stream: &mut Stream,
-        (kernel, part): (&str, &LaunchBatch<'_, F>),
-        (elements, tables): (&[F], &[Arg]),
+        part: &LaunchBatch<'_, F>,
+        elements: &[F],
         first: usize,
-    ) -> Result<()> {
+    ) -> Result<(Buffer, RowLaunch)> {
         let Challenges { beta, gamma } = self.challenges;
-        let (params, words_at) =
-            upload_params(stream, &[&[beta, gamma], elements].concat(), &part.encode_param_words(first, |_| 0))?;
+        let words = part.encode_param_words(first, |_| 0);
+        let (params, words_at) = upload_params(stream, &[&[beta, gamma], elements].concat(), &words)?;
         let [n, usable] = [self.rows.n(), self.rows.usable].map(|rows| rows as u32);
-        let numbers = [n, usable, row_group_count(n), part.output_count() as u32].map(Arg::U32);
-        let to = [&self.factors.numerators, &self.factors.denominators].map(|vector| buffer_arg(vector.buffer()));
-        let params_at = [buffer_arg(&params), Arg::U32(words_at)];
-        let args = [&numbers[..], &params_at, tables, &to, &part.bank_args(&params)].concat();
-        let groups = part.output_count() * u64::from(row_group_count(n));
-        // SAFETY: the arguments match both kernels; columns have n rows, as has each product in both vectors, and the
-        // tables hold powers with exponents below n.
-        unsafe { launch::<F>(stream, kernel, (groups, GROUP), &args) }
+        Ok((params, part.row_launch(n, usable, words_at)))
+    }
+
+    /// Returns the numerators and the denominators as kernel arguments.
+    fn outputs(&self) -> [Out<'_, F>; 2] {
+        [&self.factors.numerators, &self.factors.denominators].map(|vector| Out::new(vector.buffer()))
     }
 }
 

@@ -5,19 +5,16 @@ use std::ops::Deref;
 use ff::BatchInverter;
 use rayon::prelude::*;
 
-use crate::backend::{Arg, Buffer, Stream};
-use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::module_launcher::buffer_arg;
-use crate::{Error, Result};
-use super::column_places_and_checks::{check_equal, RowCounts};
+use super::column_places_and_checks::{RowCounts, check_equal};
 use super::product_factors::Factors;
-use super::step_launches::launch;
+use super::step_launches::launch_groups;
+use crate::backend::{Buffer, Stream};
+use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::kernel_arguments::{In, Out};
+use crate::kernels::plonk::{PRODUCT_TILE, ProductRatios, ScanRows, ScanTiles};
+use crate::{Error, Result};
 
 const STEP: &str = "products";
-/// Work-items in a group of `plonk_product_ratios`. This and the next constants match `cl/plonk_grand_product.cl`.
-const GROUP: u32 = 32;
-const TILE: u32 = GROUP * 16;
-const SCAN_GROUP: u32 = 128;
 /// Number of rows that one CPU task handles, 4096.
 const TASK: usize = 1 << 12;
 
@@ -68,26 +65,25 @@ pub fn enqueue<F: NttField>(
     denominators.wait_before_read(stream)?;
     let columns = check_lengths::<F>(rows, [numerators.len(), denominators.len()], chains)?;
     let [n, usable] = [rows.n(), rows.usable].map(|rows| rows as u32);
-    let tiles = n.div_ceil(TILE);
+    let tiles = n.div_ceil(PRODUCT_TILE);
     let data = DeviceVector::allocate_uninit(stream, numerators.len())?;
     let products = DeviceVector::<F>::scratch(stream, columns * tiles as usize)?;
     let starts = upload_chain_starts(stream, chains, tiles)?;
-    let numbers = [n, usable, tiles].map(Arg::U32);
-    let [from, by, to, between] =
-        [numerators, denominators, &data, &products].map(|vector| buffer_arg(vector.buffer()));
     let groups = columns as u64 * u64::from(tiles);
-    // SAFETY: the arguments match the kernels; all vectors have n elements for each column, `products` one for each of
-    // its tiles, and `starts` a word for each chain and one more.
-    unsafe {
-        launch::<F>(
-            stream,
-            "plonk_product_ratios",
-            (groups, GROUP),
-            &[&numbers[..], &[from, by, to, between]].concat(),
-        )?;
-        launch::<F>(stream, "plonk_scan_tiles", (chains.len() as u64, SCAN_GROUP), &[buffer_arg(&starts), between])?;
-        launch::<F>(stream, "plonk_scan_rows", (groups, SCAN_GROUP), &[&numbers[..], &[between, to]].concat())?;
-    }
+    let ratios = ProductRatios::<F> {
+        n,
+        usable,
+        tiles,
+        numerators: In::new(numerators.buffer()),
+        denominators: In::new(denominators.buffer()),
+        quotients: Out::new(data.buffer()),
+        products: Out::new(products.buffer()),
+    };
+    launch_groups::<F, _>(stream, groups, ratios)?;
+    let ahead = ScanTiles::<F> { chains: In::new(&starts), products: Out::new(products.buffer()) };
+    launch_groups::<F, _>(stream, chains.len() as u64, ahead)?;
+    let (products, to) = (In::<F>::new(products.buffer()), Out::new(data.buffer()));
+    launch_groups::<F, _>(stream, groups, ScanRows { n, usable, tiles, products, data: to })?;
     Ok(data)
 }
 

@@ -2,33 +2,29 @@
 
 use rayon::prelude::*;
 
-use crate::backend::{Arg, Stream};
-use crate::field::{DeviceVector, NttField, SecretVec};
-use crate::module_launcher::buffer_arg;
-use crate::ntt::{multiply_by_powers, Powers, VectorLayout};
-use crate::{Error, Result};
-use super::column_places_and_checks::{check_disjoint, check_equal, check_length, DeviceColumn, StridedColumns};
+use super::column_places_and_checks::{DeviceColumn, StridedColumns, check_disjoint, check_equal, check_length};
 use super::combine::{self, LinearCombination};
-use super::step_launches::{allocate_columns, GROUP, launch, upload_params};
+use super::step_launches::{allocate_columns, launch, upload_params};
+use crate::backend::Stream;
+use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::kernel_arguments::{In, Out, Value};
+use crate::kernels::plonk::{Pieces4, Pieces8, Pieces16, PiecesLayout};
+use crate::ntt::{Powers, VectorLayout, multiply_by_powers};
+use crate::{Error, Result};
 
 const STEP: &str = "pieces";
 /// Number of rows that one CPU task handles, 1024.
 const BLOCK: usize = 1 << 10;
-/// Lists the kernels, each with its maximum number of cosets. A kernel keeps one element of each coset in registers.
-/// For more cosets, [`combine`] multiplies by the matrix, and reads a row once for each piece.
-const KERNELS: [(usize, &str); 3] = [(4, "plonk_pieces_4"), (8, "plonk_pieces_8"), (16, "plonk_pieces_16")];
+/// Maximum number of cosets for which a kernel keeps one element of each in registers. For more cosets, [`combine`]
+/// multiplies by the matrix, and reads a row once for each piece.
+const MAX_IN_REGISTERS: usize = 16;
 /// Maximum number of cosets, 256: the matrix then has 2 MiB, and a row takes 2^16 multiplications.
 pub const MAX_COSETS: usize = 1 << 8;
 
 /// Returns the number of vectors of `q` columns that [`Cosets::enqueue`] has on the device at once, its argument
 /// included.
 pub(in crate::plonk) fn device_vector_count(q: usize) -> usize {
-    if kernel_name(q).is_some() { 1 } else { 3 }
-}
-
-/// Returns the name of the kernel for `q` cosets, or `None` if an element of each does not fit in registers.
-fn kernel_name(q: usize) -> Option<&'static str> {
-    KERNELS.iter().find(|(most, _)| q <= *most).map(|(_, kernel)| *kernel)
+    if q <= MAX_IN_REGISTERS { 1 } else { 3 }
 }
 
 /// Describes q cosets of the subgroup of order n, with representatives c_j = ζ·Ω^j. Values there determine a polynomial
@@ -112,17 +108,39 @@ impl<F: NttField> Cosets<F> {
         parts.wait_before_write(stream)?;
         check_equal(STEP, "number of parts", self.q, place.count)?;
         check_disjoint(STEP, parts.len(), place, self.n())?;
-        let Some(kernel) = kernel_name(self.q) else { return self.enqueue_large(stream, parts, place) };
+        if self.q > MAX_IN_REGISTERS {
+            return self.enqueue_large(stream, parts, place);
+        }
+        self.enqueue_in_registers(stream, n, parts, place)
+    }
+
+    /// Does the work of [`Self::enqueue`] for as many parts as registers hold.
+    fn enqueue_in_registers(
+        &self,
+        stream: &mut Stream,
+        n: u32,
+        parts: &DeviceVector<F>,
+        place: StridedColumns,
+    ) -> Result<()> {
         let (matrix, _) = upload_params(stream, &self.matrix, &[])?;
         let zeta = Powers::new(stream, self.zeta_inverse, self.log_n)?;
         let omega = Powers::new(stream, self.omega_inverse, self.log_n)?;
-        let at = [buffer_arg(parts.buffer()), Arg::U64(place.first as u64), Arg::U64(place.stride as u64)];
-        let tables = [&zeta.low, &zeta.high, &omega.low, &omega.high].map(|table| buffer_arg(table));
-        let numbers = [Arg::U32(n), Arg::U32(self.q as u32), buffer_arg(&matrix)];
-        let args = [&numbers[..], &at, &tables, &[Arg::U32(zeta.low_log)]].concat();
-        // SAFETY: the arguments match the kernels; parts have n elements, and the tables hold powers with exponents
-        // below n.
-        unsafe { launch::<F>(stream, kernel, (u64::from(n.div_ceil(GROUP)), GROUP), &args) }
+        let (first, stride) = (place.first as u64, place.stride as u64);
+        let layout = PiecesLayout { first, stride, n, q: self.q as u32, low_log: zeta.low_log, padding: 0 };
+        let (layout, matrix, data) = (Value(&layout), In::<F>::new(&matrix), Out::new(parts.buffer()));
+        let [zeta_low, zeta_high, omega_low, omega_high] =
+            [&zeta.low, &zeta.high, &omega.low, &omega.high].map(|table| In::new(table));
+        macro_rules! launch_pieces {
+            ($kernel:ident) => {{
+                let pieces = $kernel { layout, matrix, data, zeta_low, zeta_high, omega_low, omega_high };
+                launch::<F>(stream, n.into(), pieces)
+            }};
+        }
+        match self.q {
+            ..=4 => launch_pieces!(Pieces4),
+            5..=8 => launch_pieces!(Pieces8),
+            _ => launch_pieces!(Pieces16),
+        }
     }
 
     /// Does the work of [`Self::enqueue`] for more parts than registers hold. It scales a copy of the parts, then sums

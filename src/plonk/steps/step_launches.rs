@@ -3,34 +3,33 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::backend::{Arg, Buffer, Stream};
-use crate::checked_size::product;
-use crate::field::{as_bytes, DeviceVector, NttField};
-use crate::kernels;
-use crate::module_launcher::{buffer_arg, KernelModule};
-use crate::{Error, Result};
 use super::column_places_and_checks::DeviceColumn;
+use crate::backend::{Buffer, Stream};
+use crate::checked_size::product;
+use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::kernel_arguments::{In, Kernel};
+use crate::kernels::plonk::{BANK_SHIFT, FAMILY, PLONK_GROUP, RowLaunch, TileLaunch};
+use crate::module_launcher::KernelModule;
+use crate::{Error, Result};
 
-/// Work-items in a group of most kernels, `PLONK_GROUP` of `cl/plonk_buffers.cl`.
-pub(super) const GROUP: u32 = 128;
-/// Maximum device buffers that a launch reads columns from, 8. `BANK_SHIFT` is the lowest bit of the buffer's number in
-/// the 64-bit word of a column.
+/// Maximum number of device buffers that a launch reads columns from. The kernels take each by a name.
 const BANKS: usize = 8;
-const BANK_SHIFT: u32 = 56;
+/// Maximum number of work-groups of a launch whose work-items take several elements each.
+const MAX_GROUPS: u64 = 1 << 16;
 
-/// Queues `kernel` of the PLONK kernels for field `F`, with `args`, over `groups` work-groups of `size` work-items.
-///
-/// # Safety
-/// The caller must meet the requirements of [`Stream::launch`].
-pub(super) unsafe fn launch<F: NttField>(
-    stream: &mut Stream,
-    kernel: &str,
-    (groups, size): (u64, u32),
-    args: &[Arg],
-) -> Result<()> {
-    let program = KernelModule::find(&kernels::plonk::FAMILY, F::NAME)?;
-    // SAFETY: passed on from the caller.
-    unsafe { program.launch(stream, kernel, groups * u64::from(size), size, args) }
+/// Queues `kernel` of the PLONK kernels for field `F` over at least `items` work-items.
+pub(super) fn launch<F: NttField>(stream: &mut Stream, items: u64, kernel: impl Kernel) -> Result<()> {
+    KernelModule::find(&FAMILY, F::NAME)?.run(stream, items, kernel)
+}
+
+/// Queues `kernel` of the PLONK kernels for field `F` over `groups` work-groups.
+pub(super) fn launch_groups<F: NttField, K: Kernel>(stream: &mut Stream, groups: u64, kernel: K) -> Result<()> {
+    launch::<F>(stream, groups * u64::from(K::GROUP_SIZE), kernel)
+}
+
+/// Queues `kernel` of the PLONK kernels for field `F` over `count` elements. With many, a work-item takes several.
+pub(super) fn launch_strided<F: NttField, K: Kernel>(stream: &mut Stream, count: u64, kernel: K) -> Result<()> {
+    launch::<F>(stream, count.min(MAX_GROUPS * u64::from(K::GROUP_SIZE)), kernel)
 }
 
 /// Uploads `elements`, followed by `words`, to one buffer. Returns the buffer and the number of elements, after which
@@ -129,8 +128,20 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
 
     /// Returns the launch's buffers as kernel arguments. If they are fewer than [`BANKS`], `other` fills the rest. It
     /// may be any buffer.
-    pub(super) fn bank_args(&self, other: &Buffer) -> [Arg; BANKS] {
-        std::array::from_fn(|number| self.banks.get(number).map_or(buffer_arg(other), |bank| buffer_arg(bank)))
+    pub(super) fn bank_args<'b>(&'b self, other: &'b Buffer) -> [In<'b, F>; BANKS] {
+        std::array::from_fn(|number| In::new(self.banks.get(number).map_or(other, |bank| bank)))
+    }
+
+    /// Describes the launch with a work-item per row of `n`, of which the circuit uses `usable`. `words_at` is the
+    /// number of elements that [`upload_params`] returned.
+    pub(super) fn row_launch(&self, n: u32, usable: u32, words_at: u32) -> RowLaunch {
+        RowLaunch { n, usable, blocks: row_group_count(n), outputs: self.outputs.len() as u32, words_at }
+    }
+
+    /// Describes the launch with a work-group for each tile of `n` coefficients. `words_at` is the number of elements
+    /// that [`upload_params`] returned.
+    pub(super) fn tile_launch(&self, n: u32, tiles: u32, words_at: u32) -> TileLaunch {
+        TileLaunch { n, tiles, outputs: self.outputs.len() as u32, words_at }
     }
 }
 
@@ -160,9 +171,9 @@ pub(super) fn split_into_launches<'a, F: NttField>(
     done
 }
 
-/// Returns the number of work-groups of [`GROUP`] work-items that cover `rows` rows.
-pub(super) fn row_group_count(rows: u32) -> u32 {
-    rows.div_ceil(GROUP)
+/// Returns the number of work-groups of [`PLONK_GROUP`] work-items that cover `rows` rows.
+fn row_group_count(rows: u32) -> u32 {
+    rows.div_ceil(PLONK_GROUP)
 }
 
 /// Allocates a device vector of `count` columns of `n` elements each, uninitialised.
