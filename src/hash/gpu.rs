@@ -14,8 +14,8 @@ use crate::checked_size::{byte_len, product};
 use crate::field::{Element, as_bytes, as_bytes_mut};
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::poseidon2::{
-    CompressLayers, FIRST_MATRIX, GatherRuns, HashRows, LAST_MATRIX, MerkleLayer, POSEIDON2_GROUP, PermuteStates, SpongePass,
-    family_of_width,
+    CompressLayers, FIRST_MATRIX, GatherRuns, HashRows, LAST_MATRIX, MerkleLayer, POSEIDON2_GROUP, PermuteStates,
+    SpongePass, family_of_width,
 };
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};

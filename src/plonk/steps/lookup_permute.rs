@@ -193,7 +193,7 @@ impl<F: NttField> PermutePass<'_, F> {
     fn enqueue_scan(&self, stream: &mut Stream) -> Result<()> {
         let PermuteBuffers { counts, lost, sums, starts, rows, left, missing, totals, .. } = self.scratch;
         let (counts, lost) = (In::new(counts), In::new(lost));
-        let [starts, rows, left, missing, totals] = [starts, rows, left, missing, totals].map(|list| Out::new(list));
+        let [starts, rows, left, missing, totals] = [starts, rows, left, missing, totals].map(Out::new);
         let layout = self.layout(0, self.usable_row_count(), PERMUTE_TILE);
         let (usable, tiles) = (layout.usable, layout.blocks);
         self.launch(stream, tiles, PermuteSum { usable, tiles, counts, lost, sums: Out::new(sums) })?;
@@ -206,7 +206,7 @@ impl<F: NttField> PermutePass<'_, F> {
     fn enqueue_scatter(&self, stream: &mut Stream, columns: &DeviceVector<F>) -> Result<()> {
         let PermuteBuffers { starts, rows, left, missing, totals, .. } = self.scratch;
         let (inputs, tables) = (In::<F>::new(self.inputs.0.buffer()), In::<F>::new(self.tables.0.buffer()));
-        let [starts, rows, left, missing, totals] = [starts, rows, left, missing, totals].map(|list| In::new(list));
+        let [starts, rows, left, missing, totals] = [starts, rows, left, missing, totals].map(In::new);
         let shape = self.layout(0, self.rows.n() as u32, PERMUTE_GROUP);
         let (layout, out) = (Value(&shape), Out::new(columns.buffer()));
         let scatter = PermuteScatter { layout, inputs, tables, starts, rows, left, missing, totals, out };
