@@ -10,7 +10,7 @@ shared_constants! {
     PLONK_GROUP: u32 = 128;
     /// Number of words of 64 bits that describe an output of a launch.
     OUTPUT_WORDS: u32 = 4;
-    /// Lowest bit of a buffer's number in the word of a column.
+    /// Lowest of the bits that number a buffer in the word of a column.
     BANK_SHIFT: u32 = 56;
     /// Binary logarithm of the number of work-items of a work-group that divides.
     DIVIDE_LOG: u32 = 7;
