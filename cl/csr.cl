@@ -80,8 +80,8 @@ DEVICE F(t) csr_sum_terms(csr_t a, GLOBAL const F(t) *x, u32 start, u32 end, u32
     F(t) sum = F(zero)();
     for (u32 i = start; i < end; i += CSR_AHEAD * step) {
         csr_terms_t terms = csr_load(a, x, i, end, step);
-        _Pragma("unroll") for (u32 k = 0; k < CSR_AHEAD; k++)
-            if (i + k * step < end) sum = csr_add(a, sum, terms.term[k]);
+        _Pragma("unroll") for (u32 k = 0; k < CSR_AHEAD; k++) if (i + k * step < end) sum =
+            csr_add(a, sum, terms.term[k]);
     }
     return sum;
 }
@@ -137,14 +137,16 @@ typedef struct ALIGNED(16) {
 
 DEVICE void csr_put(LOCAL_PTR csr_half_t *elements, u32 i, F(t) value) {
     csr_half_t low, high;
-    for (int k = 0; k < FIELD_WORDS / 2; k++) low.limb[k] = value.limb[k], high.limb[k] = value.limb[FIELD_WORDS / 2 + k];
+    for (int k = 0; k < FIELD_WORDS / 2; k++)
+        low.limb[k] = value.limb[k], high.limb[k] = value.limb[FIELD_WORDS / 2 + k];
     elements[i] = low, elements[CSR_TILE + i] = high;
 }
 
 DEVICE F(t) csr_get(LOCAL_PTR const csr_half_t *elements, u32 i) {
     csr_half_t low = elements[i], high = elements[CSR_TILE + i];
     F(t) value;
-    for (int k = 0; k < FIELD_WORDS / 2; k++) value.limb[k] = low.limb[k], value.limb[FIELD_WORDS / 2 + k] = high.limb[k];
+    for (int k = 0; k < FIELD_WORDS / 2; k++)
+        value.limb[k] = low.limb[k], value.limb[FIELD_WORDS / 2 + k] = high.limb[k];
     return value;
 }
 

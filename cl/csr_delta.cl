@@ -99,7 +99,8 @@ void changes_scan(u32 count, u32 groups, GLOBAL u32 *marks) {
     LOCAL u32 scratch[SCAN_GROUP];
     GLOBAL u32 *sums = changes_marks(count, marks).sums;
     u32 share = (groups + SCAN_GROUP - 1) / SCAN_GROUP, sum = 0, total;
-    u32 first = LOCAL_ID * share < groups ? LOCAL_ID * share : groups, end = first + share < groups ? first + share : groups;
+    u32 first = LOCAL_ID * share < groups ? LOCAL_ID * share : groups,
+        end = first + share < groups ? first + share : groups;
     for (u32 i = first; i < end; i++) sum += sums[i];
     sum = scan_group(scratch, sum, &total);
     for (u32 i = first; i < end; i++) {

@@ -75,21 +75,32 @@ DEVICE void expression_set_slot(const expression_row_t *at, u32 number, F(t) val
 DEVICE F(t) expression_read(const expression_row_t *at, u32 operand) {
     u32 number = operand & ((1u << OPERAND_BITS) - 1);
     switch (operand >> OPERAND_BITS) {
-        case KIND_SLOT: return expression_slot(at, number);
-        case KIND_SCRATCH: return at->scratch[expression_scratch(number)];
-        case KIND_VALUE: return at->values[number];
-        case KIND_QUERY: return expression_column(at, number);
-        case KIND_X: return at->x;
-        default: return at->to[expression_output(at, number)];
+    case KIND_SLOT:
+        return expression_slot(at, number);
+    case KIND_SCRATCH:
+        return at->scratch[expression_scratch(number)];
+    case KIND_VALUE:
+        return at->values[number];
+    case KIND_QUERY:
+        return expression_column(at, number);
+    case KIND_X:
+        return at->x;
+    default:
+        return at->to[expression_output(at, number)];
     }
 }
 
 DEVICE void expression_write(const expression_row_t *at, u32 operation, F(t) value) {
     u32 number = operation & ((1u << TARGET_BITS) - 1);
     switch (operation >> TARGET_BITS & 15) {
-        case KIND_SLOT: expression_set_slot(at, number, value); break;
-        case KIND_SCRATCH: at->scratch[expression_scratch(number)] = value; break;
-        default: at->to[expression_output(at, number)] = value;
+    case KIND_SLOT:
+        expression_set_slot(at, number, value);
+        break;
+    case KIND_SCRATCH:
+        at->scratch[expression_scratch(number)] = value;
+        break;
+    default:
+        at->to[expression_output(at, number)] = value;
     }
 }
 

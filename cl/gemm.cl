@@ -27,7 +27,8 @@ DEVICE void gemm_copy_half(LOCAL_PTR gemm_half_t *to, GLOBAL const F(t) *from, u
 DEVICE void gemm_take_a(LOCAL_PTR gemm_half_t *tile, GLOBAL const F(t) *a, gemm_view_t view, gemm_work_t work, u32 k) {
     u32 side = LOCAL_ID & 1, depth = (LOCAL_ID >> 1) % GEMM_DEPTH, row = (LOCAL_ID >> 1) / GEMM_DEPTH;
     bool inside = work.row + row < work.rows && k + depth < work.inner;
-    gemm_copy_half(tile + (2 * depth + side) * GEMM_ROWS + row, a, gemm_at(view, work.row + row, k + depth), side, inside);
+    gemm_copy_half(tile + (2 * depth + side) * GEMM_ROWS + row, a, gemm_at(view, work.row + row, k + depth), side,
+                   inside);
 }
 
 // Loads GEMM_DEPTH rows of B from `k` on: two halves per work-item.
@@ -145,16 +146,19 @@ void gemm_bytes(gemm_sizes_t sizes, GLOBAL const u8 *a, GRID_CONSTANT gemm_view_
     i32 sum[2] = {0, 0};
     for (u32 k = 0; k < inner; k += GEMM_COLUMNS) {
         for (u32 i = LOCAL_ID; i < GEMM_COLUMNS * GEMM_COLUMNS; i += GEMM_GROUP) {
-            u32 depth = i / GEMM_COLUMNS, other = i % GEMM_COLUMNS, row = work.row + depth, column = work.column + other;
-            bool of_a = depth < GEMM_ROWS && row < rows && k + other < inner, of_b = k + depth < inner && column < columns;
+            u32 depth = i / GEMM_COLUMNS, other = i % GEMM_COLUMNS, row = work.row + depth,
+                column = work.column + other;
+            bool of_a = depth < GEMM_ROWS && row < rows && k + other < inner,
+                 of_b = k + depth < inner && column < columns;
             if (depth < GEMM_ROWS)
-                a_tile[other * GEMM_ROWS + depth] = of_a ? (i32)((u32)a[gemm_at(a_view, row, k + other)] << 24) >> 24 : 0;
+                a_tile[other * GEMM_ROWS + depth] =
+                    of_a ? (i32)((u32)a[gemm_at(a_view, row, k + other)] << 24) >> 24 : 0;
             b_tile[i] = of_b ? (i32)((u32)b[gemm_at(b_view, k + depth, column)] << 24) >> 24 : 0;
         }
         BARRIER();
         for (u32 depth = 0; depth < GEMM_COLUMNS; depth++)
-            _Pragma("unroll") for (u32 i = 0; i < 2; i++)
-                sum[i] += a_tile[depth * GEMM_ROWS + work.my_row + 8 * i] * b_tile[depth * GEMM_COLUMNS + work.my_column];
+            _Pragma("unroll") for (u32 i = 0; i < 2; i++) sum[i] +=
+                a_tile[depth * GEMM_ROWS + work.my_row + 8 * i] * b_tile[depth * GEMM_COLUMNS + work.my_column];
         BARRIER();
     }
     _Pragma("unroll") for (u32 i = 0; i < 2; i++) {

@@ -74,7 +74,8 @@ DEVICE i32 crt_balanced(u32 fraction, GLOBAL const u32 *entry) {
 
 // Packs four balanced residues into a word.
 DEVICE u32 crt_pack(const i32 *residues) {
-    u32 low = crt_bytes((u32)residues[0], (u32)residues[1], 0x0040), high = crt_bytes((u32)residues[2], (u32)residues[3], 0x0040);
+    u32 low = crt_bytes((u32)residues[0], (u32)residues[1], 0x0040),
+        high = crt_bytes((u32)residues[2], (u32)residues[3], 0x0040);
     return crt_bytes(low, high, 0x5410);
 }
 

@@ -62,20 +62,23 @@ typedef struct {
 
 #if defined(HAS_PTX) && __CUDA_ARCH__ >= 800
 // Adds the products of a step to all tiles; `near` has the columns of the first four sets, `far` of the others.
-DEVICE void crt_step(crt_tile_t *tiles, const u32 *near, const u32 *far, GLOBAL const u32 *weights, LOCAL_PTR u32 *factors) {
+DEVICE void crt_step(crt_tile_t *tiles, const u32 *near, const u32 *far, GLOBAL const u32 *weights,
+                     LOCAL_PTR u32 *factors) {
     _Pragma("unroll") for (u32 n = 0; n < CRT_TILES; n++) {
         uint2 b = ((const uint2 *)weights)[32 * n + LOCAL_ID % 32];
         _Pragma("unroll") for (u32 p = 0; p < 2; p++) {
             u32 *sum = tiles[n].sum[p];
-            asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                         "{%0, %1, %2, %3};"
-                         : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
-                         : "r"(near[2 * p]), "r"(near[2 * p + 1]), "r"(far[2 * p]), "r"(far[2 * p + 1]), "r"(b.x), "r"(b.y));
+            asm volatile(
+                "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                "{%0, %1, %2, %3};"
+                : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+                : "r"(near[2 * p]), "r"(near[2 * p + 1]), "r"(far[2 * p]), "r"(far[2 * p + 1]), "r"(b.x), "r"(b.y));
         }
     }
 }
 #else
-DEVICE void crt_step(crt_tile_t *tiles, const u32 *near, const u32 *far, GLOBAL const u32 *weights, LOCAL_PTR u32 *factors) {
+DEVICE void crt_step(crt_tile_t *tiles, const u32 *near, const u32 *far, GLOBAL const u32 *weights,
+                     LOCAL_PTR u32 *factors) {
     WARP_BARRIER();
     for (u32 i = 0; i < 4; i++) factors[8 * LOCAL_ID + i] = near[i], factors[8 * LOCAL_ID + 4 + i] = far[i];
     WARP_BARRIER();
@@ -108,8 +111,8 @@ DEVICE void crt_give(LOCAL_PTR u64 *numbers, const crt_tile_t *tiles, u32 column
 // Returns q, how often M is subtracted, for `column` and the product of the work-item.
 DEVICE u32 crt_often(const crt_tile_t *tiles, u32 column) {
     u64 sum = 1u << 31;
-    _Pragma("unroll") for (u32 k = 0; k < 4; k++)
-        sum += (u64)tiles[CRT_VALUES + k / 2].sum[column / 2][column % 2 * 2 + k % 2] << 8 * k;
+    _Pragma("unroll") for (u32 k = 0; k < 4; k++) sum +=
+        (u64)tiles[CRT_VALUES + k / 2].sum[column / 2][column % 2 * 2 + k % 2] << 8 * k;
     return (u32)(sum >> 32);
 }
 
@@ -119,9 +122,10 @@ DEVICE F(t) crt_element(LOCAL_PTR const u64 *numbers, LOCAL_PTR const u32 *often
     u32 times = often[0] | often[1] << 8 | often[2] << 16 | often[3] << 24;
     _Pragma("unroll") for (u32 i = 0; i < FIELD_WORDS; i++) {
         sum.column[i] = 0;
-        _Pragma("unroll") for (u32 k = 0; k < 4; k++)
-            sum.column[i] += (u64)crt_count(times, corrections[4 * i + k], 0) << 8 * k;
-        _Pragma("unroll") for (u32 k = 0; k < 4; k += CRT_CHUNK) sum.column[i] += numbers[(4 * i + k) / CRT_CHUNK] << 8 * k;
+        _Pragma("unroll") for (u32 k = 0; k < 4; k++) sum.column[i] += (u64)crt_count(times, corrections[4 * i + k], 0)
+                                                                       << 8 * k;
+        _Pragma("unroll") for (u32 k = 0; k < 4; k += CRT_CHUNK) sum.column[i] += numbers[(4 * i + k) / CRT_CHUNK]
+                                                                                  << 8 * k;
     }
     return crt_value(&sum);
 }
@@ -142,8 +146,8 @@ void crt_reconstruct(u32 rows, u32 columns, u32 padded, u32 quads, u32 sets, GLO
     u32 row = (u32)(number / quads), quad = (u32)(number % quads), t = LOCAL_ID % 4, first = LOCAL_ID / 4 * 4;
     residues += row < rows ? (u64)row * quads + quad : 0;
     crt_tile_t tiles[CRT_TILES];
-    _Pragma("unroll") for (u32 n = 0; n < CRT_TILES; n++)
-        _Pragma("unroll") for (u32 i = 0; i < 8; i++) tiles[n].sum[i / 4][i % 4] = 0;
+    _Pragma("unroll") for (u32 n = 0; n < CRT_TILES; n++) _Pragma("unroll") for (u32 i = 0; i < 8; i++) tiles[n]
+        .sum[i / 4][i % 4] = 0;
     u32 next[2][4];
     crt_load(next[0], 4 * t, sets, set, residues), crt_load(next[1], CRT_STEP / 2 + 4 * t, sets, set, residues);
     for (u32 step = 0; step < sets; step += CRT_STEP, table += CRT_STEP_WORDS) {

@@ -40,7 +40,8 @@ void crt_residues(residues_params_t params, GLOBAL const F(t) *a, GRID_CONSTANT 
     crt_halves_t halves[4];
     _Pragma("unroll") for (u32 i = 0; i < 4; i++) {
         bool inside = row < rows && 4 * quad + i < inner;
-        halves[i] = crt_halves(inside ? a[gemm_at(a_view, row, 4 * quad + i)] : F(zero)(), parts == 1 ? 128 : split, canonical);
+        halves[i] =
+            crt_halves(inside ? a[gemm_at(a_view, row, 4 * quad + i)] : F(zero)(), parts == 1 ? 128 : split, canonical);
     }
     u64 set = (u64)padded * quads, at = (u64)row * quads + quad;
     for (u32 modulus = 0; modulus < moduli; modulus++) {

@@ -56,30 +56,29 @@ DEVICE void gemm_put(GLOBAL F(t) *c, gemm_view_t view, gemm_work_t work, u32 i, 
 }
 
 // Computes the tile of C that `work` and the views describe, with the given type and functions of sums of products.
-#define GEMM_SUM(sum_type, zero, add, value)                                                       \
-    LOCAL F(t) a_tile[2][GEMM_ROOM], b_tile[2][GEMM_ROOM];                                         \
-    sum_type sum[GEMM_SIDE][GEMM_SIDE];                                                            \
-    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                          \
-        _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) sum[i][j] = zero();                  \
-    gemm_take_a(a_tile[0], a, a_view, work, 0), gemm_take_b(b_tile[0], b, b_view, work, 0);        \
-    for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {                               \
-        ASYNC_WAIT();                                                                              \
-        BARRIER();                                                                                 \
-        gemm_take_a(a_tile[now ^ 1], a, a_view, work, k + GEMM_DEPTH);                             \
-        gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);                             \
-        _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                     \
-            F(t) x[GEMM_SIDE], y[GEMM_SIDE];                                                       \
-            _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) {                                \
-                x[i] = a_tile[now][depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];              \
-                y[i] = b_tile[now][depth * GEMM_PITCH + work.my_column + i * GEMM_STEP];           \
-            }                                                                                      \
-            _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                  \
-                _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) add(&sum[i][j], x[i], y[j]); \
-        }                                                                                          \
-    }                                                                                              \
-    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                          \
-        _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++)                                      \
-            gemm_put(c, c_view, work, i, j, value(sum[i][j]));
+#define GEMM_SUM(sum_type, zero, add, value)                                                                    \
+    LOCAL F(t) a_tile[2][GEMM_ROOM], b_tile[2][GEMM_ROOM];                                                      \
+    sum_type sum[GEMM_SIDE][GEMM_SIDE];                                                                         \
+    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) \
+        sum[i][j] = zero();                                                                                     \
+    gemm_take_a(a_tile[0], a, a_view, work, 0), gemm_take_b(b_tile[0], b, b_view, work, 0);                     \
+    for (u32 k = 0, now = 0; k < inner; k += GEMM_DEPTH, now ^= 1) {                                            \
+        ASYNC_WAIT();                                                                                           \
+        BARRIER();                                                                                              \
+        gemm_take_a(a_tile[now ^ 1], a, a_view, work, k + GEMM_DEPTH);                                          \
+        gemm_take_b(b_tile[now ^ 1], b, b_view, work, k + GEMM_DEPTH);                                          \
+        _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {                                  \
+            F(t) x[GEMM_SIDE], y[GEMM_SIDE];                                                                    \
+            _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) {                                             \
+                x[i] = a_tile[now][depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];                           \
+                y[i] = b_tile[now][depth * GEMM_PITCH + work.my_column + i * GEMM_STEP];                        \
+            }                                                                                                   \
+            _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)                                               \
+                _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) add(&sum[i][j], x[i], y[j]);              \
+        }                                                                                                       \
+    }                                                                                                           \
+    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) \
+        gemm_put(c, c_view, work, i, j, value(sum[i][j]));
 
 // Defines a kernel that multiplies matrices, with such a type and functions. Grid: one group per tile of C, row by row.
 #define GEMM_KERNEL(name, sum_type, zero, add, value)                                                           \
@@ -130,15 +129,16 @@ void gemm_small_lazy(gemm_sizes_t sizes, u32 bytes, GLOBAL const u8 *a, GRID_CON
             gemm_place_t place = gemm_place(i, a_view.column_step == 1);
             u32 row = work.row + place.other, column = k + place.depth;
             bool inside = row < rows && column < inner;
-            a_tile[place.depth * GEMM_PITCH + place.other] = inside ? gemm_small(a, gemm_at(a_view, row, column), bytes) : 0;
+            a_tile[place.depth * GEMM_PITCH + place.other] =
+                inside ? gemm_small(a, gemm_at(a_view, row, column), bytes) : 0;
         }
         gemm_take_b(b_tile, b, b_view, work, k);
         ASYNC_WAIT();
         BARRIER();
         _Pragma("unroll 1") for (u32 depth = 0; depth < GEMM_DEPTH; depth++) {
             u32 x[GEMM_SIDE];
-            _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)
-                x[i] = a_tile[depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];
+            _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) x[i] =
+                a_tile[depth * GEMM_PITCH + work.my_row + i * GEMM_STEP];
             _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++) {
                 F(t) y = b_tile[depth * GEMM_PITCH + work.my_column + j * GEMM_STEP];
                 F(short_add_element)(&factors[j], y);
@@ -147,7 +147,6 @@ void gemm_small_lazy(gemm_sizes_t sizes, u32 bytes, GLOBAL const u8 *a, GRID_CON
         }
         BARRIER();
     }
-    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++)
-        _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++)
-            gemm_put(c, c_view, work, i, j, gemm_small_value(sum[i][j], factors[j]));
+    _Pragma("unroll") for (u32 i = 0; i < GEMM_SIDE; i++) _Pragma("unroll") for (u32 j = 0; j < GEMM_SIDE; j++)
+        gemm_put(c, c_view, work, i, j, gemm_small_value(sum[i][j], factors[j]));
 }

@@ -12,10 +12,13 @@ DEVICE u32 columns_row(u32 row, u32 rotation, u32 rows) {
 }
 
 // Defines a kernel whose `body` computes the row `row`.
-#define COLUMNS_KERNEL(name, parameters, body)                                                     \
-    KERNEL(COLUMNS_GROUP) void name parameters {                                                   \
-        u32 row = GLOBAL_ID;                                                                       \
-        if (row < rows) { body }                                                                   \
+#define COLUMNS_KERNEL(name, parameters, body) \
+    KERNEL(COLUMNS_GROUP)                      \
+    void name parameters {                     \
+        u32 row = GLOBAL_ID;                   \
+        if (row < rows) {                      \
+            body                               \
+        }                                      \
     }
 #define COLUMN GLOBAL const F(t) *
 #define TARGET GLOBAL F(t) *
@@ -64,71 +67,79 @@ DEVICE F(t) columns_next(F(t) h, GLOBAL const F(t) *challenges, F(t) term) {
 }
 
 // Adds the terms of the first and last rows of permutation products: (1 − first)·l0, then (last² − last)·l_last.
-COLUMNS_KERNEL(columns_permutation_ends, (u32 rows, TARGET h, COLUMN first, COLUMN last, COLUMN l0, COLUMN l_last,
-                                          COLUMN l_active, COLUMN challenges), {
-    (void)l_active;
-    F(t) z = last[row];
-    F(t) value = columns_next(h[row], challenges, F(mul)(F(sub)(F(one)(), first[row]), l0[row]));
-    h[row] = columns_next(value, challenges, F(mul)(F(sub)(F(sqr)(z), z), l_last[row]));
-})
+COLUMNS_KERNEL(columns_permutation_ends,
+               (u32 rows, TARGET h, COLUMN first, COLUMN last, COLUMN l0, COLUMN l_last, COLUMN l_active,
+                COLUMN challenges),
+               {
+                   (void)l_active;
+                   F(t) z = last[row];
+                   F(t) value = columns_next(h[row], challenges, F(mul)(F(sub)(F(one)(), first[row]), l0[row]));
+                   h[row] = columns_next(value, challenges, F(mul)(F(sub)(F(sqr)(z), z), l_last[row]));
+               })
 
 // Adds the term by which a product begins where the previous one ended: (z − before[rotation])·l0.
-COLUMNS_KERNEL(columns_link, (u32 rows, TARGET h, COLUMN z, COLUMN before, COLUMN l0, COLUMN challenges, u32 rotation), {
-    F(t) term = F(mul)(F(sub)(z[row], ROTATED(before, rotation)), l0[row]);
-    h[row] = columns_next(h[row], challenges, term);
-})
+COLUMNS_KERNEL(columns_link, (u32 rows, TARGET h, COLUMN z, COLUMN before, COLUMN l0, COLUMN challenges, u32 rotation),
+               {
+                   F(t) term = F(mul)(F(sub)(z[row], ROTATED(before, rotation)), l0[row]);
+                   h[row] = columns_next(h[row], challenges, term);
+               })
 
 COLUMNS_KERNEL(columns_rotate, (u32 rows, TARGET to, COLUMN from, u32 rotation), { to[row] = ROTATED(from, rotation); })
 
 // Multiplies `left` by β·σ + γ + v and `right` by place + γ + v, the factors of one column on both sides of a
 // permutation. Then multiplies `places` by δ.
-COLUMNS_KERNEL(columns_permutation_factors, (u32 rows, TARGET left, TARGET right, COLUMN values, COLUMN sigma,
-                                             TARGET places, COLUMN challenges), {
-    F(t) value = F(add)(values[row], challenges[2]);
-    F(t) place = places[row];
-    left[row] = F(mul)(left[row], F(add)(F(mul)(challenges[1], sigma[row]), value));
-    right[row] = F(mul)(right[row], F(add)(place, value));
-    places[row] = F(mul)(place, challenges[3]);
-})
+COLUMNS_KERNEL(columns_permutation_factors,
+               (u32 rows, TARGET left, TARGET right, COLUMN values, COLUMN sigma, TARGET places, COLUMN challenges), {
+                   F(t) value = F(add)(values[row], challenges[2]);
+                   F(t) place = places[row];
+                   left[row] = F(mul)(left[row], F(add)(F(mul)(challenges[1], sigma[row]), value));
+                   right[row] = F(mul)(right[row], F(add)(place, value));
+                   places[row] = F(mul)(place, challenges[3]);
+               })
 
 // Adds the term (left − right)·l_active.
-COLUMNS_KERNEL(columns_permutation_sides, (u32 rows, TARGET h, COLUMN left, COLUMN right, COLUMN l_active,
-                                           COLUMN challenges), {
-    F(t) term = F(mul)(F(sub)(left[row], right[row]), l_active[row]);
-    h[row] = columns_next(h[row], challenges, term);
-})
+COLUMNS_KERNEL(columns_permutation_sides,
+               (u32 rows, TARGET h, COLUMN left, COLUMN right, COLUMN l_active, COLUMN challenges), {
+                   F(t) term = F(mul)(F(sub)(left[row], right[row]), l_active[row]);
+                   h[row] = columns_next(h[row], challenges, term);
+               })
 
 // Adds the terms of a lookup by logarithmic derivatives: first·l0, last·l_last, (((first[rotation] − first)·table +
 // m)·product − table·sum)·l_active.
-COLUMNS_KERNEL(columns_logup, (u32 rows, TARGET h, COLUMN table, COLUMN product, COLUMN sum, COLUMN m, COLUMN first,
-                               COLUMN last, COLUMN l0, COLUMN l_last, COLUMN l_active, COLUMN challenges,
-                               u32 rotation), {
-    F(t) z = first[row];
-    F(t) t = table[row];
-    F(t) value = columns_next(h[row], challenges, F(mul)(z, l0[row]));
-    value = columns_next(value, challenges, F(mul)(last[row], l_last[row]));
-    F(t) step = F(add)(F(mul)(F(sub)(ROTATED(first, rotation), z), t), m[row]);
-    F(t) term = F(sub)(F(mul)(step, product[row]), F(mul)(t, sum[row]));
-    h[row] = columns_next(value, challenges, F(mul)(term, l_active[row]));
-})
+COLUMNS_KERNEL(columns_logup,
+               (u32 rows, TARGET h, COLUMN table, COLUMN product, COLUMN sum, COLUMN m, COLUMN first, COLUMN last,
+                COLUMN l0, COLUMN l_last, COLUMN l_active, COLUMN challenges, u32 rotation),
+               {
+                   F(t) z = first[row];
+                   F(t) t = table[row];
+                   F(t) value = columns_next(h[row], challenges, F(mul)(z, l0[row]));
+                   value = columns_next(value, challenges, F(mul)(last[row], l_last[row]));
+                   F(t) step = F(add)(F(mul)(F(sub)(ROTATED(first, rotation), z), t), m[row]);
+                   F(t) term = F(sub)(F(mul)(step, product[row]), F(mul)(t, sum[row]));
+                   h[row] = columns_next(value, challenges, F(mul)(term, l_active[row]));
+               })
 
 // Adds the term of a further sum of such a lookup: ((z[rotation] − z)·product − sum)·l_active.
-COLUMNS_KERNEL(columns_logup_more, (u32 rows, TARGET h, COLUMN product, COLUMN sum, COLUMN z, COLUMN l_active,
-                                    COLUMN challenges, u32 rotation), {
-    F(t) step = F(sub)(ROTATED(z, rotation), z[row]);
-    F(t) term = F(sub)(F(mul)(step, product[row]), sum[row]);
-    h[row] = columns_next(h[row], challenges, F(mul)(term, l_active[row]));
-})
+COLUMNS_KERNEL(columns_logup_more,
+               (u32 rows, TARGET h, COLUMN product, COLUMN sum, COLUMN z, COLUMN l_active, COLUMN challenges,
+                u32 rotation),
+               {
+                   F(t) step = F(sub)(ROTATED(z, rotation), z[row]);
+                   F(t) term = F(sub)(F(mul)(step, product[row]), sum[row]);
+                   h[row] = columns_next(h[row], challenges, F(mul)(term, l_active[row]));
+               })
 
 // Adds the terms of a shuffle: (1 − z)·l0, (z² − z)·l_last, (table·z[rotation] − input·z)·l_active.
-COLUMNS_KERNEL(columns_shuffle, (u32 rows, TARGET h, COLUMN input, COLUMN table, COLUMN z, COLUMN l0, COLUMN l_last,
-                                 COLUMN l_active, COLUMN challenges, u32 rotation), {
-    F(t) at = z[row];
-    F(t) value = columns_next(h[row], challenges, F(mul)(F(sub)(F(one)(), at), l0[row]));
-    value = columns_next(value, challenges, F(mul)(F(sub)(F(sqr)(at), at), l_last[row]));
-    F(t) term = F(sub)(F(mul)(table[row], ROTATED(z, rotation)), F(mul)(input[row], at));
-    h[row] = columns_next(value, challenges, F(mul)(term, l_active[row]));
-})
+COLUMNS_KERNEL(columns_shuffle,
+               (u32 rows, TARGET h, COLUMN input, COLUMN table, COLUMN z, COLUMN l0, COLUMN l_last, COLUMN l_active,
+                COLUMN challenges, u32 rotation),
+               {
+                   F(t) at = z[row];
+                   F(t) value = columns_next(h[row], challenges, F(mul)(F(sub)(F(one)(), at), l0[row]));
+                   value = columns_next(value, challenges, F(mul)(F(sub)(F(sqr)(at), at), l_last[row]));
+                   F(t) term = F(sub)(F(mul)(table[row], ROTATED(z, rotation)), F(mul)(input[row], at));
+                   h[row] = columns_next(value, challenges, F(mul)(term, l_active[row]));
+               })
 
 // Computes factors of a lookup product, one work-item per slot of `slot` rows. `permuted` receives for each row its
 // numerator (input + β)·(table + γ) times the denominators of the other rows of its slot. `beside` receives at the

@@ -67,7 +67,7 @@ DEVICE piece_t piece_at(u32 p, u32 row, u32 level, u32 limit, u32 halved, GLOBAL
 PDL_KERNEL(msm_build_chunks)
 KERNEL(PIECE_GROUP)
 void msm_build_chunks(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
-                     GLOBAL u32 *piece_rows, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
+                      GLOBAL u32 *piece_rows, GLOBAL u32 *counters, GLOBAL u32 *units, GLOBAL u32 *long_rows) {
     LOCAL u32 local_bins[BINS];
     u32 rows = params.rows, level = params.level, limit = params.limit, halved = params.halved;
     for (u32 i = LOCAL_ID; i < BINS; i += PIECE_GROUP) local_bins[i] = 0;
@@ -90,7 +90,7 @@ void msm_build_chunks(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offs
 PDL_KERNEL(msm_sort_chunks)
 KERNEL(PIECE_GROUP)
 void msm_sort_chunks(GRID_CONSTANT rows_params_t params, GLOBAL const u32 *offsets, GLOBAL const u32 *piece_offsets,
-                      GLOBAL const u32 *piece_rows, GLOBAL u32 *counters, GLOBAL piece_t *pieces) {
+                     GLOBAL const u32 *piece_rows, GLOBAL u32 *counters, GLOBAL piece_t *pieces) {
     LOCAL u32 local_bins[BINS], starts[BINS], scratch[SCAN_GROUP];
     u32 rows = params.rows, level = params.level, limit = params.limit, halved = params.halved;
     for (u32 i = LOCAL_ID; i < BINS; i += PIECE_GROUP) local_bins[i] = 0;
@@ -125,9 +125,9 @@ DEVICE affine_t endo_map(affine_t p) {
 // in `partial`. Row 0 has bucket `first_bucket`.
 PDL_KERNEL(msm_accumulate)
 KERNEL_BOUNDED(ACCUMULATE_GROUP, ACCUMULATE_OCCUPANCY)
-void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets, GLOBAL const piece_t *pieces,
-                    GLOBAL const u32 *entries, GLOBAL const affine_t *points, GLOBAL point_t *buckets,
-                    GLOBAL point_t *partial) {
+void msm_accumulate(u32 rows, u32 limit, u32 first_bucket, GLOBAL const u32 *piece_offsets,
+                    GLOBAL const piece_t *pieces, GLOBAL const u32 *entries, GLOBAL const affine_t *points,
+                    GLOBAL point_t *buckets, GLOBAL point_t *partial) {
     buckets += first_bucket;
     PDL_WAIT();
     if (GLOBAL_ID >= piece_offsets[rows]) return;

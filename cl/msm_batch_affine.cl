@@ -91,7 +91,7 @@ DEVICE void find_pairs(LOCAL_PTR pair_list_t *found, u32 level, GLOBAL const pai
 
 // Copies the lone bases of the pairs of a group to the end of the store, which has room for `room` points.
 DEVICE void copy_unpaired(LOCAL_PTR const pair_list_t *found, GLOBAL const pair_t *pairs, GLOBAL const affine_t *bases,
-                      GLOBAL u32 *above, GLOBAL affine_t *store, u32 room) {
+                          GLOBAL u32 *above, GLOBAL affine_t *store, u32 room) {
     for (u32 i = LOCAL_ID; i < found->lone; i += LIST_GROUP) {
         u32 number = found->pair[LIST_BLOCK - 1 - i], place = room - 1 - (found->lone_place + i);
         store[place] = entry_point(bases, pairs[number].p);
@@ -271,7 +271,7 @@ DEVICE affine_t add_pair(affine_t p, affine_t q, F(t) inverse, F(t) *denominator
 // Adds the pairs of a tile, last first; `inverse` is that of the product of the denominators of the work-item. The last
 // step may have no pair for it.
 DEVICE void add_tile(tile_t tile, F(t) inverse, GLOBAL const F(t) *prefixes, u32 shift, GLOBAL affine_t *store,
-                       GLOBAL u32 *above, bool in_place, LOCAL_PTR staged_t *slot, LOCAL_PTR u32 *freed) {
+                     GLOBAL u32 *above, bool in_place, LOCAL_PTR staged_t *slot, LOCAL_PTR u32 *freed) {
     u32 place = (tile.end - 1) / AFFINE_GROUP * AFFINE_GROUP + LOCAL_ID;
     pair_t next = walk_from(slot, tile, place, 0u - AFFINE_GROUP);
     stage(slot, tile, next, prefixes + (place + shift));

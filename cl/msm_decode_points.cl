@@ -47,12 +47,10 @@ void points_decode(u32 start, u32 n, u32 chunk, u32 infinity_is_fault, GLOBAL af
     u32 flags = FIRST_WORD(point) & ENCODING_FLAGS;
     FIRST_WORD(point) ^= flags;
     u32 fault;
-    if (flags == 0)
-        fault = affine_decode(&point);
+    if (flags == 0) fault = affine_decode(&point);
     else if (flags == ENCODING_INFINITY && affine_is_infinity(point))
         fault = infinity_is_fault ? FAULT_INFINITY : FAULT_NONE;
-    else
-        fault = FAULT_ENCODING;
+    else fault = FAULT_ENCODING;
     if (fault != FAULT_NONE) {
         point.x = F(zero)();
         point.y = F(zero)();

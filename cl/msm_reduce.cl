@@ -93,7 +93,7 @@ DEVICE u32 with_bit(u32 i, u32 bit) {
 PDL_KERNEL(msm_weighted_bit_sums)
 KERNEL(SUM_GROUP)
 void msm_weighted_bit_sums(u32 bits, u32 parts, GLOBAL const point_t *shares, GLOBAL const point_t *totals,
-                  GLOBAL point_t *out) {
+                           GLOBAL point_t *out) {
     LOCAL F(t) sum[SUM_QUADS * COORDINATES], operand[SUM_QUADS * COORDINATES], scratch[SUM_QUADS * COORDINATES];
     u32 part = GROUP_ID % parts, bit = (GROUP_ID / parts) % (bits + 1), window = GROUP_ID / parts / (bits + 1);
     u32 quad = LOCAL_ID / QUAD, at = quad * COORDINATES;

@@ -121,7 +121,7 @@ DEVICE void count_in_bin(LOCAL_PTR u32 *counts, GLOBAL const u16 *rows, u32 from
 PDL_KERNEL(msm_histogram_rows)
 KERNEL(SORT_GROUP)
 void msm_histogram_rows(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
-                    GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters) {
+                        GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters) {
     LOCAL u32 local_counts[BIN_ROWS];
     GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
     binned_t binned = binned_at(entries, room);
@@ -171,7 +171,7 @@ DEVICE row_size_t sum_sizes(LOCAL_PTR u32 *sum, row_size_t own) {
 PDL_KERNEL(msm_scan_row_blocks)
 KERNEL(SORT_GROUP)
 void msm_scan_row_blocks(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved, GLOBAL const u32 *counters,
-                  GLOBAL row_size_t *sums) {
+                         GLOBAL row_size_t *sums) {
     LOCAL u32 scratch[2];
     GLOBAL const u32 *counts = counters + ROW_COUNTS(band_bins);
     row_size_t own = {0, 0};
@@ -192,7 +192,7 @@ void msm_scan_row_blocks(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 hal
 PDL_KERNEL(msm_scan_rows)
 KERNEL(SORT_GROUP)
 void msm_scan_rows(u32 band_bins, u32 rows, u32 levels, u32 limit, u32 halved, GLOBAL const row_size_t *sums,
-                     GLOBAL u32 *counters, GLOBAL u32 *offsets, GLOBAL u32 *piece_offsets) {
+                   GLOBAL u32 *counters, GLOBAL u32 *offsets, GLOBAL u32 *piece_offsets) {
     LOCAL u32 slots[ROWS_BLOCK], pieces[ROWS_BLOCK], scratch[SORT_GROUP];
     GLOBAL u32 *counts = counters + ROW_COUNTS(band_bins);
     row_size_t before = {0, 0};
@@ -239,7 +239,7 @@ DEVICE void scan_rows(LOCAL_PTR const u32 *counts, LOCAL_PTR u32 *starts, LOCAL_
 PDL_KERNEL(msm_scatter_entries)
 KERNEL(SORT_GROUP)
 void msm_scatter_entries(u32 band_bins, u32 low, u32 tile, GLOBAL const u32 *bins, GLOBAL const u32 *tile_bins,
-               GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters, GLOBAL u32 *out) {
+                         GLOBAL u32 *entries, u32 room, GLOBAL u32 *counters, GLOBAL u32 *out) {
     // For each row of the bin: where its next entry goes in local memory, from the start of its entries on, and by how
     // much its place in the output exceeds that.
     LOCAL u32 next[BIN_ROWS], offsets[BIN_ROWS], scratch[SORT_GROUP], sorted[SORT_TILE_MAX];

@@ -66,15 +66,15 @@ DEVICE void butterfly(F(t) *x, F(t) *y, bool multiply, F(fixed) c) {
 }
 
 // Defines a level on registers that are `distance` apart. `first` is the number of the first block of the work-item.
-#define PASS_LEVEL(distance)                                                                   \
-    DEVICE void pass_level_##distance(F(t) *x, tree_t tree, u32 first, u32 done) {             \
-        _Pragma("unroll") for (int g = 0; g < STEP / 2 / distance; g++) {                             \
-            u32 block = (first * (STEP / 2 / distance) + g) & ((1u << done) - 1);              \
-            bool multiply = tree.multiply || block != 0;                                       \
-            F(fixed) c = tree.nodes[tree.base << done | block];                                \
-            _Pragma("unroll") for (int k = 0; k < distance; k++)                               \
+#define PASS_LEVEL(distance)                                                                           \
+    DEVICE void pass_level_##distance(F(t) *x, tree_t tree, u32 first, u32 done) {                     \
+        _Pragma("unroll") for (int g = 0; g < STEP / 2 / distance; g++) {                              \
+            u32 block = (first * (STEP / 2 / distance) + g) & ((1u << done) - 1);                      \
+            bool multiply = tree.multiply || block != 0;                                               \
+            F(fixed) c = tree.nodes[tree.base << done | block];                                        \
+            _Pragma("unroll") for (int k = 0; k < distance; k++)                                       \
                 butterfly(&x[2 * distance * g + k], &x[2 * distance * g + k + distance], multiply, c); \
-        }                                                                                      \
+        }                                                                                              \
     }
 PASS_LEVEL(2)
 PASS_LEVEL(1)

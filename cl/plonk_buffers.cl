@@ -4,8 +4,8 @@
 // the element of the buffer at which the column starts. Parameters are elements, then words, in one buffer. Each output
 // has OUTPUT_WORDS words, and then each item one word per column. All values are reduced and in Montgomery form.
 
-#define BANK_PARAMETERS                                                                                          \
-    GLOBAL const F(t) *bank0, GLOBAL const F(t) *bank1, GLOBAL const F(t) *bank2, GLOBAL const F(t) *bank3,       \
+#define BANK_PARAMETERS                                                                                     \
+    GLOBAL const F(t) *bank0, GLOBAL const F(t) *bank1, GLOBAL const F(t) *bank2, GLOBAL const F(t) *bank3, \
         GLOBAL const F(t) *bank4, GLOBAL const F(t) *bank5, GLOBAL const F(t) *bank6, GLOBAL const F(t) *bank7
 #define BANKS {bank0, bank1, bank2, bank3, bank4, bank5, bank6, bank7}
 

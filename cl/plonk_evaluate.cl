@@ -5,8 +5,7 @@
 // POINT_POWERS powers of each of these two points: 0 to EVALUATE_GROUP.
 
 // Returns Σ values[i]·x^i over i < count, to all of the group.
-DEVICE F(t) evaluate_group(LOCAL_PTR F(t) *sums, GLOBAL const F(t) *values, u32 count,
-                           GLOBAL const F(t) *powers) {
+DEVICE F(t) evaluate_group(LOCAL_PTR F(t) *sums, GLOBAL const F(t) *values, u32 count, GLOBAL const F(t) *powers) {
     F(t) sum = F(zero)(), step = powers[EVALUATE_GROUP];
     for (u32 k = (count + EVALUATE_GROUP - 1) / EVALUATE_GROUP; k-- > 0;) {
         u32 i = k * EVALUATE_GROUP + LOCAL_ID;

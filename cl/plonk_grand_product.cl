@@ -56,7 +56,7 @@ DEVICE F(t) product_of_group(LOCAL_PTR F(t) *node, F(t) value) {
 // Computes quotients, and the product of those of each tile. One group per tile, `tiles` of them per column.
 KERNEL_BOUNDED(INVERSE_GROUP, INVERSE_OCCUPANCY)
 void plonk_product_ratios(u32 n, u32 usable, u32 tiles, GLOBAL const F(t) *numerators, GLOBAL const F(t) *denominators,
-                     GLOBAL F(t) *quotients, GLOBAL F(t) *products) {
+                          GLOBAL F(t) *quotients, GLOBAL F(t) *products) {
     LOCAL inverse_locals_t locals;
     u64 own = (u64)(GROUP_ID / tiles) * n;
     u32 row = (GROUP_ID % tiles) * PRODUCT_TILE + LOCAL_ID;

@@ -8,8 +8,8 @@
 #define PIECES_KERNEL(name, most)                                                                                  \
     KERNEL(PLONK_GROUP)                                                                                            \
     void name(GRID_CONSTANT pieces_layout_t layout, GLOBAL const F(t) *matrix, GLOBAL F(t) *data,                  \
-              GLOBAL const F(fixed) *zeta_low, GLOBAL const F(fixed) *zeta_high,                                   \
-              GLOBAL const F(fixed) *omega_low, GLOBAL const F(fixed) *omega_high) {                               \
+              GLOBAL const F(fixed) *zeta_low, GLOBAL const F(fixed) *zeta_high, GLOBAL const F(fixed) *omega_low, \
+              GLOBAL const F(fixed) *omega_high) {                                                                 \
         u32 row = GLOBAL_ID, q = layout.q;                                                                         \
         if (row >= layout.n) return;                                                                               \
         GLOBAL F(t) *part = data + layout.first + row;                                                             \
@@ -21,8 +21,8 @@
         }                                                                                                          \
         for (u32 i = 0; i < q; i++) {                                                                              \
             F(t) sum = F(zero)();                                                                                  \
-            _Pragma("unroll") for (u32 j = 0; j < most; j++)                                                       \
-                if (j < q) sum = F(add)(sum, F(mul)(parts[j], matrix[i * q + j]));                                 \
+            _Pragma("unroll") for (u32 j = 0; j < most; j++) if (j < q) sum =                                      \
+                F(add)(sum, F(mul)(parts[j], matrix[i * q + j]));                                                  \
             part[i * layout.stride] = sum;                                                                         \
         }                                                                                                          \
     }

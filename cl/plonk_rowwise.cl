@@ -9,8 +9,7 @@
 // factors of all items, then those coefficients. The word `more` of an output is the start of its coefficients and, in
 // the upper half, their number.
 KERNEL(PLONK_GROUP)
-void plonk_combine(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params, GLOBAL F(t) *out,
-                   BANK_PARAMETERS) {
+void plonk_combine(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params, GLOBAL F(t) *out, BANK_PARAMETERS) {
     banks_t banks = BANKS;
     u32 row = PLONK_ROW;
     if (row >= launch.n) return;
@@ -27,9 +26,9 @@ void plonk_combine(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params,
 // Computes numerators and denominators of permutation sets: Π (v + β·δ^j·ω^row + γ) and Π (v + β·σ + γ) over the
 // columns of a set. An item has v and σ. params: β, γ, then β·δ^j of each item. Rows from `usable` on become zero.
 KERNEL(PLONK_GROUP)
-void plonk_permutation_factors(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params,
-                               GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high, u32 low_log,
-                               GLOBAL F(t) *numerators, GLOBAL F(t) *denominators, BANK_PARAMETERS) {
+void plonk_permutation_factors(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *params, GLOBAL const F(fixed) *low,
+                               GLOBAL const F(fixed) *high, u32 low_log, GLOBAL F(t) *numerators,
+                               GLOBAL F(t) *denominators, BANK_PARAMETERS) {
     banks_t banks = BANKS;
     u32 row = PLONK_ROW;
     if (row >= launch.n) return;
@@ -77,7 +76,8 @@ void plonk_lookup_factors(GRID_CONSTANT row_launch_t launch, GLOBAL const F(t) *
 
 // Writes `rows` rows from `row` on of `count` columns; `values` has those of the first column, then those of the next.
 KERNEL(PLONK_GROUP)
-void plonk_write_blinding(u64 count, u32 row, u32 rows, GLOBAL const F(t) *values, GLOBAL F(t) *data, u64 first, u64 stride) {
+void plonk_write_blinding(u64 count, u32 row, u32 rows, GLOBAL const F(t) *values, GLOBAL F(t) *data, u64 first,
+                          u64 stride) {
     for (u64 i = GLOBAL_ID; i < count * rows; i += GLOBAL_SIZE)
         data[first + i / rows * stride + row + i % rows] = values[i];
 }

@@ -40,8 +40,7 @@ DEVICE void external_matrix(F(t) *state, GLOBAL const F(t) *next) {
         for (int i = 4; i < WIDTH; i += 4) column[k] = sum_add(column[k], sums[i + k]);
     }
 #pragma unroll
-    for (int i = 0; i < WIDTH; i++)
-        state[i] = sum_value(sum_add(sum_add(sums[i], column[i % 4]), sum_of(next[i])));
+    for (int i = 0; i < WIDTH; i++) state[i] = sum_value(sum_add(sum_add(sums[i], column[i % 4]), sum_of(next[i])));
 }
 
 // Runs `rounds` external rounds. The first constants are added already; `next` are those of the second round.

@@ -98,8 +98,8 @@ void sumcheck_signal(u32 pass, GLOBAL u32 *told) {
 
 // Binds the first variable of all columns, of 2·pairs rows. Any grid.
 KERNEL(SUMCHECK_GROUP)
-void sumcheck_fold(u32 pairs, u32 columns, u64 from_stride, u64 to_stride, sumcheck_challenge_t r, GLOBAL const F(t) *from,
-                   GLOBAL F(t) *to) {
+void sumcheck_fold(u32 pairs, u32 columns, u64 from_stride, u64 to_stride, sumcheck_challenge_t r,
+                   GLOBAL const F(t) *from, GLOBAL F(t) *to) {
     for (u32 column = 0; column < columns; column++) {
         GLOBAL const F(t) *rows = from + column * from_stride;
         for (u32 row = GLOBAL_ID; row < pairs; row += GLOBAL_SIZE)
@@ -196,7 +196,8 @@ DEVICE void sumcheck_add_products(u32 factors, F(sum_t) *sums, const F(t) *low, 
 }
 
 // Writes the values over the rows of the group.
-DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials, LOCAL_PTR F(t) *local_sums) {
+DEVICE void sumcheck_write_products(u32 factors, const F(sum_t) *sums, GLOBAL F(t) *partials,
+                                    LOCAL_PTR F(t) *local_sums) {
     F(t) values[MAX_PRODUCT_FACTORS];
 #pragma unroll
     for (u32 point = 0; point < factors; point++) values[point] = F(sum_value)(sums[point]);

@@ -62,7 +62,8 @@ DEVICE void sliced_load(u32 *words, sliced_factor_t factor, u32 quarters, u32 fi
 #pragma unroll
     for (int t = 0; t < LOADED; t += 2) {
         words[t] = (low[t] & with_low) ^ (difference[t] & with_one) ^ (difference[t + 1] & with_x);
-        words[t + 1] = (low[t + 1] & with_low) ^ (difference[t + 1] & with_one) ^ ((difference[t] ^ difference[t + 1]) & with_x);
+        words[t + 1] =
+            (low[t + 1] & with_low) ^ (difference[t + 1] & with_one) ^ ((difference[t] ^ difference[t + 1]) & with_x);
     }
 }
 
@@ -106,8 +107,7 @@ DEVICE void sliced_join(LOCAL_PTR const u32 *branches, u32 adds, GLOBAL const u3
     for (u32 quarter = branch == 0 ? 0 : branch + 1; quarter <= branch + 1; quarter++) {
         u32 side = quarter % 2 * quarter_words;
 #pragma unroll
-        for (int t = 0; t < SLICED_BITS; t++)
-            words[t] = low[side + t * SLICED_LANES] ^ high[side + t * SLICED_LANES];
+        for (int t = 0; t < SLICED_BITS; t++) words[t] = low[side + t * SLICED_LANES] ^ high[side + t * SLICED_LANES];
         if (quarter >= 2) {
 #pragma unroll
             for (int t = 0; t < SLICED_BITS; t++)

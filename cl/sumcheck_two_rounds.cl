@@ -61,7 +61,8 @@ DEVICE void sumcheck_add_four(u32 factors, F(t) *sums, const F(t) *rows) {
 #pragma unroll
         for (u32 second = 0; second <= factors; second++) {
             u32 number = (factors + 1) * first + second;
-            if (number < PAIR_VALUES(factors)) sums[number] = sumcheck_add_factors(factors, sums[number], low, high, second);
+            if (number < PAIR_VALUES(factors))
+                sums[number] = sumcheck_add_factors(factors, sums[number], low, high, second);
         }
     }
 }
@@ -79,7 +80,8 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_PTR F(t) *loc
             GLOBAL const F(t) *from = work.from + k * work.from_stride + row;
 #pragma unroll
             for (u32 i = 0; i < 4; i++)
-                rows[4 * k + i] = work.folds ? sumcheck_fold_four(from + i * work.quads, 4 * work.quads, work.r) : from[i * work.quads];
+                rows[4 * k + i] = work.folds ? sumcheck_fold_four(from + i * work.quads, 4 * work.quads, work.r)
+                                             : from[i * work.quads];
             if (work.folds)
 #pragma unroll
                 for (u32 i = 0; i < 4; i++) work.to[k * work.to_stride + i * work.quads + row] = rows[4 * k + i];
@@ -97,16 +99,17 @@ DEVICE void sumcheck_pair(u32 factors, sumcheck_pair_t work, LOCAL_PTR F(t) *loc
 #define PAIR_OCCUPANCY(factors) 2
 #endif
 
-#define PAIR_KERNEL(name, factors)                                                                                       \
-    KERNEL_BOUNDED(SUMCHECK_GROUP, PAIR_OCCUPANCY(factors))                                                              \
-    void name(GRID_CONSTANT pass_params_t params, F(t) first, F(t) second, F(t) both, GLOBAL const F(t) *from,           \
-              GLOBAL F(t) *to, GLOBAL F(t) *partials, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) {        \
-        LOCAL F(t) sums[ROOM_FOR_SUMS(PAIR_VALUES(factors))];                                                            \
-        sumcheck_challenges_t r = {first, second, both};                                                                 \
-        sumcheck_pair_t work = {params.step, params.folds, params.from_stride, params.to_stride, r, from, to, partials}; \
-        sumcheck_pair(factors, work, sums);                                                                              \
-        sumcheck_totals_t all = {PAIR_VALUES(factors), params.pass, partials, totals, ended, told};                      \
-        sumcheck_end(GROUPS, all, sums);                                                                                 \
+#define PAIR_KERNEL(name, factors)                                                                                \
+    KERNEL_BOUNDED(SUMCHECK_GROUP, PAIR_OCCUPANCY(factors))                                                       \
+    void name(GRID_CONSTANT pass_params_t params, F(t) first, F(t) second, F(t) both, GLOBAL const F(t) *from,    \
+              GLOBAL F(t) *to, GLOBAL F(t) *partials, GLOBAL F(t) *totals, GLOBAL u32 *ended, GLOBAL u32 *told) { \
+        LOCAL F(t) sums[ROOM_FOR_SUMS(PAIR_VALUES(factors))];                                                     \
+        sumcheck_challenges_t r = {first, second, both};                                                          \
+        sumcheck_pair_t work = {                                                                                  \
+            params.step, params.folds, params.from_stride, params.to_stride, r, from, to, partials};              \
+        sumcheck_pair(factors, work, sums);                                                                       \
+        sumcheck_totals_t all = {PAIR_VALUES(factors), params.pass, partials, totals, ended, told};               \
+        sumcheck_end(GROUPS, all, sums);                                                                          \
     }
 
 PAIR_KERNEL(sumcheck_pair_2, 2)

@@ -1,12 +1,13 @@
 // Element-wise point operations on n pairs of affine points, with Jacobian results, which tests call.
 
-#define POINT_KERNEL(name, expression)                                                                        \
-    KERNEL(64) void name(u32 n, GLOBAL const affine_t *a, GLOBAL const affine_t *b, GLOBAL jacobian_t *out) {  \
-        for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {                                                    \
-            affine_t p = a[i], q = b[i];                                                                      \
-            (void)q;                                                                                          \
-            out[i] = point_to_jacobian(expression);                                                           \
-        }                                                                                                     \
+#define POINT_KERNEL(name, expression)                                                             \
+    KERNEL(64)                                                                                     \
+    void name(u32 n, GLOBAL const affine_t *a, GLOBAL const affine_t *b, GLOBAL jacobian_t *out) { \
+        for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {                                         \
+            affine_t p = a[i], q = b[i];                                                           \
+            (void)q;                                                                               \
+            out[i] = point_to_jacobian(expression);                                                \
+        }                                                                                          \
     }
 
 // p + q

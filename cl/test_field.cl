@@ -1,12 +1,13 @@
 // Applies field operations to the elements of vectors of length n: out = operation(a, b). Grids of any size.
 
-#define VECTOR_KERNEL(name, expression)                                                                       \
-    KERNEL(128) void name(u32 n, GLOBAL const F(t) *a, GLOBAL const F(t) *b, GLOBAL F(t) *out) {               \
-        for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {                                                    \
-            F(t) x = a[i], y = b[i];                                                                          \
-            (void)y;                                                                                          \
-            out[i] = expression;                                                                              \
-        }                                                                                                     \
+#define VECTOR_KERNEL(name, expression)                                              \
+    KERNEL(128)                                                                      \
+    void name(u32 n, GLOBAL const F(t) *a, GLOBAL const F(t) *b, GLOBAL F(t) *out) { \
+        for (u32 i = GLOBAL_ID; i < n; i += GLOBAL_SIZE) {                           \
+            F(t) x = a[i], y = b[i];                                                 \
+            (void)y;                                                                 \
+            out[i] = expression;                                                     \
+        }                                                                            \
     }
 
 VECTOR_KERNEL(vector_add, F(add)(x, y))
@@ -18,7 +19,8 @@ VECTOR_KERNEL(vector_neg_add, F(add)(F(neg)(x), F(dbl)(y)))
 VECTOR_KERNEL(vector_div, F(mul)(x, F(inv)(y)))
 
 // Computes out = a^(rounds + 1) by a chain of products in registers, to measure the rate of products.
-KERNEL(128) void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
+KERNEL(128)
+void vector_mul_chain(u32 n, u32 rounds, GLOBAL const F(t) *a, GLOBAL F(t) *out) {
     u32 i = GLOBAL_ID;
     if (i >= n) return;
     F(t) x = a[i], power = x;

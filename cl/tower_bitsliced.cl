@@ -21,11 +21,11 @@ DEVICE u32 XOR3(u32 a, u32 b, u32 c) {
 #endif
 
 // Defines a·X_(k−1) in T(k), of 2^k words: (low, high) becomes (high, low + high·X_(k−2)).
-#define SLICED_TIMES_GENERATOR(words, half)                                              \
-    DEVICE void sliced_times_generator_##words(u32 *product, const u32 *a) {             \
-        _Pragma("unroll") for (int i = 0; i < half; i++) product[i] = a[half + i];       \
-        sliced_times_generator_##half(product + half, a + half);                         \
-        _Pragma("unroll") for (int i = 0; i < half; i++) product[half + i] ^= a[i];      \
+#define SLICED_TIMES_GENERATOR(words, half)                                         \
+    DEVICE void sliced_times_generator_##words(u32 *product, const u32 *a) {        \
+        _Pragma("unroll") for (int i = 0; i < half; i++) product[i] = a[half + i];  \
+        sliced_times_generator_##half(product + half, a + half);                    \
+        _Pragma("unroll") for (int i = 0; i < half; i++) product[half + i] ^= a[i]; \
     }
 
 DEVICE void sliced_times_generator_1(u32 *product, const u32 *a) {
@@ -48,21 +48,21 @@ DEVICE void sliced_mul_4(u32 *c, const u32 *a, const u32 *b) {
 }
 
 // Defines c += a·b by three products in the field below (Karatsuba).
-#define SLICED_MUL(words, half)                                                                                          \
-    DEVICE void sliced_mul_##words(u32 *c, const u32 *a, const u32 *b) {                                                 \
-        u32 high[half], low[half], multiple[half], a_sum[half], b_sum[half];                                             \
-        _Pragma("unroll") for (int i = 0; i < half; i++) high[i] = 0;                                                    \
-        sliced_mul_##half(high, a + half, b + half);                                                                     \
-        _Pragma("unroll") for (int i = 0; i < half; i++) low[i] = high[i];                                               \
-        sliced_mul_##half(low, a, b);                                                                                    \
-        sliced_times_generator_##half(multiple, high);                                                                   \
-        _Pragma("unroll") for (int i = 0; i < half; i++) {                                                               \
-            c[i] ^= low[i];                                                                                              \
-            c[half + i] = XOR3(c[half + i], low[i], multiple[i]);                                                          \
-            a_sum[i] = a[i] ^ a[half + i];                                                                               \
-            b_sum[i] = b[i] ^ b[half + i];                                                                               \
-        }                                                                                                                \
-        sliced_mul_##half(c + half, a_sum, b_sum);                                                                       \
+#define SLICED_MUL(words, half)                                              \
+    DEVICE void sliced_mul_##words(u32 *c, const u32 *a, const u32 *b) {     \
+        u32 high[half], low[half], multiple[half], a_sum[half], b_sum[half]; \
+        _Pragma("unroll") for (int i = 0; i < half; i++) high[i] = 0;        \
+        sliced_mul_##half(high, a + half, b + half);                         \
+        _Pragma("unroll") for (int i = 0; i < half; i++) low[i] = high[i];   \
+        sliced_mul_##half(low, a, b);                                        \
+        sliced_times_generator_##half(multiple, high);                       \
+        _Pragma("unroll") for (int i = 0; i < half; i++) {                   \
+            c[i] ^= low[i];                                                  \
+            c[half + i] = XOR3(c[half + i], low[i], multiple[i]);            \
+            a_sum[i] = a[i] ^ a[half + i];                                   \
+            b_sum[i] = b[i] ^ b[half + i];                                   \
+        }                                                                    \
+        sliced_mul_##half(c + half, a_sum, b_sum);                           \
     }
 
 SLICED_MUL(8, 4)

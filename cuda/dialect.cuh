@@ -37,7 +37,8 @@ typedef long long i64;
 // Copies whole words from global to shared memory asynchronously; ASYNC_WAIT waits for all such copies of the work-item
 // (PTX ISA, cp.async). Devices before 8.0 copy synchronously.
 #if __CUDA_ARCH__ >= 800
-#define ASYNC_COPY(to, from) async_copy<sizeof(to) % 16 == 0 ? 16 : sizeof(to) % 8 == 0 ? 8 : 4>(&(to), &(from), sizeof(to))
+#define ASYNC_COPY(to, from) \
+    async_copy<sizeof(to) % 16 == 0 ? 16 : sizeof(to) % 8 == 0 ? 8 : 4>(&(to), &(from), sizeof(to))
 #define ASYNC_WAIT() asm volatile("cp.async.wait_all;" ::: "memory")
 template <int step> DEVICE void async_copy(void *to, const void *from, int bytes) {
     u32 address = (u32)__cvta_generic_to_shared(to);

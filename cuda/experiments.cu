@@ -40,7 +40,8 @@ KERNEL(EXPERIMENT_GROUP)
 void experiment_plain_half(u32 n, const u16 *a, const u16 *b, float *c) {
     u32 across = n / 16, row = GROUP_ID / across * 16 + LOCAL_ID / 16, column = GROUP_ID % across * 16 + LOCAL_ID % 16;
     float sum = 0;
-    for (u32 k = 0; k < n; k++) sum += experiment_number(&a[(u64)row * n + k]) * experiment_number(&b[(u64)k * n + column]);
+    for (u32 k = 0; k < n; k++)
+        sum += experiment_number(&a[(u64)row * n + k]) * experiment_number(&b[(u64)k * n + column]);
     c[(u64)row * n + column] = sum;
 }
 
@@ -48,7 +49,8 @@ void experiment_plain_half(u32 n, const u16 *a, const u16 *b, float *c) {
 KERNEL(EXPERIMENT_GROUP)
 void experiment_tiled(u32 n, const float *a, const float *b, float *c) {
     __shared__ float a_tile[32][32], b_tile[32][32];
-    u32 across = n / 32, row = GROUP_ID / across * 32, column = GROUP_ID % across * 32, x = LOCAL_ID % 32, y = LOCAL_ID / 32;
+    u32 across = n / 32, row = GROUP_ID / across * 32, column = GROUP_ID % across * 32, x = LOCAL_ID % 32,
+        y = LOCAL_ID / 32;
     float sum[4] = {0, 0, 0, 0};
     for (u32 k = 0; k < n; k += 32) {
         for (u32 i = 0; i < 32; i += 8) {
@@ -67,7 +69,8 @@ void experiment_tiled(u32 n, const float *a, const float *b, float *c) {
 KERNEL(EXPERIMENT_GROUP)
 void experiment_packed(u32 n, const float *a, const float *b, float *c) {
     __shared__ float4 a_tile[32][8], b_tile[32][8];
-    u32 across = n / 32, row = GROUP_ID / across * 32, column = GROUP_ID % across * 32, x = LOCAL_ID % 8, y = LOCAL_ID / 8;
+    u32 across = n / 32, row = GROUP_ID / across * 32, column = GROUP_ID % across * 32, x = LOCAL_ID % 8,
+        y = LOCAL_ID / 8;
     float4 sum = {0, 0, 0, 0};
     for (u32 k = 0; k < n; k += 32) {
         a_tile[y][x] = *(const float4 *)&a[(u64)(row + y) * n + k + 4 * x];
@@ -87,7 +90,8 @@ void experiment_packed(u32 n, const float *a, const float *b, float *c) {
 // Adds products over 16 k to the sums of 16 × 8 entries of a warp: work-item (g, t) has rows g and g + 8, columns 2t
 // and 2t + 1.
 DEVICE void experiment_mma(float *sum, const u32 *a, const u32 *b) {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+                 "%1, %2, %3};"
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
@@ -105,7 +109,8 @@ void experiment_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
     for (u32 k = 0; k < pitch; k += 8) {
         u32 x[2][4], y[4][2];
 #pragma unroll
-        for (u32 i = 0; i < 8; i++) x[i / 4][i % 4] = a[(u64)(row + i / 4 * 16 + i % 2 * 8) * pitch + k + t + i % 4 / 2 * 4];
+        for (u32 i = 0; i < 8; i++)
+            x[i / 4][i % 4] = a[(u64)(row + i / 4 * 16 + i % 2 * 8) * pitch + k + t + i % 4 / 2 * 4];
 #pragma unroll
         for (u32 i = 0; i < 8; i++) y[i / 2][i % 2] = b[(u64)(column + i / 2 * 8 + g) * pitch + k + t + i % 2 * 4];
 #pragma unroll
@@ -128,7 +133,8 @@ void experiment_packed_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
 #if __CUDA_ARCH__ >= 800
     __shared__ __align__(16) u32 a_tile[64][20], b_tile[128][20];
     u32 across = n / 128, warp = LOCAL_ID / 32, g = LOCAL_ID % 32 / 4, t = LOCAL_ID % 4, pitch = n / 2;
-    u32 row = GROUP_ID / across * 64, column = GROUP_ID % across * 128, down = warp / 4 * 32 + g, beside = warp % 4 * 32 + g;
+    u32 row = GROUP_ID / across * 64, column = GROUP_ID % across * 128, down = warp / 4 * 32 + g,
+        beside = warp % 4 * 32 + g;
     u32 line = LOCAL_ID / 4, four = LOCAL_ID % 4 * 4;
     float sum[2][4][4];
     for (u32 i = 0; i < 32; i++) sum[i / 16][i / 4 % 4][i % 4] = 0;
@@ -141,7 +147,8 @@ void experiment_packed_tensor(u32 n, const u32 *a, const u32 *b, float *c) {
         for (u32 depth = 0; depth < 16; depth += 8) {
             u32 x[2][4], y[4][2];
 #pragma unroll
-            for (u32 i = 0; i < 8; i++) x[i / 4][i % 4] = a_tile[down + i / 4 * 16 + i % 2 * 8][depth + t + i % 4 / 2 * 4];
+            for (u32 i = 0; i < 8; i++)
+                x[i / 4][i % 4] = a_tile[down + i / 4 * 16 + i % 2 * 8][depth + t + i % 4 / 2 * 4];
 #pragma unroll
             for (u32 i = 0; i < 8; i++) y[i / 2][i % 2] = b_tile[beside + i / 2 * 8][depth + t + i % 2 * 4];
 #pragma unroll
@@ -251,7 +258,8 @@ void experiment_remainder_long(u32 rounds, u32 shift, const experiment_long_t *s
         }
 #pragma unroll
         for (u32 i = 0; i < 8; i++)
-            value.limb[i] = shift == 0 ? product[i] : product[i] >> shift | (i < 7 ? product[i + 1] << (32 - shift) : 0);
+            value.limb[i] =
+                shift == 0 ? product[i] : product[i] >> shift | (i < 7 ? product[i + 1] << (32 - shift) : 0);
     }
     out[GLOBAL_ID] = value;
 }

@@ -38,7 +38,8 @@ DEVICE void int8_load(u32 *r, u32 address) {
 }
 
 DEVICE void int8_multiply(i32 *sum, const u32 *a, u32 b0, u32 b1) {
-    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+                 "%1, %2, %3};"
                  : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
@@ -90,7 +91,8 @@ DEVICE void int8_product(int8_sums_t *sums, const u8 *a, const u8 *b, u32 depth,
             int8_take(base + next % INT8_STAGES * INT8_STAGE, a + next * INT8_DEPTH, b + next * INT8_DEPTH, depth);
         else int8_commit();
         int8_step(sums, base + step % INT8_STAGES * INT8_STAGE, warp / 4 * 64, warp % 4 * 64);
-        if (flushes && step % (INT8_EXACT / INT8_DEPTH) == INT8_EXACT / INT8_DEPTH - 1) int8_flush(sums, int8_modulus(entry));
+        if (flushes && step % (INT8_EXACT / INT8_DEPTH) == INT8_EXACT / INT8_DEPTH - 1)
+            int8_flush(sums, int8_modulus(entry));
     }
 }
 

@@ -44,11 +44,14 @@ DEVICE void int8_multiply(i32 *sums, u64 a, u64 b) {
                  "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
                  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
                  "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-                 "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, adds;}"
-                 : INT8_FOUR(0), INT8_FOUR(4), INT8_FOUR(8), INT8_FOUR(12), INT8_FOUR(16), INT8_FOUR(20), INT8_FOUR(24), INT8_FOUR(28),
-                   INT8_FOUR(32), INT8_FOUR(36), INT8_FOUR(40), INT8_FOUR(44), INT8_FOUR(48), INT8_FOUR(52), INT8_FOUR(56), INT8_FOUR(60),
-                   INT8_FOUR(64), INT8_FOUR(68), INT8_FOUR(72), INT8_FOUR(76), INT8_FOUR(80), INT8_FOUR(84), INT8_FOUR(88), INT8_FOUR(92),
-                   INT8_FOUR(96), INT8_FOUR(100), INT8_FOUR(104), INT8_FOUR(108), INT8_FOUR(112), INT8_FOUR(116), INT8_FOUR(120), INT8_FOUR(124)
+                 "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, "
+                 "%128, %129, adds;}"
+                 : INT8_FOUR(0), INT8_FOUR(4), INT8_FOUR(8), INT8_FOUR(12), INT8_FOUR(16), INT8_FOUR(20), INT8_FOUR(24),
+                   INT8_FOUR(28), INT8_FOUR(32), INT8_FOUR(36), INT8_FOUR(40), INT8_FOUR(44), INT8_FOUR(48),
+                   INT8_FOUR(52), INT8_FOUR(56), INT8_FOUR(60), INT8_FOUR(64), INT8_FOUR(68), INT8_FOUR(72),
+                   INT8_FOUR(76), INT8_FOUR(80), INT8_FOUR(84), INT8_FOUR(88), INT8_FOUR(92), INT8_FOUR(96),
+                   INT8_FOUR(100), INT8_FOUR(104), INT8_FOUR(108), INT8_FOUR(112), INT8_FOUR(116), INT8_FOUR(120),
+                   INT8_FOUR(124)
                  : "l"(a), "l"(b), "r"(1));
 }
 
@@ -57,8 +60,7 @@ DEVICE void int8_fence(void) {
 }
 
 // Waits until all products but those of the last `stages` stages have ended; the sums are theirs until then.
-template <int stages>
-DEVICE void int8_wait(i32 *sums) {
+template <int stages> DEVICE void int8_wait(i32 *sums) {
     asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(stages) : "memory");
     if (stages == 0)
 #pragma unroll

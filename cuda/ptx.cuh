@@ -5,17 +5,17 @@
 // that follows it into one IMAD.WIDE, so products are always written as such pairs. (The prefix keeps the
 // names apart from OpenCL built-ins such as mul_hi.)
 #ifdef HAS_PTX
-#define PTX_BINARY(name, instruction)                                                         \
-    DEVICE u32 name(u32 a, u32 b) {                                                           \
-        u32 r;                                                                                \
-        asm volatile(instruction " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));                  \
-        return r;                                                                             \
+#define PTX_BINARY(name, instruction)                                        \
+    DEVICE u32 name(u32 a, u32 b) {                                          \
+        u32 r;                                                               \
+        asm volatile(instruction " %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b)); \
+        return r;                                                            \
     }
-#define PTX_TERNARY(name, instruction)                                                        \
-    DEVICE u32 name(u32 a, u32 b, u32 c) {                                                    \
-        u32 r;                                                                                \
-        asm volatile(instruction " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c));      \
-        return r;                                                                             \
+#define PTX_TERNARY(name, instruction)                                                   \
+    DEVICE u32 name(u32 a, u32 b, u32 c) {                                               \
+        u32 r;                                                                           \
+        asm volatile(instruction " %0, %1, %2, %3;" : "=r"(r) : "r"(a), "r"(b), "r"(c)); \
+        return r;                                                                        \
     }
 PTX_BINARY(ptx_add_cc, "add.cc.u32")
 PTX_BINARY(ptx_addc_cc, "addc.cc.u32")

@@ -52,6 +52,15 @@ need_cuobjdump() {
     cuobjdump=(target/cuobjdump-venv/lib/python3*/site-packages/nvidia/cu13/bin/cuobjdump)
 }
 
+# Formats the kernels. Another version formats otherwise.
+need_clang_format() {
+    clang_format=target/clang-format-venv/bin/clang-format
+    [ ! -x "$clang_format" ] || return 0
+    echo "installing clang-format into target/clang-format-venv"
+    python3 -m venv target/clang-format-venv
+    target/clang-format-venv/bin/pip install -q --disable-pip-version-check clang-format==20.1.8
+}
+
 # For circom-witnesscalc, by which RISC Zero computes witnesses.
 need_protoc() {
     command -v protoc >/dev/null && return
