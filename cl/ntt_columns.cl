@@ -15,7 +15,7 @@ PDL_KERNEL(ntt_column_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
                      GLOBAL const F(fixed) *nodes, GLOBAL u32 *state) {
-    LOCAL half_element_t tile[TILE];
+    LOCAL element_part_t tile[TILE];
     F(t) x[STEP];
     u32 stride_log = params.stride_log, radix_log = params.radix_log, swap_log = params.swap_log, flags = params.flags;
     column_pass_t columns = {params.log_n, radix_log, stride_log, swap_log, params.vector_stride};

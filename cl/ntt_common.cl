@@ -10,7 +10,7 @@
 //
 // A tile is 2^TILE_LOG elements, 4 in the registers of each work-item. The number of an element has the bits of its row
 // above those of its column. A step holds a window of 2 bits of that number in the index of the register, and works on
-// up to 2 levels. In between, work-items exchange elements through local memory, half an element at a time, at element
+// up to 2 levels. In between, work-items exchange elements through local memory, half an element (or one of a word) at a time, at element
 // ^ (element >> 2 & 7), without bank conflicts. Runs in global memory have 2^(TILE_LOG − radix_log) elements: 64 bytes
 // for radix 2^8, more for smaller ones. Small tiles, 28 warps of 72 registers on a multiprocessor, gain more than
 // longer runs: see benches/notes/ntt.md, section 11.
@@ -26,11 +26,13 @@
 #define TILE (1u << TILE_LOG)
 #define STEP (1 << STEP_LOG)
 #define NTT_GROUP (TILE / STEP)
-#define HALF_LIMBS (FIELD_WORDS / 2)
+// Parts of an element that are exchanged one after the other, and their limbs.
+#define PARTS (FIELD_WORDS > 1 ? 2 : 1)
+#define PART_LIMBS (FIELD_WORDS > 1 ? FIELD_WORDS / 2 : 1)
 
-typedef struct ALIGNED(16) {
-    u32 limb[HALF_LIMBS];
-} half_element_t;
+typedef struct ALIGNED(4 * PART_LIMBS) {
+    u32 limb[PART_LIMBS];
+} element_part_t;
 
 typedef struct {
     NODE_ADDR_SPACE const F(fixed) *nodes;
@@ -88,23 +90,23 @@ DEVICE void pass_step(F(t) *x, tree_t tree, u32 window, u32 levels) {
 
 // Exchanges elements from one window to another. It ends without a barrier: the next exchange must not begin before
 // one.
-DEVICE void exchange(LOCAL_PTR half_element_t *tile, F(t) *x, u32 from, u32 to) {
+DEVICE void exchange(LOCAL_PTR element_part_t *tile, F(t) *x, u32 from, u32 to) {
 #pragma unroll
-    for (int part = 0; part < 2; part++) {
+    for (int part = 0; part < PARTS; part++) {
         if (part != 0) BARRIER();
 #pragma unroll
         for (int j = 0; j < STEP; j++) {
-            half_element_t out;
+            element_part_t out;
 #pragma unroll
-            for (int i = 0; i < HALF_LIMBS; i++) out.limb[i] = x[j].limb[part * HALF_LIMBS + i];
+            for (int i = 0; i < PART_LIMBS; i++) out.limb[i] = x[j].limb[part * PART_LIMBS + i];
             tile[tile_slot(tile_element(from, j))] = out;
         }
         BARRIER();
 #pragma unroll
         for (int j = 0; j < STEP; j++) {
-            half_element_t in = tile[tile_slot(tile_element(to, j))];
+            element_part_t in = tile[tile_slot(tile_element(to, j))];
 #pragma unroll
-            for (int i = 0; i < HALF_LIMBS; i++) x[j].limb[part * HALF_LIMBS + i] = in.limb[i];
+            for (int i = 0; i < PART_LIMBS; i++) x[j].limb[part * PART_LIMBS + i] = in.limb[i];
         }
     }
 }
@@ -134,7 +136,7 @@ DEVICE u32 register_bits(u32 j, u32 radix_log, u32 flags) {
 }
 
 // Runs all levels of a pass, and returns the window of the last step.
-DEVICE u32 pass_levels(LOCAL_PTR half_element_t *tile, F(t) *x, tree_t tree, u32 radix_log, GLOBAL u32 *plane) {
+DEVICE u32 pass_levels(LOCAL_PTR element_part_t *tile, F(t) *x, tree_t tree, u32 radix_log, GLOBAL u32 *plane) {
     u32 window = TILE_LOG - STEP_LOG, levels;
     for (tree.done = 0; tree.done < radix_log; tree.done += levels) {
         u32 left = radix_log - tree.done;

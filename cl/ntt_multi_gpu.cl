@@ -17,7 +17,7 @@ DEVICE u32 peer_place(u32 index, u32 low_log, u32 owners_log, u32 part_log) {
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_peer_columns(GRID_CONSTANT peer_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
                       GLOBAL const F(fixed) *nodes) {
-    LOCAL half_element_t tile[TILE];
+    LOCAL element_part_t tile[TILE];
     F(t) x[STEP];
     u32 radix_log = params.radix_log, swap_log = params.swap_log, flags = params.flags;
     column_pass_t columns = {params.log_n, radix_log, params.stride_log, swap_log, 0};
@@ -44,7 +44,7 @@ KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_peer_rows(GRID_CONSTANT peer_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
                    GLOBAL const F(fixed) *nodes, GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high,
                    GLOBAL const F(fixed) *last) {
-    LOCAL half_element_t tile[TILE];
+    LOCAL element_part_t tile[TILE];
     F(t) x[STEP];
     u32 radix_log = params.radix_log;
     rows_t rows = {params.log_n, radix_log, params.first_log, params.flags, 0};

@@ -33,7 +33,7 @@ KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
                   GLOBAL const F(fixed) *nodes, GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high,
                   GLOBAL const F(fixed) *last, GLOBAL u32 *state) {
-    LOCAL half_element_t tile[TILE];
+    LOCAL element_part_t tile[TILE];
     F(t) x[STEP];
     u32 radix_log = params.radix_log, flags = params.flags;
     rows_t rows = {params.log_n, radix_log, params.first_log, flags, params.vector_stride};

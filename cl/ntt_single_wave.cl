@@ -21,7 +21,7 @@ PDL_KERNEL(ntt_column_pass)
 KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_column_pass(GRID_CONSTANT column_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
                      GLOBAL const F(fixed) *nodes, GLOBAL u32 *state) {
-    LOCAL half_element_t tile[TILE];
+    LOCAL element_part_t tile[TILE];
     LOCAL F(fixed) staged[NTT_GROUP];
     F(t) x[STEP];
     u32 stride_log = params.stride_log, radix_log = params.radix_log, flags = params.flags;
@@ -49,7 +49,7 @@ KERNEL_BOUNDED(NTT_GROUP, NTT_GROUPS)
 void ntt_row_pass(GRID_CONSTANT row_params_t params, GLOBAL const F(t) *data, GLOBAL F(t) *out,
                   GLOBAL const F(fixed) *nodes, GLOBAL const F(fixed) *low, GLOBAL const F(fixed) *high,
                   GLOBAL const F(fixed) *last, GLOBAL u32 *state) {
-    LOCAL half_element_t tile[TILE];
+    LOCAL element_part_t tile[TILE];
     LOCAL F(fixed) staged[NTT_GROUP];
     F(t) x[STEP];
     u32 radix_log = params.radix_log;

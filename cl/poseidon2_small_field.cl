@@ -29,7 +29,7 @@ DEVICE F(t) sum_value(sum_t a) {
 }
 
 DEVICE F(t) reduce_loose(F(t) a) {
-    return F(reduce)(a.limb[0]);
+    return F(reduce)(a);
 }
 
 // Returns x^SBOX_DEGREE, reduced, for a loose x. x² < 1.02p², so its reduction is below 1.52p, and a product of that and

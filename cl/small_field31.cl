@@ -41,14 +41,14 @@ DEVICE F(t) F(r2)(void) {
 }
 
 // Returns a − p if a ≥ p, else a, for a < 2p: the difference of a smaller number wraps to a larger one.
-DEVICE F(t) F(reduce)(u32 a) {
+DEVICE F(t) F(reduce_word)(u32 a) {
     const u32 p[1] = P_LIMBS;
     u32 less = a - p[0];
     return F(of_word)(less < a ? less : a);
 }
 
 DEVICE F(t) F(add)(F(t) a, F(t) b) {
-    return F(reduce)(a.limb[0] + b.limb[0]);
+    return F(reduce_word)(a.limb[0] + b.limb[0]);
 }
 
 DEVICE F(t) F(sub)(F(t) a, F(t) b) {
@@ -74,7 +74,7 @@ DEVICE u32 F(redc_word)(u64 a) {
 
 // Returns a/R mod p, for a < R·p.
 DEVICE F(t) F(redc)(u64 a) {
-    return F(reduce)(F(redc_word)(a));
+    return F(reduce_word)(F(redc_word)(a));
 }
 
 DEVICE F(t) F(mul)(F(t) a, F(t) b) {

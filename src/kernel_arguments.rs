@@ -145,6 +145,56 @@ impl KernelArgument for Local {
 /// # }
 /// ```
 ///
+/// So it is with launches that are cooperative, or whose group size the source gives. A structure of another kernel, or
+/// a state that is only read, does not compile:
+/// ```compile_fail,E0308
+/// # use proofwarp::kernel_arguments::{In, Out, Value};
+/// # use proofwarp::kernels::ntt::{ColumnPass, Fixed, RowParams};
+/// # use proofwarp::kernels::spec::Element;
+/// # fn launch<'a>(row: Value<'a, RowParams>, data: In<'a, Element>, out: Out<'a, Element>, nodes: In<'a, Fixed>, state: Out<'a, u32>) -> ColumnPass<'a> {
+/// ColumnPass { params: row, data, out, nodes, state }
+/// # }
+/// ```
+/// ```compile_fail,E0308
+/// # use proofwarp::kernel_arguments::{In, Out, Value};
+/// # use proofwarp::kernels::ntt::{ColumnPass, ColumnParams, Fixed};
+/// # use proofwarp::kernels::spec::Element;
+/// # fn launch<'a>(params: Value<'a, ColumnParams>, data: In<'a, Element>, out: Out<'a, Element>, nodes: In<'a, Fixed>, state: In<'a, u32>) -> ColumnPass<'a> {
+/// ColumnPass { params, data, out, nodes, state }
+/// # }
+/// ```
+/// ```
+/// # use proofwarp::kernel_arguments::{In, Out, Value};
+/// # use proofwarp::kernels::ntt::{ColumnPass, ColumnParams, Fixed};
+/// # use proofwarp::kernels::spec::Element;
+/// # fn launch<'a>(params: Value<'a, ColumnParams>, data: In<'a, Element>, out: Out<'a, Element>, nodes: In<'a, Fixed>, state: Out<'a, u32>) -> ColumnPass<'a> {
+/// ColumnPass { params, data, out, nodes, state }
+/// # }
+/// ```
+///
+/// Nor do launches with local memory whose size is a plain number, or is missing:
+/// ```compile_fail,E0308
+/// # use proofwarp::kernel_arguments::{In, Out, Value};
+/// # use proofwarp::kernels::gemm::{Int8Residues, Int8ResiduesParams};
+/// # fn launch<'a>(params: Value<'a, Int8ResiduesParams>, table: In<'a, u32>, a: In<'a, u8>, b: In<'a, u8>, out: Out<'a, u8>) -> Int8Residues<'a> {
+/// Int8Residues { params, table, a, b, out, local: 1024 }
+/// # }
+/// ```
+/// ```compile_fail,E0063
+/// # use proofwarp::kernel_arguments::{In, Out, Value};
+/// # use proofwarp::kernels::gemm::{Int8Residues, Int8ResiduesParams};
+/// # fn launch<'a>(params: Value<'a, Int8ResiduesParams>, table: In<'a, u32>, a: In<'a, u8>, b: In<'a, u8>, out: Out<'a, u8>) -> Int8Residues<'a> {
+/// Int8Residues { params, table, a, b, out }
+/// # }
+/// ```
+/// ```
+/// # use proofwarp::kernel_arguments::{In, Local, Out, Value};
+/// # use proofwarp::kernels::gemm::{Int8Residues, Int8ResiduesParams};
+/// # fn launch<'a>(params: Value<'a, Int8ResiduesParams>, table: In<'a, u32>, a: In<'a, u8>, b: In<'a, u8>, out: Out<'a, u8>) -> Int8Residues<'a> {
+/// Int8Residues { params, table, a, b, out, local: Local(1024) }
+/// # }
+/// ```
+///
 /// # Safety
 /// [`Self::with_args`] passes the arguments that the kernel [`Self::NAME`] takes, in number, kind and order.
 pub unsafe trait Kernel {
@@ -163,6 +213,7 @@ macro_rules! launcher {
         $($parameter:ident: $class:ident $(<$element:ty>)?,)*
     }) => {
         $(#[$doc])*
+        #[allow(clippy::struct_field_names, reason = "they are the kernel's own")]
         pub struct $name<'a $($(, $generic)+)?> {
             $(#[allow(missing_docs, reason = "the kernel's text describes its parameters")]
             pub $parameter: launcher!(@type $class $(<$element>)?),)*

@@ -36,7 +36,7 @@ use p3_field::{BasedVectorSpace, Field as _, PrimeCharacteristicRing, PrimeField
 use rand_core::RngCore;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, CtOption};
 
-use super::Element;
+use super::{Element, NttField};
 use super::binary_field_macros::binary_operator;
 use crate::kernels;
 
@@ -290,6 +290,12 @@ macro_rules! prime {
 prime!(Goldilocks(p3_goldilocks::Goldilocks), u64, "0xffffffff00000001", 64, 32, 7);
 prime!(BabyBear(p3_baby_bear::BabyBear), u32, "0x78000001", 31, 27, 31);
 prime!(KoalaBear(p3_koala_bear::KoalaBear), u32, "0x7f000001", 31, 24, 3);
+
+// SAFETY: `Element` describes the memory of the types, which are prime fields.
+unsafe impl NttField for BabyBear {}
+
+// SAFETY: as above.
+unsafe impl NttField for KoalaBear {}
 
 #[cfg(test)]
 mod tests {

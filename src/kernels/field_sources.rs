@@ -27,7 +27,7 @@ pub const MULTI_LIMB: &[Source] = &[
 ];
 
 /// Implements prime fields of one 32-bit limb.
-pub const ONE_LIMB: &[Source] = &[source!("cl/small_field31.cl")];
+pub const ONE_LIMB: &[Source] = &[source!("cl/small_field31.cl"), source!("cl/small_field31_shoup.cl")];
 
 /// Implements Goldilocks, the prime field of two 32-bit limbs.
 pub const TWO_LIMBS: &[Source] = &[source!("cl/goldilocks.cl")];

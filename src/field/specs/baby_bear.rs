@@ -6,7 +6,7 @@ use crate::kernels::spec::{Declarations, FieldKind, FieldSpec};
 pub static BABY_BEAR: FieldSpec = FieldSpec {
     name: "baby_bear",
     kind: FieldKind::Prime { modulus: "78000001", generator: 31 },
-    families: &["gemm", "sumcheck"],
+    families: &["gemm", "ntt", "ntt_small", "sumcheck"],
 };
 
 /// Declares the extension by a root of X⁴ − 11, from which challenges of sumcheck come.

@@ -6,7 +6,7 @@ use crate::kernels::spec::{Declarations, FieldKind, FieldSpec};
 pub static KOALA_BEAR: FieldSpec = FieldSpec {
     name: "koala_bear",
     kind: FieldKind::Prime { modulus: "7f000001", generator: 3 },
-    families: &["sumcheck"],
+    families: &["ntt", "ntt_small", "sumcheck"],
 };
 
 /// Declares the extension by a root of X⁴ − 3, from which challenges of sumcheck come.

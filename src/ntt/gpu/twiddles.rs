@@ -13,8 +13,10 @@ use crate::module_launcher::KernelModule;
 use crate::ntt::plan::NttPlan;
 use crate::ntt::{TableSize, Transform};
 
-/// Number of bytes that a twiddle takes, 64: a value and a quotient for Shoup's multiplication.
-const FACTOR_BYTES: usize = 64;
+/// Returns the number of bytes that a twiddle takes: a value and a quotient for Shoup's multiplication.
+const fn factor_bytes<F>() -> usize {
+    2 * size_of::<F>()
+}
 
 /// Maximum log n, 20, at which [`TableSize::Automatic`] puts all twiddles in one table. The table may take
 /// 1/[`FULL_SHARE`] of device memory.
@@ -23,7 +25,7 @@ const FULL_SHARE: u64 = 64;
 
 /// Returns whether `device` is to have all twiddles of the last pass of `transform` in one table.
 pub(crate) fn has_one_table<F>(transform: &Transform<F>, device: &Device) -> bool {
-    let fits = || (FACTOR_BYTES as u64) << transform.log_n <= device.memory() / FULL_SHARE;
+    let fits = || (factor_bytes::<F>() as u64) << transform.log_n <= device.memory() / FULL_SHARE;
     match transform.tables {
         TableSize::Automatic => transform.log_n <= MAX_FULL_LOG && fits(),
         TableSize::Full => true,
@@ -208,7 +210,7 @@ impl<F: NttField> TwiddleBuilder<'_, F> {
         let device = self.stream.device().clone();
         device.get_or_create_table(key, || {
             let params = params.upload(self.stream)?;
-            let factors = self.stream.allocate(table.len() as usize * FACTOR_BYTES)?;
+            let factors = self.stream.allocate(table.len() as usize * factor_bytes::<F>())?;
             self.compute_table(table, &params, &factors)?;
             self.stream.synchronize(None)?;
             Ok(factors)
