@@ -111,8 +111,7 @@ impl KernelArgument for Local {
     }
 }
 
-/// Represents a kernel with its arguments, which
-/// [`KernelModule::run`](crate::module_launcher::KernelModule::run) launches. The macro `kernels!` implements it.
+/// Represents a kernel with its arguments, which `KernelModule::run` launches. The macro `kernels!` implements it.
 ///
 /// A wrong number of arguments, a wrong name or a wrong type does not compile:
 /// ```compile_fail,E0063

@@ -1,4 +1,4 @@
-//! Implements quadratic extensions F[u]/(u² + β) of prime fields, as the coordinates of G2 of a curve with a pairing.
+//! Implements quadratic extensions F\[u\]/(u² + β) of prime fields, as the coordinates of G2 of a curve with a pairing.
 //! No function takes constant time: these fields hold points, which are public.
 
 use std::cmp::Ordering;

@@ -52,6 +52,13 @@ pub unsafe trait Element: Field {
 /// [`Element::NAME`] names, without padding, and every bit pattern below p is a valid value.
 pub unsafe trait NttField: PrimeField + Element {}
 
+/// Represents a field of more than two 32-bit limbs, such as the scalar field of a curve, for which there are kernels of
+/// circuits, columns, matrices and sumcheck too.
+///
+/// # Safety
+/// [`NttField`] has all promises.
+pub unsafe trait MultiLimbField: NttField {}
+
 /// Implements the traits for a type whose only field is its limbs, `[u64; 4]`.
 macro_rules! ntt_field {
     ($type:ty, $name:expr) => {
@@ -63,6 +70,8 @@ macro_rules! ntt_field {
         }
         // SAFETY: as above.
         unsafe impl NttField for $type {}
+        // SAFETY: as above.
+        unsafe impl MultiLimbField for $type {}
     };
 }
 

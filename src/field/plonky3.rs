@@ -36,8 +36,8 @@ use p3_field::{BasedVectorSpace, Field as _, PrimeCharacteristicRing, PrimeField
 use rand_core::RngCore;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, CtOption};
 
-use super::{Element, NttField};
 use super::binary_field_macros::binary_operator;
+use super::{Element, NttField};
 use crate::kernels;
 
 /// Returns a random element of `B`, at most 2^-64 from uniform.

@@ -58,12 +58,21 @@ fn halve<F: NttField>(x: &[F], omega: F) -> Vec<F> {
     low.chain(high).collect()
 }
 
-/// Makes a module for each field of the registry that has transforms. It has a test for each `$body`, which calls that
-/// for the field's type.
+/// Makes a module for each field of the registry that has transforms; after `multi-limb:`, for each of more than two
+/// 32-bit limbs. It has a test for each `$body`, which calls that for the field's type.
 #[allow(unused_macros, reason = "each test file is a crate of its own")]
 macro_rules! of_every_field {
+    (multi-limb: $($body:ident)*) => {
+        proofwarp::for_each_ntt_field! { crate::common::ntt::of_every_field! { @fields [$($body)*] } }
+    };
     ($($body:ident)*) => {
         proofwarp::for_each_ntt_field! { crate::common::ntt::of_every_field! { @fields [$($body)*] } }
+        #[cfg(feature = "plonky3")]
+        crate::common::ntt::of_every_field! {
+            @fields [$($body)*]
+            baby_bear: proofwarp::field::plonky3::BabyBear;
+            koala_bear: proofwarp::field::plonky3::KoalaBear;
+        }
     };
     (@fields $bodies:tt $($field:ident: $type:ty;)*) => {
         $(crate::common::ntt::of_every_field! { @field $field: $type; $bodies })*

@@ -5,6 +5,8 @@ mod common;
 
 mod api;
 mod peers;
+#[cfg(feature = "plonky3")]
+mod plonky3;
 mod sizes;
 mod tables;
 mod transforms;

@@ -166,6 +166,7 @@ fn factors<F: NttField>() {
 }
 
 of_every_field! {
+    multi-limb:
     nodes
     factors
 }

@@ -16,7 +16,7 @@ use halo2curves::serde::Repr;
 
 use super::quadratic_extension::{QuadraticBase, QuadraticExtension};
 use super::short_weierstrass::{Affine, Coordinate, Projective, ShortWeierstrass};
-use crate::field::{Element, NttField};
+use crate::field::{Element, MultiLimbField, NttField};
 use crate::kernels::bls12_377;
 use crate::kernels::spec::CurveSpec;
 
@@ -44,6 +44,9 @@ unsafe impl Element for Fr {
 }
 // SAFETY: as above.
 unsafe impl NttField for Fr {}
+
+// SAFETY: as above.
+unsafe impl MultiLimbField for Fr {}
 
 // SAFETY: the type is `repr(transparent)` of `[u64; 6]`, in Montgomery form with R = 2^384 (the derive macro of ff).
 unsafe impl Element for Fq {

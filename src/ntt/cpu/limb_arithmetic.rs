@@ -3,17 +3,51 @@
 //! number-theoretic transforms", 2014). Inlined, it runs beside its neighbours, which calls of a field's assembly do
 //! not.
 
+use bytemuck::Pod;
+
 use crate::field::NttField;
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
+/// Represents the arithmetic of transforms modulo a prime p, on elements in Montgomery form.
+pub(super) trait Arithmetic: Copy + Send + Sync {
+    /// Limbs of an element, as they are in memory.
+    type Limbs: Pod + Send + Sync;
+
+    /// Returns the arithmetic of field `F`. Returns an error if elements have other limbs.
+    fn for_field<F: NttField>() -> Result<Self>;
+
+    /// Returns the Montgomery product y·c/R modulo p, below 2p. `y` is below 2p, and `c` below p.
+    fn multiply(&self, y: &Self::Limbs, c: &Self::Limbs) -> Self::Limbs;
+
+    /// Returns the butterfly (x + y, x − y) modulo p. Arguments and results are below 2p.
+    fn butterfly(&self, x: &Self::Limbs, y: &Self::Limbs) -> (Self::Limbs, Self::Limbs);
+
+    /// Returns `x` modulo p, below p. `x` is below 2p.
+    fn reduce(&self, x: &Self::Limbs) -> Self::Limbs;
+}
+
+/// Returns the modulus of field `F`, as many words as `L` has.
+pub(super) fn words_of_modulus<F: NttField, L>() -> Result<&'static [u32]> {
+    let words = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
+    match words.len() * 4 == size_of::<L>() && has_limbs::<F, L>() {
+        true => Ok(words),
+        false => Err(Error::invalid("ntt", "words of an element", size_of::<L>() / 4, words.len())),
+    }
+}
+
+/// Returns whether an element of `F` has the size and the alignment of `L`.
+const fn has_limbs<F, L>() -> bool {
+    size_of::<F>() == size_of::<L>() && align_of::<F>() == align_of::<L>()
+}
+
 /// Holds the four 64-bit limbs of an element, the least significant first.
-pub(crate) type Limbs4 = [u64; 4];
+type Limbs4 = [u64; 4];
 
 /// Holds a prime p with 2p < 2^256, and the constants for arithmetic modulo p.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Modulus {
+pub(super) struct Modulus {
     p: Limbs4,
     /// The number 2p.
     twice: Limbs4,
@@ -52,14 +86,12 @@ fn subtract_with_borrow(a: &Limbs4, b: &Limbs4) -> (Limbs4, bool) {
     (difference, borrow)
 }
 
-impl Modulus {
-    /// Returns the modulus of field `F`. Returns an error unless elements have eight 32-bit words and 2p is below
-    /// 2^256.
-    pub(super) fn for_field<F: NttField>() -> Result<Self> {
-        let words = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
-        if words.len() != 8 || size_of::<F>() != size_of::<Limbs4>() || align_of::<F>() != align_of::<Limbs4>() {
-            return Err(Error::invalid("ntt", "words of an element", 8, words.len()));
-        }
+impl Arithmetic for Modulus {
+    type Limbs = Limbs4;
+
+    /// Also returns an error if 2p is not below 2^256.
+    fn for_field<F: NttField>() -> Result<Self> {
+        let words = words_of_modulus::<F, Limbs4>()?;
         let p: Limbs4 = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
         // Newton's iteration: each step doubles the number of correct bits.
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));
@@ -70,10 +102,9 @@ impl Modulus {
         Ok(Self { p, twice, inverse: inverse.wrapping_neg() })
     }
 
-    /// Returns the Montgomery product y·c/2^256 modulo p, below 2p. `y` is below 2p, and `c` below p. Each round leaves
-    /// at most c + p, so nothing overflows.
+    /// Each round leaves at most c + p, so nothing overflows.
     #[inline]
-    pub(super) fn multiply(&self, y: &Limbs4, c: &Limbs4) -> Limbs4 {
+    fn multiply(&self, y: &Limbs4, c: &Limbs4) -> Limbs4 {
         let mut t = [0u64; 4];
         for digit in y {
             let (low, mut carry) = multiply_add(t[0], *digit, c[0], 0);
@@ -89,9 +120,8 @@ impl Modulus {
         t
     }
 
-    /// Returns the butterfly (x + y, x − y) modulo p. Arguments and results are below 2p.
     #[inline]
-    pub(super) fn butterfly(&self, x: &Limbs4, y: &Limbs4) -> (Limbs4, Limbs4) {
+    fn butterfly(&self, x: &Limbs4, y: &Limbs4) -> (Limbs4, Limbs4) {
         let (sum, carry) = add_with_carry(x, y);
         let (less, borrow) = subtract_with_borrow(&sum, &self.twice);
         let keep = u64::from(borrow && !carry).wrapping_neg();
@@ -102,29 +132,28 @@ impl Modulus {
         (sum, difference)
     }
 
-    /// Returns `x` modulo p, below p. `x` is below 2p.
     #[inline]
-    pub(super) fn reduce(&self, x: &Limbs4) -> Limbs4 {
+    fn reduce(&self, x: &Limbs4) -> Limbs4 {
         let (less, borrow) = subtract_with_borrow(x, &self.p);
         let keep = u64::from(borrow).wrapping_neg();
         std::array::from_fn(|i| (x[i] & keep) | (less[i] & !keep))
     }
 }
 
-/// Returns the elements of `values` as limbs, in Montgomery form, without copying. Panics if an element is not four
-/// 64-bit limbs.
-pub(crate) fn limbs_of<F: NttField>(values: &[F]) -> &[Limbs4] {
-    assert!(size_of::<F>() == size_of::<Limbs4>() && align_of::<F>() == align_of::<Limbs4>());
+/// Returns the elements of `values` as limbs, in Montgomery form, without copying. Panics if elements have other limbs.
+pub(super) fn limbs_of<F: NttField, L: Pod>(values: &[F]) -> &[L] {
+    assert!(has_limbs::<F, L>());
     // SAFETY: `NttField` promises little-endian limbs, and sizes and alignments are equal.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
-/// Returns the elements of `values` as mutable limbs, in Montgomery form, without copying.
+/// Returns the elements of `values` as mutable limbs, in Montgomery form, without copying. Panics if elements have other
+/// limbs.
 ///
 /// # Safety
 /// The caller writes only limbs below p.
-pub(crate) unsafe fn limbs_of_mut<F: NttField>(values: &mut [F]) -> &mut [Limbs4] {
-    assert!(size_of::<F>() == size_of::<Limbs4>() && align_of::<F>() == align_of::<Limbs4>());
+pub(super) unsafe fn limbs_of_mut<F: NttField, L: Pod>(values: &mut [F]) -> &mut [L] {
+    assert!(has_limbs::<F, L>());
     // SAFETY: as in `limbs_of`; the caller promises valid contents.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) }
 }

@@ -13,9 +13,11 @@
 //! and written by one core each.
 
 mod limb_arithmetic;
+mod one_limb_arithmetic;
 
 use std::ops::{Deref, DerefMut};
 
+use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::{Order, Transform};
@@ -23,7 +25,8 @@ use crate::Result;
 use crate::backend::{Abort, check_abort, par_zero_nontemporal};
 use crate::field::{NttField, SecretVec};
 use crate::rayon_waits::install;
-use limb_arithmetic::{Limbs4, Modulus, limbs_of, limbs_of_mut};
+use limb_arithmetic::{Arithmetic, Modulus, limbs_of, limbs_of_mut};
+use one_limb_arithmetic::OneLimbModulus;
 
 /// Number of columns or rows of a tile, 8: a run of 8 elements of 32 bytes fills 4 cache lines of 64 bytes.
 const TILE: usize = 8;
@@ -39,9 +42,21 @@ pub(super) fn transform_many<F: NttField>(
     transforms: &[Transform<F>],
     abort: Abort<'_>,
 ) -> Result<()> {
+    match size_of::<F>() == size_of::<u32>() {
+        true => transform_many_by::<F, OneLimbModulus>(values, transforms, abort),
+        false => transform_many_by::<F, Modulus>(values, transforms, abort),
+    }
+}
+
+/// Does the work of [`transform_many`] by the arithmetic `M`.
+fn transform_many_by<F: NttField, M: Arithmetic>(
+    values: &mut [&mut [F]],
+    transforms: &[Transform<F>],
+    abort: Abort<'_>,
+) -> Result<()> {
     let mut done = Vec::new();
     for (values, transform) in values.iter_mut().zip(transforms) {
-        let plan = CpuPlan::new(transform)?;
+        let plan = CpuPlan::<F, M>::new(transform)?;
         let result = match transform.input {
             Order::Natural => plan.run(values, abort)?,
             Order::BitReversed => plan.run(&SecretVec(copy_bit_reversed(values)), abort)?,
@@ -59,13 +74,13 @@ pub(super) fn transform_many<F: NttField>(
 
 /// Holds a transform's split into columns and rows, and its tables of powers. Entry k of a table is the power whose
 /// exponent is k with its bits reversed.
-struct CpuPlan<F> {
+struct CpuPlan<F, M> {
     /// P, the length of a column.
     rows: usize,
     /// Q, the length of a row.
     columns: usize,
     order: Order,
-    modulus: Modulus,
+    modulus: M,
     /// Powers of the root of unity of order max(P, Q). A prefix of the table serves each smaller order.
     roots: Vec<F>,
     /// Shift of the coset on which columns are evaluated, g^Q, where g is the transform's `shift_in`. `None` if the
@@ -88,7 +103,7 @@ enum OutputScaling<F> {
     },
 }
 
-impl<F: NttField> CpuPlan<F> {
+impl<F: NttField, M: Arithmetic> CpuPlan<F, M> {
     fn new(transform: &Transform<F>) -> Result<Self> {
         let log_n = transform.log_n;
         let p = if log_n < MIN_LOG_SPLIT { 0 } else { log_n / 2 };
@@ -100,7 +115,7 @@ impl<F: NttField> CpuPlan<F> {
             rows: 1 << p,
             columns: 1 << q,
             order: transform.order,
-            modulus: Modulus::for_field::<F>()?,
+            modulus: M::for_field::<F>()?,
             roots: reversed_powers(F::ONE, root, q.saturating_sub(1)),
             column_shift: transform.shift_in.map(|shift| square_times(shift, q)),
             row_shifts: reversed_powers(shift, transform.omega, p),
@@ -110,8 +125,8 @@ impl<F: NttField> CpuPlan<F> {
 
     /// Returns the transform of `values` as a matrix of P rows. Row k₁ holds the outputs of the j₁ that is k₁ with its
     /// bits reversed. [`Self::write_ordered`] brings them into the requested order.
-    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<ZeroizingLimbs> {
-        let values = limbs_of(values);
+    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<ZeroizingLimbs<M::Limbs>> {
+        let values = limbs_of::<F, M::Limbs>(values);
         let mut result = par_copy_limbs(values);
         if self.rows == 1 {
             check_abort(abort)?;
@@ -125,7 +140,7 @@ impl<F: NttField> CpuPlan<F> {
     }
 
     /// Transforms each column of `values` into a row of `turned`.
-    fn transform_columns(&self, values: &[Limbs4], turned: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
+    fn transform_columns(&self, values: &[M::Limbs], turned: &mut [M::Limbs], abort: Abort<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
             check_abort(abort)?;
             copy_columns_to_rows(values, self.columns, tile * TILE, columns, self.rows);
@@ -135,7 +150,7 @@ impl<F: NttField> CpuPlan<F> {
     }
 
     /// Transforms each column of `turned` into a row of `result`.
-    fn transform_rows(&self, turned: &[Limbs4], result: &mut [Limbs4], abort: Abort<'_>) -> Result<()> {
+    fn transform_rows(&self, turned: &[M::Limbs], result: &mut [M::Limbs], abort: Abort<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
             check_abort(abort)?;
             copy_columns_to_rows(turned, self.rows, tile * TILE, rows, self.columns);
@@ -145,7 +160,7 @@ impl<F: NttField> CpuPlan<F> {
         })
     }
 
-    fn transform_row(&self, values: &mut [Limbs4], row: usize) {
+    fn transform_row(&self, values: &mut [M::Limbs], row: usize) {
         let shift = self.row_shifts[row];
         self.evaluate_on_coset(values, (shift != F::ONE).then_some(shift));
         self.output.apply(self.modulus, values, row);
@@ -155,9 +170,9 @@ impl<F: NttField> CpuPlan<F> {
     }
 
     /// Writes `result`, which [`Self::run`] returned, to `values` in the output order of the transform.
-    fn write_ordered(&self, result: &[Limbs4], values: &mut [F]) {
+    fn write_ordered(&self, result: &[M::Limbs], values: &mut [F]) {
         // SAFETY: `OutputScaling::apply` leaves reduced elements.
-        let values = unsafe { limbs_of_mut(values) };
+        let values: &mut [M::Limbs] = unsafe { limbs_of_mut(values) };
         if self.rows == 1 || self.order == Order::BitReversed {
             // Row k₁ of bit-reversed columns is already at its place in a bit-reversed vector.
             let pieces = values.par_chunks_mut(MIN_PIECE).zip(result.par_chunks(MIN_PIECE));
@@ -186,17 +201,17 @@ impl<F: NttField> OutputScaling<F> {
     }
 
     /// Multiplies `values`, the outputs of row number `row`, by their factors, and reduces them below p.
-    fn apply(&self, modulus: Modulus, values: &mut [Limbs4], row: usize) {
+    fn apply<M: Arithmetic>(&self, modulus: M, values: &mut [M::Limbs], row: usize) {
         match self {
             Self::Plain => values.iter_mut().for_each(|value| *value = modulus.reduce(value)),
             Self::Scaled(scale) => {
-                let scale = limbs_of(std::slice::from_ref(scale))[0];
+                let scale: M::Limbs = limbs_of(std::slice::from_ref(scale))[0];
                 for value in values {
                     *value = modulus.reduce(&modulus.multiply(value, &scale));
                 }
             }
             Self::Shifted { rows, columns } => {
-                let row = limbs_of(rows)[row];
+                let row: M::Limbs = limbs_of(rows)[row];
                 for (value, power) in values.iter_mut().zip(limbs_of(columns)) {
                     *value = modulus.reduce(&modulus.multiply(&modulus.multiply(value, power), &row));
                 }
@@ -206,28 +221,28 @@ impl<F: NttField> OutputScaling<F> {
 }
 
 /// Returns a copy of `values`, made in parallel so that all cores touch the pages of the copy first.
-fn par_copy_limbs(values: &[Limbs4]) -> ZeroizingLimbs {
+fn par_copy_limbs<L: Pod + Send + Sync>(values: &[L]) -> ZeroizingLimbs<L> {
     ZeroizingLimbs(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
 }
 
 /// Holds intermediate elements and clears them when dropped, because they may be secret.
-struct ZeroizingLimbs(Vec<Limbs4>);
+struct ZeroizingLimbs<L: Pod>(Vec<L>);
 
-impl Deref for ZeroizingLimbs {
-    type Target = [Limbs4];
+impl<L: Pod> Deref for ZeroizingLimbs<L> {
+    type Target = [L];
 
-    fn deref(&self) -> &[Limbs4] {
+    fn deref(&self) -> &[L] {
         &self.0
     }
 }
 
-impl DerefMut for ZeroizingLimbs {
-    fn deref_mut(&mut self) -> &mut [Limbs4] {
+impl<L: Pod> DerefMut for ZeroizingLimbs<L> {
+    fn deref_mut(&mut self) -> &mut [L] {
         &mut self.0
     }
 }
 
-impl Drop for ZeroizingLimbs {
+impl<L: Pod> Drop for ZeroizingLimbs<L> {
     fn drop(&mut self) {
         par_zero_nontemporal(vec![bytemuck::cast_slice_mut(&mut self.0)]);
         // No code reads the zeros; this keeps the compiler from dropping the stores.
@@ -244,18 +259,18 @@ fn copy_columns_to_rows<F: Copy>(from: &[F], width: usize, first: usize, to: &mu
     }
 }
 
-impl<F: NttField> CpuPlan<F> {
+impl<F: NttField, M: Arithmetic> CpuPlan<F, M> {
     /// Replaces the coefficients in `values` by the polynomial's values at shift·ω^k. Coefficients are in natural
     /// order, values in bit-reversed order and below 2p. `None` stands for a shift of 1.
     ///
     /// Each level reduces the polynomial modulo x^h − c and x^h + c, down to h = 1. A block of 2h coefficients is a
     /// remainder modulo x^2h − c². So each block has one c, which is shift^h · roots[block].
-    fn evaluate_on_coset(&self, values: &mut [Limbs4], shift: Option<F>) {
+    fn evaluate_on_coset(&self, values: &mut [M::Limbs], shift: Option<F>) {
         let levels = values.len().trailing_zeros() as usize;
         let squares = shift
             .map(|shift| -> Vec<F> { std::iter::successors(Some(shift), |s| Some(s.square())).take(levels).collect() });
         for level in (0..levels).rev() {
-            let factor = squares.as_ref().map(|squares| limbs_of(squares)[level]);
+            let factor = squares.as_ref().map(|squares| limbs_of::<F, M::Limbs>(squares)[level]);
             apply_butterfly_level(self.modulus, values, 1 << level, limbs_of(&self.roots), factor);
         }
     }
@@ -263,12 +278,12 @@ impl<F: NttField> CpuPlan<F> {
 
 /// Replaces each block of 2·`half` coefficients by its remainders modulo x^half − c and x^half + c: one level of
 /// [`CpuPlan::evaluate_on_coset`]. `factor` is shift^half, or `None` if the shift is 1.
-fn apply_butterfly_level(
-    modulus: Modulus,
-    values: &mut [Limbs4],
+fn apply_butterfly_level<M: Arithmetic>(
+    modulus: M,
+    values: &mut [M::Limbs],
     half: usize,
-    roots: &[Limbs4],
-    factor: Option<Limbs4>,
+    roots: &[M::Limbs],
+    factor: Option<M::Limbs>,
 ) {
     let mut blocks = values.chunks_exact_mut(2 * half).zip(roots);
     if factor.is_none() {
