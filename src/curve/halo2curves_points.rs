@@ -11,7 +11,8 @@ use super::scalar_bytes::MIN_PIECE;
 
 /// Returns `points` in device form, `point_bytes` bytes each, without a copy if their memory has it.
 pub(super) fn to_device_bytes<C: SerdeObject + PrimeCurveAffine>(points: &[C], point_bytes: usize) -> Cow<'_, [u8]> {
-    try_as_device_bytes(points, point_bytes).map_or_else(|| Cow::Owned(write_points(points, point_bytes)), Cow::Borrowed)
+    try_as_device_bytes(points, point_bytes)
+        .map_or_else(|| Cow::Owned(write_points(points, point_bytes)), Cow::Borrowed)
 }
 
 /// Encodes `points` in device form, `point_bytes` bytes each: coordinates in Montgomery form, little-endian. Infinity
@@ -91,7 +92,10 @@ mod tests {
 
     fn check_memory_is_used<C: SerdeObject + PrimeCurveAffine>(point_bytes: usize) {
         let points = [C::generator(), C::identity(), -C::generator()];
-        assert_eq!(try_as_device_bytes(&points, point_bytes).map(<[u8]>::to_vec), Some(write_points(&points, point_bytes)));
+        assert_eq!(
+            try_as_device_bytes(&points, point_bytes).map(<[u8]>::to_vec),
+            Some(write_points(&points, point_bytes))
+        );
     }
 
     #[test]

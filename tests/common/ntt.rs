@@ -70,7 +70,6 @@ macro_rules! of_every_field {
         #[cfg(feature = "plonky3")]
         crate::common::ntt::of_every_field! {
             @fields [$($body)*]
-            baby_bear: proofwarp::field::plonky3::BabyBear;
             koala_bear: proofwarp::field::plonky3::KoalaBear;
         }
     };
