@@ -18,6 +18,7 @@ macro_rules! for_each_curve {
             bls12_381_g2: ::blstrs::G2Affine;
             bn254_g1: ::halo2curves::bn256::G1Affine;
             bn254_g2: ::halo2curves::bn256::G2Affine;
+            grumpkin: ::halo2curves::grumpkin::G1Affine;
             pallas: ::pasta_curves::EpAffine;
             vesta: ::pasta_curves::EqAffine;
         }

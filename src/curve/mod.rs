@@ -10,6 +10,7 @@
 pub mod bls12_377;
 mod bls12_381;
 mod bn254;
+mod grumpkin;
 mod halo2curves_points;
 mod nonzero_terms;
 mod operator_macros;

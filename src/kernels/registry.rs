@@ -16,6 +16,7 @@ registry! {
     bls12_377 = "../curve/bls12_377/spec.rs";
     bls12_381 = "../curve/bls12_381/spec.rs";
     bn254 = "../curve/bn254/spec.rs";
+    grumpkin = "../curve/grumpkin/spec.rs";
     pasta = "../curve/pasta/spec.rs";
     goldilocks = "../field/specs/goldilocks.rs";
     baby_bear = "../field/specs/baby_bear.rs";
