@@ -63,6 +63,7 @@
 //! | BLS12-377 G1, G2 | `curve::bls12_377::{G1Affine, G2Affine}` | `curve::bls12_377::Fr` |
 //! | BLS12-381 G1, G2 | `blstrs::{G1Affine, G2Affine}` | `blstrs::Scalar` |
 //! | BN254 G1, G2 | `halo2curves::bn256::{G1Affine, G2Affine}` | `halo2curves::bn256::Fr` |
+//! | Grumpkin | `halo2curves::grumpkin::G1Affine` | none |
 //! | Pallas, Vesta | `pasta_curves::{EpAffine, EqAffine}` | `pasta_curves::{Fq, Fp}` |
 //!
 //! # Adapters
