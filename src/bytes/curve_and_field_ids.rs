@@ -69,9 +69,11 @@ impl FieldId {
         self.0.name
     }
 
-    /// Returns whether there are transforms over the field.
+    /// Returns whether a [`ByteDomain`](super::ByteDomain) serves the field: there are transforms over it, and elements have
+    /// more than two 32-bit limbs.
     pub fn has_transforms(self) -> bool {
-        self.0.families.contains(&crate::kernels::ntt::FAMILY.name)
+        let is_multi_limb = self.0.prime_limbs().is_some_and(|limbs| limbs > 2);
+        is_multi_limb && self.0.families.contains(&crate::kernels::ntt::FAMILY.name)
     }
 
     /// Returns the bytes of an element.
