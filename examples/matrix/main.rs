@@ -24,7 +24,7 @@ use std::process::ExitCode;
 
 use halo2curves::bn256::Fr;
 use proofwarp::Accelerator;
-use proofwarp::field::MultiLimbField;
+use proofwarp::field::NttField;
 #[cfg(feature = "plonky3")]
 use proofwarp::field::plonky3;
 use proofwarp::matrix::dense::DenseField;
@@ -79,7 +79,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     }
 }
 
-fn measure<F: MultiLimbField + SumcheckField<Base = F>>(
+fn measure<F: NttField + SumcheckField<Base = F>>(
     accelerator: &Accelerator,
     options: &Options,
 ) -> Result<Vec<Outcome>, Failure> {

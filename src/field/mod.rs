@@ -45,22 +45,26 @@ pub unsafe trait Element: Field {
     const NAME: &'static str;
 }
 
-/// Represents a field known to the kernels, with a large power of two dividing p − 1.
+/// Represents a prime field over which there are transforms: a large power of two divides p − 1.
 ///
 /// # Safety
 /// A value's memory is exactly its Montgomery form in little-endian limbs of the field that
 /// [`Element::NAME`] names, without padding, and every bit pattern below p is a valid value.
-pub unsafe trait NttField: PrimeField + Element {}
+pub unsafe trait TransformField: PrimeField + Element {}
 
-/// Represents a field of more than two 32-bit limbs, such as the scalar field of a curve, for which there are kernels of
-/// circuits, columns, matrices and sumcheck too.
+/// Represents the scalar field of a curve.
 ///
 /// # Safety
-/// [`NttField`] has all promises.
-pub unsafe trait MultiLimbField: NttField {}
+/// A value's memory is exactly its Montgomery form, R = 2^256, in 32 bytes of little-endian limbs, and every bit pattern
+/// below p is a valid value.
+pub unsafe trait ScalarField: PrimeField + Element {}
 
-/// Implements the traits for a type whose only field is its limbs, `[u64; 4]`.
-macro_rules! ntt_field {
+/// Represents the scalar field of a curve over which there are transforms. There are kernels of circuits, columns,
+/// matrices and sumcheck over it too.
+pub trait NttField: TransformField + ScalarField {}
+
+/// Implements the traits of a scalar field for a type whose only field is its limbs, `[u64; 4]`.
+macro_rules! scalar_field {
     ($type:ty, $name:expr) => {
         const _: () = assert!(size_of::<$type>() == 32 && align_of::<$type>() <= 8);
         // SAFETY: the type wraps one `[u64; 4]` in Montgomery form (its crate's documentation), and
@@ -69,14 +73,23 @@ macro_rules! ntt_field {
             const NAME: &'static str = $name;
         }
         // SAFETY: as above.
-        unsafe impl NttField for $type {}
+        unsafe impl ScalarField for $type {}
+    };
+}
+
+/// Implements the traits of a scalar field with transforms, as `scalar_field!` does.
+macro_rules! ntt_field {
+    ($type:ty, $name:expr) => {
+        scalar_field!($type, $name);
         // SAFETY: as above.
-        unsafe impl MultiLimbField for $type {}
+        unsafe impl TransformField for $type {}
+        impl NttField for $type {}
     };
 }
 
 ntt_field!(blstrs::Scalar, kernels::bls12_381::FR.name);
 ntt_field!(halo2curves::bn256::Fr, kernels::bn254::FR.name);
+scalar_field!(halo2curves::bn256::Fq, kernels::bn254::FQ.name);
 #[cfg(feature = "halo2")]
 ntt_field!(halo2curves_axiom::bn256::Fr, kernels::bn254::FR.name);
 ntt_field!(pasta_curves::Fp, kernels::pasta::FP.name);
@@ -116,7 +129,7 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
 /// # Errors
 /// - [`Error::Invalid`]: an element is not below the modulus; the error names the first one.
 /// - [`Error::Forked`]: [`fork_check::check`] explains it.
-pub fn check_reduced<F: NttField>(elements: &[F]) -> Result<()> {
+pub fn check_reduced<F: TransformField>(elements: &[F]) -> Result<()> {
     fork_check::check()?;
     let modulus = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());

@@ -37,7 +37,7 @@ use rand_core::RngCore;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, CtOption};
 
 use super::binary_field_macros::binary_operator;
-use super::{Element, NttField};
+use super::{Element, TransformField};
 use crate::kernels;
 
 /// Returns a random element of `B`, at most 2^-64 from uniform.
@@ -292,10 +292,10 @@ prime!(BabyBear(p3_baby_bear::BabyBear), u32, "0x78000001", 31, 27, 31);
 prime!(KoalaBear(p3_koala_bear::KoalaBear), u32, "0x7f000001", 31, 24, 3);
 
 // SAFETY: `Element` describes the memory of the types, which are prime fields.
-unsafe impl NttField for BabyBear {}
+unsafe impl TransformField for BabyBear {}
 
 // SAFETY: as above.
-unsafe impl NttField for KoalaBear {}
+unsafe impl TransformField for KoalaBear {}
 
 #[cfg(test)]
 mod tests {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::plan::DeviceMesh;
 use crate::backend::{Buffer, Device, Event, par_zero_nontemporal};
 use crate::curve::{scalar_from_bytes, scalar_to_bytes};
-use crate::field::{NttField, as_bytes};
+use crate::field::{ScalarField, as_bytes};
 use crate::{Accelerator, Error, Result};
 
 /// Selects how the bytes of a scalar represent its value.
@@ -72,7 +72,7 @@ impl<'a> Scalars<'a> {
     }
 
     /// Wraps field elements in host memory without a copy: their Rust type stores them in Montgomery form.
-    pub fn elements<F: NttField>(scalars: &'a [F]) -> Self {
+    pub fn elements<F: ScalarField>(scalars: &'a [F]) -> Self {
         // The type is 32 bytes long, so nothing is left over.
         Self { field: Some(F::NAME), ..Self::montgomery(as_bytes(scalars).as_chunks().0) }
     }
@@ -136,7 +136,7 @@ impl<'a> From<&'a [[u8; 32]]> for Scalars<'a> {
     }
 }
 
-impl<'a, F: NttField> From<&'a [F]> for Scalars<'a> {
+impl<'a, F: ScalarField> From<&'a [F]> for Scalars<'a> {
     fn from(scalars: &'a [F]) -> Self {
         Self::elements(scalars)
     }

@@ -7,7 +7,7 @@ use super::plan::MAX_RADIX_LOG;
 use super::transform::Transform;
 use super::{Order, TableSize, cpu, gpu};
 use crate::backend::{Abort, catch_hook_panic};
-use crate::field::NttField;
+use crate::field::TransformField;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
@@ -96,7 +96,7 @@ pub struct NttDomain<F> {
     tables: TableSize,
 }
 
-impl<F: NttField> NttDomain<F> {
+impl<F: TransformField> NttDomain<F> {
     /// Creates the domain of order `2^log_n`. The generator g of its coset is the field's multiplicative generator.
     ///
     /// # Errors
@@ -253,7 +253,7 @@ impl<F: NttField> NttDomain<F> {
 /// - [`Error::Invalid`]: a transform does not fit its vector ([`Transform::check`]).
 /// - [`Error::Aborted`]: the hook aborted.
 /// - The error of a forced backend that failed.
-pub fn transform_many<F: NttField>(
+pub fn transform_many<F: TransformField>(
     accelerator: &Accelerator,
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],

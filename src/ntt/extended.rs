@@ -5,7 +5,7 @@ use super::gpu::{Passes, inverse_of_vanishing, launch, scale_periodically};
 use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Stream, StreamStats};
-use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::field::{DeviceVector, SecretVec, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Interleave};
 use crate::module_launcher::KernelModule;
@@ -25,7 +25,7 @@ pub struct ExtendedDomain<F> {
     extended_domain: NttDomain<F>,
 }
 
-impl<F: NttField> ExtendedDomain<F> {
+impl<F: TransformField> ExtendedDomain<F> {
     /// Creates the extended domain with the field's multiplicative generator as g.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::field::NttField;
+use crate::field::TransformField;
 use crate::{Error, Result};
 
 /// Selects the order of the 2^k elements of a vector.
@@ -65,7 +65,7 @@ pub struct Transform<F> {
     pub tables: TableSize,
 }
 
-impl<F: NttField> Transform<F> {
+impl<F: TransformField> Transform<F> {
     /// Creates the transform of `2^log_n` elements with the root of unity `omega`, in natural order, without shifts or
     /// a scale.
     pub fn new(log_n: u32, omega: F) -> Self {

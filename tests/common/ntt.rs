@@ -1,7 +1,7 @@
 //! What tests of transforms share.
 
 use ff::Field;
-use proofwarp::field::NttField;
+use proofwarp::field::TransformField;
 use proofwarp::ntt::{Order, Transform};
 
 use super::rng;
@@ -13,7 +13,7 @@ pub fn random<F: Field>(log_n: u32, seed: u64) -> Vec<F> {
 }
 
 /// A primitive root of unity of order `2^log_n`.
-pub fn omega<F: NttField>(log_n: u32) -> F {
+pub fn omega<F: TransformField>(log_n: u32) -> F {
     (log_n..F::S).fold(F::ROOT_OF_UNITY, |root, _| root.square())
 }
 
@@ -26,7 +26,7 @@ pub fn reverse(index: usize, bits: u32) -> usize {
 }
 
 /// From natural order to another, or back.
-pub fn ordered<F: NttField>(values: &[F], order: Order) -> Vec<F> {
+pub fn ordered<F: TransformField>(values: &[F], order: Order) -> Vec<F> {
     let bits = values.len().trailing_zeros();
     match order {
         Order::Natural => values.to_vec(),
@@ -35,7 +35,7 @@ pub fn ordered<F: NttField>(values: &[F], order: Order) -> Vec<F> {
 }
 
 /// A transform by halving (Cooley and Tukey).
-pub fn reference<F: NttField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
+pub fn reference<F: TransformField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
     let powers = |factor: Option<F>| std::iter::successors(Some(F::ONE), move |p| Some(*p * factor.unwrap_or(F::ONE)));
     let x = ordered(x, transform.input);
     let shifted: Vec<F> = x.iter().zip(powers(transform.shift_in)).map(|(x, power)| *x * power).collect();
@@ -45,7 +45,7 @@ pub fn reference<F: NttField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
     ordered(&outputs.collect::<Vec<F>>(), transform.order)
 }
 
-fn halve<F: NttField>(x: &[F], omega: F) -> Vec<F> {
+fn halve<F: TransformField>(x: &[F], omega: F) -> Vec<F> {
     if x.len() == 1 {
         return x.to_vec();
     }

@@ -4,14 +4,14 @@ use ff::{Field, PrimeField};
 use group::{Curve, Group};
 use proofwarp::Accelerator;
 use proofwarp::curve::MsmCurve;
-use proofwarp::field::{NttField, as_bytes};
+use proofwarp::field::{ScalarField, as_bytes};
 use proofwarp::msm::msm;
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
 /// Curves whose points can be made affine, and whose scalars the kernels know.
-pub trait TestCurve: MsmCurve<Scalar: NttField, Curve: Curve<AffineRepr = Self>> {}
-impl<C: MsmCurve<Scalar: NttField, Curve: Curve<AffineRepr = C>>> TestCurve for C {}
+pub trait TestCurve: MsmCurve<Scalar: ScalarField, Curve: Curve<AffineRepr = Self>> {}
+impl<C: MsmCurve<Scalar: ScalarField, Curve: Curve<AffineRepr = C>>> TestCurve for C {}
 
 /// Bases with their discrete logarithms, so that Σ sᵢ·Pᵢ = (Σ sᵢ·lᵢ)·G is one product.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ pub fn distributions<S: PrimeField>(count: usize, rng: &mut ChaCha8Rng) -> Vec<(
 }
 
 /// Montgomery form, 32 bytes each.
-pub fn montgomery<S: NttField>(scalars: &[S]) -> Vec<[u8; 32]> {
+pub fn montgomery<S: ScalarField>(scalars: &[S]) -> Vec<[u8; 32]> {
     as_bytes(scalars).as_chunks().0.to_vec()
 }
 

@@ -98,6 +98,12 @@ impl TestCurve for bn256::G1Affine {
     }
 }
 
+impl TestCurve for halo2curves::grumpkin::G1Affine {
+    fn from_memory(bytes: &[u8]) -> Self {
+        Self::from_raw_bytes_unchecked(bytes)
+    }
+}
+
 impl TestCurve for bn256::G2Affine {
     fn from_memory(bytes: &[u8]) -> Self {
         Self::from_raw_bytes_unchecked(bytes)

@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proofwarp::backend::Stream;
-use proofwarp::field::{DeviceVector, HostVector, NttField};
+use proofwarp::field::{DeviceVector, HostVector, TransformField};
 use proofwarp::ntt::{
     Direction, ExtendedDomain, NttDomain, NttOptions, Order, Transform, VectorLayout, transform_many,
 };
@@ -17,23 +17,23 @@ fn stream(accelerator: &Accelerator) -> Stream {
     accelerator.devices()[0].stream().expect("stream")
 }
 
-fn upload<F: NttField>(stream: &mut Stream, values: &[F]) -> DeviceVector<F> {
+fn upload<F: TransformField>(stream: &mut Stream, values: &[F]) -> DeviceVector<F> {
     DeviceVector::upload(stream, values).expect("upload")
 }
 
-fn download<F: NttField>(stream: &mut Stream, values: &DeviceVector<F>) -> Vec<F> {
+fn download<F: TransformField>(stream: &mut Stream, values: &DeviceVector<F>) -> Vec<F> {
     let mut result = vec![F::ZERO; values.len()];
     values.download(stream, &mut result).expect("download");
     result
 }
 
 /// Value at a point, by Horner's rule.
-fn evaluate<F: NttField>(coefficients: &[F], point: F) -> F {
+fn evaluate<F: TransformField>(coefficients: &[F], point: F) -> F {
     coefficients.iter().rev().fold(F::ZERO, |sum, coefficient| sum * point + coefficient)
 }
 
 /// h with a·b − c = h·(x^n − 1), as Groth16 finds it: nothing leaves the device on the way.
-fn quotients_stay_on_the_device<F: NttField>() {
+fn quotients_stay_on_the_device<F: TransformField>() {
     for (log_n, accelerator) in
         [4, 9, 11].into_iter().flat_map(|log_n| accelerators_with_devices().into_iter().map(move |a| (log_n, a)))
     {
@@ -61,7 +61,7 @@ fn quotients_stay_on_the_device<F: NttField>() {
     }
 }
 
-fn pointwise_steps<F: NttField>() {
+fn pointwise_steps<F: TransformField>() {
     for accelerator in accelerators_with_devices() {
         let domain = NttDomain::<F>::new(&accelerator, 6).expect("domain");
         let mut stream = stream(&accelerator);
@@ -85,7 +85,7 @@ fn pointwise_steps<F: NttField>() {
     }
 }
 
-fn strided_vectors<F: NttField>() {
+fn strided_vectors<F: TransformField>() {
     for accelerator in accelerators_with_devices() {
         for (log_n, gap) in [(5, 3), (10, 1), (12, 700)] {
             let domain = NttDomain::<F>::new(&accelerator, log_n).expect("domain");
@@ -110,7 +110,7 @@ fn strided_vectors<F: NttField>() {
     }
 }
 
-fn bit_reversed_both_ways<F: NttField>() {
+fn bit_reversed_both_ways<F: TransformField>() {
     for (log_n, accelerator) in
         [0, 1, 8, 11].into_iter().flat_map(|log_n| accelerators_and_cpu().into_iter().map(move |a| (log_n, a)))
     {
@@ -127,7 +127,7 @@ fn bit_reversed_both_ways<F: NttField>() {
     }
 }
 
-fn extended_domains<F: NttField>() {
+fn extended_domains<F: TransformField>() {
     for accelerator in accelerators_and_cpu() {
         for (log_n, log_factor) in [(0, 0), (0, 2), (3, 1), (9, 3), (11, 2), (10, 0)] {
             let domain = ExtendedDomain::<F>::new(&accelerator, log_n, log_factor).expect("domain");
@@ -144,7 +144,7 @@ fn extended_domains<F: NttField>() {
     }
 }
 
-fn extended_on_the_device<F: NttField>(
+fn extended_on_the_device<F: TransformField>(
     accelerator: &Accelerator,
     domain: &ExtendedDomain<F>,
     coefficients: &[F],
@@ -181,7 +181,7 @@ fn extended_on_the_device<F: NttField>(
     }
 }
 
-fn page_locked_vectors<F: NttField>() {
+fn page_locked_vectors<F: TransformField>() {
     for accelerator in accelerators_with_devices() {
         for log_n in [0, 7, 12] {
             let domain = NttDomain::<F>::new(&accelerator, log_n).expect("domain");
@@ -205,14 +205,14 @@ fn page_locked_vectors<F: NttField>() {
 }
 
 /// Every option of a transform at once, and none.
-fn extremes<F: NttField>(log_n: u32) -> [Transform<F>; 2] {
+fn extremes<F: TransformField>(log_n: u32) -> [Transform<F>; 2] {
     let plain = Transform::new(log_n, omega(log_n));
     let (shift_in, shift_out, scale) = (Some(F::from(7)), Some(-F::from(5)), Some(F::from(11)));
     [plain, Transform { shift_in, shift_out, scale, input: Order::BitReversed, order: Order::BitReversed, ..plain }]
 }
 
 /// A vector of 4 MiB where only 2 MiB are left, one between two that fit; what is in the way goes.
-fn larger_than_free_memory<F: NttField>() {
+fn larger_than_free_memory<F: TransformField>() {
     for accelerator in alone(Some(2 << 20)) {
         for number in 0..2 {
             let transforms = [extremes::<F>(10)[0], extremes(17)[number], extremes(13)[number]];
@@ -227,7 +227,7 @@ fn larger_than_free_memory<F: NttField>() {
 }
 
 /// However late the hook says yes, and whichever launch fails: vectors that are streamed are as they were.
-fn streamed_vectors_are_all_or_nothing<F: NttField>() {
+fn streamed_vectors_are_all_or_nothing<F: TransformField>() {
     for accelerator in alone(Some(1 << 20)) {
         let transforms = [extremes::<F>(9)[1], extremes(16)[0]];
         let vectors: Vec<Vec<F>> = transforms.iter().map(|transform| random(transform.log_n, 10)).collect();
@@ -292,7 +292,7 @@ fn parts_go_back() {
 }
 
 /// Threads with streams of their own, in place on the device and from host memory, all at once.
-fn threads_at_once<F: NttField>() {
+fn threads_at_once<F: TransformField>() {
     for accelerator in accelerators() {
         let accelerator = &accelerator;
         std::thread::scope(|scope| {
@@ -308,7 +308,7 @@ fn threads_at_once<F: NttField>() {
     }
 }
 
-fn one_of_many<F: NttField>(accelerator: &Accelerator, log_n: u32, thread: u64) {
+fn one_of_many<F: TransformField>(accelerator: &Accelerator, log_n: u32, thread: u64) {
     let domain = NttDomain::<F>::new(accelerator, log_n).expect("domain");
     let x = random::<F>(log_n, thread);
     let expected = reference(&x, &domain.transform(Direction::Forward));

@@ -4,7 +4,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use proofwarp::backend::Device;
-use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::field::{DeviceVector, TransformField};
 use proofwarp::ntt::{Direction, NttDomain, NttOptions, Order, ShardedVector};
 use proofwarp::{Accelerator, BackendKind};
 
@@ -15,14 +15,19 @@ const DIRECTIONS: [Direction; 4] =
     [Direction::Forward, Direction::Inverse, Direction::CosetForward, Direction::CosetInverse];
 
 /// A domain on the first device so many times.
-fn repeated<F: NttField>(accelerator: &Accelerator, times: usize, log_n: u32, max_radix_log: u32) -> NttDomain<F> {
+fn repeated<F: TransformField>(
+    accelerator: &Accelerator,
+    times: usize,
+    log_n: u32,
+    max_radix_log: u32,
+) -> NttDomain<F> {
     let accelerator = accelerator.with_devices(vec![accelerator.devices()[0].clone(); times]);
     let options = NttOptions { max_radix_log, ..NttOptions::default() };
     NttDomain::with_options(&accelerator, log_n, options).expect("domain")
 }
 
 /// What one device makes of a vector.
-fn on_one<F: NttField>(accelerator: &Accelerator, direction: Direction, x: &[F]) -> Vec<F> {
+fn on_one<F: TransformField>(accelerator: &Accelerator, direction: Direction, x: &[F]) -> Vec<F> {
     let domain = NttDomain::new(accelerator, x.len().trailing_zeros()).expect("domain");
     let mut stream = accelerator.devices()[0].stream().expect("stream");
     let mut vector = DeviceVector::upload(&mut stream, x).expect("upload");
@@ -33,7 +38,7 @@ fn on_one<F: NttField>(accelerator: &Accelerator, direction: Direction, x: &[F])
 }
 
 /// What the vector's devices make of it.
-fn on_peers<F: NttField>(
+fn on_peers<F: TransformField>(
     domain: &NttDomain<F>,
     direction: Direction,
     vector: &mut ShardedVector<F>,
@@ -47,7 +52,7 @@ fn on_peers<F: NttField>(
 }
 
 /// Every direction on the same memory, and both ways without leaving the devices.
-fn every_direction<F: NttField>(one: &Accelerator, domain: &NttDomain<F>, what: &str) {
+fn every_direction<F: TransformField>(one: &Accelerator, domain: &NttDomain<F>, what: &str) {
     let x = random::<F>(domain.log_n(), 5);
     let mut vector = domain.allocate_sharded_vector().unwrap_or_else(|error| panic!("{what}: {error}"));
     for direction in DIRECTIONS {
@@ -64,7 +69,7 @@ fn every_direction<F: NttField>(one: &Accelerator, domain: &NttDomain<F>, what: 
 }
 
 /// Three and four passes, on one to eight parts of one device.
-fn parts_of_one_device<F: NttField>() {
+fn parts_of_one_device<F: TransformField>() {
     for accelerator in accelerators_with_devices() {
         for (log_n, max_radix_log, parts) in [(17, 0, 2), (14, 5, 1), (14, 5, 8), (18, 5, 4)] {
             let domain = repeated::<F>(&accelerator, parts, log_n, max_radix_log);
@@ -202,7 +207,7 @@ fn groups_of_devices() -> Vec<Accelerator> {
     counts.filter_map(first).collect()
 }
 
-fn over_all_devices<F: NttField>(logs: [u32; 5]) {
+fn over_all_devices<F: TransformField>(logs: [u32; 5]) {
     for accelerator in groups_of_devices() {
         for log_n in logs {
             let domain = NttDomain::<F>::new(&accelerator, log_n).expect("domain");

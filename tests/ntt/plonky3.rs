@@ -2,7 +2,7 @@
 
 use p3_dft::{Radix2Dit, TwoAdicSubgroupDft};
 use p3_field::TwoAdicField;
-use proofwarp::field::NttField;
+use proofwarp::field::TransformField;
 use proofwarp::field::plonky3::{BabyBear, KoalaBear};
 use proofwarp::ntt::{Direction, NttDomain};
 
@@ -15,7 +15,7 @@ const SIZES: [u32; 8] = [0, 1, 5, 8, 9, 12, 15, 17];
 /// Both directions, on the subgroup and on a coset, equal Plonky3's on every backend.
 fn equals_plonky3<F, P>()
 where
-    F: NttField + From<P> + Into<P>,
+    F: TransformField + From<P> + Into<P>,
     P: TwoAdicField,
 {
     let theirs = |values: &[F]| values.iter().map(|value| (*value).into()).collect::<Vec<P>>();

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ff::BatchInvert;
 use proofwarp::Accelerator;
-use proofwarp::field::NttField;
+use proofwarp::field::TransformField;
 use proofwarp::ntt::{Direction, NttDomain, NttOptions, Order};
 use rayon::prelude::*;
 
@@ -36,7 +36,7 @@ fn reversed(position: usize, log_n: u32) -> usize {
 
 /// The polynomial whose coefficients lie in that order at r. Indices of a piece are those of the first piece, plus that of
 /// its own first element, so that an element takes one product.
-fn evaluate<F: NttField>(values: &[F], log_n: u32, index: Index, r: F) -> F {
+fn evaluate<F: TransformField>(values: &[F], log_n: u32, index: Index, r: F) -> F {
     let powers: Vec<F> = (0..PIECE.min(values.len())).into_par_iter().map(|at| power(r, index(at, log_n))).collect();
     let piece = |(number, piece): (usize, &[F])| {
         let sum: F = piece.iter().zip(&powers).map(|(value, power)| *value * power).sum();
@@ -46,7 +46,7 @@ fn evaluate<F: NttField>(values: &[F], log_n: u32, index: Index, r: F) -> F {
 }
 
 /// What [`evaluate`] gives for the values X(j) = Σ x(i)·(g·ω^j)^i: Σ_j r^j X(j) = Σ_i x(i)·g^i·(r^n − 1)/(r·ω^i − 1).
-fn expected<F: NttField>(x: &[F], log_n: u32, shift: F, r: F) -> F {
+fn expected<F: TransformField>(x: &[F], log_n: u32, shift: F, r: F) -> F {
     let omega = omega::<F>(log_n);
     let piece = |(number, piece): (usize, &[F])| {
         let mut point = r * power(omega, number * PIECE);
@@ -71,21 +71,21 @@ fn expected<F: NttField>(x: &[F], log_n: u32, shift: F, r: F) -> F {
 }
 
 /// Vectors that are written by all cores, which new memory of such sizes needs as much as what it holds.
-fn filled<F: NttField>(log_n: u32, piece: impl Fn(usize, &mut [F]) + Sync) -> Vec<F> {
+fn filled<F: TransformField>(log_n: u32, piece: impl Fn(usize, &mut [F]) + Sync) -> Vec<F> {
     let mut values = vec![F::ZERO; 1 << log_n];
     values.par_chunks_mut(PIECE).enumerate().for_each(|(number, values)| piece(number, values));
     values
 }
 
 /// Random elements: each task has a generator of its own.
-fn many<F: NttField>(log_n: u32) -> Vec<F> {
+fn many<F: TransformField>(log_n: u32) -> Vec<F> {
     filled(log_n, |number, values| {
         let mut rng = rng(number as u64);
         values.fill_with(|| F::random(&mut rng));
     })
 }
 
-fn inputs<F: NttField>(log_n: u32) -> [Vec<F>; 4] {
+fn inputs<F: TransformField>(log_n: u32) -> [Vec<F>; 4] {
     let zeros = filled(log_n, |_, _| ());
     let mut delta = zeros.clone();
     delta[(1 << log_n) / 3] = -F::ONE;
@@ -93,7 +93,7 @@ fn inputs<F: NttField>(log_n: u32) -> [Vec<F>; 4] {
 }
 
 /// Forward and back on the coset, in natural and in bit-reversed order.
-fn goes_both_ways<F: NttField>(accelerator: &Accelerator, x: &[F], log_n: u32) {
+fn goes_both_ways<F: TransformField>(accelerator: &Accelerator, x: &[F], log_n: u32) {
     let r = F::random(rng(u64::from(log_n)));
     let mut values = filled(log_n, |number, values| values.copy_from_slice(&x[number * PIECE..][..values.len()]));
     let mut expected_value = None;
@@ -110,7 +110,7 @@ fn goes_both_ways<F: NttField>(accelerator: &Accelerator, x: &[F], log_n: u32) {
     }
 }
 
-fn every_size<F: NttField>() {
+fn every_size<F: TransformField>() {
     for accelerator in accelerators_with_devices() {
         let most = if is_gpu(&accelerator) { ON_A_GPU } else { ON_A_CPU };
         if most < ON_A_GPU {
@@ -125,7 +125,7 @@ fn every_size<F: NttField>() {
 }
 
 /// One field at a time: several vectors of this size and their tables are more than a card has.
-fn the_largest<F: NttField>() {
+fn the_largest<F: TransformField>() {
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     for accelerator in accelerators_with_devices() {

@@ -3,7 +3,7 @@
 use ff::PrimeField;
 use proofwarp::Accelerator;
 use proofwarp::backend::{Arg, Buffer, Stream};
-use proofwarp::field::{NttField, as_bytes};
+use proofwarp::field::{TransformField, as_bytes};
 use proofwarp::kernels;
 use proofwarp::module_launcher::KernelModule;
 use rand::Rng;
@@ -37,7 +37,7 @@ fn modulus<F: PrimeField>() -> Words {
 
 /// Whether `factor` is b's canonical form followed by ⌊b·2^256/p⌋: b·2^256 = quotient·p + (b·2^256 mod p), the last
 /// being what the host has in memory.
-fn is_factor_of<F: NttField>(factor: &[u8], b: F, p: &Words) -> bool {
+fn is_factor_of<F: TransformField>(factor: &[u8], b: F, p: &Words) -> bool {
     let (value, quotient) = (words(&factor[..32]), words(&factor[32..]));
     let mut sum = [0u64; 8];
     sum[..4].copy_from_slice(&words(as_bytes(&[b])));
@@ -61,7 +61,7 @@ struct Maker<'a, F> {
     elements: [F; 4],
 }
 
-impl<'a, F: NttField> Maker<'a, F> {
+impl<'a, F: TransformField> Maker<'a, F> {
     /// Uploads towers of ω, the shifts in and out, and the scale.
     fn new(accelerator: &'a Accelerator, log_n: u32) -> Self {
         let elements = [omega(log_n), F::MULTIPLICATIVE_GENERATOR, -F::from(3), F::from(1 << 50).square()];
@@ -111,7 +111,7 @@ fn chosen(count: usize, every: bool) -> Vec<usize> {
 }
 
 /// All nodes of the trees of every order: node 2^d + b is g^h·ω^(h·reversed b), h = n/2^(d + 1).
-fn nodes<F: NttField>() {
+fn nodes<F: TransformField>() {
     for accelerator in accelerators().iter().filter(|accelerator| !accelerator.devices().is_empty()) {
         let full = full(accelerator);
         for log_n in (1..=full).chain([24, F::S.min(28)]) {
@@ -140,7 +140,7 @@ fn nodes<F: NttField>() {
 }
 
 /// Every factor of tables as the last pass has them: ω^(k·i·2^shift) times powers of the shifts and the scale.
-fn factors<F: NttField>() {
+fn factors<F: TransformField>() {
     for accelerator in accelerators().iter().filter(|accelerator| !accelerator.devices().is_empty()) {
         let full = full(accelerator);
         for log_n in (0..=full).chain([24, F::S.min(28)]) {

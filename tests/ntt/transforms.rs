@@ -1,6 +1,6 @@
 //! Transforms over every field on every backend and on the CPU, against their definition.
 
-use proofwarp::field::{DeviceVector, NttField};
+use proofwarp::field::{DeviceVector, TransformField};
 use proofwarp::ntt::{Direction, NttDomain, NttOptions, Order, TableSize, Transform, transform_many};
 use proofwarp::{Accelerator, Error};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use crate::common::ntt::{of_every_field, omega, ordered, power, random, referenc
 use crate::common::{abort_after, accelerators_and_cpu, accelerators_with_devices, alone, rng};
 
 /// The documented sum, term by term.
-fn definition<F: NttField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
+fn definition<F: TransformField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
     let [shift_in, shift_out, scale] =
         [transform.shift_in, transform.shift_out, transform.scale].map(|factor| factor.unwrap_or(F::ONE));
     let x = ordered(x, transform.input);
@@ -24,7 +24,7 @@ fn definition<F: NttField>(x: &[F], transform: &Transform<F>) -> Vec<F> {
 }
 
 /// Every combination of the options of a transform.
-fn variants<F: NttField>(log_n: u32) -> Vec<Transform<F>> {
+fn variants<F: TransformField>(log_n: u32) -> Vec<Transform<F>> {
     let choose = |bits: usize, bit: usize, value: u64| (bits >> bit & 1 == 1).then(|| F::from(value).square() - F::ONE);
     let order = |bits: usize, bit: usize| if bits >> bit & 1 == 1 { Order::BitReversed } else { Order::Natural };
     (0..32)
@@ -39,13 +39,13 @@ fn variants<F: NttField>(log_n: u32) -> Vec<Transform<F>> {
         .collect()
 }
 
-fn transformed<F: NttField>(accelerator: &Accelerator, x: &[F], transform: &Transform<F>) -> Vec<F> {
+fn transformed<F: TransformField>(accelerator: &Accelerator, x: &[F], transform: &Transform<F>) -> Vec<F> {
     let mut values = x.to_vec();
     transform_many(accelerator, &mut [&mut values], &[*transform], None).expect("transform");
     values
 }
 
-fn equals_the_definition<F: NttField>() {
+fn equals_the_definition<F: TransformField>() {
     for log_n in 0..=5 {
         let x = random::<F>(log_n, 1);
         for transform in variants(log_n) {
@@ -59,13 +59,13 @@ fn equals_the_definition<F: NttField>() {
 }
 
 /// 2^8 and 2^16 are the longest of one and two passes on a device, 2^9 the shortest that the CPU cuts.
-fn every_length<F: NttField>() {
+fn every_length<F: TransformField>() {
     for log_n in (0..=12).chain([16]) {
         equals_the_reference::<F>(log_n);
     }
 }
 
-fn equals_the_reference<F: NttField>(log_n: u32) {
+fn equals_the_reference<F: TransformField>(log_n: u32) {
     let x = random::<F>(log_n, 2);
     let variants = variants(log_n);
     // All options at once, in both orders, and none.
@@ -77,7 +77,7 @@ fn equals_the_reference<F: NttField>(log_n: u32) {
     }
 }
 
-fn domains_transform_both_ways<F: NttField>() {
+fn domains_transform_both_ways<F: TransformField>() {
     for (log_n, accelerator) in
         [0, 1, 7, 10].into_iter().flat_map(|log_n| accelerators_and_cpu().into_iter().map(move |a| (log_n, a)))
     {
@@ -103,7 +103,7 @@ fn domains_transform_both_ways<F: NttField>() {
 }
 
 /// On the device, several vectors at once, with one to three passes, in every direction and order.
-fn passes_on_the_device<F: NttField>() {
+fn passes_on_the_device<F: TransformField>() {
     in_passes::<F>(&[(9, 0), (10, 0), (11, 6), (13, 0), (14, 5), (15, 5)]);
 }
 
@@ -115,7 +115,7 @@ fn four_passes_on_the_device() {
 }
 
 /// Sizes, and the most that a pass takes at a time.
-fn in_passes<F: NttField>(sizes: &[(u32, u32)]) {
+fn in_passes<F: TransformField>(sizes: &[(u32, u32)]) {
     for accelerator in accelerators_with_devices() {
         for &(log_n, max_radix_log) in sizes {
             for output in [Order::Natural, Order::BitReversed] {
@@ -127,7 +127,7 @@ fn in_passes<F: NttField>(sizes: &[(u32, u32)]) {
     }
 }
 
-fn both_ways_on_the_device<F: NttField>(accelerator: &Accelerator, domain: &NttDomain<F>) {
+fn both_ways_on_the_device<F: TransformField>(accelerator: &Accelerator, domain: &NttDomain<F>) {
     let log_n = domain.log_n();
     let x: Vec<Vec<F>> = (0..if log_n > 14 { 1 } else { 3 }).map(|seed| random(log_n, seed)).collect();
     let mut stream = accelerator.devices()[0].stream().expect("stream");
@@ -147,7 +147,7 @@ fn both_ways_on_the_device<F: NttField>(accelerator: &Accelerator, domain: &NttD
 }
 
 /// With all factors in one table, and in two.
-fn tables_of_both_sizes<F: NttField>() {
+fn tables_of_both_sizes<F: TransformField>() {
     let options = |tables| NttOptions { tables, ..NttOptions::default() };
     for accelerator in accelerators_with_devices() {
         for tables in [TableSize::Short, TableSize::Full] {
@@ -158,13 +158,13 @@ fn tables_of_both_sizes<F: NttField>() {
 }
 
 /// Vectors of several lengths, each with a transform of its own.
-fn batch<F: NttField>(logs: &[u32]) -> (Vec<Vec<F>>, Vec<Transform<F>>) {
+fn batch<F: TransformField>(logs: &[u32]) -> (Vec<Vec<F>>, Vec<Transform<F>>) {
     let vectors = logs.iter().enumerate().map(|(seed, log_n)| random(*log_n, seed as u64)).collect();
     let transforms = logs.iter().enumerate().map(|(i, log_n)| variants(*log_n)[5 * i % 32]).collect();
     (vectors, transforms)
 }
 
-fn references<F: NttField>(vectors: &[Vec<F>], transforms: &[Transform<F>]) -> Vec<Vec<F>> {
+fn references<F: TransformField>(vectors: &[Vec<F>], transforms: &[Transform<F>]) -> Vec<Vec<F>> {
     vectors.iter().zip(transforms).map(|(x, transform)| reference(x, transform)).collect()
 }
 
@@ -172,7 +172,7 @@ fn slices<F>(vectors: &mut [Vec<F>]) -> Vec<&mut [F]> {
     vectors.iter_mut().map(Vec::as_mut_slice).collect()
 }
 
-fn batches_of_several_lengths<F: NttField>() {
+fn batches_of_several_lengths<F: TransformField>() {
     for logs in [&[][..], &[6], &[0, 9], &[10, 3, 12], &[5, 0, 11, 4, 8, 1, 13]] {
         let (vectors, transforms) = batch::<F>(logs);
         let expected = references(&vectors, &transforms);
@@ -184,7 +184,7 @@ fn batches_of_several_lengths<F: NttField>() {
     }
 }
 
-fn zero_delta_and_constant<F: NttField>() {
+fn zero_delta_and_constant<F: TransformField>() {
     for (log_n, accelerator) in
         [1, 6, 9, 11].into_iter().flat_map(|log_n| accelerators_and_cpu().into_iter().map(move |a| (log_n, a)))
     {
@@ -202,7 +202,7 @@ fn zero_delta_and_constant<F: NttField>() {
 }
 
 /// However late the hook says yes, the vectors are either all as they were or all transformed.
-fn an_abort_leaves_the_vectors<F: NttField>() {
+fn an_abort_leaves_the_vectors<F: TransformField>() {
     let (vectors, transforms) = batch::<F>(&[12, 10, 13, 11]);
     let expected = references(&vectors, &transforms);
     for accelerator in accelerators_and_cpu() {
@@ -230,7 +230,7 @@ fn an_abort_leaves_the_vectors<F: NttField>() {
 }
 
 /// Whichever launch fails, the vectors are as they were, and the next call works.
-fn a_failure_leaves_the_vectors<F: NttField>() {
+fn a_failure_leaves_the_vectors<F: TransformField>() {
     let (vectors, transforms) = batch::<F>(&[9, 4, 10]);
     let expected = references(&vectors, &transforms);
     for accelerator in alone(None) {
@@ -255,7 +255,7 @@ fn proptest_config() -> ProptestConfig {
 }
 
 /// Lengths and contents of random vectors; a third of their elements are 0, 1 or −1.
-fn inputs<F: NttField>(vectors: usize) -> impl Strategy<Value = (u32, Vec<Vec<F>>)> {
+fn inputs<F: TransformField>(vectors: usize) -> impl Strategy<Value = (u32, Vec<Vec<F>>)> {
     (0u32..=10, any::<u64>()).prop_map(move |(log_n, seed)| {
         let mut rng = rng(seed);
         let mut element = || match rng.gen_range(0..9) {
@@ -268,7 +268,7 @@ fn inputs<F: NttField>(vectors: usize) -> impl Strategy<Value = (u32, Vec<Vec<F>
     })
 }
 
-fn properties<F: NttField>() {
+fn properties<F: TransformField>() {
     let backends = accelerators_and_cpu();
     proptest!(proptest_config(), |((log_n, inputs) in inputs::<F>(2))| {
         for accelerator in &backends {
@@ -279,7 +279,7 @@ fn properties<F: NttField>() {
     });
 }
 
-fn transforms_are_linear<F: NttField>(accelerator: &Accelerator, log_n: u32, x: &[F], y: &[F]) {
+fn transforms_are_linear<F: TransformField>(accelerator: &Accelerator, log_n: u32, x: &[F], y: &[F]) {
     let transform = variants(log_n)[15];
     let factor = F::from(1 << 33) - F::from(1 << 34);
     let combine = |x: &[F], y: &[F]| x.iter().zip(y).map(|(x, y)| *x + factor * y).collect::<Vec<F>>();
@@ -288,7 +288,7 @@ fn transforms_are_linear<F: NttField>(accelerator: &Accelerator, log_n: u32, x: 
 }
 
 /// inverse(forward(x)·forward(y)) is the cyclic convolution, and inverses undo.
-fn products_of_values_are_convolutions<F: NttField>(accelerator: &Accelerator, log_n: u32, x: &[F], y: &[F]) {
+fn products_of_values_are_convolutions<F: TransformField>(accelerator: &Accelerator, log_n: u32, x: &[F], y: &[F]) {
     let n = x.len();
     // Few elements of y are kept, so that the convolution is cheap by its definition.
     let mut sparse = vec![F::ZERO; n];
@@ -314,7 +314,7 @@ fn products_of_values_are_convolutions<F: NttField>(accelerator: &Accelerator, l
 }
 
 /// Factors ω^i of the inputs rotate the outputs by one.
-fn shifts_rotate<F: NttField>(accelerator: &Accelerator, log_n: u32, x: &[F]) {
+fn shifts_rotate<F: TransformField>(accelerator: &Accelerator, log_n: u32, x: &[F]) {
     let plain = Transform::new(log_n, omega::<F>(log_n));
     let mut rotated = transformed(accelerator, x, &plain);
     rotated.rotate_left(1);

@@ -16,7 +16,7 @@ use halo2curves::serde::Repr;
 
 use super::quadratic_extension::{QuadraticBase, QuadraticExtension};
 use super::short_weierstrass::{Affine, Coordinate, Projective, ShortWeierstrass};
-use crate::field::{Element, MultiLimbField, NttField};
+use crate::field::{Element, NttField, ScalarField, TransformField};
 use crate::kernels::bls12_377;
 use crate::kernels::spec::CurveSpec;
 
@@ -43,10 +43,13 @@ unsafe impl Element for Fr {
     const NAME: &'static str = bls12_377::FR.name;
 }
 // SAFETY: as above.
-unsafe impl NttField for Fr {}
+impl NttField for Fr {}
 
 // SAFETY: as above.
-unsafe impl MultiLimbField for Fr {}
+unsafe impl ScalarField for Fr {}
+
+// SAFETY: as above.
+unsafe impl TransformField for Fr {}
 
 // SAFETY: the type is `repr(transparent)` of `[u64; 6]`, in Montgomery form with R = 2^384 (the derive macro of ff).
 unsafe impl Element for Fq {

@@ -11,7 +11,7 @@ use super::element_and_accumulator::{
 use super::host_or_device_storage::ZeroizingVec;
 use super::layout::{View, checked_entry_count};
 use crate::backend::{Abort, check_abort};
-use crate::field::{MultiLimbField, NttField, as_bytes_mut};
+use crate::field::{NttField, as_bytes_mut};
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::rayon_waits::install;
@@ -105,8 +105,8 @@ macro_rules! small {
 small!(i8);
 small!(i32);
 
-// SAFETY: `NttField`, which it extends, makes the same promises.
-unsafe impl<F: MultiLimbField> DenseField for F {
+// SAFETY: `NttField` makes the same promises.
+unsafe impl<F: NttField> DenseField for F {
     fn check_limbs(elements: &[F]) -> Result<()> {
         crate::field::check_reduced(elements)
     }
@@ -238,7 +238,7 @@ mod tests {
         elements
     }
 
-    fn check_extreme_sums<F: MultiLimbField>() {
+    fn check_extreme_sums<F: NttField>() {
         let extremes = extremes::<F>();
         for (number, a) in extremes.iter().enumerate() {
             for b in &extremes[..=number] {

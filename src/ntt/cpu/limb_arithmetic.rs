@@ -5,7 +5,7 @@
 
 use bytemuck::Pod;
 
-use crate::field::NttField;
+use crate::field::TransformField;
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ pub(super) trait Arithmetic: Copy + Send + Sync {
     type Limbs: Pod + Send + Sync;
 
     /// Returns the arithmetic of field `F`. Returns an error if elements have other limbs.
-    fn for_field<F: NttField>() -> Result<Self>;
+    fn for_field<F: TransformField>() -> Result<Self>;
 
     /// Returns the Montgomery product y·c/R modulo p, below 2p. `y` is below 2p, and `c` below p.
     fn multiply(&self, y: &Self::Limbs, c: &Self::Limbs) -> Self::Limbs;
@@ -29,7 +29,7 @@ pub(super) trait Arithmetic: Copy + Send + Sync {
 }
 
 /// Returns the modulus of field `F`, as many words as `L` has.
-pub(super) fn words_of_modulus<F: NttField, L>() -> Result<&'static [u32]> {
+pub(super) fn words_of_modulus<F: TransformField, L>() -> Result<&'static [u32]> {
     let words = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
     match words.len() * 4 == size_of::<L>() && has_limbs::<F, L>() {
         true => Ok(words),
@@ -90,7 +90,7 @@ impl Arithmetic for Modulus {
     type Limbs = Limbs4;
 
     /// Also returns an error if 2p is not below 2^256.
-    fn for_field<F: NttField>() -> Result<Self> {
+    fn for_field<F: TransformField>() -> Result<Self> {
         let words = words_of_modulus::<F, Limbs4>()?;
         let p: Limbs4 = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
         // Newton's iteration: each step doubles the number of correct bits.
@@ -141,9 +141,9 @@ impl Arithmetic for Modulus {
 }
 
 /// Returns the elements of `values` as limbs, in Montgomery form, without copying. Panics if elements have other limbs.
-pub(super) fn limbs_of<F: NttField, L: Pod>(values: &[F]) -> &[L] {
+pub(super) fn limbs_of<F: TransformField, L: Pod>(values: &[F]) -> &[L] {
     assert!(has_limbs::<F, L>());
-    // SAFETY: `NttField` promises little-endian limbs, and sizes and alignments are equal.
+    // SAFETY: `TransformField` promises little-endian limbs, and sizes and alignments are equal.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
@@ -152,7 +152,7 @@ pub(super) fn limbs_of<F: NttField, L: Pod>(values: &[F]) -> &[L] {
 ///
 /// # Safety
 /// The caller writes only limbs below p.
-pub(super) unsafe fn limbs_of_mut<F: NttField, L: Pod>(values: &mut [F]) -> &mut [L] {
+pub(super) unsafe fn limbs_of_mut<F: TransformField, L: Pod>(values: &mut [F]) -> &mut [L] {
     assert!(has_limbs::<F, L>());
     // SAFETY: as in `limbs_of`; the caller promises valid contents.
     unsafe { std::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), values.len()) }
@@ -162,7 +162,7 @@ pub(super) unsafe fn limbs_of_mut<F: NttField, L: Pod>(values: &mut [F]) -> &mut
 mod tests {
     use super::*;
 
-    fn element_from_limbs<F: NttField>(limbs: Limbs4) -> F {
+    fn element_from_limbs<F: TransformField>(limbs: Limbs4) -> F {
         let mut value = [F::ZERO];
         // SAFETY: callers pass reduced limbs.
         let memory = unsafe { limbs_of_mut(&mut value) };
@@ -171,7 +171,7 @@ mod tests {
     }
 
     /// Checks products, sums and differences against those of field `F`, for arguments below p and from p to 2p.
-    fn check_field_arithmetic<F: NttField>() {
+    fn check_field_arithmetic<F: TransformField>() {
         let modulus = Modulus::for_field::<F>().expect("a field of 4 limbs");
         let mut values = vec![F::ZERO, F::ONE, -F::ONE, F::ROOT_OF_UNITY, F::MULTIPLICATIVE_GENERATOR, F::TWO_INV];
         values.extend((0..50).scan(F::ROOT_OF_UNITY, |x, _| {

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use super::{Order, Transform};
 use crate::Result;
 use crate::backend::{Abort, check_abort, par_zero_nontemporal};
-use crate::field::{NttField, SecretVec};
+use crate::field::{SecretVec, TransformField};
 use crate::rayon_waits::install;
 use limb_arithmetic::{Arithmetic, Modulus, limbs_of, limbs_of_mut};
 use one_limb_arithmetic::OneLimbModulus;
@@ -37,7 +37,7 @@ const MIN_PIECE: usize = 1 << 12;
 
 /// Transforms `values` in place by `transforms`, one vector after another, each on all cores. With an `abort` hook, all
 /// results are written at the end. Without one, each result is written as soon as it is computed.
-pub(super) fn transform_many<F: NttField>(
+pub(super) fn transform_many<F: TransformField>(
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
     abort: Abort<'_>,
@@ -49,7 +49,7 @@ pub(super) fn transform_many<F: NttField>(
 }
 
 /// Does the work of [`transform_many`] by the arithmetic `M`.
-fn transform_many_by<F: NttField, M: Arithmetic>(
+fn transform_many_by<F: TransformField, M: Arithmetic>(
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
     abort: Abort<'_>,
@@ -103,7 +103,7 @@ enum OutputScaling<F> {
     },
 }
 
-impl<F: NttField, M: Arithmetic> CpuPlan<F, M> {
+impl<F: TransformField, M: Arithmetic> CpuPlan<F, M> {
     fn new(transform: &Transform<F>) -> Result<Self> {
         let log_n = transform.log_n;
         let p = if log_n < MIN_LOG_SPLIT { 0 } else { log_n / 2 };
@@ -188,7 +188,7 @@ impl<F: NttField, M: Arithmetic> CpuPlan<F, M> {
     }
 }
 
-impl<F: NttField> OutputScaling<F> {
+impl<F: TransformField> OutputScaling<F> {
     fn new(transform: &Transform<F>, p: u32, q: u32) -> Self {
         match (transform.shift_out, transform.scale) {
             (None, None) => Self::Plain,
@@ -259,7 +259,7 @@ fn copy_columns_to_rows<F: Copy>(from: &[F], width: usize, first: usize, to: &mu
     }
 }
 
-impl<F: NttField, M: Arithmetic> CpuPlan<F, M> {
+impl<F: TransformField, M: Arithmetic> CpuPlan<F, M> {
     /// Replaces the coefficients in `values` by the polynomial's values at shift·ω^k. Coefficients are in natural
     /// order, values in bit-reversed order and below 2p. `None` stands for a shift of 1.
     ///
@@ -303,7 +303,7 @@ fn apply_butterfly_level<M: Arithmetic>(
 }
 
 /// Returns a table of `2^log_count` powers. Entry k is start · base^e, where e is k with its `log_count` bits reversed.
-fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
+fn reversed_powers<F: TransformField>(start: F, base: F, log_count: u32) -> Vec<F> {
     let mut powers = Vec::with_capacity(1 << log_count);
     powers.push(start);
     for bit in (0..log_count).rev() {
@@ -316,12 +316,12 @@ fn reversed_powers<F: NttField>(start: F, base: F, log_count: u32) -> Vec<F> {
 }
 
 /// Returns base^(2^count), by squaring `base` `count` times.
-fn square_times<F: NttField>(base: F, count: u32) -> F {
+fn square_times<F: TransformField>(base: F, count: u32) -> F {
     (0..count).fold(base, |power, _| power.square())
 }
 
 /// Returns a copy of `values` in bit-reversed order, or in natural order if `values` are in bit-reversed order.
-pub(super) fn copy_bit_reversed<F: NttField>(values: &[F]) -> Vec<F> {
+pub(super) fn copy_bit_reversed<F: TransformField>(values: &[F]) -> Vec<F> {
     let bits = values.len().trailing_zeros();
     let places = (0..values.len()).into_par_iter().with_min_len(MIN_PIECE);
     install(|| places.map(|index| values[reverse(index, bits)]).collect())

@@ -1,7 +1,7 @@
 //! Implements the arithmetic of transforms in prime fields of one 32-bit limb, with 2p below 2^32.
 
 use super::limb_arithmetic::{Arithmetic, words_of_modulus};
-use crate::field::NttField;
+use crate::field::TransformField;
 use crate::{Error, Result};
 
 /// Holds a prime p with 2p < 2^32, and the constant of Montgomery's reduction.
@@ -16,7 +16,7 @@ impl Arithmetic for OneLimbModulus {
     type Limbs = u32;
 
     /// Also returns an error if 2p is not below 2^32.
-    fn for_field<F: NttField>() -> Result<Self> {
+    fn for_field<F: TransformField>() -> Result<Self> {
         let p = words_of_modulus::<F, u32>()?[0];
         if p >> 31 != 0 {
             return Err(Error::invalid("ntt", "bits of the modulus", "below 32", 32));

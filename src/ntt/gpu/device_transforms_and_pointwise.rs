@@ -4,13 +4,13 @@ use super::queue_passes::{
     DeviceTransform, Pointwise, enqueue_pointwise, inverse_of_vanishing, multiply_by_powers, scale_periodically,
 };
 use crate::backend::Stream;
-use crate::field::{DeviceVector, NttField};
+use crate::field::{DeviceVector, TransformField};
 use crate::ntt::VectorLayout;
 use crate::ntt::domain::{Direction, NttDomain};
 use crate::ntt::transform::Transform;
 use crate::{Error, Result};
 
-fn enqueue_pointwise_vectors<F: NttField>(
+fn enqueue_pointwise_vectors<F: TransformField>(
     stream: &mut Stream,
     operation: Pointwise,
     values: &DeviceVector<F>,
@@ -21,7 +21,7 @@ fn enqueue_pointwise_vectors<F: NttField>(
     enqueue_pointwise(stream, operation, values, (other.buffer(), other.len()))
 }
 
-impl<F: NttField> Transform<F> {
+impl<F: TransformField> Transform<F> {
     /// Queues the in-place transform of the first `2^log_n` elements of `values` on `stream`. `omega` may be any
     /// primitive root of unity of that order. The elements stay on the device. The call does not wait, except for
     /// twiddles that the device computes at the first use.
@@ -47,7 +47,7 @@ impl<F: NttField> Transform<F> {
 /// Queues transforms and the operations between them on a stream. Elements stay on the device. Calls do not wait,
 /// except for twiddles that the device computes at their first use. Kernels run after the work that other streams
 /// queued on the same vectors before.
-impl<F: NttField> NttDomain<F> {
+impl<F: TransformField> NttDomain<F> {
     /// Queues the in-place transforms of all vectors in `values`. Vectors have `2^log_n` elements, and follow one
     /// another without gaps.
     ///

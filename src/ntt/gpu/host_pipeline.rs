@@ -9,7 +9,7 @@ use super::out_of_core;
 use super::queue_passes::{DeviceTransform, VectorLayout};
 use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, StreamStats, check_abort, parallel_copy};
 use crate::fan_out::fan_out;
-use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::field::{SecretVec, TransformField, as_bytes, as_bytes_mut};
 use crate::ntt::Transform;
 use crate::{Error, Result};
 
@@ -28,7 +28,7 @@ type PipelineTask<'a, 'b, F> = (&'a mut [F], &'b Transform<F>);
 
 /// Transforms `values` by `transforms` on one device. A vector that does not fit in device memory is tried again after
 /// the others. If it does not fit alone, it is transformed in blocks ([`out_of_core`]).
-pub(crate) fn transform_on_device<'a, F: NttField>(
+pub(crate) fn transform_on_device<'a, F: TransformField>(
     device: &Arc<Device>,
     values: &'a mut [&mut [F]],
     transforms: &[Transform<F>],
@@ -56,7 +56,7 @@ pub(crate) fn transform_on_device<'a, F: NttField>(
     Ok(whole)
 }
 
-impl<'a, F: NttField> DeviceOutcome<'a, F> {
+impl<'a, F: TransformField> DeviceOutcome<'a, F> {
     fn add(&mut self, other: Self) {
         self.done.extend(other.done);
         self.traffic = self.traffic + other.traffic;
@@ -108,7 +108,7 @@ impl PipelineLane {
     }
 
     /// Transforms the vectors of `jobs`. Returns the results, and the tasks for which the device had not enough memory.
-    fn run<'a, 'b, F: NttField>(
+    fn run<'a, 'b, F: TransformField>(
         mut self,
         jobs: Vec<PipelineTask<'a, 'b, F>>,
         stop: Abort<'_>,
@@ -128,7 +128,7 @@ impl PipelineLane {
         Ok((DeviceOutcome { done, traffic: self.stream.stats() }, no_room))
     }
 
-    fn allocate_buffers<F: NttField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<LaneBuffers> {
+    fn allocate_buffers<F: TransformField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<LaneBuffers> {
         let stream = &mut self.stream;
         let layout = VectorLayout { vectors: 1, stride: slice.len() as u64 };
         let bytes = size_of_val(slice);
@@ -140,7 +140,7 @@ impl PipelineLane {
 
     /// Transforms `slice` on the device with the buffers `room`. The slice keeps its old elements until the result is
     /// committed, so no copy of them is needed.
-    fn transform_to_staging<'a, F: NttField>(
+    fn transform_to_staging<'a, F: TransformField>(
         &mut self,
         slice: &'a mut [F],
         mut room: LaneBuffers,
@@ -157,7 +157,7 @@ impl PipelineLane {
 
     /// Transforms `slice` on the device with the buffers `room`. The slice is overwritten while the result is being
     /// fetched, so the pinned buffer keeps a copy of its old elements.
-    fn transform_with_rollback<'a, F: NttField>(
+    fn transform_with_rollback<'a, F: TransformField>(
         &mut self,
         slice: &'a mut [F],
         mut room: LaneBuffers,
@@ -176,14 +176,14 @@ impl PipelineLane {
 }
 
 /// Holds the transformed vectors of one device, and the statistics of its streams.
-pub(crate) struct DeviceOutcome<'a, F: NttField> {
+pub(crate) struct DeviceOutcome<'a, F: TransformField> {
     pub done: Vec<TransformedVector<'a, F>>,
     pub traffic: StreamStats,
 }
 
 /// Holds a vector in host memory and its computed transform. If it is dropped without [`Self::commit`], the vector
 /// keeps or regains its old elements.
-pub(crate) enum TransformedVector<'a, F: NttField> {
+pub(crate) enum TransformedVector<'a, F: TransformField> {
     /// The vector has the result; the guard's buffer has the old elements.
     InPlace(RollbackGuard<'a, F>),
     /// The vector has its old elements; the pinned buffer has the result.
@@ -192,7 +192,7 @@ pub(crate) enum TransformedVector<'a, F: NttField> {
     Beside(&'a mut [F], SecretVec<F>),
 }
 
-impl<F: NttField> TransformedVector<'_, F> {
+impl<F: TransformField> TransformedVector<'_, F> {
     /// Leaves the result in the vector, and discards the old elements.
     pub(super) fn commit(self) {
         // SAFETY: `ntt_row_pass` leaves reduced elements in Montgomery form.
@@ -208,13 +208,13 @@ impl<F: NttField> TransformedVector<'_, F> {
 
 /// Holds a vector that a result is fetched into, and a copy of its old elements. It restores the old elements when
 /// dropped, unless it was committed.
-pub(crate) struct RollbackGuard<'a, F: NttField> {
+pub(crate) struct RollbackGuard<'a, F: TransformField> {
     slice: &'a mut [F],
     kept: PinnedBuffer,
     committed: bool,
 }
 
-impl<'a, F: NttField> RollbackGuard<'a, F> {
+impl<'a, F: TransformField> RollbackGuard<'a, F> {
     /// Copies `result` from the device to `slice`. `kept` is a copy of the old elements of `slice`, which are restored
     /// if the copy fails or `stop` aborts it.
     pub(super) fn fetch(
@@ -234,7 +234,7 @@ impl<'a, F: NttField> RollbackGuard<'a, F> {
     }
 }
 
-impl<F: NttField> Drop for RollbackGuard<'_, F> {
+impl<F: TransformField> Drop for RollbackGuard<'_, F> {
     fn drop(&mut self) {
         if !self.committed {
             // SAFETY: the restored bytes are the vector's own elements.

@@ -21,14 +21,14 @@ pub(super) use twiddles::Twiddles;
 use super::Transform;
 use crate::backend::{Abort, Device, StreamStats};
 use crate::fan_out::fan_out;
-use crate::field::NttField;
+use crate::field::TransformField;
 use crate::rayon_waits::install;
 use crate::{Error, Result};
 use host_pipeline::{TransformedVector, transform_on_device};
 
 /// Transforms `values` in place by `transforms`, about equally many vectors on each of `devices`. If a device fails or
 /// the hook aborts, all devices stop, and all vectors are unchanged.
-pub(super) fn transform_many<F: NttField>(
+pub(super) fn transform_many<F: TransformField>(
     devices: &[Arc<Device>],
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_powers};
 use crate::backend::{Abort, Buffer, Device, Stream, StreamStats};
 use crate::checked_size::byte_len;
-use crate::field::{HostVector, NttField, SecretVec};
+use crate::field::{HostVector, SecretVec, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Transpose};
 use crate::module_launcher::KernelModule;
@@ -38,7 +38,7 @@ const MIN_PIECE: usize = 1 << 12;
 
 /// Transforms `values`, which stay unchanged, on `device`, block by block. Returns the result and the streams'
 /// statistics.
-pub(crate) fn transform<F: NttField>(
+pub(crate) fn transform<F: TransformField>(
     device: &Arc<Device>,
     values: &[F],
     transform: &Transform<F>,
@@ -62,7 +62,7 @@ struct Pass<F> {
     twist: Option<F>,
 }
 
-impl<F: NttField> Pass<F> {
+impl<F: TransformField> Pass<F> {
     fn split_transform(whole: &Transform<F>) -> [Self; 2] {
         let (p, q) = (whole.log_n / 2, whole.log_n - whole.log_n / 2);
         let squares = |base: F, count: u32| (0..count).fold(base, |power, _| power.square());
@@ -179,7 +179,7 @@ struct BlockLane<F> {
     buffers: [Buffer; BUFFERS],
 }
 
-impl<F: NttField> BlockLane<F> {
+impl<F: TransformField> BlockLane<F> {
     fn new(device: &Arc<Device>, elements: usize) -> Result<Self> {
         let stream = device.stream()?;
         let host = HostVector::new(&stream, elements)?;
@@ -190,7 +190,7 @@ impl<F: NttField> BlockLane<F> {
 }
 
 /// Queues the transposition of the matrix `from`, of 2^rows_log rows and 2^columns_log columns, to `to`.
-fn enqueue_transpose<F: NttField>(
+fn enqueue_transpose<F: TransformField>(
     stream: &mut Stream,
     from: &Buffer,
     to: &Buffer,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::queue_passes::{DeviceTransform, VectorLayout};
 use crate::backend::{Abort, Device, Stream, StreamStats, catch_hook_panic, check_abort};
 use crate::fan_out::fan_out;
-use crate::field::{HostVector, NttField};
+use crate::field::{HostVector, TransformField};
 use crate::ntt::domain::{Direction, NttDomain};
 use crate::ntt::{Transform, cpu};
 use crate::report::OpScope;
@@ -17,7 +17,7 @@ const LANES: usize = 3;
 /// Holds an input vector and the vector that receives its transform, both in pinned host memory.
 pub(crate) type PinnedPair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
 
-impl<F: NttField> NttDomain<F> {
+impl<F: TransformField> NttDomain<F> {
     /// Transforms the first vector of each pair into the second one, both in pinned host memory. Pairs are spread over
     /// the accelerator's devices. The inputs stay unchanged.
     ///
@@ -53,7 +53,7 @@ impl<F: NttField> NttDomain<F> {
     }
 }
 
-fn transform_on_cpu<F: NttField>(
+fn transform_on_cpu<F: TransformField>(
     pairs: &mut [PinnedPair<'_, F>],
     transform: &Transform<F>,
     abort: Abort<'_>,
@@ -66,7 +66,7 @@ fn transform_on_cpu<F: NttField>(
     cpu::transform_many(&mut slices, &transforms, abort)
 }
 
-fn transform_on_devices<F: NttField>(
+fn transform_on_devices<F: TransformField>(
     devices: &[Arc<Device>],
     pairs: &mut [PinnedPair<'_, F>],
     transform: &Transform<F>,
@@ -78,7 +78,7 @@ fn transform_on_devices<F: NttField>(
     parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
 }
 
-fn transform_on_device<F: NttField>(
+fn transform_on_device<F: TransformField>(
     device: &Arc<Device>,
     pairs: &mut [PinnedPair<'_, F>],
     transform: &Transform<F>,
@@ -100,7 +100,7 @@ fn transform_on_device<F: NttField>(
     Ok(streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.stats()))
 }
 
-fn enqueue_pair<F: NttField>(
+fn enqueue_pair<F: TransformField>(
     stream: &mut Stream,
     (from, to): &mut PinnedPair<'_, F>,
     transform: &Transform<F>,

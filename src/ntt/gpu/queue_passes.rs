@@ -3,7 +3,7 @@
 
 use super::twiddles::{Powers, Twiddles, has_one_table};
 use crate::backend::{Buffer, DeviceInfo, Stream};
-use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::field::{DeviceVector, TransformField, as_bytes};
 use crate::kernel_arguments::{In, Kernel, Out, Value};
 use crate::kernels;
 use crate::kernels::ntt::{
@@ -25,7 +25,7 @@ pub struct VectorLayout {
 }
 
 /// Returns the flags for the kernels of `transform`, whose twiddles are `tables`.
-pub(crate) fn kernel_flags<F: NttField>(transform: &Transform<F>, tables: &Twiddles) -> u32 {
+pub(crate) fn kernel_flags<F: TransformField>(transform: &Transform<F>, tables: &Twiddles) -> u32 {
     let flag = |set: bool, flag: u32| if set { flag } else { 0 };
     flag(transform.shift_in.is_some(), SHIFTED)
         | flag(transform.order == Order::BitReversed, REVERSED)
@@ -48,7 +48,7 @@ pub(crate) struct Passes {
 impl Passes {
     /// Plans `transform` for the vectors of `layout`, and finds or computes its twiddles on the stream's device. Passes
     /// have a radix of at most 2^max_radix_log.
-    pub(crate) fn with_radix<F: NttField>(
+    pub(crate) fn with_radix<F: TransformField>(
         stream: &mut Stream,
         transform: &Transform<F>,
         layout: VectorLayout,
@@ -255,7 +255,7 @@ pub(crate) struct DeviceTransform {
 impl DeviceTransform {
     /// Prepares `transform` for the vectors of `layout` on the stream's device: plans its passes, and finds or computes
     /// its twiddles. `max_radix_log` is the option of that name in [`crate::ntt::NttOptions`].
-    pub(super) fn new<F: NttField>(
+    pub(super) fn new<F: TransformField>(
         stream: &mut Stream,
         transform: &Transform<F>,
         layout: VectorLayout,
@@ -294,7 +294,7 @@ pub(crate) fn launch(program: KernelModule, stream: &mut Stream, count: u64, ker
 
 /// Queues the multiplication of element i of vector v in `data` by base^(i·(first + v·step)). Vectors have
 /// `2^length_log` elements. All exponents are below `2^exponent_log`.
-pub(crate) fn multiply_by_powers<F: NttField>(
+pub(crate) fn multiply_by_powers<F: TransformField>(
     stream: &mut Stream,
     (data, layout, length_log): (&Buffer, VectorLayout, u32),
     (base, exponent_log): (F, u32),
@@ -326,7 +326,7 @@ pub(super) enum Pointwise {
 
 /// Queues `values[i] = values[i] ∘ other[i mod period]` on `stream`, where `operation` is ∘. `period` is the length of
 /// `other`: that of `values`, or a power of two that divides it.
-pub(super) fn enqueue_pointwise<F: NttField>(
+pub(super) fn enqueue_pointwise<F: TransformField>(
     stream: &mut Stream,
     operation: Pointwise,
     values: &DeviceVector<F>,
@@ -350,7 +350,7 @@ pub(super) fn enqueue_pointwise<F: NttField>(
 
 /// Queues the multiplication of `values[i]` by `factors[i mod factors.len()]`. The number of `factors` is a power of
 /// two that divides that of `values`.
-pub(crate) fn scale_periodically<F: NttField>(
+pub(crate) fn scale_periodically<F: TransformField>(
     stream: &mut Stream,
     values: &DeviceVector<F>,
     factors: &[F],
@@ -362,7 +362,7 @@ pub(crate) fn scale_periodically<F: NttField>(
 }
 
 /// Returns 1/(power − 1), where `power` is x^n. Returns an error if `power` is 1.
-pub(crate) fn inverse_of_vanishing<F: NttField>(power: F) -> Result<F> {
+pub(crate) fn inverse_of_vanishing<F: TransformField>(power: F) -> Result<F> {
     Option::<F>::from((power - F::ONE).invert())
         .ok_or_else(|| Error::invalid("ntt", "coset", "one that the polynomial x^n - 1 is not 0 on", "the subgroup"))
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::Result;
 use crate::backend::{Buffer, Device, Stream};
-use crate::field::{NttField, as_bytes};
+use crate::field::{TransformField, as_bytes};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{
     FACTOR_IN, FACTOR_OUT, FACTOR_SCALE, FAMILY, Fixed, POWER_TABLE, TwiddleFactors, TwiddleTree,
@@ -51,7 +51,11 @@ pub(crate) struct Twiddles {
 impl Twiddles {
     /// Returns the tables of `transform` with the passes of `plan`. Finds them on the stream's device, or computes them
     /// there.
-    pub(crate) fn new<F: NttField>(stream: &mut Stream, plan: &NttPlan, transform: &Transform<F>) -> Result<Self> {
+    pub(crate) fn new<F: TransformField>(
+        stream: &mut Stream,
+        plan: &NttPlan,
+        transform: &Transform<F>,
+    ) -> Result<Self> {
         let mut maker = TwiddleBuilder { program: KernelModule::find(&FAMILY, F::NAME)?, stream, transform };
         let (rows_log, width_log) = (plan.rows_log(), plan.last_radix_log());
         let plain = maker.unshifted_tree_nodes(rows_log.max(width_log))?;
@@ -102,7 +106,7 @@ pub(crate) struct Powers {
 impl Powers {
     /// Returns the powers of `base` with exponents below 2^log_count. Finds them on the stream's device, or computes
     /// them there.
-    pub(crate) fn new<F: NttField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
+    pub(crate) fn new<F: TransformField>(stream: &mut Stream, base: F, log_count: u32) -> Result<Self> {
         let low_log = log_count / 2;
         let transform = Transform { shift_out: Some(base), ..Transform::new(0, F::ONE) };
         let mut maker =
@@ -124,7 +128,7 @@ struct TableParams<F> {
     scale: F,
 }
 
-impl<F: NttField> TableParams<F> {
+impl<F: TransformField> TableParams<F> {
     fn for_root(omega: F) -> Self {
         Self { omega, shift_in: F::ONE, shift_out: F::ONE, scale: F::ONE }
     }
@@ -169,7 +173,7 @@ struct TwiddleBuilder<'a, F> {
     transform: &'a Transform<F>,
 }
 
-impl<F: NttField> TwiddleBuilder<'_, F> {
+impl<F: TransformField> TwiddleBuilder<'_, F> {
     /// Returns the first 2^count_log butterfly twiddles of the transform without a shift. They are the same for all
     /// lengths, so the root of unity of order 2^count_log is their key.
     fn unshifted_tree_nodes(&mut self, count_log: u32) -> Result<Arc<Buffer>> {

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::Result;
 use crate::backend::{Abort, Stream};
-use crate::field::{DeviceVector, NttField};
+use crate::field::{DeviceVector, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Transpose};
 use crate::module_launcher::KernelModule;
@@ -17,7 +17,7 @@ use crate::ntt::{Transform, VectorLayout, cpu};
 ///
 /// # Errors
 /// - [`Error::Aborted`](crate::Error::Aborted): the hook aborted; the vectors are then undefined.
-pub(crate) fn transform_each_on_cpu<F: NttField>(
+pub(crate) fn transform_each_on_cpu<F: TransformField>(
     values: &mut [F],
     transform: &Transform<F>,
     abort: Abort<'_>,
@@ -41,7 +41,7 @@ pub(crate) struct ColumnBlock<F> {
     pub order_log: u32,
 }
 
-impl<F: NttField> ColumnBlock<F> {
+impl<F: TransformField> ColumnBlock<F> {
     /// Queues the multiplication of the columns in `values` by their twiddles, in place, and the transposition of the
     /// result. Returns the columns as rows of a matrix: element i of column c is at i·2^count_log + c.
     pub(crate) fn enqueue_twiddle_transpose(

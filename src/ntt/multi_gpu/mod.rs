@@ -14,7 +14,7 @@ use super::domain::{Direction, NttDomain};
 use super::plan::MAX_RADIX_LOG;
 use crate::backend::{Abort, Device, Event, PeerMemory, Stream, StreamStats, catch_hook_panic};
 use crate::fan_out::fan_out;
-use crate::field::{NttField, as_bytes, as_bytes_mut};
+use crate::field::{TransformField, as_bytes, as_bytes_mut};
 use crate::report::OpScope;
 use crate::{Error, Report, Result};
 use plan::{PeerPass, PeerPasses, PeerPlan};
@@ -34,7 +34,7 @@ pub struct ShardedVector<F> {
     elements: PhantomData<F>,
 }
 
-impl<F: NttField> ShardedVector<F> {
+impl<F: TransformField> ShardedVector<F> {
     fn new(streams: Vec<Stream>, plan: PeerPlan) -> Result<Self> {
         let part_bytes = size_of::<F>() << plan.part_stride_log();
         let memory = PeerMemory::new(&streams, part_bytes)?;
@@ -138,7 +138,7 @@ impl<F: NttField> ShardedVector<F> {
 }
 
 /// Returns the byte offsets, in the vector's memory, of the runs of consecutive elements that device `owner` holds.
-fn run_byte_offsets<F: NttField>(plan: &PeerPlan, owner: usize) -> impl Iterator<Item = usize> + use<F> {
+fn run_byte_offsets<F: TransformField>(plan: &PeerPlan, owner: usize) -> impl Iterator<Item = usize> + use<F> {
     let start = owner << plan.part_stride_log();
     let run = plan.owned_index_ranges(owner).next().map_or(1, |run| run.len());
     (0..).map(move |number| (start + number * run) * size_of::<F>())
@@ -148,7 +148,7 @@ fn run_byte_offsets<F: NttField>(plan: &PeerPlan, owner: usize) -> impl Iterator
 /// access each other's memory (CUDA, best through NVLink). A device may be named several times. Vectors have at least
 /// 2^17 elements, in natural order. Other devices or vectors give an error, never a fallback. [`NttDomain::run`]
 /// spreads several vectors over any devices.
-impl<F: NttField> NttDomain<F> {
+impl<F: TransformField> NttDomain<F> {
     /// Allocates a vector of `2^log_n` elements over all of the accelerator's devices, with undefined contents.
     ///
     /// # Errors

@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use crate::backend::{PeerMemory, Stream};
-use crate::field::NttField;
+use crate::field::TransformField;
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::ntt::{FAMILY, PeerColumns, PeerParams, PeerRows};
 use crate::module_launcher::KernelModule;
@@ -133,7 +133,11 @@ pub(crate) struct PeerPasses {
 impl PeerPasses {
     /// Prepares `transform` on the stream's device: finds or computes its twiddles. Returns an error unless input and
     /// output are in natural order.
-    pub(super) fn new<F: NttField>(stream: &mut Stream, plan: &PeerPlan, transform: &Transform<F>) -> Result<Self> {
+    pub(super) fn new<F: TransformField>(
+        stream: &mut Stream,
+        plan: &PeerPlan,
+        transform: &Transform<F>,
+    ) -> Result<Self> {
         if (transform.input, transform.order) != (Order::Natural, Order::Natural) {
             let orders = format!("{} and {}", transform.input, transform.order);
             return Err(Error::invalid("ntt over peers", "orders of input and output", "natural", orders));

@@ -11,7 +11,7 @@ pub(super) use basis_change::{BasisChange, enqueue_basis_change, to_ghash_table,
 use crate::field::ghash::{Ghash, Multiplier};
 use crate::field::linear::LinearMap;
 use crate::field::tower::Tower;
-use crate::field::{Element, MultiLimbField, isomorphism};
+use crate::field::{Element, NttField, isomorphism};
 
 /// Represents a field over which sums are proved.
 pub trait SumcheckField: Element {
@@ -91,7 +91,7 @@ pub trait ComputeField: SumcheckField<Compute = Self> {
     }
 }
 
-impl<F: MultiLimbField> SumcheckField for F {
+impl<F: NttField> SumcheckField for F {
     type Compute = Self;
     type Base = Self;
     const BYTES: usize = size_of::<F>();
@@ -140,7 +140,7 @@ impl<F: MultiLimbField> SumcheckField for F {
     }
 }
 
-impl<F: MultiLimbField> ComputeField for F {
+impl<F: NttField> ComputeField for F {
     fn multiply(a: &mut [Self], b: &[Self]) {
         a.iter_mut().zip(b).for_each(|(a, b)| *a *= b);
     }
