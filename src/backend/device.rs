@@ -103,7 +103,9 @@ impl Device {
     /// # Errors
     /// - [`Error::Device`]: the driver's call failed.
     pub fn free_memory(&self) -> Result<u64> {
-        let pooled = lock(&self.shared.pool).free_bytes().saturating_add(lock(&self.tables).idle_bytes());
+        // One lock at a time: buffers that are freed lock the pool.
+        let idle = lock(&self.tables).idle_bytes();
+        let pooled = lock(&self.shared.pool).free_bytes().saturating_add(idle);
         Ok(self.shared.remaining_under_cap(self.query_free_bytes()?.saturating_add(pooled), pooled))
     }
 
@@ -165,7 +167,8 @@ impl Device {
             return Ok(table);
         }
         let table = Arc::new(make()?);
-        lock(&self.tables).add(key, table.clone(), self.info().memory / TABLE_CACHE_FRACTION);
+        let evicted = lock(&self.tables).add(key, table.clone(), self.info().memory / TABLE_CACHE_FRACTION);
+        drop(evicted);
         Ok(table)
     }
 
@@ -177,8 +180,15 @@ impl Device {
 
     /// Drops all cached tables, and gives all unused memory of the pool back to the driver.
     pub fn trim(&self) {
-        lock(&self.tables).clear();
+        self.drop_tables();
         self.trim_pool();
+    }
+
+    /// Drops all cached tables, and returns whether there were any.
+    fn drop_tables(&self) -> bool {
+        // The lock ends before the buffers are freed, which lock the pool.
+        let tables = lock(&self.tables).take_all();
+        !tables.is_empty()
     }
 
     /// Gives all wholly unused blocks of the pool back to the driver, whichever stream used them.
@@ -261,7 +271,7 @@ impl Device {
                 return Ok(found);
             }
             let lacking = requested.saturating_sub(available);
-            if !self.trim_pool_bytes(lacking) && !lock(&self.tables).clear() {
+            if !self.trim_pool_bytes(lacking) && !self.drop_tables() {
                 return Err(error);
             }
         }

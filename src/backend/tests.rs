@@ -65,8 +65,35 @@ fn tables_that_were_used_last_stay() {
     cache.find(&[2]).expect("there");
     cache.add(vec![5], Arc::new(stream.allocate(1000).expect("memory")), 2000);
     assert_eq!([3, 4, 2, 5].map(|name| cache.find(&[name]).is_some()), [false, false, true, true]);
-    assert!(cache.clear(), "there was one");
-    assert!(!cache.clear() && cache.find(&[5]).is_none());
+    assert_eq!(cache.take_all().len(), 2);
+    assert!(cache.take_all().is_empty() && cache.find(&[5]).is_none());
+}
+
+/// Checks that threads which drop tables and threads which ask for free memory do not wait for each other forever: the
+/// locks of the pool and of the tables are never taken in both orders.
+#[test]
+fn trimming_beside_questions_ends() {
+    let Some(stream) = first_device_stream() else { return };
+    let device = stream.device().clone();
+    let (ended, end) = std::sync::mpsc::channel();
+    for asks in [true, false] {
+        let (device, ended) = (device.clone(), ended.clone());
+        std::thread::spawn(move || {
+            for round in 0..2000u32 {
+                if asks {
+                    device.free_memory().expect("free memory");
+                    continue;
+                }
+                let make = || device.stream()?.allocate(1000);
+                device.get_or_create_table(round.to_le_bytes().to_vec(), make).map(drop).expect("a table");
+                device.trim();
+            }
+            ended.send(()).expect("the test waits");
+        });
+    }
+    for _ in 0..2 {
+        end.recv_timeout(Duration::from_secs(60)).expect("no thread waits forever");
+    }
 }
 
 /// Checks that a launch of at least 2^16 groups counts as another compiled version than a smaller one. So does a

@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use crate::backend::Buffer;
 
-/// Holds buffers, each with the full description of its contents as the key, in order of last use, the latest at the
-/// end.
+/// Holds a buffer, and the full description of its contents as the key.
+type CachedTable = (Vec<u8>, Arc<Buffer>);
+
+/// Holds buffers in order of last use, the latest at the end. Callers drop what it returns after its lock: buffers that
+/// are freed take other locks.
 #[derive(Debug, Default)]
-pub(crate) struct TableCache(Vec<(Vec<u8>, Arc<Buffer>)>);
+pub(crate) struct TableCache(Vec<CachedTable>);
 
 impl TableCache {
     pub(crate) fn find(&mut self, key: &[u8]) -> Option<Arc<Buffer>> {
@@ -18,9 +21,9 @@ impl TableCache {
         Some(buffer)
     }
 
-    /// Adds `buffer` under `key`. Then evicts the least recently used buffers until all together take at most `limit`
-    /// bytes.
-    pub(crate) fn add(&mut self, key: Vec<u8>, buffer: Arc<Buffer>, limit: u64) {
+    /// Adds `buffer` under `key`. Then evicts, and returns, the least recently used buffers until all together take at
+    /// most `limit` bytes.
+    pub(crate) fn add(&mut self, key: Vec<u8>, buffer: Arc<Buffer>, limit: u64) -> Vec<CachedTable> {
         self.0.push((key, buffer));
         let mut bytes: u64 = self.0.iter().map(|(_, buffer)| buffer.bytes() as u64).sum();
         let too_many = self.0.iter().take_while(|(_, buffer)| {
@@ -29,19 +32,18 @@ impl TableCache {
             over
         });
         let too_many = too_many.count();
-        self.0.drain(..too_many);
+        self.0.drain(..too_many).collect()
     }
 
-    /// Returns the bytes of the buffers that only the cache holds. [`Self::clear`] frees these.
+    /// Returns the bytes of the buffers that only the cache holds. Dropping what
+    /// [`Self::take_all`] returns frees these.
     pub(crate) fn idle_bytes(&self) -> u64 {
         let idle = self.0.iter().filter(|(_, buffer)| Arc::strong_count(buffer) == 1);
         idle.map(|(_, buffer)| buffer.capacity_bytes() as u64).sum()
     }
 
-    /// Removes all buffers from the cache, and returns whether there were any.
-    pub(crate) fn clear(&mut self) -> bool {
-        let any = !self.0.is_empty();
-        self.0.clear();
-        any
+    /// Removes all buffers from the cache, and returns them.
+    pub(crate) fn take_all(&mut self) -> Vec<CachedTable> {
+        std::mem::take(&mut self.0)
     }
 }
