@@ -9,8 +9,8 @@ use proofwarp::ntt::{Direction, NttDomain};
 use crate::common::accelerators_and_cpu;
 use crate::common::ntt::{omega, random};
 
-/// Sizes on both sides of one pass, of two and of three.
-const SIZES: [u32; 8] = [0, 1, 5, 8, 9, 12, 15, 17];
+/// Sizes on both sides of one pass and of two.
+const SIZES: [u32; 7] = [0, 1, 5, 8, 9, 12, 15];
 
 /// Both directions, on the subgroup and on a coset, equal Plonky3's on every backend.
 fn equals_plonky3<F, P>()
@@ -24,20 +24,20 @@ where
     for log_n in SIZES {
         let omega: P = omega::<F>(log_n).into();
         assert_eq!(omega, P::two_adic_generator(log_n as usize), "the same root");
-        let x = random::<F>(log_n, 7);
+        let (x, coset): (Vec<F>, P) = (random(log_n, 7), F::MULTIPLICATIVE_GENERATOR.into());
+        let expected = [
+            (Direction::Forward, ours(dft.dft(theirs(&x)))),
+            (Direction::Inverse, ours(dft.idft(theirs(&x)))),
+            (Direction::CosetForward, ours(dft.coset_dft(theirs(&x), coset))),
+            (Direction::CosetInverse, ours(dft.coset_idft(theirs(&x), coset))),
+        ];
         for accelerator in accelerators_and_cpu() {
             let domain = NttDomain::<F>::new(&accelerator, log_n).expect("domain");
-            let coset: P = domain.coset().into();
-            let expected = [
-                (Direction::Forward, dft.dft(theirs(&x))),
-                (Direction::Inverse, dft.idft(theirs(&x))),
-                (Direction::CosetForward, dft.coset_dft(theirs(&x), coset)),
-                (Direction::CosetInverse, dft.coset_idft(theirs(&x), coset)),
-            ];
-            for (direction, expected) in expected {
+            assert_eq!(domain.coset(), F::MULTIPLICATIVE_GENERATOR, "the coset by default");
+            for (direction, expected) in &expected {
                 let mut values = x.clone();
-                domain.run(direction, &mut [&mut values], None).expect("a transform");
-                assert!(values == ours(expected), "2^{log_n}, {direction:?}, {accelerator:?}");
+                domain.run(*direction, &mut [&mut values], None).expect("a transform");
+                assert!(values == *expected, "2^{log_n}, {direction:?}, {accelerator:?}");
             }
         }
     }
