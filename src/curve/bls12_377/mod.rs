@@ -43,13 +43,12 @@ unsafe impl Element for Fr {
     const NAME: &'static str = bls12_377::FR.name;
 }
 // SAFETY: as above.
-impl NttField for Fr {}
-
-// SAFETY: as above.
 unsafe impl ScalarField for Fr {}
 
 // SAFETY: as above.
 unsafe impl TransformField for Fr {}
+
+impl NttField for Fr {}
 
 // SAFETY: the type is `repr(transparent)` of `[u64; 6]`, in Montgomery form with R = 2^384 (the derive macro of ff).
 unsafe impl Element for Fq {

@@ -28,12 +28,13 @@ pub(super) trait Arithmetic: Copy + Send + Sync {
     fn reduce(&self, x: &Self::Limbs) -> Self::Limbs;
 }
 
-/// Returns the modulus of field `F`, as many words as `L` has.
-pub(super) fn words_of_modulus<F: TransformField, L>() -> Result<&'static [u32]> {
-    let words = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
-    match words.len() * 4 == size_of::<L>() && has_limbs::<F, L>() {
-        true => Ok(words),
-        false => Err(Error::invalid("ntt", "words of an element", size_of::<L>() / 4, words.len())),
+/// Returns the module of transforms over field `F`, whose modulus has as many words as `L`.
+pub(super) fn module_with_limbs<F: TransformField, L>() -> Result<KernelModule> {
+    let module = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?;
+    let words = module.modulus().len();
+    match words * 4 == size_of::<L>() && has_limbs::<F, L>() {
+        true => Ok(module),
+        false => Err(Error::invalid("ntt", "words of an element", size_of::<L>() / 4, words)),
     }
 }
 
@@ -91,7 +92,7 @@ impl Arithmetic for Modulus {
 
     /// Also returns an error if 2p is not below 2^256.
     fn for_field<F: TransformField>() -> Result<Self> {
-        let words = words_of_modulus::<F, Limbs4>()?;
+        let words = module_with_limbs::<F, Limbs4>()?.modulus();
         let p: Limbs4 = std::array::from_fn(|i| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32);
         // Newton's iteration: each step doubles the number of correct bits.
         let inverse = (0..6).fold(1u64, |x, _| x.wrapping_mul(2u64.wrapping_sub(p[0].wrapping_mul(x))));

@@ -1,7 +1,8 @@
 //! Implements the arithmetic of transforms in prime fields of one 32-bit limb, with 2p below 2^32.
 
-use super::limb_arithmetic::{Arithmetic, words_of_modulus};
+use super::limb_arithmetic::{Arithmetic, module_with_limbs};
 use crate::field::TransformField;
+use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
 
 /// Holds a prime p with 2p < 2^32, and the constant of Montgomery's reduction.
@@ -12,18 +13,22 @@ pub(super) struct OneLimbModulus {
     inverse: u32,
 }
 
+impl OneLimbModulus {
+    /// Returns the modulus of the field of `module`. Returns an error if 2p is not below 2^32.
+    fn of_module(module: KernelModule) -> Result<Self> {
+        match module.modulus() {
+            &[p] if p >> 31 == 0 => Ok(Self { p, inverse: module.inv32() }),
+            _ => Err(Error::invalid("ntt", "bits of the modulus", "below 32", 32 * module.modulus().len())),
+        }
+    }
+}
+
 impl Arithmetic for OneLimbModulus {
     type Limbs = u32;
 
     /// Also returns an error if 2p is not below 2^32.
     fn for_field<F: TransformField>() -> Result<Self> {
-        let p = words_of_modulus::<F, u32>()?[0];
-        if p >> 31 != 0 {
-            return Err(Error::invalid("ntt", "bits of the modulus", "below 32", 32));
-        }
-        // Newton's iteration: each step doubles the number of correct bits.
-        let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
-        Ok(Self { p, inverse: inverse.wrapping_neg() })
+        Self::of_module(module_with_limbs::<F, u32>()?)
     }
 
     /// y·c is below 2p·p, so that the sum with p times a word is below 2^64.
@@ -55,10 +60,10 @@ mod tests {
     /// Checks products, sums and differences against those of whole numbers, for arguments at both ends of the ranges.
     #[test]
     fn arithmetic_is_modulo_p() {
-        for p in [15u32 * (1 << 27) + 1, 127 * (1 << 24) + 1] {
-            let inverse = (0..5).fold(1u32, |x, _| x.wrapping_mul(2u32.wrapping_sub(p.wrapping_mul(x))));
-            let modulus = OneLimbModulus { p, inverse: inverse.wrapping_neg() };
-            let p = u64::from(p);
+        for (name, p) in [("baby_bear", 15u64 * (1 << 27) + 1), ("koala_bear", 127 * (1 << 24) + 1)] {
+            let module = KernelModule::find(&crate::kernels::ntt::FAMILY, name).expect("a module");
+            let modulus = OneLimbModulus::of_module(module).expect("one limb");
+            assert_eq!(u64::from(modulus.p), p);
             let values = [0, 1, 2, p / 2, p - 2, p - 1, p, p + 1, 2 * p - 2, 2 * p - 1];
             for (x, y) in values.iter().flat_map(|x| values.map(|y| (*x, y))) {
                 let (sum, difference) = modulus.butterfly(&(x as u32), &(y as u32));

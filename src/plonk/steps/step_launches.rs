@@ -132,14 +132,14 @@ impl<'a, F: NttField> LaunchBatch<'a, F> {
         std::array::from_fn(|number| In::new(self.banks.get(number).map_or(other, |bank| bank)))
     }
 
-    /// Describes the launch with a work-item per row of `n`, of which the circuit uses `usable`. `words_at` is the
-    /// number of elements that [`upload_params`] returned.
+    /// Describes a launch over `n` rows, one per work-item. The circuit uses `usable` of the rows. [`upload_params`]
+    /// returned `words_at`.
     pub(super) fn row_launch(&self, n: u32, usable: u32, words_at: u32) -> RowLaunch {
         RowLaunch { n, usable, blocks: row_group_count(n), outputs: self.outputs.len() as u32, words_at }
     }
 
-    /// Describes the launch with a work-group for each tile of `n` coefficients. `words_at` is the number of elements
-    /// that [`upload_params`] returned.
+    /// Describes a launch over `tiles` tiles, one per work-group, of polynomials of `n` coefficients. [`upload_params`]
+    /// returned `words_at`.
     pub(super) fn tile_launch(&self, n: u32, tiles: u32, words_at: u32) -> TileLaunch {
         TileLaunch { n, tiles, outputs: self.outputs.len() as u32, words_at }
     }
