@@ -86,9 +86,20 @@ def build(commit, folder):
 
 
 def figures(text):
-    """The first number with a decimal point of each line, by the words before it."""
-    found = (re.match(r"(.*?)\s(\d+\.\d+)(?!\S*\.)", line) for line in text.splitlines())
-    return [(" ".join(match[1].split()), float(match[2])) for match in found if match]
+    """The first number with a decimal point of each line, by the words before it; of a table in Markdown, every one, by the heads
+    of its row and column."""
+    found, heads = [], []
+    for line in text.splitlines():
+        if line.startswith("| "):
+            cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
+            numbers = [re.fullmatch(r"(\d+\.\d+)( \(.*\))?", cell) for cell in cells]
+            if not any(numbers):
+                heads = cells
+            words = " ".join(cell for cell, number in zip(cells, numbers) if not number)
+            found += [(f"{words} {head}", float(number[1])) for head, number in zip(heads, numbers) if number]
+        elif match := re.match(r"(.*?)\s(\d+\.\d+)(?!\S*\.)", line):
+            found.append((" ".join(match[1].split()), float(match[2])))
+    return found
 
 
 def measure(folder, side, program, arguments, variables):

@@ -22,14 +22,14 @@ pub enum FieldKind {
         /// A generator of the multiplicative group.
         generator: u32,
     },
-    /// F_p[u]/(u² + nonresidue), whose elements are c0 + c1·u.
+    /// `F_p[u]/(u² + nonresidue)`, whose elements are c0 + c1·u.
     Quadratic {
         /// F_p.
         base: &'static FieldSpec,
         /// Number n for which −n has no square root in F_p.
         nonresidue: u32,
     },
-    /// F_p[X]/(X^degree − residue).
+    /// `F_p[X]/(X^degree − residue)`.
     Binomial {
         /// F_p.
         base: &'static FieldSpec,
@@ -38,7 +38,7 @@ pub enum FieldKind {
         /// Number that the root's power with exponent `degree` equals.
         residue: u32,
     },
-    /// GF(2)[x]/(x^128 + x^7 + x^2 + x + 1).
+    /// `GF(2)[x]/(x^128 + x^7 + x^2 + x + 1)`.
     Ghash,
     /// GF(2^128) as a tower of quadratic extensions, with bit-sliced elements.
     Tower,
