@@ -124,7 +124,7 @@ fn vectors_that_do_not_fit_are_refused() {
         &srs,
     );
     refused(Assignment { b_aux_bit_len: 2, b_aux_popcount: 2, ..good() }, "bits of a density", &srs);
-    refused(good(), "bases of h", &srs);
+    refused(good(), "elements of the key's domain", &srs);
     refused(good(), "an empty default", &SRS::default());
 }
 
