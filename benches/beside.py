@@ -40,7 +40,8 @@ def runs(folder):
     """The program of each figure, with its arguments and variables."""
     return [
         timings("ntt bn254_fr", 20, 41), timings("ntt bls12_381_fr", 20, 41), timings("msm bls12_381_g1", 20, 15),
-        timings("msm bn254_g1", 20, 15), timings("csr bn254_fr", 18, 21), timings("expression bn254_fr", 18, 11),
+        timings("msm bn254_g1", 20, 15), *(timings("msm bls12_381_g1", log_n, 101) for log_n in (10, 12, 14)),
+        timings("ntt bn254_fr", 12, 101), timings("csr bn254_fr", 18, 21), timings("expression bn254_fr", 18, 11),
         timings("plonk bn254_fr", 18, 7), groth16(folder, 25), ("sumcheck", ["--bench", "sumcheck_tower_d2"], SUMCHECK),
     ]
 

@@ -88,7 +88,7 @@ impl Cell<'_> {
         self.measure(operation, |accelerator, method| {
             let count = 1 << (2 * log_n);
             let (a, b) = (square(accelerator, &bytes(count, 3))?, square(accelerator, &bytes(count, 4))?);
-            let options = DenseOptions { method, bytes: None };
+            let options = DenseOptions { method, ..DenseOptions::default() };
             let c = a.multiply(&b, &options, None)?.to_field::<halo2curves::bn256::Fr>()?;
             let b_field = b.to_field::<halo2curves::bn256::Fr>()?;
             check(c.check_product(&a, &b_field, 1, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;
@@ -104,7 +104,7 @@ impl Cell<'_> {
     ) {
         self.measure(operation, |accelerator, method| {
             let (a, b) = (square(accelerator, &a())?, square(accelerator, &b())?);
-            let options = DenseOptions { method, bytes: None };
+            let options = DenseOptions { method, ..DenseOptions::default() };
             let c = a.multiply(&b, &options, None)?;
             let rounds = 100u32.div_ceil(F::NUM_BITS - 1);
             check(c.check_product::<F, _, _>(&a, &b, rounds, &mut ChaCha8Rng::seed_from_u64(9))?.is_valid())?;

@@ -15,12 +15,10 @@
 //! ```
 
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
 
-use crate::backend::{BackendFactory, BackendKind, Device, DeviceInfo, StreamStats, backend_factories};
-use crate::report::{OpScope, Report, enter_operation_span};
+use crate::Result;
+use crate::backend::{BackendFactory, BackendKind, Device, backend_factories};
 use crate::settings::Settings;
-use crate::{Error, Result, fork_check, thread_pools};
 
 /// Holds the devices that operations run on, and the policy for falling back to the CPU. The [module](self) has an
 /// example.
@@ -147,40 +145,5 @@ impl Accelerator {
     /// if a backend is forced.
     pub fn unavailable_reasons(&self) -> &[String] {
         &self.unavailable_reasons
-    }
-
-    /// Runs `gpu` on the devices, or `cpu` if there are none. If `gpu` fails and no backend is forced, falls back to
-    /// `cpu`. Returns the result, and the report of `call`.
-    ///
-    /// `gpu` must leave inputs untouched if it fails. An aborted or invalid call never falls back.
-    pub(crate) fn dispatch<T>(
-        &self,
-        call: OpScope,
-        gpu: impl FnOnce(&[Arc<Device>]) -> Result<(T, StreamStats)>,
-        cpu: impl FnOnce() -> Result<T>,
-    ) -> Result<(T, Report)> {
-        fork_check::check()?;
-        thread_pools::ensure_global_pool()?;
-        let start = Instant::now();
-        let _span = enter_operation_span(&call.operation, call.elements);
-        let mut fallbacks = self.unavailable_reasons.clone();
-        if let Some(device) = self.devices.first() {
-            match gpu(&self.devices) {
-                Ok((value, traffic)) => {
-                    let info = device.info();
-                    return Ok((value, call.report_success(info.backend, &info.name, start, traffic, fallbacks)));
-                }
-                Err(error) => {
-                    call.report_device_failure(device.info(), &error);
-                    if self.forced.is_some() || matches!(error, Error::Aborted | Error::Invalid { .. }) {
-                        return Err(error);
-                    }
-                    fallbacks.push(error.to_string());
-                }
-            }
-        }
-        let value = cpu()?;
-        let (backend, host) = DeviceInfo::backend_and_name(None);
-        Ok((value, call.report_success(backend, host, start, StreamStats::default(), fallbacks)))
     }
 }

@@ -98,6 +98,14 @@ impl Error {
         Self::Invalid { place, what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
     }
 
+    /// Checks that the argument `what` of the operation `place` is `expected`.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: `actual` differs from `expected`.
+    pub fn check_eq(place: &'static str, what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
+        if expected == actual { Ok(()) } else { Err(Self::invalid(place, what, expected, actual)) }
+    }
+
     /// Returns [`Error::Device`] for a `call` into the driver of `device` that failed because of `reason`.
     pub fn device(device: impl Into<String>, call: impl Into<String>, reason: impl ToString) -> Self {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }

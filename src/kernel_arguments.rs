@@ -195,15 +195,15 @@ impl KernelArgument for Local {
 /// ```
 ///
 /// # Safety
-/// [`Self::with_args`] passes the arguments that the kernel [`Self::NAME`] takes, in number, kind and order.
+/// [`Self::args`] returns the arguments that the kernel [`Self::NAME`] takes, in number, kind and order.
 pub unsafe trait Kernel {
     /// Name of the kernel.
     const NAME: &'static str;
     /// Number of work-items of a work-group.
     const GROUP_SIZE: u32;
 
-    /// Calls `launch` with the arguments.
-    fn with_args<R>(&self, launch: impl FnOnce(&[Arg]) -> R) -> R;
+    /// Returns the arguments. They may point to what the structure borrows.
+    fn args(&self) -> impl AsRef<[Arg]>;
 }
 
 /// Declares the type of a kernel, whose fields are the kernel's arguments. `kernels!` calls it.
@@ -223,9 +223,9 @@ macro_rules! launcher {
             const NAME: &'static str = stringify!($kernel);
             const GROUP_SIZE: u32 = $group;
 
-            fn with_args<R>(&self, launch: impl FnOnce(&[$crate::backend::Arg]) -> R) -> R {
+            fn args(&self) -> impl AsRef<[$crate::backend::Arg]> {
                 use $crate::kernel_arguments::KernelArgument as _;
-                launch(&[$(self.$parameter.to_arg()),*])
+                [$(self.$parameter.to_arg()),*]
             }
         }
     };

@@ -83,8 +83,8 @@ pub mod cluster;
 pub mod column_ops;
 pub mod curve;
 mod error;
+mod exec;
 pub mod expression;
-mod fan_out;
 pub mod field;
 pub mod fork_check;
 pub mod groth16;
@@ -121,7 +121,7 @@ macro_rules! unstable {
     };
 }
 
-unstable!("unstable-device-api": backend file_state kernels module_launcher rayon_waits);
+unstable!("unstable-device-api": backend file_state kernels lru module_launcher rayon_waits);
 unstable!("unstable-plonk": plonk);
 
 pub use accelerator::Accelerator;

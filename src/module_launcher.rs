@@ -36,10 +36,13 @@ impl KernelModule {
     /// - [`Error::Invalid`]: there is no such module.
     pub fn find(family: &KernelFamily, name: &str) -> Result<Self> {
         static MODULES: OnceLock<Vec<LoadedModule>> = OnceLock::new();
-        let full = format!("{}_{name}", family.name);
         let modules = MODULES.get_or_init(|| all_modules().into_iter().map(LoadedModule::new).collect());
-        let found = modules.iter().find(|loaded| loaded.module.name == full);
-        found.map(Self).ok_or_else(|| Error::invalid("kernels", "module", "one of kernels::all_modules()", full))
+        let is_wanted = |full: &str| {
+            full.strip_prefix(family.name).and_then(|rest| rest.strip_prefix('_')).is_some_and(|rest| rest == name)
+        };
+        let missing =
+            || Error::invalid("kernels", "module", "one of kernels::all_modules()", format!("{}_{name}", family.name));
+        modules.iter().find(|loaded| is_wanted(&loaded.module.name)).map(Self).ok_or_else(missing)
     }
 
     /// Returns the modulus p of the module's field as 32-bit limbs, lowest first. For an extension field, p is the
@@ -96,7 +99,11 @@ impl KernelModule {
     /// - [`Error::Invalid`]: the items make 2^32 work-groups or more, too many for one launch.
     /// - [`Error::Device`]: the driver failed.
     pub(crate) fn run<K: Kernel>(self, stream: &mut Stream, items: u64, kernel: K) -> Result<()> {
-        self.run_in_groups_of(K::GROUP_SIZE, stream, items, kernel)
+        let text = || source_text(&self.0.module, Dialect::OpenCl);
+        let launch = self.launch_of(K::NAME, items, K::GROUP_SIZE, &text)?;
+        // SAFETY: `Kernel` promises arguments that match the kernel. Plans size the buffers for the numbers that they
+        // pass with them, and the kernels' texts state the bounds that they keep.
+        unsafe { stream.launch(launch, kernel.args().as_ref()) }
     }
 
     /// Does what [`Self::run`] does, in groups of `group_size`, which the module's source gives the kernel.
@@ -110,9 +117,8 @@ impl KernelModule {
         items: u64,
         kernel: K,
     ) -> Result<()> {
-        // SAFETY: `Kernel` promises arguments that match the kernel. Plans size the buffers for the numbers that they
-        // pass with them, and the kernels' texts state the bounds that they keep.
-        kernel.with_args(|args| unsafe { self.launch(stream, K::NAME, items, group_size, args) })
+        // SAFETY: as in `run`.
+        unsafe { self.launch(stream, K::NAME, items, group_size, kernel.args().as_ref()) }
     }
 
     /// Queues the cooperative kernel `kernel` on `stream`, over at least `items` work-items in groups of `group_size`.
@@ -127,8 +133,10 @@ impl KernelModule {
         items: u64,
         kernel: K,
     ) -> Result<()> {
-        // SAFETY: as in `run_in_groups_of`.
-        kernel.with_args(|args| unsafe { self.launch_cooperative(stream, K::NAME, items, group_size, args) })
+        let text = || source_text(&self.0.module, Dialect::OpenCl);
+        let launch = self.launch_of(K::NAME, items, group_size, &text)?;
+        // SAFETY: as in `run`.
+        unsafe { stream.launch_cooperative(launch, kernel.args().as_ref()) }
     }
 
     /// Queues `kernel` on `stream`, with `args`, over at least `items` work-items in groups of `group_size`.
@@ -150,47 +158,25 @@ impl KernelModule {
         group_size: u32,
         args: &[Arg],
     ) -> Result<()> {
+        let text = || source_text(&self.0.module, Dialect::OpenCl);
+        let launch = self.launch_of(kernel, items, group_size, &text)?;
         // SAFETY: passed on from the caller.
-        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch(launch, args) })
+        unsafe { stream.launch(launch, args) }
     }
 
-    /// Queues the cooperative kernel `kernel` on `stream`, with `args`, over at least `items` work-items in groups of
-    /// `group_size`. [`Stream::launch_cooperative`] launches it.
-    ///
-    /// # Safety
-    /// Arguments match the kernel's parameters in number, kind and order, and the kernel stays inside the buffers for
-    /// these arguments.
-    ///
-    /// # Errors
-    /// - [`Error::Device`]: the module does not compile or load, or is not built in.
-    /// - [`Error::NoKernel`]: the module has no such kernel.
-    /// - [`Error::Invalid`]: the items make 2^32 work-groups or more, too many for one launch.
-    /// - [`Error::Device`]: the driver failed.
-    pub(crate) unsafe fn launch_cooperative(
+    /// Describes the launch of `kernel` over at least `items` work-items in groups of `group_size`. `text` returns the
+    /// module's OpenCL source.
+    fn launch_of<'a>(
         self,
-        stream: &mut Stream,
-        kernel: &str,
+        kernel: &'a str,
         items: u64,
         group_size: u32,
-        args: &[Arg],
-    ) -> Result<()> {
-        // SAFETY: passed on from the caller.
-        self.queue(kernel, items, group_size, |launch| unsafe { stream.launch_cooperative(launch, args) })
-    }
-
-    fn queue(
-        self,
-        kernel: &str,
-        items: u64,
-        group_size: u32,
-        launch: impl FnOnce(Launch<'_>) -> Result<()>,
-    ) -> Result<()> {
+        text: &'a dyn Fn() -> String,
+    ) -> Result<Launch<'a>> {
         let groups = items.div_ceil(u64::from(group_size));
         let groups =
             u32::try_from(groups).map_err(|_| Error::invalid("launch", "work-groups", "below 2^32", groups))?;
-        let text = || source_text(&self.0.module, Dialect::OpenCl);
-        let source = KernelSource { module: &self.0.module.name, code: KernelCode::Text(&text) };
-        launch(Launch { source, kernel, groups, group_size })
+        let source = KernelSource { module: &self.0.module.name, code: KernelCode::Text(text) };
+        Ok(Launch { source, kernel, groups, group_size })
     }
 }
-

@@ -28,7 +28,7 @@ use crate::{fork_check, thread_pools};
 /// # Panics
 /// Resumes the panic of `work`.
 pub fn block_in_place<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    run_off_worker(work, CountdownLatch::wait_stealing)
+    if rayon::current_thread_index().is_none() { work() } else { run_off_worker(work, CountdownLatch::wait_stealing) }
 }
 
 /// Runs `work` and returns its result. On a rayon worker, a helper thread runs `work`, and the worker waits without
@@ -37,7 +37,7 @@ pub fn block_in_place<T: Send>(work: impl FnOnce() -> T + Send) -> T {
 /// # Panics
 /// Resumes the panic of `work`.
 pub fn run_off_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    run_off_worker(work, CountdownLatch::wait_parked)
+    if rayon::current_thread_index().is_none() { work() } else { run_off_worker(work, CountdownLatch::wait_parked) }
 }
 
 /// Runs `work` in this crate's own thread pool, whose threads never wait for a caller's pool. The pool has at most as
@@ -84,10 +84,8 @@ pub(crate) fn try_get<T>(place: &Mutex<Option<Arc<T>>>) -> Option<Arc<T>> {
     }
 }
 
+/// Runs `work` on a helper thread, while this rayon worker calls `wait`.
 fn run_off_worker<T: Send>(work: impl FnOnce() -> T + Send, wait: fn(&CountdownLatch)) -> T {
-    if rayon::current_thread_index().is_none() {
-        return work();
-    }
     let (outcome, ()) = join_with(work, || (), wait);
     outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }

@@ -8,8 +8,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::inputs::{bytes, elements, outcome, rounds, timed};
 use crate::{Failure, Outcome};
 
-/// Where, and by which method.
-type Way = (&'static str, Accelerator, Option<Method>);
+/// Its name, where, and with which options.
+type Way = (&'static str, Accelerator, DenseOptions);
 
 /// Elements times elements, bytes times elements, bytes times bytes, and a product with a vector.
 ///
@@ -26,7 +26,7 @@ pub fn measure<F: DenseField>(
     for way in ways(accelerator, compare)? {
         outcomes.extend(product::<F, F, F>(&way, (&a, &b), size, runs)?);
         outcomes.extend(product::<i8, F, F>(&way, (&small, &b), size, runs)?);
-        if way.2.is_none() {
+        if way.2.method.is_none() {
             outcomes.extend(product::<i8, i8, F>(&way, (&small, &small), size, runs)?);
             outcomes.push(vector(&way, (&a, &b[..size]), size, runs)?);
         }
@@ -35,13 +35,17 @@ pub fn measure<F: DenseField>(
 }
 
 fn ways(accelerator: &Accelerator, compare: bool) -> Result<Vec<Way>, Failure> {
-    let mut ways = vec![("chosen", accelerator.clone(), None)];
+    let chosen = DenseOptions::default();
+    let mut ways = vec![("chosen", accelerator.clone(), chosen)];
+    if accelerator.devices().len() > 1 {
+        ways.push(("one device", accelerator.clone(), chosen.devices(1)));
+    }
     if compare {
         for (name, method) in [("crt", Method::Crt), ("lazy", Method::Lazy), ("montgomery", Method::Montgomery)] {
-            ways.push((name, accelerator.clone(), Some(method)));
+            ways.push((name, accelerator.clone(), chosen.method(method)));
         }
         if !accelerator.devices().is_empty() {
-            ways.push(("cpu", Accelerator::with_backend(BackendKind::Cpu)?, None));
+            ways.push(("cpu", Accelerator::with_backend(BackendKind::Cpu)?, chosen));
         }
     }
     Ok(ways)
@@ -49,7 +53,7 @@ fn ways(accelerator: &Accelerator, compare: bool) -> Result<Vec<Way>, Failure> {
 
 /// Checked over F. Nothing where the method that is asked for is not there: that is printed.
 fn product<A, B, F>(
-    (name, accelerator, method): &Way,
+    (name, accelerator, options): &Way,
     (a, b): (&[A], &[B]),
     size: usize,
     runs: u32,
@@ -60,8 +64,7 @@ where
     F: DenseField,
 {
     let (a, b) = (DenseMatrix::upload(accelerator, a, size, size)?, DenseMatrix::upload(accelerator, b, size, size)?);
-    let options = DenseOptions { method: *method, bytes: None };
-    let explanation = match a.explain(&b, &options) {
+    let explanation = match a.explain(&b, options) {
         Ok(explanation) => explanation,
         Err(error) => {
             println!("left out: {name}, {} times {}: {error}", A::NAME, B::NAME);
@@ -69,7 +72,7 @@ where
         }
     };
     println!("{name}: {explanation}");
-    let (c, first, median) = timed(runs, || Ok(a.multiply(&b, &options, None)?))?;
+    let (c, first, median) = timed(runs, || Ok(a.multiply(&b, options, None)?))?;
     let verdict = c.check_product::<F, A, B>(&a, &b, rounds::<F>(), &mut ChaCha8Rng::seed_from_u64(9))?;
     if let Some(row) = verdict.wrong_row {
         return Err(format!("{name}: row {row} of the product is wrong").into());

@@ -1,5 +1,6 @@
 //! The caller's hook that stops an operation.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -37,9 +38,41 @@ pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
     if abort.is_some_and(|abort| abort()) { Err(Error::Aborted) } else { Ok(()) }
 }
 
-/// Runs `work` with a hook that wraps `abort` and treats a panic of `abort` as a request to stop. Resumes the panic
-/// once `work` has returned, so that inputs are unchanged and devices stay usable. Every function that takes a
-/// caller's hook must call it through this function.
+/// Wraps a caller's hook, and treats a panic of the hook as a request to stop. [`Self::finish`] resumes the panic once
+/// the work has ended, so that inputs are unchanged and devices stay usable.
+pub(crate) struct HookGuard<'a> {
+    hook: Abort<'a>,
+    panicked: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl<'a> HookGuard<'a> {
+    pub(crate) fn new(hook: Abort<'a>) -> Self {
+        Self { hook, panicked: Mutex::new(None) }
+    }
+
+    /// Returns whether the hook asks to stop. A hook that panicked is not called again.
+    pub(crate) fn is_stop_requested(&self) -> bool {
+        let Some(hook) = self.hook else { return false };
+        lock(&self.panicked).is_some()
+            || catch_unwind(AssertUnwindSafe(hook)).unwrap_or_else(|panic| {
+                lock(&self.panicked).get_or_insert(panic);
+                true
+            })
+    }
+
+    /// Ends the work that polled the hook.
+    ///
+    /// # Panics
+    /// Panics if the hook panicked.
+    pub(crate) fn finish(self) {
+        if let Some(panic) = self.panicked.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// Runs `work` with a hook that wraps `abort` in a [`HookGuard`]. Every function that takes a caller's hook must call it
+/// through this function or through `exec::execute`.
 ///
 /// # Errors
 /// - `work` failed; its error is returned.
@@ -47,18 +80,11 @@ pub(crate) fn check_abort(abort: Abort<'_>) -> Result<()> {
 /// # Panics
 /// Panics if the hook panicked.
 pub fn catch_hook_panic<T>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T>) -> Result<T> {
-    let Some(hook) = abort else { return work(None) };
-    let panicked = Mutex::new(None);
-    let keep = |panic| {
-        lock(&panicked).get_or_insert(panic);
-        true
-    };
-    // A hook that panicked is not called again.
-    let has_panicked = || lock(&panicked).is_some();
-    let ask = || has_panicked() || catch_unwind(AssertUnwindSafe(hook)).unwrap_or_else(keep);
-    let result = work(Some(&ask));
-    let panicked = panicked.into_inner().unwrap_or_else(PoisonError::into_inner);
-    panicked.map_or(result, |panic| resume_unwind(panic))
+    let guard = HookGuard::new(abort);
+    let poll = || guard.is_stop_requested();
+    let result = work(abort.is_some().then_some(&poll as _));
+    guard.finish();
+    result
 }
 
 #[cfg(test)]

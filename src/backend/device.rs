@@ -18,18 +18,14 @@ const TABLE_CACHE_FRACTION: u64 = 16;
 /// Time for which the driver's answer about free memory is reused, 50 ms: asking takes as long as a small operation.
 const FREE_MEMORY_TTL: Duration = Duration::from_millis(50);
 
-/// Returns the cache key of the kernel named `kernel`: the name of its module and its own name.
-fn kernel_cache_key(source: KernelSource<'_>, kernel: &str) -> (String, String) {
-    (source.module.to_owned(), kernel.to_owned())
-}
-
 /// Represents a device of one backend. Owns its memory pool, idle streams, compiled kernels and cached tables.
 pub struct Device {
     pub(super) shared: Arc<DeviceAllocator>,
     /// Idle streams by their number. The lowest number is taken first. A caller that takes the same streams in the
     /// same order finds its earlier memory in the pool.
     idle: Mutex<BTreeMap<usize, Arc<StreamInner>>>,
-    kernels: Mutex<HashMap<(String, String), KernelHandle>>,
+    /// Handles of the kernels used so far, by module and name.
+    kernels: Mutex<HashMap<String, HashMap<String, KernelHandle>>>,
     pub(super) specialised: LaunchedShapes,
     tables: Mutex<TableCache>,
     /// Event at the end of the last cooperative kernel, if there was one.
@@ -221,7 +217,7 @@ impl Device {
 
     /// Returns the kernel `name` of `source` if it was used before, else `None`.
     pub(super) fn cached_kernel(&self, source: KernelSource<'_>, name: &str) -> Option<KernelHandle> {
-        lock(&self.kernels).get(&kernel_cache_key(source, name)).copied()
+        lock(&self.kernels).get(source.module)?.get(name).copied()
     }
 
     /// Returns the kernel `name` of `source`, compiling or loading its module if necessary. The call is optional:
@@ -237,7 +233,7 @@ impl Device {
             return Ok(kernel);
         }
         let kernel = self.shared.driver.load_kernel(source, name)?;
-        lock(&self.kernels).insert(kernel_cache_key(source, name), kernel);
+        lock(&self.kernels).entry(source.module.to_owned()).or_default().insert(name.to_owned(), kernel);
         Ok(kernel)
     }
 

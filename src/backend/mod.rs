@@ -26,6 +26,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use abort_hook::HookGuard;
 pub use abort_hook::{Abort, catch_hook_panic};
 pub use backend_kind::BackendKind;
 pub use device::Device;

@@ -74,7 +74,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         cluster.check_replicated("slices of the bases", format!("{slices:?}").as_bytes())?;
         let upload = || {
             let bases: BasePoints<C> = load(own.clone())?.into();
-            check_equal("number of bases of the rank", own.len(), bases.len())?;
+            Error::check_eq(ERROR_CONTEXT, "number of bases of the rank", own.len(), bases.len())?;
             Msm::shared(cluster.accelerator(), bases, options)
         };
         let msm = cluster.time_compute(upload);
@@ -194,7 +194,7 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         let host = scalars.and_then(|scalars| scalars.in_host_memory());
         let (all, form, bits) =
             host.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "scalars of the root", "some in host memory", "none"))?;
-        check_equal("number of scalars", self.slices.length(), all.len())?;
+        Error::check_eq(ERROR_CONTEXT, "number of scalars", self.slices.length(), all.len())?;
         let [a, b, c, d] = bits.unwrap_or(u32::MAX).to_le_bytes();
         Ok((all, [u8::from(form == ScalarForm::Montgomery), a, b, c, d]))
     }
@@ -231,7 +231,7 @@ pub(super) fn sum_across_ranks<C: MsmCurve>(
     };
     let mut total = vec![C::Curve::identity(); sums.len()];
     for part in &parts {
-        check_equal("sums of a rank", mine.len(), part.len())?;
+        Error::check_eq(ERROR_CONTEXT, "sums of a rank", mine.len(), part.len())?;
         total.iter_mut().zip(from_bytes::<C>(part)?).for_each(|(total, part)| *total += part);
     }
     Ok((!parts.is_empty()).then_some(total))
@@ -295,7 +295,7 @@ fn first_sum<C: MsmCurve>(sums: Vec<C::Curve>) -> Result<C::Curve> {
 }
 
 fn check_ranks(cluster: &Cluster, slices: &Partition) -> Result<()> {
-    check_equal("ranks of the slices", cluster.size(), slices.rank_count())
+    Error::check_eq(ERROR_CONTEXT, "ranks of the slices", cluster.size(), slices.rank_count())
 }
 
 fn check_root(cluster: &Cluster, root: usize) -> Result<()> {
@@ -303,10 +303,6 @@ fn check_root(cluster: &Cluster, root: usize) -> Result<()> {
         return Ok(());
     }
     Err(Error::invalid(ERROR_CONTEXT, "root", format!("below {}", cluster.size()), root))
-}
-
-fn check_equal(what: &str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }
 
 /// Encodes `sums` as affine points in the memory layout of devices, [`MsmCurve::AFFINE_BYTES`] bytes each.

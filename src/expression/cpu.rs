@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
-use crate::backend::{Abort, check_abort};
+use crate::exec::ExecCtx;
 use crate::field::{NttField, SecretVec};
 use crate::rayon_waits::install;
 use crate::{Error, Result};
@@ -27,15 +27,15 @@ pub(super) fn evaluate<F: NttField>(
     program: &Program<F>,
     inputs: Inputs<'_, F>,
     outputs: &mut [&mut [F]],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let mut results: Vec<SecretVec<F>> = outputs.iter().map(|output| SecretVec(output.to_vec())).collect();
     let values = program.evaluate_row_constants(inputs.challenges);
     for group in program.groups() {
         let rows = GroupEvaluator { group, values: &values, inputs };
-        install(|| rows.evaluate(&mut results, abort))?;
+        install(|| rows.evaluate(&mut results, ctx))?;
     }
-    check_abort(abort)?;
+    ctx.check_abort()?;
     outputs.iter_mut().zip(&results).for_each(|(output, result)| output.copy_from_slice(result));
     Ok(())
 }
@@ -69,7 +69,7 @@ impl<F: NttField> BlockScratch<F> {
 type BlockOutputs<'a, F> = Vec<&'a mut [F]>;
 
 impl<F: NttField> GroupEvaluator<'_, F> {
-    fn evaluate(&self, outputs: &mut [SecretVec<F>], abort: Abort<'_>) -> Result<()> {
+    fn evaluate(&self, outputs: &mut [SecretVec<F>], ctx: ExecCtx<'_>) -> Result<()> {
         let count = self.inputs.coset.row_count().div_ceil(BLOCK);
         let mut blocks: Vec<BlockOutputs<'_, F>> = (0..count).map(|_| Vec::new()).collect();
         for output in outputs {
@@ -79,7 +79,7 @@ impl<F: NttField> GroupEvaluator<'_, F> {
         blocks.try_for_each_init(
             || BlockScratch::new(self.group),
             |room, (number, mut outputs)| {
-                check_abort(abort)?;
+                ctx.check_abort()?;
                 self.evaluate_block(room, number * BLOCK, &mut outputs);
                 Ok::<_, Error>(())
             },

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::cpu::Coset;
-use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target, check_equal};
+use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
 use crate::backend::{Buffer, MemoryHandle, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernel_arguments::{In, Out, Value};
@@ -158,7 +158,7 @@ impl<F: NttField> Program<F> {
         coset.check()?;
         self.check_challenges(challenges)?;
         self.check_outputs(outputs.len())?;
-        check_equal("number of columns of the group", group.columns().len(), columns.len())?;
+        Error::check_eq(ERROR_CONTEXT, "number of columns of the group", group.columns().len(), columns.len())?;
         let rows = coset.row_count();
         for (number, column) in group.columns().iter().zip(columns) {
             column.check_range(stream, || format!("column {number}"), rows)?;

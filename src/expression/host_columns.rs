@@ -7,8 +7,9 @@ use super::cpu::Inputs;
 use super::enqueue::DeviceColumn;
 use super::program::{Group, Program};
 use crate::Result;
-use crate::backend::{Abort, Device, Stream, StreamStats, check_abort};
+use crate::backend::{Device, Stream};
 use crate::checked_size::product;
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, HostVector, NttField, as_bytes};
 
 /// Evaluates `program` on `device` for host slices. Writes `outputs` once all results are back on the host; after an
@@ -18,17 +19,17 @@ pub(super) fn evaluate<F: NttField>(
     program: &Program<F>,
     inputs: Inputs<'_, F>,
     outputs: &mut [&mut [F]],
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     let rows = inputs.coset.row_count();
     let mut stream = device.stream()?;
-    let there = upload_outputs(&mut stream, outputs, rows, abort)?;
+    let there = upload_outputs(&mut stream, outputs, rows, ctx)?;
     let most = program.groups().iter().map(|group| group.columns().len()).max().unwrap_or(0);
     let arena =
         DeviceVector::allocate_uninit(&stream, product("expression", "elements of a group's columns", &[most, rows])?)?;
     let results: Vec<_> = consecutive_columns(&there, rows, outputs.len());
     for (number, group) in program.groups().iter().enumerate() {
-        upload_columns(&mut stream, &arena, group, inputs, abort)?;
+        upload_columns(&mut stream, &arena, group, inputs, ctx)?;
         let columns = consecutive_columns(&arena, rows, group.columns().len());
         stream.begin_timing()?;
         program.enqueue_group(&mut stream, number, &columns, inputs.challenges, inputs.coset, &results)?;
@@ -38,10 +39,11 @@ pub(super) fn evaluate<F: NttField>(
     if !there.is_empty() {
         stream.copy_to_pinned(back.buffer_mut(), there.buffer())?;
     }
-    stream.synchronize(abort)?;
-    check_abort(abort)?;
+    ctx.synchronize(&mut stream)?;
+    ctx.check_abort()?;
     outputs.iter_mut().zip(back.chunks(rows)).for_each(|(output, result)| output.copy_from_slice(result));
-    Ok(stream.stats())
+    ctx.record([&stream]);
+    Ok(())
 }
 
 /// Returns `count` columns of `rows` elements, which follow one another in `vector` from its start on.
@@ -53,14 +55,14 @@ fn upload_outputs<F: NttField>(
     stream: &mut Stream,
     outputs: &[&mut [F]],
     rows: usize,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<DeviceVector<F>> {
     let vector = DeviceVector::allocate_uninit(
         stream,
         product("expression", "elements of the outputs", &[outputs.len(), rows])?,
     )?;
     for (number, output) in outputs.iter().enumerate() {
-        stream.upload_abortable(vector.buffer(), number * size_of_val(&**output), as_bytes(output), abort)?;
+        stream.upload_abortable(vector.buffer(), number * size_of_val(&**output), as_bytes(output), ctx.abort())?;
     }
     Ok(vector)
 }
@@ -70,11 +72,11 @@ fn upload_columns<F: NttField>(
     arena: &DeviceVector<F>,
     group: &Group,
     inputs: Inputs<'_, F>,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     for (number, column) in group.columns().iter().enumerate() {
         let column = inputs.columns[*column];
-        stream.upload_abortable(arena.buffer(), number * size_of_val(column), as_bytes(column), abort)?;
+        stream.upload_abortable(arena.buffer(), number * size_of_val(column), as_bytes(column), ctx.abort())?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ mod host_columns;
 mod lower;
 mod program;
 
-use std::cell::RefCell;
+use std::sync::Arc;
 
 pub use ast::{Expression, Query, Term};
 pub use cpu::Coset;
@@ -44,12 +44,37 @@ pub use enqueue::DeviceColumn;
 pub use explain::{GroupExplanation, ProgramExplanation};
 pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, RowConstant, Target};
 
-use crate::backend::{Abort, catch_hook_panic};
+use crate::backend::{Abort, Device};
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::field::NttField;
 use crate::report::OpScope;
-use crate::{Accelerator, Report, Result};
+use crate::{Accelerator, Error, Report, Result};
 use cpu::Inputs;
-use program::check_equal;
+use program::ERROR_CONTEXT;
+
+/// Evaluates a program on columns in host memory.
+struct Evaluation<'a, 'o, F> {
+    program: &'a Program<F>,
+    inputs: Inputs<'a, F>,
+    outputs: &'a mut [&'o mut [F]],
+}
+
+impl<F: NttField> Operation for Evaluation<'_, '_, F> {
+    type Output = ();
+
+    fn scope(&self) -> OpScope {
+        let elements = self.inputs.coset.row_count() * self.program.output_count();
+        OpScope { operation: format!("expression {}", F::NAME), elements }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<()> {
+        host_columns::evaluate(&devices[0], self.program, self.inputs, self.outputs, ctx)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        cpu::evaluate(self.program, self.inputs, self.outputs, ctx)
+    }
+}
 
 impl<F: NttField> Program<F> {
     /// Lowers the sum Σ challenge·expression over `terms` to a program, which adds it to its only output. Terms are
@@ -99,30 +124,9 @@ impl<F: NttField> Program<F> {
         abort: Abort<'_>,
     ) -> Result<Report> {
         let inputs = Inputs { columns, challenges, coset };
-        catch_hook_panic(abort, |abort| self.run_guarded(accelerator, inputs, outputs, abort))
-    }
-
-    fn run_guarded(
-        &self,
-        accelerator: &Accelerator,
-        inputs: Inputs<'_, F>,
-        outputs: &mut [&mut [F]],
-        abort: Abort<'_>,
-    ) -> Result<Report> {
         self.check_slices(inputs, outputs)?;
-        let elements = inputs.coset.row_count() * self.output_count();
-        let call = OpScope { operation: format!("expression {}", F::NAME), elements };
-        // Both closures need the outputs; only one runs at a time.
-        let outputs = RefCell::new(outputs);
-        let ((), report) = accelerator.dispatch(
-            call,
-            |devices| {
-                let traffic = host_columns::evaluate(&devices[0], self, inputs, &mut outputs.borrow_mut(), abort)?;
-                Ok(((), traffic))
-            },
-            || cpu::evaluate(self, inputs, &mut outputs.borrow_mut(), abort),
-        )?;
-        Ok(report)
+        let mut operation = Evaluation { program: self, inputs, outputs };
+        execute(accelerator, accelerator.devices(), &mut operation, abort).map(|((), report)| report)
     }
 
     fn check_slices(&self, inputs: Inputs<'_, F>, outputs: &[&mut [F]]) -> Result<()> {
@@ -132,9 +136,11 @@ impl<F: NttField> Program<F> {
         self.check_outputs(outputs.len())?;
         let rows = inputs.coset.row_count();
         for column in self.groups().iter().flat_map(Group::columns) {
-            check_equal(format!("length of column {column}"), rows, inputs.columns[*column].len())?;
+            Error::check_eq(ERROR_CONTEXT, format!("length of column {column}"), rows, inputs.columns[*column].len())?;
         }
         let mut lengths = outputs.iter().map(|output| output.len()).enumerate();
-        lengths.try_for_each(|(number, length)| check_equal(format!("length of output {number}"), rows, length))
+        lengths.try_for_each(|(number, length)| {
+            Error::check_eq(ERROR_CONTEXT, format!("length of output {number}"), rows, length)
+        })
     }
 }

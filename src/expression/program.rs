@@ -206,7 +206,7 @@ impl<F: NttField> Program<F> {
 
     /// Checks that `outputs`, the number of output vectors, is the number that the program writes.
     pub(super) fn check_outputs(&self, outputs: usize) -> Result<()> {
-        check_equal("number of outputs", self.output_count(), outputs)
+        Error::check_eq(ERROR_CONTEXT, "number of outputs", self.output_count(), outputs)
     }
 }
 
@@ -216,8 +216,4 @@ fn check_at_least(what: &str, expected: usize, actual: usize) -> Result<()> {
     } else {
         Err(Error::invalid(ERROR_CONTEXT, what, format!("at least {expected}"), actual))
     }
-}
-
-pub(super) fn check_equal(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
-    if actual == expected { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }

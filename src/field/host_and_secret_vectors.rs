@@ -134,10 +134,8 @@ impl<F: Element> Drop for SecretVec<F> {
 }
 
 /// Holds secret bytes in ordinary host memory. The memory is cleared when dropped.
-#[cfg(feature = "mpi")]
 pub(crate) struct SecretBytes(pub Vec<u8>);
 
-#[cfg(feature = "mpi")]
 impl Drop for SecretBytes {
     fn drop(&mut self) {
         par_zero_nontemporal(vec![&mut self.0[..]]);

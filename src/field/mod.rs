@@ -27,9 +27,7 @@ use rayon::prelude::*;
 
 pub use device_vector::DeviceVector;
 pub use host_and_secret_vectors::HostVector;
-#[cfg(feature = "mpi")]
-pub(crate) use host_and_secret_vectors::SecretBytes;
-pub(crate) use host_and_secret_vectors::SecretVec;
+pub(crate) use host_and_secret_vectors::{SecretBytes, SecretVec};
 
 use crate::kernels;
 use crate::module_launcher::KernelModule;

@@ -9,9 +9,10 @@ use ff::Field;
 use rayon::prelude::*;
 
 use super::key::PerDevice;
-use super::parameters::{ERROR_CONTEXT, check_length};
+use super::parameters::ERROR_CONTEXT;
 use super::{Engine, ProvingKeyOnDevice};
-use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic, check_abort};
+use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic};
+use crate::exec::ExecCtx;
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, SparseOptions};
 use crate::{Accelerator, Error, Result};
@@ -66,7 +67,7 @@ impl<F: NttField> Circuit<F> {
     /// - [`Error::Invalid`]: there are more than 2^31 variables or constraints.
     pub fn new(constraints: usize, densities: Densities<'_>) -> Result<Self> {
         let Densities { a_aux, b_inputs, b_aux } = densities;
-        check_length("length of the density of b_aux", a_aux.len(), b_aux.len())?;
+        Error::check_eq(ERROR_CONTEXT, "length of the density of b_aux", a_aux.len(), b_aux.len())?;
         let (inputs, aux) = (b_inputs.len(), a_aux.len());
         check_count_limit("variables", inputs + aux)?;
         check_count_limit("constraints", constraints)?;
@@ -94,8 +95,8 @@ impl<F: NttField> Circuit<F> {
         let [a, b, c] = &matrices;
         let (rows, columns) = (a.rows(), a.columns());
         for (name, matrix) in [("B", b), ("C", c)] {
-            check_length(format!("rows of {name}"), rows, matrix.rows())?;
-            check_length(format!("columns of {name}"), columns, matrix.columns())?;
+            Error::check_eq(ERROR_CONTEXT, format!("rows of {name}"), rows, matrix.rows())?;
+            Error::check_eq(ERROR_CONTEXT, format!("columns of {name}"), columns, matrix.columns())?;
         }
         if inputs > columns {
             return Err(Error::invalid(ERROR_CONTEXT, "number of inputs", format!("at most {columns}"), inputs));
@@ -115,9 +116,9 @@ impl<F: NttField> Circuit<F> {
     /// - [`Self::new`] lists the other errors.
     pub fn from_two_matrices(densities: Densities<'_>, matrices: [Arc<Csr<F>>; 2]) -> Result<Self> {
         let circuit = Self::new(matrices[0].rows(), densities)?;
-        check_length("rows of B", circuit.constraints, matrices[1].rows())?;
+        Error::check_eq(ERROR_CONTEXT, "rows of B", circuit.constraints, matrices[1].rows())?;
         for (name, matrix) in ["A", "B"].iter().zip(&matrices) {
-            check_length(format!("columns of {name}"), circuit.variable_count(), matrix.columns())?;
+            Error::check_eq(ERROR_CONTEXT, format!("columns of {name}"), circuit.variable_count(), matrix.columns())?;
         }
         Ok(Self { matrices: matrices.into(), ..circuit })
     }
@@ -167,11 +168,13 @@ impl<F: NttField> Circuit<F> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
     /// - [`Error::Aborted`]: the hook aborted.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
-        let upload = |device, abort: Abort<'_>| {
-            self.get_or_upload_indices(device, abort)?;
-            self.get_or_upload_matrices(device, abort).map(drop)
+        let upload = |device, ctx: ExecCtx<'_>| {
+            self.get_or_upload_indices(device, ctx)?;
+            self.get_or_upload_matrices(device, ctx).map(drop)
         };
-        catch_hook_panic(abort, |abort| accelerator.devices().iter().try_for_each(|device| upload(device, abort)))
+        catch_hook_panic(abort, |abort| {
+            accelerator.devices().iter().try_for_each(|device| upload(device, ExecCtx::unreported(abort)))
+        })
     }
 
     /// Returns the number of bytes that the circuit takes on all devices together.
@@ -186,33 +189,38 @@ impl<F: NttField> Circuit<F> {
 
     /// Checks that `key` has the domain and the lengths of queries that this circuit needs.
     pub(super) fn check_key<E: Engine<Fr = F>>(&self, key: &ProvingKeyOnDevice<E>) -> Result<()> {
-        check_length("elements of the key's domain", self.constraints.next_power_of_two(), key.domain_size())?;
+        Error::check_eq(
+            ERROR_CONTEXT,
+            "elements of the key's domain",
+            self.constraints.next_power_of_two(),
+            key.domain_size(),
+        )?;
         let key = key.parameters();
-        check_length("bases of l", self.aux, key.l.len())?;
-        check_length("bases of a", self.a.len(), key.a.len())?;
-        check_length("bases of b", self.b.len(), key.b_g1.len())
+        Error::check_eq(ERROR_CONTEXT, "bases of l", self.aux, key.l.len())?;
+        Error::check_eq(ERROR_CONTEXT, "bases of a", self.a.len(), key.a.len())?;
+        Error::check_eq(ERROR_CONTEXT, "bases of b", self.b.len(), key.b_g1.len())
     }
 
     /// Returns the indices of the variables in the queries of A and B on `device`, and uploads them if it lacks them.
     pub(super) fn get_or_upload_indices(
         &self,
         device: &Arc<Device>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Arc<DeviceVariableIndices>> {
         self.on_devices.get(device, || {
-            check_abort(abort)?;
+            ctx.check_abort()?;
             let mut stream = device.stream()?;
             let (a, b) = (self.upload_indices(&mut stream, &self.a)?, self.upload_indices(&mut stream, &self.b)?);
-            stream.synchronize(abort)?;
+            ctx.synchronize(&mut stream)?;
             Ok(DeviceVariableIndices { a, b })
         })
     }
 
-    /// Returns the matrices on `device`, and uploads those that it lacks. If `abort` stops the upload, the matrices
-    /// uploaded so far stay.
-    pub(super) fn get_or_upload_matrices(&self, device: &Arc<Device>, abort: Abort<'_>) -> Result<DeviceMatrices<F>> {
+    /// Returns the matrices on `device`, and uploads those that it lacks. If the abort hook stops the upload, the
+    /// matrices uploaded so far stay.
+    pub(super) fn get_or_upload_matrices(&self, device: &Arc<Device>, ctx: ExecCtx<'_>) -> Result<DeviceMatrices<F>> {
         let get = |(matrix, on_devices): (&Arc<Csr<F>>, &PerDevice<CsrOnDevice<F>>)| {
-            on_devices.get(device, || CsrOnDevice::new_abortable(device, matrix, SparseOptions::default(), abort))
+            on_devices.get(device, || CsrOnDevice::new_abortable(device, matrix, SparseOptions::default(), ctx))
         };
         self.matrices.iter().zip(&self.matrices_on_devices).map(get).collect()
     }
@@ -295,13 +303,12 @@ impl<F: NttField> Witness<'_, F> {
     /// - [`Error::Invalid`]: the witness has no evaluations, and the circuit no matrices.
     pub(crate) fn check_lengths(&self, number: usize, circuit: &Circuit<F>) -> Result<()> {
         let of = |what: &str| format!("{what} of witness {number}");
-        check_length(of("inputs"), circuit.inputs, self.inputs.len())?;
-        check_length(of("auxiliary values"), circuit.aux, self.aux.len())?;
+        Error::check_eq(ERROR_CONTEXT, of("inputs"), circuit.inputs, self.inputs.len())?;
+        Error::check_eq(ERROR_CONTEXT, of("auxiliary values"), circuit.aux, self.aux.len())?;
         match &self.evaluations {
-            Some(vectors) => ["a", "b", "c"]
-                .iter()
-                .zip(vectors)
-                .try_for_each(|(name, vector)| check_length(of(name), circuit.constraints, vector.len())),
+            Some(vectors) => ["a", "b", "c"].iter().zip(vectors).try_for_each(|(name, vector)| {
+                Error::check_eq(ERROR_CONTEXT, of(name), circuit.constraints, vector.len())
+            }),
             None if circuit.matrices.is_empty() => Err(missing_evaluations_error(of("evaluations"))),
             None => Ok(()),
         }

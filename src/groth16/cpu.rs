@@ -7,8 +7,8 @@ use super::circuit_and_witness::missing_matrices_error;
 use super::msm_sums_and_proof::MsmSums;
 use super::parameters::inverse_vanishing_value;
 use super::{Circuit, Engine, ProvingKeyOnDevice, QuotientForm, Witness};
-use crate::backend::Abort;
 use crate::curve::{MsmCurve, scalar_to_bytes};
+use crate::exec::ExecCtx;
 use crate::field::{NttField, SecretVec};
 use crate::matrix::SparseMatrix;
 use crate::msm::{BasePoints, ZeroizingScalars, msm};
@@ -19,23 +19,23 @@ pub(super) fn compute_msm_sums<E: Engine>(
     key: &ProvingKeyOnDevice<E>,
     circuit: &Circuit<E::Fr>,
     witness: &Witness<'_, E::Fr>,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<MsmSums<E>> {
     let (host, parameters) = (key.accelerator().with_devices(Vec::new()), key.parameters());
     let assignment = SecretVec([witness.inputs, witness.aux].concat());
     let mut vectors = [(); 3].map(|()| SecretVec(vec![E::Fr::ZERO; key.domain_size()]));
-    evaluate_constraints(&host, circuit, witness, &assignment, &mut vectors, abort)?;
+    evaluate_constraints(&host, circuit, witness, &assignment, &mut vectors, ctx)?;
     let h = to_canonical_bytes(
-        quotient(&key.domain().with_accelerator(&host), &key.quotient_form(), vectors, abort)?.par_iter().copied(),
+        quotient(&key.domain().with_accelerator(&host), &key.quotient_form(), vectors, ctx)?.par_iter().copied(),
     );
     let select = |chosen: &[u32]| to_canonical_bytes(chosen.par_iter().map(|i| assignment[*i as usize]));
     let (l, a, b) = (to_canonical_bytes(witness.aux.par_iter().copied()), select(&circuit.a), select(&circuit.b));
     Ok(MsmSums {
-        h: run_msm(&host, &parameters.h, &h.0[..parameters.h.len()], abort)?,
-        l: run_msm(&host, &parameters.l, &l.0, abort)?,
-        a: run_msm(&host, &parameters.a, &a.0, abort)?,
-        b_g1: run_msm(&host, &parameters.b_g1, &b.0, abort)?,
-        b_g2: run_msm(&host, &parameters.b_g2, &b.0, abort)?,
+        h: run_msm(&host, &parameters.h, &h.0[..parameters.h.len()], ctx)?,
+        l: run_msm(&host, &parameters.l, &l.0, ctx)?,
+        a: run_msm(&host, &parameters.a, &a.0, ctx)?,
+        b_g1: run_msm(&host, &parameters.b_g1, &b.0, ctx)?,
+        b_g2: run_msm(&host, &parameters.b_g2, &b.0, ctx)?,
     })
 }
 
@@ -43,9 +43,9 @@ fn run_msm<C: MsmCurve>(
     host: &Accelerator,
     bases: &BasePoints<C>,
     scalars: &[[u8; 32]],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<C::Curve> {
-    msm(host, bases.on_host()?, scalars, abort).map(|(sum, _)| sum)
+    msm(host, bases.on_host()?, scalars, ctx.abort()).map(|(sum, _)| sum)
 }
 
 /// Converts `scalars` to canonical integers, 32 bytes each, little-endian.
@@ -58,18 +58,18 @@ fn quotient<F: NttField>(
     domain: &NttDomain<F>,
     form: &QuotientForm<F>,
     [mut a, mut b, mut c]: [SecretVec<F>; 3],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<SecretVec<F>> {
-    domain.run(Direction::Inverse, &mut [&mut a, &mut b, &mut c], abort)?;
-    domain.run(Direction::CosetForward, &mut [&mut a, &mut b], abort)?;
+    domain.run(Direction::Inverse, &mut [&mut a, &mut b, &mut c], ctx.abort())?;
+    domain.run(Direction::CosetForward, &mut [&mut a, &mut b], ctx.abort())?;
     if let QuotientForm::CosetValues { .. } = form {
-        domain.run(Direction::CosetForward, &mut [&mut c], abort)?;
+        domain.run(Direction::CosetForward, &mut [&mut c], ctx.abort())?;
         a.par_iter_mut().zip(&b.0).zip(&c.0).for_each(|((a, b), c)| *a = *a * *b - *c);
         return Ok(a);
     }
     let factor = inverse_vanishing_value(domain)?;
     a.par_iter_mut().zip(&b.0).for_each(|(a, b)| *a *= *b * factor);
-    domain.run(Direction::CosetInverse, &mut [&mut a], abort)?;
+    domain.run(Direction::CosetInverse, &mut [&mut a], ctx.abort())?;
     a.par_iter_mut().zip(&c.0).for_each(|(a, c)| *a -= *c * factor);
     Ok(a)
 }
@@ -82,7 +82,7 @@ fn evaluate_constraints<F: NttField>(
     witness: &Witness<'_, F>,
     assignment: &[F],
     vectors: &mut [SecretVec<F>; 3],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     if let Some(evaluations) = &witness.evaluations {
         let pairs = vectors.iter_mut().zip(evaluations);
@@ -92,7 +92,7 @@ fn evaluate_constraints<F: NttField>(
     let [_, _, matrix_c @ ..] = circuit.matrices() else { return Err(missing_matrices_error()) };
     for (to, matrix) in vectors.iter_mut().zip(circuit.matrices()) {
         let matrix = SparseMatrix::new(host, matrix.clone())?;
-        matrix.multiply(assignment, &mut to[..circuit.constraints], abort)?;
+        matrix.multiply(assignment, &mut to[..circuit.constraints], ctx.abort())?;
     }
     if matrix_c.is_empty() {
         let [a, b, c] = vectors;

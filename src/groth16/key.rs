@@ -9,6 +9,7 @@ use super::parameters::affine_bytes;
 use super::{Engine, Parameters, QuotientForm};
 use crate::backend::{Abort, Device, catch_hook_panic, lock};
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::msm::{BasePoints, Msm, MsmOptions};
 use crate::ntt::NttDomain;
 use crate::rayon_waits::{get_or_try_init, try_get};
@@ -65,7 +66,7 @@ pub(super) struct DeviceKey<'k, E: Engine> {
     key: &'k ProvingKeyOnDevice<E>,
     device: &'k Arc<Device>,
     share: QuerySet,
-    abort: Abort<'k>,
+    ctx: ExecCtx<'k>,
     g1: [OnceLock<Arc<QueryMsm<E::G1Affine>>>; 4],
     b_g2: OnceLock<Arc<QueryMsm<E::G2Affine>>>,
 }
@@ -82,7 +83,7 @@ impl<E: Engine> DeviceKey<'_, E> {
             QueryId::BG1 => (3, b_g1),
             QueryId::BG2 => return Ok(None),
         };
-        let get = || self.key.get_or_upload_query(self.device, &self.key.tables.g1[number], bases, self.abort);
+        let get = || self.key.get_or_upload_query(self.device, &self.key.tables.g1[number], bases, self.ctx);
         self.share.has(query).then(|| get_or_try_set(&self.g1[number], get)).transpose()
     }
 
@@ -90,7 +91,7 @@ impl<E: Engine> DeviceKey<'_, E> {
     /// not compute that MSM.
     pub(super) fn get_or_upload_b_g2(&self) -> Result<Option<&Arc<QueryMsm<E::G2Affine>>>> {
         let get =
-            || self.key.get_or_upload_query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.abort);
+            || self.key.get_or_upload_query(self.device, &self.key.tables.b_g2, &self.key.parameters.b_g2, self.ctx);
         self.share.has(QueryId::BG2).then(|| get_or_try_set(&self.b_g2, get)).transpose()
     }
 
@@ -126,8 +127,8 @@ impl<E: Engine> DeviceKey<'_, E> {
     /// Estimates the total time of the MSMs over the queries fetched so far. Each MSM has `bytes` bytes of workspace
     /// and runs beside `at_once` − 1 others. Returns `None` if one does not fit.
     pub(super) fn estimate_msm_time(&self, bytes: u64, at_once: usize) -> Option<Duration> {
-        let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.estimate_time(bytes, at_once, self.abort));
-        let g2 = self.b_g2.get().into_iter().map(|table| table.estimate_time(bytes, at_once, self.abort));
+        let g1 = self.g1.iter().filter_map(OnceLock::get).map(|table| table.estimate_time(bytes, at_once, self.ctx));
+        let g2 = self.b_g2.get().into_iter().map(|table| table.estimate_time(bytes, at_once, self.ctx));
         g1.chain(g2).sum()
     }
 
@@ -228,7 +229,9 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let Some(device) = accelerator.devices().first() else { return self.parameters.decode() };
-        match catch_hook_panic(abort, |abort| self.lazy_device_key(device, QuerySet::ALL, abort).upload()) {
+        match catch_hook_panic(abort, |abort| {
+            self.lazy_device_key(device, QuerySet::ALL, ExecCtx::unreported(abort)).upload()
+        }) {
             Err(error @ (Error::Invalid { .. } | Error::Aborted)) => Err(error),
             Err(error) if accelerator.forced().is_none() => {
                 log::warn!("groth16: the key stays on the host: {error}");
@@ -286,17 +289,17 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         &'k self,
         device: &'k Arc<Device>,
         share: QuerySet,
-        abort: Abort<'k>,
+        ctx: ExecCtx<'k>,
     ) -> Result<DeviceKey<'k, E>> {
-        let held = self.lazy_device_key(device, share, abort);
+        let held = self.lazy_device_key(device, share, ctx);
         if !self.has_headroom(device)? {
             held.upload()?;
         }
         Ok(held)
     }
 
-    fn lazy_device_key<'k>(&'k self, device: &'k Arc<Device>, share: QuerySet, abort: Abort<'k>) -> DeviceKey<'k, E> {
-        DeviceKey { key: self, device, share, abort, g1: Default::default(), b_g2: OnceLock::new() }
+    fn lazy_device_key<'k>(&'k self, device: &'k Arc<Device>, share: QuerySet, ctx: ExecCtx<'k>) -> DeviceKey<'k, E> {
+        DeviceKey { key: self, device, share, ctx, g1: Default::default(), b_g2: OnceLock::new() }
     }
 
     /// Returns whether `device` has no query of the key yet, and all queries plus twice the reserve for proofs fit in
@@ -314,14 +317,14 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         device: &Arc<Device>,
         tables: &PerDevice<QueryMsm<C>>,
         bases: &BasePoints<C>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Arc<QueryMsm<C>>> {
         tables.get(device, || {
             upload_or_stream(
                 &self.accelerator.with_devices(vec![device.clone()]),
                 bases,
                 *self.reserved_bytes(device)?,
-                abort,
+                ctx,
             )
         })
     }
@@ -350,12 +353,12 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
 }
 
 /// Creates the MSM over `bases`. They are uploaded if at least `reserve` bytes stay free on the first device of
-/// `accelerator`. Otherwise they stay on the host and are streamed. The hook `abort` may stop the upload.
+/// `accelerator`. Otherwise they stay on the host and are streamed. The abort hook may stop the upload.
 fn upload_or_stream<C: MsmCurve>(
     accelerator: &Accelerator,
     bases: &BasePoints<C>,
     reserve: u64,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<QueryMsm<C>> {
     let bytes = affine_bytes::<C>(bases.len());
     let free = accelerator.devices().first().map_or(Ok(u64::MAX), |device| device.free_memory())?;
@@ -364,7 +367,7 @@ fn upload_or_stream<C: MsmCurve>(
         log::warn!("groth16 {name}: {bytes} bytes of bases stay on the host: {free} free, {reserve} kept for proofs");
         return Msm::with_streamed_bases(accelerator, bases.clone());
     }
-    Msm::shared_abortable(accelerator, bases.clone(), MsmOptions::default(), abort)
+    Msm::shared_abortable(accelerator, bases.clone(), MsmOptions::default(), ctx)
 }
 
 /// Pairs a device with its value, which is `None` until it is made. The mutex is locked while it is made.

@@ -17,14 +17,6 @@ impl<E: pairing::Engine<Fr: NttField, G1Affine: MsmCurve, G2Affine: MsmCurve>> E
 /// Names the module in errors of its input checks.
 pub(super) const ERROR_CONTEXT: &str = "groth16";
 
-/// Checks that the length `actual` equals `expected`. `what` names the length in the error.
-///
-/// # Errors
-/// - [`Error::Invalid`]: `actual` differs from `expected`.
-pub(super) fn check_length(what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
-}
-
 /// Holds the proving parameters that a circuit's setup makes, as Groth16 defines them ("On the Size of Pairing-based
 /// Non-interactive Arguments", 2016). Points are in bellperson's order.
 #[derive(Debug, Clone)]

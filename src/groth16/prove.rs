@@ -3,10 +3,11 @@
 use std::sync::{Arc, OnceLock};
 
 use super::msm_sums_and_proof::{Blinding, PartialMsmSums, PartialResults, assemble};
-use super::parameters::{ERROR_CONTEXT, check_length};
+use super::parameters::ERROR_CONTEXT;
 use super::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, cpu, gpu};
-use crate::backend::{Abort, Device, StreamStats, catch_hook_panic};
+use crate::backend::{Abort, Device};
 use crate::curve::MsmCurve;
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::rayon_waits::in_place_scope;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
@@ -78,8 +79,8 @@ impl<'a, E: Engine> Batch<'a, E> {
         r: &'a [E::Fr],
         s: &'a [E::Fr],
     ) -> Result<Self> {
-        check_length("number of r", witnesses.len(), r.len())?;
-        check_length("number of s", witnesses.len(), s.len())?;
+        Error::check_eq(ERROR_CONTEXT, "number of r", witnesses.len(), r.len())?;
+        Error::check_eq(ERROR_CONTEXT, "number of s", witnesses.len(), s.len())?;
         circuit.check_key(key)?;
         witnesses.iter().enumerate().try_for_each(|(number, witness)| witness.check_lengths(number, circuit))?;
         let sums = PartialResults::new(witnesses.len());
@@ -95,17 +96,12 @@ impl<'a, E: Engine> Batch<'a, E> {
     /// - [`Error::Forked`]: the process was forked from one that had used the engine.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn run(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<Report> {
-        let call = OpScope { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.circuit.constraints };
-        let run = |abort: Abort<'_>| {
-            let on_devices = |devices: &[Arc<Device>]| self.run_on_devices(devices, abort).map(|traffic| ((), traffic));
-            accelerator.dispatch(call, on_devices, || self.run_on_cpu(abort)).map(|((), report)| report)
-        };
         in_place_scope(|scope| {
             // Runs beside the devices.
             scope.spawn(|_| {
                 self.blinding();
             });
-            catch_hook_panic(abort, run)
+            execute(accelerator, accelerator.devices(), &mut MissingProofs(self), abort).map(|((), report)| report)
         })
     }
 
@@ -133,23 +129,33 @@ impl<'a, E: Engine> Batch<'a, E> {
         let of = |(r, s): (&E::Fr, &E::Fr)| Blinding::new(self.key.parameters(), *r, *s);
         self.blinding.get_or_init(|| self.r.iter().zip(self.s).map(of).collect())
     }
+}
 
-    fn run_on_devices(&self, devices: &[Arc<Device>], abort: Abort<'_>) -> Result<StreamStats> {
-        let missing = self.sums.unfinished_witnesses();
-        let witnesses: Vec<_> = missing.iter().map(|number| self.witnesses[*number]).collect();
-        let part = self.sums.copy_subset(&missing);
-        let result = gpu::prove(devices, self.key, self.circuit, &witnesses, &part, abort);
+/// Makes the missing proofs of a batch.
+struct MissingProofs<'b, 'a, E: Engine>(&'b Batch<'a, E>);
+
+impl<E: Engine> Operation for MissingProofs<'_, '_, E> {
+    type Output = ();
+
+    fn scope(&self) -> OpScope {
+        OpScope { operation: format!("groth16 {}", E::G1Affine::NAME), elements: self.0.circuit.constraints }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<()> {
+        let Batch { key, circuit, witnesses, sums, .. } = self.0;
+        let missing = sums.unfinished_witnesses();
+        let witnesses: Vec<_> = missing.iter().map(|number| witnesses[*number]).collect();
+        let part = sums.copy_subset(&missing);
+        let result = gpu::prove(devices, key, circuit, &witnesses, &part, ctx);
         // These results are done, even if the rest failed.
-        for (number, sums) in missing.into_iter().zip(part.all()) {
-            self.sums.put(number, sums);
-        }
+        missing.into_iter().zip(part.all()).for_each(|(number, done)| sums.put(number, done));
         result
     }
 
-    fn run_on_cpu(&self, abort: Abort<'_>) -> Result<()> {
-        for number in self.sums.unfinished_witnesses() {
-            self.sums
-                .put(number, cpu::compute_msm_sums(self.key, self.circuit, &self.witnesses[number], abort)?.into());
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        let Batch { key, circuit, witnesses, sums, .. } = self.0;
+        for number in sums.unfinished_witnesses() {
+            sums.put(number, cpu::compute_msm_sums(key, circuit, &witnesses[number], ctx)?.into());
         }
         Ok(())
     }

@@ -9,8 +9,9 @@ use super::matrix::{Place, RowMajorMatrix};
 use super::poseidon2::{Poseidon2, Poseidon2Field};
 use super::sponge::{PaddingFreeSponge, TruncatedPermutation};
 use super::tree_shape::{Layer, TreeShape};
-use crate::backend::{Buffer, Device, Stream, StreamStats};
+use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::{byte_len, product};
+use crate::exec::ExecCtx;
 use crate::field::{Element, as_bytes, as_bytes_mut};
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::poseidon2::{
@@ -69,7 +70,8 @@ pub(super) fn permute_many<F: Poseidon2Field<WIDTH>, const WIDTH: usize>(
     device: &Arc<Device>,
     permutation: &Poseidon2<F, WIDTH>,
     states: &mut [[F; WIDTH]],
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     let stream = &mut device.stream()?;
     let permutation = DevicePermutation::new(stream, permutation)?;
     let bytes = as_bytes(states.as_flattened());
@@ -90,10 +92,11 @@ pub(super) fn permute_many<F: Poseidon2Field<WIDTH>, const WIDTH: usize>(
     if !states.is_empty() {
         stream.copy_to_pinned(&mut result, &buffer)?;
     }
-    stream.synchronize(None)?;
+    ctx.synchronize(stream)?;
     // SAFETY: the kernel leaves elements in the layout of host memory.
     result.drain_into(unsafe { as_bytes_mut(states.as_flattened_mut()) });
-    Ok(stream.stats())
+    ctx.record([&*stream]);
+    Ok(())
 }
 
 /// Hashes rows on a device: a sponge, and the streams on which it runs in turn.
@@ -191,11 +194,11 @@ impl RowHasher {
         Ok(())
     }
 
-    /// Waits for all work, and returns its statistics.
-    fn finish(mut self) -> Result<StreamStats> {
-        self.streams.iter_mut().try_for_each(|stream| stream.synchronize(None))?;
-        let [first, second] = self.streams.each_ref().map(Stream::stats);
-        Ok(first + second)
+    /// Waits for all work.
+    fn finish(mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        self.streams.iter_mut().try_for_each(|stream| ctx.synchronize(stream))?;
+        ctx.record(&self.streams);
+        Ok(())
     }
 }
 
@@ -239,13 +242,15 @@ pub(super) fn hash_rows<F: Poseidon2Field<WIDTH>, const WIDTH: usize, const RATE
     device: &Arc<Device>,
     sponge: &PaddingFreeSponge<F, WIDTH, RATE, OUT>,
     matrix: RowMajorMatrix<'_, F>,
-) -> Result<(Vec<[F; OUT]>, StreamStats)> {
+    ctx: ExecCtx<'_>,
+) -> Result<Vec<[F; OUT]>> {
     let mut hasher = RowHasher::new(device, sponge)?;
     let rows = matrix.height();
     let buffer = hasher.allocate::<F>(rows)?;
     hasher.hash(&[matrix], Digests { buffer: &buffer, first: 0, padded: rows })?;
     let digests = download_digests(&mut hasher.streams[0], &buffer, 0, rows)?;
-    Ok((digests, hasher.finish()?))
+    hasher.finish(ctx)?;
+    Ok(digests)
 }
 
 /// Returns `count` digests from number `first` of `buffer` on.
@@ -280,7 +285,8 @@ pub(super) fn build_tree<F, const WIDTH: usize, const RATE: usize, const NODE_WI
     compression: &TruncatedPermutation<F, DIGEST, NODE_WIDTH>,
     (shape, cap_height): (&TreeShape, usize),
     matrices: &[RowMajorMatrix<'_, F>],
-) -> Result<(CapAndTree<F, DIGEST>, StreamStats)>
+    ctx: ExecCtx<'_>,
+) -> Result<CapAndTree<F, DIGEST>>
 where
     F: Poseidon2Field<WIDTH> + Poseidon2Field<NODE_WIDTH>,
 {
@@ -301,7 +307,8 @@ where
     let (first, count) = shape.cap(cap_height)?;
     let cap = download_digests(stream, &digests, first, count)?;
     let tree = DeviceTree { device: device.clone(), digests, module: nodes.module };
-    Ok(((cap, tree), hasher.finish()?))
+    hasher.finish(ctx)?;
+    Ok((cap, tree))
 }
 
 // SAFETY: the structure is seven words, which `repr(C)` puts one after the other.

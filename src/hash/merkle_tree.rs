@@ -1,5 +1,7 @@
 //! Commits to matrices by Merkle trees, and opens rows.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,6 +11,8 @@ use super::matrix::RowMajorMatrix;
 use super::poseidon2::{HashField, Poseidon2Field};
 use super::sponge::{PaddingFreeSponge, TruncatedPermutation};
 use super::tree_shape::TreeShape;
+use crate::backend::Device;
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::report::OpScope;
 use crate::{Accelerator, Report, Result};
 
@@ -60,23 +64,48 @@ where
         let heights: Vec<usize> = matrices.iter().map(RowMajorMatrix::height).collect();
         let shape = TreeShape::new(&heights)?;
         shape.cap(self.cap_height)?;
-        let elements = matrices.iter().map(|matrix| matrix.width() * matrix.height()).sum();
-        let call = OpScope { operation: format!("merkle tree {} {WIDTH}", F::NAME), elements };
-        let (sponge, compression, shape_and_cap) = (&self.sponge, &self.compression, (&shape, self.cap_height));
-        let ((cap, digests), report) = accelerator.dispatch(
-            call,
-            |devices| {
-                let built = gpu::build_tree(&devices[0], sponge, compression, shape_and_cap, matrices)?;
-                let ((cap, tree), stats) = built;
-                Ok(((cap, Digests::Device(tree)), stats))
-            },
-            || {
-                let (cap, tree) = cpu::build_tree(sponge, compression, self.cap_height, matrices)?;
-                Ok((cap, Digests::Host(tree)))
-            },
-        )?;
+        let mut operation = BuildTree { mmcs: self, matrices, shape: &shape };
+        let ((cap, digests), report) = execute(accelerator, accelerator.devices(), &mut operation, None)?;
         let tree = MerkleTree { matrices: matrices.to_vec(), shape, cap_height: self.cap_height, cap, digests };
         Ok((tree, report))
+    }
+}
+
+/// Builds a tree over matrices.
+struct BuildTree<'b, 'a, F, const WIDTH: usize, const RATE: usize, const NODE_WIDTH: usize, const DIGEST: usize>
+where
+    F: Poseidon2Field<WIDTH> + Poseidon2Field<NODE_WIDTH>,
+{
+    mmcs: &'b MerkleTreeMmcs<F, WIDTH, RATE, NODE_WIDTH, DIGEST>,
+    matrices: &'b [RowMajorMatrix<'a, F>],
+    shape: &'b TreeShape,
+}
+
+impl<'a, F, const WIDTH: usize, const RATE: usize, const NODE_WIDTH: usize, const DIGEST: usize> Operation
+    for BuildTree<'_, 'a, F, WIDTH, RATE, NODE_WIDTH, DIGEST>
+where
+    F: Poseidon2Field<WIDTH> + Poseidon2Field<NODE_WIDTH>,
+    [<F as HashField>::Plonky3; DIGEST]: Serialize + DeserializeOwned,
+{
+    /// The cap, and all digests.
+    type Output = (Vec<[F; DIGEST]>, Digests<'a, F, DIGEST>);
+
+    fn scope(&self) -> OpScope {
+        let elements = self.matrices.iter().map(|matrix| matrix.width() * matrix.height()).sum();
+        OpScope { operation: format!("merkle tree {} {WIDTH}", F::NAME), elements }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Self::Output> {
+        let MerkleTreeMmcs { sponge, compression, cap_height } = self.mmcs;
+        let shape = (self.shape, *cap_height);
+        let (cap, tree) = gpu::build_tree(&devices[0], sponge, compression, shape, self.matrices, ctx)?;
+        Ok((cap, Digests::Device(tree)))
+    }
+
+    fn on_cpu(&mut self, _: ExecCtx<'_>) -> Result<Self::Output> {
+        let MerkleTreeMmcs { sponge, compression, cap_height } = self.mmcs;
+        let (cap, tree) = cpu::build_tree(sponge, compression, *cap_height, self.matrices)?;
+        Ok((cap, Digests::Host(tree)))
     }
 }
 

@@ -41,8 +41,10 @@ pub use merkle_tree::{BatchOpening, MerkleTree, MerkleTreeMmcs};
 pub use poseidon2::{HashField, Poseidon2, Poseidon2Field, RoundConstants};
 pub use sponge::{PaddingFreeSponge, TruncatedPermutation};
 
-use std::cell::RefCell;
+use std::sync::Arc;
 
+use crate::backend::Device;
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::report::OpScope;
 use crate::{Accelerator, Report, Result};
 
@@ -57,18 +59,31 @@ pub fn permute_many<F: Poseidon2Field<WIDTH>, const WIDTH: usize>(
     permutation: &Poseidon2<F, WIDTH>,
     states: &mut [[F; WIDTH]],
 ) -> Result<Report> {
-    let call = OpScope { operation: format!("poseidon2 {} {WIDTH}", F::NAME), elements: states.len() };
-    // Both closures need the states; only one runs at a time.
-    let states = RefCell::new(states);
-    let ((), report) = accelerator.dispatch(
-        call,
-        |devices| Ok(((), gpu::permute_many(&devices[0], permutation, &mut states.borrow_mut())?)),
-        || {
-            cpu::permute_many(permutation, &mut states.borrow_mut());
-            Ok(())
-        },
-    )?;
-    Ok(report)
+    execute(accelerator, accelerator.devices(), &mut PermuteMany { permutation, states }, None)
+        .map(|((), report)| report)
+}
+
+/// Permutes states in place.
+struct PermuteMany<'a, F: Poseidon2Field<WIDTH>, const WIDTH: usize> {
+    permutation: &'a Poseidon2<F, WIDTH>,
+    states: &'a mut [[F; WIDTH]],
+}
+
+impl<F: Poseidon2Field<WIDTH>, const WIDTH: usize> Operation for PermuteMany<'_, F, WIDTH> {
+    type Output = ();
+
+    fn scope(&self) -> OpScope {
+        OpScope { operation: format!("poseidon2 {} {WIDTH}", F::NAME), elements: self.states.len() }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<()> {
+        gpu::permute_many(&devices[0], self.permutation, self.states, ctx)
+    }
+
+    fn on_cpu(&mut self, _: ExecCtx<'_>) -> Result<()> {
+        cpu::permute_many(self.permutation, self.states);
+        Ok(())
+    }
 }
 
 /// Returns the digest of each row of `matrix`, which `accelerator`'s first device hashes by `sponge`, or the host's
@@ -83,9 +98,32 @@ pub fn hash_rows<F: Poseidon2Field<WIDTH>, const WIDTH: usize, const RATE: usize
     sponge: &PaddingFreeSponge<F, WIDTH, RATE, OUT>,
     matrix: RowMajorMatrix<'_, F>,
 ) -> Result<(Vec<[F; OUT]>, Report)> {
-    let elements = matrix.width() * matrix.height();
-    let call = OpScope { operation: format!("hash rows {} {WIDTH}", F::NAME), elements };
-    accelerator.dispatch(call, |devices| gpu::hash_rows(&devices[0], sponge, matrix), || cpu::hash_rows(sponge, matrix))
+    execute(accelerator, accelerator.devices(), &mut HashRows { sponge, matrix }, None)
+}
+
+/// Hashes the rows of a matrix.
+struct HashRows<'a, F: Poseidon2Field<WIDTH>, const WIDTH: usize, const RATE: usize, const OUT: usize> {
+    sponge: &'a PaddingFreeSponge<F, WIDTH, RATE, OUT>,
+    matrix: RowMajorMatrix<'a, F>,
+}
+
+impl<F: Poseidon2Field<WIDTH>, const WIDTH: usize, const RATE: usize, const OUT: usize> Operation
+    for HashRows<'_, F, WIDTH, RATE, OUT>
+{
+    type Output = Vec<[F; OUT]>;
+
+    fn scope(&self) -> OpScope {
+        let elements = self.matrix.width() * self.matrix.height();
+        OpScope { operation: format!("hash rows {} {WIDTH}", F::NAME), elements }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Self::Output> {
+        gpu::hash_rows(&devices[0], self.sponge, self.matrix, ctx)
+    }
+
+    fn on_cpu(&mut self, _: ExecCtx<'_>) -> Result<Self::Output> {
+        cpu::hash_rows(self.sponge, self.matrix)
+    }
 }
 
 /// Runs the examples of `docs/hash.md`.

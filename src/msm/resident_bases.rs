@@ -4,8 +4,6 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-use group::Group;
-
 use super::bases::{BasePoints, BaseTable, HostBases, check, plan_input};
 use super::exec::{self, DeviceBases, MsmInput, Pipeline, PlanMemos};
 use super::explain::MsmExplanation;
@@ -13,8 +11,10 @@ use super::one_shot::{check_lengths, on_cpu, op_scope};
 use super::options::MsmOptions;
 use super::plan::{DeviceMesh, MsmPlan, Workload};
 use super::scalars::{DeviceScalars, ScalarForm, Scalars};
-use crate::backend::{Abort, Buffer, Device, Stream, StreamStats, catch_hook_panic};
+use crate::backend::{Abort, Buffer, Device, Stream};
 use crate::curve::MsmCurve;
+use crate::exec::{ExecCtx, Operation, execute};
+use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Holds bases that are uploaded once, for any number of multiplications.
@@ -60,17 +60,17 @@ impl<C: MsmCurve> Msm<'static, C> {
     /// - [`Error::Invalid`]: a device would hold 2^31 or more points, copies included.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn shared(accelerator: &Accelerator, bases: impl Into<BasePoints<C>>, options: MsmOptions) -> Result<Self> {
-        Self::shared_abortable(accelerator, bases.into(), options, None)
+        Self::shared_abortable(accelerator, bases.into(), options, ExecCtx::unreported(None))
     }
 
-    /// Uploads `bases` with `options` like [`Self::shared`], polling the abort hook `abort`.
+    /// Uploads `bases` with `options` like [`Self::shared`], polling the abort hook of `ctx`.
     pub(crate) fn shared_abortable(
         accelerator: &Accelerator,
         bases: BasePoints<C>,
         options: MsmOptions,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
-        Self::upload(accelerator, HostBases::Shared(bases), options, abort)
+        Self::upload(accelerator, HostBases::Shared(bases), options, ctx)
     }
 
     /// Creates an `Msm` that keeps `bases` in host memory and streams them to the devices at every call.
@@ -109,14 +109,14 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::Invalid`]: a device would hold 2^31 or more points, copies included.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     pub fn with_options(accelerator: &Accelerator, bases: &'a [C], options: MsmOptions) -> Result<Self> {
-        Self::upload(accelerator, HostBases::Borrowed(bases), options, None)
+        Self::upload(accelerator, HostBases::Borrowed(bases), options, ExecCtx::unreported(None))
     }
 
     fn upload(
         accelerator: &Accelerator,
         bases: HostBases<'a, C>,
         options: MsmOptions,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         options.check()?;
         let devices = accelerator.devices().iter().take(options.max_devices());
@@ -126,7 +126,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
             let held = devices.map(|(number, device)| (device, grid.device_range(number, bases.len())));
             let tables = held.filter(|(_, range)| !range.is_empty());
             let tables =
-                tables.map(|(device, range)| BaseTable::new(device, bases.table_source(range)?, &options, abort));
+                tables.map(|(device, range)| BaseTable::new(device, bases.table_source(range)?, &options, ctx));
             Ok((grid, tables.collect::<Result<Vec<_>>>()?))
         });
         let (grid, tables) = match held {
@@ -211,17 +211,12 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
-        let elements = vectors.iter().map(Scalars::len).sum();
-        let bases = self.device_bases()?;
-        let work = self.msm_input(&bases, vectors);
-        let on_host = |abort: Abort<'_>| {
-            let bases = self.bases.on_host()?;
-            vectors.iter().map(|scalars| on_cpu(bases, scalars, abort)).collect()
-        };
-        catch_hook_panic(abort, |abort| {
-            let call = op_scope::<C>(elements);
-            self.accelerator.dispatch(call, |devices| exec::msm(devices, work, abort), || on_host(abort))
-        })
+        execute(
+            &self.accelerator,
+            self.accelerator.devices(),
+            &mut ResidentMsm { msm: self, bases: self.device_bases()?, vectors },
+            abort,
+        )
     }
 
     /// Queues Σ scalarᵢ · baseᵢ and returns once host memory has been read, without waiting for the sum. A chunk of
@@ -233,7 +228,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn start<'s>(&'s self, scalars: impl Into<Scalars<'s>>) -> Result<PendingMsm<'s, 'a, C>> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
-        let pipelines = self.start_pipelines(&scalars, None, 1, None);
+        let pipelines = self.start_pipelines(&scalars, None, 1, ExecCtx::unreported(None));
         Ok(PendingMsm { msm: self, scalars, pipelines })
     }
 
@@ -251,10 +246,10 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         scalars: &DeviceScalars,
         stream: Option<Stream>,
         parts: usize,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<QueuedMsm<'_, C>> {
         check_lengths(self.bases.len(), scalars.len())?;
-        Ok(QueuedMsm::new(self.start_pipelines(&scalars.into(), stream, parts, abort)?, scalars))
+        Ok(QueuedMsm::new(self.start_pipelines(&scalars.into(), stream, parts, ctx)?, scalars))
     }
 
     /// Starts the multiplication by `vector` on every device that holds bases, and returns their pipelines in order.
@@ -264,13 +259,13 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         vector: &Scalars<'_>,
         mut stream: Option<Stream>,
         parts: usize,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<Pipeline>> {
         let (bases, devices) = (self.device_bases()?, self.accelerator.devices());
         let work = self.msm_input(&bases, std::slice::from_ref(vector));
-        let split = exec::choose_vector_sharding(devices, &work, vector, parts, abort)?;
+        let split = exec::choose_vector_sharding(devices, &work, vector, parts, ctx)?;
         let start = |(number, device)| {
-            exec::start_on_device((device, stream.take()), number, work, (vector, &split), parts, abort)
+            exec::start_on_device((device, stream.take()), number, work, (vector, &split), parts, ctx)
         };
         devices.iter().take(bases.len()).enumerate().map(start).collect()
     }
@@ -288,22 +283,18 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::Aborted`]: the hook aborted.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails, even if no
     ///   backend is forced.
-    pub(crate) fn run_without_fallback(
-        &self,
-        vectors: &[DeviceScalars],
-        abort: Abort<'_>,
-    ) -> Result<(Vec<C::Curve>, StreamStats)> {
+    pub(crate) fn run_without_fallback(&self, vectors: &[DeviceScalars], ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let (bases, vectors) = (self.device_bases()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
         let work = self.msm_input(&bases, &vectors);
-        exec::msm(self.accelerator.devices(), work, abort)
+        exec::msm(self.accelerator.devices(), work, ctx)
     }
 
     /// Estimates the time of one MSM on the first device by the model, with `bytes` of workspace and `at_once`
     /// concurrent MSMs. Its scalars are on that device. Returns `None` if the memory does not suffice or there is no
     /// device.
-    pub(crate) fn estimate_time(&self, bytes: u64, at_once: usize, abort: Abort<'_>) -> Option<Duration> {
-        let (points, at_once, abortable) = (self.bases.len(), at_once as u32, abort.is_some());
+    pub(crate) fn estimate_time(&self, bytes: u64, at_once: usize, ctx: ExecCtx<'_>) -> Option<Duration> {
+        let (points, at_once, abortable) = (self.bases.len(), at_once as u32, ctx.is_abortable());
         let need = Workload { at_once, abortable, ..Workload::single(points, C::SCALAR_BITS) };
         let problem = plan_input::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
         MsmPlan::fit(problem, bytes).ok().map(|plan| plan.estimate_chunk_time(points))
@@ -337,6 +328,55 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     }
 }
 
+/// Multiplies vectors of scalars by resident bases.
+struct ResidentMsm<'m, 'a, 'v, C> {
+    msm: &'m Msm<'a, C>,
+    bases: Vec<DeviceBases<'m, C>>,
+    vectors: &'v [Scalars<'v>],
+}
+
+impl<C: MsmCurve> Operation for ResidentMsm<'_, '_, '_, C> {
+    type Output = Vec<C::Curve>;
+
+    fn scope(&self) -> OpScope {
+        op_scope::<C>(self.vectors.iter().map(Scalars::len).sum())
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
+        exec::msm(devices, self.msm.msm_input(&self.bases, self.vectors), ctx)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
+        let bases = self.msm.bases.on_host()?;
+        self.vectors.iter().map(|scalars| on_cpu(bases, scalars, ctx)).collect()
+    }
+}
+
+/// Waits for a queued multiplication by resident bases.
+struct FinishMsm<'m, 'a, 's, C> {
+    msm: &'m Msm<'a, C>,
+    scalars: Scalars<'s>,
+    /// The pipelines, or the error of their start. `None` once they are finished.
+    pipelines: Option<Result<Vec<Pipeline>>>,
+}
+
+impl<C: MsmCurve> Operation for FinishMsm<'_, '_, '_, C> {
+    type Output = C::Curve;
+
+    fn scope(&self) -> OpScope {
+        op_scope::<C>(self.scalars.len())
+    }
+
+    fn on_devices(&mut self, _: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<C::Curve> {
+        let pipelines = self.pipelines.take().ok_or_else(|| Error::internal("msm"))??;
+        pipelines.into_iter().map(|pipeline| pipeline.finish::<C>(ctx)).sum()
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<C::Curve> {
+        on_cpu(self.msm.bases.on_host()?, &self.scalars, ctx)
+    }
+}
+
 /// Holds a multiplication whose kernels are queued. Dropping it waits for them.
 pub struct PendingMsm<'s, 'a, C> {
     msm: &'s Msm<'a, C>,
@@ -352,17 +392,12 @@ impl<C: MsmCurve> PendingMsm<'_, '_, C> {
     /// [`Msm::run`] lists the errors.
     pub fn wait(self, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let Self { msm, scalars, pipelines } = self;
-        let finish = |pipelines: Result<Vec<Pipeline>>, abort: Abort<'_>| {
-            let mut sums = pipelines?.into_iter().map(|pipeline| pipeline.finish::<C>(abort));
-            sums.try_fold((C::Curve::identity(), StreamStats::default()), |total, part| {
-                let (sum, traffic) = part?;
-                Ok((total.0 + sum, total.1 + traffic))
-            })
-        };
-        let on_host = |abort: Abort<'_>| on_cpu(msm.bases.on_host()?, &scalars, abort);
-        catch_hook_panic(abort, |abort| {
-            msm.accelerator.dispatch(op_scope::<C>(scalars.len()), |_| finish(pipelines, abort), || on_host(abort))
-        })
+        execute(
+            &msm.accelerator,
+            msm.accelerator.devices(),
+            &mut FinishMsm { msm, scalars, pipelines: Some(pipelines) },
+            abort,
+        )
     }
 
     /// Waits for the sum, polling `abort`, and writes it to `buffer` of `device` at byte `offset`. It is an affine
@@ -402,17 +437,12 @@ impl<C: MsmCurve> QueuedMsm<'_, C> {
         Self { pipelines, _scalars: kept, bases: PhantomData }
     }
 
-    /// Waits for the sum, polling `abort`, and returns it with the statistics of its streams.
+    /// Waits for the sum, polling the abort hook, and returns it.
     ///
     /// # Errors
     /// - [`crate::Error::Aborted`]: the hook aborted.
     /// - [`crate::Error::Device`]: a driver fails, or a thread has panicked.
-    pub(crate) fn finish(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
-        let mut total = (C::Curve::identity(), StreamStats::default());
-        for pipeline in self.pipelines {
-            let (sum, traffic) = pipeline.finish::<C>(abort)?;
-            total = (total.0 + sum, total.1 + traffic);
-        }
-        Ok(total)
+    pub(crate) fn finish(self, ctx: ExecCtx<'_>) -> Result<C::Curve> {
+        self.pipelines.into_iter().map(|pipeline| pipeline.finish::<C>(ctx)).sum()
     }
 }

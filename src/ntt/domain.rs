@@ -2,11 +2,13 @@
 //! or none.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::plan::MAX_RADIX_LOG;
 use super::transform::Transform;
 use super::{Order, TableSize, cpu, gpu};
-use crate::backend::{Abort, catch_hook_panic};
+use crate::backend::{Abort, Device};
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::field::TransformField;
 use crate::report::OpScope;
 use crate::{Accelerator, Error, Report, Result};
@@ -259,21 +261,30 @@ pub fn transform_many<F: TransformField>(
     transforms: &[Transform<F>],
     abort: Abort<'_>,
 ) -> Result<Report> {
-    if values.len() != transforms.len() {
-        return Err(Error::invalid("ntt", "number of transforms", values.len(), transforms.len()));
-    }
+    Error::check_eq("ntt", "number of transforms", values.len(), transforms.len())?;
     values.iter().zip(transforms).try_for_each(|(values, transform)| transform.check(values.len()))?;
-    let call = OpScope { operation: format!("ntt {}", F::NAME), elements: values.iter().map(|v| v.len()).sum() };
-    // Both closures borrow the vectors, but only one runs at a time.
-    let values = std::cell::RefCell::new(values);
-    catch_hook_panic(abort, |abort| {
-        let ((), report) = accelerator.dispatch(
-            call,
-            |devices| {
-                gpu::transform_many(devices, &mut values.borrow_mut(), transforms, abort).map(|traffic| ((), traffic))
-            },
-            || cpu::transform_many(&mut values.borrow_mut(), transforms, abort),
-        )?;
-        Ok(report)
-    })
+    execute(accelerator, accelerator.devices(), &mut TransformMany { values, transforms }, abort)
+        .map(|((), report)| report)
+}
+
+/// Transforms vectors in place, all of them or none.
+struct TransformMany<'a, 'v, F> {
+    values: &'a mut [&'v mut [F]],
+    transforms: &'a [Transform<F>],
+}
+
+impl<F: TransformField> Operation for TransformMany<'_, '_, F> {
+    type Output = ();
+
+    fn scope(&self) -> OpScope {
+        OpScope { operation: format!("ntt {}", F::NAME), elements: self.values.iter().map(|values| values.len()).sum() }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<()> {
+        gpu::transform_many(devices, self.values, self.transforms, ctx)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        cpu::transform_many(self.values, self.transforms, ctx)
+    }
 }

@@ -1,10 +1,13 @@
 //! Defines a domain and the 2^k times larger one, on whose coset polynomials of the domain's length are multiplied.
 
+use std::sync::Arc;
+
 use super::domain::{Direction, NttDomain, NttOptions};
 use super::gpu::{Passes, inverse_of_vanishing, launch, scale_periodically};
 use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
-use crate::backend::{Stream, StreamStats};
+use crate::backend::{Device, Stream};
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::field::{DeviceVector, SecretVec, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Interleave};
@@ -206,39 +209,13 @@ impl<F: TransformField> ExtendedDomain<F> {
     /// - The error of a forced backend that failed.
     pub fn forward(&self, coefficients: &[F]) -> Result<(Vec<F>, Report)> {
         let n = 1usize << self.base_domain.log_n();
-        if coefficients.len() != n {
-            return Err(Error::invalid("ntt", "number of coefficients", n, coefficients.len()));
-        }
-        let call =
-            OpScope { operation: format!("extended ntt {}", F::NAME), elements: 1 << self.extended_domain.log_n() };
-        self.extended_domain.accelerator().dispatch(
-            call,
-            |devices| self.forward_on_device(&devices[0], coefficients),
-            || self.forward_on_cpu(coefficients),
+        Error::check_eq("ntt", "number of coefficients", n, coefficients.len())?;
+        execute(
+            self.extended_domain.accelerator(),
+            self.extended_domain.accelerator().devices(),
+            &mut ExtendedForward { domain: self, coefficients },
+            None,
         )
-    }
-
-    fn forward_on_device(
-        &self,
-        device: &std::sync::Arc<crate::backend::Device>,
-        coefficients: &[F],
-    ) -> Result<(Vec<F>, StreamStats)> {
-        let mut stream = device.stream()?;
-        let coefficients = DeviceVector::upload(&mut stream, coefficients)?;
-        let values = self.enqueue_forward(&mut stream, &coefficients)?;
-        let mut results = vec![F::ZERO; values.len()];
-        values.download(&mut stream, &mut results)?;
-        stream.synchronize(None)?;
-        Ok((results, stream.stats()))
-    }
-
-    fn forward_on_cpu(&self, coefficients: &[F]) -> Result<Vec<F>> {
-        let mut cosets: Vec<_> = (0..self.coset_count()).map(|_| SecretVec(coefficients.to_vec())).collect();
-        let transforms: Vec<_> = (0..self.coset_count()).map(|coset| self.coset_transform(coset)).collect();
-        let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(|coset| &mut coset[..]).collect();
-        cpu::transform_many(&mut slices, &transforms, None)?;
-        let order = 1usize << self.extended_domain.log_n();
-        Ok((0..order).map(|i| cosets[i % self.coset_count()][i >> self.log_factor()]).collect())
     }
 
     /// Returns 1/((g·ω^j)^n − 1), where j is `coset`. Returns an error if the denominator is 0.
@@ -275,6 +252,42 @@ impl<F: TransformField> ExtendedDomain<F> {
 
     fn check_length(&self, values: &DeviceVector<F>) -> Result<()> {
         let n = 1usize << self.base_domain.log_n();
-        if values.len() == n { Ok(()) } else { Err(Error::invalid("ntt", "length on the device", n, values.len())) }
+        Error::check_eq("ntt", "length on the device", n, values.len())
+    }
+}
+
+/// Evaluates a polynomial on the extended domain.
+struct ExtendedForward<'a, F> {
+    domain: &'a ExtendedDomain<F>,
+    coefficients: &'a [F],
+}
+
+impl<F: TransformField> Operation for ExtendedForward<'_, F> {
+    type Output = Vec<F>;
+
+    fn scope(&self) -> OpScope {
+        let operation = format!("extended ntt {}", F::NAME);
+        OpScope { operation, elements: 1 << self.domain.extended_domain.log_n() }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Vec<F>> {
+        let mut stream = devices[0].stream()?;
+        let coefficients = DeviceVector::upload(&mut stream, self.coefficients)?;
+        let values = self.domain.enqueue_forward(&mut stream, &coefficients)?;
+        let mut results = vec![F::ZERO; values.len()];
+        values.download(&mut stream, &mut results)?;
+        ctx.synchronize(&mut stream)?;
+        ctx.record([&stream]);
+        Ok(results)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<F>> {
+        let domain = self.domain;
+        let mut cosets: Vec<_> = (0..domain.coset_count()).map(|_| SecretVec(self.coefficients.to_vec())).collect();
+        let transforms: Vec<_> = (0..domain.coset_count()).map(|coset| domain.coset_transform(coset)).collect();
+        let mut slices: Vec<&mut [F]> = cosets.iter_mut().map(|coset| &mut coset[..]).collect();
+        cpu::transform_many(&mut slices, &transforms, ctx)?;
+        let order = 1usize << domain.extended_domain.log_n();
+        Ok((0..order).map(|i| cosets[i % domain.coset_count()][i >> domain.log_factor()]).collect())
     }
 }

@@ -149,7 +149,7 @@ impl<F> Circuit<F> {
         self.check_column_ids()?;
         self.lookups
             .iter()
-            .try_for_each(|lookup| check_equal("tables of a lookup", lookup.inputs.len(), lookup.tables.len()))?;
+            .try_for_each(|lookup| Error::check_eq(PLACE, "tables of a lookup", lookup.inputs.len(), lookup.tables.len()))?;
         let Some(DuplicateQueries { column, rotations: [first, second] }) = self.find_duplicate_queries() else {
             return Ok(());
         };
@@ -159,15 +159,15 @@ impl<F> Circuit<F> {
 
     fn check_counts(&self) -> Result<()> {
         let ColumnLayout { permuted, advice, sets, lookups, .. } = self.layout;
-        check_equal("phases of advice columns", advice, self.advice_phases.len())?;
-        check_equal("columns of the permutation", permuted, self.permutation.len())?;
-        check_equal("lookups", lookups, self.lookups.len())?;
+        Error::check_eq(PLACE, "phases of advice columns", advice, self.advice_phases.len())?;
+        Error::check_eq(PLACE, "columns of the permutation", permuted, self.permutation.len())?;
+        Error::check_eq(PLACE, "lookups", lookups, self.lookups.len())?;
         let degrees = 3..=MAX_COSETS + 1;
         if !degrees.contains(&self.degree) {
             let expected = format!("{} to {}", degrees.start(), degrees.end());
             return Err(Error::invalid(PLACE, "degree", expected, self.degree));
         }
-        check_equal("sets", permuted.div_ceil(self.permutation_chunk_len()), sets)?;
+        Error::check_eq(PLACE, "sets", permuted.div_ceil(self.permutation_chunk_len()), sets)?;
         if self.layout.checked_column_count().is_none() {
             let actual = format!("{:?}", self.layout);
             return Err(Error::invalid(PLACE, "columns", "fewer than 2^32", actual));
@@ -201,10 +201,6 @@ impl<F> Circuit<F> {
             None => Ok(()),
         }
     }
-}
-
-fn check_equal(what: &str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(PLACE, what, expected, actual)) }
 }
 
 fn indices_in_phase(phases: &[u8], phase: u8) -> Vec<usize> {

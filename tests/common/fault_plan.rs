@@ -146,6 +146,10 @@ pub(super) struct State {
     pub(super) blocks: HashMap<MemoryHandle, usize>,
     /// Bytes of parts, with their blocks. A part may have its block's handle.
     pub(super) parts: HashMap<MemoryHandle, (MemoryHandle, usize)>,
+    /// Whether the next launch's callers are to be noted.
+    is_traced: bool,
+    /// The callers of the launch that was noted.
+    callers: Option<String>,
 }
 
 impl State {
@@ -176,6 +180,23 @@ impl Faults {
         };
         self.plan(Vec::new());
         (fired, counts)
+    }
+
+    /// Notes the callers of the next launch.
+    pub fn trace_next_launch(&self) {
+        self.state().is_traced = true;
+    }
+
+    /// The callers of the launch that was noted, innermost first.
+    pub fn callers(&self) -> Option<String> {
+        self.state().callers.take()
+    }
+
+    pub(super) fn trace_launch(&self) {
+        let mut state = self.state();
+        if std::mem::take(&mut state.is_traced) {
+            state.callers = Some(std::backtrace::Backtrace::force_capture().to_string());
+        }
     }
 
     pub fn live(&self) -> Live {

@@ -344,6 +344,7 @@ unsafe impl Driver for Faulty {
         shape: LaunchConfig,
         args: &[Arg],
     ) -> Result<()> {
+        self.faults.trace_launch();
         let struck = self.check(Call::Launch, "a launch")?;
         // SAFETY: passed on from the caller.
         unsafe {

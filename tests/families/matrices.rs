@@ -73,7 +73,7 @@ fn dense<F: DenseField>() {
     let (a, b) = (elements(rows * inner), elements(inner * columns));
     let small: Vec<i8> = (0..rows * inner).map(|i| ((i * 37 % 256) as u8).cast_signed()).collect();
     let product = |accelerator: &Accelerator, method: Option<Method>| {
-        let options = DenseOptions { method, bytes: None };
+        let options = DenseOptions { method, ..DenseOptions::default() };
         let b = DenseMatrix::upload(accelerator, &b, inner, columns)?;
         let c = DenseMatrix::upload(accelerator, &a, rows, inner)?.multiply(&b, &options, None)?.download()?;
         let small = DenseMatrix::upload(accelerator, &small, rows, inner)?;

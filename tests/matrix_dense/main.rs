@@ -8,6 +8,7 @@ mod errors;
 mod faults;
 mod products;
 mod random;
+mod shared;
 mod tools;
 mod vectors;
 mod views;

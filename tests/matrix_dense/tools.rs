@@ -11,7 +11,7 @@ use crate::common::rng;
 pub const METHODS: [Option<Method>; 3] = [None, Some(Method::Lazy), Some(Method::Montgomery)];
 
 pub fn options(method: Option<Method>) -> DenseOptions {
-    DenseOptions { method, bytes: None }
+    DenseOptions { method, ..DenseOptions::default() }
 }
 
 /// Random elements, and among them the ends of the range and its middle.

@@ -7,6 +7,7 @@ use bellperson::groth16::ParameterSource;
 use pairing::MultiMillerLoop;
 use proofwarp::Accelerator;
 use proofwarp::groth16::{Circuit, Engine};
+use proofwarp::lru::LruList;
 use proofwarp::settings::Settings;
 
 use crate::cached_prover::CachedProver;
@@ -16,13 +17,14 @@ const SHARE: u64 = 2;
 /// Default limit of the key cache in bytes if there is no device, 4 GiB.
 const ON_HOST: u64 = 4 << 30;
 
-static CACHE: Mutex<Cache> = Mutex::new(Cache { entries: Vec::new(), limit: None, hits: 0, misses: 0, evictions: 0 });
+static CACHE: Mutex<Cache> =
+    Mutex::new(Cache { entries: LruList::new(), limit: None, hits: 0, misses: 0, evictions: 0 });
 
 /// Holds the provers that [`crate::create_proof`] and its variants keep between calls.
 #[derive(Debug)]
 struct Cache {
-    /// Provers, the least recently used first.
-    entries: Vec<Arc<dyn Entry>>,
+    /// Provers, in order of last use.
+    entries: LruList<Arc<dyn Entry>>,
     /// Limit in bytes, set by [`limit_key_cache`].
     limit: Option<u64>,
     hits: u64,
@@ -73,7 +75,7 @@ pub fn limit_key_cache(bytes: Option<u64>) {
 
 /// Removes all cached keys. Their memory is freed once no proof uses it.
 pub fn clear_key_cache() {
-    let entries = std::mem::take(&mut lock().entries);
+    let entries = lock().entries.take_all();
     drop(entries);
 }
 
@@ -85,13 +87,13 @@ where
     P: ParameterSource<E>,
 {
     // Not under the lock: a comparison may take a while.
-    let entries = lock().entries.clone();
+    let entries: Vec<_> = lock().entries.iter().cloned().collect();
     for entry in entries.iter().rev() {
         let any: Arc<dyn Any + Send + Sync> = entry.clone();
         let Ok(held) = any.downcast::<CachedProver<E>>() else { continue };
         // Parameters that cannot be read as this key are another key.
         if held.accepts_circuit(circuit) && held.matches_params(source).unwrap_or(false) {
-            lock().mark_used(entry);
+            lock().entries.find(|other| Arc::ptr_eq(other, entry));
             return Some(held);
         }
     }
@@ -102,7 +104,7 @@ where
 pub(crate) fn evict<E: Engine + MultiMillerLoop>(held: &Arc<CachedProver<E>>) {
     let held: Arc<dyn Entry> = held.clone();
     log::warn!("key cache: a key goes: a proof by it does not verify");
-    let gone = lock().take(&held);
+    let gone = lock().entries.remove(|other| Arc::ptr_eq(other, &held));
     drop(gone);
 }
 
@@ -136,7 +138,7 @@ pub(crate) fn insert_prover<E: Engine + MultiMillerLoop>(accelerator: &Accelerat
     }
     let mut cache = lock();
     let gone = cache.shrink(bound.saturating_sub(bytes), 0);
-    cache.entries.push(held);
+    cache.entries.insert(held);
     drop(cache);
     drop(gone);
 }
@@ -167,24 +169,12 @@ impl Cache {
         self.entries.iter().map(|entry| entry.bytes()).sum()
     }
 
-    fn mark_used(&mut self, entry: &Arc<dyn Entry>) {
-        let entry = self.take(entry);
-        self.entries.extend(entry);
-    }
-
-    fn take(&mut self, entry: &Arc<dyn Entry>) -> Option<Arc<dyn Entry>> {
-        let place = self.entries.iter().position(|other| Arc::ptr_eq(other, entry))?;
-        Some(self.entries.remove(place))
-    }
-
     /// Removes the least recently used provers while all take more than `bytes` bytes and more than `fewest` are left.
     /// Returns the removed provers, which the caller drops after it has released the lock.
     fn shrink(&mut self, bytes: u64, fewest: usize) -> Vec<Arc<dyn Entry>> {
-        let mut gone = Vec::new();
-        while self.entries.len() > fewest && self.bytes() > bytes {
-            let entry = self.entries.remove(0);
+        let gone = self.entries.evict(bytes, fewest, |entry| Some(entry.bytes()));
+        for entry in &gone {
             log::info!("key cache: {} bytes go", entry.bytes());
-            gone.push(entry);
         }
         self.evictions += gone.len() as u64;
         gone

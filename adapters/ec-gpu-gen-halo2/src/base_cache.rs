@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use halo2curves::bn256::{G1, G1Affine};
 use proofwarp::backend::Device;
 use proofwarp::curve::MsmCurve as _;
+use proofwarp::lru::LruList;
 use proofwarp::msm::{Msm, MsmOptions, Scalars, msm};
 use proofwarp::rayon_waits::on_cpu_pool;
 use proofwarp::{Abort, Accelerator, Result};
@@ -19,7 +20,7 @@ const MIN_CACHED_POINTS: usize = 1 << 10;
 /// Limits cached bases to 1/SHARE of a device's memory.
 const SHARE: u64 = 8;
 /// Limits the number of fingerprints that are stored.
-const SIGHTS: usize = 64;
+const SIGHTS: u64 = 64;
 /// Approximate number of points that a fingerprint samples.
 const SAMPLES: usize = 16;
 /// Number of bytes that one task copies or compares, 256 KiB.
@@ -47,9 +48,9 @@ impl BasesFingerprint {
     }
 }
 
-/// Holds the cached bases of all devices, the most recently used last.
-static KEPT: Mutex<Vec<CachedBases>> = Mutex::new(Vec::new());
-static RECENT_FINGERPRINTS: Mutex<Vec<BasesFingerprint>> = Mutex::new(Vec::new());
+/// Holds the cached bases of all devices, in order of last use.
+static KEPT: Mutex<LruList<CachedBases>> = Mutex::new(LruList::new());
+static RECENT_FINGERPRINTS: Mutex<LruList<BasesFingerprint>> = Mutex::new(LruList::new());
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -79,10 +80,8 @@ pub(crate) fn sum(
 
 /// Drops all bases that are cached on `device`. Returns whether there were any.
 pub(crate) fn give_back(device: &Arc<Device>) -> bool {
-    let mut kept = lock(&KEPT);
-    let before = kept.len();
-    kept.retain(|bases| !Arc::ptr_eq(&bases.device, device));
-    kept.len() < before
+    let gone = lock(&KEPT).remove(|bases| Arc::ptr_eq(&bases.device, device));
+    !gone.is_empty()
 }
 
 /// Returns the bases cached on `device` that equal `points`. If there are none but `points` were passed before, caches
@@ -94,19 +93,17 @@ fn find(
 ) -> Result<Option<Arc<Msm<'static, G1Affine>>>> {
     let mut kept = lock(&KEPT);
     let is_it = |bases: &CachedBases| Arc::ptr_eq(&bases.device, device) && are_equal(&bases.points, points);
-    if let Some(number) = kept.iter().position(is_it) {
-        let bases = kept.remove(number);
-        let msm = bases.msm.clone();
-        kept.push(bases);
-        return Ok(Some(msm));
+    if let Some(bases) = kept.find(is_it) {
+        return Ok(Some(bases.msm.clone()));
     }
     if !seen_before(points) {
         return Ok(None);
     }
     let copy = Arc::new(copy_of(points));
     let msm = Arc::new(Msm::shared(accelerator, copy.clone(), MsmOptions::default())?);
-    make_room(&mut kept, device, msm.table_bytes());
-    kept.push(CachedBases { device: device.clone(), points: copy, msm: msm.clone() });
+    let bytes = |bases: &CachedBases| Arc::ptr_eq(&bases.device, device).then(|| bases.msm.table_bytes());
+    kept.evict((device.memory() / SHARE).saturating_sub(msm.table_bytes()), 0, bytes);
+    kept.insert(CachedBases { device: device.clone(), points: copy, msm: msm.clone() });
     Ok(Some(msm))
 }
 
@@ -126,25 +123,12 @@ fn are_equal(a: &[G1Affine], b: &[G1Affine]) -> bool {
 /// Returns whether bases with the fingerprint of `points` were passed before, and stores the fingerprint.
 fn seen_before(points: &[G1Affine]) -> bool {
     let (sight, mut seen) = (BasesFingerprint::from_points(points), lock(&RECENT_FINGERPRINTS));
-    if seen.contains(&sight) {
+    if seen.find(|known| *known == sight).is_some() {
         return true;
     }
-    if seen.len() == SIGHTS {
-        seen.remove(0);
-    }
-    seen.push(sight);
+    seen.evict(SIGHTS - 1, 0, |_| Some(1));
+    seen.insert(sight);
     false
-}
-
-/// Drops the least recently used bases of `device` from `kept` until `bytes` more fit into 1/SHARE of the device's
-/// memory.
-fn make_room(kept: &mut Vec<CachedBases>, device: &Arc<Device>, bytes: u64) {
-    let of_device = |bases: &CachedBases| Arc::ptr_eq(&bases.device, device);
-    let most = (device.memory() / SHARE).saturating_sub(bytes);
-    while kept.iter().filter(|bases| of_device(bases)).map(|bases| bases.msm.table_bytes()).sum::<u64>() > most {
-        let Some(oldest) = kept.iter().position(of_device) else { return };
-        kept.remove(oldest);
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use ec_gpu::GpuName;
 use ff::Field;
 use proofwarp::Accelerator;
 use proofwarp::backend::Abort;
+use proofwarp::rayon_waits::run_off_pool;
 
 use crate::forced_backend::FailureGuard;
 use crate::rust_gpu_tools::{Program, accelerator_from_programs};
@@ -26,8 +27,9 @@ impl<'a, F: Field> Transforms<'a, F> {
 
     fn run(&self, inputs: &mut [&mut [F]], omegas: &[F], log_ns: &[u32]) -> EcResult<()> {
         let watch = FailureGuard::start();
-        let run = |abort: Abort<'_>| (self.ntt)(&self.accelerator, inputs, omegas, log_ns, abort);
-        watch.end(type_dispatch::run_on_devices(self.abort, run).map_err(EcError::from))
+        // Jobs of the caller's pool may wait for the lock that bellperson holds on the devices meanwhile.
+        let done = run_off_pool(|| (self.ntt)(&self.accelerator, inputs, omegas, log_ns, self.abort));
+        watch.end(done.map_err(EcError::from))
     }
 }
 

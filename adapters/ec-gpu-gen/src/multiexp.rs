@@ -9,7 +9,7 @@ use ff::PrimeField;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
-use proofwarp::rayon_waits::panic_message;
+use proofwarp::rayon_waits::{panic_message, run_off_pool};
 use proofwarp::{Accelerator, Error};
 
 use crate::forced_backend::FailureGuard;
@@ -73,8 +73,9 @@ where
         bases: &[G],
         exponents: &[<G::Scalar as PrimeField>::Repr],
     ) -> EcResult<G::Curve> {
-        let run = |abort: Abort<'_>| (self.msm)(&self.accelerator, bases, exponents, abort);
-        watch.end(type_dispatch::run_on_devices(self.abort, run).map_err(EcError::from))
+        // Jobs of the caller's pool may wait for the lock that bellperson holds on the devices meanwhile.
+        let sum = run_off_pool(|| (self.msm)(&self.accelerator, bases, exponents, self.abort));
+        watch.end(sum.map_err(EcError::from))
     }
 }
 

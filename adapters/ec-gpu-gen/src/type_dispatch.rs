@@ -6,13 +6,10 @@ use std::any::{Any, TypeId};
 use ff::{Field, PrimeField};
 use group::prime::PrimeCurveAffine;
 use proofwarp::backend::Abort;
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use proofwarp::backend::catch_hook_panic;
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
+use proofwarp::msm::{MsmOptions, msm_with_options};
 use proofwarp::ntt::{Transform, transform_many};
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-use proofwarp::rayon_waits::run_off_pool;
 use proofwarp::{Accelerator, BackendKind, Error, Result};
 
 /// Holds the canonical bytes of a scalar of `G`.
@@ -51,13 +48,6 @@ pub(crate) fn cpu_accelerator() -> Result<Accelerator> {
     Accelerator::with_backend(BackendKind::Cpu)
 }
 
-/// Runs `work` outside the caller's thread pool, with the hook `abort`. Jobs of that pool may wait for the lock that
-/// bellperson holds on the devices meanwhile.
-#[cfg(any(feature = "cuda", feature = "opencl"))]
-pub(crate) fn run_on_devices<T: Send>(abort: Abort<'_>, work: impl FnOnce(Abort<'_>) -> Result<T> + Send) -> Result<T> {
-    catch_hook_panic(abort, |abort| run_off_pool(|| work(abort)))
-}
-
 fn cast_and_ntt<F: Field, K: NttField>(
     accelerator: &Accelerator,
     values: &mut [&mut [F]],
@@ -82,7 +72,7 @@ fn cast_and_msm<G: PrimeCurveAffine, K: MsmCurve>(
 ) -> Result<G::Curve> {
     let bases = cast::<G, K>(bases).ok_or_else(type_mismatch_error::<G, K>)?;
     let scalars = cast::<Repr<G>, [u8; 32]>(scalars).ok_or_else(type_mismatch_error::<Repr<G>, [u8; 32]>)?;
-    let (sum, _) = proofwarp::msm::msm(accelerator, bases, scalars, abort)?;
+    let (sum, _) = msm_with_options(accelerator, bases, scalars, MsmOptions::default(), abort)?;
     (&sum as &dyn Any).downcast_ref::<G::Curve>().copied().ok_or_else(type_mismatch_error::<G::Curve, K::Curve>)
 }
 

@@ -2,19 +2,21 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use proofwarp::lru::LruList;
+
 /// Caches up to `most` values per group of keys, and drops the least recently used value of a group first.
 pub(crate) struct LruCache<K, V> {
     most: usize,
     /// Whether two keys are in one group.
     together: fn(&K, &K) -> bool,
-    entries: Mutex<Vec<(K, Arc<V>)>>,
+    entries: Mutex<LruList<(K, Arc<V>)>>,
 }
 
 impl<K: PartialEq, V> LruCache<K, V> {
     /// Creates a cache of at most `most` values per group of keys. Two keys are in one group if `together` returns true
     /// for them.
     pub(crate) const fn new(most: usize, together: fn(&K, &K) -> bool) -> Self {
-        Self { most, together, entries: Mutex::new(Vec::new()) }
+        Self { most, together, entries: Mutex::new(LruList::new()) }
     }
 
     /// Returns the cached value of `key`. If there is none, calls `make` and caches its value. If `make` returns
@@ -40,15 +42,14 @@ impl<K: PartialEq, V> LruCache<K, V> {
 
     /// Drops all values.
     pub(crate) fn clear(&self) {
-        let gone = self.with_locked_entries(std::mem::take);
+        let gone = self.with_locked_entries(LruList::take_all);
         // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
 
     /// Drops all values whose keys are in one group with `key`.
     pub(crate) fn clear_group(&self, key: &K) {
-        let gone: Vec<_> = self
-            .with_locked_entries(|entries| entries.extract_if(.., |entry| (self.together)(&entry.0, key)).collect());
+        let gone = self.with_locked_entries(|entries| entries.remove(|entry| (self.together)(&entry.0, key)));
         // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
@@ -56,35 +57,23 @@ impl<K: PartialEq, V> LruCache<K, V> {
     /// Returns the cached value of `key`, which becomes the most recently used one. Returns `None` if there is no
     /// value.
     pub(crate) fn get(&self, key: &K) -> Option<Arc<V>> {
-        self.with_locked_entries(|entries| {
-            let at = entries.iter().position(|(kept, _)| kept == key)?;
-            let entry = entries.remove(at);
-            let value = entry.1.clone();
-            entries.push(entry);
-            Some(value)
-        })
+        self.with_locked_entries(|entries| entries.find(|(kept, _)| kept == key).map(|(_, value)| value.clone()))
     }
 
     /// Caches `value` for `key`. If the group of `key` then has more than `most` values, drops its least recently used
     /// one.
     pub(crate) fn insert(&self, key: K, value: Arc<V>) {
-        let gone: Vec<_> = self.with_locked_entries(|entries| {
-            let like = entries.iter().filter(|(kept, _)| *kept != key && (self.together)(kept, &key)).count();
-            // Removes the oldest of the group, and the earlier value of `key`.
-            let mut many = (like + 1).saturating_sub(self.most);
-            let goes = |(kept, _): &mut (K, Arc<V>)| {
-                let too_many = many > 0 && (self.together)(kept, &key);
-                many -= usize::from(too_many && *kept != key);
-                too_many || *kept == key
-            };
-            let gone = entries.extract_if(.., goes).collect();
-            entries.push((key, value));
+        let gone = self.with_locked_entries(|entries| {
+            let mut gone = entries.remove(|(kept, _)| *kept == key);
+            let others = self.most.saturating_sub(1) as u64;
+            gone.extend(entries.evict(others, 0, |(kept, _)| (self.together)(kept, &key).then_some(1)));
+            entries.insert((key, value));
             gone
         });
         drop(gone);
     }
 
-    fn with_locked_entries<T>(&self, change: impl FnOnce(&mut Vec<(K, Arc<V>)>) -> T) -> T {
+    fn with_locked_entries<T>(&self, change: impl FnOnce(&mut LruList<(K, Arc<V>)>) -> T) -> T {
         change(&mut self.entries.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -43,19 +43,28 @@ impl Stream {
         self.traffic.launches = self.traffic.launches.saturating_add(1);
         let Launch { groups, group_size, .. } = launch;
         let shape = LaunchConfig { groups, group_size, beside: self.beside };
-        let device = self.device.clone();
-        let driver = &device.shared.driver;
-        // SAFETY: handles are live; the rest is the caller's promise.
-        let queue = |stream: &Self| unsafe { driver.launch(stream.core.handle, kernel, shape, args) };
-        if !driver.jits_per_launch_shape() || device.specialised.was_launched(kernel, shape) {
-            return queue(self);
+        let device = &self.device;
+        if device.shared.driver.jits_per_launch_shape() && !device.specialised.was_launched(kernel, shape) {
+            // SAFETY: passed on from the caller.
+            return unsafe { self.launch_first(kernel, shape, args) };
         }
+        // SAFETY: handles are live; the rest is the caller's promise.
+        unsafe { device.shared.driver.launch(self.core.handle, kernel, shape, args) }
+    }
+
+    /// Queues the first launch of `kernel` in `shape`, which may compile it, and counts the time as compilation.
+    ///
+    /// # Safety
+    /// [`Self::launch`] lists what the caller promises.
+    unsafe fn launch_first(&mut self, kernel: KernelHandle, shape: LaunchConfig, args: &[Arg]) -> Result<()> {
+        let device = self.device.clone();
         self.run_untimed(|stream| {
             device.specialised.run_first_launch(kernel, shape, || {
                 // Earlier work would count as compilation.
                 stream.core.synchronize();
                 let start = Instant::now();
-                let queued = queue(stream);
+                // SAFETY: handles are live; the rest is the caller's promise.
+                let queued = unsafe { device.shared.driver.launch(stream.core.handle, kernel, shape, args) };
                 stream.core.synchronize();
                 stream.traffic.add_compile_time(start);
                 queued

@@ -145,14 +145,15 @@ impl<'c, E: Engine> ClusterKey<'c, E> {
         let input = input.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "input of the root", "some", "none"))?;
         let (circuit, [a, b_inputs, b_aux]) = (input.circuit, input.circuit.query_lengths());
         let KeyLayout { h, l, a: of_a, b } = &self.layout;
-        check_equal(
+        Error::check_eq(
+            "cluster groth16",
             "order of the domain",
             h.class_count() * h.class_length(),
             circuit.constraint_count().next_power_of_two(),
         )?;
-        check_equal("auxiliary variables", l.length(), circuit.aux_count())?;
-        check_equal("variables of a", of_a.length(), a)?;
-        check_equal("variables of b", b.length(), b_inputs + b_aux)?;
+        Error::check_eq("cluster groth16", "auxiliary variables", l.length(), circuit.aux_count())?;
+        Error::check_eq("cluster groth16", "variables of a", of_a.length(), a)?;
+        Error::check_eq("cluster groth16", "variables of b", b.length(), b_inputs + b_aux)?;
         input.witness.check_lengths(0, circuit)?;
         Ok(Some(input))
     }
@@ -299,7 +300,12 @@ impl KeyLayout {
     /// - [`Error::Invalid`]: the key has other lengths.
     /// - [`Error::Invalid`]: an encoded point is not as expected.
     pub fn part<E: Engine>(&self, rank: usize, whole: &Parameters<E>) -> Result<Parameters<E>> {
-        check_equal("bases of h", self.h.class_count() * self.h.class_length() - 1, whole.h.len())?;
+        Error::check_eq(
+            "cluster groth16",
+            "bases of h",
+            self.h.class_count() * self.h.class_length() - 1,
+            whole.h.len(),
+        )?;
         Ok(Parameters {
             h: whole.h.gather(&self.h_indices(rank))?,
             l: slice_query(&whole.l, &self.l, rank)?,
@@ -312,19 +318,15 @@ impl KeyLayout {
 
     /// Checks that the queries of `part` have the lengths that `rank` needs.
     pub(super) fn check<E: Engine>(&self, rank: usize, part: &Parameters<E>) -> Result<()> {
-        check_equal("bases of h of the rank", self.h_indices(rank).len(), part.h.len())?;
-        check_equal("bases of l of the rank", self.l.range(rank).len(), part.l.len())?;
-        check_equal("bases of a of the rank", self.a.range(rank).len(), part.a.len())?;
-        check_equal("bases of b of the rank", self.b.range(rank).len(), part.b_g1.len())?;
-        check_equal("bases of b in G2 of the rank", self.b.range(rank).len(), part.b_g2.len())
+        Error::check_eq("cluster groth16", "bases of h of the rank", self.h_indices(rank).len(), part.h.len())?;
+        Error::check_eq("cluster groth16", "bases of l of the rank", self.l.range(rank).len(), part.l.len())?;
+        Error::check_eq("cluster groth16", "bases of a of the rank", self.a.range(rank).len(), part.a.len())?;
+        Error::check_eq("cluster groth16", "bases of b of the rank", self.b.range(rank).len(), part.b_g1.len())?;
+        Error::check_eq("cluster groth16", "bases of b in G2 of the rank", self.b.range(rank).len(), part.b_g2.len())
     }
 }
 
 fn slice_query<C: MsmCurve>(whole: &BasePoints<C>, slices: &Partition, rank: usize) -> Result<BasePoints<C>> {
-    check_equal("bases of a query", slices.length(), whole.len())?;
+    Error::check_eq("cluster groth16", "bases of a query", slices.length(), whole.len())?;
     whole.slice(slices.range(rank))
-}
-
-pub(super) fn check_equal(what: &str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid("cluster groth16", what, expected, actual)) }
 }

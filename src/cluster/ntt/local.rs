@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::backend::{Abort, Device, StreamStats, check_abort};
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, NttField, SecretVec};
 use crate::ntt::{ColumnBlock, Direction, NttDomain, transform_each_on_cpu};
 use crate::report::OpScope;
@@ -82,10 +83,10 @@ impl<F: NttField> LocalPass<F> {
         let transform = self.domain.transform(self.direction);
         let Some(columns) = self.column_block(from.len(), first) else {
             to.copy_from_slice(from);
-            return transform_each_on_cpu(to, &transform, abort);
+            return transform_each_on_cpu(to, &transform, ExecCtx::unreported(abort));
         };
         let mut values = SecretVec(from.to_vec());
-        transform_each_on_cpu(&mut values, &transform, abort)?;
+        transform_each_on_cpu(&mut values, &transform, ExecCtx::unreported(abort))?;
         columns.twiddle_transpose_cpu(&mut values, to);
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::layout::{ColumnRange, CyclicLayout, split_columns};
 use super::local::{LocalPass, PassStats};
 use crate::backend::{Abort, parallel_copy};
 use crate::cluster::cluster_handle::Cluster;
-use crate::fan_out::fan_out;
+use crate::exec::fan_out;
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::{Error, Result};
 

@@ -11,48 +11,45 @@ use super::device_prover::{DeviceProver, gather_or_share};
 use super::proof_streams::ProofStreams;
 use super::quotient::ConstraintVectors;
 use super::schedule::{ProofTask, QueryId};
-use crate::backend::{Abort, Buffer, StreamStats};
+use crate::backend::Buffer;
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::field::DeviceVector;
 use crate::groth16::msm_sums_and_proof::{PartialMsmSums, PartialResults};
 use crate::groth16::{Engine, Witness};
 use crate::msm::{DeviceScalars, Msm};
 use crate::{Error, Result};
 
-/// Runs the missing MSMs of `job` by `prover` and adds their sums to `results`, unless `abort` asks to stop. The MSMs
+/// Runs the missing MSMs of `job` by `prover` and adds their sums to `results`, unless the abort hook asks to stop. The MSMs
 /// run one after another, each with all the memory. Serves jobs for which memory is too short for concurrent MSMs.
 pub(crate) fn prove_one<E: Engine>(
     prover: &DeviceProver<'_, E>,
     job: ProofTask,
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
-    let one = || prove_batch(prover, results.unfinished_tasks(&[job]), witnesses, results, abort);
-    let (traffic, result) = match one() {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
+    let one = || prove_batch(prover, results.unfinished_tasks(&[job]), witnesses, results, ctx);
+    match one() {
         // Blocks that others left in use may have split the memory into parts that are too small.
-        (before, Err(Error::OutOfMemory { .. })) => {
+        Err(Error::OutOfMemory { .. }) => {
             prover.device.trim();
-            let (traffic, result) = one();
-            (before + traffic, result)
+            one()
         }
         done => done,
-    };
-    result.map(|()| traffic)
+    }
 }
 
-/// Runs `jobs` as one batch: each MSM runs for all of them before the next MSM begins. Adds the sums to `results`.
-/// Returns the stream statistics, also if the batch failed.
+/// Runs `jobs` as one batch: each MSM runs for all of them before the next MSM begins. Adds the sums to `results`, also
+/// if the batch fails later.
 pub(crate) fn prove_batch<E: Engine>(
     prover: &DeviceProver<'_, E>,
     jobs: Vec<ProofTask>,
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
-    abort: Abort<'_>,
-) -> (StreamStats, Result<()>) {
-    let mut group = ProofBatch { prover, jobs, witnesses, results, abort, traffic: StreamStats::default() };
-    let result = group.prove();
-    (group.traffic, result)
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
+    ProofBatch { prover, jobs, witnesses, results, ctx }.prove()
 }
 
 /// Holds the state of a batch of proofs on one device. Each MSM runs for all proofs before the next MSM begins.
@@ -61,8 +58,7 @@ struct ProofBatch<'a, 'b, E: Engine> {
     jobs: Vec<ProofTask>,
     witnesses: &'a [Witness<'a, E::Fr>],
     results: &'a PartialResults<E>,
-    abort: Abort<'a>,
-    traffic: StreamStats,
+    ctx: ExecCtx<'a>,
 }
 
 /// Holds one proof of a batch: its task, and its assignment on the device.
@@ -79,7 +75,7 @@ struct ScalarSelection<'a> {
 }
 
 impl<E: Engine> ProofBatch<'_, '_, E> {
-    fn prove(&mut self) -> Result<()> {
+    fn prove(&self) -> Result<()> {
         let (tables, circuit, chosen) = (&self.prover.tables, self.prover.circuit, &self.prover.chosen);
         let members = self.upload()?;
         let a = ScalarSelection { chosen: chosen.a.as_ref(), range: 0..circuit.a.len() };
@@ -95,11 +91,11 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     }
 
     /// Uploads the assignments of all jobs, and waits for the uploads.
-    fn upload(&mut self) -> Result<Vec<BatchMember<E::Fr>>> {
+    fn upload(&self) -> Result<Vec<BatchMember<E::Fr>>> {
         let variables = self.prover.circuit.variable_count();
         // Declared before the streams, which finish their work before it is freed.
         let mut members = Vec::new();
-        let mut lane = ProofStreams::new(self.prover.device, self.abort)?;
+        let mut lane = ProofStreams::new(self.prover.device, self.ctx)?;
         for job in &self.jobs {
             members
                 .push(BatchMember { job: *job, assignment: DeviceVector::allocate_uninit(&lane.compute, variables)? });
@@ -116,7 +112,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     /// Computes the MSM over `query` for each of `members` whose task includes it. The scalars are the values that `of`
     /// selects from the assignment. `partial` wraps a sum for the results.
     fn run_selected_msms<C: MsmCurve>(
-        &mut self,
+        &self,
         members: &[BatchMember<E::Fr>],
         query: QueryId,
         table: Option<&Arc<Msm<'static, C>>>,
@@ -131,15 +127,15 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         let ready = Arc::new(stream.record_event()?);
         let scalars = selections.into_iter().map(|buffer| self.prover.wrap_scalars(buffer, of.range.clone(), &ready));
         let scalars = scalars.collect::<Result<Vec<_>>>()?;
-        self.traffic = self.traffic + stream.stats();
+        self.ctx.record([&stream]);
         self.run_msms(members.iter().map(|member| member.job.number), table, &scalars, partial)
     }
 
     /// Computes the quotient for each of `members` whose task includes h, then the MSMs over them.
-    fn run_h_msms(&mut self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
+    fn run_h_msms(&self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
         let prover @ DeviceProver { device, circuit, domain, tables, .. } = self.prover;
         let mut quotients = Vec::new();
-        let mut lane = ProofStreams::new(device, self.abort)?;
+        let mut lane = ProofStreams::new(device, self.ctx)?;
         for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(QueryId::H)) {
             let vectors = ConstraintVectors::allocate(&mut lane.compute, domain, circuit)?;
             lane.fence_upload_stream()?;
@@ -158,16 +154,16 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     }
 
     /// Waits for the work on the streams `lane`, and adds up their statistics. Dropping the streams frees their memory.
-    fn finish_streams(&mut self, mut lane: ProofStreams<'_>) -> Result<()> {
-        lane.compute.synchronize(self.abort)?;
-        self.traffic = self.traffic + lane.traffic();
+    fn finish_streams(&self, mut lane: ProofStreams<'_>) -> Result<()> {
+        self.ctx.synchronize(&mut lane.compute)?;
+        lane.record_stats();
         Ok(())
     }
 
     /// Computes the MSM of each element of `scalars` over the bases `table`. `numbers` has the index of each element's
     /// proof, and `partial` wraps a sum for the results.
     fn run_msms<C: MsmCurve>(
-        &mut self,
+        &self,
         numbers: impl Iterator<Item = usize>,
         table: Option<&Arc<Msm<'static, C>>>,
         scalars: &[DeviceScalars],
@@ -177,8 +173,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
             return Ok(());
         }
         let table = table.ok_or_else(|| Error::device("host", "groth16", "no bases of a query"))?;
-        let (sums, traffic) = table.run_without_fallback(scalars, self.abort)?;
-        self.traffic = self.traffic + traffic;
+        let sums = table.run_without_fallback(scalars, self.ctx)?;
         numbers.zip(sums).for_each(|(number, sum)| self.results.put(number, partial(sum)));
         Ok(())
     }

@@ -7,8 +7,8 @@ use super::device_prover::{DeviceProver, gather_or_share};
 use super::proof_streams::{MsmQueue, ProofStreams};
 use super::quotient::ConstraintVectors;
 use super::schedule::{ProofTask, QueryId, QuerySet};
-use crate::backend::{Abort, Stream, StreamStats, check_abort};
-use crate::curve::MsmCurve;
+use crate::backend::Stream;
+use crate::exec::ExecCtx;
 use crate::field::DeviceVector;
 use crate::groth16::msm_sums_and_proof::PartialMsmSums;
 use crate::groth16::{Engine, Witness};
@@ -29,28 +29,22 @@ pub(crate) struct DeviceProof<'a, E: Engine> {
 }
 
 impl<E: Engine> DeviceProof<'_, E> {
-    /// Waits for the MSMs. Returns their sums, and the stream statistics of this device's work for the proof.
-    pub(crate) fn finish(self, abort: Abort<'_>) -> Result<(PartialMsmSums<E>, StreamStats)> {
+    /// Waits for the MSMs, and returns their sums.
+    pub(crate) fn finish(self, ctx: ExecCtx<'_>) -> Result<PartialMsmSums<E>> {
         // If an MSM fails, the assignment is freed after all that uses it.
         let Self { assignment: _assignment, mut lane, b_g2, g1: [a, b_g1, l], h, .. } = self;
-        let g2 = || b_g2.map(|sum| sum.finish(abort)).transpose();
-        let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(abort)).transpose());
+        let g2 = || b_g2.map(|sum| sum.finish(ctx)).transpose();
+        let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(ctx)).transpose());
         // The host's additions for the first take as long as those for all the others together.
         let (b_g2, g1) = join(g2, g1);
         let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::worker_panicked("groth16", &*panic)));
-        let ((b_g2, up), [a, b_g1, l, h]) = (split_msm_result::<E::G2Affine>(b_g2?), g1);
-        let [a, b_g1, l, h] = [a?, b_g1?, l?, h?].map(split_msm_result::<E::G1Affine>);
+        let (b_g2, [a, b_g1, l, h]) = (b_g2?, g1);
+        let (a, b_g1, l, h) = (a?, b_g1?, l?, h?);
         // All work is done: this reads the times of kernels.
         lane.compute.synchronize(None)?;
-        let traffic = [a.1, b_g1.1, l.1, h.1, lane.traffic()].into_iter().fold(up, |sum, part| sum + part);
-        Ok((PartialMsmSums { h: h.0, l: l.0, a: a.0, b_g1: b_g1.0, b_g2 }, traffic))
+        lane.record_stats();
+        Ok(PartialMsmSums { h, l, a, b_g1, b_g2 })
     }
-}
-
-/// Splits the result of an MSM into its sum and its stream statistics. For `None`, the sum is `None` and the statistics
-/// are zero.
-fn split_msm_result<C: MsmCurve>(sum: Option<(C::Curve, StreamStats)>) -> (Option<C::Curve>, StreamStats) {
-    sum.map_or((None, StreamStats::default()), |(sum, traffic)| (Some(sum), traffic))
 }
 
 /// Holds the scalars of the MSMs over the queries of a, b and l; `None` for those that the device does not compute.
@@ -71,20 +65,20 @@ impl<E: Engine> DeviceProver<'_, E> {
         ProofTask { number, share }: ProofTask,
         witness: &Witness<'_, E::Fr>,
         proofs: usize,
-        abort: Abort<'s>,
+        ctx: ExecCtx<'s>,
     ) -> Result<DeviceProof<'s, E>> {
-        check_abort(abort)?;
+        ctx.check_abort()?;
         let (tables, circuit) = (&self.tables, self.circuit);
         // Declared before the streams, which finish their work before it is freed.
         let (assignment, vectors);
-        let mut lane = ProofStreams::new(self.device, abort)?;
+        let mut lane = ProofStreams::new(self.device, ctx)?;
         assignment = DeviceVector::allocate_uninit(&lane.compute, circuit.variable_count())?;
         let allocate = || ConstraintVectors::allocate(&mut lane.compute, self.domain, circuit);
         vectors = share.has(QueryId::H).then(allocate).transpose()?;
         lane.fence_upload_stream()?;
         lane.upload(&assignment, &[witness.inputs, witness.aux])?;
         let SelectedScalars { a, b, l } = self.select_scalars(&mut lane.compute, &assignment, share)?;
-        let queue = MsmQueue::new(self.device, share, proofs, abort)?;
+        let queue = MsmQueue::new(self.device, share, proofs, ctx)?;
         let g2 = || queue.add(QueryId::BG2, tables.get_or_upload_b_g2()?, b.as_ref());
         let g1 = || {
             let a = queue.add(QueryId::A, tables.get_or_upload_g1(QueryId::A)?, a.as_ref())?;

@@ -7,7 +7,8 @@ use super::proof_streams::ProofStreams;
 use super::quotient::{ConstraintVectors, gather};
 use super::schedule::{ProofTask, QueryId, QuerySet};
 use crate::Result;
-use crate::backend::{Abort, Buffer, Device, Event, Stream};
+use crate::backend::{Buffer, Device, Event, Stream};
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, NttField};
 use crate::groth16::circuit_and_witness::{DeviceMatrices, DeviceVariableIndices};
 use crate::groth16::key::DeviceKey;
@@ -33,12 +34,12 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         key: &'a ProvingKeyOnDevice<E>,
         circuit: &'a Circuit<E::Fr>,
         jobs: &[ProofTask],
-        abort: Abort<'a>,
+        ctx: ExecCtx<'a>,
     ) -> Result<Self> {
         let share = jobs.iter().fold(QuerySet::default(), |all, job| all.or(job.share));
-        let tables = key.prepare_device_key(device, share, abort)?;
-        let chosen = circuit.get_or_upload_indices(device, abort)?;
-        let matrices = if share.has(QueryId::H) { circuit.get_or_upload_matrices(device, abort)? } else { Vec::new() };
+        let tables = key.prepare_device_key(device, share, ctx)?;
+        let chosen = circuit.get_or_upload_indices(device, ctx)?;
+        let matrices = if share.has(QueryId::H) { circuit.get_or_upload_matrices(device, ctx)? } else { Vec::new() };
         let (domain, quotient_form) = (key.domain(), key.quotient_form());
         Ok(Self { device, circuit, tables, chosen, matrices, domain, quotient_form })
     }

@@ -8,7 +8,7 @@ use super::device_proof::DeviceProof;
 use super::device_prover::DeviceProver;
 use super::proof_streams::memory_part_count;
 use super::schedule::ProofTask;
-use crate::backend::{Abort, StreamStats};
+use crate::exec::ExecCtx;
 use crate::groth16::msm_sums_and_proof::PartialResults;
 use crate::groth16::{Engine, Witness};
 use crate::{Error, Result};
@@ -31,11 +31,11 @@ impl<E: Engine> DeviceProver<'_, E> {
         jobs: &[ProofTask],
         witnesses: &[Witness<'_, E::Fr>],
         results: &PartialResults<E>,
-        abort: Abort<'_>,
-    ) -> Result<StreamStats> {
-        let mut running = ConcurrentProofs::new(self, self.max_concurrent(jobs.len())?, results, abort);
+        ctx: ExecCtx<'_>,
+    ) -> Result<()> {
+        let mut running = ConcurrentProofs::new(self, self.max_concurrent(jobs.len())?, results, ctx);
         jobs.iter().try_for_each(|job| running.start_proof(*job, witnesses))?;
-        running.finish()
+        running.finish_oldest(0)
     }
 
     /// Returns the maximum number of proofs that run concurrently, out of `jobs` proofs. Returns 0 if even the MSMs of
@@ -66,21 +66,13 @@ struct ConcurrentProofs<'a, 'b, E: Engine> {
     /// Maximum number of concurrent proofs; 0 if even the MSMs of one proof run one after another.
     max_concurrent: usize,
     under_way: VecDeque<DeviceProof<'a, E>>,
-    traffic: StreamStats,
     results: &'a PartialResults<E>,
-    abort: Abort<'a>,
+    ctx: ExecCtx<'a>,
 }
 
 impl<'a, 'b, E: Engine> ConcurrentProofs<'a, 'b, E> {
-    fn new(prover: &'a DeviceProver<'b, E>, at_once: usize, results: &'a PartialResults<E>, abort: Abort<'a>) -> Self {
-        Self {
-            prover,
-            max_concurrent: at_once,
-            under_way: VecDeque::new(),
-            traffic: StreamStats::default(),
-            results,
-            abort,
-        }
+    fn new(prover: &'a DeviceProver<'b, E>, at_once: usize, results: &'a PartialResults<E>, ctx: ExecCtx<'a>) -> Self {
+        Self { prover, max_concurrent: at_once, under_way: VecDeque::new(), results, ctx }
     }
 
     /// Starts the proof of `job` as soon as fewer than `max_concurrent` proofs are running. If memory is too short for
@@ -88,7 +80,7 @@ impl<'a, 'b, E: Engine> ConcurrentProofs<'a, 'b, E> {
     fn start_proof(&mut self, job: ProofTask, witnesses: &[Witness<'_, E::Fr>]) -> Result<()> {
         self.finish_oldest(self.max_concurrent.saturating_sub(1))?;
         if self.max_concurrent > 0 {
-            match self.prover.start(job, &witnesses[job.number], self.max_concurrent, self.abort) {
+            match self.prover.start(job, &witnesses[job.number], self.max_concurrent, self.ctx) {
                 Err(Error::OutOfMemory { requested, available, .. }) => {
                     log::warn!("groth16: one sum after the other: {requested} bytes wanted, {available} free");
                     self.max_concurrent = 0;
@@ -100,14 +92,7 @@ impl<'a, 'b, E: Engine> ConcurrentProofs<'a, 'b, E> {
                 }
             }
         }
-        self.traffic = self.traffic + prove_one(self.prover, job, witnesses, self.results, self.abort)?;
-        Ok(())
-    }
-
-    /// Waits for all running proofs, and returns the stream statistics of all proofs.
-    fn finish(mut self) -> Result<StreamStats> {
-        self.finish_oldest(0)?;
-        Ok(self.traffic)
+        prove_one(self.prover, job, witnesses, self.results, self.ctx)
     }
 
     /// Waits for the oldest proofs until at most `most` are running, and adds their MSM sums to the results.
@@ -115,9 +100,7 @@ impl<'a, 'b, E: Engine> ConcurrentProofs<'a, 'b, E> {
         while self.under_way.len() > most {
             let Some(proof) = self.under_way.pop_front() else { break };
             let number = proof.number;
-            let (sums, traffic) = proof.finish(self.abort)?;
-            self.results.put(number, sums);
-            self.traffic = self.traffic + traffic;
+            self.results.put(number, proof.finish(self.ctx)?);
         }
         Ok(())
     }

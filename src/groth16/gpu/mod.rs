@@ -17,8 +17,8 @@ pub(super) use schedule::{Costs, ProofTask, QueryId, QuerySet};
 
 use super::msm_sums_and_proof::PartialResults;
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
-use crate::backend::{Abort, Device, StreamStats};
-use crate::fan_out::fan_out;
+use crate::backend::Device;
+use crate::exec::{ExecCtx, fan_out};
 use crate::msm::balanced_len;
 use crate::{Error, Result};
 use batched::prove_batch;
@@ -32,15 +32,15 @@ pub(super) fn prove<E: Engine>(
     circuit: &Circuit<E::Fr>,
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     let jobs = schedule(witnesses.len(), devices.len(), &key.costs());
     let jobs = jobs.into_iter().map(|jobs| results.unfinished_tasks(&jobs));
     let shares = devices.iter().zip(jobs).filter(|(_, jobs)| !jobs.is_empty());
     let parts = fan_out("groth16", shares, |(device, jobs)| {
-        prove_on(&DeviceProver::new(device, key, circuit, &jobs, abort)?, &jobs, witnesses, results, abort)
+        prove_on(&DeviceProver::new(device, key, circuit, &jobs, ctx)?, &jobs, witnesses, results, ctx)
     });
-    parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
+    parts.into_iter().collect()
 }
 
 /// Runs `jobs` on the device of `prover`, and adds their MSM sums to `results`. If the key is streamed, several jobs
@@ -50,12 +50,12 @@ fn prove_on<E: Engine>(
     jobs: &[ProofTask],
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     if jobs.len() > 1 && prover.tables.is_streamed() {
-        return prove_streamed(prover, jobs, witnesses, results, abort);
+        return prove_streamed(prover, jobs, witnesses, results, ctx);
     }
-    prover.prove_each(jobs, witnesses, results, abort)
+    prover.prove_each(jobs, witnesses, results, ctx)
 }
 
 /// Divisor of a device's free memory: the scalars of a batch take at most 1/MEMORY_SHARE of it. The rest is left to
@@ -69,20 +69,18 @@ pub(super) fn prove_streamed<E: Engine>(
     jobs: &[ProofTask],
     witnesses: &[Witness<'_, E::Fr>],
     results: &PartialResults<E>,
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
-    let (mut most, mut left, mut traffic) = (max_batch(prover)?, jobs, StreamStats::default());
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
+    let (mut most, mut left) = (max_batch(prover)?, jobs);
     while !left.is_empty() {
         let (now, later) = left.split_at(balanced_len(left.len(), most));
         let jobs = results.unfinished_tasks(now);
         if now.len() == 1 {
-            traffic = traffic + prover.prove_each(&jobs, witnesses, results, abort)?;
+            prover.prove_each(&jobs, witnesses, results, ctx)?;
             left = later;
             continue;
         }
-        let (moved, result) = prove_batch(prover, jobs, witnesses, results, abort);
-        traffic = traffic + moved;
-        match result {
+        match prove_batch(prover, jobs, witnesses, results, ctx) {
             Err(Error::OutOfMemory { requested, available, .. }) => {
                 most = now.len().div_ceil(2);
                 log::info!("groth16: {most} proofs together: {requested} bytes wanted, {available} free");
@@ -93,7 +91,7 @@ pub(super) fn prove_streamed<E: Engine>(
             }
         }
     }
-    Ok(traffic)
+    Ok(())
 }
 
 /// Returns the maximum number of proofs, at least 1, whose scalars may be on the device at the same time. A proof has

@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::schedule::{QueryId, QuerySet};
-use crate::backend::{Abort, Device, Stream, StreamStats, lock};
+use crate::backend::{Device, Stream, lock};
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::msm::{DeviceScalars, Msm, QueuedMsm};
 use crate::{Error, Result};
@@ -17,12 +18,12 @@ const TRANSFORM: Duration = Duration::from_nanos(10);
 pub(crate) struct ProofStreams<'a> {
     upload: Stream,
     pub compute: Stream,
-    abort: Abort<'a>,
+    ctx: ExecCtx<'a>,
 }
 
 impl<'a> ProofStreams<'a> {
-    pub(crate) fn new(device: &Arc<Device>, abort: Abort<'a>) -> Result<Self> {
-        Ok(Self { upload: device.stream()?, compute: device.stream()?, abort })
+    pub(crate) fn new(device: &Arc<Device>, ctx: ExecCtx<'a>) -> Result<Self> {
+        Ok(Self { upload: device.stream()?, compute: device.stream()?, ctx })
     }
 
     /// Makes later uploads wait for the work queued so far on the compute stream, and for earlier users of the memory
@@ -36,7 +37,7 @@ impl<'a> ProofStreams<'a> {
     pub(crate) fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
         let mut offset = 0;
         for slice in slices.iter().map(|slice| as_bytes(slice)) {
-            self.upload.upload_abortable(vector.buffer(), offset, slice, self.abort)?;
+            self.upload.upload_abortable(vector.buffer(), offset, slice, self.ctx.abort())?;
             offset += slice.len();
         }
         self.compute.wait_event(&self.upload.record_event()?)
@@ -51,7 +52,7 @@ impl<'a> ProofStreams<'a> {
     ) -> Result<()> {
         let time = TRANSFORM * (elements / 1024) as u32 * elements.max(2).ilog2();
         let device = self.compute.device().clone();
-        let turn = device.acquire_queue_permit(&self.compute, time, self.abort)?;
+        let turn = device.acquire_queue_permit(&self.compute, time, self.ctx.abort())?;
         self.compute.begin_timing()?;
         work(&mut self.compute)?;
         self.compute.end_timing()?;
@@ -61,8 +62,9 @@ impl<'a> ProofStreams<'a> {
         Ok(())
     }
 
-    pub(crate) fn traffic(&self) -> StreamStats {
-        self.upload.stats() + self.compute.stats()
+    /// Adds the statistics of both streams to those of the operation.
+    pub(crate) fn record_stats(&self) {
+        self.ctx.record([&self.upload, &self.compute]);
     }
 }
 
@@ -81,16 +83,16 @@ pub(crate) struct MsmQueue<'a> {
     streams: [Mutex<Option<Stream>>; QueryId::ALL.len()],
     /// Number of proofs that share the free memory, this one included.
     proofs: usize,
-    abort: Abort<'a>,
+    ctx: ExecCtx<'a>,
 }
 
 impl<'a> MsmQueue<'a> {
-    pub(super) fn new(device: &Arc<Device>, share: QuerySet, proofs: usize, abort: Abort<'a>) -> Result<Self> {
+    pub(super) fn new(device: &Arc<Device>, share: QuerySet, proofs: usize, ctx: ExecCtx<'a>) -> Result<Self> {
         let mut streams = [const { Mutex::new(None) }; QueryId::ALL.len()];
         for query in QueryId::ALL.into_iter().filter(|query| share.has(*query)) {
             streams[query as usize] = Mutex::new(Some(device.stream()?));
         }
-        Ok(Self { share, streams, proofs, abort })
+        Ok(Self { share, streams, proofs, ctx })
     }
 
     /// Queues the MSM of `scalars` over the bases `table` of `query`. Returns `None` if the device does not compute
@@ -106,7 +108,7 @@ impl<'a> MsmQueue<'a> {
         }
         let stream = lock(&self.streams[query as usize]).take();
         match table.zip(scalars) {
-            Some((msm, scalars)) => msm.queue(scalars, stream, memory_part_count(self.proofs), self.abort).map(Some),
+            Some((msm, scalars)) => msm.queue(scalars, stream, memory_part_count(self.proofs), self.ctx).map(Some),
             None => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
         }
     }

@@ -10,7 +10,7 @@ use super::element_and_accumulator::{
 };
 use super::host_or_device_storage::ZeroizingVec;
 use super::layout::{View, checked_entry_count};
-use crate::backend::{Abort, check_abort};
+use crate::exec::ExecCtx;
 use crate::field::{NttField, as_bytes_mut};
 use crate::kernels;
 use crate::module_launcher::KernelModule;
@@ -55,7 +55,7 @@ fn zeros<T: Entry>(sizes: &[usize]) -> Result<ZeroizingVec<T>> {
 pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
     a: (&[A], View),
     b: (&[B], View),
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<ZeroizingVec<A::Product>> {
     let (a_rows, inner, columns) = (a.1.rows, a.1.columns, b.1.columns);
     let mut c = zeros::<A::Product>(&[a_rows, columns])?;
@@ -70,7 +70,7 @@ pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
         for first in (0..columns).step_by(step) {
             let some = first..(first + step).min(columns);
             for (row, out) in out.chunks_mut(columns).enumerate() {
-                check_abort(abort)?;
+                ctx.check_abort()?;
                 let row = &a.0[(at_once * task + row) * inner..][..inner];
                 let columns = &b.0[some.start * inner..some.end * inner];
                 A::row_times_columns(row, columns, &mut out[some.clone()])?;

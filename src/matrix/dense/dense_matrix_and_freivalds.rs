@@ -43,7 +43,7 @@ impl<T: Entry> DenseMatrix<T> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
     pub fn upload(accelerator: &Accelerator, entries: &[T], rows: usize, columns: usize) -> Result<Self> {
         let expected = rows.saturating_mul(columns);
-        expect_equal("number of entries", expected, entries.len())?;
+        Error::check_eq(ERROR_CONTEXT, "number of entries", expected, entries.len())?;
         Self::upload_view(accelerator, entries, View::row_major(rows, columns))
     }
 
@@ -203,14 +203,6 @@ fn is_within<F: DenseField>(element: &F, bits: u32) -> bool {
     below(*element) || below(-*element)
 }
 
-/// Checks that `expected` and `actual` are equal.
-///
-/// # Errors
-/// - [`Error::Invalid`]: they differ.
-pub(super) fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
-}
-
 /// Holds the result of Freivalds' check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FreivaldsResult {
@@ -251,9 +243,9 @@ impl<C: Entry> DenseMatrix<C> {
         B: MatMulElement<F, Product = F>,
         C: MatMulElement<F, Product = F>,
     {
-        expect_equal("rows of the product", a.rows(), self.rows())?;
-        expect_equal("columns of the product", b.columns(), self.columns())?;
-        expect_equal("rows of the second factor", a.columns(), b.rows())?;
+        Error::check_eq(ERROR_CONTEXT, "rows of the product", a.rows(), self.rows())?;
+        Error::check_eq(ERROR_CONTEXT, "columns of the product", b.columns(), self.columns())?;
+        Error::check_eq(ERROR_CONTEXT, "rows of the second factor", a.columns(), b.rows())?;
         let mut verdict = FreivaldsResult { wrong_row: None, error_bits: 0 };
         for _ in 0..rounds {
             let random: Vec<F> = (0..self.columns()).map(|_| F::random(&mut *rng)).collect();

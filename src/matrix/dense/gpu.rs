@@ -10,8 +10,9 @@ use super::plan::{GemvShape, Method, tile_shape};
 use super::shared_launches::{ProductBatch, ProductTask, batches};
 use super::tensor_core_kernels::TensorCoreKernels;
 use crate::Result;
-use crate::backend::{Abort, Buffer, Device, Stream, StreamStats};
+use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::product;
+use crate::exec::ExecCtx;
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels;
 use crate::kernels::gemm::{
@@ -22,7 +23,7 @@ use crate::module_launcher::KernelModule;
 
 /// Multiplications of 32-bit words per second of an H200, to estimate times. They decide how work is split into
 /// launches if an abort hook is set.
-const RATE: f64 = 14e9 * 64.0;
+pub(super) const RATE: f64 = 14e9 * 64.0;
 /// Maximum estimated seconds of work per launch if an abort hook is set.
 const LAUNCH: f64 = 0.025;
 /// Maximum number of small products per launch. Each has fewer than 1024 work-groups, so together they stay below the
@@ -37,16 +38,26 @@ pub(super) fn tensor_core_support(device: &Device) -> std::result::Result<(), St
 /// Holds the buffer with a computed product, and the index of its first entry in the buffer.
 pub(super) type DeviceProduct = (Arc<Buffer>, usize);
 
-/// Computes the row-major product C = A·B of each of `tasks`, in order. Entries of C have `size` bytes and are of
-/// `kind`. `bytes` limits the memory for residues. All work is queued before the device waits once. Products of one
+/// Describes the entries of a product, and limits the memory of its residues.
+#[derive(Clone, Copy)]
+pub(super) struct ProductEntries {
+    /// Bytes of an entry.
+    pub size: usize,
+    pub kind: ElementKind,
+    /// Maximum bytes of device memory for residues; `None` allows all free memory.
+    pub bytes: Option<u64>,
+}
+
+/// Computes the row-major product C = A·B of each of `tasks`, in order, with the entries that the third argument
+/// describes. All work is queued before the device waits once. Products of one
 /// launch share a buffer.
 pub(super) fn multiply(
     device: &Arc<Device>,
     field: &str,
     tasks: &[ProductTask<'_>],
-    (size, kind, bytes): (usize, ElementKind, Option<u64>),
-    abort: Abort<'_>,
-) -> Result<(Vec<DeviceProduct>, StreamStats)> {
+    ProductEntries { size, kind, bytes }: ProductEntries,
+    ctx: ExecCtx<'_>,
+) -> Result<Vec<DeviceProduct>> {
     let mut stream = device.stream()?;
     let mut made = Vec::with_capacity(tasks.len());
     stream.begin_timing()?;
@@ -56,21 +67,36 @@ pub(super) fn multiply(
         let all = checked_entry_count::<u8>(&[batch.tasks.len(), view.len(), size])?;
         let buffer = Arc::new(stream.allocate(all)?.mark_secret());
         let c = DeviceView { buffer: &buffer, view, kind };
-        match task.plan.method {
+        match batch.tasks.len() {
             _ if view.is_empty() => {}
-            Method::Crt => multiply_crt(&mut stream, field, [a, b, c], (&task.problem, &task.plan, bytes), abort)?,
-            _ if batch.tasks.len() > 1 => multiply_batched(&mut stream, field, (task, &batch), c, abort)?,
-            method => multiply_direct(&mut stream, field, [a, b, c], method, abort)?,
+            1 => enqueue_product(&mut stream, field, task, [a, b, c], bytes, ctx)?,
+            _ => multiply_batched(&mut stream, field, (task, &batch), c, ctx)?,
         }
         let places = batch.tasks.iter().enumerate();
         made.extend(places.map(|(place, number)| (*number, (buffer.clone(), place * view.len()))));
     }
     stream.end_timing()?;
-    stream.synchronize(abort)?;
-    let traffic = stream.stats();
+    ctx.synchronize(&mut stream)?;
+    ctx.record([&stream]);
     drop(stream);
     made.sort_unstable_by_key(|(number, _)| *number);
-    Ok((made.into_iter().map(|(_, made)| made).collect(), traffic))
+    Ok(made.into_iter().map(|(_, made)| made).collect())
+}
+
+/// Queues the product C = A·B of the factors `[a, b, c]`, which are those of `task` or some rows of them. `bytes` limits
+/// the memory for residues.
+pub(super) fn enqueue_product(
+    stream: &mut Stream,
+    field: &str,
+    task: &ProductTask<'_>,
+    factors: [DeviceView<'_>; 3],
+    bytes: Option<u64>,
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
+    match task.plan.method {
+        Method::Crt => multiply_crt(stream, field, factors, (&task.problem, &task.plan, bytes), ctx),
+        method => multiply_direct(stream, field, factors, method, ctx),
+    }
 }
 
 /// Queues the products of `batch`, which go one after the other into the memory of `c`. It takes one launch, or several
@@ -80,21 +106,21 @@ fn multiply_batched(
     field: &str,
     (task, batch): (&ProductTask<'_>, &ProductBatch),
     c: DeviceView<'_>,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let module = KernelModule::find(&FAMILY, field)?;
     let [a, b] = task.factors;
     let words = module.modulus().len();
     let one = estimate_time(&a.view, &b.view, RATE / (words * words) as f64);
     let firsts = stream.allocate(size_of_val(&batch.offsets_from[..]))?;
-    stream.upload_abortable(&firsts, 0, bytemuck::cast_slice(&batch.offsets_from), abort)?;
+    stream.upload_abortable(&firsts, 0, bytemuck::cast_slice(&batch.offsets_from), ctx.abort())?;
     let groups = task.group_count(c.kind);
-    let (count, step) = (batch.tasks.len(), products_per_launch(one, abort));
+    let (count, step) = (batch.tasks.len(), products_per_launch(one, ctx));
     for first in (0..count).step_by(step) {
         let some = step.min(count - first);
         let items = (some * groups) as u64 * u64::from(GEMM_GROUP);
         let params = batch_params([&a.view, &b.view], groups, first);
-        enqueue_throttled(stream, one * some as u32, abort, |stream| {
+        enqueue_throttled(stream, one * some as u32, ctx, |stream| {
             let batched = Batched {
                 params: Value(&params),
                 firsts: In::new(&firsts),
@@ -124,8 +150,8 @@ fn batch_params([a, b]: [&View; 2], groups: usize, first: usize) -> GemmBatchPar
 
 /// Returns the maximum number of products per launch, where each takes the time `one`. They take about [`LAUNCH`]
 /// seconds if an abort hook is set. Otherwise the number is [`MAX_BATCH`].
-fn products_per_launch(one: Duration, abort: Abort<'_>) -> usize {
-    let most = if abort.is_none() { f64::INFINITY } else { LAUNCH / one.as_secs_f64().max(f64::MIN_POSITIVE) };
+fn products_per_launch(one: Duration, ctx: ExecCtx<'_>) -> usize {
+    let most = if ctx.is_abortable() { LAUNCH / one.as_secs_f64().max(f64::MIN_POSITIVE) } else { f64::INFINITY };
     (most as usize).clamp(1, MAX_BATCH)
 }
 
@@ -136,17 +162,17 @@ fn multiply_direct(
     field: &str,
     [a, b, c]: [DeviceView<'_>; 3],
     method: Method,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let module = KernelModule::find(&FAMILY, field)?;
     let words = module.modulus().len();
     let rate = RATE / (words * words) as f64;
-    let step = rows_per_launch(&a.view, &b.view, (rate, tile_shape(c.kind, words)[0]), abort);
+    let step = rows_per_launch(&a.view, &b.view, (rate, tile_shape(c.kind, words)[0]), ctx);
     for first in (0..a.view.rows).step_by(step) {
         let rows = first..(first + step).min(a.view.rows);
         let (a, c) = (a.slice_rows(rows.clone())?, c.slice_rows(rows)?);
         let time = estimate_time(&a.view, &b.view, rate);
-        enqueue_throttled(stream, time, abort, |stream| launch_direct(module, stream, [a, b, c], method))?;
+        enqueue_throttled(stream, time, ctx, |stream| launch_direct(module, stream, [a, b, c], method))?;
     }
     Ok(())
 }
@@ -186,9 +212,9 @@ fn estimate_time(a: &View, b: &View, rate: f64) -> Duration {
 
 /// Returns the number of rows of `a` per launch, in multiples of `tile`. They take about [`LAUNCH`] seconds if an abort
 /// hook is set. Otherwise all rows are in one launch.
-fn rows_per_launch(a: &View, b: &View, (rate, tile): (f64, usize), abort: Abort<'_>) -> usize {
+fn rows_per_launch(a: &View, b: &View, (rate, tile): (f64, usize), ctx: ExecCtx<'_>) -> usize {
     let row = (a.columns as f64 * b.columns as f64 / rate).max(f64::MIN_POSITIVE);
-    let rows = if abort.is_none() { usize::MAX } else { (LAUNCH / row) as usize };
+    let rows = if ctx.is_abortable() { (LAUNCH / row) as usize } else { usize::MAX };
     rows.clamp(tile, a.rows.max(tile)).next_multiple_of(tile)
 }
 
@@ -199,13 +225,13 @@ pub(super) fn times_vector(
     field: &str,
     [a, x]: [DeviceView<'_>; 2],
     size: usize,
-    abort: Abort<'_>,
-) -> Result<(Buffer, StreamStats)> {
+    ctx: ExecCtx<'_>,
+) -> Result<Buffer> {
     let mut stream = device.stream()?;
     let (rows, inner) = (a.view.rows, a.view.columns);
     let y = stream.allocate(product(ERROR_CONTEXT, "bytes", &[rows, size])?)?.mark_secret();
     if rows == 0 {
-        return Ok((y, stream.stats()));
+        return Ok(y);
     }
     let module = KernelModule::find(&FAMILY, field)?;
     let shape = GemvShape::new(rows, inner, a.view.column_step == 1);
@@ -220,10 +246,10 @@ pub(super) fn times_vector(
         module.run(&mut stream, rows.into(), reduce)?;
     }
     stream.end_timing()?;
-    stream.synchronize(abort)?;
-    let traffic = stream.stats();
+    ctx.synchronize(&mut stream)?;
+    ctx.record([&stream]);
     drop((parts, stream));
-    Ok((y, traffic))
+    Ok(y)
 }
 
 /// Queues the sums of the pieces of rows of A·x into `y`, one for each row and piece.
@@ -254,10 +280,10 @@ fn launch_gemv(
 }
 
 /// Copies the entries of `from`, of `size` bytes each, to `to`, which has the same shape. Waits for the copy.
-pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_>, size: usize) -> Result<StreamStats> {
+pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_>, size: usize) -> Result<()> {
     let mut stream = device.stream()?;
     if from.view.is_empty() {
-        return Ok(stream.stats());
+        return Ok(());
     }
     let words = size / 4;
     let copy = CopyEntries {
@@ -271,8 +297,7 @@ pub(super) fn copy(device: &Arc<Device>, from: DeviceView<'_>, to: DeviceView<'_
     };
     let module = KernelModule::find(&FAMILY, kernels::bn254::FR.name)?;
     module.run(&mut stream, (from.view.len() * words) as u64, copy)?;
-    stream.synchronize(None)?;
-    Ok(stream.stats())
+    stream.synchronize(None)
 }
 
 /// Converts the integers of `from` to elements of `field`, which have `size` bytes each. Returns them row-major in a
@@ -282,7 +307,8 @@ pub(super) fn to_field(
     field: &str,
     from: DeviceView<'_>,
     size: usize,
-) -> Result<(Buffer, StreamStats)> {
+    ctx: ExecCtx<'_>,
+) -> Result<Buffer> {
     let mut stream = device.stream()?;
     let to = stream.allocate(from.view.len() * size)?.mark_secret();
     if !from.view.is_empty() {
@@ -295,11 +321,11 @@ pub(super) fn to_field(
             to: Out::new(&to),
         };
         KernelModule::find(&FAMILY, field)?.run(&mut stream, from.view.len() as u64, to_field)?;
-        stream.synchronize(None)?;
+        ctx.synchronize(&mut stream)?;
     }
-    let traffic = stream.stats();
+    ctx.record([&stream]);
     drop(stream);
-    Ok((to, traffic))
+    Ok(to)
 }
 
 /// Maximum number of entries that one launch checks.

@@ -9,7 +9,8 @@ use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View, enqueue_throttled};
 use super::plan::{DensePlan, Problem, TENSOR_TILE, Tiling};
 use super::tensor_core_kernels::TensorCoreKernels;
-use crate::backend::{Abort, Buffer, Stream};
+use crate::backend::{Buffer, Stream};
+use crate::exec::ExecCtx;
 use crate::kernel_arguments::{In, Kernel, Out, Value};
 use crate::kernels;
 use crate::kernels::gemm::{
@@ -35,7 +36,7 @@ struct CrtPass<'a> {
     operands: [Operand; 2],
     /// Device buffers with the constants of the moduli and with the weights of residues.
     tables: [Arc<Buffer>; 2],
-    abort: Abort<'a>,
+    ctx: ExecCtx<'a>,
 }
 
 /// Basis for products of bytes by bytes, which are their own residues modulo 256.
@@ -48,7 +49,7 @@ pub(super) fn multiply_crt(
     field: &str,
     [a, b, c]: [DeviceView<'_>; 3],
     (problem, plan, bytes): (&Problem, &DensePlan, Option<u64>),
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let device = stream.device().clone();
     let basis = plan.basis.unwrap_or(IDENTITY_BASIS);
@@ -61,7 +62,7 @@ pub(super) fn multiply_crt(
     let whole = within(most)?;
     let is_small = whole.bytes <= device.info().memory / MEMORY_QUERY_THRESHOLD_DIV;
     let pieces = if is_small { whole } else { within(most.min(device.free_memory()?))? };
-    let mut work = CrtPass { program, tensor, basis, bytes: plan.basis.is_none(), pieces, operands, tables, abort };
+    let mut work = CrtPass { program, tensor, basis, bytes: plan.basis.is_none(), pieces, operands, tables, ctx };
     match work.enqueue_blocks(stream, [a, b, c]) {
         Err(Error::OutOfMemory { .. }) if is_small => {
             work.pieces = within(most.min(device.free_memory()?))?;
@@ -149,7 +150,7 @@ impl CrtPass<'_> {
         let quads = self.pieces.depth / 4;
         let groups = padded / TRANSPOSE_ROWS * (quads / TRANSPOSE_WORDS);
         let items = groups as u64 * u64::from(TransposeBytes::GROUP_SIZE);
-        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| {
+        enqueue_throttled(stream, Duration::ZERO, self.ctx, |stream| {
             let transpose = TransposeBytes {
                 rows: a.view.rows as u32,
                 inner: a.view.columns as u32,
@@ -175,7 +176,7 @@ impl CrtPass<'_> {
         let items = u64::from(numbers.padded) * u64::from(numbers.quads);
         let (params, a_view) = (Value(&numbers), Value(&view));
         let (table, out) = (In::new(&self.tables[0]), Out::new(to));
-        enqueue_throttled(stream, Duration::ZERO, self.abort, |stream| {
+        enqueue_throttled(stream, Duration::ZERO, self.ctx, |stream| {
             if a.kind == ElementKind::Field {
                 self.program.run(stream, items, Residues { params, a: a.as_in(), a_view, table, out })
             } else {
@@ -207,7 +208,7 @@ impl CrtPass<'_> {
         let sets = self.basis.byte_product_count();
         let time = Duration::from_secs_f64((sets * rows * columns) as f64 * depth as f64 / RATE);
         let [tall, wide, tiles, depth] = [tall, wide, sets * tall * wide, depth].map(|number| number as u32);
-        enqueue_throttled(stream, time, self.abort, |stream| {
+        enqueue_throttled(stream, time, self.ctx, |stream| {
             if c.kind == ElementKind::Word {
                 let [rows, columns] = [c.view.rows, c.view.columns].map(|number| number as u32);
                 let params = Int8WordsParams { tall, tiles, rows, columns, depth };
@@ -307,7 +308,8 @@ mod tests {
         let tables = tables(&mut stream, (F::NAME, &prime), basis, raw).expect("tables");
         // The tensor cores are not used.
         let tensor = TensorCoreKernels { program, local_bytes: 0, groups: 1 };
-        let work = CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
+        let work =
+            CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, ctx: ExecCtx::unreported(None) };
         let [of_a, of_b] = [as_bytes(a), as_bytes(b)].map(|bytes| upload(&mut stream, bytes));
         let lying = |buffer, view| DeviceView { buffer, view, kind: ElementKind::Field };
         let room = || device.stream().expect("stream").allocate(basis.byte_product_count() * 8 * 32).expect("buffer");
@@ -399,7 +401,8 @@ mod tests {
         let [of_a, of_b] = [&a, &b].map(|bytes| upload(&mut stream, bytes));
         let of_c = stream.allocate(3 * pieces.rows * pieces.columns).expect("buffer");
         let c = DeviceView { buffer: &of_c, view: View::row_major(1, 1), kind: ElementKind::Field };
-        let work = CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, abort: None };
+        let work =
+            CrtPass { program, tensor, basis, bytes: false, pieces, operands, tables, ctx: ExecCtx::unreported(None) };
         work.multiply(&mut stream, [&of_a, &of_b, &of_c], c).expect("products");
         assert!(download_bytes(&mut stream, &of_c) == host_products(&a, &b, basis, pieces, &constants.table));
     }
@@ -417,8 +420,16 @@ mod tests {
         let operands = [Operand { kind: ElementKind::Byte, bits: None }; 2];
         let tensor = TensorCoreKernels { program, local_bytes: 0, groups: 1 };
         let pieces = Tiling { rows: 64, columns: 64, depth: 256, bytes: 0 };
-        let work =
-            CrtPass { program, tensor, basis: IDENTITY_BASIS, bytes: true, pieces, operands, tables, abort: None };
+        let work = CrtPass {
+            program,
+            tensor,
+            basis: IDENTITY_BASIS,
+            bytes: true,
+            pieces,
+            operands,
+            tables,
+            ctx: ExecCtx::unreported(None),
+        };
         let bytes: Vec<u8> = (0..64 * 256u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
         let (there, own) = (upload(&mut stream, &bytes), stream.allocate(64 * 256).expect("buffer"));
         let lying = |view| DeviceView { buffer: &there, view, kind: ElementKind::Byte };

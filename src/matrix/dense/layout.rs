@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::element_and_accumulator::ElementKind;
-use crate::backend::{Abort, Buffer, Device, Stream, check_abort};
+use crate::backend::{Buffer, Device, Stream};
+use crate::exec::ExecCtx;
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::gemm::GemmView;
 use crate::{Error, Result};
@@ -208,12 +209,12 @@ impl<'a> DeviceView<'a> {
 pub(super) fn enqueue_throttled(
     stream: &mut Stream,
     time: Duration,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
     work: impl FnOnce(&mut Stream) -> Result<()>,
 ) -> Result<()> {
-    check_abort(abort)?;
+    ctx.check_abort()?;
     let device = stream.device().clone();
-    let turn = device.acquire_queue_permit(stream, time, abort)?;
+    let turn = device.acquire_queue_permit(stream, time, ctx.abort())?;
     work(stream)?;
     if let Some(turn) = turn {
         turn.release_on(Arc::new(stream.record_event()?));

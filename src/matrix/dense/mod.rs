@@ -36,6 +36,7 @@ mod gpu;
 mod gpu_crt;
 mod host_or_device_storage;
 mod layout;
+mod multi_device;
 mod multiply;
 mod plan;
 mod shared_launches;

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use super::crt_params::FieldParams;
-use super::dense_matrix_and_freivalds::{DenseMatrix, expect_equal};
+use super::dense_matrix_and_freivalds::DenseMatrix;
 use super::element_and_accumulator::{DenseField, Entry, MatMulElement};
 use super::host_or_device_storage::{Storage, ZeroizingVec};
 use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
+use super::multi_device::{SharedProduct, device_count};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
 use super::shared_launches::ProductTask;
 use super::{cpu, gpu};
-use crate::backend::{Abort, Buffer, Device, StreamStats, catch_hook_panic};
+use crate::backend::{Abort, Buffer, Device};
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::report::OpScope;
@@ -64,8 +66,8 @@ impl<T: Entry> DenseMatrix<T> {
     where
         T: MatMulElement<B>,
     {
-        expect_equal("rows of the result", self.rows(), c.rows())?;
-        expect_equal("columns of the result", b.columns(), c.columns())?;
+        Error::check_eq(ERROR_CONTEXT, "rows of the result", self.rows(), c.rows())?;
+        Error::check_eq(ERROR_CONTEXT, "columns of the result", b.columns(), c.columns())?;
         if !c.place.is_alone() {
             let actual = "memory that a factor or another matrix overlaps";
             return Err(Error::invalid(ERROR_CONTEXT, "result", "memory of its own", actual));
@@ -99,10 +101,10 @@ impl<T: Entry> DenseMatrix<T> {
             let products = pairs.iter().map(|pair| Self::multiply_batch(&[*pair], options, abort));
             return Ok(products.collect::<Result<Vec<_>>>()?.concat());
         }
-        catch_hook_panic(abort, |abort| Self::dispatch_multiply(device, pairs, options, abort))
+        Self::multiply_pairs(device, pairs, options, abort)
     }
 
-    fn dispatch_multiply<B: Entry>(
+    fn multiply_pairs<B: Entry>(
         device: Option<&Arc<Device>>,
         pairs: &[(&Self, &DenseMatrix<B>)],
         options: &DenseOptions,
@@ -113,23 +115,11 @@ impl<T: Entry> DenseMatrix<T> {
     {
         let (a, b) = pairs[0];
         let plans = pairs.iter().map(|(a, b)| a.plan(b, options, device)).collect::<Result<Vec<_>>>()?;
-        let (field, sums) = (T::Product::FIELD, (size_of::<T::Product>(), T::Product::KIND, options.bytes));
-        let made = |device: &Arc<Device>| {
-            let mut tasks = Vec::with_capacity(pairs.len());
-            for ((a, b), (problem, plan)) in pairs.iter().zip(&plans) {
-                let factors = [a.device_view(device)?, b.device_view(device)?];
-                tasks.push(ProductTask { factors, problem: problem.clone(), plan: *plan });
-            }
-            gpu::multiply(device, field, &tasks, sums, abort)
-        };
-        let on_host = |(a, b): &(&Self, &DenseMatrix<B>)| {
-            let (a, b) = ((a.place.host_entries()?, a.view()), (b.place.host_entries()?, b.view()));
-            cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), abort)
-        };
-        let mut call = a.op_scope("dense product", b);
-        call.elements = pairs.iter().map(|(a, _)| a.view().len()).sum();
+        let scope =
+            OpScope { elements: pairs.iter().map(|(a, _)| a.view().len()).sum(), ..a.op_scope("dense product", b) };
+        let mut operation = PairProducts { pairs, plans, options, scope };
         let (places, report) =
-            dispatch_all(a.accelerator(), device, call, made, || pairs.iter().map(on_host).collect())?;
+            execute(a.accelerator(), device.map_or(&[], std::slice::from_ref), &mut operation, abort)?;
         let products = pairs.iter().zip(places).map(|((a, b), (place, first))| {
             let view = View { first, ..View::row_major(a.rows(), b.columns()) };
             DenseMatrix::from_result(a.accelerator(), place, view, Some(report.clone()))
@@ -150,24 +140,19 @@ impl<T: Entry> DenseMatrix<T> {
     where
         T: MatMulElement<F, Product = F>,
     {
-        expect_equal("columns of the vector", 1, x.columns())?;
-        expect_equal("length of the vector", self.columns(), x.rows())?;
+        Error::check_eq(ERROR_CONTEXT, "columns of the vector", 1, x.columns())?;
+        Error::check_eq(ERROR_CONTEXT, "length of the vector", self.columns(), x.rows())?;
         let device = self.common_device(x)?;
-        let made = |device: &Arc<Device>| {
-            gpu::times_vector(
-                device,
-                F::FIELD,
-                [self.device_view(device)?, x.device_view(device)?],
-                size_of::<F>(),
-                None,
-            )
+        let on_device = |device: &Arc<Device>, ctx: ExecCtx<'_>| {
+            let factors = [self.device_view(device)?, x.device_view(device)?];
+            gpu::times_vector(device, F::FIELD, factors, size_of::<F>(), ctx)
         };
-        let on_host = || {
+        let on_host = |ctx: ExecCtx<'_>| {
             let (a, x) = ((self.place.host_entries()?, self.view()), (x.place.host_entries()?, x.view()));
-            cpu::multiply((&a.0.0, a.1), (&x.0.0, x.1), None)
+            cpu::multiply((&a.0.0, a.1), (&x.0.0, x.1), ctx)
         };
         let call = self.op_scope("dense times vector", x);
-        let (place, report) = dispatch_one(self.accelerator(), device, call, made, on_host)?;
+        let (place, report) = store_one(self.accelerator(), device, call, on_device, on_host)?;
         Ok(DenseMatrix::from_result(self.accelerator(), place, View::row_major(self.rows(), 1), Some(report)))
     }
 
@@ -240,7 +225,7 @@ impl<T: Entry> DenseMatrix<T> {
     where
         T: MatMulElement<B>,
     {
-        expect_equal("rows of the second factor", self.columns(), b.rows())?;
+        Error::check_eq(ERROR_CONTEXT, "rows of the second factor", self.columns(), b.rows())?;
         checked_entry_count::<T::Product>(&[self.rows(), b.columns()])?;
         let program = KernelModule::find(&kernels::gemm::FAMILY, T::Product::FIELD)?;
         let none = || Err("the matrices are on the host".to_owned());
@@ -255,6 +240,13 @@ impl<T: Entry> DenseMatrix<T> {
         };
         let plan = DensePlan::new(&problem, options)?;
         Ok((problem, plan))
+    }
+
+    /// Returns `home`, which holds this matrix, then the accelerator's other devices of the same backend.
+    fn devices_with_home_first(&self, home: &Arc<Device>) -> Vec<Arc<Device>> {
+        let others = self.accelerator().devices().iter();
+        let others = others.filter(|other| !Arc::ptr_eq(other, home) && other.info().backend == home.info().backend);
+        std::iter::once(home).chain(others).cloned().collect()
     }
 
     /// Returns the device that holds both this matrix and `b`; `None` if either is on the host.
@@ -308,18 +300,20 @@ macro_rules! to_field {
             /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or fails.
             /// - [`Error::Device`]: the host converts the numbers, and cannot copy them from their device.
             pub fn to_field<F: DenseField>(&self) -> Result<DenseMatrix<F>> {
-                let on_device =
-                    |device: &Arc<Device>| gpu::to_field(device, F::FIELD, self.device_view(device)?, size_of::<F>());
+                let on_device = |device: &Arc<Device>, ctx: ExecCtx<'_>| {
+                    gpu::to_field(device, F::FIELD, self.device_view(device)?, size_of::<F>(), ctx)
+                };
                 let element = |number: &$type| {
                     let magnitude = F::from(number.unsigned_abs().into());
                     if *number < 0 { -magnitude } else { magnitude }
                 };
-                let on_host = || Ok(ZeroizingVec(ZeroizingVec(self.download()?).0.iter().map(element).collect()));
+                let on_host =
+                    |_: ExecCtx<'_>| Ok(ZeroizingVec(ZeroizingVec(self.download()?).0.iter().map(element).collect()));
                 let call = OpScope {
                     operation: format!("dense {} to {}", <$type>::NAME, F::FIELD),
                     elements: self.view().len(),
                 };
-                let (place, report) = dispatch_one(self.accelerator(), self.device(), call, on_device, on_host)?;
+                let (place, report) = store_one(self.accelerator(), self.device(), call, on_device, on_host)?;
                 let view = View::row_major(self.rows(), self.columns());
                 Ok(DenseMatrix::from_result(self.accelerator(), place, view, Some(report)))
             }
@@ -335,38 +329,114 @@ fn is_same_device(a: Option<&Arc<Device>>, b: Option<&Arc<Device>>) -> bool {
     a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
 
-/// Runs an operation with one result, by `gpu` on `device` or by `cpu` on the host.
-fn dispatch_one<T: Entry>(
+/// Runs the operation `scope` with one result, by `on_device` on `device` or by `on_host`. Returns the memory of the
+/// result.
+fn store_one<T: Entry>(
     accelerator: &Accelerator,
     device: Option<&Arc<Device>>,
-    call: OpScope,
-    gpu: impl FnOnce(&Arc<Device>) -> Result<(Buffer, StreamStats)>,
-    cpu: impl FnOnce() -> Result<ZeroizingVec<T>>,
+    scope: OpScope,
+    on_device: impl FnMut(&Arc<Device>, ExecCtx<'_>) -> Result<Buffer>,
+    on_host: impl FnMut(ExecCtx<'_>) -> Result<ZeroizingVec<T>>,
 ) -> Result<(Storage<T>, Report)> {
-    let one = |device: &Arc<Device>| gpu(device).map(|(buffer, traffic)| (vec![(Arc::new(buffer), 0)], traffic));
-    let (mut places, report) = dispatch_all(accelerator, device, call, one, || Ok(vec![cpu()?]))?;
-    let place = places.pop().ok_or_else(|| Error::invalid(ERROR_CONTEXT, "results", 1, 0))?;
-    Ok((place.0, report))
+    let mut operation = StoredResult { scope, on_device, on_host };
+    execute(accelerator, device.map_or(&[], std::slice::from_ref), &mut operation, None)
 }
 
 /// Holds the memory with a result, and the index of its first entry in that memory.
 type StoredProduct<T> = (Storage<T>, usize);
 
-/// Runs an operation by `gpu` on `device`, or by `cpu` on the host. Returns the memory of each result with the index of
-/// its first entry.
-fn dispatch_all<T: Entry>(
-    accelerator: &Accelerator,
-    device: Option<&Arc<Device>>,
-    call: OpScope,
-    gpu: impl FnOnce(&Arc<Device>) -> Result<(Vec<gpu::DeviceProduct>, StreamStats)>,
-    cpu: impl FnOnce() -> Result<Vec<ZeroizingVec<T>>>,
-) -> Result<(Vec<StoredProduct<T>>, Report)> {
-    let devices: Vec<Arc<Device>> = device.into_iter().cloned().collect();
-    let made = |devices: &[Arc<Device>]| {
-        let (made, traffic) = gpu(&devices[0])?;
-        let place = |(buffer, first)| (Storage::Device(devices[0].clone(), buffer), first);
-        Ok((made.into_iter().map(place).collect(), traffic))
-    };
-    let on_host = || Ok(cpu()?.into_iter().map(|entries| (Storage::Host(Arc::new(entries)), 0)).collect());
-    accelerator.with_devices(devices).dispatch(call, made, on_host)
+/// Computes the products of pairs of matrices.
+struct PairProducts<'p, T: Entry, B: Entry> {
+    pairs: &'p [(&'p DenseMatrix<T>, &'p DenseMatrix<B>)],
+    /// The problem and the plan of each pair.
+    plans: Vec<(Problem, DensePlan)>,
+    options: &'p DenseOptions,
+    scope: OpScope,
+}
+
+impl<T: MatMulElement<B>, B: Entry> PairProducts<'_, T, B> {
+    /// Returns the only product of `task`, computed by several devices, the first of which is `home`. Returns `None` if
+    /// `home` computes it alone.
+    fn share(
+        &self,
+        home: &Arc<Device>,
+        task: &ProductTask<'_>,
+        ctx: ExecCtx<'_>,
+    ) -> Result<Option<gpu::DeviceProduct>> {
+        let (a, b) = self.pairs[0];
+        let (Storage::Device(_, of_a), Storage::Device(_, of_b)) = (&a.place, &b.place) else { return Ok(None) };
+        let (devices, product) = (a.devices_with_home_first(home), self.entries());
+        let sizes = [size_of::<T>(), size_of::<B>()];
+        let count =
+            device_count(&devices, &task.problem, task.plan.method, (sizes, product.size), self.options.devices);
+        if count == 1 {
+            return Ok(None);
+        }
+        let (devices, memory) = (&devices[..count], [of_a, of_b]);
+        SharedProduct { devices, field: T::Product::FIELD, task, memory, sizes, product, ctx }.run().map(Some)
+    }
+
+    fn entries(&self) -> gpu::ProductEntries {
+        let (size, kind) = (size_of::<T::Product>(), T::Product::KIND);
+        gpu::ProductEntries { size, kind, bytes: self.options.bytes }
+    }
+}
+
+impl<T: MatMulElement<B>, B: Entry> Operation for PairProducts<'_, T, B> {
+    type Output = Vec<StoredProduct<T::Product>>;
+
+    fn scope(&self) -> OpScope {
+        self.scope.clone()
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Self::Output> {
+        let home = &devices[0];
+        let mut tasks = Vec::with_capacity(self.pairs.len());
+        for ((a, b), (problem, plan)) in self.pairs.iter().zip(&self.plans) {
+            let factors = [a.device_view(home)?, b.device_view(home)?];
+            tasks.push(ProductTask { factors, problem: problem.clone(), plan: *plan });
+        }
+        let shared = if let [task] = &tasks[..] { self.share(home, task, ctx)? } else { None };
+        let made = match shared {
+            Some(product) => vec![product],
+            None => gpu::multiply(home, T::Product::FIELD, &tasks, self.entries(), ctx)?,
+        };
+        Ok(made.into_iter().map(|(buffer, first)| (Storage::Device(home.clone(), buffer), first)).collect())
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<Self::Output> {
+        let product = |(a, b): &(&DenseMatrix<T>, &DenseMatrix<B>)| {
+            let (a, b) = ((a.place.host_entries()?, a.view()), (b.place.host_entries()?, b.view()));
+            let entries = cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), ctx)?;
+            Ok((Storage::Host(Arc::new(entries)), 0))
+        };
+        self.pairs.iter().map(product).collect()
+    }
+}
+
+/// Computes a matrix by `on_device` or by `on_host`, and stores it where it was computed.
+struct StoredResult<D, H> {
+    scope: OpScope,
+    on_device: D,
+    on_host: H,
+}
+
+impl<T: Entry, D, H> Operation for StoredResult<D, H>
+where
+    D: FnMut(&Arc<Device>, ExecCtx<'_>) -> Result<Buffer>,
+    H: FnMut(ExecCtx<'_>) -> Result<ZeroizingVec<T>>,
+{
+    type Output = Storage<T>;
+
+    fn scope(&self) -> OpScope {
+        self.scope.clone()
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Storage<T>> {
+        Ok(Storage::Device(devices[0].clone(), Arc::new((self.on_device)(&devices[0], ctx)?)))
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<Storage<T>> {
+        Ok(Storage::Host(Arc::new((self.on_host)(ctx)?)))
+    }
 }

@@ -45,6 +45,9 @@ pub struct DenseOptions {
     pub method: Option<Method>,
     /// Maximum bytes of device memory for residues. `None` allows all free memory.
     pub bytes: Option<u64>,
+    /// Maximum number of the accelerator's devices that share a product. `None` leaves the number to a cost model. A
+    /// product of a batch of several runs on the device of its factors.
+    pub devices: Option<usize>,
 }
 
 impl DenseOptions {
@@ -52,6 +55,12 @@ impl DenseOptions {
     #[must_use]
     pub fn bytes(self, bytes: u64) -> Self {
         Self { bytes: Some(bytes), ..self }
+    }
+
+    /// Returns the options with products shared by `devices` of the accelerator's devices, if it has as many.
+    #[must_use]
+    pub fn devices(self, devices: usize) -> Self {
+        Self { devices: Some(devices), ..self }
     }
 
     /// Returns the options with `method` as the forced method.

@@ -11,6 +11,7 @@ use super::change_and_delta::{Action, Change, ERROR_CONTEXT, combine};
 use super::policy::{DynamicExplanation, Policy, Threshold};
 use super::snapshot::Snapshot;
 use crate::backend::lock;
+use crate::exec::ExecCtx;
 use crate::field::NttField;
 use crate::matrix::Csr;
 use crate::{Accelerator, Error, Result};
@@ -179,7 +180,7 @@ impl<F: NttField> DynamicCsrInner<F> {
         }
         let found = |base: &_| {
             let none = || Error::invalid(ERROR_CONTEXT, "changes", "some", "none");
-            version.device_changes(base, None)?.ok_or_else(none)
+            version.device_changes(base, ExecCtx::unreported(None))?.ok_or_else(none)
         };
         let base = Arc::new(version.base.merged(&version.changes, found)?);
         let limit = self.policy.limit(base.nonzeros());

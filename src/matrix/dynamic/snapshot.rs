@@ -1,11 +1,11 @@
 //! Defines one version of a matrix. Finds changes on a device, and queues products of base and differences together.
 
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
 use super::base::Base;
 use super::change_and_delta::{Action, Change, Delta, ERROR_CONTEXT};
-use crate::backend::{Abort, StreamStats, catch_hook_panic, check_abort};
+use crate::backend::{Abort, Device};
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::csr::CHANGE_REPLACES;
@@ -76,29 +76,38 @@ impl<F: NttField> Snapshot<F> {
     ///
     /// After an error, `y` is unchanged.
     pub fn multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
-        expect_equal("length of the vector", self.columns(), x.len())?;
-        expect_equal("length of the result", self.rows(), y.len())?;
-        catch_hook_panic(abort, |abort| self.dispatch_multiply(x, y, abort))
+        Error::check_eq(ERROR_CONTEXT, "length of the vector", self.columns(), x.len())?;
+        Error::check_eq(ERROR_CONTEXT, "length of the result", self.rows(), y.len())?;
+        execute(&self.0.accelerator, self.0.accelerator.devices(), &mut Multiply { version: &self.0, x, y }, abort)
+            .map(|((), report)| report)
+    }
+}
+
+/// Multiplies a vector by a version of a matrix.
+struct Multiply<'a, F: NttField> {
+    version: &'a Version<F>,
+    x: &'a [F],
+    y: &'a mut [F],
+}
+
+impl<F: NttField> Operation for Multiply<'_, F> {
+    type Output = ();
+
+    fn scope(&self) -> OpScope {
+        let elements = self.version.base.nonzeros() + self.version.changes.len();
+        OpScope { operation: format!("dynamic csr {}", F::NAME), elements }
     }
 
-    fn dispatch_multiply(&self, x: &[F], y: &mut [F], abort: Abort<'_>) -> Result<Report> {
-        let version = &*self.0;
-        let elements = version.base.nonzeros() + version.changes.len();
-        let call = OpScope { operation: format!("dynamic csr {}", F::NAME), elements };
-        // Both closures borrow the result, but only one runs at a time.
-        let y = RefCell::new(y);
-        let on_device = || {
-            let base = version.base.on_device()?;
-            let delta = version.device_changes(&base, abort)?;
-            multiply(&base, delta.as_deref(), x, &mut y.borrow_mut(), abort)
-        };
-        let on_host = || {
-            let base = version.base.csr()?;
-            let delta = version.delta(&base)?;
-            multiply_on_host(&base, &delta, x, &mut y.borrow_mut(), abort)
-        };
-        let run = version.accelerator.dispatch(call, |_| Ok(((), on_device()?)), on_host);
-        run.map(|((), report)| report)
+    fn on_devices(&mut self, _: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<()> {
+        let base = self.version.base.on_device()?;
+        let delta = self.version.device_changes(&base, ctx)?;
+        multiply(&base, delta.as_deref(), self.x, self.y, ctx)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        let base = self.version.base.csr()?;
+        let delta = self.version.delta(&base)?;
+        multiply_on_host(&base, &delta, self.x, self.y, ctx)
     }
 }
 
@@ -109,11 +118,11 @@ impl<F: NttField> Version<F> {
 
     /// Returns the changes in device memory, located in `base`; `None` if there are no changes. The first call uploads
     /// them.
-    pub(super) fn device_changes(&self, base: &CsrOnDevice<F>, abort: Abort<'_>) -> Result<Option<Arc<Changes>>> {
+    pub(super) fn device_changes(&self, base: &CsrOnDevice<F>, ctx: ExecCtx<'_>) -> Result<Option<Arc<Changes>>> {
         if self.changes.is_empty() {
             return Ok(None);
         }
-        get_or_try_init(&self.on_device, || locate_changes(base, &self.changes, abort)).map(Some)
+        get_or_try_init(&self.on_device, || locate_changes(base, &self.changes, ctx)).map(Some)
     }
 }
 
@@ -122,29 +131,21 @@ fn multiply_on_host<F: NttField>(
     delta: &Delta<F>,
     x: &[F],
     y: &mut [F],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let mut product = SecretVec(vec![F::ZERO; y.len()]);
-    cpu::multiply(base, &[x], &mut [&mut product], abort)?;
+    cpu::multiply(base, &[x], &mut [&mut product], ctx)?;
     delta.add_product(x, &mut product);
-    check_abort(abort)?;
+    ctx.check_abort()?;
     y.copy_from_slice(&product);
     Ok(())
-}
-
-/// Checks that `expected` and `actual` are equal.
-///
-/// # Errors
-/// - [`Error::Invalid`]: they differ.
-fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(ERROR_CONTEXT, what, expected, actual)) }
 }
 
 /// Uploads `changes`, which are sorted by (row, column), and locates their entries in `base`.
 pub(super) fn locate_changes<F: NttField>(
     base: &CsrOnDevice<F>,
     changes: &[Change<F>],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<Changes> {
     let (mut rows, mut starts, mut columns) = (Vec::new(), Vec::new(), Vec::with_capacity(changes.len()));
     let mut values = SecretVec(Vec::with_capacity(changes.len()));
@@ -161,7 +162,7 @@ pub(super) fn locate_changes<F: NttField>(
         values.0.push(value);
     }
     starts.push(columns.len() as u32);
-    base.locate_changes(&HostChanges { rows: &rows, starts: &starts, columns: &columns, values: &values }, abort)
+    base.locate_changes(&HostChanges { rows: &rows, starts: &starts, columns: &columns, values: &values }, ctx)
 }
 
 /// Computes y = (A + D)·x on a device, where `base` holds A and `delta` the differences D. Without `delta`, D is 0.
@@ -171,14 +172,14 @@ pub(super) fn multiply<F: NttField>(
     delta: Option<&Changes>,
     x: &[F],
     y: &mut [F],
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     let mut stream = base.device().stream()?;
     let bytes = size_of_val(y);
     let of_x = stream.allocate(size_of_val(x))?.mark_secret();
     let of_y = stream.allocate(bytes)?.mark_secret();
     let mut result = stream.allocate_pinned(bytes)?;
-    stream.upload_abortable(&of_x, 0, as_bytes(x), abort)?;
+    stream.upload_abortable(&of_x, 0, as_bytes(x), ctx.abort())?;
     stream.begin_timing()?;
     base.enqueue(&mut stream, DeviceVectors::one(&of_x), DeviceVectors::one(&of_y), 1)?;
     if let Some(delta) = delta {
@@ -195,8 +196,9 @@ pub(super) fn multiply<F: NttField>(
     if bytes > 0 {
         stream.copy_to_pinned(&mut result, &of_y)?;
     }
-    stream.synchronize(abort)?;
+    ctx.synchronize(&mut stream)?;
     // SAFETY: the kernels leave reduced elements in Montgomery form.
     result.drain_into(unsafe { as_bytes_mut(y) });
-    Ok(stream.stats())
+    ctx.record([&stream]);
+    Ok(())
 }

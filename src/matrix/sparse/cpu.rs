@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::csr::Csr;
-use crate::backend::{Abort, check_abort};
+use crate::exec::ExecCtx;
 use crate::field::{NttField, SecretVec};
 use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
 use crate::{Error, Result};
@@ -17,15 +17,15 @@ pub(in crate::matrix) fn multiply<F: NttField>(
     csr: &Csr<F>,
     x: &[&[F]],
     y: &mut [&mut [F]],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
-    let results = x.iter().map(|x| product(csr, x, abort)).collect::<Result<Vec<_>>>()?;
-    check_abort(abort)?;
+    let results = x.iter().map(|x| product(csr, x, ctx)).collect::<Result<Vec<_>>>()?;
+    ctx.check_abort()?;
     y.iter_mut().zip(results).for_each(|(y, result)| y.copy_from_slice(&result));
     Ok(())
 }
 
-fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<SecretVec<F>> {
+fn product<F: NttField>(csr: &Csr<F>, x: &[F], ctx: ExecCtx<'_>) -> Result<SecretVec<F>> {
     let mut y = SecretVec(vec![F::ZERO; csr.rows()]);
     let mut pieces = Vec::new();
     let (mut rest, mut first) = (y.0.as_mut_slice(), 0);
@@ -36,7 +36,7 @@ fn product<F: NttField>(csr: &Csr<F>, x: &[F], abort: Abort<'_>) -> Result<Secre
         pieces.push((first - piece.len(), piece));
     }
     pieces.into_par_iter().try_for_each(|(first, piece)| {
-        check_abort(abort)?;
+        ctx.check_abort()?;
         piece.iter_mut().zip(first..).for_each(|(sum, row)| *sum = row_dot_product(csr, row, x));
         Ok::<_, Error>(())
     })?;

@@ -35,7 +35,7 @@ impl<F: NttField> Csr<F> {
     /// - [`Error::Invalid`]: rows, columns or non-zeros exceed 2^31.
     /// - [`Error::Forked`]: [`fork_check::check`] explains it.
     pub fn new(columns: usize, row_pointers: Vec<u32>, column_indices: Vec<u32>, coefficients: &[F]) -> Result<Self> {
-        expect_equal("number of coefficients", column_indices.len(), coefficients.len())?;
+        Error::check_eq("csr", "number of coefficients", column_indices.len(), coefficients.len())?;
         check_pointers(&row_pointers, column_indices.len())?;
         check_columns(columns, &column_indices)?;
         let mut dictionary = Dictionary::new();
@@ -57,7 +57,7 @@ impl<F: NttField> Csr<F> {
         coefficient_indices: Vec<u32>,
         dictionary: Vec<F>,
     ) -> Result<Self> {
-        expect_equal("number of coefficients", column_indices.len(), coefficient_indices.len())?;
+        Error::check_eq("csr", "number of coefficients", column_indices.len(), coefficient_indices.len())?;
         check_pointers(&row_pointers, column_indices.len())?;
         check_columns(columns, &column_indices)?;
         check_limit("dictionary", dictionary.len())?;
@@ -213,10 +213,6 @@ impl<F: NttField> Dictionary<F> {
     }
 }
 
-fn expect_equal(what: &'static str, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid("csr", what, expected, actual)) }
-}
-
 pub(super) fn check_limit(what: &'static str, number: usize) -> Result<()> {
     if number <= LIMIT { Ok(()) } else { Err(Error::invalid("csr", what, format!("at most {LIMIT}"), number)) }
 }
@@ -225,19 +221,19 @@ fn check_pointers(row_pointers: &[u32], nonzeros: usize) -> Result<()> {
     fork_check::check()?;
     let [first, .., last] = row_pointers else {
         return match row_pointers {
-            [only] => expect_equal("the only row pointer", 0, *only as usize)
-                .and_then(|()| expect_equal("number of non-zeros", 0, nonzeros)),
+            [only] => Error::check_eq("csr", "the only row pointer", 0, *only as usize)
+                .and_then(|()| Error::check_eq("csr", "number of non-zeros", 0, nonzeros)),
             _ => Err(Error::invalid("csr", "number of row pointers", "at least 1", 0)),
         };
     };
     check_limit("rows", row_pointers.len() - 1)?;
     check_limit("non-zeros", nonzeros)?;
-    expect_equal("first row pointer", 0, *first as usize)?;
+    Error::check_eq("csr", "first row pointer", 0, *first as usize)?;
     if let Some(row) = row_pointers.par_windows(2).position_first(|pair| pair[0] > pair[1]) {
         let expected = format!("at least {}", row_pointers[row]);
         return Err(Error::invalid("csr", format!("row pointer {}", row + 1), expected, row_pointers[row + 1]));
     }
-    expect_equal("last row pointer", nonzeros, *last as usize)
+    Error::check_eq("csr", "last row pointer", nonzeros, *last as usize)
 }
 
 fn check_columns(columns: usize, column_indices: &[u32]) -> Result<()> {

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 use super::csr::Csr;
 use super::explain_and_options::{SparseExplanation, SparseOptions};
 use super::kernel_and_tiles::{Format, Kernel, Tiles, group_count, vectors_per_launch};
-use crate::backend::{Abort, Buffer, Device, Stream};
+use crate::backend::{Buffer, Device, Stream};
+use crate::exec::ExecCtx;
 use crate::field::{NttField, as_bytes};
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::csr::{Balanced, CSR_GROUP, CsrParams, FAMILY, Merge, Scalar, Vector};
@@ -78,26 +79,26 @@ impl<F: NttField> CsrOnDevice<F> {
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: SparseOptions) -> Result<Self> {
-        Self::new_abortable(device, csr, options, None)
+        Self::new_abortable(device, csr, options, ExecCtx::unreported(None))
     }
 
-    /// Uploads `csr` to `device` and waits for the copy, unless the hook `abort` ends the upload.
+    /// Uploads `csr` to `device` and waits for the copy, unless the abort hook ends the upload.
     pub(crate) fn new_abortable(
         device: &Arc<Device>,
         csr: &Csr<F>,
         options: SparseOptions,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let explanation = SparseExplanation::new(csr, options);
         let format = Format::new(csr.columns(), csr.dictionary().len());
-        let mut to = Upload { stream: device.stream()?, abort };
+        let mut to = Upload { stream: device.stream()?, ctx };
         let row_pointers = to.upload_bytes(bytemuck::cast_slice(csr.row_pointers()))?;
         let dictionary = to.upload_bytes(as_bytes(csr.dictionary()))?;
         let entries = to.upload_entries(csr, format)?;
         let indices = to.upload_indices(csr, format)?;
         let balanced = explanation.kernel == Kernel::Balanced;
         let tiles = balanced.then(|| DeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
-        to.stream.synchronize(abort)?;
+        ctx.synchronize(&mut to.stream)?;
         Ok(Self {
             device: device.clone(),
             explanation,
@@ -118,7 +119,7 @@ impl<F: NttField> CsrOnDevice<F> {
         [row_pointers, entries, dictionary]: [Buffer; 3],
         tiles: Option<Tiles>,
     ) -> Result<Self> {
-        let mut to = Upload { stream, abort: None };
+        let mut to = Upload { stream, ctx: ExecCtx::unreported(None) };
         let indices = to.upload_bytes(&[])?;
         let tiles = tiles.map(|tiles| DeviceTiles::new(&mut to, &tiles)).transpose()?;
         to.stream.synchronize(None)?;
@@ -300,13 +301,13 @@ impl DeviceTiles {
 /// Uploads the arrays of a matrix, and polls the abort hook between pieces.
 struct Upload<'a> {
     stream: Stream,
-    abort: Abort<'a>,
+    ctx: ExecCtx<'a>,
 }
 
 impl Upload<'_> {
     fn upload_bytes(&mut self, bytes: &[u8]) -> Result<Buffer> {
         let buffer = self.stream.allocate(bytes.len())?;
-        self.stream.upload_abortable(&buffer, 0, bytes, self.abort)?;
+        self.stream.upload_abortable(&buffer, 0, bytes, self.ctx.abort())?;
         Ok(buffer)
     }
 
@@ -322,7 +323,12 @@ impl Upload<'_> {
         let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
         for (number, (columns, indices)) in chunks.enumerate() {
             let words: Vec<u32> = install(|| columns.par_iter().zip(indices).map(pack).collect());
-            self.stream.upload_abortable(&entries, 4 * CHUNK * number, bytemuck::cast_slice(&words), self.abort)?;
+            self.stream.upload_abortable(
+                &entries,
+                4 * CHUNK * number,
+                bytemuck::cast_slice(&words),
+                self.ctx.abort(),
+            )?;
         }
         Ok(entries)
     }
@@ -341,7 +347,7 @@ impl Upload<'_> {
                         &buffer,
                         2 * CHUNK * number,
                         bytemuck::cast_slice(&short),
-                        self.abort,
+                        self.ctx.abort(),
                     )?;
                 }
                 Ok(buffer)

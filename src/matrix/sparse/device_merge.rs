@@ -4,7 +4,8 @@ use super::csr::{LIMIT, check_limit};
 use super::csr_on_device::{CsrOnDevice, csr_module};
 use super::explain_and_options::{SparseExplanation, SparseOptions};
 use super::kernel_and_tiles::{Format, Kernel, Statistics, Tiles};
-use crate::backend::{Abort, Buffer, PinnedBuffer, Stream};
+use crate::backend::{Buffer, PinnedBuffer, Stream};
+use crate::exec::ExecCtx;
 use crate::field::{NttField, as_bytes};
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::csr::{ChangesPointers, ChangesScan, DeltaLookup, DeltaMerge, DeltaParams};
@@ -48,22 +49,22 @@ impl<F: NttField> CsrOnDevice<F> {
     /// - [`Error::Invalid`]: there are more than 2^31 changes.
     /// - [`Error::Aborted`]: the hook aborts.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
-    pub(in crate::matrix) fn locate_changes(&self, changes: &HostChanges<'_, F>, abort: Abort<'_>) -> Result<Changes> {
+    pub(in crate::matrix) fn locate_changes(&self, changes: &HostChanges<'_, F>, ctx: ExecCtx<'_>) -> Result<Changes> {
         check_limit("changes", changes.columns.len())?;
         let mut stream = self.device().stream()?;
         let (count, rows) = (changes.columns.len() as u32, changes.rows.len() as u32);
         let words = [changes.rows, changes.starts, changes.columns].concat();
         let places = stream.allocate(4 * words.len())?.mark_secret();
-        stream.upload_abortable(&places, 0, bytemuck::cast_slice(&words), abort)?;
+        stream.upload_abortable(&places, 0, bytemuck::cast_slice(&words), ctx.abort())?;
         let values = stream.allocate(size_of_val(changes.values))?.mark_secret();
-        stream.upload_abortable(&values, 0, as_bytes(changes.values), abort)?;
+        stream.upload_abortable(&values, 0, as_bytes(changes.values), ctx.abort())?;
         let groups = count.div_ceil(SCAN_GROUP);
         let marks = stream.allocate(4 * (3 * count as usize + groups as usize + 1))?;
         let changes = Changes { count, rows, places, values, marks };
         self.enqueue_lookup(&mut stream, &changes)?;
         let scan = ChangesScan { count, groups, marks: Out::new(&changes.marks) };
         csr_module::<F>()?.run(&mut stream, SCAN_GROUP.into(), scan)?;
-        stream.synchronize(abort)?;
+        ctx.synchronize(&mut stream)?;
         Ok(changes)
     }
 

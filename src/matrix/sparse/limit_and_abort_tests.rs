@@ -8,6 +8,7 @@ use halo2curves::bn256::Fr;
 
 use super::csr::Csr;
 use super::{SparseMatrix, cpu};
+use crate::exec::ExecCtx;
 use crate::{Accelerator, Error};
 
 /// Checks that a matrix may have 2^31 columns, and no more.
@@ -25,7 +26,7 @@ fn nothing_is_written_after_an_abort() {
     for questions in 0..2 {
         let (asked, x, mut y) = (AtomicU32::new(0), [Fr::ONE; 2], [Fr::from(7); 2]);
         let hook = || asked.fetch_add(1, Ordering::Relaxed) >= questions;
-        let result = cpu::multiply(&csr, &[&x], &mut [&mut y], Some(&hook));
+        let result = cpu::multiply(&csr, &[&x], &mut [&mut y], ExecCtx::unreported(Some(&hook)));
         assert!(matches!(result, Err(Error::Aborted)), "{questions} questions: {result:?}");
         assert_eq!(y, [Fr::from(7); 2]);
     }

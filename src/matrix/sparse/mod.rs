@@ -29,7 +29,6 @@ mod multiply_host_vectors;
 #[cfg(test)]
 mod limit_and_abort_tests;
 
-use std::cell::RefCell;
 use std::sync::{Arc, Mutex, OnceLock};
 
 pub use csr::Csr;
@@ -37,7 +36,8 @@ pub use csr_on_device::{CsrOnDevice, DeviceVectors};
 pub use explain_and_options::{SparseExplanation, SparseOptions};
 pub use kernel_and_tiles::{Kernel, Statistics};
 
-use crate::backend::{Abort, Device, catch_hook_panic};
+use crate::backend::{Abort, Device};
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::field::NttField;
 use crate::rayon_waits::get_or_try_init;
 use crate::report::OpScope;
@@ -223,43 +223,45 @@ impl<F: NttField> SparseMatrix<F> {
         y: &mut [&mut [F]],
         abort: Abort<'_>,
     ) -> Result<Report> {
-        catch_hook_panic(abort, |abort| self.dispatch_multiply(what, placed, x, y, abort))
+        check_lengths(&placed.host, x, y)?;
+        let mut operation = Multiply { matrix: self, what, placed, x, y };
+        execute(&self.accelerator, self.accelerator.devices(), &mut operation, abort).map(|((), report)| report)
+    }
+}
+
+/// Multiplies vectors in host memory by a matrix or its transpose.
+struct Multiply<'a, 'y, F: NttField> {
+    matrix: &'a SparseMatrix<F>,
+    what: &'a str,
+    placed: &'a DeviceReplicas<F>,
+    x: &'a [&'a [F]],
+    y: &'a mut [&'y mut [F]],
+}
+
+impl<F: NttField> Operation for Multiply<'_, '_, F> {
+    type Output = ();
+
+    fn scope(&self) -> OpScope {
+        OpScope {
+            operation: format!("{} {}", self.what, F::NAME),
+            elements: self.placed.host.nonzeros() * self.x.len(),
+        }
     }
 
-    fn dispatch_multiply(
-        &self,
-        what: &str,
-        placed: &DeviceReplicas<F>,
-        x: &[&[F]],
-        y: &mut [&mut [F]],
-        abort: Abort<'_>,
-    ) -> Result<Report> {
-        let csr = &placed.host;
-        check_lengths(csr, x, y)?;
-        let call = OpScope { operation: format!("{what} {}", F::NAME), elements: csr.nonzeros() * x.len() };
-        // Both closures borrow the results, but only one runs at a time.
-        let y = RefCell::new(y);
-        let gpu = |_: &[Arc<Device>]| {
-            multiply_host_vectors::multiply(&self.device_matrices(placed)?, x, &mut y.borrow_mut(), abort)
-        };
-        let ((), report) = self.accelerator.dispatch(
-            call,
-            |devices| gpu(devices).map(|traffic| ((), traffic)),
-            || cpu::multiply(csr, x, &mut y.borrow_mut(), abort),
-        )?;
-        Ok(report)
+    fn on_devices(&mut self, _: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<()> {
+        multiply_host_vectors::multiply(&self.matrix.device_matrices(self.placed)?, self.x, self.y, ctx)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        cpu::multiply(&self.placed.host, self.x, self.y, ctx)
     }
 }
 
 fn check_lengths<F>(csr: &Csr<F>, x: &[&[F]], y: &[&mut [F]]) -> Result<()> {
-    let equal = |what: String, expected: usize, actual: usize| match expected == actual {
-        true => Ok(()),
-        false => Err(Error::invalid("csr", what, expected, actual)),
-    };
-    equal("number of results".to_owned(), x.len(), y.len())?;
+    Error::check_eq("csr", "number of results", x.len(), y.len())?;
     let lengths = |(i, (x, y)): (usize, (&&[F], &&mut [F]))| {
-        equal(format!("length of vector {i}"), csr.columns(), x.len())?;
-        equal(format!("length of result {i}"), csr.rows(), y.len())
+        Error::check_eq("csr", format!("length of vector {i}"), csr.columns(), x.len())?;
+        Error::check_eq("csr", format!("length of result {i}"), csr.rows(), y.len())
     };
     x.iter().zip(y).enumerate().try_for_each(lengths)
 }

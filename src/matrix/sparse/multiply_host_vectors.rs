@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::csr_on_device::{CsrOnDevice, DeviceVectors};
 use crate::Result;
-use crate::backend::{Abort, Buffer, PinnedBuffer, Stream, StreamStats, check_abort};
+use crate::backend::{Buffer, PinnedBuffer, Stream};
 use crate::checked_size::byte_len;
-use crate::fan_out::fan_out;
+use crate::exec::{ExecCtx, fan_out};
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 
 /// Computes A·x for each vector of `x`, into the slice of `y` with the same index. `matrices` holds A on several
@@ -16,20 +16,18 @@ pub(super) fn multiply<F: NttField>(
     matrices: &[Arc<CsrOnDevice<F>>],
     x: &[&[F]],
     y: &mut [&mut [F]],
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     let share = x.len().div_ceil(matrices.len().max(1)).max(1);
     let rows = y.first().map_or(0, |y| y.len());
     let shares = matrices.iter().zip(x.chunks(share));
-    let parts = fan_out("csr", shares, |(matrix, x)| multiply_on_device(matrix, x, rows, abort));
+    let parts = fan_out("csr", shares, |(matrix, x)| multiply_on_device(matrix, x, rows, ctx));
     let parts = parts.into_iter().collect::<Result<Vec<_>>>()?;
-    let traffic = parts.iter().fold(StreamStats::default(), |sum, part| sum + part.1);
-    let results = parts.into_iter().flat_map(|part| part.0);
-    for (y, result) in y.iter_mut().zip(results) {
+    for (y, result) in y.iter_mut().zip(parts.into_iter().flatten()) {
         // SAFETY: the kernels leave reduced elements in Montgomery form.
         result.drain_into(unsafe { as_bytes_mut(y) });
     }
-    Ok(traffic)
+    Ok(())
 }
 
 /// Holds the host buffer for the result of a queued product, and the device buffers of x and y that it uses.
@@ -41,30 +39,30 @@ fn multiply_on_device<F: NttField>(
     matrix: &CsrOnDevice<F>,
     x: &[&[F]],
     rows: usize,
-    abort: Abort<'_>,
-) -> Result<(Vec<PinnedBuffer>, StreamStats)> {
+    ctx: ExecCtx<'_>,
+) -> Result<Vec<PinnedBuffer>> {
     let lanes = x.len().min(2);
     let mut streams = (0..lanes).map(|_| matrix.device().stream()).collect::<Result<Vec<_>>>()?;
     let mut in_flight: [Option<QueuedProduct>; 2] = [None, None];
     let mut results = Vec::with_capacity(x.len());
     for number in 0..x.len() + lanes {
         let (stream, queued) = (&mut streams[number % lanes], &mut in_flight[number % lanes]);
-        collect_result(stream, queued, &mut results, abort)?;
+        collect_result(stream, queued, &mut results, ctx)?;
         *queued = x.get(number).map(|x| enqueue(matrix, stream, x, rows)).transpose()?;
     }
-    let traffic = streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.stats());
-    Ok((results, traffic))
+    ctx.record(&streams);
+    Ok(results)
 }
 
 fn collect_result(
     stream: &mut Stream,
     queued: &mut Option<QueuedProduct>,
     results: &mut Vec<PinnedBuffer>,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
-    check_abort(abort)?;
+    ctx.check_abort()?;
     if let Some((result, _)) = queued.take() {
-        stream.synchronize(abort)?;
+        ctx.synchronize(stream)?;
         results.push(result);
     }
     Ok(())

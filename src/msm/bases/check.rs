@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::backend::{Buffer, Device, Stream, StreamStats};
+use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::product;
 use crate::curve::MsmCurve;
-use crate::fan_out::fan_out;
+use crate::exec::{ExecCtx, Operation, execute, fan_out};
 use crate::field::is_below;
 use crate::kernel_arguments::{In, Out};
 use crate::kernels;
@@ -34,13 +34,42 @@ const CPU_PIECE: usize = 1 << 8;
 /// - [`Error::Forked`]: the process was forked from one that had used the engine.
 /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
-    let call = OpScope { operation: format!("check {}", C::NAME), elements: bases.len() };
     let modulus = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?.modulus();
-    let (first, _) = accelerator.dispatch(call, |devices| on_devices(devices, bases), || Ok(on_cpu(bases, modulus)))?;
+    let (first, _) = execute(accelerator, accelerator.devices(), &mut PointCheck { bases, modulus }, None)?;
     first.map_or(Ok(()), |(index, fault)| {
         let [expected, actual] = fault.describe();
         Err(Error::invalid("msm", format!("base {index}"), expected, actual))
     })
+}
+
+/// Checks points. Its result is the first invalid one.
+struct PointCheck<'a, C> {
+    bases: &'a [C],
+    /// Modulus of the base field, in 32-bit limbs.
+    modulus: &'a [u32],
+}
+
+impl<C: MsmCurve> Operation for PointCheck<'_, C> {
+    type Output = FirstInvalidPoint;
+
+    fn scope(&self) -> OpScope {
+        OpScope { operation: format!("check {}", C::NAME), elements: self.bases.len() }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<FirstInvalidPoint> {
+        let share = DeviceMesh::by_points(self.bases.len(), devices.len()).points_per_piece();
+        let shares = devices.iter().zip(self.bases.chunks(share));
+        let parts = fan_out("check", shares, |(device, bases)| on_device(device, bases, ctx));
+        let mut first = None;
+        for (number, part) in parts.into_iter().enumerate() {
+            first = first.or(part?.map(|(index, fault)| (number * share + index, fault)));
+        }
+        Ok(first)
+    }
+
+    fn on_cpu(&mut self, _: ExecCtx<'_>) -> Result<FirstInvalidPoint> {
+        Ok(on_cpu(self.bases, self.modulus))
+    }
 }
 
 fn on_cpu<C: MsmCurve>(bases: &[C], modulus: &[u32]) -> FirstInvalidPoint {
@@ -65,23 +94,9 @@ fn find_point_fault<C: MsmCurve>(point: &C, bytes: &[u8], modulus: &[u32]) -> Op
     (!point.is_torsion_free()).then_some(PointError::OutsideSubgroup)
 }
 
-/// Checks a share of `bases` on each of `devices`, concurrently. Returns the first invalid base.
-fn on_devices<C: MsmCurve>(devices: &[Arc<Device>], bases: &[C]) -> Result<(FirstInvalidPoint, StreamStats)> {
-    let share = DeviceMesh::by_points(bases.len(), devices.len()).points_per_piece();
-    let shares = devices.iter().zip(bases.chunks(share));
-    let parts = fan_out("check", shares, |(device, bases)| on_device(device, bases));
-    let mut total = (None, StreamStats::default());
-    for (number, part) in parts.into_iter().enumerate() {
-        let (first, traffic) = part?;
-        let first = first.map(|(index, fault)| (number * share + index, fault));
-        total = (total.0.or(first), total.1 + traffic);
-    }
-    Ok(total)
-}
-
 /// Checks `bases` on `device` in chunks on two alternating streams, so that uploads overlap kernels. Returns the first
 /// invalid base.
-fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInvalidPoint, StreamStats)> {
+fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C], ctx: ExecCtx<'_>) -> Result<FirstInvalidPoint> {
     // Half of the free memory is for the two chunks, the other half for other work on the device.
     let most = device.free_memory()? / (4 * C::AFFINE_BYTES as u64);
     let chunk = CHUNK.min(most as usize).min(bases.len()).max(1);
@@ -90,9 +105,9 @@ fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C]) -> Result<(FirstInv
     for (number, bases) in bases.chunks(chunk).enumerate() {
         lanes[number % 2].add(number, bases)?;
     }
-    let [(found, first), (other, second)] = [lanes[0].finish(chunk)?, lanes[1].finish(chunk)?];
-    let earliest = found.into_iter().chain(other).min_by_key(|(index, _)| *index);
-    Ok((earliest, first + second))
+    let found = [lanes[0].finish(chunk)?, lanes[1].finish(chunk)?];
+    ctx.record(lanes.iter().map(|lane| &lane.stream));
+    Ok(found.into_iter().flatten().min_by_key(|(index, _)| *index))
 }
 
 /// Holds a stream, a buffer for a chunk of points, and a result for each chunk.
@@ -122,9 +137,8 @@ impl CheckLane {
     }
 
     /// Waits for the queued chunks, of `chunk` points each, and returns their first invalid point.
-    fn finish(&mut self, chunk: usize) -> Result<(FirstInvalidPoint, StreamStats)> {
-        let first = self.faults.read(&mut self.stream, chunk)?;
-        Ok((first, self.stream.stats()))
+    fn finish(&mut self, chunk: usize) -> Result<FirstInvalidPoint> {
+        self.faults.read(&mut self.stream, chunk)
     }
 }
 

@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use super::base_points::{EncodedPoints, PointChecks};
 use super::check::{self, CHUNK, FirstInvalidPoint, PointErrorBuffer};
-use crate::backend::{Abort, Buffer, Stream, check_abort};
+use crate::backend::{Buffer, Stream};
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::kernel_arguments::Out;
 use crate::kernels;
 use crate::kernels::msm::DecodePoints;
@@ -22,26 +23,26 @@ use crate::{Error, Result};
 /// - [`Error::Invalid`]: the length of `bytes` is no multiple of a point's, or above that of `to`.
 /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
 pub fn decode<C: MsmCurve>(stream: &mut Stream, to: &Buffer, bytes: &[u8], expected: PointChecks) -> Result<()> {
-    fail_on_first_invalid(upload_and_decode::<C>(stream, to, bytes, expected, None)?, |number| {
+    fail_on_first_invalid(upload_and_decode::<C>(stream, to, bytes, expected, ExecCtx::unreported(None))?, |number| {
         format!("point {number}")
     })
 }
 
-/// Decodes the points of `source` with indices in `range` to the start of `to`, like [`decode()`], polling `abort`.
+/// Decodes the points of `source` with indices in `range` to the start of `to`, like [`decode()`], polling the abort hook.
 /// Errors name points as the source does.
 pub(super) fn decode_from<C: MsmCurve>(
     stream: &mut Stream,
     to: &Buffer,
     source: &dyn EncodedPoints<C>,
     range: Range<usize>,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let mut first = None;
     source.read(&mut |bytes| {
         let part = range.start * C::AFFINE_BYTES..range.end * C::AFFINE_BYTES;
         let expected = || format!("those of {} points", source.count());
         let bytes = bytes.get(part).ok_or_else(|| Error::invalid("msm", "encoded bytes", expected(), bytes.len()))?;
-        first = upload_and_decode::<C>(stream, to, bytes, source.expected(), abort)?;
+        first = upload_and_decode::<C>(stream, to, bytes, source.expected(), ctx)?;
         Ok(())
     })?;
     fail_on_first_invalid(first, |number| source.name(range.start + number))
@@ -60,7 +61,7 @@ fn upload_and_decode<C: MsmCurve>(
     to: &Buffer,
     bytes: &[u8],
     expected: PointChecks,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<FirstInvalidPoint> {
     if !C::HAS_GPU_DECODE {
         return Err(Error::invalid("msm", "encoded points", "of a curve that devices decode", C::NAME));
@@ -76,7 +77,7 @@ fn upload_and_decode<C: MsmCurve>(
     // The previous owner of the memory may still use it on `stream`.
     upload.wait_event(&stream.record_event()?)?;
     for (number, part) in bytes.chunks(CHUNK * C::AFFINE_BYTES).enumerate() {
-        check_abort(abort)?;
+        ctx.check_abort()?;
         let start = number * CHUNK;
         upload.upload_at(to, start * C::AFFINE_BYTES, part)?;
         stream.wait_event(&upload.record_event()?)?;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::base_points::EncodedPoints;
 use super::decode_on_device::decode_from;
-use crate::backend::{ABORT_CHECK_BYTES, Abort, Buffer, Device, Stream, check_abort};
+use crate::backend::{ABORT_CHECK_BYTES, Buffer, Device, Stream};
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::kernel_arguments::Out;
 use crate::kernels;
 use crate::kernels::msm::PrecomputeMultiples;
@@ -41,21 +42,21 @@ impl<C: MsmCurve> BaseSource<'_, C> {
         }
     }
 
-    fn upload(self, stream: &mut Stream, to: &Buffer, abort: Abort<'_>) -> Result<()> {
+    fn upload(self, stream: &mut Stream, to: &Buffer, ctx: ExecCtx<'_>) -> Result<()> {
         match self {
-            Self::Memory(bases) => upload(stream, to, bases, abort),
-            Self::Encoded(source, range) => decode_from(stream, to, source, range, abort),
+            Self::Memory(bases) => upload(stream, to, bases, ctx),
+            Self::Encoded(source, range) => decode_from(stream, to, source, range, ctx),
         }
     }
 }
 
 impl BaseTable {
-    /// Uploads `bases` to `device`, polling `abort` between pieces, and computes their copies.
+    /// Uploads `bases` to `device`, polling the abort hook between pieces, and computes their copies.
     pub(crate) fn new<C: MsmCurve>(
         device: &Arc<Device>,
         bases: BaseSource<'_, C>,
         options: &MsmOptions,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let (points, mut copies, mut window, mut shift) = (bases.len(), options.precompute.max(1), 0, 0);
         if copies > 1 {
@@ -68,7 +69,7 @@ impl BaseTable {
         }
         let mut stream = device.stream()?;
         let buffer = stream.allocate(points * copies as usize * C::AFFINE_BYTES)?;
-        bases.upload(&mut stream, &buffer, abort)?;
+        bases.upload(&mut stream, &buffer, ctx)?;
         let table = Self { buffer, points, copies, window };
         table.enqueue_copies::<C>(&mut stream, shift)?;
         stream.synchronize(None)?;
@@ -87,11 +88,11 @@ impl BaseTable {
     }
 }
 
-/// Uploads `bases` to the start of `buffer`, polling `abort` between pieces.
-fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], abort: Abort<'_>) -> Result<()> {
+/// Uploads `bases` to the start of `buffer`, polling the abort hook between pieces.
+fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], ctx: ExecCtx<'_>) -> Result<()> {
     let piece = ABORT_CHECK_BYTES / C::AFFINE_BYTES;
     for (number, bases) in bases.chunks(piece).enumerate() {
-        check_abort(abort)?;
+        ctx.check_abort()?;
         stream.upload_at(buffer, number * piece * C::AFFINE_BYTES, &C::to_device(bases))?;
     }
     Ok(())

@@ -11,46 +11,71 @@ use super::device_task::{DeviceTask, ScalarVector, device_task, device_vectors};
 use super::msm_input::{DeviceBases, MsmInput};
 use super::pipeline::Pipeline;
 use super::plan_selection::{available_bytes, plan_for, quantize_memory};
-use crate::backend::{Abort, Device, StreamStats};
+use crate::backend::Device;
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::msm::bases::plan_input;
 use crate::msm::options::MsmOptions;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload, balanced_len, best_batch_size, max_in_flight};
 use crate::{Error, Result};
 
-/// Holds the work of one device in a batch of scalar vectors: its part of each vector.
-struct ResidentBatch<'a, C> {
-    device: &'a Arc<Device>,
-    number: usize,
-    work: MsmInput<'a, C>,
-    splits: &'a [Sharding],
-    vectors: Vec<ScalarVector<'a>>,
-    abort: Abort<'a>,
+/// Describes the work of one device in a batch of scalar vectors: its part of each vector.
+pub(super) struct DeviceBatch<'a, C> {
+    pub device: &'a Arc<Device>,
+    /// Number of the device.
+    pub number: usize,
+    pub work: MsmInput<'a, C>,
+    /// How the devices share each vector.
+    pub splits: &'a [Sharding],
+    pub ctx: ExecCtx<'a>,
 }
 
-/// Computes the part of device number `number` in the sum of every vector, with several vectors in flight. Returns a
-/// point per vector, in order.
-pub(super) fn run_resident_batch<C: MsmCurve>(
-    device: &Arc<Device>,
-    number: usize,
-    (work, splits): (MsmInput<'_, C>, &[Sharding]),
-    abort: Abort<'_>,
-) -> Result<(Vec<C::Curve>, StreamStats)> {
-    let vectors = device_vectors(device, number, &work, splits)?;
-    let batch = ResidentBatch { device, number, work, splits, vectors, abort };
-    batch.run(batch.matrix_groups()?)
-}
+impl<C: MsmCurve> DeviceBatch<'_, C> {
+    /// Computes the device's part in the sum of every vector, with several vectors in flight. Returns a point per
+    /// vector, in order.
+    ///
+    /// A group of vectors that are one sparse matrix is halved if memory does not suffice for it: other work took it, or
+    /// the caller wants to join more than fit.
+    pub(super) fn run(&self) -> Result<Vec<C::Curve>> {
+        let vectors = device_vectors(self.device, self.number, &self.work, self.splits)?;
+        if matches!(self.work.bases[self.number], DeviceBases::Host(_)) && vectors.len() > 1 {
+            return self.run_streamed(&vectors);
+        }
+        let mut groups = self.matrix_groups(&vectors)?;
+        let longest = groups.iter().map(Range::len).max().unwrap_or(0);
+        let at_once = max_in_flight(longest, groups.len());
+        let mut running = VecDeque::new();
+        let mut sums = Vec::with_capacity(vectors.len());
+        let mut finish = |pipeline: Pipeline| {
+            sums.extend(pipeline.finish_all::<C>(self.ctx)?);
+            Ok::<_, Error>(())
+        };
+        while let Some(group) = groups.pop_front() {
+            if running.len() == at_once {
+                running.pop_front().map_or(Ok(()), &mut finish)?;
+            }
+            let (joined, job) = (group.len(), self.group_task(&vectors, group.clone()));
+            match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.ctx) {
+                Err(Error::OutOfMemory { requested, available, .. }) if joined > 1 => {
+                    log::info!("msm {}: {joined} vectors joined: {requested} bytes wanted, {available} free", C::NAME);
+                    halve_range(group).into_iter().rev().for_each(|half| groups.push_front(half));
+                }
+                pipeline => running.push_back(pipeline?),
+            }
+        }
+        running.into_iter().try_for_each(finish)?;
+        Ok(sums)
+    }
 
-impl<C: MsmCurve> ResidentBatch<'_, C> {
     /// Returns the ranges of vectors that are multiplied as one sparse matrix each: neighbours with equal bit lengths
     /// and equal shares of the devices.
-    fn matrix_groups(&self) -> Result<VecDeque<Range<usize>>> {
+    fn matrix_groups(&self, vectors: &[ScalarVector<'_>]) -> Result<VecDeque<Range<usize>>> {
         let mut groups = VecDeque::new();
         let mut start = 0;
-        while start < self.vectors.len() {
-            let alike = (start..self.vectors.len()).take_while(|other| self.can_batch(start, *other));
+        while start < vectors.len() {
+            let alike = (start..vectors.len()).take_while(|other| self.can_batch(vectors, start, *other));
             let end = start + alike.count();
-            let batch_size = self.batch_size(start..end)?;
+            let batch_size = self.batch_size(vectors, start..end)?;
             while start < end {
                 let next = start + balanced_len(end - start, batch_size);
                 groups.push_back(start..next);
@@ -62,56 +87,45 @@ impl<C: MsmCurve> ResidentBatch<'_, C> {
 
     /// Returns whether the vectors with indices `one` and `other` can be one sparse matrix: their bit lengths and the
     /// devices' shares are equal. A shorter vector would have unused windows.
-    fn can_batch(&self, one: usize, other: usize) -> bool {
-        self.vectors[one].bits == self.vectors[other].bits && self.splits[one] == self.splits[other]
+    fn can_batch(&self, vectors: &[ScalarVector<'_>], one: usize, other: usize) -> bool {
+        vectors[one].bits == vectors[other].bits && self.splits[one] == self.splits[other]
     }
 
     /// Returns the best number of vectors per sparse matrix for the range `alike`, whose vectors can all be one matrix.
-    fn batch_size(&self, alike: Range<usize>) -> Result<usize> {
-        let need = Workload { joined: true, ..self.group_task(alike).workload(1, self.abort) };
-        batch_size(self.device, &self.work, (self.number, need), self.vectors.len())
+    fn batch_size(&self, vectors: &[ScalarVector<'_>], alike: Range<usize>) -> Result<usize> {
+        let need = Workload { joined: true, ..self.group_task(vectors, alike).workload(1, self.ctx) };
+        batch_size(self.device, &self.work, (self.number, need), vectors.len())
     }
 
-    fn group_task(&self, group: Range<usize>) -> DeviceTask<'_, C> {
-        let (first, vectors) = (group.start, &self.vectors[group]);
+    fn group_task<'v>(&'v self, vectors: &'v [ScalarVector<'v>], group: Range<usize>) -> DeviceTask<'v, C> {
+        let (first, vectors) = (group.start, &vectors[group]);
         device_task(&self.work, self.number, (self.work.vectors[first].len(), &self.splits[first]), vectors)
     }
 
-    fn run(&self, mut groups: VecDeque<Range<usize>>) -> Result<(Vec<C::Curve>, StreamStats)> {
-        let longest = groups.iter().map(Range::len).max().unwrap_or(0);
-        let at_once = max_in_flight(longest, groups.len());
-        let mut running = VecDeque::new();
-        let mut total = (Vec::with_capacity(self.vectors.len()), StreamStats::default());
-        let mut finish = |pipeline: Pipeline| {
-            let (sums, traffic) = pipeline.finish_all::<C>(self.abort)?;
-            total.0.extend(sums);
-            total.1 = total.1 + traffic;
-            Ok::<_, Error>(())
-        };
-        while let Some(group) = groups.pop_front() {
-            if running.len() == at_once {
-                running.pop_front().map_or(Ok(()), &mut finish)?;
-            }
-            match self.start_group(group.clone(), at_once)? {
-                Some(pipeline) => running.push_back(pipeline),
-                None => halve_range(group).into_iter().rev().for_each(|half| groups.push_front(half)),
+    /// Multiplies `vectors` over bases that are uploaded once for as many vectors as fit in memory.
+    fn run_streamed(&self, vectors: &[ScalarVector<'_>]) -> Result<Vec<C::Curve>> {
+        let (device, options, ctx) = (self.device, &self.work.options, self.ctx);
+        // Devices share bases from the host by points alone.
+        let (bases, own) = (self.work.bases[self.number], WindowAssignment::WindowGroup(1));
+        let job = DeviceTask { bases, first_base: 0, vectors, joined: false, lanes: 1, own };
+        let (mut batch_size, lanes) = choose_streamed_batch(device, job, options, ctx)?;
+        let mut sums = Vec::with_capacity(vectors.len());
+        while sums.len() < vectors.len() {
+            let left = &vectors[sums.len()..];
+            let now = balanced_len(left.len(), batch_size);
+            let next = DeviceTask { vectors: &left[..now], lanes: lanes.min(now as u32), ..job };
+            let pipeline = Pipeline::start((device, None), next, options, 1, ctx);
+            match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(ctx)) {
+                // Other work has taken the free memory.
+                Err(Error::OutOfMemory { requested, available, .. }) if now > 1 => {
+                    batch_size = now.div_ceil(2);
+                    let name = C::NAME;
+                    log::info!("msm {name}: {batch_size} vectors together: {requested} bytes wanted, {available} free");
+                }
+                next => sums.extend(next?),
             }
         }
-        running.into_iter().try_for_each(finish)?;
-        Ok(total)
-    }
-
-    /// Starts the vectors in the range `group` as one sparse matrix, with `at_once` matrices in flight. Returns `None`
-    /// if memory does not suffice for several vectors: other work took it, or the caller wants to join more than fit.
-    fn start_group(&self, group: Range<usize>, at_once: usize) -> Result<Option<Pipeline>> {
-        let (joined, job) = (group.len(), self.group_task(group));
-        match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.abort) {
-            Err(Error::OutOfMemory { requested, available, .. }) if joined > 1 => {
-                log::info!("msm {}: {joined} vectors joined: {requested} bytes wanted, {available} free", C::NAME);
-                Ok(None)
-            }
-            pipeline => pipeline.map(Some),
-        }
+        Ok(sums)
     }
 }
 
@@ -148,53 +162,15 @@ const MAX_SLOWDOWN_DIV: u32 = 8;
 /// Two streams that compute in turns hide `1/OVERLAP_GAIN_DIV` of the time of one stream.
 const OVERLAP_GAIN_DIV: u32 = 16;
 
-/// Computes the part of device number `number` in the sum of every vector, over bases that are uploaded once for as
-/// many vectors as fit in memory. Returns a point per vector, in order.
-pub(super) fn run_streamed_batch<C: MsmCurve>(
-    device: &Arc<Device>,
-    number: usize,
-    (work, splits): (MsmInput<'_, C>, &[Sharding]),
-    abort: Abort<'_>,
-) -> Result<(Vec<C::Curve>, StreamStats)> {
-    let vectors = device_vectors(device, number, &work, splits)?;
-    // Devices share bases from the host by points alone.
-    let (bases, own) = (work.bases[number], WindowAssignment::WindowGroup(1));
-    let job = DeviceTask { bases, first_base: 0, vectors: &vectors, joined: false, lanes: 1, own };
-    let (mut batch_size, lanes) = choose_streamed_batch(device, job, &work.options, abort)?;
-    let mut total = (Vec::with_capacity(vectors.len()), StreamStats::default());
-    while total.0.len() < vectors.len() {
-        let left = &vectors[total.0.len()..];
-        let now = balanced_len(left.len(), batch_size);
-        let next = DeviceTask { vectors: &left[..now], lanes: lanes.min(now as u32), ..job };
-        let pipeline = Pipeline::start((device, None), next, &work.options, 1, abort);
-        match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(abort)) {
-            // Other work has taken the free memory.
-            Err(Error::OutOfMemory { requested, available, .. }) if now > 1 => {
-                batch_size = now.div_ceil(2);
-                log::info!(
-                    "msm {}: {batch_size} vectors together: {requested} bytes wanted, {available} free",
-                    C::NAME
-                );
-            }
-            sums => {
-                let (sums, traffic) = sums?;
-                total.0.extend(sums);
-                total.1 = total.1 + traffic;
-            }
-        }
-    }
-    Ok(total)
-}
-
 /// Returns the number of vectors to multiply per upload of the bases, and the number of streams that compute them. It
 /// is the largest number that slows a vector by at most `1/MAX_SLOWDOWN_DIV`.
 fn choose_streamed_batch<C: MsmCurve>(
     device: &Arc<Device>,
     job: DeviceTask<'_, C>,
     options: &MsmOptions,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<(usize, u32)> {
-    let need = job.workload(1, abort);
+    let need = job.workload(1, ctx);
     let time = |vectors: u32, lanes: u32| {
         let plan = plan_for(device, &job.bases, Workload { vectors, lanes, ..need }, options)?;
         // The model ignores the work that a second lane hides.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::msm_input::{DeviceBases, MsmInput};
-use crate::backend::{Abort, Buffer, Device, Event};
+use crate::backend::{Buffer, Device, Event};
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::msm::plan::{Sharding, WindowAssignment, Workload};
 use crate::msm::scalars::{DeviceScalars, ScalarForm, ScalarLocation, Scalars};
 use crate::{Error, Result};
@@ -66,11 +67,11 @@ impl<C> DeviceTask<'_, C> {
 
     /// Returns the workload that the task's plan depends on, with `at_once` multiplications on the device. Its bit
     /// length is that of the longest scalars.
-    pub(super) fn workload(&self, at_once: u32, abort: Abort<'_>) -> Workload {
+    pub(super) fn workload(&self, at_once: u32, ctx: ExecCtx<'_>) -> Workload {
         let on_device = self.vectors.iter().all(|vector| matches!(vector.scalars, ScalarSource::Device(..)));
         let bits = self.vectors.iter().map(|vector| vector.bits).max().unwrap_or(0);
         let (points, vectors) = (self.point_count(), self.vectors.len() as u32);
-        let (joined, lanes, abortable, own) = (self.joined, self.lanes, abort.is_some(), self.own);
+        let (joined, lanes, abortable, own) = (self.joined, self.lanes, ctx.is_abortable(), self.own);
         Workload { points, bits, on_device, vectors, joined, lanes, at_once, abortable, own }
     }
 

@@ -77,7 +77,9 @@ impl KernelQueue<'_> {
         if chunk_rows.levels > 0 {
             self.stream.zero(&entries)?;
         }
-        let binned = self.sort_into_bins(digits, band, chunk_rows, &counters)?;
+        let found = self.allocate_bytes(room.digits_or_prefix_bytes)?;
+        self.make_digits(digits, band, [&found, &counters])?;
+        let binned = self.sort_into_bins(digits, band, found, &counters)?;
         let tile = self.sort_tile(chunk_rows);
         let (band_bins, low, room) = (chunk_rows.bins, self.plan.low_bit_count(), room.entries as u32);
         let (bins, tile_bins) = (In::new(&binned.bins), In::new(&binned.tile_bins));
@@ -111,18 +113,16 @@ impl KernelQueue<'_> {
         Ok(counters)
     }
 
-    /// Queues the kernels that compute digits and sort them into bins. Returns the entries in the order of their bins.
+    /// Queues the kernels that sort the digits `found` into bins. Returns the entries in the order of their bins.
     fn sort_into_bins(
         &mut self,
         digits: &DigitInput<'_>,
         band: WindowRange,
-        cut: MatrixSizes,
+        found: Buffer,
         counters: &Buffer,
     ) -> Result<BinnedEntries> {
         let plan = self.plan;
-        let room = plan.buffer_sizes();
-        let found = self.allocate_bytes(room.digits_or_prefix_bytes)?;
-        self.make_digits(digits, band, [&found, counters])?;
+        let (cut, room) = (plan.matrix_sizes(digits.count, band), plan.buffer_sizes());
         let (bins, cursors, tile_bins) = self.scan_bins(cut, counters)?;
         let entries = self.allocate_bytes(room.entries_or_sums_bytes)?;
         let tile = self.sort_tile(cut);

@@ -27,7 +27,7 @@ impl KernelQueue<'_> {
 
     /// Queues `kernel` over `groups` work-groups.
     pub(super) fn launch_groups<K: Kernel>(&mut self, groups: u64, kernel: K) -> Result<()> {
-        self.launch(groups * u64::from(K::GROUP_SIZE), kernel)
+        self.program.run(self.stream, groups * u64::from(K::GROUP_SIZE), kernel)
     }
 
     /// Allocates an array of `count` elements of type `T`, with undefined contents.

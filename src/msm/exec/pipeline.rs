@@ -11,8 +11,9 @@ use super::host_reduce::{HostWorkers, WindowSums};
 use super::kernel_queue::KernelQueue;
 use super::msm_input::DeviceBases;
 use super::plan_selection::plan_for;
-use crate::backend::{Abort, Buffer, Device, Event, PinnedBuffer, Stream, StreamStats, check_abort};
+use crate::backend::{Buffer, Device, Event, PinnedBuffer, Stream};
 use crate::curve::MsmCurve;
+use crate::exec::ExecCtx;
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::msm::options::MsmOptions;
@@ -190,16 +191,16 @@ impl Pipeline {
         job: DeviceTask<'_, C>,
         options: &MsmOptions,
         at_once: u32,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
-        let plan = plan_for(device, &job.bases, job.workload(at_once, abort), options)?;
+        let plan = plan_for(device, &job.bases, job.workload(at_once, ctx), options)?;
         // The first try consumes a caller's stream.
         let of_callers = stream.is_some();
-        match Self::queue((device, stream), &job, plan, abort) {
+        match Self::queue((device, stream), &job, plan, ctx) {
             // Free memory may be in blocks that are too small: those of earlier sums had other sizes.
             Err(Error::OutOfMemory { .. }) if !of_callers => {
                 device.trim();
-                Self::queue((device, None), &job, plan, abort)
+                Self::queue((device, None), &job, plan, ctx)
             }
             pipeline => pipeline,
         }
@@ -209,7 +210,7 @@ impl Pipeline {
         device: (&Arc<Device>, Option<Stream>),
         job: &DeviceTask<'_, C>,
         plan: MsmPlan,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let mut pipeline = Self::new(device, job, plan)?;
         for (number, vector) in job.vectors.iter().enumerate() {
@@ -219,7 +220,7 @@ impl Pipeline {
             stream.order_read(buffer)?;
         }
         for (number, range) in plan.chunks().enumerate() {
-            pipeline.add_chunk(number, &range, job, abort)?;
+            pipeline.add_chunk(number, &range, job, ctx)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
@@ -264,15 +265,15 @@ impl Pipeline {
         number: usize,
         range: &Range<usize>,
         job: &DeviceTask<'_, C>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<()> {
-        self.wait_for_slot(number, abort)?;
+        self.wait_for_slot(number, ctx)?;
         let slot = number % self.slots.len();
         for matrix in 0..self.totals.len() {
             let time = self.plan.estimate_chunk_time(range.len());
             let stream = &self.lane(matrix).stream;
             let device = stream.device().clone();
-            let turn = device.acquire_queue_permit(stream, time, abort)?;
+            let turn = device.acquire_queue_permit(stream, time, ctx.abort())?;
             self.add_matrix(slot, matrix, range, job)?;
             let done = Arc::new(self.lane(matrix).stream.record_event()?);
             if let Some(turn) = turn {
@@ -323,14 +324,16 @@ impl Pipeline {
         compute.stream.end_timing()
     }
 
-    /// Waits until the input slot of chunk `number` is free, polling `abort`.
-    fn wait_for_slot(&mut self, number: usize, abort: Abort<'_>) -> Result<()> {
+    /// Waits until the input slot of chunk `number` is free, polling the abort hook.
+    fn wait_for_slot(&mut self, number: usize, ctx: ExecCtx<'_>) -> Result<()> {
         let slot = number % self.slots.len();
         let done = std::mem::take(&mut self.slots[slot].done);
         if done.is_empty() {
-            check_abort(abort)?;
+            ctx.check_abort()?;
         }
-        done.iter().enumerate().try_for_each(|(matrix, done)| self.lane(matrix).stream.synchronize_event(done, abort))
+        done.iter()
+            .enumerate()
+            .try_for_each(|(matrix, done)| self.lane(matrix).stream.synchronize_event(done, ctx.abort()))
     }
 
     fn reduce(&mut self) -> Result<()> {
@@ -342,48 +345,45 @@ impl Pipeline {
         totals.iter_mut().enumerate().try_for_each(|(matrix, total)| total.reduce(&mut computes[matrix % lanes]))
     }
 
-    /// Waits for the device, polling `abort`, and returns the sum of the only vector. The host weights the points that
+    /// Waits for the device, polling the abort hook, and returns the sum of the only vector. The host weights the points that
     /// the kernels left and adds them up.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a scalar was longer than its windows.
     /// - [`Error::Aborted`]: the hook aborted.
     /// - [`Error::Device`]: the driver fails, or a thread has panicked.
-    pub(crate) fn finish<C: MsmCurve>(self, abort: Abort<'_>) -> Result<(C::Curve, StreamStats)> {
-        let (sums, traffic) = self.finish_all::<C>(abort)?;
-        let sum = sums.into_iter().next().ok_or_else(|| Error::internal("msm"))?;
-        Ok((sum, traffic))
+    pub(crate) fn finish<C: MsmCurve>(self, ctx: ExecCtx<'_>) -> Result<C::Curve> {
+        self.finish_all::<C>(ctx)?.into_iter().next().ok_or_else(|| Error::internal("msm"))
     }
 
-    /// Waits for the device, polling `abort`, and returns the sum of each vector. The host weights the points that the
+    /// Waits for the device, polling the abort hook, and returns the sum of each vector. The host weights the points that the
     /// kernels left and adds them up.
     ///
     /// # Errors
     /// [`Self::finish`] lists the errors.
-    pub(crate) fn finish_all<C: MsmCurve>(mut self, abort: Abort<'_>) -> Result<(Vec<C::Curve>, StreamStats)> {
+    pub(crate) fn finish_all<C: MsmCurve>(mut self, ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
         self.upload.iter_mut().for_each(Stream::zeroize_staging);
         let vectors = self.totals.iter().map(|total| total.bits.len()).sum();
-        let helpers = self.call_helpers::<C>(vectors, abort)?;
-        self.computes.iter_mut().try_for_each(|compute| compute.stream.synchronize(abort))?;
-        let streams = self.computes.iter().map(|compute| &compute.stream).chain(&self.upload);
-        let traffic = streams.fold(StreamStats::default(), |sum, stream| sum + stream.stats());
+        let helpers = self.call_helpers::<C>(vectors, ctx)?;
+        self.computes.iter_mut().try_for_each(|compute| ctx.synchronize(&mut compute.stream))?;
+        ctx.record(self.computes.iter().map(|compute| &compute.stream).chain(&self.upload));
         let mut jacobian = Vec::new();
         let device = self.computes.first().map_or("", |compute| &compute.stream.device().info().name);
         let mut totals = std::mem::take(&mut self.totals).into_iter();
         totals.try_for_each(|total| total.append_sums(&mut jacobian, device, C::SCALAR_BITS))?;
         // There may be no points, and a device may have no windows.
         if jacobian.is_empty() {
-            return Ok((vec![C::Curve::identity(); vectors], traffic));
+            return Ok(vec![C::Curve::identity(); vectors]);
         }
-        Ok((helpers.compute_sums(WindowSums::new(self.plan, jacobian, vectors))?, traffic))
+        helpers.compute_sums(WindowSums::new(self.plan, jacobian, vectors))
     }
 
     /// Wakes CPU threads for the host's part of `vectors` vectors, while the device runs its last kernels.
-    fn call_helpers<C: MsmCurve>(&mut self, vectors: usize, abort: Abort<'_>) -> Result<HostWorkers<C>> {
+    fn call_helpers<C: MsmCurve>(&mut self, vectors: usize, ctx: ExecCtx<'_>) -> Result<HostWorkers<C>> {
         let Self { computes, totals, .. } = self;
         let lane = totals.len().saturating_sub(1) % computes.len();
         match totals.last().and_then(|total| total.results.as_ref()) {
-            Some(results) => computes[lane].stream.synchronize_event(&results.nearly_done, abort)?,
+            Some(results) => computes[lane].stream.synchronize_event(&results.nearly_done, ctx.abort())?,
             None => return Ok(HostWorkers::wake(0)),
         }
         Ok(HostWorkers::wake(vectors))

@@ -22,7 +22,8 @@ use rayon::prelude::*;
 
 use super::{Order, Transform};
 use crate::Result;
-use crate::backend::{Abort, check_abort, par_zero_nontemporal};
+use crate::backend::par_zero_nontemporal;
+use crate::exec::ExecCtx;
 use crate::field::{SecretVec, TransformField};
 use crate::rayon_waits::install;
 use limb_arithmetic::{Arithmetic, Modulus, limbs_of, limbs_of_mut};
@@ -35,16 +36,16 @@ const MIN_LOG_SPLIT: u32 = 9;
 /// Minimum number of elements that one rayon task copies, 4096.
 const MIN_PIECE: usize = 1 << 12;
 
-/// Transforms `values` in place by `transforms`, one vector after another, each on all cores. With an `abort` hook, all
+/// Transforms `values` in place by `transforms`, one vector after another, each on all cores. With an abort hook, all
 /// results are written at the end. Without one, each result is written as soon as it is computed.
 pub(super) fn transform_many<F: TransformField>(
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     match size_of::<F>() == size_of::<u32>() {
-        true => transform_many_by::<F, OneLimbModulus>(values, transforms, abort),
-        false => transform_many_by::<F, Modulus>(values, transforms, abort),
+        true => transform_many_by::<F, OneLimbModulus>(values, transforms, ctx),
+        false => transform_many_by::<F, Modulus>(values, transforms, ctx),
     }
 }
 
@@ -52,22 +53,22 @@ pub(super) fn transform_many<F: TransformField>(
 fn transform_many_by<F: TransformField, M: Arithmetic>(
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let mut done = Vec::new();
     for (values, transform) in values.iter_mut().zip(transforms) {
         let plan = CpuPlan::<F, M>::new(transform)?;
         let result = match transform.input {
-            Order::Natural => plan.run(values, abort)?,
-            Order::BitReversed => plan.run(&SecretVec(copy_bit_reversed(values)), abort)?,
+            Order::Natural => plan.run(values, ctx)?,
+            Order::BitReversed => plan.run(&SecretVec(copy_bit_reversed(values)), ctx)?,
         };
-        if abort.is_some() {
+        if ctx.is_abortable() {
             done.push((plan, result));
         } else {
             plan.write_ordered(&result, values);
         }
     }
-    check_abort(abort)?;
+    ctx.check_abort()?;
     done.iter().zip(values).for_each(|((plan, result), values)| plan.write_ordered(result, values));
     Ok(())
 }
@@ -125,24 +126,24 @@ impl<F: TransformField, M: Arithmetic> CpuPlan<F, M> {
 
     /// Returns the transform of `values` as a matrix of P rows. Row k₁ holds the outputs of the j₁ that is k₁ with its
     /// bits reversed. [`Self::write_ordered`] brings them into the requested order.
-    fn run(&self, values: &[F], abort: Abort<'_>) -> Result<ZeroizingLimbs<M::Limbs>> {
+    fn run(&self, values: &[F], ctx: ExecCtx<'_>) -> Result<ZeroizingLimbs<M::Limbs>> {
         let values = limbs_of::<F, M::Limbs>(values);
         let mut result = par_copy_limbs(values);
         if self.rows == 1 {
-            check_abort(abort)?;
+            ctx.check_abort()?;
             self.transform_row(&mut result, 0);
             return Ok(result);
         }
         let mut turned = par_copy_limbs(values);
-        self.transform_columns(values, &mut turned, abort)?;
-        self.transform_rows(&turned, &mut result, abort)?;
+        self.transform_columns(values, &mut turned, ctx)?;
+        self.transform_rows(&turned, &mut result, ctx)?;
         Ok(result)
     }
 
     /// Transforms each column of `values` into a row of `turned`.
-    fn transform_columns(&self, values: &[M::Limbs], turned: &mut [M::Limbs], abort: Abort<'_>) -> Result<()> {
+    fn transform_columns(&self, values: &[M::Limbs], turned: &mut [M::Limbs], ctx: ExecCtx<'_>) -> Result<()> {
         turned.par_chunks_mut(TILE * self.rows).enumerate().try_for_each(|(tile, columns)| {
-            check_abort(abort)?;
+            ctx.check_abort()?;
             copy_columns_to_rows(values, self.columns, tile * TILE, columns, self.rows);
             columns.chunks_exact_mut(self.rows).for_each(|column| self.evaluate_on_coset(column, self.column_shift));
             Ok(())
@@ -150,9 +151,9 @@ impl<F: TransformField, M: Arithmetic> CpuPlan<F, M> {
     }
 
     /// Transforms each column of `turned` into a row of `result`.
-    fn transform_rows(&self, turned: &[M::Limbs], result: &mut [M::Limbs], abort: Abort<'_>) -> Result<()> {
+    fn transform_rows(&self, turned: &[M::Limbs], result: &mut [M::Limbs], ctx: ExecCtx<'_>) -> Result<()> {
         result.par_chunks_mut(TILE * self.columns).enumerate().try_for_each(|(tile, rows)| {
-            check_abort(abort)?;
+            ctx.check_abort()?;
             copy_columns_to_rows(turned, self.rows, tile * TILE, rows, self.columns);
             let rows = rows.chunks_exact_mut(self.columns).enumerate();
             rows.for_each(|(row, values)| self.transform_row(values, tile * TILE + row));

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::out_of_core;
 use super::queue_passes::{DeviceTransform, VectorLayout};
-use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, StreamStats, check_abort, parallel_copy};
-use crate::fan_out::fan_out;
+use crate::backend::{Buffer, Device, PinnedBuffer, Stream, parallel_copy};
+use crate::exec::{ExecCtx, fan_out};
 use crate::field::{SecretVec, TransformField, as_bytes, as_bytes_mut};
 use crate::ntt::Transform;
 use crate::{Error, Result};
@@ -32,52 +32,34 @@ pub(crate) fn transform_on_device<'a, F: TransformField>(
     device: &Arc<Device>,
     values: &'a mut [&mut [F]],
     transforms: &[Transform<F>],
-    stop: Abort<'_>,
-) -> Result<DeviceOutcome<'a, F>> {
+    ctx: ExecCtx<'_>,
+) -> Result<Vec<TransformedVector<'a, F>>> {
     let mut jobs: [Vec<PipelineTask<'a, '_, F>>; LANES] = Default::default();
     for (number, (slice, transform)) in values.iter_mut().zip(transforms).enumerate() {
         jobs[number % LANES].push((&mut **slice, transform));
     }
     let small = if transforms.len() == 1 { SMALL_BYTES_ALONE } else { SMALL_BYTES };
     let lanes = jobs.into_iter().filter(|jobs| !jobs.is_empty());
-    let lanes = fan_out("ntt", lanes, |jobs| PipelineLane::new(device, small)?.run(jobs, stop));
-    let mut whole = DeviceOutcome { done: Vec::new(), traffic: StreamStats::default() };
-    let mut left = Vec::new();
+    let lanes = fan_out("ntt", lanes, |jobs| PipelineLane::new(device, small)?.run(jobs, ctx));
+    let (mut done, mut left) = (Vec::new(), Vec::new());
     for lane in lanes {
         let (part, no_room) = lane?;
-        whole.add(part);
+        done.extend(part);
         left.extend(no_room);
     }
     for job in left {
-        let (part, no_room) = PipelineLane::new(device, small)?.run(vec![job], stop)?;
-        whole.add(part);
-        no_room.into_iter().try_for_each(|job| whole.transform_out_of_core(device, job, stop))?;
+        let (part, no_room) = PipelineLane::new(device, small)?.run(vec![job], ctx)?;
+        done.extend(part);
+        for (slice, transform) in no_room {
+            let result = out_of_core::transform(device, slice, transform, ctx)?;
+            done.push(TransformedVector::Beside(slice, result));
+        }
     }
-    Ok(whole)
-}
-
-impl<'a, F: TransformField> DeviceOutcome<'a, F> {
-    fn add(&mut self, other: Self) {
-        self.done.extend(other.done);
-        self.traffic = self.traffic + other.traffic;
-    }
-
-    fn transform_out_of_core(
-        &mut self,
-        device: &Arc<Device>,
-        job: PipelineTask<'a, '_, F>,
-        stop: Abort<'_>,
-    ) -> Result<()> {
-        let (slice, transform) = job;
-        let (result, traffic) = out_of_core::transform(device, slice, transform, stop)?;
-        self.traffic = self.traffic + traffic;
-        self.done.push(TransformedVector::Beside(slice, result));
-        Ok(())
-    }
+    Ok(done)
 }
 
 /// Holds a lane's results, and the tasks for which the device had not enough memory.
-type LaneOutcome<'a, 'b, F> = (DeviceOutcome<'a, F>, Vec<PipelineTask<'a, 'b, F>>);
+type LaneOutcome<'a, 'b, F> = (Vec<TransformedVector<'a, F>>, Vec<PipelineTask<'a, 'b, F>>);
 
 /// Holds a stream that uploads, transforms and downloads one vector at a time.
 struct PipelineLane {
@@ -111,21 +93,22 @@ impl PipelineLane {
     fn run<'a, 'b, F: TransformField>(
         mut self,
         jobs: Vec<PipelineTask<'a, 'b, F>>,
-        stop: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<LaneOutcome<'a, 'b, F>> {
         let (mut done, mut no_room) = (Vec::new(), Vec::new());
         for (slice, transform) in jobs {
-            check_abort(stop)?;
+            ctx.check_abort()?;
             match self.allocate_buffers(slice, transform) {
                 Ok(room) if size_of_val(slice) <= self.small => {
-                    done.push(self.transform_to_staging(slice, room, stop)?);
+                    done.push(self.transform_to_staging(slice, room, ctx)?);
                 }
-                Ok(room) => done.push(self.transform_with_rollback(slice, room, stop)?),
+                Ok(room) => done.push(self.transform_with_rollback(slice, room, ctx)?),
                 Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
                 Err(error) => return Err(error),
             }
         }
-        Ok((DeviceOutcome { done, traffic: self.stream.stats() }, no_room))
+        ctx.record([&self.stream]);
+        Ok((done, no_room))
     }
 
     fn allocate_buffers<F: TransformField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<LaneBuffers> {
@@ -144,14 +127,14 @@ impl PipelineLane {
         &mut self,
         slice: &'a mut [F],
         mut room: LaneBuffers,
-        stop: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<TransformedVector<'a, F>> {
         let stream = &mut self.stream;
         stream.upload(&room.data, as_bytes(slice))?;
         room.enqueue_transform(stream)?;
         stream.copy_to_pinned(&mut room.host, &room.data)?;
         stream.zeroize_staging();
-        stream.synchronize(stop)?;
+        ctx.synchronize(stream)?;
         Ok(TransformedVector::Fetched(slice, room.host))
     }
 
@@ -161,24 +144,18 @@ impl PipelineLane {
         &mut self,
         slice: &'a mut [F],
         mut room: LaneBuffers,
-        stop: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<TransformedVector<'a, F>> {
         let stream = &mut self.stream;
-        stream.upload_via_pinned(&room.data, &mut room.host, as_bytes(slice), stop)?;
+        stream.upload_via_pinned(&room.data, &mut room.host, as_bytes(slice), ctx.abort())?;
         room.enqueue_transform(stream)?;
-        if stop.is_some() {
-            stream.synchronize(stop)?;
+        if ctx.is_abortable() {
+            ctx.synchronize(stream)?;
         }
-        let vector = RollbackGuard::fetch(stream, &room.data, (slice, room.host), stop)?;
+        let vector = RollbackGuard::fetch(stream, &room.data, (slice, room.host), ctx)?;
         stream.synchronize(None)?;
         Ok(TransformedVector::InPlace(vector))
     }
-}
-
-/// Holds the transformed vectors of one device, and the statistics of its streams.
-pub(crate) struct DeviceOutcome<'a, F: TransformField> {
-    pub done: Vec<TransformedVector<'a, F>>,
-    pub traffic: StreamStats,
 }
 
 /// Holds a vector in host memory and its computed transform. If it is dropped without [`Self::commit`], the vector
@@ -216,16 +193,16 @@ pub(crate) struct RollbackGuard<'a, F: TransformField> {
 
 impl<'a, F: TransformField> RollbackGuard<'a, F> {
     /// Copies `result` from the device to `slice`. `kept` is a copy of the old elements of `slice`, which are restored
-    /// if the copy fails or `stop` aborts it.
+    /// if the copy fails or `ctx` aborts it.
     pub(super) fn fetch(
         stream: &mut Stream,
         result: &Buffer,
         (slice, kept): (&'a mut [F], PinnedBuffer),
-        stop: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let vector = Self { slice, kept, committed: false };
         // SAFETY: `ntt_row_pass` leaves reduced elements in Montgomery form.
-        stream.download_abortable(unsafe { as_bytes_mut(vector.slice) }, result, stop)?;
+        stream.download_abortable(unsafe { as_bytes_mut(vector.slice) }, result, ctx.abort())?;
         Ok(vector)
     }
 

@@ -19,8 +19,8 @@ pub(crate) use twiddles::Powers;
 pub(super) use twiddles::Twiddles;
 
 use super::Transform;
-use crate::backend::{Abort, Device, StreamStats};
-use crate::fan_out::fan_out;
+use crate::backend::{Abort, Device};
+use crate::exec::{ExecCtx, fan_out};
 use crate::field::TransformField;
 use crate::rayon_waits::install;
 use crate::{Error, Result};
@@ -32,28 +32,27 @@ pub(super) fn transform_many<F: TransformField>(
     devices: &[Arc<Device>],
     values: &mut [&mut [F]],
     transforms: &[Transform<F>],
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     if values.is_empty() {
-        return Ok(StreamStats::default());
+        return Ok(());
     }
     let share = values.len().div_ceil(devices.len());
     let alone = values.len() <= share;
     let failed = &AtomicBool::new(false);
-    let stop = || failed.load(Ordering::Relaxed) || abort.is_some_and(|abort| abort());
+    let stop = || failed.load(Ordering::Relaxed) || ctx.check_abort().is_err();
     // A stream that cannot be stopped is waited for without polling.
-    let stop: Abort<'_> = if alone && abort.is_none() { None } else { Some(&stop) };
+    let stop: Abort<'_> = if alone && !ctx.is_abortable() { None } else { Some(&stop) };
     let shares = devices.iter().zip(values.chunks_mut(share).zip(transforms.chunks(share)));
     let parts = fan_out("ntt", shares, |(device, (values, transforms))| {
-        let part = transform_on_device(device, values, transforms, stop);
+        let part = transform_on_device(device, values, transforms, ctx.with_abort(stop));
         failed.fetch_or(part.is_err(), Ordering::Relaxed);
         part
     });
     // An error drops the parts, which restores the vectors.
     let parts = collect_device_results(parts)?;
-    let traffic = parts.iter().fold(StreamStats::default(), |sum, part| sum + part.traffic);
-    install(|| parts.into_par_iter().flat_map(|part| part.done).for_each(TransformedVector::commit));
-    Ok(traffic)
+    install(|| parts.into_par_iter().flatten().for_each(TransformedVector::commit));
+    Ok(())
 }
 
 /// Returns the results of all devices, or an error. A failure has priority over [`Error::Aborted`]: devices that stop

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_powers};
-use crate::backend::{Abort, Buffer, Device, Stream, StreamStats};
+use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::byte_len;
+use crate::exec::ExecCtx;
 use crate::field::{HostVector, SecretVec, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Transpose};
@@ -36,21 +37,19 @@ const MAX_BLOCK_LOG: u32 = 23;
 /// Minimum number of elements that one rayon task copies, 4096.
 const MIN_PIECE: usize = 1 << 12;
 
-/// Transforms `values`, which stay unchanged, on `device`, block by block. Returns the result and the streams'
-/// statistics.
+/// Transforms `values`, which stay unchanged, on `device`, block by block. Returns the result.
 pub(crate) fn transform<F: TransformField>(
     device: &Arc<Device>,
     values: &[F],
     transform: &Transform<F>,
-    stop: Abort<'_>,
-) -> Result<(SecretVec<F>, StreamStats)> {
+    ctx: ExecCtx<'_>,
+) -> Result<SecretVec<F>> {
     let copy = (transform.input == Order::BitReversed).then(|| SecretVec(copy_bit_reversed(values)));
     let [first, second] = Pass::split_transform(transform);
     let mut result = SecretVec(vec![F::ZERO; values.len()]);
-    let up = first.run(device, Some(copy.as_deref().unwrap_or(values)), &mut result, stop)?;
-    let down = second.run(device, None, &mut result, stop)?;
-    let result = if transform.order == Order::BitReversed { SecretVec(copy_bit_reversed(&result)) } else { result };
-    Ok((result, up + down))
+    first.run(device, Some(copy.as_deref().unwrap_or(values)), &mut result, ctx)?;
+    second.run(device, None, &mut result, ctx)?;
+    Ok(if transform.order == Order::BitReversed { SecretVec(copy_bit_reversed(&result)) } else { result })
 }
 
 /// Describes one of the two passes, which transforms all columns of a matrix in host memory.
@@ -101,9 +100,9 @@ impl<F: TransformField> Pass<F> {
         fit.checked_ilog2().map(|log| log.min(most)).ok_or_else(short)
     }
 
-    /// Transforms the columns of `input` into `matrix` on `device`, unless `stop` aborts the pass. If `input` is
+    /// Transforms the columns of `input` into `matrix` on `device`, unless `ctx` aborts the pass. If `input` is
     /// `None`, transforms those of `matrix` in place.
-    fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], stop: Abort<'_>) -> Result<StreamStats> {
+    fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], ctx: ExecCtx<'_>) -> Result<()> {
         let block_log = self.columns_per_block_log(device)?;
         let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };
         let mut lanes: Vec<BlockLane<F>> = Vec::new();
@@ -115,7 +114,7 @@ impl<F: TransformField> Pass<F> {
         for block in 0..blocks + LANES {
             let lane = &mut lanes[block % LANES];
             if block >= LANES && block - LANES < blocks {
-                lane.stream.synchronize(stop)?;
+                ctx.synchronize(&mut lane.stream)?;
                 self.store_columns(&lane.host, (block - LANES) << block_log, 1 << block_log, matrix);
             }
             if block < blocks {
@@ -123,7 +122,8 @@ impl<F: TransformField> Pass<F> {
                 self.queue_block(lane, &queue, layout, block << block_log)?;
             }
         }
-        Ok(lanes.iter().fold(StreamStats::default(), |sum, lane| sum + lane.stream.stats()))
+        ctx.record(lanes.iter().map(|lane| &lane.stream));
+        Ok(())
     }
 
     /// Copies the `count` columns of `matrix` from column `first` on to `block`, row by row.

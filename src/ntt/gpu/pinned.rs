@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::queue_passes::{DeviceTransform, VectorLayout};
-use crate::backend::{Abort, Device, Stream, StreamStats, catch_hook_panic, check_abort};
-use crate::fan_out::fan_out;
+use crate::backend::{Abort, Device, Stream};
+use crate::exec::{ExecCtx, Operation, execute, fan_out};
 use crate::field::{HostVector, TransformField};
 use crate::ntt::domain::{Direction, NttDomain};
 use crate::ntt::{Transform, cpu};
@@ -35,69 +35,64 @@ impl<F: TransformField> NttDomain<F> {
     ) -> Result<Report> {
         let transform = self.transform(direction);
         pairs.iter().try_for_each(|(from, to)| transform.check(from.len()).and_then(|()| transform.check(to.len())))?;
-        let elements = pairs.iter().map(|(from, _)| from.len()).sum();
-        let call = OpScope { operation: format!("pinned ntt {}", F::NAME), elements };
-        // Both closures borrow the pairs, but only one runs at a time.
-        let pairs = std::cell::RefCell::new(pairs);
-        catch_hook_panic(abort, |abort| {
-            let ((), report) = self.accelerator().dispatch(
-                call,
-                |devices| {
-                    transform_on_devices(devices, &mut pairs.borrow_mut(), &transform, abort)
-                        .map(|traffic| ((), traffic))
-                },
-                || transform_on_cpu(&mut pairs.borrow_mut(), &transform, abort),
-            )?;
-            Ok(report)
-        })
+        execute(self.accelerator(), self.accelerator().devices(), &mut TransformPinned { pairs, transform }, abort)
+            .map(|((), report)| report)
     }
 }
 
-fn transform_on_cpu<F: TransformField>(
-    pairs: &mut [PinnedPair<'_, F>],
-    transform: &Transform<F>,
-    abort: Abort<'_>,
-) -> Result<()> {
-    for (from, to) in &mut *pairs {
-        to.copy_from_slice(from);
-    }
-    let mut slices: Vec<&mut [F]> = pairs.iter_mut().map(|(_, to)| &mut to[..]).collect();
-    let transforms = vec![*transform; slices.len()];
-    cpu::transform_many(&mut slices, &transforms, abort)
+/// Transforms the first vector of each pair into the second one.
+struct TransformPinned<'a, 'v, F> {
+    pairs: &'a mut [PinnedPair<'v, F>],
+    transform: Transform<F>,
 }
 
-fn transform_on_devices<F: TransformField>(
-    devices: &[Arc<Device>],
-    pairs: &mut [PinnedPair<'_, F>],
-    transform: &Transform<F>,
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
-    let share = pairs.len().div_ceil(devices.len()).max(1);
-    let shares = devices.iter().zip(pairs.chunks_mut(share));
-    let parts = fan_out("ntt", shares, |(device, pairs)| transform_on_device(device, pairs, transform, abort));
-    parts.into_iter().try_fold(StreamStats::default(), |sum, part| Ok(sum + part?))
+impl<F: TransformField> Operation for TransformPinned<'_, '_, F> {
+    type Output = ();
+
+    fn scope(&self) -> OpScope {
+        let elements = self.pairs.iter().map(|(from, _)| from.len()).sum();
+        OpScope { operation: format!("pinned ntt {}", F::NAME), elements }
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<()> {
+        let share = self.pairs.len().div_ceil(devices.len()).max(1);
+        let shares = devices.iter().zip(self.pairs.chunks_mut(share));
+        let transform = &self.transform;
+        let parts = fan_out("ntt", shares, |(device, pairs)| transform_on_device(device, pairs, transform, ctx));
+        parts.into_iter().collect()
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        for (from, to) in &mut *self.pairs {
+            to.copy_from_slice(from);
+        }
+        let mut slices: Vec<&mut [F]> = self.pairs.iter_mut().map(|(_, to)| &mut to[..]).collect();
+        let transforms = vec![self.transform; slices.len()];
+        cpu::transform_many(&mut slices, &transforms, ctx)
+    }
 }
 
 fn transform_on_device<F: TransformField>(
     device: &Arc<Device>,
     pairs: &mut [PinnedPair<'_, F>],
     transform: &Transform<F>,
-    abort: Abort<'_>,
-) -> Result<StreamStats> {
+    ctx: ExecCtx<'_>,
+) -> Result<()> {
     // Streams are dropped before the pairs are returned, also after an error; the drop waits for their copies.
     let lanes = LANES.min(pairs.len());
     let mut streams = (0..lanes).map(|_| device.stream()).collect::<Result<Vec<_>>>()?;
     for (number, pair) in pairs.iter_mut().enumerate() {
         let stream = &mut streams[number % lanes];
         if number >= lanes {
-            stream.synchronize(abort)?;
+            ctx.synchronize(stream)?;
         } else {
-            check_abort(abort)?;
+            ctx.check_abort()?;
         }
         enqueue_pair(stream, pair, transform)?;
     }
-    streams.iter_mut().try_for_each(|stream| stream.synchronize(abort))?;
-    Ok(streams.iter().fold(StreamStats::default(), |sum, stream| sum + stream.stats()))
+    streams.iter_mut().try_for_each(|stream| ctx.synchronize(stream))?;
+    ctx.record(&streams);
+    Ok(())
 }
 
 fn enqueue_pair<F: TransformField>(

@@ -4,7 +4,8 @@
 use rayon::prelude::*;
 
 use crate::Result;
-use crate::backend::{Abort, Stream};
+use crate::backend::Stream;
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Transpose};
@@ -20,10 +21,10 @@ use crate::ntt::{Transform, VectorLayout, cpu};
 pub(crate) fn transform_each_on_cpu<F: TransformField>(
     values: &mut [F],
     transform: &Transform<F>,
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<()> {
     let vectors = values.par_chunks_mut(1 << transform.log_n);
-    vectors.map(|vector| cpu::transform_many(&mut [vector], &[*transform], abort)).collect()
+    vectors.map(|vector| cpu::transform_many(&mut [vector], &[*transform], ctx)).collect()
 }
 
 /// Describes `2^count_log` consecutive columns of a matrix, each of `2^length_log` elements.

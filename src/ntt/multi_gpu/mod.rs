@@ -13,7 +13,7 @@ pub(crate) use local_twiddle_transpose::{ColumnBlock, transform_each_on_cpu};
 use super::domain::{Direction, NttDomain};
 use super::plan::MAX_RADIX_LOG;
 use crate::backend::{Abort, Device, Event, PeerMemory, Stream, StreamStats, catch_hook_panic};
-use crate::fan_out::fan_out;
+use crate::exec::fan_out;
 use crate::field::{TransformField, as_bytes, as_bytes_mut};
 use crate::report::OpScope;
 use crate::{Error, Report, Result};
@@ -107,10 +107,7 @@ impl<F: TransformField> ShardedVector<F> {
     }
 
     fn check_length(&self, actual: usize) -> Result<()> {
-        if actual == self.len() {
-            return Ok(());
-        }
-        Err(Error::invalid("PeerVector", "length of the slice", self.len(), actual))
+        Error::check_eq("PeerVector", "length of the slice", self.len(), actual)
     }
 
     /// Queues the pass `step` on all devices, with `passes` of each. Swaps the two memories if the pass moves the

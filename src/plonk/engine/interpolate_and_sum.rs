@@ -1,7 +1,7 @@
 //! Transforms values to coefficients, and sums terms over values.
 
 use crate::Result;
-use crate::backend::Abort;
+use crate::exec::ExecCtx;
 use crate::expression::{Coset, DeviceColumn, Group};
 use crate::field::{DeviceVector, SecretVec};
 use crate::ntt::{Direction, Transform, transform_many};
@@ -56,7 +56,7 @@ impl<C: ProofCurve> Engine<C> {
                 self.domain.enqueue(Direction::Inverse, stream, &mut vector)?;
                 self.collect_columns(stream, vector)
             },
-            |abort| self.transform_on_host(columns, self.domain.transform(Direction::Inverse), abort),
+            |ctx| self.transform_on_host(columns, self.domain.transform(Direction::Inverse), ctx),
         )
     }
 
@@ -64,13 +64,13 @@ impl<C: ProofCurve> Engine<C> {
         &self,
         columns: &[ColumnView<'_, C::Scalar>],
         transform: Transform<C::Scalar>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<Column<C::Scalar>>> {
         let columns = self.fetch_all_to_host(columns)?.into_iter().map(super::HostElements::into_owned);
         let mut columns: Vec<SecretVec<_>> = columns.collect();
         let transforms = vec![transform; columns.len()];
         let mut slices: Vec<&mut [_]> = columns.iter_mut().map(|column| &mut **column).collect();
-        transform_many(&self.accelerator, &mut slices, &transforms, abort)?;
+        transform_many(&self.accelerator, &mut slices, &transforms, ctx.abort())?;
         Ok(columns.into_iter().map(|mut column| Column::new(std::mem::take(&mut column.0))).collect())
     }
 
@@ -105,7 +105,7 @@ impl<C: ProofCurve> Engine<C> {
                 }
                 self.collect_columns(stream, to)
             },
-            |abort| Ok(vec![self.evaluate_sum_on_host(sum, columns, challenges, coset, abort)?]),
+            |ctx| Ok(vec![self.evaluate_sum_on_host(sum, columns, challenges, coset, ctx)?]),
         )
         .and_then(super::exactly_one)
     }
@@ -118,7 +118,7 @@ impl<C: ProofCurve> Engine<C> {
         columns: &[ColumnView<'_, C::Scalar>],
         challenges: &[C::Scalar],
         coset: Coset<C::Scalar>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Column<C::Scalar>> {
         let program = sum.program();
         let mut numbers: Vec<_> = program.groups().iter().flat_map(Group::columns).copied().collect();
@@ -128,7 +128,7 @@ impl<C: ProofCurve> Engine<C> {
         let mut all: Vec<&[_]> = vec![&[]; columns.len()];
         numbers.iter().zip(&fetched).for_each(|(number, column)| all[*number] = column);
         let mut values = SecretVec(vec![ff::Field::ZERO; self.n()]);
-        program.run(&self.accelerator, &all, challenges, coset, &mut [&mut values], abort)?;
+        program.run(&self.accelerator, &all, challenges, coset, &mut [&mut values], ctx.abort())?;
         Ok(Column::new(std::mem::take(&mut values.0)))
     }
 }

@@ -28,7 +28,8 @@ pub(super) use arguments::PermutedLookup;
 pub(super) use memory::COSET_COLUMNS;
 pub(super) use quotient::{Constraints, Cosets};
 
-use crate::backend::{Abort, catch_hook_panic, check_abort, Device, lock, MemoryBudget, Stream};
+use crate::backend::{Abort, Device, MemoryBudget, Stream, lock};
+use crate::exec::{ExecCtx, Operation, execute};
 use crate::field::{DeviceVector, Element, NttField, SecretVec};
 use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
@@ -276,11 +277,6 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    fn step_scope(&self, step: &str, columns: usize) -> OpScope {
-        let operation = format!("plonk {step} {}", <C::Scalar as Element>::NAME);
-        OpScope { operation, elements: columns * self.n() }
-    }
-
     /// Runs the step named `step` on `columns` columns, by `gpu` on the device. Falls back to `cpu` if there is no
     /// device, or if `gpu` fails and no backend is forced.
     fn run_step<T>(
@@ -288,20 +284,10 @@ impl<C: ProofCurve> Engine<C> {
         step: &str,
         columns: usize,
         gpu: impl FnOnce(&mut Stream) -> Result<T>,
-        cpu: impl FnOnce(Abort<'_>) -> Result<T>,
+        cpu: impl FnOnce(ExecCtx<'_>) -> Result<T>,
     ) -> Result<T> {
-        let on_device = |_: &[Arc<Device>]| {
-            let stream = self.stream.as_ref().ok_or_else(|| Error::internal("plonk"))?;
-            let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = stream.stats();
-            self.trim_before_step(&stream);
-            let value = gpu(&mut stream)?;
-            Ok((value, stream.stats().since(before)))
-        };
-        catch_hook_panic(self.abort_callback(), |abort| {
-            check_abort(abort)?;
-            self.accelerator.dispatch(self.step_scope(step, columns), on_device, || cpu(abort)).map(|(value, _)| value)
-        })
+        let mut operation = EngineStep { engine: self, step, columns, gpu: Some(gpu), cpu: Some(cpu) };
+        execute(&self.accelerator, self.accelerator.devices(), &mut operation, self.abort_callback()).map(|(value, _)| value)
     }
 
     /// Trims the device's memory pool if the plan limits memory. Free blocks of the previous step have other sizes and
@@ -436,5 +422,49 @@ impl<C: ProofCurve> Engine<C> {
                 Ok(elements)
             }
         }
+    }
+}
+
+/// Runs one step of a proof, by a closure for the device or by one for the CPU.
+struct EngineStep<'e, C: ProofCurve, G, H> {
+    engine: &'e Engine<C>,
+    /// Name of the step.
+    step: &'e str,
+    /// Number of columns that it works on.
+    columns: usize,
+    /// Each closure is `None` once it has run.
+    gpu: Option<G>,
+    cpu: Option<H>,
+}
+
+impl<C: ProofCurve, T, G, H> Operation for EngineStep<'_, C, G, H>
+where
+    G: FnOnce(&mut Stream) -> Result<T>,
+    H: FnOnce(ExecCtx<'_>) -> Result<T>,
+{
+    type Output = T;
+
+    fn scope(&self) -> OpScope {
+        let operation = format!("plonk {} {}", self.step, <C::Scalar as Element>::NAME);
+        OpScope { operation, elements: self.columns * self.engine.n() }
+    }
+
+    fn on_devices(&mut self, _: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<T> {
+        ctx.check_abort()?;
+        let (Some(stream), Some(gpu)) = (self.engine.stream.as_ref(), self.gpu.take()) else {
+            return Err(Error::internal("plonk"));
+        };
+        let mut stream = lock(stream);
+        let before = stream.stats();
+        self.engine.trim_before_step(&stream);
+        let value = gpu(&mut stream)?;
+        ctx.add_stats(stream.stats().since(before));
+        Ok(value)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<T> {
+        ctx.check_abort()?;
+        let cpu = self.cpu.take().ok_or_else(|| Error::internal("plonk"))?;
+        cpu(ctx)
     }
 }

@@ -1,7 +1,8 @@
 //! Computes the quotient, coset by coset.
 
 use crate::Result;
-use crate::backend::{Abort, Stream};
+use crate::backend::Stream;
+use crate::exec::ExecCtx;
 use crate::expression::{Coset, DeviceColumn};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
@@ -96,7 +97,7 @@ impl<C: ProofCurve> Engine<C> {
                 }
                 self.sum_weighted_columns(stream, sums, &constraints.circuit_weights())
             },
-            |abort| self.evaluate_coset_on_host(coset, constraints, abort),
+            |ctx| self.evaluate_coset_on_host(coset, constraints, ctx),
         )
     }
 
@@ -162,17 +163,17 @@ impl<C: ProofCurve> Engine<C> {
         &self,
         coset: Coset<C::Scalar>,
         constraints: &Constraints<'_, C::Scalar>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Column<C::Scalar>> {
         let plain = self.domain.transform(Direction::Forward);
         let transform = Transform { shift_in: Some(coset.shift), ..plain };
-        let shared = self.transform_on_host(constraints.shared, transform, abort)?;
+        let shared = self.transform_on_host(constraints.shared, transform, ctx)?;
         let mut sums = Vec::with_capacity(constraints.own.len());
         for own in constraints.own {
             let own: Vec<_> = own.iter().map(Column::view).collect();
-            let own = self.transform_on_host(&own, transform, abort)?;
+            let own = self.transform_on_host(&own, transform, ctx)?;
             let columns: Vec<_> = shared.iter().chain(&own).map(Column::view).collect();
-            sums.push(self.evaluate_sum_on_host(constraints.sum, &columns, constraints.challenges, coset, abort)?);
+            sums.push(self.evaluate_sum_on_host(constraints.sum, &columns, constraints.challenges, coset, ctx)?);
         }
         self.combine_on_host(&sums.iter().map(Column::view).zip(constraints.circuit_weights()).collect::<Vec<_>>())
     }
@@ -199,8 +200,8 @@ impl<C: ProofCurve> Engine<C> {
                 cosets.pieces.enqueue(stream, &mut vector, StridedColumns::packed(self.n(), values.len()))?;
                 self.collect_columns(stream, vector)
             },
-            |abort| {
-                let mut parts = self.transform_on_host(values, self.domain.transform(Direction::Inverse), abort)?;
+            |ctx| {
+                let mut parts = self.transform_on_host(values, self.domain.transform(Direction::Inverse), ctx)?;
                 let mut slices = parts.iter_mut().map(Column::host_mut).collect::<Result<Vec<_>>>()?;
                 cosets.pieces.on_cpu(&mut slices)?;
                 Ok(parts)

@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use group::Curve as _;
 
 use crate::backend::catch_hook_panic;
+use crate::exec::ExecCtx;
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, ColumnView, ViewStorage};
 use crate::plonk::work_sharing::Link;
@@ -86,9 +87,10 @@ impl<C: ProofCurve> Engine<C> {
             },
             |_| Err(Error::internal("plonk")),
         )?;
-        let sums =
-            catch_hook_panic(self.abort_callback(), |abort| self.basis_msm(basis).run_without_fallback(&there, abort));
-        let (sums, _) = sums.map_err(|error| self.scalar_error_to_device(error))?;
+        let sums = catch_hook_panic(self.abort_callback(), |abort| {
+            self.basis_msm(basis).run_without_fallback(&there, ExecCtx::unreported(abort))
+        });
+        let sums = sums.map_err(|error| self.scalar_error_to_device(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{StridedColumns, check_disjoint, check_equal, check_length};
+use super::column_places_and_checks::{StridedColumns, check_disjoint, check_length};
 use super::step_launches::{allocate_columns, launch_strided};
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
@@ -23,7 +23,7 @@ fn check_rows(length: usize, place: StridedColumns, n: usize, rows: &Range<usize
         let actual = format!("{} to {}", rows.start, rows.end);
         return Err(Error::invalid(STEP, "rows", format!("a range within 0 to {n}"), actual));
     }
-    check_equal(STEP, "number of values", rows.len().saturating_mul(place.count), values)
+    Error::check_eq(STEP, "number of values", rows.len().saturating_mul(place.count), values)
 }
 
 /// Queues writes of `values` to the rows `rows` of the columns at `place`, of `n` elements each. `values` holds the

@@ -106,11 +106,6 @@ pub(super) fn check_length(step: &'static str, n: usize) -> Result<u32> {
     }
 }
 
-/// Checks that `actual` equals `expected`. An error names the `step`, and the quantity as `what`.
-pub(super) fn check_equal(step: &'static str, what: impl Into<String>, expected: usize, actual: usize) -> Result<()> {
-    if expected == actual { Ok(()) } else { Err(Error::invalid(step, what, expected, actual)) }
-}
-
 /// Checks that the columns at `place`, of `n` elements each, are within `vector`, and that `vector` is on the device of
 /// `stream`.
 pub(super) fn check_place<F: NttField>(

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{DeviceColumn, check_equal, check_length};
+use super::column_places_and_checks::{DeviceColumn, check_length};
 use super::step_launches::{LaunchBatch, allocate_columns, launch_groups, split_into_launches, upload_params};
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
@@ -89,7 +89,7 @@ pub fn on_cpu<F: NttField>(n: usize, sums: &[LinearCombination<&[F], F>]) -> Res
     check_length(STEP, n)?;
     check_subtrahends(sums, n)?;
     let mut terms = sums.iter().flat_map(|sum| &sum.terms);
-    terms.try_for_each(|(column, _)| check_equal(STEP, "length of a polynomial", n, column.len()))?;
+    terms.try_for_each(|(column, _)| Error::check_eq(STEP, "length of a polynomial", n, column.len()))?;
     let mut out = vec![F::ZERO; sums.len() * n];
     for (out, sum) in out.chunks_mut(n).zip(sums) {
         out.par_iter_mut().enumerate().for_each(|(row, out)| {

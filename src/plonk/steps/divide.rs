@@ -2,9 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{StridedColumns, check_disjoint, check_equal, check_length};
+use super::column_places_and_checks::{StridedColumns, check_disjoint, check_length};
 use super::step_launches::{launch_groups, upload_params};
-use crate::Result;
+use crate::{Error, Result};
 use crate::backend::{Buffer, Stream};
 use crate::field::{DeviceVector, NttField};
 use crate::kernel_arguments::{In, Out};
@@ -53,7 +53,7 @@ pub fn enqueue<F: NttField>(
     let length = check_length(STEP, n)?;
     polynomials.wait_before_write(stream)?;
     check_disjoint(STEP, polynomials.len(), place, n)?;
-    check_equal(STEP, "lists of roots", place.count, roots.len())?;
+    Error::check_eq(STEP, "lists of roots", place.count, roots.len())?;
     let tiles = length.div_ceil(DIVIDE_TILE);
     let most = roots.iter().map(Vec::len).max().unwrap_or(0);
     let rounds =
@@ -112,7 +112,7 @@ impl DivisionRound {
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): there are not as many lists of roots as polynomials.
 pub fn on_cpu<F: NttField>(polynomials: &mut [&mut [F]], roots: &[Vec<F>]) -> Result<()> {
-    check_equal(STEP, "lists of roots", polynomials.len(), roots.len())?;
+    Error::check_eq(STEP, "lists of roots", polynomials.len(), roots.len())?;
     let divide_by = |polynomial: &mut [F], root: F| {
         polynomial.iter_mut().rev().fold(F::ZERO, |carry, coefficient| {
             let next = *coefficient + carry * root;

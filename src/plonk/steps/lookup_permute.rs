@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{RowCounts, StridedColumns, check_equal, check_place};
+use super::column_places_and_checks::{RowCounts, StridedColumns, check_place};
 use super::step_launches::{allocate_columns, launch_groups};
-use crate::Result;
+use crate::{Error, Result};
 use crate::backend::{Buffer, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, as_bytes};
@@ -81,7 +81,7 @@ pub fn enqueue<F: NttField>(
     tables: StridedView<'_, F>,
 ) -> Result<PermutedColumns<F>> {
     rows.check::<F>(STEP)?;
-    check_equal(STEP, "number of tables", inputs.1.count, tables.1.count)?;
+    Error::check_eq(STEP, "number of tables", inputs.1.count, tables.1.count)?;
     check_place(stream, STEP, inputs.0, inputs.1, rows.n())?;
     check_place(stream, STEP, tables.0, tables.1, rows.n())?;
     let columns = allocate_columns(stream, product(STEP, "columns of the lookups", &[2, inputs.1.count])?, rows.n())?;
@@ -223,8 +223,8 @@ impl<F: NttField> PermutePass<'_, F> {
 /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
 pub fn on_cpu<F: NttField>(rows: RowCounts, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<MissingValues>)> {
     rows.check::<F>(STEP)?;
-    check_equal(STEP, "length of the input", rows.n(), input.len())?;
-    check_equal(STEP, "length of the table", rows.n(), table.len())?;
+    Error::check_eq(STEP, "length of the input", rows.n(), input.len())?;
+    Error::check_eq(STEP, "length of the table", rows.n(), table.len())?;
     let (input, table) = (&input[..rows.usable], &table[..rows.usable]);
     let (counts, missing) = count_matches_on_cpu(input, table);
     let mut columns = [vec![F::ZERO; rows.n()], vec![F::ZERO; rows.n()]];

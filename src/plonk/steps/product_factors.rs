@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{DeviceColumn, RowCounts, check_equal};
+use super::column_places_and_checks::{DeviceColumn, RowCounts, };
 use super::step_launches::{LaunchBatch, launch_groups, split_into_launches, upload_params};
 use crate::backend::{Buffer, Stream};
 use crate::checked_size::product;
@@ -188,7 +188,7 @@ pub fn on_cpu<F: NttField>(
     rows.check::<F>(STEP)?;
     let of_sets = sets.iter().flat_map(|set| set.columns.iter().flatten()).map(|column| column.len());
     let of_lookups = lookups.iter().flat_map(Lookup::columns).map(<[F]>::len);
-    of_sets.chain(of_lookups).try_for_each(|length| check_equal(STEP, "length of a column", rows.n(), length))?;
+    of_sets.chain(of_lookups).try_for_each(|length| Error::check_eq(STEP, "length of a column", rows.n(), length))?;
     let length = (sets.len() + lookups.len())
         .checked_mul(rows.n())
         .ok_or_else(|| Error::invalid(STEP, "number of products", "fewer than memory has", sets.len()))?;

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use ff::BatchInverter;
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{RowCounts, check_equal};
+use super::column_places_and_checks::{RowCounts, };
 use super::product_factors::Factors;
 use super::step_launches::launch_groups;
 use crate::backend::{Buffer, Stream};
@@ -30,8 +30,8 @@ fn check_lengths<F: NttField>(
     let (columns, length) = columns.zip(length).ok_or_else(|| {
         Error::invalid(STEP, "columns of the chains", "fewer than memory has", format!("{} chains", chains.len()))
     })?;
-    check_equal(STEP, "length of the numerators", length, numerators)?;
-    check_equal(STEP, "length of the denominators", length, denominators)?;
+    Error::check_eq(STEP, "length of the numerators", length, numerators)?;
+    Error::check_eq(STEP, "length of the denominators", length, denominators)?;
     Ok(columns)
 }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{DeviceColumn, StridedColumns, check_disjoint, check_equal, check_length};
+use super::column_places_and_checks::{DeviceColumn, StridedColumns, check_disjoint, check_length};
 use super::combine::{self, LinearCombination};
 use super::step_launches::{allocate_columns, launch, upload_params};
 use crate::backend::Stream;
@@ -106,7 +106,7 @@ impl<F: NttField> Cosets<F> {
     pub fn enqueue(&self, stream: &mut Stream, parts: &mut DeviceVector<F>, place: StridedColumns) -> Result<()> {
         let n = check_length(STEP, self.n())?;
         parts.wait_before_write(stream)?;
-        check_equal(STEP, "number of parts", self.q, place.count)?;
+        Error::check_eq(STEP, "number of parts", self.q, place.count)?;
         check_disjoint(STEP, parts.len(), place, self.n())?;
         if self.q > MAX_IN_REGISTERS {
             return self.enqueue_large(stream, parts, place);
@@ -180,8 +180,8 @@ impl<F: NttField> Cosets<F> {
     /// - [`Error::Invalid`]: there are not q parts.
     /// - [`Error::Invalid`]: a part does not have n elements.
     pub fn on_cpu(&self, parts: &mut [&mut [F]]) -> Result<()> {
-        check_equal(STEP, "number of parts", self.q, parts.len())?;
-        parts.iter().try_for_each(|part| check_equal(STEP, "length of a part", self.n(), part.len()))?;
+        Error::check_eq(STEP, "number of parts", self.q, parts.len())?;
+        parts.iter().try_for_each(|part| Error::check_eq(STEP, "length of a part", self.n(), part.len()))?;
         let mut shift = self.zeta_inverse;
         for part in parts.iter_mut() {
             scale_by_powers(part, shift);

@@ -6,7 +6,8 @@ use ff::Field;
 
 use super::column_transfers::{DeviceColumns, enqueue_unbitslice, locate_or_upload};
 use super::passes::work_item_count;
-use crate::backend::{Abort, Buffer, Device, PinnedBuffer, Stream, StreamStats};
+use crate::backend::{Buffer, Device, PinnedBuffer, Stream, StreamStats};
+use crate::exec::ExecCtx;
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
 use crate::kernel_arguments::{Out, Value};
@@ -68,7 +69,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         shape: &RoundShape<F::Compute>,
         columns: &Columns<'_, F>,
         plan: SumcheckPlan,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let mut stream = device.stream()?;
         let rows = 1u64 << plan.variables;
@@ -80,7 +81,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
             }
         };
         let own = work.map(|vector| DeviceColumns { buffer: vector.buffer().clone(), stride: rows });
-        let now = locate_or_upload(&mut stream, columns, (own.as_ref(), rows), abort)?;
+        let now = locate_or_upload(&mut stream, columns, (own.as_ref(), rows), ctx)?;
         let to = own.unwrap_or_else(|| now.clone());
         let memory = Memory::new(&mut stream, &plan, factors)?;
         let finish_on_host = rows.min(1u64.checked_shl(plan.tail).unwrap_or(rows)) as usize;
@@ -146,12 +147,12 @@ impl<F: SumcheckField> SlicedRounds<F> {
     pub(crate) fn fold_and_evaluate(
         &mut self,
         challenge: Option<F::Compute>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<F::Compute>> {
         let half = if challenge.is_some() { self.rows / 4 } else { self.rows / 2 };
         self.enqueue_round(half, if challenge.is_some() { 2 } else { 0 }, challenge)?;
         self.stream.copy_to_pinned(&mut self.memory.fetched, &self.memory.totals)?;
-        self.stream.synchronize(abort)?;
+        ctx.synchronize(&mut self.stream)?;
         let first = self.round * self.factors * PARTS;
         self.round += 1;
         let words = self.memory.fetched.as_slice().as_chunks::<4>().0;
@@ -195,7 +196,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
     pub(crate) fn fold_and_download(
         &mut self,
         challenge: Option<F::Compute>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<HostColumns<'static, F::Compute>> {
         if challenge.is_some() {
             self.enqueue_round(self.rows / 2, 1, challenge)?;
@@ -205,7 +206,7 @@ impl<F: SumcheckField> SlicedRounds<F> {
         let mut all = SecretVec(vec![F::Compute::ZERO; product(self.factors, rows)?]);
         // SAFETY: the bytes written are elements, which kernels left.
         let bytes = unsafe { as_bytes_mut(&mut all.0) };
-        self.stream.download_abortable(bytes, self.packed.buffer(), abort)?;
+        self.stream.download_abortable(bytes, self.packed.buffer(), ctx.abort())?;
         let own = all.0.chunks(rows).map(|column| SecretVec(column.to_vec())).collect();
         Ok(HostColumns::Own(own, rows))
     }

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Abort, Buffer, PinnedBuffer, Stream};
+use crate::backend::{Buffer, PinnedBuffer, Stream};
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut, bitslice};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::sumcheck::{SLICE_GROUP, Unslice};
@@ -44,16 +45,16 @@ pub(crate) fn locate_or_upload<F: SumcheckField>(
     stream: &mut Stream,
     columns: &Columns<'_, F>,
     (own, rows): (Option<&DeviceColumns>, u64),
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<DeviceColumns> {
     match columns {
         Columns::Host(columns) => {
             let missing = || Error::invalid(ERROR_CONTEXT, "memory for columns of the host", "some", "none");
-            upload(stream, own.ok_or_else(missing)?.clone(), columns, abort)
+            upload(stream, own.ok_or_else(missing)?.clone(), columns, ctx)
         }
         Columns::HostBase(columns) => {
             let vector = DeviceVector::<F::Base>::allocate_uninit(stream, product(columns.len(), rows as usize)?)?;
-            upload(stream, DeviceColumns::from_vector(&vector, rows), columns, abort)
+            upload(stream, DeviceColumns::from_vector(&vector, rows), columns, ctx)
         }
         Columns::Kept(vector) | Columns::KeptSliced(vector) => {
             vector.wait_before_read(stream).map(|()| DeviceColumns::from_vector(vector, rows))
@@ -70,19 +71,21 @@ fn upload<E: Element>(
     stream: &mut Stream,
     to: DeviceColumns,
     columns: &[HostColumn<'_, E>],
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<DeviceColumns> {
     for (number, column) in columns.iter().enumerate() {
         let offset = product(number, bytes::<E>(to.stride as usize)?)?;
         match column {
-            HostColumn::Slice(elements) => stream.upload_abortable(&to.buffer, offset, as_bytes(elements), abort)?,
+            HostColumn::Slice(elements) => {
+                stream.upload_abortable(&to.buffer, offset, as_bytes(elements), ctx.abort())?;
+            }
             HostColumn::Pinned(vector) => {
-                stream.copy_from_pinned_abortable(&to.buffer, offset, vector.buffer(), abort)?;
+                stream.copy_from_pinned_abortable(&to.buffer, offset, vector.buffer(), ctx.abort())?;
             }
         }
     }
     if columns.iter().any(|column| matches!(column, HostColumn::Pinned(_))) {
-        stream.synchronize(abort)?;
+        ctx.synchronize(stream)?;
     }
     Ok(to)
 }
@@ -145,13 +148,13 @@ impl<F: SumcheckField> HostCopy<F> {
     /// - [`Error::Invalid`]: the columns are not kept on a device.
     /// - [`Error::Aborted`]: the abort hook aborted.
     /// - [`Error::Device`] or another device error: the copy failed.
-    pub(crate) fn new(columns: &Columns<'_, F>, rows: usize, abort: Abort<'_>) -> Result<Self> {
+    pub(crate) fn new(columns: &Columns<'_, F>, rows: usize, ctx: ExecCtx<'_>) -> Result<Self> {
         let there = || Error::invalid(ERROR_CONTEXT, "columns", "kept on a device", "others");
         let mut stream = columns.device_of().ok_or_else(there)?.stream()?;
         match columns {
-            Columns::Kept(vector) => download(&mut stream, vector, abort).map(Self::Own),
-            Columns::KeptBase(vector) => download(&mut stream, vector, abort).map(Self::Base),
-            Columns::KeptSliced(vector) => unbitslice_all(&download(&mut stream, vector, abort)?, rows).map(Self::Own),
+            Columns::Kept(vector) => download(&mut stream, vector, ctx).map(Self::Own),
+            Columns::KeptBase(vector) => download(&mut stream, vector, ctx).map(Self::Base),
+            Columns::KeptSliced(vector) => unbitslice_all(&download(&mut stream, vector, ctx)?, rows).map(Self::Own),
             Columns::Host(_) | Columns::HostBase(_) | Columns::Consumed(_) => Err(there()),
         }
     }
@@ -165,10 +168,10 @@ impl<F: SumcheckField> HostCopy<F> {
     }
 }
 
-fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, abort: Abort<'_>) -> Result<SecretVec<E>> {
+fn download<E: Element>(stream: &mut Stream, vector: &DeviceVector<E>, ctx: ExecCtx<'_>) -> Result<SecretVec<E>> {
     let mut elements = SecretVec(vec![E::ZERO; vector.len()]);
     // SAFETY: the bytes written are elements, which kernels left.
-    stream.download_abortable(unsafe { as_bytes_mut(&mut elements.0) }, vector.buffer(), abort)?;
+    stream.download_abortable(unsafe { as_bytes_mut(&mut elements.0) }, vector.buffer(), ctx.abort())?;
     Ok(elements)
 }
 

@@ -19,7 +19,8 @@ use super::caller_columns::Columns;
 use super::claim::RoundShape;
 use super::field::{BasisChange, ComputeField, SumcheckField, enqueue_basis_change, to_ghash_table};
 use super::rounds::{HostColumns, SumcheckPlan, TwoRoundState, bytes, product, two_rounds};
-use crate::backend::{Abort, Buffer, Device, MemoryHandle, Stream, StreamStats};
+use crate::backend::{Buffer, Device, MemoryHandle, Stream, StreamStats};
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, Element};
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels;
@@ -66,7 +67,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         shape: &RoundShape<F::Compute>,
         columns: Columns<'a, F>,
         plan: SumcheckPlan,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let mut stream = device.stream()?;
         let rows = 1u64 << plan.variables;
@@ -78,7 +79,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
             )),
         };
         let own = work.map(|(vector, stride)| DeviceColumns { buffer: vector.buffer().clone(), stride });
-        let now = locate_or_upload(&mut stream, &columns, (own.as_ref(), rows), abort)?;
+        let now = locate_or_upload(&mut stream, &columns, (own.as_ref(), rows), ctx)?;
         let to = own.unwrap_or_else(|| now.clone());
         let base = match plan.base_first {
             true => Some((KernelModule::find(&kernels::sumcheck::FAMILY, F::Base::NAME)?, now.clone())),
@@ -175,7 +176,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         &mut self,
         shape: &RoundShape<F::Compute>,
         challenge: Option<F::Compute>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<F::Compute>> {
         if let Some(values) =
             self.pairs.as_mut().and_then(|pairs| pairs.second_round_values(&shape.interpolation, challenge))
@@ -183,13 +184,13 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
             return Ok(values);
         }
         let challenge = match challenge {
-            None if self.base.is_some() => return self.evaluate_base_round(shape, abort),
+            None if self.base.is_some() => return self.evaluate_base_round(shape, ctx),
             challenge => self.fold_base_columns(shape.columns, challenge)?,
         };
         if self.pairs.is_some() {
-            return self.evaluate_two_rounds(shape, challenge, abort);
+            return self.evaluate_two_rounds(shape, challenge, ctx);
         }
-        self.evaluate_one_round(shape, challenge, abort)
+        self.evaluate_one_round(shape, challenge, ctx)
     }
 
     /// Returns the values of one round's polynomial, from a pass that also binds the first variable to `challenge`, if
@@ -198,13 +199,13 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         &mut self,
         shape: &RoundShape<F::Compute>,
         challenge: Option<F::Compute>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<F::Compute>> {
         let groups = match self.plan.fused {
             true => self.enqueue_product_pass(shape, challenge)?,
             false => self.enqueue_terms_pass(shape, challenge)?,
         };
-        self.sums.fetch_values(&mut self.stream, self.program, (groups, shape.points.len()), abort)
+        self.sums.fetch_values(&mut self.stream, self.program, (groups, shape.points.len()), ctx)
     }
 
     /// Returns the values of the next round's polynomial, from a pass that computes two rounds. The pass first binds
@@ -213,7 +214,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         &mut self,
         shape: &RoundShape<F::Compute>,
         challenge: Option<F::Compute>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<F::Compute>> {
         let first = self.take_pending_challenge();
         let challenges = match (first, challenge) {
@@ -221,7 +222,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
             (None, None) if self.rows >= 4 => None,
             _ => {
                 self.fold_unless_none(shape.columns, first)?;
-                return self.evaluate_one_round(shape, challenge, abort);
+                return self.evaluate_one_round(shape, challenge, ctx);
             }
         };
         let groups = self.enqueue_two_round_pass(shape, challenges)?;
@@ -229,7 +230,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
             &mut self.stream,
             self.program,
             (groups, two_rounds::pair_value_count(shape.degree)),
-            abort,
+            ctx,
         )?;
         self.pairs.as_mut().map(|pairs| pairs.begin_first_round(values)).ok_or_else(|| Error::internal("sumcheck"))
     }
@@ -296,7 +297,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
     }
 
     /// Returns the values of the first round's polynomial, computed over columns of the base field.
-    fn evaluate_base_round(&mut self, shape: &RoundShape<F::Compute>, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
+    fn evaluate_base_round(&mut self, shape: &RoundShape<F::Compute>, ctx: ExecCtx<'_>) -> Result<Vec<F::Compute>> {
         let Some((program, from)) = self.base.clone() else { return Err(Error::internal("sumcheck")) };
         let half = self.rows / 2;
         let groups = self.plan.group_count(half);
@@ -313,7 +314,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         };
         pass.enqueue_product(&mut self.stream, F::Base::ZERO)?;
         let values: Vec<F::Base> =
-            self.sums.fetch_values(&mut self.stream, program, (groups, shape.points.len()), abort)?;
+            self.sums.fetch_values(&mut self.stream, program, (groups, shape.points.len()), ctx)?;
         Ok(values.into_iter().map(|value| F::from_base(value).to_compute_field()).collect())
     }
 
@@ -435,7 +436,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
         &mut self,
         columns: usize,
         challenge: Option<F::Compute>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<HostColumns<'static, F::Compute>> {
         if self.brings {
             self.change_basis(columns)?;
@@ -447,20 +448,20 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
                 self.enqueue_fold(columns, challenge, (host, self.rows / 2))?;
                 self.rows /= 2;
                 self.stream.count_downloaded_bytes(product(columns, bytes::<F::Compute>(self.rows as usize)?)?);
-                self.sums.wait_for_kernels(&mut self.stream, self.program, abort)?;
+                self.sums.wait_for_kernels(&mut self.stream, self.program, ctx)?;
             }
             (Some(challenge), None) => {
                 self.fold(columns, challenge)?;
-                self.fetch_last(columns, abort)?;
+                self.fetch_last(columns, ctx)?;
             }
-            (None, _) => self.fetch_last(columns, abort)?,
+            (None, _) => self.fetch_last(columns, ctx)?,
         }
         let rows = self.rows as usize;
         Ok(HostColumns::Own((0..columns).map(|column| self.last.column(column, rows)).collect(), rows))
     }
 
     /// Copies the remaining rows of all columns to pinned host memory, and waits for the copies.
-    fn fetch_last(&mut self, columns: usize, abort: Abort<'_>) -> Result<()> {
+    fn fetch_last(&mut self, columns: usize, ctx: ExecCtx<'_>) -> Result<()> {
         let packed = self.last.packed.as_ref().ok_or_else(|| Error::internal("sumcheck"))?.buffer();
         let (rows, stride) = (bytes::<F::Compute>(self.rows as usize)?, bytes::<F::Compute>(self.now.stride as usize)?);
         for column in 0..columns {
@@ -468,7 +469,7 @@ impl<'a, F: SumcheckField> DeviceRounds<'a, F> {
             self.stream.copy((packed, product(column, rows)?), from, rows)?;
         }
         self.stream.copy_to_pinned(&mut self.last.host, packed)?;
-        self.stream.synchronize(abort)
+        ctx.synchronize(&mut self.stream)
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::column_transfers::read_elements;
 use crate::Result;
-use crate::backend::{Abort, Buffer, PinnedBuffer, Stream};
+use crate::backend::{Buffer, PinnedBuffer, Stream};
+use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, Element, SecretVec, as_bytes};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::sumcheck::{POINT_INFINITY, SUMCHECK_GROUP, Signal, Totals};
@@ -96,12 +97,12 @@ impl RoundValueBuffers {
         &mut self,
         stream: &mut Stream,
         program: KernelModule,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<()> {
-        let Some(told) = self.fetched.kernel_handle(0) else { return stream.synchronize(abort) };
+        let Some(told) = self.fetched.kernel_handle(0) else { return ctx.synchronize(stream) };
         self.passes = self.passes.wrapping_add(1);
         program.run(stream, 1, Signal { pass: self.passes, told: Out::from_handle(told) })?;
-        stream.wait_for_signal(&self.fetched, self.passes, abort)
+        stream.wait_for_signal(&self.fetched, self.passes, ctx.abort())
     }
 
     /// Waits for the last pass, and returns its values at `points` points. The pass ran `groups` work-groups of a
@@ -111,16 +112,16 @@ impl RoundValueBuffers {
         stream: &mut Stream,
         program: KernelModule,
         (groups, points): (u32, usize),
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<E>> {
         let Some(totals) = &self.totals else {
-            stream.wait_for_signal(&self.fetched, self.passes, abort)?;
+            stream.wait_for_signal(&self.fetched, self.passes, ctx.abort())?;
             return Ok(read_elements(&self.fetched, VALUES_AT, points));
         };
         let (partials, to) = (In::<E>::new(&self.partials), Out::new(totals));
         program.run(stream, SUMCHECK_GROUP.into(), Totals { groups, points: points as u32, partials, totals: to })?;
         stream.copy_to_pinned(&mut self.fetched, totals)?;
-        stream.synchronize(abort)?;
+        ctx.synchronize(stream)?;
         Ok(read_elements(&self.fetched, 0, points))
     }
 }

@@ -2,7 +2,8 @@
 
 use super::failover::{RoundProver, TranscriptReplay, unproved_error, wrong_sum};
 use super::round_by_round::{Prover, check_inputs};
-use crate::backend::{Abort, catch_hook_panic, check_abort};
+use crate::backend::{Abort, catch_hook_panic};
+use crate::exec::ExecCtx;
 use crate::sumcheck::caller_columns::{Columns, HostSlices};
 use crate::sumcheck::claim::{Claim, ERROR_CONTEXT};
 use crate::sumcheck::field::SumcheckField;
@@ -116,8 +117,9 @@ impl<F: SumcheckField> ClaimBatch<F> {
         let transcript = transcript.transcript;
         let factors = self.derive_batch_weights(transcript);
         let mut dialogue = TranscriptReplay::new(&mut *transcript);
-        let finals =
-            catch_hook_panic(abort, |abort| self.run_rounds(accelerator, columns, &factors, &mut dialogue, abort))?;
+        let finals = catch_hook_panic(abort, |abort| {
+            self.run_rounds(accelerator, columns, &factors, &mut dialogue, ExecCtx::unreported(abort))
+        })?;
         let messages = dialogue.messages;
         for finals in &finals {
             Frame::Finals.observe(transcript, finals);
@@ -133,11 +135,11 @@ impl<F: SumcheckField> ClaimBatch<F> {
         columns: Vec<Columns<'_, F>>,
         factors: &[F],
         dialogue: &mut TranscriptReplay<'_, F, T>,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Vec<Vec<F>>> {
         let slices: Option<Vec<_>> = columns.iter().map(Columns::slices).collect();
-        let mut prover = BatchProver::new(accelerator, &self.claims, columns, factors, abort)?;
-        let finals = dialogue.run_prover(&mut prover, abort);
+        let mut prover = BatchProver::new(accelerator, &self.claims, columns, factors, ctx)?;
+        let finals = dialogue.run_prover(&mut prover, ctx);
         if let Ok(finals) = &finals
             && self.is_proved(factors, &dialogue.messages, &dialogue.challenges, finals)
         {
@@ -151,12 +153,12 @@ impl<F: SumcheckField> ClaimBatch<F> {
             (finals, Some(device), None) => Err(finals.err().unwrap_or_else(|| unproved_error(&device))),
             (finals, Some(device), Some(slices)) if accelerator.forced().is_some() => Err(match finals {
                 Err(error) => error,
-                Ok(finals) => dialogue.diagnose_failure(&finals, self.host_prover(&slices, factors), &device, abort)?,
+                Ok(finals) => dialogue.diagnose_failure(&finals, self.host_prover(&slices, factors), &device, ctx)?,
             }),
             (finals, Some(device), Some(slices)) => {
                 let error = finals.err().unwrap_or_else(|| unproved_error(&device));
                 report::report_failure(&format!("sumcheck {}: the host proves a batch: {error}", F::NAME));
-                let finals = dialogue.rerun_on_host(|| Ok(self.host_prover(&slices, factors)), &device, abort)?;
+                let finals = dialogue.rerun_on_host(|| Ok(self.host_prover(&slices, factors)), &device, ctx)?;
                 let proved = self.is_proved(factors, &dialogue.messages, &dialogue.challenges, &finals);
                 if proved { Ok(finals) } else { Err(wrong_sum()) }
             }
@@ -276,10 +278,10 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
         claims: &[Claim<F>],
         columns: Vec<Columns<'a, F>>,
         factors: &[F],
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let start = |(claim, columns): (&Claim<F>, _)| {
-            check_abort(abort)?;
+            ctx.check_abort()?;
             Prover::new(accelerator, claim, columns)
         };
         let provers: Result<Vec<_>> = claims.iter().zip(columns).map(start).collect();
@@ -312,13 +314,13 @@ impl<'a, F: SumcheckField> BatchProver<'a, F> {
 impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
     type Finals = Vec<Vec<F>>;
 
-    fn message(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>> {
+    fn message(&mut self, ctx: ExecCtx<'_>) -> Result<Option<RoundPolynomial<F>>> {
         if self.round == self.rounds {
             return Ok(None);
         }
         let mut sum = vec![F::ZERO; self.degree + 1];
         for claim in &mut self.claims {
-            let polynomial = claim.polynomial(self.round, abort)?;
+            let polynomial = claim.polynomial(self.round, ctx)?;
             sum.iter_mut().zip(polynomial).for_each(|(sum, coefficient)| *sum += claim.factor * coefficient);
         }
         Ok(Some(RoundPolynomial::of_polynomial(&sum)))
@@ -329,18 +331,18 @@ impl<F: SumcheckField> RoundProver<F> for BatchProver<'_, F> {
         self.claims.iter_mut().try_for_each(|claim| claim.fold(challenge))
     }
 
-    fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Vec<Vec<F>>> {
-        self.claims.iter_mut().map(|claim| claim.prover.final_evaluations(abort)).collect()
+    fn final_evaluations(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<Vec<F>>> {
+        self.claims.iter_mut().map(|claim| claim.prover.final_evaluations(ctx)).collect()
     }
 }
 
 impl<F: SumcheckField> BatchedClaim<'_, F> {
     /// Returns the coefficients of the claim's polynomial in round `round`, in ascending order of degree.
-    fn polynomial(&mut self, round: u32, abort: Abort<'_>) -> Result<Vec<F>> {
+    fn polynomial(&mut self, round: u32, ctx: ExecCtx<'_>) -> Result<Vec<F>> {
         if round < self.start {
             return Ok(vec![self.claimed, -self.claimed]);
         }
-        let message = self.prover.message_abortable(abort)?;
+        let message = self.prover.next_message(ctx)?;
         let message = message.ok_or_else(|| Error::invalid(ERROR_CONTEXT, "rounds of a claim", "one more", "none"))?;
         let polynomial = message.all_coefficients(self.claimed);
         self.message = Some(message);

@@ -1,6 +1,6 @@
 //! Runs a prover against a transcript. If a device fails or computes a wrong value, another prover continues.
 
-use crate::backend::Abort;
+use crate::exec::ExecCtx;
 use crate::sumcheck::claim::ERROR_CONTEXT;
 use crate::sumcheck::field::SumcheckField;
 use crate::sumcheck::proof::observe_message;
@@ -13,13 +13,13 @@ pub(crate) trait RoundProver<F> {
     type Finals: PartialEq;
 
     /// Returns the next round's message, or `None` after the last round.
-    fn message(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>>;
+    fn message(&mut self, ctx: ExecCtx<'_>) -> Result<Option<RoundPolynomial<F>>>;
 
     /// Binds the round's variable to `challenge`.
     fn fold(&mut self, challenge: F) -> Result<()>;
 
     /// Returns the columns' values after the last round, unchecked.
-    fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Self::Finals>;
+    fn final_evaluations(&mut self, ctx: ExecCtx<'_>) -> Result<Self::Finals>;
 }
 
 /// Holds a transcript, the messages that it has taken in, and its challenges. A second prover's messages are compared
@@ -46,8 +46,8 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
     }
 
     /// Runs `prover`: the transcript observes its messages and answers with challenges. Returns the prover's finals.
-    pub(super) fn run_prover<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<P::Finals> {
-        match self.replay_rounds(prover, abort)? {
+    pub(super) fn run_prover<P: RoundProver<F>>(&mut self, prover: &mut P, ctx: ExecCtx<'_>) -> Result<P::Finals> {
+        match self.replay_rounds(prover, ctx)? {
             Outcome::Finals(finals) => Ok(finals),
             Outcome::Differs(round) => {
                 Err(Error::invalid(ERROR_CONTEXT, format!("message {round}"), "the one said before", "another"))
@@ -68,9 +68,9 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
         &mut self,
         make: impl Fn() -> Result<P>,
         device: &str,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<P::Finals> {
-        let round = match self.replay_rounds(&mut make()?, abort)? {
+        let round = match self.replay_rounds(&mut make()?, ctx)? {
             Outcome::Finals(finals) => return Ok(finals),
             Outcome::Differs(round) => round,
         };
@@ -78,7 +78,7 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
         restore(self.transcript);
         self.messages.clear();
         self.challenges.clear();
-        self.run_prover(&mut make()?, abort)
+        self.run_prover(&mut make()?, ctx)
     }
 
     /// Returns the error for messages and `finals` of `device` that do not prove the claim. Either the prover `host`
@@ -88,23 +88,23 @@ impl<'t, F: SumcheckField, T: Transcript<F>> TranscriptReplay<'t, F, T> {
         finals: &P::Finals,
         mut host: P,
         device: &str,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Error> {
-        Ok(match self.replay_rounds(&mut host, abort)? {
+        Ok(match self.replay_rounds(&mut host, ctx)? {
             Outcome::Finals(expected) if expected == *finals => wrong_sum(),
             Outcome::Finals(_) => Error::device(device, ERROR_CONTEXT, "it computed other finals than the host"),
             Outcome::Differs(round) => another_message(device, round),
         })
     }
 
-    fn replay_rounds<P: RoundProver<F>>(&mut self, prover: &mut P, abort: Abort<'_>) -> Result<Outcome<P::Finals>> {
+    fn replay_rounds<P: RoundProver<F>>(&mut self, prover: &mut P, ctx: ExecCtx<'_>) -> Result<Outcome<P::Finals>> {
         let mut number = 0;
-        while let Some(message) = prover.message(abort)? {
+        while let Some(message) = prover.message(ctx)? {
             let Some(challenge) = self.replay_challenge(number, message) else { return Ok(Outcome::Differs(number)) };
             prover.fold(challenge)?;
             number += 1;
         }
-        prover.final_evaluations(abort).map(Outcome::Finals)
+        prover.final_evaluations(ctx).map(Outcome::Finals)
     }
 
     /// Returns the challenge for `message` of round `number`, or `None` if the transcript has taken in another message

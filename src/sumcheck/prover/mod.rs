@@ -4,6 +4,7 @@ mod batch;
 mod failover;
 pub(super) mod prove;
 mod round_by_round;
+mod round_engine;
 
 pub use batch::{BatchProof, ClaimBatch};
 pub use prove::{prove, prove_with};

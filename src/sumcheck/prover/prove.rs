@@ -1,13 +1,14 @@
 //! Makes whole proofs.
 
-use std::cell::RefCell;
-use std::time::Instant;
+use std::sync::Arc;
 
 use super::failover::{TranscriptReplay, unproved_error, wrong_sum};
 use super::round_by_round::{Prover, check_inputs, device_for, op_scope};
-use crate::backend::{Abort, Device, DeviceInfo, catch_hook_panic};
+use crate::backend::{Abort, Device};
+use crate::exec::{ExecCtx, Operation, execute};
+use crate::report::OpScope;
 use crate::sumcheck::caller_columns::{Columns, HostSlices};
-use crate::sumcheck::claim::Claim;
+use crate::sumcheck::claim::{Claim, ERROR_CONTEXT};
 use crate::sumcheck::field::SumcheckField;
 use crate::sumcheck::gpu::HostCopy;
 use crate::sumcheck::proof::{Proof, is_proved};
@@ -67,10 +68,10 @@ pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     let transcript = transcript.transcript;
     claim.observe(transcript);
     let mut dialogue = TranscriptReplay::new(&mut *transcript);
-    let (finals, report) = catch_hook_panic(abort, |abort| match columns.slices() {
-        Some(slices) => prove_host_columns(accelerator, claim, &slices, &mut dialogue, options, abort),
-        None => prove_device_columns(claim, columns, &mut dialogue, options, abort),
-    })?;
+    let (finals, report) = match columns.slices() {
+        Some(slices) => prove_host_columns(accelerator, claim, &slices, &mut dialogue, options, abort)?,
+        None => prove_device_columns(accelerator, claim, columns, &mut dialogue, options, abort)?,
+    };
     let messages = dialogue.messages;
     Frame::Finals.observe(transcript, &finals);
     Ok((Proof { messages, finals }, report))
@@ -90,57 +91,117 @@ fn prove_host_columns<F: SumcheckField, T: Transcript<F>>(
     options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
-    let devices: Vec<_> = device_for(accelerator, claim, options).into_iter().cloned().collect();
-    let device = devices.first().map_or_else(String::new, |device| device.info().name.clone());
-    let host = || Prover::start_on_host(claim, columns, Vec::new());
-    // Both closures need the dialogue, and only one runs at a time.
-    let dialogue = RefCell::new(dialogue);
-    accelerator.with_devices(devices).dispatch(
-        op_scope(claim, columns.len()),
-        |devices| {
-            let mut dialogue = dialogue.borrow_mut();
-            let mut prover = Prover::start_on_device(&devices[0], claim, columns.to_columns(), options, abort)?;
-            let finals = dialogue.run_prover(&mut prover, abort)?;
-            match accelerator.forced() {
-                _ if dialogue.is_claim_proved(claim, &finals) => Ok((finals, prover.traffic())),
-                Some(_) => Err(dialogue.diagnose_failure(&finals, host(), &device, abort)?),
-                None => Err(unproved_error(&device)),
-            }
-        },
-        || {
-            let mut dialogue = dialogue.borrow_mut();
-            let finals = dialogue.rerun_on_host(|| Ok(host()), &device, abort)?;
-            if dialogue.is_claim_proved(claim, &finals) { Ok(finals) } else { Err(wrong_sum()) }
-        },
-    )
+    let device = device_for(accelerator, claim, options);
+    let mut operation = HostColumnsProof {
+        claim,
+        columns,
+        dialogue,
+        options,
+        device: device.map_or_else(String::new, |device| device.info().name.clone()),
+        is_forced: accelerator.forced().is_some(),
+    };
+    execute(accelerator, device.map_or(&[], std::slice::from_ref), &mut operation, abort)
+}
+
+/// Proves a claim on columns in host memory. Its result is the finals.
+struct HostColumnsProof<'p, 't, F: SumcheckField, T> {
+    claim: &'p Claim<F>,
+    columns: &'p HostSlices<'p, F>,
+    dialogue: &'p mut TranscriptReplay<'t, F, T>,
+    options: &'p SumcheckOptions,
+    /// Name of the device that proves first, or empty.
+    device: String,
+    is_forced: bool,
+}
+
+impl<F: SumcheckField, T: Transcript<F>> Operation for HostColumnsProof<'_, '_, F, T> {
+    type Output = Vec<F>;
+
+    fn scope(&self) -> OpScope {
+        op_scope(self.claim, self.columns.len())
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Vec<F>> {
+        let columns = self.columns.to_columns();
+        let mut prover = Prover::start_on_device(&devices[0], self.claim, columns, self.options, ctx)?;
+        let finals = self.dialogue.run_prover(&mut prover, ctx)?;
+        if self.dialogue.is_claim_proved(self.claim, &finals) {
+            ctx.add_stats(prover.traffic());
+            return Ok(finals);
+        }
+        if !self.is_forced {
+            return Err(unproved_error(&self.device));
+        }
+        let host = Prover::start_on_host(self.claim, self.columns, Vec::new());
+        Err(self.dialogue.diagnose_failure(&finals, host, &self.device, ctx)?)
+    }
+
+    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<F>> {
+        let (claim, columns) = (self.claim, self.columns);
+        let host = || Ok(Prover::start_on_host(claim, columns, Vec::new()));
+        let finals = self.dialogue.rerun_on_host(host, &self.device, ctx)?;
+        if self.dialogue.is_claim_proved(claim, &finals) { Ok(finals) } else { Err(wrong_sum()) }
+    }
 }
 
 /// Proves `claim` on the device that holds the columns, without fallback to the host.
 fn prove_device_columns<F: SumcheckField, T: Transcript<F>>(
+    accelerator: &Accelerator,
     claim: &Claim<F>,
     columns: Columns<'_, F>,
     dialogue: &mut TranscriptReplay<'_, F, T>,
     options: &SumcheckOptions,
     abort: Abort<'_>,
 ) -> Result<(Vec<F>, Report)> {
-    let (start, call) = (Instant::now(), op_scope(claim, columns.count(claim.variables())));
-    let device = columns.device_of();
-    let info = device.as_deref().map(Device::info);
-    let (backend, name) = DeviceInfo::backend_and_name(info);
-    let kept = columns.reborrow_kept();
-    let result = Prover::start_on_owning_device(claim, columns, options, abort).and_then(|mut prover| {
-        let finals = dialogue.run_prover(&mut prover, abort)?;
-        if dialogue.is_claim_proved(claim, &finals) {
-            return Ok((finals, prover.traffic()));
+    let device = columns.device_of().ok_or_else(|| Error::internal(ERROR_CONTEXT))?;
+    let mut operation = DeviceColumnsProof {
+        claim,
+        count: columns.count(claim.variables()),
+        columns: Some(columns),
+        dialogue,
+        options,
+    };
+    execute(accelerator, &[device], &mut operation, abort)
+}
+
+/// Proves a claim on columns that a device holds. Its result is the finals.
+struct DeviceColumnsProof<'p, 'c, 't, F: SumcheckField, T> {
+    claim: &'p Claim<F>,
+    /// Number of columns.
+    count: usize,
+    /// The columns; `None` once the prover has them.
+    columns: Option<Columns<'c, F>>,
+    dialogue: &'p mut TranscriptReplay<'t, F, T>,
+    options: &'p SumcheckOptions,
+}
+
+impl<F: SumcheckField, T: Transcript<F>> Operation for DeviceColumnsProof<'_, '_, '_, F, T> {
+    type Output = Vec<F>;
+
+    fn scope(&self) -> OpScope {
+        op_scope(self.claim, self.count)
+    }
+
+    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Vec<F>> {
+        let columns = self.columns.take().ok_or_else(|| Error::internal(ERROR_CONTEXT))?;
+        let kept = columns.reborrow_kept();
+        let mut prover = Prover::start_on_device(&devices[0], self.claim, columns, self.options, ctx)?;
+        let finals = self.dialogue.run_prover(&mut prover, ctx)?;
+        if self.dialogue.is_claim_proved(self.claim, &finals) {
+            ctx.add_stats(prover.traffic());
+            return Ok(finals);
         }
-        Err(diagnose_kept_columns(claim, kept.as_ref(), dialogue, (&finals, name), abort)?)
-    });
-    let (finals, traffic) = result.inspect_err(|error| {
-        if let Some(info) = info {
-            call.report_device_failure(info, error);
-        }
-    })?;
-    Ok((finals, call.report_success(backend, name, start, traffic, Vec::new())))
+        let found = (&finals, &*devices[0].info().name);
+        Err(diagnose_kept_columns(self.claim, kept.as_ref(), self.dialogue, found, ctx)?)
+    }
+
+    fn has_cpu_path(&self) -> bool {
+        false
+    }
+
+    fn on_cpu(&mut self, _: ExecCtx<'_>) -> Result<Vec<F>> {
+        Err(Error::internal(ERROR_CONTEXT))
+    }
 }
 
 /// Returns the error for `finals` that a device computed and that do not prove `claim`. If the columns are still on the
@@ -150,10 +211,10 @@ fn diagnose_kept_columns<F: SumcheckField, T: Transcript<F>>(
     columns: Option<&Columns<'_, F>>,
     dialogue: &mut TranscriptReplay<'_, F, T>,
     (finals, device): (&Vec<F>, &str),
-    abort: Abort<'_>,
+    ctx: ExecCtx<'_>,
 ) -> Result<Error> {
     let Some(columns) = columns else { return Ok(unproved_error(device)) };
     let rows = 1 << claim.variables();
-    let copy = HostCopy::new(columns, rows, abort)?;
-    dialogue.diagnose_failure(finals, Prover::start_on_host(claim, &copy.slices(rows), Vec::new()), device, abort)
+    let copy = HostCopy::new(columns, rows, ctx)?;
+    dialogue.diagnose_failure(finals, Prover::start_on_host(claim, &copy.slices(rows), Vec::new()), device, ctx)
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use ff::Field;
 
 use super::failover::{RoundProver, unproved_error, wrong_sum};
-use crate::backend::{Abort, Device, StreamStats};
+use super::round_engine::{BaseColumns, RoundEngine};
+use crate::backend::{Device, StreamStats};
+use crate::exec::ExecCtx;
 use crate::field::Element;
 use crate::report::OpScope;
 use crate::settings::Settings;
@@ -49,9 +51,10 @@ use crate::{Accelerator, Error, Result};
 pub struct Prover<'a, F: SumcheckField> {
     claim: Claim<F::Compute>,
     shape: RoundShape<F::Compute>,
-    machine: RoundEngine<'a, F>,
+    engine: Box<dyn RoundEngine<'a, F> + 'a>,
     /// Name of the device that runs rounds, or `None` if the host runs all.
     device: Option<String>,
+    /// The host takes over once at most 2^tail rows are left; 0 if it has all rows from the start.
     tail: u32,
     round: u32,
     state: ProverState<F::Compute>,
@@ -72,16 +75,6 @@ enum ProverState<W> {
     Challenge(Vec<W>),
     /// No call, since a device failed within a round.
     Broken,
-}
-
-/// Computes rounds, on the host or on a device.
-enum RoundEngine<'a, F: SumcheckField> {
-    Host(HostColumns<'a, F::Compute>),
-    /// Columns over the base field, until they are folded.
-    HostBase(BaseRows<'a, F>),
-    Device(Box<DeviceRounds<'a, F>>),
-    /// Bit-sliced columns on a device.
-    Sliced(Box<SlicedRounds<F>>),
 }
 
 impl<F: SumcheckField> std::fmt::Debug for Prover<'_, F> {
@@ -124,12 +117,12 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     ) -> Result<Self> {
         check_inputs(claim, &columns, options)?;
         let Some(slices) = columns.slices() else {
-            return Self::start_on_owning_device(claim, columns, options, None);
+            return Self::start_on_owning_device(claim, columns, options, ExecCtx::unreported(None));
         };
         let Some(device) = device_for(accelerator, claim, options) else {
             return Ok(Self::start_on_host(claim, &slices, accelerator.unavailable_reasons().to_vec()));
         };
-        Self::start_on_device(device, claim, columns, options, None).or_else(|error| {
+        Self::start_on_device(device, claim, columns, options, ExecCtx::unreported(None)).or_else(|error| {
             op_scope(claim, slices.len()).report_device_failure(device.info(), &error);
             if accelerator.forced().is_some() || matches!(error, Error::Invalid { .. }) {
                 return Err(error);
@@ -156,14 +149,14 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             bytes: 0,
             reasons,
         };
-        let machine = match columns {
-            HostSlices::Own(columns) => RoundEngine::Host(HostColumns::from_columns(&column_slices(columns))),
+        let engine: Box<dyn RoundEngine<'a, F> + 'a> = match columns {
+            HostSlices::Own(columns) => Box::new(HostColumns::from_columns(&column_slices(columns))),
             HostSlices::Base(columns) if shape.is_product() => {
-                RoundEngine::HostBase(BaseRows::new(column_slices(columns)))
+                Box::new(BaseColumns::new(BaseRows::new(column_slices(columns))))
             }
-            HostSlices::Base(columns) => RoundEngine::Host(BaseRows::<F>::new(column_slices(columns)).lifted()),
+            HostSlices::Base(columns) => Box::new(BaseRows::<F>::new(column_slices(columns)).lifted()),
         };
-        Self::from_parts(claim, shape, machine, u32::MAX, explanation)
+        Self::from_parts(claim, shape, engine, 0, explanation)
     }
 
     /// Starts a prover on the device that holds `columns`.
@@ -171,11 +164,11 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         claim: &Claim<F>,
         columns: Columns<'a, F>,
         options: &SumcheckOptions,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let there = || Error::invalid(ERROR_CONTEXT, "columns", "on a device", "in the host's memory");
         let device = columns.device_of().ok_or_else(there)?;
-        Self::start_on_device(&device, claim, columns, options, abort)
+        Self::start_on_device(&device, claim, columns, options, ctx)
     }
 
     /// Starts a prover on `device`. The claim and the columns must have been checked.
@@ -184,7 +177,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
         claim: &Claim<F>,
         columns: Columns<'a, F>,
         options: &SumcheckOptions,
-        abort: Abort<'_>,
+        ctx: ExecCtx<'_>,
     ) -> Result<Self> {
         let shape = RoundShape::new(&claim.to_compute_field(), columns.count(claim.variables()));
         let (path, program, reasons) = select_kernels::<F>(device, claim.variables(), options)?;
@@ -192,10 +185,9 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             if path == KernelPath::Bitsliced { SumcheckPlan::for_bitsliced::<F> } else { SumcheckPlan::new::<F> };
         let options = SumcheckOptions { path: Some(path), tail: host_tail_log(options), ..*options };
         let plan = plan(&shape, ownership(&columns), device.info().compute_units, &options);
-        let machine = if path == KernelPath::Bitsliced {
-            RoundEngine::Sliced(Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, abort)?))
-        } else {
-            RoundEngine::Device(Box::new(DeviceRounds::new(device, program, &shape, columns, plan, abort)?))
+        let engine: Box<dyn RoundEngine<'a, F> + 'a> = match path {
+            KernelPath::Bitsliced => Box::new(SlicedRounds::new(device, program, &shape, &columns, plan, ctx)?),
+            _ => Box::new(DeviceRounds::new(device, program, &shape, columns, plan, ctx)?),
         };
         let explanation = SumcheckExplanation {
             path: Some(path),
@@ -206,21 +198,21 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
             bytes: plan.bytes,
             reasons,
         };
-        let prover = Self::from_parts(claim, shape, machine, plan.tail, explanation);
+        let prover = Self::from_parts(claim, shape, engine, plan.tail, explanation);
         Ok(Self { device: Some(device.info().name.clone()), ..prover })
     }
 
     fn from_parts(
         claim: &Claim<F>,
         shape: RoundShape<F::Compute>,
-        machine: RoundEngine<'a, F>,
+        engine: Box<dyn RoundEngine<'a, F> + 'a>,
         tail: u32,
         explanation: SumcheckExplanation,
     ) -> Self {
         Self {
             claim: claim.to_compute_field(),
             shape,
-            machine,
+            engine,
             device: None,
             tail,
             round: 0,
@@ -245,11 +237,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
 
     /// Returns the copies, times and launches on the device so far.
     pub(crate) fn traffic(&self) -> StreamStats {
-        match &self.machine {
-            RoundEngine::Device(rounds) => rounds.traffic(),
-            RoundEngine::Sliced(rounds) => rounds.traffic(),
-            RoundEngine::Host(_) | RoundEngine::HostBase(_) => self.traffic,
-        }
+        self.traffic + self.engine.stats()
     }
 
     /// Returns the next round's message, or `None` after the last round.
@@ -259,7 +247,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// - [`Error::Invalid`]: a device failed before.
     /// - [`Error::Device`] or another device error: the device failed.
     pub fn message(&mut self) -> Result<Option<RoundPolynomial<F>>> {
-        self.message_abortable(None)
+        self.next_message(ExecCtx::unreported(None))
     }
 
     /// Returns the next round's message like [`Self::message`], unless `abort` stops it.
@@ -267,12 +255,12 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// # Errors
     /// - The errors of [`Self::message`].
     /// - [`Error::Aborted`]: the abort hook aborted. The prover gives only errors after that.
-    pub(crate) fn message_abortable(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>> {
+    pub(crate) fn next_message(&mut self, ctx: ExecCtx<'_>) -> Result<Option<RoundPolynomial<F>>> {
         self.expect_message("message")?;
         if self.round == self.claim.variables() {
             return Ok(None);
         }
-        let polynomial = self.run_or_break(|prover| prover.polynomial(abort))?;
+        let polynomial = self.run_or_break(|prover| prover.polynomial(ctx))?;
         let there: Vec<F> = polynomial.iter().map(|coefficient| F::from_compute_field(*coefficient)).collect();
         self.state = ProverState::Challenge(polynomial);
         Ok(Some(RoundPolynomial::of_polynomial(&there)))
@@ -308,7 +296,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// - [`Error::Device`]: a device computed a wrong value, or the prover had one and the columns' sum is not the
     ///   claimed one.
     pub fn finish(mut self) -> Result<Vec<F>> {
-        let final_evaluations = self.last_values(None)?;
+        let final_evaluations = self.last_values(ExecCtx::unreported(None))?;
         if self.scale * self.claim.evaluate_terms(&final_evaluations) != self.claimed {
             return Err(self.device_name().map_or_else(wrong_sum, unproved_error));
         }
@@ -316,14 +304,14 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// Returns each column's value at the point after the last round, without the check of [`Self::finish`].
-    fn last_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
+    fn last_values(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<F::Compute>> {
         self.expect_message("finish")?;
         if self.round < self.claim.variables() {
             let left = format!("{} of {} rounds", self.round, self.claim.variables());
             return Err(out_of_order("finish", "all rounds before it", left));
         }
         let columns = self.shape.columns;
-        self.run_or_break(|prover| Ok(prover.ensure_host_columns(abort)?.first_row(columns)))
+        self.run_or_break(|prover| prover.last_row(columns, ctx))
     }
 
     fn expect_message(&self, call: &str) -> Result<()> {
@@ -352,91 +340,55 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     }
 
     /// Returns all coefficients of the round's polynomial, in ascending order of degree.
-    fn polynomial(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
-        let mut values = self.round_values(abort)?;
+    fn polynomial(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<F::Compute>> {
+        if self.tail > 0 && self.claim.variables() - self.round <= self.tail {
+            self.move_to_host(ctx)?;
+        }
+        let mut values = self.engine.round_values(&self.shape, self.pending.take(), ctx)?;
         match self.claim.eq().map(|point| point[self.round as usize]) {
             None => {
                 values.push(self.claimed - values[0]);
-                let interpolation = if let RoundEngine::Sliced(rounds) = &self.machine {
-                    rounds.interpolation()
-                } else {
-                    &self.shape.interpolation
-                };
-                Ok(interpolation.coefficients(&values))
+                Ok(self.engine.interpolation(&self.shape).coefficients(&values))
             }
             Some(w) => Ok(times_eq(&self.shape.interpolation.coefficients(&values), w, self.scale)),
         }
     }
 
-    fn round_values(&mut self, abort: Abort<'_>) -> Result<Vec<F::Compute>> {
-        if self.claim.variables() - self.round > self.tail {
-            match &mut self.machine {
-                RoundEngine::Device(rounds) => {
-                    return rounds.fold_and_evaluate(&self.shape, self.pending.take(), abort);
-                }
-                RoundEngine::Sliced(rounds) => return rounds.fold_and_evaluate(self.pending.take(), abort),
-                RoundEngine::Host(_) | RoundEngine::HostBase(_) => (),
-            }
-        }
-        if let (RoundEngine::HostBase(rows), None) = (&self.machine, self.pending) {
-            crate::backend::check_abort(abort)?;
-            return Ok(rows.evaluate_round(&self.shape));
-        }
-        self.ensure_host_columns(abort)?;
-        match &self.machine {
-            RoundEngine::Host(rows) => Ok(rows.evaluate_round(&self.shape)),
-            RoundEngine::HostBase(_) | RoundEngine::Device(_) | RoundEngine::Sliced(_) => {
-                Err(Error::internal("sumcheck"))
-            }
-        }
+    /// Returns the only row that is left of each of `columns` columns.
+    fn last_row(&mut self, columns: usize, ctx: ExecCtx<'_>) -> Result<Vec<F::Compute>> {
+        let rows = self.engine.take_columns(&self.shape, self.pending.take(), ctx)?;
+        let last = rows.first_row(columns);
+        self.continue_on_host(rows);
+        Ok(last)
     }
 
-    /// Moves the columns to the host if they are on a device, folds them by the pending challenge, and returns them.
-    fn ensure_host_columns(&mut self, abort: Abort<'_>) -> Result<&HostColumns<'a, F::Compute>> {
-        crate::backend::check_abort(abort)?;
-        let challenge = &mut self.pending;
-        let rows = match &mut self.machine {
-            RoundEngine::Device(rounds) => {
-                Some(rounds.fold_and_download(self.shape.columns, challenge.take(), abort)?)
-            }
-            RoundEngine::Sliced(rounds) => Some(rounds.fold_and_download(challenge.take(), abort)?),
-            RoundEngine::Host(_) | RoundEngine::HostBase(_) => None,
-        };
-        if let Some(rows) = rows {
-            self.traffic = self.traffic();
-            self.machine = RoundEngine::Host(rows);
-        }
-        if let RoundEngine::HostBase(rows) = &self.machine {
-            let rows = self.pending.take().map_or_else(|| rows.lifted(), |challenge| rows.folded(challenge));
-            self.machine = RoundEngine::Host(rows);
-        }
-        match &mut self.machine {
-            RoundEngine::Host(rows) => {
-                if let Some(challenge) = self.pending.take() {
-                    rows.fold(challenge);
-                }
-                Ok(rows)
-            }
-            RoundEngine::HostBase(_) | RoundEngine::Device(_) | RoundEngine::Sliced(_) => {
-                Err(Error::internal("sumcheck"))
-            }
-        }
+    /// Folds the columns by the pending challenge, and moves them to the host.
+    fn move_to_host(&mut self, ctx: ExecCtx<'_>) -> Result<()> {
+        let rows = self.engine.take_columns(&self.shape, self.pending.take(), ctx)?;
+        self.continue_on_host(rows);
+        Ok(())
+    }
+
+    fn continue_on_host(&mut self, rows: HostColumns<'a, F::Compute>) {
+        self.traffic = self.traffic();
+        self.engine = Box::new(rows);
+        self.tail = 0;
     }
 }
 
 impl<F: SumcheckField> RoundProver<F> for Prover<'_, F> {
     type Finals = Vec<F>;
 
-    fn message(&mut self, abort: Abort<'_>) -> Result<Option<RoundPolynomial<F>>> {
-        self.message_abortable(abort)
+    fn message(&mut self, ctx: ExecCtx<'_>) -> Result<Option<RoundPolynomial<F>>> {
+        self.next_message(ctx)
     }
 
     fn fold(&mut self, challenge: F) -> Result<()> {
         Prover::fold(self, challenge)
     }
 
-    fn final_evaluations(&mut self, abort: Abort<'_>) -> Result<Vec<F>> {
-        Ok(self.last_values(abort)?.into_iter().map(F::from_compute_field).collect())
+    fn final_evaluations(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<F>> {
+        Ok(self.last_values(ctx)?.into_iter().map(F::from_compute_field).collect())
     }
 }
 

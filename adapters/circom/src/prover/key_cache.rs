@@ -2,19 +2,20 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use proofwarp::lru::LruList;
 use proofwarp::rayon_waits::block_in_place;
 
-/// Holds keys `K` by their identities `I`, the least recently used first.
+/// Holds keys `K` by their identities `I`, in order of last use.
 #[derive(Debug)]
 pub struct KeyCache<I, K> {
     max_keys: usize,
-    keys: Mutex<Vec<(I, Arc<K>)>>,
+    keys: Mutex<LruList<(I, Arc<K>)>>,
 }
 
 impl<I: PartialEq + Send, K: Send + Sync> KeyCache<I, K> {
     /// Creates an empty cache that keeps at most `max_keys` keys, and at least one.
     pub const fn new(max_keys: usize) -> Self {
-        Self { max_keys, keys: Mutex::new(Vec::new()) }
+        Self { max_keys, keys: Mutex::new(LruList::new()) }
     }
 
     /// Returns the key of `identity`. If there is none, calls `load` and keeps its result. Concurrent callers wait for
@@ -31,23 +32,20 @@ impl<I: PartialEq + Send, K: Send + Sync> KeyCache<I, K> {
         let Some(identity) = identity else { return load().map(Arc::new) };
         block_in_place(|| {
             let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-            let entry = if let Some(index) = keys.iter().position(|(kept, _)| *kept == identity) {
-                keys.remove(index)
-            } else {
-                // Its memory is free before the new key needs some.
-                let surplus = (keys.len() + 1).saturating_sub(self.max_keys.max(1));
-                keys.drain(..surplus);
-                (identity, Arc::new(load()?))
-            };
-            let key = entry.1.clone();
-            keys.push(entry);
+            if let Some((_, key)) = keys.find(|(kept, _)| *kept == identity) {
+                return Ok(key.clone());
+            }
+            // Its memory is free before the new key needs some.
+            drop(keys.evict(self.max_keys.saturating_sub(1) as u64, 0, |_| Some(1)));
+            let key = Arc::new(load()?);
+            keys.insert((identity, key.clone()));
             Ok(key)
         })
     }
 
     /// Removes the key of `identity`, if it is kept.
     pub fn remove(&self, identity: &I) {
-        self.keys.lock().unwrap_or_else(PoisonError::into_inner).retain(|(kept, _)| kept != identity);
+        self.keys.lock().unwrap_or_else(PoisonError::into_inner).remove(|(kept, _)| kept == identity);
     }
 }
 

@@ -29,9 +29,14 @@ impl<F> Device<F> {
         if forced_backend().is_some_and(|forced| forced != backend) {
             return Vec::new();
         }
-        let accelerator = Accelerator::with_backend(backend);
-        let devices = accelerator.as_ref().map(Accelerator::devices).unwrap_or_default();
-        devices.iter().cloned().map(|device| Self { handle: Handle(device), framework: PhantomData }).collect()
+        let devices = match Accelerator::global() {
+            // The process-wide accelerator comes first, so that all callers share its devices.
+            Ok(global) if global.devices().first().is_some_and(|device| device.info().backend == backend) => {
+                global.devices().to_vec()
+            }
+            _ => Accelerator::with_backend(backend).map(|other| other.devices().to_vec()).unwrap_or_default(),
+        };
+        devices.into_iter().map(|device| Self { handle: Handle(device), framework: PhantomData }).collect()
     }
 
     /// Returns the vendor.

@@ -3,28 +3,31 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
+use super::panics::flatten_panic;
 use crate::backend::lock;
 use crate::rayon_waits::{Task, join_all};
 use crate::{Error, Result};
 
 /// Runs `work` on all `pieces` at the same time, one thread each, and returns the results in the order of `pieces`. The
 /// calling thread runs the first piece. Helper threads run the others, and stay alive between calls: a thread that is
-/// new to a device's driver costs as much as a small operation. A panic becomes an error of `operation`.
+/// new to a device's driver costs as much as a small operation. A panic on a helper thread becomes an error of
+/// `operation`; one on the calling thread goes on once all pieces have ended.
 pub(crate) fn fan_out<P: Send, T: Send>(
     operation: &str,
-    pieces: impl Iterator<Item = P>,
+    mut pieces: impl Iterator<Item = P>,
     work: impl Fn(P) -> Result<T> + Sync,
 ) -> Vec<Result<T>> {
-    let attempt = |piece| catch_unwind(AssertUnwindSafe(|| work(piece)));
-    let attempt = |piece| attempt(piece).unwrap_or_else(|panic| Err(Error::worker_panicked(operation, &*panic)));
-    let mut pieces = pieces;
     let Some(first) = pieces.next() else { return Vec::new() };
     let others: Vec<P> = pieces.collect();
+    if others.is_empty() {
+        return vec![work(first)];
+    }
     let places: Vec<Mutex<Option<Result<T>>>> = others.iter().map(|_| Mutex::new(None)).collect();
+    let attempt = |piece| flatten_panic(operation, catch_unwind(AssertUnwindSafe(|| work(piece))));
     let attempt = &attempt;
     let task = |(piece, place)| -> Task<'_> { Box::new(move || *lock(place) = Some(attempt(piece))) };
     let tasks = others.into_iter().zip(&places).map(task).collect();
-    let first = join_all(tasks, || attempt(first));
+    let first = join_all(tasks, || work(first));
     let taken = |place: Mutex<Option<_>>| place.into_inner().unwrap_or_else(PoisonError::into_inner);
     let others = places.into_iter().map(|place| taken(place).unwrap_or_else(|| Err(Error::internal(operation))));
     std::iter::once(first).chain(others).collect()
