@@ -41,11 +41,11 @@ impl Accelerator {
     /// variable is unset, [`Self::automatic`] chooses the backend.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: a setting of the environment is malformed ([`Settings::get`]).
-    /// - [`Error::Unavailable`]: the forced backend has no device here.
-    /// - [`Error::Device`]: the forced backend's driver failed to open a device.
-    /// - [`Error::Forked`]: a backend with devices is forced in a process that was forked after its parent's first use
-    ///   of the engine.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a setting of the environment is malformed ([`Settings::get`]).
+    /// - [`Error::Unavailable`](crate::Error::Unavailable): the forced backend has no device here.
+    /// - [`Error::Device`](crate::Error::Device): the forced backend's driver failed to open a device.
+    /// - [`Error::Forked`](crate::Error::Forked): a backend with devices is forced in a process that was forked after
+    ///   its parent's first use of the engine.
     pub fn from_env() -> Result<Self> {
         match Settings::get()?.backend {
             Some(backend) => Self::with_backend(backend),
@@ -57,7 +57,7 @@ impl Accelerator {
     /// device, operations run on the CPU.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: a setting of the environment is malformed.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a setting of the environment is malformed.
     pub fn automatic() -> Result<Self> {
         Settings::get()?;
         let mut unavailable_reasons = Vec::new();
@@ -78,11 +78,11 @@ impl Accelerator {
     /// error.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: a setting of the environment is malformed.
-    /// - [`Error::Unavailable`]: `backend` has no device here.
-    /// - [`Error::Device`]: the driver of `backend` failed to open a device.
-    /// - [`Error::Forked`]: `backend` has devices, and the process was forked after its parent's first use of the
-    ///   engine.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a setting of the environment is malformed.
+    /// - [`Error::Unavailable`](crate::Error::Unavailable): `backend` has no device here.
+    /// - [`Error::Device`](crate::Error::Device): the driver of `backend` failed to open a device.
+    /// - [`Error::Forked`](crate::Error::Forked): `backend` has devices, and the process was forked after its parent's
+    ///   first use of the engine.
     pub fn with_backend(backend: BackendKind) -> Result<Self> {
         Settings::get()?;
         // The CPU has no factory, because it needs no devices.
@@ -115,11 +115,11 @@ impl Accelerator {
     /// same accelerator, or the same error.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: a setting of the environment is malformed ([`Settings::get`]).
-    /// - [`Error::Unavailable`]: the forced backend has no device here.
-    /// - [`Error::Device`]: the forced backend's driver failed to open a device.
-    /// - [`Error::Forked`]: a backend with devices is forced in a process that was forked after its parent's first use
-    ///   of the engine.
+    /// - [`Error::Invalid`](crate::Error::Invalid): a setting of the environment is malformed ([`Settings::get`]).
+    /// - [`Error::Unavailable`](crate::Error::Unavailable): the forced backend has no device here.
+    /// - [`Error::Device`](crate::Error::Device): the forced backend's driver failed to open a device.
+    /// - [`Error::Forked`](crate::Error::Forked): a backend with devices is forced in a process that was forked after
+    ///   its parent's first use of the engine.
     pub fn global() -> Result<&'static Self> {
         GLOBAL.get_or_init(Self::from_env).as_ref().map_err(Clone::clone)
     }

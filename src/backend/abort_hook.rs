@@ -71,8 +71,8 @@ impl<'a> HookGuard<'a> {
     }
 }
 
-/// Runs `work` with a hook that wraps `abort` in a [`HookGuard`]. Every function that takes a caller's hook must call it
-/// through this function or through `exec::execute`.
+/// Runs `work` with a hook that wraps `abort` and treats its panic as a request to stop. Every function that takes a
+/// caller's hook must call it through this function or through `exec::execute`.
 ///
 /// # Errors
 /// - `work` failed; its error is returned.
