@@ -84,7 +84,7 @@ impl<'a> ExecCtx<'a> {
         }
     }
 
-    /// Adds the statistics of `streams`, each of which is recorded once, at its end.
+    /// Adds the statistics of `streams`. The caller records each stream once, at its end.
     pub(crate) fn record<'s>(self, streams: impl IntoIterator<Item = &'s Stream>) {
         streams.into_iter().for_each(|stream| self.add_stats(stream.stats()));
     }

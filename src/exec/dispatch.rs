@@ -17,7 +17,7 @@ pub(crate) trait Operation {
     /// Returns the name and the size that the report shows.
     fn scope(&self) -> OpScope;
 
-    /// Runs on `devices`, of which there is at least one. Inputs are untouched after an error or a panic.
+    /// Runs on `devices`, which are never empty. After an error or a panic, inputs are untouched.
     ///
     /// # Errors
     /// - Any error but [`Error::Aborted`] and [`Error::Invalid`] makes the CPU take over, unless a backend is forced.
@@ -57,7 +57,7 @@ pub(crate) fn execute<O: Operation>(
     let abort: Abort<'_> = if abort.is_some() { Some(&poll) } else { None };
     let scope = operation.scope();
     let _span = enter_operation_span(&scope.operation, scope.elements);
-    let result = match (Call::begin(accelerator, scope), devices.first()) {
+    let result = match (ReportedCall::begin(accelerator, scope), devices.first()) {
         (Err(error), _) => Err(error),
         (Ok(call), None) => call.run_on_cpu(operation, abort),
         (Ok(call), Some(device)) => {
@@ -74,8 +74,8 @@ pub(crate) fn execute<O: Operation>(
     result
 }
 
-/// Holds what is reported about a call.
-struct Call<'a> {
+/// Measures one call of an operation, for its report.
+struct ReportedCall<'a> {
     accelerator: &'a Accelerator,
     scope: OpScope,
     start: Instant,
@@ -83,7 +83,7 @@ struct Call<'a> {
     fallbacks: Vec<String>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ReportedCall<'a> {
     /// Begins a call on `accelerator`, once the process may use the engine.
     fn begin(accelerator: &'a Accelerator, scope: OpScope) -> Result<Self> {
         fork_check::check()?;

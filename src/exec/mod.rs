@@ -17,3 +17,4 @@ mod panics;
 pub(crate) use context::ExecCtx;
 pub(crate) use dispatch::{Operation, execute};
 pub(crate) use fan_out::fan_out;
+pub(crate) use panics::flatten_panic;

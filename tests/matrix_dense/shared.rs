@@ -6,7 +6,7 @@ use proofwarp::backend::Device;
 use proofwarp::matrix::dense::{DenseMatrix, DenseOptions, Entry, MatMulElement, View};
 
 use crate::common::{accelerators_with_devices, fresh_driver};
-use crate::tools::{bytes, element, elements, product, words};
+use crate::tools::{bytes, element, elements, product, rows_of, words};
 
 /// Each backend's accelerator with its own devices, and as many more of the first one as make three. With memory of its own, each
 /// is another device.
@@ -35,10 +35,6 @@ where
             assert_eq!(c.device().map(|device| device.info().ordinal), Some(accelerator.devices()[0].info().ordinal));
         }
     }
-}
-
-fn rows_of<T: Copy>(memory: &[T], view: View) -> Vec<T> {
-    (0..view.len()).map(|i| memory[view.entry_index(i / view.columns, i % view.columns)]).collect()
 }
 
 #[test]

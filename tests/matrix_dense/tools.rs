@@ -2,7 +2,7 @@
 
 use proofwarp::Accelerator;
 use proofwarp::field::as_bytes;
-use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry, Method};
+use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry, Method, View};
 use rand::Rng;
 
 use crate::common::rng;
@@ -64,4 +64,9 @@ pub fn product<A: Copy, B: Copy, C: std::iter::Sum<C>>(
 
 pub fn upload<T: Entry>(accelerator: &Accelerator, entries: &[T], rows: usize, columns: usize) -> DenseMatrix<T> {
     DenseMatrix::upload(accelerator, entries, rows, columns).expect("a matrix")
+}
+
+/// What a view has of memory, row after row.
+pub fn rows_of<T: Copy>(memory: &[T], view: View) -> Vec<T> {
+    (0..view.len()).map(|i| memory[view.entry_index(i / view.columns, i % view.columns)]).collect()
 }

@@ -4,11 +4,7 @@ use halo2curves::bn256::Fr;
 use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Method, View};
 
 use crate::common::accelerators_and_cpu;
-use crate::tools::{METHODS, elements, options, product, upload};
-
-fn rows_of(entries: &[Fr], view: View) -> Vec<Fr> {
-    (0..view.len()).map(|i| entries[view.entry_index(i / view.columns, i % view.columns)]).collect()
-}
+use crate::tools::{METHODS, elements, options, product, rows_of, upload};
 
 #[test]
 fn any_order_in_memory() {

@@ -1,20 +1,19 @@
 //! Queues a device's share of a proof, and waits for it.
 
-use std::any::Any;
 use std::sync::Arc;
 
 use super::device_prover::{DeviceProver, gather_or_share};
 use super::proof_streams::{MsmQueue, ProofStreams};
 use super::quotient::ConstraintVectors;
 use super::schedule::{ProofTask, QueryId, QuerySet};
+use crate::Result;
 use crate::backend::Stream;
-use crate::exec::ExecCtx;
+use crate::exec::{ExecCtx, flatten_panic};
 use crate::field::DeviceVector;
 use crate::groth16::msm_sums_and_proof::PartialMsmSums;
 use crate::groth16::{Engine, Witness};
 use crate::msm::{DeviceScalars, QueuedMsm};
 use crate::rayon_waits::join;
-use crate::{Error, Result};
 
 /// Holds the queued MSMs of one proof on one device. Fields are dropped from top to bottom: MSMs run to their end
 /// before the streams are dropped, and the streams end their work before the assignment is freed.
@@ -37,8 +36,7 @@ impl<E: Engine> DeviceProof<'_, E> {
         let g1 = || [a, b_g1, l, h].map(|sum| sum.map(|sum| sum.finish(ctx)).transpose());
         // The host's additions for the first take as long as those for all the others together.
         let (b_g2, g1) = join(g2, g1);
-        let b_g2 = b_g2.unwrap_or_else(|panic| Err(Error::worker_panicked("groth16", &*panic)));
-        let (b_g2, [a, b_g1, l, h]) = (b_g2?, g1);
+        let (b_g2, [a, b_g1, l, h]) = (flatten_panic("groth16", b_g2)?, g1);
         let (a, b_g1, l, h) = (a?, b_g1?, l?, h?);
         // All work is done: this reads the times of kernels.
         lane.compute.synchronize(None)?;
@@ -88,9 +86,8 @@ impl<E: Engine> DeviceProver<'_, E> {
         let h =
             || vectors.map_or(Ok(None), |vectors| self.enqueue_h_msm(&queue, &mut lane, vectors, witness, &assignment));
         let (b_g2, (g1, h)) = join(g2, || join(g1, h));
-        let panicked = |panic: Box<dyn Any + Send>| Error::worker_panicked("groth16", &*panic);
-        let (b_g2, g1) = (b_g2.map_err(panicked)?, g1.map_err(panicked)?);
-        Ok(DeviceProof { number, b_g2: b_g2?, g1: g1?, h: h?, lane, assignment })
+        let (b_g2, g1) = (flatten_panic("groth16", b_g2)?, flatten_panic("groth16", g1)?);
+        Ok(DeviceProof { number, b_g2, g1, h: h?, lane, assignment })
     }
 
     /// Queues the upload or the computation of a, b and c, the transforms that compute the quotient, then the MSM over

@@ -355,8 +355,8 @@ struct PairProducts<'p, T: Entry, B: Entry> {
 }
 
 impl<T: MatMulElement<B>, B: Entry> PairProducts<'_, T, B> {
-    /// Returns the only product of `task`, computed by several devices, the first of which is `home`. Returns `None` if
-    /// `home` computes it alone.
+    /// Computes the product of `task` on several devices, and returns it. `home` is the first of them. Returns `None` if
+    /// `home` should compute the product alone.
     fn share(
         &self,
         home: &Arc<Device>,

@@ -10,6 +10,7 @@ use proofwarp::report::record_kernel;
 use proofwarp::{Accelerator, BackendKind};
 use sha2::{Digest, Sha256};
 
+use super::accelerator::accelerator;
 use super::env::forced_backend;
 use super::error::GPUResult;
 use super::handle::Handle;
@@ -29,10 +30,10 @@ impl<F> Device<F> {
         if forced_backend().is_some_and(|forced| forced != backend) {
             return Vec::new();
         }
-        let devices = match Accelerator::global() {
-            // The process-wide accelerator comes first, so that all callers share its devices.
-            Ok(global) if global.devices().first().is_some_and(|device| device.info().backend == backend) => {
-                global.devices().to_vec()
+        let devices = match accelerator() {
+            // `Device::all` has these devices too.
+            Ok(chosen) if chosen.devices().first().is_some_and(|device| device.info().backend == backend) => {
+                chosen.devices().to_vec()
             }
             _ => Accelerator::with_backend(backend).map(|other| other.devices().to_vec()).unwrap_or_default(),
         };
