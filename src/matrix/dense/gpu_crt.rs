@@ -24,7 +24,8 @@ use crate::{Error, Result};
 /// which takes 6 µs.
 const MEMORY_QUERY_THRESHOLD_DIV: u64 = 64;
 /// Multiplications of bytes per second with an H200's `mma.sync`, to estimate the time of queued work.
-const RATE: f64 = 500e12;
+pub(super) const RATE: f64 = 500e12;
+
 /// Holds the kernels, constants and sizes that all steps of a product by residues use.
 struct CrtPass<'a> {
     program: KernelModule,
@@ -58,7 +59,8 @@ pub(super) fn multiply_crt(
     let tables = tables(stream, (field, &problem.prime), basis, raw)?;
     let (program, tensor) = (KernelModule::find(&kernels::gemm::FAMILY, field)?, TensorCoreKernels::new(&device)?);
     let most = bytes.unwrap_or(u64::MAX);
-    let within = |most| Tiling::new(problem, basis.byte_product_count(), most, &device.info().name);
+    let sizes = [a.view.rows, a.view.columns, b.view.columns];
+    let within = |most| Tiling::new(sizes, basis.byte_product_count(), most, &device.info().name);
     let whole = within(most)?;
     let is_small = whole.bytes <= device.info().memory / MEMORY_QUERY_THRESHOLD_DIV;
     let pieces = if is_small { whole } else { within(most.min(device.free_memory()?))? };
@@ -295,7 +297,7 @@ mod tests {
     /// `None` for residues of limbs in Montgomery form.
     fn check_kernels<F: DenseField>(bits: [Option<u32>; 2], a: &[F], b: &[F]) {
         let accelerator = Accelerator::automatic().expect("settings are right");
-        let Some(device) = accelerator.devices().first() else { return eprintln!("left out: residues, no device") };
+        let Some(device) = accelerator.devices().first() else { return eprintln!("skipped: residues, no device") };
         let [rows, inner, columns] = SIZES;
         let program = KernelModule::find(&kernels::gemm::FAMILY, F::NAME).expect("module");
         let prime = FieldParams::new(program.modulus(), program.one());
@@ -363,9 +365,9 @@ mod tests {
     #[test]
     fn products_of_residues() {
         let accelerator = Accelerator::automatic().expect("settings are right");
-        let Some(device) = accelerator.devices().first() else { return eprintln!("left out: tensor cores, no device") };
+        let Some(device) = accelerator.devices().first() else { return eprintln!("skipped: tensor cores, no device") };
         if !device.info().caps.int8_tensor_cores {
-            return eprintln!("left out: tensor cores, the device has none");
+            return eprintln!("skipped: tensor cores, the device has none");
         }
         let tensors =
             [("8.0", TensorCoreKernels::load_ampere(device)), ("9.0", TensorCoreKernels::load_hopper(device))];
@@ -412,7 +414,7 @@ mod tests {
     #[test]
     fn bytes_as_they_are_and_turned() {
         let accelerator = Accelerator::automatic().expect("settings are right");
-        let Some(device) = accelerator.devices().first() else { return eprintln!("left out: bytes, no device") };
+        let Some(device) = accelerator.devices().first() else { return eprintln!("skipped: bytes, no device") };
         let program = KernelModule::find(&kernels::gemm::FAMILY, kernels::bn254::FR.name).expect("module");
         let prime = FieldParams::new(program.modulus(), program.one());
         let mut stream = device.stream().expect("stream");

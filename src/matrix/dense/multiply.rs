@@ -7,7 +7,7 @@ use super::dense_matrix_and_freivalds::DenseMatrix;
 use super::element_and_accumulator::{DenseField, Entry, MatMulElement};
 use super::host_or_device_storage::{Storage, ZeroizingVec};
 use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
-use super::multi_device::{SharedProduct, device_count};
+use super::multi_device::{SharedProduct, divide_rows};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
 use super::shared_launches::ProductTask;
 use super::{cpu, gpu};
@@ -208,7 +208,7 @@ impl<T: Entry> DenseMatrix<T> {
         if let (Method::Crt, Some(device)) = (plan.method, device) {
             let (products, moduli) = plan.basis.map_or((1, 1), |basis| (basis.byte_product_count(), basis.moduli));
             let most = options.bytes.unwrap_or(u64::MAX).min(device.free_memory()?);
-            let pieces = Tiling::new(&problem, products, most, &device.info().name)?;
+            let pieces = Tiling::new(explanation.sizes, products, most, &device.info().name)?;
             let count = |whole: usize, piece: usize| whole.div_ceil(piece).max(1);
             (explanation.products, explanation.moduli, explanation.bytes) = (products, moduli, pieces.bytes);
             explanation.pieces = count(problem.rows, pieces.rows) * count(problem.columns, pieces.columns);
@@ -367,13 +367,12 @@ impl<T: MatMulElement<B>, B: Entry> PairProducts<'_, T, B> {
         let (Storage::Device(_, of_a), Storage::Device(_, of_b)) = (&a.place, &b.place) else { return Ok(None) };
         let (devices, product) = (a.devices_with_home_first(home), self.entries());
         let sizes = [size_of::<T>(), size_of::<B>()];
-        let count =
-            device_count(&devices, &task.problem, task.plan.method, (sizes, product.size), self.options.devices);
-        if count == 1 {
+        let rows = divide_rows(&devices, task, (sizes, product.size), self.options.devices);
+        if rows.len() == 1 {
             return Ok(None);
         }
-        let (devices, memory) = (&devices[..count], [of_a, of_b]);
-        SharedProduct { devices, field: T::Product::FIELD, task, memory, sizes, product, ctx }.run().map(Some)
+        let (devices, memory) = (&devices[..rows.len()], [of_a, of_b]);
+        SharedProduct { devices, rows, field: T::Product::FIELD, task, memory, sizes, product, ctx }.run().map(Some)
     }
 
     fn entries(&self) -> gpu::ProductEntries {

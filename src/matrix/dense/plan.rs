@@ -165,16 +165,16 @@ pub(super) struct Tiling {
 }
 
 impl Tiling {
-    /// Chooses the block of the result whose residues fit in `most` bytes. It starts with the whole product and halves
-    /// the longer side until the block fits. `products` is the number of byte products. `device` is the name for
-    /// errors.
+    /// Chooses the block of a product of `sizes` (rows, inner, columns) whose residues fit in `most` bytes. It starts
+    /// with the whole product and halves the longer side until the block fits. `products` is the number of byte
+    /// products. `device` is the name for errors.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`]: not even one tile fits.
-    pub(super) fn new(problem: &Problem, products: usize, most: u64, device: &str) -> Result<Self> {
+    pub(super) fn new(sizes: [usize; 3], products: usize, most: u64, device: &str) -> Result<Self> {
         let [tile_rows, tile_columns, tile_depth] = TENSOR_TILE;
-        let depth = problem.inner.next_multiple_of(tile_depth).max(tile_depth);
-        let [mut rows, mut columns] = [(problem.rows, tile_rows), (problem.columns, tile_columns)]
+        let depth = sizes[1].next_multiple_of(tile_depth).max(tile_depth);
+        let [mut rows, mut columns] = [(sizes[0], tile_rows), (sizes[2], tile_columns)]
             .map(|(number, tile)| number.next_multiple_of(tile).max(tile));
         loop {
             let pairs = [(rows, depth), (columns, depth), (rows, columns)];
@@ -295,13 +295,13 @@ mod tests {
 
     #[test]
     fn pieces_fit() {
-        let problem = problem(FIELD, FIELD, 1000, true);
-        let whole = Tiling::new(&problem, 108, u64::MAX, "card").expect("all");
+        let sizes = [1000; 3];
+        let whole = Tiling::new(sizes, 108, u64::MAX, "card").expect("all");
         assert_eq!((whole.rows, whole.columns, whole.depth), (1024, 1024, 1024));
         assert_eq!(whole.bytes, (108 * 3) << 20);
-        let less = Tiling::new(&problem, 108, whole.bytes / 3, "card").expect("some");
+        let less = Tiling::new(sizes, 108, whole.bytes / 3, "card").expect("some");
         assert!(less.bytes <= whole.bytes / 3 && less.rows.is_multiple_of(128) && less.columns.is_multiple_of(256));
-        assert!(matches!(Tiling::new(&problem, 108, 1 << 20, "card"), Err(Error::OutOfMemory { .. })));
+        assert!(matches!(Tiling::new(sizes, 108, 1 << 20, "card"), Err(Error::OutOfMemory { .. })));
     }
 
     #[test]

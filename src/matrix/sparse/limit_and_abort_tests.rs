@@ -37,7 +37,7 @@ fn nothing_is_written_after_an_abort() {
 fn kernels_are_timed() {
     let accelerator = Accelerator::automatic().expect("settings are right");
     if accelerator.devices().is_empty() {
-        return println!("no device: left out");
+        return println!("skipped: no device");
     }
     let csr = Csr::from_rows(64, (0..64).map(|row| [(row, Fr::from(3))])).expect("a matrix");
     let matrix = SparseMatrix::new(&accelerator, csr).expect("memory");
