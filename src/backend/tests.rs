@@ -13,7 +13,7 @@ use crate::{Accelerator, Error};
 fn first_device_stream() -> Option<Stream> {
     let accelerator = Accelerator::automatic().expect("settings are right");
     let Some(device) = accelerator.devices().first() else {
-        println!("no device: left out");
+        println!("skipped: no device");
         return None;
     };
     Some(device.stream().expect("a stream"))

@@ -85,7 +85,7 @@ fn variables_are_inputs_first() {
 fn a_circuit_counts_its_bytes() {
     let accelerator = Accelerator::automatic().expect("settings are right");
     if accelerator.devices().is_empty() {
-        return println!("no device: left out");
+        return println!("skipped: no device");
     }
     let circuit = |b_aux: &[bool]| {
         let densities = Densities { a_aux: &[true, false, true], b_inputs: &[true], b_aux };

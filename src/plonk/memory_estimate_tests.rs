@@ -71,7 +71,7 @@ fn rows_are_bounded_on_both_sides() {
 #[test]
 fn a_place_has_all_its_columns() {
     let accelerator = Accelerator::automatic().expect("settings are right");
-    let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
+    let Some(device) = accelerator.devices().first() else { return println!("skipped: no device") };
     let mut stream = device.stream().expect("a stream");
     let vector = DeviceVector::<Fr>::allocate(&mut stream, 64).expect("memory");
     let starts = |place: StridedColumns| place.columns(&vector).iter().map(|column| column.first).collect::<Vec<_>>();

@@ -23,7 +23,7 @@ fn driver() -> Option<OpenClDriver> {
     if backends.iter().any(|accelerator| accelerator.forced() == Some(BackendKind::OpenCl)) {
         return Some(drivers().unwrap().remove(0));
     }
-    eprintln!("left out: kernels given as text, which only OpenCL compiles");
+    common::skip("only OpenCL compiles kernels given as text");
     None
 }
 
@@ -92,7 +92,7 @@ fn compilation_is_no_kernels_time() {
 fn specialisation_is_no_kernels_time() {
     let Some(driver) = driver() else { return };
     if !driver.jits_per_launch_shape() {
-        return eprintln!("left out: first launches that compile, which this driver's do not");
+        return common::skip("first launches of this driver do not compile");
     }
     let device = Device::new(Box::new(driver), None);
     // Text that no cache has.

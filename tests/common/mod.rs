@@ -5,10 +5,67 @@
 pub mod ntt;
 pub mod points;
 
+use std::ops::{Deref, DerefMut};
+
 use proofwarp::backend::{Device, Driver};
 use proofwarp::{Accelerator, BackendKind};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+
+/// Holds an accelerator for each backend. A test that fails in a loop over them says on which one.
+pub struct Backends(Vec<Accelerator>);
+
+impl Deref for Backends {
+    type Target = Vec<Accelerator>;
+
+    fn deref(&self) -> &Vec<Accelerator> {
+        &self.0
+    }
+}
+
+impl DerefMut for Backends {
+    fn deref_mut(&mut self) -> &mut Vec<Accelerator> {
+        &mut self.0
+    }
+}
+
+impl IntoIterator for Backends {
+    type Item = Accelerator;
+    type IntoIter = EachBackend;
+
+    fn into_iter(self) -> EachBackend {
+        EachBackend { rest: self.0.into_iter(), current: String::new() }
+    }
+}
+
+/// Yields the accelerators of [`Backends`]. When dropped by a panic, it prints the one that it yielded last.
+pub struct EachBackend {
+    rest: std::vec::IntoIter<Accelerator>,
+    current: String,
+}
+
+impl Iterator for EachBackend {
+    type Item = Accelerator;
+
+    fn next(&mut self) -> Option<Accelerator> {
+        let next = self.rest.next();
+        self.current = next.as_ref().map_or_else(String::new, |accelerator| format!("{accelerator:?}"));
+        next
+    }
+}
+
+impl Drop for EachBackend {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.current.is_empty() {
+            eprintln!("failed on {}", self.current);
+        }
+    }
+}
+
+/// Prints why a test tests nothing here. `tests/programs.py` counts it as skipped then, not as passed.
+pub fn skip(reason: impl std::fmt::Display) {
+    eprintln!("skipped: {reason}");
+}
 
 /// One forced accelerator for each backend present, CUDA before OpenCL.
 ///
@@ -18,9 +75,11 @@ use rand_chacha::ChaCha8Rng;
 /// # Panics
 /// The backend named by `PROOFWARP_BACKEND` is not present, or none is: a test without a backend would
 /// pass without having tested anything. `PROOFWARP_OPENCL_CPU=1` lets PoCL serve.
-pub fn accelerators() -> Vec<Accelerator> {
+pub fn accelerators() -> Backends {
     if let Some(backend) = forced() {
-        return vec![Accelerator::with_backend(backend).unwrap_or_else(|error| panic!("PROOFWARP_BACKEND: {error}"))];
+        return Backends(vec![
+            Accelerator::with_backend(backend).unwrap_or_else(|error| panic!("PROOFWARP_BACKEND: {error}")),
+        ]);
     }
     let mut found = Vec::new();
     let mut absent = Vec::new();
@@ -34,11 +93,11 @@ pub fn accelerators() -> Vec<Accelerator> {
         eprintln!("left out: {reason}");
     }
     assert!(!found.is_empty(), "no device to test on (PoCL serves with PROOFWARP_OPENCL_CPU=1): {}", absent.join("; "));
-    found
+    Backends(found)
 }
 
 /// As [`accelerators`], and the CPU too unless another backend is forced.
-pub fn accelerators_and_cpu() -> Vec<Accelerator> {
+pub fn accelerators_and_cpu() -> Backends {
     let mut all = accelerators();
     if forced().is_none() {
         all.push(Accelerator::with_backend(BackendKind::Cpu).unwrap_or_else(|error| panic!("{error}")));
@@ -46,21 +105,22 @@ pub fn accelerators_and_cpu() -> Vec<Accelerator> {
     all
 }
 
-/// As [`accelerators`], for tests of what only devices have; without one that is printed.
-pub fn accelerators_with_devices() -> Vec<Accelerator> {
+/// As [`accelerators`], for tests of what only devices have. Without one, the test counts as skipped.
+pub fn accelerators_with_devices() -> Backends {
     let mut all = accelerators();
     all.retain(|accelerator| !accelerator.devices().is_empty());
     if all.is_empty() {
-        eprintln!("left out: all devices, since PROOFWARP_BACKEND names the CPU");
+        skip("PROOFWARP_BACKEND names the CPU, and this is a test of devices");
     }
     all
 }
 
 /// Each backend's accelerator on a device of its own, which no other test of this process uses: for
 /// tests that make it fail, or that cap its memory.
-pub fn alone(memory_limit: Option<u64>) -> Vec<Accelerator> {
+pub fn alone(memory_limit: Option<u64>) -> Backends {
     let device = |accelerator: &Accelerator| Device::new(fresh_driver(&accelerator.devices()[0]), memory_limit);
-    accelerators_with_devices().iter().map(|accelerator| accelerator.with_devices(vec![device(accelerator)])).collect()
+    let alone = |accelerator: &Accelerator| accelerator.with_devices(vec![device(accelerator)]);
+    Backends(accelerators_with_devices().iter().map(alone).collect())
 }
 
 /// A driver of its own for the first device of the same backend.

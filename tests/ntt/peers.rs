@@ -200,7 +200,7 @@ fn groups_of_devices() -> Vec<Accelerator> {
     let cuda = all.into_iter().find(|accelerator| accelerator.devices()[0].info().backend == BackendKind::Cuda);
     let devices = cuda.as_ref().map_or(0, |cuda| cuda.devices().len());
     if devices < 2 {
-        eprintln!("left out: transforms over several CUDA devices, since there are {devices}");
+        crate::common::skip(format_args!("expected several CUDA devices, got {devices}"));
     }
     let counts = (1..).map(|log| 1 << log).take_while(|count| *count <= devices);
     let first = |count: usize| cuda.as_ref().map(|cuda| cuda.with_devices(cuda.devices()[..count].to_vec()));

@@ -7,7 +7,7 @@ use ec_gpu_gen::rust_gpu_tools::Device;
 #[test]
 fn the_reason_is_given() {
     if cfg!(feature = "cuda") {
-        return eprintln!("left out: CUDA may be there");
+        return eprintln!("skipped: CUDA may be there");
     }
     // SAFETY: the process has one test, and nothing has read the variable.
     unsafe { std::env::set_var("PROOFWARP_BACKEND", "cuda") };

@@ -14,7 +14,7 @@ fn too_little_memory() {
     // SAFETY: the process has one test, and nothing has read the variable.
     unsafe { std::env::set_var("PROOFWARP_MEMORY_LIMIT", "16M") };
     if Device::all()[0].backend() == BackendKind::Cpu {
-        return eprintln!("left out: the host's memory has no limit");
+        return eprintln!("skipped: the host's memory has no limit");
     }
     on(&first(), |program| {
         // SAFETY: it is zero.

@@ -17,7 +17,7 @@ static READS: Mutex<Vec<(u64, u64, u32)>> = Mutex::new(Vec::new());
 #[test]
 fn a_read_tells_what_came_before() {
     if Device::all()[0].backend() == BackendKind::Cpu {
-        return eprintln!("left out: the host copies nothing");
+        return eprintln!("skipped: the host copies nothing");
     }
     observe(|report| {
         if report.operation == "kernel columns bn254_fr" {

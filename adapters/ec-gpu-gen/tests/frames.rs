@@ -42,7 +42,7 @@ fn own_frames(callers: &str) -> Vec<&str> {
 fn few_functions_from_multiexp_to_the_driver() {
     let accelerator = Accelerator::from_env().unwrap();
     let Some(like) = accelerator.devices().first() else {
-        return eprintln!("left out: launches, for there is no device");
+        return eprintln!("skipped: launches, for there is no device");
     };
     let (driver, faults) = faulty::Faulty::new(fresh_driver(like.info().backend).into());
     let device = backend::Device::new(Box::new(driver), None);

@@ -263,7 +263,7 @@ END:
         let Some(device) = Device::all().into_iter().next() else {
             let asked = std::env::var("PROOFWARP_BACKEND").is_ok_and(|value| !matches!(value.as_str(), "" | "cpu"));
             assert!(!asked, "a device was asked for and there is none");
-            eprintln!("left out: kernels of the caller's own, for there is no device");
+            eprintln!("skipped: kernels of the caller's own, for there is no device");
             return None;
         };
         Some(match device.framework() {

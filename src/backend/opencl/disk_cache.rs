@@ -341,7 +341,7 @@ mod tests {
             fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777))?;
             fs::write(&path, b"another's")?;
             if std::os::unix::fs::chown(&path, Some(65534), None).is_err() {
-                eprintln!("left out: a file of another user, which only root can make");
+                eprintln!("skipped: a file of another user, which only root can make");
                 return Ok(());
             }
             assert_eq!(cache.load("key"), None);

@@ -12,7 +12,7 @@ use crate::backend::{KernelCode, KernelSource};
 /// Checks that a processor is refused as a device, with the reason, unless it is requested.
 #[test]
 fn why_there_is_no_device_is_said() {
-    let Err(error) = find_devices(false) else { return println!("left out: there is a GPU") };
+    let Err(error) = find_devices(false) else { return println!("skipped: there is a GPU") };
     let no_device = find_devices(true).is_err();
     assert!(no_device || error.to_string().contains("used only with PROOFWARP_OPENCL_CPU=1"), "{error}");
 }
@@ -21,7 +21,7 @@ fn why_there_is_no_device_is_said() {
 /// driver caches them itself, and would compile a cached program again.
 #[test]
 fn programs_are_kept_unless_the_driver_does() {
-    let Ok(mut targets) = find_devices(true) else { return println!("left out: no OpenCL device") };
+    let Ok(mut targets) = find_devices(true) else { return println!("skipped: no OpenCL device") };
     let (target, folder) = (targets.remove(0), tempfile::tempdir().expect("a folder"));
     let specialises = target.specialises;
     let driver = OpenClDriver::new(target, DiskCache::with_folder(folder.path())).expect("a driver");

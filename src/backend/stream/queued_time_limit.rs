@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn a_turn_within_a_turn_does_not_wait() {
         let accelerator = Accelerator::automatic().expect("settings are right");
-        let Some(device) = accelerator.devices().first() else { return println!("no device: left out") };
+        let Some(device) = accelerator.devices().first() else { return println!("skipped: no device") };
         let stream = device.stream().expect("a stream");
         let (pace, go_on): (QueueLimiter, &(dyn Fn() -> bool + Send + Sync)) = (QueueLimiter::default(), &|| false);
         let acquire =

@@ -101,7 +101,7 @@ fn private_locks() {
 pub fn device() -> bool {
     let there = !Accelerator::global().expect("accelerator").devices().is_empty();
     if !there {
-        eprintln!("left out: no device to share");
+        eprintln!("skipped: no device to share");
     }
     there
 }

@@ -15,7 +15,7 @@ pub fn programs() -> Vec<Program> {
     if devices.is_empty() {
         let asked = |name| std::env::var(name).is_ok_and(|value| !matches!(value.as_str(), "" | "cpu"));
         assert!(!asked("PROOFWARP_BACKEND") && !asked("EC_GPU_FRAMEWORK"), "a device was asked for and there is none");
-        eprintln!("left out: everything but that the constructors say so, for there is no device");
+        eprintln!("skipped: everything but that the constructors say so, for there is no device");
     }
     devices.into_iter().map(|device| Program::new(device, None, None).expect("a device of its own backend")).collect()
 }

@@ -18,7 +18,7 @@ fn same_bytes() {
         return fs::write(file, proofs().concat()).expect("a file");
     }
     if Accelerator::global().expect("an accelerator").devices().is_empty() {
-        return eprintln!("left out: a device's proofs beside the CPU's, since there is no device");
+        return eprintln!("skipped: a device's proofs beside the CPU's, since there is no device");
     }
     let ours = proofs();
     let folder = tempfile::tempdir().expect("a folder");

@@ -69,7 +69,7 @@ pub fn two(test: &str, memory_limit: Option<u64>) -> Option<[Arc<Device>; 2]> {
 fn numbered(number: usize, test: &str, memory_limit: Option<u64>) -> Option<Arc<Device>> {
     let device = Accelerator::global().expect("an accelerator").devices().iter().cycle().nth(number);
     if device.is_none() {
-        eprintln!("left out: {test}, since there is no device");
+        eprintln!("skipped: {test}, since there is no device");
     }
     device.map(|like| Device::new(fresh_driver(like), memory_limit))
 }

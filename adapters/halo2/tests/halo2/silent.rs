@@ -18,7 +18,7 @@ use proofwarp_halo2::Kind;
 /// A device of the environment's backend that goes wrong, with the faults that it has.
 fn faulty() -> Option<(Arc<Device>, Faults)> {
     let Some(like) = Accelerator::global().expect("an accelerator").devices().first() else {
-        eprintln!("left out: wrong results of a device, since there is none");
+        eprintln!("skipped: wrong results of a device, since there is none");
         return None;
     };
     let (driver, faults) = Faulty::new(Arc::<dyn Driver>::from(fresh_driver(like)));
