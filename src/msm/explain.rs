@@ -1,15 +1,14 @@
 //! Describes to people how a multiplication will run.
 
 use std::fmt;
-use std::sync::Arc;
 
 use ff::PrimeField;
 
-use super::exec::{DeviceBases, MsmInput, batch_size, plan_for, split_for};
-use super::plan::{MAX_BATCH, MsmPlan, Sharding, Workload};
+use super::exec::{DeviceBases, MsmRequest, batch_size, choose_sharding, plan_for};
+use super::plan::{MAX_BATCH, MsmPlan, PlanInput, Sharding};
 use super::scalars::{ScalarLocation, Scalars, load_canonical_scalars};
-use crate::backend::Device;
 use crate::curve::{MsmCurve, scalar_from_bytes, scalar_to_bytes};
+use crate::exec::ExecCtx;
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::{Error, Result};
@@ -53,17 +52,15 @@ pub struct MsmExplanation {
 }
 
 impl MsmExplanation {
-    pub(super) fn new<C: MsmCurve>(
-        devices: &[Arc<Device>],
-        work: &MsmInput<'_, C>,
-        points: usize,
-        scalars: Option<Scalars<'_>>,
-    ) -> Result<Self> {
-        let (split, plans, joined) = plan_devices(devices, work, points, scalars)?;
+    /// Describes how a multiplication of the bases of `request` by `scalars` would run, or by any on the devices.
+    pub(super) fn new<C: MsmCurve>(request: &MsmRequest<'_, C>, scalars: Option<Scalars<'_>>) -> Result<Self> {
+        let points = request.points;
+        let split = choose_sharding(request, scalars.as_ref(), 1, ExecCtx::unreported(None))?;
+        let plans = plan_first_piece(request, scalars.as_ref(), &split)?;
         let most = plans.iter().max_by_key(|plan| plan.workspace_bytes()).copied();
         let most = most.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
         let (plan, share) = (most.unrestricted(), split.grid.points_per_piece().min(points));
-        let table_bytes = work.bases.iter().map(|bases| match bases {
+        let table_bytes = request.bases.iter().map(|bases| match bases {
             DeviceBases::Host(_) => 0,
             DeviceBases::Device(table) => table.buffer.bytes() as u64,
         });
@@ -80,7 +77,7 @@ impl MsmExplanation {
         Ok(Self {
             curve: C::NAME,
             points,
-            devices: devices.iter().take(work.bases.len()).map(|device| device.info().name.clone()).collect(),
+            devices: request.device_numbers().map(|number| request.devices[number].info().name.clone()).collect(),
             window_groups: plans.iter().map(|plan| plan.windows - plan.sets + plan.own_set_count()).collect(),
             window: (plan.c, plan.windows),
             narrow_windows: plan.sets - plan.wide_windows,
@@ -91,7 +88,7 @@ impl MsmExplanation {
             chunk: plan.chunk.min(share),
             band: most.band,
             affine_rounds: plan.levels,
-            joined,
+            joined: long_batch_size(request, scalars.as_ref(), &split)?,
             bytes: (most.workspace_bytes(), table_bytes.sum()),
         })
     }
@@ -102,27 +99,38 @@ impl MsmExplanation {
     }
 }
 
-/// Returns how devices share the work, the plan of each device of the first piece of points, and the number of vectors
-/// per matrix of a long batch. There is no plan if there is no device or no base.
-fn plan_devices<C: MsmCurve>(
-    devices: &[Arc<Device>],
-    work: &MsmInput<'_, C>,
-    points: usize,
-    scalars: Option<Scalars<'_>>,
-) -> Result<(Sharding, Vec<MsmPlan>, usize)> {
-    let on_device = scalars.is_none_or(|scalars| scalars.device_mesh().is_some());
-    let need = Workload { on_device, ..Workload::single(points, scalar_bits::<C>(scalars)) };
-    let split = split_for(devices, work, need, scalars.and_then(|scalars| scalars.device_mesh()))?;
-    let plan = |(number, (device, bases)): (usize, (&Arc<Device>, _))| {
-        let (points, own) = (split.device_range(number, points).len(), split.assignment(number));
-        plan_for(device, bases, Workload { points, own, ..need }, &work.options)
+/// Returns the plan of each device of the first piece of points, which share it by `split`. There is no plan if there is
+/// no device or no base.
+fn plan_first_piece<C: MsmCurve>(
+    request: &MsmRequest<'_, C>,
+    scalars: Option<&Scalars<'_>>,
+    split: &Sharding,
+) -> Result<Vec<MsmPlan>> {
+    let plan = |number: usize| {
+        let input = device_input(request, scalars, split, number);
+        plan_for(&request.devices[number], input, &request.options)
     };
-    let first = devices.iter().zip(work.bases).take(split.grid.groups).enumerate();
-    let plans = first.map(plan).collect::<Result<_>>()?;
-    let points = split.device_range(0, points).len();
-    let batch = Workload { points, own: split.assignment(0), vectors: MAX_BATCH as u32, joined: true, ..need };
-    let joined = devices.first().map_or(Ok(1), |device| batch_size(device, work, (0, batch), MAX_BATCH))?;
-    Ok((split, plans, joined))
+    request.device_numbers().take(split.grid.groups).map(plan).collect()
+}
+
+/// Returns the number of vectors per matrix of a long batch of vectors like `scalars` on the first device.
+fn long_batch_size<C: MsmCurve>(
+    request: &MsmRequest<'_, C>,
+    scalars: Option<&Scalars<'_>>,
+    split: &Sharding,
+) -> Result<usize> {
+    batch_size(request, 0, device_input(request, scalars, split, 0).with_joined(MAX_BATCH as u32), MAX_BATCH)
+}
+
+/// Returns the plan input of device number `number` for its part of `scalars`, which devices share by `split`.
+fn device_input<C: MsmCurve>(
+    request: &MsmRequest<'_, C>,
+    scalars: Option<&Scalars<'_>>,
+    split: &Sharding,
+    number: usize,
+) -> PlanInput {
+    let points = split.device_range(number, request.points).len();
+    PlanInput { own: split.assignment(number), ..request.plan_input(number, points, scalars) }
 }
 
 /// Returns the maximum bit length of `scalars`, or that of any scalar of the curve if `scalars` is `None`.

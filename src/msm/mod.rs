@@ -26,6 +26,7 @@
 mod bases;
 mod exec;
 mod explain;
+mod msm_operation;
 mod one_shot;
 mod options;
 mod plan;

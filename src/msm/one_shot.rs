@@ -1,18 +1,14 @@
-//! Multiplies over host slices: nothing stays on the devices. Checks the arguments of every multiplication, and falls
-//! back to the CPU.
+//! Multiplies over host slices: nothing stays on the devices.
 
-use std::sync::Arc;
-
-use group::Group;
-
-use super::exec::{self, DeviceBases, MsmInput, PlanMemos};
+use super::bases::HostBases;
+use super::exec::{DeviceBases, MsmRequest, PlanMemos, single_sum};
+use super::msm_operation::{MsmOperation, check_lengths};
 use super::options::MsmOptions;
 use super::plan::DeviceMesh;
-use super::scalars::{Scalars, load_canonical_scalars};
-use crate::backend::{Abort, Device};
+use super::scalars::Scalars;
+use crate::backend::Abort;
 use crate::curve::MsmCurve;
-use crate::exec::{ExecCtx, Operation, execute};
-use crate::report::OpScope;
+use crate::exec::execute;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Computes Σ scalarᵢ · baseᵢ over `bases` in host memory.
@@ -88,94 +84,13 @@ pub fn msm_with_options<'s, C: MsmCurve>(
     }
     let scalars = scalars.into();
     check_lengths(bases.len(), scalars.len())?;
-    execute(accelerator, accelerator.devices(), &mut OneShotMsm { bases, scalars, options }, abort)
-}
-
-/// Computes Σ scalarᵢ · baseᵢ over bases in host memory.
-struct OneShotMsm<'a, C> {
-    bases: &'a [C],
-    scalars: Scalars<'a>,
-    options: MsmOptions,
-}
-
-impl<C: MsmCurve> Operation for OneShotMsm<'_, C> {
-    type Output = C::Curve;
-
-    fn scope(&self) -> OpScope {
-        op_scope::<C>(self.scalars.len())
-    }
-
-    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<C::Curve> {
-        let devices = &devices[..devices.len().min(self.options.max_devices())];
-        // Devices share points alone: uploads bound the time, and devices that shared windows would upload the same
-        // bases.
-        let grid = DeviceMesh::by_points(self.bases.len(), devices.len());
-        let shares: Vec<_> = self.bases.chunks(grid.points_per_piece()).map(DeviceBases::Host).collect();
-        let (choices, vectors) = (&PlanMemos::default(), &[self.scalars]);
-        let input = MsmInput { bases: &shares, vectors, grid, choices, options: self.options };
-        Ok(exec::msm(devices, input, ctx)?.into_iter().sum())
-    }
-
-    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<C::Curve> {
-        on_cpu(self.bases, &self.scalars, ctx)
-    }
-}
-
-/// Points per CPU thread between two polls of the abort hook, 2^11: some 50 ms of G1.
-const CPU_PIECE: usize = 1 << 11;
-
-/// Computes Σ scalarᵢ · baseᵢ over `bases` and `scalars` on the CPU, polling the abort hook.
-///
-/// # Errors
-/// - [`crate::Error::Invalid`]: a scalar exceeds its promised bit length.
-/// - [`crate::Error::Aborted`]: the hook aborted.
-/// - [`crate::Error::OutOfMemory`], [`crate::Error::Device`]: the scalars cannot be read from their device.
-pub(super) fn on_cpu<C: MsmCurve>(bases: &[C], scalars: &Scalars<'_>, ctx: ExecCtx<'_>) -> Result<C::Curve> {
-    if let Some((field, elements)) = scalars.elements_in_host_memory() {
-        let part = |bases: &[C], elements: &[[u8; 32]]| C::msm_cpu_elements(bases, field, elements);
-        if let Some(sum) = chunked_sum(bases, elements, ctx, part)? {
-            return Ok(sum);
-        }
-    }
-    let sum = chunked_sum(bases, &load_canonical_scalars::<C::Scalar>(scalars)?, ctx, |bases, scalars| {
-        Some(C::msm_cpu(bases, scalars))
-    });
-    Ok(sum?.unwrap_or_else(C::Curve::identity))
-}
-
-/// Adds up the sums that `part` returns for pieces of `bases` and `scalars`, polling the abort hook between them. Without a
-/// hook there is one piece, since larger sums take less time per point. Returns `None` if `part` returns `None` for a
-/// piece.
-fn chunked_sum<C: MsmCurve>(
-    bases: &[C],
-    scalars: &[[u8; 32]],
-    ctx: ExecCtx<'_>,
-    part: impl Fn(&[C], &[[u8; 32]]) -> Option<C::Curve>,
-) -> Result<Option<C::Curve>> {
-    if !ctx.is_abortable() {
-        return Ok(part(bases, scalars));
-    }
-    let piece = CPU_PIECE * rayon::current_num_threads();
-    let mut sum = C::Curve::identity();
-    for (bases, scalars) in bases.chunks(piece).zip(scalars.chunks(piece)) {
-        ctx.check_abort()?;
-        match part(bases, scalars) {
-            Some(part) => sum += part,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(sum))
-}
-
-/// Checks that the number `scalars` equals the number `bases`.
-///
-/// # Errors
-/// - [`Error::Invalid`]: `scalars` differs from `bases`.
-pub(super) fn check_lengths(bases: usize, scalars: usize) -> Result<()> {
-    Error::check_eq("msm", "number of scalars", bases, scalars)
-}
-
-/// Returns the name of a multiplication on curve `C` in reports, and its number of scalars, `elements`.
-pub(super) fn op_scope<C: MsmCurve>(elements: usize) -> OpScope {
-    OpScope { operation: format!("msm {}", C::NAME), elements }
+    let devices = &accelerator.devices()[..accelerator.devices().len().min(options.max_devices())];
+    // Devices share points alone: uploads bound the time, and devices that shared windows would upload the same bases.
+    let grid = DeviceMesh::by_points(bases.len(), devices.len());
+    let shares: Vec<_> = bases.chunks(grid.points_per_piece()).map(DeviceBases::Host).collect();
+    let (points, vectors, memos) = (bases.len(), &[scalars], &PlanMemos::default());
+    let request = MsmRequest { devices, bases: &shares, grid, points, vectors, options, memos };
+    let mut operation = MsmOperation { request, host_bases: &HostBases::Borrowed(bases) };
+    let (sums, report) = execute(accelerator, devices, &mut operation, abort)?;
+    Ok((single_sum(sums)?, report))
 }

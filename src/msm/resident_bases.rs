@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::bases::{BasePoints, BaseTable, HostBases, check, plan_input};
-use super::exec::{self, DeviceBases, MsmInput, Pipeline, PlanMemos};
+use super::exec::{self, DeviceBases, MsmRequest, Pipeline, PlanMemos, single_sum};
 use super::explain::MsmExplanation;
-use super::one_shot::{check_lengths, on_cpu, op_scope};
+use super::msm_operation::{MsmOperation, check_lengths, on_cpu, op_scope};
 use super::options::MsmOptions;
-use super::plan::{DeviceMesh, MsmPlan, Workload};
+use super::plan::{DeviceMesh, MsmPlan, PlanInput};
 use super::scalars::{DeviceScalars, ScalarForm, Scalars};
 use crate::backend::{Abort, Buffer, Device, Stream};
 use crate::curve::MsmCurve;
@@ -46,7 +46,7 @@ pub struct Msm<'a, C> {
     /// One table per device, in order of the bases; empty if the bases are on the host only.
     tables: Vec<BaseTable>,
     grid: DeviceMesh,
-    choices: PlanMemos,
+    memos: PlanMemos,
 }
 
 impl<C: MsmCurve> Msm<'static, C> {
@@ -82,7 +82,7 @@ impl<C: MsmCurve> Msm<'static, C> {
         bases.on_host()?;
         let grid = DeviceMesh::by_points(bases.len(), accelerator.devices().len());
         let (accelerator, options, tables) = (accelerator.clone(), MsmOptions::default(), Vec::new());
-        Ok(Self { accelerator, options, bases: HostBases::Shared(bases), tables, grid, choices: PlanMemos::default() })
+        Ok(Self { accelerator, options, bases: HostBases::Shared(bases), tables, grid, memos: PlanMemos::default() })
     }
 }
 
@@ -140,7 +140,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         if tables.is_empty() {
             bases.on_host()?;
         }
-        Ok(Self { accelerator, options, bases, tables, grid, choices: PlanMemos::default() })
+        Ok(Self { accelerator, options, bases, tables, grid, memos: PlanMemos::default() })
     }
 
     /// Checks untrusted `bases` and uploads them with `options`. Each base must be infinity or a point of the curve's
@@ -193,7 +193,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
     pub fn run<'s>(&self, scalars: impl Into<Scalars<'s>>, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
         let (sums, report) = self.run_batch(&[scalars.into()], abort)?;
-        sums.into_iter().next().map(|sum| (sum, report)).ok_or_else(|| Error::internal("msm"))
+        Ok((single_sum(sums)?, report))
     }
 
     /// Computes Σ scalarᵢ · baseᵢ over the same bases for each of several `vectors` of scalars, in their order. This is
@@ -211,12 +211,9 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
-        execute(
-            &self.accelerator,
-            self.accelerator.devices(),
-            &mut ResidentMsm { msm: self, bases: self.device_bases()?, vectors },
-            abort,
-        )
+        let bases = self.device_bases()?;
+        let mut operation = MsmOperation { request: self.request(&bases, vectors), host_bases: &self.bases };
+        execute(&self.accelerator, self.accelerator.devices(), &mut operation, abort)
     }
 
     /// Queues Σ scalarᵢ · baseᵢ and returns once host memory has been read, without waiting for the sum. A chunk of
@@ -229,7 +226,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
         let scalars = scalars.into();
         check_lengths(self.bases.len(), scalars.len())?;
         let pipelines = self.start_pipelines(&scalars, None, 1, ExecCtx::unreported(None));
-        Ok(PendingMsm { msm: self, scalars, pipelines })
+        Ok(PendingMsm { msm: self, scalars, pipelines: Some(pipelines) })
     }
 
     /// Queues Σ scalarᵢ · baseᵢ on the devices, each with 1/`parts` of its free memory. The first device uses `stream`
@@ -257,21 +254,24 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     fn start_pipelines(
         &self,
         vector: &Scalars<'_>,
-        mut stream: Option<Stream>,
+        stream: Option<Stream>,
         parts: usize,
         ctx: ExecCtx<'_>,
     ) -> Result<Vec<Pipeline>> {
-        let (bases, devices) = (self.device_bases()?, self.accelerator.devices());
-        let work = self.msm_input(&bases, std::slice::from_ref(vector));
-        let split = exec::choose_vector_sharding(devices, &work, vector, parts, ctx)?;
-        let start = |(number, device)| {
-            exec::start_on_device((device, stream.take()), number, work, (vector, &split), parts, ctx)
-        };
-        devices.iter().take(bases.len()).enumerate().map(start).collect()
+        let bases = self.device_bases()?;
+        exec::start(&self.request(&bases, std::slice::from_ref(vector)), stream, parts as u32, ctx)
     }
 
-    fn msm_input<'w>(&'w self, bases: &'w [DeviceBases<'w, C>], vectors: &'w [Scalars<'w>]) -> MsmInput<'w, C> {
-        MsmInput { bases, vectors, grid: self.grid, choices: &self.choices, options: self.options }
+    fn request<'r>(&'r self, bases: &'r [DeviceBases<'r, C>], vectors: &'r [Scalars<'r>]) -> MsmRequest<'r, C> {
+        MsmRequest {
+            devices: self.accelerator.devices(),
+            bases,
+            grid: self.grid,
+            points: self.bases.len(),
+            vectors,
+            options: self.options,
+            memos: &self.memos,
+        }
     }
 
     /// Computes Σ scalarᵢ · baseᵢ for each of `vectors` on the devices, in their order. The CPU does not take over
@@ -286,18 +286,17 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub(crate) fn run_without_fallback(&self, vectors: &[DeviceScalars], ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let (bases, vectors) = (self.device_bases()?, vectors.iter().map(Scalars::from).collect::<Vec<_>>());
-        let work = self.msm_input(&bases, &vectors);
-        exec::msm(self.accelerator.devices(), work, ctx)
+        exec::msm(&self.request(&bases, &vectors), ctx)
     }
 
     /// Estimates the time of one MSM on the first device by the model, with `bytes` of workspace and `at_once`
     /// concurrent MSMs. Its scalars are on that device. Returns `None` if the memory does not suffice or there is no
     /// device.
     pub(crate) fn estimate_time(&self, bytes: u64, at_once: usize, ctx: ExecCtx<'_>) -> Option<Duration> {
-        let (points, at_once, abortable) = (self.bases.len(), at_once as u32, ctx.is_abortable());
-        let need = Workload { at_once, abortable, ..Workload::single(points, C::SCALAR_BITS) };
-        let problem = plan_input::<C>(self.accelerator.devices().first()?, self.tables.first(), need, &self.options);
-        MsmPlan::fit(problem, bytes).ok().map(|plan| plan.estimate_chunk_time(points))
+        let (device, points) = (self.accelerator.devices().first()?, self.bases.len());
+        let alone = plan_input::<C>(device, self.tables.first(), points, &self.options);
+        let input = PlanInput { at_once: at_once as u32, abortable: ctx.is_abortable(), ..alone };
+        MsmPlan::fit(input, bytes).ok().map(|plan| plan.estimate_chunk_time(points))
     }
 
     /// Returns whether every call uploads the bases, since no device holds them.
@@ -317,7 +316,7 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     pub fn explain(&self, scalars: Option<Scalars<'_>>) -> Result<MsmExplanation> {
         scalars.map_or(Ok(()), |scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let bases = self.device_bases()?;
-        MsmExplanation::new(self.accelerator.devices(), &self.msm_input(&bases, &[]), self.bases.len(), scalars)
+        MsmExplanation::new(&self.request(&bases, &[]), scalars)
     }
 
     fn device_bases(&self) -> Result<Vec<DeviceBases<'_, C>>> {
@@ -328,39 +327,15 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     }
 }
 
-/// Multiplies vectors of scalars by resident bases.
-struct ResidentMsm<'m, 'a, 'v, C> {
-    msm: &'m Msm<'a, C>,
-    bases: Vec<DeviceBases<'m, C>>,
-    vectors: &'v [Scalars<'v>],
-}
-
-impl<C: MsmCurve> Operation for ResidentMsm<'_, '_, '_, C> {
-    type Output = Vec<C::Curve>;
-
-    fn scope(&self) -> OpScope {
-        op_scope::<C>(self.vectors.iter().map(Scalars::len).sum())
-    }
-
-    fn on_devices(&mut self, devices: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
-        exec::msm(devices, self.msm.msm_input(&self.bases, self.vectors), ctx)
-    }
-
-    fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
-        let bases = self.msm.bases.on_host()?;
-        self.vectors.iter().map(|scalars| on_cpu(bases, scalars, ctx)).collect()
-    }
-}
-
-/// Waits for a queued multiplication by resident bases.
-struct FinishMsm<'m, 'a, 's, C> {
-    msm: &'m Msm<'a, C>,
+/// Holds a multiplication whose kernels are queued. Dropping it waits for them.
+pub struct PendingMsm<'s, 'a, C> {
+    msm: &'s Msm<'a, C>,
     scalars: Scalars<'s>,
     /// The pipelines, or the error of their start. `None` once they are finished.
     pipelines: Option<Result<Vec<Pipeline>>>,
 }
 
-impl<C: MsmCurve> Operation for FinishMsm<'_, '_, '_, C> {
+impl<C: MsmCurve> Operation for PendingMsm<'_, '_, C> {
     type Output = C::Curve;
 
     fn scope(&self) -> OpScope {
@@ -369,19 +344,12 @@ impl<C: MsmCurve> Operation for FinishMsm<'_, '_, '_, C> {
 
     fn on_devices(&mut self, _: &[Arc<Device>], ctx: ExecCtx<'_>) -> Result<C::Curve> {
         let pipelines = self.pipelines.take().ok_or_else(|| Error::internal("msm"))??;
-        pipelines.into_iter().map(|pipeline| pipeline.finish::<C>(ctx)).sum()
+        exec::finish::<C>(pipelines, ctx)
     }
 
     fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<C::Curve> {
         on_cpu(self.msm.bases.on_host()?, &self.scalars, ctx)
     }
-}
-
-/// Holds a multiplication whose kernels are queued. Dropping it waits for them.
-pub struct PendingMsm<'s, 'a, C> {
-    msm: &'s Msm<'a, C>,
-    scalars: Scalars<'s>,
-    pipelines: Result<Vec<Pipeline>>,
 }
 
 impl<C: MsmCurve> PendingMsm<'_, '_, C> {
@@ -390,14 +358,9 @@ impl<C: MsmCurve> PendingMsm<'_, '_, C> {
     ///
     /// # Errors
     /// [`Msm::run`] lists the errors.
-    pub fn wait(self, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
-        let Self { msm, scalars, pipelines } = self;
-        execute(
-            &msm.accelerator,
-            msm.accelerator.devices(),
-            &mut FinishMsm { msm, scalars, pipelines: Some(pipelines) },
-            abort,
-        )
+    pub fn wait(mut self, abort: Abort<'_>) -> Result<(C::Curve, Report)> {
+        let accelerator = &self.msm.accelerator;
+        execute(accelerator, accelerator.devices(), &mut self, abort)
     }
 
     /// Waits for the sum, polling `abort`, and writes it to `buffer` of `device` at byte `offset`. It is an affine
@@ -443,6 +406,6 @@ impl<C: MsmCurve> QueuedMsm<'_, C> {
     /// - [`crate::Error::Aborted`]: the hook aborted.
     /// - [`crate::Error::Device`]: a driver fails, or a thread has panicked.
     pub(crate) fn finish(self, ctx: ExecCtx<'_>) -> Result<C::Curve> {
-        self.pipelines.into_iter().map(|pipeline| pipeline.finish::<C>(ctx)).sum()
+        exec::finish::<C>(self.pipelines, ctx)
     }
 }

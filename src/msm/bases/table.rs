@@ -13,7 +13,7 @@ use crate::kernels;
 use crate::kernels::msm::PrecomputeMultiples;
 use crate::module_launcher::KernelModule;
 use crate::msm::options::MsmOptions;
-use crate::msm::plan::{MsmPlan, PlanInput, Workload};
+use crate::msm::plan::{MsmPlan, PlanInput, WindowAssignment};
 use crate::{Error, Result};
 
 /// Holds the bases of one device and their copies. Copy k of base i has the index k·points + i. It is the point
@@ -98,24 +98,24 @@ fn upload<C: MsmCurve>(stream: &mut Stream, buffer: &Buffer, bases: &[C], ctx: E
     Ok(())
 }
 
-/// Returns the plan input for `points` bases, which may not be uploaded to `device` yet. The scalars have full length
-/// and are on `device`.
+/// Returns the plan input for `points` bases, which may not be uploaded to `device` yet.
 pub(crate) fn resident_plan_input<C: MsmCurve>(device: &Device, points: usize, options: &MsmOptions) -> PlanInput {
-    let need = Workload::single(points, C::SCALAR_BITS);
-    PlanInput { resident: true, scalars_resident: true, ..plan_input::<C>(device, None, need, options) }
+    PlanInput { resident: true, ..plan_input::<C>(device, None, points, options) }
 }
 
-/// Returns the plan input for `need` on `device`. The bases are those of `table`, or in host memory if it is `None`.
+/// Returns the plan input for one vector of `points` scalars on `device`. The bases are those of `table`, or in host
+/// memory if it is `None`. The scalars have full length and are on `device`. No other multiplication runs there, and
+/// nothing aborts this one.
 pub(crate) fn plan_input<C: MsmCurve>(
     device: &Device,
     table: Option<&BaseTable>,
-    need: Workload,
+    points: usize,
     options: &MsmOptions,
 ) -> PlanInput {
     let made_for = table.map_or(0, |table| table.window);
     PlanInput {
-        points: need.points,
-        scalar_bits: need.bits,
+        points,
+        scalar_bits: C::SCALAR_BITS,
         full_bits: C::SCALAR_BITS,
         half_bits: KernelModule::find(&kernels::msm::FAMILY, C::NAME)
             .ok()
@@ -124,16 +124,16 @@ pub(crate) fn plan_input<C: MsmCurve>(
         halved: options.halved,
         affine_bytes: C::AFFINE_BYTES as u64,
         resident: table.is_some(),
-        scalars_resident: need.on_device,
+        scalars_resident: true,
         copies: table.map_or(1, |table| table.copies),
         window: if made_for > 0 { made_for } else { options.window },
         rounds: options.affine_rounds,
         compute_units: device.info().compute_units,
-        vectors: need.vectors,
-        joined: if need.joined { need.vectors } else { 1 },
-        lanes: need.lanes,
-        at_once: need.at_once,
-        abortable: need.abortable,
-        own: need.own,
+        vectors: 1,
+        joined: 1,
+        lanes: 1,
+        at_once: 1,
+        abortable: false,
+        own: WindowAssignment::WindowGroup(1),
     }
 }

@@ -69,7 +69,7 @@ impl KernelQueue<'_> {
             partial: Out::new(&partial),
         };
         self.launch(chunk_rows.pieces(), accumulate)?;
-        self.enqueue_piece_merge(matrix, &pieces, [buckets, &partial])
+        self.enqueue_piece_merge(matrix, &pieces, buckets, &partial)
     }
 
     /// Queues the kernels that merge the sums of `pieces` into `buckets`, for rows of several pieces.
@@ -77,7 +77,8 @@ impl KernelQueue<'_> {
         &mut self,
         matrix: &DigitMatrix,
         pieces: &RowChunks,
-        [buckets, partial]: [&Buffer; 2],
+        buckets: &Buffer,
+        partial: &Buffer,
     ) -> Result<()> {
         let params = self.rows_params(matrix);
         let params = Value(&params);

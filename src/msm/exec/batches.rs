@@ -1,63 +1,59 @@
-//! Multiplies the vectors of a batch. Over bases on the device, several vectors are one sparse matrix, so that its
-//! kernels wait only once.
+//! Multiplies the vectors of a batch on one device. Over bases on the device, several vectors are one sparse matrix, so
+//! that its kernels wait only once.
 //!
 //! Over bases from the host, an upload of bases serves as many vectors as fit in memory.
 
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::device_task::{DeviceTask, ScalarVector, device_task, device_vectors};
-use super::msm_input::{DeviceBases, MsmInput};
+use super::decision_cache::PlanKey;
+use super::device_batch::{DeviceBatch, VectorShare};
+use super::msm_request::{DeviceBases, MsmRequest};
 use super::pipeline::Pipeline;
 use super::plan_selection::{available_bytes, plan_for, quantize_memory};
-use crate::backend::Device;
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
-use crate::msm::bases::plan_input;
-use crate::msm::options::MsmOptions;
-use crate::msm::plan::{Sharding, WindowAssignment, Workload, balanced_len, best_batch_size, max_in_flight};
+use crate::msm::plan::{PlanInput, balanced_len, best_batch_size, max_in_flight};
 use crate::{Error, Result};
 
-/// Describes the work of one device in a batch of scalar vectors: its part of each vector.
-pub(super) struct DeviceBatch<'a, C> {
-    pub device: &'a Arc<Device>,
-    /// Number of the device.
-    pub number: usize,
-    pub work: MsmInput<'a, C>,
-    /// How the devices share each vector.
-    pub splits: &'a [Sharding],
-    pub ctx: ExecCtx<'a>,
+/// Describes how a device computes a batch: `groups` are ranges of vectors, and those of a group share a pipeline.
+struct BatchSchedule {
+    groups: VecDeque<Range<usize>>,
+    /// Whether the vectors of a group are one sparse matrix, not one each.
+    joined: bool,
+    /// Maximum number of streams that compute the matrices of a group in turns.
+    lanes: u32,
+    /// Number of groups in flight at once.
+    in_flight: usize,
 }
 
 impl<C: MsmCurve> DeviceBatch<'_, C> {
-    /// Computes the device's part in the sum of every vector, with several vectors in flight. Returns a point per
-    /// vector, in order.
+    /// Computes the device's part in the sum of every vector, with several groups of vectors in flight. Returns a point
+    /// per vector, in order.
     ///
-    /// A group of vectors that are one sparse matrix is halved if memory does not suffice for it: other work took it, or
-    /// the caller wants to join more than fit.
-    pub(super) fn run(&self) -> Result<Vec<C::Curve>> {
-        let vectors = device_vectors(self.device, self.number, &self.work, self.splits)?;
-        if matches!(self.work.bases[self.number], DeviceBases::Host(_)) && vectors.len() > 1 {
-            return self.run_streamed(&vectors);
-        }
-        let mut groups = self.matrix_groups(&vectors)?;
-        let longest = groups.iter().map(Range::len).max().unwrap_or(0);
-        let at_once = max_in_flight(longest, groups.len());
+    /// A group is halved if memory does not suffice for it: other work took it, or the caller wants to join more than
+    /// fit.
+    pub(super) fn run(&self, ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
+        let BatchSchedule { mut groups, joined, lanes, in_flight } = self.schedule(ctx)?;
         let mut running = VecDeque::new();
-        let mut sums = Vec::with_capacity(vectors.len());
+        let mut sums = Vec::with_capacity(self.vectors.len());
         let mut finish = |pipeline: Pipeline| {
-            sums.extend(pipeline.finish_all::<C>(self.ctx)?);
+            sums.extend(pipeline.finish::<C>(ctx)?);
             Ok::<_, Error>(())
         };
         while let Some(group) = groups.pop_front() {
-            if running.len() == at_once {
+            if running.len() == in_flight {
                 running.pop_front().map_or(Ok(()), &mut finish)?;
             }
-            let (joined, job) = (group.len(), self.group_task(&vectors, group.clone()));
-            match Pipeline::start((self.device, None), job, &self.work.options, at_once as u32, self.ctx) {
-                Err(Error::OutOfMemory { requested, available, .. }) if joined > 1 => {
-                    log::info!("msm {}: {joined} vectors joined: {requested} bytes wanted, {available} free", C::NAME);
+            let batch = self.part(group.clone());
+            let input = batch.plan_input(ctx);
+            let lanes = lanes.min(input.vectors);
+            let input = if joined { input.with_joined(input.vectors) } else { PlanInput { lanes, ..input } };
+            let input = PlanInput { at_once: in_flight as u32, ..input };
+            match Pipeline::start(&batch, input, None, ctx) {
+                Err(Error::OutOfMemory { requested, available, .. }) if group.len() > 1 => {
+                    let (name, count) = (C::NAME, group.len());
+                    log::info!("msm {name}: {count} vectors together: {requested} bytes wanted, {available} free");
                     halve_range(group).into_iter().rev().for_each(|half| groups.push_front(half));
                 }
                 pipeline => running.push_back(pipeline?),
@@ -67,66 +63,64 @@ impl<C: MsmCurve> DeviceBatch<'_, C> {
         Ok(sums)
     }
 
-    /// Returns the ranges of vectors that are multiplied as one sparse matrix each: neighbours with equal bit lengths
-    /// and equal shares of the devices.
-    fn matrix_groups(&self, vectors: &[ScalarVector<'_>]) -> Result<VecDeque<Range<usize>>> {
+    /// Returns the part of this batch with the vectors of `range`.
+    fn part(&self, range: Range<usize>) -> DeviceBatch<'_, C> {
+        DeviceBatch { request: self.request, number: self.number, vectors: &self.vectors[range] }
+    }
+
+    fn schedule(&self, ctx: ExecCtx<'_>) -> Result<BatchSchedule> {
+        match self.bases() {
+            DeviceBases::Host(_) if self.vectors.len() > 1 => self.streamed_schedule(ctx),
+            _ => self.joined_schedule(ctx),
+        }
+    }
+
+    /// Returns the schedule in which groups are sparse matrices: neighbours with equal bit lengths and equal shares of
+    /// the devices.
+    fn joined_schedule(&self, ctx: ExecCtx<'_>) -> Result<BatchSchedule> {
         let mut groups = VecDeque::new();
         let mut start = 0;
-        while start < vectors.len() {
-            let alike = (start..vectors.len()).take_while(|other| self.can_batch(vectors, start, *other));
-            let end = start + alike.count();
-            let batch_size = self.batch_size(vectors, start..end)?;
-            while start < end {
-                let next = start + balanced_len(end - start, batch_size);
-                groups.push_back(start..next);
-                start = next;
-            }
+        for alike in self.vectors.chunk_by(VectorShare::can_join) {
+            let all = start..start + alike.len();
+            start = all.end;
+            let input = self.part(all.clone()).plan_input(ctx);
+            let size = batch_size(self.request, self.number, input, self.vectors.len())?;
+            groups.extend(split_evenly(all, size));
         }
-        Ok(groups)
+        let longest = groups.iter().map(Range::len).max().unwrap_or(0);
+        let in_flight = max_in_flight(longest, groups.len());
+        Ok(BatchSchedule { groups, joined: true, lanes: 1, in_flight })
     }
 
-    /// Returns whether the vectors with indices `one` and `other` can be one sparse matrix: their bit lengths and the
-    /// devices' shares are equal. A shorter vector would have unused windows.
-    fn can_batch(&self, vectors: &[ScalarVector<'_>], one: usize, other: usize) -> bool {
-        vectors[one].bits == vectors[other].bits && self.splits[one] == self.splits[other]
+    /// Returns the schedule in which an upload of the bases serves a group. A group has the largest number of vectors
+    /// that slows a vector by at most `1/MAX_SLOWDOWN_DIV`.
+    fn streamed_schedule(&self, ctx: ExecCtx<'_>) -> Result<BatchSchedule> {
+        let input = self.plan_input(ctx);
+        let time = |vectors: u32, lanes: u32| {
+            let plan = plan_for(self.device(), PlanInput { vectors, lanes, ..input }, &self.request.options)?;
+            // The model ignores the work that a second lane hides.
+            let time = plan.estimate_chunk_time(input.points) * (OVERLAP_GAIN_DIV + 1 - lanes) / OVERLAP_GAIN_DIV;
+            Ok::<_, Error>((time, lanes))
+        };
+        let (alone, _) = time(1, 1)?;
+        let limit = alone + alone / MAX_SLOWDOWN_DIV;
+        let best = |count| [2, 1].into_iter().flat_map(|lanes| time(count, lanes)).min();
+        let fewer = |count: &u32| (*count > 2).then(|| count.div_ceil(2));
+        let mut counts = std::iter::successors(Some(input.vectors), fewer);
+        let fits = |count: u32| best(count).filter(|(time, _)| *time <= limit).map(|(_, lanes)| (count, lanes));
+        let (count, lanes) = counts.find_map(fits).unwrap_or((1, 1));
+        let groups = split_evenly(0..self.vectors.len(), count as usize).collect();
+        Ok(BatchSchedule { groups, joined: false, lanes, in_flight: 1 })
     }
+}
 
-    /// Returns the best number of vectors per sparse matrix for the range `alike`, whose vectors can all be one matrix.
-    fn batch_size(&self, vectors: &[ScalarVector<'_>], alike: Range<usize>) -> Result<usize> {
-        let need = Workload { joined: true, ..self.group_task(vectors, alike).workload(1, self.ctx) };
-        batch_size(self.device, &self.work, (self.number, need), vectors.len())
-    }
-
-    fn group_task<'v>(&'v self, vectors: &'v [ScalarVector<'v>], group: Range<usize>) -> DeviceTask<'v, C> {
-        let (first, vectors) = (group.start, &vectors[group]);
-        device_task(&self.work, self.number, (self.work.vectors[first].len(), &self.splits[first]), vectors)
-    }
-
-    /// Multiplies `vectors` over bases that are uploaded once for as many vectors as fit in memory.
-    fn run_streamed(&self, vectors: &[ScalarVector<'_>]) -> Result<Vec<C::Curve>> {
-        let (device, options, ctx) = (self.device, &self.work.options, self.ctx);
-        // Devices share bases from the host by points alone.
-        let (bases, own) = (self.work.bases[self.number], WindowAssignment::WindowGroup(1));
-        let job = DeviceTask { bases, first_base: 0, vectors, joined: false, lanes: 1, own };
-        let (mut batch_size, lanes) = choose_streamed_batch(device, job, options, ctx)?;
-        let mut sums = Vec::with_capacity(vectors.len());
-        while sums.len() < vectors.len() {
-            let left = &vectors[sums.len()..];
-            let now = balanced_len(left.len(), batch_size);
-            let next = DeviceTask { vectors: &left[..now], lanes: lanes.min(now as u32), ..job };
-            let pipeline = Pipeline::start((device, None), next, options, 1, ctx);
-            match pipeline.and_then(|pipeline| pipeline.finish_all::<C>(ctx)) {
-                // Other work has taken the free memory.
-                Err(Error::OutOfMemory { requested, available, .. }) if now > 1 => {
-                    batch_size = now.div_ceil(2);
-                    let name = C::NAME;
-                    log::info!("msm {name}: {batch_size} vectors together: {requested} bytes wanted, {available} free");
-                }
-                next => sums.extend(next?),
-            }
-        }
-        Ok(sums)
-    }
+/// Returns the ranges of up to `most` numbers that `left` is cut into, as equal as possible.
+fn split_evenly(mut left: Range<usize>, most: usize) -> impl Iterator<Item = Range<usize>> {
+    std::iter::from_fn(move || {
+        let start = left.start;
+        left.start += balanced_len(left.len(), most);
+        (left.start > start).then_some(start..left.start)
+    })
 }
 
 fn halve_range(group: Range<usize>) -> [Range<usize>; 2] {
@@ -134,26 +128,28 @@ fn halve_range(group: Range<usize>) -> [Range<usize>; 2] {
     [group.start..middle, middle..group.end]
 }
 
-/// Returns the best number of scalar vectors per sparse matrix on `device`: the caller's option, or else the model's
-/// choice. `need` is the workload of all the vectors that can be one matrix, out of `batch` vectors in all. Returns 1
-/// if the bases are not on the device.
+/// Returns the best number of scalar vectors per sparse matrix on device number `number`: the caller's option, or else
+/// the model's choice. `input` is the plan input of all the vectors that can be one matrix, out of `batch` vectors in
+/// all. Returns 1 if the bases are not on the device.
 ///
 /// # Errors
 /// - [`Error::Device`]: the device does not report its free memory.
 pub(crate) fn batch_size<C: MsmCurve>(
-    device: &Device,
-    work: &MsmInput<'_, C>,
-    (number, need): (usize, Workload),
+    request: &MsmRequest<'_, C>,
+    number: usize,
+    input: PlanInput,
     batch: usize,
 ) -> Result<usize> {
-    let count = need.vectors as usize;
-    let (Some(DeviceBases::Device(table)), true) = (work.bases.get(number), count > 1) else { return Ok(1) };
-    if work.options.joined > 0 {
-        return Ok(work.options.joined.min(count));
+    let (options, count) = (&request.options, input.vectors as usize);
+    if !input.resident || count <= 1 {
+        return Ok(1);
     }
-    let free = quantize_memory(available_bytes(device, 1, &work.options)?);
-    let problem = plan_input::<C>(device, Some(table), need, &work.options);
-    Ok(work.choices.joins.get_or_insert_with((problem, batch, free), || best_batch_size(problem, batch, free)))
+    if options.joined > 0 {
+        return Ok(options.joined.min(count));
+    }
+    let free = quantize_memory(available_bytes(&request.devices[number], 1, options)?);
+    let key = PlanKey { input: input.with_joined(input.vectors), count: batch, free };
+    Ok(request.memos.joins.get_or_insert_with(key, || best_batch_size(key.input, batch, free)))
 }
 
 /// Batching may slow a vector by at most `1/MAX_SLOWDOWN_DIV` by the model: the buckets of the other vectors leave less
@@ -161,29 +157,3 @@ pub(crate) fn batch_size<C: MsmCurve>(
 const MAX_SLOWDOWN_DIV: u32 = 8;
 /// Two streams that compute in turns hide `1/OVERLAP_GAIN_DIV` of the time of one stream.
 const OVERLAP_GAIN_DIV: u32 = 16;
-
-/// Returns the number of vectors to multiply per upload of the bases, and the number of streams that compute them. It
-/// is the largest number that slows a vector by at most `1/MAX_SLOWDOWN_DIV`.
-fn choose_streamed_batch<C: MsmCurve>(
-    device: &Arc<Device>,
-    job: DeviceTask<'_, C>,
-    options: &MsmOptions,
-    ctx: ExecCtx<'_>,
-) -> Result<(usize, u32)> {
-    let need = job.workload(1, ctx);
-    let time = |vectors: u32, lanes: u32| {
-        let plan = plan_for(device, &job.bases, Workload { vectors, lanes, ..need }, options)?;
-        // The model ignores the work that a second lane hides.
-        Ok::<_, Error>((
-            plan.estimate_chunk_time(need.points) * (OVERLAP_GAIN_DIV + 1 - lanes) / OVERLAP_GAIN_DIV,
-            lanes,
-        ))
-    };
-    let (alone, _) = time(1, 1)?;
-    let limit = alone + alone / MAX_SLOWDOWN_DIV;
-    let best = |count| [2, 1].into_iter().flat_map(|lanes| time(count, lanes)).min();
-    let fewer = |count: &u32| (*count > 2).then(|| count.div_ceil(2));
-    let mut counts = std::iter::successors(Some(need.vectors), fewer);
-    let fits = |count: u32| best(count).filter(|(time, _)| *time <= limit).map(|(_, lanes)| (count as usize, lanes));
-    Ok(counts.find_map(fits).unwrap_or((1, 1)))
-}

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use super::decision_cache::PlanKey;
-use super::msm_input::{DeviceBases, MsmInput};
+use super::msm_request::{DeviceBases, MsmRequest};
 use super::plan_selection::{available_bytes, quantize_memory};
 use crate::Result;
 use crate::backend::Device;
 use crate::curve::MsmCurve;
-use crate::msm::bases::{BaseTable, plan_input, resident_plan_input};
+use crate::exec::ExecCtx;
+use crate::msm::bases::resident_plan_input;
 use crate::msm::options::MsmOptions;
-use crate::msm::plan::{DeviceMesh, MsmPlan, PlanInput, Sharding, WindowAssignment, Workload, argmin_cost, divisors};
+use crate::msm::plan::{DeviceMesh, MsmPlan, PlanInput, Sharding, WindowAssignment, argmin_cost, divisors};
+use crate::msm::scalars::Scalars;
 
 /// Returns the mesh by which `points` bases are spread over `devices`. It is that of the caller's `options`, or else
 /// the fastest by the model for full-length scalars on the devices.
@@ -48,50 +50,53 @@ pub(crate) fn choose_mesh<C: MsmCurve>(
 /// cheaper by the model. Few windows are hard to divide. All devices must cut scalars into equal windows, so the device
 /// with the least memory decides.
 ///
-/// `need` is the workload of all devices together. `scalars` is the mesh of scalars that are on the devices, `None` if
-/// they are on the host.
+/// The devices compute `at_once` multiplications at a time. `scalars` are `None` if any on the devices will do.
 ///
 /// # Errors
 /// - [`crate::Error::Device`]: a device does not report its free memory.
 pub(crate) fn choose_sharding<C: MsmCurve>(
-    devices: &[Arc<Device>],
-    work: &MsmInput<'_, C>,
-    need: Workload,
-    scalars: Option<DeviceMesh>,
+    request: &MsmRequest<'_, C>,
+    scalars: Option<&Scalars<'_>>,
+    at_once: u32,
+    ctx: ExecCtx<'_>,
 ) -> Result<Sharding> {
-    let automatic = work.options.window_groups == 0;
-    // Scalars from the host are uploaded once for each group, and copying them on the host bounds that upload.
-    let held = if automatic && !need.on_device { 1 } else { work.grid.groups };
-    let most = scalars.map_or(held, |scalars| common_divisor(held, scalars.groups));
-    let devices = &devices[..work.bases.len().min(devices.len())];
-    let (true, Some(DeviceBases::Device(table))) = (most > 1, work.bases.first()) else {
-        return Ok(Sharding::of_points(work.grid));
+    let most = max_window_groups(request, scalars);
+    let (true, Some(DeviceBases::Device(_))) = (most > 1, request.bases.first()) else {
+        return Ok(Sharding::of_points(request.grid));
     };
-    let free = min_available(devices, need.at_once, &work.options)?;
+    let (devices, abortable) = (&request.devices[request.device_numbers()], ctx.is_abortable());
+    let input = PlanInput { at_once, abortable, ..request.plan_input(0, request.points, scalars) };
+    let free = min_available(devices, at_once, &request.options)?;
     let find = |free| {
-        let key = (need, most, free);
-        work.choices.splits.get_or_insert_with(key, || cheapest_split(devices, work, table, key))
+        let key = PlanKey { input, count: most, free };
+        request.memos.splits.get_or_insert_with(key, || cheapest_split(request, &key))
     };
     // A plan may need the memory that rounding took.
-    Ok(find(quantize_memory(free)).or_else(|| find(free)).unwrap_or_else(|| Sharding::of_points(work.grid)))
+    Ok(find(quantize_memory(free)).or_else(|| find(free)).unwrap_or_else(|| Sharding::of_points(request.grid)))
 }
 
-/// Returns the sharding that is cheapest by the model, with up to `most` groups of windows and `free` bytes on a
-/// device. Returns `None` if none fits.
-fn cheapest_split<C: MsmCurve>(
-    devices: &[Arc<Device>],
-    work: &MsmInput<'_, C>,
-    table: &BaseTable,
-    (need, most, free): PlanKey,
-) -> Option<Sharding> {
-    let automatic = work.options.window_groups == 0;
+/// Returns the maximum number of window groups for `scalars`.
+fn max_window_groups<C>(request: &MsmRequest<'_, C>, scalars: Option<&Scalars<'_>>) -> usize {
+    let groups = request.grid.groups;
+    match scalars.map(Scalars::device_mesh) {
+        Some(Some(mesh)) => common_divisor(groups, mesh.groups),
+        // Scalars from the host are uploaded once for each group, and copying them on the host bounds that upload.
+        Some(None) if request.options.window_groups == 0 => 1,
+        _ => groups,
+    }
+}
+
+/// Returns the sharding that is cheapest by the model, with up to `key.count` groups of windows and `key.free` bytes on
+/// a device. Returns `None` if none fits.
+fn cheapest_split<C>(request: &MsmRequest<'_, C>, key: &PlanKey) -> Option<Sharding> {
+    let automatic = request.options.window_groups == 0;
     let plan = |groups| {
-        let points = work.grid.with_groups(groups).points_per_piece().min(need.points);
-        let need = Workload { points, own: WindowAssignment::WindowGroup(groups as u32), ..need };
-        MsmPlan::fit(plan_input::<C>(&devices[0], Some(table), need, &work.options), free).ok()
+        let points = request.grid.with_groups(groups).points_per_piece().min(request.points);
+        let own = WindowAssignment::WindowGroup(groups as u32);
+        MsmPlan::fit(PlanInput { points, own, ..key.input }, key.free).ok()
     };
-    let candidates = divisors(most).filter(|groups| automatic || *groups == most);
-    argmin_cost(candidates, plan).map(|(groups, plan)| Sharding::by_windows(work.grid, groups, &plan))
+    let candidates = divisors(key.count).filter(|groups| automatic || *groups == key.count);
+    argmin_cost(candidates, plan).map(|(groups, plan)| Sharding::by_windows(request.grid, groups, &plan))
 }
 
 /// Returns the bytes that each of `at_once` multiplications may take on the device with the least memory.

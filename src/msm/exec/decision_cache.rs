@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use crate::backend::lock;
-use crate::msm::plan::{PlanInput, Sharding, Workload};
+use crate::msm::plan::{PlanInput, Sharding};
 
 /// Maximum number of entries of a cache, 64.
 const KEPT: usize = 64;
@@ -40,17 +40,22 @@ impl<K: PartialEq, V: Clone> PlanCache<K, V> {
     }
 }
 
-/// Identifies a decision on how devices share a vector over the same bases: its workload, the maximum number of window
-/// groups, and the free bytes.
-pub(super) type PlanKey = (Workload, usize, u64);
+/// Identifies a decision of the model on `input` with `free` bytes on a device. `count` limits the choices: it is the
+/// maximum number of window groups, or the number of vectors of the batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlanKey {
+    pub input: PlanInput,
+    pub count: usize,
+    pub free: u64,
+}
 
-/// Caches the model's decisions for one set of bases. A cached sharding is `None` if none fits.
+/// Caches the model's decisions for one set of bases.
 #[derive(Debug, Default)]
 pub(crate) struct PlanMemos {
+    /// How devices share a vector, by the plan input of all devices together; `None` if no sharding fits.
     pub(super) splits: PlanCache<PlanKey, Option<Sharding>>,
-    /// Number of vectors per matrix, by the plan input of all vectors of equal size, the number of vectors of the
-    /// batch, and the free bytes.
-    pub(super) joins: PlanCache<(PlanInput, usize, u64), usize>,
+    /// Number of vectors per matrix, by the plan input of all vectors of equal size.
+    pub(super) joins: PlanCache<PlanKey, usize>,
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl KernelQueue<'_> {
             self.stream.zero(&entries)?;
         }
         let found = self.allocate_bytes(room.digits_or_prefix_bytes)?;
-        self.make_digits(digits, band, [&found, &counters])?;
+        self.make_digits(digits, band, &found, &counters)?;
         let binned = self.sort_into_bins(digits, band, found, &counters)?;
         let tile = self.sort_tile(chunk_rows);
         let (band_bins, low, room) = (chunk_rows.bins, self.plan.low_bit_count(), room.entries as u32);
@@ -149,13 +149,19 @@ impl KernelQueue<'_> {
         Ok(BinnedEntries { bins, tile_bins, entries })
     }
 
-    /// Queues the kernels that compute the digits of each vector, and count the digits of each bin.
-    fn make_digits(&mut self, digits: &DigitInput<'_>, band: WindowRange, out: [&Buffer; 2]) -> Result<()> {
+    /// Queues the kernels that write the digits of each vector to `out`, and count the digits of each bin in `counters`.
+    fn make_digits(
+        &mut self,
+        digits: &DigitInput<'_>,
+        band: WindowRange,
+        out: &Buffer,
+        counters: &Buffer,
+    ) -> Result<()> {
         let cut = self.plan.matrix_sizes(digits.count, band);
         let tile = cut.points.div_ceil(DIGITS_GROUPS).next_multiple_of(SORT_GROUP).min(MAX_DIGITS_TILE);
         let groups = u64::from(cut.points.div_ceil(tile));
         let shared = self.digits_params(digits, band, tile);
-        let (out, counters, too_long) = (Out::new(out[0]), Out::new(out[1]), Out::new(digits.too_long));
+        let (out, counters, too_long) = (Out::new(out), Out::new(counters), Out::new(digits.too_long));
         for (vector, ScalarSlice { scalars, start, form, bits }) in digits.vectors.iter().enumerate() {
             let params = DigitsParams {
                 montgomery: u32::from(*form == ScalarForm::Montgomery),

@@ -1,4 +1,4 @@
-//! Weights the sums that the bucket reduction leaves and adds them up: the host's part of multiplications.
+//! Adds up the parts of sums, the host's part of multiplications: weighted sums of windows, and the sums of devices.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -177,6 +177,22 @@ impl<P> TaskSlots<P> {
     }
 }
 
+/// Adds up `parts`, which hold a point for each of `vectors` vectors, such as those of one device each. Returns a sum per
+/// vector.
+pub(super) fn add_parts<G: Group>(vectors: usize, mut parts: impl Iterator<Item = Result<Vec<G>>>) -> Result<Vec<G>> {
+    // There may be no points, and thus no device with a part.
+    let first = parts.next().unwrap_or_else(|| Ok(vec![G::identity(); vectors]))?;
+    parts.try_fold(first, |mut totals, part| {
+        totals.iter_mut().zip(part?).for_each(|(total, sum)| *total += sum);
+        Ok(totals)
+    })
+}
+
+/// Returns the only one of `sums`, those of a request with one vector.
+pub(crate) fn single_sum<G>(sums: Vec<G>) -> Result<G> {
+    sums.into_iter().next().ok_or_else(|| Error::internal("msm"))
+}
+
 /// Returns 2^`times` · `point`. Infinity, which chains of doublings begin with, needs no doublings.
 fn double_repeatedly<G: Group>(point: G, times: u32) -> G {
     if point.is_identity().into() { point } else { (0..times).fold(point, |point, _| point.double()) }
@@ -195,7 +211,7 @@ mod tests {
     /// leave of `vectors` vectors, and the sum of each vector.
     fn sample_reduction(vectors: u32, groups: u32) -> (MsmPlan, Vec<u8>, Vec<G1Projective>) {
         let own = WindowAssignment::WindowGroup(groups);
-        let plan = MsmPlan::new(PlanInput { vectors, joined: vectors, own, ..sample_plan_input(1 << 14, true) });
+        let plan = MsmPlan::new(PlanInput { own, ..sample_plan_input(1 << 14, true) }.with_joined(vectors));
         let points = std::iter::successors(Some(G1Projective::generator()), |point| Some(point.double() + point));
         let points: Vec<_> = points.take((vectors * plan.reduced_point_count()) as usize).collect();
         let vectors = points.chunks(plan.reduced_point_count() as usize);

@@ -62,7 +62,7 @@ impl KernelQueue<'_> {
         let plan = self.plan;
         let segments = u64::from(plan.joined_segment_count());
         let (shares, totals) = (self.allocate_points(segments)?, self.allocate_points(segments)?);
-        self.reduce_segments(buckets, [&shares, &totals])?;
+        self.reduce_segments(buckets, &shares, &totals)?;
         let soon = self.stream.record_event()?;
         let count = plan.vectors_per_matrix() * plan.reduced_point_count();
         let groups = u64::from(count * plan.sum_part_count());
@@ -85,8 +85,8 @@ impl KernelQueue<'_> {
         Ok((soon, result))
     }
 
-    /// Queues the kernel that computes `[shares, totals]` of the segments of `buckets`.
-    fn reduce_segments(&mut self, buckets: &Buffer, [shares, totals]: [&Buffer; 2]) -> Result<()> {
+    /// Queues the kernel that computes the `shares` and `totals` of the segments of `buckets`.
+    fn reduce_segments(&mut self, buckets: &Buffer, shares: &Buffer, totals: &Buffer) -> Result<()> {
         let plan = self.plan;
         let segments = u64::from(plan.joined_segment_count());
         let params = ReduceParams {

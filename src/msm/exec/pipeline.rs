@@ -5,19 +5,18 @@ use std::sync::Arc;
 
 use group::Group;
 
-use super::device_task::{DeviceScalarSlice, DeviceTask, ScalarSource, ScalarVector};
+use super::device_batch::{DeviceBatch, DeviceScalarSlice, ScalarSource, VectorShare};
 use super::digit_matrix::{DigitInput, ScalarSlice};
 use super::host_reduce::{HostWorkers, WindowSums};
 use super::kernel_queue::KernelQueue;
-use super::msm_input::DeviceBases;
+use super::msm_request::DeviceBases;
 use super::plan_selection::plan_for;
-use crate::backend::{Buffer, Device, Event, PinnedBuffer, Stream};
+use crate::backend::{Buffer, Event, PinnedBuffer, Stream};
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
 use crate::kernels;
 use crate::module_launcher::KernelModule;
-use crate::msm::options::MsmOptions;
-use crate::msm::plan::MsmPlan;
+use crate::msm::plan::{MsmPlan, PlanInput};
 use crate::msm::scalars::scalar_out_of_range;
 use crate::{Error, Result};
 
@@ -31,25 +30,26 @@ struct InputSlot {
 }
 
 impl InputSlot {
-    fn new<C: MsmCurve>(upload: Option<&Stream>, job: &DeviceTask<'_, C>, points: usize) -> Result<Self> {
+    fn new<C: MsmCurve>(upload: Option<&Stream>, batch: &DeviceBatch<'_, C>, points: usize) -> Result<Self> {
         let allocate = |bytes: usize| upload.map(|upload| upload.allocate(bytes * points)).transpose();
-        let scalars = job.vectors.iter().map(|vector| match vector.scalars {
+        let scalars = batch.vectors.iter().map(|vector| match vector.scalars {
             ScalarSource::Host(_) => Ok(allocate(32)?.map(Buffer::mark_secret)),
             ScalarSource::Device(..) => Ok(None),
         });
         let scalars = scalars.collect::<Result<_>>()?;
-        let bases = match job.bases {
+        let bases = match batch.bases() {
             DeviceBases::Host(_) => allocate(C::AFFINE_BYTES)?,
             DeviceBases::Device(_) => None,
         };
         Ok(Self { scalars, bases, done: Vec::new() })
     }
 
-    /// Returns the buffer of the chunk's scalars of `vector`, and the index of the first one in it. Uploads scalars
-    /// from the host.
+    /// Returns the buffer of the chunk's scalars of `vector`, which has the number `number`, and the index of the first
+    /// one in it. Uploads scalars from the host.
     fn ensure_device_scalars<'a>(
         &'a self,
-        (number, vector): (usize, &ScalarVector<'a>),
+        number: usize,
+        vector: &VectorShare<'a>,
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
@@ -65,20 +65,17 @@ impl InputSlot {
         }
     }
 
-    /// Uploads the bases of a chunk before its first matrix if they are on the host, and makes each compute stream wait
-    /// for them. The wait does not count as the stream's kernel time.
+    /// Uploads the bases of a chunk before its first matrix if they are on the host, and makes the stream `compute` wait
+    /// for them. `matrix` is the first matrix of that stream. The wait does not count as the stream's kernel time.
     fn send_bases<C: MsmCurve>(
         &self,
         matrix: usize,
-        job: &DeviceTask<'_, C>,
+        batch: &DeviceBatch<'_, C>,
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
     ) -> Result<()> {
-        if matrix >= job.lanes as usize {
-            return Ok(());
-        }
-        if let (DeviceBases::Host(bases), Some((buffer, upload))) = (job.bases, self.bases.as_ref().zip(upload)) {
+        if let (DeviceBases::Host(bases), Some((buffer, upload))) = (batch.bases(), self.bases.as_ref().zip(upload)) {
             compute.end_timing()?;
             if matrix == 0 {
                 upload.upload(buffer, &C::to_device(&bases[range.clone()]))?;
@@ -90,8 +87,8 @@ impl InputSlot {
     }
 
     /// Returns the device buffer of a chunk's bases.
-    fn bases<'a, C>(&'a self, job: &DeviceTask<'a, C>) -> Result<&'a Buffer> {
-        match job.bases {
+    fn bases<'a, C: MsmCurve>(&'a self, batch: &DeviceBatch<'a, C>) -> Result<&'a Buffer> {
+        match batch.bases() {
             DeviceBases::Host(_) => self.bases.as_ref().ok_or_else(|| missing_slot("bases")),
             DeviceBases::Device(table) => Ok(&table.buffer),
         }
@@ -131,7 +128,7 @@ struct BucketSet {
 }
 
 impl BucketSet {
-    fn new(compute: &mut ComputeLane, vectors: &[ScalarVector<'_>]) -> Result<Self> {
+    fn new(compute: &mut ComputeLane, vectors: &[VectorShare<'_>]) -> Result<Self> {
         let buckets = compute.kernel_queue().allocate_buckets()?;
         let too_long = compute.stream.allocate(4 * vectors.len())?;
         compute.stream.zero(&too_long)?;
@@ -184,59 +181,56 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Queues the uploads and kernels of `job` on `device`, up to the copy of the results. Returns once host memory has
-    /// been read. Waits for the device only if a chunk needs the slot of an earlier one.
+    /// Queues the uploads and kernels of `batch`, up to the copy of the results, by the best plan for `input`. Uses the
+    /// caller's `stream` if it is given. Returns once host memory has been read. Waits for the device only if a chunk
+    /// needs the slot of an earlier one.
     pub(super) fn start<C: MsmCurve>(
-        (device, stream): (&Arc<Device>, Option<Stream>),
-        job: DeviceTask<'_, C>,
-        options: &MsmOptions,
-        at_once: u32,
+        batch: &DeviceBatch<'_, C>,
+        input: PlanInput,
+        stream: Option<Stream>,
         ctx: ExecCtx<'_>,
     ) -> Result<Self> {
-        let plan = plan_for(device, &job.bases, job.workload(at_once, ctx), options)?;
+        let plan = plan_for(batch.device(), input, &batch.request.options)?;
         // The first try consumes a caller's stream.
         let of_callers = stream.is_some();
-        match Self::queue((device, stream), &job, plan, ctx) {
+        match Self::queue(batch, plan, stream, ctx) {
             // Free memory may be in blocks that are too small: those of earlier sums had other sizes.
             Err(Error::OutOfMemory { .. }) if !of_callers => {
-                device.trim();
-                Self::queue((device, None), &job, plan, ctx)
+                batch.device().trim();
+                Self::queue(batch, plan, None, ctx)
             }
             pipeline => pipeline,
         }
     }
 
     fn queue<C: MsmCurve>(
-        device: (&Arc<Device>, Option<Stream>),
-        job: &DeviceTask<'_, C>,
+        batch: &DeviceBatch<'_, C>,
         plan: MsmPlan,
+        stream: Option<Stream>,
         ctx: ExecCtx<'_>,
     ) -> Result<Self> {
-        let mut pipeline = Self::new(device, job, plan)?;
-        for (number, vector) in job.vectors.iter().enumerate() {
+        let mut pipeline = Self::new(batch, plan, stream)?;
+        for (number, vector) in batch.vectors.iter().enumerate() {
             let ScalarSource::Device(DeviceScalarSlice { ready, buffer, .. }) = &vector.scalars else { continue };
-            let stream = &mut pipeline.lane(number / job.vectors_per_matrix()).stream;
+            let stream = &mut pipeline.lane(number / plan.vectors_per_matrix() as usize).stream;
             ready.iter().try_for_each(|ready| stream.wait_event(ready))?;
             stream.order_read(buffer)?;
         }
         for (number, range) in plan.chunks().enumerate() {
-            pipeline.add_chunk(number, &range, job, ctx)?;
+            pipeline.add_chunk(number, &range, batch, ctx)?;
         }
         pipeline.reduce()?;
         Ok(pipeline)
     }
 
-    fn new<C: MsmCurve>(
-        (device, stream): (&Arc<Device>, Option<Stream>),
-        job: &DeviceTask<'_, C>,
-        plan: MsmPlan,
-    ) -> Result<Self> {
+    fn new<C: MsmCurve>(batch: &DeviceBatch<'_, C>, plan: MsmPlan, stream: Option<Stream>) -> Result<Self> {
+        let device = batch.device();
         // Streams are always taken in this order, so that a call with the same streams finds its former blocks. Only
         // needed streams are taken: a driver has few queues that run concurrently, and streams share them.
-        let upload = job.has_host_input().then(|| device.stream()).transpose()?;
+        let upload = batch.has_host_input().then(|| device.stream()).transpose()?;
         let first = stream.map_or_else(|| device.stream(), Ok)?;
         let (program, point_bytes) = (KernelModule::find(&kernels::msm::FAMILY, C::NAME)?, 2 * C::AFFINE_BYTES);
-        let streams = std::iter::once(Ok(first)).chain((1..job.lanes).map(|_| device.stream()));
+        let streams = std::iter::once(Ok(first)).chain((1..plan.lanes()).map(|_| device.stream()));
         let compute = |mut stream: Stream| {
             if plan.runs_beside_others() {
                 stream.allow_concurrent_kernels();
@@ -245,11 +239,11 @@ impl Pipeline {
         };
         let mut computes = streams.map(|stream| stream.map(compute)).collect::<Result<Vec<_>>>()?;
         let lanes = computes.len();
-        let totals = job.vectors.chunks(job.vectors_per_matrix()).enumerate();
+        let totals = batch.vectors.chunks(plan.vectors_per_matrix() as usize).enumerate();
         let totals = totals.map(|(number, vectors)| BucketSet::new(&mut computes[number % lanes], vectors));
         let totals = totals.collect::<Result<_>>()?;
-        let slots = 0..job.point_count().div_ceil(plan.chunk).min(2);
-        let slots = slots.map(|_| InputSlot::new(upload.as_ref(), job, plan.chunk)).collect::<Result<_>>()?;
+        let slots = 0..batch.point_count().div_ceil(plan.chunk).min(2);
+        let slots = slots.map(|_| InputSlot::new(upload.as_ref(), batch, plan.chunk)).collect::<Result<_>>()?;
         Ok(Self { computes, plan, upload, totals, slots })
     }
 
@@ -264,7 +258,7 @@ impl Pipeline {
         &mut self,
         number: usize,
         range: &Range<usize>,
-        job: &DeviceTask<'_, C>,
+        batch: &DeviceBatch<'_, C>,
         ctx: ExecCtx<'_>,
     ) -> Result<()> {
         self.wait_for_slot(number, ctx)?;
@@ -274,7 +268,7 @@ impl Pipeline {
             let stream = &self.lane(matrix).stream;
             let device = stream.device().clone();
             let turn = device.acquire_queue_permit(stream, time, ctx.abort())?;
-            self.add_matrix(slot, matrix, range, job)?;
+            self.add_matrix(slot, matrix, range, batch)?;
             let done = Arc::new(self.lane(matrix).stream.record_event()?);
             if let Some(turn) = turn {
                 turn.release_on(done.clone());
@@ -291,24 +285,24 @@ impl Pipeline {
         slot: usize,
         number: usize,
         range: &Range<usize>,
-        job: &DeviceTask<'_, C>,
+        batch: &DeviceBatch<'_, C>,
     ) -> Result<()> {
         let Self { computes, plan, upload, totals, slots } = self;
         let (slot, total) = (&slots[slot], &totals[number]);
-        let lane = number % computes.len();
-        let compute = &mut computes[lane];
-        let own = job.vectors.iter().enumerate().skip(number * job.vectors_per_matrix()).take(total.bits.len());
+        let lanes = computes.len();
+        let compute = &mut computes[number % lanes];
+        let first = number * plan.vectors_per_matrix() as usize;
+        let own = batch.vectors.iter().enumerate().skip(first).take(total.bits.len());
         let vectors = own.map(|(number, vector)| {
             let (scalars, start) =
-                slot.ensure_device_scalars((number, vector), range, upload.as_mut(), &mut compute.stream)?;
+                slot.ensure_device_scalars(number, vector, range, upload.as_mut(), &mut compute.stream)?;
             Ok(ScalarSlice { scalars, start, form: vector.form, bits: vector.bits })
         });
         let vectors = vectors.collect::<Result<_>>()?;
-        let (base, stride) = match job.bases {
-            DeviceBases::Host(_) => (0, 0),
-            DeviceBases::Device(table) => (job.first_base + range.start as u32, table.points as u32),
-        };
-        if let DeviceBases::Device(table) = job.bases {
+        let (mut base, mut stride) = (0, 0);
+        if let DeviceBases::Device(table) = batch.bases() {
+            base = batch.first_base() + range.start as u32;
+            stride = table.points as u32;
             compute.stream.order_read(&table.buffer)?;
         }
         let (count, first, too_long) = (range.len(), range.start, &total.too_long);
@@ -316,10 +310,10 @@ impl Pipeline {
         compute.stream.begin_timing()?;
         for band in plan.bands(range.len()) {
             let matrix = compute.kernel_queue().transpose_digits(&digits, band)?;
-            if band.from == 0 {
-                slot.send_bases(number, job, range, upload.as_mut(), &mut compute.stream)?;
+            if band.from == 0 && number < lanes {
+                slot.send_bases(number, batch, range, upload.as_mut(), &mut compute.stream)?;
             }
-            compute.kernel_queue().accumulate(&matrix, slot.bases(job)?, &total.buckets)?;
+            compute.kernel_queue().accumulate(&matrix, slot.bases(batch)?, &total.buckets)?;
         }
         compute.stream.end_timing()
     }
@@ -345,23 +339,14 @@ impl Pipeline {
         totals.iter_mut().enumerate().try_for_each(|(matrix, total)| total.reduce(&mut computes[matrix % lanes]))
     }
 
-    /// Waits for the device, polling the abort hook, and returns the sum of the only vector. The host weights the points that
+    /// Waits for the device, polling the abort hook, and returns the sum of each vector. The host weights the points that
     /// the kernels left and adds them up.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a scalar was longer than its windows.
     /// - [`Error::Aborted`]: the hook aborted.
     /// - [`Error::Device`]: the driver fails, or a thread has panicked.
-    pub(crate) fn finish<C: MsmCurve>(self, ctx: ExecCtx<'_>) -> Result<C::Curve> {
-        self.finish_all::<C>(ctx)?.into_iter().next().ok_or_else(|| Error::internal("msm"))
-    }
-
-    /// Waits for the device, polling the abort hook, and returns the sum of each vector. The host weights the points that the
-    /// kernels left and adds them up.
-    ///
-    /// # Errors
-    /// [`Self::finish`] lists the errors.
-    pub(crate) fn finish_all<C: MsmCurve>(mut self, ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
+    pub(super) fn finish<C: MsmCurve>(mut self, ctx: ExecCtx<'_>) -> Result<Vec<C::Curve>> {
         self.upload.iter_mut().for_each(Stream::zeroize_staging);
         let vectors = self.totals.iter().map(|total| total.bits.len()).sum();
         let helpers = self.call_helpers::<C>(vectors, ctx)?;

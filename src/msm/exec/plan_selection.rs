@@ -1,12 +1,9 @@
 //! Plans for a device's free memory.
 
 use super::decision_cache::PlanCache;
-use super::msm_input::DeviceBases;
 use crate::backend::{Device, plannable_bytes};
-use crate::curve::MsmCurve;
-use crate::msm::bases::plan_input;
 use crate::msm::options::MsmOptions;
-use crate::msm::plan::{MsmPlan, PlanInput, Workload};
+use crate::msm::plan::{MsmPlan, PlanInput};
 use crate::{Error, Result};
 
 /// Free memory is rounded down by at most `1/ROUNDING` for choosing how devices share a sum and how many vectors are
@@ -18,29 +15,19 @@ static PLANS: PlanCache<PlanInput, MsmPlan> = PlanCache::new();
 /// Caches plans for a number of free bytes, or else the bytes that the smallest plan needs.
 static SMALLER: PlanCache<(PlanInput, u64), std::result::Result<MsmPlan, u64>> = PlanCache::new();
 
-/// Returns the fastest plan for `need` on `device` that fits. Each of `need.at_once` multiplications may take an equal
+/// Returns the fastest plan for `input` on `device` that fits. Each of `input.at_once` multiplications may take an equal
 /// share of the free memory, at most `options.memory` bytes.
 ///
 /// # Errors
 /// - [`Error::OutOfMemory`]: the memory does not suffice.
 /// - [`Error::Device`]: the device does not report its free memory.
-pub(crate) fn plan_for<C: MsmCurve>(
-    device: &Device,
-    bases: &DeviceBases<'_, C>,
-    need: Workload,
-    options: &MsmOptions,
-) -> Result<MsmPlan> {
-    let table = match bases {
-        DeviceBases::Host(_) => None,
-        DeviceBases::Device(table) => Some(*table),
-    };
-    let problem = plan_input::<C>(device, table, need, options);
-    let available = available_bytes(device, need.at_once, options)?;
-    let best = PLANS.get_or_insert_with(problem, || MsmPlan::new(problem));
+pub(crate) fn plan_for(device: &Device, input: PlanInput, options: &MsmOptions) -> Result<MsmPlan> {
+    let available = available_bytes(device, input.at_once, options)?;
+    let best = PLANS.get_or_insert_with(input, || MsmPlan::new(input));
     if best.workspace_bytes() <= available {
         return Ok(best);
     }
-    SMALLER.get_or_insert_with((problem, available), || MsmPlan::fit(problem, available)).map_err(|requested| {
+    SMALLER.get_or_insert_with((input, available), || MsmPlan::fit(input, available)).map_err(|requested| {
         let device = device.info().name.clone();
         Error::OutOfMemory { device, requested, available }
     })

@@ -44,7 +44,7 @@ fn estimate_batch_time(problem: PlanInput, joined: usize, batch: usize, free: u6
     let vectors = u64::from(problem.vectors);
     let others = batch - problem.vectors as usize;
     let at_once = max_in_flight(joined, (vectors as usize).div_ceil(joined) + others) as u32;
-    let group = PlanInput { vectors: joined as u32, joined: joined as u32, at_once, ..problem };
+    let group = PlanInput { at_once, ..problem.with_joined(joined as u32) };
     let plan = MsmPlan::fit(group, free / u64::from(at_once)).ok()?;
     let bytes = if problem.scalars_resident { 0 } else { 32 * plan.chunk.min(problem.points) * joined };
     Some(plan.cost() * vectors / joined as u64 + UPLOADED_BYTE * bytes as u64)
@@ -57,7 +57,7 @@ mod tests {
 
     /// Returns the plan input of `vectors` vectors of equal size, with scalars and bases on an H200.
     fn uniform_batch(vectors: u32, points: usize, affine_bytes: u64) -> PlanInput {
-        PlanInput { affine_bytes, vectors, joined: vectors, ..sample_plan_input(points, true) }
+        PlanInput { affine_bytes, ..sample_plan_input(points, true) }.with_joined(vectors)
     }
 
     #[test]
@@ -93,8 +93,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_not_joined() {
         let all = uniform_batch(6, 1 << 18, 96);
-        let requested =
-            MsmPlan::fit(PlanInput { vectors: 2, joined: 2, at_once: 2, ..all }, 0).expect_err("nothing fits");
+        let requested = MsmPlan::fit(PlanInput { at_once: 2, ..all.with_joined(2) }, 0).expect_err("nothing fits");
         assert!(
             estimate_batch_time(all, 2, 6, 2 * requested).is_some()
                 && estimate_batch_time(all, 2, 6, requested).is_none()

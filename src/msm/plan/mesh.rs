@@ -8,11 +8,17 @@ use std::ops::Range;
 /// Minimum points per device, 2^15: with fewer, a further device costs more than it gains.
 const MIN_SHARE: usize = 1 << 15;
 
+/// Describes the widths of all windows: the widest have `c` bits. If `narrow`, as many as possible have one bit less.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WindowWidths {
+    pub c: u32,
+    pub narrow: bool,
+}
+
 /// Holds the windows that several devices agreed on, and the range of them that one device computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WindowGroup {
-    /// Bits of the widest windows, and whether as many windows as possible have one less.
-    pub(super) widths: (u32, bool),
+    pub(super) widths: WindowWidths,
     /// Start of the range, in 1/2^16 (`FIXED_ONE`) of a set of windows.
     pub(super) from: u32,
     /// End of the range, exclusive, in the same unit.
@@ -45,9 +51,8 @@ impl WindowAssignment {
         }
     }
 
-    /// Returns the bits of the widest windows, and whether as many windows as possible have one bit less. Returns
-    /// `None` if devices have not agreed on them.
-    pub(crate) fn widths(&self) -> Option<(u32, bool)> {
+    /// Returns the widths of all windows, `None` if devices have not agreed on them.
+    pub(crate) fn widths(&self) -> Option<WindowWidths> {
         match self {
             Self::WindowGroup(_) => None,
             Self::Agreed(group) => Some(group.widths),

@@ -24,5 +24,5 @@ pub(super) use batching::{IN_FLIGHT, MAX_BATCH, best_batch_size, max_in_flight};
 pub(super) use matrix_and_buffer_sizes::{MatrixSizes, WindowRange};
 pub(super) use mesh::{DeviceMesh, WindowAssignment};
 pub(super) use msm_plan::MsmPlan;
-pub(super) use plan_input::{PlanInput, Workload};
+pub(super) use plan_input::PlanInput;
 pub(super) use sharding::{Sharding, argmin_cost, divisors};

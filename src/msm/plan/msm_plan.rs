@@ -58,6 +58,11 @@ impl MsmPlan {
         self.problem.joined
     }
 
+    /// Returns the number of streams that compute the matrices in turns.
+    pub(crate) fn lanes(&self) -> u32 {
+        self.problem.lanes
+    }
+
     /// Returns the mean number of entries of a row of a full-length chunk, for random scalars of full length. Rows are
     /// those of the narrowest windows, where they are longest.
     pub(crate) fn mean_row(&self) -> u64 {

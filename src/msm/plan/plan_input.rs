@@ -65,32 +65,9 @@ impl PlanInput {
         let wanted = if self.can_use_glv(c) { self.halved } else { Some(false) };
         [false, true].into_iter().filter(move |halved| wanted.is_none_or(|wanted| wanted == *halved))
     }
-}
 
-/// Holds the properties of a multiplication on one device that the caller determines and its plan depends on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Workload {
-    pub points: usize,
-    pub bits: u32,
-    pub on_device: bool,
-    /// Scalar vectors that each chunk of bases is multiplied by while it is on the device.
-    pub vectors: u32,
-    /// Whether these vectors are multiplied as one matrix.
-    pub joined: bool,
-    /// Streams that compute these vectors in turns.
-    pub lanes: u32,
-    /// Multiplications in flight at a time.
-    pub at_once: u32,
-    pub abortable: bool,
-    /// Windows that the device computes.
-    pub own: WindowAssignment,
-}
-
-impl Workload {
-    /// Returns the workload of one vector of `points` scalars of `bits` bits. The scalars are on the device, and no
-    /// other multiplication runs there.
-    pub(crate) fn single(points: usize, bits: u32) -> Self {
-        let own = WindowAssignment::WindowGroup(1);
-        Self { points, bits, on_device: true, vectors: 1, joined: false, lanes: 1, at_once: 1, abortable: false, own }
+    /// Returns this input for `vectors` vectors of the same size and bit length that are one matrix.
+    pub(crate) fn with_joined(self, vectors: u32) -> Self {
+        Self { vectors, joined: vectors, ..self }
     }
 }

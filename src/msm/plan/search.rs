@@ -2,7 +2,7 @@
 
 use super::chunk_lengths::{largest_below, min_upload_points};
 use super::cost_constants::MATRIX;
-use super::mesh::WindowAssignment;
+use super::mesh::{WindowAssignment, WindowWidths};
 use super::msm_plan::MsmPlan;
 use super::plan_input::PlanInput;
 use crate::kernels::msm::FIRST_TILE;
@@ -88,8 +88,8 @@ impl MsmPlan {
 
     fn smallest_plan(problem: PlanInput) -> Self {
         let window = if problem.window == 0 { MIN_WINDOW } else { problem.window };
-        let widths = problem.own.widths().unwrap_or((window, true));
-        let halved = problem.can_use_glv(widths.0) && problem.halved == Some(true);
+        let widths = problem.own.widths().unwrap_or(WindowWidths { c: window, narrow: true });
+        let halved = problem.can_use_glv(widths.c) && problem.halved == Some(true);
         let plan = Self::with_widths(problem, MIN_CHUNK, widths, 0, halved);
         if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
@@ -103,10 +103,10 @@ impl MsmPlan {
         }
         let windows = if problem.window == 0 { MIN_WINDOW..=MAX_WINDOW } else { problem.window..=problem.window };
         let levels = problem.rounds.map_or(0..=MAX_LEVELS, |rounds| rounds..=rounds);
-        let any = windows.flat_map(|c| [(c, true), (c, false)]);
+        let any = windows.flat_map(|c| [true, false].map(|narrow| WindowWidths { c, narrow }));
         let widths = problem.own.widths().map_or_else(|| any.collect(), |widths| vec![widths]);
         let widths =
-            widths.into_iter().flat_map(|widths| problem.glv_choices(widths.0).map(move |halved| (widths, halved)));
+            widths.into_iter().flat_map(|widths| problem.glv_choices(widths.c).map(move |halved| (widths, halved)));
         let plans = widths.flat_map(|(widths, halved)| {
             levels.clone().map(move |levels| Self::with_widths(problem, chunk, widths, levels, halved))
         });
@@ -144,16 +144,16 @@ impl MsmPlan {
         bands.map(|bands| of(self.own_set_count().div_ceil(bands)))
     }
 
-    /// Returns the plan for chunks of `chunk` points, windows of `c` bits, `levels` affine rounds, and GLV if `halved`.
-    /// If `narrow`, as many windows as possible have one bit less. That gives fewer buckets but longer rows, which a
-    /// multiplication of few points waits for.
+    /// Returns the plan for chunks of `chunk` points, windows of `widths`, `levels` affine rounds, and GLV if `halved`.
+    /// Narrow windows have fewer buckets but longer rows, which a multiplication of few points waits for.
     pub(super) fn with_widths(
         problem: PlanInput,
         chunk: usize,
-        (c, narrow): (u32, bool),
+        widths: WindowWidths,
         levels: u32,
         halved: bool,
     ) -> Self {
+        let WindowWidths { c, narrow } = widths;
         // Scalars above half of the group's order are negated, which saves a bit; their highest signed digit may carry.
         let most = if halved { problem.half_bits } else { problem.full_bits - 1 };
         let bits = problem.scalar_bits.min(most) + 1;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::mesh::{DeviceMesh, WindowAssignment, WindowGroup};
+use super::mesh::{DeviceMesh, WindowAssignment, WindowGroup, WindowWidths};
 use super::msm_plan::MsmPlan;
 
 /// Minimum gain of more groups of windows, `1/MIN_GAIN` of the time by the model: more devices then hold the same
@@ -43,7 +43,8 @@ impl Sharding {
     /// Returns the sharding in which each piece of points has `groups` devices of `grid`, and each of them a group of
     /// the windows of `plan`.
     pub(crate) fn by_windows(grid: DeviceMesh, groups: usize, plan: &MsmPlan) -> Self {
-        let (widths, of) = ((plan.c, plan.wide_windows < plan.sets), groups as u32);
+        let widths = WindowWidths { c: plan.c, narrow: plan.wide_windows < plan.sets };
+        let of = groups as u32;
         let groups_of_windows = if groups == 1 { Vec::new() } else { plan.balanced_groups(of) };
         let group = |sets: Range<u32>| WindowGroup { widths, from: sets.start, to: sets.end, of };
         Self { grid: grid.with_groups(groups), groups: groups_of_windows.into_iter().map(group).collect() }

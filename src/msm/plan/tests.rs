@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::chunk_lengths::min_upload_points;
 use super::cost_constants::UPLOAD;
+use super::mesh::WindowWidths;
 use super::search::MIN_WINDOW;
 use super::window_bands_and_rounds::MAX_PIECE;
 use super::{MsmPlan, PlanInput, WindowAssignment, WindowRange};
@@ -66,7 +67,8 @@ fn plans_hold_what_they_promise() {
 /// each base. The carry takes one more bit.
 fn of_every_width(scalar_bits: u32, copies: u32) -> impl Iterator<Item = MsmPlan> {
     let problem = PlanInput { scalar_bits, copies, ..sample_plan_input(1 << 12, true) };
-    (MIN_WINDOW..=MAX_WINDOW).map(move |c| MsmPlan::with_widths(problem, 1 << 12, (c, true), 0, false))
+    (MIN_WINDOW..=MAX_WINDOW)
+        .map(move |c| MsmPlan::with_widths(problem, 1 << 12, WindowWidths { c, narrow: true }, 0, false))
 }
 
 /// Checks that windows are narrow for many points only: few points are not worth the wait for longer rows.

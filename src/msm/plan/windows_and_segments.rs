@@ -149,6 +149,7 @@ impl MsmPlan {
 mod tests {
     use super::*;
     use crate::msm::plan::PlanInput;
+    use crate::msm::plan::mesh::WindowWidths;
     use crate::msm::plan::tests::{grouped_plans, sample_plan_input};
 
     #[test]
@@ -203,7 +204,7 @@ mod tests {
                 let problem =
                     PlanInput { affine_bytes, compute_units, vectors, joined: vectors, ..sample_plan_input(60, true) };
                 let [narrow, wide] =
-                    [true, false].map(|narrow| MsmPlan::with_widths(problem, 60, (c, narrow), 0, false));
+                    [true, false].map(|narrow| MsmPlan::with_widths(problem, 60, WindowWidths { c, narrow }, 0, false));
                 assert!(narrow.reduction_cost() <= wide.reduction_cost(), "{narrow:?} against {wide:?}");
             }
         }
