@@ -7,8 +7,8 @@ use ff::Field;
 use group::Group;
 use group::prime::PrimeCurveAffine;
 
-use super::gpu::{QueryId, QuerySet};
 use super::msm_sums_and_proof::PartialMsmSums;
+use super::schedule::{QueryId, QuerySet};
 use super::{Circuit, Densities, Proof};
 use crate::Accelerator;
 use crate::matrix::Csr;

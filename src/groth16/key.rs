@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use super::gpu::{Costs, QueryId, QuerySet};
 use super::parameters::affine_bytes;
+use super::schedule::{Costs, QueryId, QuerySet};
 use super::{Engine, Parameters, QuotientForm};
 use crate::backend::{Abort, Device, catch_hook_panic, lock};
 use crate::curve::MsmCurve;

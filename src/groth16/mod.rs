@@ -23,6 +23,7 @@ mod key;
 mod msm_sums_and_proof;
 mod parameters;
 mod prove;
+mod schedule;
 
 #[cfg(test)]
 mod data_type_tests;

@@ -7,7 +7,7 @@ use group::prime::PrimeCurveAffine;
 use group::{Curve, Group};
 use rayon::prelude::*;
 
-use super::gpu::{ProofTask, QueryId, QuerySet};
+use super::schedule::{ProofTask, QueryId, QuerySet};
 use super::{Engine, Parameters};
 use crate::backend::lock;
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::proof_streams::ProofStreams;
 use super::quotient::{ConstraintVectors, gather};
-use super::schedule::{ProofTask, QueryId, QuerySet};
 use crate::Result;
 use crate::backend::{Buffer, Device, Event, Stream};
 use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, NttField};
 use crate::groth16::circuit_and_witness::{DeviceMatrices, DeviceVariableIndices};
 use crate::groth16::key::DeviceKey;
+use crate::groth16::schedule::{ProofTask, QueryId, QuerySet};
 use crate::groth16::{Circuit, Engine, ProvingKeyOnDevice, QuotientForm, Witness};
 use crate::msm::{DeviceScalars, ScalarForm};
 use crate::ntt::NttDomain;

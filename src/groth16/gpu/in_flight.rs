@@ -7,9 +7,9 @@ use super::batched::prove_one;
 use super::device_proof::DeviceProof;
 use super::device_prover::DeviceProver;
 use super::proof_streams::memory_part_count;
-use super::schedule::ProofTask;
 use crate::exec::ExecCtx;
 use crate::groth16::msm_sums_and_proof::PartialResults;
+use crate::groth16::schedule::ProofTask;
 use crate::groth16::{Engine, Witness};
 use crate::{Error, Result};
 

@@ -9,13 +9,11 @@ mod device_prover;
 mod in_flight;
 mod proof_streams;
 mod quotient;
-mod schedule;
 
 use std::sync::Arc;
 
-pub(super) use schedule::{Costs, ProofTask, QueryId, QuerySet};
-
 use super::msm_sums_and_proof::PartialResults;
+use super::schedule::{ProofTask, schedule};
 use super::{Circuit, Engine, ProvingKeyOnDevice, Witness};
 use crate::backend::Device;
 use crate::exec::{ExecCtx, fan_out};
@@ -23,7 +21,6 @@ use crate::msm::balanced_len;
 use crate::{Error, Result};
 use batched::prove_batch;
 use device_prover::DeviceProver;
-use schedule::schedule;
 
 /// Computes the missing MSMs of all `witnesses`, spread over `devices`, and adds their sums to `results`.
 pub(super) fn prove<E: Engine>(

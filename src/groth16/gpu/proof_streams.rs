@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::schedule::{QueryId, QuerySet};
 use crate::backend::{Device, Stream, lock};
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::groth16::schedule::{QueryId, QuerySet};
 use crate::msm::{DeviceScalars, Msm, QueuedMsm};
 use crate::{Error, Result};
 
