@@ -56,9 +56,14 @@ impl MsmExplanation {
     pub(super) fn new<C: MsmCurve>(request: &MsmRequest<'_, C>, scalars: Option<Scalars<'_>>) -> Result<Self> {
         let points = request.points;
         let split = choose_sharding(request, scalars.as_ref(), 1, ExecCtx::unreported(None))?;
-        let plans = plan_first_piece(request, scalars.as_ref(), &split)?;
-        let most = plans.iter().max_by_key(|plan| plan.workspace_bytes()).copied();
-        let most = most.ok_or_else(|| Error::invalid("msm", "plan", "a device and bases to plan for", "none"))?;
+        let inputs = first_piece_inputs(request, scalars.as_ref(), &split);
+        let plans =
+            request.devices.iter().zip(&inputs).map(|(device, input)| plan_for(device, *input, &request.options));
+        let plans: Vec<MsmPlan> = plans.collect::<Result<_>>()?;
+        let most = plans.iter().max_by_key(|plan| plan.workspace_bytes());
+        let (Some(input), Some(most)) = (inputs.first(), most) else {
+            return Err(Error::invalid("msm", "plan", "a device and bases to plan for", "none"));
+        };
         let (plan, share) = (most.unrestricted(), split.grid.points_per_piece().min(points));
         let table_bytes = request.bases.iter().map(|bases| match bases {
             DeviceBases::Host(_) => 0,
@@ -68,7 +73,7 @@ impl MsmExplanation {
             Some(scalars) if matches!(scalars.place, ScalarLocation::Host(_)) => {
                 longest_row::<C>(&plan, &load_canonical_scalars::<C::Scalar>(&scalars)?[..share])?
             }
-            _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), scalar_bits::<C>(scalars)),
+            _ => expected_longest_row::<C::Scalar>(&plan, plan.chunk.min(share), input.scalar_bits),
         };
         let (rows, entries) = (
             u64::from(plan.own_bucket_count()),
@@ -88,7 +93,7 @@ impl MsmExplanation {
             chunk: plan.chunk.min(share),
             band: most.band,
             affine_rounds: plan.levels,
-            joined: long_batch_size(request, scalars.as_ref(), &split)?,
+            joined: batch_size(request, 0, input.with_joined(MAX_BATCH as u32), MAX_BATCH)?,
             bytes: (most.workspace_bytes(), table_bytes.sum()),
         })
     }
@@ -99,43 +104,18 @@ impl MsmExplanation {
     }
 }
 
-/// Returns the plan of each device of the first piece of points, which share it by `split`. There is no plan if there is
-/// no device or no base.
-fn plan_first_piece<C: MsmCurve>(
+/// Returns the plan input of each device of the first piece of points for its part of `scalars`, which devices share by
+/// `split`. There is none if there is no device or no base.
+fn first_piece_inputs<C: MsmCurve>(
     request: &MsmRequest<'_, C>,
     scalars: Option<&Scalars<'_>>,
     split: &Sharding,
-) -> Result<Vec<MsmPlan>> {
-    let plan = |number: usize| {
-        let input = device_input(request, scalars, split, number);
-        plan_for(&request.devices[number], input, &request.options)
+) -> Vec<PlanInput> {
+    let input = |number| {
+        let points = split.device_range(number, request.points).len();
+        PlanInput { own: split.assignment(number), ..request.plan_input(number, points, scalars) }
     };
-    request.device_numbers().take(split.grid.groups).map(plan).collect()
-}
-
-/// Returns the number of vectors per matrix of a long batch of vectors like `scalars` on the first device.
-fn long_batch_size<C: MsmCurve>(
-    request: &MsmRequest<'_, C>,
-    scalars: Option<&Scalars<'_>>,
-    split: &Sharding,
-) -> Result<usize> {
-    batch_size(request, 0, device_input(request, scalars, split, 0).with_joined(MAX_BATCH as u32), MAX_BATCH)
-}
-
-/// Returns the plan input of device number `number` for its part of `scalars`, which devices share by `split`.
-fn device_input<C: MsmCurve>(
-    request: &MsmRequest<'_, C>,
-    scalars: Option<&Scalars<'_>>,
-    split: &Sharding,
-    number: usize,
-) -> PlanInput {
-    let points = split.device_range(number, request.points).len();
-    PlanInput { own: split.assignment(number), ..request.plan_input(number, points, scalars) }
-}
-
-/// Returns the maximum bit length of `scalars`, or that of any scalar of the curve if `scalars` is `None`.
-fn scalar_bits<C: MsmCurve>(scalars: Option<Scalars<'_>>) -> u32 {
-    scalars.map_or(C::SCALAR_BITS, |scalars| scalars.max_bit_length(C::SCALAR_BITS))
+    request.device_numbers().take(split.grid.groups).map(input).collect()
 }
 
 /// Estimates the number of entries of the longest row for `points` random scalars of `scalar_bits` bits. It is the mean

@@ -157,3 +157,17 @@ pub(crate) fn batch_size<C: MsmCurve>(
 const MAX_SLOWDOWN_DIV: u32 = 8;
 /// Two streams that compute in turns hide `1/OVERLAP_GAIN_DIV` of the time of one stream.
 const OVERLAP_GAIN_DIV: u32 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_even_and_follow_one_another() {
+        let split = |count: usize, most| split_evenly(3..3 + count, most).collect::<Vec<_>>();
+        assert_eq!(split(7, 3), [3..6, 6..8, 8..10]);
+        assert_eq!(split(4, 9), [3..7]);
+        assert_eq!((split(0, 2).len(), split(2, 0).len()), (0, 2));
+        assert_eq!(halve_range(4..9), [4..7, 7..9]);
+    }
+}

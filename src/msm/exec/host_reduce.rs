@@ -267,6 +267,18 @@ mod tests {
         );
     }
 
+    /// Checks that each vector's points are added up over all parts, and that the error of a part is the result.
+    #[test]
+    fn parts_are_added_by_vector() {
+        let g = G1Projective::generator();
+        let parts = [vec![g, g.double()], vec![g.double(), g]];
+        let sums = add_parts(2, parts.into_iter().map(Ok)).expect("no error");
+        assert_eq!(sums, [g.double() + g; 2]);
+        assert_eq!(add_parts::<G1Projective>(2, std::iter::empty()).expect("no error"), [G1Projective::identity(); 2]);
+        assert!(add_parts(1, [Ok(vec![g]), Err(Error::internal("msm"))].into_iter()).is_err());
+        assert!(single_sum(vec![g]).is_ok_and(|sum| sum == g) && single_sum::<G1Projective>(Vec::new()).is_err());
+    }
+
     #[test]
     fn helpers_without_work_go() {
         let helpers = HostWorkers::<G1Affine>::wake(4);

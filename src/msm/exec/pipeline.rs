@@ -44,8 +44,8 @@ impl InputSlot {
         Ok(Self { scalars, bases, done: Vec::new() })
     }
 
-    /// Returns the buffer of the chunk's scalars of `vector`, which has the number `number`, and the index of the first
-    /// one in it. Uploads scalars from the host.
+    /// Returns the chunk's scalars of `vector`, which has the number `number`, on the device. Uploads scalars from the
+    /// host.
     fn ensure_device_scalars<'a>(
         &'a self,
         number: usize,
@@ -53,16 +53,17 @@ impl InputSlot {
         range: &Range<usize>,
         upload: Option<&mut Stream>,
         compute: &mut Stream,
-    ) -> Result<(&'a Buffer, u32)> {
-        match (vector.scalars, self.scalars[number].as_ref().zip(upload)) {
+    ) -> Result<ScalarSlice<'a>> {
+        let (scalars, start) = match (vector.scalars, self.scalars[number].as_ref().zip(upload)) {
             (ScalarSource::Host(scalars), Some((buffer, upload))) => {
                 upload.upload(buffer, scalars[range.clone()].as_flattened())?;
                 compute.wait_event(&upload.record_event()?)?;
-                Ok((buffer, 0))
+                (buffer, 0)
             }
-            (ScalarSource::Device(scalars), _) => Ok((scalars.buffer, scalars.first + range.start as u32)),
-            (ScalarSource::Host(_), None) => Err(missing_slot("scalars")),
-        }
+            (ScalarSource::Device(scalars), _) => (scalars.buffer, scalars.first + range.start as u32),
+            (ScalarSource::Host(_), None) => return Err(missing_slot("scalars")),
+        };
+        Ok(ScalarSlice { scalars, start, form: vector.form, bits: vector.bits })
     }
 
     /// Uploads the bases of a chunk before its first matrix if they are on the host, and makes the stream `compute` wait
@@ -294,9 +295,7 @@ impl Pipeline {
         let first = number * plan.vectors_per_matrix() as usize;
         let own = batch.vectors.iter().enumerate().skip(first).take(total.bits.len());
         let vectors = own.map(|(number, vector)| {
-            let (scalars, start) =
-                slot.ensure_device_scalars(number, vector, range, upload.as_mut(), &mut compute.stream)?;
-            Ok(ScalarSlice { scalars, start, form: vector.form, bits: vector.bits })
+            slot.ensure_device_scalars(number, vector, range, upload.as_mut(), &mut compute.stream)
         });
         let vectors = vectors.collect::<Result<_>>()?;
         let (mut base, mut stride) = (0, 0);
