@@ -13,8 +13,10 @@ mod context;
 mod dispatch;
 mod fan_out;
 mod panics;
+mod stream_pipeline;
 
 pub(crate) use context::ExecCtx;
 pub(crate) use dispatch::{Operation, execute};
 pub(crate) use fan_out::fan_out;
 pub(crate) use panics::flatten_panic;
+pub(crate) use stream_pipeline::run_pipeline;

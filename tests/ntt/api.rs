@@ -187,9 +187,9 @@ fn page_locked_vectors<F: TransformField>() {
             let domain = NttDomain::<F>::new(&accelerator, log_n).expect("domain");
             let home = stream(&accelerator);
             let vector = || HostVector::<F>::new(&home, 1 << log_n).expect("page-locked memory");
-            let mut inputs: Vec<_> = (0..3).map(|_| vector()).collect();
+            let mut inputs: Vec<_> = (0..5).map(|_| vector()).collect();
             inputs.iter_mut().zip(8..).for_each(|(input, seed)| input.copy_from_slice(&random::<F>(log_n, seed)));
-            let mut outputs: Vec<_> = (0..3).map(|_| vector()).collect();
+            let mut outputs: Vec<_> = (0..5).map(|_| vector()).collect();
             let mut pairs: Vec<_> = inputs.iter().zip(&mut outputs).collect();
             domain.run_pinned(Direction::CosetForward, &mut pairs, None).expect("run_pinned");
             for ((input, output), seed) in inputs.iter().zip(&outputs).zip(8..) {

@@ -7,7 +7,7 @@ use super::csr_on_device::{CsrOnDevice, DeviceVectors};
 use crate::Result;
 use crate::backend::{Buffer, PinnedBuffer, Stream};
 use crate::checked_size::byte_len;
-use crate::exec::{ExecCtx, fan_out};
+use crate::exec::{ExecCtx, fan_out, run_pipeline};
 use crate::field::{NttField, as_bytes, as_bytes_mut};
 
 /// Computes A·x for each vector of `x`, into the slice of `y` with the same index. `matrices` holds A on several
@@ -41,31 +41,15 @@ fn multiply_on_device<F: NttField>(
     rows: usize,
     ctx: ExecCtx<'_>,
 ) -> Result<Vec<PinnedBuffer>> {
-    let lanes = x.len().min(2);
-    let mut streams = (0..lanes).map(|_| matrix.device().stream()).collect::<Result<Vec<_>>>()?;
-    let mut in_flight: [Option<QueuedProduct>; 2] = [None, None];
     let mut results = Vec::with_capacity(x.len());
-    for number in 0..x.len() + lanes {
-        let (stream, queued) = (&mut streams[number % lanes], &mut in_flight[number % lanes]);
-        collect_result(stream, queued, &mut results, ctx)?;
-        *queued = x.get(number).map(|x| enqueue(matrix, stream, x, rows)).transpose()?;
-    }
+    let streams = (0..x.len().min(2)).map(|_| matrix.device().stream()).collect::<Result<_>>()?;
+    let wait = |stream: &mut Stream| ctx.synchronize(stream);
+    let streams = run_pipeline(streams, x, ctx, wait, |stream, finished: Option<QueuedProduct>, next| {
+        results.extend(finished.map(|(result, _)| result));
+        next.map(|x| enqueue(matrix, stream, x, rows)).transpose()
+    })?;
     ctx.record(&streams);
     Ok(results)
-}
-
-fn collect_result(
-    stream: &mut Stream,
-    queued: &mut Option<QueuedProduct>,
-    results: &mut Vec<PinnedBuffer>,
-    ctx: ExecCtx<'_>,
-) -> Result<()> {
-    ctx.check_abort()?;
-    if let Some((result, _)) = queued.take() {
-        ctx.synchronize(stream)?;
-        results.push(result);
-    }
-    Ok(())
 }
 
 fn enqueue<F: NttField>(matrix: &CsrOnDevice<F>, stream: &mut Stream, x: &[F], rows: usize) -> Result<QueuedProduct> {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::out_of_core;
-use super::queue_passes::{DeviceTransform, VectorLayout};
+use super::queue_passes::VectorOnDevice;
 use crate::backend::{Buffer, Device, PinnedBuffer, Stream, parallel_copy};
 use crate::exec::{ExecCtx, fan_out};
 use crate::field::{SecretVec, TransformField, as_bytes, as_bytes_mut};
@@ -40,7 +40,7 @@ pub(crate) fn transform_on_device<'a, F: TransformField>(
     }
     let small = if transforms.len() == 1 { SMALL_BYTES_ALONE } else { SMALL_BYTES };
     let lanes = jobs.into_iter().filter(|jobs| !jobs.is_empty());
-    let lanes = fan_out("ntt", lanes, |jobs| PipelineLane::new(device, small)?.run(jobs, ctx));
+    let lanes = fan_out("ntt", lanes, |jobs| run_lane(device, small, jobs, ctx));
     let (mut done, mut left) = (Vec::new(), Vec::new());
     for lane in lanes {
         let (part, no_room) = lane?;
@@ -48,7 +48,7 @@ pub(crate) fn transform_on_device<'a, F: TransformField>(
         left.extend(no_room);
     }
     for job in left {
-        let (part, no_room) = PipelineLane::new(device, small)?.run(vec![job], ctx)?;
+        let (part, no_room) = run_lane(device, small, vec![job], ctx)?;
         done.extend(part);
         for (slice, transform) in no_room {
             let result = out_of_core::transform(device, slice, transform, ctx)?;
@@ -61,101 +61,65 @@ pub(crate) fn transform_on_device<'a, F: TransformField>(
 /// Holds a lane's results, and the tasks for which the device had not enough memory.
 type LaneOutcome<'a, 'b, F> = (Vec<TransformedVector<'a, F>>, Vec<PipelineTask<'a, 'b, F>>);
 
-/// Holds a stream that uploads, transforms and downloads one vector at a time.
-struct PipelineLane {
-    stream: Stream,
-    /// Maximum bytes of a vector that keeps its old elements until its whole result is fetched.
+/// Transforms the vectors of `jobs` one after another. A vector of at most `small` bytes keeps its old elements until its
+/// whole result is fetched. Returns the results, and the tasks for which the device had not enough memory.
+fn run_lane<'a, 'b, F: TransformField>(
+    device: &Arc<Device>,
     small: usize,
-}
-
-/// Holds a vector's transform, its one or two buffers on the device, and a pinned buffer of its size on the host.
-struct LaneBuffers {
-    queue: DeviceTransform,
-    data: Buffer,
-    other: Option<Buffer>,
-    host: PinnedBuffer,
-}
-
-impl LaneBuffers {
-    fn enqueue_transform(&self, stream: &mut Stream) -> Result<()> {
-        stream.begin_timing()?;
-        self.queue.enqueue(stream, &self.data, self.other.as_ref())?;
-        stream.end_timing()
-    }
-}
-
-impl PipelineLane {
-    fn new(device: &Arc<Device>, small: usize) -> Result<Self> {
-        Ok(Self { stream: device.stream()?, small })
-    }
-
-    /// Transforms the vectors of `jobs`. Returns the results, and the tasks for which the device had not enough memory.
-    fn run<'a, 'b, F: TransformField>(
-        mut self,
-        jobs: Vec<PipelineTask<'a, 'b, F>>,
-        ctx: ExecCtx<'_>,
-    ) -> Result<LaneOutcome<'a, 'b, F>> {
-        let (mut done, mut no_room) = (Vec::new(), Vec::new());
-        for (slice, transform) in jobs {
-            ctx.check_abort()?;
-            match self.allocate_buffers(slice, transform) {
-                Ok(room) if size_of_val(slice) <= self.small => {
-                    done.push(self.transform_to_staging(slice, room, ctx)?);
-                }
-                Ok(room) => done.push(self.transform_with_rollback(slice, room, ctx)?),
-                Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
-                Err(error) => return Err(error),
+    jobs: Vec<PipelineTask<'a, 'b, F>>,
+    ctx: ExecCtx<'_>,
+) -> Result<LaneOutcome<'a, 'b, F>> {
+    let mut stream = device.stream()?;
+    let (mut done, mut no_room) = (Vec::new(), Vec::new());
+    for (slice, transform) in jobs {
+        ctx.check_abort()?;
+        let vector = VectorOnDevice::allocate(&mut stream, transform, slice.len());
+        let buffers = vector.and_then(|vector| Ok((vector, stream.allocate_pinned(size_of_val(slice))?)));
+        match buffers {
+            Ok(buffers) if size_of_val(slice) <= small => {
+                done.push(transform_to_staging(&mut stream, slice, buffers, ctx)?);
             }
+            Ok(buffers) => done.push(transform_with_rollback(&mut stream, slice, buffers, ctx)?),
+            Err(Error::OutOfMemory { .. }) => no_room.push((slice, transform)),
+            Err(error) => return Err(error),
         }
-        ctx.record([&self.stream]);
-        Ok((done, no_room))
     }
+    ctx.record([&stream]);
+    Ok((done, no_room))
+}
 
-    fn allocate_buffers<F: TransformField>(&mut self, slice: &[F], transform: &Transform<F>) -> Result<LaneBuffers> {
-        let stream = &mut self.stream;
-        let layout = VectorLayout { vectors: 1, stride: slice.len() as u64 };
-        let bytes = size_of_val(slice);
-        let queue = DeviceTransform::new(stream, transform, layout, 0)?;
-        let data = stream.allocate(bytes)?.mark_secret();
-        let other = queue.scratch_like(stream, &data)?;
-        Ok(LaneBuffers { queue, data, other, host: stream.allocate_pinned(bytes)? })
-    }
+/// Transforms `slice` on the device. The slice keeps its old elements until the result, which comes to the buffer
+/// `host`, is committed. So no copy of them is needed.
+fn transform_to_staging<'a, F: TransformField>(
+    stream: &mut Stream,
+    slice: &'a mut [F],
+    (vector, mut host): (VectorOnDevice, PinnedBuffer),
+    ctx: ExecCtx<'_>,
+) -> Result<TransformedVector<'a, F>> {
+    stream.upload(&vector.data, as_bytes(slice))?;
+    vector.enqueue_timed(stream)?;
+    stream.copy_to_pinned(&mut host, &vector.data)?;
+    stream.zeroize_staging();
+    ctx.synchronize(stream)?;
+    Ok(TransformedVector::Fetched(slice, host))
+}
 
-    /// Transforms `slice` on the device with the buffers `room`. The slice keeps its old elements until the result is
-    /// committed, so no copy of them is needed.
-    fn transform_to_staging<'a, F: TransformField>(
-        &mut self,
-        slice: &'a mut [F],
-        mut room: LaneBuffers,
-        ctx: ExecCtx<'_>,
-    ) -> Result<TransformedVector<'a, F>> {
-        let stream = &mut self.stream;
-        stream.upload(&room.data, as_bytes(slice))?;
-        room.enqueue_transform(stream)?;
-        stream.copy_to_pinned(&mut room.host, &room.data)?;
-        stream.zeroize_staging();
+/// Transforms `slice` on the device. The slice is overwritten while the result is being fetched, so the buffer `host`
+/// keeps a copy of its old elements.
+fn transform_with_rollback<'a, F: TransformField>(
+    stream: &mut Stream,
+    slice: &'a mut [F],
+    (vector, mut host): (VectorOnDevice, PinnedBuffer),
+    ctx: ExecCtx<'_>,
+) -> Result<TransformedVector<'a, F>> {
+    stream.upload_via_pinned(&vector.data, &mut host, as_bytes(slice), ctx.abort())?;
+    vector.enqueue_timed(stream)?;
+    if ctx.is_abortable() {
         ctx.synchronize(stream)?;
-        Ok(TransformedVector::Fetched(slice, room.host))
     }
-
-    /// Transforms `slice` on the device with the buffers `room`. The slice is overwritten while the result is being
-    /// fetched, so the pinned buffer keeps a copy of its old elements.
-    fn transform_with_rollback<'a, F: TransformField>(
-        &mut self,
-        slice: &'a mut [F],
-        mut room: LaneBuffers,
-        ctx: ExecCtx<'_>,
-    ) -> Result<TransformedVector<'a, F>> {
-        let stream = &mut self.stream;
-        stream.upload_via_pinned(&room.data, &mut room.host, as_bytes(slice), ctx.abort())?;
-        room.enqueue_transform(stream)?;
-        if ctx.is_abortable() {
-            ctx.synchronize(stream)?;
-        }
-        let vector = RollbackGuard::fetch(stream, &room.data, (slice, room.host), ctx)?;
-        stream.synchronize(None)?;
-        Ok(TransformedVector::InPlace(vector))
-    }
+    let guard = RollbackGuard::fetch(stream, &vector.data, (slice, host), ctx)?;
+    stream.synchronize(None)?;
+    Ok(TransformedVector::InPlace(guard))
 }
 
 /// Holds a vector in host memory and its computed transform. If it is dropped without [`Self::commit`], the vector

@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_powers};
 use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::byte_len;
-use crate::exec::ExecCtx;
+use crate::exec::{ExecCtx, run_pipeline};
 use crate::field::{HostVector, SecretVec, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Transpose};
@@ -29,7 +29,7 @@ use crate::rayon_waits::install;
 use crate::{Error, Result};
 
 /// Number of blocks in flight, 2, each on its own stream.
-const LANES: usize = 2;
+const SLOTS: usize = 2;
 /// Number of a block's buffers on the device, 2.
 const BUFFERS: usize = 2;
 /// Maximum binary logarithm of a block's elements, 23: larger blocks take more pinned memory and gain nothing.
@@ -93,9 +93,9 @@ impl<F: TransformField> Pass<F> {
     fn columns_per_block_log(&self, device: &Device) -> Result<u32> {
         let column = (size_of::<F>() as u64) << self.height_log();
         let available = device.free_memory()? / 2;
-        let fit = available / (column * (LANES * BUFFERS) as u64);
+        let fit = available / (column * (SLOTS * BUFFERS) as u64);
         let most = MAX_BLOCK_LOG.saturating_sub(self.height_log()).min(self.width_log);
-        let requested = column * (LANES * BUFFERS) as u64;
+        let requested = column * (SLOTS * BUFFERS) as u64;
         let short = || Error::OutOfMemory { device: device.info().name.clone(), requested, available };
         fit.checked_ilog2().map(|log| log.min(most)).ok_or_else(short)
     }
@@ -105,24 +105,22 @@ impl<F: TransformField> Pass<F> {
     fn run(&self, device: &Arc<Device>, input: Option<&[F]>, matrix: &mut [F], ctx: ExecCtx<'_>) -> Result<()> {
         let block_log = self.columns_per_block_log(device)?;
         let layout = VectorLayout { vectors: 1 << block_log, stride: 1 << self.height_log() };
-        let mut lanes: Vec<BlockLane<F>> = Vec::new();
-        for _ in 0..LANES {
-            lanes.push(BlockLane::new(device, 1 << (block_log + self.height_log()))?);
-        }
-        let queue = DeviceTransform::new(&mut lanes[0].stream, &self.transform, layout, 0)?;
-        let blocks = 1usize << (self.width_log - block_log);
-        for block in 0..blocks + LANES {
-            let lane = &mut lanes[block % LANES];
-            if block >= LANES && block - LANES < blocks {
-                ctx.synchronize(&mut lane.stream)?;
-                self.store_columns(&lane.host, (block - LANES) << block_log, 1 << block_log, matrix);
+        let slots = (0..SLOTS).map(|_| BlockSlot::new(device, 1 << (block_log + self.height_log())));
+        let mut slots = slots.collect::<Result<Vec<_>>>()?;
+        let queue = DeviceTransform::new(&mut slots[0].stream, &self.transform, layout, 0)?;
+        let (columns, width) = (1usize << block_log, 1 << self.width_log);
+        let wait = |slot: &mut BlockSlot<F>| ctx.synchronize(&mut slot.stream);
+        let slots = run_pipeline(slots, (0..width).step_by(columns), ctx, wait, |slot, finished, next| {
+            if let Some(first) = finished {
+                self.store_columns(&slot.host, first, columns, matrix);
             }
-            if block < blocks {
-                self.gather_columns(input.unwrap_or(matrix), block << block_log, 1 << block_log, &mut lane.host);
-                self.queue_block(lane, &queue, layout, block << block_log)?;
+            if let Some(first) = next {
+                self.gather_columns(input.unwrap_or(matrix), first, columns, &mut slot.host);
+                self.queue_block(slot, &queue, layout, first)?;
             }
-        }
-        ctx.record(lanes.iter().map(|lane| &lane.stream));
+            Ok(next)
+        })?;
+        ctx.record(slots.iter().map(|slot| &slot.stream));
         Ok(())
     }
 
@@ -147,12 +145,12 @@ impl<F: TransformField> Pass<F> {
 
     fn queue_block(
         &self,
-        lane: &mut BlockLane<F>,
+        slot: &mut BlockSlot<F>,
         queue: &DeviceTransform,
         layout: VectorLayout,
         first: usize,
     ) -> Result<()> {
-        let BlockLane { stream, host, buffers: [data, other] } = lane;
+        let BlockSlot { stream, host, buffers: [data, other] } = slot;
         let block_log = layout.vectors.trailing_zeros();
         stream.copy_from_pinned(other, host.buffer())?;
         stream.begin_timing()?;
@@ -172,14 +170,14 @@ impl<F: TransformField> Pass<F> {
 }
 
 /// Holds the stream, the host buffer and the device buffers of one block in flight.
-struct BlockLane<F> {
+struct BlockSlot<F> {
     // Dropped first, because that waits for the copies.
     stream: Stream,
     host: HostVector<F>,
     buffers: [Buffer; BUFFERS],
 }
 
-impl<F: TransformField> BlockLane<F> {
+impl<F: TransformField> BlockSlot<F> {
     fn new(device: &Arc<Device>, elements: usize) -> Result<Self> {
         let stream = device.stream()?;
         let host = HostVector::new(&stream, elements)?;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::queue_passes::{DeviceTransform, VectorLayout};
+use super::queue_passes::VectorOnDevice;
 use crate::backend::{Abort, Device, Stream};
-use crate::exec::{ExecCtx, Operation, execute, fan_out};
+use crate::exec::{ExecCtx, Operation, execute, fan_out, run_pipeline};
 use crate::field::{HostVector, TransformField};
 use crate::ntt::domain::{Direction, NttDomain};
 use crate::ntt::{Transform, cpu};
@@ -12,7 +12,7 @@ use crate::report::OpScope;
 use crate::{Report, Result};
 
 /// Number of vectors in flight on a device, 3: one is uploaded, one transformed, one downloaded.
-const LANES: usize = 3;
+const SLOTS: usize = 3;
 
 /// Holds an input vector and the vector that receives its transform, both in pinned host memory.
 pub(crate) type PinnedPair<'a, F> = (&'a HostVector<F>, &'a mut HostVector<F>);
@@ -78,19 +78,11 @@ fn transform_on_device<F: TransformField>(
     transform: &Transform<F>,
     ctx: ExecCtx<'_>,
 ) -> Result<()> {
-    // Streams are dropped before the pairs are returned, also after an error; the drop waits for their copies.
-    let lanes = LANES.min(pairs.len());
-    let mut streams = (0..lanes).map(|_| device.stream()).collect::<Result<Vec<_>>>()?;
-    for (number, pair) in pairs.iter_mut().enumerate() {
-        let stream = &mut streams[number % lanes];
-        if number >= lanes {
-            ctx.synchronize(stream)?;
-        } else {
-            ctx.check_abort()?;
-        }
-        enqueue_pair(stream, pair, transform)?;
-    }
-    streams.iter_mut().try_for_each(|stream| ctx.synchronize(stream))?;
+    let streams = (0..SLOTS.min(pairs.len())).map(|_| device.stream()).collect::<Result<_>>()?;
+    let wait = |stream: &mut Stream| ctx.synchronize(stream);
+    let streams = run_pipeline(streams, pairs, ctx, wait, |stream, _, pair| {
+        pair.map(|pair| enqueue_pair(stream, pair, transform)).transpose()
+    })?;
     ctx.record(&streams);
     Ok(())
 }
@@ -100,13 +92,8 @@ fn enqueue_pair<F: TransformField>(
     (from, to): &mut PinnedPair<'_, F>,
     transform: &Transform<F>,
 ) -> Result<()> {
-    let bytes = from.buffer().bytes();
-    let queue = DeviceTransform::new(stream, transform, VectorLayout { vectors: 1, stride: from.len() as u64 }, 0)?;
-    let data = stream.allocate(bytes)?.mark_secret();
-    let other = queue.scratch_like(stream, &data)?;
-    stream.copy_from_pinned(&data, from.buffer())?;
-    stream.begin_timing()?;
-    queue.enqueue(stream, &data, other.as_ref())?;
-    stream.end_timing()?;
-    stream.copy_to_pinned(to.buffer_mut(), &data)
+    let vector = VectorOnDevice::allocate(stream, transform, from.len())?;
+    stream.copy_from_pinned(&vector.data, from.buffer())?;
+    vector.enqueue_timed(stream)?;
+    stream.copy_to_pinned(to.buffer_mut(), &vector.data)
 }

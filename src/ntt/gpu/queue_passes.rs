@@ -3,6 +3,7 @@
 
 use super::twiddles::{Powers, Twiddles, has_one_table};
 use crate::backend::{Buffer, DeviceInfo, Stream};
+use crate::checked_size::byte_len;
 use crate::field::{DeviceVector, TransformField, as_bytes};
 use crate::kernel_arguments::{In, Kernel, Out, Value};
 use crate::kernels;
@@ -281,6 +282,34 @@ impl DeviceTransform {
             launch(self.program, stream, count, permute)?;
         }
         self.passes.enqueue(stream, data, other)
+    }
+}
+
+/// Holds a vector's transform, and the one or two buffers that it needs on the device.
+pub(super) struct VectorOnDevice {
+    pub data: Buffer,
+    other: Option<Buffer>,
+    transform: DeviceTransform,
+}
+
+impl VectorOnDevice {
+    /// Prepares `transform` for one vector of `length` elements, and allocates its buffers from the stream.
+    pub(super) fn allocate<F: TransformField>(
+        stream: &mut Stream,
+        transform: &Transform<F>,
+        length: usize,
+    ) -> Result<Self> {
+        let layout = VectorLayout { vectors: 1, stride: length as u64 };
+        let transform = DeviceTransform::new(stream, transform, layout, 0)?;
+        let data = stream.allocate(byte_len::<F>("ntt", length)?)?.mark_secret();
+        Ok(Self { other: transform.scratch_like(stream, &data)?, data, transform })
+    }
+
+    /// Queues the in-place transform of `data`, and times it.
+    pub(super) fn enqueue_timed(&self, stream: &mut Stream) -> Result<()> {
+        stream.begin_timing()?;
+        self.transform.enqueue(stream, &self.data, self.other.as_ref())?;
+        stream.end_timing()
     }
 }
 
