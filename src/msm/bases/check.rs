@@ -36,10 +36,7 @@ const CPU_PIECE: usize = 1 << 8;
 pub(crate) fn check<C: MsmCurve>(accelerator: &Accelerator, bases: &[C]) -> Result<()> {
     let modulus = KernelModule::find(&kernels::msm::FAMILY, C::NAME)?.modulus();
     let (first, _) = execute(accelerator, accelerator.devices(), &mut PointCheck { bases, modulus }, None)?;
-    first.map_or(Ok(()), |(index, fault)| {
-        let [expected, actual] = fault.describe();
-        Err(Error::invalid("msm", format!("base {index}"), expected, actual))
-    })
+    fail_on_first_invalid(first, |index| format!("base {index}"))
 }
 
 /// Checks points. Its result is the first invalid one.
@@ -105,7 +102,7 @@ fn on_device<C: MsmCurve>(device: &Arc<Device>, bases: &[C], ctx: ExecCtx<'_>) -
     for (number, bases) in bases.chunks(chunk).enumerate() {
         lanes[number % 2].add(number, bases)?;
     }
-    let found = [lanes[0].finish(chunk)?, lanes[1].finish(chunk)?];
+    let found = lanes.iter_mut().map(|lane| lane.faults.read(&mut lane.stream, chunk)).collect::<Result<Vec<_>>>()?;
     ctx.record(lanes.iter().map(|lane| &lane.stream));
     Ok(found.into_iter().flatten().min_by_key(|(index, _)| *index))
 }
@@ -134,11 +131,6 @@ impl CheckLane {
         self.stream.begin_timing()?;
         launch(self.program, &mut self.stream, (&self.points, 0..bases.len()), (&self.faults, number))?;
         self.stream.end_timing()
-    }
-
-    /// Waits for the queued chunks, of `chunk` points each, and returns their first invalid point.
-    fn finish(&mut self, chunk: usize) -> Result<FirstInvalidPoint> {
-        self.faults.read(&mut self.stream, chunk)
     }
 }
 
@@ -192,6 +184,14 @@ impl PointError {
             Self::Infinity => ["a point of the group other than infinity", "infinity"],
         }
     }
+}
+
+/// Returns an error if `first` is an invalid point. `name` returns the name of the point with an index.
+pub(super) fn fail_on_first_invalid(first: FirstInvalidPoint, name: impl Fn(usize) -> String) -> Result<()> {
+    first.map_or(Ok(()), |(number, fault)| {
+        let [expected, actual] = fault.describe();
+        Err(Error::invalid("msm", name(number), expected, actual))
+    })
 }
 
 /// Holds a result on the device for each chunk of points: the first invalid point of the chunk, and its fault.

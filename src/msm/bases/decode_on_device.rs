@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::base_points::{EncodedPoints, PointChecks};
-use super::check::{self, CHUNK, FirstInvalidPoint, PointErrorBuffer};
+use super::check::{self, CHUNK, FirstInvalidPoint, PointErrorBuffer, fail_on_first_invalid};
 use crate::backend::{Buffer, Stream};
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
@@ -46,14 +46,6 @@ pub(super) fn decode_from<C: MsmCurve>(
         Ok(())
     })?;
     fail_on_first_invalid(first, |number| source.name(range.start + number))
-}
-
-/// Returns an error if `first` is an invalid point. `name` returns the name of the point with an index.
-pub(super) fn fail_on_first_invalid(first: FirstInvalidPoint, name: impl Fn(usize) -> String) -> Result<()> {
-    first.map_or(Ok(()), |(number, fault)| {
-        let [expected, actual] = fault.describe();
-        Err(Error::invalid("msm", name(number), expected, actual))
-    })
 }
 
 fn upload_and_decode<C: MsmCurve>(

@@ -9,8 +9,7 @@ use num_bigint::BigUint;
 use rayon::prelude::*;
 
 use super::base_points::{EncodedPoints, PointChecks};
-use super::check::PointError;
-use super::decode_on_device::fail_on_first_invalid;
+use super::check::{PointError, fail_on_first_invalid};
 use super::mapped_file::MappedFile;
 use crate::curve::MsmCurve;
 use crate::kernels;
