@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::cpu::Inputs;
 use super::enqueue::DeviceColumn;
-use super::program::{Group, Program};
+use super::program::Program;
 use crate::Result;
 use crate::backend::{Device, Stream};
 use crate::checked_size::product;
@@ -23,13 +23,17 @@ pub(super) fn evaluate<F: NttField>(
 ) -> Result<()> {
     let rows = inputs.coset.row_count();
     let mut stream = device.stream()?;
-    let there = upload_outputs(&mut stream, outputs, rows, ctx)?;
+    let there = DeviceVector::allocate_uninit(
+        &stream,
+        product("expression", "elements of the outputs", &[outputs.len(), rows])?,
+    )?;
+    upload_columns(&mut stream, &there, outputs.iter().map(|output| &**output), ctx)?;
     let most = program.groups().iter().map(|group| group.columns().len()).max().unwrap_or(0);
     let arena =
         DeviceVector::allocate_uninit(&stream, product("expression", "elements of a group's columns", &[most, rows])?)?;
     let results: Vec<_> = consecutive_columns(&there, rows, outputs.len());
     for (number, group) in program.groups().iter().enumerate() {
-        upload_columns(&mut stream, &arena, group, inputs, ctx)?;
+        upload_columns(&mut stream, &arena, group.columns().iter().map(|column| inputs.columns[*column]), ctx)?;
         let columns = consecutive_columns(&arena, rows, group.columns().len());
         stream.begin_timing()?;
         program.enqueue_group(&mut stream, number, &columns, inputs.challenges, inputs.coset, &results)?;
@@ -51,32 +55,15 @@ fn consecutive_columns<F>(vector: &DeviceVector<F>, rows: usize, count: usize) -
     (0..count).map(|number| DeviceColumn { vector, first: number * rows }).collect()
 }
 
-fn upload_outputs<F: NttField>(
+/// Uploads `columns`, one after another, to `vector` from its start on.
+fn upload_columns<'c, F: NttField>(
     stream: &mut Stream,
-    outputs: &[&mut [F]],
-    rows: usize,
-    ctx: ExecCtx<'_>,
-) -> Result<DeviceVector<F>> {
-    let vector = DeviceVector::allocate_uninit(
-        stream,
-        product("expression", "elements of the outputs", &[outputs.len(), rows])?,
-    )?;
-    for (number, output) in outputs.iter().enumerate() {
-        stream.upload_abortable(vector.buffer(), number * size_of_val(&**output), as_bytes(output), ctx.abort())?;
-    }
-    Ok(vector)
-}
-
-fn upload_columns<F: NttField>(
-    stream: &mut Stream,
-    arena: &DeviceVector<F>,
-    group: &Group,
-    inputs: Inputs<'_, F>,
+    vector: &DeviceVector<F>,
+    columns: impl Iterator<Item = &'c [F]>,
     ctx: ExecCtx<'_>,
 ) -> Result<()> {
-    for (number, column) in group.columns().iter().enumerate() {
-        let column = inputs.columns[*column];
-        stream.upload_abortable(arena.buffer(), number * size_of_val(column), as_bytes(column), ctx.abort())?;
+    for (number, column) in columns.enumerate() {
+        stream.upload_abortable(vector.buffer(), number * size_of_val(column), as_bytes(column), ctx.abort())?;
     }
     Ok(())
 }

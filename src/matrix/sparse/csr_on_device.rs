@@ -1,8 +1,10 @@
 //! Keeps a matrix on a device, and queues its products on streams.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
+use bytemuck::NoUninit;
 use rayon::prelude::*;
 
 use super::csr::Csr;
@@ -311,26 +313,32 @@ impl Upload<'_> {
         Ok(buffer)
     }
 
+    /// Uploads `count` words chunk by chunk. `convert` returns the words of a range of indices.
+    fn upload_chunks<W: NoUninit + Send>(
+        &mut self,
+        count: usize,
+        convert: impl Fn(Range<usize>) -> Vec<W> + Sync,
+    ) -> Result<Buffer> {
+        let buffer = self.stream.allocate(size_of::<W>() * count)?;
+        for start in (0..count).step_by(CHUNK) {
+            let words = install(|| convert(start..count.min(start + CHUNK)));
+            let bytes = bytemuck::cast_slice(&words);
+            self.stream.upload_abortable(&buffer, size_of::<W>() * start, bytes, self.ctx.abort())?;
+        }
+        Ok(buffer)
+    }
+
     /// Uploads a 32-bit word for each non-zero. It holds the column and, if `format` has no separate index, the
     /// dictionary index in the bits above.
     fn upload_entries<F: NttField>(&mut self, csr: &Csr<F>, format: Format) -> Result<Buffer> {
-        let columns = csr.column_indices();
+        let (columns, indices) = (csr.column_indices(), csr.coefficient_indices());
         if format.index_bits != 0 {
             return self.upload_bytes(bytemuck::cast_slice(columns));
         }
         let pack = |(column, index): (&u32, &u32)| column | index << format.column_bits;
-        let entries = self.stream.allocate(4 * columns.len())?;
-        let chunks = columns.chunks(CHUNK).zip(csr.coefficient_indices().chunks(CHUNK));
-        for (number, (columns, indices)) in chunks.enumerate() {
-            let words: Vec<u32> = install(|| columns.par_iter().zip(indices).map(pack).collect());
-            self.stream.upload_abortable(
-                &entries,
-                4 * CHUNK * number,
-                bytemuck::cast_slice(&words),
-                self.ctx.abort(),
-            )?;
-        }
-        Ok(entries)
+        self.upload_chunks(columns.len(), |range| {
+            columns[range.clone()].par_iter().zip(&indices[range]).map(pack).collect()
+        })
     }
 
     /// Uploads the dictionary index of each non-zero, in 16 or 32 bits. The buffer is empty if `format` has no separate
@@ -339,19 +347,9 @@ impl Upload<'_> {
         let indices = csr.coefficient_indices();
         match format.index_bits {
             0 => self.upload_bytes(&[]),
-            16 => {
-                let buffer = self.stream.allocate(2 * indices.len())?;
-                for (number, indices) in indices.chunks(CHUNK).enumerate() {
-                    let short: Vec<u16> = install(|| indices.par_iter().map(|index| *index as u16).collect());
-                    self.stream.upload_abortable(
-                        &buffer,
-                        2 * CHUNK * number,
-                        bytemuck::cast_slice(&short),
-                        self.ctx.abort(),
-                    )?;
-                }
-                Ok(buffer)
-            }
+            16 => self.upload_chunks(indices.len(), |range| {
+                indices[range].par_iter().map(|index| *index as u16).collect::<Vec<u16>>()
+            }),
             _ => self.upload_bytes(bytemuck::cast_slice(indices)),
         }
     }
