@@ -294,7 +294,12 @@ impl<F> fmt::Debug for Witness<'_, F> {
     }
 }
 
-impl<F: NttField> Witness<'_, F> {
+impl<'a, F: NttField> Witness<'a, F> {
+    /// Returns the inputs after the constant one, or `None` if the first input is not one.
+    pub fn public_inputs(&self) -> Option<&'a [F]> {
+        self.inputs.split_first().filter(|(one, _)| **one == F::ONE).map(|(_, inputs)| inputs)
+    }
+
     /// Checks that the witness has the lengths that `circuit` needs. `number` is its index in the batch, for error
     /// messages.
     ///

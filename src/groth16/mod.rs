@@ -3,6 +3,7 @@
 //!
 //! [`ProvingKeyOnDevice`] holds a key's bases, [`Circuit`] the data that proofs of one circuit share. [`prove()`] makes
 //! proofs of a batch of witnesses, which are assignments, or assignments with a, b and c evaluated ([`Witness`]).
+//! [`verify()`] verifies a proof, and [`PreparedVerifyingKey`] many.
 //!
 //! The quotient takes six transforms. With values a', b' on the coset, where Z is one number, it is
 //!
@@ -24,6 +25,7 @@ mod msm_sums_and_proof;
 mod parameters;
 mod prove;
 mod schedule;
+mod verify;
 
 #[cfg(test)]
 mod data_type_tests;
@@ -37,3 +39,4 @@ pub(crate) use msm_sums_and_proof::{MsmSums, assemble_proof};
 pub(crate) use parameters::inverse_vanishing_value;
 pub use parameters::{Engine, Parameters, QuotientForm};
 pub use prove::{Batch, prove};
+pub use verify::{PreparedInputs, PreparedVerifyingKey, VerifyingKey, verify};

@@ -19,4 +19,5 @@ mod mapped;
 mod memory;
 mod random;
 mod sharing;
+mod verifier;
 mod verify;

@@ -86,7 +86,7 @@ fn points_outside_of_the_group() {
 }
 
 /// A point of the curve whose order is prime to the group's: another one times the group's order.
-fn outside() -> G1Projective {
+pub(crate) fn outside() -> G1Projective {
     let point = (1..=u8::MAX).find_map(|x| {
         let mut bytes = [0; 48];
         (bytes[0], bytes[47]) = (0x80, x);

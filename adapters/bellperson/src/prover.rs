@@ -5,7 +5,7 @@ use bellperson::{Circuit, SynthesisError};
 use pairing::MultiMillerLoop;
 use proofwarp::backend::Abort;
 use proofwarp::field::NttField;
-use proofwarp::groth16::{self, Batch, Engine, ProvingKeyOnDevice, Witness, prove};
+use proofwarp::groth16::{self, Batch, Engine, PreparedVerifyingKey, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::{Accelerator, Error, Report};
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::key::parameters;
 use crate::matrices::Matrices;
 use crate::recorder::{ConstraintCount, SynthesisRecorder};
 use crate::to_synthesis_error;
-use crate::verify::check;
+use crate::verify::{check, prepare};
 
 /// Holds a circuit's matrices and its key on the devices. Later proofs need only the assignment of a circuit, which is
 /// not asked for the terms of its constraints.
@@ -29,6 +29,7 @@ pub struct Prover<E: Engine + MultiMillerLoop> {
     key: ProvingKeyOnDevice<E>,
     circuit: groth16::Circuit<E::Fr>,
     verifying_key: VerifyingKey<E>,
+    verifier: PreparedVerifyingKey<E>,
     verify: bool,
 }
 
@@ -62,7 +63,8 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
         circuit: groth16::Circuit<E::Fr>,
         verifying_key: VerifyingKey<E>,
     ) -> Self {
-        Self { key, circuit, verifying_key, verify: false }
+        let verifier = prepare(&verifying_key);
+        Self { key, circuit, verifying_key, verifier, verify: false }
     }
 
     /// Sets whether each proof is verified before it is returned, which takes a few milliseconds. A proof that does not
@@ -75,6 +77,11 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     /// Returns the verifying key.
     pub fn verifying_key(&self) -> &VerifyingKey<E> {
         &self.verifying_key
+    }
+
+    /// Returns the verifying key, prepared for pairings.
+    pub(crate) fn verifier(&self) -> &PreparedVerifyingKey<E> {
+        &self.verifier
     }
 
     /// Returns the proving key.
@@ -153,8 +160,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
     ) -> Result<Vec<Proof<E>>, SynthesisError> {
         let proofs: Vec<_> = proofs.into_iter().map(to_bellperson_proof).collect();
         if self.verify {
-            let inputs: Vec<_> = witnesses.iter().map(|witness| witness.inputs).collect();
-            check(&self.verifying_key, &proofs, &inputs, report.backend)?;
+            check(&self.verifier, &proofs, witnesses, report.backend)?;
         }
         Ok(proofs)
     }

@@ -104,7 +104,7 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         let held = Arc::new(CachedProver::new(self.build_prover(key, circuit)?, file));
         let proofs = self.prove_each(&held, &mut turn, circuits)?;
         let first = proofs.first().zip(circuits.first());
-        if first.is_some_and(|(proof, one)| verifies(held.prover.verifying_key(), proof, &one.inputs)) {
+        if first.is_some_and(|(proof, one)| verifies(held.prover.verifier(), proof, &one.witness())) {
             // Cached while other threads still wait for the devices, so that they find it.
             cache::insert_prover(&self.accelerator, held);
         } else {

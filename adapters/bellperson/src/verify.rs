@@ -4,12 +4,10 @@ use std::{error, fmt, io};
 
 use bellperson::SynthesisError;
 use bellperson::groth16::{Proof, VerifyingKey};
-use ff::PrimeField;
-use group::{Curve, Group};
-use pairing::{MillerLoopResult, MultiMillerLoop};
+use group::prime::PrimeCurveAffine;
+use pairing::MultiMillerLoop;
 use proofwarp::BackendKind;
-use proofwarp::curve::MsmCurve;
-use proofwarp::groth16::Engine;
+use proofwarp::groth16::{self, Engine, PreparedVerifyingKey, Witness};
 use rayon::prelude::*;
 
 /// Describes a proof that was refused because it does not verify.
@@ -50,46 +48,35 @@ pub(crate) fn with_batch_index(error: SynthesisError, number: impl Fn(usize) -> 
     })
 }
 
-/// Checks that each of `proofs` verifies with `key` for the element of `inputs` at the same index. The first input of a
-/// proof is one. The error names `backend`, which made the proofs.
+/// Checks that each of `proofs` verifies with `key` for the element of `witnesses` at the same index. The error names
+/// `backend`, which made the proofs.
 pub(crate) fn check<E: Engine + MultiMillerLoop>(
-    key: &VerifyingKey<E>,
+    key: &PreparedVerifyingKey<E>,
     proofs: &[Proof<E>],
-    inputs: &[&[E::Fr]],
+    witnesses: &[Witness<'_, E::Fr>],
     backend: BackendKind,
 ) -> Result<(), SynthesisError> {
-    let numbered = proofs.par_iter().zip(inputs).enumerate();
-    numbered.try_for_each(|(number, (proof, inputs))| match verifies(key, proof, inputs) {
+    let numbered = proofs.par_iter().zip(witnesses).enumerate();
+    numbered.try_for_each(|(number, (proof, witness))| match verifies(key, proof, witness) {
         true => Ok(()),
         false => Err(SynthesisError::IoError(io::Error::other(InvalidProof { number, backend }))),
     })
 }
 
-/// Returns whether `proof` verifies with `key`: its points are in their groups, and e(A, B) = e(α, β) · e(Σ xᵢ·icᵢ,
-/// γ) · e(C, δ). The xᵢ are `inputs`. The first input is one.
-///
-/// bellperson's own verifier first makes tables of the verifying key, which pays only for many proofs.
-pub(crate) fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, proof: &Proof<E>, inputs: &[E::Fr]) -> bool {
-    if key.ic.len() != inputs.len() || !is_in_groups(proof) {
-        return false;
-    }
-    let inputs: Vec<[u8; 32]> = inputs.iter().map(to_canonical_bytes).collect();
-    let public = E::G1Affine::msm_cpu(&key.ic, &inputs);
-    let g2 = [proof.b, key.beta_g2, key.gamma_g2, key.delta_g2].map(E::G2Prepared::from);
-    let g1 = [proof.a, -key.alpha_g1, (-public).to_affine(), -proof.c];
-    let pairs = [(&g1[0], &g2[0]), (&g1[1], &g2[1]), (&g1[2], &g2[2]), (&g1[3], &g2[3])];
-    E::multi_miller_loop(&pairs).final_exponentiation().is_identity().into()
+/// Returns whether `proof` verifies with `key` for the inputs of `witness`. bellperson's readers refuse proofs with a
+/// point at infinity, so none verifies.
+pub(crate) fn verifies<E: Engine + MultiMillerLoop>(
+    key: &PreparedVerifyingKey<E>,
+    &Proof { a, b, c }: &Proof<E>,
+    witness: &Witness<'_, E::Fr>,
+) -> bool {
+    let finite = !bool::from(a.is_identity() | b.is_identity() | c.is_identity());
+    let is_valid = |inputs| key.verify(inputs, &groth16::Proof { a, b, c }).unwrap_or(false);
+    finite && witness.public_inputs().is_some_and(is_valid)
 }
 
-/// Returns whether the points of `proof` are in their groups. It writes the proof and reads it again, because
-/// bellperson's reader refuses points outside the groups.
-fn is_in_groups<E: Engine + MultiMillerLoop>(proof: &Proof<E>) -> bool {
-    let mut bytes = Vec::new();
-    proof.write(&mut bytes).is_ok() && Proof::<E>::read(&*bytes).is_ok()
-}
-
-fn to_canonical_bytes<F: PrimeField>(scalar: &F) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    bytes.copy_from_slice(scalar.to_repr().as_ref());
-    bytes
+/// Prepares `key` for [`verifies`].
+pub(crate) fn prepare<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>) -> PreparedVerifyingKey<E> {
+    let &VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, .. } = key;
+    PreparedVerifyingKey::new(&groth16::VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, ic: key.ic.clone() })
 }

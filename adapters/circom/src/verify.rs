@@ -1,17 +1,12 @@
 //! Verifies proofs.
 
-use std::fmt;
-
-use group::Curve;
 use halo2curves::bn256::Bn256;
-use pairing::MillerLoopResult;
-use proofwarp::curve::MsmCurve;
 use proofwarp::fork_check;
+use proofwarp::groth16::{self, PreparedInputs};
 
 use crate::curves::affine_point::{AffinePoint, PointFault};
 use crate::curves::curve_id::CurveId;
-use crate::curves::scalars::scalar_to_bytes;
-use crate::error::{FileSection, Result};
+use crate::error::{Error, FileSection, Result};
 use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::json::{JsonText, curve_from_json, public_from_json};
 
@@ -30,7 +25,7 @@ const NAMES: FileNames<'_> = FileNames { key: "verification key", public: "publi
 /// e(π_a, π_b) = e(α₁, β₂)·e(IC₀ + Σ public·IC, γ₂)·e(π_c, δ₂).
 ///
 /// # Errors
-/// - [`Error::Malformed`](crate::Error::Malformed): a point of `key` or `proof` is not in the subgroup of order r, or
+/// - [`Error::Malformed`]: a point of `key` or `proof` is not in the subgroup of order r, or
 ///   `public` has another length than the key says.
 pub fn verify<E: Groth16Engine>(key: &VerificationKey<E>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
     verify_files(NAMES, key, public, proof)
@@ -69,28 +64,14 @@ fn verify_files<E: Groth16Engine>(
 }
 
 /// Holds a verification key whose points are checked and prepared for pairings, for many proofs.
-pub struct PreparedVerificationKey<E: Groth16Engine> {
-    /// e(α₁, β₂).
-    alpha_beta: E::Gt,
-    gamma: E::G2Prepared,
-    delta: E::G2Prepared,
-    ic: Vec<E::G1Affine>,
-}
-
-/// Holds e(α₁, β₂)·e(IC₀ + Σ public·IC, γ₂) for public signals. The pairings of a valid proof multiply to it.
-pub(crate) struct PreparedSignals<E: Groth16Engine>(E::Gt);
-
-impl<E: Groth16Engine> fmt::Debug for PreparedVerificationKey<E> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "PreparedVerificationKey of {} points", self.ic.len())
-    }
-}
+#[derive(Debug)]
+pub struct PreparedVerificationKey<E: Groth16Engine>(groth16::PreparedVerifyingKey<E>);
 
 impl<E: Groth16Engine> PreparedVerificationKey<E> {
     /// Checks the points of `key`, and prepares them.
     ///
     /// # Errors
-    /// - [`Error::Malformed`](crate::Error::Malformed): a point is not in the subgroup of order r.
+    /// - [`Error::Malformed`]: a point is not in the subgroup of order r.
     pub fn new(key: &VerificationKey<E>) -> Result<Self> {
         Self::with_name(NAMES.key, key)
     }
@@ -98,66 +79,57 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     /// Checks the points of `key`, and prepares them. Errors name `file`.
     ///
     /// # Errors
-    /// - [`Error::Malformed`](crate::Error::Malformed): a point is not in the subgroup of order r.
+    /// - [`Error::Malformed`]: a point is not in the subgroup of order r.
     pub(crate) fn with_name(file: &str, key: &VerificationKey<E>) -> Result<Self> {
         fork_check::check()?;
         check_key(file, key)?;
-        let [gamma, delta] = [key.gamma2, key.delta2].map(|point| E::G2Prepared::from(-point));
-        Ok(Self { alpha_beta: E::pairing(&key.alpha1, &key.beta2), gamma, delta, ic: key.ic.clone() })
+        let &VerificationKey { alpha1, beta2, gamma2, delta2, .. } = key;
+        let (alpha_g1, beta_g2, gamma_g2, delta_g2) = (alpha1, beta2, gamma2, delta2);
+        let key = groth16::VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, ic: key.ic.clone() };
+        Ok(Self(groth16::PreparedVerifyingKey::new(&key)))
     }
 
     /// Returns whether `proof` is valid for the signals `public`, as [`verify`] does.
     ///
     /// # Errors
-    /// - [`Error::Malformed`](crate::Error::Malformed): a point of `proof` is not in the subgroup of order r, or `public`
+    /// - [`Error::Malformed`]: a point of `proof` is not in the subgroup of order r, or `public`
     ///   has another length than the key says.
     pub fn verify(&self, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
         self.verify_files(NAMES, public, proof)
     }
 
     fn verify_files(&self, names: FileNames<'_>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
-        fork_check::check()?;
-        check_proof(names.proof, proof)?;
-        let signals = self.public_point(names.public, public)?;
-        // A valid proof satisfies e(π_a, π_b)·e(signals, −γ₂)·e(π_c, −δ₂) = e(α₁, β₂)
-        let b = E::G2Prepared::from(proof.b);
-        let terms = [(&proof.a, &b), (&signals, &self.gamma), (&proof.c, &self.delta)];
-        Ok(E::multi_miller_loop(&terms).final_exponentiation() == self.alpha_beta)
+        let &Proof { a, b, c } = proof;
+        let verified = self.0.verify(public, &groth16::Proof { a, b, c });
+        if !matches!(verified, Ok(true)) {
+            // Names the point that is not in its group.
+            check_proof(names.proof, proof)?;
+        }
+        verified.map_err(|error| self.name_signals(names.public, public.len(), error))
     }
 
-    /// Computes the pairing of the signals `public`. It needs no proof, so it can run while the proof is made.
+    /// Computes the pairings of the signals `public`. They need no proof, so this can run while the proof is made.
     ///
     /// # Errors
-    /// - [`Error::Malformed`](crate::Error::Malformed): `public` has another length than the key says.
-    pub(crate) fn prepare_signals(&self, public: &[E::Fr]) -> Result<PreparedSignals<E>> {
-        let signals = self.public_point(NAMES.public, public)?;
-        let inverse = E::multi_miller_loop(&[(&signals, &self.gamma)]).final_exponentiation();
-        Ok(PreparedSignals(self.alpha_beta - inverse))
+    /// - [`Error::Malformed`]: `public` has another length than the key says.
+    pub(crate) fn prepare_signals(&self, public: &[E::Fr]) -> Result<PreparedInputs<E>> {
+        self.0.prepare_inputs(public).map_err(|error| self.name_signals(NAMES.public, public.len(), error))
     }
 
-    /// Returns whether `proof` is valid for `signals`. The check of its points runs beside its pairings.
-    ///
-    /// # Errors
-    /// - [`Error::Malformed`](crate::Error::Malformed): a point of `proof` is not in the subgroup of order r.
-    pub(crate) fn verify_prepared(&self, signals: &PreparedSignals<E>, proof: &Proof<E>) -> Result<bool> {
-        let pairings = || {
-            let b = E::G2Prepared::from(proof.b);
-            E::multi_miller_loop(&[(&proof.a, &b), (&proof.c, &self.delta)]).final_exponentiation()
-        };
-        let (checked, product) = rayon::join(|| check_proof(NAMES.proof, proof), pairings);
-        checked.map(|()| product == signals.0)
+    /// Returns whether `proof` is valid for `signals`, and its points are in the subgroup of order r.
+    pub(crate) fn verify_prepared(&self, signals: &PreparedInputs<E>, &Proof { a, b, c }: &Proof<E>) -> Result<bool> {
+        Ok(self.0.verify_prepared(signals, &groth16::Proof { a, b, c })?)
     }
 
-    /// Returns IC₀ + Σ public·IC.
-    fn public_point(&self, file: &str, public: &[E::Fr]) -> Result<E::G1Affine> {
-        let (first, points) = self.ic.split_first().unzip();
-        let points = points.unwrap_or_default();
-        let Some(first) = first.filter(|_| points.len() == public.len()) else {
-            let place = FileSection { file, section: "public signals" };
-            return Err(place.malformed("length", format!("{} signals, as the key says", points.len()), public.len()));
-        };
-        let scalars: Vec<_> = public.iter().map(scalar_to_bytes).collect();
-        Ok((E::G1Affine::msm_cpu(points, &scalars) + first).to_affine())
+    /// Converts `error`, and names `file` in the error of another number of signals, `count`, than the key says.
+    fn name_signals(&self, file: &str, count: usize, error: proofwarp::Error) -> Error {
+        match error {
+            proofwarp::Error::Invalid { .. } => {
+                let expected = format!("{} signals, as the key says", self.0.public_input_count());
+                FileSection { file, section: "public signals" }.malformed("length", expected, count)
+            }
+            other => other.into(),
+        }
     }
 }
 

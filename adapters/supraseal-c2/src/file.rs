@@ -8,11 +8,10 @@ use std::sync::Arc;
 use blstrs::{Bls12, G1Affine};
 use group::UncompressedEncoding;
 use proofwarp::curve::MsmCurve;
-use proofwarp::groth16::Parameters;
+use proofwarp::groth16::{Parameters, VerifyingKey};
 use proofwarp::msm::{BasePoints, EncodedPoints, FilePoints, MappedFile, PointChecks};
 
 use crate::error::Error;
-use crate::verify::VerifyingKey;
 
 /// Requires the verifying key's points to be in their groups.
 const CHECKED: PointChecks = PointChecks { in_subgroup: true, not_infinity: true };
@@ -23,7 +22,7 @@ const ON_CURVE: PointChecks = PointChecks { in_subgroup: false, not_infinity: tr
 /// Maps `file`, which was opened at `path`, or copies it if the settings ask for that, and reads the verifying key. As
 /// long as the parameters are in use, a mapped file must stay as it is, or be deleted. If it was written to, later
 /// reads of it fail.
-pub(crate) fn read(path: &Path, file: File) -> Result<(VerifyingKey, Parameters<Bls12>), Error> {
+pub(crate) fn read(path: &Path, file: File) -> Result<(VerifyingKey<Bls12>, Parameters<Bls12>), Error> {
     let mut reader = Reader::new(path, file)?;
     let [alpha_g1, beta_g1] = [reader.read_point("alpha_g1")?, reader.read_point("beta_g1")?];
     let [beta_g2, gamma_g2] = [reader.read_point("beta_g2")?, reader.read_point("gamma_g2")?];

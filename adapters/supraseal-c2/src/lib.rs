@@ -24,7 +24,6 @@ mod error;
 mod file;
 mod prover;
 mod srs;
-mod verify;
 
 use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
 use proofwarp::groth16::Proof;

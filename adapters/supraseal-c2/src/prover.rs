@@ -5,19 +5,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blstrs::{Bls12, Scalar};
-use proofwarp::groth16::{Circuit, Densities, Proof, ProvingKeyOnDevice, Witness, prove};
+use proofwarp::groth16::{Circuit, Densities, PreparedVerifyingKey, Proof, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::{BackendKind, report};
+use rayon::prelude::*;
 
 use crate::assignment::{AssignmentSlices, Bits};
 use crate::devices::DeviceSelection;
 use crate::error::{Error, check_equal};
 use crate::file;
-use crate::verify::{VerifyingKey, is_satisfied};
 
 /// Holds a proving key on the devices, its verifying key, and the circuit that was last proved by them.
 pub(crate) struct Prover {
     key: ProvingKeyOnDevice<Bls12>,
-    verifying_key: VerifyingKey,
+    verifying_key: PreparedVerifyingKey<Bls12>,
     asked_for_cpu: bool,
     circuit: Mutex<Option<Arc<CachedCircuit>>>,
 }
@@ -46,6 +46,7 @@ impl Prover {
         let DeviceSelection { accelerator, asked_for_cpu } = place;
         let key = ProvingKeyOnDevice::new(&accelerator, parameters)
             .map_err(|reason| Error::from_parameter_file(path, reason))?;
+        let verifying_key = PreparedVerifyingKey::new(&verifying_key);
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
@@ -95,10 +96,12 @@ impl Prover {
         witness: &Witness<'_, Scalar>,
         backend: BackendKind,
     ) -> Result<(), Error> {
-        if self.verifying_key.verifies(proof, witness.inputs)? {
+        check_equal("number of inputs", self.verifying_key.public_input_count() + 1, witness.inputs.len())?;
+        let inputs = witness.public_inputs();
+        if inputs.map_or(Ok(false), |inputs| self.verifying_key.verify(inputs, proof))? {
             return Ok(());
         }
-        if is_satisfied(witness) {
+        if inputs.is_some() && satisfies_constraints(witness) {
             return Err(Error::DoesNotVerify { number, backend });
         }
         log::warn!("supraseal-c2: assignment {number} does not satisfy its constraints: its proof does not verify");
@@ -131,6 +134,11 @@ impl Prover {
             }
         }
     }
+}
+
+/// Returns whether the evaluations of `witness` satisfy a·b = c in every constraint.
+fn satisfies_constraints(witness: &Witness<'_, Scalar>) -> bool {
+    witness.evaluations.is_some_and(|[a, b, c]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * b == *c))
 }
 
 impl CachedCircuit {

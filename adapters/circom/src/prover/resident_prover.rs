@@ -1,13 +1,13 @@
 //! Proves assignments with a key on the devices, and verifies the proofs.
 
-use proofwarp::groth16::{self, Circuit, Parameters, ProvingKeyOnDevice, QuotientForm};
+use proofwarp::groth16::{self, Circuit, Parameters, PreparedInputs, ProvingKeyOnDevice, QuotientForm};
 use proofwarp::{Abort, Accelerator, fork_check};
 use rayon::prelude::*;
 
 use super::secret_scalars::SecretScalars;
 use crate::error::{Error, Result};
 use crate::groth16::{Groth16Engine, Proof};
-use crate::verify::{PreparedSignals, PreparedVerificationKey};
+use crate::verify::PreparedVerificationKey;
 
 /// Holds a key and its circuit's matrices, uploaded once for any number of proofs.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl<E: Groth16Engine> ResidentProver<E> {
     fn verify_all(
         &self,
         proofs: &[Proof<E>],
-        signals: &[PreparedSignals<E>],
+        signals: &[PreparedInputs<E>],
         name: &(dyn Fn(usize) -> String + Sync),
     ) -> Result<()> {
         let is_valid = |(proof, signals)| self.verifier.verify_prepared(signals, proof).unwrap_or(false);
