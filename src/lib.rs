@@ -52,7 +52,7 @@
 //! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |
 //! | `plonky3` | no | Goldilocks, BabyBear and KoalaBear by Plonky3's types: modules `field::plonky3` and `hash` |
-//! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `kernels`, `rayon_waits` |
+//! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `kernels`, `rayon_waits`, `secret_vec` |
 //! | `unstable-plonk` | no | module `plonk`, which may change at any time |
 //! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |
 //!
@@ -121,7 +121,7 @@ macro_rules! unstable {
     };
 }
 
-unstable!("unstable-device-api": backend file_state kernels lru module_launcher rayon_waits);
+unstable!("unstable-device-api": backend file_state kernels lru module_launcher rayon_waits secret_vec);
 unstable!("unstable-plonk": plonk);
 
 pub use accelerator::Accelerator;

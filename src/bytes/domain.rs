@@ -5,10 +5,11 @@ use std::fmt;
 use rayon::prelude::*;
 
 use super::FieldId;
-use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut, is_below};
+use crate::field::{NttField, as_bytes, as_bytes_mut, is_below};
 use crate::kernel_types::{call_with_type, for_each_ntt_field};
 use crate::module_launcher::KernelModule;
 use crate::ntt::{Direction, NttDomain, NttOptions};
+use crate::secret_vec::SecretVec;
 use crate::{Abort, Accelerator, Error, Report, Result, kernels};
 
 /// Minimum elements per rayon task, 4096: enough work to outweigh the handover to another thread.

@@ -10,11 +10,11 @@ use super::cluster_handle::{Cluster, digest};
 use super::partition::Partition;
 use crate::backend::Abort;
 use crate::curve::MsmCurve;
-use crate::field::SecretBytes;
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::msm::{BasePoints, FilePoints, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::report::OpScope;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster msm";
@@ -171,9 +171,9 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         let mine = if cluster.rank() == root { self.prepare_root_scalars(scalars) } else { Ok((&[][..], [0; 5])) };
         let (all, header) = cluster.all_or_error(check_root(cluster, root).and(mine))?;
         let header = cluster.broadcast(root, &header);
-        let mut received = SecretBytes(vec![0; if cluster.rank() == root { 0 } else { 32 * self.local_range().len() }]);
-        scatter(cluster, root, &self.slices, all, &mut received.0);
-        let own = if cluster.rank() == root { &all[self.local_range()] } else { received.0.as_chunks().0 };
+        let mut received = SecretVec(vec![0; if cluster.rank() == root { 0 } else { 32 * self.local_range().len() }]);
+        scatter(cluster, root, &self.slices, all, &mut received);
+        let own = if cluster.rank() == root { &all[self.local_range()] } else { received.as_chunks().0 };
         self.run(apply_scalar_header(own, &header), abort)
     }
 

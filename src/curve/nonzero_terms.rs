@@ -1,19 +1,21 @@
 //! Prepares the pairs of a sum on the CPU, copied only if necessary; copies of scalars are cleared.
 
 use std::borrow::Cow;
-use std::ops::Deref;
 
-use ff::{Field, PrimeField};
+#[cfg(feature = "halo2")]
+use ff::Field;
+use ff::PrimeField;
 use group::prime::PrimeCurveAffine;
 use rayon::prelude::*;
 
 use super::scalar_bytes::{MIN_PIECE, scalar_from_bytes, scalar_to_bytes};
+use crate::secret_vec::{SecretCow, SecretVec};
 
 /// Holds the nonzero terms (points with their scalars) of a sum, for CPU code that accepts no infinity among its
 /// points. Copies of scalars are cleared when dropped.
 pub(super) struct NonZeroTerms<'a, C: PrimeCurveAffine> {
     pub points: Cow<'a, [C]>,
-    pub scalars: Cow<'a, [C::Scalar]>,
+    pub scalars: SecretCow<'a, C::Scalar>,
 }
 
 impl<'a, C: PrimeCurveAffine> NonZeroTerms<'a, C>
@@ -27,7 +29,7 @@ where
         match nonzero_term_indices(points, |i| scalars[i] != [0; 32]) {
             None => {
                 let all = (0..scalars.len()).into_par_iter().with_min_len(MIN_PIECE);
-                Self { points: Cow::Borrowed(points), scalars: Cow::Owned(all.map(scalar).collect()) }
+                Self { points: Cow::Borrowed(points), scalars: SecretCow::Owned(SecretVec(all.map(scalar).collect())) }
             }
             Some(which) => Self::from_indices(points, &which, scalar),
         }
@@ -38,7 +40,7 @@ where
     #[cfg(feature = "halo2")]
     pub(super) fn from_elements(points: &'a [C], scalars: &'a [C::Scalar]) -> Self {
         match nonzero_term_indices(points, |i| !scalars[i].is_zero_vartime()) {
-            None => Self { points: Cow::Borrowed(points), scalars: Cow::Borrowed(scalars) },
+            None => Self { points: Cow::Borrowed(points), scalars: SecretCow::Borrowed(scalars) },
             Some(which) => Self::from_indices(points, &which, |i| scalars[i]),
         }
     }
@@ -47,7 +49,7 @@ where
     fn from_indices(points: &[C], which: &[usize], scalar: impl Fn(usize) -> C::Scalar + Sync) -> Self {
         Self {
             points: which.par_iter().map(|i| points[*i]).collect(),
-            scalars: which.par_iter().map(|i| scalar(*i)).collect(),
+            scalars: SecretCow::Owned(SecretVec(which.par_iter().map(|i| scalar(*i)).collect())),
         }
     }
 }
@@ -60,49 +62,18 @@ fn nonzero_term_indices<C: PrimeCurveAffine>(points: &[C], adds: impl Fn(usize) 
     (!all.clone().all(|i| adds(&i))).then(|| all.filter(adds).collect())
 }
 
-impl<C: PrimeCurveAffine> Drop for NonZeroTerms<'_, C> {
-    fn drop(&mut self) {
-        if let Cow::Owned(scalars) = &mut self.scalars {
-            scalars.fill(C::Scalar::ZERO);
-            // Keeps the compiler from dropping these stores, which nothing reads.
-            std::hint::black_box(scalars);
-        }
+/// Returns `scalars` with at most as many bits as the group's order has; longer ones are reduced modulo the order.
+/// Copies them only if one is longer.
+pub(super) fn reduce_scalars<F: PrimeField>(scalars: &[[u8; 32]]) -> SecretCow<'_, [u8; 32]> {
+    let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
+    if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
+        return SecretCow::Borrowed(scalars);
     }
-}
-
-/// Holds scalars of at most as many bits as the group's order has; longer ones are reduced modulo the order. Copies are
-/// cleared when dropped.
-pub(super) struct ReducedScalars<'a>(Cow<'a, [[u8; 32]]>);
-
-impl<'a> ReducedScalars<'a> {
-    pub(super) fn new<F: PrimeField>(scalars: &'a [[u8; 32]]) -> Self {
-        let is_longer = |scalar: &[u8; 32]| scalar[31] >> (F::NUM_BITS - 248) != 0;
-        if !scalars.par_iter().with_min_len(MIN_PIECE).any(is_longer) {
-            return Self(Cow::Borrowed(scalars));
-        }
-        let shorter = |scalar: &[u8; 32]| match is_longer(scalar) {
-            true => scalar_to_bytes(scalar_from_bytes::<F>(scalar)),
-            false => *scalar,
-        };
-        Self(Cow::Owned(scalars.par_iter().map(shorter).collect()))
-    }
-}
-
-impl Deref for ReducedScalars<'_> {
-    type Target = [[u8; 32]];
-
-    fn deref(&self) -> &Self::Target {
-        &self.0
-    }
-}
-
-impl Drop for ReducedScalars<'_> {
-    fn drop(&mut self) {
-        if let Cow::Owned(scalars) = &mut self.0 {
-            scalars.fill([0; 32]);
-            std::hint::black_box(scalars);
-        }
-    }
+    let shorter = |scalar: &[u8; 32]| match is_longer(scalar) {
+        true => scalar_to_bytes(scalar_from_bytes::<F>(scalar)),
+        false => *scalar,
+    };
+    SecretCow::Owned(SecretVec(scalars.par_iter().map(shorter).collect()))
 }
 
 #[cfg(test)]
@@ -133,7 +104,7 @@ mod tests {
         let (points, two) = ([G1Affine::generator(); 2], Fr::from(2));
         let scalars = [two, two];
         let adding = NonZeroTerms::from_elements(&points, &scalars);
-        assert!(matches!((&adding.points, &adding.scalars), (Cow::Borrowed(_), Cow::Borrowed(_))));
+        assert!(matches!((&adding.points, &adding.scalars), (Cow::Borrowed(_), SecretCow::Borrowed(_))));
         let scalars = [Fr::from(0), two];
         let adding = NonZeroTerms::from_elements(&points, &scalars);
         assert_eq!((&adding.points[..], &adding.scalars[..]), (&points[1..], &scalars[1..]));

@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
 use crate::exec::ExecCtx;
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
 use crate::rayon_waits::install;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Number of rows of a block, 128: 8 slots of them fit a core's L1 cache.

@@ -13,7 +13,7 @@ mod binary_field_macros;
 pub mod bitslice;
 mod device_vector;
 pub mod ghash;
-mod host_and_secret_vectors;
+mod host_vector;
 pub mod isomorphism;
 pub mod linear;
 #[cfg(feature = "plonky3")]
@@ -26,8 +26,7 @@ use ff::{Field, PrimeField};
 use rayon::prelude::*;
 
 pub use device_vector::DeviceVector;
-pub use host_and_secret_vectors::HostVector;
-pub(crate) use host_and_secret_vectors::{SecretBytes, SecretVec};
+pub use host_vector::HostVector;
 
 use crate::kernels;
 use crate::module_launcher::KernelModule;

@@ -9,10 +9,11 @@ use super::parameters::inverse_vanishing_value;
 use super::{Circuit, Engine, ProvingKeyOnDevice, QuotientForm, Witness};
 use crate::curve::{MsmCurve, scalar_to_bytes};
 use crate::exec::ExecCtx;
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
 use crate::matrix::SparseMatrix;
-use crate::msm::{BasePoints, ZeroizingScalars, msm};
+use crate::msm::{BasePoints, msm};
 use crate::ntt::{Direction, NttDomain};
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Result};
 
 pub(super) fn compute_msm_sums<E: Engine>(
@@ -49,8 +50,8 @@ fn run_msm<C: MsmCurve>(
 }
 
 /// Converts `scalars` to canonical integers, 32 bytes each, little-endian.
-fn to_canonical_bytes<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> ZeroizingScalars {
-    ZeroizingScalars(scalars.map(scalar_to_bytes).collect())
+fn to_canonical_bytes<F: NttField>(scalars: impl IndexedParallelIterator<Item = F>) -> SecretVec<[u8; 32]> {
+    SecretVec(scalars.map(scalar_to_bytes).collect())
 }
 
 /// Computes the quotient in the given `form` from the values a, b and c on `domain`, with one element for each of them.

@@ -64,14 +64,14 @@ pub fn verify<E: Engine + MultiMillerLoop>(
     public_inputs: &[E::Fr],
     proof: &Proof<E>,
 ) -> Result<bool> {
-    PreparedVerifyingKey::new(key).verify(public_inputs, proof)
+    PreparedVerifyingKey::new(key.clone()).verify(public_inputs, proof)
 }
 
 impl<E: Engine + MultiMillerLoop> PreparedVerifyingKey<E> {
     /// Prepares `key`.
-    pub fn new(key: &VerifyingKey<E>) -> Self {
+    pub fn new(key: VerifyingKey<E>) -> Self {
         let [minus_gamma, minus_delta] = [key.gamma_g2, key.delta_g2].map(|point| E::G2Prepared::from(-point));
-        Self { alpha_beta: E::pairing(&key.alpha_g1, &key.beta_g2), minus_gamma, minus_delta, ic: key.ic.clone() }
+        Self { alpha_beta: E::pairing(&key.alpha_g1, &key.beta_g2), minus_gamma, minus_delta, ic: key.ic }
     }
 
     /// Returns the number of public inputs, without the constant one.

@@ -41,5 +41,5 @@ pub use options::MsmOptions;
 pub(crate) use plan::balanced_len;
 pub(crate) use resident_bases::QueuedMsm;
 pub use resident_bases::{Msm, PendingMsm};
+pub(crate) use scalars::split_scalars;
 pub use scalars::{DeviceScalars, ScalarForm, Scalars};
-pub(crate) use scalars::{ZeroizingScalars, split_scalars};

@@ -1,16 +1,17 @@
 //! Describes the scalars of a multiplication, on the host or on the devices.
 
 use std::fmt;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::Arc;
 
 use ff::PrimeField;
 use rayon::prelude::*;
 
 use super::plan::DeviceMesh;
-use crate::backend::{Buffer, Device, Event, par_zero_nontemporal};
+use crate::backend::{Buffer, Device, Event};
 use crate::curve::{scalar_from_bytes, scalar_to_bytes};
 use crate::field::{ScalarField, as_bytes};
+use crate::secret_vec::{SecretCow, SecretVec};
 use crate::{Accelerator, Error, Result};
 
 /// Selects how the bytes of a scalar represent its value.
@@ -273,46 +274,18 @@ impl DeviceScalars {
         self.count == 0
     }
 
-    fn download(&self) -> Result<ZeroizingScalars> {
-        let mut scalars = ZeroizingScalars(vec![[0; 32]; self.count]);
+    fn download(&self) -> Result<SecretVec<[u8; 32]>> {
+        let mut scalars = SecretVec(vec![[0; 32]; self.count]);
         // One device per piece suffices: all devices of a piece hold the same scalars.
         let shards = self.shards.iter().step_by(self.grid.groups);
-        for ((device, buffer), scalars) in shards.zip(scalars.0.chunks_mut(self.grid.points_per_piece())) {
+        for ((device, buffer), scalars) in shards.zip(scalars.chunks_mut(self.grid.points_per_piece())) {
             let mut stream = device.stream()?;
             self.ready.iter().try_for_each(|ready| stream.wait_event(ready))?;
-            let mut all = ZeroizingScalars(vec![[0; 32]; self.first + scalars.len()]);
-            stream.download(all.0.as_flattened_mut(), buffer)?;
-            scalars.copy_from_slice(&all.0[self.first..]);
+            let mut all = SecretVec(vec![[0; 32]; self.first + scalars.len()]);
+            stream.download(all.as_flattened_mut(), buffer)?;
+            scalars.copy_from_slice(&all[self.first..]);
         }
         Ok(scalars)
-    }
-}
-
-/// Holds scalars in pageable host memory and clears them when dropped.
-pub(crate) struct ZeroizingScalars(pub Vec<[u8; 32]>);
-
-impl Drop for ZeroizingScalars {
-    fn drop(&mut self) {
-        par_zero_nontemporal(vec![self.0.as_flattened_mut()]);
-        // Nothing reads the scalars any more, but the compiler must not remove the stores.
-        std::hint::black_box(&self.0);
-    }
-}
-
-/// Holds scalars in host memory, lent by a caller or copied.
-pub(super) enum HostScalars<'a> {
-    Lent(&'a [[u8; 32]]),
-    Copy(ZeroizingScalars),
-}
-
-impl Deref for HostScalars<'_> {
-    type Target = [[u8; 32]];
-
-    fn deref(&self) -> &[[u8; 32]] {
-        match self {
-            Self::Lent(scalars) => scalars,
-            Self::Copy(scalars) => &scalars.0,
-        }
     }
 }
 
@@ -322,15 +295,15 @@ impl Deref for HostScalars<'_> {
 /// # Errors
 /// - [`Error::Invalid`]: a scalar exceeds its promised bit length.
 /// - [`Error::OutOfMemory`], [`Error::Device`]: the scalars cannot be read from their device.
-pub(super) fn load_canonical_scalars<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<HostScalars<'a>> {
+pub(super) fn load_canonical_scalars<'a, F: PrimeField>(scalars: &Scalars<'a>) -> Result<SecretCow<'a, [u8; 32]>> {
     let mut host = match scalars.place {
-        ScalarLocation::Host(scalars) => HostScalars::Lent(scalars),
-        ScalarLocation::Devices(scalars) => HostScalars::Copy(scalars.download()?),
+        ScalarLocation::Host(scalars) => SecretCow::Borrowed(scalars),
+        ScalarLocation::Devices(scalars) => SecretCow::Owned(scalars.download()?),
     };
     if scalars.form == ScalarForm::Montgomery {
         let inverse = F::from(2).pow_vartime([256]).invert().unwrap_or(F::ZERO);
         let canonical = |scalar: &[u8; 32]| scalar_to_bytes(scalar_from_bytes::<F>(scalar) * inverse);
-        host = HostScalars::Copy(ZeroizingScalars(host.par_iter().map(canonical).collect()));
+        host = SecretCow::Owned(SecretVec(host.par_iter().map(canonical).collect()));
     }
     match scalars.bit_length {
         Some(bits) if host.par_iter().any(|scalar| is_longer::<F>(scalar, bits)) => Err(scalar_out_of_range(bits)),

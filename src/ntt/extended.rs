@@ -8,11 +8,12 @@ use super::plan::MAX_RADIX_LOG;
 use super::{Transform, cpu};
 use crate::backend::{Device, Stream};
 use crate::exec::{ExecCtx, Operation, execute};
-use crate::field::{DeviceVector, SecretVec, TransformField};
+use crate::field::{DeviceVector, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Interleave};
 use crate::module_launcher::KernelModule;
 use crate::report::OpScope;
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Describes the coset g·H of a subgroup H of order N = `2^(log_n + log_factor)`, for polynomials of degree below n =

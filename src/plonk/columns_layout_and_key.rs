@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::field::{DeviceVector, NttField};
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Holds a column of n field elements, in host memory or on a device. They are a polynomial's values or coefficients.

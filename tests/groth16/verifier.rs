@@ -32,7 +32,7 @@ fn example<E: Engine>() -> (VerifyingKey<E>, Vec<E::Fr>, Proof<E>) {
 /// Returns whether `proof` verifies, which a prepared key and prepared inputs must say too.
 fn verifies<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>, inputs: &[E::Fr], proof: &Proof<E>) -> bool {
     let is_valid = verify(key, inputs, proof).expect("inputs of the key");
-    let key = PreparedVerifyingKey::new(key);
+    let key = PreparedVerifyingKey::new(key.clone());
     let prepared = key.prepare_inputs(inputs).expect("inputs of the key");
     assert_eq!(key.verify_prepared(&prepared, proof).expect("a process of its own"), is_valid);
     is_valid
@@ -76,7 +76,7 @@ fn check_counts<E: Engine + MultiMillerLoop>() {
         let wrong: Vec<_> = inputs.iter().copied().cycle().take(count).collect();
         let error = verify(&key, &wrong, &proof).expect_err("a wrong number of inputs").to_string();
         assert!(error.ends_with(&format!("expected 3, as the key has 4 points ic, got {count}")), "{error}");
-        PreparedVerifyingKey::new(&key).prepare_inputs(&wrong).map(drop).expect_err("a wrong number of inputs");
+        PreparedVerifyingKey::new(key.clone()).prepare_inputs(&wrong).map(drop).expect_err("a wrong number of inputs");
     }
     verify(&VerifyingKey { ic: vec![], ..key }, &[], &proof).expect_err("a key without points");
 }

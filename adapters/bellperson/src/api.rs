@@ -8,9 +8,9 @@ use bellperson::{Circuit, SynthesisError};
 use ff::Field;
 use pairing::MultiMillerLoop;
 use proofwarp::groth16::Engine;
+use proofwarp::secret_vec::SecretVec;
 use rand_core::RngCore;
 
-use crate::cleared::ZeroizingVec;
 use crate::request::ProveRequest;
 
 /// Proves `circuit` with the parameters `params` and the random scalars `r` and `s`.
@@ -68,8 +68,8 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    let (r, s) = (ZeroizingVec(r), ZeroizingVec(s));
-    prove(circuits, &params, &r.0, &s.0, false)
+    let (r, s) = (SecretVec(r), SecretVec(s));
+    prove(circuits, &params, &r, &s, false)
 }
 
 /// Proves `circuits`, which differ only in their assignments, with the parameters `params`, and with r and s drawn from
@@ -140,8 +140,8 @@ where
     C: Circuit<E::Fr> + Send,
     P: ParameterSource<E>,
 {
-    let (r, s) = (ZeroizingVec(r), ZeroizingVec(s));
-    prove(circuits, &params, &r.0, &s.0, true)
+    let (r, s) = (SecretVec(r), SecretVec(s));
+    prove(circuits, &params, &r, &s, true)
 }
 
 /// Proves `circuits`, which differ only in their assignments, at high priority, with r and s drawn from `rng`. Proofs
@@ -176,8 +176,8 @@ where
     P: ParameterSource<E>,
 {
     // All r before all s, as bellperson draws them.
-    let [r, s] = [(); 2].map(|()| ZeroizingVec(circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect()));
-    prove(circuits, params, &r.0, &s.0, priority)
+    let [r, s] = [(); 2].map(|()| SecretVec(circuits.iter().map(|_| E::Fr::random(&mut *rng)).collect()));
+    prove(circuits, params, &r, &s, priority)
 }
 
 /// Proves `circuits` with [`ProveRequest::prove`]; an empty batch returns no proofs.

@@ -6,9 +6,9 @@ use bellperson::{LinearCombination, SynthesisError};
 use ff::{Field, PrimeField};
 use proofwarp::field::NttField;
 use proofwarp::groth16::{Circuit, Densities, Witness};
+use proofwarp::secret_vec::zeroize;
 use rayon::prelude::*;
 
-use crate::cleared::clear;
 use crate::recorder::{ConstraintSink, SynthesisRecorder, Values};
 
 /// Holds a circuit's assignment z, with A·z, B·z and C·z.
@@ -33,7 +33,7 @@ impl<F: Field> fmt::Debug for Evaluations<F> {
 
 impl<F: Field> Drop for Evaluations<F> {
     fn drop(&mut self) {
-        self.vectors.iter_mut().for_each(|vector| clear(vector));
+        self.vectors.iter_mut().for_each(zeroize);
     }
 }
 

@@ -11,7 +11,6 @@
 mod api;
 mod cache;
 mod cached_prover;
-mod cleared;
 mod device_lease;
 mod encoded;
 mod evaluations;

@@ -5,8 +5,7 @@ use std::fmt;
 
 use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
 use ff::{Field, PrimeField};
-
-use crate::cleared::clear;
+use proofwarp::secret_vec::zeroize;
 
 /// Records a circuit's constraints.
 pub trait ConstraintSink<F: PrimeField>: Default + Send {
@@ -65,8 +64,8 @@ impl<F: Field, R> fmt::Debug for SynthesisRecorder<F, R> {
 
 impl<F: Field, R> Drop for SynthesisRecorder<F, R> {
     fn drop(&mut self) {
-        clear(&mut self.inputs);
-        clear(&mut self.aux);
+        zeroize(&mut self.inputs);
+        zeroize(&mut self.aux);
     }
 }
 

@@ -12,11 +12,11 @@ use pairing::MultiMillerLoop;
 use proofwarp::field::NttField;
 use proofwarp::groth16::{self, Engine, Parameters, ProvingKeyOnDevice};
 use proofwarp::rayon_waits::block_in_place;
+use proofwarp::secret_vec::SecretVec;
 use proofwarp::settings::Settings;
 use proofwarp::{Accelerator, Error};
 
 use crate::cached_prover::CachedProver;
-use crate::cleared::ZeroizingVec;
 use crate::device_lease::{DeviceLease, accelerator};
 use crate::evaluations::{EvaluatedAssignment, evaluate_circuits};
 use crate::file_identity::FileIdentity;
@@ -124,9 +124,9 @@ impl<'a, E: Engine + MultiMillerLoop, P: ParameterSource<E>> ProveRequest<'a, E,
         let alike = |number: &usize| circuits[*number].record.has_variables_of(&circuits[0].record);
         let (alike, others): (Vec<_>, Vec<_>) = (0..circuits.len()).partition(alike);
         let prove = |prover: &Prover<E>, turn: &mut DeviceLease, numbers: &[usize]| {
-            let of = |all: &[E::Fr]| ZeroizingVec(numbers.iter().map(|number| all[*number]).collect());
+            let of = |all: &[E::Fr]| SecretVec(numbers.iter().map(|number| all[*number]).collect());
             let witnesses: Vec<_> = numbers.iter().map(|number| circuits[*number].witness()).collect();
-            let made = prover.prove_with_lease(turn, &witnesses, &of(self.r).0, &of(self.s).0);
+            let made = prover.prove_with_lease(turn, &witnesses, &of(self.r), &of(self.s));
             let made = made.map_err(|error| with_batch_index(error, |at| numbers[at]))?;
             Ok::<_, SynthesisError>(numbers.iter().copied().zip(made).collect::<Vec<_>>())
         };

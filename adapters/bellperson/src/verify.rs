@@ -78,5 +78,5 @@ pub(crate) fn verifies<E: Engine + MultiMillerLoop>(
 /// Prepares `key` for [`verifies`].
 pub(crate) fn prepare<E: Engine + MultiMillerLoop>(key: &VerifyingKey<E>) -> PreparedVerifyingKey<E> {
     let &VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, .. } = key;
-    PreparedVerifyingKey::new(&groth16::VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, ic: key.ic.clone() })
+    PreparedVerifyingKey::new(groth16::VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, ic: key.ic.clone() })
 }

@@ -86,7 +86,7 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
         let &VerificationKey { alpha1, beta2, gamma2, delta2, .. } = key;
         let (alpha_g1, beta_g2, gamma_g2, delta_g2) = (alpha1, beta2, gamma2, delta2);
         let key = groth16::VerifyingKey { alpha_g1, beta_g2, gamma_g2, delta_g2, ic: key.ic.clone() };
-        Ok(Self(groth16::PreparedVerifyingKey::new(&key)))
+        Ok(Self(groth16::PreparedVerifyingKey::new(key)))
     }
 
     /// Returns whether `proof` is valid for the signals `public`, as [`verify`] does.
@@ -101,7 +101,7 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     fn verify_files(&self, names: FileNames<'_>, public: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
         let &Proof { a, b, c } = proof;
         let verified = self.0.verify(public, &groth16::Proof { a, b, c });
-        if !matches!(verified, Ok(true)) {
+        if matches!(verified, Ok(false) | Err(proofwarp::Error::Invalid { .. })) {
             // Names the point that is not in its group.
             check_proof(names.proof, proof)?;
         }

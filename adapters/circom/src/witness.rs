@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use proofwarp::fork_check;
+use proofwarp::secret_vec::SecretVec;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
@@ -15,7 +16,7 @@ use crate::curves::curve_id::{CurveId, is_below};
 use crate::curves::scalars::scalar_from_bytes;
 use crate::error::{Error, FileSection, Result};
 use crate::groth16::Groth16Engine;
-use crate::prover::secret_scalars::SecretScalars;
+use crate::prover::secret_scalars::from_canonical;
 use crate::zkey::header::ZkeyHeader;
 
 const HEADER: u32 = 1;
@@ -152,12 +153,12 @@ impl Witness {
     ///
     /// # Errors
     /// - [`Error::OtherCurve`]: the witness is of another curve than `E`.
-    pub(crate) fn to_scalars<E: Groth16Engine>(&self) -> Result<SecretScalars<E::Fr>> {
+    pub(crate) fn to_scalars<E: Groth16Engine>(&self) -> Result<SecretVec<E::Fr>> {
         let place = FileSection { file: &self.file, section: self.names.values };
         if self.curve != E::CURVE {
             return Err(place.other_curve(E::CURVE, self.curve));
         }
-        let scalars = SecretScalars::from_canonical(self.values());
+        let scalars = from_canonical(self.values());
         scalars.ok_or_else(|| place.malformed("value", "less than r", "one that is not"))
     }
 

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use ff::{BatchInvert, Field};
 use halo2_axiom::halo2curves::bn256::Fr;
 use halo2_axiom::plonk::Assigned;
+use proofwarp::secret_vec::SecretVec;
 use rayon::prelude::*;
 
 use crate::memory::par_filled_vec;
@@ -100,17 +101,6 @@ impl Memory {
     }
 }
 
-/// Holds a caller's columns, and overwrites them with zeros when dropped.
-pub(crate) struct ZeroizingColumns(pub Vec<Vec<Fr>>);
-
-impl Drop for ZeroizingColumns {
-    fn drop(&mut self) {
-        self.0.par_iter_mut().for_each(|values| values.fill(Fr::ZERO));
-        // Keeps these stores, which nothing reads, from being optimised away.
-        black_box(&self.0);
-    }
-}
-
 fn lock_cached_memory() -> MutexGuard<'static, Vec<Memory>> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -124,7 +114,7 @@ pub(crate) fn clear_arenas() {
 /// Replaces `values` with the values of `cells`: numerators divided by denominators, where n/0 is 0. All divisions
 /// share one inversion.
 fn evaluate_fractions(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
-    let mut denominators: Vec<_> = cells.iter().filter_map(Assigned::denominator).collect();
+    let mut denominators = SecretVec(cells.iter().filter_map(Assigned::denominator).collect());
     denominators.iter_mut().batch_invert();
     let mut inverses = denominators.iter();
     let value = |cell: &Assigned<Fr>| match cell {
@@ -135,8 +125,6 @@ fn evaluate_fractions(cells: &[Assigned<Fr>], values: &mut Vec<Fr>) {
     // On reuse the vector has its capacity already, so no value moves.
     values.clear();
     values.extend(cells.iter().map(value));
-    denominators.fill(Fr::ZERO);
-    black_box(&denominators);
 }
 
 #[cfg(test)]

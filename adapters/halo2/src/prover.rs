@@ -3,9 +3,9 @@
 use halo2_axiom::plonk::{AdviceColumns, Circuit as StockCircuit, Error, ProvingKey};
 use halo2_axiom::poly::commitment::Prover;
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
+use proofwarp::secret_vec::SecretVec;
 use rand_core::RngCore;
 
-use crate::arena::ZeroizingColumns;
 use crate::check::prove_checked;
 use crate::opening::{Opening, Scheme};
 use crate::options::Options;
@@ -142,7 +142,7 @@ pub fn create_proof_from_advice_with<
     mut rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
-    let mut source = Advice { columns: ZeroizingColumns(advice), stays: options.may_check()? };
+    let mut source = Advice { columns: advice.into_iter().map(SecretVec).collect(), stays: options.may_check()? };
     let task = Task { options, params, pk, instances: &[instances], seed: Seed::new(&mut rng) };
     prove_checked::<P, E, T>(&task, transcript, &mut source)
 }

@@ -4,8 +4,9 @@ use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::plonk::{AdviceStage, Circuit};
+use proofwarp::secret_vec::SecretVec;
 
-use crate::arena::{WitnessArena, ZeroizingColumns};
+use crate::arena::WitnessArena;
 use crate::constraints;
 use crate::synthesis::{Phases, ProofWriter, Synthesis};
 
@@ -104,7 +105,7 @@ fn configure_and_check<C: StockCircuit<Fr>>(
 /// Holds the advice columns of one circuit of one phase. They are overwritten after the first write unless `stays` is
 /// set.
 pub(crate) struct Advice {
-    pub columns: ZeroizingColumns,
+    pub columns: Vec<SecretVec<Fr>>,
     pub stays: bool,
 }
 
@@ -117,9 +118,9 @@ impl Source for Advice {
     ) -> Result<(), Error> {
         self.check_shape(circuit)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
-        phases.commit(0, self.columns.0.iter_mut().enumerate().collect(), pen)?;
+        phases.commit(0, self.columns.iter_mut().map(|column| &mut column.0).enumerate().collect(), pen)?;
         if !self.stays {
-            self.columns = ZeroizingColumns(Vec::new());
+            self.columns.clear();
         }
         phases.squeeze_phase_challenges(0, pen)
     }
@@ -134,7 +135,7 @@ impl Advice {
             );
             return Err(Error::Synthesis);
         }
-        let columns = &self.columns.0;
+        let columns = &self.columns;
         if columns.len() != circuit.layout.advice || columns.iter().any(|column| column.len() != circuit.rows()) {
             let (columns, rows) = (circuit.layout.advice, circuit.rows());
             log::error!("create_proof_from_advice: expected {columns} columns of {rows} rows, got others");

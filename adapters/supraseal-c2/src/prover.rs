@@ -46,7 +46,7 @@ impl Prover {
         let DeviceSelection { accelerator, asked_for_cpu } = place;
         let key = ProvingKeyOnDevice::new(&accelerator, parameters)
             .map_err(|reason| Error::from_parameter_file(path, reason))?;
-        let verifying_key = PreparedVerifyingKey::new(&verifying_key);
+        let verifying_key = PreparedVerifyingKey::new(verifying_key);
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 

@@ -4,6 +4,7 @@
 //! One core cannot saturate the host link. A device that reads lines of a core's cache has to wait for that core,
 //! longer if it sleeps. Nontemporal stores also spare the host the read of each line that they overwrite.
 
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{channel, Receiver, Sender};
@@ -25,13 +26,14 @@ pub(crate) fn copy_nontemporal(to: &mut [u8], from: &[u8]) {
 
 /// Sets `to` to zero through the caches, because Rust has no nontemporal stores for this processor.
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) fn zero_nontemporal(to: &mut [u8]) {
-    to.fill(0);
+pub(crate) fn zero_nontemporal(to: &mut [MaybeUninit<u8>]) {
+    to.fill(MaybeUninit::new(0));
 }
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
-    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
+    use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_setzero_si128, _mm_sfence, _mm_stream_si128};
+    use std::mem::MaybeUninit;
 
     /// Holds a 64-byte cache line in 128-bit registers, the widest that every x86-64 processor has.
     #[repr(align(64))]
@@ -58,12 +60,15 @@ mod x86_64 {
 
     /// Sets `to` to zero, with nontemporal stores for all whole cache lines. The next [`copy_nontemporal`] need not
     /// move these lines out of caches.
-    pub(crate) fn zero_nontemporal(to: &mut [u8]) {
-        let (head, lines, tail) = split_aligned(to);
-        head.fill(0);
-        tail.fill(0);
+    pub(crate) fn zero_nontemporal(to: &mut [MaybeUninit<u8>]) {
+        // SAFETY: any bytes, even uninitialised ones, are a `MaybeUninit` line, and the other way round.
+        let (head, lines, tail) = unsafe { to.align_to_mut::<MaybeUninit<CacheLine>>() };
+        head.fill(MaybeUninit::new(0));
+        tail.fill(MaybeUninit::new(0));
         for line in lines {
-            store_line_nontemporal(line, &[0; size_of::<CacheLine>()]);
+            let line = line.as_mut_ptr().cast::<__m128i>();
+            // SAFETY: the line has as many bytes as are written, and is aligned.
+            unsafe { (0..4).for_each(|part| _mm_stream_si128(line.add(part), _mm_setzero_si128())) };
         }
         store_fence();
     }
@@ -193,8 +198,8 @@ pub(crate) fn par_move_and_zeroize(to: &mut [u8], from: &mut [u8]) {
     install(|| to.par_chunks_mut(COPY_GRAIN).zip(from.par_chunks_mut(COPY_GRAIN)).for_each(one));
 }
 
-/// Sets all bytes of `slices` to zero with all cores, by nontemporal stores.
-pub(crate) fn par_zero_nontemporal(slices: Vec<&mut [u8]>) {
+/// Sets all bytes of `slices` to zero with all cores, by nontemporal stores. They need not be initialised.
+pub(crate) fn par_zero_nontemporal(slices: Vec<&mut [MaybeUninit<u8>]>) {
     let bytes: usize = slices.iter().map(|bytes| bytes.len()).sum();
     if bytes <= SERIAL_COPY_MAX {
         slices.into_iter().for_each(zero_nontemporal);
@@ -223,7 +228,9 @@ mod tests {
         let source = &source[first..][..length];
         copy_nontemporal(&mut target[start..][..length], source);
         assert!(target[start..][..length] == *source, "{length} bytes from {from} to {to}");
-        zero_nontemporal(&mut target[start..][..length]);
+        let cleared: *mut [u8] = &raw mut target[start..][..length];
+        // SAFETY: only zeros are written to the bytes.
+        zero_nontemporal(unsafe { &mut *(cleared as *mut [MaybeUninit<u8>]) });
         let cleared = |place: usize| (start..start + length).contains(&place);
         let exact = target.iter().enumerate().all(|(place, byte)| *byte == u8::from(!cleared(place)));
         assert!(exact, "beside {length} bytes at {to}");

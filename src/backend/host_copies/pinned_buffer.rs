@@ -94,8 +94,9 @@ impl Drop for PinnedBuffer {
     fn drop(&mut self) {
         self.home.synchronize();
         self.uses.synchronize();
-        let clean = self.clean;
-        par_zero_nontemporal(vec![&mut self.as_mut_slice()[clean..]]);
+        // SAFETY: the memory is `self.bytes` long and exclusively ours, since copies from or into it have run.
+        let memory = unsafe { std::slice::from_raw_parts_mut(self.pinned.pointer.cast(), self.bytes) };
+        par_zero_nontemporal(vec![&mut memory[self.clean..]]);
         self.home.release_pinned(self.pinned);
     }
 }

@@ -183,7 +183,7 @@ impl StagingRing {
         let secrets = self.slots.iter_mut().map(|slot| {
             let bytes = std::mem::take(&mut slot.dirty);
             // SAFETY: `dirty` is at most the slot's size, and the device is done with it.
-            unsafe { std::slice::from_raw_parts_mut(slot.memory.pointer, bytes) }
+            unsafe { std::slice::from_raw_parts_mut(slot.memory.pointer.cast(), bytes) }
         });
         par_zero_nontemporal(secrets.collect());
     }

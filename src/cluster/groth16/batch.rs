@@ -4,8 +4,9 @@ use group::GroupEncoding;
 
 use crate::cluster::batch_coordinator::{BatchOutcome, ClusterBatch};
 use crate::cluster::cluster_handle::Cluster;
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
 use crate::groth16::{Circuit, Engine, Proof, ProvingKeyOnDevice, Witness, prove};
+use crate::secret_vec::{SecretVec, zeroize};
 use crate::{Error, Result};
 
 /// Owns a witness and the random scalars r and s of its proof, which must be fresh ([`crate::groth16::prove()`]). All
@@ -34,9 +35,8 @@ impl<F: NttField> OwnedWitness<F> {
 
 impl<F: NttField> Drop for OwnedWitness<F> {
     fn drop(&mut self) {
-        let evaluations = self.evaluations.take().into_iter().flatten();
-        let vectors = [std::mem::take(&mut self.inputs), std::mem::take(&mut self.aux), vec![self.r, self.s]];
-        vectors.into_iter().chain(evaluations).for_each(|vector| drop(SecretVec(vector)));
+        let vectors = [&mut self.inputs, &mut self.aux].into_iter();
+        vectors.chain(self.evaluations.iter_mut().flatten()).for_each(zeroize);
         (self.r, self.s) = (F::ZERO, F::ZERO);
         std::hint::black_box(&*self);
     }

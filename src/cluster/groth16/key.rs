@@ -12,10 +12,10 @@ use crate::cluster::msm::{speeds, sum_across_ranks};
 use crate::cluster::ntt::{ClusterNtt, CyclicLayout};
 use crate::cluster::partition::Partition;
 use crate::curve::MsmCurve;
-use crate::field::SecretVec;
 use crate::groth16::{Circuit, Engine, MsmSums, Parameters, Proof, ProvingKeyOnDevice, Witness, assemble_proof, prove};
 use crate::msm::{BasePoints, Msm, MsmOptions, Scalars};
 use crate::report::OpScope;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster groth16";

@@ -6,10 +6,11 @@ use crate::Result;
 use crate::backend::Abort;
 use crate::cluster::cluster_handle::Cluster;
 use crate::cluster::ntt::ClusterNtt;
-use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::groth16::{Circuit, Witness, inverse_vanishing_value};
 use crate::matrix::SparseMatrix;
 use crate::ntt::Direction;
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Error};
 
 /// Returns A·z, B·z and C·z for the `assignment` z, padded with zeros to `domain` elements. They are copied from

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::backend::{Abort, Device, StreamStats, check_abort};
 use crate::exec::ExecCtx;
-use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::field::{DeviceVector, NttField};
 use crate::ntt::{ColumnBlock, Direction, NttDomain, transform_each_on_cpu};
 use crate::report::OpScope;
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Error, Result};
 
 /// Describes one dimension of a transform, columns or rows, as each rank runs it on vectors of its own. After the

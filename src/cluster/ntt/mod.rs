@@ -26,9 +26,10 @@ use rounds::{BufferCache, Rounds};
 
 use super::cluster_handle::Cluster;
 use crate::backend::{Abort, DeviceInfo, StreamStats};
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
 use crate::ntt::{Direction, NttDomain, NttOptions};
 use crate::report::OpScope;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Report, Result};
 
 const ERROR_CONTEXT: &str = "cluster ntt";

@@ -12,7 +12,8 @@ use super::local::{LocalPass, PassStats};
 use crate::backend::{Abort, parallel_copy};
 use crate::cluster::cluster_handle::Cluster;
 use crate::exec::fan_out;
-use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::field::{NttField, as_bytes, as_bytes_mut};
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Number of blocks per round, each on a thread of its own, so that one block is uploaded while another is downloaded.
@@ -55,7 +56,7 @@ impl<F: NttField> BufferCache<F> {
 
     /// Clears `slice` and keeps it for the next transform. Drops all other kept buffers.
     pub(super) fn keep_only(&self, mut slice: SecretVec<F>) {
-        slice.zeroize();
+        slice.fill_zeros();
         *self.lock_buffers() = vec![slice];
     }
 }

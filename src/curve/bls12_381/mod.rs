@@ -8,7 +8,7 @@ use blst::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine};
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
 
 use super::MsmCurve;
-use super::nonzero_terms::ReducedScalars;
+use super::nonzero_terms::reduce_scalars;
 use crate::kernels::bls12_381;
 
 /// Implements [`MsmCurve`] for an affine type of blstrs, a `repr(transparent)` wrapper of blst's type.
@@ -42,7 +42,7 @@ macro_rules! blst_curve {
                 }
                 // SAFETY: as in `to_device`.
                 let raw = unsafe { std::slice::from_raw_parts(points.as_ptr().cast::<$raw_affine>(), points.len()) };
-                let scalars = ReducedScalars::new::<Self::Scalar>(scalars);
+                let scalars = reduce_scalars::<Self::Scalar>(scalars);
                 let bits = Self::SCALAR_BITS as usize;
                 let threads = single_thread::has_threads();
                 let sum = if threads { raw.mult(scalars.as_flattened(), bits) } else { $alone(raw, &scalars, bits) };

@@ -8,13 +8,13 @@ use super::element_and_accumulator::{
     DenseField, Entry, MatMulElement, NarrowAccumulator, SmallInteger, WideAccumulator, add_products, add_with_carry,
     limbs,
 };
-use super::host_or_device_storage::ZeroizingVec;
 use super::layout::{View, checked_entry_count};
 use crate::exec::ExecCtx;
 use crate::field::{NttField, as_bytes_mut};
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::rayon_waits::install;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Maximum number of rows of the first factor per parallel task.
@@ -23,16 +23,16 @@ const ROWS: usize = 8;
 const CACHE: usize = 256 << 10;
 
 /// Returns a row-major copy, without gaps, of the entries that `view` selects from `entries`.
-pub(super) fn pack_row_major<T: Entry>(entries: &[T], view: &View) -> ZeroizingVec<T> {
+pub(super) fn pack_row_major<T: Entry>(entries: &[T], view: &View) -> SecretVec<T> {
     let mut packed = vec![T::default(); view.len()];
     if view.is_empty() {
-        return ZeroizingVec(packed);
+        return SecretVec(packed);
     }
     let row = |(row, to): (usize, &mut [T])| {
         to.iter_mut().enumerate().for_each(|(column, to)| *to = entries[view.entry_index(row, column)]);
     };
     install(|| packed.par_chunks_mut(view.columns).enumerate().for_each(row));
-    ZeroizingVec(packed)
+    SecretVec(packed)
 }
 
 /// Allocates a zero entry for each entry of a matrix whose dimensions are `sizes`.
@@ -40,7 +40,7 @@ pub(super) fn pack_row_major<T: Entry>(entries: &[T], view: &View) -> ZeroizingV
 /// # Errors
 /// - [`Error::Invalid`]: the product exceeds the address space.
 /// - [`Error::OutOfMemory`]: the host has too little memory.
-fn zeros<T: Entry>(sizes: &[usize]) -> Result<ZeroizingVec<T>> {
+fn zeros<T: Entry>(sizes: &[usize]) -> Result<SecretVec<T>> {
     let (entries, mut all) = (checked_entry_count::<T>(sizes)?, Vec::new());
     all.try_reserve_exact(entries).map_err(|_| Error::OutOfMemory {
         device: "host".to_owned(),
@@ -48,7 +48,7 @@ fn zeros<T: Entry>(sizes: &[usize]) -> Result<ZeroizingVec<T>> {
         available: 0,
     })?;
     all.resize(entries, T::default());
-    Ok(ZeroizingVec(all))
+    Ok(SecretVec(all))
 }
 
 /// Computes A·B on the host and returns it row-major. A factor is a slice of memory and the view of the matrix in it.
@@ -56,10 +56,10 @@ pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
     a: (&[A], View),
     b: (&[B], View),
     ctx: ExecCtx<'_>,
-) -> Result<ZeroizingVec<A::Product>> {
+) -> Result<SecretVec<A::Product>> {
     let (a_rows, inner, columns) = (a.1.rows, a.1.columns, b.1.columns);
     let mut c = zeros::<A::Product>(&[a_rows, columns])?;
-    if c.0.is_empty() {
+    if c.is_empty() {
         return Ok(c);
     }
     let (a, b) = (pack_row_major(a.0, &a.1), pack_row_major(b.0, &b.1.transposed()));
@@ -71,14 +71,14 @@ pub(super) fn multiply<A: MatMulElement<B>, B: Entry>(
             let some = first..(first + step).min(columns);
             for (row, out) in out.chunks_mut(columns).enumerate() {
                 ctx.check_abort()?;
-                let row = &a.0[(at_once * task + row) * inner..][..inner];
-                let columns = &b.0[some.start * inner..some.end * inner];
+                let row = &a[(at_once * task + row) * inner..][..inner];
+                let columns = &b[some.start * inner..some.end * inner];
                 A::row_times_columns(row, columns, &mut out[some.clone()])?;
             }
         }
         Ok(())
     };
-    install(|| c.0.par_chunks_mut(at_once * columns).enumerate().try_for_each(rows)).map(|()| c)
+    install(|| c.par_chunks_mut(at_once * columns).enumerate().try_for_each(rows)).map(|()| c)
 }
 
 impl<F: DenseField> MatMulElement<F> for F {

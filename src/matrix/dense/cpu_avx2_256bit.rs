@@ -9,6 +9,7 @@ use std::arch::x86_64::{
 
 use super::element_and_accumulator::{WideAccumulator, add_products};
 use crate::field::{Element, as_bytes};
+use crate::secret_vec::SecretVec;
 
 /// Number of elements that a register holds a limb of.
 const LANES: usize = 4;
@@ -25,18 +26,6 @@ const BLOCKS: usize = 256;
 /// Holds four elements. Register i holds limb i of each of them.
 type PackedLimbs = [__m256i; LIMBS];
 
-/// Holds a matrix row in blocks of four elements, and clears it when dropped because it may be secret.
-struct PackedRow(Vec<PackedLimbs>);
-
-impl Drop for PackedRow {
-    fn drop(&mut self) {
-        // SAFETY: all zeros are valid contents of a register.
-        self.0.fill(unsafe { std::mem::zeroed() });
-        // No code reads the zeros; this keeps the compiler from dropping the stores.
-        std::hint::black_box(&self.0);
-    }
-}
-
 /// Adds the unreduced dot product of `row` and column i to `sums[i]`. Returns false, and adds nothing, if the processor
 /// lacks AVX2 or elements do not have 32 bytes.
 pub(super) fn add_dot_products<F: Element>(row: &[F], columns: &[F], sums: &mut [WideAccumulator]) -> bool {
@@ -47,11 +36,11 @@ pub(super) fn add_dot_products<F: Element>(row: &[F], columns: &[F], sums: &mut 
             let some = start..(start + LANES * BLOCKS).min(whole);
             // SAFETY: the processor has AVX2.
             let blocks =
-                PackedRow(element_blocks(&row[some.clone()]).iter().map(|four| unsafe { pack_limbs(four) }).collect());
+                SecretVec(element_blocks(&row[some.clone()]).iter().map(|four| unsafe { pack_limbs(four) }).collect());
             for (number, sum) in sums.iter_mut().enumerate() {
                 let column = &columns[number * length..][some.clone()];
                 // SAFETY: as above.
-                add_limb_columns(sum, &unsafe { dot_product_limbs(&blocks.0, element_blocks(column)) });
+                add_limb_columns(sum, &unsafe { dot_product_limbs(&blocks, element_blocks(column)) });
             }
         }
         for (number, sum) in sums.iter_mut().enumerate() {

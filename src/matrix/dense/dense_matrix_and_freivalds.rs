@@ -13,9 +13,10 @@ use super::cpu::pack_row_major;
 use super::crt_params::Operand;
 use super::element_and_accumulator::{DenseField, Entry, MatMulElement};
 use super::gpu::find_out_of_range;
-use super::host_or_device_storage::{Storage, ZeroizingVec};
+use super::host_or_device_storage::Storage;
 use super::layout::{DeviceView, ERROR_CONTEXT, View, device_view};
 use crate::backend::Device;
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Holds a dense matrix on an accelerator's first device. It is on the host if there is no device, or if the upload
@@ -96,7 +97,7 @@ impl<T: Entry> DenseMatrix<T> {
     pub fn download(&self) -> Result<Vec<T>> {
         match self.view.is_compact() {
             true => self.place.download_range(self.view.first, self.view.len()),
-            false => Ok(std::mem::take(&mut pack_row_major(&self.place.host_entries()?.0, &self.view).0)),
+            false => Ok(std::mem::take(&mut pack_row_major(&self.place.host_entries()?, &self.view).0)),
         }
     }
 
@@ -177,8 +178,8 @@ impl<F: DenseField> DenseMatrix<F> {
         let beyond = match &self.place {
             Storage::Device(device, _) => find_out_of_range(device, F::NAME, self.device_view(device)?, bits)?,
             Storage::Host(entries) => {
-                let entries = pack_row_major(&entries.0, &self.view);
-                entries.0.iter().position(|entry| !is_within(entry, bits))
+                let entries = pack_row_major(entries, &self.view);
+                entries.iter().position(|entry| !is_within(entry, bits))
             }
         };
         let Some(number) = beyond else { return Ok(Self { bits: Some(bits), ..self }) };
@@ -250,9 +251,9 @@ impl<C: Entry> DenseMatrix<C> {
         for _ in 0..rounds {
             let random: Vec<F> = (0..self.columns()).map(|_| F::random(&mut *rng)).collect();
             let r = DenseMatrix::upload_vector(self.accelerator(), &random)?;
-            let direct = ZeroizingVec(self.times_vector(&r)?.download()?);
-            let by_factors = ZeroizingVec(a.times_vector(&b.times_vector(&r)?)?.download()?);
-            verdict.wrong_row = direct.0.iter().zip(&by_factors.0).position(|(a, b)| a != b);
+            let direct = SecretVec(self.times_vector(&r)?.download()?);
+            let by_factors = SecretVec(a.times_vector(&b.times_vector(&r)?)?.download()?);
+            verdict.wrong_row = direct.iter().zip(&*by_factors).position(|(a, b)| a != b);
             // The probability 1/p is below 2^−(bits of p − 1).
             verdict.error_bits += F::NUM_BITS - 1;
             if verdict.wrong_row.is_some() {

@@ -1,40 +1,22 @@
 //! Stores a matrix's entries on the host or on a device.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::element_and_accumulator::{Entry, bytes_of, bytes_of_mut};
 use crate::Result;
 use crate::backend::{Abort, Buffer, Device};
-
-/// Holds entries in host memory and clears them when dropped, because they may be secret.
-pub(super) struct ZeroizingVec<T: Entry>(pub Vec<T>);
-
-impl<T: Entry> fmt::Debug for ZeroizingVec<T> {
-    /// Writes the number of entries without their values, which may be secret.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} entries", self.0.len())
-    }
-}
-
-impl<T: Entry> Drop for ZeroizingVec<T> {
-    fn drop(&mut self) {
-        self.0.fill(T::default());
-        // No code reads the zeros; this keeps the compiler from dropping the stores.
-        std::hint::black_box(&self.0);
-    }
-}
+use crate::secret_vec::SecretVec;
 
 /// Holds entries in the memory of the host or of a device.
 #[derive(Debug, Clone)]
 pub(super) enum Storage<T: Entry> {
-    Host(Arc<ZeroizingVec<T>>),
+    Host(Arc<SecretVec<T>>),
     Device(Arc<Device>, Arc<Buffer>),
 }
 
 impl<T: Entry> Storage<T> {
     pub(super) fn from_host(entries: Vec<T>) -> Self {
-        Self::Host(Arc::new(ZeroizingVec(entries)))
+        Self::Host(Arc::new(SecretVec(entries)))
     }
 
     /// Uploads `entries` to `device` and waits for the copy.
@@ -49,7 +31,7 @@ impl<T: Entry> Storage<T> {
     /// Returns the number of entries that the memory has room for.
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Host(entries) => entries.0.len(),
+            Self::Host(entries) => entries.len(),
             Self::Device(_, buffer) => buffer.bytes() / size_of::<T>(),
         }
     }
@@ -62,13 +44,13 @@ impl<T: Entry> Storage<T> {
     }
 
     /// Returns all entries in host memory. Entries on a device are downloaded.
-    pub(super) fn host_entries(&self) -> Result<Arc<ZeroizingVec<T>>> {
+    pub(super) fn host_entries(&self) -> Result<Arc<SecretVec<T>>> {
         match self {
             Self::Host(entries) => Ok(entries.clone()),
             Self::Device(device, buffer) => {
-                let mut entries = ZeroizingVec(vec![T::default(); self.len()]);
+                let mut entries = SecretVec(vec![T::default(); self.len()]);
                 // SAFETY: kernels and uploads leave valid entries of the type.
-                device.stream()?.download(unsafe { bytes_of_mut(&mut entries.0) }, buffer)?;
+                device.stream()?.download(unsafe { bytes_of_mut(&mut entries) }, buffer)?;
                 Ok(Arc::new(entries))
             }
         }
@@ -78,11 +60,11 @@ impl<T: Entry> Storage<T> {
     pub(super) fn download_range(&self, first: usize, count: usize) -> Result<Vec<T>> {
         match self {
             _ if count == 0 => Ok(Vec::new()),
-            Self::Host(entries) => Ok(entries.0[first..first + count].to_vec()),
+            Self::Host(entries) => Ok(entries[first..first + count].to_vec()),
             Self::Device(device, buffer) => {
-                let mut entries = ZeroizingVec(vec![T::default(); count]);
+                let mut entries = SecretVec(vec![T::default(); count]);
                 // SAFETY: kernels and uploads leave valid entries of the type.
-                let bytes = unsafe { bytes_of_mut(&mut entries.0) };
+                let bytes = unsafe { bytes_of_mut(&mut entries) };
                 device.stream()?.download_at(bytes, buffer, first * size_of::<T>())?;
                 Ok(std::mem::take(&mut entries.0))
             }

@@ -12,7 +12,7 @@ use super::shared_launches::ProductTask;
 use crate::Result;
 use crate::backend::{Buffer, Device, Stream};
 use crate::exec::{ExecCtx, fan_out};
-use crate::field::SecretBytes;
+use crate::secret_vec::SecretVec;
 
 /// Bytes that a device sends to others per second over the NVLink of an H200, 300 GB/s.
 const PEER_RATE: f64 = 300e9;
@@ -189,9 +189,9 @@ impl SharedProduct<'_> {
             return to_stream.copy_from_peer((to, to_offset), (from, &source, from_offset), bytes, &ready);
         }
         self.ctx.synchronize(from_stream)?;
-        let mut host = SecretBytes(vec![0; bytes]);
-        from_stream.download_at(&mut host.0, from, from_offset)?;
-        to_stream.upload_abortable(to, to_offset, &host.0, self.ctx.abort())?;
+        let mut host = SecretVec(vec![0; bytes]);
+        from_stream.download_at(&mut host, from, from_offset)?;
+        to_stream.upload_abortable(to, to_offset, &host, self.ctx.abort())?;
         self.ctx.synchronize(to_stream)
     }
 }

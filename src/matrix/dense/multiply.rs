@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::crt_params::FieldParams;
 use super::dense_matrix_and_freivalds::DenseMatrix;
 use super::element_and_accumulator::{DenseField, Entry, MatMulElement};
-use super::host_or_device_storage::{Storage, ZeroizingVec};
+use super::host_or_device_storage::Storage;
 use super::layout::{ERROR_CONTEXT, View, checked_entry_count};
 use super::multi_device::{SharedProduct, divide_rows};
 use super::plan::{DenseExplanation, DenseOptions, DensePlan, Method, Problem, Tiling};
@@ -16,6 +16,7 @@ use crate::exec::{ExecCtx, Operation, execute};
 use crate::kernels;
 use crate::module_launcher::KernelModule;
 use crate::report::OpScope;
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Error, Report, Result};
 
 impl<T: Entry> DenseMatrix<T> {
@@ -149,7 +150,7 @@ impl<T: Entry> DenseMatrix<T> {
         };
         let on_host = |ctx: ExecCtx<'_>| {
             let (a, x) = ((self.place.host_entries()?, self.view()), (x.place.host_entries()?, x.view()));
-            cpu::multiply((&a.0.0, a.1), (&x.0.0, x.1), ctx)
+            cpu::multiply((&a.0, a.1), (&x.0, x.1), ctx)
         };
         let call = self.op_scope("dense times vector", x);
         let (place, report) = store_one(self.accelerator(), device, call, on_device, on_host)?;
@@ -283,7 +284,7 @@ impl<T: Entry> DenseMatrix<T> {
         let mut entries = self.place.host_entries()?.0.clone();
         let (view, columns) = (self.view(), product.columns());
         for number in 0..view.len() {
-            entries[view.entry_index(number / columns, number % columns)] = from.0[number];
+            entries[view.entry_index(number / columns, number % columns)] = from[number];
         }
         self.place = Storage::from_host(entries);
         Ok(())
@@ -307,8 +308,7 @@ macro_rules! to_field {
                     let magnitude = F::from(number.unsigned_abs().into());
                     if *number < 0 { -magnitude } else { magnitude }
                 };
-                let on_host =
-                    |_: ExecCtx<'_>| Ok(ZeroizingVec(ZeroizingVec(self.download()?).0.iter().map(element).collect()));
+                let on_host = |_: ExecCtx<'_>| Ok(SecretVec(SecretVec(self.download()?).iter().map(element).collect()));
                 let call = OpScope {
                     operation: format!("dense {} to {}", <$type>::NAME, F::FIELD),
                     elements: self.view().len(),
@@ -336,7 +336,7 @@ fn store_one<T: Entry>(
     device: Option<&Arc<Device>>,
     scope: OpScope,
     on_device: impl FnMut(&Arc<Device>, ExecCtx<'_>) -> Result<Buffer>,
-    on_host: impl FnMut(ExecCtx<'_>) -> Result<ZeroizingVec<T>>,
+    on_host: impl FnMut(ExecCtx<'_>) -> Result<SecretVec<T>>,
 ) -> Result<(Storage<T>, Report)> {
     let mut operation = StoredResult { scope, on_device, on_host };
     execute(accelerator, device.map_or(&[], std::slice::from_ref), &mut operation, None)
@@ -406,7 +406,7 @@ impl<T: MatMulElement<B>, B: Entry> Operation for PairProducts<'_, T, B> {
     fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<Self::Output> {
         let product = |(a, b): &(&DenseMatrix<T>, &DenseMatrix<B>)| {
             let (a, b) = ((a.place.host_entries()?, a.view()), (b.place.host_entries()?, b.view()));
-            let entries = cpu::multiply((&a.0.0, a.1), (&b.0.0, b.1), ctx)?;
+            let entries = cpu::multiply((&a.0, a.1), (&b.0, b.1), ctx)?;
             Ok((Storage::Host(Arc::new(entries)), 0))
         };
         self.pairs.iter().map(product).collect()
@@ -423,7 +423,7 @@ struct StoredResult<D, H> {
 impl<T: Entry, D, H> Operation for StoredResult<D, H>
 where
     D: FnMut(&Arc<Device>, ExecCtx<'_>) -> Result<Buffer>,
-    H: FnMut(ExecCtx<'_>) -> Result<ZeroizingVec<T>>,
+    H: FnMut(ExecCtx<'_>) -> Result<SecretVec<T>>,
 {
     type Output = Storage<T>;
 

@@ -3,8 +3,9 @@
 
 use std::fmt;
 
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
 use crate::matrix::Csr;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Names this module in errors.

@@ -6,7 +6,7 @@ use super::base::Base;
 use super::change_and_delta::{Action, Change, Delta, ERROR_CONTEXT};
 use crate::backend::{Abort, Device};
 use crate::exec::{ExecCtx, Operation, execute};
-use crate::field::{NttField, SecretVec, as_bytes, as_bytes_mut};
+use crate::field::{NttField, as_bytes, as_bytes_mut};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::csr::CHANGE_REPLACES;
 use crate::kernels::gemm::{Differences, FAMILY};
@@ -16,6 +16,7 @@ use crate::matrix::{Csr, CsrOnDevice, DeviceVectors};
 use crate::module_launcher::KernelModule;
 use crate::rayon_waits::get_or_try_init;
 use crate::report::OpScope;
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Error, Report, Result};
 
 /// Holds one version of a dynamic matrix, as it was when the snapshot was taken. Later changes and merges do not affect

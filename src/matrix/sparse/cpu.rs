@@ -4,8 +4,9 @@ use rayon::prelude::*;
 
 use super::csr::Csr;
 use crate::exec::ExecCtx;
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
 use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Maximum number of non-zeros, and of rows, per parallel task, which takes about 0.1 ms.

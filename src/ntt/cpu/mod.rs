@@ -15,17 +15,15 @@
 mod limb_arithmetic;
 mod one_limb_arithmetic;
 
-use std::ops::{Deref, DerefMut};
-
 use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::{Order, Transform};
 use crate::Result;
-use crate::backend::par_zero_nontemporal;
 use crate::exec::ExecCtx;
-use crate::field::{SecretVec, TransformField};
+use crate::field::TransformField;
 use crate::rayon_waits::install;
+use crate::secret_vec::SecretVec;
 use limb_arithmetic::{Arithmetic, Modulus, limbs_of, limbs_of_mut};
 use one_limb_arithmetic::OneLimbModulus;
 
@@ -126,7 +124,7 @@ impl<F: TransformField, M: Arithmetic> CpuPlan<F, M> {
 
     /// Returns the transform of `values` as a matrix of P rows. Row k₁ holds the outputs of the j₁ that is k₁ with its
     /// bits reversed. [`Self::write_ordered`] brings them into the requested order.
-    fn run(&self, values: &[F], ctx: ExecCtx<'_>) -> Result<ZeroizingLimbs<M::Limbs>> {
+    fn run(&self, values: &[F], ctx: ExecCtx<'_>) -> Result<SecretVec<M::Limbs>> {
         let values = limbs_of::<F, M::Limbs>(values);
         let mut result = par_copy_limbs(values);
         if self.rows == 1 {
@@ -222,33 +220,8 @@ impl<F: TransformField> OutputScaling<F> {
 }
 
 /// Returns a copy of `values`, made in parallel so that all cores touch the pages of the copy first.
-fn par_copy_limbs<L: Pod + Send + Sync>(values: &[L]) -> ZeroizingLimbs<L> {
-    ZeroizingLimbs(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
-}
-
-/// Holds intermediate elements and clears them when dropped, because they may be secret.
-struct ZeroizingLimbs<L: Pod>(Vec<L>);
-
-impl<L: Pod> Deref for ZeroizingLimbs<L> {
-    type Target = [L];
-
-    fn deref(&self) -> &[L] {
-        &self.0
-    }
-}
-
-impl<L: Pod> DerefMut for ZeroizingLimbs<L> {
-    fn deref_mut(&mut self) -> &mut [L] {
-        &mut self.0
-    }
-}
-
-impl<L: Pod> Drop for ZeroizingLimbs<L> {
-    fn drop(&mut self) {
-        par_zero_nontemporal(vec![bytemuck::cast_slice_mut(&mut self.0)]);
-        // No code reads the zeros; this keeps the compiler from dropping the stores.
-        std::hint::black_box(&self.0);
-    }
+fn par_copy_limbs<L: Pod + Send + Sync>(values: &[L]) -> SecretVec<L> {
+    SecretVec(values.par_iter().with_min_len(MIN_PIECE).copied().collect())
 }
 
 /// Copies columns of the matrix `from`, whose rows have `width` elements, to rows of `to`, which have `height`

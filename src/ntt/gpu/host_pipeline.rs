@@ -9,8 +9,9 @@ use super::out_of_core;
 use super::queue_passes::VectorOnDevice;
 use crate::backend::{Buffer, Device, PinnedBuffer, Stream, parallel_copy};
 use crate::exec::{ExecCtx, fan_out};
-use crate::field::{SecretVec, TransformField, as_bytes, as_bytes_mut};
+use crate::field::{TransformField, as_bytes, as_bytes_mut};
 use crate::ntt::Transform;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Number of vectors in flight on a device, 2: one is uploaded while the other is downloaded.

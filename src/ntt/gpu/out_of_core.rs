@@ -19,13 +19,14 @@ use super::queue_passes::{DeviceTransform, VectorLayout, launch, multiply_by_pow
 use crate::backend::{Buffer, Device, Stream};
 use crate::checked_size::byte_len;
 use crate::exec::{ExecCtx, run_pipeline};
-use crate::field::{HostVector, SecretVec, TransformField};
+use crate::field::{HostVector, TransformField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::ntt::{FAMILY, Transpose};
 use crate::module_launcher::KernelModule;
 use crate::ntt::cpu::copy_bit_reversed;
 use crate::ntt::{Order, Transform};
 use crate::rayon_waits::install;
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 /// Number of blocks in flight, 2, each on its own stream.

@@ -3,7 +3,8 @@
 use std::slice::from_ref;
 
 use crate::Result;
-use crate::field::{NttField, SecretVec};
+use crate::field::NttField;
+use crate::secret_vec::SecretVec;
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, ColumnView};
 use crate::plonk::steps::lookup_permute::{self, MissingValues};

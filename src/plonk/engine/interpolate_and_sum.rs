@@ -3,7 +3,8 @@
 use crate::Result;
 use crate::exec::ExecCtx;
 use crate::expression::{Coset, DeviceColumn, Group};
-use crate::field::{DeviceVector, SecretVec};
+use crate::field::DeviceVector;
+use crate::secret_vec::{SecretCow, SecretVec};
 use crate::ntt::{Direction, Transform, transform_many};
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, ColumnView, DeviceSlice};
@@ -66,7 +67,7 @@ impl<C: ProofCurve> Engine<C> {
         transform: Transform<C::Scalar>,
         ctx: ExecCtx<'_>,
     ) -> Result<Vec<Column<C::Scalar>>> {
-        let columns = self.fetch_all_to_host(columns)?.into_iter().map(super::HostElements::into_owned);
+        let columns = self.fetch_all_to_host(columns)?.into_iter().map(SecretCow::into_owned);
         let mut columns: Vec<SecretVec<_>> = columns.collect();
         let transforms = vec![transform; columns.len()];
         let mut slices: Vec<&mut [_]> = columns.iter_mut().map(|column| &mut **column).collect();

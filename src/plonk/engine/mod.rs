@@ -30,7 +30,8 @@ pub(super) use quotient::{Constraints, Cosets};
 
 use crate::backend::{Abort, Device, MemoryBudget, Stream, lock};
 use crate::exec::{ExecCtx, Operation, execute};
-use crate::field::{DeviceVector, Element, NttField, SecretVec};
+use crate::field::{DeviceVector, Element, NttField};
+use crate::secret_vec::{SecretCow, SecretVec};
 use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
 use crate::ntt::NttDomain;
 use crate::report::OpScope;
@@ -38,7 +39,7 @@ use crate::{Accelerator, Error, Result};
 use memory::max_commitment_bytes;
 use super::circuit::ProofCurve;
 use super::columns_layout_and_key::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
-use transfer::{allocate_zeros, check_column_lengths, download, download_into, HostElements};
+use transfer::{allocate_zeros, check_column_lengths, download, download_into};
 
 /// Selects the polynomial basis of a commitment, which says whether a column holds coefficients or values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -317,18 +318,18 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Returns the elements of `column` in host memory, borrowed if they are there already, otherwise downloaded.
-    fn fetch_to_host<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<HostElements<'v, C::Scalar>> {
+    fn fetch_to_host<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<SecretCow<'v, C::Scalar>> {
         match (column.0, &self.stream) {
-            (ViewStorage::Host(elements), _) => Ok(HostElements::Lent(elements)),
+            (ViewStorage::Host(elements), _) => Ok(SecretCow::Borrowed(elements)),
             (ViewStorage::Device(resident), Some(stream)) => {
                 let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-                download(&mut stream, resident).map(HostElements::Copy)
+                download(&mut stream, resident).map(SecretCow::Owned)
             }
             (ViewStorage::Device(_), None) => Err(Error::internal("plonk")),
         }
     }
 
-    fn fetch_all_to_host<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<HostElements<'v, C::Scalar>>> {
+    fn fetch_all_to_host<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<SecretCow<'v, C::Scalar>>> {
         check_column_lengths(self.n(), columns)?;
         columns.iter().map(|column| self.fetch_to_host(*column)).collect()
     }
@@ -344,7 +345,7 @@ pub(super) struct ColumnScalars<'v, F: NttField>(Vec<ScalarStorage<'v, F>>);
 
 /// Holds a column's MSM scalars in host memory or on the device, wherever the column is.
 enum ScalarStorage<'v, F: NttField> {
-    OnHost(HostElements<'v, F>),
+    OnHost(SecretCow<'v, F>),
     OnDevice(DeviceScalars),
 }
 
@@ -360,7 +361,7 @@ impl<F: NttField> ScalarStorage<'_, F> {
 /// Returns `column` as MSM scalars. They are ready once `stream` has done the work that is queued on it now.
 fn column_scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarStorage<'v, F>> {
     match column.0 {
-        ViewStorage::Host(elements) => Ok(ScalarStorage::OnHost(HostElements::Lent(elements))),
+        ViewStorage::Host(elements) => Ok(ScalarStorage::OnHost(SecretCow::Borrowed(elements))),
         ViewStorage::Device(resident) => device_scalars(stream, resident).map(ScalarStorage::OnDevice),
     }
 }

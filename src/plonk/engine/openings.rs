@@ -2,7 +2,8 @@
 
 use crate::Result;
 use crate::backend::Stream;
-use crate::field::{DeviceVector, SecretVec};
+use crate::field::DeviceVector;
+use crate::secret_vec::SecretVec;
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, ColumnView, ViewStorage};
 use crate::plonk::steps::combine::{self, LinearCombination};

@@ -3,47 +3,20 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use crate::backend::{Event, Stream};
 use crate::checked_size::product;
-use crate::field::{as_bytes, as_bytes_mut, DeviceVector, NttField, SecretVec};
+use crate::field::{as_bytes, as_bytes_mut, DeviceVector, NttField};
+use crate::secret_vec::SecretVec;
 use crate::plonk::columns_layout_and_key::{ColumnView, DeviceSlice, ViewStorage};
 use crate::plonk::steps;
 use crate::{Error, Result};
 
 /// Maximum number of device vectors that hold the columns of a sum, 4: its program can address as many.
 const VECTORS: usize = 4;
-
-/// Holds elements in host memory, borrowed or copied.
-pub(super) enum HostElements<'a, F: NttField> {
-    Lent(&'a [F]),
-    Copy(SecretVec<F>),
-}
-
-impl<F: NttField> Deref for HostElements<'_, F> {
-    type Target = [F];
-
-    fn deref(&self) -> &[F] {
-        match self {
-            Self::Lent(elements) => elements,
-            Self::Copy(elements) => elements,
-        }
-    }
-}
-
-impl<F: NttField> HostElements<'_, F> {
-    /// Returns the elements as a vector that may be changed. Borrowed elements are copied.
-    pub(super) fn into_owned(self) -> SecretVec<F> {
-        match self {
-            Self::Lent(elements) => SecretVec(elements.to_vec()),
-            Self::Copy(elements) => elements,
-        }
-    }
-}
 
 /// Downloads the elements of `column` from the device to new host memory.
 pub(super) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<SecretVec<F>> {

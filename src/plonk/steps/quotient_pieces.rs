@@ -6,7 +6,8 @@ use super::column_places_and_checks::{DeviceColumn, StridedColumns, check_disjoi
 use super::combine::{self, LinearCombination};
 use super::step_launches::{allocate_columns, launch, upload_params};
 use crate::backend::Stream;
-use crate::field::{DeviceVector, NttField, SecretVec};
+use crate::field::{DeviceVector, NttField};
+use crate::secret_vec::SecretVec;
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::plonk::{Pieces4, Pieces8, Pieces16, PiecesLayout};
 use crate::ntt::{Powers, VectorLayout, multiply_by_powers};

@@ -9,11 +9,12 @@ use super::passes::work_item_count;
 use crate::backend::{Buffer, Device, PinnedBuffer, Stream, StreamStats};
 use crate::exec::ExecCtx;
 use crate::field::tower::{LEVELS, Tower, karatsuba_combine};
-use crate::field::{DeviceVector, Element, SecretVec, as_bytes_mut, bitslice};
+use crate::field::{DeviceVector, Element, as_bytes_mut, bitslice};
 use crate::kernel_arguments::{Out, Value};
 use crate::kernels;
 use crate::kernels::sumcheck::{SLICE_GROUP, SLICED_GROUP, SLICED_PARTS, Slice, Sliced, SlicedParams};
 use crate::module_launcher::KernelModule;
+use crate::secret_vec::SecretVec;
 use crate::sumcheck::caller_columns::Columns;
 use crate::sumcheck::claim::RoundShape;
 use crate::sumcheck::field::{

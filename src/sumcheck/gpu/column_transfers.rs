@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::backend::{Buffer, PinnedBuffer, Stream};
 use crate::exec::ExecCtx;
-use crate::field::{DeviceVector, Element, SecretVec, as_bytes, as_bytes_mut, bitslice};
+use crate::field::{DeviceVector, Element, as_bytes, as_bytes_mut, bitslice};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::sumcheck::{SLICE_GROUP, Unslice};
 use crate::module_launcher::KernelModule;
+use crate::secret_vec::SecretVec;
 use crate::sumcheck::caller_columns::{Columns, HostColumn, HostSlices, unbitslice_column};
 use crate::sumcheck::claim::ERROR_CONTEXT;
 use crate::sumcheck::field::{ComputeField, SumcheckField};

@@ -6,8 +6,8 @@ use ff::Field;
 use rayon::prelude::*;
 
 use super::round_poly::Point;
-use crate::field::SecretVec;
 use crate::rayon_waits::install;
+use crate::secret_vec::SecretVec;
 use crate::sumcheck::claim::{ProductTerm, RoundShape};
 use crate::sumcheck::field::{ComputeField, SumcheckField};
 

@@ -5,7 +5,7 @@
 //! one table, the high half the other. Each has about as many elements as the root of the number of rows. Tables for
 //! fewer variables lie side by side.
 
-use crate::field::SecretVec;
+use crate::secret_vec::SecretVec;
 use crate::sumcheck::field::ComputeField;
 
 /// Returns the values of eq for the last k coordinates of `point`, for all k from 0 on. The 2^k values for k begin at

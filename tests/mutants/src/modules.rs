@@ -27,6 +27,7 @@ pub const MODULES: &[Module] = &[
             "backend/host_copies/nontemporal_copy.rs",
             "backend/host_copies/staging.rs",
             "field/host_vector.rs",
+            "secret_vec.rs",
             "groth16/proof.rs",
             "groth16/circuit_and_witness.rs",
             "plonk/columns.rs",

@@ -1,12 +1,13 @@
 //! Holds the values of a circuit's variables until they are converted.
 
+use proofwarp::secret_vec::SecretVec;
 use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::montgomery_form::{MontgomeryForm, to_scalar};
 use crate::error::{FileSection, Result};
 use crate::groth16::Groth16Engine;
-use crate::prover::secret_scalars::SecretScalars;
+use crate::prover::secret_scalars::try_collect;
 
 /// Names a circuit in errors.
 pub(crate) const CIRCUIT: &str = "circuit";
@@ -24,7 +25,7 @@ impl<F: Zeroize + MontgomeryForm> Assignment<F> {
     ///
     /// # Errors
     /// - [`Error::Malformed`](crate::Error::Malformed): other numbers of values, or limbs that are at least r.
-    pub(crate) fn to_scalars<E: Groth16Engine>(&self, inputs: usize, witnesses: usize) -> Result<SecretScalars<E::Fr>> {
+    pub(crate) fn to_scalars<E: Groth16Engine>(&self, inputs: usize, witnesses: usize) -> Result<SecretVec<E::Fr>> {
         expect_count("inputs, with the constant one", inputs, self.inputs.len())?;
         expect_count("witness variables", witnesses, self.witnesses.len())?;
         to_scalars::<E, F>("assignment", self.inputs.par_iter().chain(self.witnesses.par_iter()).copied())
@@ -38,10 +39,10 @@ impl<F: Zeroize + MontgomeryForm> Assignment<F> {
 pub(crate) fn to_scalars<E: Groth16Engine, F: MontgomeryForm>(
     name: &str,
     values: impl IndexedParallelIterator<Item = F>,
-) -> Result<SecretScalars<E::Fr>> {
+) -> Result<SecretVec<E::Fr>> {
     let place = FileSection { file: CIRCUIT, section: name };
     let too_large = || place.malformed("value", "limbs below r", "limbs that are not");
-    SecretScalars::try_collect(values.map(|value| to_scalar::<E, F>(&value))).ok_or_else(too_large)
+    try_collect(values.map(|value| to_scalar::<E, F>(&value))).ok_or_else(too_large)
 }
 
 /// Checks the number of a circuit's `variables`, such as its inputs.

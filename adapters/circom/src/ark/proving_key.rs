@@ -1,6 +1,7 @@
 //! Proves with a key of one version of `ark-groth16`. `super` names the version.
 
 use proofwarp::Accelerator;
+use proofwarp::secret_vec::SecretVec;
 use rand_core::{CryptoRng, RngCore};
 use rayon::prelude::*;
 
@@ -16,7 +17,6 @@ use crate::ark::{
 use crate::error::{Error, Result};
 use crate::groth16::{Proof, VerificationKey};
 use crate::prover::proving_key::{Blinding, ProveOptions};
-use crate::prover::secret_scalars::SecretScalars;
 
 /// Names the type of the engine's scalars.
 type EngineScalar<E> = <<E as ArkPairing>::Engine as pairing::Engine>::Fr;
@@ -145,7 +145,7 @@ impl<E: ArkPairing> ProvingKey<E> {
 
     fn prove_scalars(
         &self,
-        assignments: &[SecretScalars<EngineScalar<E>>],
+        assignments: &[SecretVec<EngineScalar<E>>],
         options: ProveOptions<'_, E::ScalarField>,
     ) -> Result<Vec<ark_groth16::Proof<E>>> {
         let blinding = to_blinding::<E>(options.blinding, assignments.len())?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proofwarp::groth16::{Circuit, Densities};
 use proofwarp::matrix::Csr;
+use proofwarp::secret_vec::SecretVec;
 use proofwarp::{Abort, Accelerator};
 
 use super::assignment::CIRCUIT;
@@ -11,7 +12,6 @@ use super::key_points::{KEY, KeyPoints};
 use crate::error::Result;
 use crate::groth16::{Groth16Engine, Proof};
 use crate::prover::resident_prover::{BatchBlinding, ResidentProver};
-use crate::prover::secret_scalars::SecretScalars;
 use crate::verify::PreparedVerificationKey;
 
 /// Holds a key and its circuit's matrices, uploaded once for any number of proofs.
@@ -73,7 +73,7 @@ impl<E: Groth16Engine> ResidentKey<E> {
     ///   backend has too little memory or fails.
     pub(crate) fn prove(
         &self,
-        assignments: &[SecretScalars<E::Fr>],
+        assignments: &[SecretVec<E::Fr>],
         blinding: &BatchBlinding<E>,
         verify: bool,
         abort: Abort<'_>,

@@ -1,6 +1,7 @@
 //! Proves with a zkey whose points and matrices are on the devices.
 
 use proofwarp::groth16::{Circuit, Densities, Parameters};
+use proofwarp::secret_vec::SecretVec;
 use proofwarp::{Abort, Accelerator, fork_check};
 use rayon::prelude::*;
 
@@ -9,7 +10,6 @@ use crate::groth16::{Groth16Engine, Proof, VerificationKey};
 use crate::prover::matrices::to_sparse_matrices;
 use crate::prover::resident_prover::{BatchBlinding, ResidentProver};
 use crate::prover::roots::quotient_form;
-use crate::prover::secret_scalars::SecretScalars;
 use crate::verify::PreparedVerificationKey;
 use crate::witness::Witness;
 use crate::zkey::Zkey;
@@ -147,8 +147,8 @@ impl<E: Groth16Engine> ProvingKey<E> {
         let assignments = witnesses.iter().map(|witness| witness.to_scalars::<E>()).collect::<Result<Vec<_>>>()?;
         let blinding = match options.blinding {
             Some(pairs) => BatchBlinding {
-                r: SecretScalars::copy_of(pairs.iter().map(|pair| pair.r)),
-                s: SecretScalars::copy_of(pairs.iter().map(|pair| pair.s)),
+                r: SecretVec(pairs.iter().map(|pair| pair.r).collect()),
+                s: SecretVec(pairs.iter().map(|pair| pair.s).collect()),
             },
             None => BatchBlinding::random(witnesses.len())?,
         };

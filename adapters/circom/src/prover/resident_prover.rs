@@ -1,10 +1,11 @@
 //! Proves assignments with a key on the devices, and verifies the proofs.
 
 use proofwarp::groth16::{self, Circuit, Parameters, PreparedInputs, ProvingKeyOnDevice, QuotientForm};
+use proofwarp::secret_vec::SecretVec;
 use proofwarp::{Abort, Accelerator, fork_check};
 use rayon::prelude::*;
 
-use super::secret_scalars::SecretScalars;
+use super::secret_scalars::draw_scalars;
 use crate::error::{Error, Result};
 use crate::groth16::{Groth16Engine, Proof};
 use crate::verify::PreparedVerificationKey;
@@ -19,8 +20,8 @@ pub(crate) struct ResidentProver<E: Groth16Engine> {
 
 /// Holds a batch's random scalars, one of each for a proof.
 pub(crate) struct BatchBlinding<E: Groth16Engine> {
-    pub r: SecretScalars<E::Fr>,
-    pub s: SecretScalars<E::Fr>,
+    pub r: SecretVec<E::Fr>,
+    pub s: SecretVec<E::Fr>,
 }
 
 impl<E: Groth16Engine> BatchBlinding<E> {
@@ -29,7 +30,7 @@ impl<E: Groth16Engine> BatchBlinding<E> {
     /// # Errors
     /// - [`Error::Randomness`]: the system has no random bytes.
     pub(crate) fn random(count: usize) -> Result<Self> {
-        Ok(Self { r: SecretScalars::random(E::CURVE, count)?, s: SecretScalars::random(E::CURVE, count)? })
+        Ok(Self { r: draw_scalars(E::CURVE, count)?, s: draw_scalars(E::CURVE, count)? })
     }
 }
 
@@ -66,7 +67,7 @@ impl<E: Groth16Engine> ResidentProver<E> {
     ///   backend has too little memory or fails.
     pub(crate) fn prove(
         &self,
-        assignments: &[SecretScalars<E::Fr>],
+        assignments: &[SecretVec<E::Fr>],
         blinding: &BatchBlinding<E>,
         verify: Option<&(dyn Fn(usize) -> String + Sync)>,
         abort: Abort<'_>,
