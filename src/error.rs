@@ -106,6 +106,17 @@ impl Error {
         if expected == actual { Ok(()) } else { Err(Self::invalid(place, what, expected, actual)) }
     }
 
+    /// Checks that the range of the operation `place`, `bytes` bytes from byte `offset` on, is within memory of `size` bytes.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: it is not.
+    pub(crate) fn check_byte_range(place: &'static str, offset: usize, bytes: usize, size: usize) -> Result<()> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= size => Ok(()),
+            _ => Err(Self::invalid(place, "range", format!("within {size} bytes"), format!("{offset} + {bytes}"))),
+        }
+    }
+
     /// Returns [`Error::Device`] for a `call` into the driver of `device` that failed because of `reason`.
     pub fn device(device: impl Into<String>, call: impl Into<String>, reason: impl ToString) -> Self {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }

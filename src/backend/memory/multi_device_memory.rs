@@ -69,11 +69,7 @@ impl PeerMemory {
 
     /// Checks that `bytes` from byte `offset` on are inside the memory.
     fn check_range(&self, offset: usize, bytes: usize) -> Result<()> {
-        let all = self.part_bytes.saturating_mul(self.homes.len());
-        if offset.checked_add(bytes).is_some_and(|end| end <= all) {
-            return Ok(());
-        }
-        Err(Error::invalid("memory of peers", "range", format!("within {all} bytes"), format!("{offset} + {bytes}")))
+        Error::check_byte_range("memory of peers", offset, bytes, self.part_bytes.saturating_mul(self.homes.len()))
     }
 }
 

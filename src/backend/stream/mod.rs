@@ -420,15 +420,7 @@ impl Stream {
             let expected = format!("one of {}", self.device.info().name);
             return Err(Error::invalid(place, "buffer", expected, "one of another device"));
         }
-        match offset.checked_add(bytes) {
-            Some(end) if end <= buffer.bytes() => Ok(()),
-            _ => Err(Error::invalid(
-                place,
-                "range",
-                format!("within {} bytes", buffer.bytes()),
-                format!("{offset} + {bytes}"),
-            )),
-        }
+        Error::check_byte_range(place, offset, bytes, buffer.bytes())
     }
 
     /// Checks that this stream can wait for events of stream `other`. `what` names the event in the error.
