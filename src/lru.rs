@@ -101,7 +101,9 @@ mod tests {
     fn the_oldest_values_of_a_group_go() {
         let odd = |value: &u32| (value % 2 == 1).then_some(u64::from(*value));
         let all = [5, 2, 3, 4, 1];
-        for (limit, fewest, gone) in [(9, 0, &[][..]), (8, 0, &[5]), (4, 0, &[5]), (3, 0, &[5, 3]), (0, 1, &[5, 3]), (0, 0, &[5, 3, 1])] {
+        for (limit, fewest, gone) in
+            [(9, 0, &[][..]), (8, 0, &[5]), (4, 0, &[5]), (3, 0, &[5, 3]), (0, 1, &[5, 3]), (0, 0, &[5, 3, 1])]
+        {
             let mut values = list(&all);
             assert_eq!(values.evict(limit, fewest, odd), gone, "{limit}, {fewest}");
             assert!(values.iter().filter(|value| **value % 2 == 0).eq(&[2, 4]));

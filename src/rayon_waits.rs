@@ -9,7 +9,7 @@
 //! that waits for the lock, on top of the caller that holds it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::mpsc::{channel, Sender, SendError};
+use std::sync::mpsc::{SendError, Sender, channel};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::{Error, fork_check, Result};
 use super::fork_checked_driver::ForkGuard;
 use super::memory::{Block, DeviceAllocator, MemoryBudget, TableCache};
 use super::stream::{LaunchedShapes, QueueLimiter, Sensitivity, StreamInner};
-use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, lock, MemoryHandle};
+use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
+use crate::{Error, Result, fork_check};
 
 /// Limits the cached tables of a device to `1/TABLE_CACHE_FRACTION` of its memory.
 const TABLE_CACHE_FRACTION: u64 = 16;

@@ -1,9 +1,12 @@
 //! Restricts a driver to the process that opened it: in a forked child each call fails before it reaches the vendor's
 //! library.
 
+use super::{
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle,
+};
 use crate::Result;
 use crate::fork_check::check;
-use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 
 /// Wraps a driver so that only the process that opened it can use it. In a forked child, calls return errors and free
 /// nothing, because the parent owns all objects.

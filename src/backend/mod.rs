@@ -27,24 +27,27 @@ mod stream;
 mod tests;
 
 pub(crate) use abort_hook::HookGuard;
+pub(crate) use abort_hook::check_abort;
 pub use abort_hook::{Abort, catch_hook_panic};
+pub(crate) use backend_factory::BackendFactory;
 pub use backend_kind::BackendKind;
 pub use device::Device;
 pub use device_caps::DeviceCaps;
 pub use device_info::{CudaCard, CudaKernels, DeviceInfo};
-pub use diagnostics::{cuda_cards, cuda_driver, cuda_kernels, opencl_cache, opencl_library};
-pub use driver::{Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
-pub use host_copies::PinnedBuffer;
-pub use memory::{Buffer, MemoryBudget};
-pub use stream::{Event, Launch, Stream, StreamStats};
-pub(crate) use abort_hook::check_abort;
-pub(crate) use backend_factory::BackendFactory;
 pub(crate) use diagnostics::missing_clmad_reason;
+pub use diagnostics::{cuda_cards, cuda_driver, cuda_kernels, opencl_cache, opencl_library};
+pub use driver::{
+    Arg, Driver, EventHandle, KernelCode, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle,
+};
 pub(crate) use factories::backend_factories;
+pub use host_copies::PinnedBuffer;
 pub(crate) use host_copies::{par_zero_nontemporal, parallel_copy};
+pub use memory::{Buffer, MemoryBudget};
 pub(crate) use memory::{PeerMemory, plannable_bytes};
 pub(crate) use mutex::lock;
 pub(crate) use stream::ABORT_CHECK_BYTES;
+pub use stream::{Event, Launch, Stream, StreamStats};
 
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 use host_copies::TwoRows;

@@ -4,14 +4,16 @@ use std::collections::HashMap;
 
 use group::Curve;
 
+use super::columns_layout_and_key::{ColumnId, ColumnLayout};
 use crate::curve::MsmCurve;
 use crate::expression::Expression;
 use crate::field::NttField;
 use crate::{Error, Result};
-use super::columns_layout_and_key::{ColumnId, ColumnLayout};
-use super::steps::MAX_COSETS;
 
 const PLACE: &str = "plonk circuit";
+/// Maximum number of cosets, and of pieces, of a quotient, 256: the matrix of the pieces then has 2 MiB, and a row
+/// takes 2^16 multiplications.
+pub const MAX_COSETS: usize = 1 << 8;
 
 /// Describes a lookup argument: in every usable row, the values of `inputs` together must be a row of the table.
 #[derive(Debug, Clone)]
@@ -147,9 +149,9 @@ impl<F> Circuit<F> {
         self.check_counts()?;
         self.check_size()?;
         self.check_column_ids()?;
-        self.lookups
-            .iter()
-            .try_for_each(|lookup| Error::check_eq(PLACE, "tables of a lookup", lookup.inputs.len(), lookup.tables.len()))?;
+        self.lookups.iter().try_for_each(|lookup| {
+            Error::check_eq(PLACE, "tables of a lookup", lookup.inputs.len(), lookup.tables.len())
+        })?;
         let Some(DuplicateQueries { column, rotations: [first, second] }) = self.find_duplicate_queries() else {
             return Ok(());
         };
@@ -207,6 +209,11 @@ fn indices_in_phase(phases: &[u8], phase: u8) -> Vec<usize> {
     (0..phases.len()).filter(|number| phases[*number] == phase).collect()
 }
 
+/// Returns the powers of `base`, from the exponent 0 on.
+pub(super) fn iterate_powers<F: NttField>(base: F) -> impl Iterator<Item = F> {
+    std::iter::successors(Some(F::ONE), move |power| Some(*power * base))
+}
+
 /// Describes a curve with MSMs whose scalar field has number-theoretic transforms.
 pub trait ProofCurve: MsmCurve<Scalar: NttField, Curve: Curve<AffineRepr = Self>> + 'static {}
 
@@ -216,8 +223,8 @@ impl<C: MsmCurve<Scalar: NttField, Curve: Curve<AffineRepr = C>> + 'static> Proo
 mod tests {
     use halo2curves::bn256::Fr;
 
-    use crate::plonk::engine::MemoryEstimate;
     use super::*;
+    use crate::plonk::engine::MemoryEstimate;
 
     fn sample_circuit() -> Circuit<Fr> {
         Circuit {

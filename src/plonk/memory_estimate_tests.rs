@@ -2,14 +2,14 @@
 
 use halo2curves::bn256::Fr;
 
+use super::blinding::uniform_on_cpu;
+use super::circuit::Circuit;
+use super::column_places_and_checks::StridedColumns;
+use super::columns_layout_and_key::{ColumnId, ColumnLayout};
+use super::engine::MemoryEstimate;
 use crate::Accelerator;
 use crate::expression::Expression;
 use crate::field::DeviceVector;
-use super::circuit::Circuit;
-use super::columns_layout_and_key::{ColumnId, ColumnLayout};
-use super::engine::MemoryEstimate;
-use super::steps::StridedColumns;
-use super::steps::blinding::uniform_on_cpu;
 
 /// Returns a circuit of 2^20 rows with all its columns in the permutation: `fixed` fixed columns and an advice column.
 fn sample_circuit(degree: usize, fixed: usize) -> Circuit<Fr> {

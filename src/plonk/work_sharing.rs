@@ -7,11 +7,11 @@
 use std::panic::resume_unwind;
 use std::thread;
 
-use crate::{Error, Result};
 use super::circuit::ProofCurve;
-use super::columns_layout_and_key::{Column, ColumnView, Key};
-use super::engine::{Basis, Constraints, Cosets, Engine};
-use super::stages::CompiledCircuit;
+use super::columns_layout_and_key::{ColumnView, Key};
+use super::compiled_circuit::CompiledCircuit;
+use super::engine::{Basis, Engine};
+use crate::{Error, Result};
 
 /// Holds the inputs of all stages of a proof: engine, circuit, key and peer devices.
 #[derive(Debug, Clone, Copy)]
@@ -77,47 +77,7 @@ impl<C: ProofCurve> ProverContext<'_, C> {
         })
     }
 
-    /// Computes the weighed sum of all constraints in every row of each coset, on all devices. Returns a column of n
-    /// values for each coset. Each device evaluates whole cosets.
-    ///
-    /// # Errors
-    /// - [`Engine::evaluate_on_coset`] failed: its error.
-    pub(super) fn evaluate_on_cosets(
-        &self,
-        cosets: &Cosets<C::Scalar>,
-        constraints: &Constraints<'_, C::Scalar>,
-    ) -> Result<Vec<Column<C::Scalar>>> {
-        let columns = [constraints.own.iter().map(Vec::len).sum(), constraints.shared.len()];
-        let owners = assign_coset_devices(self.circuit.rows(), cosets.count(), columns, &self.peer_links());
-        // Goes first: copies would wait for cosets that are queued on the engine's stream.
-        let copies = self.peers.iter().enumerate().map(|(number, peer)| {
-            let takes_part = owners.contains(&(1 + number));
-            takes_part.then(|| (peer, peer.copy_columns(self.engine, constraints.own)))
-        });
-        let copies: Vec<_> = copies.collect();
-        // All cosets are queued before any is fetched.
-        let queued = owners.iter().enumerate().map(|(number, owner)| {
-            let peer = owner.checked_sub(1).and_then(|peer| copies[peer].as_ref());
-            let part = match peer {
-                Some((peer, Ok(own))) => peer.evaluate_on_coset(number, constraints, own),
-                Some((_, Err(error))) => Err(error.clone()),
-                None => self.engine.evaluate_on_coset(cosets, number, constraints),
-            };
-            (peer.map(|(peer, _)| *peer), part)
-        });
-        let queued: Vec<_> = queued.collect();
-        let fetched = queued.into_iter().enumerate().map(|(number, (peer, part))| match peer {
-            Some(peer) => {
-                let part =
-                    part.and_then(|part| exactly_one(self.engine.copy_columns_from(peer.engine, &[part.view()])?));
-                retry_on_own_engine(part, || self.engine.evaluate_on_coset(cosets, number, constraints))
-            }
-            None => part,
-        });
-        fetched.collect()
-    }
-
-    fn peer_links(&self) -> Vec<Option<Link>> {
+    pub(super) fn peer_links(&self) -> Vec<Option<Link>> {
         self.peers.iter().map(|peer| peer.link).collect()
     }
 }
@@ -126,33 +86,11 @@ impl<C: ProofCurve> PeerDevice<'_, C> {
     fn commit_copies(&self, of: &Engine<C>, basis: Basis, columns: &[ColumnView<'_, C::Scalar>]) -> Result<Vec<C>> {
         self.engine.commit_on_device(basis, &self.engine.copy_columns_from(of, columns)?)
     }
-
-    fn copy_columns(&self, of: &Engine<C>, columns: &[Vec<Column<C::Scalar>>]) -> Result<Vec<Vec<Column<C::Scalar>>>> {
-        let copies = |columns: &Vec<Column<C::Scalar>>| {
-            self.engine.copy_columns_from(of, &columns.iter().map(Column::view).collect::<Vec<_>>())
-        };
-        columns.iter().map(copies).collect()
-    }
-
-    fn evaluate_on_coset(
-        &self,
-        number: usize,
-        constraints: &Constraints<'_, C::Scalar>,
-        own: &[Vec<Column<C::Scalar>>],
-    ) -> Result<Column<C::Scalar>> {
-        let cosets = self.engine.create_cosets(constraints.pieces)?;
-        let shared = self.key.coefficients();
-        self.engine.evaluate_on_coset(&cosets, number, &Constraints { shared: &shared, own, ..*constraints })
-    }
-}
-
-fn exactly_one<T>(all: Vec<T>) -> Result<T> {
-    all.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }
 
 /// Returns the result `theirs` of a peer, or the result of `own` if the peer failed. After an abort or an invalid
 /// argument, `own` is not called, and the peer's error is returned.
-fn retry_on_own_engine<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(super) fn retry_on_own_engine<T>(theirs: Result<T>, own: impl FnOnce() -> Result<T>) -> Result<T> {
     match theirs {
         Err(error) if !matches!(error, Error::Aborted | Error::Invalid { .. }) => {
             log::warn!("plonk: the proof's own device does another one's share: {error}");

@@ -19,13 +19,16 @@ use cust::sys as cu;
 pub(super) use discovery::{driver_version, kernel_build_info, list_cards};
 pub use modules::{BUILD_NOTE, CLMAD_NOTE, has_kernels};
 
-use context::{check_status, CurrentContextGuard, error_text, PrimaryContext};
+use super::{
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle,
+};
 use crate::{Error, Result};
+use context::{CurrentContextGuard, PrimaryContext, check_status, error_text};
 use discovery::{capability_number, describe_device, is_supported, supported_archs_text, unavailable_error};
 use launch::CudaLaunch;
-use modules::{ARCHITECTURES, decode_kernel_handle, LoadedModules};
+use modules::{ARCHITECTURES, LoadedModules, decode_kernel_handle};
 use peer_access::PeerAccess;
-use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc, StreamHandle};
 
 /// Advice in the error if no kernels were built in.
 const HINT: &str = "install nvcc (docs/troubleshooting.md says how), run `cargo clean -p proofwarp` and build again";
@@ -299,8 +302,9 @@ unsafe impl Driver for CudaDriver {
     ) -> Result<()> {
         let _current = self.enter_context()?;
         // SAFETY: passed on from the caller.
-        let copied =
-            unsafe { upload_without_driver_copy::enqueue_upload(device_address(to, offset), from, bytes, to_cu_stream(stream)) };
+        let copied = unsafe {
+            upload_without_driver_copy::enqueue_upload(device_address(to, offset), from, bytes, to_cu_stream(stream))
+        };
         copied.map_err(|(call, code)| Error::device(&self.info.name, call, error_text(code)))
     }
 

@@ -5,8 +5,8 @@ use std::ptr;
 
 use cust::sys as cu;
 
-use crate::backend::TwoRows;
 use super::context::check_status;
+use crate::backend::TwoRows;
 
 /// Queues on `stream` a copy of `bytes` from pinned host memory at `from` to device address `to`. A small copy is a 2D
 /// copy of two rows, because the driver would keep the bytes of a small 1D copy in memory of its own. An error holds

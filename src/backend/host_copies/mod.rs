@@ -7,8 +7,8 @@ mod staging;
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 mod upload_row_split;
 
-pub use pinned_buffer::PinnedBuffer;
 pub(crate) use parallel_nontemporal_copy::{par_zero_nontemporal, parallel_copy};
+pub use pinned_buffer::PinnedBuffer;
 pub(super) use staging::{SLOT_BYTES, StagingRing};
 #[cfg(any(feature = "cuda", feature = "opencl"))]
 pub(super) use upload_row_split::TwoRows;

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::parallel_nontemporal_copy::{par_move_and_zeroize, par_zero_nontemporal};
+use super::staging::SLOT_BYTES;
 use crate::backend::memory::AccessHistory;
 use crate::backend::stream::StreamInner;
 use crate::backend::{MemoryHandle, PinnedAlloc};
 use crate::{Error, Result};
-use super::parallel_nontemporal_copy::{par_move_and_zeroize, par_zero_nontemporal};
-use super::staging::SLOT_BYTES;
 
 /// Maximum bytes of an upload's part, 4 MiB. A part is copied to the device as soon as it is in the pinned buffer.
 pub(crate) const PART_BYTES: usize = SLOT_BYTES;

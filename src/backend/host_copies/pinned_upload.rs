@@ -3,11 +3,11 @@
 
 use std::time::Instant;
 
-use crate::Result;
-use crate::backend::{Abort, Buffer, check_abort, PinnedAlloc, PinnedBuffer, Stream};
-use crate::rayon_waits::in_place_scope;
-use super::parallel_nontemporal_copy::{copy_nontemporal, CopyTasks};
+use super::parallel_nontemporal_copy::{CopyTasks, copy_nontemporal};
 use super::pinned_buffer::PART_BYTES;
+use crate::Result;
+use crate::backend::{Abort, Buffer, PinnedAlloc, PinnedBuffer, Stream, check_abort};
+use crate::rayon_waits::in_place_scope;
 
 /// Maximum bytes that a copy from pinned memory queues between two abort checks, 512 MiB.
 const SENT_BYTES: usize = 512 << 20;

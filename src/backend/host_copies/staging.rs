@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
+use super::parallel_nontemporal_copy::{CopyTasks, copy_nontemporal, par_zero_nontemporal};
 use crate::Result;
 use crate::backend::{Driver, EventHandle, PinnedAlloc};
 use crate::rayon_waits::in_place_scope;
-use super::parallel_nontemporal_copy::{copy_nontemporal, CopyTasks, par_zero_nontemporal};
 
 /// Bytes of one staging slot, 4 MiB. The copy of a slot takes 80 µs at 50 GB/s, long enough to hide launch costs.
 pub(crate) const SLOT_BYTES: usize = 4 << 20;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::backend::MemoryHandle;
-use crate::backend::stream::{Sensitivity, StreamInner};
 use super::access_history::AccessHistory;
 use super::device_memory_state::DeviceAllocator;
 use super::pool::Block;
+use crate::backend::MemoryHandle;
+use crate::backend::stream::{Sensitivity, StreamInner};
 
 /// Owns device memory that a stream allocated. The memory goes back to the device's pool when this is dropped.
 ///

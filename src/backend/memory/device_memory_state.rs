@@ -4,11 +4,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::backend::stream::Queue;
-use crate::backend::{Driver, lock, MemoryHandle};
-use crate::{Error, Result};
 use super::budget_totals::{BudgetTotals, bytes_over_budget};
 use super::pool::{Block, FreeBlock, FreeList};
+use crate::backend::stream::Queue;
+use crate::backend::{Driver, MemoryHandle, lock};
+use crate::{Error, Result};
 
 /// Holds a device's driver, the count of bytes allocated from it, and the pool of free memory among these bytes.
 #[derive(Debug)]

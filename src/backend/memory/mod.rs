@@ -9,11 +9,11 @@ mod pool;
 mod soft_memory_budget;
 mod table_cache;
 
+pub(super) use access_history::AccessHistory;
 pub use device_buffer::Buffer;
-pub use soft_memory_budget::MemoryBudget;
+pub(super) use device_memory_state::DeviceAllocator;
 pub(crate) use multi_device_memory::PeerMemory;
 pub(crate) use pool::plannable_bytes;
-pub(super) use access_history::AccessHistory;
-pub(super) use device_memory_state::DeviceAllocator;
 pub(super) use pool::{Block, FreeBlock};
+pub use soft_memory_budget::MemoryBudget;
 pub(super) use table_cache::TableCache;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::backend::lock;
 use super::device_memory_state::DeviceAllocator;
+use crate::backend::lock;
 
 /// Holds a soft budget for a device's memory until it is dropped. Beyond the budget, free memory of the pool is
 /// reused or returned to the driver before the driver is asked for more. A budget never makes an allocation fail.

@@ -20,16 +20,19 @@ use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use opencl3::types::{cl_buffer_region, cl_command_queue, cl_event, CL_FALSE, cl_int, cl_mem, CL_TRUE};
+use opencl3::types::{CL_FALSE, CL_TRUE, cl_buffer_region, cl_command_queue, cl_event, cl_int, cl_mem};
 use opencl3::{command_queue as queue, error_codes as codes, event, memory};
 
+use super::{
+    Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, MemoryHandle, PinnedAlloc,
+    StreamHandle, lock,
+};
 use crate::settings::Settings;
 use crate::{Error, Result};
 use discovery::ClDevice;
 use disk_cache::DiskCache;
 use owned_handles::{ClOwned, ClResult, decode_number, enqueue_zero_fill, error_text, into_raw, release_command_event};
-use program::{ClKernel, enqueue_kernel, Programs};
-use super::{Arg, DeviceInfo, Driver, EventHandle, KernelHandle, KernelSource, LaunchConfig, lock, MemoryHandle, PinnedAlloc, StreamHandle};
+use program::{ClKernel, Programs, enqueue_kernel};
 
 /// Opens every usable OpenCL device, processors last.
 ///
@@ -365,7 +368,13 @@ unsafe impl Driver for OpenClDriver {
     ) -> Result<()> {
         // SAFETY: the caller's promise: live handles, a range inside, `from` kept until it is passed.
         let copied = unsafe {
-            upload_without_driver_copy::enqueue_upload(stream.0 as cl_command_queue, to.0 as cl_mem, offset, from, bytes)
+            upload_without_driver_copy::enqueue_upload(
+                stream.0 as cl_command_queue,
+                to.0 as cl_mem,
+                offset,
+                from,
+                bytes,
+            )
         };
         self.check_call("clEnqueueWriteBuffer", copied)
     }

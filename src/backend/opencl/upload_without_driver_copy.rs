@@ -3,10 +3,10 @@
 use std::ptr;
 
 use opencl3::command_queue as queue;
-use opencl3::types::{cl_command_queue, CL_FALSE, cl_mem};
+use opencl3::types::{CL_FALSE, cl_command_queue, cl_mem};
 
-use crate::backend::TwoRows;
 use super::owned_handles::{ClResult, release_command_event};
+use crate::backend::TwoRows;
 
 /// Queues on `stream` a copy of `bytes` from host memory at `from` to the buffer `to`, from byte `offset` on. A
 /// small copy is a rectangle of two rows, because the driver would keep the bytes of a small plain copy.

@@ -14,19 +14,19 @@ mod stream_stats;
 use std::sync::Arc;
 use std::time::Instant;
 
-pub use event::Event;
-pub use launches::Launch;
-pub use stream_stats::StreamStats;
 pub(crate) use abortable_waits::ABORT_CHECK_BYTES;
+pub use event::Event;
 pub(super) use launched_shapes::LaunchedShapes;
+pub use launches::Launch;
 pub(super) use owned_queue::Queue;
 pub(super) use queued_time_limit::QueueLimiter;
 pub(super) use stream_inner::{Sensitivity, StreamInner};
+pub use stream_stats::StreamStats;
 
+use super::host_copies::SLOT_BYTES;
+use super::{Abort, Buffer, Device, Driver, EventHandle, MemoryHandle, PinnedBuffer, StreamHandle, check_abort, lock};
 use crate::checked_size::MAX_BYTES;
 use crate::{Error, Result};
-use super::host_copies::SLOT_BYTES;
-use super::{Abort, Buffer, check_abort, Device, Driver, EventHandle, lock, MemoryHandle, PinnedBuffer, StreamHandle};
 
 /// Granule of allocations in bytes, 4 KiB. Sizes are rounded up to it, so that pooled blocks fit again and copies are
 /// aligned.

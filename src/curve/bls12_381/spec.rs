@@ -23,11 +23,8 @@ pub static FQ: FieldSpec = FieldSpec {
 };
 
 /// Declares the quadratic extension of the base field, F_p\[u\]/(u² + 1).
-pub static FQ2: FieldSpec = FieldSpec {
-    name: "bls12_381_fq2",
-    kind: FieldKind::Quadratic { base: &FQ, nonresidue: 1 },
-    families: &["vector"],
-};
+pub static FQ2: FieldSpec =
+    FieldSpec { name: "bls12_381_fq2", kind: FieldKind::Quadratic { base: &FQ, nonresidue: 1 }, families: &["vector"] };
 
 /// Declares the curve of G1.
 pub static G1: CurveSpec = CurveSpec {

@@ -1,17 +1,17 @@
 //! Transforms values to coefficients, and sums terms over values.
 
+use super::Engine;
+use super::memory::{FOR_TRANSFORM, group_by_cost};
+use super::transfer::{enqueue_copies, ensure_few_vectors, select_columns};
 use crate::Result;
 use crate::exec::ExecCtx;
 use crate::expression::{Coset, DeviceColumn, Group};
 use crate::field::DeviceVector;
-use crate::secret_vec::{SecretCow, SecretVec};
 use crate::ntt::{Direction, Transform, transform_many};
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, ColumnView, DeviceSlice};
-use crate::plonk::stages::WeightedSum;
-use super::Engine;
-use super::memory::{FOR_TRANSFORM, group_by_cost};
-use super::transfer::{enqueue_copies, ensure_few_vectors, select_columns};
+use crate::plonk::compiled_circuit::WeightedSum;
+use crate::secret_vec::{SecretCow, SecretVec};
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the coefficients, lowest first, of the polynomials that have the values `columns` on the subgroup of
@@ -61,7 +61,7 @@ impl<C: ProofCurve> Engine<C> {
         )
     }
 
-    pub(super) fn transform_on_host(
+    pub(in crate::plonk) fn transform_on_host(
         &self,
         columns: &[ColumnView<'_, C::Scalar>],
         transform: Transform<C::Scalar>,
@@ -71,7 +71,7 @@ impl<C: ProofCurve> Engine<C> {
         let mut columns: Vec<SecretVec<_>> = columns.collect();
         let transforms = vec![transform; columns.len()];
         let mut slices: Vec<&mut [_]> = columns.iter_mut().map(|column| &mut **column).collect();
-        transform_many(&self.accelerator, &mut slices, &transforms, ctx.abort())?;
+        transform_many(&self.host(), &mut slices, &transforms, ctx.abort())?;
         Ok(columns.into_iter().map(|mut column| Column::new(std::mem::take(&mut column.0))).collect())
     }
 
@@ -113,7 +113,7 @@ impl<C: ProofCurve> Engine<C> {
 
     /// Computes the value of `sum` in every row on the host. X is `coset.shift`·ω^row. `columns` holds the values of
     /// columns by their numbers.
-    pub(super) fn evaluate_sum_on_host(
+    pub(in crate::plonk) fn evaluate_sum_on_host(
         &self,
         sum: &WeightedSum<C::Scalar>,
         columns: &[ColumnView<'_, C::Scalar>],
@@ -129,7 +129,7 @@ impl<C: ProofCurve> Engine<C> {
         let mut all: Vec<&[_]> = vec![&[]; columns.len()];
         numbers.iter().zip(&fetched).for_each(|(number, column)| all[*number] = column);
         let mut values = SecretVec(vec![ff::Field::ZERO; self.n()]);
-        program.run(&self.accelerator, &all, challenges, coset, &mut [&mut values], ctx.abort())?;
+        program.run(&self.host(), &all, challenges, coset, &mut [&mut values], ctx.abort())?;
         Ok(Column::new(std::mem::take(&mut values.0)))
     }
 }

@@ -1,11 +1,11 @@
 //! Keeps keys on a device.
 
+use super::Engine;
+use super::transfer::enqueue_copies;
 use crate::Result;
 use crate::field::NttField;
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, Key, Polynomial};
-use super::Engine;
-use super::transfer::enqueue_copies;
 
 /// Holds a key's columns on a device, for any number of proofs.
 #[derive(Debug)]

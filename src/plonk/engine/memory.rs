@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use crate::expression::Expression;
 use crate::field::NttField;
-use crate::plonk::circuit::Circuit;
+use crate::plonk::circuit::{Circuit, MAX_COSETS};
 use crate::plonk::columns_layout_and_key::ColumnLayout;
-use crate::plonk::steps::{device_vector_count, MAX_COSETS};
 
 /// Columns of device memory for each column of a transform, 2: a copy, and a second one to transform into.
 pub(crate) const FOR_TRANSFORM: usize = 2;
@@ -43,6 +42,16 @@ const JOINED: usize = 16;
 /// neither the setup's points nor the columns.
 pub(crate) fn max_commitment_bytes(column: u64) -> u64 {
     COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
+}
+
+/// Maximum number of cosets for which a kernel keeps one element of each in registers, when it computes the pieces of a
+/// quotient.
+pub(crate) const MAX_IN_REGISTERS: usize = 16;
+
+/// Returns the number of vectors of `count` columns that the device holds at once while it computes `count` pieces of a
+/// quotient, the pieces included.
+fn device_vector_count(count: usize) -> usize {
+    if count <= MAX_IN_REGISTERS { 1 } else { 3 }
 }
 
 /// Describes how a proof uses a device's memory.
@@ -254,7 +263,7 @@ fn max_constraint_columns<F: NttField>(circuit: &Circuit<F>) -> usize {
 
 /// Splits items with the given `costs` into groups of adjacent items that cost at most `most` in total. Returns the
 /// groups as ranges of indices, in ascending order. An item that costs more than `most` is a group by itself.
-pub(super) fn group_by_cost(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
+pub(crate) fn group_by_cost(costs: impl IntoIterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
     let (mut groups, mut total) = (Vec::<Range<usize>>::new(), 0_usize);
     for (number, cost) in costs.into_iter().enumerate() {
         let sum = total.saturating_add(cost);
@@ -276,9 +285,9 @@ pub(super) fn group_by_cost(costs: impl IntoIterator<Item = usize>, most: usize)
 mod tests {
     use halo2curves::bn256::Fr;
 
+    use super::{group_by_cost, *};
     use crate::plonk::circuit::Lookup;
     use crate::plonk::columns_layout_and_key::ColumnId;
-    use super::{*, group_by_cost};
 
     /// Returns a circuit with 12 advice and 14 fixed columns, 3 lookups, 13 columns in the permutation, degree 5.
     fn sample_circuit(log_n: u32) -> Circuit<Fr> {

@@ -1,20 +1,17 @@
-//! Runs the operations of a proof on columns, on the device (where results stay) or on the host. Proof steps use only
-//! this module.
+//! Runs the steps of a proof on columns, on the device (where results stay) or on the host.
 //!
 //! Work runs on the accelerator's first device, on the engine's own stream. The host waits only for points, values and
 //! lookups' missing rows. If the device cannot do a step, and none is forced, the host does it: it fetches columns, and
-//! the next step tries the device again.
+//! the next step tries the device again. [`execute`] alone decides that, once for each step. A commitment is two steps:
+//! its scalars, then its MSM.
 //!
 //! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
 //! which is a step of its own here.
 
-mod arguments;
 mod interpolate_and_sum;
 mod key;
-mod memory;
-mod openings;
-mod quotient;
-mod transfer;
+pub(super) mod memory;
+pub(super) mod transfer;
 mod work_for_peer;
 
 use std::fmt;
@@ -24,22 +21,21 @@ use group::Curve as _;
 
 pub use key::KeyOnDevice;
 pub use memory::{MemoryEstimate, MemoryPlan};
-pub(super) use arguments::PermutedLookup;
-pub(super) use memory::COSET_COLUMNS;
-pub(super) use quotient::{Constraints, Cosets};
 
+use super::circuit::ProofCurve;
+use super::columns_layout_and_key::{Column, ColumnStorage, ColumnView, ViewStorage};
 use crate::backend::{Abort, Device, MemoryBudget, Stream, lock};
 use crate::exec::{ExecCtx, Operation, execute};
-use crate::field::{DeviceVector, Element, NttField};
-use crate::secret_vec::{SecretCow, SecretVec};
-use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars};
+use crate::field::{DeviceVector, Element};
+use crate::msm::{Msm, MsmOptions};
 use crate::ntt::NttDomain;
 use crate::report::OpScope;
+use crate::secret_vec::{SecretCow, SecretVec};
 use crate::{Accelerator, Error, Result};
 use memory::max_commitment_bytes;
-use super::circuit::ProofCurve;
-use super::columns_layout_and_key::{Column, ColumnStorage, ColumnView, DeviceSlice, ViewStorage};
-use transfer::{allocate_zeros, check_column_lengths, download, download_into};
+use transfer::{
+    ColumnScalars, ScalarStorage, allocate_zeros, check_column_lengths, column_scalars, download, download_into,
+};
 
 /// Selects the polynomial basis of a commitment, which says whether a column holds coefficients or values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,11 +80,11 @@ fn first_device_only(accelerator: &Accelerator) -> Accelerator {
 /// one device, or on the host.
 #[derive(Debug)]
 pub struct Engine<C: ProofCurve> {
-    domain: NttDomain<C::Scalar>,
-    accelerator: Accelerator,
+    pub(super) domain: NttDomain<C::Scalar>,
+    pub(super) accelerator: Accelerator,
     srs: Arc<Srs<C>>,
     stream: Option<Mutex<Stream>>,
-    plan: MemoryPlan,
+    pub(super) plan: MemoryPlan,
     hook: Option<AbortHook>,
     /// Soft memory budget, which holds until it is dropped. It is never read.
     _aim: Option<MemoryBudget>,
@@ -166,7 +162,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Returns the number of elements of a column.
-    fn n(&self) -> usize {
+    pub(super) fn n(&self) -> usize {
         1 << self.domain.log_n()
     }
 
@@ -278,22 +274,48 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    /// Runs the step named `step` on `columns` columns, by `gpu` on the device. Falls back to `cpu` if there is no
-    /// device, or if `gpu` fails and no backend is forced.
-    fn run_step<T>(
+    /// Runs the step named `step` on `columns` columns, by `gpu` on the device. The host takes over by `cpu` if there
+    /// is no device, or if `gpu` fails and no backend is forced.
+    pub(super) fn run_step<T>(
         &self,
         step: &str,
         columns: usize,
         gpu: impl FnOnce(&mut Stream) -> Result<T>,
         cpu: impl FnOnce(ExecCtx<'_>) -> Result<T>,
     ) -> Result<T> {
-        let mut operation = EngineStep { engine: self, step, columns, gpu: Some(gpu), cpu: Some(cpu) };
-        execute(&self.accelerator, self.accelerator.devices(), &mut operation, self.abort_callback()).map(|(value, _)| value)
+        self.execute_step(step, columns, |stream, _| gpu(stream), Some(cpu))
+    }
+
+    /// Runs the step named `step` on `columns` columns, by `gpu` on the device. The host does not take over.
+    fn run_on_device<T>(
+        &self,
+        step: &str,
+        columns: usize,
+        gpu: impl FnOnce(&mut Stream, ExecCtx<'_>) -> Result<T>,
+    ) -> Result<T> {
+        self.execute_step(step, columns, gpu, None::<fn(ExecCtx<'_>) -> Result<T>>)
+    }
+
+    fn execute_step<T>(
+        &self,
+        step: &str,
+        columns: usize,
+        gpu: impl FnOnce(&mut Stream, ExecCtx<'_>) -> Result<T>,
+        cpu: Option<impl FnOnce(ExecCtx<'_>) -> Result<T>>,
+    ) -> Result<T> {
+        let mut operation = EngineStep { engine: self, step, columns, gpu: Some(gpu), cpu };
+        execute(&self.accelerator, self.accelerator.devices(), &mut operation, self.abort_callback())
+            .map(|(value, _)| value)
+    }
+
+    /// Returns an accelerator without devices, for the part of a step that the host does.
+    pub(super) fn host(&self) -> Accelerator {
+        self.accelerator.with_devices(Vec::new())
     }
 
     /// Trims the device's memory pool if the plan limits memory. Free blocks of the previous step have other sizes and
     /// would not fit.
-    fn trim_before_step(&self, stream: &Stream) {
+    pub(super) fn trim_before_step(&self, stream: &Stream) {
         if self.plan != MemoryPlan::ALL {
             stream.device().trim_pool();
         }
@@ -305,7 +327,11 @@ impl<C: ProofCurve> Engine<C> {
 
     /// Splits `vector` into columns of n elements. Moves them to host memory unless the plan keeps columns on the
     /// device.
-    fn collect_columns(&self, stream: &mut Stream, vector: DeviceVector<C::Scalar>) -> Result<Vec<Column<C::Scalar>>> {
+    pub(super) fn collect_columns(
+        &self,
+        stream: &mut Stream,
+        vector: DeviceVector<C::Scalar>,
+    ) -> Result<Vec<Column<C::Scalar>>> {
         let columns = Column::split_vector(vector, self.n());
         if self.plan.columns_resident {
             return Ok(columns);
@@ -318,7 +344,7 @@ impl<C: ProofCurve> Engine<C> {
     }
 
     /// Returns the elements of `column` in host memory, borrowed if they are there already, otherwise downloaded.
-    fn fetch_to_host<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<SecretCow<'v, C::Scalar>> {
+    pub(super) fn fetch_to_host<'v>(&self, column: ColumnView<'v, C::Scalar>) -> Result<SecretCow<'v, C::Scalar>> {
         match (column.0, &self.stream) {
             (ViewStorage::Host(elements), _) => Ok(SecretCow::Borrowed(elements)),
             (ViewStorage::Device(resident), Some(stream)) => {
@@ -329,54 +355,22 @@ impl<C: ProofCurve> Engine<C> {
         }
     }
 
-    fn fetch_all_to_host<'v>(&self, columns: &[ColumnView<'v, C::Scalar>]) -> Result<Vec<SecretCow<'v, C::Scalar>>> {
+    pub(super) fn fetch_all_to_host<'v>(
+        &self,
+        columns: &[ColumnView<'v, C::Scalar>],
+    ) -> Result<Vec<SecretCow<'v, C::Scalar>>> {
         check_column_lengths(self.n(), columns)?;
         columns.iter().map(|column| self.fetch_to_host(*column)).collect()
     }
 
     /// Copies `elements` to columns of n elements each, in host memory.
-    fn split_host_columns(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
+    pub(super) fn split_host_columns(&self, elements: &[C::Scalar]) -> Vec<Column<C::Scalar>> {
         elements.chunks(self.n()).map(|column| Column::new(column.to_vec())).collect()
     }
 }
 
-/// Holds the elements of columns as MSM scalars, one vector of scalars for each column.
-pub(super) struct ColumnScalars<'v, F: NttField>(Vec<ScalarStorage<'v, F>>);
-
-/// Holds a column's MSM scalars in host memory or on the device, wherever the column is.
-enum ScalarStorage<'v, F: NttField> {
-    OnHost(SecretCow<'v, F>),
-    OnDevice(DeviceScalars),
-}
-
-impl<F: NttField> ScalarStorage<'_, F> {
-    fn as_scalars(&self) -> Scalars<'_> {
-        match self {
-            Self::OnHost(column) => Scalars::elements(column),
-            Self::OnDevice(column) => Scalars::from(column),
-        }
-    }
-}
-
-/// Returns `column` as MSM scalars. They are ready once `stream` has done the work that is queued on it now.
-fn column_scalars<'v, F: NttField>(stream: &mut Stream, column: ColumnView<'v, F>) -> Result<ScalarStorage<'v, F>> {
-    match column.0 {
-        ViewStorage::Host(elements) => Ok(ScalarStorage::OnHost(SecretCow::Borrowed(elements))),
-        ViewStorage::Device(resident) => device_scalars(stream, resident).map(ScalarStorage::OnDevice),
-    }
-}
-
-/// Returns `column`, which is on the device, as MSM scalars. They are ready once `stream` has done the work that is
-/// queued on it now.
-fn device_scalars<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<DeviceScalars> {
-    let DeviceSlice { vector, first, len } = column;
-    let range = *first..first + len;
-    let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, ScalarForm::Montgomery)?;
-    Ok(scalars.ready_after(Arc::new(stream.record_event()?)))
-}
-
 /// Returns the only one of a step's `results`. An empty list is an error.
-fn exactly_one<T>(results: Vec<T>) -> Result<T> {
+pub(super) fn exactly_one<T>(results: Vec<T>) -> Result<T> {
     results.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }
 
@@ -433,14 +427,15 @@ struct EngineStep<'e, C: ProofCurve, G, H> {
     step: &'e str,
     /// Number of columns that it works on.
     columns: usize,
-    /// Each closure is `None` once it has run.
+    /// `None` once it has run.
     gpu: Option<G>,
+    /// `None` once it has run, or if the host cannot take over.
     cpu: Option<H>,
 }
 
 impl<C: ProofCurve, T, G, H> Operation for EngineStep<'_, C, G, H>
 where
-    G: FnOnce(&mut Stream) -> Result<T>,
+    G: FnOnce(&mut Stream, ExecCtx<'_>) -> Result<T>,
     H: FnOnce(ExecCtx<'_>) -> Result<T>,
 {
     type Output = T;
@@ -458,9 +453,13 @@ where
         let mut stream = lock(stream);
         let before = stream.stats();
         self.engine.trim_before_step(&stream);
-        let value = gpu(&mut stream)?;
+        let value = gpu(&mut stream, ctx)?;
         ctx.add_stats(stream.stats().since(before));
         Ok(value)
+    }
+
+    fn has_cpu_path(&self) -> bool {
+        self.cpu.is_some()
     }
 
     fn on_cpu(&mut self, ctx: ExecCtx<'_>) -> Result<T> {

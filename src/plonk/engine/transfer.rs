@@ -9,17 +9,18 @@ use rayon::prelude::*;
 
 use crate::backend::{Event, Stream};
 use crate::checked_size::product;
-use crate::field::{as_bytes, as_bytes_mut, DeviceVector, NttField};
-use crate::secret_vec::SecretVec;
+use crate::field::{DeviceVector, NttField, as_bytes, as_bytes_mut};
+use crate::msm::{DeviceScalars, ScalarForm, Scalars};
+use crate::plonk::column_places_and_checks::{DeviceColumn, StridedColumns};
 use crate::plonk::columns_layout_and_key::{ColumnView, DeviceSlice, ViewStorage};
-use crate::plonk::steps;
+use crate::secret_vec::{SecretCow, SecretVec};
 use crate::{Error, Result};
 
 /// Maximum number of device vectors that hold the columns of a sum, 4: its program can address as many.
 const VECTORS: usize = 4;
 
 /// Downloads the elements of `column` from the device to new host memory.
-pub(super) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<SecretVec<F>> {
+pub(crate) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<SecretVec<F>> {
     let mut elements = SecretVec(allocate_zeros(column.len));
     download_into(stream, column, &mut elements)?;
     Ok(elements)
@@ -27,7 +28,7 @@ pub(super) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>
 
 /// Downloads `column` from the device into `elements`, which has the same length. It allocates no device memory, so
 /// that the host can take over if there is none.
-pub(super) fn download_into<F: NttField>(
+pub(crate) fn download_into<F: NttField>(
     stream: &mut Stream,
     column: &DeviceSlice<F>,
     elements: &mut [F],
@@ -42,7 +43,7 @@ pub(super) fn download_into<F: NttField>(
 
 /// Returns `count` zeros. All cores touch the memory's pages first, since the system takes longer to provide pages than
 /// a download takes to fill them.
-pub(super) fn allocate_zeros<F: NttField>(count: usize) -> Vec<F> {
+pub(crate) fn allocate_zeros<F: NttField>(count: usize) -> Vec<F> {
     (0..count).into_par_iter().map(|_| F::ZERO).collect()
 }
 
@@ -64,7 +65,7 @@ fn enqueue_copy<F: NttField>(
 }
 
 /// Queues copies of `columns`, of `n` elements each, one after the other into a new vector, and returns it.
-pub(super) fn enqueue_copies<F: NttField>(
+pub(crate) fn enqueue_copies<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
@@ -78,7 +79,7 @@ pub(super) fn enqueue_copies<F: NttField>(
 
 /// Queues copies of `columns`, of `n` elements each, one after the other into a new vector, and returns it. The columns
 /// are in host memory, or on a device that the stream can access. Copies from a device wait for the event `mark`.
-pub(super) fn enqueue_peer_copies<F: NttField>(
+pub(crate) fn enqueue_peer_copies<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
@@ -99,7 +100,7 @@ pub(super) fn enqueue_peer_copies<F: NttField>(
 }
 
 /// Checks that `columns` have `n` elements each.
-pub(super) fn check_column_lengths<F>(n: usize, columns: &[ColumnView<'_, F>]) -> Result<()> {
+pub(crate) fn check_column_lengths<F>(n: usize, columns: &[ColumnView<'_, F>]) -> Result<()> {
     match columns.iter().find(|column| column.len() != n) {
         Some(column) => Err(Error::invalid("plonk", "length of a column", n, column.len())),
         None => Ok(()),
@@ -107,7 +108,7 @@ pub(super) fn check_column_lengths<F>(n: usize, columns: &[ColumnView<'_, F>]) -
 }
 
 /// Returns the columns with the given `numbers`, in this order. The first of `columns` has the number `first`.
-pub(super) fn select_columns<'v, F>(
+pub(crate) fn select_columns<'v, F>(
     columns: &[ColumnView<'v, F>],
     numbers: &[usize],
     first: usize,
@@ -117,9 +118,14 @@ pub(super) fn select_columns<'v, F>(
     numbers.iter().map(view).collect()
 }
 
+/// Returns the number of columns that a step uploads for `column`: 1 if it is in host memory, 0 if it is on a device.
+pub(crate) fn count_uploads<F>(column: &ColumnView<'_, F>) -> usize {
+    usize::from(matches!(column.0, ViewStorage::Host(_)))
+}
+
 /// Returns `columns` as slices of device vectors. A column in host memory is uploaded, and only once if it occurs
 /// several times.
-pub(super) fn ensure_on_device<F: NttField>(
+pub(crate) fn ensure_on_device<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
@@ -141,12 +147,12 @@ pub(super) fn ensure_on_device<F: NttField>(
 
 /// Returns a device vector that holds `columns` one after the other, of `n` elements each, and their place in it.
 /// Columns that are so already are borrowed, others are copied.
-pub(super) fn ensure_contiguous<'a, F: NttField>(
+pub(crate) fn ensure_contiguous<'a, F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'a, F>],
-) -> Result<(Cow<'a, DeviceSlice<F>>, steps::StridedColumns)> {
-    let packed = steps::StridedColumns::packed(n, columns.len());
+) -> Result<(Cow<'a, DeviceSlice<F>>, StridedColumns)> {
+    let packed = StridedColumns::packed(n, columns.len());
     if let Some(ViewStorage::Device(start)) = columns.first().map(|column| column.0) {
         let follows = |(k, column): (usize, &ColumnView<'_, F>)| match column.0 {
             ViewStorage::Device(one) => {
@@ -155,7 +161,7 @@ pub(super) fn ensure_contiguous<'a, F: NttField>(
             ViewStorage::Host(_) => false,
         };
         if columns.iter().enumerate().all(follows) {
-            return Ok((Cow::Borrowed(start), steps::StridedColumns { first: start.first, ..packed }));
+            return Ok((Cow::Borrowed(start), StridedColumns { first: start.first, ..packed }));
         }
     }
     let vector = enqueue_copies(stream, n, columns)?;
@@ -163,14 +169,14 @@ pub(super) fn ensure_contiguous<'a, F: NttField>(
     Ok((Cow::Owned(DeviceSlice { vector: vector.into(), first: 0, len }), packed))
 }
 
-/// Converts `resident` to the column type that the functions of [`steps`] take.
-pub(super) fn to_step_column<F: NttField>(resident: &DeviceSlice<F>) -> steps::DeviceColumn<'_, F> {
-    steps::DeviceColumn::new(&resident.vector, resident.first)
+/// Converts `resident` to the column type that the functions of steps take.
+pub(crate) fn to_step_column<F: NttField>(resident: &DeviceSlice<F>) -> DeviceColumn<'_, F> {
+    DeviceColumn::new(&resident.vector, resident.first)
 }
 
 /// Returns `columns` as slices of at most [`VECTORS`] device vectors, since programs can address no more. If the
 /// columns are in more vectors, copies all of them into one.
-pub(super) fn ensure_few_vectors<F: NttField>(
+pub(crate) fn ensure_few_vectors<F: NttField>(
     stream: &mut Stream,
     n: usize,
     columns: &[ColumnView<'_, F>],
@@ -184,4 +190,42 @@ pub(super) fn ensure_few_vectors<F: NttField>(
     }
     let vector = Arc::new(enqueue_copies(stream, n, columns)?);
     Ok((0..columns.len()).map(|k| DeviceSlice { vector: vector.clone(), first: k * n, len: n }).collect())
+}
+
+/// Holds the elements of columns as MSM scalars, one vector of scalars for each column.
+pub(crate) struct ColumnScalars<'v, F: NttField>(pub(crate) Vec<ScalarStorage<'v, F>>);
+
+/// Holds a column's MSM scalars in host memory or on the device, wherever the column is.
+pub(crate) enum ScalarStorage<'v, F: NttField> {
+    OnHost(SecretCow<'v, F>),
+    OnDevice(DeviceScalars),
+}
+
+impl<F: NttField> ScalarStorage<'_, F> {
+    pub(crate) fn as_scalars(&self) -> Scalars<'_> {
+        match self {
+            Self::OnHost(column) => Scalars::elements(column),
+            Self::OnDevice(column) => Scalars::from(column),
+        }
+    }
+}
+
+/// Returns `column` as MSM scalars. They are ready once `stream` has done the work that is queued on it now.
+pub(crate) fn column_scalars<'v, F: NttField>(
+    stream: &mut Stream,
+    column: ColumnView<'v, F>,
+) -> Result<ScalarStorage<'v, F>> {
+    match column.0 {
+        ViewStorage::Host(elements) => Ok(ScalarStorage::OnHost(SecretCow::Borrowed(elements))),
+        ViewStorage::Device(resident) => device_scalars(stream, resident).map(ScalarStorage::OnDevice),
+    }
+}
+
+/// Returns `column`, which is on the device, as MSM scalars. They are ready once `stream` has done the work that is
+/// queued on it now.
+pub(crate) fn device_scalars<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<DeviceScalars> {
+    let DeviceSlice { vector, first, len } = column;
+    let range = *first..first + len;
+    let scalars = DeviceScalars::from_range(vector.device(), vector.buffer().clone(), range, ScalarForm::Montgomery)?;
+    Ok(scalars.ready_after(Arc::new(stream.record_event()?)))
 }

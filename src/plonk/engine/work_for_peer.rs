@@ -4,14 +4,12 @@ use std::sync::PoisonError;
 
 use group::Curve as _;
 
-use crate::backend::catch_hook_panic;
-use crate::exec::ExecCtx;
+use super::transfer::{self, check_column_lengths, device_scalars};
+use super::{Basis, Engine};
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, ColumnView, ViewStorage};
 use crate::plonk::work_sharing::Link;
 use crate::{Error, Result};
-use super::transfer::{self, check_column_lengths};
-use super::{Basis, device_scalars, Engine};
 
 impl<C: ProofCurve> Engine<C> {
     /// Returns the engine without fallback to the CPU, for work on the proofs of other engines. If its device fails,
@@ -51,18 +49,14 @@ impl<C: ProofCurve> Engine<C> {
         let reaches = other.accelerator.devices().iter().all(|other| device.can_access(other));
         let fetched = if reaches { Vec::new() } else { other.fetch_all_to_host(columns)? };
         let on_host: Vec<_> = fetched.iter().map(|column| ColumnView::new(column)).collect();
-        self.run_step(
-            "copy",
-            columns.len(),
-            |stream| {
-                let vector = match reaches {
-                    true => transfer::enqueue_peer_copies(stream, self.n(), columns, &mark)?,
-                    false => transfer::enqueue_copies(stream, self.n(), &on_host)?,
-                };
-                Ok(Column::split_vector(vector, self.n()))
-            },
-            |_| Err(Error::internal("plonk")),
-        )
+        self.run_on_device("copy", columns.len(), |stream, _| {
+            let vector = if reaches {
+                transfer::enqueue_peer_copies(stream, self.n(), columns, &mark)?
+            } else {
+                transfer::enqueue_copies(stream, self.n(), &on_host)?
+            };
+            Ok(Column::split_vector(vector, self.n()))
+        })
     }
 
     /// Commits to `columns`, which are on the device, as [`Engine::commit`] does, but without fallback to the CPU.
@@ -75,20 +69,12 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Device`]: a scalar on the device is too long, a wrong result.
     /// - The device failed: its error.
     pub(in crate::plonk) fn commit_on_device(&self, basis: Basis, columns: &[Column<C::Scalar>]) -> Result<Vec<C>> {
-        let there = self.run_step(
-            "scalars",
-            columns.len(),
-            |stream| {
-                let scalars = columns.iter().map(|column| match column.view().0 {
-                    ViewStorage::Device(resident) => device_scalars(stream, resident),
-                    ViewStorage::Host(_) => Err(Error::internal("plonk")),
-                });
-                scalars.collect::<Result<Vec<_>>>()
-            },
-            |_| Err(Error::internal("plonk")),
-        )?;
-        let sums = catch_hook_panic(self.abort_callback(), |abort| {
-            self.basis_msm(basis).run_without_fallback(&there, ExecCtx::unreported(abort))
+        let sums = self.run_on_device("commit", columns.len(), |stream, ctx| {
+            let scalars = columns.iter().map(|column| match column.view().0 {
+                ViewStorage::Device(resident) => device_scalars(stream, resident),
+                ViewStorage::Host(_) => Err(Error::internal("plonk")),
+            });
+            self.basis_msm(basis).run_without_fallback(&scalars.collect::<Result<Vec<_>>>()?, ctx)
         });
         let sums = sums.map_err(|error| self.scalar_error_to_device(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())

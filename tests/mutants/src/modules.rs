@@ -31,7 +31,7 @@ pub const MODULES: &[Module] = &[
             "groth16/proof.rs",
             "groth16/circuit_and_witness.rs",
             "plonk/columns.rs",
-            "plonk/stages/advice_stage.rs",
+            "plonk/advice.rs",
         ],
     },
     Module { name: "sumcheck", count: 40, paths: &["sumcheck"] },

@@ -10,11 +10,17 @@ use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::plonk::{FromUniform, WriteBlinding};
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 const STEP: &str = "rows";
 /// Number of random bytes that make one field element, 64.
 pub const UNIFORM_BYTES: usize = 64;
+
+/// Draws `count` elements from `random`, before it is known whether the device or the host uses them.
+pub(super) fn draw_random_elements<F: NttField>(count: usize, random: &mut dyn FnMut() -> F) -> SecretVec<F> {
+    SecretVec((0..count).map(|_| random()).collect())
+}
 
 fn check_rows(length: usize, place: StridedColumns, n: usize, rows: &Range<usize>, values: usize) -> Result<()> {
     check_length(STEP, n)?;

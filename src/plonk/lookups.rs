@@ -1,4 +1,4 @@
-//! Computes A' and S' of all lookups, without a sort.
+//! Permutes the columns of lookups, after θ, without a sort.
 //!
 //! A' has the values of A, with equal ones adjacent. S' has the value of a run where the run starts; the rest of S
 //! fills the other rows. The order is fixed: runs by the first row of their value in S, then the values of A that are
@@ -11,9 +11,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 
+use super::advice::{AdviceStage, RandomSource};
+use super::blinding;
+use super::circuit::ProofCurve;
 use super::column_places_and_checks::{RowCounts, StridedColumns, check_place};
+use super::columns_layout_and_key::{Column, ColumnId, ColumnView};
+use super::compiled_circuit::WeightedSum;
+use super::engine::memory::{FOR_LOOKUP, group_by_cost};
+use super::engine::transfer::ensure_contiguous;
+use super::engine::{Basis, Engine};
+use super::proof_state::ProofState;
 use super::step_launches::{allocate_columns, launch_groups};
-use crate::{Error, Result};
 use crate::backend::{Buffer, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField, as_bytes};
@@ -22,8 +30,158 @@ use crate::kernels::plonk::{
     LookupLayout, PERMUTE_GROUP, PERMUTE_TILE, PROBE_TILE, PermuteInsert, PermuteList, PermuteProbe, PermuteScan,
     PermuteScatter, PermuteSum, PermuteSums, TOTALS,
 };
+use crate::secret_vec::SecretVec;
+use crate::{Error, Result};
 
 const STEP: &str = "permute";
+
+/// Holds a proof after the challenge θ, with the permuted columns of its lookups.
+#[derive(Debug)]
+pub struct LookupStage<'a, C: ProofCurve> {
+    pub(super) state: ProofState<'a, C>,
+    /// Input A and table S of each lookup of each circuit, each compressed to one column by powers of θ.
+    pub(super) compressed: Vec<[Column<C::Scalar>; 2]>,
+}
+
+impl<'a, C: ProofCurve> AdviceStage<'a, C> {
+    /// Permutes the input and the table of each lookup of each circuit, compressed by `theta`. Returns the next stage,
+    /// and commitments to A' and S' of each lookup, circuit by circuit. An input value that is not in its table is
+    /// logged as a warning, and then the proof does not verify.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: an advice column has not been committed to.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
+    pub fn commit_lookups(
+        self,
+        theta: C::Scalar,
+        random: RandomSource<'_, C::Scalar>,
+    ) -> Result<(LookupStage<'a, C>, Vec<C>)> {
+        self.check_all_committed()?;
+        let Self { mut state } = self;
+        let (context, circuits) = (state.context, 0..state.columns.len());
+        let mut compressed = Vec::new();
+        for circuit in circuits.clone() {
+            let pairs = compress_lookups(&state, circuit, theta)?;
+            permute_lookups(&mut state, circuit, &pairs, random)?;
+            compressed.extend(pairs);
+        }
+        state.challenges.push(theta);
+        let count = context.circuit.layout.lookups;
+        let names: Vec<_> = (0..count).flat_map(|number| [ColumnId::Input(number), ColumnId::Table(number)]).collect();
+        let permuted = circuits.flat_map(|circuit| names.iter().map(move |name| (circuit, *name)));
+        let permuted: Vec<_> = permuted.map(|(circuit, name)| state.own_column(circuit, name)).collect();
+        let points = context.commit(Basis::Lagrange, &permuted)?;
+        Ok((LookupStage { state, compressed }, points))
+    }
+}
+
+/// Returns the input A and the table S of each lookup of the circuit with index `circuit`, compressed by `theta`.
+fn compress_lookups<C: ProofCurve>(
+    state: &ProofState<'_, C>,
+    circuit: usize,
+    theta: C::Scalar,
+) -> Result<Vec<[Column<C::Scalar>; 2]>> {
+    let (context, values) = (state.context, state.values(circuit));
+    let compress = |sum: &WeightedSum<C::Scalar>| {
+        context.engine.evaluate_weighted_sum(sum, &values, &sum.program_challenges(&state.challenges, theta))
+    };
+    let sums = context.circuit.compressed.iter();
+    sums.map(|[inputs, tables]| Ok([compress(inputs)?, compress(tables)?])).collect()
+}
+
+/// Permutes the lookups of the circuit with index `circuit`, pairs of a compressed input and table, and keeps the
+/// results in `state`.
+fn permute_lookups<C: ProofCurve>(
+    state: &mut ProofState<'_, C>,
+    circuit: usize,
+    compressed: &[[Column<C::Scalar>; 2]],
+    random: RandomSource<'_, C::Scalar>,
+) -> Result<()> {
+    let context = state.context;
+    let pairs: Vec<_> = compressed.iter().map(|pair| pair.each_ref().map(Column::view)).collect();
+    let permuted = context.engine.permute_lookups(&pairs, context.circuit.usable_rows(), random)?;
+    for (number, ([input, table], missing)) in permuted.into_iter().enumerate() {
+        if let Some(missing) = missing {
+            warn_missing_values(circuit, (number, &context.circuit.lookups[number].name), missing);
+        }
+        state.set_column(circuit, ColumnId::Input(number), input);
+        state.set_column(circuit, ColumnId::Table(number), table);
+    }
+    Ok(())
+}
+
+fn warn_missing_values(circuit: usize, (lookup, name): (usize, &str), MissingValues { first, rows }: MissingValues) {
+    log::warn!(
+        "circuit {circuit}, lookup {lookup} {name:?}: the values in row {first} are not in the table, {rows} rows in \
+         all: the proof will not verify"
+    );
+}
+
+/// Lists A' and S' of each lookup, and its missing values.
+type PermutedPairs<F> = Vec<([Column<F>; 2], Option<MissingValues>)>;
+
+impl<C: ProofCurve> Engine<C> {
+    /// Computes A' and S', and describes missing values, of each of `lookups`, a pair of the compressed input A
+    /// and table S. Elements from `random` fill the rows from `usable` on: those of A', then those of S', lookup by
+    /// lookup.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: a column does not have n elements.
+    /// - [`Error::Aborted`]: the engine's hook aborted.
+    /// - A forced backend failed: its error.
+    fn permute_lookups(
+        &self,
+        lookups: &[[ColumnView<'_, C::Scalar>; 2]],
+        usable: usize,
+        random: &mut dyn FnMut() -> C::Scalar,
+    ) -> Result<PermutedPairs<C::Scalar>> {
+        let groups = group_by_cost(lookups.iter().map(|_| FOR_LOOKUP), self.plan.max_columns);
+        let permuted = groups.into_iter().map(|group| self.permute_lookup_group(&lookups[group], usable, random));
+        Ok(permuted.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn permute_lookup_group(
+        &self,
+        lookups: &[[ColumnView<'_, C::Scalar>; 2]],
+        usable: usize,
+        random: &mut dyn FnMut() -> C::Scalar,
+    ) -> Result<PermutedPairs<C::Scalar>> {
+        let n = self.n();
+        let (rows_used, place) =
+            (RowCounts { log_n: self.domain.log_n(), usable }, StridedColumns::packed(n, 2 * lookups.len()));
+        let blinding = blinding::draw_random_elements(place.count * (n - usable), random);
+        let (columns, missing) = self.run_step(
+            "permute",
+            place.count,
+            |stream| {
+                let [inputs, tables] = [0, 1].map(|k| lookups.iter().map(|pair| pair[k]).collect::<Vec<_>>());
+                let (inputs, inputs_at) = ensure_contiguous(stream, n, &inputs)?;
+                let (tables, tables_at) = ensure_contiguous(stream, n, &tables)?;
+                let from = ((&*inputs.vector, inputs_at), (&*tables.vector, tables_at));
+                let mut permuted = enqueue(stream, rows_used, from.0, from.1)?;
+                blinding::enqueue(stream, n, &mut permuted.columns, place, usable..n, &blinding)?;
+                let missing = permuted.download_missing_values(stream)?;
+                Ok((self.collect_columns(stream, permuted.columns)?, missing))
+            },
+            |_| {
+                let mut all = SecretVec(Vec::with_capacity(place.count * n));
+                let mut missing = Vec::with_capacity(lookups.len());
+                for [input, table] in lookups {
+                    let (columns, lost) =
+                        on_cpu(rows_used, &self.fetch_to_host(*input)?, &self.fetch_to_host(*table)?)?;
+                    columns.map(SecretVec).iter().for_each(|column| all.0.extend_from_slice(column));
+                    missing.push(lost);
+                }
+                blinding::on_cpu(n, &mut all, place, usable..n, &blinding)?;
+                Ok((self.split_host_columns(&all), missing))
+            },
+        )?;
+        let mut columns = columns.into_iter();
+        let pairs = std::iter::from_fn(|| columns.next().zip(columns.next()));
+        Ok(pairs.map(<[_; 2]>::from).zip(missing).collect())
+    }
+}
 
 /// Describes the rows of a lookup's input A whose values are missing from its table S.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +196,7 @@ pub struct MissingValues {
 #[derive(Debug)]
 pub struct PermutedColumns<F> {
     /// A' and S' of the first lookup, then those of the next, n rows each. Rows that the circuit does not use are zero,
-    /// for [`super::blinding::enqueue`] to fill.
+    /// for [`blinding::enqueue`] to fill.
     pub columns: DeviceVector<F>,
     totals: Buffer,
 }
@@ -48,7 +206,7 @@ impl<F: NttField> PermutedColumns<F> {
     /// any.
     ///
     /// # Errors
-    /// - [`Error::Device`](crate::Error::Device): the driver failed.
+    /// - [`Error::Device`]: the driver failed.
     pub fn download_missing_values(&self, stream: &mut Stream) -> Result<Vec<Option<MissingValues>>> {
         let mut words = vec![0u32; self.totals.bytes() / 4];
         stream.download(bytemuck::cast_slice_mut(&mut words), &self.totals)?;
@@ -68,12 +226,12 @@ type StridedView<'a, F> = (&'a DeviceVector<F>, StridedColumns);
 /// these bytes are in sectors of 32 bytes, at places that depend on hashes and the tables' order.
 ///
 /// # Errors
-/// - [`Error::Invalid`](crate::Error::Invalid): `rows.log_n` is above 30 or the field's two-adicity.
-/// - [`Error::Invalid`](crate::Error::Invalid): `rows.usable` is not below n.
-/// - [`Error::Invalid`](crate::Error::Invalid): there are not as many tables as inputs.
-/// - [`Error::Invalid`](crate::Error::Invalid): a column exceeds its vector, or is on another device.
-/// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): the device has too little memory.
-/// - [`Error::Device`](crate::Error::Device): the driver failed.
+/// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`]: `rows.usable` is not below n.
+/// - [`Error::Invalid`]: there are not as many tables as inputs.
+/// - [`Error::Invalid`]: a column exceeds its vector, or is on another device.
+/// - [`Error::OutOfMemory`]: the device has too little memory.
+/// - [`Error::Device`]: the driver failed.
 pub fn enqueue<F: NttField>(
     stream: &mut Stream,
     rows: RowCounts,
@@ -218,9 +376,9 @@ impl<F: NttField> PermutePass<'_, F> {
 /// none. Results equal those of [`enqueue`].
 ///
 /// # Errors
-/// - [`Error::Invalid`](crate::Error::Invalid): `rows.log_n` is above 30 or the field's two-adicity.
-/// - [`Error::Invalid`](crate::Error::Invalid): `rows.usable` is not below n.
-/// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+/// - [`Error::Invalid`]: `rows.log_n` is above 30 or the field's two-adicity.
+/// - [`Error::Invalid`]: `rows.usable` is not below n.
+/// - [`Error::Invalid`]: a column does not have n elements.
 pub fn on_cpu<F: NttField>(rows: RowCounts, input: &[F], table: &[F]) -> Result<([Vec<F>; 2], Option<MissingValues>)> {
     rows.check::<F>(STEP)?;
     Error::check_eq(STEP, "length of the input", rows.n(), input.len())?;

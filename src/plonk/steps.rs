@@ -1,4 +1,4 @@
-//! Implements the steps of a PLONKish prover between transforms and MSMs, each on a device and on the host.
+//! Lists the steps of a PLONKish prover between transforms and MSMs, each on a device and on the host.
 //!
 //! A step's `enqueue` takes and returns vectors on a device. It only queues work on a stream, and waits for nothing.
 //! Its `on_cpu` does the same work on slices, with rayon, and returns equal elements. A [`DeviceColumn`] is `n` elements of a
@@ -46,16 +46,45 @@
 //!
 //! [`DeviceVector`]: crate::field::DeviceVector
 
-pub mod blinding;
-mod column_places_and_checks;
-pub mod combine;
-pub mod divide;
-pub mod evaluate;
-pub mod lookup_permute;
-pub mod product_factors;
-pub mod products;
-pub mod quotient_pieces;
-mod step_launches;
+pub mod blinding {
+    //! Fills rows with random elements of the host, and makes polynomials of random elements.
+    pub use crate::plonk::blinding::{UNIFORM_BYTES, enqueue, enqueue_uniform, on_cpu, uniform_on_cpu};
+}
 
-pub use column_places_and_checks::{DeviceColumn, RowCounts, StridedColumns};
-pub(super) use quotient_pieces::{device_vector_count, MAX_COSETS};
+pub mod combine {
+    //! Sums multiples of polynomials, less polynomials of low degree.
+    pub use crate::plonk::combine::{LinearCombination, enqueue, on_cpu};
+}
+
+pub mod divide {
+    //! Divides polynomials by X − z, for one root after another.
+    pub use crate::plonk::openings::{enqueue, on_cpu};
+}
+
+pub mod evaluate {
+    //! Evaluates many polynomials at several points.
+    pub use crate::plonk::evaluations::{EvaluationQuery, enqueue, on_cpu};
+}
+
+pub mod lookup_permute {
+    //! Computes A' and S' of all lookups, without a sort.
+    pub use crate::plonk::lookups::{MissingValues, PermutedColumns, enqueue, on_cpu};
+}
+
+pub mod product_factors {
+    //! Computes the numerators and denominators of the grand products of all permutation sets and lookups.
+    pub use crate::plonk::products::factors::{Challenges, Factors, Lookup, PermutationSet, enqueue, on_cpu};
+}
+
+pub mod products {
+    //! Computes grand products, `z[0] = 1` and `z[i + 1] = z[i]·numerator[i]/denominator[i]`, for all columns at once.
+    pub use crate::plonk::products::{enqueue, on_cpu};
+}
+
+pub mod quotient_pieces {
+    //! Computes the pieces of a quotient from its values on as few cosets as it has pieces.
+    pub use crate::plonk::circuit::MAX_COSETS;
+    pub use crate::plonk::quotient::pieces::Cosets;
+}
+
+pub use super::column_places_and_checks::{DeviceColumn, RowCounts, StridedColumns};

@@ -1,36 +1,38 @@
 //! Computes the quotient, coset by coset.
 
+use super::pieces;
 use crate::Result;
 use crate::backend::Stream;
 use crate::exec::ExecCtx;
 use crate::expression::{Coset, DeviceColumn};
 use crate::field::{DeviceVector, NttField};
 use crate::ntt::{Direction, ExtendedDomain, Transform};
-use crate::plonk::circuit::ProofCurve;
+use crate::plonk::circuit::{ProofCurve, iterate_powers};
+use crate::plonk::column_places_and_checks::StridedColumns;
 use crate::plonk::columns_layout_and_key::{Column, ColumnView};
-use crate::plonk::stages::WeightedSum;
-use crate::plonk::steps::{quotient_pieces, StridedColumns};
-use super::transfer::{enqueue_copies, ensure_contiguous, select_columns};
-use super::{Engine, exactly_one};
+use crate::plonk::compiled_circuit::WeightedSum;
+use crate::plonk::engine::transfer::{enqueue_copies, ensure_contiguous, select_columns};
+use crate::plonk::engine::{Engine, exactly_one};
+use crate::plonk::work_sharing::{PeerDevice, ProverContext, assign_coset_devices, retry_on_own_engine};
 
 /// Holds the cosets of the subgroup of order n on which a quotient is evaluated. There are as many as the quotient has
 /// pieces, so its values there determine it.
 #[derive(Debug)]
-pub(crate) struct Cosets<F> {
+pub(super) struct Cosets<F> {
     domain: ExtendedDomain<F>,
-    pieces: quotient_pieces::Cosets<F>,
+    pieces: pieces::Cosets<F>,
 }
 
 impl<F: NttField> Cosets<F> {
     /// Returns the number of cosets.
-    pub(crate) fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.pieces.count()
     }
 }
 
 /// Borrows the constraints of all circuits of a proof.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Constraints<'a, F: NttField> {
+pub(super) struct Constraints<'a, F: NttField> {
     /// Sum of one circuit's constraints, weighed by powers of y. Columns of the key have the lowest numbers, then the
     /// circuit's own.
     pub sum: &'a WeightedSum<F>,
@@ -49,10 +51,71 @@ pub(crate) struct Constraints<'a, F: NttField> {
 impl<F: NttField> Constraints<'_, F> {
     /// Returns the weight of each circuit's sum: `step`^(m−1−i) for circuit i of m.
     fn circuit_weights(&self) -> Vec<F> {
-        let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * self.step));
-        let mut weights: Vec<_> = powers.take(self.own.len()).collect();
+        let mut weights: Vec<_> = iterate_powers(self.step).take(self.own.len()).collect();
         weights.reverse();
         weights
+    }
+}
+
+impl<C: ProofCurve> ProverContext<'_, C> {
+    /// Computes the weighed sum of all constraints in every row of each coset, on all devices. Returns a column of n
+    /// values for each coset. Each device evaluates whole cosets.
+    ///
+    /// # Errors
+    /// - [`Engine::evaluate_on_coset`] failed: its error.
+    pub(super) fn evaluate_on_cosets(
+        &self,
+        cosets: &Cosets<C::Scalar>,
+        constraints: &Constraints<'_, C::Scalar>,
+    ) -> Result<Vec<Column<C::Scalar>>> {
+        let columns = [constraints.own.iter().map(Vec::len).sum(), constraints.shared.len()];
+        let owners = assign_coset_devices(self.circuit.rows(), cosets.count(), columns, &self.peer_links());
+        // Goes first: copies would wait for cosets that are queued on the engine's stream.
+        let copies = self.peers.iter().enumerate().map(|(number, peer)| {
+            let takes_part = owners.contains(&(1 + number));
+            takes_part.then(|| (peer, peer.copy_columns(self.engine, constraints.own)))
+        });
+        let copies: Vec<_> = copies.collect();
+        // All cosets are queued before any is fetched.
+        let queued = owners.iter().enumerate().map(|(number, owner)| {
+            let peer = owner.checked_sub(1).and_then(|peer| copies[peer].as_ref());
+            let part = match peer {
+                Some((peer, Ok(own))) => peer.evaluate_on_coset(number, constraints, own),
+                Some((_, Err(error))) => Err(error.clone()),
+                None => self.engine.evaluate_on_coset(cosets, number, constraints),
+            };
+            (peer.map(|(peer, _)| *peer), part)
+        });
+        let queued: Vec<_> = queued.collect();
+        let fetched = queued.into_iter().enumerate().map(|(number, (peer, part))| match peer {
+            Some(peer) => {
+                let part =
+                    part.and_then(|part| exactly_one(self.engine.copy_columns_from(peer.engine, &[part.view()])?));
+                retry_on_own_engine(part, || self.engine.evaluate_on_coset(cosets, number, constraints))
+            }
+            None => part,
+        });
+        fetched.collect()
+    }
+}
+
+impl<C: ProofCurve> PeerDevice<'_, C> {
+    fn copy_columns(&self, of: &Engine<C>, columns: &[Vec<Column<C::Scalar>>]) -> Result<Vec<Vec<Column<C::Scalar>>>> {
+        let copies = |columns: &Vec<Column<C::Scalar>>| {
+            self.engine.copy_columns_from(of, &columns.iter().map(Column::view).collect::<Vec<_>>())
+        };
+        columns.iter().map(copies).collect()
+    }
+
+    fn evaluate_on_coset(
+        &self,
+        number: usize,
+        constraints: &Constraints<'_, C::Scalar>,
+        own: &[Vec<Column<C::Scalar>>],
+    ) -> Result<Column<C::Scalar>> {
+        let cosets = self.engine.create_cosets(constraints.pieces)?;
+        let shared = self.key.coefficients();
+        self.engine.evaluate_on_coset(&cosets, number, &Constraints { shared: &shared, own, ..*constraints })
     }
 }
 
@@ -60,13 +123,14 @@ impl<C: ProofCurve> Engine<C> {
     /// Creates `count` cosets of the subgroup of order n, for a quotient of `count` pieces.
     ///
     /// # Errors
-    /// - [`Error::Invalid`](crate::Error::Invalid): `count` is 0, or above [`quotient_pieces::MAX_COSETS`].
+    /// - [`Error::Invalid`](crate::Error::Invalid): `count` is 0, or above
+    ///   [`MAX_COSETS`](crate::plonk::circuit::MAX_COSETS).
     /// - [`Error::Invalid`](crate::Error::Invalid): the field has too few roots of unity.
-    pub(in crate::plonk) fn create_cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
+    pub(super) fn create_cosets(&self, count: usize) -> Result<Cosets<C::Scalar>> {
         let (log_n, log_factor) =
             (self.domain.log_n(), count.checked_next_power_of_two().map_or(usize::BITS, usize::trailing_zeros));
         let domain = ExtendedDomain::new(&self.accelerator, log_n, log_factor)?;
-        let pieces = quotient_pieces::Cosets::new(log_n, log_factor, domain.extended_domain().coset(), count)?;
+        let pieces = pieces::Cosets::new(log_n, log_factor, domain.extended_domain().coset(), count)?;
         Ok(Cosets { domain, pieces })
     }
 
@@ -77,7 +141,7 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn evaluate_on_coset(
+    pub(super) fn evaluate_on_coset(
         &self,
         cosets: &Cosets<C::Scalar>,
         number: usize,
@@ -186,7 +250,7 @@ impl<C: ProofCurve> Engine<C> {
     /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
     /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
     /// - A forced backend failed: its error.
-    pub(in crate::plonk) fn interpolate_quotient_pieces(
+    pub(super) fn interpolate_quotient_pieces(
         &self,
         cosets: &Cosets<C::Scalar>,
         values: &[ColumnView<'_, C::Scalar>],

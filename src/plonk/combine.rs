@@ -2,7 +2,12 @@
 
 use rayon::prelude::*;
 
+use super::circuit::ProofCurve;
 use super::column_places_and_checks::{DeviceColumn, check_length};
+use super::columns_layout_and_key::{Column, ColumnView};
+use super::engine::memory::group_by_cost;
+use super::engine::transfer::{count_uploads, ensure_on_device, to_step_column};
+use super::engine::{Engine, exactly_one};
 use super::step_launches::{LaunchBatch, allocate_columns, launch_groups, split_into_launches, upload_params};
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
@@ -11,6 +16,59 @@ use crate::kernels::plonk::Combine;
 use crate::{Error, Result};
 
 const STEP: &str = "combine";
+
+impl<C: ProofCurve> Engine<C> {
+    /// Computes Σ factor·column over `terms`, pairs of a column and its factor.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`](crate::Error::Invalid): a column does not have n elements.
+    /// - [`Error::Device`](crate::Error::Device): there are no terms.
+    /// - [`Error::Aborted`](crate::Error::Aborted): the engine's hook aborted.
+    /// - A forced backend failed: its error.
+    pub(super) fn linear_combination(
+        &self,
+        terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
+    ) -> Result<Column<C::Scalar>> {
+        let groups = group_by_cost(terms.iter().map(|(view, _)| count_uploads(view)), self.plan.max_columns);
+        let mut parts =
+            groups.into_iter().map(|group| self.combine_group(&terms[group])).collect::<Result<Vec<_>>>()?;
+        if parts.len() > 1 {
+            let terms: Vec<_> = parts.iter().map(|part| (part.view(), ff::Field::ONE)).collect();
+            parts = vec![self.combine_group(&terms)?];
+        }
+        exactly_one(parts)
+    }
+
+    fn combine_group(&self, terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)]) -> Result<Column<C::Scalar>> {
+        self.run_step(
+            "combine",
+            terms.len(),
+            |stream| exactly_one(Column::split_vector(self.enqueue_linear_combination(stream, terms)?, self.n())),
+            |_| self.combine_on_host(terms),
+        )
+    }
+
+    pub(super) fn enqueue_linear_combination(
+        &self,
+        stream: &mut Stream,
+        terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
+    ) -> Result<DeviceVector<C::Scalar>> {
+        let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
+        let residents = ensure_on_device(stream, self.n(), &views)?;
+        let terms = residents.iter().map(to_step_column).zip(factors).collect();
+        enqueue(stream, self.n(), &[LinearCombination { terms, minus: Vec::new() }])
+    }
+
+    pub(super) fn combine_on_host(
+        &self,
+        terms: &[(ColumnView<'_, C::Scalar>, C::Scalar)],
+    ) -> Result<Column<C::Scalar>> {
+        let (views, factors): (Vec<_>, Vec<C::Scalar>) = terms.iter().copied().unzip();
+        let columns = self.fetch_all_to_host(&views)?;
+        let terms = columns.iter().map(|column| &**column).zip(factors).collect();
+        on_cpu(self.n(), &[LinearCombination { terms, minus: Vec::new() }]).map(Column::new)
+    }
+}
 
 /// Describes the polynomial Σ factor·polynomial − `minus`. `C` is [`DeviceColumn`] on a device, a slice on the host.
 #[derive(Debug, Clone)]

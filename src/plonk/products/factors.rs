@@ -2,14 +2,14 @@
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{DeviceColumn, RowCounts, };
-use super::step_launches::{LaunchBatch, launch_groups, split_into_launches, upload_params};
 use crate::backend::{Buffer, Stream};
 use crate::checked_size::product;
 use crate::field::{DeviceVector, NttField};
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::plonk::{LookupFactors, PermutationFactors, RowLaunch};
 use crate::ntt::Powers;
+use crate::plonk::column_places_and_checks::{DeviceColumn, RowCounts};
+use crate::plonk::step_launches::{LaunchBatch, launch_groups, split_into_launches, upload_params};
 use crate::{Error, Result};
 
 const STEP: &str = "factors";
@@ -64,7 +64,7 @@ pub struct Factors<V> {
 
 impl<V> Factors<V> {
     /// Converts numerators and denominators by `form`.
-    pub(in crate::plonk) fn map<T>(self, form: impl Fn(V) -> T) -> Factors<T> {
+    pub(super) fn map<T>(self, form: impl Fn(V) -> T) -> Factors<T> {
         Factors { numerators: form(self.numerators), denominators: form(self.denominators) }
     }
 }

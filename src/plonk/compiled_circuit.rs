@@ -6,15 +6,16 @@ use std::ops::Deref;
 
 use ff::PrimeField;
 
+use super::circuit::{Circuit, Lookup, iterate_powers};
+use super::columns_layout_and_key::ColumnId;
+use super::engine::MemoryPlan;
+use super::engine::memory::COSET_COLUMNS;
 use crate::Result;
 use crate::expression::{Expression, Program, Term};
 use crate::field::NttField;
-use crate::plonk::circuit::{Circuit, Lookup};
-use crate::plonk::columns_layout_and_key::ColumnId;
-use crate::plonk::engine::{COSET_COLUMNS, MemoryPlan};
 
 /// Builds the constraint terms of one circuit as expressions. Their challenges are the circuit's own, then θ, β and γ.
-pub(crate) struct ConstraintBuilder<'a, F> {
+struct ConstraintBuilder<'a, F> {
     circuit: &'a Circuit<F>,
     theta: Expression<F>,
     beta: Expression<F>,
@@ -23,7 +24,7 @@ pub(crate) struct ConstraintBuilder<'a, F> {
 
 impl<'a, F: PrimeField> ConstraintBuilder<'a, F> {
     /// Returns all constraint terms of `circuit`: those of gates, then of the permutation, then of lookups.
-    pub(super) fn for_circuit(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
+    fn for_circuit(circuit: &'a Circuit<F>) -> Vec<Expression<F>> {
         let challenges = circuit.challenge_phases.len();
         let [theta, beta, gamma] = [0, 1, 2].map(|i| Expression::Challenge(challenges + i));
         let terms = Self { circuit, theta, beta, gamma };
@@ -136,8 +137,7 @@ impl<F: NttField> WeightedSum<F> {
     /// Returns the values of the program's challenges: `known`, then the terms' weights, powers of `weight` in
     /// descending order.
     pub(crate) fn program_challenges(&self, known: &[F], weight: F) -> Vec<F> {
-        let powers = std::iter::successors(Some(F::ONE), |power| Some(*power * weight));
-        let mut weights: Vec<_> = powers.take(self.terms).collect();
+        let mut weights: Vec<_> = iterate_powers(weight).take(self.terms).collect();
         weights.reverse();
         [known, &weights].concat()
     }

@@ -2,32 +2,22 @@
 
 use rayon::prelude::*;
 
-use super::column_places_and_checks::{DeviceColumn, StridedColumns, check_disjoint, check_length};
-use super::combine::{self, LinearCombination};
-use super::step_launches::{allocate_columns, launch, upload_params};
 use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
-use crate::secret_vec::SecretVec;
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::plonk::{Pieces4, Pieces8, Pieces16, PiecesLayout};
 use crate::ntt::{Powers, VectorLayout, multiply_by_powers};
+use crate::plonk::circuit::MAX_COSETS;
+use crate::plonk::column_places_and_checks::{DeviceColumn, StridedColumns, check_disjoint, check_length};
+use crate::plonk::combine::{self, LinearCombination};
+use crate::plonk::engine::memory::MAX_IN_REGISTERS;
+use crate::plonk::step_launches::{allocate_columns, launch, upload_params};
+use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
 const STEP: &str = "pieces";
 /// Number of rows that one CPU task handles, 1024.
 const BLOCK: usize = 1 << 10;
-/// Maximum number of cosets for which a kernel keeps one element of each in registers. For more cosets, [`combine`]
-/// multiplies by the matrix, and reads a row once for each piece.
-const MAX_IN_REGISTERS: usize = 16;
-/// Maximum number of cosets, 256: the matrix then has 2 MiB, and a row takes 2^16 multiplications.
-pub const MAX_COSETS: usize = 1 << 8;
-
-/// Returns the number of vectors of `q` columns that [`Cosets::enqueue`] has on the device at once, its argument
-/// included.
-pub(in crate::plonk) fn device_vector_count(q: usize) -> usize {
-    if q <= MAX_IN_REGISTERS { 1 } else { 3 }
-}
-
 /// Describes q cosets of the subgroup of order n, with representatives c_j = ζ·Ω^j. Values there determine a polynomial
 /// (X^n − 1)·Σ h_i·X^(n·i) that has q pieces h_i.
 ///

@@ -183,9 +183,9 @@ pub(super) fn allocate_columns<F: NttField>(stream: &Stream, count: usize, n: us
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::Accelerator;
     use crate::backend::BackendKind;
-    use super::*;
 
     type F = halo2curves::bn256::Fr;
 
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn launches_know_eight_buffers() {
         let Ok(accelerator) = Accelerator::with_backend(BackendKind::OpenCl) else {
-            return eprintln!("left out: vectors need a device");
+            return eprintln!("skipped: vectors need a device");
         };
         let stream = accelerator.devices()[0].stream().expect("stream");
         let vectors: Vec<_> = (0..9).map(|_| DeviceVector::<F>::allocate_uninit(&stream, 1).expect("memory")).collect();
