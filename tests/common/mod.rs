@@ -38,6 +38,15 @@ impl IntoIterator for Backends {
     }
 }
 
+impl<'a> IntoIterator for &'a Backends {
+    type Item = &'a Accelerator;
+    type IntoIter = std::slice::Iter<'a, Accelerator>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
 /// Yields the accelerators of [`Backends`]. When dropped by a panic, it prints the one that it yielded last.
 pub struct EachBackend {
     rest: std::vec::IntoIter<Accelerator>,
