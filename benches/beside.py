@@ -18,8 +18,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAMS = {"timings": "--example", "groth16": "--example", "sumcheck": "--bench"}
-FEATURES = "cuda,plonky3,proofwarp-bellperson/cuda"
+# What a tree builds: folder, names, features. Before there was `proofwarp bench`, its programs were examples.
+PROGRAMS = [(".", {"sumcheck": "--bench"}, "cuda,plonky3"), ("cli", {"proofwarp": "--bin"}, "cuda,plonky3")]
+EXAMPLES = [(".", {"timings": "--example", "groth16": "--example", "sumcheck": "--bench"}, "cuda,plonky3,proofwarp-bellperson/cuda")]
 SIDES = ["base", "this"]
 # Seconds of one program: a call on a lent machine ends after ten minutes.
 LIMIT = 100
@@ -46,22 +47,35 @@ def runs(folder):
     ]
 
 
+def command(folder, program, arguments):
+    """How the program of a run is started on a side: by `proofwarp bench`, where that is there."""
+    if program == "sumcheck" or not (folder / "proofwarp").exists():
+        return [folder / program, *arguments]
+    kind = arguments[-1].split()[0] if program == "timings" else program
+    return [folder / "proofwarp", "bench", kind if kind in ("groth16", "msm", "ntt") else "steps", *arguments]
+
+
 def build_side(tree, to):
     """Builds the programs of a tree. Each side has a build folder of its own: cargo takes two trees' path dependencies of one name and version for one."""
-    targets = [word for name, kind in PROGRAMS.items() for word in (kind, name)]
     environment = os.environ | {"CARGO_TARGET_DIR": str(ROOT / "target/beside" / to.name), "CARGO_INCREMENTAL": "0"}
     environment.setdefault("PROOFWARP_CUDA_ARCHS", "90")
-    command = ["cargo", "build", "--release", "--features", FEATURES, *targets, "--message-format", "json-render-diagnostics"]
-    output = subprocess.run(command, cwd=tree, env=environment, stdout=subprocess.PIPE, check=True).stdout
     to.mkdir(parents=True, exist_ok=True)
-    for message in map(json.loads, output.splitlines()):
-        name = message.get("target", {}).get("name")
-        if message.get("executable") and name in PROGRAMS:
-            subprocess.run(["strip", "-o", to / name, message["executable"]], check=True)
-    tried = subprocess.run([to / "timings", "--log", "1..1"], env=environment | ALL, capture_output=True, text=True)
+    for folder, names, features in PROGRAMS if (tree / "crates/bench-support").exists() else EXAMPLES:
+        build_programs(tree / folder, to, names, features, environment)
+    tried = subprocess.run(command(to, *timings("ntt", 1, 1)[:2]), env=environment | ALL, capture_output=True, text=True)
     if "not built in" in tried.stderr:
         sys.exit(f"beside.py: {tried.stderr}")
-    missing = [name for name in PROGRAMS if not (to / name).exists()]
+
+
+def build_programs(folder, to, names, features, environment):
+    targets = [word for name, kind in names.items() for word in (kind, name)]
+    cargo = ["cargo", "build", "--release", "--features", features, *targets, "--message-format", "json-render-diagnostics"]
+    output = subprocess.run(cargo, cwd=folder, env=environment, stdout=subprocess.PIPE, check=True).stdout
+    for message in map(json.loads, output.splitlines()):
+        name = message.get("target", {}).get("name")
+        if message.get("executable") and name in names:
+            subprocess.run(["strip", "-o", to / name, message["executable"]], check=True)
+    missing = [name for name in names if not (to / name).exists()]
     if missing:
         sys.exit(f"beside.py: not built: {', '.join(missing)}")
 
@@ -104,9 +118,8 @@ def figures(text):
 
 
 def measure(folder, side, program, arguments, variables):
-    command = [folder / side / program, *arguments]
     try:
-        done = subprocess.run(command, env=os.environ | ALL | variables, capture_output=True, text=True, timeout=LIMIT)
+        done = subprocess.run(command(folder / side, program, arguments), env=os.environ | ALL | variables, capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
         print(f"{side} {program}: ended after {LIMIT} s", flush=True)
         return []

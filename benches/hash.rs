@@ -8,6 +8,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use bench_support::{Failure, exit, inputs};
 use clap::Parser;
 use comfy_table::{Table, presets};
 use proofwarp::field::DeviceVector;
@@ -16,13 +17,9 @@ use proofwarp::hash::{
     HashField, MerkleTreeMmcs, PaddingFreeSponge, Poseidon2, Poseidon2Field, RowMajorMatrix, TruncatedPermutation,
 };
 use proofwarp::{Accelerator, BackendKind};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Plonky3<F> = <F as HashField>::Plonky3;
 
 #[derive(Debug, Parser)]
@@ -45,13 +42,7 @@ struct Options {
 }
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    exit::code(env!("CARGO_CRATE_NAME"), run(&Options::parse()))
 }
 
 fn run(options: &Options) -> Result<(), Failure> {
@@ -97,7 +88,7 @@ where
     if !name.contains(&options.only) {
         return Ok(());
     }
-    let values = random::<F>(1 << log);
+    let values = inputs::elements::<F>(1 << log, 0);
     let rows = values.len() / columns;
     let permutations = rows * columns.div_ceil(RATE) + rows - 1;
     let mut expected = None;
@@ -137,15 +128,6 @@ fn accelerators() -> Vec<(String, Accelerator)> {
         }
     }
     all
-}
-
-/// Random elements, made on all cores.
-fn random<F: HashField>(count: usize) -> Vec<F> {
-    let chunk = |number: usize| {
-        let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
-        (0..count.min(1 << 12)).map(|_| F::random(&mut rng)).collect::<Vec<_>>()
-    };
-    (0..count.div_ceil(1 << 12)).into_par_iter().flat_map_iter(chunk).collect()
 }
 
 /// The result of `commit`, its median time, and the median time of its kernels.

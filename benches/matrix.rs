@@ -1,16 +1,20 @@
 //! Dense products by every method on every backend and on the CPU, by size: elements, bytes times elements, bytes, and a matrix times a
-//! vector. Sizes are rows and columns. Each product is checked by Freivalds' check before it is timed. `common/mod.rs` lists the variables.
+//! vector. Sizes are rows and columns. Each product is checked by Freivalds' check before it is timed. `crates/bench-support/src/session.rs` lists the variables.
 //!
 //! `PROOFWARP_BENCH_LOG=8..12 cargo bench --features cuda --bench matrix -- gemm_bn254_fr`
 
-mod common;
-
 use std::process::ExitCode;
 
-use common::{Answer, Contestant, Failure, How, Measurement, Outcome, RESIDENT, Request, Session, cpu, inputs, median};
+use bench_support::contestants::{Contestant, How, cpu};
+use bench_support::inputs::{bytes, elements};
+use bench_support::protocol::{Answer, RESIDENT, Request};
+use bench_support::results::Outcome;
+use bench_support::sampling::median;
+use bench_support::session::Session;
+use bench_support::{Failure, exit};
 use proofwarp::matrix::dense::{DenseField, DenseMatrix, DenseOptions, Entry, MatMulElement, Method};
 use proofwarp::{Accelerator, BackendKind};
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
@@ -30,7 +34,7 @@ const FLOORS: [(&str, [f64; 2]); 8] = [
 type Way = (Contestant, Option<Method>);
 
 fn main() -> ExitCode {
-    common::exit::code(run())
+    exit::code(env!("CARGO_CRATE_NAME"), run())
 }
 
 fn run() -> Result<(), Failure> {
@@ -145,18 +149,8 @@ impl Cell<'_> {
         let number = [10, 12].iter().position(|size| *size == self.log_n);
         let floor = FLOORS.iter().find(|(name, _)| *name == operation);
         let Some((floor, number)) = floor.zip(number) else { return };
-        let implementation = "an H200's floor, counted".to_owned();
-        if self.session.wants_name(&format!("{operation} {implementation}, {RESIDENT}")) {
-            let nanoseconds = (floor.1[number] * 1e6) as u64;
-            self.session.record(Measurement {
-                operation: operation.to_owned(),
-                implementation,
-                place: RESIDENT.to_owned(),
-                distribution: inputs::RANDOM.to_owned(),
-                log_n: self.log_n,
-                outcome: Outcome::Time { nanoseconds, samples: 1, note: "counted".to_owned() },
-            });
-        }
+        let outcome = Outcome::single(floor.1[number], "counted");
+        self.session.keep(operation, ("an H200's floor, counted", RESIDENT), self.log_n, outcome);
     }
 }
 
@@ -167,23 +161,4 @@ fn square<T: Entry>(accelerator: &Accelerator, entries: &[T]) -> Result<DenseMat
 
 fn check(holds: bool) -> Result<(), Failure> {
     if holds { Ok(()) } else { Err("the product is wrong".into()) }
-}
-
-#[allow(clippy::redundant_closure, reason = "the function alone is for one lifetime only")]
-fn elements<F: DenseField>(count: usize, seed: u64) -> Vec<F> {
-    random(count, seed, |rng| F::random(rng))
-}
-
-fn bytes(count: usize, seed: u64) -> Vec<i8> {
-    random(count, seed, Rng::r#gen)
-}
-
-fn random<T: Clone + Default + Send>(count: usize, seed: u64, entry: impl Fn(&mut ChaCha8Rng) -> T + Sync) -> Vec<T> {
-    let mut entries = vec![T::default(); count];
-    entries.par_chunks_mut(1 << 12).enumerate().for_each(|(number, part)| {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(number as u64);
-        part.fill_with(|| entry(&mut rng));
-    });
-    entries
 }

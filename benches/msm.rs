@@ -1,15 +1,18 @@
 //! MSM over BLS12-381 G1 and G2 and BN254 G1: this crate on every backend, sppark, the stock crate and the
-//! host's cores, by size and by the distribution of scalars. `common/mod.rs` lists the variables.
+//! host's cores, by size and by the distribution of scalars. `crates/bench-support/src/session.rs` lists the variables.
 //!
 //! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench --features cuda --bench msm`
 
-mod common;
-
 use std::process::ExitCode;
 
+use bench_support::contestants::{Contestant, How, cpu};
+use bench_support::inputs::{self, DISTRIBUTIONS, Scalars};
+use bench_support::protocol::{Answer, HOST, RESIDENT, Request};
+use bench_support::results::Outcome;
+use bench_support::sampling::median;
+use bench_support::session::Session;
+use bench_support::{Failure, exit};
 use blstrs::{G1Affine, G2Affine};
-use common::inputs::{self, DISTRIBUTIONS, Scalars};
-use common::{Answer, Contestant, Failure, HOST, How, Outcome, RESIDENT, Request, Session, cpu, median};
 use group::Curve;
 use halo2curves::bn256;
 use proofwarp::Accelerator;
@@ -17,7 +20,7 @@ use proofwarp::curve::MsmCurve;
 use proofwarp::msm::{Msm, ScalarForm, msm};
 
 fn main() -> ExitCode {
-    common::exit::code(run())
+    exit::code(env!("CARGO_CRATE_NAME"), run())
 }
 
 fn run() -> Result<(), Failure> {

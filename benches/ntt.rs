@@ -1,22 +1,24 @@
 //! NTT over the scalar fields of BLS12-381 and BN254, natural order in and out: this crate on every backend,
-//! sppark and the stock crate, by size. `common/mod.rs` lists the variables.
+//! sppark and the stock crate, by size. `crates/bench-support/src/session.rs` lists the variables.
 //!
 //! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench --features cuda --bench ntt`
 
-mod common;
-
 use std::process::ExitCode;
 
+use bench_support::contestants::{Contestant, How, cpu};
+use bench_support::protocol::{Answer, HOST, RESIDENT, Request};
+use bench_support::results::Outcome;
+use bench_support::sampling::median;
+use bench_support::session::Session;
+use bench_support::{Failure, exit, inputs};
 use blstrs::Scalar;
-use common::inputs;
-use common::{Answer, Contestant, Failure, HOST, How, Outcome, RESIDENT, Request, Session, cpu, median};
 use halo2curves::bn256;
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain};
 use proofwarp::{Accelerator, BackendKind};
 
 fn main() -> ExitCode {
-    common::exit::code(run())
+    exit::code(env!("CARGO_CRATE_NAME"), run())
 }
 
 fn run() -> Result<(), Failure> {

@@ -1,24 +1,23 @@
 //! Sumcheck of products of two, three and four columns: this crate by every path on every backend and on the CPU, by size, beside
-//! published numbers. `common/mod.rs` lists the variables.
+//! published numbers. `crates/bench-support/src/session.rs` lists the variables.
 //!
 //! `PROOFWARP_BENCH_LOG=20..28 cargo bench --features cuda --bench sumcheck -- sumcheck_tower_d2`
-
-mod common;
 
 use std::path::Path as File;
 use std::process::ExitCode;
 
-use common::{
-    Answer, Contestant, Failure, HOST, How, Measurement, Outcome, RESIDENT, Request, Session, binius, cpu, inputs,
-    median,
-};
+use bench_support::contestants::{Contestant, How, cpu};
+use bench_support::inputs::elements;
+use bench_support::protocol::{Answer, HOST, RESIDENT, Request};
+use bench_support::results::Outcome;
+use bench_support::sampling::median;
+use bench_support::session::Session;
+use bench_support::{Failure, binius, exit};
 use proofwarp::field::{DeviceVector, Element, ghash::Ghash, tower::Tower};
 use proofwarp::sumcheck::{
     BoundTranscript, Claim, Columns, HashTranscript, KernelPath, SumcheckField, SumcheckOptions, prove_with,
 };
 use proofwarp::{Accelerator, BackendKind};
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 /// Columns that are multiplied.
@@ -39,7 +38,7 @@ const PUBLISHED: [Published; 8] = [
 ];
 
 fn main() -> ExitCode {
-    common::exit::code(run())
+    exit::code(env!("CARGO_CRATE_NAME"), run())
 }
 
 fn run() -> Result<(), Failure> {
@@ -61,30 +60,11 @@ fn beside(session: &mut Session) -> Result<(), Failure> {
     for times in binius::run(File::new(&program))? {
         let operation = format!("sumcheck_{}_d{}", Tower::NAME, times.degree);
         for (place, milliseconds) in [(RESIDENT, times.resident), (HOST, times.host)] {
-            keep(session, &operation, ("binius-gpu", place), times.log_n, (milliseconds, "its own program's mean"));
+            let outcome = Outcome::single(milliseconds, "its own program's mean");
+            session.keep(&operation, ("binius-gpu", place), times.log_n, outcome);
         }
     }
     Ok(())
-}
-
-/// Keeps a number that is not measured here.
-fn keep(
-    session: &mut Session,
-    operation: &str,
-    (implementation, place): (&str, &str),
-    log_n: u32,
-    (milliseconds, note): (f64, &str),
-) {
-    if session.wants_name(&format!("{operation} {implementation}, {place}")) {
-        session.record(Measurement {
-            operation: operation.to_owned(),
-            implementation: implementation.to_owned(),
-            place: place.to_owned(),
-            distribution: inputs::RANDOM.to_owned(),
-            log_n,
-            outcome: Outcome::Time { nanoseconds: (milliseconds * 1e6) as u64, samples: 1, note: note.to_owned() },
-        });
-    }
 }
 
 /// Each backend by each path, from both places; a path that is not there is absent, with the reason.
@@ -130,7 +110,7 @@ fn publish(session: &mut Session, field: &str, degree: usize, operation: &str, l
     for (_, _, implementation, times) in of_it {
         let number = [20, 24, 28].iter().position(|size| *size == log_n);
         let Some(milliseconds) = number.and_then(|number| times[number]) else { continue };
-        keep(session, operation, (implementation, RESIDENT), log_n, (milliseconds, "published"));
+        session.keep(operation, (implementation, RESIDENT), log_n, Outcome::single(milliseconds, "published"));
     }
 }
 
@@ -142,24 +122,12 @@ struct Inputs<F> {
 
 impl<F: SumcheckField> Inputs<F> {
     fn new(log_n: u32, degree: usize) -> Self {
-        let columns: Vec<Vec<F>> = (0..degree).map(|number| random(1 << log_n, number as u64)).collect();
+        let columns: Vec<Vec<F>> = (0..degree).map(|number| elements(1 << log_n, number as u64)).collect();
         let product = |row: usize| columns.iter().map(|column| column[row].to_compute_field()).product::<F::Compute>();
         let sum = (0..1usize << log_n).into_par_iter().map(product).reduce(|| F::ZERO.to_compute_field(), |a, b| a + b);
         let claim = Claim::product(log_n, &(0..degree).collect::<Vec<_>>()).with_sum(F::from_compute_field(sum));
         Self { claim, columns }
     }
-}
-
-fn random<F: SumcheckField>(count: usize, seed: u64) -> Vec<F> {
-    let mut elements = vec![F::ZERO; count];
-    elements.par_chunks_mut(1 << 12).enumerate().for_each(|(number, part)| {
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        rng.set_stream(number as u64);
-        for element in part {
-            *element = F::random(&mut rng);
-        }
-    });
-    elements
 }
 
 /// The time of one proof. All calls of this crate's sumcheck are here.

@@ -1,4 +1,4 @@
-// Experiments of benches/matrix_seed.rs. They measure the gain from banks of local memory, tiles, packed loads and
+// Experiments of benches/matrix_seed. They measure the gain from banks of local memory, tiles, packed loads and
 // tensor cores for products of floating point numbers, and from the Montgomery product for one modulo 64 bits. CUDA
 // only; no operation uses them.
 

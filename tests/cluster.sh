@@ -3,6 +3,7 @@
 # alone. Installs Open MPI and libclang where the platform's package manager can. A job that waits for ever is a failure.
 #
 # usage: tests/cluster.sh
+#        tests/cluster.sh PROGRAM     `bench cluster` of this program proofwarp, built with the feature mpi
 source "$(dirname "$0")/published.sh"
 
 source "$root/tests/needs.sh"
@@ -32,11 +33,21 @@ passes() { # what must be said, then arguments of mpirun
     grep -E "^cluster |^all results" "$temp/log"
 }
 
+bench() { # the program
+    for ranks in 1 2; do
+        passes "^all results are right: $ranks ranks" -np $ranks "$1" bench cluster --log-points 10 --log-elements 10 \
+            --log-constraints 6 --proofs 4 --calls 1 --json "$temp/$ranks.json"
+    done
+    "$1" bench cluster --predict --fit "$temp/1.json" --fit "$temp/2.json" >"$temp/log"
+    grep -q "^| ntt of 2^10 | 2 |" "$temp/log" || fail "the model does not read what the program writes"
+}
+
 need_mpi
+export RAYON_NUM_THREADS="${RAYON_NUM_THREADS:-2}" OMPI_MCA_rmaps_base_oversubscribe=1
+if [ -n "${1:-}" ]; then PROOFWARP_BACKEND=cpu bench "$1"; exit; fi
 mapfile -t programs < <(build)
 [ ${#programs[@]} = 2 ] || fail "expected a test and an example, got ${programs[*]}"
 test=${programs[0]} example=${programs[1]}
-export RAYON_NUM_THREADS="${RAYON_NUM_THREADS:-2}" OMPI_MCA_rmaps_base_oversubscribe=1
 
 cargo test --quiet --workspace --features "$features" --lib cluster >"$temp/log" 2>&1 ||
     { tail -n 40 "$temp/log" >&2; fail "unit tests failed"; }
@@ -57,9 +68,4 @@ done_before=$(find "$temp/batch" -name '*.proof' | wc -l)
 passes "^cluster batch: 3 ranks" -np 3 "$test" batch "$temp/batch"
 echo "cluster: a rank died after $done_before proofs, the second start made the rest"
 
-for ranks in 1 2; do
-    passes "^all results are right: $ranks ranks" -np $ranks "$example" --log-points 10 --log-elements 10 \
-        --log-constraints 6 --proofs 4 --calls 1 --json "$temp/$ranks.json"
-done
-"$example" --predict --fit "$temp/1.json" --fit "$temp/2.json" >"$temp/log"
-grep -q "^| ntt of 2^10 | 2 |" "$temp/log" || fail "the model does not read what the example writes"
+for ranks in 1 2; do passes "^all results are right: $ranks ranks" -np $ranks "$example"; done

@@ -20,7 +20,7 @@ HERE = re.compile(
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
 COMMENT = re.compile(r"(?:^|\s)//(.*)$", re.M)
-FOLDERS = "src|cl|cuda|docs|tests|benches|examples|adapters|build|cli|fuzz"
+FOLDERS = "src|cl|cuda|crates|docs|tests|benches|examples|adapters|build|cli|fuzz|xtask"
 # A file of the code, by its name alone or with folders, or anything in a folder of the repository. docs.rs is a site.
 NAMED = re.compile(rf"(?<![\w/.:@-])(?!docs\.rs)((?:[\w-]+/)*[\w*-]+\.(?:rs|cl|cuh?)\b|(?:{FOLDERS})/[\w./*-]*\w)")
 

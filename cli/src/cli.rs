@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::bench::Bench;
 use crate::prove::ProofFiles;
 
 /// Proves circom's circuits, reports this machine's backends, and compares proofwarp with stock crates.
@@ -23,6 +24,7 @@ const EXAMPLES: &str = "Examples:
   proofwarp doctor                                what this machine proves on, and a self-test
   proofwarp compare msm --log 10..16              sums beside stock, blst and halo2curves
   proofwarp compare groth16 --html report.html    whole proofs beside stock, as a page
+  proofwarp bench matmul gemm --size 2048         products of field matrices, timed and checked
   proofwarp completions bash > /etc/bash_completion.d/proofwarp";
 
 /// A command.
@@ -40,6 +42,9 @@ pub enum Command {
     /// The same work on proofwarp and on what is stock, in one run
     #[command(subcommand, after_help = COMPARE)]
     Compare(Compare),
+    /// Times single operations and whole proofs, checks their results, and shows what ran where
+    #[command(subcommand, after_help = BENCH)]
+    Bench(Bench),
     /// Prints what a shell needs to complete command lines
     #[command(after_help = "Example:\n  proofwarp completions zsh > ~/.zfunc/_proofwarp")]
     Completions {
@@ -76,6 +81,11 @@ const COMPARE: &str = "Examples:
   proofwarp compare ntt --log 12..18 --html report.html
   proofwarp compare groth16 --log 16 --repeats 5
   proofwarp compare halo2 --log 10..14";
+
+const BENCH: &str = "Examples:
+  proofwarp bench msm --log 16..20 --only bls12_381    sums by size and distribution
+  proofwarp bench ntt --backend cuda                   on NVIDIA GPUs or not at all
+  proofwarp bench matmul gemm --size 2048 --compare    all methods, and the CPU";
 
 /// Options of `prove`.
 #[derive(Debug, Clone, Args)]

@@ -3,6 +3,7 @@
 //! `proofwarp` proves circom's circuits from files or over HTTP. It reports what this machine proves on and why, and
 //! compares proofwarp with stock crates. `prover` proves with the interface of rapidsnark's program of that name.
 
+mod bench;
 mod cli;
 mod compare;
 mod doctor;
@@ -11,7 +12,6 @@ mod progress;
 mod prove;
 mod prover;
 mod serve;
-mod table;
 mod warnings;
 
 use std::io::Write;
@@ -56,6 +56,7 @@ fn run(options: Options) -> anyhow::Result<u8> {
         Command::Compare(Compare::Groth16(options)) => compare::groth16(&options).map(|()| 0),
         Command::Compare(Compare::Halo2(options)) => compare::halo2(&options).map(|()| 0),
         Command::Compare(Compare::Circom(options)) => compare::circom(&options).map(|()| 0),
+        Command::Bench(bench) => bench::run(&bench).map(|()| 0),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Options::command(), "proofwarp", &mut text);

@@ -35,6 +35,24 @@ fn levels(diagnosis: &Value, name: &str) -> Vec<String> {
 }
 
 #[test]
+fn benches_show_and_write_what_they_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("products.json");
+    let path = file.to_str().expect("a name");
+    let output = program(folder.path(), &[], &["bench", "matmul", "gemm", "--size=8", "--backend=cpu", "--json", path]);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let written: Value = serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("JSON");
+    assert!(written[0]["checked"].as_str().is_some_and(|how| how.starts_with("Freivalds")), "{written}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("running on the CPU: --backend"));
+    let line = ["bench", "msm", "--log=4..4", "--only=bls12_381_g1", "--from=host", "--check", "--backend=cpu"];
+    let output = program(folder.path(), &[], &line);
+    assert!(output.status.success() && String::from_utf8_lossy(&output.stdout).contains("msm bls12_381_g1"));
+    let output = program(folder.path(), &[], &["bench", "steps", "--backend=cpu"]);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(2) && error.contains("expected a device, got none"), "{error}");
+}
+
+#[test]
 fn a_bad_setting_is_a_fault() {
     let folder = tempfile::tempdir().expect("a folder");
     let (diagnosis, code) = doctor(folder.path(), &[("PROOFWARP_MEMORY_LIMIT", "8 parsecs")]);

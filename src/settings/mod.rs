@@ -276,8 +276,8 @@ mod tests {
         assert_eq!(find_unknown_vars(names.into_iter()), ["PROOFWARP_MEMORYLIMIT"]);
     }
 
-    /// Checks that `docs/settings.md` is the page that [`table::page`] returns. `cargo run --example settings >
-    /// docs/settings.md` writes it anew.
+    /// Checks that `docs/settings.md` is the page that [`table::page`] returns. `cargo run -p xtask --
+    /// settings > docs/settings.md` writes it anew.
     #[test]
     fn the_page_is_the_tables() {
         let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/settings.md"));

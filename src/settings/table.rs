@@ -224,13 +224,8 @@ pub const VARIABLES: &[Variable] = &[
     bench_variable("PROOFWARP_PEERS", Form::Other("stock, sppark"), "stock", "peers whose programs are built"),
     bench_variable("PROOFWARP_STOCK_KERNELS", Form::Programs, "built", "the program of the stock crate's kernels"),
     bench_variable("PROOFWARP_SPPARK_KERNELS", Form::Programs, "built", "the program of sppark's kernels"),
-    bench_variable("PROOFWARP_STOCK_GROTH16", Form::Programs, "built", "the example `groth16` on the stock crate"),
-    bench_variable(
-        "PROOFWARP_SUPRASEAL_GROTH16",
-        Form::Programs,
-        "none",
-        "the example `groth16` with `cuda-supraseal`",
-    ),
+    bench_variable("PROOFWARP_STOCK_GROTH16", Form::Programs, "built", "`groth16-stock` of `benches/peers`"),
+    bench_variable("PROOFWARP_SUPRASEAL_GROTH16", Form::Programs, "none", "`groth16-supraseal` of `benches/peers`"),
     bench_variable("PROOFWARP_HALO2_AXIOM_GPU", Form::Programs, "built", "the program of `benches/halo2-axiom-gpu`"),
     bench_variable(
         "PROOFWARP_BINIUS_GPU",
@@ -255,7 +250,7 @@ Environment variables, all of them. A value is trimmed; an empty one is as good 
 names the variable, the value and the form, and nothing runs with it. A name that starts with `PROOFWARP_` and is not here
 gets a warning in the log.
 
-`src/settings/table.rs` is this table; `cargo run --example settings > docs/settings.md` writes the page.
+`src/settings/table.rs` is this table; `cargo run -p xtask -- settings > docs/settings.md` writes the page.
 ";
 
 /// Returns the text of `docs/settings.md`: a table of the variables for each reader.

@@ -44,8 +44,7 @@ fn prove<E: Groth16Engine>(
 ) -> Result<[String; 3]> {
     let key = timed("key", || ProvingKey::<E>::new(accelerator, zkey))?;
     println!("device memory of the key: {:.1} MB", key.device_bytes() as f64 / 1e6);
-    let public = key.public_signals(witness)?;
-    let mut proof = timed("first proof, verified", || key.prove(witness))?;
+    let (public, mut proof) = (key.public_signals(witness)?, timed("first proof, verified", || key.prove(witness))?);
     for (what, verify) in [("proof without verification", false), ("verified proof", true)] {
         let mut times = Vec::with_capacity(proofs);
         for _ in 0..proofs {

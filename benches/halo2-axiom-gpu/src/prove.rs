@@ -1,5 +1,7 @@
 //! Keys and proofs by halo2-axiom-gpu: circuits, keys and transcripts are halo2-axiom's own types there, setups are not.
 
+use bench_support::Failure;
+use bench_support::halo2::{Opening, Prover, Setup, Transcript};
 use halo2_axiom::SerdeFormat;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit, ProvingKey, VerifyingKey};
@@ -8,12 +10,8 @@ use halo2_axiom_gpu::plonk;
 use halo2_axiom_gpu::poly::commitment::Prover as Opens;
 use halo2_axiom_gpu::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
 use halo2_axiom_gpu::poly::kzg::multiopen::{ProverGWC, ProverSHPLONK};
+use proofwarp_halo2::TimedTranscript;
 use rand_core::OsRng;
-
-use crate::measure::{Prover, Transcript};
-use crate::options::Opening;
-use crate::task::Setup;
-use crate::{Failure, TimedTranscript};
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 

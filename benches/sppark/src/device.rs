@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::protocol::Failure;
+use bench_support::Failure;
 
 type Status = sppark::Error;
 

@@ -1,10 +1,12 @@
-//! Times the stock ec-gpu-gen crate on request: `../common/protocol.rs` says how it is asked, operations are
+//! Times the stock ec-gpu-gen crate on request: `crates/bench-support/src/protocol.rs` says how it is asked, operations are
 //! `msm_bls12_381_g1`, `msm_bls12_381_g2` and `ntt_bls12_381_fr`, from host slices to host result: the crate
 //! keeps nothing on the device. Inputs are made before the clock starts, and kept.
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use bench_support::protocol::{Answer, HOST, Request, error_line, serve};
+use bench_support::{Failure, exit, inputs};
 use blstrs::{G1Affine, G2Affine, Scalar};
 use ec_gpu_gen::threadpool::Worker;
 use ff::{Field, PrimeField};
@@ -14,17 +16,8 @@ use group::prime::PrimeCurveAffine;
 #[cfg_attr(any(feature = "cuda", feature = "opencl"), path = "gpu.rs")]
 #[cfg_attr(not(any(feature = "cuda", feature = "opencl")), path = "cpu.rs")]
 mod engine;
-#[path = "../../../examples/groth16/exit.rs"]
-mod exit;
-#[path = "../../common/inputs.rs"]
-#[allow(dead_code, reason = "the benches use more of it")]
-mod inputs;
-#[path = "../../common/protocol.rs"]
-#[allow(dead_code, reason = "the benches use the other half of it")]
-mod protocol;
 
 use engine::Engine;
-use protocol::{Answer, Failure, HOST, Request, error_line, serve};
 
 type Repr = <Scalar as PrimeField>::Repr;
 
@@ -64,7 +57,7 @@ fn ntt(engine: &mut Engine, worker: &Worker, request: &Request) -> Result<Answer
 }
 
 fn main() -> ExitCode {
-    exit::code(run())
+    exit::code(env!("CARGO_CRATE_NAME"), run())
 }
 
 fn run() -> Result<(), Failure> {

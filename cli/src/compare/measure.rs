@@ -145,7 +145,7 @@ fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {
     ];
     let device = |device: &std::sync::Arc<proofwarp::Device>| {
         let info = device.info();
-        let memory = crate::table::bytes(info.memory);
+        let memory = bench_support::table::bytes(info.memory);
         ("device".to_owned(), format!("{} ({}), {memory}", info.name, info.backend))
     };
     found.extend(accelerator.devices().iter().map(device));

@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use anyhow::{Result, ensure};
+use bench_support::inputs;
 use blstrs::{G1Affine, G1Projective, G2Affine, G2Projective};
 use ec_gpu_gen::multiexp_cpu::{FullDensity, multiexp_cpu};
 use ec_gpu_gen::threadpool::Worker;
-use ff::{Field, PrimeField};
-use group::Curve as _;
+use ff::PrimeField;
 use group::prime::PrimeCurveAffine;
 use halo2curves::bn256;
 use halo2curves::msm::msm_best;
 use proofwarp::curve::MsmCurve;
 use proofwarp::field::NttField;
 use proofwarp::msm::{Msm, ScalarForm, msm};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use super::measure::Session;
 use crate::cli::Curve;
@@ -52,7 +50,8 @@ fn one_size<C>(session: &mut Session, peers: &[Peer<C>], log: u32) -> Result<()>
 where
     C: MsmCurve<Scalar: NttField, Curve: group::Curve<AffineRepr = C>>,
 {
-    let (points, scalars) = inputs::<C>(1 << log);
+    let points: Vec<C> = inputs::bases(1 << log);
+    let scalars: Vec<C::Scalar> = inputs::elements(1 << log, u64::from(log));
     let operation = format!("msm {}", C::NAME);
     let accelerator = session.accelerator.clone();
     let name = |implementation: &'static str| (operation.as_str(), implementation, log);
@@ -74,20 +73,6 @@ where
     ensure!(sums.iter().all(|sum| *sum == sums[0]), "{operation} of 2^{log}: sums differ");
     session.checked(format!("{operation} of 2^{log}: {} equal sums", sums.len()));
     Ok(())
-}
-
-/// Returns `count` multiples of the generator, and `count` random scalars.
-fn inputs<C>(count: usize) -> (Vec<C>, Vec<C::Scalar>)
-where
-    C: MsmCurve<Curve: group::Curve<AffineRepr = C>>,
-{
-    let mut rng = ChaCha8Rng::seed_from_u64(count as u64);
-    let g = C::generator();
-    let start = g.to_curve() * C::Scalar::random(&mut rng);
-    let sums: Vec<C::Curve> = std::iter::successors(Some(start), |sum| Some(*sum + g)).take(count).collect();
-    let mut points = vec![C::identity(); count];
-    C::Curve::batch_normalize(&sums, &mut points);
-    (points, (0..count).map(|_| C::Scalar::random(&mut rng)).collect())
 }
 
 fn reprs<F: PrimeField>(scalars: &[F]) -> Vec<F::Repr> {

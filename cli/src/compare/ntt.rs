@@ -1,12 +1,11 @@
 //! Compares transforms with stock ec-gpu-gen and halo2curves.
 
 use anyhow::{Result, ensure};
+use bench_support::inputs;
 use ec_gpu_gen::fft_cpu::parallel_fft;
 use ec_gpu_gen::threadpool::Worker;
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::ntt::{Direction, NttDomain};
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
 
 use super::measure::Session;
 use crate::cli::Field;
@@ -26,8 +25,7 @@ fn all_sizes<F: NttField>(session: &mut Session) -> Result<()> {
 }
 
 fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
-    let mut rng = ChaCha8Rng::seed_from_u64(u64::from(log));
-    let input: Vec<F> = (0..1_usize << log).map(|_| F::random(&mut rng)).collect();
+    let input: Vec<F> = inputs::elements(1 << log, u64::from(log));
     let operation = format!("ntt {}", F::NAME);
     let name = |implementation: &'static str| (operation.as_str(), implementation, log);
     let domain = NttDomain::<F>::new(&session.accelerator, log)?;

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
+use bench_support::table::{self, milliseconds};
 
 use super::results::Comparison;
 use crate::output::{self, Out};
-use crate::table::{self, milliseconds};
 
 /// Prints the tables of `comparison`, the checks that passed, and the measurements that were left out.
 ///
@@ -20,7 +20,7 @@ fn write(comparison: &Comparison, out: &mut Out) -> io::Result<()> {
     for operation in comparison.operations() {
         let (header, rows) = rows(comparison, operation);
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
-        let table = table::new(&header, 1, rows);
+        let table = table::new(&header, 1.., rows);
         writeln!(out, "\n{operation}: ms, and how many times as long as the first\n{table}")?;
     }
     comparison.checked.iter().try_for_each(|line| writeln!(out, "{line}"))?;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use bench_support::results::unique;
 use serde::Serialize;
 
 /// Holds the name and the time of a phase of a measured call.
@@ -76,13 +77,4 @@ impl Comparison {
             |one: &&Measurement| (one.operation.as_str(), one.implementation.as_str()) == (operation, implementation);
         self.measurements.iter().filter(is_it).find(|one| one.log == log)
     }
-}
-
-fn unique<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    items.fold(Vec::new(), |mut found, item| {
-        if !found.contains(&item) {
-            found.push(item);
-        }
-        found
-    })
 }

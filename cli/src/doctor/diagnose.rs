@@ -1,9 +1,10 @@
 //! Says what the facts mean, and what to do.
 
+use bench_support::table::bytes;
+
 use super::finding::{Finding, Level};
 use super::probe::{Cuda, Device, Facts};
 use super::selftest::Tested;
-use crate::table::bytes;
 
 /// Minimum free memory without a warning, 2 GiB: with less, chunks are so short that a card gains little.
 const LITTLE: u64 = 2 << 30;

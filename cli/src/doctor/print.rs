@@ -2,11 +2,12 @@
 
 use std::io::{self, Write};
 
+use bench_support::table::{self, bytes, milliseconds};
+
 use super::Diagnosis;
 use super::probe::{Facts, Setting};
 use super::selftest::Tested;
 use crate::output::Out;
-use crate::table::{self, bytes, milliseconds};
 
 /// Prints `diagnosis` to `out`. The summary comes last.
 ///
@@ -19,7 +20,7 @@ pub fn print(diagnosis: &Diagnosis, out: &mut Out) -> io::Result<()> {
     devices(facts, out)?;
     writeln!(out, "\nadapters")?;
     let rows = adapters.iter().map(|one| vec![one.name.to_owned(), one.uses.clone(), one.because.clone()]);
-    writeln!(out, "{}", table::new(&["adapter", "uses", "because"], 3, rows))?;
+    writeln!(out, "{}", table::new(&["adapter", "uses", "because"], 3.., rows))?;
     settings(&facts.settings, out)?;
     tests(self_test, out)?;
     if !findings.is_empty() {
@@ -89,13 +90,13 @@ fn devices(facts: &Facts, out: &mut Out) -> io::Result<()> {
         vec![device.name.clone(), device.backend.clone(), units, bytes(device.memory), bytes(device.limit), free]
     };
     let header = ["device", "backend", "compute units", "memory", "usable", "free"];
-    writeln!(out, "{}", table::new(&header, 2, facts.devices.iter().map(row)))
+    writeln!(out, "{}", table::new(&header, 2.., facts.devices.iter().map(row)))
 }
 
 fn settings(settings: &[Setting], out: &mut Out) -> io::Result<()> {
     writeln!(out, "\nsettings")?;
     let row = |one: &Setting| vec![one.name.to_owned(), one.value.clone(), one.from.to_owned()];
-    writeln!(out, "{}", table::new(&["variable", "value", "from"], 3, settings.iter().map(row)))
+    writeln!(out, "{}", table::new(&["variable", "value", "from"], 3.., settings.iter().map(row)))
 }
 
 fn tests(tested: &[Tested], out: &mut Out) -> io::Result<()> {
@@ -119,7 +120,7 @@ fn tests(tested: &[Tested], out: &mut Out) -> io::Result<()> {
         ]
     };
     let header = ["family", "of", "result", "ran on", "elements", "ms", "expected ms", "elements/s"];
-    writeln!(out, "{}", table::new(&header, 4, tested.iter().map(row)))?;
+    writeln!(out, "{}", table::new(&header, 4.., tested.iter().map(row)))?;
     writeln!(out, "expected: one H200, docs/performance.md; – where there is no figure for this card")
 }
 

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use bench_support::table;
 use proofwarp::Accelerator;
 use proofwarp_circom::{AnyProvingKey, CurveId, Zkey};
 
 use super::metrics::CircuitMetrics;
 use crate::output::say;
 use crate::prove::with_text;
-use crate::table;
 
 /// Holds a circuit that is served.
 #[derive(Debug)]

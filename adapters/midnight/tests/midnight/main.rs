@@ -1,7 +1,5 @@
 //! Commitments and proofs on the backend of the environment and on the CPU, beside midnight-proofs' own.
 
-#[path = "../../examples/midnight/circuit.rs"]
-mod circuit;
 mod commitments;
 mod proofs;
 

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 
 use crate::accelerators;
-use crate::circuit::Filled;
+use bench_support::midnight::Filled;
 
 type Stock = KZGCommitmentScheme<Bls12>;
 
