@@ -8,7 +8,7 @@ use group::{Curve, Group};
 use proofwarp::Accelerator;
 use proofwarp::msm::{Msm, msm};
 
-const COUNT: usize = 1 << 16;
+const COUNT: usize = 1 << 14;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // All devices, as PROOFWARP_BACKEND and the other variables say; the CPU if there is none.

@@ -1,9 +1,9 @@
 //! Renders a comparison as a page that needs nothing else: it contains its style and its plots, and runs no script.
 
 use anyhow::Result;
+use bench_support::plot::Plot;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use super::plot::Plot;
 use super::results::Comparison;
 use super::{plot, print};
 
