@@ -31,7 +31,7 @@ pub fn run(program: &Path) -> Result<Vec<Times>, Failure> {
 }
 
 /// Reads lines such as `NUM_VARS: 24 COMPOSITION_SIZE: 2`, and below each `Memcpy:`, `Transpose:`, `Raw:` and `Total:`.
-pub fn parse(text: &str) -> Result<Vec<Times>, Failure> {
+fn parse(text: &str) -> Result<Vec<Times>, Failure> {
     let mut all: Vec<Times> = Vec::new();
     for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();

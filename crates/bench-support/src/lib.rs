@@ -2,6 +2,13 @@
 //!
 //! Without the feature `engine` it names nothing of proofwarp, so that programs that link stock crates can use it.
 
+/// Prints a line, unless the reader of standard output has gone.
+macro_rules! say {
+    ($($argument:tt)*) => {
+        $crate::output::print_line(format_args!($($argument)*))
+    };
+}
+
 pub mod answer;
 #[cfg(feature = "engine")]
 pub mod backend;

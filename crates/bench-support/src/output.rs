@@ -1,10 +1,17 @@
 //! Files that results go to: looked at before there are results.
 
+use std::fmt;
 use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde::Serialize;
+
+/// Prints `line`. An output whose reader has gone, or that is full, is left alone.
+pub fn print_line(line: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stdout(), "{line}");
+}
 
 /// Parses the path of a file on a command line, and refuses one that cannot be written.
 pub fn file() -> impl TypedValueParser<Value = PathBuf> {

@@ -25,11 +25,17 @@ pub struct Peer {
 pub type Found = Result<Rc<RefCell<Peer>>, String>;
 
 /// Finds the stock crate.
+///
+/// # Errors
+/// There is none; the text is the reason.
 pub fn stock() -> Found {
     find("stock", "PROOFWARP_STOCK_KERNELS", build_stock)
 }
 
 /// sppark.
+///
+/// # Errors
+/// There is none; the text is the reason.
 pub fn sppark() -> Found {
     find("sppark", "PROOFWARP_SPPARK_KERNELS", build_sppark)
 }

@@ -28,13 +28,13 @@ pub fn print(results: &Results) {
     for operation in results.operations() {
         let all: Vec<&Measurement> = results.of(operation).collect();
         let sizes: Vec<&Measurement> = all.iter().filter(|cell| cell.distribution == RANDOM).copied().collect();
-        println!("\n{operation}, ms (in brackets: times the first proofwarp column of the same place)");
-        println!("{}", table("log n", &sizes, |cell| format!("2^{}", cell.log_n)));
+        say!("\n{operation}, ms (in brackets: times the first proofwarp column of the same place)");
+        say!("{}", table("log n", &sizes, |cell| format!("2^{}", cell.log_n)));
         if let Some(compared) = all.iter().find(|cell| cell.distribution != RANDOM) {
             let log_n = compared.log_n;
             let cells: Vec<&Measurement> = all.iter().filter(|cell| cell.log_n == log_n).copied().collect();
-            println!("\n{operation} of 2^{log_n} by the distribution of scalars, ms");
-            println!("{}", table("scalars", &cells, |cell| cell.distribution.clone()));
+            say!("\n{operation} of 2^{log_n} by the distribution of scalars, ms");
+            say!("{}", table("scalars", &cells, |cell| cell.distribution.clone()));
         }
         print!("{}", absences(&all));
     }

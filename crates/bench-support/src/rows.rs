@@ -80,7 +80,7 @@ impl RowOptions {
         let ms = |time: Duration| time.as_secs_f64() * 1e3;
         let traffic = &median.traffic;
         let [total, upload, kernels] = [median.total, traffic.upload, traffic.kernels].map(ms);
-        println!("{:56} {log_n:5} {total:12.3} {upload:11.3} {kernels:11.3}", median.operation);
+        say!("{:56} {log_n:5} {total:12.3} {upload:11.3} {kernels:11.3}", median.operation);
         Ok(())
     }
 
@@ -110,5 +110,5 @@ pub fn no_device(option: &str) -> String {
 
 /// Prints the head of the columns of [`RowOptions::row`].
 pub fn print_header() {
-    println!("operation                                                log n     total ms   upload ms  kernels ms");
+    say!("operation                                                log n     total ms   upload ms  kernels ms");
 }

@@ -191,9 +191,9 @@ impl Session {
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let file = folder.join(format!("{}.json", self.results.bench));
         self.results.write(&file)?;
-        println!("{}", file.display());
+        say!("{}", file.display());
         for plot in plot::write(&self.results, &folder)? {
-            println!("{}", plot.display());
+            say!("{}", plot.display());
         }
         Ok(())
     }

@@ -62,8 +62,8 @@ fn run_steps(options: &Options, world: &mpi::topology::SimpleCommunicator) -> Re
     if cluster.rank() > 0 {
         return Ok(());
     }
-    println!("{}", table::steps(&devices, &done));
-    println!("all results are right: {} ranks", cluster.size());
+    say!("{}", table::steps(&devices, &done));
+    say!("all results are right: {} ranks", cluster.size());
     let written = Written { ranks: cluster.size(), devices, steps: done };
     options.json.iter().try_for_each(|path| Ok(output::write_json(path, &written)?))
 }

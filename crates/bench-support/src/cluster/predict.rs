@@ -19,12 +19,12 @@ pub fn print(files: &[PathBuf]) -> Result<(), Failure> {
     if !runs.is_empty() {
         fitted(&runs);
     }
-    println!("predicted, not measured: hosts of {GPUS} H200, a rank for each GPU\n");
+    say!("predicted, not measured: hosts of {GPUS} H200, a rank for each GPU\n");
     for bits in NETWORKS {
-        println!("| {bits} Gbit/s | {} |", HOSTS.map(|hosts| format!("{hosts} × {GPUS}")).join(" | "));
-        println!("|---|{}", "---|".repeat(HOSTS.len()));
+        say!("| {bits} Gbit/s | {} |", HOSTS.map(|hosts| format!("{hosts} × {GPUS}")).join(" | "));
+        say!("|---|{}", "---|".repeat(HOSTS.len()));
         lines(bits);
-        println!();
+        say!("");
     }
     Ok(())
 }
@@ -33,7 +33,7 @@ fn lines(bits: f64) {
     let model = Model::H200;
     let line = |name: &str, value: &dyn Fn(&Job) -> String| {
         let job = |hosts: f64| value(&Job { hosts, gpus: GPUS, network: bits * 1e9 / 8.0 });
-        println!("| {name} | {} |", HOSTS.map(job).join(" | "));
+        say!("| {name} | {} |", HOSTS.map(job).join(" | "));
     };
     for log in [28, 30, 32] {
         let points = f64::from(log).exp2();
@@ -65,14 +65,9 @@ fn fitted(runs: &[Written]) {
     let sent: f64 = shares().map(|share| share.sent).sum();
     let inside = shares().map(|share| share.messages).sum::<f64>() / sent.max(1.0);
     let model = Model { msm, g1, host: host(&of("ntt").collect::<Vec<_>>()), inside, ..Model::H200 };
-    println!(
-        "fitted: msm {} ms and {:.2} ns a point, messages {:.2} GB/s of each rank",
-        ms(msm),
-        1e9 * g1,
-        rate(inside)
-    );
-    println!("the host's memory {:.1} GB/s to devices and back, for all ranks together\n", rate(model.host));
-    println!("| step | ranks | measured, ms | by the model, ms |\n|---|---|---|---|");
+    say!("fitted: msm {} ms and {:.2} ns a point, messages {:.2} GB/s of each rank", ms(msm), 1e9 * g1, rate(inside));
+    say!("the host's memory {:.1} GB/s to devices and back, for all ranks together\n", rate(model.host));
+    say!("| step | ranks | measured, ms | by the model, ms |\n|---|---|---|---|");
     for (ranks, timed) in steps() {
         // All ranks of these runs share one host.
         let job = Job { hosts: 1.0, gpus: ranks, network: f64::INFINITY };
@@ -81,9 +76,9 @@ fn fitted(runs: &[Written]) {
             "ntt" => model.ntt(timed.log.into(), &job),
             _ => continue,
         };
-        println!("| {} of 2^{} | {ranks} | {} | {} |", timed.step, timed.log, ms(timed.seconds), ms(predicted));
+        say!("| {} of 2^{} | {ranks} | {} | {} |", timed.step, timed.log, ms(timed.seconds), ms(predicted));
     }
-    println!();
+    say!("");
 }
 
 /// Converts seconds a byte to GB/s.

@@ -94,7 +94,7 @@ pub fn batch(cluster: &Cluster, options: &Options) -> Result<Vec<Timed>, Failure
         let batch = ClusterBatch { name: name.clone(), count: options.proofs, folder, at_once: 2 };
         let outcome = prove_batch(cluster, &batch, &key, &circuit, |number| Ok(witness(number, &circuit)))?;
         if cluster.rank() == 0 {
-            println!("batch: {} proofs were there, ranks made {:?}", outcome.found, outcome.made);
+            say!("batch: {} proofs were there, ranks made {:?}", outcome.found, outcome.made);
         }
         Ok(batch)
     })?;

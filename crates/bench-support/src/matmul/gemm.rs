@@ -70,11 +70,11 @@ where
     let explanation = match a.explain(&b, options) {
         Ok(explanation) => explanation,
         Err(error) => {
-            println!("left out: {name}, {} times {}: {error}", A::NAME, B::NAME);
+            say!("left out: {name}, {} times {}: {error}", A::NAME, B::NAME);
             return Ok(None);
         }
     };
-    println!("{name}: {explanation}");
+    say!("{name}: {explanation}");
     let (c, first, median) = timed(runs, || Ok(a.multiply(&b, options, None)?))?;
     let verdict = c.check_product::<F, A, B>(&a, &b, rounds::<F>(), &mut ChaCha8Rng::seed_from_u64(9))?;
     if let Some(row) = verdict.wrong_row {

@@ -26,7 +26,7 @@ pub fn measure<F: DenseField, E: SumcheckField<Base = F>>(
     let weights = DenseMatrix::upload(accelerator, &bytes(rows * inner, 1), rows, inner)?;
     let numbers = DenseMatrix::upload(accelerator, &bytes(inner * columns, 2), inner, columns)?;
     let options = DenseOptions::default();
-    println!("{}", weights.explain(&numbers, &options)?);
+    say!("{}", weights.explain(&numbers, &options)?);
     // Sums of 32 bits, then elements.
     let (exact, first, median) = timed(runs, || Ok(weights.multiply(&numbers, &options, None)?.to_field::<F>()?))?;
     let activations = numbers.to_field::<F>()?;

@@ -40,7 +40,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         #[cfg(feature = "plonky3")]
         Field::BabyBear => measure_dense::<plonky3::BabyBear, plonky3::BabyBear4>(&accelerator, options)?,
     };
-    println!("{}", outcome::table(&outcomes));
+    say!("{}", outcome::table(&outcomes));
     options.json.iter().try_for_each(|path| Ok(output::write_json(path, &outcomes)?))
 }
 

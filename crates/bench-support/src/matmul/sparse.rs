@@ -67,7 +67,7 @@ pub fn measure<F: NttField>(
     line(format!("product with {updates} changes"), Some(&changed.1), times.changed);
     line("merge".to_owned(), None, times.merge);
     line("product, merged".to_owned(), Some(&merged.1), times.merged);
-    println!("{}", matrix.explain());
+    say!("{}", matrix.explain());
     Ok(outcomes)
 }
 

@@ -47,7 +47,7 @@ where
         let wants_resident = options.from.is_empty() || !"host".contains(&options.from);
         let resident = wants_resident.then(|| Msm::with_options(accelerator, &bases, plan)).transpose()?;
         if let (true, Some(resident)) = (options.explain, &resident) {
-            println!("{}", resident.explain(None)?);
+            say!("{}", resident.explain(None)?);
         }
         for (name, scalars) in &inputs {
             let what = format!("{name}{plan_name}");

@@ -59,7 +59,7 @@ impl Options {
     }
 
     /// Checks that every filter leaves something, and that no option is without effect.
-    pub fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         self.rows.check(&OPERATIONS)?;
         rows::check_filter("--scalars", &self.scalars, &inputs::DISTRIBUTIONS)?;
         rows::check_filter("--from", &self.from, &PLACES)?;
@@ -70,7 +70,7 @@ impl Options {
     }
 
     /// Checks that some of the places can be had with this number of `devices`.
-    pub fn check_devices(&self, devices: usize) -> Result<(), String> {
+    pub(super) fn check_devices(&self, devices: usize) -> Result<(), String> {
         let on_device = !self.wants("host") && !self.wants("bases");
         if devices == 0 && on_device { Err(rows::no_device("--from")) } else { Ok(()) }
     }

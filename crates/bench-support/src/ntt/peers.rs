@@ -17,16 +17,16 @@ pub fn all<F: NttField>(accelerator: &Accelerator, options: &RowOptions) -> Resu
     if !options.wants(&format!("ntt {}", F::NAME)) {
         return Ok(());
     }
-    println!("ntt {}, one vector, resident: median of {} runs of {CALLS}, ms", F::NAME, options.repeat.max(1));
+    say!("ntt {}, one vector, resident: median of {} runs of {CALLS}, ms", F::NAME, options.repeat.max(1));
     for &log_n in options.sizes() {
         let values: Vec<F> = inputs::coefficients(1 << log_n);
         let alone = on_one(accelerator, options, &values)?;
-        println!("2^{log_n} as on one device alone          {}", list(&alone, &alone));
+        say!("2^{log_n} as on one device alone          {}", list(&alone, &alone));
         let counts = (0..).map(|log| 1 << log).take_while(|count| *count <= accelerator.devices().len());
         for count in counts {
             let some = accelerator.with_devices(accelerator.devices()[..count].to_vec());
             if let Err(error) = over(&some, options, &values, &alone) {
-                println!("2^{log_n} over {count} devices: {error}");
+                say!("2^{log_n} over {count} devices: {error}");
             }
         }
     }
@@ -83,16 +83,16 @@ fn over<F: NttField>(
         })
     };
     let times = DIRECTIONS.into_iter().map(&mut time).collect::<Result<Vec<_>, _>>()?;
-    println!("2^{log_n} over {count} devices                  {}", list(&times, alone));
+    say!("2^{log_n} over {count} devices                  {}", list(&times, alone));
     let mut runs =
         (0..CALLS).map(|_| domain.time_on_peers(Direction::Forward, &mut vector)).collect::<Result<Vec<_>, _>>()?;
     runs.sort_by_key(|passes| passes.iter().sum::<Duration>());
     let passes: Vec<String> = runs[0].iter().map(|time| format!("{:.3}", milliseconds(*time))).collect();
-    println!("    passes of forward, the host waiting for each, least of {CALLS} runs: {}", passes.join(", "));
+    say!("    passes of forward, the host waiting for each, least of {CALLS} runs: {}", passes.join(", "));
     drop(vector);
     let mut result = values.to_vec();
     let total = options
         .median(|| Ok(milliseconds(domain.run_on_peers(Direction::Forward, values, &mut result, None)?.total)))?;
-    println!("    from host memory to host memory {total:.3}");
+    say!("    from host memory to host memory {total:.3}");
     Ok(())
 }

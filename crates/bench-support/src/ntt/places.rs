@@ -54,7 +54,7 @@ fn pinned<F: NttField>(accelerator: &Accelerator, options: &Options, domain: &Nt
 }
 
 fn print(name: &str, log_n: u32, time: f64) {
-    println!("{name:56} {log_n:5} {:12} {:11} {time:11.4}", "", "");
+    say!("{name:56} {log_n:5} {:12} {:11} {time:11.4}", "", "");
 }
 
 /// Transforms of every direction on the first device; the time of one by events.

@@ -91,7 +91,7 @@ pub fn phases(bars: &[Bar<'_>]) -> Result<Option<Plot>, Failure> {
     let Some(first) = bars.first().filter(|_| longest > 0.0) else { return Ok(None) };
     let svg = drawn((SIZE.0, (ROW as u32) * bars.len() as u32), |root| {
         let scale = f64::from(SIZE.0) / longest;
-        bars.iter().enumerate().try_for_each(|(number, one)| bar(root, one, ROW * number as i32, scale))
+        (0..).step_by(ROW as usize).zip(bars).try_for_each(|(top, one)| bar(root, one, top, scale))
     })?;
     Ok(Some(Plot { svg, legend: legend(first.phases.iter().map(|(name, _)| *name)) }))
 }

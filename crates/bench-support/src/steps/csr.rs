@@ -23,7 +23,7 @@ pub fn all<F: NttField>(accelerator: &Accelerator, options: &Options) -> Result<
     if !options.rows.wants(&format!("csr {}", F::NAME)) {
         return Ok(());
     }
-    println!("matrix times vector                              log rows   kernels ms        GB/s    of floor");
+    say!("matrix times vector                              log rows   kernels ms        GB/s    of floor");
     let shapes: [(&str, Row<F>); 5] = [
         ("1 a row, near", |row, columns| near_row(row, columns, 1)),
         ("2 a row, near", |row, columns| near_row(row, columns, 2)),
@@ -40,14 +40,14 @@ pub fn all<F: NttField>(accelerator: &Accelerator, options: &Options) -> Result<
             let matrix_options = SparseOptions { kernel, ..Default::default() };
             let matrix = CsrOnDevice::new(device, &csr, matrix_options)?;
             if options.explain && kernel.is_none() {
-                println!("{}", matrix.explain());
+                say!("{}", matrix.explain());
             }
             let seconds = product_time(options, &matrix, &csr)?;
             let (bytes, kernel_name) = (matrix.explain().least_bytes as f64, matrix.explain().kernel);
             let what =
                 format!("csr {}, {name}, {kernel_name}{}", F::NAME, if kernel.is_none() { " (chosen)" } else { "" });
             let (rate, floor) = (bytes / seconds, seconds * FLOOR_RATE / bytes);
-            println!("{what:56} {log_rows:>2} {:12.4} {:11.1} {floor:9.2} x", seconds * 1e3, rate / 1e9);
+            say!("{what:56} {log_rows:>2} {:12.4} {:11.1} {floor:9.2} x", seconds * 1e3, rate / 1e9);
         }
     }
     Ok(())

@@ -120,7 +120,7 @@ pub fn rows<F: NttField>(accelerator: &Accelerator, options: &Options, log_n: u3
     for at_once in AT_ONCE {
         let program = Program::lower_sum(&timed.terms, at_once);
         if options.explain {
-            println!("{}", program.explain());
+            say!("{}", program.explain());
         }
         timed.row(options, &program, at_once)?;
     }
@@ -178,7 +178,7 @@ impl<F: NttField> Timed<F> {
         let groups = program.groups().len();
         let what = format!("expression {}, {products} products a row, {groups} groups of {at_once}", F::NAME);
         let rate = products as f64 * self.rows() as f64 / seconds / 1e9;
-        println!("{what:64} {:>2} {:12.4} ms {rate:8.2} G products/s", self.coset.log_n, seconds * 1e3);
+        say!("{what:64} {:>2} {:12.4} ms {rate:8.2} G products/s", self.coset.log_n, seconds * 1e3);
         Ok(())
     }
 

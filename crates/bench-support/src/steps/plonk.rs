@@ -220,7 +220,7 @@ impl<'a, F: NttField> Timed<'a, F> {
         let rate = |each: usize| each as f64 * self.n() as f64 / seconds / 1e9;
         let [products, bytes] = [counted.products, counted.bytes].map(rate);
         let (log_n, ms) = (self.rows.log_n, seconds * 1e3);
-        println!("{what:56} {log_n:>2} {ms:12.4} ms {products:8.2} G products/s {bytes:8.1} GB/s");
+        say!("{what:56} {log_n:>2} {ms:12.4} ms {products:8.2} G products/s {bytes:8.1} GB/s");
     }
 
     fn permute(&self) -> Result<(), Failure> {

@@ -31,7 +31,7 @@ pub fn products(accelerator: &Accelerator, options: &RowOptions) -> Result<(), F
             // SAFETY: the arguments are those of `vector_mul_chain`; both vectors hold `count` elements.
             unsafe { program.launch(stream, "vector_mul_chain", u64::from(count), 128, &args) }
         })?;
-        println!("product {name:32} {:>10.2} G/s", f64::from(count) * f64::from(rounds) / seconds / 1e9);
+        say!("product {name:32} {:>10.2} G/s", f64::from(count) * f64::from(rounds) / seconds / 1e9);
     }
     Ok(())
 }
@@ -46,7 +46,7 @@ pub fn inversions(accelerator: &Accelerator, options: &RowOptions) -> Result<(),
         }
         let many = if bytes > 48 { 8 } else { 16 } * device.info().compute_units;
         let [alone, together] = [1, many].map(|groups| inversion_time(device, options, (name, bytes), groups));
-        println!("inversion {name:30} {:>10.2} us alone, {:.2} with {many} groups", alone? * 1e6, together? * 1e6);
+        say!("inversion {name:30} {:>10.2} us alone, {:.2} with {many} groups", alone? * 1e6, together? * 1e6);
     }
     Ok(())
 }

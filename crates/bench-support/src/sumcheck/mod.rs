@@ -58,11 +58,11 @@ pub fn run(options: &Options) -> Result<(), Failure> {
         Field::BabyBear4 => measure::measure::<plonky3::BabyBear4, Same>,
     };
     let outcomes = measured(&accelerator, options)?;
-    println!("{}", show(&outcomes));
+    say!("{}", show(&outcomes));
     for outcome in &outcomes {
-        println!("{}: {}", outcome.way, outcome.explanation);
+        say!("{}: {}", outcome.way, outcome.explanation);
     }
-    println!("every proof and its openings were verified, and all are the same: {} bytes", outcomes[0].proof_bytes);
+    say!("every proof and its openings were verified, and all are the same: {} bytes", outcomes[0].proof_bytes);
     write_json(options, &outcomes)
 }
 
