@@ -49,25 +49,25 @@ mod tests {
 
     impl Drop for Probe<'_> {
         fn drop(&mut self) {
-            *self.1.borrow_mut() += &format!("-{} ", self.0);
+            self.1.borrow_mut().extend(["-", &self.0, " "]);
         }
     }
 
     /// Runs `items` through `count` slots. The hook aborts after `polls` calls; item 9 fails. Returns the items queued
     /// (`a0`), the waits (`?a`), the drops (`-a`), and the error.
     fn log_of(count: usize, items: &[usize], polls: usize) -> (String, String) {
-        let (log, asked) = (RefCell::default(), AtomicUsize::new(0));
+        let (log, asked) = (RefCell::<String>::default(), AtomicUsize::new(0));
         let hook = || asked.fetch_add(1, Ordering::Relaxed) >= polls;
         let ctx = ExecCtx::unreported(Some(&hook));
         let slots = ('a'..).take(count).map(|name| Probe(name.into(), &log)).collect();
         let wait = |slot: &mut Probe<'_>| {
-            *log.borrow_mut() += &format!("?{} ", slot.0);
+            log.borrow_mut().extend(["?", &slot.0, " "]);
             ctx.check_abort()
         };
         let result = run_pipeline(slots, items, ctx, wait, |slot, finished, next| {
             drop(finished);
             let Some(item) = next else { return Ok(None) };
-            *log.borrow_mut() += &format!("{}{item} ", slot.0);
+            log.borrow_mut().extend([&slot.0, &item.to_string(), " "]);
             if *item == 9 { Err(Error::internal("test")) } else { Ok(Some(Probe(item.to_string(), &log))) }
         });
         let error = result.map_or_else(|error| error.to_string(), |_| String::new());
