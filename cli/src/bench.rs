@@ -68,10 +68,10 @@ const SYNTHETIC: &str = "Examples:
   proofwarp bench synthetic --log-constraints 20 --memory-limit 700M   a key that does not fit is streamed";
 
 const HALO2: &str = "Examples:
-  proofwarp bench halo2                                  2^14 rows, on the best backend
-  proofwarp bench halo2 --k 20 --backend cuda            on NVIDIA GPUs or not at all
-  proofwarp bench halo2 --k 20 --devices 1               on one of several devices
-  proofwarp bench halo2 --circuit wide --k 18 --compare  against halo2-axiom on this machine's cores
+  proofwarp bench halo2                                   2^14 rows, on the best backend
+  proofwarp bench halo2 --k 20 --backend cuda             on NVIDIA GPUs or not at all
+  proofwarp bench halo2 --k 20 --devices 1                on one of several devices
+  proofwarp bench halo2 --circuit wide --k 18 --compare   against halo2-axiom on this machine's cores
   proofwarp bench halo2 --opening gwc --proofs 10 --json out.json";
 
 /// Runs the program that `bench` selects.
