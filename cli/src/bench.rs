@@ -79,7 +79,6 @@ const HALO2: &str = "Examples:
 /// # Errors
 /// Returns an error if the program fails.
 pub fn run(bench: &Bench) -> Result<()> {
-    set_variables(bench.variables());
     bench.run().map_err(Error::from_boxed)
 }
 
@@ -119,10 +118,14 @@ impl Bench {
     }
 }
 
+/// Sets the environment variables that the options of `bench` stand for.
+///
+/// # Safety
+/// The process has no other thread, which could read the environment.
 #[allow(unsafe_code, reason = "proofwarp reads its settings from the environment")]
-fn set_variables(variables: Vec<(&'static str, String)>) {
-    for (name, value) in variables {
-        // SAFETY: the process has no other thread yet, since the command line was parsed on the first one.
+pub unsafe fn set_variables(bench: &Bench) {
+    for (name, value) in bench.variables() {
+        // SAFETY: passed on from the caller.
         unsafe { std::env::set_var(name, value) };
     }
 }

@@ -23,13 +23,23 @@ use clap::{CommandFactory, Parser};
 use cli::{Command, Compare, Options};
 
 /// Runs `proofwarp` with the arguments of the process.
+///
+/// # Safety
+/// The process has no other thread: `bench` sets environment variables.
 #[must_use]
-pub fn proofwarp() -> ExitCode {
+#[allow(unsafe_code, reason = "`bench` sets environment variables")]
+pub unsafe fn proofwarp() -> ExitCode {
     // Stock's CUDA code then finds the driver at run time, as ours does.
     #[cfg(feature = "stock-cuda")]
     proofwarp_cuda_driver::link();
     let code = match Options::try_parse() {
-        Ok(options) => run(options),
+        Ok(options) => {
+            if let Command::Bench(bench) = &options.command {
+                // SAFETY: passed on from the caller. Parsing the command line starts no thread.
+                unsafe { bench::set_variables(bench) };
+            }
+            run(options)
+        }
         Err(help) => output::quiet(help.print()).context("standard output").map(|()| help.exit_code() as u8),
     };
     ExitCode::from(code.unwrap_or_else(|error| {

@@ -4,7 +4,7 @@
 //! | variable | meaning |
 //! |---|---|
 //! | `PROOFWARP_BENCH_CIRCUITS=x5:14,sha:17,sha:18:4` | circuits, binary logarithms of their domains, and proofs of a batch |
-//! | `PROOFWARP_BENCH_PROOFS=5` | timed proofs of each, of which the median counts |
+//! | `PROOFWARP_BENCH_PROOFS=5` | number of timed proofs of each circuit; the median is reported |
 //! | `PROOFWARP_BENCH_PARAMETERS=DIR` | where parameters are kept; the user's cache without it |
 //! | `PROOFWARP_STOCK_GROTH16` | the program `groth16-stock` of `benches/peers`, built before; it is built without it |
 //! | `PROOFWARP_SUPRASEAL_GROTH16` | programs `groth16-supraseal` and `groth16-supraseal-published`, built before, with commas between them; left out without it |

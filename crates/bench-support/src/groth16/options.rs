@@ -37,7 +37,7 @@ pub struct Options {
     /// Where to prove; any but `auto` is an error if it cannot do it all
     #[arg(long, value_enum, default_value = "auto")]
     pub backend: Backend,
-    /// How stock ec-gpu-gen is built; `auto`, as without it, goes by what is installed
+    /// Backend of stock ec-gpu-gen; `auto`, the default, selects the one that is installed
     #[arg(long, value_enum)]
     pub stock_backend: Option<Backend>,
     /// Program of `stock` that was built before

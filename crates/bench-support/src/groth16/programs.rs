@@ -48,7 +48,7 @@ impl Program {
         let mut command = Command::new(&self.path);
         command.args(work.arguments());
         if let Some(backend) = self.stock {
-            // What was set for proofwarp must not reach it.
+            // The stock program must not read proofwarp's settings.
             command.env_remove("BELLMAN_NO_GPU");
             match backend {
                 Backend::Cpu => command.env("BELLMAN_NO_GPU", "1"),
@@ -71,7 +71,7 @@ struct Build {
     folder: &'static str,
     name: &'static str,
     features: Vec<&'static str>,
-    /// Folder of what is built, below `target`.
+    /// The build folder, below `target`.
     target: String,
     /// Variables of the build.
     variables: Vec<(&'static str, String)>,

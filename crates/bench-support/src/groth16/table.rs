@@ -26,7 +26,7 @@ fn table(rows: impl IntoIterator<Item = Vec<String>>) -> Table {
     table
 }
 
-/// Returns a row for each phase, then rows of what is done on the host beside the engine's calls, and totals.
+/// Returns a row for each phase, then rows for the host's other work, then totals.
 fn phases(outcome: &Outcome) -> Vec<Vec<String>> {
     let mut rows = vec![host_row("synthesis", outcome.synthesis_ms)];
     rows.extend(outcome.phases.iter().map(phase_row));
@@ -67,7 +67,7 @@ pub fn comparison(outcomes: &[Outcome]) -> Table {
     new(&header, 2..7, outcomes.iter().map(row))
 }
 
-/// What was verified, where it was.
+/// Returns the number of verified proofs as a sentence.
 pub fn verified(outcome: &Outcome) -> String {
     let Outcome { engine, verified, .. } = outcome;
     match verified {

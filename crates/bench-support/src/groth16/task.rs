@@ -17,7 +17,7 @@ use super::parameters;
 use super::work::WorkOptions;
 use crate::{Failure, progress};
 
-/// What is to be proved: circuits of one shape, and the randomisation r and s of their proofs.
+/// Holds circuits of one shape to prove, and the randomisation r and s of their proofs.
 pub struct Batch {
     /// Each with a witness of its own.
     pub circuits: Vec<Workload>,
@@ -30,7 +30,7 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Draws the circuits' witnesses and the randomisation, and says what is to be proved.
+    /// Draws the circuits' witnesses and the randomisation. Prints the circuit's description and number of constraints.
     ///
     /// # Errors
     /// The circuit cannot be synthesised.

@@ -29,7 +29,7 @@ const HELP: &str = "Times halo2 proofs by proofwarp, halo2-axiom and halo2-axiom
 Variables:
   PROOFWARP_BENCH_CIRCUITS=measured:16,wide:18   circuits (measured, wide) and binary logarithms of their rows;
                                                  measured:12,wide:12 without it
-  PROOFWARP_BENCH_PROOFS=5                       timed proofs of each, of which the median counts; 3 without it
+  PROOFWARP_BENCH_PROOFS=5                       number of timed proofs of each circuit (default 3); the median is reported
   PROOFWARP_BENCH_LIMIT=20                       halo2-axiom is left out where it would take more seconds for a proof
   PROOFWARP_BENCH_OUT=DIR                        where halo2.json and halo2_sizes.svg go; target/bench without it
   PROOFWARP_BACKEND=cuda                         the backend of proofwarp's

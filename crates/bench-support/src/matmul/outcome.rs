@@ -1,4 +1,4 @@
-//! Holds what was measured, and shows it as a table.
+//! Holds measurements, and formats them as a table.
 
 use comfy_table::Table;
 use proofwarp::Report;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::table;
 
-/// Holds what was measured of one way to multiply.
+/// Holds the times and the check of one way to multiply.
 #[derive(Serialize)]
 pub struct Outcome {
     pub way: String,

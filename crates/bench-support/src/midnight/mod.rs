@@ -22,7 +22,7 @@ pub struct Options {
     /// Sizes of the proofs, in the same form
     #[arg(long, default_value = "10", value_parser = sizes)]
     pub proof: RangeInclusive<u32>,
-    /// Runs of which the median is taken, after one that does not count
+    /// Number of timed runs, after one to warm up; the median is reported
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub runs: u32,
     /// Where to run; any but `auto` is an error if it cannot do it all

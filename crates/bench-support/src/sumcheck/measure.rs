@@ -17,7 +17,7 @@ use super::over::Over;
 use crate::Failure;
 use crate::timing::median;
 
-/// Holds what was measured of one way.
+/// Holds the times of one way to prove.
 #[derive(Serialize)]
 pub struct Outcome {
     pub way: String,
