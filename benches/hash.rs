@@ -1,7 +1,7 @@
 //! Commitments to matrices by Merkle trees of Poseidon2: every backend from host and device memory, beside
 //! `p3-merkle-tree` on the host's cores. All of them must give the same root.
 //!
-//! `cargo bench --features plonky3,cuda --bench hash -- --log 25 --columns 16,128`
+//! `cargo bench -p proofwarp-benches --features plonky3,cuda --bench hash -- --log 25 --columns 16,128`
 //!
 //! The cores' vectors are as wide as the compiler may assume: `RUSTFLAGS="-C target-cpu=native"` lets it use all.
 

@@ -1,7 +1,7 @@
 //! Dense products by every method on every backend and on the CPU, by size: elements, bytes times elements, bytes, and a matrix times a
 //! vector. Sizes are rows and columns. Each product is checked by Freivalds' check before it is timed. `crates/bench-support/src/session.rs` lists the variables.
 //!
-//! `PROOFWARP_BENCH_LOG=8..12 cargo bench --features cuda --bench matrix -- gemm_bn254_fr`
+//! `PROOFWARP_BENCH_LOG=8..12 cargo bench -p proofwarp-benches --features cuda --bench matrix -- gemm_bn254_fr`
 
 use std::process::ExitCode;
 

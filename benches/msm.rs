@@ -1,7 +1,7 @@
 //! MSM over BLS12-381 G1 and G2 and BN254 G1: this crate on every backend, sppark, the stock crate and the
 //! host's cores, by size and by the distribution of scalars. `crates/bench-support/src/session.rs` lists the variables.
 //!
-//! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench --features cuda --bench msm`
+//! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench -p proofwarp-benches --features cuda --bench msm`
 
 use std::process::ExitCode;
 

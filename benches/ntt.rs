@@ -1,7 +1,7 @@
 //! NTT over the scalar fields of BLS12-381 and BN254, natural order in and out: this crate on every backend,
 //! sppark and the stock crate, by size. `crates/bench-support/src/session.rs` lists the variables.
 //!
-//! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench --features cuda --bench ntt`
+//! `PROOFWARP_BENCH_LOG=10..24 PROOFWARP_PEERS=stock,sppark cargo bench -p proofwarp-benches --features cuda --bench ntt`
 
 use std::process::ExitCode;
 

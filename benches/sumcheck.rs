@@ -1,7 +1,7 @@
 //! Sumcheck of products of two, three and four columns: this crate by every path on every backend and on the CPU, by size, beside
 //! published numbers. `crates/bench-support/src/session.rs` lists the variables.
 //!
-//! `PROOFWARP_BENCH_LOG=20..28 cargo bench --features cuda --bench sumcheck -- sumcheck_tower_d2`
+//! `PROOFWARP_BENCH_LOG=20..28 cargo bench -p proofwarp-benches --features cuda --bench sumcheck -- sumcheck_tower_d2`
 
 use std::path::Path as File;
 use std::process::ExitCode;

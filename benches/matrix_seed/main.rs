@@ -2,7 +2,7 @@
 //! multiply floating point numbers and elements, Montgomery's product and the remainder, changes of a sparse matrix. Each result is
 //! checked before it is timed. `crates/bench-support/src/session.rs` lists the variables; sizes are fixed.
 //!
-//! `cargo bench --features cuda --bench matrix_seed -- modulo`
+//! `cargo bench -p proofwarp-benches --features cuda --bench matrix_seed -- modulo`
 
 mod kernels;
 mod updates;

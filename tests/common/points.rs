@@ -23,8 +23,7 @@ pub struct Bases<C: TestCurve> {
 impl<C: TestCurve> Bases<C> {
     pub fn new(logarithms: Vec<C::Scalar>) -> Self {
         let points: Vec<C::Curve> = logarithms.iter().map(|l| C::Curve::generator() * l).collect();
-        let points = points.iter().map(Curve::to_affine).collect();
-        Self { points, logarithms }
+        Self { points: to_affine(&points), logarithms }
     }
 
     /// Consecutive multiples of the generator from a random one: quick to make.
@@ -33,7 +32,7 @@ impl<C: TestCurve> Bases<C> {
         let logarithms: Vec<C::Scalar> = (0..count).map(|i| start + C::Scalar::from(i as u64)).collect();
         let first = C::Curve::generator() * start;
         let sums = std::iter::successors(Some(first), |point| Some(*point + C::generator()));
-        Self { points: sums.take(count).map(|point| point.to_affine()).collect(), logarithms }
+        Self { points: to_affine(&sums.take(count).collect::<Vec<_>>()), logarithms }
     }
 
     /// Infinity, equal points, P and −P side by side, and others, mixed.
@@ -63,6 +62,13 @@ impl<C: TestCurve> Bases<C> {
         assert!(report.fallbacks.is_empty(), "{report}");
         assert!(sum == self.expected(scalars), "{} of {} points, {what}: {report}", C::NAME, scalars.len());
     }
+}
+
+/// With one inversion for all points, where the curve's type does so.
+fn to_affine<C: TestCurve>(points: &[C::Curve]) -> Vec<C> {
+    let mut affine = vec![C::identity(); points.len()];
+    C::Curve::batch_normalize(points, &mut affine);
+    affine
 }
 
 pub fn bytes<S: PrimeField>(scalars: &[S]) -> Vec<[u8; 32]> {

@@ -1,8 +1,8 @@
 //! Defines the protocol between benches and the programs of the peers, a line each way.
 //!
-//! The program first prints the name of its device, or `error` and why it cannot start. A request is `OPERATION PLACE DISTRIBUTION LOG_N ITERATIONS`;
-//! the answer is the nanoseconds that the iterations took together and, after a space, what is to be said about
-//! them, or `error` and the reason.
+//! The program first prints the name of its device. If it cannot start, it prints `error` and the reason. A request is
+//! `OPERATION PLACE DISTRIBUTION LOG_N ITERATIONS`. The answer is the time of all iterations in nanoseconds, a space
+//! and a remark. If the measurement fails, the answer is `error` and the reason.
 
 use std::fmt;
 use std::io::{BufRead, Write};
@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// Holds any error that ends a program.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Inputs in device memory before the clock starts; the result ends on the host.
+/// Place of a measurement whose inputs are in device memory before the clock starts. The result ends on the host.
 pub const RESIDENT: &str = "resident";
-/// From host slices in pageable memory to a result on the host.
+/// Place of a measurement that goes from host slices in pageable memory to a result on the host.
 pub const HOST: &str = "host";
 
 /// One measurement that is asked for.
@@ -33,7 +33,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// One call from host to host.
+    /// Creates a request for one call of `operation` from host to host.
     pub fn new(operation: &str, distribution: &str, log_n: u32) -> Self {
         let (operation, place) = (operation.to_owned(), HOST.to_owned());
         Self { operation, place, distribution: distribution.to_owned(), log_n, iterations: 1 }
@@ -64,7 +64,7 @@ impl FromStr for Request {
     }
 }
 
-/// The time that calls took, and what is to be said about it.
+/// The time that calls took, and a remark about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     /// Time of all calls together.
@@ -74,10 +74,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Times `iterations` calls.
+    /// Times `iterations` calls of `run`.
     ///
     /// # Errors
-    /// Those of a call.
+    /// Returns the first error of `run`.
     pub fn timed<T, E>(iterations: u64, mut run: impl FnMut() -> Result<T, E>) -> Result<Self, E> {
         let start = Instant::now();
         for _ in 0..iterations {
@@ -86,10 +86,10 @@ impl Answer {
         Ok(Self { time: start.elapsed(), note: String::new() })
     }
 
-    /// The answer that a line holds.
+    /// Parses `line` as an answer.
     ///
     /// # Errors
-    /// The line holds an error, or none of both.
+    /// Returns the error that `line` holds, or an error if `line` is malformed.
     pub fn parse(line: &str) -> Result<Self, Failure> {
         match line.split_once(' ').unwrap_or((line, "")) {
             (ERROR, reason) => Err(reason.into()),
@@ -106,10 +106,10 @@ pub fn error_line(error: &Failure) -> String {
     format!("{ERROR} {}", error.to_string().replace('\n', " "))
 }
 
-/// The first line of a program: its name, or why it cannot start.
+/// Parses the first line of a program as the name of its device.
 ///
 /// # Errors
-/// The line holds an error.
+/// Returns the error that `line` holds if the program cannot start.
 pub fn parse_name(line: &str) -> Result<String, Failure> {
     match line.split_once(' ') {
         Some((ERROR, reason)) => Err(reason.into()),
@@ -117,18 +117,19 @@ pub fn parse_name(line: &str) -> Result<String, Failure> {
     }
 }
 
-/// Answers the requests on the standard input until it ends.
+/// Prints `name`, then answers the requests on standard input by `answer` until the input ends.
 ///
 /// # Errors
-/// A line is no request, or nobody reads the answers.
+/// Returns an error if standard input cannot be read, if a line is no request, or if standard output cannot be written.
 pub fn serve(name: &str, mut answer: impl FnMut(&Request) -> Result<Answer, Failure>) -> Result<(), Failure> {
-    println!("{name}");
+    let mut out = std::io::stdout();
+    writeln!(out, "{name}")?;
     for line in std::io::stdin().lock().lines() {
         match answer(&line?.parse()?) {
-            Ok(Answer { time, note }) => println!("{} {note}", time.as_nanos()),
-            Err(error) => println!("{}", error_line(&error)),
+            Ok(Answer { time, note }) => writeln!(out, "{} {note}", time.as_nanos())?,
+            Err(error) => writeln!(out, "{}", error_line(&error))?,
         }
-        std::io::stdout().flush()?;
+        out.flush()?;
     }
     Ok(())
 }

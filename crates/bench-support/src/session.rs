@@ -10,7 +10,7 @@
 //! | `PROOFWARP_PEERS=stock,sppark` | peers whose programs are built; only stock without it |
 //! | `PROOFWARP_STOCK_KERNELS`, `PROOFWARP_SPPARK_KERNELS` | programs built before, by their paths |
 //!
-//! Those of the proofs' benches are in `groth16.rs` and in `--help` of `adapters/halo2/benches/halo2.rs`.
+//! Those of the proofs' benches are in `groth16.rs` and in `--help` of `benches/halo2.rs`.
 //!
 //! Arguments that are no options choose what is measured: `-- msm_bn254_g1` or `-- sppark`.
 

@@ -1,4 +1,4 @@
-//! `cargo bench --bench groth16`: the resident pipeline, bellperson on the drop-ins, and bellperson on the stock crates, each of
+//! `cargo bench -p proofwarp-benches --bench groth16`: the resident pipeline, bellperson on the drop-ins, and bellperson on the stock crates, each of
 //! the same circuits with the same parameters, in one run; all proofs are verified and compared.
 //!
 //! | variable | meaning |
@@ -25,7 +25,7 @@ use crate::peers::listed;
 use crate::results::{self, Measurement};
 use crate::session::{Session, circuit_options};
 
-/// Small enough for a processor.
+/// Default circuits, each with a domain of 2^14: small enough to prove on a CPU.
 const CIRCUITS: &str = "x5:14,sha:14";
 
 /// Runs the bench, whose linked ec-gpu-gen is the drop-in.

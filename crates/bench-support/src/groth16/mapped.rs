@@ -14,15 +14,15 @@ use super::parameters::path;
 use super::task::{Task, ms};
 use crate::Failure;
 
-/// From then on a change of a file would show in its times.
+/// Wait before a file is mapped, 2100 ms: from 2 s after a change, a further change alters the file's timestamps.
 const SETTLED: Duration = Duration::from_millis(2100);
 
-/// What became of a key.
+/// Holds the time and the memory that loading a key took.
 struct Loaded {
     ms: f64,
-    /// Bytes of it on the device.
+    /// Bytes of the key on the device.
     bytes: u64,
-    /// By the host although the device was asked to.
+    /// Whether the host decoded points that the device was to decode.
     by_host: bool,
 }
 
@@ -37,11 +37,12 @@ impl fmt::Display for Loaded {
     }
 }
 
-/// Both ways, one after the other and again, points checked or only on their curves; the first time is that of a file
-/// that may not be in memory. Without a device there is only the host's.
+/// Loads the key of `task` from its mapped file and prints the times, decoded by the device and then by the host.
+/// Loads are repeated, first with points only checked to be on their curves, then with points checked in full. The
+/// first load may read the file from disk. Without a device only the host decodes.
 ///
 /// # Errors
-/// The file cannot be mapped, or a forced backend failed.
+/// Returns an error if the file cannot be mapped, or if a forced backend fails.
 pub fn measure(accelerator: &Accelerator, task: &Task) -> Result<(), Failure> {
     let capture = SynthesisRecorder::<_, Matrices<Scalar>>::from_circuit(task.batch.circuits[0].clone())?;
     let circuit = capture.record.circuit(capture.inputs.len(), capture.aux.len())?;
@@ -66,7 +67,8 @@ fn describe(by_device: Option<&Loaded>, by_host: &Loaded) -> String {
     }
 }
 
-/// What a key took, and whether the host has decoded its points.
+/// Loads the key of `mapped` for `circuit` to the first device. If `on_host`, the host decodes its points first.
+/// Returns the time, the key's bytes on the device, and whether the host decoded points that the device was to decode.
 fn load(
     accelerator: &Accelerator,
     mapped: &MappedParameters<Bls12>,

@@ -17,7 +17,7 @@ struct Seen {
 }
 
 static SEEN: Mutex<Vec<Seen>> = Mutex::new(Vec::new());
-/// What compiling or loading kernels took in all reports, those to warm up among them.
+/// Time that compiling or loading kernels took in all reports, including those of warm-up runs.
 static COMPILED: Mutex<Duration> = Mutex::new(Duration::ZERO);
 
 /// Starts to collect the engine's reports, if that has not been done.
@@ -32,7 +32,8 @@ pub fn collect() {
     });
 }
 
-/// How long compiling or loading kernels took since then, if it did: runs that count have most often none of it.
+/// Returns the time that compiling or loading kernels took since [`collect`], or `None` if it took none. Timed runs
+/// rarely include any of it.
 pub fn compiled() -> Option<Duration> {
     Some(*COMPILED.lock().unwrap_or_else(PoisonError::into_inner)).filter(|time| !time.is_zero())
 }
@@ -41,7 +42,7 @@ fn take_seen() -> Vec<Seen> {
     std::mem::take(&mut SEEN.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Forgets what was collected.
+/// Discards the reports collected so far.
 pub fn clear() {
     drop(take_seen());
 }
@@ -68,7 +69,7 @@ impl Phase {
         }
     }
 
-    /// Adds a later part.
+    /// Adds `other`, a later part of the phase.
     fn add(&mut self, other: Self) {
         self.operations += other.operations;
         self.elements += other.elements;
@@ -83,7 +84,7 @@ impl Phase {
     }
 }
 
-/// The backend and the device's name.
+/// Returns the backend and the device's name of `report`.
 fn place(report: &Report) -> String {
     format!("{} ({})", report.backend, report.device)
 }
@@ -95,10 +96,10 @@ fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     texts
 }
 
-/// The phases of the proofs of a batch that bellperson made since the last [`clear`], in order.
+/// Returns the phases of the `batch` proofs that bellperson made since the last [`clear`], in order.
 ///
-/// bellperson's calls come in a fixed order; how many elements each phase has tells where it ends, however
-/// many devices its calls were spread over.
+/// bellperson calls the engine in a fixed order. A phase ends once its reports cover its number of elements, which
+/// follows from `parameters`. So the calls may be spread over any number of devices.
 pub fn take(parameters: &Parameters<Bls12>, batch: usize) -> Vec<Phase> {
     let seen = take_seen().into_iter().filter(|seen| seen.report.elements > 0);
     let (mut transforms, sums): (VecDeque<_>, VecDeque<_>) = seen.partition(|seen| is(seen, "ntt"));
@@ -120,7 +121,7 @@ pub fn take(parameters: &Parameters<Bls12>, batch: usize) -> Vec<Phase> {
     merge(phases)
 }
 
-/// The only report of a proof on the resident pipeline as a phase.
+/// Returns `report`, the only one of a batch on the resident pipeline, as a phase.
 pub fn resident(report: &Report) -> Phase {
     Phase::from_reports(
         "the proofs, all steps overlapping, but their assembly",
@@ -128,7 +129,7 @@ pub fn resident(report: &Report) -> Phase {
     )
 }
 
-/// Phases of one name as one.
+/// Merges the phases of each name into one. They keep the order in which their names first occur.
 fn merge(phases: Vec<Phase>) -> Vec<Phase> {
     phases.into_iter().fold(Vec::new(), |mut merged: Vec<Phase>, phase| {
         match merged.iter_mut().find(|there| there.name == phase.name) {
@@ -139,7 +140,7 @@ fn merge(phases: Vec<Phase>) -> Vec<Phase> {
     })
 }
 
-/// All that the phases ran on.
+/// Lists the backends and devices that `phases` ran on.
 pub fn places(phases: &[Phase]) -> String {
     distinct(phases.iter().flat_map(|phase| phase.backends.clone())).join(" and ")
 }
@@ -148,7 +149,8 @@ fn is(seen: &Seen, prefix: &str) -> bool {
     seen.report.operation.starts_with(prefix)
 }
 
-/// The phase made of the next reports with so many elements together.
+/// Takes reports from the front of `seen` until they cover `elements`, and returns them as the phase `name`. If the
+/// reports end before, `unreported` of the phase is the number of missing elements.
 fn next(name: &str, seen: &mut VecDeque<Seen>, elements: usize) -> Phase {
     let mut taken = Vec::new();
     let mut missing = elements;

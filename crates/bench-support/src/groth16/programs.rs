@@ -1,4 +1,5 @@
-//! Other programs that prove the same: a patch holds for a whole workspace, and a feature for a whole program.
+//! Runs other programs on the same work. They are separate because a patch applies to a whole workspace, and a feature
+//! to a whole program.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +18,7 @@ const DEFAULT_ARCHITECTURE: &str = "90";
 /// A program that proves and answers with its outcome.
 pub struct Program {
     path: PathBuf,
-    /// What a program on stock crates proves on.
+    /// Backend of a program on stock crates.
     stock: Option<Backend>,
 }
 
@@ -40,10 +41,10 @@ impl Program {
         Ok(named.iter().map(|path| Self { path: path.clone(), stock }).collect())
     }
 
-    /// Proves by the program.
+    /// Runs the program on `work` and returns its outcome.
     ///
     /// # Errors
-    /// Returns an error if it cannot be run, or says nothing that can be read.
+    /// Returns an error if the program cannot be run, or if its answer cannot be parsed.
     pub fn prove(&self, work: &WorkOptions) -> Result<Outcome, Failure> {
         let mut command = Command::new(&self.path);
         command.args(work.arguments());

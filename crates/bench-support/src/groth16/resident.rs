@@ -37,7 +37,7 @@ pub fn measure(accelerator: &Accelerator, task: &Task, steps: bool) -> Result<Ve
     Ok(vec![witness, evaluated])
 }
 
-/// A circuit with its matrices, and its key on the first device.
+/// A circuit with its matrices, and its key. The key is on the first device if that has enough memory.
 struct Ready {
     key: ProvingKeyOnDevice<Bls12>,
     circuit: Circuit<Scalar>,
@@ -59,7 +59,8 @@ impl Ready {
         Ok(Self { key, circuit })
     }
 
-    /// What the first proof of a key takes: after its upload, and with the upload beside the proof's other work.
+    /// Times the first proofs of `batch` on new keys and prints the times. The key is uploaded before the proof, or
+    /// beside the proof's other work. Both times include the upload.
     fn first_proofs(&self, batch: &Batch) -> Result<(), Failure> {
         for _ in 0..FIRST_PROOFS {
             let mut times = [0.0; 2];
@@ -85,7 +86,7 @@ impl Ready {
     }
 }
 
-/// One run: synthesis, then proofs.
+/// Synthesises the circuits of `batch` and proves them with `key`. Returns the timed run and the engine's report.
 fn run<R: Form>(
     key: &ProvingKeyOnDevice<Bls12>,
     circuit: &Circuit<Scalar>,
@@ -108,9 +109,9 @@ fn witness<R: Form>(capture: &SynthesisRecorder<Scalar, R>) -> Witness<'_, Scala
     Witness { inputs: &capture.inputs, aux: &capture.aux, evaluations: capture.record.evaluations() }
 }
 
-/// What synthesis leaves to the device.
+/// A form of witness: it holds A·z, B·z and C·z, or leaves them to the device.
 trait Form: ConstraintSink<Scalar> {
-    /// A·z, B·z and C·z, unless the device is to compute them.
+    /// Returns A·z, B·z and C·z, or `None` if the device is to compute them.
     fn evaluations(&self) -> Option<[&[Scalar]; 3]>;
 }
 

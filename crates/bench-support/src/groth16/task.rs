@@ -33,7 +33,7 @@ impl Batch {
     /// Draws the circuits' witnesses and the randomisation. Prints the circuit's description and number of constraints.
     ///
     /// # Errors
-    /// The circuit cannot be synthesised.
+    /// Returns an error if the batch is empty, or if the circuit cannot be synthesised.
     pub fn new(options: &WorkOptions) -> Result<Self, Failure> {
         let (log, seeds) =
             (options.log_constraints, (0..options.batch).map(|number| options.seed.wrapping_add(u64::from(number))));
@@ -63,9 +63,9 @@ pub struct Run {
 pub struct Task {
     /// How often to prove.
     pub work: WorkOptions,
-    /// What to prove.
+    /// Circuits to prove.
     pub batch: Batch,
-    /// What it is proved and verified with.
+    /// Parameters to prove and verify with.
     pub parameters: Parameters<Bls12>,
 }
 
@@ -178,7 +178,7 @@ impl Task {
     }
 }
 
-/// The proofs' bytes in hexadecimal.
+/// Returns the bytes of `proofs` in hexadecimal, one proof after another.
 fn hex(proofs: &[Proof<Bls12>]) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     for proof in proofs {
@@ -189,19 +189,19 @@ fn hex(proofs: &[Proof<Bls12>]) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Index of the run with the median proving time, the lower one of two.
+/// Returns the index of the run with the median proving time, the upper one of two.
 fn median(runs: &[Run]) -> usize {
     let mut order: Vec<usize> = (0..runs.len()).collect();
     order.sort_by_key(|&index| runs[index].proving);
-    order.get(runs.len().saturating_sub(1) / 2).copied().unwrap_or_default()
+    order.get(runs.len() / 2).copied().unwrap_or_default()
 }
 
-/// Milliseconds.
+/// Converts `duration` to milliseconds.
 pub fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// A circuit that notes when its synthesis ended; of a batch the last one's end counts.
+/// A circuit that records when its synthesis ended. The circuits of a batch share `end`, which keeps the last time.
 pub struct TimedCircuit {
     workload: Workload,
     end: Arc<Mutex<Option<Instant>>>,

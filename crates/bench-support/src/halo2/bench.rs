@@ -1,4 +1,4 @@
-//! `cargo bench -p proofwarp-halo2 --bench halo2`: this crate, halo2-axiom on the host's cores and the published halo2-axiom-gpu,
+//! `cargo bench -p proofwarp-benches --bench halo2`: this crate, halo2-axiom on the host's cores and the published halo2-axiom-gpu,
 //! each of the same circuits with the same setup, in one run; halo2-axiom verifies all proofs.
 
 use std::path::PathBuf;
@@ -39,9 +39,9 @@ Variables:
 Example:
   benches/halo2-axiom-gpu/build.sh
   PROOFWARP_BENCH_PROOFS=5 PROOFWARP_BENCH_CIRCUITS=measured:16,measured:18,measured:20,wide:18 \\
-      cargo bench -p proofwarp-halo2 --features cuda --bench halo2";
+      cargo bench -p proofwarp-benches --features cuda --bench halo2";
 
-/// Small enough for a processor.
+/// Default circuits, each with 2^12 rows: small enough to prove on a CPU.
 const CIRCUITS: &str = "measured:12,wide:12";
 
 /// Runs the bench, or prints its help.
@@ -118,7 +118,7 @@ fn peer(work: &Work, setup: &Setup) -> Result<Outcome, String> {
     outcome.map_err(|error| error.to_string())
 }
 
-/// A proof from the circuit to its bytes.
+/// Place of the cells that time a whole proof, from the circuit to the proof's bytes.
 const PROOF: &str = "a proof";
 
 fn operation(work: &Work) -> String {

@@ -1,4 +1,4 @@
-//! What is timed.
+//! Times key generation and proofs of one prover.
 
 use std::time::{Duration, Instant};
 
@@ -13,10 +13,10 @@ use super::timed::Timed;
 use super::work::name;
 use crate::{Failure, progress};
 
-/// What a proof is written to.
+/// Transcript that provers write to. It times the steps of a proof.
 pub type Transcript = TimedTranscript<Blake2bWrite<Vec<u8>, G1Affine, Challenge255<G1Affine>>>;
 
-/// Who makes keys and proofs, with a setup and a way to open.
+/// A prover. It holds the setup and the multi-opening scheme of its keys and proofs.
 pub trait Prover {
     /// Returns its name.
     fn name(&self) -> &'static str;
@@ -48,17 +48,17 @@ pub trait Prover {
         instances: &[&[Fr]],
     ) -> Result<Transcript, Failure>;
 
-    /// Returns the steps of keys since the last call, where they are known.
+    /// Returns the steps of key generation since the last call, or none if the prover does not report them.
     fn key_steps(&self) -> Vec<Step> {
         Vec::new()
     }
 
-    /// Returns the maximum bytes of a device's memory that it took, where that is known.
+    /// Returns the maximum bytes of a device's memory that it took, or `None` if that is unknown.
     fn device_bytes(&self) -> Option<u64> {
         None
     }
 
-    /// Returns where it ran, once it did.
+    /// Returns the devices, or the host's cores, that it has run on.
     fn ran_on(&self) -> Vec<String>;
 }
 
@@ -70,7 +70,7 @@ struct Run {
     bytes: usize,
 }
 
-/// Makes keys, a first proof and the timed ones; halo2-axiom verifies each.
+/// Makes keys, a first proof and the timed proofs of `task` by `prover`. halo2-axiom verifies each proof.
 ///
 /// # Errors
 /// Returns an error if a step fails, or if a proof does not verify.
@@ -130,7 +130,7 @@ fn run<C: Circuit<Fr>>(
     Ok(Run { time, steps: steps(times, circuit[0].synthesis()), verification: verifying.elapsed(), bytes: proof.len() })
 }
 
-/// Times of steps, that of the synthesis apart from the witness's.
+/// Returns the steps of `times`. The first one, which includes `synthesis`, is split in two.
 fn steps(times: [(&str, Duration); 6], synthesis: Duration) -> Vec<Step> {
     let mut steps: Vec<_> = times.iter().map(|(name, time)| Step { name: (*name).to_owned(), ms: ms(*time) }).collect();
     steps[0] = Step { name: "columns of the witness".to_owned(), ms: ms(times[0].1) - ms(synthesis) };
@@ -138,10 +138,10 @@ fn steps(times: [(&str, Duration); 6], synthesis: Duration) -> Vec<Step> {
     steps
 }
 
-/// What a proof is written to by somebody.
+/// Runs `prove` on a new transcript and returns the transcript.
 ///
 /// # Errors
-/// As whoever writes it.
+/// Returns the error of `prove`.
 pub fn written(prove: impl FnOnce(&mut Transcript) -> Result<(), Error>) -> Result<Transcript, Failure> {
     let mut transcript = TimedTranscript::new(Blake2bWrite::init(Vec::new()));
     prove(&mut transcript)?;

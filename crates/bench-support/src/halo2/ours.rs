@@ -1,4 +1,4 @@
-//! Keys and proofs by proofwarp.
+//! Makes keys and proofs by proofwarp.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,7 @@ use crate::Failure;
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 
-/// How reports of key generation begin.
+/// Prefix of the operations that key generation reports.
 const KEYGEN: &str = "halo2 keygen: ";
 
 /// proofwarp.
@@ -32,17 +32,17 @@ pub struct Ours<'a> {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What proofwarp reports.
+/// Collects proofwarp's reports.
 #[derive(Default)]
 struct Seen {
-    /// Where its operations run.
+    /// Backends and devices that its operations ran on.
     places: BTreeSet<String>,
-    /// Of keys.
+    /// Steps of key generation.
     steps: Vec<Step>,
 }
 
 impl<'a> Ours<'a> {
-    /// Creates a prover that takes note of what proofwarp reports from now on.
+    /// Creates a prover with `setup` and `opening` that collects proofwarp's reports from now on.
     pub fn new(setup: &'a Setup, opening: Opening) -> Self {
         let seen: Arc<Mutex<Seen>> = Arc::default();
         let all = seen.clone();
@@ -57,7 +57,7 @@ impl<'a> Ours<'a> {
         Self { setup, opening, options: proofwarp_halo2::Options::default(), seen }
     }
 
-    /// Sets the maximum number of devices of a proof.
+    /// Sets the maximum number of devices of a proof. `None` sets no limit.
     #[must_use]
     pub fn on_devices(mut self, devices: Option<u32>) -> Self {
         self.options.devices = devices.map(|devices| devices as usize);
@@ -69,7 +69,7 @@ fn place(backend: BackendKind, device: &str) -> String {
     format!("{backend} ({device})")
 }
 
-/// Devices that memory was taken of.
+/// Returns the devices whose memory has been used.
 fn used() -> Vec<Arc<Device>> {
     let devices = Accelerator::global().map_or(&[][..], Accelerator::devices);
     devices.iter().filter(|device| device.peak_memory() > 0).cloned().collect()

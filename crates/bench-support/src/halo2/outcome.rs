@@ -1,4 +1,4 @@
-//! What was measured, as it is kept and as another program says it.
+//! Defines results as programs write and exchange them.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +11,10 @@ pub struct Step {
     pub ms: f64,
 }
 
-/// What one prover measured of one circuit, in milliseconds.
+/// Holds the measurements of one prover on one circuit. Times are in milliseconds.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Who proved.
+    /// Name of the prover.
     pub prover: String,
     /// Name of the circuit.
     pub circuit: String,
@@ -22,28 +22,28 @@ pub struct Outcome {
     pub k: u32,
     /// Backends and devices, or the host's cores.
     pub ran_on: Vec<String>,
-    /// The most bytes of one device's memory that keys and proofs took, where that is known.
+    /// Maximum bytes of one device's memory that keys and proofs took, if known.
     #[serde(default)]
     pub device_bytes: Option<u64>,
-    /// The key's digest.
+    /// Digest of the verifying key.
     pub key: String,
-    /// The verifying key.
+    /// Time of `keygen_vk`.
     pub keygen_vk_ms: f64,
-    /// The proving key.
+    /// Time of `keygen_pk`.
     pub keygen_pk_ms: f64,
-    /// Of proofwarp's verifying key, in the order in which they end: some run beside others.
+    /// Steps of proofwarp's `keygen_vk`, in the order in which they end. Some overlap others.
     pub keygen_vk_steps: Vec<Step>,
-    /// Of proofwarp's proving key.
+    /// Steps of proofwarp's `keygen_pk`, in the order in which they end.
     pub keygen_pk_steps: Vec<Step>,
-    /// The first proof, which brings the setup to the device.
+    /// Time of the first proof, which uploads the setup to the device.
     pub first_ms: f64,
-    /// The median of the proofs after it.
+    /// Median time of the proofs after the first.
     pub proof_ms: f64,
-    /// Of the proof with the median, the synthesis first.
+    /// Steps of the proof with the median time, the synthesis first.
     pub steps: Vec<Step>,
-    /// Of each proof after the first.
+    /// Time of each proof after the first.
     pub runs_ms: Vec<f64>,
-    /// halo2-axiom's verification, of the proof with the median.
+    /// Time in which halo2-axiom verified the proof with the median time.
     pub verify_ms: f64,
     /// Bytes of a proof.
     pub proof_bytes: usize,

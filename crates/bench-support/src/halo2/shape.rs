@@ -1,10 +1,11 @@
-//! How many columns and rows circuits have.
+//! Defines the numbers of columns and rows of circuits.
 
-/// Binary logarithm of the values in the table.
+/// Binary logarithm of the number of values in the lookup table, 12. A circuit of at most 2^12 rows has fewer: one for
+/// every two rows.
 const TABLE: u32 = 12;
 
-/// A circuit's columns: the first advice columns are looked up in one table, each other one is what a gate gives. All advice
-/// columns and one fixed column are in the permutation.
+/// A circuit's columns. The first advice columns are looked up in one table. Each other one is the output of a gate.
+/// All advice columns and one fixed column are in the permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Advice columns.
@@ -18,32 +19,33 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// 12 advice, 14 fixed columns, 3 lookups, 13 columns in the permutation.
+    /// Returns a shape of 2^`k` rows: 12 advice, 14 fixed columns, 3 lookups, 13 columns in the permutation.
     pub fn measured(k: u32) -> Self {
         Self { advice: 12, fixed: 14, lookups: 3, k }
     }
 
-    /// 48 advice, 50 fixed columns, 8 lookups, 49 columns in the permutation.
+    /// Returns a shape of 2^`k` rows: 48 advice, 50 fixed columns, 8 lookups, 49 columns in the permutation.
     pub fn wide(k: u32) -> Self {
         Self { advice: 48, fixed: 50, lookups: 8, k }
     }
 
-    /// Gates, each of which has a fixed column that turns it on.
+    /// Returns the number of gates. A fixed column turns each of them on.
     pub fn gates(&self) -> usize {
         self.advice - self.lookups
     }
 
-    /// Fixed columns that gates multiply by: all but those that turn gates on, the table and the constants.
+    /// Returns the number of fixed columns that gates multiply by: all but those that turn gates on, the table and the
+    /// constants.
     pub fn coefficients(&self) -> usize {
         self.fixed - self.gates() - 2
     }
 
-    /// Values in the table, from 0 on; half of the rows where there are few.
+    /// Returns the number of values in the table, which count up from 0. At most half of the rows have one.
     pub fn table(&self) -> usize {
         1 << TABLE.min(self.k - 1)
     }
 
-    /// Whether a gate has degree 5; the others have 3.
+    /// Returns whether `gate` has degree 5. The other gates have degree 3.
     pub fn is_high(gate: usize) -> bool {
         gate % 3 == 2
     }

@@ -1,4 +1,4 @@
-//! Keys and proofs by halo2-axiom's own functions.
+//! Makes keys and proofs by halo2-axiom's own functions.
 
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{self, Circuit, ProvingKey, VerifyingKey};

@@ -7,7 +7,7 @@ use halo2_axiom::plonk::{Circuit, ConstraintSystem};
 use super::outcome::{Outcome, Step};
 use crate::table::new;
 
-/// What a circuit is like.
+/// Describes `circuit` with 2^`k` rows by its columns, lookups, gates and degree.
 pub fn shape<C: Circuit<Fr>>(circuit: &C, k: u32) -> String {
     let mut system = ConstraintSystem::default();
     C::configure_with_params(&mut system, circuit.params());
@@ -50,7 +50,8 @@ fn text(value: Option<f64>, format: impl FnOnce(f64) -> String) -> String {
     value.map_or_else(String::new, format)
 }
 
-/// Lines of an outcome, as many as the first one has: steps of keys are known of that alone.
+/// Returns the lines of `outcome`, which have the names of the lines of `first`. A step that `outcome` lacks has no
+/// time: only the first prover reports the steps of keys.
 fn lines(first: &Outcome, outcome: &Outcome) -> Vec<(String, Option<f64>)> {
     let whole = |name: &str, time| std::iter::once((name.to_owned(), Some(time)));
     let steps = |all: &[Step], known: &[Step]| {
@@ -68,7 +69,7 @@ fn lines(first: &Outcome, outcome: &Outcome) -> Vec<(String, Option<f64>)> {
         .collect()
 }
 
-/// What was verified, and where it was proved.
+/// Says how many proofs of `outcome` were verified, and which devices made them.
 pub fn verified(outcome: &Outcome) -> String {
     let Outcome { prover, verified, proof_bytes, ran_on, .. } = outcome;
     let memory = outcome.device_bytes.map_or_else(String::new, |bytes| {

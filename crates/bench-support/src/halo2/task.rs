@@ -1,4 +1,4 @@
-//! What is proved, and the verification of its proofs by halo2-axiom.
+//! Defines the circuits to prove, and verifies their proofs by halo2-axiom.
 
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit, Error, VerifyingKey, verify_proof};
@@ -12,11 +12,11 @@ use super::circuit::Filled;
 use super::shape::Shape;
 use super::work::{Opening, Work};
 
-/// The setup of KZG commitments.
+/// KZG setup over BN254. Provers and verifier share it.
 pub type Setup = ParamsKZG<Bn256>;
 type Kzg = KZGCommitmentScheme<Bn256>;
 
-/// A circuit for keys, and how the one for proofs is made once there are keys.
+/// A circuit for keys, and the function that makes the circuit for proofs once there are keys.
 pub struct Circuits<C> {
     /// The circuit that keys are made of.
     pub for_keys: C,
@@ -27,27 +27,27 @@ pub struct Circuits<C> {
 }
 
 impl Circuits<Filled> {
-    /// The same circuit for both; no instance columns.
+    /// Creates one circuit of `shape` that serves for both keys and proofs. It has no instance columns.
     pub fn filled(shape: Shape) -> Self {
         Self { for_keys: Filled::new(shape), for_proofs: Filled::clone, instances: Vec::new() }
     }
 }
 
-/// A circuit, a setup and how it is opened.
+/// Circuits to prove with one setup, and the options of their proofs.
 pub struct Task<'a, C> {
     /// The setup.
     pub setup: &'a Setup,
     /// The circuits.
     pub circuits: &'a Circuits<C>,
-    /// How they are opened, and how often they are proved.
+    /// Options: the multi-opening scheme, the number of proofs.
     pub work: &'a Work,
 }
 
 impl<C: Circuit<Fr>> Task<'_, C> {
-    /// Verifies `proof` by halo2-axiom.
+    /// Verifies `proof` under `key` by halo2-axiom.
     ///
     /// # Errors
-    /// The proof is not accepted.
+    /// Returns an error if the proof is not accepted.
     pub fn verify(&self, key: &VerifyingKey<G1Affine>, proof: &[u8]) -> Result<(), Error> {
         let mut transcript = Blake2bRead::<_, G1Affine, Challenge255<_>>::init(proof);
         let (strategy, params) = (SingleStrategy::new(self.setup), self.setup.verifier_params());

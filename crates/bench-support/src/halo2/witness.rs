@@ -8,14 +8,14 @@ use rayon::prelude::*;
 
 use super::shape::Shape;
 
-/// Rows whose first value is a constant.
+/// Number of rows whose value in the first column is constrained to a constant, 16.
 pub const CONSTANTS: usize = 16;
 
-/// Columns of so many rows as circuits may use.
+/// Values of a circuit's columns in every usable row.
 #[derive(Debug)]
 pub struct Tables {
     pub advice: Vec<Vec<Fr>>,
-    /// Of fixed columns.
+    /// Fixed columns that gates multiply by.
     pub coefficients: Vec<Vec<Fr>>,
 }
 
@@ -35,12 +35,13 @@ impl Tables {
     }
 }
 
-/// Row of the first column whose value is in a row of another one.
+/// Returns the row of the first column whose value is in `row` of `column`. Columns have `rows` rows.
 pub fn source(shape: &Shape, rows: usize, column: usize, row: usize) -> usize {
     (row + column * (rows / shape.lookups)) % rows
 }
 
-/// Columns of values of the table: the first begins with constants, others have its values in other rows.
+/// Returns the columns that are looked up. The first begins with constants. The others have its values in other rows,
+/// which [`source`] gives.
 fn inputs(shape: &Shape, rows: usize) -> Vec<Vec<Fr>> {
     let mut rng = ChaCha8Rng::seed_from_u64(u64::MAX);
     let mask = shape.table() as u64 - 1;
@@ -50,7 +51,8 @@ fn inputs(shape: &Shape, rows: usize) -> Vec<Vec<Fr>> {
     (0..shape.lookups).into_par_iter().map(column).collect()
 }
 
-/// What a gate gives: x·y + c·z', or x²·y² + c·z' where its degree is high; z' is in the next row.
+/// Returns the output column of `gate`: x·y + c·z', or x²·y² + c·z' if its degree is high. z' is the value of z in the
+/// next row.
 fn output(shape: &Shape, gate: usize, advice: &[Vec<Fr>], coefficients: &[Vec<Fr>]) -> Vec<Fr> {
     let [x, y, z] = operands(shape, gate).map(|column| &advice[column]);
     let c = &coefficients[gate % coefficients.len()];
@@ -62,7 +64,7 @@ fn output(shape: &Shape, gate: usize, advice: &[Vec<Fr>], coefficients: &[Vec<Fr
     (0..x.len()).into_par_iter().map(value).collect()
 }
 
-/// Advice columns that a gate computes with: the one before its own, and two that are looked up.
+/// Returns the advice columns that `gate` computes with: the one before its own, and two that are looked up.
 pub fn operands(shape: &Shape, gate: usize) -> [usize; 3] {
     [shape.lookups + gate - 1, gate % shape.lookups, (gate + 1) % shape.lookups]
 }

@@ -1,10 +1,10 @@
-//! What is to be proved, as a command line says it.
+//! Defines the command-line options that say what to prove.
 
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 
-/// Which circuit.
+/// A kind of circuit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
     /// 12 advice, 14 fixed columns, 3 lookups, 13 columns in the permutation, all rows filled
@@ -57,7 +57,7 @@ impl Work {
     }
 }
 
-/// Returns a value as the command line takes it.
+/// Returns the name by which the command line takes `value`.
 pub fn name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }

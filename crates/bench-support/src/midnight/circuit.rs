@@ -8,12 +8,13 @@ use midnight_proofs::poly::Rotation;
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// Groups of columns.
+/// Number of groups of columns, 4. Each group has three advice columns and a gate.
 const GROUPS: usize = 4;
-/// Values of the table.
+/// Number of values in the lookup table, 16. They count up from 0.
 const TABLE: u64 = 16;
 
-/// Filled in which a·b + a = c holds in each group, the first group's a is in the table, and the other groups' a is the same.
+/// A circuit in which a·b + a = c holds in each group of each row. The first group's a is in the table. The other
+/// groups' a is a copy of it.
 #[derive(Clone)]
 pub struct Filled {
     rows: usize,
@@ -22,7 +23,7 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// Creates a circuit of as many rows as 2^`k` leaves beside blinding, with values of a `seed`.
+    /// Creates a circuit of 2^`k` − 20 rows, which leaves rows for blinding. Its values are drawn from `seed`.
     pub fn new(k: u32, seed: u64) -> Self {
         Self { rows: (1 << k) - 20, seed, has_witness: true }
     }

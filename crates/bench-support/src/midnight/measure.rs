@@ -1,4 +1,4 @@
-//! One size, by both, with results compared.
+//! Measures one size by midnight-proofs and by proofwarp, and compares the results.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ use crate::timing::timed;
 
 type Stock = KZGCommitmentScheme<Bls12>;
 
-/// What both took.
+/// Holds the times that midnight-proofs and proofwarp took for one operation.
 pub struct Line {
     pub what: String,
     log_n: u32,
@@ -62,7 +62,7 @@ fn line<T: PartialEq>(what: &str, log_n: u32, theirs: (f64, T), ours: (f64, T)) 
     Ok(Line { what: what.to_owned(), log_n, theirs: theirs.0, ours: ours.0 })
 }
 
-/// Polynomials with random elements.
+/// Measures commitments to polynomials with 2^`k` random coefficients or values. Times are medians of `runs` runs.
 pub fn commitments(accelerator: &Accelerator, k: u32, runs: u32) -> Result<Vec<Line>, Failure> {
     let stock = ParamsKZG::<Bls12>::unsafe_setup(k, rng());
     let parameters = Parameters::new(accelerator, stock)?;
@@ -86,7 +86,7 @@ pub fn commitments(accelerator: &Accelerator, k: u32, runs: u32) -> Result<Vec<L
     ])
 }
 
-/// A proof of the circuit that fills 2^k rows, verified by midnight-proofs.
+/// Measures a proof of the circuit that fills 2^`k` rows. midnight-proofs verifies it.
 pub fn proofs(accelerator: &Accelerator, k: u32, runs: u32) -> Result<Vec<Line>, Failure> {
     let circuit = Filled::new(k, 3);
     let parameters = Parameters::new(accelerator, ParamsKZG::<Bls12>::unsafe_setup(k, rng()))?;

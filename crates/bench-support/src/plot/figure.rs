@@ -13,12 +13,13 @@ use crate::results::{Measurement, Results, unique};
 
 type Panel<'a, 'b> = (&'a Area<'b>, &'a str, &'a [&'a Measurement], &'a [Series]);
 
-/// Width and height of a panel, in pixels.
+/// Width and height of a panel, in pixels. A figure has one panel for each operation.
 const PANEL: (u32, u32) = (960, 440);
-/// Width of the legend that stands beside bars.
+/// Width of the legend that stands beside bars, in pixels.
 const LEGEND: i32 = 200;
 
-/// Implementations have colours of their own; all places but the first have a lighter tone of it.
+/// Returns the series of `cells`. Each implementation has its own colour. All its places but the first have a lighter
+/// tone of that.
 fn series(cells: &[&Measurement]) -> Vec<Series> {
     let implementations = unique(cells.iter().map(|cell| &cell.implementation));
     let mut series = Vec::new();
@@ -36,11 +37,11 @@ fn lighter(RGBColor(red, green, blue): RGBColor) -> RGBColor {
     RGBColor(half(red), half(green), half(blue))
 }
 
-/// Writes `BENCH_sizes.svg` and, where distributions were compared, `BENCH_distributions.svg`; returns what
-/// was written.
+/// Writes `BENCH_sizes.svg` and, if distributions were compared, `BENCH_distributions.svg` to `folder`. Returns the
+/// paths of the written files.
 ///
 /// # Errors
-/// A file cannot be written.
+/// Returns an error if a file cannot be written.
 pub fn write(results: &Results, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let timed: Vec<&Measurement> =
         results.measurements.iter().filter(|cell| cell.outcome.milliseconds().is_some()).collect();
@@ -78,7 +79,7 @@ fn figure(path: &Path, results: &Results, cells: &[&Measurement], draw: Draw) ->
     Ok(root.present()?)
 }
 
-/// A line for every implementation; both axes are logarithmic.
+/// Draws a line for every series. Both axes are logarithmic.
 fn sizes((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure> {
     let logs = cells.iter().map(|cell| f64::from(cell.log_n));
     let (first, last) = (logs.clone().fold(f64::MAX, f64::min), logs.fold(0.0, f64::max));
@@ -107,7 +108,7 @@ fn sizes((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure>
     Ok(())
 }
 
-/// Sizes and times of one implementation, by size.
+/// Returns the binary logarithms of sizes and the times of `series`, sorted by size.
 fn points(cells: &[&Measurement], series: &str) -> Vec<(f64, f64)> {
     let of_series = cells.iter().filter(|cell| cell.series() == series);
     let mut points: Vec<(f64, f64)> =
@@ -116,7 +117,7 @@ fn points(cells: &[&Measurement], series: &str) -> Vec<(f64, f64)> {
     points
 }
 
-/// A group of bars for every distribution; time is logarithmic.
+/// Draws a group of bars for every distribution. The axis of times is logarithmic.
 fn bars((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure> {
     let groups = unique(cells.iter().map(|cell| cell.distribution.as_str()));
     let series: Vec<&Series> =
@@ -149,7 +150,8 @@ fn bars((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure> 
     Ok(())
 }
 
-/// A distribution's name under its bars, which end at a pixel of the whole figure; a line for each part of it.
+/// Draws a distribution's `name` under its bars, one line for each part between commas. The bars end at (`x`, `y`), a
+/// pixel of the whole figure.
 fn centred(area: &Area<'_>, name: &str, (x, y): (i32, i32)) -> Result<(), Failure> {
     let style = TextStyle::from((FONT, 11)).pos(Pos::new(HPos::Center, VPos::Top));
     let (left, top) = area.get_base_pixel();
@@ -159,7 +161,7 @@ fn centred(area: &Area<'_>, name: &str, (x, y): (i32, i32)) -> Result<(), Failur
     Ok(())
 }
 
-/// Colours and names, beside the bars.
+/// Draws the colours and names of `series` beside the bars.
 fn legend(area: &Area<'_>, series: &[&Series]) -> Result<(), Failure> {
     let left = area.dim_in_pixel().0.cast_signed() - LEGEND + 10;
     for (y, Series { name, colour }) in (40..).step_by(18).zip(series) {
@@ -169,7 +171,7 @@ fn legend(area: &Area<'_>, series: &[&Series]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// From below the least time to above the greatest.
+/// Returns the range of the axis of times: from 0.6 of the least time to twice the greatest.
 fn times(cells: &[&Measurement]) -> Range<f64> {
     let times = cells.iter().filter_map(|cell| cell.outcome.milliseconds());
     times.clone().fold(f64::MAX, f64::min) * 0.6..times.fold(0.0, f64::max) * 2.0

@@ -1,4 +1,5 @@
-//! Many points in geometric or arithmetic progression, by affine formulas that share their inversions.
+//! Computes points whose logarithms are in geometric or arithmetic progression, by affine formulas with shared
+//! inversions.
 
 use blstrs::{Fp, Fp2, G1Affine, G2Affine, Scalar};
 use ff::{BatchInverter, Field};
@@ -8,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::Failure;
 
-/// Points of a lane, made one after another: its first one, a scalar's multiple of the generator, costs as much as some
-/// hundreds of them.
+/// Points of a lane, 1024, computed one after another. The first is a scalar multiplication, which costs as much as
+/// some hundreds of the others.
 const LANE: usize = 1024;
 /// Lanes of a task that share inversions.
 const LANES: usize = 128;
@@ -19,10 +20,10 @@ pub trait Point: PrimeCurveAffine<Scalar = Scalar, Curve: Curve<AffineRepr = Sel
     /// Coordinates.
     type Coordinate: Field;
 
-    /// x and y of a point other than infinity.
+    /// Returns x and y. The point must not be infinity.
     fn coordinates(&self) -> [Self::Coordinate; 2];
 
-    /// The point of these.
+    /// Returns the point with `coordinates`, which are not checked.
     fn from_coordinates(coordinates: [Self::Coordinate; 2]) -> Self;
 }
 
@@ -55,7 +56,7 @@ pub enum Progression {
 }
 
 impl Progression {
-    /// The logarithm of a point.
+    /// Returns the logarithm of the point with `number`.
     pub fn at(self, number: usize) -> Scalar {
         match self {
             Self::Powers => Scalar::from(2).pow_vartime([number as u64]),
@@ -63,10 +64,10 @@ impl Progression {
         }
     }
 
-    /// The points of the first logarithms.
+    /// Returns the points of the first `count` logarithms.
     ///
     /// # Errors
-    /// Two points to be added have the same x: the progression passes zero.
+    /// Returns an error if two points to be added have equal x: one is ± the other.
     pub fn points<P: Point>(self, count: usize) -> Result<Vec<P>, Failure> {
         // All cores touch the memory first: one alone would take longer for that than they for the points.
         let mut points: Vec<P> = rayon::iter::repeat_n(P::identity(), count).collect();
@@ -88,7 +89,7 @@ struct Lanes<P: Point> {
 }
 
 impl<P: Point> Lanes<P> {
-    /// Those of a block of so many points.
+    /// Creates the lanes of `block`, each at its first point. The block has `points` points of `progression`.
     fn start(progression: Progression, block: usize, points: usize) -> Self {
         let first = |lane: usize| P::generator() * progression.at(LANE * (LANES * block + lane));
         let firsts: Vec<P::Curve> = (0..points.div_ceil(LANE)).map(first).collect();
@@ -113,7 +114,7 @@ impl<P: Point> Lanes<P> {
         Ok(())
     }
 
-    /// Adds a point to every lane's, or doubles them.
+    /// Adds the point `step` to the point of every lane, or doubles these if `step` is `None`.
     fn advance(&mut self, step: Option<[P::Coordinate; 2]>) -> Result<(), Failure> {
         for (denominator, [x, y]) in self.inverses.iter_mut().zip(&self.points) {
             *denominator = step.map_or_else(|| y.double(), |[step, _]| *x - step);
@@ -134,7 +135,7 @@ impl<P: Point> Lanes<P> {
     }
 }
 
-/// 3x²: what the curve's tangent rises by, but for 2y.
+/// Returns 3`x`², the numerator of the slope of the curve's tangent. The denominator is 2y.
 fn tripled_square<F: Field>(x: &F) -> F {
     let square = x.square();
     square.double() + square

@@ -1,4 +1,4 @@
-//! What the sums of a proof are, without transforms and multiplications: by the logarithms of the bases.
+//! Computes the expected sums of a proof from the logarithms of the bases, without NTTs and MSMs.
 
 use blstrs::Scalar;
 use ff::{BatchInverter, Field, PrimeField};
@@ -14,10 +14,10 @@ use crate::Failure;
 /// Elements of a task, which share an inversion.
 const TASK: usize = 1 << 12;
 
-/// The sums of an assignment.
+/// Returns the logarithms of the sums that a proof of `system` must have under `key`.
 ///
 /// # Errors
-/// It does not satisfy the system.
+/// Returns an error if the assignment does not satisfy the system.
 pub fn sums(system: &System, circuit: &Circuit<Scalar>, key: &Logarithms) -> Result<Sums, Failure> {
     let (values, a, b) = (&system.values, circuit.variables_of_a(), circuit.variables_of_b());
     let selected = |variables: &[u32], logarithms| sum(variables.len(), |i| values[variables[i] as usize], logarithms);
@@ -30,7 +30,7 @@ pub fn sums(system: &System, circuit: &Circuit<Scalar>, key: &Logarithms) -> Res
     })
 }
 
-/// Σ value·logarithm.
+/// Returns Σ value·logarithm over the first `count` indices.
 fn sum(count: usize, value: impl Fn(usize) -> Scalar + Sync, logarithms: Progression) -> Scalar {
     let product = |i| {
         let value = value(i);
@@ -39,7 +39,7 @@ fn sum(count: usize, value: impl Fn(usize) -> Scalar + Sync, logarithms: Progres
     (0..count).into_par_iter().map(product).sum()
 }
 
-/// h(2) = (a(2)·b(2) − c(2))/(2^m − 1), where polynomials are given by their values on the domain.
+/// Returns h(2) = (a(2)·b(2) − c(2))/(2^m − 1). Polynomials are given by their values on the domain of m elements.
 fn quotient_at_two(system: &System) -> Result<Scalar, Failure> {
     let [a, b, c] = &system.matrices;
     let log_m = a.rows().next_power_of_two().trailing_zeros();
@@ -61,7 +61,8 @@ fn quotient_at_two(system: &System) -> Result<Scalar, Failure> {
     Ok((a * b - c) * inverse(vanishing)?)
 }
 
-/// ωⁱ/(2 − ωⁱ): f(2) = (2^m − 1)/m · Σ f(ωⁱ)·ωⁱ/(2 − ωⁱ), the barycentric formula.
+/// Returns the weights ωⁱ/(2 − ωⁱ) of the barycentric formula f(2) = (2^m − 1)/m · Σ f(ωⁱ)·ωⁱ/(2 − ωⁱ). There are
+/// `count` of them, from i = `first` on.
 fn weights(log_m: u32, first: usize, count: usize) -> Vec<Scalar> {
     let omega = (log_m..Scalar::S).fold(Scalar::ROOT_OF_UNITY, |root, _| root.square());
     let powers = std::iter::successors(Some(omega.pow_vartime([first as u64])), |power| Some(power * omega));

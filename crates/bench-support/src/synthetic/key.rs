@@ -1,4 +1,4 @@
-//! A key whose discrete logarithms are known, and the proofs that must come out of it.
+//! Creates a key whose discrete logarithms are known, and the proofs that it must give.
 
 use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
 use ff::Field;
@@ -33,7 +33,7 @@ pub struct Sums {
 }
 
 impl Logarithms {
-    /// Random ones.
+    /// Draws random logarithms from `rng`.
     pub fn random(mut rng: impl RngCore) -> Self {
         let mut scalar = || Scalar::random(&mut rng);
         let [alpha, beta, delta] = [scalar(), scalar(), scalar()];
@@ -42,10 +42,10 @@ impl Logarithms {
         Self { alpha, beta, delta, l, a, b_g1, b_g2 }
     }
 
-    /// The key for a circuit.
+    /// Computes the key for `circuit`.
     ///
     /// # Errors
-    /// A progression passes zero.
+    /// Returns the error of [`Progression::points`].
     pub fn key(&self, circuit: &Circuit<Scalar>) -> Result<Parameters<Bls12>, Failure> {
         let (a, b) = (circuit.variables_of_a().len(), circuit.variables_of_b().len());
         Ok(Parameters {
@@ -62,7 +62,8 @@ impl Logarithms {
         })
     }
 
-    /// A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb), times generators.
+    /// Returns the proof that has `sums`: A = α + Σa + rδ, B = β + Σb + sδ, C = Σl + Σh + sA + r(β + Σb), times
+    /// generators.
     pub fn proof(&self, sums: &Sums, r: Scalar, s: Scalar) -> Proof<Bls12> {
         let a = self.alpha + sums.a + r * self.delta;
         let b = self.beta + sums.b_g2 + s * self.delta;

@@ -1,4 +1,4 @@
-//! The steps from a system to checked proofs, timed.
+//! Times the steps from a system to checked proofs.
 
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,10 @@ use super::options::Options;
 use super::system::System;
 use crate::{Failure, progress};
 
-/// Domains up to this size are proved on the CPU as well.
+/// Binary logarithm of the largest domain that is proved on the CPU as well.
 const ALSO_ON_CPU: u32 = 14;
 
-/// What was measured.
+/// Holds the measurements of one system.
 pub struct Outcome {
     /// Steps in order with their times.
     pub steps: Vec<(&'static str, Duration)>,
@@ -28,20 +28,20 @@ pub struct Outcome {
     pub calls: Vec<Duration>,
     /// Proofs that were checked, those on the CPU among them.
     pub verified: usize,
-    /// Of the call with the median time.
+    /// Report of the call with the median time, or of the first call if there is no other.
     pub report: Report,
     /// Bytes of the key and of the circuit on the devices, all together.
     pub key_bytes: u64,
     pub circuit_bytes: u64,
-    /// The most bytes of the host's memory, where known, and of each device's.
+    /// Peak bytes of the host's memory, if known, and of each device's.
     pub host_peak: Option<u64>,
     pub device_peaks: Vec<u64>,
 }
 
-/// Makes a key, proves and checks every proof.
+/// Makes a key for `circuit`, proves `system` and checks every proof.
 ///
 /// # Errors
-/// A proof is not what it must be, or those of the engine.
+/// Returns an error if a proof differs from the expected one, or an error of the engine.
 pub fn measure(
     accelerator: &Accelerator,
     options: &Options,
@@ -95,7 +95,7 @@ fn timed<T>(
     Ok(result)
 }
 
-/// A key and a circuit with a witness, and the proofs that must come out.
+/// A key and a circuit with a witness, and the proofs that they must give.
 struct Prover<'a> {
     key: ProvingKeyOnDevice<Bls12>,
     circuit: &'a Circuit<Scalar>,
@@ -106,7 +106,7 @@ struct Prover<'a> {
 }
 
 impl Prover<'_> {
-    /// One call, and a look at what comes out.
+    /// Makes the batch's proofs in one call and checks each of them.
     fn prove(&self) -> Result<Report, Failure> {
         self.prove_with(&self.key)
     }
@@ -133,7 +133,7 @@ impl Prover<'_> {
 }
 
 impl Outcome {
-    /// What is written with `--json`: times in milliseconds.
+    /// Returns the results that `--json` writes. Times are in milliseconds.
     pub fn json(&self, options: &Options, plan: Vec<Item>) -> Value {
         let ms = |time: &Duration| time.as_secs_f64() * 1e3;
         let steps: serde_json::Map<_, _> =
@@ -170,7 +170,7 @@ impl Outcome {
 mod tests {
     use super::*;
 
-    /// A small system, and what its proofs must be by a key.
+    /// Creates a small system from `seed`, with its options and its circuit.
     fn small(seed: &str) -> (Options, System, Circuit<Scalar>) {
         let line = format!("--log-constraints 10 --proofs 1 --seed {seed}");
         let options = crate::output::parse::<Options>(&line).expect("a line");

@@ -1,4 +1,4 @@
-//! Bytes that are to be taken, and that were.
+//! Predicts the memory that a proof takes, and reads the memory that the process took.
 
 use blstrs::{G1Affine, G2Affine, Scalar};
 use proofwarp::groth16::Circuit;
@@ -12,7 +12,7 @@ use crate::Failure;
 /// Something that takes memory.
 #[derive(Debug, Clone, Serialize)]
 pub struct Item {
-    /// What.
+    /// Its name.
     pub name: &'static str,
     /// Bytes of it on the host.
     pub host: u64,
@@ -20,10 +20,11 @@ pub struct Item {
     pub device: u64,
 }
 
-/// What a proof takes; sums take a part of what is left besides.
+/// Returns the memory that a proof of `system` takes. MSMs take a part of the remaining memory as their workspace,
+/// which is not included.
 ///
 /// # Errors
-/// The engine refuses a matrix.
+/// Returns an error if the engine refuses a matrix.
 pub fn plan(system: &System, circuit: &Circuit<Scalar>) -> Result<Vec<Item>, Failure> {
     let domain = circuit.constraint_count().next_power_of_two();
     let (a, b) = (circuit.variables_of_a().len(), circuit.variables_of_b().len());
@@ -61,12 +62,12 @@ fn matrices_on_device(system: &System) -> Result<u64, Failure> {
     system.matrices.iter().cloned().map(bytes).sum()
 }
 
-/// The most bytes that this process had in the host's memory, where the system tells.
+/// Returns the peak bytes of host memory of this process, or `None` if the system does not report them.
 pub fn host_peak() -> Option<u64> {
     kilobytes("/proc/self/status", "VmHWM:")
 }
 
-/// Bytes of the host's memory that are left, where the system tells.
+/// Returns the available bytes of host memory, or `None` if the system does not report them.
 pub fn host_available() -> Option<u64> {
     kilobytes("/proc/meminfo", "MemAvailable:")
 }

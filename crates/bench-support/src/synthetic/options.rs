@@ -11,7 +11,7 @@ use crate::output;
 /// Proves a random R1CS of the shape of Filecoin's on the resident pipeline, under a key whose discrete logarithms are
 /// known, so that every proof is checked exactly without a trusted setup.
 ///
-/// The domain has 2^K elements, the system 31/32 of that constraints: 130 M for K = 27.
+/// The domain has 2^K elements. The system has 31/32 as many constraints: 130 M for K = 27.
 #[derive(Debug, Clone, Args)]
 pub struct Options {
     /// Binary logarithm of the domain's size

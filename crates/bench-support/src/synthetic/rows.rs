@@ -9,9 +9,10 @@ use rayon::prelude::*;
 
 use crate::Failure;
 
-/// Rows of a piece.
+/// Rows of each piece but the last, 2^14. One task makes a piece.
 pub const ROWS: usize = 1 << 14;
-/// Powers of two that coefficients may be, by matrix; with few the device holds a non-zero in four bytes.
+/// Number of powers of two among the coefficients of A, B and C. If there are few, the device holds a non-zero in four
+/// bytes.
 const POWERS: [u32; 3] = [256, 4, 4];
 
 /// Consecutive rows of a matrix.
@@ -24,12 +25,12 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// The coefficient 1, as its place in a matrix's dictionary.
+    /// Index of the coefficient 1 in a matrix's dictionary. All matrices share it.
     pub const ONE: u32 = 0;
-    /// The coefficient −1.
+    /// Index of the coefficient −1, which all matrices share too.
     pub const MINUS_ONE: u32 = 1;
 
-    /// The coefficient 2^exponent.
+    /// Returns the index of the coefficient 2^`exponent` in a matrix's dictionary.
     pub fn power(exponent: u32) -> u32 {
         if exponent == 0 { Self::ONE } else { exponent + 1 }
     }
@@ -50,10 +51,11 @@ impl Piece {
 pub struct Matrices(pub Vec<[Piece; 3]>);
 
 impl Matrices {
-    /// The matrices; pieces of one are given back before the next is joined.
+    /// Joins the pieces into matrices with `columns` columns. The pieces of a matrix are freed before the next one is
+    /// joined.
     ///
     /// # Errors
-    /// The engine refuses one.
+    /// Returns an error if a matrix has 2^32 non-zeros or more, or if the engine refuses it.
     pub fn join(self, columns: usize) -> Result<[Arc<Csr<Scalar>>; 3], Failure> {
         let (mut a, mut b, mut c) = (Vec::new(), Vec::new(), Vec::new());
         for [in_a, in_b, in_c] in self.0 {
@@ -84,7 +86,7 @@ fn join(columns: usize, pieces: Vec<Piece>, powers: u32) -> Result<Arc<Csr<Scala
     Ok(Arc::new(matrix))
 }
 
-/// All slices one after another, copied by all cores.
+/// Concatenates `slices`, which have `total` elements together. All cores copy.
 fn concatenate<'a>(total: u32, slices: impl Iterator<Item = &'a [u32]>) -> Vec<u32> {
     let mut all = vec![0; total as usize];
     let mut rest = all.as_mut_slice();
@@ -98,7 +100,7 @@ fn concatenate<'a>(total: u32, slices: impl Iterator<Item = &'a [u32]>) -> Vec<u
     all
 }
 
-/// 1, −1, 2, 4 and so on.
+/// Returns the coefficients 1, −1, 2, 4, …, 2^(`powers` − 1).
 fn dictionary(powers: u32) -> Vec<Scalar> {
     let twos = std::iter::successors(Some(Scalar::from(2)), |power| Some(power.double()));
     [Scalar::ONE, -Scalar::ONE].into_iter().chain(twos.take(powers as usize - 1)).collect()

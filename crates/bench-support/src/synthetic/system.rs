@@ -1,9 +1,10 @@
 //! A random R1CS of the shape of Filecoin's, satisfied by construction, made by all cores.
 //!
-//! Every constraint brings one variable. Bits, and what gates make of them, are most; packings of bits make the long
-//! rows of A, and products of linear combinations with inputs the values of full size. Variables are taken from the
-//! last few thousand, and some bits from anywhere: whether a variable is a free bit, and its value, follow from its
-//! number alone, so that chunks of rows do not wait for one another.
+//! Every constraint brings one variable. Most variables are bits: free ones, and outputs of gates on bits. Packings of
+//! bits make the long rows of A. Packings and products of linear combinations give the values of full size.
+//!
+//! Rows read variables among the last few thousand, and some free bits of any row. The number of a row and the seed
+//! decide whether its variable is a free bit, and the bit's value. Chunks of rows therefore do not wait for each other.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,18 +19,18 @@ use rayon::prelude::*;
 use super::rows::{Matrices, Piece, ROWS};
 use crate::Failure;
 
-/// How far back a row looks for most of its variables.
+/// Number of candidates for a nearby variable, 4096. A row picks one of the chunk's last variables of that kind.
 const NEAR: usize = 4096;
-/// One in so many variables of a gate comes from anywhere.
+/// Inverse of the share of far bits, 16: 1/FAR of the bits that rows read are free bits of any chunk.
 const FAR: u32 = 16;
-/// Lengths of packings.
+/// Lengths of packings, 32 to 256 bits. Each packing draws its length from this range.
 const PACKED: Range<usize> = 32..257;
 /// Non-zeros of A that a product has.
 const PRODUCT: f64 = 3.0;
 /// Mean non-zeros of A of a row that brings a bit.
 const BIT: f64 = 1.5;
 
-/// What is to be made.
+/// Shape and seed of a random system. Equal values make equal systems.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Rows.
@@ -40,7 +41,7 @@ pub struct Shape {
     pub nonzeros: f64,
     /// Share of variables that are zero or one.
     pub bits: f64,
-    /// Where everything comes from.
+    /// Seed of all randomness.
     pub seed: u64,
 }
 
@@ -54,10 +55,10 @@ pub struct System {
     pub inputs: usize,
 }
 
-/// What a row computes.
+/// Kind of a row's constraint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Nothing: (1 − z)·z = 0.
+    /// A free bit: (1 − z)·z = 0.
     Free,
     /// x·y = z.
     And,
@@ -70,10 +71,10 @@ enum Kind {
 }
 
 impl Shape {
-    /// Makes it.
+    /// Makes the system and its assignment.
     ///
     /// # Errors
-    /// The engine refuses the matrices.
+    /// Returns an error if the engine refuses the matrices.
     pub fn make(self) -> Result<System, Failure> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         let inputs: Vec<Scalar> =
@@ -87,7 +88,8 @@ impl Shape {
         Ok(System { matrices, values, inputs: self.inputs })
     }
 
-    /// The share of rows that are packings: what is missing to the mean length.
+    /// Returns the share of rows that are packings: enough of them to raise the mean length of A's rows to `nonzeros`,
+    /// but at most the rows that compute no bit.
     fn packings(&self) -> f64 {
         let mean = (PACKED.start + PACKED.end - 1) as f64 / 2.0;
         let full = 1.0 - self.bits;
@@ -95,7 +97,7 @@ impl Shape {
         ((self.nonzeros - without) / (mean - PRODUCT)).clamp(0.0, full)
     }
 
-    /// What a row computes, and a random bit.
+    /// Returns the kind of `row`, and a random bit. Both follow from the seed and `row` alone.
     fn kind(&self, row: usize) -> (Kind, bool) {
         let random = mix(self.seed ^ mix(row as u64));
         let place = (random >> 32) as f64 / (1u64 << 32) as f64;
@@ -110,7 +112,7 @@ impl Shape {
     }
 }
 
-/// Random bits of a number (SplitMix64's step by Steele, Lea and Flood, 2014).
+/// Mixes the bits of `number` by a step of SplitMix64 (Steele, Lea and Flood, 2014).
 fn mix(number: u64) -> u64 {
     let mut bits = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -118,14 +120,14 @@ fn mix(number: u64) -> u64 {
     bits ^ bits >> 31
 }
 
-/// Rows under way that only know of each other's variables, of inputs and of free bits.
+/// Consecutive rows that one task makes. They read only inputs, the chunk's own variables, and free bits of any chunk.
 struct Chunk<'a> {
     shape: Shape,
     inputs: &'a [Scalar],
     /// The first row.
     first: usize,
     values: &'a mut [Scalar],
-    /// Places of the chunk's bits until now, of those among them that are free, and of other values.
+    /// Places of the chunk's bits until now, of the free ones among them, and of values of full size.
     bits: Vec<u32>,
     free: Vec<u32>,
     full: Vec<u32>,
@@ -133,7 +135,7 @@ struct Chunk<'a> {
     pieces: [Piece; 3],
 }
 
-/// A variable: its column and value.
+/// A variable. The pair holds its column and its value.
 type Variable = (u32, Scalar);
 
 impl<'a> Chunk<'a> {
@@ -160,7 +162,7 @@ impl<'a> Chunk<'a> {
         self.pieces
     }
 
-    /// Writes a row; gives its variable's value.
+    /// Writes `row` of `kind` and returns its variable's value, which is `bit` if the row is free.
     fn row(&mut self, row: usize, kind: Kind, bit: bool) -> Scalar {
         let column = self.column(row);
         match kind {
@@ -217,7 +219,7 @@ impl<'a> Chunk<'a> {
         (self.inputs[input] - bits[0].1 + bits[1].1 * Scalar::from(8)) * (full.1 - bits[2].1)
     }
 
-    /// Non-zeros of the current row of A, B or C.
+    /// Adds `terms`, columns and coefficients, to the current row of A, B or C: 0, 1 or 2 as `matrix`.
     fn terms<const N: usize>(&mut self, matrix: usize, terms: [(u32, u32); N]) {
         let piece = &mut self.pieces[matrix];
         for (column, coefficient) in terms {
@@ -225,12 +227,12 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// The column of a variable of the chunk.
+    /// Returns the column of the variable at `place` in the chunk.
     fn column(&self, place: usize) -> u32 {
         (self.shape.inputs + self.first + place) as u32
     }
 
-    /// A bit, most often one nearby.
+    /// Returns a bit, most often one nearby.
     fn bit(&mut self) -> Variable {
         match near(&self.bits, &mut self.rng) {
             Some(place) if self.rng.gen_range(0..FAR) > 0 => self.variable(place),
@@ -238,7 +240,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// A free bit, most often one nearby: such bits occur in B anyway, of whose queries they are most.
+    /// Returns a free bit, most often one nearby. Free bits occur in B anyway, and most variables in B are free bits.
     fn free_bit(&mut self) -> Variable {
         match near(&self.free, &mut self.rng) {
             Some(place) if self.rng.gen_range(0..FAR) > 0 => self.variable(place),
@@ -246,7 +248,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// A free bit from anywhere, or the constant one where there are none.
+    /// Returns a free bit of any chunk, or the constant one if none was found in 64 tries.
     fn far_bit(&mut self) -> Variable {
         const TRIES: usize = 64;
         for _ in 0..TRIES {
@@ -258,7 +260,7 @@ impl<'a> Chunk<'a> {
         (0, Scalar::ONE)
     }
 
-    /// A value of full size nearby, or an input.
+    /// Returns a value of full size nearby, or an input if there is none.
     fn full(&mut self) -> Variable {
         match near(&self.full, &mut self.rng) {
             Some(place) => self.variable(place),
@@ -271,7 +273,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-/// One of the last few places.
+/// Returns one of the last [`NEAR`] of `places`, or `None` if `places` is empty.
 fn near(places: &[u32], rng: &mut ChaCha8Rng) -> Option<u32> {
     let count = places.len().min(NEAR);
     (count > 0).then(|| places[places.len() - 1 - rng.gen_range(0..count)])

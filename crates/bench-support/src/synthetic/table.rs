@@ -14,17 +14,17 @@ use super::memory::Item;
 use super::system::System;
 use crate::table::new;
 
-/// Billions of bytes.
+/// Converts `bytes` to gigabytes of 10^9 bytes.
 pub fn gigabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e9
 }
 
-/// Memory that is left.
+/// Formats `bytes` as available memory.
 pub fn available(bytes: u64) -> String {
     format!(", {:.2} GB available", gigabytes(bytes))
 }
 
-/// What the system is like.
+/// Describes `system` and `circuit` by their constraints, variables, non-zeros and bits.
 pub fn system(system: &System, circuit: &Circuit<Scalar>) -> String {
     let [a, b, c] = system.matrices.each_ref().map(|matrix| matrix.nonzeros() as f64 / matrix.rows() as f64);
     let variables = system.values.len();
@@ -40,7 +40,7 @@ pub fn system(system: &System, circuit: &Circuit<Scalar>) -> String {
     )
 }
 
-/// Returns the memory that is going to be taken.
+/// Returns a table of the planned memory, `items`.
 pub fn plan(items: &[Item], accelerator: &Accelerator) -> Table {
     let on_device = !accelerator.devices().is_empty();
     let row = |Item { name, host, device }: &Item| {
@@ -49,7 +49,7 @@ pub fn plan(items: &[Item], accelerator: &Accelerator) -> Table {
     new(&["memory, as planned", "host (GB)", "each device (GB)"], 1..3, items.iter().map(row))
 }
 
-/// Returns times and bytes.
+/// Returns the times and bytes of `outcome` as tables.
 pub fn outcome(outcome: &Outcome) -> String {
     let (report, traffic) = (&outcome.report, &outcome.report.traffic);
     let steps = outcome.steps.iter().map(|(name, time)| ((*name).to_owned(), *time));
@@ -67,7 +67,7 @@ pub fn outcome(outcome: &Outcome) -> String {
     format!("{times}\n{}\n{verified}; made on {backend} ({device})", bytes(outcome))
 }
 
-/// Which call the report is of, where there were so many after the first.
+/// Names the call that is reported: the first, or the median of the `further` calls after it.
 fn call(further: usize) -> String {
     match further {
         0 => "the first call".to_owned(),

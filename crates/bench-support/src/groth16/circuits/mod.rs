@@ -10,7 +10,7 @@ use blstrs::Scalar;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-/// Which circuit.
+/// A kind of circuit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
     /// A chain of SHA-256 compressions by bellperson's gadgets: a witness of zeros and ones
@@ -22,7 +22,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The name, as the command line takes it.
+    /// Returns the name that the command line takes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sha => "sha",
@@ -44,11 +44,11 @@ pub enum Workload {
 }
 
 impl Workload {
-    /// The largest circuit of its kind with at most 2^`log_constraints` constraints; its witness is drawn
-    /// from `seed`, its shape is not.
+    /// Creates the largest circuit of `kind` with at most 2^`log_constraints` constraints. Its witness is drawn from
+    /// `seed`. Its shape does not depend on `seed`.
     ///
     /// # Errors
-    /// The circuit cannot be synthesised.
+    /// Returns an error if the circuit cannot be synthesised.
     pub fn new(kind: Kind, log_constraints: u32, seed: u64) -> Result<Self, SynthesisError> {
         let capacity = 1 << log_constraints;
         let rng = &mut ChaCha8Rng::seed_from_u64(seed);
@@ -59,7 +59,7 @@ impl Workload {
         })
     }
 
-    /// The inputs that a verifier knows, computed without the circuit.
+    /// Returns the inputs that a verifier knows, computed without the circuit.
     pub fn public_inputs(&self) -> Vec<Scalar> {
         match self {
             Self::Sha(chain) => chain.public_inputs(),
@@ -68,7 +68,7 @@ impl Workload {
         }
     }
 
-    /// What the circuit proves, in words.
+    /// Describes the statement that the circuit proves.
     pub fn describe(&self) -> String {
         match self {
             Self::Sha(chain) => chain.describe(),
@@ -77,10 +77,10 @@ impl Workload {
         }
     }
 
-    /// Its number of constraints, as [`constraints`] counts them.
+    /// Returns the number of constraints that [`constraints`] counts.
     ///
     /// # Errors
-    /// The circuit cannot be synthesised.
+    /// Returns an error if the circuit cannot be synthesised.
     pub fn constraints(&self) -> Result<usize, SynthesisError> {
         constraints(self.clone())
     }
@@ -96,7 +96,8 @@ impl Circuit<Scalar> for Workload {
     }
 }
 
-/// Constraints of a circuit, with the one that Groth16 adds for each public input and for the constant 1.
+/// Counts the constraints of `circuit`, including those that Groth16 adds: one for each public input and one for the
+/// constant 1.
 fn constraints(circuit: impl Circuit<Scalar>) -> Result<usize, SynthesisError> {
     let mut counter = BenchCS::<Scalar>::new();
     circuit.synthesize(&mut counter)?;

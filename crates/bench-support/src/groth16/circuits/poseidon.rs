@@ -35,10 +35,11 @@ pub struct Inclusions {
 }
 
 impl Inclusions {
-    /// As many paths of ten levels, and one of fewer, as at most `capacity` constraints allow.
+    /// Creates as many paths of ten levels as `capacity` constraints allow, then a shorter path if one fits. Draws the
+    /// witness from `rng`.
     ///
     /// # Errors
-    /// The circuit cannot be synthesised.
+    /// Returns an error if the circuit cannot be synthesised.
     pub fn fitting(capacity: usize, rng: &mut ChaCha8Rng) -> Result<Self, SynthesisError> {
         let hash = Arc::new(Hash::new());
         let cost = |heights: &[usize]| constraints(Self::zeros(&hash, heights));
@@ -46,8 +47,9 @@ impl Inclusions {
         let level = cost(&[2])? - cost(&[1])?;
         let root = cost(&[1])? - empty - level;
         let path = LEVELS * level + root;
-        let paths = (capacity - empty) / path;
-        let rest = (capacity - empty - paths * path).saturating_sub(root) / level;
+        let left = capacity.saturating_sub(empty);
+        let paths = left / path;
+        let rest = (left - paths * path).saturating_sub(root) / level;
         let heights = std::iter::repeat_n(LEVELS, paths).chain((rest > 0).then_some(rest));
         let mut inclusions = Self::zeros(&hash, &heights.collect::<Vec<_>>());
         inclusions.draw_witness(rng);
@@ -72,12 +74,12 @@ impl Inclusions {
         }
     }
 
-    /// The roots.
+    /// Returns the roots of all paths.
     pub fn public_inputs(&self) -> Vec<Scalar> {
         self.roots.clone()
     }
 
-    /// What it proves.
+    /// Describes the paths and their hashes.
     pub fn describe(&self) -> String {
         let hashes: usize = self.paths.iter().map(Vec::len).sum();
         format!("{} Poseidon Merkle paths, {hashes} hashes of arity {ARITY}", self.paths.len())
@@ -103,7 +105,7 @@ impl Circuit<Scalar> for Inclusions {
     }
 }
 
-/// A wire of the circuit and its value.
+/// A wire of the circuit. The pair holds its variable and its value.
 type Wire = (Variable, Scalar);
 
 fn allocate_children<CS: ConstraintSystem<Scalar>>(cs: &mut CS, level: &Level) -> Result<Vec<Wire>, SynthesisError> {
@@ -111,8 +113,8 @@ fn allocate_children<CS: ConstraintSystem<Scalar>>(cs: &mut CS, level: &Level) -
     children.map(|(index, child)| Ok((cs.alloc(|| format!("child {index}"), || Ok(*child))?, *child))).collect()
 }
 
-/// Enforces that the child at the level's secret position is the node: Σ sᵢ·childᵢ = node with bits sᵢ, of
-/// which one is set.
+/// Enforces that the child at the secret position of `level` equals `node`: Σ sᵢ·childᵢ = node with bits sᵢ. Exactly
+/// one bit is set.
 fn select<CS: ConstraintSystem<Scalar>>(
     mut cs: CS,
     level: &Level,
@@ -169,10 +171,11 @@ impl Row {
     }
 }
 
-/// The permutation as a circuit knows it: what enters each S-box, as a combination of what came before.
+/// The Poseidon permutation in the form that a circuit needs. `s_boxes` holds the input of each S-box as an affine
+/// combination of earlier wires.
 ///
-/// Only S-boxes cost constraints. What lies between is linear, and the same for every hash, so it is
-/// multiplied out once.
+/// Only S-boxes cost constraints. The layers between them are affine and equal in every hash, so they are multiplied
+/// out once.
 struct Hash {
     constants: Vec<Scalar>,
     mds: [[Scalar; WIDTH]; WIDTH],
@@ -212,7 +215,7 @@ impl Hash {
         self.mds.iter().map(mix_row).collect()
     }
 
-    /// The hash, computed by the definition of the permutation.
+    /// Returns the hash of `children`, computed by the definition of the permutation.
     fn digest(&self, children: &[Scalar; ARITY]) -> Scalar {
         let mut state = [domain_tag(); WIDTH];
         state[1..].copy_from_slice(children);
@@ -224,7 +227,7 @@ impl Hash {
         state[1]
     }
 
-    /// The hash of eight wires.
+    /// Synthesises the hash of the eight `wires`. Returns its output as an affine combination of wires.
     fn synthesize<CS: ConstraintSystem<Scalar>>(
         &self,
         mut cs: CS,
@@ -238,24 +241,25 @@ impl Hash {
     }
 }
 
-/// Number of S-boxes in a round: full ones are at both ends.
+/// Returns the number of S-boxes in `round`. Half of the full rounds come first, the other half last.
 fn boxes_in(round: usize) -> usize {
     let partial = FULL_ROUNDS / 2..FULL_ROUNDS / 2 + PARTIAL_ROUNDS;
     if partial.contains(&round) { 1 } else { WIDTH }
 }
 
-/// Tells a Merkle tree's hashes from others: a bit for each child.
+/// Returns the domain tag of a Merkle tree's hashes, which separates them from other hashes. It has a set bit for
+/// each child.
 fn domain_tag() -> Scalar {
     Scalar::from((1 << ARITY) - 1)
 }
 
-/// A Cauchy matrix: 1 / (xᵢ + yⱼ) with xᵢ = i, yⱼ = width + j.
+/// Returns the MDS matrix, a Cauchy matrix: entry (i, j) is 1 / (xᵢ + yⱼ) with xᵢ = i, yⱼ = width + j.
 fn mds() -> [[Scalar; WIDTH]; WIDTH] {
     let entry = |i: usize, j: usize| Scalar::from((WIDTH + i + j) as u64).invert().unwrap_or(Scalar::ZERO);
     std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)))
 }
 
-/// The round constants, by the Poseidon paper's generator (Grassi et al. 2019, appendix E).
+/// Returns the round constants of the Poseidon paper's generator (Grassi et al. 2019, appendix E).
 fn constants() -> Vec<Scalar> {
     let mut grain = Grain::new();
     std::iter::repeat_with(|| grain.next_scalar()).take((FULL_ROUNDS + PARTIAL_ROUNDS) * WIDTH).collect()

@@ -28,10 +28,10 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The longest chain of at most `capacity` constraints.
+    /// Creates the longest chain of at most `capacity` constraints. Its blocks are drawn from `rng`.
     ///
     /// # Errors
-    /// The circuit cannot be synthesised.
+    /// Returns an error if the circuit cannot be synthesised.
     pub fn fitting(capacity: usize, rng: &mut ChaCha8Rng) -> Result<Self, SynthesisError> {
         let cost = |whole: usize, last_rounds: usize| constraints(Self::zeros(whole, last_rounds));
         let first = cost(1, 0)?;
@@ -52,21 +52,21 @@ impl Chain {
         Self { blocks: vec![[0; 16]; whole + usize::from(last_rounds > 0)], last_rounds }
     }
 
-    /// How many rounds each block goes through.
+    /// Returns each block with the number of rounds that it goes through.
     fn rounds(&self) -> impl Iterator<Item = (&[u32; 16], usize)> {
         let last = if self.last_rounds > 0 { self.blocks.len() - 1 } else { self.blocks.len() };
         let rounds = move |index| if index == last { self.last_rounds } else { ROUNDS };
         self.blocks.iter().enumerate().map(move |(index, block)| (block, rounds(index)))
     }
 
-    /// The final state, packed.
+    /// Returns the final state, packed into scalars.
     pub fn public_inputs(&self) -> Vec<Scalar> {
         let state = self.rounds().fold(initial_state(), |state, (block, rounds)| compress(&state, block, rounds));
         let bytes: Vec<u8> = state.iter().flat_map(|word| word.to_be_bytes()).collect();
         multipack::compute_multipacking(&multipack::bytes_to_bits(&bytes))
     }
 
-    /// What it proves.
+    /// Describes the chain by its numbers of compressions and of further rounds.
     pub fn describe(&self) -> String {
         let whole = self.rounds().filter(|(_, rounds)| *rounds == ROUNDS).count();
         format!("{whole} SHA-256 compressions, and {} rounds of another", self.last_rounds)
@@ -96,7 +96,8 @@ fn allocate_bits<CS: ConstraintSystem<Scalar>>(cs: &mut CS, words: &[u32]) -> Re
         .collect()
 }
 
-/// The first rounds of a compression, of fewer than all; bits are those of the words that they use.
+/// Synthesises the first `rounds` rounds of a compression that starts from the state `start`. `rounds` is less than
+/// [`ROUNDS`]. `bits` holds the block's words that these rounds use.
 fn first_rounds<CS: ConstraintSystem<Scalar>>(
     cs: CS,
     bits: &[Boolean],
@@ -121,7 +122,7 @@ fn first_rounds<CS: ConstraintSystem<Scalar>>(
     sums.collect()
 }
 
-/// The message schedule's next word.
+/// Synthesises the word that follows `words` in the message schedule.
 fn next_word<CS, M>(mut cs: M, words: &[UInt32]) -> Result<UInt32, SynthesisError>
 where
     CS: ConstraintSystem<Scalar>,
@@ -134,7 +135,7 @@ where
     UInt32::addmany(cs.namespace(|| "sum"), &terms)
 }
 
-/// One round: from the state (a, …, h) to the next.
+/// Synthesises one round with `word` and `constant`. Returns the state after `state`, which is (a, …, h).
 fn round<CS, M>(mut cs: M, state: &[UInt32], word: &UInt32, constant: u32) -> Result<Vec<UInt32>, SynthesisError>
 where
     CS: ConstraintSystem<Scalar>,
@@ -156,7 +157,7 @@ fn xor3<CS: ConstraintSystem<Scalar>>(mut cs: CS, words: &[UInt32; 3]) -> Result
     first.xor(cs.namespace(|| "second"), &words[2])
 }
 
-/// The compression function, or its first rounds.
+/// Computes the compression function of `start` and `block`, cut after `rounds` rounds.
 fn compress(start: &[u32; 8], block: &[u32; 16], rounds: usize) -> [u32; 8] {
     let mut words = block.to_vec();
     for index in 16..rounds {
@@ -178,13 +179,13 @@ fn native_round([a, b, c, d, e, f, g, h]: [u32; 8], input: u32) -> [u32; 8] {
     [first.wrapping_add(second), a, b, c, d.wrapping_add(first), e, f, g]
 }
 
-/// The first 32 bits of the fractional parts of the square roots of the first 8 primes.
+/// Returns the initial state: the first 32 bits of the fractional parts of the square roots of the first 8 primes.
 fn initial_state() -> [u32; 8] {
     let mut primes = primes();
     from_fn(|_| (u128::from(primes.next().unwrap_or_default()) << 64).isqrt() as u32)
 }
 
-/// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+/// Returns the round constants: the first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 fn round_constants() -> impl Iterator<Item = u32> {
     primes().take(ROUNDS).map(|prime| {
         let scaled = u128::from(prime) << 96;

@@ -8,7 +8,8 @@ use rand_chacha::rand_core::SeedableRng;
 
 /// Seeds the round constants, which are part of the shape.
 const CONSTANTS_SEED: u64 = 5;
-/// The output's constraint, and those of Groth16 for the output and for the constant 1.
+/// Constraints beside the rounds, 3: the circuit enforces the output, and Groth16 adds one for the output and one for
+/// the constant 1.
 const FIXED_CONSTRAINTS: usize = 3;
 
 /// Knowledge of a start value that ends in the public output.
@@ -19,7 +20,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// The longest chain of at most `capacity` constraints.
+    /// Creates the longest chain of at most `capacity` constraints. Its start value is drawn from `rng`.
     pub fn fitting(capacity: usize, rng: &mut ChaCha8Rng) -> Self {
         let rounds = capacity.saturating_sub(FIXED_CONSTRAINTS) / 3;
         let mut shape = ChaCha8Rng::seed_from_u64(CONSTANTS_SEED);
@@ -27,13 +28,13 @@ impl Chain {
         Self { start: Scalar::random(rng), constants }
     }
 
-    /// The output.
+    /// Returns the output.
     pub fn public_inputs(&self) -> Vec<Scalar> {
         let round = |x: Scalar, c: &Scalar| (x + c).square().square() * (x + c);
         vec![self.constants.iter().fold(self.start, round)]
     }
 
-    /// What it proves.
+    /// Describes the chain by its number of rounds.
     pub fn describe(&self) -> String {
         format!("{} rounds of x ← (x + c)^5", self.constants.len())
     }
@@ -53,7 +54,7 @@ impl Circuit<Scalar> for Chain {
     }
 }
 
-/// Allocates base^5 in three constraints; `value` is the base's.
+/// Allocates `base`^5 in three constraints. `value` is the value of `base`. Returns the variable and its value.
 pub(super) fn fifth_power<CS: ConstraintSystem<Scalar>>(
     mut cs: CS,
     base: &LinearCombination<Scalar>,
