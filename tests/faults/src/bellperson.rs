@@ -20,6 +20,11 @@ impl Subject for Stock {
         "bellperson on the drop-in".to_owned()
     }
 
+    /// docs/troubleshooting.md: where bellperson would transform on the CPU, a forced backend that failed is a panic.
+    fn may_panic_with(&self, text: &str) -> bool {
+        text.contains("is forced, and")
+    }
+
     fn is_checked(&self) -> bool {
         false
     }

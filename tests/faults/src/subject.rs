@@ -78,6 +78,11 @@ pub trait Subject {
         false
     }
 
+    /// Whether its interface has no error for this text, and the documentation says that it panics with it.
+    fn may_panic_with(&self, _: &str) -> bool {
+        false
+    }
+
     /// Proves by an accelerator that may fall back to the host, or not: whether an independent verifier accepts the proof.
     ///
     /// # Errors
