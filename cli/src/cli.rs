@@ -74,6 +74,7 @@ Examples:
   proofwarp doctor
   proofwarp doctor --no-self-test            looks, and computes nothing
   PROOFWARP_BACKEND=cuda proofwarp doctor    whether CUDA can be relied on
+  proofwarp doctor --project ../prover       what proofwarp replaces there, and by which lines
   proofwarp doctor --json | jq .summary";
 
 const COMPARE: &str = "Examples:
@@ -138,6 +139,9 @@ pub struct Doctor {
     /// Binary logarithm of the self-test's sizes [default: 20 on GPUs, 12 on processors]
     #[arg(long, value_name = "LOG", value_parser = clap::value_parser!(u32).range(4..=24))]
     pub log: Option<u32>,
+    /// Also reads the Cargo.lock of a project: what proofwarp replaces there, and by which lines
+    #[arg(long, value_name = "FOLDER")]
+    pub project: Option<PathBuf>,
 }
 
 /// Selects the work to compare.

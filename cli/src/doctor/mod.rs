@@ -8,6 +8,7 @@ mod diagnose;
 mod finding;
 mod print;
 mod probe;
+mod project;
 mod selftest;
 
 use std::io::Write;
@@ -21,6 +22,7 @@ use crate::output;
 use adapters::Adapter;
 use finding::{Finding, Level};
 use probe::Facts;
+use project::Project;
 use selftest::Tested;
 
 /// Holds everything that `proofwarp doctor` reports.
@@ -32,12 +34,15 @@ pub struct Diagnosis {
     findings: Vec<Finding>,
     facts: Facts,
     adapters: Vec<Adapter>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<Project>,
     self_test: Vec<Tested>,
 }
 
 /// Diagnoses the machine, prints the result, and returns the exit code.
 pub fn run(options: &Doctor) -> Result<u8> {
-    let diagnosis = diagnose(options);
+    let project = options.project.as_deref().map(Project::read).transpose()?;
+    let diagnosis = diagnose(options, project);
     match options.json {
         true => {
             let text = serde_json::to_string_pretty(&diagnosis)?;
@@ -48,7 +53,7 @@ pub fn run(options: &Doctor) -> Result<u8> {
     Ok(diagnosis.exit_code)
 }
 
-fn diagnose(options: &Doctor) -> Diagnosis {
+fn diagnose(options: &Doctor, project: Option<Project>) -> Diagnosis {
     let accelerator = Accelerator::from_env();
     let facts = Facts::look(&accelerator);
     let mut findings = diagnose::diagnose(&facts);
@@ -57,10 +62,11 @@ fn diagnose(options: &Doctor) -> Diagnosis {
         _ => Vec::new(),
     };
     findings.extend(diagnose::self_test(&self_test));
+    findings.extend(project.iter().flat_map(Project::findings));
     let exit_code = findings.iter().map(|finding| finding.level.exit_code()).max().unwrap_or(0);
     let version = env!("CARGO_PKG_VERSION");
     let summary = summary(&facts, &findings, &self_test);
-    Diagnosis { version, summary, exit_code, adapters: adapters::all(&facts), findings, facts, self_test }
+    Diagnosis { version, summary, exit_code, adapters: adapters::all(&facts), project, findings, facts, self_test }
 }
 
 /// Returns one line that says where proofs are made, and what is wrong.

@@ -6,6 +6,7 @@ use bench_support::table::{self, bytes, milliseconds};
 
 use super::Diagnosis;
 use super::probe::{Facts, Setting};
+use super::project::{Project, Row};
 use super::selftest::Tested;
 use crate::output::Out;
 
@@ -14,13 +15,16 @@ use crate::output::Out;
 /// # Errors
 /// Returns an error if `out` cannot be written.
 pub fn print(diagnosis: &Diagnosis, out: &mut Out) -> io::Result<()> {
-    let Diagnosis { version, summary, findings, facts, adapters, self_test, .. } = diagnosis;
+    let Diagnosis { version, summary, findings, facts, adapters, project, self_test, .. } = diagnosis;
     writeln!(out, "proofwarp {version}\n")?;
     build(facts, out)?;
     devices(facts, out)?;
     writeln!(out, "\nadapters")?;
     let rows = adapters.iter().map(|one| vec![one.name.to_owned(), one.uses.clone(), one.because.clone()]);
     writeln!(out, "{}", table::new(&["adapter", "uses", "because"], 3.., rows))?;
+    if let Some(project) = project {
+        self::project(project, out)?;
+    }
     settings(&facts.settings, out)?;
     tests(self_test, out)?;
     if !findings.is_empty() {
@@ -32,6 +36,14 @@ pub fn print(diagnosis: &Diagnosis, out: &mut Out) -> io::Result<()> {
         writeln!(out, "  {level}: {}{mend}", finding.says)?;
     }
     writeln!(out, "\n{summary}")
+}
+
+fn project(project: &Project, out: &mut Out) -> io::Result<()> {
+    writeln!(out, "\nproject")?;
+    let row = |one: &Row| [&one.name, &one.version, &one.source, &one.says].map(Clone::clone).to_vec();
+    let rows = project.packages.iter().map(row);
+    writeln!(out, "{}", table::new(&["package", "version", "from", "proofwarp"], 4.., rows))?;
+    project.lines.iter().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
 fn build(facts: &Facts, out: &mut Out) -> io::Result<()> {
