@@ -84,8 +84,9 @@ impl DeviceProver {
         let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);
         let key = if keeps_key { caches::find_or_upload_key(accelerator, &engine, pk, memory)? } else { None };
         let engine = options.abort.iter().cloned().fold(engine, Engine::with_abort);
-        let engine =
-            engine.reserve_memory(memory, key.is_some(), options.plan, DeviceReservation::may_wait()).map_err(to_halo2_error)?;
+        let engine = engine
+            .reserve_memory(memory, key.is_some(), options.plan, DeviceReservation::may_wait())
+            .map_err(to_halo2_error)?;
         let plan = engine.memory_plan();
         if plan != MemoryPlan::ALL {
             log::info!("halo2: too little of the device's memory is free for all columns: {plan:?}\n{memory}");

@@ -96,10 +96,10 @@ impl Project {
     pub fn read(folder: &Path) -> Result<Self> {
         let path = folder.join("Cargo.lock");
         let lock = Lockfile::load(&path).with_context(|| format!("{}: cargo writes it at a build", path.display()))?;
-        Ok(Self::of(&lock))
+        Ok(Self::from_lock(&lock))
     }
 
-    fn of(lock: &Lockfile) -> Self {
+    fn from_lock(lock: &Lockfile) -> Self {
         let mut project = Self::default();
         let mut patches = BTreeSet::new();
         for package in &lock.packages {
@@ -213,7 +213,7 @@ mod tests {
 
     fn read(packages: &[String]) -> Project {
         let text = format!("version = 4\n\n{}", packages.concat());
-        Project::of(&text.parse().expect("a lock file"))
+        Project::from_lock(&text.parse().expect("a lock file"))
     }
 
     #[test]
