@@ -10,9 +10,7 @@ use std::time::{Duration, Instant};
 use super::fork_checked_driver::ForkGuard;
 use super::memory::{Block, DeviceAllocator, MemoryBudget, ResidentBytes, TableCache};
 use super::stream::{LaunchedShapes, QueueLimiter, Sensitivity, StreamInner};
-use super::{
-    Abort, Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, check_abort, lock,
-};
+use super::{Abort, Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, check_abort, lock};
 use crate::{Error, Result, fork_check};
 
 /// Limits the cached tables of a device to `1/TABLE_CACHE_FRACTION` of its memory.
