@@ -54,9 +54,9 @@ impl<C: ProofCurve> Engine<C> {
                 // Streams of other proofs will read them.
                 stream.synchronize(None)?;
                 let bytes = values.buffer().bytes() + coefficients.buffer().bytes();
-                let _resident = stream.device().mark_resident(bytes as u64);
+                let resident = stream.device().mark_resident(bytes as u64);
                 let [values, coefficients] = [values, coefficients].map(|vector| Column::split_vector(vector, n));
-                Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len(), _resident }))
+                Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len(), _resident: resident }))
             },
             |_| Ok(None),
         )
