@@ -96,6 +96,12 @@ mirrors 1.0.1
 program git "$from_git"$'\n\n'"$patch_of_git"
 on_the_drop_in git
 
+# Lines of both sources, of which one has no use.
+program both "$from_git"$'\n\n'"$patch_of_git"$'\n\n'"$patch_of_registry"
+cargo_in both tree --invert halo2-axiom-gpu --depth 0 >"$temp/tree"
+grep -qF "$root/adapters/halo2-axiom-gpu" "$temp/tree" || fail "both: not on the drop-in: $(cat "$temp/tree")"
+echo "patches.sh: both: on the drop-in"
+
 # The registry's line does nothing there, and docs/troubleshooting.md has what cargo says of it.
 program unused "$from_git"$'\n\n'"$patch_of_registry"
 cargo_in unused tree --invert halo2-axiom-gpu --depth 0 >"$temp/tree"

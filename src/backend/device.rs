@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::fork_checked_driver::ForkGuard;
-use super::memory::{Block, DeviceAllocator, MemoryBudget, ResidentBytes, TableCache};
+use super::memory::{Block, DeviceAllocator, MemoryBudget, TableCache};
 use super::stream::{LaunchedShapes, QueueLimiter, Sensitivity, StreamInner};
-use super::{Abort, Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, check_abort, lock};
+use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
 use crate::{Error, Result, fork_check};
 
 /// Limits the cached tables of a device to `1/TABLE_CACHE_FRACTION` of its memory.
@@ -103,52 +103,6 @@ impl Device {
         let idle = lock(&self.tables).idle_bytes();
         let pooled = lock(&self.shared.pool).free_bytes().saturating_add(idle);
         Ok(self.shared.remaining_under_cap(self.query_free_bytes()?.saturating_add(pooled), pooled))
-    }
-
-    /// Returns the bytes that neither buffers take nor memory budgets set aside: [`Self::free_memory`] without the
-    /// bytes of budgets that their owners have not taken yet.
-    ///
-    /// # Errors
-    /// - [`Error::Device`]: the driver's call failed.
-    pub fn unreserved_memory(&self) -> Result<u64> {
-        // In this order, bytes that are taken meanwhile are subtracted twice rather than not at all.
-        let untaken = self.shared.untaken_budget_bytes();
-        Ok(self.free_memory()?.saturating_sub(untaken))
-    }
-
-    /// Reserves memory for work that can do with less if less is free. `choose` gets [`Self::unreserved_memory`] and
-    /// whether it may wait. It returns its choice with the bytes that the choice takes, or `None` to wait until another
-    /// budget of the device ends. Returns the choice and a budget of these bytes. Of several callers at once, each sees
-    /// what the others have reserved.
-    ///
-    /// It may wait if the device has another budget, and if `wait` is set. The hook `abort` is polled meanwhile.
-    ///
-    /// # Errors
-    /// - [`Error::Aborted`]: `abort` asked to stop.
-    /// - [`Error::Device`]: the driver's call failed.
-    pub fn reserve_memory<T>(
-        &self,
-        wait: bool,
-        abort: Abort<'_>,
-        mut choose: impl FnMut(u64, bool) -> Option<(T, u64)>,
-    ) -> Result<(T, MemoryBudget)> {
-        let mut turn = lock(&self.shared.reserving);
-        loop {
-            let may_wait = wait && lock(&self.shared.aims).target_bytes().is_some();
-            match choose(self.unreserved_memory()?, may_wait) {
-                Some((choice, bytes)) => return Ok((choice, self.set_memory_budget(bytes))),
-                None if may_wait => {
-                    check_abort(abort)?;
-                    turn = self.shared.wait_for_budget_end(turn);
-                }
-                None => return Err(Error::internal("no choice of memory, and nothing to wait for")),
-            }
-        }
-    }
-
-    /// Marks `bytes` in use as data that stays on the device until the result is dropped. Budgets do not count them.
-    pub(crate) fn mark_resident(&self, bytes: u64) -> ResidentBytes {
-        ResidentBytes::new(self.shared.clone(), bytes)
     }
 
     /// Returns the maximum bytes that buffers, pooled free memory and cached tables have taken together since the

@@ -121,6 +121,19 @@ pub struct Live {
     pub events: u64,
 }
 
+impl Live {
+    /// The larger one of each count.
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            memories: self.memories.max(other.memories),
+            bytes: self.bytes.max(other.bytes),
+            pinned: self.pinned.max(other.pinned),
+            streams: self.streams.max(other.streams),
+            events: self.events.max(other.events),
+        }
+    }
+}
+
 /// How many calls there were since faults were planned.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts([u64; CALLS.len()]);

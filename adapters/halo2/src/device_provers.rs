@@ -83,14 +83,16 @@ impl DeviceProver {
         let engine = caches::engine(accelerator, params)?;
         let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);
         let key = if keeps_key { caches::find_or_upload_key(accelerator, &engine, pk, memory)? } else { None };
-        let engine = options.abort.iter().cloned().fold(engine, Engine::with_abort);
-        let engine = engine
-            .reserve_memory(memory, key.is_some(), options.plan, DeviceReservation::may_wait())
-            .map_err(to_halo2_error)?;
-        let plan = engine.memory_plan();
+        let free = engine.free_memory().map_err(to_halo2_error)?;
+        let plan =
+            options.plan.unwrap_or_else(|| free.map_or(MemoryPlan::ALL, |free| memory.plan(free, key.is_some())));
         if plan != MemoryPlan::ALL {
-            log::info!("halo2: too little of the device's memory is free for all columns: {plan:?}\n{memory}");
+            log::info!(
+                "halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}"
+            );
         }
+        let engine = if plan == MemoryPlan::ALL { engine.with_memory_budget(memory) } else { engine };
+        let engine = options.abort.iter().cloned().fold(engine.with_memory_plan(plan), Engine::with_abort);
         Ok(Self { engine, key, plan, link: None })
     }
 

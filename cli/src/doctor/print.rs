@@ -6,7 +6,7 @@ use bench_support::table::{self, bytes, milliseconds};
 
 use super::Diagnosis;
 use super::probe::{Facts, Setting};
-use super::project::{Project, Row};
+use super::project::{Project, ProjectPackage};
 use super::selftest::Tested;
 use crate::output::Out;
 
@@ -40,7 +40,7 @@ pub fn print(diagnosis: &Diagnosis, out: &mut Out) -> io::Result<()> {
 
 fn project(project: &Project, out: &mut Out) -> io::Result<()> {
     writeln!(out, "\nproject")?;
-    let row = |one: &Row| [&one.name, &one.version, &one.source, &one.says].map(Clone::clone).to_vec();
+    let row = |one: &ProjectPackage| [&one.name, &one.version, &one.source, &one.advice].map(Clone::clone).to_vec();
     let rows = project.packages.iter().map(row);
     writeln!(out, "{}", table::new(&["package", "version", "from", "proofwarp"], 4.., rows))?;
     project.lines.iter().try_for_each(|line| writeln!(out, "  {line}"))

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use cargo_lock::{Lockfile, Package, SourceId};
+use cargo_lock::{Dependency, Lockfile, Package, SourceId};
 use semver::VersionReq;
 use serde::Serialize;
 
@@ -23,8 +23,8 @@ enum Route {
     Feature(&'static str, &'static str),
 }
 
-/// Describes a package that people prove with.
-struct Known {
+/// Describes a proving package that proofwarp replaces or serves.
+struct ProvingPackage {
     name: &'static str,
     /// Versions that the route serves.
     versions: &'static str,
@@ -32,45 +32,75 @@ struct Known {
     page: &'static str,
 }
 
-const KNOWN: [Known; 12] = [
-    Known { name: "ec-gpu-gen", versions: "0.7", route: Route::Patch(Some("0.7")), page: "docs/bellperson.md" },
-    Known { name: "ec-gpu-gen", versions: "0.4", route: Route::Patch(Some("0.4")), page: "docs/halo2-gpu-specific.md" },
-    Known { name: "supraseal-c2", versions: "0.1.2", route: Route::Patch(None), page: "docs/bellperson.md" },
-    Known { name: "halo2-axiom-gpu", versions: "1", route: Route::Patch(None), page: "docs/halo2.md" },
-    Known { name: "risc0-groth16-sys", versions: "0.1", route: Route::Patch(Some("0.1")), page: "docs/risc0.md" },
-    Known {
+const PROVING_PACKAGES: [ProvingPackage; 12] = [
+    ProvingPackage {
+        name: "ec-gpu-gen",
+        versions: "0.7",
+        route: Route::Patch(Some("0.7")),
+        page: "docs/bellperson.md",
+    },
+    ProvingPackage {
+        name: "ec-gpu-gen",
+        versions: "0.4",
+        route: Route::Patch(Some("0.4")),
+        page: "docs/halo2-gpu-specific.md",
+    },
+    ProvingPackage { name: "supraseal-c2", versions: "0.1.2", route: Route::Patch(None), page: "docs/bellperson.md" },
+    ProvingPackage { name: "halo2-axiom-gpu", versions: "1", route: Route::Patch(None), page: "docs/halo2.md" },
+    ProvingPackage {
+        name: "risc0-groth16-sys",
+        versions: "0.1",
+        route: Route::Patch(Some("0.1")),
+        page: "docs/risc0.md",
+    },
+    ProvingPackage {
         name: "risc0-groth16-sys",
         versions: "=5.0.0-rc.1",
         route: Route::Patch(Some("5.0.0-rc.1")),
         page: "docs/risc0.md",
     },
-    Known {
+    ProvingPackage {
         name: "bellperson",
         versions: ">=0.26, <0.28",
         route: Route::Feature("ec-gpu-gen", "cuda"),
         page: "docs/bellperson.md",
     },
-    Known {
+    ProvingPackage {
         name: "halo2-base",
         versions: "0.5.4",
         route: Route::Feature("halo2-axiom-gpu", "cuda"),
         page: "docs/halo2.md",
     },
-    Known { name: "halo2-axiom", versions: "=0.5.3", route: Route::Adapter("proofwarp-halo2"), page: "docs/halo2.md" },
-    Known {
+    ProvingPackage {
+        name: "halo2-axiom",
+        versions: "=0.5.3",
+        route: Route::Adapter("proofwarp-halo2"),
+        page: "docs/halo2.md",
+    },
+    ProvingPackage {
         name: "midnight-proofs",
         versions: "=0.8.3",
         route: Route::Adapter("proofwarp-midnight"),
         page: "docs/midnight.md",
     },
-    Known { name: "ark-groth16", versions: "0.5", route: Route::Adapter("proofwarp-circom"), page: "docs/arkworks.md" },
-    Known { name: "ark-groth16", versions: "0.6", route: Route::Adapter("proofwarp-circom"), page: "docs/arkworks.md" },
+    ProvingPackage {
+        name: "ark-groth16",
+        versions: "0.5",
+        route: Route::Adapter("proofwarp-circom"),
+        page: "docs/arkworks.md",
+    },
+    ProvingPackage {
+        name: "ark-groth16",
+        versions: "0.6",
+        route: Route::Adapter("proofwarp-circom"),
+        page: "docs/arkworks.md",
+    },
 ];
 
 /// Describes what proofwarp can do for a project.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Project {
-    pub packages: Vec<Row>,
+    pub packages: Vec<ProjectPackage>,
     /// Lines for the manifest of the project's workspace.
     pub lines: Vec<String>,
     /// Patches by packages of the same names that the lock file lists as unused.
@@ -79,13 +109,14 @@ pub struct Project {
 
 /// Describes one package of a project that proofwarp replaces or serves.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
+pub struct ProjectPackage {
     pub name: String,
     pub version: String,
     pub source: String,
     /// Whether the package already is proofwarp's.
     pub replaced: bool,
-    pub says: String,
+    /// How it proves, or what to change.
+    pub advice: String,
 }
 
 impl Project {
@@ -103,33 +134,31 @@ impl Project {
         let mut project = Self::default();
         let mut patches = BTreeSet::new();
         for package in &lock.packages {
-            let mut named = KNOWN.iter().filter(|known| known.name == package.name.as_str()).peekable();
+            let mut named = PROVING_PACKAGES.iter().filter(|known| known.name == package.name.as_str()).peekable();
             if named.peek().is_none() {
                 continue;
             }
             let served = named.clone().find(|known| serves(known, package));
             let replaced = package.dependencies.iter().any(|other| other.name.as_str().starts_with("proofwarp"));
-            let says = match served {
+            let advice = match served {
                 _ if replaced => "proves on proofwarp".to_owned(),
                 Some(known) => {
                     patches.extend(patch(known, package));
-                    advice(known, package, lock)
+                    advise(known, package, lock)
                 }
                 None => format!("no drop-in for this version: {}", versions(named)),
             };
             let (name, version) = (package.name.to_string(), package.version.to_string());
-            project.packages.push(Row { name, version, source: source(package), replaced, says });
+            project.packages.push(ProjectPackage { name, version, source: source(package), replaced, advice });
         }
-        let mut table = "";
-        for (key, line) in &patches {
-            if key != table {
-                project.lines.push(format!("[patch.{key}]"));
-                table = key;
-            }
-            project.lines.push(line.clone());
-        }
-        let ours = lock.patch.unused.iter().filter(|one| KNOWN.iter().any(|known| known.name == one.name.as_str()));
-        project.unused = ours.map(|one| format!("{} {}", one.name, one.version)).collect();
+        project.lines = patch_lines(&patches);
+        project.unused = lock
+            .patch
+            .unused
+            .iter()
+            .filter(|one| is_drop_in(one))
+            .map(|one| format!("{} {}", one.name, one.version))
+            .collect();
         project
     }
 
@@ -152,50 +181,95 @@ impl Project {
     }
 }
 
-fn serves(known: &Known, package: &Package) -> bool {
+fn serves(known: &ProvingPackage, package: &Package) -> bool {
     VersionReq::parse(known.versions).is_ok_and(|versions| versions.matches(&package.version))
 }
 
-fn versions<'k>(known: impl Iterator<Item = &'k Known>) -> String {
+fn versions<'k>(known: impl Iterator<Item = &'k ProvingPackage>) -> String {
     let all: Vec<_> = known.map(|known| known.versions.trim_start_matches('=')).collect();
     format!("expected {}", all.join(" or "))
 }
 
-/// Returns what to do with `package`, which `known` serves, in the project of `lock`.
-fn advice(known: &Known, package: &Package, lock: &Lockfile) -> String {
-    let page = known.page;
+/// Returns how `package`, which `known` serves, proves in the project of `lock`, or what to change.
+fn advise(known: &ProvingPackage, package: &Package, lock: &Lockfile) -> String {
+    let (page, has) = (known.page, |name: &str| lock.packages.iter().any(|other| other.name.as_str() == name));
     match known.route {
+        Route::Patch(_) if patch_table(package).is_none() => {
+            "a patch replaces neither a path nor this registry".to_owned()
+        }
         Route::Patch(_) => format!("patch it: {page}"),
+        Route::Adapter(adapter) if has(adapter) => format!("proves by {adapter}"),
         Route::Adapter(adapter) if package.source.as_ref().is_some_and(SourceId::is_git) => {
             format!("{adapter} takes the registry's types, not those from git")
         }
         Route::Adapter(adapter) => format!("import {adapter}: {page}"),
-        Route::Feature(prover, _) if lock.packages.iter().any(|other| other.name.as_str() == prover) => {
-            format!("proves by {prover}")
-        }
+        Route::Feature(prover, _) if has(prover) => format!("proves by {prover}"),
         Route::Feature(prover, feature) => format!("its feature `{feature}` proves by {prover}: {page}"),
     }
 }
 
-/// Returns the table of a manifest and the line in it that have `package` replaced, if that takes a patch.
-fn patch(known: &Known, package: &Package) -> Option<(String, String)> {
-    let Route::Patch(version) = known.route else { return None };
-    let version = version.map_or_else(String::new, |version| format!(", version = \"{version}\""));
-    let table = package.source.as_ref().filter(|source| source.is_git()).map_or("crates-io".to_owned(), git_table);
-    Some((table, format!("{} = {{ git = \"{REPOSITORY}\"{version} }}", known.name)))
+/// Describes a line of a manifest that has a package replaced.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Patch {
+    table: String,
+    name: &'static str,
+    version: Option<&'static str>,
 }
 
-fn git_table(source: &SourceId) -> String {
+/// Returns the patch that has `package` replaced, if a patch can replace it.
+fn patch(known: &ProvingPackage, package: &Package) -> Option<Patch> {
+    let Route::Patch(version) = known.route else { return None };
+    Some(Patch { table: patch_table(package)?, name: known.name, version })
+}
+
+/// Returns the name of the table in `[patch]` for the source of `package`. A patch replaces packages of git and of
+/// crates.io.
+fn patch_table(package: &Package) -> Option<String> {
+    let source = package.source.as_ref()?;
+    if source.is_git() {
+        return Some(git_address(source));
+    }
+    source.is_remote_registry().then(|| "crates-io".to_owned())
+}
+
+/// Returns the lines of `patches`, each under the name of its table. A further line for a package of one name gets a
+/// key of its own.
+fn patch_lines(patches: &BTreeSet<Patch>) -> Vec<String> {
+    let (mut lines, mut last) = (Vec::new(), ("", ""));
+    for Patch { table, name, version } in patches {
+        if table != last.0 {
+            let quote = if table == "crates-io" { "" } else { "\"" };
+            lines.push(format!("[patch.{quote}{table}{quote}]"));
+        }
+        let (suffix, package) = match (*table == last.0 && *name == last.1, version) {
+            (true, Some(version)) => (format!("-{}", version.replace('.', "_")), format!(", package = \"{name}\"")),
+            _ => (String::new(), String::new()),
+        };
+        let version = version.map_or_else(String::new, |version| format!(", version = \"{version}\""));
+        lines.push(format!("{name}{suffix} = {{ git = \"{REPOSITORY}\"{version}{package} }}"));
+        last = (table, name);
+    }
+    lines
+}
+
+/// Returns whether an unused patch is by a drop-in of proofwarp's: from a path, or from proofwarp's repository.
+fn is_drop_in(unused: &Dependency) -> bool {
+    let is_ours = |source: &SourceId| source.url().as_str().starts_with(REPOSITORY);
+    let mut drop_ins = PROVING_PACKAGES.iter().filter(|known| matches!(known.route, Route::Patch(_)));
+    drop_ins.any(|known| known.name == unused.name.as_str()) && unused.source.as_ref().is_none_or(is_ours)
+}
+
+fn git_address(source: &SourceId) -> String {
     let mut address = source.url().clone();
     address.set_query(None);
     address.set_fragment(None);
-    format!("\"{address}\"")
+    address.to_string()
 }
 
 fn source(package: &Package) -> String {
     match &package.source {
         None => "a path".to_owned(),
-        Some(source) if source.is_git() => format!("git {}", git_table(source).trim_matches('"')),
+        Some(source) if source.is_git() => format!("git {}", git_address(source)),
         Some(_) => "the registry".to_owned(),
     }
 }
@@ -227,14 +301,31 @@ mod tests {
         ]);
         let line = |rest: &str| format!("{{ git = \"{REPOSITORY}\"{rest} }}");
         let expected = [
-            "[patch.\"https://github.com/axiom-crypto/halo2-gpu.git\"]".to_owned(),
-            format!("halo2-axiom-gpu = {}", line("")),
             "[patch.crates-io]".to_owned(),
             format!("ec-gpu-gen = {}", line(", version = \"0.7\"")),
+            "[patch.\"https://github.com/axiom-crypto/halo2-gpu.git\"]".to_owned(),
+            format!("halo2-axiom-gpu = {}", line("")),
         ];
         assert_eq!(project.lines, expected);
         assert_eq!(project.packages[1].source, "git https://github.com/axiom-crypto/halo2-gpu.git");
         assert!(project.findings().is_empty());
+    }
+
+    #[test]
+    fn two_versions_have_two_keys() {
+        let project = read(&[
+            package("risc0-groth16-sys", "0.1.0", REGISTRY, ""),
+            package("risc0-groth16-sys", "5.0.0-rc.1", REGISTRY, ""),
+        ]);
+        let keys: Vec<_> = project.lines.iter().map(|line| line.split(" = ").next().unwrap_or_default()).collect();
+        assert_eq!(keys, ["[patch.crates-io]", "risc0-groth16-sys", "risc0-groth16-sys-5_0_0-rc_1"]);
+        assert!(project.lines[2].ends_with(", package = \"risc0-groth16-sys\" }"));
+    }
+
+    #[test]
+    fn a_path_cannot_be_patched() {
+        let project = read(&[package("halo2-axiom-gpu", "1.0.1", "", "")]);
+        assert!(!project.packages[0].replaced && project.lines.is_empty());
     }
 
     #[test]
@@ -253,7 +344,7 @@ mod tests {
             package("halo2-axiom", "0.5.3", REGISTRY, ""),
             package("halo2-base", "0.5.5", REGISTRY, ""),
         ]);
-        let says: Vec<_> = project.packages.iter().map(|row| row.says.as_str()).collect();
+        let says: Vec<_> = project.packages.iter().map(|row| row.advice.as_str()).collect();
         assert_eq!(says[0], "no drop-in for this version: expected 0.7 or 0.4");
         assert_eq!(says[1], "import proofwarp-halo2: docs/halo2.md");
         assert_eq!(says[2], "its feature `cuda` proves by halo2-axiom-gpu: docs/halo2.md");

@@ -24,7 +24,7 @@ pub use memory::{MemoryEstimate, MemoryPlan};
 
 use super::circuit::ProofCurve;
 use super::columns_layout_and_key::{Column, ColumnStorage, ColumnView, ViewStorage};
-use crate::backend::{Abort, Device, MemoryBudget, Stream, catch_hook_panic, lock};
+use crate::backend::{Abort, Device, MemoryBudget, Stream, lock};
 use crate::exec::{ExecCtx, Operation, execute};
 use crate::field::{DeviceVector, Element};
 use crate::msm::{Msm, MsmOptions};
@@ -117,51 +117,15 @@ impl<C: ProofCurve> Engine<C> {
         Self { plan, ..self }
     }
 
-    /// Returns the engine with a memory plan and with that plan's memory reserved, until the engine is dropped. The plan
-    /// is `plan`, or else the one that `memory` has for the device's unreserved memory, with the key on the device if
-    /// `key_stays`. Engines of one device that plan at once see each other's reservations. If too little is unreserved
-    /// for the smallest steps, and `wait` is set, it waits for other engines of the device to be dropped.
-    ///
-    /// A reservation is a soft budget: before the proof takes more, free memory is reused, or returned to the driver.
-    ///
-    /// # Errors
-    /// - [`Error::Aborted`]: the engine's hook aborted while it waited.
-    /// - The backend is forced, and the driver's call failed: its error.
-    pub fn reserve_memory(
-        self,
-        memory: &MemoryEstimate,
-        key_stays: bool,
-        plan: Option<MemoryPlan>,
-        wait: bool,
-    ) -> Result<Self> {
-        let Some(device) = self.accelerator.devices().first() else {
-            return Ok(self.with_memory_plan(plan.unwrap_or(MemoryPlan::ALL)));
-        };
-        // Passes that wait for each other need no second buffer.
-        let in_place = device.info().caps.forward_progress;
-        let choose = |free: u64, may_wait: bool| {
-            if may_wait && !memory.fits(free) {
-                return None;
-            }
-            let plan = plan.unwrap_or_else(|| memory.plan(free, key_stays));
-            Some((plan, memory.planned_bytes(plan, in_place)))
-        };
-        let wait = wait && plan.is_none();
-        let reserved = catch_hook_panic(self.abort_callback(), |abort| device.reserve_memory(wait, abort, choose));
-        match reserved {
-            Ok((plan, budget)) => Ok(Self { plan, _aim: Some(budget), ..self }),
-            Err(Error::Aborted) => Err(Error::Aborted),
-            Err(error) if self.accelerator.forced().is_none() => {
-                log::warn!("plonk: the device does not say what is free: {error}");
-                Ok(self.with_memory_plan(plan.unwrap_or(MemoryPlan::ALL)))
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Returns the engine's memory plan.
-    pub fn memory_plan(&self) -> MemoryPlan {
-        self.plan
+    /// Returns the engine with a soft memory budget, which lasts until the engine is dropped. Before the proof takes
+    /// more than [`MemoryEstimate::peak_unsplit_bytes`], free memory is reused, or returned to the driver.
+    #[must_use]
+    pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
+        let aim = self.accelerator.devices().first().map(|device| {
+            // Passes that wait for each other need no second buffer.
+            device.set_memory_budget(memory.peak_unsplit_bytes(device.info().caps.forward_progress))
+        });
+        Self { _aim: aim, ..self }
     }
 
     /// Returns the engine with the abort hook `hook`. Steps call it before they start, and longer ones while they run.
@@ -177,13 +141,13 @@ impl<C: ProofCurve> Engine<C> {
         device.map(|device| device.info().name.clone())
     }
 
-    /// Returns the number of bytes that the device has free for a proof, without those that other proofs have reserved.
-    /// Returns `None` if the host does the work, or if the device does not say.
+    /// Returns the number of bytes that the device has free for a proof. Returns `None` if the host does the work, or
+    /// if the device does not say.
     ///
     /// # Errors
     /// - The backend is forced, and the driver's call failed: its error.
     pub fn free_memory(&self) -> Result<Option<u64>> {
-        match self.accelerator.devices().first().map(|device| device.unreserved_memory()).transpose() {
+        match self.accelerator.devices().first().map(|device| device.free_memory()).transpose() {
             Err(error) if self.accelerator.forced().is_none() => {
                 log::warn!("plonk: the device does not say what is free: {error}");
                 Ok(None)
