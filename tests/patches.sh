@@ -7,6 +7,7 @@ source "$(dirname "$0")/published.sh"
 
 axiom=https://github.com/axiom-crypto
 page="$root/docs/halo2.md"
+drop_in="$root/adapters/halo2-axiom-gpu"
 
 # Cargo keeps what it fetches by address, so mirrors need a home of their own. Packages and settings are the usual ones.
 export CARGO_NET_GIT_FETCH_WITH_CLI=true GIT_CONFIG_COUNT=0
@@ -55,7 +56,7 @@ block_with() { # text
     awk -v text="$1" '/^```toml$/ { inside = 1; block = ""; next }
         /^```$/ { if (inside && index(block, text)) { printf "%s", block; exit } inside = 0 }
         inside { block = block $0 "\n" }' "$page" |
-        sed "s|git = \"https://github.com/proofwarp/proofwarp\"|path = \"$root/adapters/halo2-axiom-gpu\"|"
+        sed "s|git = \"https://github.com/proofwarp/proofwarp\"|path = \"$drop_in\"|"
 }
 
 program() { # name, dependencies and patches
@@ -68,9 +69,14 @@ cargo_in() { # name of the program, arguments
     (cd "$temp/$1" && CARGO_HOME="$temp/home" cargo "${@:2}") 2>"$temp/log" || fail "$1: $(cat "$temp/log")"
 }
 
-on_the_drop_in() { # name of the program
+# Where cargo finds halo2-axiom-gpu.
+resolves_to() { # name of the program, a text of the place
     cargo_in "$1" tree --invert halo2-axiom-gpu --depth 0 >"$temp/tree"
-    grep -qF "$root/adapters/halo2-axiom-gpu" "$temp/tree" || fail "$1: not on the drop-in: $(cat "$temp/tree")"
+    grep -qF "$2" "$temp/tree" || fail "$1: expected $2, got $(cat "$temp/tree")"
+}
+
+on_the_drop_in() { # name of the program
+    resolves_to "$1" "$drop_in"
     ! grep -q "was not used in the crate graph" "$temp/log" || fail "$1: $(cat "$temp/log")"
     echo "patches.sh: $1: on the drop-in"
 }
@@ -98,14 +104,12 @@ on_the_drop_in git
 
 # Lines of both sources, of which one has no use.
 program both "$from_git"$'\n\n'"$patch_of_git"$'\n\n'"$patch_of_registry"
-cargo_in both tree --invert halo2-axiom-gpu --depth 0 >"$temp/tree"
-grep -qF "$root/adapters/halo2-axiom-gpu" "$temp/tree" || fail "both: not on the drop-in: $(cat "$temp/tree")"
+resolves_to both "$drop_in"
 echo "patches.sh: both: on the drop-in"
 
 # The registry's line does nothing there, and docs/troubleshooting.md has what cargo says of it.
 program unused "$from_git"$'\n\n'"$patch_of_registry"
-cargo_in unused tree --invert halo2-axiom-gpu --depth 0 >"$temp/tree"
-grep -qF "halo2-gpu.git" "$temp/tree" || fail "unused: $(cat "$temp/tree")"
+resolves_to unused halo2-gpu.git
 said=$(grep -o "was not used in the crate graph" "$temp/log") || fail "cargo says nothing of a patch that is not used"
 grep -qF "$said" "$root/docs/troubleshooting.md" || fail "docs/troubleshooting.md does not have: $said"
 echo "patches.sh: a patch of another source is reported by cargo, and explained"

@@ -33,69 +33,23 @@ struct ProvingPackage {
 }
 
 const PROVING_PACKAGES: [ProvingPackage; 12] = [
-    ProvingPackage {
-        name: "ec-gpu-gen",
-        versions: "0.7",
-        route: Route::Patch(Some("0.7")),
-        page: "docs/bellperson.md",
-    },
-    ProvingPackage {
-        name: "ec-gpu-gen",
-        versions: "0.4",
-        route: Route::Patch(Some("0.4")),
-        page: "docs/halo2-gpu-specific.md",
-    },
-    ProvingPackage { name: "supraseal-c2", versions: "0.1.2", route: Route::Patch(None), page: "docs/bellperson.md" },
-    ProvingPackage { name: "halo2-axiom-gpu", versions: "1", route: Route::Patch(None), page: "docs/halo2.md" },
-    ProvingPackage {
-        name: "risc0-groth16-sys",
-        versions: "0.1",
-        route: Route::Patch(Some("0.1")),
-        page: "docs/risc0.md",
-    },
-    ProvingPackage {
-        name: "risc0-groth16-sys",
-        versions: "=5.0.0-rc.1",
-        route: Route::Patch(Some("5.0.0-rc.1")),
-        page: "docs/risc0.md",
-    },
-    ProvingPackage {
-        name: "bellperson",
-        versions: ">=0.26, <0.28",
-        route: Route::Feature("ec-gpu-gen", "cuda"),
-        page: "docs/bellperson.md",
-    },
-    ProvingPackage {
-        name: "halo2-base",
-        versions: "0.5.4",
-        route: Route::Feature("halo2-axiom-gpu", "cuda"),
-        page: "docs/halo2.md",
-    },
-    ProvingPackage {
-        name: "halo2-axiom",
-        versions: "=0.5.3",
-        route: Route::Adapter("proofwarp-halo2"),
-        page: "docs/halo2.md",
-    },
-    ProvingPackage {
-        name: "midnight-proofs",
-        versions: "=0.8.3",
-        route: Route::Adapter("proofwarp-midnight"),
-        page: "docs/midnight.md",
-    },
-    ProvingPackage {
-        name: "ark-groth16",
-        versions: "0.5",
-        route: Route::Adapter("proofwarp-circom"),
-        page: "docs/arkworks.md",
-    },
-    ProvingPackage {
-        name: "ark-groth16",
-        versions: "0.6",
-        route: Route::Adapter("proofwarp-circom"),
-        page: "docs/arkworks.md",
-    },
+    package("ec-gpu-gen", "0.7", Route::Patch(Some("0.7")), "docs/bellperson.md"),
+    package("ec-gpu-gen", "0.4", Route::Patch(Some("0.4")), "docs/halo2-gpu-specific.md"),
+    package("supraseal-c2", "0.1.2", Route::Patch(None), "docs/bellperson.md"),
+    package("halo2-axiom-gpu", "1", Route::Patch(None), "docs/halo2.md"),
+    package("risc0-groth16-sys", "0.1", Route::Patch(Some("0.1")), "docs/risc0.md"),
+    package("risc0-groth16-sys", "=5.0.0-rc.1", Route::Patch(Some("5.0.0-rc.1")), "docs/risc0.md"),
+    package("bellperson", ">=0.26, <0.28", Route::Feature("ec-gpu-gen", "cuda"), "docs/bellperson.md"),
+    package("halo2-base", "0.5.4", Route::Feature("halo2-axiom-gpu", "cuda"), "docs/halo2.md"),
+    package("halo2-axiom", "=0.5.3", Route::Adapter("proofwarp-halo2"), "docs/halo2.md"),
+    package("midnight-proofs", "=0.8.3", Route::Adapter("proofwarp-midnight"), "docs/midnight.md"),
+    package("ark-groth16", "0.5", Route::Adapter("proofwarp-circom"), "docs/arkworks.md"),
+    package("ark-groth16", "0.6", Route::Adapter("proofwarp-circom"), "docs/arkworks.md"),
 ];
+
+const fn package(name: &'static str, versions: &'static str, route: Route, page: &'static str) -> ProvingPackage {
+    ProvingPackage { name, versions, route, page }
+}
 
 /// Describes what proofwarp can do for a project.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
@@ -229,7 +183,7 @@ fn patch_table(package: &Package) -> Option<String> {
     if source.is_git() {
         return Some(git_address(source));
     }
-    source.is_remote_registry().then(|| "crates-io".to_owned())
+    source.is_default_registry().then(|| "crates-io".to_owned())
 }
 
 /// Returns the lines of `patches`, each under the name of its table. A further line for a package of one name gets a
@@ -280,7 +234,7 @@ mod tests {
 
     const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-    fn package(name: &str, version: &str, source: &str, depends: &str) -> String {
+    fn locked(name: &str, version: &str, source: &str, depends: &str) -> String {
         let source = if source.is_empty() { String::new() } else { format!("source = \"{source}\"\n") };
         format!("[[package]]\nname = \"{name}\"\nversion = \"{version}\"\n{source}dependencies = [{depends}]\n\n")
     }
@@ -295,9 +249,9 @@ mod tests {
         let git =
             "git+https://github.com/axiom-crypto/halo2-gpu.git?branch=main#9ebf6979dd439b3b117273aa0704262caf041b93";
         let project = read(&[
-            package("ec-gpu-gen", "0.7.1", REGISTRY, ""),
-            package("halo2-axiom-gpu", "1.0.0", git, ""),
-            package("serde", "1.0.0", REGISTRY, ""),
+            locked("ec-gpu-gen", "0.7.1", REGISTRY, ""),
+            locked("halo2-axiom-gpu", "1.0.0", git, ""),
+            locked("serde", "1.0.0", REGISTRY, ""),
         ]);
         let line = |rest: &str| format!("{{ git = \"{REPOSITORY}\"{rest} }}");
         let expected = [
@@ -314,8 +268,8 @@ mod tests {
     #[test]
     fn two_versions_have_two_keys() {
         let project = read(&[
-            package("risc0-groth16-sys", "0.1.0", REGISTRY, ""),
-            package("risc0-groth16-sys", "5.0.0-rc.1", REGISTRY, ""),
+            locked("risc0-groth16-sys", "0.1.0", REGISTRY, ""),
+            locked("risc0-groth16-sys", "5.0.0-rc.1", REGISTRY, ""),
         ]);
         let keys: Vec<_> = project.lines.iter().map(|line| line.split(" = ").next().unwrap_or_default()).collect();
         assert_eq!(keys, ["[patch.crates-io]", "risc0-groth16-sys", "risc0-groth16-sys-5_0_0-rc_1"]);
@@ -324,15 +278,15 @@ mod tests {
 
     #[test]
     fn a_path_cannot_be_patched() {
-        let project = read(&[package("halo2-axiom-gpu", "1.0.1", "", "")]);
+        let project = read(&[locked("halo2-axiom-gpu", "1.0.1", "", "")]);
         assert!(!project.packages[0].replaced && project.lines.is_empty());
     }
 
     #[test]
     fn a_drop_in_needs_no_line() {
         let project = read(&[
-            package("halo2-axiom-gpu", "1.0.1", "", "\"proofwarp-halo2\""),
-            package("proofwarp-halo2", "0.1.0", "", ""),
+            locked("halo2-axiom-gpu", "1.0.1", "", "\"proofwarp-halo2\""),
+            locked("proofwarp-halo2", "0.1.0", "", ""),
         ]);
         assert!(project.packages[0].replaced && project.lines.is_empty());
     }
@@ -340,9 +294,9 @@ mod tests {
     #[test]
     fn other_versions_and_other_routes() {
         let project = read(&[
-            package("ec-gpu-gen", "0.5.0", REGISTRY, ""),
-            package("halo2-axiom", "0.5.3", REGISTRY, ""),
-            package("halo2-base", "0.5.5", REGISTRY, ""),
+            locked("ec-gpu-gen", "0.5.0", REGISTRY, ""),
+            locked("halo2-axiom", "0.5.3", REGISTRY, ""),
+            locked("halo2-base", "0.5.5", REGISTRY, ""),
         ]);
         let says: Vec<_> = project.packages.iter().map(|row| row.advice.as_str()).collect();
         assert_eq!(says[0], "no drop-in for this version: expected 0.7 or 0.4");
@@ -354,7 +308,7 @@ mod tests {
     #[test]
     fn unused_patches_are_warnings() {
         let unused = "[[patch.unused]]\nname = \"halo2-axiom-gpu\"\nversion = \"1.0.1\"\n".to_owned();
-        let project = read(&[package("serde", "1.0.0", REGISTRY, ""), unused]);
+        let project = read(&[locked("serde", "1.0.0", REGISTRY, ""), unused]);
         let levels: Vec<_> = project.findings().iter().map(|finding| (finding.level, finding.name)).collect();
         assert_eq!(levels, [(Level::Warning, "unused-patch"), (Level::Note, "unknown-project")]);
     }
