@@ -19,8 +19,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a tree builds: folder, names, features. Before there was `proofwarp bench`, its programs were examples.
-PROGRAMS = [(".", {"sumcheck": "--bench"}, "cuda,plonky3"), ("cli", {"proofwarp": "--bin"}, "cuda,plonky3")]
-EXAMPLES = [(".", {"timings": "--example", "groth16": "--example", "sumcheck": "--bench"}, "cuda,plonky3,proofwarp-bellperson/cuda")]
+PROGRAMS = [("benches", {"sumcheck": "--bench"}, "cuda,plonky3"), ("cli", {"proofwarp": "--bin"}, "cuda,plonky3")]
+EXAMPLES = [(".", {"timings": "--example", "groth16": "--example", "sumcheck": "--bench"}, "cuda,plonky3,proofwarp-bellperson/cuda"),
+            ("adapters/halo2", {"halo2": "--example"}, "cuda")]
 SIDES = ["base", "this"]
 # Seconds of one program: a call on a lent machine ends after ten minutes.
 LIMIT = 100
@@ -37,14 +38,24 @@ def groth16(folder, proofs):
     return "groth16", [*options, "--proofs", str(proofs)], {}
 
 
+def halo2(k, proofs):
+    return "halo2", ["--k", str(k), "--proofs", str(proofs)], {}
+
+
 def runs(folder):
     """The program of each figure, with its arguments and variables."""
     return [
         timings("ntt bn254_fr", 20, 41), timings("ntt bls12_381_fr", 20, 41), timings("msm bls12_381_g1", 20, 15),
         timings("msm bn254_g1", 20, 15), *(timings("msm bls12_381_g1", log_n, 101) for log_n in (10, 12, 14)),
         timings("ntt bn254_fr", 12, 101), timings("csr bn254_fr", 18, 21), timings("expression bn254_fr", 18, 11),
-        timings("plonk bn254_fr", 18, 7), groth16(folder, 25), ("sumcheck", ["--bench", "sumcheck_tower_d2"], SUMCHECK),
+        timings("plonk bn254_fr", 18, 7), groth16(folder, 25), halo2(10, 51), halo2(14, 15),
+        ("sumcheck", ["--bench", "sumcheck_tower_d2"], SUMCHECK),
     ]
+
+
+def label(program, arguments):
+    """The words before a run's figures. Those of halo2 are the same for each size."""
+    return " ".join([program, *arguments[:2]]) if program == "halo2" else program
 
 
 def command(folder, program, arguments):
@@ -52,7 +63,7 @@ def command(folder, program, arguments):
     if program == "sumcheck" or not (folder / "proofwarp").exists():
         return [folder / program, *arguments]
     kind = arguments[-1].split()[0] if program == "timings" else program
-    return [folder / "proofwarp", "bench", kind if kind in ("groth16", "msm", "ntt") else "steps", *arguments]
+    return [folder / "proofwarp", "bench", kind if kind in ("groth16", "halo2", "msm", "ntt") else "steps", *arguments]
 
 
 def build_side(tree, to):
@@ -140,7 +151,7 @@ def run(folder, seconds):
         for program, arguments, variables in runs(folder):
             for side in SIDES:
                 for words, value in measure(folder, side, program, arguments, variables):
-                    all_figures[f"{program} {words}"][side].append(value)
+                    all_figures[f"{label(program, arguments)} {words}"][side].append(value)
     print(f"medians of {rounds} rounds")
     for name, values in all_figures.items():
         if not all(values.values()):
