@@ -14,8 +14,9 @@ use crate::backend::{Buffer, Device, Stream};
 use crate::exec::{ExecCtx, fan_out};
 use crate::secret_vec::SecretVec;
 
-/// Bytes that a device sends to others per second over the NVLink of an H200, 300 GB/s.
-const PEER_RATE: f64 = 300e9;
+/// Bytes that a device sends to others per second over the NVLink of an H200, 390 GB/s (benches/notes/kernels.md, section
+/// 47).
+const PEER_RATE: f64 = 390e9;
 /// Bytes that go from a device through the host to another one per second, 10 GB/s: two copies over PCIe.
 const HOST_RATE: f64 = 10e9;
 /// Minimum estimated speedup, 1.2, for which devices share a product: it costs memory and threads.
