@@ -2,6 +2,10 @@
 
 use crate::kernels::msm;
 
+/// Minimum alignment of memory on devices with unified addresses in bytes, 256. All allocations of CUDA have it, and so
+/// have parts of them in the pool.
+pub(crate) const UNIFIED_ALIGN: usize = 256;
+
 /// Describes what a device can do beyond the portable kernels' needs. Its backend fills it when it finds the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "capabilities do not depend on each other")]

@@ -255,6 +255,22 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// # Errors
     /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
     unsafe fn stream_wait_event(&self, stream: StreamHandle, event: EventHandle) -> Result<()>;
+    /// Makes commands that are queued on `stream` from now on wait for all commands that are queued on `other` now.
+    ///
+    /// # Safety
+    /// See the trait.
+    ///
+    /// # Errors
+    /// - [`Error::Device`](crate::Error::Device): the driver's call failed.
+    unsafe fn stream_wait_stream(&self, stream: StreamHandle, other: StreamHandle) -> Result<()> {
+        // SAFETY: passed on from the caller; the event is used only here.
+        unsafe {
+            let event = self.event_record(other)?;
+            let waits = self.stream_wait_event(stream, event);
+            self.event_free(event);
+            waits
+        }
+    }
     /// Queues a copy of `bytes` from pinned host memory at `from` to device memory `to`, from byte `offset` on.
     ///
     /// # Safety

@@ -33,6 +33,7 @@ pub(crate) use backend_factory::BackendFactory;
 pub use backend_kind::BackendKind;
 pub use device::Device;
 pub use device_caps::DeviceCaps;
+pub(crate) use device_caps::UNIFIED_ALIGN;
 pub use device_info::{CudaCard, CudaKernels, DeviceInfo};
 pub(crate) use diagnostics::missing_clmad_reason;
 pub use diagnostics::{cuda_cards, cuda_driver, cuda_kernels, opencl_cache, opencl_library};
@@ -43,7 +44,7 @@ pub use driver::{
 pub(crate) use factories::backend_factories;
 pub use host_copies::PinnedBuffer;
 pub(crate) use host_copies::{par_zero_nontemporal, parallel_copy};
-pub use memory::{Buffer, MemoryBudget};
+pub use memory::{Buffer, ForeignMemory, MemoryBudget};
 pub(crate) use memory::{PeerMemory, plannable_bytes};
 pub(crate) use mutex::lock;
 pub(crate) use stream::ABORT_CHECK_BYTES;

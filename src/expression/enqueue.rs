@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::cpu::Coset;
 use super::program::{ERROR_CONTEXT, FusedOp, Group, Instruction, Operand, Program, Target};
-use crate::backend::{Buffer, MemoryHandle, Stream};
+use crate::backend::{Buffer, MemoryHandle, Stream, UNIFIED_ALIGN};
 use crate::field::{DeviceVector, NttField, as_bytes};
 use crate::kernel_arguments::{In, Out, Value};
 use crate::kernels::expression::{
@@ -84,7 +84,8 @@ impl<F: NttField> Program<F> {
     ///
     /// The caller lays out columns on the stream's device:
     /// - A column is 2^log_n consecutive elements of some vector.
-    /// - All columns of a group lie in at most four different vectors, and all outputs in one.
+    /// - All columns of a group lie in at most four different vectors, and all outputs in one. On a device with unified
+    ///   addresses, columns whose elements' size divides 256 bytes lie in any vectors.
     /// - An output overlaps no other output, and no column that is read.
     ///
     /// Kernels run after the work that other streams have queued on the vectors.
@@ -173,7 +174,7 @@ impl<F: NttField> Program<F> {
                 return Err(Error::invalid(ERROR_CONTEXT, format!("output {number}"), expected, "one that does"));
             }
         }
-        distinct_vectors(columns).map(|_| ())
+        ColumnVectors::new(stream, columns).map(|_| ())
     }
 }
 
@@ -188,20 +189,56 @@ fn check_output_vector<F: NttField>(
     Err(Error::invalid(ERROR_CONTEXT, format!("vector of output {number}"), "that of output 0", "another"))
 }
 
-/// Returns the buffers of the vectors that contain `columns`, each once. Returns an error if there are more than
-/// [`VECTORS`].
-fn distinct_vectors<'a, F: NttField>(columns: &[DeviceColumn<'a, F>]) -> Result<Vec<&'a Buffer>> {
-    let mut found: Vec<&Buffer> = Vec::new();
-    for column in columns {
-        if found.iter().all(|buffer| buffer.handle() != column.handle()) {
-            found.push(column.vector.buffer());
+/// Returns whether kernels of `stream` can address elements of any vector from another vector: the device has unified
+/// addresses, and the distance of two allocations is a number of elements.
+pub(crate) fn can_address_any_vector<F>(stream: &Stream) -> bool {
+    stream.device().info().caps.unified_addresses && UNIFIED_ALIGN.is_multiple_of(size_of::<F>())
+}
+
+/// Holds the buffers of the vectors that contain a group's columns, each once. Kernels address columns from these.
+struct ColumnVectors<'a> {
+    buffers: Vec<&'a Buffer>,
+}
+
+impl<'a> ColumnVectors<'a> {
+    /// Finds the vectors of `columns`. If they are more than [`VECTORS`], kernels address all columns from the vector at
+    /// the lowest address, where [`can_address_any_vector`] holds.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: there are more than [`VECTORS`], and kernels cannot address any vector.
+    fn new<F: NttField>(stream: &Stream, columns: &[DeviceColumn<'a, F>]) -> Result<Self> {
+        let mut buffers: Vec<&Buffer> = Vec::new();
+        for column in columns {
+            if buffers.iter().all(|buffer| buffer.handle() != column.handle()) {
+                buffers.push(column.vector.buffer());
+            }
         }
+        if buffers.len() <= VECTORS {
+            return Ok(Self { buffers });
+        }
+        if can_address_any_vector::<F>(stream) {
+            buffers.sort_by_key(|buffer| buffer.handle().0);
+            buffers.truncate(1);
+            return Ok(Self { buffers });
+        }
+        let what = "different vectors with columns of a group";
+        Err(Error::invalid(ERROR_CONTEXT, what, format!("at most {VECTORS}"), buffers.len()))
     }
-    if found.len() <= VECTORS {
-        return Ok(found);
+
+    /// Returns the number of the vector from which kernels address `column`, and the index of the column's first element
+    /// from that vector's start on.
+    fn locate<F: NttField>(&self, column: &DeviceColumn<'_, F>) -> (u32, u64) {
+        let position = self.buffers.iter().position(|buffer| buffer.handle() == column.handle());
+        let distance = || (column.handle().0 - self.buffers[0].handle().0) / size_of::<F>();
+        let (number, before) = position.map_or_else(|| (0, distance()), |number| (number, 0));
+        (number as u32, (before + column.first) as u64)
     }
-    let what = "different vectors with columns of a group";
-    Err(Error::invalid(ERROR_CONTEXT, what, format!("at most {VECTORS}"), found.len()))
+
+    /// Returns vector `number` as an argument of a kernel. If there are fewer, `other` fills its place, which no kernel
+    /// reads.
+    fn argument<'b, F>(&'b self, number: usize, other: &'b Buffer) -> In<'b, F> {
+        In::new(self.buffers.get(number).copied().unwrap_or(other))
+    }
 }
 
 fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
@@ -214,7 +251,8 @@ fn scratch_bytes<F>(group: &Group, log_n: u32) -> u64 {
 /// and outputs lie in their vectors. The table names only parts of the program, and each work-item has scratch memory.
 fn enqueue_group_kernel<F: NttField>(stream: &mut Stream, group: &Group, call: GroupArguments<'_, F>) -> Result<()> {
     let Some(to) = call.outputs.first() else { return Ok(()) };
-    let encoded = EncodedGroup::new(group, &call)?;
+    let vectors = ColumnVectors::new(stream, call.columns)?;
+    let encoded = EncodedGroup::new(group, &call, &vectors)?;
     let table = stream.allocate(encoded.bytes.len())?;
     stream.upload(&table, &encoded.bytes)?;
     let (points, low_log) = match group.uses_x() {
@@ -222,8 +260,7 @@ fn enqueue_group_kernel<F: NttField>(stream: &mut Stream, group: &Group, call: G
         false => (None, NO_POINTS),
     };
     let scratch = stream.scratch(scratch_bytes::<F>(group, call.coset.log_n) as usize)?;
-    let vectors = distinct_vectors(call.columns)?;
-    let from = |number: usize| In::new(vectors.get(number).copied().unwrap_or(&table));
+    let from = |number: usize| vectors.argument(number, &table);
     let kernel = Rows {
         params: Value(&encoded.params(group, call.coset.log_n, low_log)),
         table: In::new(&table),
@@ -272,20 +309,19 @@ struct EncodedGroup {
 }
 
 impl EncodedGroup {
-    fn new<F: NttField>(group: &Group, call: &GroupArguments<'_, F>) -> Result<Self> {
-        let vectors = distinct_vectors(call.columns)?;
+    fn new<F: NttField>(group: &Group, call: &GroupArguments<'_, F>, vectors: &ColumnVectors<'_>) -> Result<Self> {
         let rows = call.coset.row_count();
         let query = |query: &super::Query| {
             let place = group.columns().partition_point(|column| *column < query.column);
             let column = &call.columns[place];
-            let number = vectors.iter().position(|buffer| buffer.handle() == column.handle()).unwrap_or(0);
-            encode_column_location(number as u32, query.rotated_row(0, rows) as u32, column.first)
+            let (number, first) = vectors.locate(column);
+            encode_column_location(number, query.rotated_row(0, rows) as u32, first)
         };
         let mut quads = group.instructions().iter().map(encode_instruction).collect::<Result<Vec<_>>>()?;
         let queries = quads.len() as u32;
         quads.extend(group.queries().iter().map(query));
         let outputs = quads.len() as u32;
-        quads.extend(call.outputs.iter().map(|output| encode_column_location(0, 0, output.first)));
+        quads.extend(call.outputs.iter().map(|output| encode_column_location(0, 0, output.first as u64)));
         let values = quads.len() as u32;
         let bytes = [bytemuck::cast_slice(&quads), as_bytes(call.values)].concat();
         Ok(Self { bytes, starts: [queries, outputs, values] })
@@ -300,8 +336,8 @@ impl EncodedGroup {
     }
 }
 
-fn encode_column_location(vector: u32, rotation: u32, first: usize) -> [u32; 4] {
-    [vector, rotation, first as u32, (first as u64 >> 32) as u32]
+fn encode_column_location(vector: u32, rotation: u32, first: u64) -> [u32; 4] {
+    [vector, rotation, first as u32, (first >> 32) as u32]
 }
 
 /// Returns `instruction` in the kernel's encoding, four 32-bit words. Returns an error if a number is too large for it.

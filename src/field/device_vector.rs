@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::{Element, as_bytes, as_bytes_mut};
-use crate::backend::{Buffer, Device, Stream};
+use crate::backend::{Buffer, Device, ForeignMemory, Stream};
 use crate::checked_size::byte_len;
 use crate::kernel_arguments::{In, Out};
 use crate::{Error, Result};
@@ -40,6 +40,19 @@ impl<F: Element> DeviceVector<F> {
         let vector = Self::allocate_uninit(stream, len)?;
         stream.zero(&vector.buffer)?;
         Ok(vector)
+    }
+
+    /// Takes over `memory` of another library by [`Stream::adopt`]. The vector's length is the number of whole elements in
+    /// the memory. The elements are not copied.
+    ///
+    /// # Safety
+    /// Once the commands of the library's stream have run, the memory holds reduced elements in Montgomery form.
+    ///
+    /// # Errors
+    /// - Errors are those of [`Stream::adopt`].
+    pub unsafe fn adopt(stream: &Stream, memory: Box<dyn ForeignMemory>) -> Result<Self> {
+        let len = memory.bytes().checked_div(size_of::<F>()).unwrap_or(0);
+        Ok(Self::from_buffer(stream, stream.adopt(memory)?, len))
     }
 
     /// Allocates memory for `len` elements with undefined contents. The caller's kernels must write the elements before

@@ -1,8 +1,9 @@
 //! Starts a proof: takes the instances, then the witness phase by phase.
 
+use super::blinding::draw_random_elements;
 use super::circuit::{Circuit, ProofCurve};
 use super::columns_layout_and_key::{Column, ColumnId, ColumnLayout};
-use super::engine::Basis;
+use super::engine::{Basis, Engine};
 use super::proof_state::ProofState;
 use super::work_sharing::ProverContext;
 use crate::field::NttField;
@@ -43,6 +44,11 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         Ok(Self { state })
     }
 
+    /// Returns the engine that does the proof's work.
+    pub fn engine(&self) -> &'a Engine<C> {
+        self.state.context.engine
+    }
+
     /// Commits to `columns`, pairs of an advice column's number and its n values, of the circuit with index `circuit`.
     /// Returns the commitments in the order of `columns`. Elements from `random` fill the columns' blinding rows first.
     /// The caller has to clear the vectors. If the host does the work, it takes their memory and leaves them empty.
@@ -59,22 +65,63 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         columns: Vec<(usize, &mut Vec<C::Scalar>)>,
         random: RandomSource<'_, C::Scalar>,
     ) -> Result<Vec<C>> {
-        let (context, count) = (self.state.context, self.state.columns.len());
-        let (n, known) = (context.circuit.rows(), context.circuit.layout.advice);
-        if circuit >= count {
-            return Err(Error::invalid("plonk", "circuit", format!("below {count}"), circuit));
-        }
-        if let Some((number, values)) = columns.iter().find(|(number, values)| values.len() != n || *number >= known) {
-            let expected = format!("{n} rows, a number below {known}");
-            return Err(Error::invalid("plonk", "advice column", expected, format!("{}, {number}", values.len())));
-        }
+        let context = self.state.context;
+        self.check_places(circuit, columns.iter().map(|(number, values)| (*number, values.len())))?;
         let (numbers, mut columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
         for values in &mut columns {
             values[context.circuit.usable_rows()..].iter_mut().for_each(|value| *value = random());
         }
         let taken = context.engine.upload_or_take(&mut columns)?;
-        let points = context.commit(Basis::Lagrange, &taken.iter().map(Column::view).collect::<Vec<_>>())?;
-        for (number, column) in numbers.into_iter().zip(taken) {
+        self.commit_blinded(circuit, numbers, taken)
+    }
+
+    /// Commits to `columns` of the circuit with index `circuit`, as [`Self::commit`] does. The columns are on the
+    /// engine's device, for example from [`Engine::adopt_columns`], and are used there. Their blinding rows are overwritten.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: a column is in host memory.
+    /// - Others are those of [`Self::commit`].
+    pub fn commit_resident(
+        &mut self,
+        circuit: usize,
+        columns: Vec<(usize, Column<C::Scalar>)>,
+        random: RandomSource<'_, C::Scalar>,
+    ) -> Result<Vec<C>> {
+        let context = self.state.context;
+        self.check_places(circuit, columns.iter().map(|(number, column)| (*number, column.view().len())))?;
+        let usable = context.circuit.usable_rows();
+        let blinding = draw_random_elements(columns.len() * (context.circuit.rows() - usable), random);
+        let (numbers, columns) = columns.into_iter().unzip();
+        let columns = context.engine.blind_resident(columns, usable, &blinding)?;
+        self.commit_blinded(circuit, numbers, columns)
+    }
+
+    /// Checks that `columns`, pairs of a number and a length, are advice columns of the circuit with index `circuit`.
+    fn check_places(&self, circuit: usize, columns: impl IntoIterator<Item = (usize, usize)>) -> Result<()> {
+        let (context, count) = (self.state.context, self.state.columns.len());
+        let (n, known) = (context.circuit.rows(), context.circuit.layout.advice);
+        if circuit >= count {
+            return Err(Error::invalid("plonk", "circuit", format!("below {count}"), circuit));
+        }
+        match columns.into_iter().find(|(number, length)| *length != n || *number >= known) {
+            Some((number, length)) => {
+                let expected = format!("{n} rows, a number below {known}");
+                Err(Error::invalid("plonk", "advice column", expected, format!("{length}, {number}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Commits to `columns`, whose blinding rows are filled, and stores them under their `numbers`.
+    fn commit_blinded(
+        &mut self,
+        circuit: usize,
+        numbers: Vec<usize>,
+        columns: Vec<Column<C::Scalar>>,
+    ) -> Result<Vec<C>> {
+        let views: Vec<_> = columns.iter().map(Column::view).collect();
+        let points = self.state.context.commit(Basis::Lagrange, &views)?;
+        for (number, column) in numbers.into_iter().zip(columns) {
             self.state.set_column(circuit, ColumnId::Advice(number), column);
         }
         Ok(points)

@@ -56,6 +56,18 @@ impl<F: NttField> Column<F> {
         }
     }
 
+    /// Returns another column of the same elements, without a copy. A change of one, such as
+    /// [`AdviceStage::commit_resident`](super::AdviceStage::commit_resident) makes in blinding rows, is one of both.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the elements are in host memory.
+    pub fn share(&self) -> Result<Self> {
+        match &self.0 {
+            ColumnStorage::Device(resident) => Ok(Self(ColumnStorage::Device(resident.clone()))),
+            ColumnStorage::Host(_) => Err(Error::invalid("plonk", "column", "on a device", "in host memory")),
+        }
+    }
+
     /// Returns a view of the column, for reading.
     pub fn view(&self) -> ColumnView<'_, F> {
         ColumnView(match &self.0 {

@@ -37,6 +37,8 @@ mod work_sharing;
 
 #[cfg(test)]
 mod memory_estimate_tests;
+#[cfg(test)]
+mod resident_tests;
 
 pub use advice::{AdviceStage, RandomSource};
 pub use circuit::{Circuit, DuplicateQueries, Lookup, ProofCurve};

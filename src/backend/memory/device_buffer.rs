@@ -1,14 +1,26 @@
-//! Device memory that goes back to the pool.
+//! Device memory that goes back to its owner: the pool, or another library.
 
 use std::sync::Arc;
 
 use super::access_history::AccessHistory;
 use super::device_memory_state::DeviceAllocator;
+use super::foreign_memory::ForeignMemory;
 use super::pool::Block;
 use crate::backend::MemoryHandle;
 use crate::backend::stream::{Sensitivity, StreamInner};
+use crate::fork_check;
 
-/// Owns device memory that a stream allocated. The memory goes back to the device's pool when this is dropped.
+/// Says where a buffer's memory goes when the buffer is dropped.
+#[derive(Debug)]
+enum Storage {
+    /// To the device's pool.
+    Pooled(Block),
+    /// To the library that allocated it, which the drop of this value does. `None` once it has gone.
+    Foreign(Option<Box<dyn ForeignMemory>>),
+}
+
+/// Owns device memory that a stream allocated or adopted. When this is dropped, the memory goes back to the device's
+/// pool, or to the library that it was adopted from.
 ///
 /// If another stream reuses the memory, its commands run after those of the last owner. Commands that safe functions
 /// queue on other streams are recorded. Later writes wait for recorded commands, and so does the next owner.
@@ -16,7 +28,7 @@ use crate::backend::stream::{Sensitivity, StreamInner};
 pub struct Buffer {
     pub(crate) memory: MemoryHandle,
     bytes: usize,
-    place: Block,
+    storage: Storage,
     contents: Sensitivity,
     home: Arc<StreamInner>,
     pub(crate) uses: AccessHistory,
@@ -30,7 +42,14 @@ impl Buffer {
         home: Arc<StreamInner>,
     ) -> Self {
         let uses = AccessHistory::with_owner(&home);
-        Self { memory, bytes, place, contents, home, uses }
+        Self { memory, bytes, storage: Storage::Pooled(place), contents, home, uses }
+    }
+
+    /// Wraps `foreign`, which holds secrets. Commands of the stream `home` already run after those that wrote it.
+    pub(crate) fn adopted(foreign: Box<dyn ForeignMemory>, home: Arc<StreamInner>) -> Self {
+        let (memory, bytes, uses) =
+            (MemoryHandle(foreign.address()), foreign.bytes(), AccessHistory::with_owner(&home));
+        Self { memory, bytes, storage: Storage::Foreign(Some(foreign)), contents: Sensitivity::Secret, home, uses }
     }
 
     /// Marks the contents as secret, so that they are cleared before the memory gets another owner.
@@ -56,7 +75,10 @@ impl Buffer {
 
     /// Returns the bytes that the buffer occupies in device memory, which may exceed the requested size.
     pub(crate) fn capacity_bytes(&self) -> usize {
-        self.place.bytes
+        match &self.storage {
+            Storage::Pooled(place) => place.bytes,
+            Storage::Foreign(_) => self.bytes,
+        }
     }
 
     pub(crate) fn is_secret(&self) -> bool {
@@ -67,6 +89,14 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         self.uses.release_to_owner(&self.home);
-        self.home.release_block(self.memory, self.place, self.contents);
+        match &mut self.storage {
+            Storage::Pooled(place) => self.home.release_block(self.memory, *place, self.contents),
+            Storage::Foreign(foreign) => match foreign.take() {
+                // The parent of a forked child still has the memory.
+                Some(foreign) if fork_check::check().is_err() => std::mem::forget(foreign),
+                Some(foreign) => self.home.return_foreign(&*foreign),
+                None => {}
+            },
+        }
     }
 }

@@ -2,6 +2,7 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 mod abortable_waits;
+mod adopt;
 mod event;
 mod launched_shapes;
 mod launches;

@@ -39,13 +39,8 @@ impl Queue {
         if other.number == self.number {
             return Ok(());
         }
-        // SAFETY: both queues are live and of one driver; the event is used only here.
-        unsafe {
-            let event = self.driver.event_record(other.handle)?;
-            let waits = self.driver.stream_wait_event(self.handle, event);
-            self.driver.event_free(event);
-            waits
-        }
+        // SAFETY: both queues are live and of one driver.
+        unsafe { self.driver.stream_wait_stream(self.handle, other.handle) }
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::owned_queue::Queue;
 use crate::Result;
 use crate::backend::host_copies::StagingRing;
-use crate::backend::memory::{Block, DeviceAllocator, FreeBlock};
+use crate::backend::memory::{Block, DeviceAllocator, ForeignMemory, FreeBlock};
 use crate::backend::{MemoryHandle, PinnedAlloc, StreamHandle, lock};
 
 /// Classifies the contents of a block, which decides when it is cleared and who may reuse it.
@@ -62,6 +62,25 @@ impl StreamInner {
         }
         let dirty = contents == Sensitivity::Scratch;
         lock(&self.shared.pool).add_free_block(FreeBlock { place, users: vec![self.stream_index()], dirty });
+    }
+
+    /// Makes the next command wait for all commands that the owner of `foreign` has queued on its stream.
+    ///
+    /// # Errors
+    /// - [`Error::Device`](crate::Error::Device): the driver failed.
+    pub(crate) fn wait_foreign(&self, foreign: &dyn ForeignMemory) -> Result<()> {
+        // SAFETY: the type's author promises that the stream is live, and of the primary context, as ours are.
+        unsafe { self.shared.driver.stream_wait_stream(self.handle, StreamHandle(foreign.stream())) }
+    }
+
+    /// Clears `foreign`, and makes the next command of its owner wait for that. The caller's commands on it are queued.
+    pub(crate) fn return_foreign(&self, foreign: &dyn ForeignMemory) {
+        self.enqueue_clear(MemoryHandle(foreign.address()), 0, foreign.bytes());
+        // SAFETY: as in `wait_foreign`.
+        let ordered = unsafe { self.shared.driver.stream_wait_stream(StreamHandle(foreign.stream()), self.handle) };
+        if ordered.is_err() {
+            self.synchronize();
+        }
     }
 
     /// Queues a command that writes zeros over `bytes` of `memory`, from byte `offset` on. The stream owns this

@@ -11,6 +11,7 @@
 mod interpolate_and_sum;
 mod key;
 pub(super) mod memory;
+mod resident;
 pub(super) mod transfer;
 mod work_for_peer;
 
