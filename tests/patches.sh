@@ -113,3 +113,13 @@ resolves_to unused halo2-gpu.git
 said=$(grep -o "was not used in the crate graph" "$temp/log") || fail "cargo says nothing of a patch that is not used"
 grep -qF "$said" "$root/docs/troubleshooting.md" || fail "docs/troubleshooting.md does not have: $said"
 echo "patches.sh: a patch of another source is reported by cargo, and explained"
+
+# Advice columns on the device, for OpenVM's static verifier: both take them from one crate.
+advice=$(block_with device-advice | sed '/^\[dependencies\]$/a openvm-static-verifier = { version = "2.0.2", features = ["evm-prove", "halo2-gpu"] }')
+program advice "$advice"
+on_the_drop_in advice
+cargo_in advice tree --invert openvm-cuda-common --depth 1 >"$temp/tree"
+for user in halo2-axiom-gpu openvm-static-verifier; do
+    grep -qF "$user v" "$temp/tree" || fail "advice: $user does not take openvm-cuda-common: $(cat "$temp/tree")"
+done
+echo "patches.sh: advice columns are openvm-cuda-common's"

@@ -99,6 +99,15 @@ where
     proof
 }
 
+/// Returns `columns` as the feature's advice columns.
+#[cfg(feature = "device-advice")]
+fn upload(columns: &[Vec<Fr>]) -> AdviceColumns<Fr> {
+    use halo2_axiom_gpu::cuda::utils::HALO2_GPU_CTX;
+    use openvm_cuda_common::copy::MemCopyH2D;
+
+    columns.iter().map(|column| column.to_device_on(&HALO2_GPU_CTX).expect("a column")).collect()
+}
+
 #[test]
 fn proofs_verify() {
     let params = ParamsKZG::<Bn256>::setup(4, OsRng);
@@ -113,5 +122,7 @@ fn proofs_verify() {
     gen_proof::<ProverGWC<'_, _>, VerifierGWC<'_, _>>(&params, &pk, Ok(circuit), &public);
     let mut columns = vec![vec![Fr::zero(); 16]; 2];
     (columns[0][0], columns[1][0]) = (-Fr::from(3), Fr::from(9));
+    #[cfg(feature = "device-advice")]
+    let columns = upload(&columns);
     gen_proof::<ProverGWC<'_, _>, VerifierGWC<'_, _>>(&params, &pk, Err(columns), &public);
 }

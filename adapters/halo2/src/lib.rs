@@ -93,6 +93,7 @@ mod options;
 mod prover;
 mod random;
 mod record;
+mod resident_advice;
 mod synthesis;
 mod task;
 mod timed_transcript;
@@ -105,6 +106,7 @@ pub use opening::{Kind, Opening, Scheme};
 pub use options::{Options, memory};
 pub use proofwarp;
 pub use prover::{create_proof, create_proof_from_advice, create_proof_from_advice_with, create_proof_with};
+pub use resident_advice::{create_proof_from_resident_advice_with, find_accelerator};
 pub use timed_transcript::TimedTranscript;
 /// The name of earlier versions.
 #[doc(hidden)]

@@ -8,7 +8,7 @@ use halo2_axiom::circuit::Value;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Advice, Any, Assigned, Assignment, Challenge, Column, Error, Fixed, Instance, Selector};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::plonk::{AdviceStage, Circuit};
+use proofwarp::plonk::{AdviceStage, Circuit, Column as ColumnOnDevice};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -81,6 +81,17 @@ impl Phases<'_, '_> {
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
+        pen.write_points(&points)
+    }
+
+    /// Commits to `columns`, which are on the proof's device, as [`Self::commit`] does.
+    pub(crate) fn commit_resident<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &mut self,
+        columns: Vec<(usize, ColumnOnDevice<Fr>)>,
+        pen: &mut ProofWriter<'_, E, T>,
+    ) -> Result<(), Error> {
+        let random = &mut || Fr::random(&mut pen.rng);
+        let points = self.proof.commit_resident(0, columns, random).map_err(to_halo2_error)?;
         pen.write_points(&points)
     }
 

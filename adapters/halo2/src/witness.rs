@@ -116,7 +116,7 @@ impl Source for Advice {
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        self.check_shape(circuit)?;
+        check_advice_shape(circuit, self.columns.iter().map(|column| column.len()))?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
         phases.commit(0, self.columns.iter_mut().map(|column| &mut column.0).enumerate().collect(), pen)?;
         if !self.stays {
@@ -126,21 +126,19 @@ impl Source for Advice {
     }
 }
 
-impl Advice {
-    fn check_shape(&self, circuit: &Circuit<Fr>) -> Result<(), Error> {
-        if circuit.phase_count() > 1 {
-            log::error!(
-                "create_proof_from_advice: expected a circuit of one phase, got one of {}",
-                circuit.phase_count()
-            );
-            return Err(Error::Synthesis);
-        }
-        let columns = &self.columns;
-        if columns.len() != circuit.layout.advice || columns.iter().any(|column| column.len() != circuit.rows()) {
-            let (columns, rows) = (circuit.layout.advice, circuit.rows());
-            log::error!("create_proof_from_advice: expected {columns} columns of {rows} rows, got others");
-            return Err(Error::BoundsFailure);
-        }
-        Ok(())
+/// Checks that `circuit` has one phase, and that columns of these `lengths` are its advice columns.
+pub(crate) fn check_advice_shape(
+    circuit: &Circuit<Fr>,
+    mut lengths: impl ExactSizeIterator<Item = usize>,
+) -> Result<(), Error> {
+    if circuit.phase_count() > 1 {
+        log::error!("create_proof_from_advice: expected a circuit of one phase, got one of {}", circuit.phase_count());
+        return Err(Error::Synthesis);
     }
+    let (columns, rows) = (circuit.layout.advice, circuit.rows());
+    if lengths.len() != columns || lengths.any(|length| length != rows) {
+        log::error!("create_proof_from_advice: expected {columns} columns of {rows} rows, got others");
+        return Err(Error::BoundsFailure);
+    }
+    Ok(())
 }

@@ -1,6 +1,8 @@
 //! Creates proofs, with the stock crate's signatures.
 
-use halo2_axiom::plonk::{AdviceColumns, Circuit, ProvingKey};
+#[cfg(not(feature = "device-advice"))]
+use halo2_axiom::plonk::AdviceColumns;
+use halo2_axiom::plonk::{Circuit, ProvingKey};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp_halo2::Scheme;
 use rand_core::RngCore;
@@ -35,6 +37,7 @@ pub fn create_proof<
     )?)
 }
 
+#[cfg(not(feature = "device-advice"))]
 /// Proves one circuit from `advice`, the values of its columns, with [`proofwarp_halo2::create_proof_from_advice`].
 ///
 /// # Errors
