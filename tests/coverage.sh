@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Line coverage of src/ by the library's own tests on the CPU and on PoCL, by cargo-llvm-cov. Prints the total and the ten least
-# covered files of at least fifty lines; target/coverage/files.tsv has all of them.
+# Line coverage of src/ by cargo-llvm-cov, on the CPU and on PoCL: of the library's own tests, and of proofwarp-halo2's, whose proofs
+# run the steps of src/plonk. Prints the total and the ten least covered files of at least fifty lines; target/coverage/files.tsv
+# has all of them.
 #
 # usage: tests/coverage.sh
 #
@@ -18,9 +19,9 @@ command -v cargo-llvm-cov >/dev/null || cargo install --quiet --locked --root "$
 export CARGO_TARGET_DIR="$PWD/target/coverage" CARGO_INCREMENTAL=0 CARGO_TERM_PROGRESS_WHEN=never PROOFWARP_OPENCL_CPU=1
 # A line's number is all that is wanted of what debuggers read.
 export CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_PROFILE_TEST_DEBUG=line-tables-only
-source <(cargo llvm-cov show-env --export-prefix)
+source <(cargo llvm-cov show-env --sh)
 cargo llvm-cov clean --workspace
-cargo test --quiet --features tracing,plonky3 --lib --tests --no-run --message-format json-render-diagnostics >"$CARGO_TARGET_DIR/programs.json"
+cargo test --quiet -p proofwarp -p proofwarp-halo2 --features proofwarp/tracing,proofwarp/plonky3 --lib --tests --no-run --message-format json-render-diagnostics >"$CARGO_TARGET_DIR/programs.json"
 tests/programs.py "$CARGO_TARGET_DIR/logs" 2 <"$CARGO_TARGET_DIR/programs.json"
 cargo llvm-cov report --json --summary-only --output-path "$CARGO_TARGET_DIR/summary.json"
 python3 - "$CARGO_TARGET_DIR" "$PWD/src/" <<'PYTHON'

@@ -146,3 +146,25 @@ common::every_curve! {
     constraints_bls12_381: blstrs::Scalar;
     constraints_bn254: Fr;
 }
+
+/// Checks the counts of an explanation, and that it adds up its groups.
+#[test]
+fn an_explanation_counts_a_rows_work() {
+    let trees = [column::<Fr>(0, 0) * column(1, 0) + column(0, 1), column(2, 0) * Expression::X];
+    let explained = Program::lower_vectors(&trees, 0).explain();
+    let total = explained.total();
+    assert_eq!((explained.field, explained.element, explained.outputs, explained.challenges), ("bn254_fr", 32, 2, 0));
+    assert_eq!((total.columns, total.queries, total.reads), (3, 4, 4));
+    // Two of the expressions, and one that computes X.
+    assert_eq!(total.products, 3);
+    let terms = trees.into_iter().enumerate().map(|(challenge, expression)| Term { challenge, expression });
+    let groups = Program::lower_sum(&terms.collect::<Vec<_>>(), 2).explain();
+    assert_eq!((groups.outputs, groups.groups.len()), (1, 2));
+    assert_eq!(groups.total().instructions, groups.groups.iter().map(|group| group.instructions).sum::<usize>());
+    assert_eq!(groups.total().slots, groups.groups.iter().map(|group| group.slots).max().unwrap_or(0));
+    let text = groups.to_string();
+    let lines: Vec<_> =
+        text.lines().map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(lines[0], "expression bn254_fr,");
+    assert!(lines[2] == "group 0" && lines[3] == "group 1" && lines[4].starts_with("all "), "{text}");
+}

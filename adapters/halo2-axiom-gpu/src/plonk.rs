@@ -2,11 +2,13 @@
 
 #[cfg(feature = "device-advice")]
 mod column_memory;
+mod configuration;
 #[cfg(feature = "device-advice")]
 mod device_advice;
 mod error;
 mod prover;
 
+pub use configuration::create_constraint_system;
 #[cfg(feature = "device-advice")]
 pub use device_advice::{AdviceColumns, create_proof_from_advice};
 pub use error::GpuError;

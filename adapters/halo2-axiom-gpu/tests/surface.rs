@@ -5,8 +5,8 @@ use halo2_axiom_gpu::circuit::{Layouter, SimpleFloorPlanner, Value};
 use halo2_axiom_gpu::dev::MockProver;
 use halo2_axiom_gpu::halo2curves::bn256::{Bn256, Fr, G1Affine};
 use halo2_axiom_gpu::plonk::{
-    Advice, AdviceColumns, Circuit, Column, ConstraintSystem, Error, Instance, ProvingKey, Selector, create_proof,
-    create_proof_from_advice, keygen_pk, keygen_pk2, keygen_vk, verify_proof,
+    Advice, AdviceColumns, Circuit, Column, ConstraintSystem, Error, Instance, ProvingKey, Selector,
+    create_constraint_system, create_proof, create_proof_from_advice, keygen_pk, keygen_pk2, keygen_vk, verify_proof,
 };
 use halo2_axiom_gpu::poly::Rotation;
 use halo2_axiom_gpu::poly::VerificationStrategy;
@@ -125,4 +125,13 @@ fn proofs_verify() {
     #[cfg(feature = "device-advice")]
     let columns = upload(&columns);
     gen_proof::<ProverGWC<'_, _>, VerifierGWC<'_, _>>(&params, &pk, Err(columns), &public);
+}
+
+/// As openvm-static-verifier's tests call it.
+#[test]
+#[cfg(feature = "circuit-params")]
+fn a_circuit_is_configured_by_its_params() {
+    let (system, (_, columns, _)) = create_constraint_system::<G1Affine, Square>(());
+    assert_eq!((system.num_advice_columns(), system.num_instance_columns()), (2, 1));
+    assert_eq!(columns.map(|column| column.index()), [0, 1]);
 }
