@@ -58,9 +58,9 @@ pub(super) fn on_device<T>(work: impl FnOnce() -> Result<T, CudaError>) -> Resul
     result
 }
 
-// SAFETY: the buffer owns its memory until the drop, which waits for all commands on the stream of `HALO2_GPU_CTX`, makes
-// the device's context current, and does not panic. That stream is static, was created by the runtime, and so is one of
-// the primary context. Nobody else has the buffer.
+// SAFETY: the buffer owns its memory until the drop, and no other code holds the buffer. The drop makes the device's
+// context current, waits for all commands on the stream of `HALO2_GPU_CTX`, and does not panic. The runtime created that
+// static stream in the primary context.
 unsafe impl ForeignMemory for ColumnMemory {
     fn address(&self) -> usize {
         self.0.as_ptr().addr()
