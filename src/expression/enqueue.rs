@@ -189,10 +189,12 @@ fn check_output_vector<F: NttField>(
     Err(Error::invalid(ERROR_CONTEXT, format!("vector of output {number}"), "that of output 0", "another"))
 }
 
-/// Returns whether kernels of `stream` can address elements of any vector from another vector: the device has unified
-/// addresses, and the distance of two allocations is a number of elements.
-pub(crate) fn can_address_any_vector<F>(stream: &Stream) -> bool {
-    stream.device().info().caps.unified_addresses && UNIFIED_ALIGN.is_multiple_of(size_of::<F>())
+/// Returns the maximum number of device vectors that hold a group's columns. It is unlimited if kernels of `stream` can
+/// address elements of any vector from another vector: the device has unified addresses, and the distance of two
+/// allocations is a number of elements.
+pub(crate) fn max_column_vectors<F>(stream: &Stream) -> usize {
+    let unified = stream.device().info().caps.unified_addresses && UNIFIED_ALIGN.is_multiple_of(size_of::<F>());
+    if unified { usize::MAX } else { VECTORS }
 }
 
 /// Holds the buffers of the vectors that contain a group's columns, each once. Kernels address columns from these.
@@ -202,10 +204,10 @@ struct ColumnVectors<'a> {
 
 impl<'a> ColumnVectors<'a> {
     /// Finds the vectors of `columns`. If they are more than [`VECTORS`], kernels address all columns from the vector at
-    /// the lowest address, where [`can_address_any_vector`] holds.
+    /// the lowest address, if [`max_column_vectors`] allows as many.
     ///
     /// # Errors
-    /// - [`Error::Invalid`]: there are more than [`VECTORS`], and kernels cannot address any vector.
+    /// - [`Error::Invalid`]: there are more than [`max_column_vectors`].
     fn new<F: NttField>(stream: &Stream, columns: &[DeviceColumn<'a, F>]) -> Result<Self> {
         let mut buffers: Vec<&Buffer> = Vec::new();
         for column in columns {
@@ -216,7 +218,7 @@ impl<'a> ColumnVectors<'a> {
         if buffers.len() <= VECTORS {
             return Ok(Self { buffers });
         }
-        if can_address_any_vector::<F>(stream) {
+        if buffers.len() <= max_column_vectors::<F>(stream) {
             buffers.sort_by_key(|buffer| buffer.handle().0);
             buffers.truncate(1);
             return Ok(Self { buffers });

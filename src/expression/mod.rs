@@ -41,7 +41,7 @@ use std::sync::Arc;
 pub use ast::{Expression, Query, Term};
 pub use cpu::Coset;
 pub use enqueue::DeviceColumn;
-pub(crate) use enqueue::can_address_any_vector;
+pub(crate) use enqueue::max_column_vectors;
 pub use explain::{GroupExplanation, ProgramExplanation};
 pub use program::{FusedOp, Group, Instruction, Operand, Program, REGISTERS, RowConstant, Target};
 

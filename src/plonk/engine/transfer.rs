@@ -9,17 +9,13 @@ use rayon::prelude::*;
 
 use crate::backend::{Event, Stream};
 use crate::checked_size::product;
-use crate::expression::can_address_any_vector;
+use crate::expression::max_column_vectors;
 use crate::field::{DeviceVector, NttField, as_bytes, as_bytes_mut};
 use crate::msm::{DeviceScalars, ScalarForm, Scalars};
 use crate::plonk::column_places_and_checks::{DeviceColumn, StridedColumns};
 use crate::plonk::columns_layout_and_key::{ColumnView, DeviceSlice, ViewStorage};
 use crate::secret_vec::{SecretCow, SecretVec};
 use crate::{Error, Result};
-
-/// Maximum number of device vectors that hold the columns of a sum, 4: without unified addresses its program can address
-/// as many.
-const VECTORS: usize = 4;
 
 /// Downloads the elements of `column` from the device to new host memory.
 pub(crate) fn download<F: NttField>(stream: &mut Stream, column: &DeviceSlice<F>) -> Result<SecretVec<F>> {
@@ -176,8 +172,8 @@ pub(crate) fn to_step_column<F: NttField>(resident: &DeviceSlice<F>) -> DeviceCo
     DeviceColumn::new(&resident.vector, resident.first)
 }
 
-/// Returns `columns` as slices of device vectors that programs can address: at most [`VECTORS`], or any number if the
-/// device has unified addresses. If the columns are in more vectors, copies all of them into one.
+/// Returns `columns` as slices of at most [`max_column_vectors`] device vectors, since programs can address no more. If the
+/// columns are in more vectors, copies all of them into one.
 pub(crate) fn ensure_few_vectors<F: NttField>(
     stream: &mut Stream,
     n: usize,
@@ -187,7 +183,7 @@ pub(crate) fn ensure_few_vectors<F: NttField>(
         ViewStorage::Host(elements) => elements.as_ptr().cast::<u8>(),
         ViewStorage::Device(resident) => Arc::as_ptr(&resident.vector).cast(),
     });
-    if can_address_any_vector::<F>(stream) || vectors.collect::<HashSet<_>>().len() <= VECTORS {
+    if vectors.collect::<HashSet<_>>().len() <= max_column_vectors::<F>(stream) {
         return ensure_on_device(stream, n, columns);
     }
     let vector = Arc::new(enqueue_copies(stream, n, columns)?);
