@@ -11,7 +11,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 source tests/needs.sh
-need_pocl
+need_pocl; need_nextest
 tools="$PWD/target/coverage-tools"
 export PATH="$tools/bin:$PATH"
 command -v cargo-llvm-cov >/dev/null || cargo install --quiet --locked --root "$tools" cargo-llvm-cov
@@ -21,8 +21,12 @@ export CARGO_TARGET_DIR="$PWD/target/coverage" CARGO_INCREMENTAL=0 CARGO_TERM_PR
 export CARGO_PROFILE_DEV_DEBUG=line-tables-only CARGO_PROFILE_TEST_DEBUG=line-tables-only
 source <(cargo llvm-cov show-env --sh)
 cargo llvm-cov clean --workspace
-cargo test --quiet -p proofwarp -p proofwarp-halo2 --features proofwarp/tracing,proofwarp/plonky3 --lib --tests --no-run --message-format json-render-diagnostics >"$CARGO_TARGET_DIR/programs.json"
-tests/programs.py "$CARGO_TARGET_DIR/logs" 2 <"$CARGO_TARGET_DIR/programs.json"
+# Each test is a process. Four files take the counters of all of them.
+export LLVM_PROFILE_FILE="$CARGO_TARGET_DIR/proofwarp-%4m.profraw"
+failed=
+cargo nextest run -p proofwarp -p proofwarp-halo2 --features proofwarp/tracing,proofwarp/plonky3 --lib --tests || failed=1
+tests/report_tests.py "$CARGO_TARGET_DIR/nextest/default/junit.xml"
+[ -z "$failed" ]
 cargo llvm-cov report --json --summary-only --output-path "$CARGO_TARGET_DIR/summary.json"
 python3 - "$CARGO_TARGET_DIR" "$PWD/src/" <<'PYTHON'
 import json

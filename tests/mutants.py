@@ -48,7 +48,7 @@ SAMPLE = [2, 8, 19, 57, 91, 102, 119, 162, 187, 192, 206, 240, 252, 256]
 SAMPLE_PROGRAMS = ["backend"]
 # Tests of times, which other work on the machine makes fail.
 UNSTEADY = {"text_kernels::specialisation_is_no_kernels_time"}
-# Kernels that PoCL takes longer to optimise than they run, as tests/programs.py has them.
+# Kernels that PoCL takes longer to optimise than they run, as .config/nextest.toml has them.
 QUICK = {"sumcheck", "plonk", "matrix_dense"}
 AS_THEY_ARE = {"POCL_EXTRA_BUILD_FLAGS": "-cl-opt-disable"}
 # PoCL 3.1 ends a process by it now and then, whatever is tested.

@@ -81,6 +81,14 @@ need_components() {
     cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 }
 
+# Runs each test in a process of its own. Its own updates and optimisation are left out: they are half of its build.
+need_nextest() {
+    export PATH="$PWD/target/nextest-tool/bin:$PATH"
+    command -v cargo-nextest >/dev/null && return
+    echo "installing cargo-nextest into target/nextest-tool"
+    cargo install --quiet --locked --debug --root target/nextest-tool --no-default-features --features default-no-update cargo-nextest@0.9.143
+}
+
 need_chromium() {
     command -v chromium chromium-browser google-chrome >/dev/null && return
     echo "installing Chromium"

@@ -71,7 +71,7 @@ impl Drop for EachBackend {
     }
 }
 
-/// Prints why a test tests nothing here. `tests/programs.py` counts it as skipped then, not as passed.
+/// Prints why a test tests nothing here. `tests/report_tests.py` counts it as skipped then, not as passed.
 pub fn skip(reason: impl std::fmt::Display) {
     eprintln!("skipped: {reason}");
 }
