@@ -45,6 +45,13 @@ pub fn zeroize<T: Copy>(values: &mut Vec<T>) {
     std::hint::black_box(start);
 }
 
+impl<T: Copy> Default for SecretVec<T> {
+    /// Returns no values.
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
 impl<F: Element> SecretVec<F> {
     /// Returns `length` zeros, which all cores write. Gigabytes of new memory need all cores even for zeros.
     #[cfg(feature = "mpi")]

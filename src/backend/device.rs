@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::fork_checked_driver::ForkGuard;
-use super::memory::{Block, DeviceAllocator, MemoryBudget, TableCache};
+use super::memory::{Block, DeviceAllocator, MemoryBudget, ResidentBytes, TableCache};
 use super::stream::{LaunchedShapes, QueueLimiter, Sensitivity, StreamInner};
 use super::{Buffer, DeviceInfo, Driver, Event, KernelHandle, KernelSource, MemoryHandle, lock};
 use crate::{Error, Result, fork_check};
@@ -103,6 +103,46 @@ impl Device {
         let idle = lock(&self.tables).idle_bytes();
         let pooled = lock(&self.shared.pool).free_bytes().saturating_add(idle);
         Ok(self.shared.remaining_under_cap(self.query_free_bytes()?.saturating_add(pooled), pooled))
+    }
+
+    /// Returns the bytes that neither buffers take nor memory budgets set aside: [`Self::free_memory`] without the
+    /// bytes of budgets that their owners have not taken yet. Memory of work without a budget counts as taken from the
+    /// budgets.
+    ///
+    /// # Errors
+    /// - [`Error::Device`]: the driver's call failed.
+    pub fn unreserved_memory(&self) -> Result<u64> {
+        // Asked before and after: memory that is freed in between stays reserved, memory that is taken is not free.
+        let before = self.shared.untaken_budget_bytes();
+        let free = self.free_memory()?;
+        Ok(free.saturating_sub(before.max(self.shared.untaken_budget_bytes())))
+    }
+
+    /// Reserves memory for work that can do with less. `choose` gets [`Self::unreserved_memory`], and whether the
+    /// device has other budgets. It returns its choice and the bytes that the choice takes, or `None` to reserve
+    /// nothing. Returns the choice and a budget of these bytes. Of several callers at once, each sees what the others
+    /// have reserved. `choose` must return soon, since other callers wait for it.
+    ///
+    /// # Errors
+    /// - [`Error::Device`]: the driver's call failed.
+    pub fn reserve_memory<T>(
+        &self,
+        choose: impl FnOnce(u64, bool) -> Option<(T, u64)>,
+    ) -> Result<Option<(T, MemoryBudget)>> {
+        let _turn = lock(&self.shared.reserving);
+        let others = lock(&self.shared.aims).target_bytes().is_some();
+        let chosen = choose(self.unreserved_memory()?, others);
+        Ok(chosen.map(|(choice, bytes)| (choice, self.set_memory_budget(bytes))))
+    }
+
+    /// Waits until a memory budget ends, for `timeout` at most.
+    pub(crate) fn wait_for_budget_end(&self, timeout: Duration) {
+        self.shared.wait_for_budget_end(timeout);
+    }
+
+    /// Marks `bytes` in use as data that stays on the device until the result is dropped. Budgets do not count them.
+    pub(crate) fn mark_resident(&self, bytes: u64) -> ResidentBytes {
+        ResidentBytes::new(self.shared.clone(), bytes)
     }
 
     /// Returns the maximum bytes that buffers, pooled free memory and cached tables have taken together since the

@@ -45,7 +45,7 @@ pub(crate) use factories::backend_factories;
 pub use host_copies::PinnedBuffer;
 pub(crate) use host_copies::{par_zero_nontemporal, parallel_copy};
 pub use memory::{Buffer, ForeignMemory, MemoryBudget};
-pub(crate) use memory::{PeerMemory, plannable_bytes};
+pub(crate) use memory::{PeerMemory, ResidentBytes, plannable_bytes};
 pub(crate) use mutex::lock;
 pub(crate) use stream::ABORT_CHECK_BYTES;
 pub use stream::{Event, Launch, Stream, StreamStats};

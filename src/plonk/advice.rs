@@ -65,18 +65,45 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         columns: Vec<(usize, &mut Vec<C::Scalar>)>,
         random: RandomSource<'_, C::Scalar>,
     ) -> Result<Vec<C>> {
+        let blinding = draw_random_elements(columns.len().saturating_mul(self.blinding_rows()), random);
+        self.commit_with_blinding(circuit, columns, &blinding)
+    }
+
+    /// Commits to `columns` as [`Self::commit`] does. `blinding` holds the elements of the first column's blinding
+    /// rows, then those of the next column.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the number of elements in `blinding` is not that of all blinding rows.
+    /// - Others are those of [`Self::commit`].
+    pub fn commit_with_blinding(
+        &mut self,
+        circuit: usize,
+        columns: Vec<(usize, &mut Vec<C::Scalar>)>,
+        blinding: &[C::Scalar],
+    ) -> Result<Vec<C>> {
         let context = self.state.context;
         self.check_places(circuit, columns.iter().map(|(number, values)| (*number, values.len())))?;
+        let rows = self.blinding_rows();
+        Error::check_eq("plonk", "blinding elements", columns.len().saturating_mul(rows), blinding.len())?;
         let (numbers, mut columns): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
-        for values in &mut columns {
-            values[context.circuit.usable_rows()..].iter_mut().for_each(|value| *value = random());
+        // Earlier columns of these numbers make room.
+        let places = numbers.iter().map(|number| ColumnId::Advice(*number));
+        places.for_each(|place| self.state.set_column(circuit, place, Column::new(Vec::new())));
+        for (values, random) in columns.iter_mut().zip(blinding.chunks(rows.max(1))) {
+            values[context.circuit.usable_rows()..].copy_from_slice(random);
         }
         let taken = context.engine.upload_or_take(&mut columns)?;
-        self.commit_blinded(circuit, numbers, taken)
+        self.store_committed(circuit, numbers, taken)
+    }
+
+    /// Returns the number of rows of a column that hold random elements.
+    fn blinding_rows(&self) -> usize {
+        self.state.context.circuit.rows() - self.state.context.circuit.usable_rows()
     }
 
     /// Commits to `columns` of the circuit with index `circuit`, as [`Self::commit`] does. The columns are on the
-    /// engine's device, for example from [`Engine::adopt_columns`], and are used there. Their blinding rows are overwritten.
+    /// engine's device, for example from [`Engine::adopt_columns`], and are used there. Their blinding rows are
+    /// overwritten.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: a column is in host memory.
@@ -90,10 +117,10 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
         let context = self.state.context;
         self.check_places(circuit, columns.iter().map(|(number, column)| (*number, column.view().len())))?;
         let usable = context.circuit.usable_rows();
-        let blinding = draw_random_elements(columns.len() * (context.circuit.rows() - usable), random);
+        let blinding = draw_random_elements(columns.len() * self.blinding_rows(), random);
         let (numbers, columns) = columns.into_iter().unzip();
         let columns = context.engine.blind_resident(columns, usable, &blinding)?;
-        self.commit_blinded(circuit, numbers, columns)
+        self.store_committed(circuit, numbers, columns)
     }
 
     /// Checks that `columns`, pairs of a number and a length, are advice columns of the circuit with index `circuit`.
@@ -113,7 +140,7 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     }
 
     /// Commits to `columns`, whose blinding rows are filled, and stores them under their `numbers`.
-    fn commit_blinded(
+    fn store_committed(
         &mut self,
         circuit: usize,
         numbers: Vec<usize>,

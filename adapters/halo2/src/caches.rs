@@ -129,25 +129,23 @@ pub(crate) fn find_or_upload_key(
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
     let identity = || KeyIdentity::from_key(pk, device_key(accelerator));
     // Either the host works, or the device does not report its free memory.
-    let Some(room) = has_key_memory(engine, memory).map_err(to_halo2_error)? else { return Ok(None) };
+    if engine.free_memory().map_err(to_halo2_error)?.is_none() {
+        return Ok(None);
+    }
     let upload = || {
-        if !room {
+        let mut reserved = engine.reserve_key(memory)?;
+        if reserved.is_none() {
             // The device's other keys make room.
             KEYS.clear_group(&identity());
-            if self::has_key_memory(engine, memory)? != Some(true) {
-                log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");
-                return Ok(None);
-            }
+            reserved = engine.reserve_key(memory)?;
         }
+        let Some(_reserved) = reserved else {
+            log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");
+            return Ok(None);
+        };
         engine.upload_key(&constraints::key_column_views(pk))
     };
     KEYS.get_or_insert_with(identity(), upload).map_err(to_halo2_error)
-}
-
-/// Returns whether the engine's device has room for a key beside a proof that takes `memory`. Returns `None` if there
-/// is no device, or if it does not report its free memory.
-fn has_key_memory(engine: &Engine<G1Affine>, memory: &MemoryEstimate) -> proofwarp::Result<Option<bool>> {
-    Ok(engine.free_memory()?.map(|free| memory.has_room_for_key(free)))
 }
 
 /// Returns the constraint system of `pk`, which is compiled unless it is cached from an earlier call.

@@ -46,13 +46,14 @@ impl DeviceProvers {
             Some(accelerator) => DeviceReservation::new(accelerator, most),
             None => DeviceReservation::new(Accelerator::global().map_err(to_halo2_error)?, most),
         };
-        let worker = |accelerator| DeviceProver::new(options, accelerator, (params, pk), memory);
+        let worker = |waits| move |accelerator| DeviceProver::new(options, accelerator, (params, pk), memory, waits);
         let mut accelerators = turn.accelerators.iter();
-        let mut all = accelerators.by_ref().take(1).map(worker).collect::<Result<Vec<_>, _>>()?;
+        let own = worker(DeviceReservation::may_wait());
+        let mut all = accelerators.by_ref().take(1).map(own).collect::<Result<Vec<_>, _>>()?;
         // A worker that needs groups of columns has no memory for others' shares.
         if all.iter().all(|own| own.plan == MemoryPlan::ALL) {
             for accelerator in accelerators {
-                match worker(accelerator) {
+                match worker(false)(accelerator) {
                     Ok(other) if other.plan == MemoryPlan::ALL => all.push(other.into_peer(&all[0], options)),
                     Ok(_) => log::info!("halo2: a device has too little memory for a share of the proof"),
                     Err(error) => log::warn!("halo2: a device takes no share of the proof: {error}"),
@@ -73,26 +74,23 @@ impl DeviceProvers {
 
 impl DeviceProver {
     /// Creates a prover on the device of `accelerator`. Its memory plan is that of `options`, or else one for the
-    /// device's free memory.
+    /// device's unreserved memory. If too little is unreserved and `waits` is set, it waits for other proofs to end.
     fn new(
         options: &Options,
         accelerator: &Accelerator,
         (params, pk): (&ParamsKZG<Bn256>, &ProvingKey<G1Affine>),
         memory: &MemoryEstimate,
+        waits: bool,
     ) -> Result<Self, Error> {
         let engine = caches::engine(accelerator, params)?;
         let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);
         let key = if keeps_key { caches::find_or_upload_key(accelerator, &engine, pk, memory)? } else { None };
-        let free = engine.free_memory().map_err(to_halo2_error)?;
-        let plan =
-            options.plan.unwrap_or_else(|| free.map_or(MemoryPlan::ALL, |free| memory.plan(free, key.is_some())));
+        let engine = options.abort.iter().cloned().fold(engine, Engine::with_abort);
+        let engine = engine.reserve_memory(memory, key.is_some(), options.plan, waits).map_err(to_halo2_error)?;
+        let plan = engine.memory_plan();
         if plan != MemoryPlan::ALL {
-            log::info!(
-                "halo2: the device has {free:?} bytes free, which asks for groups of columns: {plan:?}\n{memory}"
-            );
+            log::info!("halo2: too little of the device's memory is free for all columns: {plan:?}\n{memory}");
         }
-        let engine = if plan == MemoryPlan::ALL { engine.with_memory_budget(memory) } else { engine };
-        let engine = options.abort.iter().cloned().fold(engine.with_memory_plan(plan), Engine::with_abort);
         Ok(Self { engine, key, plan, link: None })
     }
 

@@ -7,7 +7,8 @@ use crate::backend::lock;
 /// Holds the sum of a device's current memory budgets.
 #[derive(Debug, Default)]
 pub(crate) struct BudgetTotals {
-    /// Bytes in use when the first of the current budgets was set.
+    /// Bytes in use that no budget covers: those of when the first of the current budgets was set, and resident data
+    /// since then.
     before: u64,
     /// Sum of the current budgets, in bytes.
     bytes: u64,
@@ -18,6 +19,22 @@ impl BudgetTotals {
     /// Returns the target in bytes for buffers and pooled free memory together. `None` if there is no budget.
     pub(crate) fn target_bytes(&self) -> Option<u64> {
         (self.count > 0).then(|| self.before.saturating_add(self.bytes))
+    }
+
+    /// Returns the bytes of the current budgets that are not taken yet, of a device with `in_use` bytes in use.
+    pub(crate) fn untaken_bytes(&self, in_use: u64) -> u64 {
+        self.target_bytes().map_or(0, |target| target.saturating_sub(in_use))
+    }
+
+    /// Counts `bytes` of resident data that no budget covers. Without a budget there is nothing to count: the next
+    /// one starts with all bytes in use.
+    pub(crate) fn add_resident(&mut self, bytes: u64) {
+        self.before = self.before.saturating_add(bytes);
+    }
+
+    /// Subtracts `bytes` of resident data that is freed.
+    pub(crate) fn remove_resident(&mut self, bytes: u64) {
+        self.before = self.before.saturating_sub(bytes);
     }
 
     pub(crate) fn add_budget(&mut self, bytes: u64, in_use: u64) {
@@ -61,5 +78,22 @@ mod tests {
         assert_eq!(bytes_over_budget(&aims, 60, 1), Some(1));
         lock(&aims).remove_budget(50);
         assert_eq!(bytes_over_budget(&aims, 1 << 40, 1), None);
+    }
+
+    #[test]
+    fn resident_data_takes_nothing_of_a_budget() {
+        let mut aims = BudgetTotals::default();
+        aims.add_resident(7);
+        aims.add_budget(100, 10);
+        assert_eq!([10, 40, 200].map(|in_use| aims.untaken_bytes(in_use)), [100, 70, 0]);
+        aims.add_resident(50);
+        assert_eq!(aims.untaken_bytes(60 + 30), 70, "a key of 50 came, and the budget's owner took 30");
+        aims.add_budget(20, 90);
+        assert_eq!(aims.untaken_bytes(90), 90);
+        aims.remove_resident(50);
+        assert_eq!(aims.untaken_bytes(40), 90, "the key went");
+        aims.remove_budget(100);
+        aims.remove_budget(20);
+        assert_eq!(aims.untaken_bytes(0), 0);
     }
 }

@@ -2,7 +2,8 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
 use super::budget_totals::{BudgetTotals, bytes_over_budget};
 use super::pool::{Block, FreeBlock, FreeList};
@@ -23,6 +24,10 @@ pub(crate) struct DeviceAllocator {
     driver_alloc_count: AtomicU64,
     pub(crate) pool: Mutex<FreeList>,
     pub(crate) aims: Mutex<BudgetTotals>,
+    /// Held while work chooses how much memory to reserve, so that no two of them count on the same bytes.
+    pub(crate) reserving: Mutex<()>,
+    /// Notified when a memory budget ends.
+    pub(crate) budget_ended: Condvar,
     /// Command queues of all streams, idle or not, indexed by queue number.
     queues: Mutex<Vec<Weak<Queue>>>,
 }
@@ -31,7 +36,9 @@ impl DeviceAllocator {
     pub(crate) fn new(driver: Box<dyn Driver>, limit: Option<u64>) -> Self {
         let [allocated, peak, asked_for] = [(); 3].map(|()| AtomicU64::new(0));
         let (pool, aims, queues) = (Mutex::default(), Mutex::default(), Mutex::default());
-        Self { driver: driver.into(), limit, allocated, peak, driver_alloc_count: asked_for, pool, aims, queues }
+        let (driver, reserving, budget_ended) = (driver.into(), Mutex::default(), Condvar::new());
+        let driver_alloc_count = asked_for;
+        Self { driver, limit, allocated, peak, driver_alloc_count, pool, aims, reserving, budget_ended, queues }
     }
 
     /// Creates a command queue with the next number.
@@ -50,6 +57,22 @@ impl DeviceAllocator {
 
     pub(crate) fn allocated_bytes(&self) -> u64 {
         self.allocated.load(Ordering::SeqCst)
+    }
+
+    /// Returns the bytes of all buffers: those allocated, without the pool's free ones.
+    pub(crate) fn in_use_bytes(&self) -> u64 {
+        self.allocated_bytes().saturating_sub(lock(&self.pool).free_bytes())
+    }
+
+    /// Returns the bytes of the current memory budgets that their owners have not taken yet.
+    pub(crate) fn untaken_budget_bytes(&self) -> u64 {
+        let in_use = self.in_use_bytes();
+        lock(&self.aims).untaken_bytes(in_use)
+    }
+
+    /// Waits until a memory budget ends, for `timeout` at most.
+    pub(crate) fn wait_for_budget_end(&self, timeout: Duration) {
+        drop(self.budget_ended.wait_timeout(lock(&self.reserving), timeout).unwrap_or_else(PoisonError::into_inner));
     }
 
     pub(crate) fn peak_bytes(&self) -> u64 {

@@ -18,4 +18,5 @@ pub(crate) use multi_device_memory::PeerMemory;
 pub(crate) use pool::plannable_bytes;
 pub(super) use pool::{Block, FreeBlock};
 pub use soft_memory_budget::MemoryBudget;
+pub(crate) use soft_memory_budget::ResidentBytes;
 pub(super) use table_cache::TableCache;

@@ -9,7 +9,7 @@ use crate::backend::lock;
 /// Holds a soft budget for a device's memory until it is dropped. Beyond the budget, free memory of the pool is
 /// reused or returned to the driver before the driver is asked for more. A budget never makes an allocation fail.
 /// Budgets of a device add up.
-#[must_use = "the aim ends where this is dropped"]
+#[must_use = "the budget ends where this is dropped"]
 pub struct MemoryBudget {
     shared: Arc<DeviceAllocator>,
     bytes: u64,
@@ -17,7 +17,7 @@ pub struct MemoryBudget {
 
 impl MemoryBudget {
     pub(crate) fn new(shared: Arc<DeviceAllocator>, bytes: u64) -> Self {
-        let in_use = shared.allocated_bytes().saturating_sub(lock(&shared.pool).free_bytes());
+        let in_use = shared.in_use_bytes();
         lock(&shared.aims).add_budget(bytes, in_use);
         Self { shared, bytes }
     }
@@ -25,12 +25,36 @@ impl MemoryBudget {
 
 impl fmt::Debug for MemoryBudget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Aim({} bytes)", self.bytes)
+        write!(f, "MemoryBudget({} bytes)", self.bytes)
     }
 }
 
 impl Drop for MemoryBudget {
     fn drop(&mut self) {
+        // With the lock, so that no one begins to wait in between.
+        let _turn = lock(&self.shared.reserving);
         lock(&self.shared.aims).remove_budget(self.bytes);
+        self.shared.budget_ended.notify_all();
+    }
+}
+
+/// Marks bytes of a device as data that stays, such as a key's columns, until it is dropped. Such bytes take nothing
+/// of a memory budget.
+#[derive(Debug)]
+pub(crate) struct ResidentBytes {
+    shared: Arc<DeviceAllocator>,
+    bytes: u64,
+}
+
+impl ResidentBytes {
+    pub(crate) fn new(shared: Arc<DeviceAllocator>, bytes: u64) -> Self {
+        lock(&shared.aims).add_resident(bytes);
+        Self { shared, bytes }
+    }
+}
+
+impl Drop for ResidentBytes {
+    fn drop(&mut self) {
+        lock(&self.shared.aims).remove_resident(self.bytes);
     }
 }

@@ -3,6 +3,7 @@
 use super::Engine;
 use super::transfer::enqueue_copies;
 use crate::Result;
+use crate::backend::ResidentBytes;
 use crate::field::NttField;
 use crate::plonk::circuit::ProofCurve;
 use crate::plonk::columns_layout_and_key::{Column, Key, Polynomial};
@@ -15,6 +16,8 @@ pub struct KeyOnDevice<F: NttField> {
     /// Coefficients of the fixed columns, of σ, then of the columns that mark first, last and active rows.
     coefficients: Vec<Column<F>>,
     fixed: usize,
+    /// The columns, counted among the device's resident data. It is never read.
+    _resident: ResidentBytes,
 }
 
 impl<F: NttField> KeyOnDevice<F> {
@@ -50,8 +53,10 @@ impl<C: ProofCurve> Engine<C> {
                     [enqueue_copies(stream, n, &values)?, enqueue_copies(stream, n, &coefficients)?];
                 // Streams of other proofs will read them.
                 stream.synchronize(None)?;
+                let bytes = values.buffer().bytes() + coefficients.buffer().bytes();
+                let resident = stream.device().mark_resident(bytes as u64);
                 let [values, coefficients] = [values, coefficients].map(|vector| Column::split_vector(vector, n));
-                Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len() }))
+                Ok(Some(KeyOnDevice { values, coefficients, fixed: key.fixed.len(), _resident: resident }))
             },
             |_| Ok(None),
         )

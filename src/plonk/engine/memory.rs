@@ -24,7 +24,7 @@ const RESERVE_DIV: u64 = 8;
 /// Adds 1/TABLES to a proof's estimated memory, for tables of powers and for kernel parameters.
 const TABLES: u64 = 16;
 /// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
-const BASES: usize = 4;
+pub(crate) const BASES: usize = 4;
 /// Limits the device memory of commitments to 48 columns, however many columns are committed to. If columns are short,
 /// the limit is `COMMITMENTS_BYTES`. More memory makes commitments faster by a few percent only.
 const COMMITMENTS: u64 = 48;
@@ -185,10 +185,28 @@ impl MemoryEstimate {
         most.saturating_add(most / TABLES)
     }
 
+    /// Returns the bytes that a proof with the memory plan `plan` takes at once, without the setup's points and the
+    /// key.
+    ///
+    /// `in_place` is true if transforms need no second column for each column.
+    pub fn planned_bytes(&self, plan: MemoryPlan, in_place: bool) -> u64 {
+        if plan == MemoryPlan::ALL {
+            return self.peak_unsplit_bytes(in_place);
+        }
+        let own = if plan.columns_resident { self.own } else { 0 };
+        let step = plan.max_columns.max(if plan.columns_resident { self.least_beside } else { self.least });
+        self.required_bytes(own.saturating_add(step)).min(self.peak_unsplit_bytes(in_place))
+    }
+
     /// Returns the minimum free bytes that a proof needs in addition to the setup's points, with its steps split as far
     /// as possible.
     pub fn min_bytes(&self) -> u64 {
         self.required_bytes(self.least)
+    }
+
+    /// Returns whether a proof with its steps split as far as possible fits in `free` free bytes.
+    pub fn fits(&self, free: u64) -> bool {
+        self.least <= self.fitting_column_count(free)
     }
 
     /// Returns whether a key may stay on a device with `free` free bytes, because a proof's own columns and its
@@ -322,6 +340,20 @@ mod tests {
             let plan = memory.plan(memory.required_bytes(columns), false);
             let stays = if plan.columns_resident { memory.own } else { 0 };
             assert!(plan.max_columns >= memory.least && stays + plan.max_columns <= columns, "{columns}: {plan:?}");
+        }
+    }
+
+    /// Checks that a second proof which plans beside a first one gets no byte that the first one reserved.
+    #[test]
+    fn two_plans_fit_together() {
+        let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
+        for gigabytes in 2..16_u64 {
+            let free = gigabytes << 30;
+            let first = memory.planned_bytes(memory.plan(free, true), true);
+            assert!(first <= free + 1, "{gigabytes}: {first}");
+            let left = free.saturating_sub(first);
+            let second = memory.plan(left, true);
+            assert!(!memory.fits(left) || memory.planned_bytes(second, true) <= left + 1, "{gigabytes}: {second:?}");
         }
     }
 

@@ -5,12 +5,13 @@
 //! the next step tries the device again. [`execute`] alone decides that, once for each step. A commitment is two steps:
 //! its scalars, then its MSM.
 //!
-//! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups, each of
-//! which is a step of its own here.
+//! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups,
+//! each of which is a step of its own here.
 
 mod interpolate_and_sum;
 mod key;
 pub(super) mod memory;
+mod reservation;
 mod resident;
 pub(super) mod transfer;
 mod work_for_peer;
@@ -25,15 +26,16 @@ pub use memory::{MemoryEstimate, MemoryPlan};
 
 use super::circuit::ProofCurve;
 use super::columns_layout_and_key::{Column, ColumnStorage, ColumnView, ViewStorage};
-use crate::backend::{Abort, Device, MemoryBudget, Stream, lock};
+use crate::backend::{Abort, Device, MemoryBudget, ResidentBytes, Stream, lock};
 use crate::exec::{ExecCtx, Operation, execute};
+use crate::expression::max_column_vectors;
 use crate::field::{DeviceVector, Element};
 use crate::msm::{Msm, MsmOptions};
 use crate::ntt::NttDomain;
 use crate::report::OpScope;
 use crate::secret_vec::{SecretCow, SecretVec};
 use crate::{Accelerator, Error, Result};
-use memory::max_commitment_bytes;
+use memory::{BASES, max_commitment_bytes};
 use transfer::{
     ColumnScalars, ScalarStorage, allocate_zeros, check_column_lengths, column_scalars, download, download_into,
 };
@@ -52,6 +54,8 @@ pub enum Basis {
 pub struct Srs<C: 'static> {
     monomial: Msm<'static, C>,
     lagrange: Msm<'static, C>,
+    /// The points, counted among the device's resident data. It is never read.
+    _resident: Option<ResidentBytes>,
 }
 
 impl<C: ProofCurve> Srs<C> {
@@ -66,9 +70,12 @@ impl<C: ProofCurve> Srs<C> {
             return Err(Error::invalid("plonk srs", "Lagrange bases", monomial.len(), lagrange.len()));
         }
         let accelerator = first_device_only(accelerator);
-        let memory = max_commitment_bytes((monomial.len() * size_of::<C::Scalar>()) as u64);
+        let column = (monomial.len() * size_of::<C::Scalar>()) as u64;
+        let memory = max_commitment_bytes(column);
         let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, MsmOptions { memory, ..MsmOptions::default() });
-        Ok(Self { monomial: upload(monomial)?, lagrange: upload(lagrange)? })
+        let [monomial, lagrange] = [upload(monomial)?, upload(lagrange)?];
+        let resident = accelerator.devices().first().map(|device| device.mark_resident(BASES as u64 * column));
+        Ok(Self { monomial, lagrange, _resident: resident })
     }
 }
 
@@ -88,7 +95,7 @@ pub struct Engine<C: ProofCurve> {
     pub(super) plan: MemoryPlan,
     hook: Option<AbortHook>,
     /// Soft memory budget, which holds until it is dropped. It is never read.
-    _aim: Option<MemoryBudget>,
+    _budget: Option<MemoryBudget>,
 }
 
 impl<C: ProofCurve> Engine<C> {
@@ -108,7 +115,7 @@ impl<C: ProofCurve> Engine<C> {
             stream => (stream?.map(Mutex::new), accelerator),
         };
         let domain = NttDomain::new(&accelerator, log_n)?;
-        Ok(Self { domain, accelerator, srs, stream, plan: MemoryPlan::ALL, hook: None, _aim: None })
+        Ok(Self { domain, accelerator, srs, stream, plan: MemoryPlan::ALL, hook: None, _budget: None })
     }
 
     /// Returns the engine with the memory plan `plan`. Without a plan, all columns stay on the device, and no step is
@@ -116,17 +123,6 @@ impl<C: ProofCurve> Engine<C> {
     #[must_use]
     pub fn with_memory_plan(self, plan: MemoryPlan) -> Self {
         Self { plan, ..self }
-    }
-
-    /// Returns the engine with a soft memory budget, which lasts until the engine is dropped. Before the proof takes
-    /// more than [`MemoryEstimate::peak_unsplit_bytes`], free memory is reused, or returned to the driver.
-    #[must_use]
-    pub fn with_memory_budget(self, memory: &MemoryEstimate) -> Self {
-        let aim = self.accelerator.devices().first().map(|device| {
-            // Passes that wait for each other need no second buffer.
-            device.set_memory_budget(memory.peak_unsplit_bytes(device.info().caps.forward_progress))
-        });
-        Self { _aim: aim, ..self }
     }
 
     /// Returns the engine with the abort hook `hook`. Steps call it before they start, and longer ones while they run.
@@ -142,19 +138,10 @@ impl<C: ProofCurve> Engine<C> {
         device.map(|device| device.info().name.clone())
     }
 
-    /// Returns the number of bytes that the device has free for a proof. Returns `None` if the host does the work, or
-    /// if the device does not say.
-    ///
-    /// # Errors
-    /// - The backend is forced, and the driver's call failed: its error.
-    pub fn free_memory(&self) -> Result<Option<u64>> {
-        match self.accelerator.devices().first().map(|device| device.free_memory()).transpose() {
-            Err(error) if self.accelerator.forced().is_none() => {
-                log::warn!("plonk: the device does not say what is free: {error}");
-                Ok(None)
-            }
-            free => free,
-        }
+    /// Returns the maximum number of device vectors from which a step reads columns without a copy. It is unlimited if
+    /// the host does the work.
+    pub fn max_column_vectors(&self) -> usize {
+        self.stream.as_ref().map_or(usize::MAX, |stream| max_column_vectors::<C::Scalar>(&lock(stream)))
     }
 
     /// Returns the generator ω of the subgroup of order n.
@@ -213,8 +200,8 @@ impl<C: ProofCurve> Engine<C> {
         self.commit_scalars(basis, &self.prepare_scalars(columns)?)
     }
 
-    /// Returns `columns` as MSM scalars for [`Self::commit_scalars`], in their order. They include all changes that are queued on
-    /// the engine's stream now.
+    /// Returns `columns` as MSM scalars for [`Self::commit_scalars`], in their order. They include all changes that are
+    /// queued on the engine's stream now.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the host works, and a column does not have n elements. On a device [`Self::commit_scalars`] finds

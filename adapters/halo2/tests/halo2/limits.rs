@@ -1,5 +1,8 @@
 //! Less memory than a proof takes: the same proof in groups of columns.
 
+use std::sync::Barrier;
+use std::thread;
+
 use proofwarp::plonk::MemoryPlan;
 use proofwarp_halo2::{Options, memory};
 
@@ -36,6 +39,32 @@ fn a_forced_device_keeps_to_the_formula() {
         assert!(proof == expected.proof, "{share}");
         assert!(device.peak_memory() <= limit);
     }
+}
+
+/// Proofs that start together on a device, on which one alone would keep all columns: each plans for the memory that
+/// the others leave, or waits for it. None runs out of memory.
+#[test]
+fn proofs_that_start_together_share_the_memory() {
+    const PROOFS: usize = 4;
+    let expected = Expected::new(&Shape::base(), 11, 1);
+    let memory = memory(&expected.key, 1);
+    let kept = memory.column * (memory.bases + memory.key) as u64;
+    let limit = kept + memory.max_bytes() + memory.min_bytes();
+    assert!(2 * memory.peak_unsplit_bytes(true) > limit - kept, "not both as a whole: {memory}");
+    let Some(device) = alone("a device for two proofs", Some(limit)) else { return };
+    // Bases and key are there before.
+    assert!(expected.prove(&only(&device)).expect("a proof") == expected.proof);
+    let start = Barrier::new(PROOFS);
+    thread::scope(|scope| {
+        let prove = || {
+            start.wait();
+            expected.prove(&only(&device))
+        };
+        for one in [(); PROOFS].map(|()| scope.spawn(prove)) {
+            assert!(one.join().expect("no panic").expect("a proof") == expected.proof);
+        }
+    });
+    assert!(device.peak_memory() <= limit);
 }
 
 /// Wherever in a proof memory runs out, the host goes on, or a forced device says so, and nothing is left behind.
