@@ -69,7 +69,8 @@ fn check_proof<P: Opening>(
     }
     let host = Accelerator::with_backend(BackendKind::Cpu).map_err(to_halo2_error)?;
     let abort = task.options.abort.clone();
-    let options = Options { accelerator: Some(host), devices: Some(1), abort, check: Some(false), plan: None };
+    let options =
+        Options { accelerator: Some(host), devices: Some(1), abort, check: Some(false), ..Options::default() };
     let mut said = ReplayTranscript::new(record, Fr::ZERO);
     let again = task.prove::<P, _, _>(&options, &mut ProofWriter::new(&mut said, task.seed.create_rng()), source);
     match (said.first_difference_index(), again) {

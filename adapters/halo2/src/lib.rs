@@ -80,10 +80,12 @@
 mod arena;
 mod caches;
 mod check;
+mod committer;
 mod consistent;
 mod constraints;
 mod device_pick;
 mod device_provers;
+mod early;
 mod error;
 mod keygen;
 mod lru;

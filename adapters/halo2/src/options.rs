@@ -32,9 +32,23 @@ pub struct Options {
     pub check: Option<bool>,
     /// The plan for the device's memory; `None`: as much as is free. A plan that keeps no column keeps no key either.
     pub plan: Option<MemoryPlan>,
+    /// Minimum number of rows of a column that is committed to while synthesis goes on. `None`: 2^16. A column counts
+    /// as finished if a circuit goes to another column after as many assignments in succession as half of the usable
+    /// rows. Only proofs of one circuit do this, on the host, and on devices whose kernels address any number of
+    /// vectors.
+    pub min_early_rows: Option<usize>,
 }
 
+/// Default of [`Options::min_early_rows`], 2^16: the commitment to one column of fewer rows takes longer than its
+/// synthesis.
+const MIN_EARLY_ROWS: usize = 1 << 16;
+
 impl Options {
+    /// Returns the minimum number of rows of columns that are committed to while synthesis goes on.
+    pub(crate) fn min_early_rows(&self) -> usize {
+        self.min_early_rows.unwrap_or(MIN_EARLY_ROWS)
+    }
+
     /// Returns whether the proof is to be verified if a device works on it.
     pub(crate) fn may_check(&self) -> Result<bool, Error> {
         self.is_check_enabled(true)

@@ -88,7 +88,7 @@ pub fn create_proof_with<
     if circuits.len() != instances.len() {
         return Err(Error::InvalidInstances);
     }
-    let mut source = Circuits { circuits, instances };
+    let mut source = Circuits { concrete: circuits, instances, min_early_rows: options.min_early_rows() };
     let task = Task { options, params, pk, instances, seed: Seed::new(&mut rng) };
     prove_checked::<P, E, T>(&task, transcript, &mut source)
 }

@@ -13,6 +13,7 @@ use proofwarp::secret_vec::SecretVec;
 use rand_core::RngCore;
 
 use crate::check::prove_checked;
+use crate::committer::Committer;
 use crate::error::to_halo2_error;
 use crate::opening::{Opening, Scheme};
 use crate::options::Options;
@@ -33,7 +34,8 @@ pub fn find_accelerator(ordinal: usize) -> Result<Option<Accelerator>, Error> {
 }
 
 /// Proves one circuit of one phase from `advice`, its advice columns in device memory of another library. They are used
-/// where they are, without a copy. The accelerator of `options` has their device alone, as [`find_accelerator`] returns it.
+/// where they are, without a copy. The accelerator of `options` has their device alone, as [`find_accelerator`] returns
+/// it.
 ///
 /// `advice` stays on the device until the call returns: the host needs it to say why a proof does not verify. In the
 /// end it is cleared and dropped, also after an error once the device has taken it over.
@@ -99,12 +101,12 @@ impl ResidentAdvice {
 impl Source for ResidentAdvice {
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        proof: &mut AdviceStage<'_, G1Affine>,
+        proof: &Committer<'_>,
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        self.adopt(proof, circuit)?;
-        let on_device = proof.engine().device_name().is_some();
+        proof.with_proof(|proof| Ok(self.adopt(proof, circuit))).map_err(to_halo2_error)??;
+        let on_device = proof.with_proof(|proof| Ok(proof.engine().device_name().is_some())).map_err(to_halo2_error)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
         if on_device {
             phases.commit_resident(self.share()?, pen)?;

@@ -8,11 +8,13 @@ use halo2_axiom::circuit::Value;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Advice, Any, Assigned, Assignment, Challenge, Column, Error, Fixed, Instance, Selector};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::plonk::{AdviceStage, Circuit, Column as ColumnOnDevice};
+use proofwarp::plonk::{Circuit, Column as ColumnOnDevice};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
 use crate::arena::WitnessArena;
+use crate::committer::Committer;
+use crate::early::EarlyCommits;
 use crate::error::to_halo2_error;
 use crate::record::{Entry, Record};
 
@@ -66,7 +68,7 @@ impl<E, T> Drop for ProofWriter<'_, E, T> {
 /// Tracks the witness phases of all circuits of a proof.
 pub(crate) struct Phases<'p, 'a> {
     pub circuit: &'p Circuit<Fr>,
-    pub proof: &'p mut AdviceStage<'a, G1Affine>,
+    pub proof: &'p Committer<'a>,
     /// Challenges that are known so far.
     pub challenges: Vec<Option<Fr>>,
 }
@@ -80,7 +82,8 @@ impl Phases<'_, '_> {
         columns: Vec<(usize, &mut Vec<Fr>)>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        let points = self.proof.commit(number, columns, &mut || Fr::random(&mut pen.rng)).map_err(to_halo2_error)?;
+        let random = &mut || Fr::random(&mut pen.rng);
+        let points = self.proof.with_proof(|proof| proof.commit(number, columns, random)).map_err(to_halo2_error)?;
         pen.write_points(&points)
     }
 
@@ -91,7 +94,8 @@ impl Phases<'_, '_> {
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         let random = &mut || Fr::random(&mut pen.rng);
-        let points = self.proof.commit_resident(0, columns, random).map_err(to_halo2_error)?;
+        let points =
+            self.proof.with_proof(|proof| proof.commit_resident(0, columns, random)).map_err(to_halo2_error)?;
         pen.write_points(&points)
     }
 
@@ -103,7 +107,7 @@ impl Phases<'_, '_> {
     ) -> Result<(), Error> {
         for number in self.circuit.challenges_of_phase(phase) {
             let value = pen.squeeze_challenge();
-            self.proof.set_challenge(number, value).map_err(to_halo2_error)?;
+            self.proof.with_proof(|proof| proof.set_challenge(number, value)).map_err(to_halo2_error)?;
             self.challenges[number] = Some(value);
         }
         Ok(())
@@ -118,9 +122,9 @@ pub(crate) struct Synthesis<'s, 'p, 'a, 't, E, T> {
     pub instance: &'s [&'s [Fr]],
     /// The phase whose columns are being assigned.
     pub phase: u8,
-    /// Whether the circuit itself ends its phases. It may only if the proof has no other circuit: of several, all must
-    /// end a phase before the next one starts.
-    pub alone: bool,
+    /// Commits to columns of the phase. It is `None` if the proof has several circuits: all must end a phase before the
+    /// next one starts, so a circuit does not itself end its phases.
+    pub early: Option<EarlyCommits<'s, 'p>>,
     /// Whether a blinding row was assigned, whose value is not proved.
     pub hidden: bool,
     /// First error of a call that cannot return one.
@@ -128,12 +132,39 @@ pub(crate) struct Synthesis<'s, 'p, 'a, 't, E, T> {
 }
 
 impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
+    /// Starts the first phase of the only circuit.
+    pub(crate) fn start(&mut self) {
+        if let Some(early) = &mut self.early {
+            early.start_phase(self.phases.circuit, self.phase, &mut self.pen.rng);
+        }
+    }
+
+    /// Ends the phase in which the only circuit's synthesis ended with `result`, unless that was the last one already.
+    ///
+    /// # Errors
+    /// - The first error of a call that could not return one, or `result`.
+    /// - The errors of [`Self::end_phase`].
+    ///
+    /// After an error no task has a column.
+    pub(crate) fn end(&mut self, result: Result<(), Error>) -> Result<(), Error> {
+        let result = self.failed.take().map_or(result, Err);
+        if let Err(error) = result {
+            if let Some(early) = &mut self.early {
+                early.take_back(self.phases.proof, self.arena);
+            }
+            return Err(error);
+        }
+        if self.phase < self.phases.circuit.phase_count() { self.end_phase() } else { Ok(()) }
+    }
+
     /// Commits to the columns of the current phase, squeezes the challenges that follow it, and starts the next phase.
-    pub(crate) fn end_phase(&mut self) -> Result<(), Error> {
-        let columns = self.arena.compute_values(&self.phases.circuit.advice_in_phase(self.phase));
-        self.phases.commit(0, columns, self.pen)?;
+    fn end_phase(&mut self) -> Result<(), Error> {
+        let Some(early) = &mut self.early else { return Ok(()) };
+        let points = early.end_phase(self.phases.proof, self.arena)?;
+        self.pen.write_points(&points)?;
         self.phases.squeeze_phase_challenges(self.phase, self.pen)?;
         self.phase += 1;
+        early.start_phase(self.phases.circuit, self.phase, &mut self.pen.rng);
         Ok(())
     }
 
@@ -158,6 +189,9 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'
                 "halo2: row {row} of advice column {} is assigned, but rows from {usable} on get random values",
                 column.index()
             );
+        }
+        if let Some(early) = &mut self.early {
+            early.follow(column.index(), self.phases.proof, self.arena);
         }
         let cell = self.arena.cell(column.index(), row).ok_or(Error::BoundsFailure)?;
         *cell = value;
@@ -206,9 +240,10 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
             None => Err(Error::Synthesis),
         };
         match assigned {
-            // SAFETY: cells never move while the arena lives, and it outlives every run of the synthesis. The interface
-            // wants a reference of any lifetime; its users, such as halo2-axiom's layouters, read it only during a run.
-            // During a run only calls of this trait access the arena, and no reference is read during such a call.
+            // SAFETY: the heap memory of cells never moves or is freed while arena and committer live, which outlive
+            // every run of the synthesis, although a column's vector moves between them. The interface wants a
+            // reference of any lifetime; its users, such as halo2-axiom's layouters, read it only during a run. Only
+            // calls of this trait write cells, and only to columns that the arena has; tasks read cells of the others.
             Ok(cell) => Value::known(unsafe { &*cell }),
             Err(error) => {
                 self.record_error(error);
@@ -235,8 +270,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
     fn pop_namespace(&mut self, _: Option<String>) {}
 
     fn next_phase(&mut self) {
-        if self.alone
-            && self.phase < self.phases.circuit.phase_count()
+        if self.phase < self.phases.circuit.phase_count()
             && let Err(error) = self.end_phase()
         {
             self.record_error(error);

@@ -9,6 +9,7 @@ use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
 use proofwarp::plonk::{AdviceStage, Circuit, MemoryEstimate, OpeningStage, PeerDevice, ProverContext};
 
 use crate::caches;
+use crate::committer::Committer;
 use crate::device_provers::DeviceProvers;
 use crate::error::{check_setup_size, to_halo2_error};
 use crate::opening::{Kind, Opening};
@@ -51,12 +52,13 @@ impl Task<'_, '_> {
             .collect();
         let PeerDevice { engine, key, .. } = peers.remove(0);
         let setting = ProverContext { engine, circuit: &circuit, key, peers: &peers };
-        let mut proof = AdviceStage::new(setting, self.instances).map_err(to_halo2_error)?;
+        let proof = Committer::new(AdviceStage::new(setting, self.instances).map_err(to_halo2_error)?);
         self.pk.get_vk().hash_into(pen.transcript)?;
         for value in self.instances.iter().flat_map(|instance| instance.iter()).flat_map(|column| column.iter()) {
             pen.transcript.common_scalar(*value)?;
         }
-        source.write(&mut proof, &circuit, pen)?;
+        source.write(&proof, &circuit, pen)?;
+        let proof = proof.into_proof().ok_or(Error::Synthesis)?;
         let openings = run_argument_steps(proof, circuit.rows(), pen)?;
         write_openings::<P, _, _>(openings, pen)?;
         Ok(engine.device_name())

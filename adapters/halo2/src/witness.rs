@@ -3,11 +3,14 @@
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
-use proofwarp::plonk::{AdviceStage, Circuit};
+use proofwarp::plonk::Circuit;
 use proofwarp::secret_vec::SecretVec;
 
 use crate::arena::WitnessArena;
+use crate::committer::Committer;
 use crate::constraints;
+use crate::early::EarlyCommits;
+use crate::error::to_halo2_error;
 use crate::synthesis::{Phases, ProofWriter, Synthesis};
 
 /// Writes commitments to a witness into a proof. A source that keeps its witness can write it more than once.
@@ -24,7 +27,7 @@ pub(crate) trait Source {
     /// - Others are the circuit's.
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        proof: &mut AdviceStage<'_, G1Affine>,
+        proof: &Committer<'_>,
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error>;
@@ -32,36 +35,77 @@ pub(crate) trait Source {
 
 /// Holds circuits and their instances. Each write synthesizes the circuits anew.
 pub(crate) struct Circuits<'c, 'i, C> {
-    pub circuits: &'c [C],
+    pub concrete: &'c [C],
     pub instances: &'c [&'c [&'i [Fr]]],
+    /// Minimum number of rows of columns that are committed to while synthesis goes on.
+    pub min_early_rows: usize,
 }
 
 impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        proof: &mut AdviceStage<'_, G1Affine>,
+        proof: &Committer<'_>,
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        let (config, constants) = configure_and_check(self.circuits, circuit)?;
+        let (config, constants) = configure_and_check(self.concrete, circuit)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
+        let plan = || (config.clone(), constants.clone());
+        match self.concrete {
+            [_] => self.write_one(&mut phases, plan, pen),
+            _ => self.write_all(&mut phases, plan, pen),
+        }
+    }
+}
+
+impl<C: StockCircuit<Fr>> Circuits<'_, '_, C> {
+    /// Commits to the columns of the only circuit, many of them while it is synthesized.
+    fn write_one<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &self,
+        phases: &mut Phases<'_, '_>,
+        plan: impl Fn() -> (C::Config, Vec<Column<Fixed>>),
+        pen: &mut ProofWriter<'_, E, T>,
+    ) -> Result<(), Error> {
+        let circuit = phases.circuit;
+        // Columns that are committed to one at a time are in vectors of their own.
+        let vectors =
+            phases.proof.with_proof(|proof| Ok(proof.engine().max_column_vectors())).map_err(to_halo2_error)?;
+        let min_rows = if vectors == usize::MAX { self.min_early_rows } else { usize::MAX };
+        let mut arena = WitnessArena::new(circuit.layout.advice, circuit.rows());
+        rayon::in_place_scope(|scope| {
+            let early = Some(EarlyCommits::new(scope, circuit, min_rows));
+            let (instance, arena) = (self.instances[0], &mut arena);
+            let mut run = Synthesis { phases, pen, arena, instance, phase: 0, early, hidden: false, failed: None };
+            run.start();
+            while run.phase < circuit.phase_count() {
+                let (config, constants) = plan();
+                let result = C::FloorPlanner::synthesize(&mut run, &self.concrete[0], config, constants);
+                run.end(result)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Commits to the columns of all circuits, phase by phase.
+    fn write_all<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+        &self,
+        phases: &mut Phases<'_, '_>,
+        plan: impl Fn() -> (C::Config, Vec<Column<Fixed>>),
+        pen: &mut ProofWriter<'_, E, T>,
+    ) -> Result<(), Error> {
+        let circuit = phases.circuit;
         let arena = |_| WitnessArena::new(circuit.layout.advice, circuit.rows());
-        let mut arenas: Vec<_> = self.circuits.iter().map(arena).collect();
-        let (mut phase, alone) = (0, self.circuits.len() == 1);
-        while phase < circuit.phase_count() {
-            let all = self.circuits.iter().zip(self.instances).zip(&mut arenas);
-            let mut reached = phase;
-            for (concrete, instance, arena) in all.map(|((concrete, instance), arena)| (concrete, instance, arena)) {
-                let phases = &mut phases;
-                let mut run = Synthesis { phases, pen, arena, instance, phase, alone, hidden: false, failed: None };
-                let result = C::FloorPlanner::synthesize(&mut run, concrete, config.clone(), constants.clone());
-                reached = run.phase;
+        let mut arenas: Vec<_> = self.concrete.iter().map(arena).collect();
+        for phase in 0..circuit.phase_count() {
+            let all = self.concrete.iter().zip(self.instances).zip(&mut arenas);
+            for ((one, instance), arena) in all {
+                let (config, constants) = plan();
+                let mut run =
+                    Synthesis { phases, pen, arena, instance, phase, early: None, hidden: false, failed: None };
+                let result = C::FloorPlanner::synthesize(&mut run, one, config, constants);
                 run.failed.map_or(result, Err)?;
             }
-            if reached < circuit.phase_count() {
-                commit_phase(&mut phases, &mut arenas, reached, pen)?;
-            }
-            phase = reached + 1;
+            commit_phase(phases, &mut arenas, phase, pen)?;
         }
         Ok(())
     }
@@ -112,7 +156,7 @@ pub(crate) struct Advice {
 impl Source for Advice {
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        proof: &mut AdviceStage<'_, G1Affine>,
+        proof: &Committer<'_>,
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {

@@ -1,6 +1,7 @@
 //! Memory that is freed during a proof has no value of the witness in it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ff::Field;
@@ -11,7 +12,9 @@ use halo2_axiom::poly::Rotation;
 use halo2_axiom::poly::kzg::commitment::{KZGCommitmentScheme, ParamsKZG};
 use halo2_axiom::poly::kzg::multiopen::ProverSHPLONK;
 use halo2_axiom::transcript::{Blake2bWrite, Challenge255, TranscriptWriterBuffer};
-use proofwarp_halo2::{clear_setups, create_proof, keygen_pk2};
+use proofwarp::Accelerator;
+use proofwarp::backend::BackendKind;
+use proofwarp_halo2::{Options, clear_setups, create_proof_with, keygen_pk2};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -19,8 +22,12 @@ const K: u32 = 9;
 /// Limbs of the witness's value in memory, which is Montgomery form: no element has them by chance.
 const SECRET: [u64; 4] = [0x0123_4567_89ab_cdef, 0x1357_9bdf_0246_8ace, 0x0f1e_2d3c_4b5a_6978, 0x0101_2323_4545_6767];
 
-/// What is looked at has no more: channels lie on cache lines, and their padding is what was on the stack when they were made.
+/// What is looked at has no more: channels lie on cache lines, and their padding is what was on the stack when they
+/// were made.
 const ALIGNMENT: usize = 16;
+/// Bytes of the buckets of halo2curves' sums on the host, 32 of a projective point and a tag: padding, too, is what was
+/// on the stack.
+const BUCKETS: usize = 32 * 104;
 
 /// Looks at what is freed.
 struct Looking;
@@ -47,7 +54,7 @@ unsafe impl GlobalAlloc for Looking {
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        if LOOKS.load(Ordering::Relaxed) && layout.align() <= ALIGNMENT {
+        if LOOKS.load(Ordering::Relaxed) && layout.align() <= ALIGNMENT && layout.size() != BUCKETS {
             // SAFETY: it has so many bytes, and the system aligns all memory to 16.
             unsafe { look(memory.cast(), layout.size()) };
         }
@@ -71,7 +78,11 @@ unsafe fn look(memory: *const u64, bytes: usize) {
 
 /// Two columns of the value, each looked up in the other.
 #[derive(Clone)]
-struct Same(Value<Fr>);
+struct Same {
+    value: Value<Fr>,
+    /// Whether it panics once both columns are assigned.
+    panics: bool,
+}
 
 impl Circuit<Fr> for Same {
     type Config = [Column<Advice>; 2];
@@ -79,7 +90,7 @@ impl Circuit<Fr> for Same {
     type Params = ();
 
     fn without_witnesses(&self) -> Self {
-        Self(Value::unknown())
+        Self { value: Value::unknown(), panics: false }
     }
 
     fn configure(meta: &mut ConstraintSystem<Fr>) -> Self::Config {
@@ -101,28 +112,34 @@ impl Circuit<Fr> for Same {
             || "all",
             |mut region| {
                 for (column, row) in columns.iter().flat_map(|column| (0..400).map(move |row| (column, row))) {
-                    region.assign_advice(*column, row, self.0);
+                    region.assign_advice(*column, row, self.value);
                 }
+                assert!(!self.panics, "the circuit's own words");
                 Ok(())
             },
         )
     }
 }
 
-fn prove(setup: &ParamsKZG<Bn256>, circuit: &Same) {
+fn prove(setup: &ParamsKZG<Bn256>, circuit: &Same, options: &Options) {
     let key = keygen_pk2(setup, &circuit.without_witnesses(), false).expect("a key");
     let mut transcript = Blake2bWrite::<_, G1Affine, Challenge255<_>>::init(Vec::new());
     LOOKS.store(true, Ordering::Relaxed);
-    create_proof::<KZGCommitmentScheme<Bn256>, ProverSHPLONK<'_, Bn256>, _, _, _, _>(
-        setup,
-        &key,
-        std::slice::from_ref(circuit),
-        &[&[]],
-        ChaCha20Rng::seed_from_u64(1),
-        &mut transcript,
-    )
-    .expect("a proof");
-    clear_setups();
+    let proof = catch_unwind(AssertUnwindSafe(|| {
+        create_proof_with::<KZGCommitmentScheme<Bn256>, ProverSHPLONK<'_, Bn256>, _, _, _, _>(
+            options,
+            setup,
+            &key,
+            std::slice::from_ref(circuit),
+            &[&[]],
+            ChaCha20Rng::seed_from_u64(1),
+            &mut transcript,
+        )
+    }));
+    assert_eq!(proof.is_err(), circuit.panics);
+    if let Ok(proof) = proof {
+        proof.expect("a proof");
+    }
     LOOKS.store(false, Ordering::Relaxed);
 }
 
@@ -132,7 +149,17 @@ fn no_value_of_the_witness_is_freed() {
     let secret = unsafe { std::mem::transmute::<[u64; 4], Fr>(SECRET) };
     assert_eq!(secret + Fr::ZERO, secret);
     let setup = ParamsKZG::setup(K, ChaCha20Rng::seed_from_u64(2));
-    prove(&setup, &Same(Value::known(secret)));
+    let late = Options::default();
+    // Columns are committed to during synthesis.
+    let accelerator = Accelerator::with_backend(BackendKind::Cpu).ok();
+    let early = Options { accelerator, min_early_rows: Some(1), ..late.clone() };
+    let circuit = Same { value: Value::known(secret), panics: false };
+    prove(&setup, &circuit, &late);
+    prove(&setup, &circuit, &early);
+    prove(&setup, &Same { panics: true, ..circuit }, &early);
+    LOOKS.store(true, Ordering::Relaxed);
+    clear_setups();
+    LOOKS.store(false, Ordering::Relaxed);
     assert!(SEEN.load(Ordering::Relaxed) > 100);
     assert_eq!(FOUND.load(Ordering::Relaxed), 0, "bytes of what was freed with a value in it");
     // It would be seen.

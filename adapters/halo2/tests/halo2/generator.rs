@@ -1,4 +1,5 @@
-//! Circuits from seeds: keys are halo2-axiom's, its verifier takes the proofs, and what it refuses to prove is refused here.
+//! Circuits from seeds: keys are halo2-axiom's, its verifier takes the proofs, and what it refuses to prove is refused
+//! here.
 
 use std::collections::HashSet;
 
@@ -158,12 +159,17 @@ impl Case {
         }
     }
 
-    /// On the host, or in groups of columns.
+    /// On the host, or in groups of columns. Columns are committed to while the circuit is synthesized.
     fn other_way(&self) -> Options {
         let plan = MemoryPlan { columns_resident: self.plan.seed.is_multiple_of(3), max_columns: 9 };
+        let min_early_rows = Some(1);
         match self.plan.seed % 4 {
-            0 | 1 => Options { accelerator: Accelerator::with_backend(BackendKind::Cpu).ok(), ..Options::default() },
-            _ => Options { plan: Some(plan), ..Options::default() },
+            0 | 1 => Options {
+                accelerator: Accelerator::with_backend(BackendKind::Cpu).ok(),
+                min_early_rows,
+                ..Options::default()
+            },
+            _ => Options { plan: Some(plan), min_early_rows, ..Options::default() },
         }
     }
 }

@@ -4,6 +4,7 @@ mod abort;
 mod backends;
 mod described;
 mod devices;
+mod early;
 mod faults;
 mod generated;
 mod generator;
