@@ -106,22 +106,22 @@ impl Device {
     }
 
     /// Returns the bytes that neither buffers take nor memory budgets set aside: [`Self::free_memory`] without the
-    /// bytes of budgets that their owners have not taken yet. Memory of work without a budget counts as taken from the
-    /// budgets.
+    /// bytes of budgets that their owners have not taken yet. Memory of work without a budget that began after the
+    /// first current budget counts as taken from the budgets.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver's call failed.
     pub fn unreserved_memory(&self) -> Result<u64> {
-        // Asked before and after: memory that is freed in between stays reserved, memory that is taken is not free.
-        let before = self.shared.untaken_budget_bytes();
-        let free = self.free_memory()?;
-        Ok(free.saturating_sub(before.max(self.shared.untaken_budget_bytes())))
+        let idle = lock(&self.tables).idle_bytes();
+        let all = self.query_usable_bytes()?.min(self.shared.limit_bytes());
+        Ok(all.saturating_sub(self.shared.spoken_for_bytes(idle)))
     }
 
     /// Reserves memory for work that can do with less. `choose` gets [`Self::unreserved_memory`], and whether the
-    /// device has other budgets. It returns its choice and the bytes that the choice takes, or `None` to reserve
+    /// device has a budget already. It returns its choice and the bytes that the choice takes, or `None` to reserve
     /// nothing. Returns the choice and a budget of these bytes. Of several callers at once, each sees what the others
-    /// have reserved. `choose` must return soon, since other callers wait for it.
+    /// have reserved. `choose` must return soon, since other callers wait for it, and must neither reserve memory nor
+    /// drop a budget.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver's call failed.
@@ -135,9 +135,10 @@ impl Device {
         Ok(chosen.map(|(choice, bytes)| (choice, self.set_memory_budget(bytes))))
     }
 
-    /// Waits until a memory budget ends, for `timeout` at most.
-    pub(crate) fn wait_for_budget_end(&self, timeout: Duration) {
-        self.shared.wait_for_budget_end(timeout);
+    /// Waits until more than `ended` memory budgets have ended, for `timeout` at most. Returns their number, which
+    /// starts at 0.
+    pub(crate) fn wait_for_budget_end(&self, ended: u64, timeout: Duration) -> u64 {
+        self.shared.wait_for_budget_end(ended, timeout)
     }
 
     /// Marks `bytes` in use as data that stays on the device until the result is dropped. Budgets do not count them.
@@ -162,20 +163,23 @@ impl Device {
         self.shared.driver.supports_suballocation()
     }
 
-    /// Returns the driver's free memory in bytes. Reuses an answer that is less than [`FREE_MEMORY_TTL`] old, minus
-    /// later allocations, because asking takes as long as a small operation.
+    /// Returns the driver's free memory in bytes.
     fn query_free_bytes(&self) -> Result<u64> {
-        let allocated = || self.shared.allocated_bytes();
+        Ok(self.query_usable_bytes()?.saturating_sub(self.shared.allocated_bytes()))
+    }
+
+    /// Returns the bytes that the driver has free or that are allocated here. Reuses an answer that is less than
+    /// [`FREE_MEMORY_TTL`] old, because asking takes as long as a small operation.
+    fn query_usable_bytes(&self) -> Result<u64> {
         let mut answer = lock(&self.answer);
-        let free_and_ours = match *answer {
-            Some((when, free_and_ours)) if when.elapsed() < FREE_MEMORY_TTL => free_and_ours,
+        match *answer {
+            Some((when, usable)) if when.elapsed() < FREE_MEMORY_TTL => Ok(usable),
             _ => {
-                let fresh = self.shared.driver.free_memory()?.saturating_add(allocated());
-                *answer = Some((Instant::now(), fresh));
-                fresh
+                let usable = self.shared.driver.free_memory()?.saturating_add(self.shared.allocated_bytes());
+                *answer = Some((Instant::now(), usable));
+                Ok(usable)
             }
-        };
-        Ok(free_and_ours.saturating_sub(allocated()))
+        }
     }
 
     /// Takes an idle stream, or creates one if none is idle.

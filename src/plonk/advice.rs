@@ -75,6 +75,8 @@ impl<'a, C: ProofCurve> AdviceStage<'a, C> {
     /// # Errors
     /// - [`Error::Invalid`]: the number of elements in `blinding` is not that of all blinding rows.
     /// - Others are those of [`Self::commit`].
+    ///
+    /// After an error that is not [`Error::Invalid`], columns of these numbers from earlier calls are gone.
     pub fn commit_with_blinding(
         &mut self,
         circuit: usize,

@@ -11,7 +11,7 @@ use halo2_axiom::poly::Polynomial;
 use halo2_axiom::poly::commitment::{Params, ParamsProver};
 use halo2_axiom::poly::kzg::commitment::ParamsKZG;
 use proofwarp::Accelerator;
-use proofwarp::backend::BackendKind;
+use proofwarp::backend::{BackendKind, MemoryBudget};
 use proofwarp::plonk::{CompiledCircuit, Engine, KeyOnDevice, MemoryEstimate, MemoryPlan, Srs};
 use rayon::prelude::*;
 
@@ -120,12 +120,13 @@ pub(crate) fn create_keygen_engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G
 
 /// Returns the columns of `pk` on the engine's device, which are uploaded unless they are cached from an earlier call.
 /// Returns `None` if there is no device, if its free memory is unknown, or if the columns do not fit beside a proof
-/// that takes `memory`.
+/// that takes `memory`, of which `held` is reserved.
 pub(crate) fn find_or_upload_key(
     accelerator: &Accelerator,
     engine: &Engine<G1Affine>,
     pk: &ProvingKey<G1Affine>,
     memory: &MemoryEstimate,
+    held: Option<&MemoryBudget>,
 ) -> Result<Option<Arc<KeyOnDevice<Fr>>>, Error> {
     let identity = || KeyIdentity::from_key(pk, device_key(accelerator));
     // Either the host works, or the device does not report its free memory.
@@ -133,11 +134,11 @@ pub(crate) fn find_or_upload_key(
         return Ok(None);
     }
     let upload = || {
-        let mut reserved = engine.reserve_key(memory)?;
+        let mut reserved = engine.reserve_key(memory, held)?;
         if reserved.is_none() {
-            // The device's other keys make room.
-            KEYS.clear_group(&identity());
-            reserved = engine.reserve_key(memory)?;
+            // Keys that no proof uses make room.
+            KEYS.clear_unused(&identity());
+            reserved = engine.reserve_key(memory, held)?;
         }
         let Some(_reserved) = reserved else {
             log::info!("halo2: the key stays in host memory, the device has no room for it beside a proof");

@@ -83,10 +83,17 @@ impl DeviceProver {
         waits: bool,
     ) -> Result<Self, Error> {
         let engine = caches::engine(accelerator, params)?;
-        let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);
-        let key = if keeps_key { caches::find_or_upload_key(accelerator, &engine, pk, memory)? } else { None };
         let engine = options.abort.iter().cloned().fold(engine, Engine::with_abort);
-        let engine = engine.reserve_memory(memory, key.is_some(), options.plan, waits).map_err(to_halo2_error)?;
+        let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);
+        let held = match options.plan {
+            None if waits => engine.wait_for_memory(memory).map_err(to_halo2_error)?,
+            _ => None,
+        };
+        let key = match keeps_key {
+            true => caches::find_or_upload_key(accelerator, &engine, pk, memory, held.as_ref())?,
+            false => None,
+        };
+        let engine = engine.reserve_memory(memory, key.is_some(), options.plan, held).map_err(to_halo2_error)?;
         let plan = engine.memory_plan();
         if plan != MemoryPlan::ALL {
             log::info!("halo2: too little of the device's memory is free for all columns: {plan:?}\n{memory}");

@@ -21,7 +21,8 @@ const FINISHED_DIV: usize = 2;
 /// circuit assigns one of its cells later, it is committed to again at the end of the phase.
 pub(crate) struct EarlyCommits<'s, 'p> {
     scope: &'s Scope<'p>,
-    /// Number of assignments in succession after which a column is finished.
+    /// Number of assignments in succession after which a column is finished. It is the maximum once the circuit has
+    /// come back to such a column.
     min_run: usize,
     /// Column of the last assignment.
     column: usize,
@@ -33,7 +34,7 @@ pub(crate) struct EarlyCommits<'s, 'p> {
     failed: Option<Error>,
 }
 
-/// Holds what is known of an advice column in a phase.
+/// Holds the state of an advice column in a phase.
 #[derive(Default)]
 struct ColumnState {
     stage: Stage,

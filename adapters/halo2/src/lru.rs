@@ -47,9 +47,10 @@ impl<K: PartialEq, V> LruCache<K, V> {
         drop(gone);
     }
 
-    /// Drops all values whose keys are in one group with `key`.
-    pub(crate) fn clear_group(&self, key: &K) {
-        let gone = self.with_locked_entries(|entries| entries.remove(|entry| (self.together)(&entry.0, key)));
+    /// Drops all values that are not in use, and whose keys are in one group with `key`.
+    pub(crate) fn clear_unused(&self, key: &K) {
+        let unused = |entry: &(K, Arc<V>)| (self.together)(&entry.0, key) && Arc::strong_count(&entry.1) == 1;
+        let gone = self.with_locked_entries(|entries| entries.remove(unused));
         // Dropping may take long, so it happens without the lock.
         drop(gone);
     }
@@ -99,9 +100,10 @@ mod tests {
         }
         let there = [1, 2, 3, 11, 12, 21].map(|key| is_cached(&kept, key));
         assert_eq!(there, [true, false, true, true, true, true]);
-        kept.clear_group(&19);
+        let used = kept.get(&12);
+        kept.clear_unused(&19);
         let there = [1, 3, 11, 12, 21].map(|key| is_cached(&kept, key));
-        assert_eq!(there, [true, true, false, false, true]);
+        assert_eq!((there, used.as_deref()), ([true, true, false, true, true], Some(&12)));
     }
 
     #[test]

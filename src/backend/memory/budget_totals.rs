@@ -7,9 +7,10 @@ use crate::backend::lock;
 /// Holds the sum of a device's current memory budgets.
 #[derive(Debug, Default)]
 pub(crate) struct BudgetTotals {
-    /// Bytes in use that no budget covers: those of when the first of the current budgets was set, and resident data
-    /// since then.
-    before: u64,
+    /// Bytes of resident data, such as keys, which no budget covers.
+    resident: u64,
+    /// Other bytes in use that no budget covers: those of when the first of the current budgets was set, or fewer.
+    others: u64,
     /// Sum of the current budgets, in bytes.
     bytes: u64,
     count: usize,
@@ -18,36 +19,36 @@ pub(crate) struct BudgetTotals {
 impl BudgetTotals {
     /// Returns the target in bytes for buffers and pooled free memory together. `None` if there is no budget.
     pub(crate) fn target_bytes(&self) -> Option<u64> {
-        (self.count > 0).then(|| self.before.saturating_add(self.bytes))
+        let taken = self.resident.saturating_add(self.others);
+        (self.count > 0).then(|| taken.saturating_add(self.bytes))
     }
 
-    /// Returns the bytes of the current budgets that are not taken yet, of a device with `in_use` bytes in use.
-    pub(crate) fn untaken_bytes(&self, in_use: u64) -> u64 {
-        self.target_bytes().map_or(0, |target| target.saturating_sub(in_use))
+    /// Returns the bytes that are taken or set aside, of a device with `in_use` bytes in use.
+    pub(crate) fn spoken_for_bytes(&mut self, in_use: u64) -> u64 {
+        // What was freed of the bytes that no budget covers is free.
+        self.others = self.others.min(in_use.saturating_sub(self.resident));
+        self.target_bytes().map_or(in_use, |target| target.max(in_use))
     }
 
-    /// Counts `bytes` of resident data that no budget covers. Without a budget there is nothing to count: the next
-    /// one starts with all bytes in use.
     pub(crate) fn add_resident(&mut self, bytes: u64) {
-        self.before = self.before.saturating_add(bytes);
+        self.resident = self.resident.saturating_add(bytes);
     }
 
-    /// Subtracts `bytes` of resident data that is freed.
     pub(crate) fn remove_resident(&mut self, bytes: u64) {
-        self.before = self.before.saturating_sub(bytes);
+        self.resident = self.resident.saturating_sub(bytes);
     }
 
     pub(crate) fn add_budget(&mut self, bytes: u64, in_use: u64) {
         if self.count == 0 {
-            self.before = in_use;
+            self.others = in_use.saturating_sub(self.resident);
         }
         self.count += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
     }
 
     pub(crate) fn remove_budget(&mut self, bytes: u64) {
         self.count -= 1;
-        self.bytes -= bytes;
+        self.bytes = self.bytes.saturating_sub(bytes);
     }
 }
 
@@ -85,15 +86,16 @@ mod tests {
         let mut aims = BudgetTotals::default();
         aims.add_resident(7);
         aims.add_budget(100, 10);
-        assert_eq!([10, 40, 200].map(|in_use| aims.untaken_bytes(in_use)), [100, 70, 0]);
+        assert_eq!([200, 40, 10].map(|in_use| aims.spoken_for_bytes(in_use)), [200, 110, 110]);
         aims.add_resident(50);
-        assert_eq!(aims.untaken_bytes(60 + 30), 70, "a key of 50 came, and the budget's owner took 30");
+        assert_eq!(aims.spoken_for_bytes(60 + 30), 160, "a key of 50 came, and the budget's owner took 30");
         aims.add_budget(20, 90);
-        assert_eq!(aims.untaken_bytes(90), 90);
+        assert_eq!(aims.spoken_for_bytes(90), 180);
         aims.remove_resident(50);
-        assert_eq!(aims.untaken_bytes(40), 90, "the key went");
+        assert_eq!(aims.spoken_for_bytes(40), 130, "the key went");
+        assert_eq!(aims.spoken_for_bytes(8), 128, "of the others' 3 bytes, 2 went");
         aims.remove_budget(100);
         aims.remove_budget(20);
-        assert_eq!(aims.untaken_bytes(0), 0);
+        assert_eq!(aims.spoken_for_bytes(0), 0);
     }
 }

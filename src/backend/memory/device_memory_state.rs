@@ -28,6 +28,8 @@ pub(crate) struct DeviceAllocator {
     pub(crate) reserving: Mutex<()>,
     /// Notified when a memory budget ends.
     pub(crate) budget_ended: Condvar,
+    /// Number of memory budgets that have ended. It grows under [`Self::reserving`].
+    pub(crate) ended_budgets: AtomicU64,
     /// Command queues of all streams, idle or not, indexed by queue number.
     queues: Mutex<Vec<Weak<Queue>>>,
 }
@@ -37,8 +39,20 @@ impl DeviceAllocator {
         let [allocated, peak, asked_for] = [(); 3].map(|()| AtomicU64::new(0));
         let (pool, aims, queues) = (Mutex::default(), Mutex::default(), Mutex::default());
         let (driver, reserving, budget_ended) = (driver.into(), Mutex::default(), Condvar::new());
-        let driver_alloc_count = asked_for;
-        Self { driver, limit, allocated, peak, driver_alloc_count, pool, aims, reserving, budget_ended, queues }
+        let (driver_alloc_count, ended_budgets) = (asked_for, AtomicU64::new(0));
+        Self {
+            driver,
+            limit,
+            allocated,
+            peak,
+            driver_alloc_count,
+            pool,
+            aims,
+            reserving,
+            budget_ended,
+            ended_budgets,
+            queues,
+        }
     }
 
     /// Creates a command queue with the next number.
@@ -64,15 +78,18 @@ impl DeviceAllocator {
         self.allocated_bytes().saturating_sub(lock(&self.pool).free_bytes())
     }
 
-    /// Returns the bytes of the current memory budgets that their owners have not taken yet.
-    pub(crate) fn untaken_budget_bytes(&self) -> u64 {
-        let in_use = self.in_use_bytes();
-        lock(&self.aims).untaken_bytes(in_use)
+    /// Returns the bytes that are taken, or that memory budgets set aside. `idle` bytes of cached tables count as free.
+    pub(crate) fn spoken_for_bytes(&self, idle: u64) -> u64 {
+        let in_use = self.in_use_bytes().saturating_sub(idle);
+        lock(&self.aims).spoken_for_bytes(in_use)
     }
 
-    /// Waits until a memory budget ends, for `timeout` at most.
-    pub(crate) fn wait_for_budget_end(&self, timeout: Duration) {
-        drop(self.budget_ended.wait_timeout(lock(&self.reserving), timeout).unwrap_or_else(PoisonError::into_inner));
+    /// Waits until more than `ended` memory budgets have ended, for `timeout` at most. Returns their number.
+    pub(crate) fn wait_for_budget_end(&self, ended: u64, timeout: Duration) -> u64 {
+        let none_ended = |(): &mut ()| self.ended_budgets.load(Ordering::Relaxed) == ended;
+        let turn = lock(&self.reserving);
+        drop(self.budget_ended.wait_timeout_while(turn, timeout, none_ended).unwrap_or_else(PoisonError::into_inner));
+        self.ended_budgets.load(Ordering::Relaxed)
     }
 
     pub(crate) fn peak_bytes(&self) -> u64 {
@@ -87,6 +104,11 @@ impl DeviceAllocator {
     pub(crate) fn capacity_bytes(&self) -> u64 {
         let memory = self.driver.info().memory;
         self.limit.map_or(memory, |limit| limit.min(memory))
+    }
+
+    /// Returns the cap in bytes, or `u64::MAX` without one.
+    pub(crate) fn limit_bytes(&self) -> u64 {
+        self.limit.unwrap_or(u64::MAX)
     }
 
     /// Returns how many of `free` bytes the cap still allows to allocate. It counts `pooled` bytes of the allocated

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::device_memory_state::DeviceAllocator;
 use crate::backend::lock;
@@ -21,6 +22,10 @@ impl MemoryBudget {
         lock(&shared.aims).add_budget(bytes, in_use);
         Self { shared, bytes }
     }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
 }
 
 impl fmt::Debug for MemoryBudget {
@@ -31,9 +36,10 @@ impl fmt::Debug for MemoryBudget {
 
 impl Drop for MemoryBudget {
     fn drop(&mut self) {
-        // With the lock, so that no one begins to wait in between.
+        // With the lock, under which others look at the number before they wait.
         let _turn = lock(&self.shared.reserving);
         lock(&self.shared.aims).remove_budget(self.bytes);
+        self.shared.ended_budgets.fetch_add(1, Ordering::Relaxed);
         self.shared.budget_ended.notify_all();
     }
 }

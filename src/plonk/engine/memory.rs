@@ -19,12 +19,14 @@ pub(crate) const FOR_LOOKUP: usize = 6;
 pub(crate) const FOR_PRODUCT: usize = 3;
 /// Minimum columns of device memory that a commitment takes, 6: its scalars, and the MSM's matrix and buckets.
 const FOR_COMMITMENT: usize = 6;
+/// Minimum bytes of device memory that commitments take, 4 MiB: buckets of short columns take more than the columns.
+const MIN_COMMITMENT_BYTES: u64 = 1 << 22;
 /// Reserves 1/RESERVE_DIV of the free memory for tables of powers and for kernel parameters.
 const RESERVE_DIV: u64 = 8;
 /// Adds 1/TABLES to a proof's estimated memory, for tables of powers and for kernel parameters.
 const TABLES: u64 = 16;
 /// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
-pub(crate) const BASES: usize = 4;
+const BASES: usize = 4;
 /// Limits the device memory of commitments to 48 columns, however many columns are committed to. If columns are short,
 /// the limit is `COMMITMENTS_BYTES`. More memory makes commitments faster by a few percent only.
 const COMMITMENTS: u64 = 48;
@@ -68,6 +70,11 @@ pub struct MemoryPlan {
 impl MemoryPlan {
     /// Keeps all columns on the device, and splits no step.
     pub const ALL: Self = Self { columns_resident: true, max_columns: usize::MAX };
+
+    /// Returns the maximum bytes of a commitment beside the proof's own columns, for columns of `column` bytes.
+    pub(super) fn step_bytes(self, column: usize) -> u64 {
+        (self.max_columns.max(FOR_COMMITMENT) as u64).saturating_mul(column as u64).max(MIN_COMMITMENT_BYTES)
+    }
 }
 
 /// Estimates the device memory of a proof, in columns of n elements.
@@ -185,28 +192,32 @@ impl MemoryEstimate {
         most.saturating_add(most / TABLES)
     }
 
-    /// Returns the bytes that a proof with the memory plan `plan` takes at once, without the setup's points and the
-    /// key.
+    /// Returns the bytes that a proof with the memory plan `plan` takes at once, without the setup's points, and
+    /// without the key if `key_stays` on the device.
     ///
     /// `in_place` is true if transforms need no second column for each column.
-    pub fn planned_bytes(&self, plan: MemoryPlan, in_place: bool) -> u64 {
+    pub fn planned_bytes(&self, plan: MemoryPlan, key_stays: bool, in_place: bool) -> u64 {
+        // A step uploads the key's values or its coefficients if the key is in host memory.
+        let uploaded = if key_stays { 0 } else { self.key.div_ceil(2) + 2 };
+        let whole = self.peak_unsplit_bytes(in_place).saturating_add(self.column.saturating_mul(uploaded as u64));
         if plan == MemoryPlan::ALL {
-            return self.peak_unsplit_bytes(in_place);
+            return whole;
         }
         let own = if plan.columns_resident { self.own } else { 0 };
         let step = plan.max_columns.max(if plan.columns_resident { self.least_beside } else { self.least });
-        self.required_bytes(own.saturating_add(step)).min(self.peak_unsplit_bytes(in_place))
+        let commitments = self.column.saturating_mul(own as u64).saturating_add(MIN_COMMITMENT_BYTES);
+        self.required_bytes(own.saturating_add(step)).max(commitments).min(whole)
     }
 
     /// Returns the minimum free bytes that a proof needs in addition to the setup's points, with its steps split as far
     /// as possible.
     pub fn min_bytes(&self) -> u64 {
-        self.required_bytes(self.least)
+        self.required_bytes(self.least).max(MIN_COMMITMENT_BYTES)
     }
 
     /// Returns whether a proof with its steps split as far as possible fits in `free` free bytes.
     pub fn fits(&self, free: u64) -> bool {
-        self.least <= self.fitting_column_count(free)
+        self.min_bytes() <= free
     }
 
     /// Returns whether a key may stay on a device with `free` free bytes, because a proof's own columns and its
@@ -349,11 +360,14 @@ mod tests {
         let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
         for gigabytes in 2..16_u64 {
             let free = gigabytes << 30;
-            let first = memory.planned_bytes(memory.plan(free, true), true);
+            let first = memory.planned_bytes(memory.plan(free, true), true, true);
             assert!(first <= free + 1, "{gigabytes}: {first}");
             let left = free.saturating_sub(first);
             let second = memory.plan(left, true);
-            assert!(!memory.fits(left) || memory.planned_bytes(second, true) <= left + 1, "{gigabytes}: {second:?}");
+            assert!(
+                !memory.fits(left) || memory.planned_bytes(second, true, true) <= left + 1,
+                "{gigabytes}: {second:?}"
+            );
         }
     }
 

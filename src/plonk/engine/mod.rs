@@ -35,7 +35,7 @@ use crate::ntt::NttDomain;
 use crate::report::OpScope;
 use crate::secret_vec::{SecretCow, SecretVec};
 use crate::{Accelerator, Error, Result};
-use memory::{BASES, max_commitment_bytes};
+use memory::max_commitment_bytes;
 use transfer::{
     ColumnScalars, ScalarStorage, allocate_zeros, check_column_lengths, column_scalars, download, download_into,
 };
@@ -74,7 +74,8 @@ impl<C: ProofCurve> Srs<C> {
         let memory = max_commitment_bytes(column);
         let upload = |bases: Vec<C>| Msm::shared(&accelerator, bases, MsmOptions { memory, ..MsmOptions::default() });
         let [monomial, lagrange] = [upload(monomial)?, upload(lagrange)?];
-        let resident = accelerator.devices().first().map(|device| device.mark_resident(BASES as u64 * column));
+        let bytes = monomial.table_bytes() + lagrange.table_bytes();
+        let resident = accelerator.devices().first().map(|device| device.mark_resident(bytes));
         Ok(Self { monomial, lagrange, _resident: resident })
     }
 }
@@ -238,7 +239,9 @@ impl<C: ProofCurve> Engine<C> {
             return Ok(Vec::new());
         }
         let as_scalars: Vec<_> = scalars.0.iter().map(ScalarStorage::as_scalars).collect();
-        let sums = self.basis_msm(basis).run_batch(&as_scalars, self.abort_callback());
+        // In groups of columns, a commitment takes no more than a group.
+        let memory = (self.plan != MemoryPlan::ALL).then(|| self.plan.step_bytes(self.n() * size_of::<C::Scalar>()));
+        let sums = self.basis_msm(basis).run_batch_within(&as_scalars, memory, self.abort_callback());
         let (sums, _) = sums.map_err(|error| self.scalar_error_to_device(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }
