@@ -25,7 +25,7 @@ impl BudgetTotals {
 
     /// Returns the bytes that are taken or set aside, of a device with `in_use` bytes in use.
     pub(crate) fn spoken_for_bytes(&mut self, in_use: u64) -> u64 {
-        // What was freed of the bytes that no budget covers is free.
+        // Memory that no budget covers may have been freed.
         self.others = self.others.min(in_use.saturating_sub(self.resident));
         self.target_bytes().map_or(in_use, |target| target.max(in_use))
     }
