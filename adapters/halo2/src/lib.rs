@@ -93,6 +93,7 @@ mod memory;
 mod opening;
 mod options;
 mod prover;
+mod queue;
 mod random;
 mod record;
 mod resident_advice;
@@ -108,6 +109,7 @@ pub use opening::{Kind, Opening, Scheme};
 pub use options::{Options, memory};
 pub use proofwarp;
 pub use prover::{create_proof, create_proof_from_advice, create_proof_from_advice_with, create_proof_with};
+pub use queue::prove_in_order;
 pub use resident_advice::{create_proof_from_resident_advice_with, find_accelerator};
 pub use timed_transcript::TimedTranscript;
 /// The name of earlier versions.

@@ -1,4 +1,4 @@
-//! Proofs under faults, as the program `faults` injects them: into sumcheck and Groth16 120, or as many as `PROOFWARP_FAULTS` says
+//! Proofs under faults, as the program `faults` injects them: into sumcheck and Groth16 60, or as many as `PROOFWARP_FAULTS` says
 //! into all provers.
 
 use std::env;
@@ -13,7 +13,7 @@ fn no_invalid_proof_no_hang_no_growth() {
     match env::var("PROOFWARP_FAULTS") {
         Ok(faults) => program.args(["--faults", &faults]),
         // The others' keys and kernels take longer to make than ./test has time for.
-        Err(_) => program.args(["--faults", "120", "--group", "sumcheck", "--group", "groth16"]),
+        Err(_) => program.args(["--faults", "60", "--group", "sumcheck", "--group", "groth16"]),
     };
     let output = program.output().expect("it runs");
     let [said, complained] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
