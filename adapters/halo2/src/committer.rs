@@ -162,7 +162,7 @@ impl<'a> Committer<'a> {
 }
 
 impl Drop for Committer<'_> {
-    /// Clears columns that nobody took back, because something panicked.
+    /// Clears the columns that [`Self::take_back`] has not returned. After a panic there may be some.
     fn drop(&mut self) {
         let mut state = self.lock();
         let State { waiting, ended, .. } = &mut *state;

@@ -22,11 +22,11 @@ const K: u32 = 9;
 /// Limbs of the witness's value in memory, which is Montgomery form: no element has them by chance.
 const SECRET: [u64; 4] = [0x0123_4567_89ab_cdef, 0x1357_9bdf_0246_8ace, 0x0f1e_2d3c_4b5a_6978, 0x0101_2323_4545_6767];
 
-/// What is looked at has no more: channels lie on cache lines, and their padding is what was on the stack when they
-/// were made.
+/// Maximum alignment of memory that is searched, 16 bytes. Channels are aligned to cache lines. Their padding holds old
+/// contents of the stack.
 const ALIGNMENT: usize = 16;
-/// Bytes of the buckets of halo2curves' sums on the host, 32 of a projective point and a tag: padding, too, is what was
-/// on the stack.
+/// Bytes of the buckets of an MSM of halo2curves on the host: 32 of a projective point and a tag. Such memory is not
+/// searched, because padding of the buckets holds old contents of the stack.
 const BUCKETS: usize = 32 * 104;
 
 /// Looks at what is freed.

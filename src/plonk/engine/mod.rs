@@ -5,8 +5,8 @@
 //! the next step tries the device again. [`execute`] alone decides that, once for each step. A commitment is two steps:
 //! its scalars, then its MSM.
 //!
-//! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups,
-//! each of which is a step of its own here.
+//! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups.
+//! [`execute`] treats each group as a step.
 
 mod interpolate_and_sum;
 mod key;
@@ -365,8 +365,8 @@ pub(super) fn exactly_one<T>(results: Vec<T>) -> Result<T> {
     results.into_iter().next().ok_or_else(|| Error::internal("plonk"))
 }
 
-/// Holds the caller's function that returns true if the proof must stop. The proof's own thread and its helper threads
-/// call it.
+/// Holds the caller's function that returns true if the proof must stop. The proof's own thread, its helper
+/// threads and workers of rayon's pool call it.
 #[derive(Clone)]
 pub struct AbortHook(Arc<dyn Fn() -> bool + Send + Sync>);
 
