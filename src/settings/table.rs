@@ -235,7 +235,7 @@ pub const VARIABLES: &[Variable] = &[
     ),
     bench_variable("PROOFWARP_NVCC", Form::Path, "searched", "nvcc for sppark"),
     bench_variable("PROOFWARP_PROOFS", Form::Other("a number"), "30", "proofs in a row of `tests/groth16_soak.rs`"),
-    bench_variable("PROOFWARP_FAULTS", Form::Other("a number"), "120", "faults that `tests/faults` injects"),
+    bench_variable("PROOFWARP_FAULTS", Form::Other("a number"), "60", "faults that `tests/faults` injects"),
     bench_variable(
         "PROOFWARP_TEST_CHILD",
         Form::Other("a test's own"),
