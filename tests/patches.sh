@@ -89,6 +89,25 @@ patch_of_git=$(block_with '[patch."https' | sed -n '/^\[patch/,$p')
 program registry $'[dependencies]\nhalo2-base = { version = "0.5.5", features = ["cuda"] }\n\n'"$patch_of_registry"
 on_the_drop_in registry
 
+# A crate that takes halo2-base without the feature, locked to a version that has none, beside the page's lines.
+mkdir -p "$temp/caller/src"
+touch "$temp/caller/src/lib.rs"
+printf '[package]\nname = "caller"\nversion = "0.0.0"\n\n[dependencies]\nhalo2-base = "0.5.1"\n' >"$temp/caller/Cargo.toml"
+program caret $'[dependencies]\ncaller = { path = "../caller" }'
+cargo_in caret update halo2-base --precise 0.5.1
+program caret $'[dependencies]\ncaller = { path = "../caller" }\nhalo2-base = { version = "0.5.5", features = ["cuda"] }\n\n'"$patch_of_registry"
+cargo_in caret update halo2-base
+on_the_drop_in caret
+
+# Why halo2-axiom itself has no drop-in: a patch cannot depend on what it replaces.
+mkdir -p "$temp/halo2-axiom/src"
+touch "$temp/halo2-axiom/src/lib.rs"
+printf '[package]\nname = "halo2-axiom"\nversion = "0.5.4"\n\n[dependencies]\nstock = { package = "halo2-axiom", version = "=0.5.3" }\n' >"$temp/halo2-axiom/Cargo.toml"
+program refused $'[dependencies]\nhalo2-axiom = "0.5.4"\n\n[patch.crates-io]\nhalo2-axiom = { path = "../halo2-axiom" }'
+! (cargo_in refused generate-lockfile) >/dev/null 2>&1 || fail "cargo takes a patch that depends on the package that it replaces"
+grep -q "failed to select a version for \`halo2-axiom\`" "$temp/log" || fail "refused: $(cat "$temp/log")"
+echo "patches.sh: cargo refuses a patch of halo2-axiom that depends on halo2-axiom"
+
 # A lock file of before, with the stock crate's first version.
 mirrors 1.0.0
 program git-locked "$from_git"
