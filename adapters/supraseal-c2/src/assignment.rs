@@ -43,6 +43,64 @@ pub struct Assignment<Scalar> {
     pub aux_assignment_size: usize,
 }
 
+/// Points to the assignments of circuits that share their densities, in the caller's memory. Words of a density have
+/// type `D`, scalars have type `S`.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "not for callers: the parameters of the stock crate's function, in groups")]
+pub struct SharedDensities<'a, S, D> {
+    /// Values of A, B and C, a vector for each circuit.
+    pub evaluations: [&'a [*const S]; 3],
+    /// Length of such a vector.
+    pub constraints: usize,
+    /// Values of the inputs, a vector for each circuit, and the length of one.
+    pub inputs: (&'a [*const S], usize),
+    /// Values of the auxiliary variables, a vector for each circuit, and the length of one.
+    pub aux: (&'a [*const S], usize),
+    /// Densities of the auxiliary variables in A, the inputs in B, and the auxiliary variables in B.
+    pub densities: [&'a [D]; 3],
+    /// Number of ones in each density.
+    pub ones: [usize; 3],
+}
+
+impl<S, D> SharedDensities<'_, S, D> {
+    /// Returns the assignments of `circuits` circuits.
+    ///
+    /// # Panics
+    /// Panics if `D` does not have the size of a `usize`, or if the numbers of vectors or words are wrong.
+    pub fn assignments(&self, circuits: usize) -> Vec<Assignment<S>> {
+        assert_eq!(size_of::<D>(), size_of::<usize>(), "bits come in words of {} bytes", size_of::<usize>());
+        let Self { evaluations, inputs: (inputs, input_count), aux: (aux, aux_count), ones, .. } = *self;
+        for vectors in evaluations.into_iter().chain([inputs, aux]) {
+            assert_eq!(vectors.len(), circuits, "number of vectors");
+        }
+        let words = |number: usize, length: usize| {
+            let (expected, actual) = (length.div_ceil(usize::BITS as usize), self.densities[number].len());
+            assert!(actual >= expected, "words of a density: expected {expected}, got {actual}");
+            self.densities[number].as_ptr().cast::<usize>()
+        };
+        let assignment = |number: usize| Assignment {
+            a_aux_density: words(0, aux_count),
+            a_aux_bit_len: aux_count,
+            a_aux_popcount: ones[0],
+            b_inp_density: words(1, input_count),
+            b_inp_bit_len: input_count,
+            b_inp_popcount: ones[1],
+            b_aux_density: words(2, aux_count),
+            b_aux_bit_len: aux_count,
+            b_aux_popcount: ones[2],
+            a: evaluations[0][number],
+            b: evaluations[1][number],
+            c: evaluations[2][number],
+            abc_size: self.constraints,
+            inp_assignment_data: inputs[number],
+            inp_assignment_size: input_count,
+            aux_assignment_data: aux[number],
+            aux_assignment_size: aux_count,
+        };
+        (0..circuits).map(assignment).collect()
+    }
+}
+
 /// Holds the vectors of one assignment as slices, whose lengths were checked against each other.
 #[derive(Debug)]
 pub(crate) struct AssignmentSlices<'a> {

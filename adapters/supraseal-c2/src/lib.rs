@@ -19,28 +19,21 @@
 #![deny(unreachable_pub)]
 
 mod assignment;
+mod batch;
 mod devices;
 mod error;
 mod file;
 mod prover;
 mod srs;
 
-use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
-use proofwarp::groth16::Proof;
-
 pub use assignment::Assignment;
 pub use error::Error;
 pub use srs::SRS;
 
-use assignment::AssignmentSlices;
-
-/// Holds a proof in bellperson's memory layout.
-#[repr(C)]
-struct ProofInMemory {
-    a: G1Affine,
-    b: G2Affine,
-    c: G1Affine,
-}
+#[doc(hidden)]
+pub use assignment::SharedDensities;
+#[doc(hidden)]
+pub use batch::{Place, Proofs, panic_on_error, prove};
 
 /// Writes a proof for each of `provers`, the circuits' assignments, to `proofs`. Proof i uses element i of `r_s` and
 /// `s_s` as its r and s. All assignments must be of the circuit of the parameters `srs`.
@@ -51,10 +44,9 @@ struct ProofInMemory {
 /// Panics if lengths or types are wrong, if the assignments do not belong to the parameters, or if there is no proof:
 /// see the crate's documentation.
 pub fn generate_groth16_proofs<S, PR>(provers: &[Assignment<S>], r_s: &[S], s_s: &[S], proofs: &mut [PR], srs: &SRS) {
-    if let Err(error) = generate(provers, r_s, s_s, proofs, srs) {
-        log::error!("supraseal-c2: no proofs: {error}");
-        panic!("supraseal-c2: no proofs: {error}");
-    }
+    let written = Proofs::check_places(provers.len(), proofs)
+        .and_then(|()| prove(Place::default(), provers, [r_s, s_s], srs)?.write_to(proofs));
+    panic_on_error(written);
 }
 
 /// Makes proofs like [`generate_groth16_proofs`], with densities that all circuits share.
@@ -84,79 +76,14 @@ pub fn generate_groth16_proof<S, D, PR>(
     proofs: &mut [PR],
     srs: &SRS,
 ) {
-    assert_eq!(size_of::<D>(), size_of::<usize>(), "bits come in words of {} bytes", size_of::<usize>());
-    for vectors in [ntt_a_scalars, ntt_b_scalars, ntt_c_scalars, input_assignments, aux_assignments] {
-        assert_eq!(vectors.len(), num_circuits, "number of vectors");
+    let provers = SharedDensities {
+        evaluations: [ntt_a_scalars, ntt_b_scalars, ntt_c_scalars],
+        constraints: ntt_scalars_actual_size,
+        inputs: (input_assignments, input_assignments_size),
+        aux: (aux_assignments, aux_assignments_size),
+        densities: [a_aux_density_bv, b_g1_input_density_bv, b_g1_aux_density_bv],
+        ones: [a_aux_total_density, b_g1_input_total_density, b_g1_aux_total_density],
     }
-    let words = |bits: &[D], length: usize| {
-        let (expected, actual) = (length.div_ceil(usize::BITS as usize), bits.len());
-        assert!(actual >= expected, "words of a density: expected {expected}, got {actual}");
-        bits.as_ptr().cast::<usize>()
-    };
-    let provers: Vec<_> = (0..num_circuits)
-        .map(|number| Assignment {
-            a_aux_density: words(a_aux_density_bv, aux_assignments_size),
-            a_aux_bit_len: aux_assignments_size,
-            a_aux_popcount: a_aux_total_density,
-            b_inp_density: words(b_g1_input_density_bv, input_assignments_size),
-            b_inp_bit_len: input_assignments_size,
-            b_inp_popcount: b_g1_input_total_density,
-            b_aux_density: words(b_g1_aux_density_bv, aux_assignments_size),
-            b_aux_bit_len: aux_assignments_size,
-            b_aux_popcount: b_g1_aux_total_density,
-            a: ntt_a_scalars[number],
-            b: ntt_b_scalars[number],
-            c: ntt_c_scalars[number],
-            abc_size: ntt_scalars_actual_size,
-            inp_assignment_data: input_assignments[number],
-            inp_assignment_size: input_assignments_size,
-            aux_assignment_data: aux_assignments[number],
-            aux_assignment_size: aux_assignments_size,
-        })
-        .collect();
+    .assignments(num_circuits);
     generate_groth16_proofs(&provers, r_s, s_s, proofs, srs);
-}
-
-fn generate<S, PR>(provers: &[Assignment<S>], r: &[S], s: &[S], proofs: &mut [PR], srs: &SRS) -> Result<(), Error> {
-    error::check_equal("number of r", provers.len(), r.len())?;
-    error::check_equal("number of s", provers.len(), s.len())?;
-    error::check_equal("number of proofs", provers.len(), proofs.len())?;
-    check_types::<S, PR>()?;
-    if provers.is_empty() {
-        return Ok(());
-    }
-    // SAFETY: S is the scalar type, or the type that the scalar type wraps transparently.
-    let [r, s] =
-        [r, s].map(|slice| unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<Scalar>(), slice.len()) });
-    let numbered = provers.iter().enumerate();
-    let parts =
-        numbered.map(|(number, prover)| AssignmentSlices::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
-    let made = srs.prover()?.prove(&parts, r, s)?;
-    proofs.iter_mut().zip(made).for_each(|(place, proof)| write_proof(place, proof));
-    Ok(())
-}
-
-/// Checks that `S` is the scalar type and that `PR` has the layout of a proof. The stock crate's signature has no
-/// bounds on them, so a type of another field can be recognised only by its name.
-fn check_types<S, PR>() -> Result<(), Error> {
-    use std::any::type_name;
-    let (scalar, proof) = (type_name::<S>(), type_name::<PR>());
-    let known = [type_name::<Scalar>(), type_name::<blst::blst_fr>()].contains(&scalar);
-    if !known || size_of::<S>() != size_of::<Scalar>() || align_of::<S>() != align_of::<Scalar>() {
-        return Err(Error::invalid("type of scalars", type_name::<Scalar>(), scalar));
-    }
-    let fits = size_of::<PR>() == size_of::<ProofInMemory>() && align_of::<PR>() >= align_of::<ProofInMemory>();
-    if !fits || std::mem::needs_drop::<PR>() {
-        let expected = format!("a structure of {} bytes that owns no memory", size_of::<ProofInMemory>());
-        return Err(Error::invalid("type of proofs", expected, format!("{proof} of {}", size_of::<PR>())));
-    }
-    Ok(())
-}
-
-/// Writes `proof` to the caller's `place`.
-fn write_proof<PR>(place: &mut PR, proof: Proof<Bls12>) {
-    let Proof { a, b, c } = proof;
-    // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. The interface
-    // requires the caller to have a proof of this layout there.
-    unsafe { std::ptr::from_mut(place).cast::<ProofInMemory>().write(ProofInMemory { a, b, c }) };
 }

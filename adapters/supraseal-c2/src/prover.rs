@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blstrs::{Bls12, Scalar};
-use proofwarp::groth16::{Circuit, Densities, PreparedVerifyingKey, Proof, ProvingKeyOnDevice, Witness, prove};
-use proofwarp::{BackendKind, report};
+use proofwarp::groth16::{Batch, Circuit, Densities, PreparedVerifyingKey, Proof, ProvingKeyOnDevice, Witness};
+use proofwarp::{Accelerator, BackendKind, report};
 use rayon::prelude::*;
 
 use crate::assignment::{AssignmentSlices, Bits};
@@ -31,7 +31,7 @@ struct CachedCircuit {
 
 /// Borrows the inputs of a batch of proofs: the circuit, and for each proof a witness and random scalars r and s.
 #[derive(Clone, Copy)]
-struct Batch<'a> {
+struct Inputs<'a> {
     circuit: &'a Circuit<Scalar>,
     witnesses: &'a [Witness<'a, Scalar>],
     r: &'a [Scalar],
@@ -50,36 +50,55 @@ impl Prover {
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
-    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. If devices
-    /// fail and no backend is forced, the CPU makes the whole batch again.
+    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. With a number
+    /// in `device`, that device makes all of them. If devices fail and no backend is forced, the CPU makes the whole
+    /// batch again.
     pub(crate) fn prove(
         &self,
+        device: Option<usize>,
         parts: &[AssignmentSlices<'_>],
         r: &[Scalar],
         s: &[Scalar],
     ) -> Result<Vec<Proof<Bls12>>, Error> {
+        let accelerator = &self.select_device(device)?;
         let known = self.get_or_build_circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
-        let batch = Batch { circuit: &known.circuit, witnesses: &witnesses, r, s };
-        let accelerator = self.key.accelerator();
-        match self.prove_and_verify(&self.key, batch) {
+        let batch = Inputs { circuit: &known.circuit, witnesses: &witnesses, r, s };
+        match self.prove_and_verify(&self.key, accelerator, batch) {
             Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
                 report::report_failure(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
-                let parameters = self.key.parameters().clone();
-                self.prove_and_verify(
-                    &ProvingKeyOnDevice::new(&accelerator.with_devices(Vec::new()), parameters)?,
-                    batch,
-                )
+                let (host, parameters) = (accelerator.with_devices(Vec::new()), self.key.parameters().clone());
+                self.prove_and_verify(&ProvingKeyOnDevice::new(&host, parameters)?, &host, batch)
             }
             result => result,
         }
     }
 
-    /// Makes the proofs of `batch` with `key`, and verifies them. A proof that does not verify is an error if its
-    /// witness satisfies the constraints.
-    fn prove_and_verify(&self, key: &ProvingKeyOnDevice<Bls12>, batch: Batch<'_>) -> Result<Vec<Proof<Bls12>>, Error> {
-        let Batch { circuit, witnesses, r, s } = batch;
-        let (proofs, report) = prove(key, circuit, witnesses, r, s, None)?;
+    /// Returns the key's accelerator, with device number `device` only if there is one in it. Without devices the CPU
+    /// proves, whatever the number.
+    fn select_device(&self, device: Option<usize>) -> Result<Accelerator, Error> {
+        let all = self.key.accelerator();
+        match device {
+            Some(number) if !all.devices().is_empty() => match all.devices().get(number) {
+                Some(device) => Ok(all.with_devices(vec![device.clone()])),
+                None => Err(Error::invalid("number of a device", format!("below {}", all.devices().len()), number)),
+            },
+            _ => Ok(all.clone()),
+        }
+    }
+
+    /// Makes the proofs of `batch` with `key` on `accelerator`, and verifies them. A proof that does not verify is an
+    /// error if its witness satisfies the constraints.
+    fn prove_and_verify(
+        &self,
+        key: &ProvingKeyOnDevice<Bls12>,
+        accelerator: &Accelerator,
+        inputs: Inputs<'_>,
+    ) -> Result<Vec<Proof<Bls12>>, Error> {
+        let Inputs { circuit, witnesses, r, s } = inputs;
+        let batch = Batch::new(key, circuit, witnesses, r, s)?;
+        let report = batch.run(accelerator, None)?;
+        let proofs = batch.proofs()?;
         if report.backend == BackendKind::Cpu && !self.asked_for_cpu {
             log::error!("supraseal-c2: proofs were made on the CPU: {}", report.fallbacks.join("; "));
         }

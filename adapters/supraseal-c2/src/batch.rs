@@ -1,0 +1,134 @@
+//! Makes a batch of proofs, and writes them to the caller's memory.
+
+use std::sync::{Mutex, PoisonError};
+
+use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
+use proofwarp::groth16::Proof;
+use proofwarp::rayon_waits::block_in_place;
+
+use crate::assignment::{Assignment, AssignmentSlices};
+use crate::error::{Error, check_equal};
+use crate::srs::SRS;
+
+/// Holds a proof in bellperson's memory layout.
+#[repr(C)]
+struct ProofInMemory {
+    a: G1Affine,
+    b: G2Affine,
+    c: G1Affine,
+}
+
+/// Holds the proofs of a batch, in the order of its circuits.
+#[derive(Debug)]
+pub struct Proofs(Vec<Proof<Bls12>>);
+
+impl Proofs {
+    /// Checks that `places` can take `count` proofs, before these are made.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: there are not as many places as proofs.
+    /// - [`Error::Invalid`]: `PR` is no structure with the C layout of a proof's A, B and C.
+    pub fn check_places<PR>(count: usize, places: &[PR]) -> Result<(), Error> {
+        check_equal("number of proofs", count, places.len())?;
+        check_proof_type::<PR>()
+    }
+
+    /// Writes the proofs to `places`, one each.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: [`Self::check_places`] fails.
+    pub fn write_to<PR>(self, places: &mut [PR]) -> Result<(), Error> {
+        Self::check_places(self.0.len(), places)?;
+        places.iter_mut().zip(self.0).for_each(|(place, proof)| write_proof(place, proof));
+        Ok(())
+    }
+}
+
+/// Says where a batch is proved. The default is any device, beside other batches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place<'a> {
+    /// Number of the process's device that makes all proofs.
+    pub device: Option<usize>,
+    /// Lock that is held while the batch is proved.
+    pub lock: Option<&'a Mutex<()>>,
+}
+
+/// Makes a proof for each of `provers`, the assignments of circuits of the parameters `srs`, at `place`. Proof i uses
+/// element i of `r` and `s`.
+///
+/// # Errors
+/// - [`Error::Invalid`]: lengths or types are wrong, or the assignments do not belong to the parameters.
+/// - [`Error::Invalid`]: there are devices, but none of that number.
+/// - [`Error::DoesNotVerify`]: a proof of a satisfied circuit does not verify, even if the CPU makes it.
+/// - [`Error::Engine`]: a forced backend failed, or the CPU after a device.
+pub fn prove<S>(
+    place: Place<'_>,
+    provers: &[Assignment<S>],
+    [r, s]: [&[S]; 2],
+    srs: &SRS,
+) -> Result<Proofs, Error> {
+    check_equal("number of r", provers.len(), r.len())?;
+    check_equal("number of s", provers.len(), s.len())?;
+    check_scalar_type::<S>()?;
+    if provers.is_empty() {
+        return Ok(Proofs(Vec::new()));
+    }
+    // SAFETY: S is the scalar type, or the type that the scalar type wraps transparently.
+    let [r, s] =
+        [r, s].map(|slice| unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<Scalar>(), slice.len()) });
+    let numbered = provers.iter().enumerate();
+    let parts =
+        numbered.map(|(number, prover)| AssignmentSlices::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
+    let (prover, Place { device, lock }) = (srs.prover()?, place);
+    let proofs = match lock {
+        None => prover.prove(device, &parts, r, s),
+        // Not on a rayon worker, which may start another call meanwhile, and wait for its own lock.
+        Some(lock) => block_in_place(|| {
+            let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+            prover.prove(device, &parts, r, s)
+        }),
+    };
+    proofs.map(Proofs)
+}
+
+/// Returns the value of `result`.
+///
+/// # Panics
+/// Panics with the error of `result`, which the log gets too: the stock interface can return no error.
+pub fn panic_on_error<T>(result: Result<T, Error>) -> T {
+    result.unwrap_or_else(|error| {
+        log::error!("supraseal-c2: no proofs: {error}");
+        panic!("supraseal-c2: no proofs: {error}");
+    })
+}
+
+/// Checks that `S` is the scalar type. The stock crate's signature has no bounds on it, so a type of another field can be
+/// recognised only by its name.
+fn check_scalar_type<S>() -> Result<(), Error> {
+    use std::any::type_name;
+    let scalar = type_name::<S>();
+    let known = [type_name::<Scalar>(), type_name::<blst::blst_fr>()].contains(&scalar);
+    if !known || size_of::<S>() != size_of::<Scalar>() || align_of::<S>() != align_of::<Scalar>() {
+        return Err(Error::invalid("type of scalars", type_name::<Scalar>(), scalar));
+    }
+    Ok(())
+}
+
+/// Checks that `PR` has the layout of a proof, as far as its size and alignment say so.
+fn check_proof_type<PR>() -> Result<(), Error> {
+    let fits = size_of::<PR>() == size_of::<ProofInMemory>() && align_of::<PR>() >= align_of::<ProofInMemory>();
+    if !fits || std::mem::needs_drop::<PR>() {
+        let expected = format!("a structure of {} bytes that owns no memory", size_of::<ProofInMemory>());
+        let actual = format!("{} of {}", std::any::type_name::<PR>(), size_of::<PR>());
+        return Err(Error::invalid("type of proofs", expected, actual));
+    }
+    Ok(())
+}
+
+/// Writes `proof` to the caller's `place`.
+fn write_proof<PR>(place: &mut PR, proof: Proof<Bls12>) {
+    let Proof { a, b, c } = proof;
+    // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. The interface
+    // requires the caller to have a proof of this layout there.
+    unsafe { std::ptr::from_mut(place).cast::<ProofInMemory>().write(ProofInMemory { a, b, c }) };
+}
