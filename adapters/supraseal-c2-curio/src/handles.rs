@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use published::{Error, Proofs};
+use proofwarp_supraseal::{Error, Proofs};
 
 /// Holds values by the pointers that stand for them.
 pub(crate) struct Table<T>(LazyLock<Mutex<HashMap<usize, T>>>);

@@ -25,9 +25,9 @@ mod pinned;
 
 use std::ffi::c_void;
 
-use published::{Place, Proofs, SharedDensities};
+use proofwarp_supraseal::{Place, Proofs, SharedDensities, panic_on_error};
 
-pub use published::{Assignment, Error, SRS, generate_groth16_proofs};
+pub use proofwarp_supraseal::{Assignment, Error, SRS, generate_groth16_proofs};
 
 use handles::{GpuLocks, PendingProofs, invalid};
 
@@ -87,7 +87,7 @@ pub fn generate_groth16_proof<S, D, PR>(
     let assignments = circuits.assignments(num_circuits);
     let written = Proofs::check_places(num_circuits, proofs)
         .and_then(|()| prove(&assignments, [r_s, s_s], srs, gpu_mtx, gpu_index)?.write_to(proofs));
-    published::panic_on_error(written);
+    panic_on_error(written);
 }
 
 /// Makes a proof of each circuit like [`generate_groth16_proof`], and returns a handle of them for
@@ -127,7 +127,7 @@ pub fn start_groth16_proof<S, D>(
         ones: [a_aux_total_density, b_g1_input_total_density, b_g1_aux_total_density],
     };
     let proofs = prove(&circuits.assignments(num_circuits), [r_s, s_s], srs, gpu_mtx, gpu_index);
-    PendingProofs::insert(published::panic_on_error(proofs))
+    PendingProofs::insert(panic_on_error(proofs))
 }
 
 /// Writes the proofs of `handle` to `proofs`, and frees the handle.
@@ -136,7 +136,7 @@ pub fn start_groth16_proof<S, D>(
 /// Panics if `handle` is none of [`start_groth16_proof`], or was finished or dropped before, if there are not as many
 /// places as proofs, or if `PR` has not a proof's layout. The handle is freed then too.
 pub fn finish_groth16_proof<PR>(handle: *mut c_void, proofs: &mut [PR]) {
-    published::panic_on_error(PendingProofs::take(handle).and_then(|pending| pending.write_to(proofs)));
+    panic_on_error(PendingProofs::take(handle).and_then(|pending| pending.write_to(proofs)));
 }
 
 /// Drops the proofs of `handle`.
@@ -162,5 +162,5 @@ fn prove<S>(
         number => Some(usize::try_from(number).map_err(|_| invalid("gpu_index", "-1, or a device's number", number))?),
     };
     let lock = GpuLocks::find(gpu_mtx)?;
-    published::prove(Place { device, lock: Some(&lock) }, assignments, randomness, srs)
+    proofwarp_supraseal::prove(Place { device, lock: Some(&lock) }, assignments, randomness, srs)
 }

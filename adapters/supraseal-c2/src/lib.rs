@@ -6,7 +6,7 @@
 //! supraseal-c2 = { path = "proofwarp/adapters/supraseal-c2" }
 //! ```
 //!
-//! [`proofwarp::Accelerator`] chooses the devices; `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend. bellperson's
+//! `proofwarp::Accelerator` chooses the devices; `PROOFWARP_BACKEND=cuda|opencl|cpu` forces a backend. bellperson's
 //! `BELLMAN_NO_GPU=1` selects the CPU here too; with a forced device backend it is an error.
 //!
 //! Each proof is verified before it is returned. A batch is made again on the CPU if it fails, or if a proof does not
@@ -18,36 +18,9 @@
 
 #![deny(unreachable_pub)]
 
-mod assignment;
-mod batch;
-mod devices;
-mod error;
-mod file;
-mod prover;
-mod srs;
+use proofwarp_supraseal::SharedDensities;
 
-pub use assignment::Assignment;
-pub use error::Error;
-pub use srs::SRS;
-
-#[doc(hidden)]
-pub use assignment::SharedDensities;
-#[doc(hidden)]
-pub use batch::{Place, Proofs, panic_on_error, prove};
-
-/// Writes a proof for each of `provers`, the circuits' assignments, to `proofs`. Proof i uses element i of `r_s` and
-/// `s_s` as its r and s. All assignments must be of the circuit of the parameters `srs`.
-///
-/// `S` must be the scalars of BLS12-381, and `PR` a structure with the C layout of a proof's A, B and C.
-///
-/// # Panics
-/// Panics if lengths or types are wrong, if the assignments do not belong to the parameters, or if there is no proof:
-/// see the crate's documentation.
-pub fn generate_groth16_proofs<S, PR>(provers: &[Assignment<S>], r_s: &[S], s_s: &[S], proofs: &mut [PR], srs: &SRS) {
-    let written = Proofs::check_places(provers.len(), proofs)
-        .and_then(|()| prove(Place::default(), provers, [r_s, s_s], srs)?.write_to(proofs));
-    panic_on_error(written);
-}
+pub use proofwarp_supraseal::{Assignment, Error, SRS, generate_groth16_proofs};
 
 /// Makes proofs like [`generate_groth16_proofs`], with densities that all circuits share.
 ///
