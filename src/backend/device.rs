@@ -135,8 +135,12 @@ impl Device {
         Ok(chosen.map(|(choice, bytes)| (choice, self.set_memory_budget(bytes))))
     }
 
-    /// Waits until more than `ended` memory budgets have ended, for `timeout` at most. Returns their number, which
-    /// starts at 0.
+    /// Returns the number of memory budgets that have ended.
+    pub(crate) fn ended_budget_count(&self) -> u64 {
+        self.shared.ended_budgets.load(Ordering::Relaxed)
+    }
+
+    /// Waits until more than `ended` memory budgets have ended, for `timeout` at most. Returns their number.
     pub(crate) fn wait_for_budget_end(&self, ended: u64, timeout: Duration) -> u64 {
         self.shared.wait_for_budget_end(ended, timeout)
     }

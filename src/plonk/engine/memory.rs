@@ -198,7 +198,7 @@ impl MemoryEstimate {
     /// `in_place` is true if transforms need no second column for each column.
     pub fn planned_bytes(&self, plan: MemoryPlan, key_stays: bool, in_place: bool) -> u64 {
         // A step uploads the key's values or its coefficients if the key is in host memory.
-        let uploaded = if key_stays { 0 } else { self.key.div_ceil(2) + 2 };
+        let uploaded = if key_stays { 0 } else { self.key.div_ceil(2) + 1 };
         let whole = self.peak_unsplit_bytes(in_place).saturating_add(self.column.saturating_mul(uploaded as u64));
         if plan == MemoryPlan::ALL {
             return whole;

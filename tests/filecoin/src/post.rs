@@ -1,0 +1,68 @@
+//! Proves that a sector is stored: WinningPoSt and WindowPoSt.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Result, ensure};
+use filecoin_proofs::{
+    PoStConfig, PoStType, PrivateReplicaInfo, PublicReplicaInfo, SECTOR_SIZE_2_KIB, SectorShape2KiB as Tree,
+    WINDOW_POST_CHALLENGE_COUNT, WINNING_POST_CHALLENGE_COUNT, generate_window_post, generate_winning_post,
+    verify_window_post, verify_winning_post,
+};
+use storage_proofs_core::api_version::ApiVersion;
+
+use crate::sector::{PROVER, Sector, number};
+use crate::timed;
+
+/// Sectors of a partition of 2 KiB sectors' WindowPoSt, 2.
+const WINDOW_SECTORS: usize = 2;
+/// Proofs of each kind: the first one reads the parameters.
+const ROUNDS: usize = 2;
+const RANDOMNESS: [u8; 32] = {
+    let mut bytes = [9; 32];
+    bytes[31] = 0;
+    bytes
+};
+
+fn config(typ: PoStType, challenge_count: usize, sector_count: usize) -> PoStConfig {
+    let (sector_size, api_version) = (SECTOR_SIZE_2_KIB.into(), ApiVersion::V1_2_0);
+    PoStConfig { sector_size, challenge_count, sector_count, typ, priority: true, api_version }
+}
+
+/// Returns the configuration of StackedDrgWinning2KiBV1.
+pub fn winning_config() -> PoStConfig {
+    config(PoStType::Winning, WINNING_POST_CHALLENGE_COUNT, 1)
+}
+
+/// Returns the configuration of StackedDrgWindow2KiBV1_2.
+pub fn window_config() -> PoStConfig {
+    config(PoStType::Window, WINDOW_POST_CHALLENGE_COUNT, WINDOW_SECTORS)
+}
+
+fn private(sector: &Sector) -> Result<PrivateReplicaInfo<Tree>> {
+    PrivateReplicaInfo::new(sector.replica(), sector.comm_r(), sector.cache())
+}
+
+/// Proves and verifies WinningPoSts of `sector`.
+pub fn prove_winning(sector: &Sector) -> Result<()> {
+    let (config, privates) = (winning_config(), [(number(), private(sector)?)]);
+    let publics = [(number(), PublicReplicaInfo::new(sector.comm_r())?)];
+    for _ in 0..ROUNDS {
+        let proof =
+            timed("WinningPoSt", || generate_winning_post::<Tree>(&config, &RANDOMNESS, &privates, PROVER))?;
+        let verify = || verify_winning_post::<Tree>(&config, &RANDOMNESS, &publics, PROVER, &proof);
+        ensure!(timed("verify", verify)?, "the WinningPoSt does not verify");
+    }
+    Ok(())
+}
+
+/// Proves and verifies WindowPoSts of `sector`.
+pub fn prove_window(sector: &Sector) -> Result<()> {
+    let (config, privates) = (window_config(), BTreeMap::from([(number(), private(sector)?)]));
+    let publics = BTreeMap::from([(number(), PublicReplicaInfo::new(sector.comm_r())?)]);
+    for _ in 0..ROUNDS {
+        let proof = timed("WindowPoSt", || generate_window_post::<Tree>(&config, &RANDOMNESS, &privates, PROVER))?;
+        let verify = || verify_window_post::<Tree>(&config, &RANDOMNESS, &publics, PROVER, &proof);
+        ensure!(timed("verify", verify)?, "the WindowPoSt does not verify");
+    }
+    Ok(())
+}
