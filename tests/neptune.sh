@@ -2,13 +2,14 @@
 # neptune's published package, unmodified, on the drop-in for ec-gpu-gen: it compiles with OpenCL alone, with CUDA alone and
 # with both, and its tests of kernels of its own pass on a device, where proofwarp's reports say that these ran.
 #
-# usage: tests/neptune.sh [full] [opencl] [cuda]      (default: opencl)
+# usage: tests/neptune.sh [11] [full] [opencl] [cuda]      (default: opencl)
 #
+# With `11` it is neptune 11, which filecoin-proofs uses, on the drop-in for ec-gpu-gen 0.6.
 # For OpenCL a CPU device such as PoCL's will do. `full` has all arities and Poseidon's strengthened kernels, and runs
 # neptune's whole suite. The test of batches is left out by the package itself without its feature `opencl`.
 source "$(dirname "$0")/published.sh"
 
-version=13.0.0
+version=13.0.0 drop_in=ec-gpu-gen replaced=ec-gpu-gen
 arities=arity2,arity8,arity11
 tests=(test_batch_hash_2 test_tree_builder test_column_tree_builder)
 
@@ -28,12 +29,12 @@ find_nvcc() {
 
 prepare() {
     local copy="$root/target/neptune-$version"
-    copy_with_patch neptune "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/ec-gpu-gen\" }"
+    copy_with_patch neptune "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/$drop_in\" }"
     cd "$copy"
     # The package's lock file, which counts for nothing where it is a dependency, holds on to the stock crate.
     ! grep -q '^name = "rust-gpu-tools"$' Cargo.lock || rm Cargo.lock
     find_nvcc
-    uses_drop_in ec-gpu-gen --features opencl,arity2
+    uses_drop_in "$replaced" --features opencl,arity2
 }
 
 # A match over programs has as many arms as the package has features.
@@ -63,6 +64,7 @@ run_on() { # backend
 backends=()
 for argument in "$@"; do
     case $argument in
+    11) version=11.0.0 drop_in=ec-gpu-gen-0.6 replaced=ec-gpu-gen@0.6.0 ;;
     full) arities=arity2,arity4,arity8,arity11,arity16,arity24,arity36,strengthened tests=() ;;
     opencl | cuda) backends+=("$argument") ;;
     *) fail "expected full, opencl or cuda, got $argument" ;;

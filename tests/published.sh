@@ -75,9 +75,10 @@ opt-level = 3
 TOML
 }
 
-# Fails unless the package in this folder is built on the drop-in of that name in `adapters`.
+# Fails unless the package in this folder is built on the drop-in of that name in `adapters`. `@` and a version may follow the
+# name.
 uses_drop_in() { # name, cargo's arguments
     # Read to its end: where grep leaves early, cargo fails.
-    cargo tree --quiet "${@:2}" --invert "$1" --depth 0 | grep -F "$root/adapters/$1" >/dev/null ||
+    cargo tree --quiet "${@:2}" --invert "$1" --depth 0 | grep -F "$root/adapters/${1%@*}" >/dev/null ||
         fail "cargo does not use the drop-in for $1"
 }

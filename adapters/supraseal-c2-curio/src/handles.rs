@@ -31,7 +31,7 @@ fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the error of the argument `what`.
+/// Returns the error of the argument `what`, which should be `expected` and is `actual`.
 pub(crate) fn invalid(what: &str, expected: &str, actual: impl ToString) -> Error {
     Error::Invalid { what: what.into(), expected: expected.into(), actual: actual.to_string() }
 }

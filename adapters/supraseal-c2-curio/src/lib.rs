@@ -7,16 +7,20 @@
 //! supraseal-c2 = { path = "proofwarp/adapters/supraseal-c2-curio" }
 //! ```
 //!
-//! Parameters, checks, fallbacks and panics are those of the drop-in for the published crate, which this one calls. A
-//! function that takes `gpu_mtx` holds that lock while it proves; null stands for a lock that all such calls share. With
-//! `gpu_index` from 0 on, the device of that number makes the proofs, and −1 leaves the choice to proofwarp.
+//! Parameters, checks, fallbacks and panics are those of [`proofwarp_supraseal`], on which the drop-in for the published
+//! crate is built too.
 //!
-//! [`start_groth16_proof`] makes and verifies the proofs, B in G2 among them, on the device. So [`finish_groth16_proof`]
-//! has nothing to wait for. The vectors of A, B and C, and the assignments, are free once the former returns.
+//! | parameter | meaning |
+//! |---|---|
+//! | `gpu_mtx` | a lock of [`alloc_gpu_mutex`], held while devices work; null is one that all such calls share |
+//! | `gpu_index` | the driver's number of the device that makes the proofs; a negative one leaves the choice to proofwarp |
 //!
-//! Curio's engine takes page-locked memory from the CUDA runtime's `cudaHostAlloc` and `cudaFreeHost`, which the crate in
-//! its place links. This crate defines both, over the driver that proofwarp uses; without a device the memory is
-//! pageable. A program that links the CUDA runtime statically as well has two definitions, and does not link.
+//! [`start_groth16_proof`] makes and verifies the proofs, B in G2 among them. So [`finish_groth16_proof`] has nothing to
+//! wait for. The vectors of A, B and C, and the assignments, are free once the former returns.
+//!
+//! Curio's engine calls the CUDA runtime's `cudaHostAlloc` and `cudaFreeHost`, which the crate that this one replaces
+//! links. This crate defines both, without the runtime. A program that links the runtime statically too does not link. A
+//! shared library that calls these functions of the runtime may get those defined here.
 
 #![deny(unreachable_pub)]
 
@@ -29,7 +33,7 @@ use proofwarp_supraseal::{Place, Proofs, SharedDensities, panic_on_error};
 
 pub use proofwarp_supraseal::{Assignment, Error, SRS, generate_groth16_proofs};
 
-use handles::{GpuLocks, PendingProofs, invalid};
+use handles::{GpuLocks, PendingProofs};
 
 /// Returns a new lock for one device, for the parameter `gpu_mtx`. [`free_gpu_mutex`] frees it.
 pub fn alloc_gpu_mutex() -> *mut c_void {
@@ -41,17 +45,22 @@ pub fn alloc_gpu_mutex() -> *mut c_void {
 /// # Safety
 /// Any pointer is safe here: `ptr` is a key of a table, and is never dereferenced. An unknown one is logged.
 pub unsafe fn free_gpu_mutex(ptr: *mut c_void) {
-    if !GpuLocks::free(ptr) {
+    if !ptr.is_null() && !GpuLocks::free(ptr) {
         log::error!("supraseal-c2: free_gpu_mutex: expected a lock of alloc_gpu_mutex, got {ptr:p}");
     }
 }
 
-/// Writes a proof of each circuit to `proofs`. Circuit i has element i of all other slices, but densities, which the
-/// circuits share. `S` must be the scalars of BLS12-381, and `PR` a structure with the C layout of a proof's A, B and C.
+/// Writes a proof of each circuit to `proofs`. Circuit i has element i of the slices of pointers, `r_s` and `s_s`. The
+/// circuits share the densities.
+///
+/// `S` must be the scalars of BLS12-381, and `PR` a structure with the C layout of a proof's A, B and C.
 ///
 /// # Panics
-/// Panics if lengths or types are wrong, if `gpu_mtx` is neither null nor a lock, if there are devices, but none of number
-/// `gpu_index`, if the assignments do not belong to the parameters `srs`, or if there is no proof.
+/// - Lengths or types are wrong.
+/// - `gpu_mtx` is neither null nor a lock.
+/// - There are devices, but none with the number `gpu_index`.
+/// - The assignments do not belong to the parameters `srs`.
+/// - A forced backend failed, or the CPU after a device.
 #[allow(clippy::too_many_arguments, reason = "the interface of Curio's crate")]
 pub fn generate_groth16_proof<S, D, PR>(
     ntt_a_scalars: &[*const S],
@@ -133,8 +142,11 @@ pub fn start_groth16_proof<S, D>(
 /// Writes the proofs of `handle` to `proofs`, and frees the handle.
 ///
 /// # Panics
-/// Panics if `handle` is none of [`start_groth16_proof`], or was finished or dropped before, if there are not as many
-/// places as proofs, or if `PR` has not a proof's layout. The handle is freed then too.
+/// - `handle` is none of [`start_groth16_proof`], or was finished or dropped before.
+/// - There are not as many places as proofs.
+/// - `PR` does not have a proof's layout.
+///
+/// The handle is freed after a panic too.
 pub fn finish_groth16_proof<PR>(handle: *mut c_void, proofs: &mut [PR]) {
     panic_on_error(PendingProofs::take(handle).and_then(|pending| pending.write_to(proofs)));
 }
@@ -149,7 +161,7 @@ pub unsafe fn drop_pending_proof(handle: *mut c_void) {
     }
 }
 
-/// Makes the proofs with the lock `gpu_mtx` held.
+/// Makes proofs of `assignments` with `randomness`, r and s, on the device `gpu_index` with the lock `gpu_mtx`.
 fn prove<S>(
     assignments: &[Assignment<S>],
     randomness: [&[S]; 2],
@@ -157,10 +169,6 @@ fn prove<S>(
     gpu_mtx: *mut c_void,
     gpu_index: i32,
 ) -> Result<Proofs, Error> {
-    let device = match gpu_index {
-        -1 => None,
-        number => Some(usize::try_from(number).map_err(|_| invalid("gpu_index", "-1, or a device's number", number))?),
-    };
-    let lock = GpuLocks::find(gpu_mtx)?;
+    let (device, lock) = (usize::try_from(gpu_index).ok(), GpuLocks::find(gpu_mtx)?);
     proofwarp_supraseal::prove(Place { device, lock: Some(&lock) }, assignments, randomness, srs)
 }

@@ -1,11 +1,10 @@
 //! Defines the two functions of the CUDA runtime by which Curio's engine allocates page-locked memory.
 
+use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{c_int, c_uint, c_void};
+use std::hint::black_box;
 use std::panic::catch_unwind;
-
-use proofwarp::Accelerator;
-use proofwarp::backend::PinnedBuffer;
-use proofwarp::secret_vec::SecretVec;
+use std::ptr::NonNull;
 
 use crate::handles::Table;
 
@@ -16,50 +15,44 @@ const INVALID_VALUE: c_int = 1;
 /// `cudaErrorMemoryAllocation`.
 const OUT_OF_MEMORY: c_int = 2;
 
-/// Bytes of a page, 4096, to which pageable memory is aligned.
+/// Aligns the memory to a page, 4096 bytes.
 const PAGE: usize = 4096;
 
-/// Holds memory of a caller. It is cleared before it is freed.
-enum HostMemory {
-    Pinned(PinnedBuffer),
-    /// Whole pages, and one more for the alignment.
-    Pageable(SecretVec<u64>),
+/// Holds memory of a caller. It is cleared, then freed, when this is dropped.
+struct HostMemory {
+    start: NonNull<u8>,
+    layout: Layout,
 }
+
+// SAFETY: the memory belongs to the caller, and is written here only when nobody uses it any more.
+unsafe impl Send for HostMemory {}
 
 static MEMORY: Table<HostMemory> = Table::new();
 
 impl HostMemory {
-    /// Allocates `bytes` of page-locked memory of the first device. Without a device, or if it can lock no more pages, the
-    /// memory is pageable. Returns `None` if there is too little memory.
+    /// Allocates `bytes` of memory, which is zero. Returns `None` if there is too little memory.
     fn allocate(bytes: usize) -> Option<Self> {
-        let accelerator = Accelerator::global().ok()?;
-        if let Some(device) = accelerator.devices().first() {
-            match device.stream().and_then(|stream| stream.allocate_pinned(bytes)) {
-                Ok(buffer) => return Some(Self::Pinned(buffer)),
-                Err(error) => log::warn!("supraseal-c2: {bytes} bytes are not page-locked: {error}"),
-            }
-        }
-        let words = bytes.checked_add(PAGE)?.div_ceil(size_of::<u64>());
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(words).ok()?;
-        memory.resize(words, 0);
-        Some(Self::Pageable(SecretVec(memory)))
+        let layout = Layout::from_size_align(bytes.max(1), PAGE).ok()?;
+        // SAFETY: the layout has at least one byte.
+        let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+        Some(Self { start, layout })
     }
+}
 
-    /// Returns the address of the memory.
-    fn address(&mut self) -> *mut c_void {
-        match self {
-            Self::Pinned(buffer) => buffer.as_mut_ptr().cast(),
-            Self::Pageable(words) => {
-                let start = words.0.as_mut_ptr().cast::<u8>();
-                start.wrapping_add(start.align_offset(PAGE)).cast()
-            }
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        // SAFETY: the memory has the layout's size and is exclusively ours. The write is kept, since `black_box` may
+        // read it.
+        unsafe {
+            self.start.write_bytes(0, self.layout.size());
+            black_box(self.start);
+            dealloc(self.start.as_ptr(), self.layout);
         }
     }
 }
 
-/// Allocates `size` bytes of memory for the caller, page-locked if there is a device, and writes its address to `address`.
-/// All flags mean memory for any device, as `cudaHostAllocPortable` does.
+/// Allocates `size` bytes of memory for the caller, and writes their address to `address`. The memory is aligned to a page
+/// and not locked: proofwarp copies it through page-locked memory of its own.
 ///
 /// # Safety
 /// `address` is valid for a write, or null.
@@ -69,18 +62,16 @@ unsafe extern "C" fn cudaHostAlloc(address: *mut *mut c_void, size: usize, _flag
     if address.is_null() {
         return INVALID_VALUE;
     }
-    let allocated = catch_unwind(|| HostMemory::allocate(size)).ok().flatten();
-    let (start, code) = match allocated {
-        Some(mut memory) => {
-            let start = memory.address();
-            MEMORY.insert(start, memory);
-            (start, SUCCESS)
-        }
-        None => (std::ptr::null_mut(), OUT_OF_MEMORY),
+    let allocate = || {
+        let memory = HostMemory::allocate(size)?;
+        let start = memory.start.as_ptr().cast::<c_void>();
+        MEMORY.insert(start, memory);
+        Some(start)
     };
+    let start = catch_unwind(allocate).ok().flatten();
     // SAFETY: it is not null, and the caller promises that it is valid for a write.
-    unsafe { address.write(start) };
-    code
+    unsafe { address.write(start.unwrap_or(std::ptr::null_mut())) };
+    if start.is_some() { SUCCESS } else { OUT_OF_MEMORY }
 }
 
 /// Clears and frees the memory at `address`, which [`cudaHostAlloc`] allocated. Null frees nothing.
@@ -90,42 +81,6 @@ unsafe extern "C" fn cudaHostAlloc(address: *mut *mut c_void, size: usize, _flag
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the CUDA runtime's name")]
 unsafe extern "C" fn cudaFreeHost(address: *mut c_void) -> c_int {
-    let freed = || address.is_null() || MEMORY.take(address).is_some();
-    match catch_unwind(freed) {
-        Ok(true) => SUCCESS,
-        _ => INVALID_VALUE,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_the_callers_until_it_is_freed() {
-        for bytes in [0, 1, PAGE, 3 * PAGE + 5] {
-            let mut address = std::ptr::null_mut();
-            // SAFETY: the address is valid for a write.
-            assert_eq!(unsafe { cudaHostAlloc(&raw mut address, bytes, 1) }, SUCCESS);
-            assert!(!address.is_null() && address.addr().is_multiple_of(64), "{address:p}");
-            // SAFETY: the memory has `bytes` bytes, and nobody else has it.
-            let memory = unsafe { std::slice::from_raw_parts_mut(address.cast::<u8>(), bytes) };
-            memory.fill(7);
-            // SAFETY: the slice is not used any more.
-            assert_eq!([(); 2].map(|()| unsafe { cudaFreeHost(address) }), [SUCCESS, INVALID_VALUE]);
-        }
-        // SAFETY: null is allowed in both.
-        assert_eq!(
-            unsafe { [cudaFreeHost(std::ptr::null_mut()), cudaHostAlloc(std::ptr::null_mut(), 1, 1)] },
-            [SUCCESS, INVALID_VALUE]
-        );
-    }
-
-    #[test]
-    fn too_much_memory_is_an_error() {
-        let mut address = std::ptr::dangling_mut();
-        // SAFETY: the address is valid for a write.
-        let code = unsafe { cudaHostAlloc(&raw mut address, usize::MAX / 2, 0) };
-        assert_eq!((code, address), (OUT_OF_MEMORY, std::ptr::null_mut()));
-    }
+    let free = || address.is_null() || MEMORY.take(address).is_some();
+    if catch_unwind(free).unwrap_or(false) { SUCCESS } else { INVALID_VALUE }
 }

@@ -1,18 +1,28 @@
-//! What Curio's engine calls, on the backend of the environment, beside bellperson's own prover and verifier.
+//! Calls the drop-in as Curio's engine does, on the backend of the environment. Bellperson's own prover and verifier judge.
 
 mod common;
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Mutex;
+use std::time::Duration;
 
 use bellperson::groth16::{Proof, prepare_verifying_key, verify_proof};
 use blstrs::{Bls12, Scalar};
 use common::{Assigned, Chain, parameters, stock_proof};
+use proofwarp::Accelerator;
+use proofwarp_supraseal::{Place, SharedDensities};
 use supraseal_c2::{SRS, alloc_gpu_mutex, drop_pending_proof, finish_groth16_proof, free_gpu_mutex};
 use supraseal_c2::{generate_groth16_proof, start_groth16_proof};
 
-/// Circuits of a batch, with what the functions take.
+// As the engine declares them.
+unsafe extern "C" {
+    fn cudaHostAlloc(address: *mut *mut c_void, size: usize, flags: c_uint) -> c_int;
+    fn cudaFreeHost(address: *mut c_void) -> c_int;
+}
+
+/// Holds the circuits of a batch, and the arguments of its functions.
 struct Batch {
     circuits: Vec<Chain>,
     assigned: Vec<Assigned>,
@@ -20,7 +30,7 @@ struct Batch {
     s: Vec<Scalar>,
 }
 
-/// A vector of each circuit.
+/// Points to a vector of each circuit.
 type Pointers = Vec<*const Scalar>;
 
 impl Batch {
@@ -73,12 +83,22 @@ impl Batch {
     }
 
     fn start(&self, srs: &SRS, lock: *mut c_void, device: i32) -> *mut c_void {
-        let ([a, b, c, inputs, aux], first) = (self.pointers(), &self.assigned[0]);
+        let [a, b, c, ..] = self.pointers();
+        self.start_with([&a, &b, &c], srs, lock, device)
+    }
+
+    /// Starts a proof with the vectors `evaluations` of A, B and C.
+    fn start_from(&self, evaluations: [&[*const Scalar]; 3], srs: &SRS) -> *mut c_void {
+        self.start_with(evaluations, srs, ptr::null_mut(), -1)
+    }
+
+    fn start_with(&self, [a, b, c]: [&[*const Scalar]; 3], srs: &SRS, lock: *mut c_void, device: i32) -> *mut c_void {
+        let ([.., inputs, aux], first) = (self.pointers(), &self.assigned[0]);
         let (words, ones) = first.densities();
         start_groth16_proof(
-            &a,
-            &b,
-            &c,
+            a,
+            b,
+            c,
             first.evaluations[0].len(),
             &inputs,
             &aux,
@@ -99,14 +119,14 @@ impl Batch {
         )
     }
 
-    /// Any proofs, to be overwritten.
+    /// Returns points that are no proofs, to be overwritten.
     fn places(&self) -> Vec<Proof<Bls12>> {
         let [a, c] = [blstrs::G1Affine::default(); 2];
         vec![Proof { a, b: blstrs::G2Affine::default(), c }; self.circuits.len()]
     }
 }
 
-/// The text of a panic.
+/// Returns the text of the panic of `call`.
 fn panic_of<T>(call: impl FnOnce() -> T) -> String {
     let panic = catch_unwind(AssertUnwindSafe(call)).err().expect("a panic");
     panic.downcast_ref::<String>().cloned().unwrap_or_default()
@@ -122,7 +142,7 @@ fn equal_to_bellpersons_own() {
         for (proof, circuit) in expected.iter().zip(&batch.circuits) {
             assert!(verify_proof(&key, proof, &[circuit.result()]).expect("it verifies"));
         }
-        for (lock, device) in [(ptr::null_mut(), -1), (lock, -1), (lock, 0)] {
+        for (lock, device) in [(ptr::null_mut(), -1), (lock, -7), (lock, 0)] {
             assert!(batch.generate(&srs, lock, device) == expected, "{links} links, device {device}");
             let handle = batch.start(&srs, lock, device);
             let mut proofs = batch.places();
@@ -134,7 +154,7 @@ fn equal_to_bellpersons_own() {
     }
 }
 
-/// As the engine does: two threads a lock, proofs that are finished elsewhere, vectors that are gone by then.
+/// Checks threads that share a lock, which is freed meanwhile. Vectors are gone before their proofs are finished.
 #[test]
 fn several_threads_and_handles() {
     const PROOFS: u64 = 6;
@@ -142,19 +162,81 @@ fn several_threads_and_handles() {
     let prove = |number: u64| {
         let batch = Batch::new(40, 1 + number % 2);
         let handle = batch.start(&srs, ptr::without_provenance_mut(lock), -1);
-        let expected = stock_proof(batch.circuits[0], &made, batch.r[0], batch.s[0]);
+        let inputs = batch.circuits.iter().zip(batch.r.iter().zip(&batch.s));
+        let expected: Vec<_> = inputs.map(|(circuit, (r, s))| stock_proof(*circuit, &made, *r, *s)).collect();
         let mut places = batch.places();
         drop(batch);
         finish_groth16_proof(handle, &mut places);
-        assert!(places[0] == expected);
+        assert!(places == expected);
     };
     std::thread::scope(|scope| {
-        for number in 0..PROOFS {
-            scope.spawn(move || prove(number));
-        }
+        let started: Vec<_> = (0..PROOFS).map(|number| scope.spawn(move || prove(number))).collect();
+        started.into_iter().for_each(|thread| thread.join().expect("a proof"));
     });
-    // SAFETY: nobody uses the lock.
+    // SAFETY: any pointer is allowed.
     unsafe { free_gpu_mutex(ptr::without_provenance_mut(lock)) };
+}
+
+/// Checks that devices wait for the lock of a batch. The CPU needs none.
+#[test]
+fn devices_wait_for_their_lock() {
+    let ((_, srs), batch, lock) = (parameters(40), Batch::new(40, 1), Mutex::new(()));
+    let has_devices = !Accelerator::global().expect("an accelerator").devices().is_empty();
+    let proved = || {
+        let ([a, b, c, inputs, aux], first) = (batch.pointers(), &batch.assigned[0]);
+        let (words, ones) = first.densities();
+        let circuits = SharedDensities {
+            evaluations: [&a, &b, &c],
+            constraints: first.evaluations[0].len(),
+            inputs: (&inputs, first.inputs.len()),
+            aux: (&aux, first.aux.len()),
+            densities: words.each_ref().map(Vec::as_slice),
+            ones,
+        };
+        let place = Place { device: None, lock: Some(&lock) };
+        proofwarp_supraseal::prove(place, &circuits.assignments(1), [&batch.r, &batch.s], &srs).is_ok()
+    };
+    // Kernels are compiled before.
+    assert!(proved());
+    std::thread::scope(|scope| {
+        let held = lock.lock().expect("the lock");
+        let thread = scope.spawn(proved);
+        std::thread::sleep(Duration::from_secs(2));
+        assert_eq!(thread.is_finished(), !has_devices);
+        drop(held);
+        assert!(thread.join().expect("no panic"));
+    });
+}
+
+/// Proves from memory that the engine has from `cudaHostAlloc`, and frees it before the proof is finished.
+#[test]
+fn memory_of_the_runtimes_functions() {
+    let ((made, srs), mut batch) = (parameters(40), Batch::new(40, 1));
+    let expected = stock_proof(batch.circuits[0], &made, batch.r[0], batch.s[0]);
+    let bytes = size_of_val(&batch.assigned[0].evaluations[0][..]);
+    let mut pinned = [ptr::null_mut(); 3];
+    for (place, values) in pinned.iter_mut().zip(&mut batch.assigned[0].evaluations) {
+        // SAFETY: the place is valid for a write, and the memory has room for the values.
+        unsafe {
+            assert_eq!(cudaHostAlloc(place, bytes, 1), 0);
+            ptr::copy_nonoverlapping(values.as_ptr(), place.cast(), values.len());
+        }
+    }
+    let [a, b, c] = pinned.map(|address| [address.cast::<Scalar>().cast_const()]);
+    let handle = batch.start_from([&a, &b, &c], &srs);
+    // SAFETY: nobody uses the memory any more.
+    assert_eq!(pinned.map(|address| unsafe { cudaFreeHost(address) }), [0; 3]);
+    // SAFETY: these addresses are freed, or null.
+    assert_eq!([pinned[0], ptr::null_mut()].map(|address| unsafe { cudaFreeHost(address) }), [1, 0]);
+    let mut places = batch.places();
+    finish_groth16_proof(handle, &mut places);
+    assert!(places == [expected]);
+    // SAFETY: the first place is refused, the second one valid for a write.
+    unsafe {
+        assert_eq!(cudaHostAlloc(ptr::null_mut(), 1, 1), 1);
+        assert_eq!(cudaHostAlloc(&raw mut pinned[0], usize::MAX / 2, 1), 2);
+    }
+    assert!(pinned[0].is_null());
 }
 
 #[test]
@@ -181,13 +263,12 @@ fn handles_and_locks_that_are_gone_are_refused() {
 #[test]
 fn arguments_that_do_not_fit_are_refused() {
     let ((_, srs), batch) = (parameters(1), Batch::new(1, 1));
-    let panic = panic_of(|| batch.start(&srs, ptr::null_mut(), -2));
-    assert!(panic.contains("gpu_index: expected -1, or a device's number, got -2"), "{panic}");
-    let devices = proofwarp::Accelerator::global().expect("an accelerator").devices().len();
-    if devices > 0 {
-        let panic = panic_of(|| batch.start(&srs, ptr::null_mut(), devices as i32));
-        assert!(panic.contains(&format!("number of a device: expected below {devices}, got {devices}")), "{panic}");
+    if !Accelerator::global().expect("an accelerator").devices().is_empty() {
+        let panic = panic_of(|| batch.start(&srs, ptr::null_mut(), 99));
+        assert!(panic.contains("number of a device: expected 0") && panic.ends_with("got 99"), "{panic}");
     }
+    let panic = panic_of(|| batch.start(&SRS::default(), ptr::null_mut(), -1));
+    assert!(panic.contains("SRS: expected parameters from a file"), "{panic}");
     let panic = panic_of(|| Batch { r: Vec::new(), ..Batch::new(1, 1) }.start(&srs, ptr::null_mut(), -1));
     assert!(panic.contains("number of r: expected 1, got 0"), "{panic}");
 }

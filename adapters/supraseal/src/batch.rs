@@ -1,13 +1,11 @@
 //! Makes a batch of proofs, and writes them to the caller's memory.
 
-use std::sync::{Mutex, PoisonError};
-
 use blstrs::{Bls12, G1Affine, G2Affine, Scalar};
 use proofwarp::groth16::Proof;
-use proofwarp::rayon_waits::block_in_place;
 
 use crate::assignment::{Assignment, AssignmentSlices};
 use crate::error::{Error, check_equal};
+use crate::prover::Place;
 use crate::srs::SRS;
 
 /// Holds a proof in bellperson's memory layout.
@@ -23,7 +21,7 @@ struct ProofInMemory {
 pub struct Proofs(Vec<Proof<Bls12>>);
 
 impl Proofs {
-    /// Checks that `places` can take `count` proofs, before these are made.
+    /// Checks that `places` has room for `count` proofs, before these are made.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not as many places as proofs.
@@ -33,7 +31,7 @@ impl Proofs {
         check_proof_type::<PR>()
     }
 
-    /// Writes the proofs to `places`, one each.
+    /// Writes each proof to its element of `places`.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: [`Self::check_places`] fails.
@@ -44,15 +42,6 @@ impl Proofs {
     }
 }
 
-/// Says where a batch is proved. The default is any device, beside other batches.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Place<'a> {
-    /// Number of the process's device that makes all proofs.
-    pub device: Option<usize>,
-    /// Lock that is held while the batch is proved.
-    pub lock: Option<&'a Mutex<()>>,
-}
-
 /// Makes a proof for each of `provers`, the assignments of circuits of the parameters `srs`, at `place`. Proof i uses
 /// element i of `r` and `s`.
 ///
@@ -61,12 +50,7 @@ pub struct Place<'a> {
 /// - [`Error::Invalid`]: there are devices, but none of that number.
 /// - [`Error::DoesNotVerify`]: a proof of a satisfied circuit does not verify, even if the CPU makes it.
 /// - [`Error::Engine`]: a forced backend failed, or the CPU after a device.
-pub fn prove<S>(
-    place: Place<'_>,
-    provers: &[Assignment<S>],
-    [r, s]: [&[S]; 2],
-    srs: &SRS,
-) -> Result<Proofs, Error> {
+pub fn prove<S>(place: Place<'_>, provers: &[Assignment<S>], [r, s]: [&[S]; 2], srs: &SRS) -> Result<Proofs, Error> {
     check_equal("number of r", provers.len(), r.len())?;
     check_equal("number of s", provers.len(), s.len())?;
     check_scalar_type::<S>()?;
@@ -79,16 +63,7 @@ pub fn prove<S>(
     let numbered = provers.iter().enumerate();
     let parts =
         numbered.map(|(number, prover)| AssignmentSlices::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
-    let (prover, Place { device, lock }) = (srs.prover()?, place);
-    let proofs = match lock {
-        None => prover.prove(device, &parts, r, s),
-        // Not on a rayon worker, which may start another call meanwhile, and wait for its own lock.
-        Some(lock) => block_in_place(|| {
-            let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
-            prover.prove(device, &parts, r, s)
-        }),
-    };
-    proofs.map(Proofs)
+    srs.prover()?.prove(place, &parts, r, s).map(Proofs)
 }
 
 /// Returns the value of `result`.

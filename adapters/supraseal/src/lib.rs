@@ -19,8 +19,9 @@ mod prover;
 mod srs;
 
 pub use assignment::{Assignment, SharedDensities};
-pub use batch::{Place, Proofs, panic_on_error, prove};
+pub use batch::{Proofs, panic_on_error, prove};
 pub use error::Error;
+pub use prover::Place;
 pub use srs::SRS;
 
 /// Writes a proof for each of `provers`, the circuits' assignments, to `proofs`. Proof i uses element i of `r_s` and

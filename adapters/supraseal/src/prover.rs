@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use blstrs::{Bls12, Scalar};
 use proofwarp::groth16::{Batch, Circuit, Densities, PreparedVerifyingKey, Proof, ProvingKeyOnDevice, Witness};
+use proofwarp::rayon_waits::block_in_place;
 use proofwarp::{Accelerator, BackendKind, report};
 use rayon::prelude::*;
 
@@ -13,6 +14,15 @@ use crate::assignment::{AssignmentSlices, Bits};
 use crate::devices::DeviceSelection;
 use crate::error::{Error, check_equal};
 use crate::file;
+
+/// Says where a batch is proved. The default is any device, beside other batches.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Place<'a> {
+    /// The driver's number of the device that makes all proofs.
+    pub device: Option<usize>,
+    /// Lock that is held while devices work.
+    pub lock: Option<&'a Mutex<()>>,
+}
 
 /// Holds a proving key on the devices, its verifying key, and the circuit that was last proved by them.
 pub(crate) struct Prover {
@@ -50,54 +60,62 @@ impl Prover {
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
-    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. With a number
-    /// in `device`, that device makes all of them. If devices fail and no backend is forced, the CPU makes the whole
-    /// batch again.
+    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. The devices
+    /// of `place` make them. If these fail and no backend is forced, the CPU makes the whole batch again.
     pub(crate) fn prove(
         &self,
-        device: Option<usize>,
+        place: Place<'_>,
         parts: &[AssignmentSlices<'_>],
         r: &[Scalar],
         s: &[Scalar],
     ) -> Result<Vec<Proof<Bls12>>, Error> {
-        let accelerator = &self.select_device(device)?;
+        let accelerator = &self.select_device(place.device)?;
         let known = self.get_or_build_circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
         let batch = Inputs { circuit: &known.circuit, witnesses: &witnesses, r, s };
-        match self.prove_and_verify(&self.key, accelerator, batch) {
+        match self.prove_and_verify(&self.key, accelerator, place.lock, batch) {
             Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
                 report::report_failure(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
                 let (host, parameters) = (accelerator.with_devices(Vec::new()), self.key.parameters().clone());
-                self.prove_and_verify(&ProvingKeyOnDevice::new(&host, parameters)?, &host, batch)
+                self.prove_and_verify(&ProvingKeyOnDevice::new(&host, parameters)?, &host, None, batch)
             }
             result => result,
         }
     }
 
-    /// Returns the key's accelerator, with device number `device` only if there is one in it. Without devices the CPU
+    /// Returns the key's accelerator, restricted to the device with the driver's number `device`. Without devices the CPU
     /// proves, whatever the number.
     fn select_device(&self, device: Option<usize>) -> Result<Accelerator, Error> {
         let all = self.key.accelerator();
-        match device {
-            Some(number) if !all.devices().is_empty() => match all.devices().get(number) {
-                Some(device) => Ok(all.with_devices(vec![device.clone()])),
-                None => Err(Error::invalid("number of a device", format!("below {}", all.devices().len()), number)),
-            },
-            _ => Ok(all.clone()),
+        let Some(number) = device.filter(|_| !all.devices().is_empty()) else { return Ok(all.clone()) };
+        match all.devices().iter().find(|device| device.info().ordinal == number) {
+            Some(device) => Ok(all.with_devices(vec![device.clone()])),
+            None => {
+                let numbers: Vec<_> = all.devices().iter().map(|device| device.info().ordinal.to_string()).collect();
+                Err(Error::invalid("number of a device", numbers.join(" or "), number))
+            }
         }
     }
 
-    /// Makes the proofs of `batch` with `key` on `accelerator`, and verifies them. A proof that does not verify is an
-    /// error if its witness satisfies the constraints.
+    /// Makes the proofs of `inputs` with `key` on `accelerator`, and verifies them. Holds `lock` while devices work. A
+    /// proof that does not verify is an error if its witness satisfies the constraints.
     fn prove_and_verify(
         &self,
         key: &ProvingKeyOnDevice<Bls12>,
         accelerator: &Accelerator,
+        lock: Option<&Mutex<()>>,
         inputs: Inputs<'_>,
     ) -> Result<Vec<Proof<Bls12>>, Error> {
         let Inputs { circuit, witnesses, r, s } = inputs;
         let batch = Batch::new(key, circuit, witnesses, r, s)?;
-        let report = batch.run(accelerator, None)?;
+        let report = match lock.filter(|_| !accelerator.devices().is_empty()) {
+            None => batch.run(accelerator, None),
+            // Not on a rayon worker, which may start another call meanwhile, and wait for its own lock.
+            Some(lock) => block_in_place(|| {
+                let _held = lock.lock().unwrap_or_else(PoisonError::into_inner);
+                batch.run(accelerator, None)
+            }),
+        }?;
         let proofs = batch.proofs()?;
         if report.backend == BackendKind::Cpu && !self.asked_for_cpu {
             log::error!("supraseal-c2: proofs were made on the CPU: {}", report.fallbacks.join("; "));

@@ -40,11 +40,6 @@ impl PinnedBuffer {
         self.bytes
     }
 
-    /// Waits for queued copies, and returns the address of the first byte.
-    pub fn as_mut_ptr(&mut self) -> *mut u8 {
-        self.as_mut_slice().as_mut_ptr()
-    }
-
     /// Moves the contents to `to` with all cores, once queued copies have run. Moves as many bytes as the shorter of
     /// the two holds, and clears them here.
     pub fn drain_into(mut self, to: &mut [u8]) {

@@ -22,7 +22,7 @@ struct Arguments {
     steps: Vec<Step>,
 }
 
-/// One step of the program.
+/// Names a step of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Step {
     /// Makes the parameters of WinningPoSt, if the folder has none.

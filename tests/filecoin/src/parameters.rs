@@ -21,7 +21,7 @@ fn rng() -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(1)
 }
 
-/// Makes those of PoRep.
+/// Makes the parameters of PoRep.
 pub fn make_seal() -> Result<()> {
     timed("parameters of PoRep", || {
         let public = public_params::<Tree>(&seal_config())?;
@@ -32,12 +32,12 @@ pub fn make_seal() -> Result<()> {
     })
 }
 
-/// Makes those of WinningPoSt.
+/// Makes the parameters of WinningPoSt.
 pub fn make_winning() -> Result<()> {
     timed("parameters of Winning", || make_post(&winning_post_public_params::<Tree>(&winning_config())?))
 }
 
-/// Makes those of WindowPoSt.
+/// Makes the parameters of WindowPoSt.
 pub fn make_window() -> Result<()> {
     timed("parameters of Window", || make_post(&window_post_public_params::<Tree>(&window_config())?))
 }

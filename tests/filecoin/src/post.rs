@@ -13,9 +13,9 @@ use storage_proofs_core::api_version::ApiVersion;
 use crate::sector::{PROVER, Sector, number};
 use crate::timed;
 
-/// Sectors of a partition of 2 KiB sectors' WindowPoSt, 2.
+/// Number of sectors in a partition of WindowPoSt with sectors of 2 KiB, 2.
 const WINDOW_SECTORS: usize = 2;
-/// Proofs of each kind: the first one reads the parameters.
+/// Number of proofs of each kind, 2: the first one reads the parameters.
 const ROUNDS: usize = 2;
 const RANDOMNESS: [u8; 32] = {
     let mut bytes = [9; 32];
@@ -23,19 +23,22 @@ const RANDOMNESS: [u8; 32] = {
     bytes
 };
 
-fn config(typ: PoStType, challenge_count: usize, sector_count: usize) -> PoStConfig {
-    let (sector_size, api_version) = (SECTOR_SIZE_2_KIB.into(), ApiVersion::V1_2_0);
+/// Randomness of no proof, by which none verifies.
+const OTHER_RANDOMNESS: [u8; 32] = [1; 32];
+
+fn config(typ: PoStType, challenge_count: usize, sector_count: usize, api_version: ApiVersion) -> PoStConfig {
+    let sector_size = SECTOR_SIZE_2_KIB.into();
     PoStConfig { sector_size, challenge_count, sector_count, typ, priority: true, api_version }
 }
 
 /// Returns the configuration of StackedDrgWinning2KiBV1.
 pub fn winning_config() -> PoStConfig {
-    config(PoStType::Winning, WINNING_POST_CHALLENGE_COUNT, 1)
+    config(PoStType::Winning, WINNING_POST_CHALLENGE_COUNT, 1, ApiVersion::V1_0_0)
 }
 
 /// Returns the configuration of StackedDrgWindow2KiBV1_2.
 pub fn window_config() -> PoStConfig {
-    config(PoStType::Window, WINDOW_POST_CHALLENGE_COUNT, WINDOW_SECTORS)
+    config(PoStType::Window, WINDOW_POST_CHALLENGE_COUNT, WINDOW_SECTORS, ApiVersion::V1_2_0)
 }
 
 fn private(sector: &Sector) -> Result<PrivateReplicaInfo<Tree>> {
@@ -47,10 +50,10 @@ pub fn prove_winning(sector: &Sector) -> Result<()> {
     let (config, privates) = (winning_config(), [(number(), private(sector)?)]);
     let publics = [(number(), PublicReplicaInfo::new(sector.comm_r())?)];
     for _ in 0..ROUNDS {
-        let proof =
-            timed("WinningPoSt", || generate_winning_post::<Tree>(&config, &RANDOMNESS, &privates, PROVER))?;
-        let verify = || verify_winning_post::<Tree>(&config, &RANDOMNESS, &publics, PROVER, &proof);
-        ensure!(timed("verify", verify)?, "the WinningPoSt does not verify");
+        let proof = timed("WinningPoSt", || generate_winning_post::<Tree>(&config, &RANDOMNESS, &privates, PROVER))?;
+        let verify = |randomness| verify_winning_post::<Tree>(&config, randomness, &publics, PROVER, &proof);
+        ensure!(timed("verify", || verify(&RANDOMNESS))?, "the WinningPoSt does not verify");
+        ensure!(!matches!(verify(&OTHER_RANDOMNESS), Ok(true)), "the WinningPoSt verifies for other randomness");
     }
     Ok(())
 }
@@ -61,8 +64,9 @@ pub fn prove_window(sector: &Sector) -> Result<()> {
     let publics = BTreeMap::from([(number(), PublicReplicaInfo::new(sector.comm_r())?)]);
     for _ in 0..ROUNDS {
         let proof = timed("WindowPoSt", || generate_window_post::<Tree>(&config, &RANDOMNESS, &privates, PROVER))?;
-        let verify = || verify_window_post::<Tree>(&config, &RANDOMNESS, &publics, PROVER, &proof);
-        ensure!(timed("verify", verify)?, "the WindowPoSt does not verify");
+        let verify = |randomness| verify_window_post::<Tree>(&config, randomness, &publics, PROVER, &proof);
+        ensure!(timed("verify", || verify(&RANDOMNESS))?, "the WindowPoSt does not verify");
+        ensure!(!matches!(verify(&OTHER_RANDOMNESS), Ok(true)), "the WindowPoSt verifies for other randomness");
     }
     Ok(())
 }

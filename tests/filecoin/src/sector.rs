@@ -1,4 +1,4 @@
-//! Seals one sector of 2 KiB of random data.
+//! Holds a sector of 2 KiB of random data, and seals it.
 
 use std::fs::File;
 use std::io::Seek;
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use filecoin_proofs::{
     Commitment, PaddedBytesAmount, PieceInfo, PoRepConfig, SECTOR_SIZE_2_KIB, SealPreCommitOutput,
-    SectorShape2KiB as Tree, UnpaddedByteIndex, UnpaddedBytesAmount, add_piece, get_unsealed_range,
-    seal_commit_phase1, seal_commit_phase2, seal_pre_commit_phase1, seal_pre_commit_phase2, verify_seal,
+    SectorShape2KiB as Tree, UnpaddedByteIndex, UnpaddedBytesAmount, add_piece, get_unsealed_range, seal_commit_phase1,
+    seal_commit_phase2, seal_pre_commit_phase1, seal_pre_commit_phase2, verify_seal,
 };
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::timed;
 
-/// The prover's number: a field element, so its last bits are zero.
+/// Names the prover: a field element, so its last bits are zero.
 pub const PROVER: [u8; 32] = {
     let mut id = [1; 32];
     id[31] = 0;
@@ -27,7 +27,7 @@ pub const PROVER: [u8; 32] = {
 const TICKET: [u8; 32] = [2; 32];
 const SEED: [u8; 32] = [3; 32];
 
-/// Number of the sector.
+/// Returns the number of the sector.
 pub fn number() -> SectorId {
     SectorId::from(1)
 }

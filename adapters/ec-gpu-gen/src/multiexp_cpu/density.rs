@@ -1,5 +1,6 @@
 //! Tells which exponents of a query have a base.
 
+use std::borrow::Borrow;
 use std::iter;
 use std::sync::Arc;
 
@@ -129,7 +130,10 @@ impl DensityTracker {
 
     /// Appends the exponents of `other`. If `is_input_density` is true, the first exponent of both densities is that of
     /// the constant one. It is then kept once, and has a base if it had one in either density.
-    pub fn extend(&mut self, other: &Self, is_input_density: bool) {
+    ///
+    /// `other` is a reference, as in ec-gpu-gen 0.7, or a value, as in 0.6.
+    pub fn extend(&mut self, other: impl Borrow<Self>, is_input_density: bool) {
+        let other = other.borrow();
         if self.bv.is_empty() {
             other.clone_into(self);
             return;

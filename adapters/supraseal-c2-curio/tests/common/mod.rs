@@ -1,4 +1,4 @@
-//! A circuit, its parameters by bellperson, and its assignment as Curio's bellperson hands it over.
+//! Makes a circuit's parameters by bellperson, and its assignment as Curio's bellperson hands it over.
 
 use bellperson::groth16::{self, Parameters, Proof};
 use bellperson::{Circuit, ConstraintSystem, Index, LinearCombination, SynthesisError, Variable};
@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use supraseal_c2::SRS;
 
-/// A chain of x³ + x + 5 from a secret.
+/// Describes a chain of x³ + x + 5 from a secret.
 #[derive(Debug, Clone, Copy)]
 pub struct Chain {
     pub links: usize,
@@ -40,7 +40,7 @@ impl Circuit<Scalar> for Chain {
     }
 }
 
-/// The evaluated constraints, the variables, and which of them occur where.
+/// Holds the evaluated constraints, the variables, and which of them occur where.
 #[derive(Debug, Default)]
 pub struct Assigned {
     pub evaluations: [Vec<Scalar>; 3],
@@ -62,14 +62,14 @@ impl Assigned {
         assigned
     }
 
-    /// The densities in words, and the number of ones in each.
+    /// Returns the densities in words, and the number of ones in each.
     pub fn densities(&self) -> ([Vec<u64>; 3], [usize; 3]) {
         let word = |bits: &[bool]| bits.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit));
         let words = self.occurs.each_ref().map(|bits| bits.chunks(64).map(word).collect());
         (words, self.occurs.each_ref().map(|bits| bits.iter().filter(|bit| **bit).count()))
     }
 
-    /// The value of a combination; its variables occur in the vector of densities for inputs and that for others.
+    /// Returns the value of `combination`. Marks its variables in the densities `places`, of inputs and of others.
     fn evaluate(&mut self, combination: &LinearCombination<Scalar>, places: [Option<usize>; 2]) -> Scalar {
         let mut sum = Scalar::ZERO;
         for (variable, coefficient) in combination.iter().filter(|(_, coefficient)| !coefficient.is_zero_vartime()) {
@@ -142,7 +142,7 @@ pub fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// Parameters of chains of one length, as bellperson has them and as the drop-in reads them.
+/// Returns the parameters of chains of `links` links, as bellperson has them and as the drop-in reads them.
 pub fn parameters(links: usize) -> (Parameters<Bls12>, SRS) {
     let made = groth16::generate_random_parameters(Chain { links, secret: 3 }, &mut rng(1)).expect("parameters");
     let folder = tempfile::tempdir().expect("a folder");
@@ -152,7 +152,7 @@ pub fn parameters(links: usize) -> (Parameters<Bls12>, SRS) {
     (made, srs)
 }
 
-/// A proof by bellperson's own prover.
+/// Returns the proof of `circuit` by bellperson's own prover.
 pub fn stock_proof(circuit: Chain, parameters: &Parameters<Bls12>, r: Scalar, s: Scalar) -> Proof<Bls12> {
     groth16::create_proof(circuit, parameters, r, s).expect("a proof")
 }
