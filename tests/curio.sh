@@ -3,23 +3,26 @@
 # verifier.
 #
 # With `checkout=FOLDER`, the root of a checkout of Curio, also its engine on the drop-in: its crates `extern/cuzk`, bellperson
-# and bellpepper-core are copied, and one patch line names the drop-in. They build, the engine proves sectors of 2 KiB with
-# them, and filecoin-proofs verifies.
+# and bellpepper-core are copied, with the lines that docs/filecoin.md changes. They build, the engine proves a sector of 2 KiB
+# (tests/curio/main.rs), and filecoin-proofs verifies.
 #
-# usage: tests/curio.sh [cpu] [opencl] [cuda] [checkout=FOLDER]      (default: cpu opencl)
+# usage: tests/curio.sh [cpu] [opencl] [cuda] [checkout=FOLDER] [seal]      (default: cpu opencl)
+#
+# `seal` proves a seal too. Its parameters take half an hour of two cores, once.
 source "$(dirname "$0")/published.sh"
 
 drop_in="$root/adapters/supraseal-c2-curio"
-checkout= backends=()
+checkout= seal= backends=()
 for argument in "$@"; do
     case "$argument" in
         checkout=*) checkout=$(cd "${argument#checkout=}" && pwd) ;;
+        seal) seal=seal ;;
         *) backends+=("$argument") ;;
     esac
 done
 [ ${#backends[@]} -gt 0 ] || backends=(cpu opencl)
-features=(--no-default-features)
-[[ " ${backends[*]} " != *" cuda "* ]] || features=(--features cuda)
+features=(--no-default-features --features opencl)
+[[ " ${backends[*]} " != *" cuda "* ]] || features=()
 
 # Runs a command with a backend forced.
 with_backend() { # backend, command
@@ -35,4 +38,43 @@ own_tests() {
     echo "curio.sh: proofs of start_groth16_proof and generate_groth16_proof equal bellperson's on ${backends[*]}"
 }
 
+# The crates of Curio's engine, with the lines that docs/filecoin.md changes, and a program that calls them.
+prepare_engine() {
+    local copy="$root/target/curio-engine" name
+    mkdir -p "$copy/extern"
+    for name in cuzk bellperson bellpepper-core; do
+        [ -d "$copy/extern/$name" ] || cp -r "$checkout/extern/$name" "$copy/extern/$name"
+    done
+    cd "$copy/extern"
+    sed -i "s|^supraseal-c2 = { path = .*|supraseal-c2 = { path = \"$drop_in\" }|; s|^    \"cuzk-pce\",\$|    \"cuzk-pce\",\n    \"probe\",|" cuzk/Cargo.toml
+    perl -0pi -e 's/(File::create\(tmp_path\(PRIORITY_LOCK_NAME, None\)\)\s*\.unwrap\(\))\s*\.try_lock_shared\(\)/FileExt::try_lock_shared(&$1)/' bellperson/src/gpu/locks.rs
+    mkdir -p cuzk/probe/src
+    cp "$root/tests/curio/Cargo.toml" cuzk/probe/
+    cp "$root"/tests/curio/*.rs "$root"/tests/filecoin/src/{parameters,post,sector,timed}.rs cuzk/probe/src/
+    # Stock crates of neptune's link the driver's library, which proofwarp loads at run time.
+    mkdir -p "$copy/stub"
+    [ -e "$copy/stub/libcuda.so" ] || cc -shared -x c /dev/null -o "$copy/stub/libcuda.so"
+    export CARGO_TARGET_DIR="$copy/target" LIBRARY_PATH="$copy/stub${LIBRARY_PATH:+:$LIBRARY_PATH}"
+    export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$copy/stub" CARGO_PROFILE_DEV_OPT_LEVEL=1
+    find_nvcc
+    cd cuzk
+}
+
+engine() {
+    local backend report folder
+    prepare_engine
+    cargo build --quiet --workspace
+    cargo tree --quiet -p probe --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null || fail "cargo does not use the drop-in"
+    folder="$root/target/filecoin-parameters"
+    mkdir -p "$folder"
+    export FIL_PROOFS_PARAMETER_CACHE="$folder/" FIL_PROOFS_PARENT_CACHE="$folder/parents/"
+    for backend in "${backends[@]}"; do
+        report="$temp/$backend"
+        with_backend "$backend" env PROOFWARP_REPORT="$report" "$CARGO_TARGET_DIR/debug/probe" $seal
+        if grep -v " on $backend (" "$report"; then fail "another backend than $backend ran"; fi
+        echo "curio.sh: cuzk on $backend: $(grep -c "^groth16 .* on $backend (.*): [0-9]" "$report") batches"
+    done
+}
+
 own_tests
+[ -z "$checkout" ] || engine

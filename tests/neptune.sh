@@ -15,18 +15,6 @@ tests=(test_batch_hash_2 test_tree_builder test_column_tree_builder)
 
 export CARGO_TARGET_DIR="$root/target/neptune"
 
-# The compiler that ./test installs, for a build script that does not look there.
-find_nvcc() {
-    local wheel
-    for wheel in "$root"/target/nvcc-venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc; do
-        if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null && [ -x "$wheel" ]; then export NVCC=$wheel; fi
-    done
-    # proofwarp's own kernels are compiled already.
-    mkdir -p "$root/target/proofwarp-fatbins" "$CARGO_TARGET_DIR"
-    [ -e "$CARGO_TARGET_DIR/proofwarp-fatbins" ] || ln -s ../proofwarp-fatbins "$CARGO_TARGET_DIR/proofwarp-fatbins"
-    export CUDA_LIBRARY_PATH=${CUDA_LIBRARY_PATH:-$root/cuda/stub}
-}
-
 prepare() {
     local copy="$root/target/neptune-$version"
     copy_with_patch neptune "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/$drop_in\" }"

@@ -82,3 +82,15 @@ uses_drop_in() { # name, cargo's arguments
     cargo tree --quiet "${@:2}" --invert "$1" --depth 0 | grep -F "$root/adapters/${1%@*}" >/dev/null ||
         fail "cargo does not use the drop-in for $1"
 }
+
+# The compiler that ./test installs, for a build script that does not look there.
+find_nvcc() {
+    local wheel
+    for wheel in "$root"/target/nvcc-venv/lib/python3*/site-packages/nvidia/cu*/bin/nvcc; do
+        if [ -z "${NVCC:-}" ] && ! command -v nvcc >/dev/null && [ -x "$wheel" ]; then export NVCC=$wheel; fi
+    done
+    # proofwarp's own kernels are compiled already.
+    mkdir -p "$root/target/proofwarp-fatbins" "$CARGO_TARGET_DIR"
+    [ -e "$CARGO_TARGET_DIR/proofwarp-fatbins" ] || ln -s "$root/target/proofwarp-fatbins" "$CARGO_TARGET_DIR/proofwarp-fatbins"
+    export CUDA_LIBRARY_PATH=${CUDA_LIBRARY_PATH:-$root/cuda/stub}
+}

@@ -5,9 +5,7 @@
 mod parameters;
 mod post;
 mod sector;
-
-use std::io::Write;
-use std::time::Instant;
+mod timed;
 
 use anyhow::Result;
 use clap::{Parser, ValueEnum};
@@ -62,14 +60,4 @@ fn committed(sector: &mut Option<Sector>) -> Result<&Sector> {
         *sector = Some(Sector::pre_commit()?);
     }
     sector.as_ref().ok_or_else(|| anyhow::anyhow!("no sector"))
-}
-
-/// Runs `work`, and prints its name and its time.
-fn timed<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let start = Instant::now();
-    let result = work();
-    let outcome = if result.is_ok() { "done" } else { "failed" };
-    println!("{name:<24}{:>9.3} s  {outcome}", start.elapsed().as_secs_f64());
-    std::io::stdout().flush()?;
-    result
 }

@@ -11,13 +11,14 @@ use filecoin_proofs::{
 use storage_proofs_core::api_version::ApiVersion;
 
 use crate::sector::{PROVER, Sector, number};
-use crate::timed;
+use crate::timed::timed;
 
 /// Number of sectors in a partition of WindowPoSt with sectors of 2 KiB, 2.
 const WINDOW_SECTORS: usize = 2;
 /// Number of proofs of each kind, 2: the first one reads the parameters.
 const ROUNDS: usize = 2;
-const RANDOMNESS: [u8; 32] = {
+/// Randomness of the challenges: a field element, so its last bits are zero.
+pub const RANDOMNESS: [u8; 32] = {
     let mut bytes = [9; 32];
     bytes[31] = 0;
     bytes
@@ -41,21 +42,27 @@ pub fn window_config() -> PoStConfig {
     config(PoStType::Window, WINDOW_POST_CHALLENGE_COUNT, WINDOW_SECTORS, ApiVersion::V1_2_0)
 }
 
-fn private(sector: &Sector) -> Result<PrivateReplicaInfo<Tree>> {
+/// Returns what a prover has of `sector`.
+pub fn private(sector: &Sector) -> Result<PrivateReplicaInfo<Tree>> {
     PrivateReplicaInfo::new(sector.replica(), sector.comm_r(), sector.cache())
 }
 
 /// Proves and verifies WinningPoSts of `sector`.
 pub fn prove_winning(sector: &Sector) -> Result<()> {
     let (config, privates) = (winning_config(), [(number(), private(sector)?)]);
-    let publics = [(number(), PublicReplicaInfo::new(sector.comm_r())?)];
     for _ in 0..ROUNDS {
         let proof = timed("WinningPoSt", || generate_winning_post::<Tree>(&config, &RANDOMNESS, &privates, PROVER))?;
-        let verify = |randomness| verify_winning_post::<Tree>(&config, randomness, &publics, PROVER, &proof);
-        ensure!(timed("verify", || verify(&RANDOMNESS))?, "the WinningPoSt does not verify");
-        ensure!(!matches!(verify(&OTHER_RANDOMNESS), Ok(true)), "the WinningPoSt verifies for other randomness");
+        ensure!(timed("verify", || verify_winning(sector, &proof))?, "the WinningPoSt does not verify");
     }
     Ok(())
+}
+
+/// Returns whether `proof` is a WinningPoSt of `sector`. It must not verify for other randomness.
+pub fn verify_winning(sector: &Sector, proof: &[u8]) -> Result<bool> {
+    let publics = [(number(), PublicReplicaInfo::new(sector.comm_r())?)];
+    let verify = |randomness| verify_winning_post::<Tree>(&winning_config(), randomness, &publics, PROVER, proof);
+    ensure!(!matches!(verify(&OTHER_RANDOMNESS), Ok(true)), "the WinningPoSt verifies for other randomness");
+    verify(&RANDOMNESS)
 }
 
 /// Proves and verifies WindowPoSts of `sector`.

@@ -16,16 +16,20 @@ use storage_proofs_core::api_version::ApiVersion;
 use storage_proofs_core::sector::SectorId;
 use tempfile::TempDir;
 
-use crate::timed;
+use crate::timed::timed;
 
-/// Names the prover: a field element, so its last bits are zero.
+/// Number of the prover's address.
+pub const MINER: u64 = 1000;
+/// Names the prover: the number of its address in groups of seven bits, from the lowest on, as Filecoin encodes it.
 pub const PROVER: [u8; 32] = {
-    let mut id = [1; 32];
-    id[31] = 0;
+    let mut id = [0; 32];
+    (id[0], id[1]) = ((MINER & 0x7f) as u8 | 0x80, (MINER >> 7) as u8);
     id
 };
-const TICKET: [u8; 32] = [2; 32];
-const SEED: [u8; 32] = [3; 32];
+/// Randomness of the replica.
+pub const TICKET: [u8; 32] = [2; 32];
+/// Randomness of the challenges.
+pub const SEED: [u8; 32] = [3; 32];
 
 /// Returns the number of the sector.
 pub fn number() -> SectorId {
@@ -109,6 +113,16 @@ impl Sector {
         )?;
         ensure!(std::fs::read(out)? == self.data, "the unsealed data differ");
         Ok(())
+    }
+
+    /// Returns the commitments to the replica and to the data.
+    pub fn committed(&self) -> &SealPreCommitOutput {
+        &self.committed
+    }
+
+    /// Returns the pieces of the data.
+    pub fn pieces(&self) -> &[PieceInfo] {
+        &self.pieces
     }
 
     /// Returns the commitment to the replica.
