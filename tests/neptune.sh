@@ -10,7 +10,7 @@
 source "$(dirname "$0")/published.sh"
 
 version=13.0.0 drop_in=ec-gpu-gen replaced=ec-gpu-gen
-arities=arity2,arity8,arity11
+arities=arity2,arity8,arity11 fields=
 tests=(test_batch_hash_2 test_tree_builder test_column_tree_builder)
 
 export CARGO_TARGET_DIR="$root/target/neptune"
@@ -22,14 +22,14 @@ prepare() {
     # The package's lock file, which counts for nothing where it is a dependency, holds on to the stock crate.
     ! grep -q '^name = "rust-gpu-tools"$' Cargo.lock || rm Cargo.lock
     find_nvcc
-    uses_drop_in "$replaced" --features opencl,arity2
+    uses_drop_in "$replaced" --features "${fields}opencl,arity2"
 }
 
 # A match over programs has as many arms as the package has features.
 compile_with_each() {
     local features
     for features in opencl cuda cuda,opencl; do
-        cargo check --quiet --tests --features "$features,$arities"
+        cargo check --quiet --tests --features "$fields$features,$arities"
         echo "neptune $version compiles with $features"
     done
 }
@@ -39,7 +39,7 @@ run_on() { # backend
     local variables=(PROOFWARP_BACKEND="$backend" PROOFWARP_REPORT="$reports")
     [ "$backend" != opencl ] || variables+=(PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}")
     : >"$reports"
-    env "${variables[@]}" cargo test --quiet --features "$built,$arities" --lib -- "${tests[@]}"
+    env "${variables[@]}" cargo test --quiet --features "$fields$built,$arities" --lib -- "${tests[@]}"
     for kernel in 2 8 11; do
         grep -q "^kernel hash_preimages_.*_${kernel}_standard of [0-9]* on $backend (.*): [0-9]" "$reports" ||
             [ "$kernel $built" = "2 cuda" ] || fail "no kernel for arity $kernel ran on $backend"
@@ -52,7 +52,7 @@ run_on() { # backend
 backends=()
 for argument in "$@"; do
     case $argument in
-    11) version=11.0.0 drop_in=ec-gpu-gen-0.6 replaced=ec-gpu-gen@0.6.0 ;;
+    11) version=11.0.0 drop_in=ec-gpu-gen-0.6 replaced=ec-gpu-gen@0.6.0 fields=bls, ;;
     full) arities=arity2,arity4,arity8,arity11,arity16,arity24,arity36,strengthened tests=() ;;
     opencl | cuda) backends+=("$argument") ;;
     *) fail "expected full, opencl or cuda, got $argument" ;;

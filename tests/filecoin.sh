@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# A sector of 2 KiB through the published filecoin-proofs on the drop-ins (tests/filecoin): its trees and its PoSts, by
+# bellperson and neptune on those for ec-gpu-gen 0.7 and 0.6, and whole proofs on that for supraseal-c2. filecoin-proofs
+# verifies, and the replica is the same everywhere.
+#
+# usage: tests/filecoin.sh [cpu] [opencl] [cuda] [seal]      (default: cpu opencl)
+#
+# `seal` seals and unseals too. Parameters are made once, in target/filecoin-parameters; the seal's take half an hour of two
+# cores.
+source "$(dirname "$0")/published.sh"
+
+steps=(winning-parameters window-parameters winning window) backends=()
+for argument in "$@"; do
+    if [ "$argument" = seal ]; then steps+=(seal-parameters seal); else backends+=("$argument"); fi
+done
+[ ${#backends[@]} -gt 0 ] || backends=(cpu opencl)
+built=opencl
+[[ " ${backends[*]} " != *" cuda "* ]] || built=opencl,cuda
+
+folder="$root/target/filecoin-parameters"
+mkdir -p "$folder"
+export FIL_PROOFS_PARAMETER_CACHE="$folder/" FIL_PROOFS_PARENT_CACHE="$folder/parents/"
+export PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_LOG="${RUST_LOG:-warn}"
+
+# Runs the program with a backend forced. Prints the replica's commitment; fails if another backend ran, or another replica came.
+run_on() { # name, backend
+    local report="$temp/$1-$2" trees=0 replica
+    [ "$2" = cpu ] || trees=1
+    : >"$report"
+    PROOFWARP_BACKEND=$2 PROOFWARP_REPORT="$report" FIL_PROOFS_USE_GPU_TREE_BUILDER=$trees \
+        FIL_PROOFS_USE_GPU_COLUMN_BUILDER=$trees "$CARGO_TARGET_DIR/debug/proofwarp-filecoin" "${steps[@]}" | tee "$temp/log"
+    if grep -v " on $2 (" "$report"; then fail "another backend than $2 ran"; fi
+    replica=$(grep "^comm_r " "$temp/log")
+    [ "$replica" = "${expected:=$replica}" ] || fail "$1 on $2: another replica: $replica"
+    echo "filecoin.sh: $1 on $2: $(grep -c "^msm " "$report") sums, $(grep -c "^groth16 " "$report") batches, $(grep -c "^kernel " "$report") launches of neptune's"
+}
+
+# bellperson's prover calls one kernel a time; neptune's kernels hash columns and trees.
+by_kernels() {
+    local backend
+    find_nvcc
+    cargo build --quiet --features "$built"
+    uses_drop_in ec-gpu-gen@0.7.1 --features "$built"
+    uses_drop_in ec-gpu-gen@0.6.0 --features "$built"
+    for backend in "${backends[@]}"; do
+        run_on ec-gpu-gen "$backend"
+        [ "$backend" = cpu ] || grep -q "^kernel hash_preimages" "$temp/ec-gpu-gen-$backend" || fail "no tree was hashed on $backend"
+    done
+}
+
+whole_proofs() {
+    local backend
+    cargo build --quiet --features "$1"
+    uses_drop_in supraseal-c2 --features "$1"
+    for backend in "${backends[@]}"; do run_on supraseal-c2 "$backend"; done
+}
+
+cd "$root/tests/filecoin"
+by_kernels
+whole_proofs "$([[ $built = *cuda* ]] && echo supraseal,supraseal-cuda || echo supraseal)"
+echo "filecoin-proofs: ${steps[*]} on ${backends[*]}"
