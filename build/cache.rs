@@ -14,12 +14,21 @@ impl Cache {
     /// The cache of the target folder that `out` lies in (`target/PROFILE/build/PACKAGE/out`).
     pub fn near(out: &Path) -> Result<Self, String> {
         let target = out.ancestors().nth(4).unwrap_or(out);
-        let folder = target.join("proofwarp-fatbins");
+        Self::at(target.join("proofwarp-fatbins"))
+    }
+
+    /// The cache in `folder`.
+    pub fn at(folder: PathBuf) -> Result<Self, String> {
         let fail = |error: std::io::Error| format!("{}: {error}", folder.display());
         std::fs::create_dir_all(&folder).map_err(fail)?;
         let lock = File::create(folder.join(".lock")).map_err(fail)?;
         lock.lock().map_err(fail)?;
         Ok(Self(folder, lock))
+    }
+
+    /// The path of a file in the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
     }
 
     /// The file for a key, made by `make(folder for its use, file to write)` if it is not there.

@@ -21,6 +21,10 @@ const FLAGS: &str = "PROOFWARP_NVCC_FLAGS";
 /// from the PTX of the last.
 const DEFAULT_ARCHITECTURES: [&str; 5] = ["75", "80", "90", "100", "120"];
 
+/// What [`Nvcc::record`] wrote beside the fatbins, and the same of the compiler with carry-less multiply-add.
+const NVCC_RECORD: &str = "nvcc.txt";
+const CLMAD_RECORD: &str = "nvcc-clmad.txt";
+
 /// A module's name and the path of its fatbin.
 type Fatbin = (String, PathBuf);
 
@@ -32,7 +36,7 @@ pub fn build() {
     for path in registry::PATHS {
         println!("cargo::rerun-if-changed=src/kernels/{path}");
     }
-    for variable in [ARCHITECTURES, FLAGS, nvcc::CLMAD, "NVCC", "CUDA_HOME", "CUDA_PATH"] {
+    for variable in [ARCHITECTURES, FLAGS, nvcc::CLMAD, nvcc::FATBINS, "NVCC", "CUDA_HOME", "CUDA_PATH"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
@@ -82,6 +86,12 @@ fn table(Built { fatbins, architectures, compiler, note, clmad_note }: &Built) -
 }
 
 fn compile_all(out: &Path) -> Result<Built, String> {
+    if let Some(folder) = std::env::var_os(nvcc::FATBINS).filter(|folder| !folder.is_empty()) {
+        let cache = Cache::at(PathBuf::from(folder))?;
+        let (nvcc, architectures) = Nvcc::recorded(&cache.path(NVCC_RECORD))?;
+        let clmad = Nvcc::recorded(&cache.path(CLMAD_RECORD));
+        return compile_with(&nvcc, architectures, clmad, &cache);
+    }
     // Only then: where nvcc was found, a change of the path is no reason to build again.
     let nvcc = Nvcc::find().inspect_err(|_| {
         for variable in ["PATH", "VIRTUAL_ENV"] {
@@ -89,9 +99,24 @@ fn compile_all(out: &Path) -> Result<Built, String> {
         }
     })?;
     let architectures = architectures(&nvcc)?;
-    let flags = flags(&architectures, true);
     let cache = Cache::near(out)?;
-    let (with_clmad, clmad_note) = match compile_clmad(&nvcc, &architectures, &cache) {
+    nvcc.record(&cache.path(NVCC_RECORD), &architectures)?;
+    let clmad = find_clmad(&nvcc, &architectures).and_then(|(nvcc, known)| {
+        nvcc.record(&cache.path(CLMAD_RECORD), &known)?;
+        Ok((nvcc, known))
+    });
+    compile_with(&nvcc, architectures, clmad, &cache)
+}
+
+/// Compiles all modules that the cache lacks. `clmad` is the compiler with carry-less multiply-add and its architectures.
+fn compile_with(
+    nvcc: &Nvcc,
+    architectures: Vec<String>,
+    clmad: Result<(Nvcc, Vec<String>), String>,
+    cache: &Cache,
+) -> Result<Built, String> {
+    let flags = flags(&architectures, true);
+    let (with_clmad, clmad_note) = match clmad.and_then(|(nvcc, known)| compile_clmad(&nvcc, &known, cache)) {
         Ok(fatbins) => (fatbins, String::new()),
         Err(reason) => (Vec::new(), reason.replace('\n', " ")),
     };
@@ -105,7 +130,7 @@ fn compile_all(out: &Path) -> Result<Built, String> {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(module) = pop(&queue) {
-                    let fatbin = compile(&nvcc, &flags, &cache, &module);
+                    let fatbin = compile(nvcc, &flags, cache, &module);
                     push(&done, fatbin.map(|path| (module.name, path)));
                 }
             });
@@ -114,13 +139,20 @@ fn compile_all(out: &Path) -> Result<Built, String> {
     let done = done.into_inner().map_err(|error| error.to_string())?;
     let mut fatbins = done.into_iter().collect::<Result<Vec<_>, _>>()?;
     fatbins.extend(with_clmad);
-    fatbins.extend(compile_hopper(&nvcc, &architectures, &cache));
+    fatbins.extend(compile_hopper(nvcc, &architectures, cache));
     Ok(Built { fatbins, architectures, compiler: nvcc.release(), note: String::new(), clmad_note })
 }
 
 /// Modules with carry-less multiply-add, by a compiler that has it. Drivers may be older, and do not take its PTX, but they take
 /// machine code; so there is nothing but that.
 fn compile_clmad(nvcc: &Nvcc, architectures: &[String], cache: &Cache) -> Result<Vec<Fatbin>, String> {
+    let flags = flags(architectures, false);
+    let compile = |module: Module| Ok((module.name.clone(), compile(nvcc, &flags, cache, &module)?));
+    modules_for(Target::Clmad).into_iter().map(compile).collect()
+}
+
+/// Finds the compiler with carry-less multiply-add, and those of the architectures that have it.
+fn find_clmad(nvcc: &Nvcc, architectures: &[String]) -> Result<(Nvcc, Vec<String>), String> {
     let nvcc = nvcc.with_clmad()?;
     let names: Vec<&str> = architectures.iter().map(String::as_str).collect();
     let have_it =
@@ -129,9 +161,7 @@ fn compile_clmad(nvcc: &Nvcc, architectures: &[String], cache: &Cache) -> Result
     if known.is_empty() {
         return Err(format!("none of the architectures {} has carry-less multiply-add", names.join(", ")));
     }
-    let flags = flags(&known, false);
-    let compile = |module: Module| Ok((module.name.clone(), compile(&nvcc, &flags, cache, &module)?));
-    modules_for(Target::Clmad).into_iter().map(compile).collect()
+    Ok((nvcc, known))
 }
 
 /// Modules for compute capability 9.0 alone, where that is among the architectures and nvcc knows it (from release 12.0 on). Without

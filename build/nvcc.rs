@@ -5,6 +5,8 @@ use std::process::Command;
 
 /// Names an nvcc for what only newer ones compile.
 pub const CLMAD: &str = "PROOFWARP_NVCC_CLMAD";
+/// Names a folder of fatbins that another build has compiled; then nothing is compiled here.
+pub const FATBINS: &str = "PROOFWARP_FATBINS";
 
 /// A working nvcc.
 pub struct Nvcc {
@@ -32,6 +34,20 @@ impl Nvcc {
         let output = Command::new(program).arg("--version").output().ok()?;
         let version = String::from_utf8_lossy(&output.stdout).into_owned();
         output.status.success().then(|| Self { program: program.to_owned(), version })
+    }
+
+    /// Writes the architectures and the compiler's version beside the fatbins, for [`Self::recorded`].
+    pub fn record(&self, file: &Path, architectures: &[String]) -> Result<(), String> {
+        let text = format!("{}\n{}", architectures.join(","), self.version);
+        std::fs::write(file, text).map_err(|error| format!("{}: {error}", file.display()))
+    }
+
+    /// The compiler that made the fatbins beside `file`, and their architectures. It compiles nothing.
+    pub fn recorded(file: &Path) -> Result<(Self, Vec<String>), String> {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{FATBINS}: {}: {error}", file.display()))?;
+        let (architectures, version) = text.split_once('\n').unwrap_or_default();
+        let nvcc = Self { program: PathBuf::new(), version: version.to_owned() };
+        Ok((nvcc, architectures.split(',').map(str::to_owned).collect()))
     }
 
     /// One that knows carry-less multiply-add, from release 13.3 on: what `PROOFWARP_NVCC_CLMAD` names, or this one, or the first
@@ -70,6 +86,11 @@ impl Nvcc {
 
     /// Compiles a file to a fatbin.
     pub fn fatbin(&self, flags: &[String], source: &Path, fatbin: &Path) -> Result<(), String> {
+        if self.program.as_os_str().is_empty() {
+            // The folder for its making is named after it.
+            let file = fatbin.parent().unwrap_or(fatbin).with_extension("fatbin");
+            return Err(format!("{FATBINS}: {} is missing: the fatbins are of another version", file.display()));
+        }
         let output = Command::new(&self.program)
             .arg("--fatbin")
             .args(flags)

@@ -4,7 +4,7 @@
 #
 # With `checkout=FOLDER`, the root of a checkout of Curio, also its engine on the drop-in: its crates `extern/cuzk`, bellperson
 # and bellpepper-core are copied, with the lines that docs/filecoin.md changes. They build, the engine proves a sector of 2 KiB
-# (tests/curio/main.rs), and filecoin-proofs verifies.
+# (tests/curio/src), and filecoin-proofs verifies.
 #
 # usage: tests/curio.sh [cpu] [opencl] [cuda] [checkout=FOLDER] [seal]      (default: cpu opencl)
 #
@@ -50,7 +50,7 @@ prepare_engine() {
     perl -0pi -e 's/(File::create\(tmp_path\(PRIORITY_LOCK_NAME, None\)\)\s*\.unwrap\(\))\s*\.try_lock_shared\(\)/FileExt::try_lock_shared(&$1)/' bellperson/src/gpu/locks.rs
     mkdir -p cuzk/probe/src
     cp "$root/tests/curio/Cargo.toml" cuzk/probe/
-    cp "$root"/tests/curio/*.rs "$root"/tests/filecoin/src/{parameters,post,sector,timed}.rs cuzk/probe/src/
+    cp "$root"/tests/curio/src/*.rs "$root"/tests/filecoin/src/{parameters,post,sector,timed}.rs cuzk/probe/src/
     # Stock crates of neptune's link the driver's library, which proofwarp loads at run time.
     mkdir -p "$copy/stub"
     [ -e "$copy/stub/libcuda.so" ] || cc -shared -x c /dev/null -o "$copy/stub/libcuda.so"

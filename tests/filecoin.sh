@@ -20,7 +20,7 @@ built=opencl
 folder="$root/target/filecoin-parameters"
 mkdir -p "$folder"
 export FIL_PROOFS_PARAMETER_CACHE="$folder/" FIL_PROOFS_PARENT_CACHE="$folder/parents/"
-export PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_LOG="${RUST_LOG:-warn}"
+export PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_LOG="${RUST_LOG:-error}"
 
 # Runs the program with a backend forced. Prints the replica's commitment; fails if another backend ran, or another replica came.
 run_on() { # name, backend

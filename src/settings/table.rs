@@ -154,6 +154,12 @@ pub const VARIABLES: &[Variable] = &[
         "searched",
         "nvcc 13.3 or later, for the kernels with carry-less multiply-add alone; nothing else is tried then",
     ),
+    build_variable(
+        "PROOFWARP_FATBINS",
+        Form::Path,
+        "none",
+        "a folder of compiled CUDA kernels, from a release of this version; nothing is compiled then",
+    ),
     build_variable("NVCC", Form::Path, "searched", "nvcc itself; nothing else is tried then"),
     build_variable(
         "CUDA_HOME",

@@ -116,11 +116,13 @@ impl Sector {
     }
 
     /// Returns the commitments to the replica and to the data.
+    #[allow(dead_code, reason = "tests/curio has this file too")]
     pub fn committed(&self) -> &SealPreCommitOutput {
         &self.committed
     }
 
     /// Returns the pieces of the data.
+    #[allow(dead_code, reason = "tests/curio has this file too")]
     pub fn pieces(&self) -> &[PieceInfo] {
         &self.pieces
     }
