@@ -23,9 +23,8 @@ export FIL_PROOFS_PARAMETER_CACHE="$folder/" FIL_PROOFS_PARENT_CACHE="$folder/pa
 export PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_LOG="${RUST_LOG:-error}"
 
 # Runs the program with a backend forced. Prints the replica's commitment; fails if another backend ran, or another replica came.
-run_on() { # name, backend
-    local report="$temp/$1-$2" trees=0 replica
-    [ "$2" = cpu ] || trees=1
+run_on() { # name, backend, 1 if the device hashes trees
+    local report="$temp/$1-$2" trees=$3 replica
     : >"$report"
     PROOFWARP_BACKEND=$2 PROOFWARP_REPORT="$report" FIL_PROOFS_USE_GPU_TREE_BUILDER=$trees \
         FIL_PROOFS_USE_GPU_COLUMN_BUILDER=$trees "$CARGO_TARGET_DIR/debug/proofwarp-filecoin" "${steps[@]}" | tee "$temp/log"
@@ -43,7 +42,7 @@ by_kernels() {
     uses_drop_in ec-gpu-gen@0.7.1 --features "$built"
     uses_drop_in ec-gpu-gen@0.6.0 --features "$built"
     for backend in "${backends[@]}"; do
-        run_on ec-gpu-gen "$backend"
+        run_on ec-gpu-gen "$backend" "$([ "$backend" = cpu ] && echo 0 || echo 1)"
         [ "$backend" = cpu ] || grep -q "^kernel hash_preimages" "$temp/ec-gpu-gen-$backend" || fail "no tree was hashed on $backend"
     done
 }
@@ -52,7 +51,8 @@ whole_proofs() {
     local backend
     cargo build --quiet --features "$1"
     uses_drop_in supraseal-c2 --features "$1"
-    for backend in "${backends[@]}"; do run_on supraseal-c2 "$backend"; done
+    # With filecoin-proofs' feature, neptune has CUDA kernels alone.
+    for backend in "${backends[@]}"; do run_on supraseal-c2 "$backend" "$([ "$backend" = cuda ] && echo 1 || echo 0)"; done
 }
 
 cd "$root/tests/filecoin"
