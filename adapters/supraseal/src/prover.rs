@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blstrs::{Bls12, Scalar};
+use proofwarp::backend::Device;
 use proofwarp::groth16::{Batch, Circuit, Densities, PreparedVerifyingKey, Proof, ProvingKeyOnDevice, Witness};
 use proofwarp::rayon_waits::block_in_place;
 use proofwarp::{Accelerator, BackendKind, report};
@@ -87,14 +88,12 @@ impl Prover {
     /// proves, whatever the number.
     fn select_device(&self, device: Option<usize>) -> Result<Accelerator, Error> {
         let all = self.key.accelerator();
-        let Some(number) = device.filter(|_| !all.devices().is_empty()) else { return Ok(all.clone()) };
-        match all.devices().iter().find(|device| device.info().ordinal == number) {
-            Some(device) => Ok(all.with_devices(vec![device.clone()])),
-            None => {
-                let numbers: Vec<_> = all.devices().iter().map(|device| device.info().ordinal.to_string()).collect();
-                Err(Error::invalid("number of a device", numbers.join(" or "), number))
-            }
-        }
+        let (devices, ordinal) = (all.devices(), |device: &Arc<Device>| device.info().ordinal);
+        let Some(number) = device.filter(|_| !devices.is_empty()) else { return Ok(all.clone()) };
+        let found = devices.iter().find(|device| ordinal(device) == number);
+        let numbers = || devices.iter().map(|device| ordinal(device).to_string()).collect::<Vec<_>>().join(" or ");
+        let device = found.ok_or_else(|| Error::invalid("number of a device", numbers(), number))?;
+        Ok(all.with_devices(vec![device.clone()]))
     }
 
     /// Makes the proofs of `inputs` with `key` on `accelerator`, and verifies them. Holds `lock` while devices work. A
