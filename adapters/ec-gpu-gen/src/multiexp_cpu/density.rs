@@ -170,7 +170,7 @@ mod tests {
         for _ in 0..1000 {
             let (first, second) = (random_bits(&mut rng), random_bits(&mut rng));
             let mut extended = tracker(&first);
-            extended.extend(&tracker(&second), false);
+            extended.extend(tracker(&second), false);
             assert_eq!(extended, tracker(&[first, second].concat()));
         }
     }
@@ -181,7 +181,7 @@ mod tests {
         for _ in 0..1000 {
             let (first, second) = (random_bits(&mut rng), random_bits(&mut rng));
             let mut extended = tracker(&first);
-            extended.extend(&tracker(&second), true);
+            extended.extend(tracker(&second), true);
             let expected = match (first.split_first(), second.split_first()) {
                 (Some((a, first)), Some((b, second))) => [&[*a || *b], first, second].concat(),
                 _ => [first, second].concat(),
