@@ -34,7 +34,7 @@ fn sums_on_the_cpu_have_their_names() {
     let mut other = DensityTracker { bv: density.bv.clone(), total_density: density.total_density };
     other.extend(&density, false);
     other.extend(density.clone(), false);
-    assert_eq!((other.get_total_density(), (&other).get_query_size()), (2, Some(2)));
+    assert_eq!((other.get_total_density(), (&other).get_query_size()), (3, Some(3)));
     assert_eq!((&FullDensity).get_query_size(), None);
     let bases = std::sync::Arc::new(Vec::<G1Affine>::new());
     let exponents = std::sync::Arc::new(Vec::<[u8; 32]>::new());
