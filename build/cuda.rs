@@ -21,7 +21,7 @@ const FLAGS: &str = "PROOFWARP_NVCC_FLAGS";
 /// from the PTX of the last.
 const DEFAULT_ARCHITECTURES: [&str; 5] = ["75", "80", "90", "100", "120"];
 
-/// What [`Nvcc::record`] wrote beside the fatbins, and the same of the compiler with carry-less multiply-add.
+/// Files that [`Nvcc::record`] writes beside the fatbins: of nvcc, and of the nvcc with carry-less multiply-add.
 const NVCC_RECORD: &str = "nvcc.txt";
 const CLMAD_RECORD: &str = "nvcc-clmad.txt";
 

@@ -29,7 +29,7 @@ mod pinned;
 
 use std::ffi::c_void;
 
-use proofwarp_supraseal::{Place, Proofs, SharedDensities, panic_on_error};
+use proofwarp_supraseal::{Proofs, ProvingDevice, SharedDensities, panic_on_error};
 
 pub use proofwarp_supraseal::{Assignment, Error, SRS, generate_groth16_proofs};
 
@@ -85,18 +85,30 @@ pub fn generate_groth16_proof<S, D, PR>(
     gpu_mtx: *mut c_void,
     gpu_index: i32,
 ) {
-    let circuits = SharedDensities {
-        evaluations: [ntt_a_scalars, ntt_b_scalars, ntt_c_scalars],
-        constraints: ntt_scalars_actual_size,
-        inputs: (input_assignments, input_assignments_size),
-        aux: (aux_assignments, aux_assignments_size),
-        densities: [a_aux_density_bv, b_g1_input_density_bv, b_g1_aux_density_bv],
-        ones: [a_aux_total_density, b_g1_input_total_density, b_g1_aux_total_density],
-    };
-    let assignments = circuits.assignments(num_circuits);
-    let written = Proofs::check_places(num_circuits, proofs)
-        .and_then(|()| prove(&assignments, [r_s, s_s], srs, gpu_mtx, gpu_index)?.write_to(proofs));
-    panic_on_error(written);
+    panic_on_error(Proofs::check_places(num_circuits, proofs));
+    let handle = start_groth16_proof(
+        ntt_a_scalars,
+        ntt_b_scalars,
+        ntt_c_scalars,
+        ntt_scalars_actual_size,
+        input_assignments,
+        aux_assignments,
+        input_assignments_size,
+        aux_assignments_size,
+        a_aux_density_bv,
+        b_g1_input_density_bv,
+        b_g1_aux_density_bv,
+        a_aux_total_density,
+        b_g1_input_total_density,
+        b_g1_aux_total_density,
+        num_circuits,
+        r_s,
+        s_s,
+        srs,
+        gpu_mtx,
+        gpu_index,
+    );
+    finish_groth16_proof(handle, proofs);
 }
 
 /// Makes a proof of each circuit like [`generate_groth16_proof`], and returns a handle of them for
@@ -135,8 +147,7 @@ pub fn start_groth16_proof<S, D>(
         densities: [a_aux_density_bv, b_g1_input_density_bv, b_g1_aux_density_bv],
         ones: [a_aux_total_density, b_g1_input_total_density, b_g1_aux_total_density],
     };
-    let proofs = prove(&circuits.assignments(num_circuits), [r_s, s_s], srs, gpu_mtx, gpu_index);
-    PendingProofs::insert(panic_on_error(proofs))
+    panic_on_error(start(&circuits.assignments(num_circuits), [r_s, s_s], srs, gpu_mtx, gpu_index))
 }
 
 /// Writes the proofs of `handle` to `proofs`, and frees the handle.
@@ -148,7 +159,8 @@ pub fn start_groth16_proof<S, D>(
 ///
 /// The handle is freed after a panic too.
 pub fn finish_groth16_proof<PR>(handle: *mut c_void, proofs: &mut [PR]) {
-    panic_on_error(PendingProofs::take(handle).and_then(|pending| pending.write_to(proofs)));
+    // SAFETY: the interface, which is safe, requires such a `PR` of its caller.
+    panic_on_error(PendingProofs::take(handle).and_then(|pending| unsafe { pending.write_to(proofs) }));
 }
 
 /// Drops the proofs of `handle`.
@@ -161,14 +173,17 @@ pub unsafe fn drop_pending_proof(handle: *mut c_void) {
     }
 }
 
-/// Makes proofs of `assignments` with `randomness`, r and s, on the device `gpu_index` with the lock `gpu_mtx`.
-fn prove<S>(
+/// Makes proofs of `assignments` with `randomness`, r and s, on the device `gpu_index` with the lock `gpu_mtx`. Returns
+/// their handle.
+fn start<S>(
     assignments: &[Assignment<S>],
     randomness: [&[S]; 2],
     srs: &SRS,
     gpu_mtx: *mut c_void,
     gpu_index: i32,
-) -> Result<Proofs, Error> {
-    let (device, lock) = (usize::try_from(gpu_index).ok(), GpuLocks::find(gpu_mtx)?);
-    proofwarp_supraseal::prove(Place { device, lock: Some(&lock) }, assignments, randomness, srs)
+) -> Result<*mut c_void, Error> {
+    let lock = GpuLocks::find(gpu_mtx)?;
+    let device = ProvingDevice { ordinal: usize::try_from(gpu_index).ok(), lock: Some(&lock) };
+    // SAFETY: the interface, which is safe, requires such assignments of its caller.
+    unsafe { proofwarp_supraseal::prove(device, assignments, randomness, srs) }.map(PendingProofs::insert)
 }

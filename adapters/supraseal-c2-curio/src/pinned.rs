@@ -24,7 +24,7 @@ struct HostMemory {
     layout: Layout,
 }
 
-// SAFETY: the memory belongs to the caller, and is written here only when nobody uses it any more.
+// SAFETY: only the drop writes to the memory here, and the caller no longer uses it then.
 unsafe impl Send for HostMemory {}
 
 static MEMORY: Table<HostMemory> = Table::new();
@@ -77,7 +77,7 @@ unsafe extern "C" fn cudaHostAlloc(address: *mut *mut c_void, size: usize, _flag
 /// Clears and frees the memory at `address`, which [`cudaHostAlloc`] allocated. Null frees nothing.
 ///
 /// # Safety
-/// Nobody uses the memory any more.
+/// The caller no longer uses the memory.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the CUDA runtime's name")]
 unsafe extern "C" fn cudaFreeHost(address: *mut c_void) -> c_int {

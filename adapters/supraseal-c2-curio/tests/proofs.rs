@@ -12,7 +12,7 @@ use bellperson::groth16::{Proof, prepare_verifying_key, verify_proof};
 use blstrs::{Bls12, Scalar};
 use common::{Assigned, Chain, parameters, stock_proof};
 use proofwarp::Accelerator;
-use proofwarp_supraseal::{Place, SharedDensities};
+use proofwarp_supraseal::{ProvingDevice, SharedDensities};
 use supraseal_c2::{SRS, alloc_gpu_mutex, drop_pending_proof, finish_groth16_proof, free_gpu_mutex};
 use supraseal_c2::{generate_groth16_proof, start_groth16_proof};
 
@@ -149,7 +149,7 @@ fn equal_to_bellpersons_own() {
             finish_groth16_proof(handle, &mut proofs);
             assert!(proofs == expected, "{links} links, device {device}");
         }
-        // SAFETY: nobody uses the lock.
+        // SAFETY: any pointer is allowed.
         unsafe { free_gpu_mutex(lock) };
     }
 }
@@ -193,8 +193,9 @@ fn devices_wait_for_their_lock() {
             densities: words.each_ref().map(Vec::as_slice),
             ones,
         };
-        let place = Place { device: None, lock: Some(&lock) };
-        proofwarp_supraseal::prove(place, &circuits.assignments(1), [&batch.r, &batch.s], &srs).is_ok()
+        let device = ProvingDevice { ordinal: None, lock: Some(&lock) };
+        // SAFETY: the pointers are those of vectors of these lengths, which `batch` owns.
+        unsafe { proofwarp_supraseal::prove(device, &circuits.assignments(1), [&batch.r, &batch.s], &srs) }.is_ok()
     };
     // Kernels are compiled before.
     assert!(proved());
@@ -224,7 +225,7 @@ fn memory_of_the_runtimes_functions() {
     }
     let [a, b, c] = pinned.map(|address| [address.cast::<Scalar>().cast_const()]);
     let handle = batch.start_from([&a, &b, &c], &srs);
-    // SAFETY: nobody uses the memory any more.
+    // SAFETY: the test no longer uses the memory.
     assert_eq!(pinned.map(|address| unsafe { cudaFreeHost(address) }), [0; 3]);
     // SAFETY: these addresses are freed, or null.
     assert_eq!([pinned[0], ptr::null_mut()].map(|address| unsafe { cudaFreeHost(address) }), [1, 0]);

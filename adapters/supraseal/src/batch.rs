@@ -5,7 +5,7 @@ use proofwarp::groth16::Proof;
 
 use crate::assignment::{Assignment, AssignmentSlices};
 use crate::error::{Error, check_equal};
-use crate::prover::Place;
+use crate::prover::ProvingDevice;
 use crate::srs::SRS;
 
 /// Holds a proof in bellperson's memory layout.
@@ -35,14 +35,21 @@ impl Proofs {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: [`Self::check_places`] fails.
-    pub fn write_to<PR>(self, places: &mut [PR]) -> Result<(), Error> {
+    ///
+    /// # Safety
+    /// `PR` is a structure with the C layout of a proof's A, B and C.
+    pub unsafe fn write_to<PR>(self, places: &mut [PR]) -> Result<(), Error> {
         Self::check_places(self.0.len(), places)?;
-        places.iter_mut().zip(self.0).for_each(|(place, proof)| write_proof(place, proof));
+        for (place, Proof { a, b, c }) in places.iter_mut().zip(self.0) {
+            // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. The caller
+            // promises that it has the layout of a proof.
+            unsafe { std::ptr::from_mut(place).cast::<ProofInMemory>().write(ProofInMemory { a, b, c }) };
+        }
         Ok(())
     }
 }
 
-/// Makes a proof for each of `provers`, the assignments of circuits of the parameters `srs`, at `place`. Proof i uses
+/// Makes a proof for each of `provers`, the assignments of circuits of the parameters `srs`, on `device`. Proof i uses
 /// element i of `r` and `s`.
 ///
 /// # Errors
@@ -50,7 +57,15 @@ impl Proofs {
 /// - [`Error::Invalid`]: there are devices, but none of that number.
 /// - [`Error::DoesNotVerify`]: a proof of a satisfied circuit does not verify, even if the CPU makes it.
 /// - [`Error::Engine`]: a forced backend failed, or the CPU after a device.
-pub fn prove<S>(place: Place<'_>, provers: &[Assignment<S>], [r, s]: [&[S]; 2], srs: &SRS) -> Result<Proofs, Error> {
+///
+/// # Safety
+/// The pointers of `provers` lead to as many elements as the assignments say. No thread writes to these meanwhile.
+pub unsafe fn prove<S>(
+    device: ProvingDevice<'_>,
+    provers: &[Assignment<S>],
+    [r, s]: [&[S]; 2],
+    srs: &SRS,
+) -> Result<Proofs, Error> {
     check_equal("number of r", provers.len(), r.len())?;
     check_equal("number of s", provers.len(), s.len())?;
     check_scalar_type::<S>()?;
@@ -63,7 +78,7 @@ pub fn prove<S>(place: Place<'_>, provers: &[Assignment<S>], [r, s]: [&[S]; 2], 
     let numbered = provers.iter().enumerate();
     let parts =
         numbered.map(|(number, prover)| AssignmentSlices::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
-    srs.prover()?.prove(place, &parts, r, s).map(Proofs)
+    srs.prover()?.prove(device, &parts, r, s).map(Proofs)
 }
 
 /// Returns the value of `result`.
@@ -98,12 +113,4 @@ fn check_proof_type<PR>() -> Result<(), Error> {
         return Err(Error::invalid("type of proofs", expected, actual));
     }
     Ok(())
-}
-
-/// Writes `proof` to the caller's `place`.
-fn write_proof<PR>(place: &mut PR, proof: Proof<Bls12>) {
-    let Proof { a, b, c } = proof;
-    // SAFETY: the place is valid for writes, of the right size and alignment, both checked before. The interface
-    // requires the caller to have a proof of this layout there.
-    unsafe { std::ptr::from_mut(place).cast::<ProofInMemory>().write(ProofInMemory { a, b, c }) };
 }

@@ -16,11 +16,11 @@ use crate::devices::DeviceSelection;
 use crate::error::{Error, check_equal};
 use crate::file;
 
-/// Says where a batch is proved. The default is any device, beside other batches.
+/// Selects the device of a batch. The default is any device, beside other batches.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Place<'a> {
-    /// The driver's number of the device that makes all proofs.
-    pub device: Option<usize>,
+pub struct ProvingDevice<'a> {
+    /// The driver's ordinal of the device that makes all proofs.
+    pub ordinal: Option<usize>,
     /// Lock that is held while devices work.
     pub lock: Option<&'a Mutex<()>>,
 }
@@ -61,20 +61,20 @@ impl Prover {
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
-    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. The devices
-    /// of `place` make them. If these fail and no backend is forced, the CPU makes the whole batch again.
+    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. `device`
+    /// selects the device that makes them. If devices fail and no backend is forced, the CPU makes the whole batch again.
     pub(crate) fn prove(
         &self,
-        place: Place<'_>,
+        device: ProvingDevice<'_>,
         parts: &[AssignmentSlices<'_>],
         r: &[Scalar],
         s: &[Scalar],
     ) -> Result<Vec<Proof<Bls12>>, Error> {
-        let accelerator = &self.select_device(place.device)?;
+        let accelerator = &self.select_device(device.ordinal)?;
         let known = self.get_or_build_circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
         let batch = Inputs { circuit: &known.circuit, witnesses: &witnesses, r, s };
-        match self.prove_and_verify(&self.key, accelerator, place.lock, batch) {
+        match self.prove_and_verify(&self.key, accelerator, device.lock, batch) {
             Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
                 report::report_failure(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
                 let (host, parameters) = (accelerator.with_devices(Vec::new()), self.key.parameters().clone());
@@ -84,15 +84,15 @@ impl Prover {
         }
     }
 
-    /// Returns the key's accelerator, restricted to the device with the driver's number `device`. Without devices the CPU
+    /// Returns the key's accelerator, restricted to the device with the driver's number `ordinal`. Without devices the CPU
     /// proves, whatever the number.
-    fn select_device(&self, device: Option<usize>) -> Result<Accelerator, Error> {
+    fn select_device(&self, ordinal: Option<usize>) -> Result<Accelerator, Error> {
         let all = self.key.accelerator();
-        let (devices, ordinal) = (all.devices(), |device: &Arc<Device>| device.info().ordinal);
-        let Some(number) = device.filter(|_| !devices.is_empty()) else { return Ok(all.clone()) };
-        let found = devices.iter().find(|device| ordinal(device) == number);
-        let numbers = || devices.iter().map(|device| ordinal(device).to_string()).collect::<Vec<_>>().join(" or ");
-        let device = found.ok_or_else(|| Error::invalid("number of a device", numbers(), number))?;
+        let (devices, ordinal_of) = (all.devices(), |device: &Arc<Device>| device.info().ordinal);
+        let Some(ordinal) = ordinal.filter(|_| !devices.is_empty()) else { return Ok(all.clone()) };
+        let found = devices.iter().find(|device| ordinal_of(device) == ordinal);
+        let known = || devices.iter().map(|device| ordinal_of(device).to_string()).collect::<Vec<_>>().join(" or ");
+        let device = found.ok_or_else(|| Error::invalid("number of a device", known(), ordinal))?;
         Ok(all.with_devices(vec![device.clone()]))
     }
 
