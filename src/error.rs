@@ -33,6 +33,24 @@ pub enum Error {
         /// Number of bytes that were available.
         available: u64,
     },
+    /// The work does not fit into the device's memory, even if its steps are split as far as possible. Nothing was
+    /// started.
+    #[error(
+        "{device}: {what}: at least {requested} bytes of device memory expected, got {available}, {} too few: {remedy}",
+        .requested.saturating_sub(*.available)
+    )]
+    TooLarge {
+        /// The device's name.
+        device: String,
+        /// The work.
+        what: String,
+        /// Minimum bytes that the work takes.
+        requested: u64,
+        /// Number of bytes that were available.
+        available: u64,
+        /// The setting or the device with which the work fits.
+        remedy: String,
+    },
     /// The process was forked from one that had used the engine: it lacks the engine's threads and devices
     /// ([`crate::fork_check`]).
     #[error(

@@ -6,16 +6,19 @@
 # and bellpepper-core are copied, with the lines that docs/filecoin.md changes. They build, the engine proves a sector of 2 KiB
 # (tests/curio/src), and filecoin-proofs verifies.
 #
-# usage: tests/curio.sh [cpu] [opencl] [cuda] [checkout=FOLDER] [seal]      (default: cpu opencl)
+# usage: tests/curio.sh [cpu] [opencl] [cuda] [checkout=FOLDER] [seal] [into=FOLDER | from=FOLDER]      (default: cpu opencl)
 #
-# `seal` proves a seal too. Its parameters take half an hour of two cores, once.
+# `seal` proves a seal too. Its parameters take half an hour of two cores, once. `into` builds the programs and their parameters
+# into a folder. `from` runs them, on a machine without tool chains.
 source "$(dirname "$0")/published.sh"
 
 drop_in="$root/adapters/supraseal-c2-curio"
-checkout= seal= backends=()
+checkout='' seal='' into='' from='' backends=()
 for argument in "$@"; do
     case "$argument" in
         checkout=*) checkout=$(cd "${argument#checkout=}" && pwd) ;;
+        into=*) mkdir -p "${argument#into=}" && into=$(cd "${argument#into=}" && pwd) ;;
+        from=*) from=$(cd "${argument#from=}" && pwd) ;;
         seal) seal=seal ;;
         *) backends+=("$argument") ;;
     esac
@@ -29,12 +32,27 @@ with_backend() { # backend, command
     PROOFWARP_BACKEND=$1 PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" "${@:2}"
 }
 
+# Builds the drop-in's own tests, into `into` or else into `temp`.
+build_own_tests() {
+    local program
+    cargo test --quiet "${features[@]}" --no-run --message-format json >"$temp/built"
+    grep -o '"executable":"[^"]*"' "$temp/built" | cut -d'"' -f4 | while read -r program; do
+        cp "$program" "${into:-$temp}/test-$(basename "$program")"
+    done
+}
+
 own_tests() {
-    local backend
-    cd "$drop_in"
-    cargo fmt --check
-    cargo clippy --quiet "${features[@]}" --all-targets -- -D warnings
-    for backend in "${backends[@]}"; do RUST_BACKTRACE=0 with_backend "$backend" cargo test --quiet "${features[@]}"; done
+    local backend program
+    if [ -z "$from" ]; then
+        cd "$drop_in"
+        cargo fmt --check
+        cargo clippy --quiet "${features[@]}" --all-targets -- -D warnings
+        build_own_tests
+        [ -z "$into" ] || return 0
+    fi
+    for backend in "${backends[@]}"; do
+        for program in "${from:-$temp}"/test-*; do RUST_BACKTRACE=0 with_backend "$backend" "$program" --quiet; done
+    done
     echo "curio.sh: proofs of start_groth16_proof and generate_groth16_proof equal bellperson's on ${backends[*]}"
 }
 
@@ -61,20 +79,28 @@ prepare_engine() {
 }
 
 engine() {
-    local backend report folder
-    prepare_engine
-    cargo build --quiet --workspace
-    cargo tree --quiet -p probe --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null || fail "cargo does not use the drop-in"
-    folder="$root/target/filecoin-parameters"
+    local backend report folder="${from:-$root/target/filecoin-parameters}" program="${from:-}/probe"
     mkdir -p "$folder"
     export FIL_PROOFS_PARAMETER_CACHE="$folder/" FIL_PROOFS_PARENT_CACHE="$folder/parents/"
+    if [ -z "$from" ]; then
+        prepare_engine
+        cargo build --quiet --workspace
+        cargo tree --quiet -p probe --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null || fail "cargo does not use the drop-in"
+        program="$CARGO_TARGET_DIR/debug/probe"
+    fi
+    if [ -n "$into" ]; then
+        with_backend cpu "$program" $seal
+        cp "$program" "$into/probe"
+        cp -r "$folder/." "$into/"
+        return 0
+    fi
     for backend in "${backends[@]}"; do
         report="$temp/$backend"
-        with_backend "$backend" env PROOFWARP_REPORT="$report" "$CARGO_TARGET_DIR/debug/probe" $seal
+        with_backend "$backend" env PROOFWARP_REPORT="$report" "$program" $seal
         if grep -v " on $backend (" "$report"; then fail "another backend than $backend ran"; fi
         echo "curio.sh: cuzk on $backend: $(grep -c "^groth16 .* on $backend (.*): [0-9]" "$report") batches"
     done
 }
 
 own_tests
-[ -z "$checkout" ] || engine
+[ -z "$checkout" ] && [ ! -e "$from/probe" ] || engine

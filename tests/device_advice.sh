@@ -20,22 +20,15 @@ case "${1:-}" in
 esac
 
 build() {
-    local wheel kits
+    local kits
     cd "$root"
     source tests/needs.sh
     need_nvcc
+    # Cargo keeps the folder's name.
     kits=("$root"/target/nvcc-venv/lib/python3*/site-packages/nvidia/cu13)
-    command -v nvcc >/dev/null || export PATH="${kits[0]}/bin:$PATH" CUDA_PATH="${kits[0]}"
-    # The wheel has the library by its full name only, which the linker does not look for. Cargo keeps the folder's name.
-    for wheel in "${kits[0]}"/lib/libcudart.so.*; do
-        [ -f "$wheel" ] || continue
-        libraries="${kits[0]}/lib"
-        export CUDA_LIB_DIR="$root/target/cuda-libraries"
-        mkdir -p "$CUDA_LIB_DIR"
-        ln -sf "$libraries"/*.a "$CUDA_LIB_DIR/"
-        ln -sf "$wheel" "$CUDA_LIB_DIR/libcudart.so"
-    done
-    export CUDA_ARCH="${CUDA_ARCH:-90}" RUSTC_WORKSPACE_WRAPPER="$root/tests/clippy.sh"
+    if [ -d "${kits[0]}" ]; then use_cuda_kit "${kits[0]}"; fi
+    export CUDA_ARCH="${CUDA_ARCH:-90}"
+    export RUSTC_WORKSPACE_WRAPPER="$root/tests/clippy.sh"
     # With the features of ./test, so that what it has built is taken.
     cargo test --quiet --workspace --features "$features,halo2-axiom-gpu/device-advice" --test "$name" --no-run \
         --message-format json-render-diagnostics >"$temp/built"

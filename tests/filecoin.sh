@@ -3,31 +3,46 @@
 # bellperson and neptune on those for ec-gpu-gen 0.7 and 0.6, and whole proofs on that for supraseal-c2. filecoin-proofs
 # verifies, and the replica is the same everywhere.
 #
-# usage: tests/filecoin.sh [cpu] [opencl] [cuda] [seal]      (default: cpu opencl)
+# usage: tests/filecoin.sh [cpu] [opencl] [cuda] [seal] [into=FOLDER | from=FOLDER]      (default: cpu opencl)
 #
 # `seal` seals and unseals too. Parameters are made once, in target/filecoin-parameters; the seal's take half an hour of two
-# cores.
+# cores. `into` builds the programs and their parameters into a folder. `from` runs them, on a machine without tool chains.
 source "$(dirname "$0")/published.sh"
 
-steps=(winning-parameters window-parameters winning window) backends=()
+steps=(winning-parameters window-parameters winning window) backends=() into='' from=''
 for argument in "$@"; do
-    if [ "$argument" = seal ]; then steps+=(seal-parameters seal); else backends+=("$argument"); fi
+    case "$argument" in
+        into=*) mkdir -p "${argument#into=}" && into=$(cd "${argument#into=}" && pwd) ;;
+        from=*) from=$(cd "${argument#from=}" && pwd) ;;
+        seal) steps+=(seal-parameters seal) ;;
+        *) backends+=("$argument") ;;
+    esac
 done
 [ ${#backends[@]} -gt 0 ] || backends=(cpu opencl)
 built=opencl
 [[ " ${backends[*]} " != *" cuda "* ]] || built=opencl,cuda
 
-folder="$root/target/filecoin-parameters"
+folder="${from:-$root/target/filecoin-parameters}"
 mkdir -p "$folder"
 export FIL_PROOFS_PARAMETER_CACHE="$folder/" FIL_PROOFS_PARENT_CACHE="$folder/parents/"
 export PROOFWARP_OPENCL_CPU="${PROOFWARP_OPENCL_CPU:-1}" RUST_LOG="${RUST_LOG:-error}"
+
+# Builds the program with features, and checks that cargo takes the drop-ins. Sets `program`.
+build() { # name, features, drop-ins
+    local drop_in
+    program="${into:-$from}/filecoin-$1"
+    [ -z "$from" ] || return 0
+    cargo build --quiet --features "$2"
+    for drop_in in "${@:3}"; do uses_drop_in "$drop_in" --features "$2"; done
+    if [ -n "$into" ]; then cp "$CARGO_TARGET_DIR/debug/proofwarp-filecoin" "$program"; else program="$CARGO_TARGET_DIR/debug/proofwarp-filecoin"; fi
+}
 
 # Runs the program with a backend forced. Prints the replica's commitment; fails if another backend ran, or another replica came.
 run_on() { # name, backend, 1 if the device hashes trees
     local report="$temp/$1-$2" trees=$3 replica
     : >"$report"
     PROOFWARP_BACKEND=$2 PROOFWARP_REPORT="$report" FIL_PROOFS_USE_GPU_TREE_BUILDER=$trees \
-        FIL_PROOFS_USE_GPU_COLUMN_BUILDER=$trees "$CARGO_TARGET_DIR/debug/proofwarp-filecoin" "${steps[@]}" | tee "$temp/log"
+        FIL_PROOFS_USE_GPU_COLUMN_BUILDER=$trees "$program" "${steps[@]}" | tee "$temp/log"
     if grep -v " on $2 (" "$report"; then fail "another backend than $2 ran"; fi
     replica=$(grep "^comm_r " "$temp/log")
     [ "$replica" = "${expected:=$replica}" ] || fail "$1 on $2: another replica: $replica"
@@ -37,10 +52,8 @@ run_on() { # name, backend, 1 if the device hashes trees
 # bellperson's prover calls one kernel a time; neptune's kernels hash columns and trees.
 by_kernels() {
     local backend
-    find_nvcc
-    cargo build --quiet --features "$built"
-    uses_drop_in ec-gpu-gen@0.7.1 --features "$built"
-    uses_drop_in ec-gpu-gen@0.6.0 --features "$built"
+    build ec-gpu-gen "$built" ec-gpu-gen@0.7.1 ec-gpu-gen@0.6.0
+    [ -z "$into" ] || return 0
     for backend in "${backends[@]}"; do
         run_on ec-gpu-gen "$backend" "$([ "$backend" = cpu ] && echo 0 || echo 1)"
         [ "$backend" = cpu ] || grep -q "^kernel hash_preimages" "$temp/ec-gpu-gen-$backend" || fail "no tree was hashed on $backend"
@@ -49,13 +62,22 @@ by_kernels() {
 
 whole_proofs() {
     local backend
-    cargo build --quiet --features "$1"
-    uses_drop_in supraseal-c2 --features "$1"
+    build supraseal-c2 "$1" supraseal-c2
+    [ -z "$into" ] || return 0
     # With filecoin-proofs' feature, neptune has CUDA kernels alone.
     for backend in "${backends[@]}"; do run_on supraseal-c2 "$backend" "$([ "$backend" = cuda ] && echo 1 || echo 0)"; done
 }
 
+[ -n "$from" ] || find_nvcc
 cd "$root/tests/filecoin"
 by_kernels
 whole_proofs "$([[ $built = *cuda* ]] && echo supraseal,supraseal-cuda || echo supraseal)"
-echo "filecoin-proofs: ${steps[*]} on ${backends[*]}"
+if [ -n "$into" ]; then
+    for step in "${steps[@]}"; do
+        [[ $step != *-parameters ]] || PROOFWARP_BACKEND=cpu "$program" "$step"
+    done
+    cp -r "$folder/." "$into/"
+    echo "filecoin.sh: programs and parameters in $into"
+else
+    echo "filecoin-proofs: ${steps[*]} on ${backends[*]}"
+fi

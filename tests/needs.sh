@@ -32,6 +32,29 @@ need_nvcc() {
         nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96
 }
 
+# Lets crates that compile CUDA themselves find the compiler and the runtime in a folder of wheels. Sets `libraries`. The runtime's
+# wheel has the library by its full name only, which the linker does not look for.
+use_cuda_kit() { # folder of the wheels
+    local runtime
+    export PATH="$1/bin:$PATH" CUDA_PATH="$1" CUDA_ARCH="${CUDA_ARCH:-90}" CUDA_LIB_DIR="$PWD/target/cuda-libraries"
+    libraries="$1/lib"
+    mkdir -p "$CUDA_LIB_DIR"
+    ln -sf "$libraries"/*.a "$CUDA_LIB_DIR/"
+    for runtime in "$libraries"/libcudart.so.*; do ln -sf "$runtime" "$CUDA_LIB_DIR/libcudart.so"; done
+}
+
+# For packages with CUDA sources of their own that include CCCL.
+need_cuda_kit() {
+    local kit=target/cuda-kit-venv
+    if ! compgen -G "$kit/lib/python3*/site-packages/nvidia/cu13/include/cccl" >/dev/null; then
+        echo "installing the CUDA compiler's and CCCL's wheels into $kit"
+        python3 -m venv "$kit"
+        "$kit/bin/pip" install -q --disable-pip-version-check --no-deps nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 \
+            nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85
+    fi
+    use_cuda_kit "$(echo "$PWD/$kit"/lib/python3*/site-packages/nvidia/cu13)"
+}
+
 # For kernels with carry-less multiply-add alone; where it is missing, they are left out.
 need_nvcc_clmad() {
     compgen -G "target/nvcc-clmad-venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc" >/dev/null && return

@@ -35,6 +35,7 @@ mod scalars;
 
 pub(crate) use bases::check;
 pub use bases::{BasePoints, EncodedPoints, FilePoints, MappedFile, PointChecks, PointName, decode};
+pub(crate) use exec::resident_batch_bytes;
 pub use explain::MsmExplanation;
 pub use one_shot::{msm, msm_with_options};
 pub use options::MsmOptions;

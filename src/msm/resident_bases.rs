@@ -210,23 +210,21 @@ impl<'a, C: MsmCurve> Msm<'a, C> {
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a forced backend has too little memory, or its driver fails.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the CPU takes over, but cannot read the scalars from their device.
     pub fn run_batch(&self, vectors: &[Scalars<'_>], abort: Abort<'_>) -> Result<(Vec<C::Curve>, Report)> {
-        self.run_batch_within(vectors, None, abort)
+        self.run_batch_within(vectors, self.options.memory, abort)
     }
 
-    /// Computes the sums as [`Self::run_batch`] does, in at most `memory` bytes of each device.
+    /// Computes the sums as [`Self::run_batch`] does, in at most `memory` bytes of each device for an MSM; 0 sets no
+    /// limit.
     pub(crate) fn run_batch_within(
         &self,
         vectors: &[Scalars<'_>],
-        memory: Option<u64>,
+        memory: u64,
         abort: Abort<'_>,
     ) -> Result<(Vec<C::Curve>, Report)> {
         vectors.iter().try_for_each(|scalars| check_lengths(self.bases.len(), scalars.len()))?;
         let bases = self.device_bases()?;
         let mut request = self.request(&bases, vectors);
-        if let Some(memory) = memory {
-            let most = request.options.memory;
-            request.options.memory = if most == 0 { memory } else { memory.min(most) };
-        }
+        request.options.memory = memory;
         let mut operation = MsmOperation { request, host_bases: &self.bases };
         execute(&self.accelerator, self.accelerator.devices(), &mut operation, abort)
     }

@@ -1,6 +1,7 @@
-//! Makes a stream of proofs with one to four threads: the device works on one while others are synthesized.
+//! Makes a stream of proofs with one thread, two threads and so on: the device works on one while others are synthesized.
 //!
-//! `cargo run --release --example queue` in `adapters/halo2`; `PROOFWARP_BACKEND` forces a backend.
+//! `cargo run --release --example queue -- [LOG_ROWS] [PROOFS] [THREADS]` in `adapters/halo2`; `PROOFWARP_BACKEND` forces a
+//! backend. The defaults are 12 proofs of 2^14 rows, and four threads at most.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -18,13 +19,12 @@ use rand::rngs::OsRng;
 
 type Kzg = KZGCommitmentScheme<Bn256>;
 
-/// Binary logarithm of the number of rows.
-const K: u32 = 14;
-const PROOFS: u64 = 12;
-
-/// Each column has the squares of the one before. The first counts up from a secret.
+/// Each column has the squares of the one before. The first counts up from a secret. Ten rows are left for blinding.
 #[derive(Clone)]
-struct Squares(u64);
+struct Squares {
+    secret: u64,
+    log_rows: u32,
+}
 
 impl Circuit<Fr> for Squares {
     type Config = (Vec<Column<Advice>>, Column<Fixed>);
@@ -47,7 +47,7 @@ impl Circuit<Fr> for Squares {
 
     fn synthesize(&self, (x, on): Self::Config, mut layouter: impl Layouter<Fr>) -> Result<(), plonk::Error> {
         let rows = |mut region: Region<'_, Fr>| {
-            let mut values: Vec<_> = (0..(1 << K) - 10).map(|row| Fr::from(self.0 + row)).collect();
+            let mut values: Vec<_> = (0..(1 << self.log_rows) - 10).map(|row| Fr::from(self.secret + row)).collect();
             (0..values.len()).for_each(|row| _ = region.assign_fixed(on, row, Fr::one()));
             for column in &x {
                 values.iter().enumerate().for_each(|(row, x)| _ = region.assign_advice(*column, row, Value::known(*x)));
@@ -60,20 +60,23 @@ impl Circuit<Fr> for Squares {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let setup = ParamsKZG::<Bn256>::setup(K, OsRng);
-    let key = keygen_pk2(&setup, &Squares(0), false)?;
+    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
+    let mut next = |default| arguments.next().unwrap_or(Ok(default));
+    let (log_rows, proofs, threads) = (next(14)? as u32, next(12)?, next(4)? as usize);
+    let setup = ParamsKZG::<Bn256>::setup(log_rows, OsRng);
+    let key = keygen_pk2(&setup, &Squares { secret: 0, log_rows }, false)?;
     let prove = |secret| {
         let mut out = Blake2bWrite::<_, G1Affine, Challenge255<_>>::init(Vec::new());
-        let circuit = [Squares(secret)];
+        let circuit = [Squares { secret, log_rows }];
         create_proof::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>(&setup, &key, &circuit, &[&[]], OsRng, &mut out)?;
         Ok::<_, plonk::Error>(out.finalize())
     };
     prove(0)?;
-    for threads in (1..=4).filter_map(NonZeroUsize::new) {
+    for threads in (1..=threads).filter_map(NonZeroUsize::new) {
         let (start, mut made) = (Instant::now(), Vec::new());
-        prove_in_order(0..PROOFS, threads, prove, |proof| made.push(proof));
+        prove_in_order(0..proofs, threads, prove, |proof| made.push(proof));
         made.into_iter().collect::<Result<Vec<_>, _>>()?;
-        println!("{threads} threads: {:.1} proofs a second", PROOFS as f64 / start.elapsed().as_secs_f64());
+        println!("{threads} threads: {:.2} proofs a second", proofs as f64 / start.elapsed().as_secs_f64());
     }
     Ok(())
 }

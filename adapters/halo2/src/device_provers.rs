@@ -75,6 +75,9 @@ impl DeviceProvers {
 impl DeviceProver {
     /// Creates a prover on the device of `accelerator`. Its memory plan is that of `options`, or else one for the
     /// device's unreserved memory. If too little is unreserved and `waits` is set, it waits for other proofs to end.
+    ///
+    /// # Errors
+    /// - The backend is forced, and the device is too small for the proof: [`proofwarp::Error::TooLarge`].
     fn new(
         options: &Options,
         accelerator: &Accelerator,
@@ -82,6 +85,9 @@ impl DeviceProver {
         memory: &MemoryEstimate,
         waits: bool,
     ) -> Result<Self, Error> {
+        if let (Some(device), None, Some(_)) = (accelerator.devices().first(), options.plan, accelerator.forced()) {
+            memory.check_fits(device, device.memory()).map_err(to_halo2_error)?;
+        }
         let engine = caches::engine(accelerator, params)?;
         let engine = options.abort.iter().cloned().fold(engine, Engine::with_abort);
         let keeps_key = options.plan.is_none_or(|plan| plan.columns_resident);

@@ -6,14 +6,17 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::decision_cache::PlanKey;
+use super::decision_cache::{PlanCache, PlanKey};
 use super::device_batch::{DeviceBatch, VectorShare};
 use super::msm_request::{DeviceBases, MsmRequest};
 use super::pipeline::Pipeline;
 use super::plan_selection::{available_bytes, plan_for, quantize_memory};
+use crate::backend::Device;
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
-use crate::msm::plan::{PlanInput, balanced_len, best_batch_size, max_in_flight};
+use crate::msm::bases::resident_plan_input;
+use crate::msm::options::MsmOptions;
+use crate::msm::plan::{MsmPlan, PlanInput, balanced_len, best_batch_size, max_in_flight};
 use crate::{Error, Result};
 
 /// Describes how a device computes a batch: `groups` are ranges of vectors, and those of a group share a pipeline.
@@ -150,6 +153,35 @@ pub(crate) fn batch_size<C: MsmCurve>(
     let free = quantize_memory(available_bytes(&request.devices[number], 1, options)?);
     let key = PlanKey { input: input.with_joined(input.vectors), count: batch, free };
     Ok(request.memos.joins.get_or_insert_with(key, || best_batch_size(key.input, batch, free)))
+}
+
+/// Caches the bytes of workspace of a batch, by the plan input of a vector alone.
+static WORKSPACES: PlanCache<PlanKey, u64> = PlanCache::new();
+
+/// Returns the maximum bytes of workspace on `device` of a batch of `vectors` vectors of `points` scalars each. Bases and
+/// scalars are on the device, and each sparse matrix may take `limit` bytes. Scalars have full length.
+pub(crate) fn resident_batch_bytes<C: MsmCurve>(device: &Device, points: usize, vectors: usize, limit: u64) -> u64 {
+    if vectors == 0 {
+        return 0;
+    }
+    let input = resident_plan_input::<C>(device, points, &MsmOptions::default());
+    let key = PlanKey { input, count: vectors, free: limit };
+    WORKSPACES.get_or_insert_with(key, || batch_bytes(input, vectors, limit))
+}
+
+/// Returns the maximum bytes of workspace of a batch of `vectors` vectors, each of which alone has the plan input
+/// `input`. Each sparse matrix may take `limit` bytes.
+fn batch_bytes(input: PlanInput, vectors: usize, limit: u64) -> u64 {
+    let joined = best_batch_size(input.with_joined(vectors as u32), vectors, quantize_memory(limit));
+    let groups: Vec<_> = split_evenly(0..vectors, joined).map(|group| group.len()).collect();
+    let at_once = max_in_flight(groups[0], groups.len());
+    // Fewer vectors may have larger windows, and take more memory.
+    let bytes = |count: &usize| {
+        let input = PlanInput { at_once: at_once as u32, ..input.with_joined(*count as u32) };
+        MsmPlan::fit(input, limit).map_or(limit, |plan| plan.workspace_bytes())
+    };
+    let bytes: Vec<_> = groups.iter().map(bytes).collect();
+    bytes.windows(at_once).map(|in_flight| in_flight.iter().sum()).max().unwrap_or(0)
 }
 
 /// Batching may slow a vector by at most `1/MAX_SLOWDOWN_DIV` by the model: the buckets of the other vectors leave less

@@ -14,6 +14,7 @@ mod pipeline;
 mod plan_selection;
 
 pub(super) use batches::batch_size;
+pub(crate) use batches::resident_batch_bytes;
 pub(super) use choose_sharding::{choose_mesh, choose_sharding};
 pub(super) use decision_cache::PlanMemos;
 pub(super) use gpu::{finish, msm, start};

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use super::memory_peaks::{MemoryPeak, PEAKS};
 use crate::expression::Expression;
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, MAX_COSETS};
@@ -23,8 +24,9 @@ const FOR_COMMITMENT: usize = 6;
 const MIN_COMMITMENT_BYTES: u64 = 1 << 22;
 /// Reserves 1/RESERVE_DIV of the free memory for tables of powers and for kernel parameters.
 const RESERVE_DIV: u64 = 8;
-/// Adds 1/TABLES to a proof's estimated memory, for tables of powers and for kernel parameters.
-const TABLES: u64 = 16;
+/// Adds 1/SLACK_DIV to the maximum memory of a proof: blocks may be larger than requested, and a part of a block in use
+/// keeps the rest of it from the driver.
+const SLACK_DIV: u64 = 5;
 /// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
 const BASES: usize = 4;
 /// Limits the device memory of commitments to 48 columns, however many columns are committed to. If columns are short,
@@ -36,12 +38,8 @@ const COMMITMENTS_BYTES: u64 = 3 << 29;
 /// numbers overflows.
 const MAX_COUNT: usize = 1 << 24;
 
-/// Maximum columns whose commitments one MSM matrix computes, 16. With more columns, two matrices are in flight at
-/// once.
-const JOINED: usize = 16;
-
-/// Returns the maximum bytes of device memory that commitments to columns of `column` bytes take at once. It includes
-/// neither the setup's points nor the columns.
+/// Returns the maximum bytes of workspace that an MSM may take for commitments to columns of `column` bytes. Two MSMs may
+/// run at once.
 pub(crate) fn max_commitment_bytes(column: u64) -> u64 {
     COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
 }
@@ -52,7 +50,7 @@ pub(crate) const MAX_IN_REGISTERS: usize = 16;
 
 /// Returns the number of vectors of `count` columns that the device holds at once while it computes `count` pieces of a
 /// quotient, the pieces included.
-fn device_vector_count(count: usize) -> usize {
+pub(super) fn device_vector_count(count: usize) -> usize {
     if count <= MAX_IN_REGISTERS { 1 } else { 3 }
 }
 
@@ -71,16 +69,23 @@ impl MemoryPlan {
     /// Keeps all columns on the device, and splits no step.
     pub const ALL: Self = Self { columns_resident: true, max_columns: usize::MAX };
 
-    /// Returns the maximum bytes of a commitment beside the proof's own columns, for columns of `column` bytes.
-    pub(super) fn step_bytes(self, column: usize) -> u64 {
-        (self.max_columns.max(FOR_COMMITMENT) as u64).saturating_mul(column as u64).max(MIN_COMMITMENT_BYTES)
+    /// Returns the maximum bytes of workspace that an MSM may take for commitments to columns of `column` bytes.
+    pub(super) fn commitment_bytes(self, column: u64) -> u64 {
+        match self {
+            Self::ALL => max_commitment_bytes(column),
+            // In groups of columns, a commitment takes no more than a group.
+            Self { max_columns, .. } => {
+                (max_columns.max(FOR_COMMITMENT) as u64).saturating_mul(column).max(MIN_COMMITMENT_BYTES)
+            }
+        }
     }
 }
 
 /// Estimates the device memory of a proof, in columns of n elements.
 ///
 /// ```
-/// use halo2curves::bn256::Fr;
+/// use halo2curves::bn256::{Fr, G1Affine};
+/// use proofwarp::Accelerator;
 /// use proofwarp::plonk::{Circuit, ColumnLayout, MemoryEstimate, MemoryPlan};
 ///
 /// let layout = ColumnLayout { fixed: 14, permuted: 0, advice: 12, instances: 1, sets: 0, lookups: 0 };
@@ -92,9 +97,18 @@ impl MemoryPlan {
 /// #   fixed_queries: vec![],
 /// };
 /// let memory = MemoryEstimate::for_circuit(&circuit, 1);
-/// assert_eq!(memory.plan(24 << 30, false), MemoryPlan::ALL);
-/// assert!(memory.plan(1 << 30, false).max_columns < 30);
 /// println!("{memory}");
+/// if let Some(device) = Accelerator::from_env()?.devices().first() {
+///     let bound = memory.bound::<G1Affine>(device, 24 << 30)?;
+///     println!("{bound}");
+///     assert!(bound.plan == MemoryPlan::ALL && bound.total() < 4 << 30);
+///     // With less memory, steps are split.
+///     let bound = memory.bound::<G1Affine>(device, 1 << 30)?;
+///     assert!(bound.plan.max_columns < 30 && bound.total() <= 1 << 30);
+///     // With too little, the error says how many bytes are lacking.
+///     println!("{}", memory.bound::<G1Affine>(device, 100 << 20).unwrap_err());
+/// }
+/// # Ok::<(), proofwarp::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryEstimate {
@@ -106,17 +120,8 @@ pub struct MemoryEstimate {
     pub key: usize,
     /// Maximum columns that a proof holds between steps, without those of the key.
     pub own: usize,
-    /// Maximum columns that a step takes in addition to `own`, if no step is split.
-    pub most: usize,
-    /// Maximum columns that a proof has at once, its own and a step's. No step is split, and transforms need no second
-    /// column.
-    pub whole: usize,
-    /// Columns of the largest batch of transforms, each of which may need a second column.
-    pub transformed: usize,
-    /// Maximum columns that a proof has while it commits to some of them.
-    pub committed: usize,
-    /// Number of commitments, 1 or 2, whose memory is needed at once.
-    pub sums_at_once: usize,
+    /// Moments of a proof at which it may have most memory, if no step is split.
+    pub peaks: [MemoryPeak; PEAKS],
     /// Maximum columns that a step takes if each step is split as far as possible and columns come from the host.
     pub least: usize,
     /// Maximum columns that a step takes if each step is split as far as possible. The key's and the proof's own
@@ -135,9 +140,6 @@ impl MemoryEstimate {
         // A and S exist until the products do. Then values become coefficients, and a vector of values is freed with
         // its last column. The random polynomial and the quotient's parts come after that.
         let own = opened + opened.max(1 + pieces);
-        let products = FOR_PRODUCT * circuits * (sets + lookups);
-        let coset = COSET_COLUMNS * (shared + opened / circuits.max(1)) + circuits;
-        let most = [opened, coset, FOR_LOOKUP * lookups, products, FOR_COMMITMENT * advice];
         // A circuit's permutation cannot be split: if columns come from the host, all its values and σ are on the
         // device together.
         let (chain, constraint) = (FOR_PRODUCT * sets, COSET_COLUMNS * max_constraint_columns(circuit) + circuits);
@@ -145,74 +147,50 @@ impl MemoryEstimate {
         let quotient = pieces * (1 + device_vector_count(pieces));
         let beside = [chain, constraint, FOR_LOOKUP.min(FOR_LOOKUP * lookups), quotient, FOR_COMMITMENT];
         let largest = |all: &[usize]| all.iter().copied().max().unwrap_or(0);
-        let (compressed, one) = (2 * circuits * lookups, opened / circuits.max(1));
-        // Columns of four moments: values and coefficients; values, A, S and the products' factors; coefficients, the
-        // quotient's parts and a coset; coefficients and the quotient's pieces.
-        let on_coset = opened + 1 + pieces + circuits + shared + one;
-        let whole = [
-            2 * opened,
-            opened + compressed + 2 * circuits * (sets + lookups),
-            on_coset,
-            opened + 1 + quotient.max(3 * pieces),
-        ];
-        let together = largest(&[advice, 2 * circuits * lookups, circuits * (sets + lookups), pieces]);
-        let least_beside = largest(&beside);
+        let column = (circuit.rows() as u64).saturating_mul(size_of::<F>() as u64).max(1);
+        // Buckets of short columns take more than the columns.
+        let least_beside = largest(&beside).max(MIN_COMMITMENT_BYTES.div_ceil(column) as usize);
         let least = least_beside.max(chain + 2 * permuted);
         Self {
-            column: (circuit.rows() as u64).saturating_mul(size_of::<F>() as u64),
+            column,
             bases: BASES,
             key: 2 * shared - 3,
             own,
-            most: largest(&most).max(least),
-            whole: largest(&whole),
-            transformed: opened.max(shared),
-            committed: opened + compressed.max(1 + 2 * pieces),
-            sums_at_once: if together > JOINED { 2 } else { 1 },
+            peaks: MemoryPeak::of_circuit(circuit, layout, circuits),
             least,
             least_beside,
         }
     }
 
-    /// Returns the free bytes that a proof needs, in addition to the setup's points and the key, to keep all columns on
-    /// the device.
-    pub fn max_bytes(&self) -> u64 {
-        self.required_bytes(self.own + self.most)
-    }
-
     /// Returns the maximum bytes that a proof takes at once if no step is split. It includes commitments, but neither
     /// the setup's points nor the key.
     ///
-    /// `in_place` is true if transforms need no second column for each column.
-    pub fn peak_unsplit_bytes(&self, in_place: bool) -> u64 {
-        let second = if in_place { 0 } else { self.transformed };
-        let columns = |count: usize| self.column.saturating_mul(count as u64);
-        let sums = max_commitment_bytes(self.column).saturating_mul(self.sums_at_once as u64);
-        let commitments = columns(self.committed).saturating_add(sums);
-        let most = commitments.max(columns(self.whole.saturating_add(second)));
-        most.saturating_add(most / TABLES)
+    /// `in_place` is true if transforms need no second column for each column. `workspace` returns the bytes that
+    /// commitments to a number of columns take.
+    pub fn peak_unsplit_bytes(&self, in_place: bool, workspace: impl Fn(usize) -> u64) -> u64 {
+        let bytes = |peak: &MemoryPeak| peak.column_bytes(self.column, in_place).saturating_add(workspace(peak.commitments));
+        let most = self.peaks.iter().map(bytes).max().unwrap_or(0);
+        most.saturating_add(most / SLACK_DIV)
     }
 
     /// Returns the bytes that a proof with the memory plan `plan` takes at once, without the setup's points, and
-    /// without the key if `key_stays` on the device.
-    ///
-    /// `in_place` is true if transforms need no second column for each column.
-    pub fn planned_bytes(&self, plan: MemoryPlan, key_stays: bool, in_place: bool) -> u64 {
+    /// without the key if `key_stays` on the device. `unsplit` is [`Self::peak_unsplit_bytes`].
+    pub(super) fn planned_bytes(&self, plan: MemoryPlan, key_stays: bool, unsplit: u64) -> u64 {
         // A step uploads the key's values or its coefficients if the key is in host memory.
         let uploaded = if key_stays { 0 } else { self.key.div_ceil(2) + 1 };
-        let whole = self.peak_unsplit_bytes(in_place).saturating_add(self.column.saturating_mul(uploaded as u64));
+        let whole = unsplit.saturating_add(self.column.saturating_mul(uploaded as u64));
         if plan == MemoryPlan::ALL {
             return whole;
         }
         let own = if plan.columns_resident { self.own } else { 0 };
         let step = plan.max_columns.max(if plan.columns_resident { self.least_beside } else { self.least });
-        let commitments = self.column.saturating_mul(own as u64).saturating_add(MIN_COMMITMENT_BYTES);
-        self.required_bytes(own.saturating_add(step)).max(commitments).min(whole)
+        self.required_bytes(own.saturating_add(step)).min(whole)
     }
 
     /// Returns the minimum free bytes that a proof needs in addition to the setup's points, with its steps split as far
     /// as possible.
     pub fn min_bytes(&self) -> u64 {
-        self.required_bytes(self.least).max(MIN_COMMITMENT_BYTES)
+        self.required_bytes(self.least)
     }
 
     /// Returns whether a proof with its steps split as far as possible fits in `free` free bytes.
@@ -226,23 +204,28 @@ impl MemoryEstimate {
         self.key + self.own + self.least_beside <= self.fitting_column_count(free)
     }
 
-    /// Chooses the memory plan for a device with `free` free bytes, after the setup's points, and after the key if
-    /// `key_stays`. It prefers all columns on the device. Otherwise it splits steps into groups of columns. If even a
-    /// proof's own columns do not fit, it keeps them in host memory.
-    pub fn plan(&self, free: u64, key_stays: bool) -> MemoryPlan {
+    /// Returns the limits to the workspace of an MSM, in bytes, that a proof without split steps tries in turn.
+    pub(super) fn commitment_limits(&self) -> impl Iterator<Item = u64> {
+        let least = MIN_COMMITMENT_BYTES.max(self.column.saturating_mul(FOR_COMMITMENT as u64));
+        let halve = move |limit: &u64| (*limit / 2 >= least).then_some(*limit / 2);
+        std::iter::successors(Some(max_commitment_bytes(self.column)), halve)
+    }
+
+    /// Returns the memory plan that splits steps into groups of columns, for a device with `free` free bytes after the
+    /// setup's points, and after the key if `key_stays`. If even a proof's own columns do not fit, it keeps them in
+    /// host memory.
+    pub fn split_plan(&self, free: u64, key_stays: bool) -> MemoryPlan {
         let columns = self.fitting_column_count(free);
-        match columns.checked_sub(self.own) {
-            Some(rest) if rest >= self.most => MemoryPlan::ALL,
-            Some(rest) if rest >= if key_stays { self.least_beside } else { self.least } => {
-                MemoryPlan { columns_resident: true, max_columns: rest }
-            }
-            _ => MemoryPlan { columns_resident: false, max_columns: columns.max(1) },
+        let least = if key_stays { self.least_beside } else { self.least };
+        match columns.checked_sub(self.own).filter(|rest| *rest >= least) {
+            Some(rest) => MemoryPlan { columns_resident: true, max_columns: rest },
+            None => MemoryPlan { columns_resident: false, max_columns: columns.max(1) },
         }
     }
 
     /// Returns the number of columns that fit in `free` bytes.
     fn fitting_column_count(&self, free: u64) -> usize {
-        ((free - free / RESERVE_DIV) / self.column.max(1)) as usize
+        ((free - free / RESERVE_DIV) / self.column) as usize
     }
 
     /// Returns the free bytes that `columns` columns need.
@@ -259,13 +242,11 @@ impl fmt::Display for MemoryEstimate {
             ("bases, kept", self.bases),
             ("key, kept where there is room", self.key),
             ("a proof's own", self.own),
-            ("a step beside them, at most", self.most),
-            ("at once, where no step is cut", self.whole),
-            ("while it commits, beside sums", self.committed),
             ("a step in the smallest groups", self.least),
             ("the same beside key and own", self.least_beside),
         ];
-        let mut lines = rows.iter().map(|(what, columns)| (what, columns, *columns as f64 * mib));
+        let peaks = self.peaks.iter().map(|peak| (peak.step, peak.columns));
+        let mut lines = rows.into_iter().chain(peaks).map(|(what, columns)| (what, columns, columns as f64 * mib));
         lines.try_for_each(|(what, columns, mib)| writeln!(f, "  {what:30} {columns:>6} {mib:>12.1} MiB"))
     }
 }
@@ -342,13 +323,17 @@ mod tests {
         }
     }
 
+    /// Returns the workspace of commitments to `count` columns of 32 MiB, as if each took 6 columns.
+    fn sample_workspace(count: usize) -> u64 {
+        6 * count as u64 * (32 << 20)
+    }
+
     #[test]
-    fn a_plan_holds_what_it_says() {
+    fn a_split_plan_takes_what_it_says() {
         let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
         assert_eq!((memory.column, memory.key), (32 << 20, 57));
-        assert_eq!(memory.plan(memory.max_bytes(), true), MemoryPlan::ALL);
-        for columns in memory.least..memory.own + memory.most {
-            let plan = memory.plan(memory.required_bytes(columns), false);
+        for columns in memory.least..2 * memory.own {
+            let plan = memory.split_plan(memory.required_bytes(columns), false);
             let stays = if plan.columns_resident { memory.own } else { 0 };
             assert!(plan.max_columns >= memory.least && stays + plan.max_columns <= columns, "{columns}: {plan:?}");
         }
@@ -358,26 +343,31 @@ mod tests {
     #[test]
     fn two_plans_fit_together() {
         let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
+        let bytes = |plan| memory.planned_bytes(plan, true, memory.peak_unsplit_bytes(true, sample_workspace));
         for gigabytes in 2..16_u64 {
             let free = gigabytes << 30;
-            let first = memory.planned_bytes(memory.plan(free, true), true, true);
+            let first = bytes(memory.split_plan(free, true));
             assert!(first <= free + 1, "{gigabytes}: {first}");
             let left = free.saturating_sub(first);
-            let second = memory.plan(left, true);
-            assert!(
-                !memory.fits(left) || memory.planned_bytes(second, true, true) <= left + 1,
-                "{gigabytes}: {second:?}"
-            );
+            let second = memory.split_plan(left, true);
+            assert!(!memory.fits(left) || bytes(second) <= left + 1, "{gigabytes}: {second:?}");
         }
     }
 
-    /// Checks that a proof takes 5.2 GB with bases and key: 151 columns, tables, and no second column for transforms.
+    /// Checks the peaks of a proof of 12 advice and 14 fixed columns: the columns that the proof was seen to take, and
+    /// a second column for each column of a transform unless it is done in place.
     #[test]
-    fn no_more_than_asked_is_taken_at_2_20() {
+    fn peaks_are_those_that_were_seen() {
         let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
-        assert_eq!((memory.bases + memory.key, memory.whole, memory.committed), (61, 90, 36));
-        let bytes = |in_place| memory.column * 61 + memory.peak_unsplit_bytes(in_place);
-        assert!(bytes(true) < 5_300_000_000 && bytes(false) > bytes(true), "{}", bytes(true));
+        let columns = |step| memory.peaks.iter().find(|peak| peak.step == step).expect("a step").columns;
+        assert_eq!(memory.bases + memory.key, 61);
+        // Columns of 27 polynomials, the random one, four parts of the quotient, and 10 of tables.
+        assert_eq!(columns("commit to pieces"), 27 + 1 + 2 * 4 + 10);
+        assert_eq!(columns("evaluate on cosets"), 27 + 1 + 4 + 30 + 27 + 10);
+        let bytes = |in_place| memory.peak_unsplit_bytes(in_place, |_| 0) / memory.column;
+        assert_eq!((bytes(true), bytes(false)), (99 * 6 / 5, 126 * 6 / 5));
+        let whole = memory.peak_unsplit_bytes(true, sample_workspace) / memory.column;
+        assert_eq!(whole, (13 + 4 * 3 + 8 + 10 + 6 * 8) * 6 / 5);
     }
 
     #[test]

@@ -11,6 +11,8 @@
 mod interpolate_and_sum;
 mod key;
 pub(super) mod memory;
+mod memory_bound;
+mod memory_peaks;
 mod reservation;
 mod resident;
 pub(super) mod transfer;
@@ -23,6 +25,8 @@ use group::Curve as _;
 
 pub use key::KeyOnDevice;
 pub use memory::{MemoryEstimate, MemoryPlan};
+pub use memory_bound::MemoryBound;
+pub use memory_peaks::MemoryPeak;
 
 use super::circuit::ProofCurve;
 use super::columns_layout_and_key::{Column, ColumnStorage, ColumnView, ViewStorage};
@@ -94,6 +98,8 @@ pub struct Engine<C: ProofCurve> {
     srs: Arc<Srs<C>>,
     stream: Option<Mutex<Stream>>,
     pub(super) plan: MemoryPlan,
+    /// Maximum bytes of workspace of an MSM.
+    commitment_bytes: u64,
     hook: Option<AbortHook>,
     /// Soft memory budget, which holds until it is dropped. It is never read.
     _budget: Option<MemoryBudget>,
@@ -116,14 +122,17 @@ impl<C: ProofCurve> Engine<C> {
             stream => (stream?.map(Mutex::new), accelerator),
         };
         let domain = NttDomain::new(&accelerator, log_n)?;
-        Ok(Self { domain, accelerator, srs, stream, plan: MemoryPlan::ALL, hook: None, _budget: None })
+        let (plan, column) = (MemoryPlan::ALL, (size_of::<C::Scalar>() as u64) << log_n);
+        let commitment_bytes = plan.commitment_bytes(column);
+        Ok(Self { domain, accelerator, srs, stream, plan, commitment_bytes, hook: None, _budget: None })
     }
 
     /// Returns the engine with the memory plan `plan`. Without a plan, all columns stay on the device, and no step is
     /// split.
     #[must_use]
     pub fn with_memory_plan(self, plan: MemoryPlan) -> Self {
-        Self { plan, ..self }
+        let commitment_bytes = plan.commitment_bytes((self.n() * size_of::<C::Scalar>()) as u64);
+        Self { plan, commitment_bytes, ..self }
     }
 
     /// Returns the engine with the abort hook `hook`. Steps call it before they start, and longer ones while they run.
@@ -239,9 +248,7 @@ impl<C: ProofCurve> Engine<C> {
             return Ok(Vec::new());
         }
         let as_scalars: Vec<_> = scalars.0.iter().map(ScalarStorage::as_scalars).collect();
-        // In groups of columns, a commitment takes no more than a group.
-        let memory = (self.plan != MemoryPlan::ALL).then(|| self.plan.step_bytes(self.n() * size_of::<C::Scalar>()));
-        let sums = self.basis_msm(basis).run_batch_within(&as_scalars, memory, self.abort_callback());
+        let sums = self.basis_msm(basis).run_batch_within(&as_scalars, self.commitment_bytes, self.abort_callback());
         let (sums, _) = sums.map_err(|error| self.scalar_error_to_device(error))?;
         Ok(sums.into_iter().map(|sum| sum.to_affine()).collect())
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Engine, MemoryEstimate, MemoryPlan};
+use super::{Engine, MemoryBound, MemoryEstimate, MemoryPlan};
 use crate::Result;
 use crate::backend::{MemoryBudget, check_abort};
 use crate::plonk::circuit::ProofCurve;
@@ -74,27 +74,27 @@ impl<C: ProofCurve> Engine<C> {
         let Some(device) = self.accelerator.devices().first() else {
             return Ok(self.with_memory_plan(plan.unwrap_or(MemoryPlan::ALL)));
         };
-        // Passes that wait for each other need no second buffer.
-        let in_place = device.info().caps.forward_progress;
-        let bytes = |plan| memory.planned_bytes(plan, key_stays, in_place);
+        let unsplit = || memory.bound_with_plan::<C>(device, MemoryPlan::ALL, key_stays);
         let held_bytes = held.as_ref().map_or(0, MemoryBudget::bytes);
         let planned = |free: u64, _: bool| {
-            let plan = memory.plan(free.saturating_add(held_bytes), key_stays);
-            Some((plan, bytes(plan)))
+            let bound = memory.bound_beside::<C>(device, free.saturating_add(held_bytes), key_stays);
+            Some((bound, bound.proof))
         };
+        let set = |bound: MemoryBound| Some((bound, device.set_memory_budget(bound.proof)));
         let reserved = match plan {
-            Some(plan) => Ok(Some((plan, device.set_memory_budget(bytes(plan))))),
+            Some(plan) => Ok(set(memory.bound_with_plan::<C>(device, plan, key_stays))),
             None => device.reserve_memory(planned),
         };
-        let (plan, budget) = match reserved {
+        let reserved = match reserved {
             Err(error) if self.accelerator.forced().is_none() => {
                 log::warn!("plonk: the device does not report its free memory: {error}");
-                (MemoryPlan::ALL, Some(device.set_memory_budget(bytes(MemoryPlan::ALL))))
+                set(unsplit())
             }
-            reserved => reserved?.map_or((MemoryPlan::ALL, None), |(plan, budget)| (plan, Some(budget))),
+            reserved => reserved?,
         };
         drop(held);
-        Ok(Self { plan, _budget: budget, ..self })
+        let Some((bound, budget)) = reserved else { return Ok(self.with_memory_plan(MemoryPlan::ALL)) };
+        Ok(Self { plan: bound.plan, commitment_bytes: bound.commitment, _budget: Some(budget), ..self })
     }
 
     /// Reserves memory for a key's columns beside `held`, the reservation of its proof, until the result is dropped.

@@ -2,6 +2,7 @@
 
 mod abort;
 mod backends;
+mod bound;
 mod described;
 mod devices;
 mod early;

@@ -1,5 +1,6 @@
 //! One proof on two devices.
 
+use halo2_axiom::halo2curves::bn256::G1Affine;
 use proofwarp_halo2::{Kind, memory};
 
 use crate::described::Shape;
@@ -24,8 +25,8 @@ fn a_failed_launch() {
 #[test]
 fn a_second_device_with_little_memory() {
     let expected = Expected::new(&Shape::base(), 9, 1);
-    let memory = memory(&expected.key, 1);
-    let enough = memory.max_bytes() + memory.column * (memory.bases + memory.key) as u64;
+    let Some([first, _]) = two("a second device with little memory", None) else { return };
+    let enough = memory(&expected.key, 1).bound::<G1Affine>(&first, u64::MAX).expect("enough").total();
     for percent in [5, 40, 80, 200] {
         let limit = enough * percent / 100;
         let Some(devices) = two("a second device with little memory", Some(limit)) else { return };
