@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks links between the project's pages, their headings, the book's summary, and the paths that comments of the code name. Links to
-elsewhere are left alone.
+"""Checks links between the project's pages, their headings, the book's summary, the repository's address (tests/address.py), and the
+paths that comments of the code name. Links to elsewhere are left alone.
 
 usage: tests/links.py"""
 
@@ -9,14 +9,15 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import address
+
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "docs"
 PAGES = [*ROOT.glob("*.md"), *BOOK.glob("*.md"), *ROOT.glob("benches/**/*.md")]
 MOST_LINES = {"README.md": 150}
 CODE = ["src", "adapters/*/src", "cli/src", "cl", "cuda"]
-HERE = re.compile(
-    r"https://(?:github\.com/proofwarp/proofwarp/(?:blob|tree)|raw\.githubusercontent\.com/proofwarp/proofwarp)/main/(.*)"
-)
+REPOSITORY = f"{re.escape(address.OWNER)}/{re.escape(address.NAME)}"
+HERE = re.compile(rf"https://(?:github\.com/{REPOSITORY}/(?:blob|tree)|raw\.githubusercontent\.com/{REPOSITORY})/main/(.*)")
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
 COMMENT = re.compile(r"(?:^|\s)//(.*)$", re.M)
@@ -94,6 +95,7 @@ def main():
     found = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in faults(page)]
     found += [f"docs/SUMMARY.md: {fault}" for fault in summary_faults()]
     found += [f"README.md: {fault}" for fault in length_faults()]
+    found += address.all_faults()
     found += comment_faults()
     print("\n".join(found) or f"links of {len(PAGES)} pages and paths in comments lead somewhere")
     sys.exit(bool(found))
