@@ -1,5 +1,5 @@
-//! Multi-scalar multiplication, number-theoretic transforms, sparse matrices, polynomial expressions, sumcheck and
-//! whole proofs for zero-knowledge provers, on CUDA, OpenCL and the CPU.
+//! Runs the work of zero-knowledge provers on CUDA, OpenCL or the CPU: multi-scalar multiplication, number-theoretic
+//! transforms, matrices, polynomial expressions, sumcheck, Merkle trees and whole proofs.
 //!
 //! ```
 //! use ff::Field;
@@ -20,7 +20,7 @@
 //! | multi-scalar multiplication | [`mod@msm`] | [`msm::msm`], [`msm::Msm`] |
 //! | number-theoretic transforms | [`ntt`] | [`ntt::NttDomain`] |
 //! | sparse matrices, such as those of an R1CS | [`matrix`] | [`matrix::SparseMatrix`] |
-//! | sums, products and quotient terms, one operation at a time | [`column_ops`] | the drop-in for halo2-gpu-specific |
+//! | sums, products and quotient terms, one operation at a time | [`column_ops`] | [`mod@column_ops`] |
 //! | sparse matrices that change | [`matrix::dynamic`] | [`matrix::dynamic::DynamicCsr`] |
 //! | dense matrices | [`matrix::dense`] | [`matrix::dense::DenseMatrix`] |
 //! | polynomial expressions over columns | [`expression`] | [`mod@expression`] |
@@ -36,6 +36,8 @@
 //! | all of it over the ranks of an MPI job, with the feature `mpi` | `cluster` | `cluster::Cluster` |
 //! | environment variables | [`settings`] | [`settings::Settings`] |
 //! | contents of this build and this machine | [`inspect`] | [`mod@inspect`] |
+//! | processes that were forked after the first use | [`fork_check`] | [`fork_check::check`] |
+//! | the names that most programs use | [`prelude`] | [`mod@prelude`] |
 //!
 //! # Backends
 //!
@@ -52,9 +54,10 @@
 //! | `mpi` | no | operations over the ranks of an MPI job: module `cluster` |
 //! | `halo2` | no | the types of halo2curves-axiom too |
 //! | `plonky3` | no | Goldilocks, BabyBear and KoalaBear by Plonky3's types: modules `field::plonky3` and `hash` |
-//! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `kernels`, `rayon_waits`, `secret_vec` |
+//! | `unstable-device-api` | no | modules for adapters, which may change at any time: `backend`, `file_state`, `kernels`, `lru`, `module_launcher`, `rayon_waits`, `secret_vec` |
 //! | `unstable-plonk` | no | module `plonk`, which may change at any time |
 //! | `tracing` | no | a span of `tracing` for each operation, with an event at its end |
+//! | `test-kernels` | no | kernels of the project's tests and benches |
 //!
 //! # Curves and fields
 //!
@@ -68,10 +71,18 @@
 //!
 //! # Adapters
 //!
-//! `ec-gpu-gen` and `supraseal-c2` are drop-ins for unmodified bellperson, `halo2-axiom-gpu` for unmodified halo2-base
-//! and snark-verifier; `proofwarp-circom` proves from circom's files; `proofwarp-bellperson` and `proofwarp-halo2` prove on
-//! those frameworks' types. The project's
-//! `docs` have a page for each.
+//! | package | serves |
+//! |---|---|
+//! | `ec-gpu-gen`, `supraseal-c2`, drop-ins | unmodified bellperson, rust-fil-proofs; other versions serve neptune, Curio and halo2-gpu-specific |
+//! | `proofwarp-bellperson` | bellperson's circuits and parameters |
+//! | `proofwarp-circom` | circom's files, and circuits of arkworks |
+//! | `proofwarp-rapidsnark`, the library `librapidsnark` | programs that call rapidsnark |
+//! | `risc0-groth16-sys`, a drop-in | RISC Zero's Groth16 step |
+//! | `proofwarp-halo2` | halo2-axiom |
+//! | `halo2-axiom-gpu`, a drop-in | unmodified halo2-base and snark-verifier |
+//! | `proofwarp-midnight` | midnight-proofs |
+//!
+//! The project's `docs` have a page for each.
 
 #![deny(unreachable_pub)]
 

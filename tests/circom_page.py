@@ -13,9 +13,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import address
+
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"```(circom|sh)\n(.*?)```", re.S)
-FROM_GIT = re.compile(r"cargo install --git https://github\.com/proofwarp/proofwarp (\S+).*")
+FROM_GIT = re.compile(rf"cargo install --git {re.escape(address.REPOSITORY)} (\S+).*")
 
 
 def script(text, root):

@@ -1,22 +1,24 @@
 #!/usr/bin/env python3
-"""Checks links between the project's pages, their headings, the book's summary, and the paths that comments of the code name. Links to
-elsewhere are left alone.
+"""Checks links between the project's pages, their headings, the book's summary and index, the tables of src/lib.rs, the repository's
+address (tests/address.py), and the paths that comments of the code name. Links to elsewhere are left alone.
 
 usage: tests/links.py"""
 
 import re
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
+
+import address
 
 ROOT = Path(__file__).resolve().parent.parent
 BOOK = ROOT / "docs"
 PAGES = [*ROOT.glob("*.md"), *BOOK.glob("*.md"), *ROOT.glob("benches/**/*.md")]
 MOST_LINES = {"README.md": 150}
 CODE = ["src", "adapters/*/src", "cli/src", "cl", "cuda"]
-HERE = re.compile(
-    r"https://(?:github\.com/proofwarp/proofwarp/(?:blob|tree)|raw\.githubusercontent\.com/proofwarp/proofwarp)/main/(.*)"
-)
+REPOSITORY = f"{re.escape(address.OWNER)}/{re.escape(address.NAME)}"
+HERE = re.compile(rf"https://(?:github\.com/{REPOSITORY}/(?:blob|tree)|raw\.githubusercontent\.com/{REPOSITORY})/main/(.*)")
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 
 COMMENT = re.compile(r"(?:^|\s)//(.*)$", re.M)
@@ -83,6 +85,25 @@ def summary_faults():
             yield f"{page.name}: listed {listed.count(page.name)} times"
 
 
+def index_faults():
+    """Pages that docs/README.md lacks."""
+    listed = LINK.findall(text(BOOK / "README.md"))
+    for page in sorted(BOOK.glob("*.md")):
+        if page.name not in ("README.md", "SUMMARY.md", *listed):
+            yield f"{page.name} is not listed"
+
+
+def table_faults():
+    """Public modules and features that the tables of src/lib.rs lack."""
+    library = (ROOT / "src/lib.rs").read_text()
+    rows = "\n".join(re.findall(r"^//! \|.*$", library, flags=re.M))
+    modules = re.findall(r"(?<!hidden\)\]\n)^pub mod (\w+);", library, flags=re.M)
+    features = tomllib.loads((ROOT / "Cargo.toml").read_text())["features"].keys() - {"default"}
+    for name in (*modules, *sorted(features)):
+        if not re.search(rf"`(?:mod@)?{name}`", rows):
+            yield f"no table has {name}"
+
+
 def length_faults():
     for name, most in MOST_LINES.items():
         lines = len((ROOT / name).read_text().splitlines())
@@ -93,7 +114,10 @@ def length_faults():
 def main():
     found = [f"{page.relative_to(ROOT)}: {fault}" for page in PAGES for fault in faults(page)]
     found += [f"docs/SUMMARY.md: {fault}" for fault in summary_faults()]
+    found += [f"docs/README.md: {fault}" for fault in index_faults()]
+    found += [f"src/lib.rs: {fault}" for fault in table_faults()]
     found += [f"README.md: {fault}" for fault in length_faults()]
+    found += address.all_faults()
     found += comment_faults()
     print("\n".join(found) or f"links of {len(PAGES)} pages and paths in comments lead somewhere")
     sys.exit(bool(found))

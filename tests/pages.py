@@ -14,9 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+import address
+
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = re.compile(r"```toml\n(# Cargo\.toml\n.*?)```.*?```rust[^\n]*\n(// src/main\.rs\n.*?)```", re.S)
-FROM_GIT = re.compile(r'([\w-]+) = \{ git = "https://github\.com/proofwarp/proofwarp"')
+FROM_GIT = re.compile(rf'([\w-]+) = \{{ git = "{re.escape(address.REPOSITORY)}"')
 CUDA_LINE = re.compile(r'([\w-]+) = \{ (?:version|git) = "[^"]*", features = \[(?:"[^"]*", )*"cuda"\] \}')
 SAYS = "proof valid: true"
 

@@ -56,7 +56,7 @@ block_with() { # text
     awk -v text="$1" '/^```toml$/ { inside = 1; block = ""; next }
         /^```$/ { if (inside && index(block, text)) { printf "%s", block; exit } inside = 0 }
         inside { block = block $0 "\n" }' "$page" |
-        sed "s|git = \"https://github.com/proofwarp/proofwarp\"|path = \"$drop_in\"|"
+        sed "s|git = \"$("$root/tests/address.py" --print)\"|path = \"$drop_in\"|"
 }
 
 program() { # name, dependencies and patches

@@ -188,8 +188,8 @@ impl<'c, C: MsmCurve> ClusterMsm<'c, C> {
         call.report_success(backend, &device, start.checked_sub(total).unwrap_or(start), traffic, fallbacks)
     }
 
-    /// Returns the root's scalars, and a header for the other ranks: one byte for the form (1 is Montgomery), and four
-    /// little-endian bytes for the bit length (`u32::MAX` if unknown).
+    /// Returns the root's scalars, and a header for the other ranks. The header has one byte for the form (1 is
+    /// Montgomery) and four little-endian bytes for the bit length (`u32::MAX` if unknown).
     fn prepare_root_scalars<'s>(&self, scalars: Option<Scalars<'s>>) -> Result<(&'s [[u8; 32]], [u8; 5])> {
         let host = scalars.and_then(|scalars| scalars.in_host_memory());
         let (all, form, bits) =

@@ -53,8 +53,9 @@ fn piece_sum<C: PrimeCurveAffine>(points: &[C], scalars: &[[u8; 32]], window: u3
     sum
 }
 
-/// Returns the signed digit of `scalar` in a window, from −2^(width − 1) to 2^(width − 1): its bits, less 2^width if the
-/// highest is set, plus the bit below them (A. Booth, 1951). Each digit thus follows from its own bits.
+/// Returns the signed digit of `scalar` in a window, from −2^(width − 1) to 2^(width − 1). It is the window's bits,
+/// less 2^width if the highest is set, plus the bit below them (A. Booth, 1951). Each digit thus follows from its own
+/// bits.
 fn booth_digit(scalar: &[u8; 32], window: u32, width: u32) -> i32 {
     let low = window * width;
     let bits = if low == 0 { bits_from(scalar, 0) << 1 } else { bits_from(scalar, low - 1) };

@@ -9,8 +9,8 @@ use crate::rayon_waits::{Task, join_all};
 use crate::{Error, Result};
 
 /// Runs `work` on all `pieces` at the same time, one thread each, and returns the results in the order of `pieces`. The
-/// calling thread runs the first piece. Helper threads run the others, and stay alive between calls: a thread that is
-/// new to a device's driver costs as much as a small operation. A panic on a helper thread becomes an error of
+/// calling thread runs the first piece. Helper threads run the others. They stay alive between calls, because a thread
+/// that is new to a device's driver costs as much as a small operation. A panic on a helper thread becomes an error of
 /// `operation`; one on the calling thread goes on once all pieces have ended.
 pub(crate) fn fan_out<P: Send, T: Send>(
     operation: &str,

@@ -1,7 +1,7 @@
 //! The fields on which transforms and sums run, as typed views of memory, and the binary fields of 128 bits.
 //!
-//! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in
-//! little-endian limbs: the Rust types' own memory, so that slices are copied as they are.
+//! On the host and on the device an element is R·a mod p with R = 2^(32·limbs) (Montgomery form), in little-endian
+//! limbs. This is the Rust types' own memory, so slices are copied as they are.
 //!
 //! Goldilocks' elements are the numbers themselves, R = 1, and need not be below p: any 64 bits are an element.
 //!

@@ -138,8 +138,8 @@ impl<F: NttField> Circuit<F> {
         self.constraints
     }
 
-    /// Returns three numbers: the bases in the query of A, the inputs that have bases in the queries of B, and the
-    /// auxiliary variables that have bases in the queries of B.
+    /// Returns three numbers: bases in the query of A, inputs with bases in the queries of B, and auxiliary variables
+    /// with bases in the queries of B.
     pub fn query_lengths(&self) -> [usize; 3] {
         let b_inputs = self.b.partition_point(|variable| (*variable as usize) < self.inputs);
         [self.a.len(), b_inputs, self.b.len() - b_inputs]

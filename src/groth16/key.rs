@@ -18,8 +18,8 @@ use crate::{Accelerator, Error, Result};
 /// Divisor of a device's free memory: uploads of queries leave 1/WORKSPACE_FRACTION of it as workspace for the MSMs of
 /// proofs.
 const WORKSPACE_FRACTION: u64 = 8;
-/// Number of vectors of the domain's length that one proof takes on a device. They are a, b, c, the assignment, its
-/// values selected for the queries of A and B, and up to three more for transforms and their tables.
+/// Number of vectors of the domain's length that one proof takes on a device. They are a, b, c, the assignment, and its
+/// values selected for the queries of A and B. Transforms and their tables take up to three more.
 const VECTORS: u64 = 9;
 /// Bytes that a proof takes on a device beside its vectors, 16 MiB, such as for tables of short transforms.
 const MIN_PROOF_BYTES: u64 = 16 << 20;

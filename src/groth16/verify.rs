@@ -79,8 +79,8 @@ impl<E: Engine + MultiMillerLoop> PreparedVerifyingKey<E> {
         self.ic.len().saturating_sub(1)
     }
 
-    /// Returns whether `proof` is valid for `public_inputs` xᵢ, which do not contain the constant one: its points are
-    /// in their groups, and e(A, B) = e(α, β)·e(ic₀ + Σ xᵢ·icᵢ, γ)·e(C, δ). Infinity is in a group.
+    /// Returns whether `proof` is valid for `public_inputs` xᵢ, which do not contain the constant one. A proof is valid
+    /// if its points are in their groups and e(A, B) = e(α, β)·e(ic₀ + Σ xᵢ·icᵢ, γ)·e(C, δ). Infinity is in a group.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the key has another number of public inputs.

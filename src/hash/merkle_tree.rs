@@ -48,7 +48,8 @@ where
     /// there; matrices stay where they are.
     ///
     /// Rows of matrices of one height are hashed one after the other, in the order of `matrices`. The greatest height h
-    /// gives the leaves; any other must be ⌈h/2^k⌉ for some k, and its rows are compressed with the nodes k layers up.
+    /// gives the leaves. Any other height must be ⌈h/2^k⌉ for some k. Its rows are compressed with the nodes k layers
+    /// up.
     ///
     /// # Errors
     /// - [`Error::Invalid`](crate::Error::Invalid): there is no matrix, a matrix without rows, or of another height.

@@ -2,7 +2,7 @@
 //!
 //! Leaf r is the hash of row r of all matrices of the greatest height h. Each layer has half as many nodes as its
 //! children, which an odd one out completes by a zero digest. A matrix of ⌈h/2^k⌉ rows is injected k layers above the
-//! leaves: node r is compressed with the hash of row r of all such matrices.
+//! leaves. There node r is compressed with the hash of row r of all such matrices.
 
 use crate::{Error, Result};
 
@@ -96,8 +96,8 @@ impl TreeShape {
         self.layers.iter().map(|layer| layer.rows).sum()
     }
 
-    /// Returns where the cap is among the digests, as the first index and the number: the layer `height` layers below
-    /// the root, or the leaves if there are fewer layers.
+    /// Returns the first index of the cap among the digests, and its number of digests. The cap is the layer `height`
+    /// layers below the root, or the leaves if there are fewer layers.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the number of digests of that layer is no power of two.

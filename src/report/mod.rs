@@ -1,5 +1,5 @@
-//! Reports the devices and times of operations to the log, to observers, to the file that `PROOFWARP_REPORT` names,
-//! and, with the feature `tracing`, to the subscribers of that crate.
+//! Reports the devices and times of operations to the log, to observers, and to the file that `PROOFWARP_REPORT` names.
+//! With the feature `tracing` it also reports to the subscribers of that crate.
 //!
 //! ```
 //! use std::sync::atomic::{AtomicUsize, Ordering};

@@ -78,7 +78,7 @@ pub(super) const BACKEND: Variable = engine_variable(
     "PROOFWARP_BACKEND",
     Form::Backend,
     "CUDA, then OpenCL, then the CPU",
-    "only this backend is used, and what it cannot do is an error",
+    "forces this backend: an operation that it cannot do is an error",
 );
 pub(super) const OPENCL_CPU: Variable =
     engine_variable("PROOFWARP_OPENCL_CPU", Form::Switch, "off", "processors count as OpenCL devices (PoCL)");
@@ -86,43 +86,43 @@ pub(super) const MEMORY_LIMIT: Variable = engine_variable(
     "PROOFWARP_MEMORY_LIMIT",
     Form::Bytes,
     "all that is free",
-    "most memory of each device; larger work goes through in chunks",
+    "maximum memory on each device; larger work is processed in chunks",
 );
 pub(super) const KEY_CACHE: Variable = engine_variable(
     "PROOFWARP_KEY_CACHE",
     Form::Bytes,
     "half of the devices' memory; 4G without devices",
-    "most memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
+    "maximum memory of the proving keys that `proofwarp-bellperson` keeps between calls; 0 keeps none",
 );
 pub(super) const COPY_PARAMETERS: Variable = engine_variable(
     "PROOFWARP_COPY_PARAMETERS",
     Form::Switch,
     "off",
-    "parameter files are copied to memory instead of mapped, for files that another program may write to or shorten",
+    "copies parameter files to memory instead of mapping them, for files that another program may write to or shorten",
 );
 pub(super) const VERIFY: Variable = engine_variable(
     "PROOFWARP_VERIFY",
     Form::Switch,
-    "`proofwarp-bellperson`: off; `proofwarp-halo2`: on where a device works; `proofwarp-rapidsnark`: on",
-    "each proof of bellperson's functions, of halo2, or of rapidsnark's functions, is verified before it is returned",
+    "`proofwarp-bellperson`: off; `proofwarp-halo2`: on if a device works; `proofwarp-rapidsnark`: on",
+    "verifies each proof of bellperson's functions, of halo2 and of rapidsnark's functions before it is returned",
 );
 pub(super) const REPORT: Variable = engine_variable(
     "PROOFWARP_REPORT",
     Form::Path,
     "none",
-    "a file that gets a line for every operation: backend, device, sizes, times, bytes, fallbacks; of JSON if its name ends in `.jsonl`",
+    "appends a line to this file for each operation: backend, device, sizes, times, bytes, fallbacks. A name in `.jsonl` selects JSON",
 );
 pub(super) const CACHE_DIR: Variable = engine_variable(
     "PROOFWARP_CACHE_DIR",
     Form::Path,
     "the user's cache folder",
-    "where compiled OpenCL programs are kept; PoCL keeps its own",
+    "folder of compiled OpenCL programs; PoCL has its own",
 );
 pub(super) const SUMCHECK_TAIL: Variable = engine_variable(
     "PROOFWARP_SUMCHECK_TAIL",
     Form::Other("a binary logarithm, 0 to 32"),
     "9",
-    "for tests: rounds of sumcheck over more than 2^this rows run on the device, with 0 all of them, where a call does not say itself",
+    "for tests: rounds of sumcheck over at most 2^N rows run on the host; with 0 none. Options of a call override it",
 );
 
 /// Lists all environment variables that the library, its adapters, its build, or its benches and tests read.
@@ -139,8 +139,8 @@ pub const VARIABLES: &[Variable] = &[
     build_variable(
         "PROOFWARP_CUDA_ARCHS",
         Form::Other("architectures, such as 80,90"),
-        "all that nvcc knows of 75, 80, 90, 100, 120",
-        "what the CUDA kernels are compiled for; the last one's PTX is added for later cards",
+        "those of 75, 80, 90, 100, 120 that nvcc supports",
+        "architectures of the CUDA kernels; the last one's PTX is added for later cards",
     ),
     build_variable(
         "PROOFWARP_NVCC_FLAGS",
@@ -152,52 +152,52 @@ pub const VARIABLES: &[Variable] = &[
         "PROOFWARP_NVCC_CLMAD",
         Form::Path,
         "searched",
-        "nvcc 13.3 or later, for the kernels with carry-less multiply-add alone; nothing else is tried then",
+        "nvcc 13.3 or later, only for the kernels with carry-less multiply-add; disables the search",
     ),
     build_variable(
         "PROOFWARP_FATBINS",
         Form::Path,
         "none",
-        "a folder of compiled CUDA kernels, from a release of this version; nothing is compiled then",
+        "folder of compiled CUDA kernels from a release of this version; nothing is compiled",
     ),
-    build_variable("NVCC", Form::Path, "searched", "nvcc itself; nothing else is tried then"),
+    build_variable("NVCC", Form::Path, "searched", "path of nvcc; disables the search"),
     build_variable(
         "CUDA_HOME",
         Form::Path,
         "none",
-        "a tool kit, whose `bin/nvcc` is tried first; `CUDA_PATH` is the same",
+        "CUDA tool kit, whose `bin/nvcc` is tried first; `CUDA_PATH` works too",
     ),
     build_variable(
         "CUDA_LIBRARY_PATH",
         Form::Other("a folder that has a folder `lib64`"),
         "`/usr/local/cuda`",
-        "what cust's build asks for; `/usr` serves where no tool kit is installed",
+        "required by the build of `cust`; `/usr` works if no tool kit is installed",
     ),
     framework_variable(NO_GPU, "anything but 0", "unset", "bellperson proves on the CPU"),
     framework_variable(
         "BELLMAN_CPU_UTILIZATION",
         "a number from 0 to 1",
         "0",
-        "bellperson's part of each sum for the CPU",
+        "share of each MSM that bellperson computes on the CPU",
     ),
     framework_variable(
         "BELLPERSON_GPUS_PER_LOCK",
         "a number",
         "unset: one lock for all",
-        "bellperson's devices for one job",
+        "number of devices that bellperson locks for one job",
     ),
     framework_variable(
         "EC_GPU_FRAMEWORK",
         "cuda or opencl",
         "CUDA, then OpenCL",
-        "as PROOFWARP_BACKEND, for the drop-in alone, and with the CPU as its fallback",
+        "selects the backend of the drop-in alone; the CPU stays its fallback",
     ),
     framework_variable("EC_GPU_NUM_THREADS", "a number above 0", "one a core", "threads of the drop-in's pool"),
     framework_variable(
         "EC_GPU_CUDA_NVCC_ARGS",
         "arguments",
         "the drop-in's",
-        "nvcc's, for kernels that a crate appends itself",
+        "arguments of nvcc for kernels that another crate appends",
     ),
     bench_variable(
         "PROOFWARP_BENCH_LOG",
@@ -211,9 +211,14 @@ pub const VARIABLES: &[Variable] = &[
         "the largest size",
         "the size at which distributions of scalars are compared; 0 for none",
     ),
-    bench_variable("PROOFWARP_BENCH_SECONDS", Form::Other("seconds"), "2", "about how long one number may take"),
-    bench_variable("PROOFWARP_BENCH_LIMIT", Form::Other("seconds"), "20", "calls that would take longer are left out"),
-    bench_variable("PROOFWARP_BENCH_OUT", Form::Path, "`target/bench`", "where numbers and plots go"),
+    bench_variable("PROOFWARP_BENCH_SECONDS", Form::Other("seconds"), "2", "approximate time of one measurement"),
+    bench_variable(
+        "PROOFWARP_BENCH_LIMIT",
+        Form::Other("seconds"),
+        "20",
+        "maximum time of a call; longer ones are skipped",
+    ),
+    bench_variable("PROOFWARP_BENCH_OUT", Form::Path, "`target/bench`", "folder of numbers and plots"),
     bench_variable(
         "PROOFWARP_BENCH_CIRCUITS",
         Form::Other("CIRCUIT:LOG[:BATCH],…"),
@@ -221,12 +226,7 @@ pub const VARIABLES: &[Variable] = &[
         "circuits of the bench of proofs",
     ),
     bench_variable("PROOFWARP_BENCH_PROOFS", Form::Other("a number"), "the example's", "proofs of each circuit"),
-    bench_variable(
-        "PROOFWARP_BENCH_PARAMETERS",
-        Form::Path,
-        "the example's",
-        "where the circuits' parameters are kept",
-    ),
+    bench_variable("PROOFWARP_BENCH_PARAMETERS", Form::Path, "the example's", "folder of the circuits' parameters"),
     bench_variable("PROOFWARP_PEERS", Form::Other("stock, sppark"), "stock", "peers whose programs are built"),
     bench_variable("PROOFWARP_STOCK_KERNELS", Form::Programs, "built", "the program of the stock crate's kernels"),
     bench_variable("PROOFWARP_SPPARK_KERNELS", Form::Programs, "built", "the program of sppark's kernels"),
@@ -252,11 +252,11 @@ pub const VARIABLES: &[Variable] = &[
 
 const HEAD: &str = "# Settings
 
-Environment variables, all of them. A value is trimmed; an empty one is as good as none. A malformed value is an error that
-names the variable, the value and the form, and nothing runs with it. A name that starts with `PROOFWARP_` and is not here
-gets a warning in the log.
+This page lists all environment variables. Values are trimmed. An empty value counts as unset. A malformed value is an error that
+names the variable, the value and the expected form; nothing runs with it. A name that starts with `PROOFWARP_` and is not on this
+page gets a warning in the log.
 
-`src/settings/table.rs` is this table; `cargo run -p xtask -- settings > docs/settings.md` writes the page.
+`cargo run -p xtask -- settings > docs/settings.md` writes the page from `src/settings/table.rs`.
 ";
 
 /// Returns the text of `docs/settings.md`: a table of the variables for each reader.
@@ -266,7 +266,7 @@ pub fn render_settings_page() -> String {
         (Reader::Engine, "The engine and its adapters", "Read once per process."),
         (Reader::Build, "The build of the CUDA kernels", "Read when the crate is built with the feature `cuda`."),
         (Reader::Frameworks, "bellperson's own", "The drop-ins give them the meaning that they have in bellperson."),
-        (Reader::Benches, "Benches and tests", "Of no effect on the library."),
+        (Reader::Benches, "Benches and tests", "They do not affect the library."),
     ];
     for (reader, title, text) in sections {
         let _ = write!(

@@ -5,9 +5,9 @@
 //! [`Transcript`]. [`verify`] checks all of the proof except the columns' values at the last point. [`Prover`]
 //! exchanges single messages, and [`ClaimBatch`] proves several claims at once.
 //!
-//! **Alone it proves nothing**: the transcript must first take in a commitment to the columns ([`BoundTranscript`]),
-//! and the verifier must check openings of that commitment at the point. `docs/sumcheck.md` has a complete argument,
-//! and the protocol.
+//! **Alone it proves nothing.** The transcript must first absorb a commitment to the columns ([`BoundTranscript`]), and
+//! the verifier must check openings of that commitment at the point. `docs/sumcheck.md` has a complete argument, and
+//! the protocol.
 //!
 //! ```
 //! use proofwarp::Accelerator;

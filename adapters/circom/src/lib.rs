@@ -8,7 +8,7 @@
 //! | [`VerificationKey`] | `verification_key.json` |
 //! | [`public_from_json`], [`public_to_json`] | `public.json` |
 //!
-//! Both binary files are checked when they are opened: no length, index or coordinate is used before its check, and no
+//! Both binary files are checked when they are opened. No length, index or coordinate is used before its check, and no
 //! allocation exceeds the file's size. Points are checked against their curve's equation when they are converted
 //! ([`RawPoints::to_points`]), or all at once by [`Zkey::check_points`].
 //!

@@ -1,4 +1,4 @@
-//! Finds the fields and curves that proofwarp knows by their types: the stock crate's interface is generic, and an
+//! Finds the fields and curves that proofwarp knows by their types. The stock crate's interface is generic, so an
 //! unknown type must be an error instead of a failed compilation.
 
 use std::any::{Any, TypeId};

@@ -4,8 +4,8 @@
 //! Everything is halo2-axiom's, with two exceptions. [`proofwarp_halo2`] makes proofs and keys, and
 //! [`poly::commitment::Prover`] also says how polynomials are opened.
 //!
-//! With the feature `device-advice`, advice columns are in device memory of openvm-cuda-common, as in the stock crate,
-//! and the module `cuda` has the stream that they are written on. Proofs use these columns where they are.
+//! With the feature `device-advice`, advice columns are in device memory of openvm-cuda-common, as in the stock crate.
+//! The module `cuda` has the stream that they are written on. Proofs use these columns where they are.
 
 #![deny(unreachable_pub)]
 

@@ -295,7 +295,7 @@ static LAST_KEY: KeyCache<ZkeyIdentity, AnyProvingKey> = KeyCache::new(1);
 /// Proves by the last key if it has `identity`, and otherwise by the key that `load` returns, which is kept.
 ///
 /// Zkeys of one identity may differ in points or coefficients that are damaged in one of them. So a proof that is not
-/// verified is made by a key of its own, and an invalid one is made again by a new key.
+/// verified is made by a separate key. An invalid proof is made again by a new key.
 fn prove_with_last_key(
     identity: Option<ZkeyIdentity>,
     call: &ProofCall,

@@ -30,8 +30,8 @@ pub use srs::SRS;
 /// `S` must be the scalars of BLS12-381, and `PR` a structure with the C layout of a proof's A, B and C.
 ///
 /// # Panics
-/// Panics if lengths or types are wrong, if the assignments do not belong to the parameters, or if there is no proof:
-/// a forced backend failed, or the CPU after a device.
+/// Panics if lengths or types are wrong, or if the assignments do not belong to the parameters. It also panics if there
+/// is no proof, because a forced backend failed, or the CPU after a device.
 pub fn generate_groth16_proofs<S, PR>(provers: &[Assignment<S>], r_s: &[S], s_s: &[S], proofs: &mut [PR], srs: &SRS) {
     panic_on_error(Proofs::check_places(provers.len(), proofs));
     // SAFETY: the stock interface, which is safe, requires such assignments and such a `PR` of its caller.

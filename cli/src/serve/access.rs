@@ -1,7 +1,7 @@
 //! Refuses requests that a page in a browser could make.
 //!
-//! A page of another site reaches a server on this machine by its address, or by a name of its own that it makes point
-//! here (DNS rebinding). The first sends its `Origin` with every POST, the second its own name as `Host`.
+//! A page of another site reaches a server on this machine by its address, or by a name that the site's DNS points here
+//! (DNS rebinding). The first sends its `Origin` with every POST, the second its own name as `Host`.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

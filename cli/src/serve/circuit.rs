@@ -21,8 +21,8 @@ pub(super) struct Circuit {
     pub metrics: CircuitMetrics,
 }
 
-/// Number of bytes that a wtns file has beside its values: magic, version, number of sections, types and lengths of two
-/// sections, and the header with length of r, r and nWitness.
+/// Number of bytes of a wtns file besides its values. These are magic, version, number of sections, types and lengths
+/// of two sections, and the header (length of r, r, nWitness).
 const WTNS_BYTES: u64 = 3 * 4 + 2 * (4 + 8) + 4 + CurveId::SCALAR_BYTES as u64 + 4;
 
 /// Returns each path with its circuit's name: the name of the file without `.zkey`.

@@ -38,7 +38,7 @@ fn absent() -> Vec<String> {
     std::iter::once("running on the CPU: there is no other device".to_owned()).chain(reasons).collect()
 }
 
-/// Who asked for the CPU by the engine's settings, if somebody did.
+/// Names the setting that forces the CPU, if one does.
 pub fn asked_for_cpu(accelerator: &Accelerator) -> Option<&'static str> {
     (accelerator.forced() == Some(BackendKind::Cpu)).then_some("--backend or PROOFWARP_BACKEND")
 }

@@ -109,8 +109,8 @@ fn run(peer: &str, mut cargo: Command) -> Result<(), Failure> {
     if cargo.status()?.success() { Ok(()) } else { Err(format!("{peer} does not build; see above").into()) }
 }
 
-/// The stock program: with its CUDA kernels for this card where CUDA is present, for the CPU else (it
-/// refuses OpenCL devices that are no GPU).
+/// Builds the stock program with its CUDA kernels for this card if CUDA is present, otherwise for the CPU. The program
+/// refuses OpenCL devices that are no GPU.
 fn build_stock() -> Result<PathBuf, Failure> {
     let (mut cargo, folder) = cargo("stock");
     if Accelerator::with_backend(BackendKind::Cuda).is_ok() {

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Runs `work` under a spinner with the elapsed time, and leaves a line that says how long it took; without a terminal
-/// there is that line alone.
+/// Runs `work` under a spinner with the elapsed time, and leaves a line with its duration. Without a terminal it prints
+/// only that line.
 ///
 /// # Errors
 /// Those of `work`.

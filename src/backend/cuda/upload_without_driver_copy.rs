@@ -9,8 +9,8 @@ use super::context::check_status;
 use crate::backend::TwoRows;
 
 /// Queues on `stream` a copy of `bytes` from pinned host memory at `from` to device address `to`. A small copy is a 2D
-/// copy of two rows, because the driver would keep the bytes of a small 1D copy in memory of its own. An error holds
-/// the name and status of the driver function that failed.
+/// copy of two rows. Of a small 1D copy the driver would keep the bytes in its own memory. An error holds the name and
+/// status of the driver function that failed.
 ///
 /// # Safety
 /// Both ranges are valid, the stream is live, and `from` keeps its contents until the copy has run.

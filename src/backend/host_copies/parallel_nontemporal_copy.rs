@@ -1,5 +1,5 @@
-//! Copies host memory with all cores and nontemporal stores: data for a device ends in memory, not in the caches of the
-//! cores that store it.
+//! Copies host memory with all cores and nontemporal stores. Data for a device then ends in memory, not in the caches
+//! of the cores.
 //!
 //! One core cannot saturate the host link. A device that reads lines of a core's cache has to wait for that core,
 //! longer if it sleeps. Nontemporal stores also spare the host the read of each line that they overwrite.

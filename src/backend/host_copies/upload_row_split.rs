@@ -1,8 +1,8 @@
 //! Splits small copies to a device into two rows.
 
 /// Maximum bytes of a copy that is queued as two rows, 64 KiB. NVIDIA's driver puts small linear copies into its
-/// command queue, which nothing clears: up to 16 KiB from page-locked memory, or 64 KiB from other memory. It does
-/// not put copies of rows there (measured on driver 580: `benches/notes/trust.md`).
+/// command queue, and nothing clears that. Small is up to 16 KiB from page-locked memory, or 64 KiB from other memory.
+/// It does not put copies of rows there (measured on driver 580: `benches/notes/trust.md`).
 const MAX_BYTES: usize = 64 << 10;
 
 /// Describes how a copy is split: two rows of equal width, and a rest behind them that is copied by one call.

@@ -183,8 +183,8 @@ impl<'c, E: Engine> KeyParts<'c, E> {
     }
 }
 
-/// Holds one rank's values for a proof: its slices of a, b and c, and the scalars of its bases in the queries of l, a
-/// and b.
+/// Holds one rank's values for a proof. These are its slices of a, b and c, and the scalars of its bases in the queries
+/// of l, a and b.
 struct LocalScalars<F: crate::field::NttField> {
     vectors: [SecretVec<F>; 3],
     l: SecretVec<F>,

@@ -1,7 +1,7 @@
 //! Orders a group's instructions.
 //!
-//! The part that needs most slots comes first (Sethi and Ullman, "The generation of optimal code for arithmetic
-//! expressions", 1970), which takes the fewest slots for trees. Shared parts are computed once, when they are needed
+//! The part that needs the most slots comes first. For trees this takes the fewest slots (Sethi and Ullman, "The
+//! generation of optimal code for arithmetic expressions", 1970). Shared parts are computed once, when they are needed
 //! first. A product that is only part of one sum or difference is fused with it into one instruction.
 
 use ff::PrimeField;

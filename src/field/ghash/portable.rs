@@ -1,6 +1,6 @@
 //! Multiplies without carry-less multiplication in hardware, in constant time: by integer products of numbers in which
 //! all but every fourth bit are zero (T. Pornin, BearSSL's ghash_ctmul32). Of 32 bits eight are left, so that a column
-//! of the product adds up at most eight ones, which stay within the four bits of its hole.
+//! of the product adds up at most eight ones. These fit the four bits of its hole.
 
 /// Mask that selects every fourth bit, from bit 0 on.
 const HOLES: u64 = 0x1111_1111_1111_1111;

@@ -13,8 +13,8 @@ shared_constants! {
     GEMM_GROUP: u32 = 256;
     /// Rows of the result that a work-group computes, for entries of more than two words and for bytes.
     GEMM_ROWS: usize = 16;
-    /// Columns of the result that a work-group computes, for entries of more than two words and for bytes: a warp reads
-    /// that many elements side by side.
+    /// Columns of the result that a work-group computes, for entries of more than two words and for bytes. A warp reads
+    /// that many adjacent elements.
     GEMM_COLUMNS: usize = 32;
     /// Rows, and columns, of the result that a work-group computes, for elements of one or two words.
     GEMM_TILE: usize = 64;

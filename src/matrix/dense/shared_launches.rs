@@ -1,5 +1,6 @@
-//! Groups the products of a batch into launches. Small products share a launch if they have equal shapes, are computed
-//! without residues, and kernels can address all factors by offsets from the first ones. Touches no device.
+//! Groups the products of a batch into launches. Small products share a launch if they have equal shapes and are
+//! computed without residues. Kernels must be able to address all factors by offsets from the first ones. Touches no
+//! device.
 
 use super::element_and_accumulator::ElementKind;
 use super::layout::{DeviceView, View};

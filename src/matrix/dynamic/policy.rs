@@ -18,7 +18,7 @@ pub enum Threshold {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Policy {
     /// Number of changes above which a thread merges them, on a stream of its own. Before that, a product costs the
-    /// non-zeros of the changes and a pass over their rows, which is little for a small part of the base.
+    /// non-zeros of the changes and a pass over their rows. For a small part of the base this is little.
     pub merge_above: Threshold,
     /// Number of changes up to which there is no automatic merge, because a merge costs a pass over the base.
     pub at_least: usize,

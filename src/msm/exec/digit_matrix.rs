@@ -15,8 +15,8 @@ use crate::msm::scalars::ScalarForm;
 const OTHER_COUNTERS: u64 = BIN_COUNTS as u64;
 /// Matrix entries that one sorting workgroup handles.
 const SORT_TILE: u32 = 2048;
-/// Minimum entries of a matrix that is sorted in the longest tiles that the device can take: longer runs then pay more
-/// than more workgroups do.
+/// Minimum entries of a matrix that is sorted in the longest tiles of the device. From there on longer runs pay more
+/// than more workgroups.
 const LONG_SORT: u64 = 1 << 26;
 /// Desired number of workgroups that compute digits: enough to fill a device, few enough that their counts of bins are
 /// quickly added up.
@@ -24,8 +24,8 @@ const DIGITS_GROUPS: u32 = 512;
 /// Maximum scalars per workgroup that computes digits.
 const MAX_DIGITS_TILE: u32 = 4096;
 
-/// Holds the transposed digits of a chunk in a band of windows: a CSR matrix with a row per bucket of each window, or
-/// two rows if GLV is used.
+/// Holds the transposed digits of a chunk in a band of windows as a CSR matrix. It has a row per bucket of each window,
+/// or two rows if GLV is used.
 pub(super) struct DigitMatrix {
     pub chunk_rows: MatrixSizes,
     /// Index of the first row's bucket among the device's buckets.

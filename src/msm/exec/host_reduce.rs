@@ -15,8 +15,8 @@ use crate::{Error, Result};
 
 /// Maximum CPU threads that help with a vector. With more, the chain of doublings over its windows still takes longest.
 const HELPERS: usize = 3;
-/// Time that a thread spins while it waits for work, 2 ms: waking it takes as long as the device's last kernels, or as
-/// the work.
+/// Time that a thread spins while it waits for work, 2 ms. Waking a thread takes as long as the device's last kernels,
+/// or as the work.
 const SPIN_LIMIT: Duration = Duration::from_millis(2);
 
 /// Holds rayon tasks that spin until the host's part of a multiplication arrives. Dropping it without work stops them.

@@ -27,9 +27,9 @@ pub(crate) fn max_in_flight(longest: usize, groups: usize) -> usize {
     groups.clamp(1, if longest > 1 { GROUPS_IN_FLIGHT } else { IN_FLIGHT })
 }
 
-/// Returns the number of scalar vectors per sparse matrix that takes the least time by the model, or a smaller one if
-/// that is as fast. `problem` holds the number and size of the vectors to join, in a batch of `batch` vectors. The
-/// device has `free` bytes.
+/// Returns the number of scalar vectors per sparse matrix that takes the least time by the model. Of equally fast
+/// numbers it is the smallest. `problem` holds the number and size of the vectors to join, in a batch of `batch`
+/// vectors. The device has `free` bytes.
 pub(crate) fn best_batch_size(problem: PlanInput, batch: usize, free: u64) -> usize {
     let count = problem.vectors as usize;
     let fewer = |joined: &usize| (*joined > 1).then(|| joined.div_ceil(2));

@@ -50,7 +50,7 @@ fn ramp_up_chunks(problem: &PlanInput, chunk: usize) -> Vec<usize> {
 
 impl MsmPlan {
     /// Returns the full chunk length, in points, with which `whole` full-length chunks suffice. Shorter chunks come
-    /// first, and only if bases come from the host: a short chunk at the end would have all the bands of a full-length
+    /// first, and only if bases come from the host. A short chunk at the end would have all the bands of a full-length
     /// one.
     pub(super) fn whole_chunk_len(problem: &PlanInput, whole: usize) -> usize {
         let even = problem.points.div_ceil(whole).max(1);

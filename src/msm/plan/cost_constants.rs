@@ -50,11 +50,11 @@ pub(super) const MATRIX: u64 = 40_000_000;
 pub(super) const GLV_MATRIX: u64 = 20_000_000;
 /// Cost of computing a scalar's digits again, for a further band of windows, in ps.
 pub(super) const DIGITS: u64 = 58;
-/// Surcharge of an entry in ps if GLV is used and bins have the maximum number of rows: each bin's entries are then in
+/// Surcharge of an entry in ps if GLV is used and bins have the maximum number of rows. Each bin's entries are then in
 /// few runs.
 pub(super) const GLV_SCATTER: u64 = 8;
 /// Multiplying an entry that remains after the affine rounds by the GLV eigenvalue λ costs `1/ENDO_COST_DIV` of an XYZZ
-/// addition: a warp pays if any of its 32 lanes needs it.
+/// addition. A warp pays if any of its 32 lanes needs it.
 pub(super) const ENDO_COST_DIV: u64 = 10;
 /// Cost of uploading a byte from the host's memory, in ps: 45 GB/s.
 pub(super) const UPLOAD: u64 = 22;
@@ -86,8 +86,8 @@ impl CostConstants {
         Self { xyzz, tail, groups, affine, round, taken, row, step, items, few, chain, quads, sum, bit }
     }
 
-    /// Returns the tail effect in percent: the slowdown of accumulating `rows` matrix rows on `units` compute units if
-    /// all workgroups run at once, but some units have one more than others.
+    /// Returns the tail effect in percent. This is the slowdown of accumulating `rows` matrix rows on `units` compute
+    /// units if all workgroups run at once, but some units have one more than others.
     pub(super) fn tail_effect_percent(&self, rows: u64, units: u64) -> u64 {
         let filled = 100 * rows.div_ceil(ACCUMULATE_GROUP.into()) / units.max(1);
         if filled <= 100 || filled > 100 * self.groups { 0 } else { 100 * filled.next_multiple_of(100) / filled - 100 }
@@ -124,8 +124,8 @@ impl CostConstants {
         self.chain * length * if filled <= 100 { 85 + filled * 15 / 100 } else { filled.max(160) } / 100
     }
 
-    /// Returns the cost in ps of the sums over segments of buckets: one over all `count` segments, and one over half of
-    /// them for each of the `bits` bits of a segment's index.
+    /// Returns the cost in ps of the sums over segments of buckets. There is one over all `count` segments, and one
+    /// over half of them for each of the `bits` bits of a segment's index.
     pub(super) fn segment_sums_cost(&self, count: u64, bits: u64) -> u64 {
         SUMS * self.chain + self.sum * count * (bits + 2) / 2
     }

@@ -5,8 +5,7 @@ use crate::kernels::msm::WINDOW_BINS;
 
 /// Limits the number of bins (ranges of rows) of a window, as a binary logarithm.
 const MAX_BIN_BITS: u32 = WINDOW_BINS.ilog2();
-/// Limits the number of rows of a bin from below, as a binary logarithm, 7: each bin then has runs of entries worth a
-/// counting sort.
+/// Minimum number of rows of a bin, as a binary logarithm, 7. Each bin then has runs of entries worth a counting sort.
 const MIN_LOW_BITS: u32 = 7;
 
 /// Describes how a multiplication is divided into windows of bits, bands of windows and chunks of points.
@@ -71,8 +70,8 @@ impl MsmPlan {
         self.chunk.min(self.problem.points) as u64 * copies / (1 << (narrowest - 1))
     }
 
-    /// Returns the number of digits of a scalar that share a set's buckets: one per copy of the base, times two for the
-    /// halves if GLV is used.
+    /// Returns the number of digits of a scalar that share a set's buckets. It is one per copy of the base, times two
+    /// for the halves if GLV is used.
     pub(crate) fn scalar_digits_per_window_set(&self) -> u32 {
         self.windows.div_ceil(self.sets) * self.rows_per_bucket()
     }

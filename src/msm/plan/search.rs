@@ -11,8 +11,8 @@ use crate::msm::options::MAX_WINDOW;
 /// Maximum points of a chunk whose bases come from the host, 2^23: nothing hides the upload of the first chunk's first
 /// part.
 const MAX_STREAMED: usize = 1 << 23;
-/// Maximum points of a chunk whose bases come from the host if there is an abort hook, 2^21: an abort waits for the end
-/// of a chunk.
+/// Maximum points of a chunk whose bases come from the host, 2^21, if there is an abort hook. An abort waits for the
+/// end of a chunk.
 const MAX_STREAMED_ABORTABLE: usize = 1 << 21;
 /// Maximum points of a chunk if nothing is uploaded, 2^24: some 90 ms of BLS12-381 G1.
 const MAX_RESIDENT: usize = 1 << 24;

@@ -55,8 +55,8 @@ pub(super) fn transform_many<F: TransformField>(
     Ok(())
 }
 
-/// Returns the results of all devices, or an error. A failure has priority over [`Error::Aborted`]: devices that stop
-/// because another failed report an abort, and a caller that retries after an abort must see the failure.
+/// Returns the results of all devices, or an error. A failure has priority over [`Error::Aborted`]. Devices that stop
+/// because another failed report an abort. A caller that retries after an abort must see the failure.
 fn collect_device_results<T>(parts: Vec<Result<T>>) -> Result<Vec<T>> {
     let (aborted, others): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| matches!(part, Err(Error::Aborted)));
     let done = others.into_iter().collect::<Result<Vec<_>>>()?;

@@ -87,8 +87,8 @@ impl Passes {
     }
 
     /// Returns whether all passes may write over their input. This holds if no pass changes the order of elements. It
-    /// also holds if the device guarantees forward progress, and the work-groups of a plane can wait for each other: at
-    /// least twice as many run at once. Work-groups of small tiles do not wait.
+    /// also holds if the device guarantees forward progress and the work-groups of a plane can wait for each other. For
+    /// that at least twice as many must run at once. Work-groups of small tiles do not wait.
     fn can_run_in_place(plan: &NttPlan, order: Order, info: &DeviceInfo) -> bool {
         let swap_log = plan.column_passes(true).iter().map(|pass| pass.swap_log).max().unwrap_or(0);
         let groups = 1 << plan.plane_tile_count_log().max(swap_log);

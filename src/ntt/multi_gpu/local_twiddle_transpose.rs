@@ -1,5 +1,5 @@
-//! Runs the step between the two dimensions of a transform over several ranks, on one of them: multiplies columns by
-//! powers of ω, and transposes them to rows.
+//! Runs one rank's step between the two dimensions of a transform over several ranks. It multiplies columns by powers
+//! of ω, and transposes them to rows.
 
 use rayon::prelude::*;
 

@@ -162,8 +162,8 @@ impl TermTables {
     }
 }
 
-/// Encodes the points and the terms for kernels: the number of each point, then for each term the number of its
-/// factors, and their column numbers.
+/// Encodes the points and the terms for kernels. The number of each point comes first, then for each term the number of
+/// its factors and their column numbers.
 fn encode_terms<W>(shape: &RoundShape<W>) -> Vec<u32> {
     let number = |point: &Point| if let Point::At(number) = point { *number } else { POINT_INFINITY };
     let mut words: Vec<u32> = shape.points.iter().map(number).collect();

@@ -34,8 +34,7 @@ impl Device {
     ///
     /// # Panics
     /// Panics if `PROOFWARP_BACKEND` forces a backend that has no device here, or if a setting of the environment is
-    /// malformed: this interface cannot return an error, and callers take an empty list for a reason to compute on the
-    /// CPU.
+    /// malformed. This interface cannot return an error, and callers would compute on the CPU after an empty list.
     pub fn all() -> Vec<&'static Self> {
         match &*DEVICES {
             Err(reason) if is_backend_forced() => panic!("{reason}"),

@@ -22,8 +22,8 @@ pub type AdviceColumns<F> = Vec<DeviceBuffer<F>>;
 /// allocate and write them on its stream, as the stock crate requires.
 ///
 /// The columns are used where they are. The proof's commands wait for the stream's by an event, the host does not. In
-/// the end, and after an error, columns are cleared and freed. Where proofwarp does not use CUDA on that device, for
-/// example because another backend is forced, the columns are copied to the host, and the log says so.
+/// the end, and after an error, columns are cleared and freed. If proofwarp does not use CUDA on that device, the
+/// columns are copied to the host, and the log says so. An example is another forced backend.
 ///
 /// # Errors
 /// - The errors of [`proofwarp_halo2::create_proof_from_advice`].

@@ -47,8 +47,8 @@ impl Job {
 }
 
 impl Model {
-    /// One H200, from `docs/performance.md`; a link of 50 GB/s; a host's memory and messages inside it by ranks on four H100;
-    /// messages of 30 µs, which nobody has measured yet.
+    /// One H200, from `docs/performance.md`; a link of 50 GB/s; a host's memory and messages inside it by ranks on four
+    /// H100; messages of 30 µs, which is an assumption.
     pub const H200: Self = Self {
         msm: 3.6e-3,
         g1: 51.4e-3 / 12_582_912.0,

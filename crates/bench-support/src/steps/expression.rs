@@ -1,5 +1,5 @@
-//! The terms of a quotient, on columns that are on the device: those of a circuit with 12 advice, 14 fixed and 13 permutation
-//! columns and 3 lookups, of degree 5, as halo2 makes them.
+//! Times the terms of a quotient on columns that are on the device. The circuit has degree 5, 12 advice, 14 fixed and
+//! 13 permutation columns, and 3 lookups, as in halo2.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! The steps of a PLONKish proof between transforms and multiplications, on columns that are on the device: those of a
-//! circuit with 12 advice, 14 fixed and 13 permutation columns and 3 lookups, of degree 5, as halo2 makes them, opened by
+//! Times the steps of a PLONKish proof between transforms and multiplications, on columns that are on the device. The
+//! circuit has degree 5, 12 advice, 14 fixed and 13 permutation columns, and 3 lookups, as in halo2. Openings are by
 //! SHPLONK.
 
 use std::ops::Range;
