@@ -75,6 +75,8 @@ prepare_engine() {
     export CARGO_TARGET_DIR="$copy/target" LIBRARY_PATH="$copy/stub${LIBRARY_PATH:+:$LIBRARY_PATH}"
     export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$copy/stub" CARGO_PROFILE_DEV_OPT_LEVEL=1
     find_nvcc
+    # Curio's bellperson compiles the stock kernels by the nvcc on PATH.
+    command -v nvcc >/dev/null || export PATH="$(dirname "$NVCC"):$PATH"
     cd cuzk
 }
 

@@ -44,9 +44,7 @@ pub use advice::{AdviceStage, RandomSource};
 pub use circuit::{Circuit, DuplicateQueries, Lookup, ProofCurve};
 pub use columns_layout_and_key::{Column, ColumnId, ColumnLayout, ColumnView, Key, Polynomial};
 pub use compiled_circuit::CompiledCircuit;
-pub use engine::{
-    AbortHook, Basis, Engine, KeyOnDevice, MemoryBound, MemoryEstimate, MemoryPeak, MemoryPlan, Srs,
-};
+pub use engine::{AbortHook, Basis, Engine, KeyOnDevice, MemoryBound, MemoryEstimate, MemoryPeak, MemoryPlan, Srs};
 pub use evaluations::OpeningStage;
 pub use lookups::LookupStage;
 pub use openings::Shplonk;

@@ -8,7 +8,7 @@ use std::sync::Once;
 
 use super::record_format::LogRecord;
 use crate::file_state;
-use crate::settings::Settings;
+use crate::settings::{Settings, warn_log_or_stderr};
 
 /// Appends a line for `entry` to the file that `PROOFWARP_REPORT` names, if it is set. The file tells which operations
 /// ran to programs without a logger, and to programs that watch another one.
@@ -19,16 +19,6 @@ pub(super) fn append_record(entry: &LogRecord<'_>) {
     if let Err(error) = append_record_line(path, entry) {
         COMPLAINT
             .call_once(|| warn_log_or_stderr(&format!("PROOFWARP_REPORT: cannot write {}: {error}", path.display())));
-    }
-}
-
-/// Logs `text` as a warning, or writes it to the standard error stream if no logger takes warnings.
-fn warn_log_or_stderr(text: &str) {
-    if log::log_enabled!(log::Level::Warn) {
-        log::warn!("{text}");
-    } else {
-        // If that stream is closed, no place is left for the warning.
-        let _ = writeln!(io::stderr(), "proofwarp: {text}");
     }
 }
 

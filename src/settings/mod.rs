@@ -7,6 +7,7 @@
 pub mod table;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -146,10 +147,20 @@ fn parse_path(value: Option<OsString>) -> Option<PathBuf> {
     (!path.as_os_str().is_empty()).then_some(path)
 }
 
-/// Logs a warning for each of `names` that [`find_unknown_vars`] returns. A misspelt setting would go unnoticed otherwise.
+/// Warns of each of `names` that [`find_unknown_vars`] returns. A misspelt setting would go unnoticed otherwise.
 fn warn_unknown_vars(names: impl Iterator<Item = OsString>) {
     for name in find_unknown_vars(names) {
-        log::warn!("{name}: no such setting; docs/settings.md lists those that there are");
+        warn_log_or_stderr(&format!("{name}: no such setting; docs/settings.md lists those that there are"));
+    }
+}
+
+/// Logs `text` as a warning, or writes it to the standard error stream if no logger takes warnings.
+pub(crate) fn warn_log_or_stderr(text: &str) {
+    if log::log_enabled!(log::Level::Warn) {
+        log::warn!("{text}");
+    } else {
+        // If that stream is closed, no place is left for the warning.
+        let _ = writeln!(std::io::stderr(), "proofwarp: {text}");
     }
 }
 

@@ -19,7 +19,7 @@ fn proofs_from_the_graph_executor() {
         let (circuit, proof) = fixture_circuit_and_proof();
         let shape = StaticVerifierShape { k, lookup_bits: k - 1, minimum_rows: 20, instance_columns: 1 };
         let start = Instant::now();
-        let params = Halo2Params::setup(k as u32, ChaCha20Rng::seed_from_u64(42));
+        let params = quick_setup(k as u32);
         println!("k={k} setup {:?}", start.elapsed());
         let start = Instant::now();
         let pk = StaticVerifierProvingKey::keygen(&params, shape, circuit, &proof);
@@ -51,4 +51,52 @@ fn proofs_from_the_graph_executor() {
         println!("k={k} valid {valid:?}");
         assert!(valid.unwrap());
     }
+}
+
+/// Makes a setup of 2^k points whose secret is known. Halo2Params::setup takes minutes from k = 22 on; this multiplies the
+/// generator by a table of its multiples by 8-bit digits.
+#[cfg(feature = "halo2-gpu")]
+fn quick_setup(k: u32) -> Halo2Params {
+    use halo2_base::halo2_proofs::halo2curves::{
+        bn256::{Fr, G1Affine, G2Affine, G1},
+        ff::{BatchInvert, Field, PrimeField},
+        group::{prime::PrimeCurveAffine, Curve, Group},
+    };
+
+    let (n, secret) = (1_usize << k, Fr::from(0x5eed_5eed_5eed_5eed).square());
+    let rows = std::iter::successors(Some(G1::generator()), |base| Some((0..8).fold(*base, |point, _| point.double())));
+    let multiples = rows.take(32).map(|base| {
+        let row: Vec<G1> = std::iter::successors(Some(G1::identity()), |point| Some(point + base)).take(256).collect();
+        let mut affine = vec![G1Affine::identity(); 256];
+        G1::batch_normalize(&row, &mut affine);
+        affine
+    });
+    let table: Vec<Vec<G1Affine>> = multiples.collect();
+    let multiply = |scalars: &[Fr]| {
+        let mut points = vec![G1Affine::identity(); n];
+        let multiply_part = |(points, scalars): (&mut [G1Affine], &[Fr])| {
+            let sums = scalars.iter().map(|scalar| {
+                let digits = scalar.to_repr();
+                table.iter().zip(digits.as_ref()).fold(G1::identity(), |sum, (row, digit)| sum + row[usize::from(*digit)])
+            });
+            G1::batch_normalize(&sums.collect::<Vec<_>>(), points);
+        };
+        let part = n.div_ceil(std::thread::available_parallelism().map_or(1, usize::from));
+        std::thread::scope(|scope| {
+            let multiply_part = &multiply_part;
+            points.chunks_mut(part).zip(scalars.chunks(part)).for_each(|part| _ = scope.spawn(move || multiply_part(part)));
+        });
+        points
+    };
+    let powers: Vec<Fr> = std::iter::successors(Some(Fr::ONE), |power| Some(power * secret)).take(n).collect();
+    let root = (k..Fr::S).fold(Fr::ROOT_OF_UNITY, |root, _| root.square());
+    let roots: Vec<Fr> = std::iter::successors(Some(Fr::ONE), |power| Some(power * root)).take(n).collect();
+    let mut lagrange: Vec<Fr> = roots.iter().map(|root| secret - root).collect();
+    lagrange.iter_mut().batch_invert();
+    // The Lagrange polynomial of root i is (X^n − 1)·rootᵢ/(n·(X − rootᵢ)).
+    let factor = (secret.pow([n as u64]) - Fr::ONE) * Fr::from(n as u64).invert().unwrap();
+    lagrange.iter_mut().zip(&roots).for_each(|(value, root)| *value *= factor * root);
+    let g2 = G2Affine::generator();
+    let any = Halo2Params::setup(1, ChaCha20Rng::seed_from_u64(42));
+    any.from_parts(k, multiply(&powers), Some(multiply(&lagrange)), g2, (g2 * secret).to_affine())
 }

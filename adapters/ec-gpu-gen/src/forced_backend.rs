@@ -55,10 +55,14 @@ impl FailureGuard {
     }
 }
 
-/// Returns the error of this thread's last kernel call on a forced device backend. Returns `None` if that call did not
-/// fail or was aborted, or if no device backend is forced.
+/// Returns the error of this thread's last kernel call on a forced device backend, or an error if this build has no
+/// kernels. Returns `None` if that call did not fail or was aborted, or if no device backend is forced.
 pub(crate) fn last_failure() -> Option<EcError> {
-    forced_device_backend()?;
+    let backend = forced_device_backend()?;
+    if !cfg!(any(feature = "cuda", feature = "opencl")) {
+        let reason = "this build of ec-gpu-gen has neither of its features cuda and opencl; the prover's turn them on";
+        return Some(std::io::Error::other(format!("PROOFWARP_BACKEND={backend} is forced: {reason}")).into());
+    }
     let reason = FAILURE.with(|failure| failure.lock().unwrap_or_else(PoisonError::into_inner).clone())?;
     Some(std::io::Error::other(reason).into())
 }

@@ -1,7 +1,7 @@
-//! Makes a stream of proofs with one thread, two threads and so on: the device works on one while others are synthesized.
+//! Makes a stream of proofs with several threads: the device works on one while others are synthesized.
 //!
-//! `cargo run --release --example queue -- [LOG_ROWS] [PROOFS] [THREADS]` in `adapters/halo2`; `PROOFWARP_BACKEND` forces a
-//! backend. The defaults are 12 proofs of 2^14 rows, and four threads at most.
+//! `cargo run --release --example queue -- [LOG_ROWS [PROOFS [THREADS]...]]` in `adapters/halo2`; `PROOFWARP_BACKEND` forces
+//! a backend. The defaults are 12 proofs of 2^14 rows, by one thread, by two, three and four.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
@@ -60,9 +60,11 @@ impl Circuit<Fr> for Squares {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse::<u64>());
-    let mut next = |default| arguments.next().unwrap_or(Ok(default));
-    let (log_rows, proofs, threads) = (next(14)? as u32, next(12)?, next(4)? as usize);
+    let mut arguments = std::env::args().skip(1);
+    let log_rows = arguments.next().map_or(Ok(14), |rows| rows.parse::<u32>())?;
+    let proofs = arguments.next().map_or(Ok(12), |proofs| proofs.parse::<u64>())?;
+    let threads = arguments.map(|threads| threads.parse::<NonZeroUsize>()).collect::<Result<Vec<_>, _>>()?;
+    let threads = if threads.is_empty() { (1..=4).filter_map(NonZeroUsize::new).collect() } else { threads };
     let setup = ParamsKZG::<Bn256>::setup(log_rows, OsRng);
     let key = keygen_pk2(&setup, &Squares { secret: 0, log_rows }, false)?;
     let prove = |secret| {
@@ -72,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok::<_, plonk::Error>(out.finalize())
     };
     prove(0)?;
-    for threads in (1..=threads).filter_map(NonZeroUsize::new) {
+    for threads in threads {
         let (start, mut made) = (Instant::now(), Vec::new());
         prove_in_order(0..proofs, threads, prove, |proof| made.push(proof));
         made.into_iter().collect::<Result<Vec<_>, _>>()?;

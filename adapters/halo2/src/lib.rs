@@ -115,3 +115,8 @@ pub use timed_transcript::TimedTranscript;
 /// The name of earlier versions.
 #[doc(hidden)]
 pub use timed_transcript::TimedTranscript as Marked;
+
+/// Compiles the Rust code of the page as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/halo2.md")]
+struct Page;

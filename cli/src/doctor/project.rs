@@ -32,10 +32,12 @@ struct ProvingPackage {
     page: &'static str,
 }
 
-const PROVING_PACKAGES: [ProvingPackage; 12] = [
+const PROVING_PACKAGES: [ProvingPackage; 14] = [
     package("ec-gpu-gen", "0.7", Route::Patch(Some("0.7")), "docs/bellperson.md"),
+    package("ec-gpu-gen", "0.6", Route::Patch(Some("0.6")), "docs/filecoin.md"),
     package("ec-gpu-gen", "0.4", Route::Patch(Some("0.4")), "docs/halo2-gpu-specific.md"),
     package("supraseal-c2", "=0.1.2", Route::Patch(Some("=0.1.2")), "docs/bellperson.md"),
+    package("supraseal-c2", "=0.1.3", Route::Patch(Some("0.1.3")), "docs/filecoin.md"),
     package("halo2-axiom-gpu", "1", Route::Patch(None), "docs/halo2.md"),
     package("risc0-groth16-sys", "0.1", Route::Patch(Some("0.1")), "docs/risc0.md"),
     package("risc0-groth16-sys", "=5.0.0-rc.1", Route::Patch(Some("5.0.0-rc.1")), "docs/risc0.md"),

@@ -10,13 +10,13 @@ use super::decision_cache::{PlanCache, PlanKey};
 use super::device_batch::{DeviceBatch, VectorShare};
 use super::msm_request::{DeviceBases, MsmRequest};
 use super::pipeline::Pipeline;
-use super::plan_selection::{available_bytes, plan_for, quantize_memory};
+use super::plan_selection::{available_bytes, plan_for, plan_within, quantize_memory};
 use crate::backend::Device;
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
 use crate::msm::bases::resident_plan_input;
 use crate::msm::options::MsmOptions;
-use crate::msm::plan::{MsmPlan, PlanInput, balanced_len, best_batch_size, max_in_flight};
+use crate::msm::plan::{PlanInput, balanced_len, best_batch_size, max_in_flight};
 use crate::{Error, Result};
 
 /// Describes how a device computes a batch: `groups` are ranges of vectors, and those of a group share a pipeline.
@@ -131,6 +131,9 @@ fn halve_range(group: Range<usize>) -> [Range<usize>; 2] {
     [group.start..middle, middle..group.end]
 }
 
+/// Caches the number of vectors per matrix, by the plan input of all vectors of equal size.
+static BATCH_SIZES: PlanCache<PlanKey, usize> = PlanCache::new();
+
 /// Returns the best number of scalar vectors per sparse matrix on device number `number`: the caller's option, or else
 /// the model's choice. `input` is the plan input of all the vectors that can be one matrix, out of `batch` vectors in
 /// all. Returns 1 if the bases are not on the device.
@@ -152,7 +155,7 @@ pub(crate) fn batch_size<C: MsmCurve>(
     }
     let free = quantize_memory(available_bytes(&request.devices[number], 1, options)?);
     let key = PlanKey { input: input.with_joined(input.vectors), count: batch, free };
-    Ok(request.memos.joins.get_or_insert_with(key, || best_batch_size(key.input, batch, free)))
+    Ok(BATCH_SIZES.get_or_insert_with(key, || best_batch_size(key.input, batch, free)))
 }
 
 /// Caches the bytes of workspace of a batch, by the plan input of a vector alone.
@@ -172,13 +175,14 @@ pub(crate) fn resident_batch_bytes<C: MsmCurve>(device: &Device, points: usize, 
 /// Returns the maximum bytes of workspace of a batch of `vectors` vectors, each of which alone has the plan input
 /// `input`. Each sparse matrix may take `limit` bytes.
 fn batch_bytes(input: PlanInput, vectors: usize, limit: u64) -> u64 {
-    let joined = best_batch_size(input.with_joined(vectors as u32), vectors, quantize_memory(limit));
+    let key = PlanKey { input: input.with_joined(vectors as u32), count: vectors, free: quantize_memory(limit) };
+    let joined = BATCH_SIZES.get_or_insert_with(key, || best_batch_size(key.input, vectors, key.free));
     let groups: Vec<_> = split_evenly(0..vectors, joined).map(|group| group.len()).collect();
     let at_once = max_in_flight(groups[0], groups.len());
     // Fewer vectors may have larger windows, and take more memory.
     let bytes = |count: &usize| {
         let input = PlanInput { at_once: at_once as u32, ..input.with_joined(*count as u32) };
-        MsmPlan::fit(input, limit).map_or(limit, |plan| plan.workspace_bytes())
+        plan_within(input, limit).map_or(limit, |plan| plan.workspace_bytes())
     };
     let bytes: Vec<_> = groups.iter().map(bytes).collect();
     bytes.windows(at_once).map(|in_flight| in_flight.iter().sum()).max().unwrap_or(0)

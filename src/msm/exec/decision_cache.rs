@@ -54,8 +54,6 @@ pub(super) struct PlanKey {
 pub(crate) struct PlanMemos {
     /// How devices share a vector, by the plan input of all devices together; `None` if no sharding fits.
     pub(super) splits: PlanCache<PlanKey, Option<Sharding>>,
-    /// Number of vectors per matrix, by the plan input of all vectors of equal size.
-    pub(super) joins: PlanCache<PlanKey, usize>,
 }
 
 #[cfg(test)]

@@ -23,14 +23,20 @@ static SMALLER: PlanCache<(PlanInput, u64), std::result::Result<MsmPlan, u64>> =
 /// - [`Error::Device`]: the device does not report its free memory.
 pub(crate) fn plan_for(device: &Device, input: PlanInput, options: &MsmOptions) -> Result<MsmPlan> {
     let available = available_bytes(device, input.at_once, options)?;
+    plan_within(input, available).map_err(|requested| {
+        let device = device.info().name.clone();
+        Error::OutOfMemory { device, requested, available }
+    })
+}
+
+/// Returns the fastest plan for `input` that fits into `available` bytes. If none fits, returns the bytes that the
+/// smallest plan needs.
+pub(super) fn plan_within(input: PlanInput, available: u64) -> std::result::Result<MsmPlan, u64> {
     let best = PLANS.get_or_insert_with(input, || MsmPlan::new(input));
     if best.workspace_bytes() <= available {
         return Ok(best);
     }
-    SMALLER.get_or_insert_with((input, available), || MsmPlan::fit(input, available)).map_err(|requested| {
-        let device = device.info().name.clone();
-        Error::OutOfMemory { device, requested, available }
-    })
+    SMALLER.get_or_insert_with((input, available), || MsmPlan::fit(input, available))
 }
 
 /// Returns the bytes that each of `at_once` multiplications may take on `device`, at most `options.memory`.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::memory_peaks::{MemoryPeak, PEAKS};
+use super::memory_peaks::{FOR_PRODUCT, MemoryPeak, PEAKS, device_vector_count};
 use crate::expression::Expression;
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, MAX_COSETS};
@@ -16,17 +16,15 @@ pub(crate) const FOR_TRANSFORM: usize = 2;
 pub(crate) const COSET_COLUMNS: usize = 3;
 /// Columns of device memory that a lookup takes, 6: A, S, A', S', and the tables of the permutation.
 pub(crate) const FOR_LOOKUP: usize = 6;
-/// Columns of device memory that a grand product takes, 3: the product, its numerators and its denominators.
-pub(crate) const FOR_PRODUCT: usize = 3;
 /// Minimum columns of device memory that a commitment takes, 6: its scalars, and the MSM's matrix and buckets.
 const FOR_COMMITMENT: usize = 6;
 /// Minimum bytes of device memory that commitments take, 4 MiB: buckets of short columns take more than the columns.
 const MIN_COMMITMENT_BYTES: u64 = 1 << 22;
 /// Reserves 1/RESERVE_DIV of the free memory for tables of powers and for kernel parameters.
 const RESERVE_DIV: u64 = 8;
-/// Adds 1/SLACK_DIV to the maximum memory of a proof: blocks may be larger than requested, and a part of a block in use
-/// keeps the rest of it from the driver.
-const SLACK_DIV: u64 = 5;
+/// Adds 3/8 to the maximum memory of a proof: blocks may be larger than requested, and a part of a block in use keeps
+/// the rest of it from the driver.
+const SLACK_EIGHTHS: u64 = 3;
 /// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
 const BASES: usize = 4;
 /// Limits the device memory of commitments to 48 columns, however many columns are committed to. If columns are short,
@@ -42,16 +40,6 @@ const MAX_COUNT: usize = 1 << 24;
 /// run at once.
 pub(crate) fn max_commitment_bytes(column: u64) -> u64 {
     COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
-}
-
-/// Maximum number of cosets for which a kernel keeps one element of each in registers, when it computes the pieces of a
-/// quotient.
-pub(crate) const MAX_IN_REGISTERS: usize = 16;
-
-/// Returns the number of vectors of `count` columns that the device holds at once while it computes `count` pieces of a
-/// quotient, the pieces included.
-pub(super) fn device_vector_count(count: usize) -> usize {
-    if count <= MAX_IN_REGISTERS { 1 } else { 3 }
 }
 
 /// Describes how a proof uses a device's memory.
@@ -168,9 +156,10 @@ impl MemoryEstimate {
     /// `in_place` is true if transforms need no second column for each column. `workspace` returns the bytes that
     /// commitments to a number of columns take.
     pub fn peak_unsplit_bytes(&self, in_place: bool, workspace: impl Fn(usize) -> u64) -> u64 {
-        let bytes = |peak: &MemoryPeak| peak.column_bytes(self.column, in_place).saturating_add(workspace(peak.commitments));
+        let bytes =
+            |peak: &MemoryPeak| peak.column_bytes(self.column, in_place).saturating_add(workspace(peak.commitments));
         let most = self.peaks.iter().map(bytes).max().unwrap_or(0);
-        most.saturating_add(most / SLACK_DIV)
+        most.saturating_add((most / 8).saturating_mul(SLACK_EIGHTHS))
     }
 
     /// Returns the bytes that a proof with the memory plan `plan` takes at once, without the setup's points, and
@@ -361,13 +350,14 @@ mod tests {
         let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
         let columns = |step| memory.peaks.iter().find(|peak| peak.step == step).expect("a step").columns;
         assert_eq!(memory.bases + memory.key, 61);
-        // Columns of 27 polynomials, the random one, four parts of the quotient, and 10 of tables.
+        // It counts columns of 27 polynomials, the random one, four parts of the quotient, and 10 of tables.
         assert_eq!(columns("commit to pieces"), 27 + 1 + 2 * 4 + 10);
         assert_eq!(columns("evaluate on cosets"), 27 + 1 + 4 + 30 + 27 + 10);
         let bytes = |in_place| memory.peak_unsplit_bytes(in_place, |_| 0) / memory.column;
-        assert_eq!((bytes(true), bytes(false)), (99 * 6 / 5, 126 * 6 / 5));
-        let whole = memory.peak_unsplit_bytes(true, sample_workspace) / memory.column;
-        assert_eq!(whole, (13 + 4 * 3 + 8 + 10 + 6 * 8) * 6 / 5);
+        assert_eq!((bytes(true), bytes(false)), (99 * 11 / 8, 126 * 11 / 8));
+        // Commitments to 12 advice columns take most if each needs as many columns of workspace.
+        let whole = memory.peak_unsplit_bytes(true, |count| 2 * sample_workspace(count)) / memory.column;
+        assert_eq!(whole, (13 + 10 + 12 * 12) * 11 / 8);
     }
 
     #[test]

@@ -91,14 +91,20 @@ impl MemoryEstimate {
     /// Returns the bound for a proof on `device` with `free` bytes beside the setup's points, and beside the key if
     /// `key_stays` on the device. The bound counts neither points nor key.
     pub(super) fn bound_beside<C: ProofCurve>(&self, device: &Device, free: u64, key_stays: bool) -> MemoryBound {
-        let unsplit = self.commitment_limits().map(|limit| self.bound_within::<C>(device, MemoryPlan::ALL, limit, key_stays));
+        let unsplit =
+            self.commitment_limits().map(|limit| self.bound_within::<C>(device, MemoryPlan::ALL, limit, key_stays));
         let fitting = unsplit.into_iter().find(|bound| bound.proof <= free);
         fitting.unwrap_or_else(|| self.bound_with_plan::<C>(device, self.split_plan(free, key_stays), key_stays))
     }
 
     /// Returns the bound for a proof on `device` with the memory plan `plan`. It counts neither the setup's points, nor
     /// the key if `key_stays` on the device.
-    pub(super) fn bound_with_plan<C: ProofCurve>(&self, device: &Device, plan: MemoryPlan, key_stays: bool) -> MemoryBound {
+    pub(super) fn bound_with_plan<C: ProofCurve>(
+        &self,
+        device: &Device,
+        plan: MemoryPlan,
+        key_stays: bool,
+    ) -> MemoryBound {
         self.bound_within::<C>(device, plan, plan.commitment_bytes(self.column), key_stays)
     }
 

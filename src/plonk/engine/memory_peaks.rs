@@ -1,11 +1,12 @@
 //! Lists the moments of a proof at which it may have most memory.
 
-use super::memory::{FOR_PRODUCT, device_vector_count};
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, MAX_COSETS};
 use crate::plonk::columns_layout_and_key::ColumnLayout;
 
-/// Number of moments in [`MemoryEstimate::peaks`](super::MemoryEstimate::peaks).
+/// Columns of device memory that a grand product takes, 3: the product, its numerators and its denominators.
+pub(crate) const FOR_PRODUCT: usize = 3;
+/// Number of moments that [`MemoryEstimate::peaks`](super::MemoryEstimate::peaks) lists.
 pub(super) const PEAKS: usize = 10;
 /// Columns of tables for transforms: 2 of the subgroup, and 2 of each coset.
 const TABLES: usize = 2;
@@ -13,6 +14,16 @@ const TABLES: usize = 2;
 const TO_PERMUTE: usize = 3;
 /// Columns of each rotation set of an opening, 2: the sum of its polynomials, and its quotient.
 const TO_OPEN: usize = 2;
+
+/// Maximum number of cosets for which a kernel keeps one element of each in registers, when it computes the pieces of a
+/// quotient.
+pub(crate) const MAX_IN_REGISTERS: usize = 16;
+
+/// Returns the number of vectors of `count` columns that the device holds at once while it computes `count` pieces of a
+/// quotient, the pieces included.
+pub(super) fn device_vector_count(count: usize) -> usize {
+    if count <= MAX_IN_REGISTERS { 1 } else { 3 }
+}
 
 /// Describes a moment of a proof, and the columns that are on the device then, without the setup's points and the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +40,11 @@ pub struct MemoryPeak {
 
 impl MemoryPeak {
     /// Returns the moments of a proof of `circuits` circuits that are all `circuit`, if no step is split.
-    pub(super) fn of_circuit<F: NttField>(circuit: &Circuit<F>, layout: ColumnLayout, circuits: usize) -> [Self; PEAKS] {
+    pub(super) fn of_circuit<F: NttField>(
+        circuit: &Circuit<F>,
+        layout: ColumnLayout,
+        circuits: usize,
+    ) -> [Self; PEAKS] {
         let ColumnLayout { advice, instances, sets, lookups, .. } = layout;
         let pieces = circuit.quotient_piece_count().min(MAX_COSETS);
         let one = advice + instances + sets + 3 * lookups;

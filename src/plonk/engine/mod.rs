@@ -12,7 +12,7 @@ mod interpolate_and_sum;
 mod key;
 pub(super) mod memory;
 mod memory_bound;
-mod memory_peaks;
+pub(super) mod memory_peaks;
 mod reservation;
 mod resident;
 pub(super) mod transfer;

@@ -10,7 +10,7 @@ use crate::ntt::{Powers, VectorLayout, multiply_by_powers};
 use crate::plonk::circuit::MAX_COSETS;
 use crate::plonk::column_places_and_checks::{DeviceColumn, StridedColumns, check_disjoint, check_length};
 use crate::plonk::combine::{self, LinearCombination};
-use crate::plonk::engine::memory::MAX_IN_REGISTERS;
+use crate::plonk::engine::memory_peaks::MAX_IN_REGISTERS;
 use crate::plonk::step_launches::{allocate_columns, launch, upload_params};
 use crate::secret_vec::SecretVec;
 use crate::{Error, Result};

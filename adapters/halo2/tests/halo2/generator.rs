@@ -2,6 +2,7 @@
 //! here.
 
 use std::collections::HashSet;
+use std::sync::Mutex;
 
 use halo2_axiom::SerdeFormat;
 use halo2_axiom::halo2curves::bn256::{Bn256, Fr, G1Affine};
@@ -36,6 +37,16 @@ struct Outcomes {
     refused_by_both: usize,
     too_few_rows: usize,
     broken: usize,
+}
+
+impl Outcomes {
+    fn add(&mut self, others: &Self) {
+        self.proved += others.proved;
+        self.refused += others.refused;
+        self.refused_by_both += others.refused_by_both;
+        self.too_few_rows += others.too_few_rows;
+        self.broken += others.broken;
+    }
 }
 
 /// A plan's key and what to prove with it.
@@ -197,6 +208,26 @@ fn some_circuits() {
 fn hundreds_of_circuits() {
     let Outcomes { proved, refused, refused_by_both, too_few_rows, broken } = run(1000..1500, LARGE);
     assert!(proved > 250 && broken > 300 && refused > 20 && refused_by_both > 10 && too_few_rows > 0);
+}
+
+/// Two thousand others, by threads that share the devices.
+#[test]
+#[ignore = "minutes on a GPU"]
+fn thousands_of_circuits() {
+    const BLOCK: u64 = 25;
+    let (blocks, total) = (Mutex::new((2000..4000).step_by(BLOCK as usize)), Mutex::new(Outcomes::default()));
+    let next = || blocks.lock().expect("no proof was refused").next();
+    let work = || {
+        while let Some(first) = next() {
+            let outcomes = run(first..first + BLOCK, LARGE);
+            let mut total = total.lock().expect("no proof was refused");
+            total.add(&outcomes);
+            println!("in all {total:?}");
+        }
+    };
+    std::thread::scope(|scope| (0..16).for_each(|_| _ = scope.spawn(work)));
+    let Outcomes { proved, refused, refused_by_both, broken, .. } = total.into_inner().expect("no proof was refused");
+    assert!(proved > 1000 && broken > 1200 && refused > 80 && refused_by_both > 40);
 }
 
 /// A plan's phases, columns and degrees are what the constraint system has.
