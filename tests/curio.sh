@@ -17,7 +17,7 @@ checkout='' seal='' into='' from='' backends=()
 for argument in "$@"; do
     case "$argument" in
         checkout=*) checkout=$(cd "${argument#checkout=}" && pwd) ;;
-        into=*) mkdir -p "${argument#into=}" && into=$(cd "${argument#into=}" && pwd) ;;
+        into=*) into=$(mkdir -p "${argument#into=}" && cd "${argument#into=}" && pwd) ;;
         from=*) from=$(cd "${argument#from=}" && pwd) ;;
         seal) seal=seal ;;
         *) backends+=("$argument") ;;
@@ -35,6 +35,7 @@ with_backend() { # backend, command
 # Builds the drop-in's own tests, into `into` or else into `temp`.
 build_own_tests() {
     local program
+    rm -f "${into:-$temp}"/test-*
     cargo test --quiet "${features[@]}" --no-run --message-format json >"$temp/built"
     grep -o '"executable":"[^"]*"' "$temp/built" | cut -d'"' -f4 | while read -r program; do
         cp "$program" "${into:-$temp}/test-$(basename "$program")"
@@ -76,7 +77,10 @@ prepare_engine() {
     export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$copy/stub" CARGO_PROFILE_DEV_OPT_LEVEL=1
     find_nvcc
     # Curio's bellperson compiles the stock kernels by the nvcc on PATH.
-    command -v nvcc >/dev/null || export PATH="$(dirname "$NVCC"):$PATH"
+    if ! command -v nvcc >/dev/null; then
+        [ -n "${NVCC:-}" ] || fail "no nvcc: tests/needs.sh installs one (need_nvcc)"
+        PATH="$(dirname "$NVCC"):$PATH"
+    fi
     cd cuzk
 }
 

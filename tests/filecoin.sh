@@ -12,7 +12,7 @@ source "$(dirname "$0")/published.sh"
 steps=(winning-parameters window-parameters winning window) backends=() into='' from=''
 for argument in "$@"; do
     case "$argument" in
-        into=*) mkdir -p "${argument#into=}" && into=$(cd "${argument#into=}" && pwd) ;;
+        into=*) into=$(mkdir -p "${argument#into=}" && cd "${argument#into=}" && pwd) ;;
         from=*) from=$(cd "${argument#from=}" && pwd) ;;
         seal) steps+=(seal-parameters seal) ;;
         *) backends+=("$argument") ;;

@@ -21,12 +21,16 @@ need_pocl() {
     install_packages "pocl-opencl-icd ocl-icd-libopencl1" "pocl ocl-icd" "pocl ocl-icd" "pocl"
 }
 
+make_venv() { # folder
+    python3 -m venv "$1" 2>/dev/null \
+        || { install_packages "python3-venv" "python3" "python" "python"; python3 -m venv --clear "$1"; }
+}
+
 need_nvcc() {
     command -v nvcc >/dev/null && return
     compgen -G "target/nvcc-venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc" >/dev/null && return
     echo "installing the CUDA compiler's wheels into target/nvcc-venv"
-    python3 -m venv target/nvcc-venv 2>/dev/null \
-        || { install_packages "python3-venv" "python3" "python" "python"; python3 -m venv --clear target/nvcc-venv; }
+    make_venv target/nvcc-venv
     # All four are needed; newer ones make PTX that driver 580 does not load.
     target/nvcc-venv/bin/pip install -q --disable-pip-version-check --no-deps nvidia-cuda-nvcc==13.0.88 \
         nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96
@@ -36,7 +40,8 @@ need_nvcc() {
 # wheel has the library by its full name only, which the linker does not look for.
 use_cuda_kit() { # folder of the wheels
     local runtime
-    export PATH="$1/bin:$PATH" CUDA_PATH="$1" CUDA_ARCH="${CUDA_ARCH:-90}" CUDA_LIB_DIR="$PWD/target/cuda-libraries"
+    command -v nvcc >/dev/null || export PATH="$1/bin:$PATH" CUDA_PATH="$1"
+    export CUDA_ARCH="${CUDA_ARCH:-90}" CUDA_LIB_DIR="$PWD/target/cuda-libraries"
     libraries="$1/lib"
     mkdir -p "$CUDA_LIB_DIR"
     ln -sf "$libraries"/*.a "$CUDA_LIB_DIR/"
@@ -48,7 +53,7 @@ need_cuda_kit() {
     local kit=target/cuda-kit-venv
     if ! compgen -G "$kit/lib/python3*/site-packages/nvidia/cu13/include/cccl" >/dev/null; then
         echo "installing the CUDA compiler's and CCCL's wheels into $kit"
-        python3 -m venv "$kit"
+        make_venv "$kit"
         "$kit/bin/pip" install -q --disable-pip-version-check --no-deps nvidia-cuda-nvcc==13.0.88 nvidia-nvvm==13.0.88 \
             nvidia-cuda-crt==13.0.88 nvidia-cuda-runtime==13.0.96 nvidia-cuda-cccl==13.0.85
     fi

@@ -26,8 +26,10 @@ done
 copy_package() { # drop-in or stock
     local executor patch="# none"
     copy="$root/target/openvm-$1"
-    [ ! -d "$copy" ] || return 0
+    [ ! "$copy" -nt "$root/tests/openvm/proofs.rs" ] || return 0
+    rm -rf "$copy"
     [ "$1" = stock ] || patch="halo2-axiom-gpu = { path = \"$root/adapters/halo2-axiom-gpu\" }"$'\n\n[dependencies.halo2-axiom-gpu]\nversion = "1.0.1"\nfeatures = ["device-advice"]'
+    rm -rf "$copy.new"
     copy_with_patch "$package" "$version" "$copy.new" "$patch"
     executor="$copy.new/src/tracegen/graph_executor.rs"
     # The lock file's blst does not compile by today's compilers.
@@ -48,7 +50,7 @@ build() { # drop-in or stock
     export CARGO_PROFILE_TEST_DEBUG_ASSERTIONS=false CARGO_PROFILE_TEST_OVERFLOW_CHECKS=false
     CARGO_TARGET_DIR="$root/target/openvm" cargo test --quiet --lib --features evm-prove,halo2-gpu --no-run \
         --message-format json-render-diagnostics >"$temp/built"
-    program=$(grep -o "\"executable\":\"[^\"]*\"" "$temp/built" | tail -n 1 | cut -d'"' -f4)
+    program=$(grep -o "\"executable\":\"[^\"]*\"" "$temp/built" | tail -n 1 | cut -d'"' -f4 || true)
     [ -x "$program" ] || fail "$1 was not built"
     [ -z "$into" ] || { cp "$program" "$into/openvm-$1"; strip "$into/openvm-$1"; }
 }

@@ -55,14 +55,19 @@ impl FailureGuard {
     }
 }
 
-/// Returns the error of this thread's last kernel call on a forced device backend, or an error if this build has no
-/// kernels. Returns `None` if that call did not fail or was aborted, or if no device backend is forced.
+/// Returns an error if a device backend is forced and this build has no kernels. The CPU would do a prover's MSMs then,
+/// and nobody would complain.
+pub(crate) fn missing_kernels() -> Option<EcError> {
+    let backend = forced_device_backend().filter(|_| !cfg!(any(feature = "cuda", feature = "opencl")))?;
+    let reason =
+        "this build of ec-gpu-gen has neither of its features cuda and opencl, which those of bellperson turn on";
+    Some(std::io::Error::other(format!("PROOFWARP_BACKEND={backend} is forced: {reason}")).into())
+}
+
+/// Returns the error of this thread's last kernel call on a forced device backend. Returns `None` if that call did not
+/// fail or was aborted, or if no device backend is forced.
 pub(crate) fn last_failure() -> Option<EcError> {
-    let backend = forced_device_backend()?;
-    if !cfg!(any(feature = "cuda", feature = "opencl")) {
-        let reason = "this build of ec-gpu-gen has neither of its features cuda and opencl; the prover's turn them on";
-        return Some(std::io::Error::other(format!("PROOFWARP_BACKEND={backend} is forced: {reason}")).into());
-    }
+    forced_device_backend()?;
     let reason = FAILURE.with(|failure| failure.lock().unwrap_or_else(PoisonError::into_inner).clone())?;
     Some(std::io::Error::other(reason).into())
 }

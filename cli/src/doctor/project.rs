@@ -198,7 +198,9 @@ fn patch_lines(patches: &BTreeSet<Patch>) -> Vec<String> {
             lines.push(format!("[patch.{quote}{table}{quote}]"));
         }
         let (suffix, package) = match (*table == last.0 && *name == last.1, version) {
-            (true, Some(version)) => (format!("-{}", version.replace('.', "_")), format!(", package = \"{name}\"")),
+            (true, Some(version)) => {
+                (format!("-{}", version.trim_start_matches('=').replace('.', "_")), format!(", package = \"{name}\""))
+            }
             _ => (String::new(), String::new()),
         };
         let version = version.map_or_else(String::new, |version| format!(", version = \"{version}\""));
@@ -276,6 +278,9 @@ mod tests {
         let keys: Vec<_> = project.lines.iter().map(|line| line.split(" = ").next().unwrap_or_default()).collect();
         assert_eq!(keys, ["[patch.crates-io]", "risc0-groth16-sys", "risc0-groth16-sys-5_0_0-rc_1"]);
         assert!(project.lines[2].ends_with(", package = \"risc0-groth16-sys\" }"));
+        let project =
+            read(&[locked("supraseal-c2", "0.1.2", REGISTRY, ""), locked("supraseal-c2", "0.1.3", REGISTRY, "")]);
+        assert!(project.lines[2].starts_with("supraseal-c2-0_1_2 = "), "{:?}", project.lines);
     }
 
     #[test]
@@ -301,7 +306,7 @@ mod tests {
             locked("halo2-base", "0.5.5", REGISTRY, ""),
         ]);
         let says: Vec<_> = project.packages.iter().map(|row| row.advice.as_str()).collect();
-        assert_eq!(says[0], "no drop-in for this version: expected 0.7 or 0.4");
+        assert_eq!(says[0], "no drop-in for this version: expected 0.7 or 0.6 or 0.4");
         assert_eq!(says[1], "import proofwarp-halo2: docs/halo2.md");
         assert_eq!(says[2], "its feature `cuda` proves by halo2-axiom-gpu: docs/halo2.md");
         assert!(project.lines.is_empty());

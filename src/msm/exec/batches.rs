@@ -158,15 +158,21 @@ pub(crate) fn batch_size<C: MsmCurve>(
     Ok(BATCH_SIZES.get_or_insert_with(key, || best_batch_size(key.input, batch, free)))
 }
 
+/// Maximum number of vectors for which the workspace of a batch is planned, 512. More vectors only make more groups,
+/// which run one after the other.
+const MAX_PLANNED_VECTORS: usize = 512;
+
 /// Caches the bytes of workspace of a batch, by the plan input of a vector alone.
 static WORKSPACES: PlanCache<PlanKey, u64> = PlanCache::new();
 
 /// Returns the maximum bytes of workspace on `device` of a batch of `vectors` vectors of `points` scalars each. Bases and
-/// scalars are on the device, and each sparse matrix may take `limit` bytes. Scalars have full length.
+/// scalars are on the device, and each sparse matrix may take `limit` bytes. Scalars have full length. Returns the
+/// maximum of a `u64` if no plan fits.
 pub(crate) fn resident_batch_bytes<C: MsmCurve>(device: &Device, points: usize, vectors: usize, limit: u64) -> u64 {
     if vectors == 0 {
         return 0;
     }
+    let vectors = vectors.min(MAX_PLANNED_VECTORS);
     let input = resident_plan_input::<C>(device, points, &MsmOptions::default());
     let key = PlanKey { input, count: vectors, free: limit };
     WORKSPACES.get_or_insert_with(key, || batch_bytes(input, vectors, limit))
@@ -182,10 +188,11 @@ fn batch_bytes(input: PlanInput, vectors: usize, limit: u64) -> u64 {
     // Fewer vectors may have larger windows, and take more memory.
     let bytes = |count: &usize| {
         let input = PlanInput { at_once: at_once as u32, ..input.with_joined(*count as u32) };
-        plan_within(input, limit).map_or(limit, |plan| plan.workspace_bytes())
+        plan_within(input, limit).map_or(u64::MAX, |plan| plan.workspace_bytes())
     };
     let bytes: Vec<_> = groups.iter().map(bytes).collect();
-    bytes.windows(at_once).map(|in_flight| in_flight.iter().sum()).max().unwrap_or(0)
+    let sum = |in_flight: &[u64]| in_flight.iter().fold(0_u64, |sum, bytes| sum.saturating_add(*bytes));
+    bytes.windows(at_once).map(sum).max().unwrap_or(0)
 }
 
 /// Batching may slow a vector by at most `1/MAX_SLOWDOWN_DIV` by the model: the buckets of the other vectors leave less

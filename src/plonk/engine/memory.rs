@@ -27,17 +27,20 @@ const RESERVE_DIV: u64 = 8;
 const SLACK_EIGHTHS: u64 = 3;
 /// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
 const BASES: usize = 4;
-/// Limits the device memory of commitments to 48 columns, however many columns are committed to. If columns are short,
-/// the limit is `COMMITMENTS_BYTES`. More memory makes commitments faster by a few percent only.
+/// Limits the workspace of each MSM to 48 columns, however many columns it commits to. If columns are short, the limit
+/// is `COMMITMENTS_BYTES`. More memory makes commitments faster by a few percent only.
 const COMMITMENTS: u64 = 48;
 const COMMITMENTS_BYTES: u64 = 3 << 29;
 
+/// Maximum number of limits to an MSM's workspace that a proof without split steps tries, 4: from 1.6 GB to 0.2 GB. Each
+/// takes some plans.
+const COMMITMENT_LIMITS: usize = 4;
 /// Maximum number of circuits, and of columns of a kind, that an estimate counts, 2^24. No sum of products of such
 /// numbers overflows.
 const MAX_COUNT: usize = 1 << 24;
 
-/// Returns the maximum bytes of workspace that an MSM may take for commitments to columns of `column` bytes. Two MSMs may
-/// run at once.
+/// Returns the maximum bytes of workspace that an MSM may take for commitments to columns of `column` bytes. Up to
+/// three MSMs run at once.
 pub(crate) fn max_commitment_bytes(column: u64) -> u64 {
     COMMITMENTS_BYTES.max(COMMITMENTS.saturating_mul(column))
 }
@@ -163,8 +166,9 @@ impl MemoryEstimate {
     }
 
     /// Returns the bytes that a proof with the memory plan `plan` takes at once, without the setup's points, and
-    /// without the key if `key_stays` on the device. `unsplit` is [`Self::peak_unsplit_bytes`].
-    pub(super) fn planned_bytes(&self, plan: MemoryPlan, key_stays: bool, unsplit: u64) -> u64 {
+    /// without the key if `key_stays` on the device. `unsplit` is [`Self::peak_unsplit_bytes`], and `sums` is the
+    /// maximum workspace of all MSMs in flight at once.
+    pub(super) fn planned_bytes(&self, plan: MemoryPlan, key_stays: bool, unsplit: u64, sums: u64) -> u64 {
         // A step uploads the key's values or its coefficients if the key is in host memory.
         let uploaded = if key_stays { 0 } else { self.key.div_ceil(2) + 1 };
         let whole = unsplit.saturating_add(self.column.saturating_mul(uploaded as u64));
@@ -173,7 +177,8 @@ impl MemoryEstimate {
         }
         let own = if plan.columns_resident { self.own } else { 0 };
         let step = plan.max_columns.max(if plan.columns_resident { self.least_beside } else { self.least });
-        self.required_bytes(own.saturating_add(step)).min(whole)
+        let commitments = self.column.saturating_mul(own as u64).saturating_add(sums);
+        self.required_bytes(own.saturating_add(step)).max(commitments).min(whole)
     }
 
     /// Returns the minimum free bytes that a proof needs in addition to the setup's points, with its steps split as far
@@ -197,7 +202,7 @@ impl MemoryEstimate {
     pub(super) fn commitment_limits(&self) -> impl Iterator<Item = u64> {
         let least = MIN_COMMITMENT_BYTES.max(self.column.saturating_mul(FOR_COMMITMENT as u64));
         let halve = move |limit: &u64| (*limit / 2 >= least).then_some(*limit / 2);
-        std::iter::successors(Some(max_commitment_bytes(self.column)), halve)
+        std::iter::successors(Some(max_commitment_bytes(self.column)), halve).take(COMMITMENT_LIMITS)
     }
 
     /// Returns the memory plan that splits steps into groups of columns, for a device with `free` free bytes after the
@@ -214,12 +219,12 @@ impl MemoryEstimate {
 
     /// Returns the number of columns that fit in `free` bytes.
     fn fitting_column_count(&self, free: u64) -> usize {
-        ((free - free / RESERVE_DIV) / self.column) as usize
+        ((free - free.div_ceil(RESERVE_DIV)) / self.column) as usize
     }
 
     /// Returns the free bytes that `columns` columns need.
     fn required_bytes(&self, columns: usize) -> u64 {
-        self.column.saturating_mul(columns as u64).saturating_mul(RESERVE_DIV) / (RESERVE_DIV - 1) + 1
+        self.column.saturating_mul(columns as u64).saturating_mul(RESERVE_DIV).div_ceil(RESERVE_DIV - 1)
     }
 }
 
@@ -332,7 +337,7 @@ mod tests {
     #[test]
     fn two_plans_fit_together() {
         let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);
-        let bytes = |plan| memory.planned_bytes(plan, true, memory.peak_unsplit_bytes(true, sample_workspace));
+        let bytes = |plan| memory.planned_bytes(plan, true, memory.peak_unsplit_bytes(true, sample_workspace), 0);
         for gigabytes in 2..16_u64 {
             let free = gigabytes << 30;
             let first = bytes(memory.split_plan(free, true));

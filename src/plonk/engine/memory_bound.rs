@@ -26,7 +26,14 @@ pub struct MemoryBound {
     pub commitment: u64,
 }
 
+/// Maximum number of MSMs of a batch that run at once, 3.
+const MAX_IN_FLIGHT: u64 = 3;
+
 impl MemoryBound {
+    fn of_proof(plan: MemoryPlan, proof: u64, commitment: u64) -> Self {
+        Self { plan, setup: 0, key: 0, proof, commitment }
+    }
+
     /// Returns the maximum bytes of setup, key and proof together.
     pub fn total(&self) -> u64 {
         self.setup.saturating_add(self.key).saturating_add(self.proof)
@@ -91,10 +98,16 @@ impl MemoryEstimate {
     /// Returns the bound for a proof on `device` with `free` bytes beside the setup's points, and beside the key if
     /// `key_stays` on the device. The bound counts neither points nor key.
     pub(super) fn bound_beside<C: ProofCurve>(&self, device: &Device, free: u64, key_stays: bool) -> MemoryBound {
-        let unsplit =
-            self.commitment_limits().map(|limit| self.bound_within::<C>(device, MemoryPlan::ALL, limit, key_stays));
+        let unsplit = self.commitment_limits().map(|limit| {
+            let peak = self.unsplit_peak::<C>(device, limit);
+            MemoryBound::of_proof(MemoryPlan::ALL, self.planned_bytes(MemoryPlan::ALL, key_stays, peak, 0), limit)
+        });
         let fitting = unsplit.into_iter().find(|bound| bound.proof <= free);
-        fitting.unwrap_or_else(|| self.bound_with_plan::<C>(device, self.split_plan(free, key_stays), key_stays))
+        fitting.unwrap_or_else(|| {
+            let bound = self.bound_with_plan::<C>(device, self.split_plan(free, key_stays), key_stays);
+            // MSMs take less if less is free.
+            MemoryBound { proof: bound.proof.min(free), ..bound }
+        })
     }
 
     /// Returns the bound for a proof on `device` with the memory plan `plan`. It counts neither the setup's points, nor
@@ -105,22 +118,18 @@ impl MemoryEstimate {
         plan: MemoryPlan,
         key_stays: bool,
     ) -> MemoryBound {
-        self.bound_within::<C>(device, plan, plan.commitment_bytes(self.column), key_stays)
+        let peak = self.unsplit_peak::<C>(device, MemoryPlan::ALL.commitment_bytes(self.column));
+        let commitment = plan.commitment_bytes(self.column);
+        let sums = commitment.saturating_mul(MAX_IN_FLIGHT);
+        MemoryBound::of_proof(plan, self.planned_bytes(plan, key_stays, peak, sums), commitment)
     }
 
-    /// Returns the bound for a proof with the memory plan `plan` whose MSMs take at most `commitment` bytes each.
-    fn bound_within<C: ProofCurve>(
-        &self,
-        device: &Device,
-        plan: MemoryPlan,
-        commitment: u64,
-        key_stays: bool,
-    ) -> MemoryBound {
+    /// Returns the maximum bytes of a proof on `device` if no step is split and each MSM takes at most `commitment`
+    /// bytes of workspace.
+    fn unsplit_peak<C: ProofCurve>(&self, device: &Device, commitment: u64) -> u64 {
         // Passes that wait for each other need no second buffer.
         let in_place = device.info().caps.forward_progress;
         let rows = (self.column / size_of::<C::Scalar>() as u64) as usize;
-        let workspace = |count| resident_batch_bytes::<C>(device, rows, count, commitment);
-        let proof = self.planned_bytes(plan, key_stays, self.peak_unsplit_bytes(in_place, workspace));
-        MemoryBound { plan, setup: 0, key: 0, proof, commitment }
+        self.peak_unsplit_bytes(in_place, |count| resident_batch_bytes::<C>(device, rows, count, commitment))
     }
 }

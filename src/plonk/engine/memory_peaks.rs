@@ -1,5 +1,7 @@
 //! Lists the moments of a proof at which it may have most memory.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::field::NttField;
 use crate::plonk::circuit::{Circuit, MAX_COSETS};
 use crate::plonk::columns_layout_and_key::ColumnLayout;
@@ -7,7 +9,7 @@ use crate::plonk::columns_layout_and_key::ColumnLayout;
 /// Columns of device memory that a grand product takes, 3: the product, its numerators and its denominators.
 pub(crate) const FOR_PRODUCT: usize = 3;
 /// Number of moments that [`MemoryEstimate::peaks`](super::MemoryEstimate::peaks) lists.
-pub(super) const PEAKS: usize = 10;
+pub(super) const PEAKS: usize = 11;
 /// Columns of tables for transforms: 2 of the subgroup, and 2 of each coset.
 const TABLES: usize = 2;
 /// Columns that the permutation of a lookup takes in addition to A, S, A' and S', 3: its hash table and its counts.
@@ -54,7 +56,8 @@ impl MemoryPeak {
         // The random polynomial is one more, and so is the sum of the constraints of each circuit but the last.
         let coefficients = opened + 1;
         let others = circuits.saturating_sub(1);
-        let on_cosets = coefficients + pieces + others + layout.shared_column_count() + one;
+        let shared = layout.shared_column_count();
+        let on_cosets = coefficients + pieces + others + shared;
         let openings = coefficients + pieces + TO_OPEN * rotation_set_count(circuit);
         let peaks = [
             ("commit to advice", values, 0, advice),
@@ -63,7 +66,8 @@ impl MemoryPeak {
             ("grand products", permuted + FOR_PRODUCT * products, 0, 0),
             ("commit to products", permuted + products, 0, products),
             ("interpolate", coefficients + others * (sets + lookups) + one, one, 0),
-            ("evaluate on cosets", on_cosets, one, 0),
+            ("transform the key", on_cosets, shared, 0),
+            ("evaluate on cosets", on_cosets + one, one, 0),
             ("quotient pieces", coefficients + (pieces * (1 + device_vector_count(pieces))).max(3 * pieces), 0, 0),
             ("commit to pieces", coefficients + 2 * pieces, 0, pieces),
             ("open", openings, 0, 1),
@@ -85,12 +89,12 @@ impl MemoryPeak {
     }
 }
 
-/// Returns an upper bound for the number of different sets of rotations at which columns of `circuit` are opened: those
-/// of its own queries, and three of the arguments of lookups and of the permutation.
+/// Returns an upper bound for the number of different sets of rotations at which polynomials are opened: those of the
+/// columns of `circuit`, and three of the arguments of lookups and of the permutation.
 fn rotation_set_count<F>(circuit: &Circuit<F>) -> usize {
-    let queries = circuit.advice_queries.iter().chain(&circuit.fixed_queries);
-    let mut rotations: Vec<_> = queries.map(|(_, rotation)| *rotation).collect();
-    rotations.sort_unstable();
-    rotations.dedup();
-    rotations.len() + 3
+    let advice = circuit.advice_queries.iter().map(|(column, rotation)| ((false, *column), *rotation));
+    let fixed = circuit.fixed_queries.iter().map(|(column, rotation)| ((true, *column), *rotation));
+    let mut of_columns = BTreeMap::<_, BTreeSet<i32>>::new();
+    advice.chain(fixed).for_each(|(column, rotation)| _ = of_columns.entry(column).or_default().insert(rotation));
+    of_columns.into_values().collect::<BTreeSet<_>>().len() + 3
 }

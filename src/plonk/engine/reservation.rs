@@ -74,7 +74,8 @@ impl<C: ProofCurve> Engine<C> {
         let Some(device) = self.accelerator.devices().first() else {
             return Ok(self.with_memory_plan(plan.unwrap_or(MemoryPlan::ALL)));
         };
-        let unsplit = || memory.bound_with_plan::<C>(device, MemoryPlan::ALL, key_stays);
+        // Plans the MSMs now, and not while others wait to reserve memory.
+        let unsplit = memory.bound_with_plan::<C>(device, MemoryPlan::ALL, key_stays);
         let held_bytes = held.as_ref().map_or(0, MemoryBudget::bytes);
         let planned = |free: u64, _: bool| {
             let bound = memory.bound_beside::<C>(device, free.saturating_add(held_bytes), key_stays);
@@ -88,7 +89,7 @@ impl<C: ProofCurve> Engine<C> {
         let reserved = match reserved {
             Err(error) if self.accelerator.forced().is_none() => {
                 log::warn!("plonk: the device does not report its free memory: {error}");
-                set(unsplit())
+                set(unsplit)
             }
             reserved => reserved?,
         };

@@ -48,7 +48,7 @@ where
     G: PrimeCurveAffine,
     S: SourceBuilder<G>,
 {
-    if let Some(error) = forced_backend::last_failure() {
+    if let Some(error) = forced_backend::last_failure().or_else(forced_backend::missing_kernels) {
         return Waiter::done(Err(error));
     }
     if let Err(forked) = fork_check::check() {
