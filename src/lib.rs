@@ -151,6 +151,4 @@ mod pages {
     struct Bellperson;
     #[doc = include_str!("../docs/library.md")]
     struct Library;
-    #[doc = include_str!("../docs/matrices.md")]
-    struct Matrices;
 }
