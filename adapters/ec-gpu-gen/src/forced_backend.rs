@@ -55,8 +55,8 @@ impl FailureGuard {
     }
 }
 
-/// Returns an error if a device backend is forced and this build has no kernels. The CPU would do a prover's MSMs then,
-/// and nobody would complain.
+/// Returns an error if a device backend is forced and this build has no kernels. Otherwise the CPU would compute
+/// a prover's MSMs without an error.
 pub(crate) fn missing_kernels() -> Option<EcError> {
     let backend = forced_device_backend().filter(|_| !cfg!(any(feature = "cuda", feature = "opencl")))?;
     let reason =

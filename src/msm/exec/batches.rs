@@ -178,8 +178,8 @@ pub(crate) fn resident_batch_bytes<C: MsmCurve>(device: &Device, points: usize, 
     WORKSPACES.get_or_insert_with(key, || batch_bytes(input, vectors, limit))
 }
 
-/// Returns the maximum bytes of workspace of a batch of `vectors` vectors, each of which alone has the plan input
-/// `input`. Each sparse matrix may take `limit` bytes.
+/// Returns the maximum bytes of workspace of a batch of `vectors` vectors. `input` is the plan input of one vector. Each
+/// sparse matrix may take `limit` bytes.
 fn batch_bytes(input: PlanInput, vectors: usize, limit: u64) -> u64 {
     let key = PlanKey { input: input.with_joined(vectors as u32), count: vectors, free: quantize_memory(limit) };
     let joined = BATCH_SIZES.get_or_insert_with(key, || best_batch_size(key.input, vectors, key.free));

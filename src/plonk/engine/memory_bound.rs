@@ -56,7 +56,7 @@ impl fmt::Display for MemoryBound {
 }
 
 impl MemoryEstimate {
-    /// Returns the bound for a proof on `device`, of which `free` bytes are free. The curve `C` is that of the setup.
+    /// Returns the bound for a proof on `device`, which has `free` free bytes. `C` is the curve of the setup.
     ///
     /// # Errors
     /// - [`Error::TooLarge`]: `free` bytes do not suffice for the proof, even with its steps split as far as possible.

@@ -34,7 +34,7 @@ pub struct MemoryPeak {
     pub step: &'static str,
     /// Columns on the device, if transforms need no second column.
     pub columns: usize,
-    /// Columns of the step's largest batch of transforms, each of which may need a second column.
+    /// Columns of the step's largest batch of transforms. Each may need a second column.
     pub transformed: usize,
     /// Columns that the step commits to.
     pub commitments: usize,

@@ -77,7 +77,7 @@ fn out_of_memory_at_any_step() {
     let expected = Expected::new(&Shape::base(), 9, 1);
     let memory = memory(&expected.key, 1);
     let Some(whole) = alone("memory that runs out", None) else { return };
-    // Of such short columns most of the memory is for commitments, which adapt to what is left.
+    // Commitments take most of the memory if columns are this short. They adapt to the free memory.
     let enough = memory.bound::<G1Affine>(&whole, u64::MAX).expect("enough").total() / 6;
     let [mut failures, mut proofs] = [0; 2];
     for part in 1..=PARTS {
