@@ -51,7 +51,7 @@ impl Circuit<Fr> for Squares {
             (0..values.len()).for_each(|row| _ = region.assign_fixed(on, row, Fr::one()));
             for column in &x {
                 values.iter().enumerate().for_each(|(row, x)| _ = region.assign_advice(*column, row, Value::known(*x)));
-                values = values.iter().map(Fr::square).collect();
+                values.iter_mut().for_each(|x| *x = x.square());
             }
             Ok(())
         };

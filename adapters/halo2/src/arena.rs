@@ -1,6 +1,8 @@
 //! Holds the cells that circuits assign, and the columns made of them.
 
 use std::hint::black_box;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ff::{BatchInvert, Field};
@@ -11,14 +13,17 @@ use rayon::prelude::*;
 
 use crate::memory::par_filled_vec;
 
-/// Limits the dropped arenas whose memory is kept to 2. Touching new memory takes longer than a proof on a device.
-const KEPT: usize = 2;
+/// Minimum limit of the dropped arenas whose memory is kept, 2. Touching new memory takes longer than a proof on a device.
+const MIN_KEPT: usize = 2;
 /// Number of cells cleared at a time, 256: they stay in a core's cache for both passes.
 const PIECE: usize = 1 << 8;
 /// Number of cells that are evaluated together, 2^14: an inversion is a hundredth of the work.
 const EVALUATED: usize = 1 << 14;
 
 static MEMORY: Mutex<Vec<Memory>> = Mutex::new(Vec::new());
+
+/// Number of arenas that live. As many dropped ones are kept, because a queue's next proofs need them.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// Holds a column of cells that a circuit assigns, and the values of the cells. A cell that is not assigned is 0. Cells
 /// never move.
@@ -80,6 +85,7 @@ impl WitnessArena {
         let fits = |memory: &Memory| memory.rows == rows && memory.columns.len() == columns;
         let found = kept.iter().position(fits).map(|at| kept.remove(at));
         drop(kept);
+        LIVE.fetch_add(1, Relaxed);
         let new = || Memory { columns: (0..columns).map(|_| ColumnMemory::new(rows)).collect(), rows };
         Self(found.unwrap_or_else(new))
     }
@@ -113,6 +119,7 @@ impl WitnessArena {
 
 impl Drop for WitnessArena {
     fn drop(&mut self) {
+        LIVE.fetch_sub(1, Relaxed);
         let mut used = Memory { columns: std::mem::take(&mut self.0.columns), rows: self.0.rows };
         rayon::spawn(move || {
             used.columns.par_iter_mut().for_each(ColumnMemory::clear);
@@ -122,7 +129,7 @@ impl Drop for WitnessArena {
             }
             let mut kept = lock_cached_memory();
             kept.push(used);
-            let gone = kept.len().saturating_sub(KEPT);
+            let gone = kept.len().saturating_sub(LIVE.load(Relaxed).max(MIN_KEPT));
             let gone: Vec<_> = kept.drain(..gone).collect();
             drop(kept);
             drop(gone);
