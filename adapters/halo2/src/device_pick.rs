@@ -10,7 +10,7 @@ use proofwarp::backend::Device;
 static ACTIVE_DEVICES: Mutex<Vec<Arc<Device>>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// Number of reservations that were made on this thread and live.
+    /// Number of reservations that live, of this thread and of those that it works for.
     static OWN_RESERVATIONS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -60,5 +60,21 @@ impl Drop for DeviceReservation {
                 under_way.swap_remove(at);
             }
         }
+    }
+}
+
+/// Counts the reservation of the thread that this one works for as its own, until it is dropped.
+pub(crate) struct InheritedReservation(());
+
+impl InheritedReservation {
+    pub(crate) fn new() -> Self {
+        OWN_RESERVATIONS.set(OWN_RESERVATIONS.get() + 1);
+        Self(())
+    }
+}
+
+impl Drop for InheritedReservation {
+    fn drop(&mut self) {
+        OWN_RESERVATIONS.set(OWN_RESERVATIONS.get().saturating_sub(1));
     }
 }

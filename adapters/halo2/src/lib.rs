@@ -97,6 +97,7 @@ mod queue;
 mod random;
 mod record;
 mod resident_advice;
+mod schedule;
 mod synthesis;
 mod task;
 mod timed_transcript;
@@ -108,7 +109,9 @@ pub use keygen::{Setup, keygen_pk, keygen_pk_impl, keygen_pk2, keygen_vk, keygen
 pub use opening::{Kind, Opening, Scheme};
 pub use options::{Options, memory};
 pub use proofwarp;
-pub use prover::{create_proof, create_proof_from_advice, create_proof_from_advice_with, create_proof_with};
+pub use prover::{
+    create_proof, create_proof_from_advice, create_proof_from_advice_with, create_proof_in_parallel, create_proof_with,
+};
 pub use queue::prove_in_order;
 pub use resident_advice::{create_proof_from_resident_advice_with, find_accelerator};
 pub use timed_transcript::TimedTranscript;

@@ -10,6 +10,7 @@ use crate::check::prove_checked;
 use crate::opening::{Opening, Scheme};
 use crate::options::Options;
 use crate::random::Seed;
+use crate::schedule::{InTurn, OnAllCores, Schedule};
 use crate::task::Task;
 use crate::witness::{Advice, Circuits};
 
@@ -82,13 +83,67 @@ pub fn create_proof_with<
     pk: &ProvingKey<S::Curve>,
     circuits: &[ConcreteCircuit],
     instances: &[&[&'a [S::Scalar]]],
+    rng: R,
+    transcript: &'a mut T,
+) -> Result<(), Error> {
+    let circuits = (circuits, instances, InTurn);
+    prove_circuits::<S, P, E, R, T, ConcreteCircuit>(options, params, pk, circuits, rng, transcript)
+}
+
+/// Creates a proof as [`create_proof_with`] does. Several circuits are synthesized on all cores, while a device commits
+/// to those that are ready. The proof is the same.
+///
+/// halo2-axiom's circuits need not be `Sync`, so [`create_proof`] synthesizes them on one core.
+///
+/// # Errors
+/// Returns the errors of [`create_proof_with`].
+///
+/// # Panics
+/// No thread can be started.
+pub fn create_proof_in_parallel<
+    'params,
+    'a,
+    S: Scheme,
+    P: Prover<'params, S> + Opening,
+    E: EncodedChallenge<S::Curve>,
+    R: RngCore + 'a,
+    T: TranscriptWrite<S::Curve, E>,
+    ConcreteCircuit: StockCircuit<S::Scalar> + Sync,
+>(
+    options: &Options,
+    params: &'params S::ParamsProver,
+    pk: &ProvingKey<S::Curve>,
+    circuits: &[ConcreteCircuit],
+    instances: &[&[&'a [S::Scalar]]],
+    rng: R,
+    transcript: &'a mut T,
+) -> Result<(), Error> {
+    let circuits = (circuits, instances, OnAllCores);
+    prove_circuits::<S, P, E, R, T, ConcreteCircuit>(options, params, pk, circuits, rng, transcript)
+}
+
+/// Proves circuits with their instances, which a schedule has synthesized.
+fn prove_circuits<
+    'params,
+    'a,
+    S: Scheme,
+    P: Prover<'params, S> + Opening,
+    E: EncodedChallenge<S::Curve>,
+    R: RngCore + 'a,
+    T: TranscriptWrite<S::Curve, E>,
+    ConcreteCircuit: StockCircuit<S::Scalar>,
+>(
+    options: &Options,
+    params: &'params S::ParamsProver,
+    pk: &ProvingKey<S::Curve>,
+    (concrete, instances, schedule): (&[ConcreteCircuit], &[&[&'a [S::Scalar]]], impl Schedule<ConcreteCircuit>),
     mut rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
-    if circuits.len() != instances.len() {
+    if concrete.len() != instances.len() {
         return Err(Error::InvalidInstances);
     }
-    let mut source = Circuits { concrete: circuits, instances, min_early_rows: options.min_early_rows() };
+    let mut source = Circuits { concrete, instances, min_early_rows: options.min_early_rows(), schedule };
     let task = Task { options, params, pk, instances, seed: Seed::new(&mut rng) };
     prove_checked::<P, E, T>(&task, transcript, &mut source)
 }

@@ -114,17 +114,40 @@ impl Phases<'_, '_> {
     }
 }
 
-/// Holds the state of one run of a circuit's synthesis.
-pub(crate) struct Synthesis<'s, 'p, 'a, 't, E, T> {
+/// Ends the phases of a proof's only circuit: commits to the columns of each, and writes the commitments.
+pub(crate) struct PhaseEnds<'s, 'p, 'a, 't, E, T> {
     pub phases: &'s mut Phases<'p, 'a>,
     pub pen: &'s mut ProofWriter<'t, E, T>,
+    pub early: EarlyCommits<'s, 'p>,
+}
+
+impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> PhaseEnds<'_, '_, '_, '_, E, T> {
+    fn start(&mut self, phase: u8) {
+        self.early.start_phase(self.phases.circuit, phase, &mut self.pen.rng);
+    }
+
+    /// Commits to the columns of `phase`, squeezes the challenges that follow it, and starts the next phase.
+    fn end(&mut self, phase: u8, arena: &mut WitnessArena) -> Result<(), Error> {
+        let points = self.early.end_phase(self.phases.proof, arena)?;
+        self.pen.write_points(&points)?;
+        self.phases.squeeze_phase_challenges(phase, self.pen)?;
+        self.start(phase + 1);
+        Ok(())
+    }
+}
+
+/// Holds the state of one run of a circuit's synthesis.
+pub(crate) struct Synthesis<'s, 'p, 'a, 't, E, T> {
+    pub circuit: &'p Circuit<Fr>,
+    /// Challenges that are known so far.
+    pub challenges: Vec<Option<Fr>>,
     pub arena: &'s mut WitnessArena,
     pub instance: &'s [&'s [Fr]],
     /// The phase whose columns are being assigned.
     pub phase: u8,
-    /// Commits to columns of the phase. It is `None` if the proof has several circuits: all must end a phase before the
-    /// next one starts, so a circuit does not itself end its phases.
-    pub early: Option<EarlyCommits<'s, 'p>>,
+    /// Ends phases. It is `None` if the proof has several circuits: all must end a phase before the next one starts, so
+    /// a circuit does not itself end its phases.
+    pub ends: Option<PhaseEnds<'s, 'p, 'a, 't, E, T>>,
     /// Whether a blinding row was assigned, whose value is not proved.
     pub hidden: bool,
     /// First error of a call that cannot return one.
@@ -134,8 +157,8 @@ pub(crate) struct Synthesis<'s, 'p, 'a, 't, E, T> {
 impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'_, '_, '_, '_, E, T> {
     /// Starts the first phase of the only circuit.
     pub(crate) fn start(&mut self) {
-        if let Some(early) = &mut self.early {
-            early.start_phase(self.phases.circuit, self.phase, &mut self.pen.rng);
+        if let Some(ends) = &mut self.ends {
+            ends.start(self.phase);
         }
     }
 
@@ -149,27 +172,25 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'
     pub(crate) fn end(&mut self, result: Result<(), Error>) -> Result<(), Error> {
         let result = self.failed.take().map_or(result, Err);
         if let Err(error) = result {
-            if let Some(early) = &mut self.early {
-                early.take_back(self.phases.proof, self.arena);
+            if let Some(ends) = &mut self.ends {
+                ends.early.take_back(ends.phases.proof, self.arena);
             }
             return Err(error);
         }
-        if self.phase < self.phases.circuit.phase_count() { self.end_phase() } else { Ok(()) }
+        if self.phase < self.circuit.phase_count() { self.end_phase() } else { Ok(()) }
     }
 
-    /// Commits to the columns of the current phase, squeezes the challenges that follow it, and starts the next phase.
+    /// Ends the current phase of the only circuit, and starts the next one.
     fn end_phase(&mut self) -> Result<(), Error> {
-        let Some(early) = &mut self.early else { return Ok(()) };
-        let points = early.end_phase(self.phases.proof, self.arena)?;
-        self.pen.write_points(&points)?;
-        self.phases.squeeze_phase_challenges(self.phase, self.pen)?;
+        let Some(ends) = &mut self.ends else { return Ok(()) };
+        ends.end(self.phase, self.arena)?;
+        self.challenges.clone_from(&ends.phases.challenges);
         self.phase += 1;
-        early.start_phase(self.phases.circuit, self.phase, &mut self.pen.rng);
         Ok(())
     }
 
     fn too_few_rows_error(&self) -> Error {
-        Error::NotEnoughRowsAvailable { current_k: self.phases.circuit.log_n }
+        Error::NotEnoughRowsAvailable { current_k: self.circuit.log_n }
     }
 
     fn record_error(&mut self, error: Error) {
@@ -179,10 +200,10 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'
     /// Stores `value` in the cell at `row` of `column`, and returns the cell. Values in blinding rows are replaced by
     /// random ones later.
     fn assign_cell(&mut self, column: Column<Advice>, row: usize, value: Assigned<Fr>) -> Result<&Assigned<Fr>, Error> {
-        if row >= self.phases.circuit.rows() {
+        if row >= self.circuit.rows() {
             return Err(self.too_few_rows_error());
         }
-        let usable = self.phases.circuit.usable_rows();
+        let usable = self.circuit.usable_rows();
         if row >= usable && !self.hidden {
             self.hidden = true;
             log::warn!(
@@ -190,8 +211,8 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Synthesis<'
                 column.index()
             );
         }
-        if let Some(early) = &mut self.early {
-            early.follow(column.index(), self.phases.proof, self.arena);
+        if let Some(ends) = &mut self.ends {
+            ends.early.follow(column.index(), ends.phases.proof, self.arena);
         }
         let cell = self.arena.cell(column.index(), row).ok_or(Error::BoundsFailure)?;
         *cell = value;
@@ -218,7 +239,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
     }
 
     fn query_instance(&self, column: Column<Instance>, row: usize) -> Result<Value<Fr>, Error> {
-        if row >= self.phases.circuit.usable_rows() {
+        if row >= self.circuit.usable_rows() {
             return Err(self.too_few_rows_error());
         }
         let value = self.instance.get(column.index()).and_then(|column| column.get(row));
@@ -261,7 +282,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
     }
 
     fn get_challenge(&self, challenge: Challenge) -> Value<Fr> {
-        let value = self.phases.challenges.get(challenge.index()).copied().flatten();
+        let value = self.challenges.get(challenge.index()).copied().flatten();
         value.map_or_else(Value::unknown, Value::known)
     }
 
@@ -270,7 +291,7 @@ impl<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>> Assignment<
     fn pop_namespace(&mut self, _: Option<String>) {}
 
     fn next_phase(&mut self) {
-        if self.phase < self.phases.circuit.phase_count()
+        if self.phase < self.circuit.phase_count()
             && let Err(error) = self.end_phase()
         {
             self.record_error(error);

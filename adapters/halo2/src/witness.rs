@@ -1,5 +1,6 @@
 //! Supplies a proof's witness: from circuits that are synthesized, or from columns.
 
+use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
@@ -11,7 +12,8 @@ use crate::committer::Committer;
 use crate::constraints;
 use crate::early::EarlyCommits;
 use crate::error::to_halo2_error;
-use crate::synthesis::{Phases, ProofWriter, Synthesis};
+use crate::schedule::Schedule;
+use crate::synthesis::{PhaseEnds, Phases, ProofWriter, Synthesis};
 
 /// Writes commitments to a witness into a proof. A source that keeps its witness can write it more than once.
 pub(crate) trait Source {
@@ -34,36 +36,36 @@ pub(crate) trait Source {
 }
 
 /// Holds circuits and their instances. Each write synthesizes the circuits anew.
-pub(crate) struct Circuits<'c, 'i, C> {
+pub(crate) struct Circuits<'c, 'i, C, S> {
     pub concrete: &'c [C],
     pub instances: &'c [&'c [&'i [Fr]]],
     /// Minimum number of rows of columns that are committed to while synthesis goes on.
     pub min_early_rows: usize,
+    pub schedule: S,
 }
 
-impl<C: StockCircuit<Fr>> Source for Circuits<'_, '_, C> {
+impl<C: StockCircuit<Fr>, S: Schedule<C>> Source for Circuits<'_, '_, C, S> {
     fn write<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
         proof: &Committer<'_>,
         circuit: &Circuit<Fr>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        let (config, constants) = configure_and_check(self.concrete, circuit)?;
+        let plan = configure_and_check(self.concrete, circuit)?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
-        let plan = || (config.clone(), constants.clone());
         match self.concrete {
             [_] => self.write_one(&mut phases, plan, pen),
-            _ => self.write_all(&mut phases, plan, pen),
+            _ => self.write_all(&mut phases, pen),
         }
     }
 }
 
-impl<C: StockCircuit<Fr>> Circuits<'_, '_, C> {
+impl<C: StockCircuit<Fr>, S: Schedule<C>> Circuits<'_, '_, C, S> {
     /// Commits to the columns of the only circuit, many of them while it is synthesized.
     fn write_one<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &self,
         phases: &mut Phases<'_, '_>,
-        plan: impl Fn() -> (C::Config, Vec<Column<Fixed>>),
+        plan: (C::Config, Vec<Column<Fixed>>),
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         let circuit = phases.circuit;
@@ -73,12 +75,13 @@ impl<C: StockCircuit<Fr>> Circuits<'_, '_, C> {
         let min_rows = if vectors == usize::MAX { self.min_early_rows } else { usize::MAX };
         let mut arena = WitnessArena::new(circuit.layout.advice, circuit.rows());
         rayon::in_place_scope(|scope| {
-            let early = Some(EarlyCommits::new(scope, circuit, min_rows));
-            let (instance, arena) = (self.instances[0], &mut arena);
-            let mut run = Synthesis { phases, pen, arena, instance, phase: 0, early, hidden: false, failed: None };
+            let (early, challenges) = (EarlyCommits::new(scope, circuit, min_rows), phases.challenges.clone());
+            let (instance, arena, ends) = (self.instances[0], &mut arena, Some(PhaseEnds { phases, pen, early }));
+            let mut run =
+                Synthesis { circuit, challenges, arena, instance, phase: 0, ends, hidden: false, failed: None };
             run.start();
             while run.phase < circuit.phase_count() {
-                let (config, constants) = plan();
+                let (config, constants) = plan.clone();
                 let result = C::FloorPlanner::synthesize(&mut run, &self.concrete[0], config, constants);
                 run.end(result)?;
             }
@@ -90,39 +93,49 @@ impl<C: StockCircuit<Fr>> Circuits<'_, '_, C> {
     fn write_all<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &self,
         phases: &mut Phases<'_, '_>,
-        plan: impl Fn() -> (C::Config, Vec<Column<Fixed>>),
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
         let circuit = phases.circuit;
         let arena = |_| WitnessArena::new(circuit.layout.advice, circuit.rows());
         let mut arenas: Vec<_> = self.concrete.iter().map(arena).collect();
         for phase in 0..circuit.phase_count() {
-            let all = self.concrete.iter().zip(self.instances).zip(&mut arenas);
-            for ((one, instance), arena) in all {
-                let (config, constants) = plan();
-                let mut run =
-                    Synthesis { phases, pen, arena, instance, phase, early: None, hidden: false, failed: None };
-                let result = C::FloorPlanner::synthesize(&mut run, one, config, constants);
-                run.failed.map_or(result, Err)?;
-            }
-            commit_phase(phases, &mut arenas, phase, pen)?;
+            let (proof, challenges, rng) = (phases.proof, &phases.challenges, &mut pen.rng);
+            let (numbers, mut points) = (circuit.advice_in_phase(phase), Vec::new());
+            let synthesize = |all: &[C], number, arena| {
+                synthesize_phase::<C, E, T>(all, number, (circuit, phase, challenges), self.instances[number], arena)
+            };
+            let commit = |number, arena: &mut WitnessArena| {
+                let (columns, random) = (arena.compute_values(&numbers), &mut || Fr::random(&mut *rng));
+                let committed = proof.with_proof(|proof| proof.commit(number, columns, random));
+                points.extend(committed.map_err(to_halo2_error)?);
+                Ok(())
+            };
+            self.schedule.run_all(self.concrete, &mut arenas, synthesize, commit)?;
+            pen.write_points(&points)?;
+            phases.squeeze_phase_challenges(phase, pen)?;
         }
         Ok(())
     }
 }
 
-/// Commits to the columns of `phase` of all circuits, and squeezes the challenges that follow the phase.
-fn commit_phase<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
-    phases: &mut Phases<'_, '_>,
-    arenas: &mut [WitnessArena],
-    phase: u8,
-    pen: &mut ProofWriter<'_, E, T>,
-) -> Result<(), Error> {
-    let numbers = phases.circuit.advice_in_phase(phase);
-    for (number, arena) in arenas.iter_mut().enumerate() {
-        phases.commit(number, arena.compute_values(&numbers), pen)?;
-    }
-    phases.squeeze_phase_challenges(phase, pen)
+/// Synthesizes the phase `phase` of the circuit with index `number` into `arena`, and returns the arena. `known` has the
+/// challenges that are known so far.
+///
+/// The circuit is configured anew, because a configuration need not be `Sync`.
+fn synthesize_phase<'m, C: StockCircuit<Fr>, E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
+    circuits: &[C],
+    number: usize,
+    (circuit, phase, known): (&Circuit<Fr>, u8, &[Option<Fr>]),
+    instance: &[&[Fr]],
+    arena: &'m mut WitnessArena,
+) -> Result<&'m mut WitnessArena, Error> {
+    let (system, config) = constraints::configure(&circuits[0]);
+    let (challenges, ends, constants) = (known.to_vec(), None, system.constants().clone());
+    let mut run: Synthesis<'_, '_, '_, '_, E, T> =
+        Synthesis { circuit, challenges, arena: &mut *arena, instance, phase, ends, hidden: false, failed: None };
+    let result = C::FloorPlanner::synthesize(&mut run, &circuits[number], config, constants);
+    run.failed.map_or(result, Err)?;
+    Ok(arena)
 }
 
 /// Returns the configuration of `circuits` and their fixed columns for constants. Advice columns, instance columns and

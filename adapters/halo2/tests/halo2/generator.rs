@@ -13,7 +13,7 @@ use halo2_axiom::transcript::{Blake2bWrite, Challenge255, TranscriptWriterBuffer
 use proofwarp::Accelerator;
 use proofwarp::backend::BackendKind;
 use proofwarp::plonk::MemoryPlan;
-use proofwarp_halo2::{Kind, Options, create_proof_with, keygen_pk2};
+use proofwarp_halo2::{Kind, Options, create_proof_in_parallel, create_proof_with, keygen_pk2};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 
@@ -47,6 +47,13 @@ impl Outcomes {
         self.too_few_rows += others.too_few_rows;
         self.broken += others.broken;
     }
+}
+
+/// Whether one thread synthesizes a proof's circuits, or several do.
+#[derive(Clone, Copy)]
+enum Schedule {
+    InTurn,
+    OnAllCores,
 }
 
 /// A plan's key and what to prove with it.
@@ -88,19 +95,30 @@ impl Case {
     }
 
     fn prove(&self, options: &Options, circuits: &[Generated], instances: &Instances) -> Result<Vec<u8>, Error> {
+        self.prove_by(Schedule::InTurn, options, circuits, instances)
+    }
+
+    fn prove_by(
+        &self,
+        schedule: Schedule,
+        options: &Options,
+        circuits: &[Generated],
+        instances: &Instances,
+    ) -> Result<Vec<u8>, Error> {
         let (setup, rng) = (setup(self.plan.k), ChaCha20Rng::seed_from_u64(self.plan.seed));
         let columns = slices(instances);
         let instances: Vec<_> = columns.iter().map(Vec::as_slice).collect();
         let mut transcript = Blake2bWrite::<_, _, Challenge255<_>>::init(Vec::new());
         let (to, key) = (&mut transcript, &self.key);
-        match self.kind {
-            Kind::Shplonk => create_proof_with::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>(
-                options, &setup, key, circuits, &instances, rng, to,
-            ),
-            Kind::Gwc => create_proof_with::<Kzg, ProverGWC<'_, Bn256>, _, _, _, _>(
-                options, &setup, key, circuits, &instances, rng, to,
-            ),
-        }?;
+        let prove = match (self.kind, schedule) {
+            (Kind::Shplonk, Schedule::InTurn) => create_proof_with::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>,
+            (Kind::Shplonk, Schedule::OnAllCores) => {
+                create_proof_in_parallel::<Kzg, ProverSHPLONK<'_, Bn256>, _, _, _, _>
+            }
+            (Kind::Gwc, Schedule::InTurn) => create_proof_with::<Kzg, ProverGWC<'_, Bn256>, _, _, _, _>,
+            (Kind::Gwc, Schedule::OnAllCores) => create_proof_in_parallel::<Kzg, ProverGWC<'_, Bn256>, _, _, _, _>,
+        };
+        prove(options, &setup, key, circuits, &instances, rng, to)?;
         Ok(transcript.finalize())
     }
 
@@ -156,7 +174,8 @@ impl Case {
         let proof = proof.unwrap_or_else(|error| panic!("{error}: {:?}", self.plan));
         assert!(self.verifies(&instances, &proof), "{:?}", self.plan);
         outcomes.proved += 1;
-        let again = self.prove(&self.other_way(), &circuits, &instances).expect("another way");
+        let schedule = Schedule::OnAllCores;
+        let again = self.prove_by(schedule, &self.other_way(), &circuits, &instances).expect("another way");
         assert!(again == proof, "other bytes another way: {:?}", self.plan);
         let kinds = [Break::Gate, Break::Lookup, Break::Copy];
         let which = self.plan.seed as usize;
