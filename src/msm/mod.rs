@@ -39,6 +39,7 @@ pub(crate) use exec::resident_batch_bytes;
 pub use explain::MsmExplanation;
 pub use one_shot::{msm, msm_with_options};
 pub use options::MsmOptions;
+pub(crate) use plan::IN_FLIGHT;
 pub(crate) use plan::balanced_len;
 pub(crate) use resident_bases::QueuedMsm;
 pub use resident_bases::{Msm, PendingMsm};

@@ -19,8 +19,9 @@ mod windows_and_segments;
 #[cfg(test)]
 pub(super) mod tests;
 
+pub(crate) use batching::IN_FLIGHT;
 pub(crate) use batching::balanced_len;
-pub(super) use batching::{IN_FLIGHT, MAX_BATCH, best_batch_size, max_in_flight};
+pub(super) use batching::{MAX_BATCH, best_batch_size, max_in_flight};
 pub(super) use matrix_and_buffer_sizes::{MatrixSizes, WindowRange};
 pub(super) use mesh::{DeviceMesh, WindowAssignment};
 pub(super) use msm_plan::MsmPlan;

@@ -5,7 +5,7 @@ use std::fmt;
 use super::MemoryPlan;
 use super::memory::MemoryEstimate;
 use crate::backend::Device;
-use crate::msm::resident_batch_bytes;
+use crate::msm::{IN_FLIGHT, resident_batch_bytes};
 use crate::plonk::circuit::ProofCurve;
 use crate::{Error, Result};
 
@@ -25,9 +25,6 @@ pub struct MemoryBound {
     /// Maximum bytes of workspace of an MSM, which `proof` includes.
     pub commitment: u64,
 }
-
-/// Maximum number of MSMs of a batch that run at once, 3.
-const MAX_IN_FLIGHT: u64 = 3;
 
 impl MemoryBound {
     fn of_proof(plan: MemoryPlan, proof: u64, commitment: u64) -> Self {
@@ -120,7 +117,7 @@ impl MemoryEstimate {
     ) -> MemoryBound {
         let peak = self.unsplit_peak::<C>(device, MemoryPlan::ALL.commitment_bytes(self.column));
         let commitment = plan.commitment_bytes(self.column);
-        let sums = commitment.saturating_mul(MAX_IN_FLIGHT);
+        let sums = commitment.saturating_mul(IN_FLIGHT as u64);
         MemoryBound::of_proof(plan, self.planned_bytes(plan, key_stays, peak, sums), commitment)
     }
 
