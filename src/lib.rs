@@ -151,4 +151,8 @@ mod pages {
     struct Bellperson;
     #[doc = include_str!("../docs/library.md")]
     struct Library;
+    #[cfg_attr(feature = "plonky3", doc = include_str!("../docs/matrices.md"))]
+    struct Matrices;
+    #[cfg_attr(feature = "mpi", doc = include_str!("../docs/scale.md"))]
+    struct Scale;
 }
