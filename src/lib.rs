@@ -33,7 +33,7 @@
 //! | Groth16 proofs | [`groth16`] | [`groth16::prove`] |
 //! | the steps of a PLONKish proof, with the feature `unstable-plonk` | `plonk` | the adapter for halo2 |
 //! | devices and times of operations | [`report`] | [`report::observe`] |
-//! | all of it over the ranks of an MPI job, with the feature `mpi` | `cluster` | `cluster::Cluster` |
+//! | MSM, transforms and Groth16 over the ranks of an MPI job, with the feature `mpi` | `cluster` | `cluster::Cluster` |
 //! | environment variables | [`settings`] | [`settings::Settings`] |
 //! | contents of this build and this machine | [`inspect`] | [`mod@inspect`] |
 //! | processes that were forked after the first use | [`fork_check`] | [`fork_check::check`] |
@@ -151,4 +151,8 @@ mod pages {
     struct Bellperson;
     #[doc = include_str!("../docs/library.md")]
     struct Library;
+    #[cfg_attr(feature = "plonky3", doc = include_str!("../docs/matrices.md"))]
+    struct Matrices;
+    #[cfg_attr(feature = "mpi", doc = include_str!("../docs/scale.md"))]
+    struct Scale;
 }

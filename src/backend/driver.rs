@@ -100,11 +100,14 @@ impl fmt::Debug for KernelSource<'_> {
 /// Drives one device through raw handles. All methods may be called from any thread at any time.
 ///
 /// # Safety
-/// An implementation must keep each handle valid until the matching `*_free`, run the commands of one
-/// stream in order, and write to host memory only what a copy names. After a failed `stream_synchronize` or
-/// `event_synchronize` no command of the stream runs any more. Callers of the unsafe methods
-/// pass live handles of this driver and ranges inside their allocations, and keep host memory of an
-/// asynchronous copy alive and otherwise untouched until the stream has passed it.
+/// An implementation must do the following:
+/// - It keeps each handle valid until the matching `*_free`.
+/// - It runs the commands of one stream in order.
+/// - It writes to host memory only what a copy names.
+/// - After a failed `stream_synchronize` or `event_synchronize`, no command of the stream runs any more.
+///
+/// Callers of the unsafe methods pass live handles of this driver and ranges inside their allocations. They keep host
+/// memory of an asynchronous copy alive and otherwise untouched until the stream has passed it.
 pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// Returns the description of the device, such as its name and memory size.
     fn info(&self) -> &DeviceInfo;

@@ -69,7 +69,7 @@ fn tables_that_were_used_last_stay() {
     assert!(cache.take_all().is_empty() && cache.find(&[5]).is_none());
 }
 
-/// Checks that threads which drop tables and threads which ask for free memory do not wait for each other forever: the
+/// Checks that threads which drop tables and threads which ask for free memory do not wait for each other forever. The
 /// locks of the pool and of the tables are never taken in both orders.
 #[test]
 fn trimming_beside_questions_ends() {

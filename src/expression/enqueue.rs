@@ -190,8 +190,8 @@ fn check_output_vector<F: NttField>(
 }
 
 /// Returns the maximum number of device vectors that hold a group's columns. It is unlimited if kernels of `stream` can
-/// address elements of any vector from another vector: the device has unified addresses, and the distance of two
-/// allocations is a number of elements.
+/// address elements of any vector from another vector. That requires unified addresses, and distances between
+/// allocations that are whole numbers of elements.
 pub(crate) fn max_column_vectors<F>(stream: &Stream) -> usize {
     let unified = stream.device().info().caps.unified_addresses && UNIFIED_ALIGN.is_multiple_of(size_of::<F>());
     if unified { usize::MAX } else { VECTORS }

@@ -35,7 +35,7 @@ use crate::{Error, Result, fork_check};
 /// Represents a field whose elements devices read in the layout of host memory.
 ///
 /// # Safety
-/// A value's memory has no padding, all zeros are a valid value, and the kernels of the field that [`Self::NAME`] names
+/// A value's memory has no padding, and all zeros are a valid value. The kernels of the field that [`Self::NAME`] names
 /// read and write this memory.
 pub unsafe trait Element: Field {
     /// Names the field in kernels.
@@ -45,14 +45,14 @@ pub unsafe trait Element: Field {
 /// Represents a prime field over which there are transforms: a large power of two divides p − 1.
 ///
 /// # Safety
-/// A value's memory is exactly its Montgomery form in little-endian limbs of the field that
-/// [`Element::NAME`] names, without padding, and every bit pattern below p is a valid value.
+/// A value's memory is exactly its Montgomery form, without padding, in little-endian limbs of the field that
+/// [`Element::NAME`] names. Every bit pattern below p is a valid value.
 pub unsafe trait TransformField: PrimeField + Element {}
 
 /// Represents the scalar field of a curve.
 ///
 /// # Safety
-/// A value's memory is exactly its Montgomery form, R = 2^256, in 32 bytes of little-endian limbs, and every bit pattern
+/// A value's memory is exactly its Montgomery form, R = 2^256, in 32 bytes of little-endian limbs. Every bit pattern
 /// below p is a valid value.
 pub unsafe trait ScalarField: PrimeField + Element {}
 

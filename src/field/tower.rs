@@ -1,5 +1,5 @@
 //! The tower of binary fields of Fan and Paar ("On efficient inversion in tower fields of characteristic two", 1997),
-//! up to 128 bits: T0 is GF(2), and T(k+1) is `T(k)[X_k]/(X_k² + X_k·X_(k−1) + 1)`, with 1 for X_(−1).
+//! up to 128 bits. T0 is GF(2). T(k+1) is `T(k)[X_k]/(X_k² + X_k·X_(k−1) + 1)`, with 1 for X_(−1).
 //!
 //! An element of T(k) has 2^k bits. The low half is the constant term, the high half the coefficient of X_(k−1). An
 //! element of a smaller field is therefore the same number in a larger one.

@@ -138,8 +138,8 @@ impl<F: NttField> Circuit<F> {
         self.constraints
     }
 
-    /// Returns three numbers: bases in the query of A, inputs with bases in the queries of B, and auxiliary variables
-    /// with bases in the queries of B.
+    /// Returns the number of bases in the query of A. Two numbers of variables with bases in the queries of B follow:
+    /// inputs, then auxiliary variables.
     pub fn query_lengths(&self) -> [usize; 3] {
         let b_inputs = self.b.partition_point(|variable| (*variable as usize) < self.inputs);
         [self.a.len(), b_inputs, self.b.len() - b_inputs]
@@ -155,8 +155,8 @@ impl<F: NttField> Circuit<F> {
         &self.b
     }
 
-    /// Returns the matrices A, B and C. The slice has only A and B if the circuit was made by
-    /// [`Self::from_two_matrices`], and is empty if it was made by [`Self::new`].
+    /// Returns the matrices A, B and C. The slice has only A and B if [`Self::from_two_matrices`] made the circuit, and
+    /// is empty if [`Self::new`] made it.
     pub fn matrices(&self) -> &[Arc<Csr<F>>] {
         &self.matrices
     }

@@ -47,7 +47,8 @@ pub struct ProvingKeyOnDevice<E: Engine> {
 }
 
 /// Holds the inputs that determine the number of concurrent proofs on a device. They are the MSMs that the device
-/// computes, the number of their queries fetched so far, the free bytes rounded down, and the maximum number of proofs.
+/// computes, the number of their queries fetched so far, the free bytes, and the maximum number of proofs. The bytes
+/// are rounded down.
 type ConcurrencyKey = (QuerySet, usize, u64, usize);
 
 /// Holds the queries of a key on the devices, one MSM per query and device. `g1` has the queries of h, l, a and b_g1,
@@ -302,8 +303,8 @@ impl<E: Engine> ProvingKeyOnDevice<E> {
         DeviceKey { key: self, device, share, ctx, g1: Default::default(), b_g2: OnceLock::new() }
     }
 
-    /// Returns whether `device` has no query of the key yet, and all queries plus twice the reserve for proofs fit in
-    /// half of its free memory.
+    /// Returns whether `device` has no query of the key yet, and has room for all. All queries plus twice the reserve
+    /// for proofs must fit in half of its free memory.
     fn has_headroom(&self, device: &Arc<Device>) -> Result<bool> {
         if self.tables.b_g2.has(device) || self.tables.g1.iter().any(|tables| tables.has(device)) {
             return Ok(false);

@@ -138,8 +138,8 @@ impl<F> Default for QuotientForm<F> {
 }
 
 impl<F: NttField> QuotientForm<F> {
-    /// Returns the order of the evaluation domain of a key with `bases` bases in the query of h, or `None` if it is no
-    /// power of two.
+    /// Returns the order of the evaluation domain of a key with `bases` bases in the query of h. Returns `None` if it
+    /// is no power of two.
     pub(super) fn domain_size(&self, bases: usize) -> Option<usize> {
         let size = match self {
             Self::Coefficients { .. } => bases.checked_add(1)?,

@@ -35,8 +35,8 @@ pub(super) fn hash_rows<F: Poseidon2Field<WIDTH>, const WIDTH: usize, const RATE
 
 /// Opens rows of a tree in host memory.
 pub(super) trait HostTree<F, const DIGEST: usize>: Send + Sync {
-    /// Returns row `index` of the tallest matrices, the rows above it of the others, and the siblings of its leaf and
-    /// of its ancestors below the cap. There must be such a row.
+    /// Returns row `index` of the tallest matrices and the rows above it of the others. The second part has the
+    /// siblings of its leaf and of its ancestors below the cap. There must be such a row.
     fn open(&self, index: usize) -> (Vec<Vec<F>>, Vec<[F; DIGEST]>);
 }
 

@@ -2,8 +2,8 @@
 //! curve y² = x³ + b is a multiplication by λ, with β³ = 1 = λ³. A scalar is k₀ + λ·k₁ with halves k₀ and k₁ about half
 //! as long.
 //!
-//! Short vectors v₁ and v₂ of the lattice of all (a, b) with a + λ·b ≡ 0 modulo the order r take (s, 0) to (k₀, k₁) =
-//! (s, 0) − c₁·v₁ − c₂·v₂, where cᵢ is the rounded coordinate of (s, 0) along vᵢ.
+//! The lattice of all (a, b) with a + λ·b ≡ 0 modulo the order r has short vectors v₁ and v₂. If cᵢ is the rounded
+//! coordinate of (s, 0) along vᵢ, then (k₀, k₁) = (s, 0) − c₁·v₁ − c₂·v₂.
 
 use num_bigint::{BigInt, BigUint, Sign};
 

@@ -384,11 +384,14 @@ pub(crate) fn c_definition(name: &str, size: usize, fields: &[(&str, &str, usize
     format!("typedef struct {{\n{}}} {name};\n{checks}", members.concat())
 }
 
-/// Declares the kernels of a family: `$list` has their signatures, and each becomes a type whose fields are the kernel's
-/// arguments, by which [`KernelModule::run`](crate::module_launcher::KernelModule::run) launches it.
+/// Declares the kernels of a family, whose signatures `$list` has. Each kernel becomes a type whose fields are its
+/// arguments. [`KernelModule::run`](crate::module_launcher::KernelModule::run) launches it by that type.
 ///
-/// Types of parameters are `u32`, `u64`, `In<T>` and `Out<T>` for arrays of T that the kernel reads or writes, `Value<T>`
-/// for a structure, and `Local` for memory of the work-group whose size the host chooses.
+/// Types of parameters:
+/// - `u32` and `u64`;
+/// - `In<T>` and `Out<T>`, arrays of T that the kernel reads or writes;
+/// - `Value<T>`, a structure;
+/// - `Local`, memory of the work-group whose size the host chooses.
 ///
 /// ```ignore
 /// kernels! {

@@ -202,8 +202,8 @@ impl<F: TransformField> ExtendedDomain<F> {
         scale_periodically(stream, values, &factors)
     }
 
-    /// Returns the values of the polynomial with n `coefficients` on the coset g·H of the extended domain H, in natural
-    /// order, one per element of H.
+    /// Returns the values of the polynomial with n `coefficients` on the coset g·H of the extended domain H. There is
+    /// one value per element of H, in natural order.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: there are not n coefficients.

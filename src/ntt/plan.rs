@@ -151,7 +151,7 @@ impl NttPlan {
         columns.iter().enumerate().map(pass).collect()
     }
 
-    /// Returns the binary logarithm of the number of tiles of a plane, the elements that differ only in the first and
+    /// Returns the binary logarithm of the number of tiles of a plane. Elements of a plane differ only in the first and
     /// last digit of their index. If the output is in natural order, the last pass transposes planes.
     pub(super) fn plane_tile_count_log(&self) -> u32 {
         let plane = if self.radices.len() == 2 { self.log_n } else { self.first_radix_log() + self.last_radix_log() };

@@ -11,7 +11,7 @@ use crate::field::NttField;
 use crate::{Error, Result};
 
 const PLACE: &str = "plonk circuit";
-/// Maximum number of cosets, and of pieces, of a quotient, 256: the matrix of the pieces then has 2 MiB, and a row
+/// Maximum number of cosets, and of pieces, of a quotient, 256. With it the matrix of the pieces has 2 MiB, and a row
 /// takes 2^16 multiplications.
 pub const MAX_COSETS: usize = 1 << 8;
 
@@ -129,8 +129,8 @@ impl<F> Circuit<F> {
         self.advice_phases.iter().max().map_or(1, |last| last.saturating_add(1))
     }
 
-    /// Checks that the circuit's counts agree, that the columns of queries and of the permutation exist, and that no
-    /// two queries ask for the same value.
+    /// Checks that the circuit's counts agree, and that the columns of queries and of the permutation exist. No two
+    /// queries may ask for the same value.
     ///
     /// # Errors
     /// - [`Error::Invalid`]: `advice_phases` does not have `layout.advice` phases.

@@ -1,9 +1,9 @@
 //! Permutes the columns of lookups, after θ, without a sort.
 //!
 //! A' has the values of A, with equal ones adjacent. S' has the value of a run where the run starts; the rest of S
-//! fills the other rows. The order is fixed: runs by the first row of their value in S, then the values of A that are
-//! missing from S, by row; the rest of S by row. A proof with missing values does not verify. The caller has to warn of
-//! them: see [`MissingValues`].
+//! fills the other rows. The order is fixed. Runs come by the first row of their value in S. The values of A that are
+//! missing from S follow, by row. The rest of S is also by row. A proof with missing values does not verify. The caller
+//! has to warn of them: see [`MissingValues`].
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};

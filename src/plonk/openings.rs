@@ -1,9 +1,9 @@
 //! Opens polynomials by two schemes.
 //!
-//! GWC: Gabizon, Williamson and Ciobotaru ("PLONK", 2019, section 3), with a quotient for each point.
+//! GWC: Gabizon, Williamson and Ciobotaru ("PLONK", 2019, section 3). It has a quotient for each point.
 //!
 //! SHPLONK: Boneh, Drake, Fisch and Gabizon ("Efficient polynomial commitment schemes for multiple points and
-//! polynomials", 2020, section 4), with two curve points for all openings together.
+//! polynomials", 2020, section 4). It has two curve points for all openings together.
 
 use ff::Field;
 use rayon::prelude::*;

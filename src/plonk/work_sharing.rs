@@ -1,7 +1,7 @@
 //! Divides the work of a proof among its own device and others, by sizes alone, and runs the shares.
 //!
 //! In its model a device takes a fixed time to begin, then a constant time for each column or coset. Each column or
-//! coset goes to the device that would finish it first, so that a slow link leaves most or all to the proof's own
+//! coset goes to the device that would finish it first. A slow link therefore leaves most or all to the proof's own
 //! device.
 
 use std::panic::resume_unwind;

@@ -254,7 +254,7 @@ const HEAD: &str = "# Settings
 
 This page lists all environment variables. Values are trimmed. An empty value counts as unset. A malformed value is an error that
 names the variable, the value and the expected form; nothing runs with it. A name that starts with `PROOFWARP_` and is not on this
-page gets a warning in the log, or on the standard error stream if there is no logger.
+page gets a warning in the log. Without a logger the warning is on the standard error stream.
 
 `cargo run -p xtask -- settings > docs/settings.md` writes the page from `src/settings/table.rs`.
 ";

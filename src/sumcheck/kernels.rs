@@ -49,8 +49,8 @@ shared_constants! {
     SLICE_GROUP: u32 = 4 * SLICED_LANES;
 }
 
-/// Holds a challenge as words: an element or, if the field is prime with more than two 32-bit limbs, the element as a
-/// number b and ⌊b·R/p⌋.
+/// Holds a challenge as the words of an element. If the field is prime with more than two 32-bit limbs, they are the
+/// element as a number b, and ⌊b·R/p⌋.
 pub type SumcheckChallenge = [u32];
 
 /// Holds an element of 128 bits.

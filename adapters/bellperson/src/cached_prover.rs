@@ -42,8 +42,8 @@ struct WeakQueries<E: Engine> {
 }
 
 impl<E: Engine + MultiMillerLoop> CachedProver<E> {
-    /// Creates an entry for `prover`. `file` identifies its parameters if they are in a mapped file; `None` if they are
-    /// not, or if changes of the file could not be detected.
+    /// Creates an entry for `prover`. `file` identifies its parameters if they are in a mapped file. It is `None` if
+    /// they are not, or if changes of the file could not be detected.
     pub(crate) fn new(prover: Prover<E>, file: Option<(FileIdentity, Samples<E>)>) -> Self {
         let names = file.into_iter().map(|(identity, samples)| KeyFingerprint::File(identity, Box::new(samples)));
         Self { prover, names: Mutex::new(names.collect()) }

@@ -60,3 +60,8 @@ pub use zkey::coefficients::{Coefficient, Coefficients, Matrix};
 pub use zkey::header::ZkeyHeader;
 pub use zkey::identity::ZkeyIdentity;
 pub use zkey::points::RawPoints;
+
+/// Compiles the Rust code of the page as a doc test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/circom.md")]
+struct Page;

@@ -73,8 +73,10 @@ impl Witness {
     ///
     /// # Errors
     /// - [`Error::Unsupported`]: another version, or a curve that is neither BN254 nor BLS12-381.
-    /// - [`Error::Malformed`]: another magic; a section that is missing, repeated, ends beyond the file, or has another
-    ///   length than the header implies; a first value that is not 1; a value at least r.
+    /// - [`Error::Malformed`]: another magic.
+    /// - [`Error::Malformed`]: a section is missing, repeated, ends beyond the file, or has another length than the
+    ///   header implies.
+    /// - [`Error::Malformed`]: the first value is not 1, or a value is at least r.
     pub fn from_bytes(file: impl Into<String>, bytes: Vec<u8>) -> Result<Self> {
         Self::from_secret(file.into(), Zeroizing::new(bytes))
     }
@@ -93,8 +95,8 @@ impl Witness {
     /// the witness ends.
     ///
     /// # Errors
-    /// - [`Error::Malformed`]: the length is no multiple of 32 bytes, or has 2^32 values or more; a first value that is
-    ///   not 1; a value at least r.
+    /// - [`Error::Malformed`]: the length is no multiple of 32 bytes, or there are 2^32 values or more.
+    /// - [`Error::Malformed`]: the first value is not 1, or a value is at least r.
     pub fn from_values(file: impl Into<String>, curve: CurveId, values: Vec<u8>) -> Result<Self> {
         let (file, bytes) = (file.into(), Zeroizing::new(values));
         let name = VALUES_NAMES.values;

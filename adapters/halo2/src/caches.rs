@@ -119,8 +119,8 @@ pub(crate) fn create_keygen_engine(params: &ParamsKZG<Bn256>) -> Result<Engine<G
 }
 
 /// Returns the columns of `pk` on the engine's device, which are uploaded unless they are cached from an earlier call.
-/// Returns `None` if there is no device, if its free memory is unknown, or if the columns do not fit beside a proof
-/// that takes `memory`. The proof may use the reservation `held` for itself.
+/// Returns `None` if there is no device, or its free memory is unknown. Returns `None` also if the columns do not fit
+/// beside a proof that takes `memory`. The proof may use the reservation `held` for itself.
 pub(crate) fn find_or_upload_key(
     accelerator: &Accelerator,
     engine: &Engine<G1Affine>,

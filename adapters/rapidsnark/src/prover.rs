@@ -165,9 +165,13 @@ pub unsafe extern "C" fn groth16_prover_create_zkey_file(
 /// [`PROVER_INVALID_WITNESS_LENGTH`](crate::PROVER_INVALID_WITNESS_LENGTH).
 ///
 /// # Safety
-/// `prover_object` may be any value. Each other pointer is null or valid: `wtns_buffer` for reads of `wtns_size` bytes,
-/// `proof_size` and `public_size` for reads and writes, `proof_buffer`, `public_buffer` and `error_msg` for writes of
-/// `*proof_size`, `*public_size` and `error_msg_maxsize` bytes. Nothing else writes to them during the call.
+/// `prover_object` may be any value. Each other pointer is null or valid, and nothing else writes to its memory during
+/// the call:
+/// - `wtns_buffer` for reads of `wtns_size` bytes;
+/// - `proof_size` and `public_size` for reads and writes;
+/// - `proof_buffer` for writes of `*proof_size` bytes;
+/// - `public_buffer` for writes of `*public_size` bytes;
+/// - `error_msg` for writes of `error_msg_maxsize` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn groth16_prover_prove(
     prover_object: *mut c_void,

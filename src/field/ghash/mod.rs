@@ -1,7 +1,7 @@
 //! `GF(2)[x]/(x¹²⁸ + x⁷ + x² + x + 1)`, the field of GHASH (NIST SP 800-38D). Bit i is the coefficient of xⁱ.
 //!
-//! The method of multiplication is chosen at run time ([`Multiplier`]): carry-less multiplication of 64 bits, one
-//! element or several at a time, or portable code without branches.
+//! The method of multiplication is chosen at run time ([`Multiplier`]). It is carry-less multiplication of 64 bits, of
+//! one element or several at a time, or portable code without branches.
 //!
 //! ```
 //! use ff::Field;

@@ -4,8 +4,9 @@
 //! reduced once.
 
 /// Defines a module of functions on slices, with registers of `$lanes` elements. The intrinsics are, in this order:
-/// load, store, exclusive or, carry-less product, shift of each element by bytes to the left and to the right, and
-/// choice of 32-bit words of each element.
+/// - load, store, exclusive or, carry-less product;
+/// - shift of each element by bytes to the left, and to the right;
+/// - choice of 32-bit words of each element.
 macro_rules! with_registers {
     ($module:ident, $features:literal, $lanes:literal, $register:ident, $load:ident, $store:ident, $xor:ident,
      $carryless:ident, $left:ident, $right:ident, $choose:ident) => {

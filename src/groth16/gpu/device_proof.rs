@@ -15,8 +15,8 @@ use crate::groth16::{Engine, Witness};
 use crate::msm::{DeviceScalars, QueuedMsm};
 use crate::rayon_waits::join;
 
-/// Holds the queued MSMs of one proof on one device. Fields are dropped from top to bottom: MSMs run to their end
-/// before the streams are dropped, and the streams end their work before the assignment is freed.
+/// Holds the queued MSMs of one proof on one device. Fields are dropped from top to bottom. MSMs run to their end
+/// before the streams are dropped. The streams end their work before the assignment is freed.
 pub(crate) struct DeviceProof<'a, E: Engine> {
     pub number: usize,
     pub b_g2: Option<QueuedMsm<'a, E::G2Affine>>,

@@ -39,8 +39,8 @@ impl<E: Engine> DeviceProver<'_, E> {
     }
 
     /// Returns the maximum number of proofs that run concurrently, out of `jobs` proofs. Returns 0 if even the MSMs of
-    /// one proof should run one after another, because memory is too short for concurrent MSMs or they would take too
-    /// long.
+    /// one proof should run one after another. That is so if memory is too short for concurrent MSMs, or they would
+    /// take too long.
     fn max_concurrent(&self, jobs: usize) -> Result<usize> {
         let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variable_count() as u64;
         let (free, vectors) = (self.device.free_memory()?, 32 * elements);

@@ -26,8 +26,8 @@ impl<'a> ProofStreams<'a> {
         Ok(Self { upload: device.stream()?, compute: device.stream()?, ctx })
     }
 
-    /// Makes later uploads wait for the work queued so far on the compute stream, and for earlier users of the memory
-    /// that this stream has allocated.
+    /// Makes later uploads wait for the work queued so far on the compute stream. They thereby wait for earlier users
+    /// of the memory that this stream has allocated.
     pub(crate) fn fence_upload_stream(&mut self) -> Result<()> {
         self.upload.wait_event(&self.compute.record_event()?)
     }

@@ -156,8 +156,8 @@ fn required_modulus_count(bound: &BigUint) -> Option<usize> {
     last.map(|last| last + 1)
 }
 
-/// Chooses the bit at which numbers up to `most` are split, so that both halves have at most 128 bits and the larger
-/// one is smallest. Returns the bit and the maximum of both halves.
+/// Chooses the bit at which numbers up to `most` are split. Both halves have at most 128 bits, and the larger one is as
+/// small as possible. Returns the bit and the maximum of both halves.
 fn choose_split(most: &BigUint) -> (u32, BigUint) {
     let half = |split: u32| ((BigUint::from(1u32) << split) - 1u32).max(most >> split);
     // The lower half grows with its bits, and the upper one shrinks.
@@ -201,8 +201,8 @@ impl Constants {
 
 impl Constants {
     /// Returns the weights of residues as `crt_reconstruct` of `cl/gemm_crt_reconstruct.cl` reads them:
-    /// - for each step of 32 residues and each tile of eight bytes, two words per lane, which have the bytes of four
-    ///   residues in one of the tile's columns each;
+    /// - for each step of 32 residues and each tile of eight bytes, two words per lane. Each word has the bytes of four
+    ///   residues in one of the tile's columns;
     /// - then one word for each byte of an element, with that byte of the correction of each Karatsuba product.
     pub(super) fn pack_weights(&self, basis: Basis) -> Vec<u32> {
         let words = self.corrections.len() / basis.products_per_modulus();

@@ -155,7 +155,7 @@ mod tests {
         one.len() == other.len()
     }
 
-    /// Checks that a map of a file that was shortened or lengthened is an error, without a signal, and that a copy
+    /// Checks that a map of a file that was shortened or lengthened is an error, without a signal. Checks that a copy
     /// stays as it was.
     #[test]
     fn files_that_change_their_length() {

@@ -207,8 +207,8 @@ mod tests {
     use crate::msm::plan::tests::sample_plan_input;
     use crate::msm::plan::{PlanInput, WindowAssignment};
 
-    /// Returns a plan for the most expensive of `groups` groups of windows, the Jacobian points that a device could
-    /// leave of `vectors` vectors, and the sum of each vector.
+    /// Returns a plan for the most expensive of `groups` groups of windows. Returns also the Jacobian points that a
+    /// device could leave of `vectors` vectors, and the sum of each vector.
     fn sample_reduction(vectors: u32, groups: u32) -> (MsmPlan, Vec<u8>, Vec<G1Projective>) {
         let own = WindowAssignment::WindowGroup(groups);
         let plan = MsmPlan::new(PlanInput { own, ..sample_plan_input(1 << 14, true) }.with_joined(vectors));

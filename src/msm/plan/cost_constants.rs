@@ -86,8 +86,8 @@ impl CostConstants {
         Self { xyzz, tail, groups, affine, round, taken, row, step, items, few, chain, quads, sum, bit }
     }
 
-    /// Returns the tail effect in percent. This is the slowdown of accumulating `rows` matrix rows on `units` compute
-    /// units if all workgroups run at once, but some units have one more than others.
+    /// Returns the tail effect of accumulating `rows` matrix rows on `units` compute units, in percent. This is the
+    /// slowdown if all workgroups run at once, but some units have one more than others.
     pub(super) fn tail_effect_percent(&self, rows: u64, units: u64) -> u64 {
         let filled = 100 * rows.div_ceil(ACCUMULATE_GROUP.into()) / units.max(1);
         if filled <= 100 || filled > 100 * self.groups { 0 } else { 100 * filled.next_multiple_of(100) / filled - 100 }

@@ -98,7 +98,7 @@ impl MsmPlan {
     }
 }
 
-/// Returns the number of low bits of a row's index if windows have `c` and `c` − 1 bits, so that each window starts
+/// Returns the number of low bits of a row's index if windows have `c` and `c` − 1 bits. With it each window starts
 /// with a bin.
 fn compute_low_bit_count(c: u32) -> u32 {
     (c - 1).saturating_sub(MAX_BIN_BITS).max(MIN_LOW_BITS).min(c - 2)

@@ -94,8 +94,8 @@ impl MsmPlan {
         if problem.joined > 1 { plan } else { Self { band: 1, ..plan } }
     }
 
-    /// Returns the fastest plan with chunks of up to `chunk` points that fits into `free` bytes, or `best` if none is
-    /// faster; with its cost in ps.
+    /// Returns the fastest plan with chunks of up to `chunk` points that fits into `free` bytes, and its cost in ps.
+    /// Returns `best` if no plan is faster.
     fn try_chunk_len(problem: PlanInput, chunk: usize, free: u64, best: Option<(u64, Self)>) -> Option<(u64, Self)> {
         let least = MATRIX * problem.points.div_ceil(chunk) as u64;
         if best.is_some_and(|(cost, _)| cost <= least) {
@@ -113,8 +113,8 @@ impl MsmPlan {
         plans.fold(best, |best, plan| plan.choose_faster(best, free))
     }
 
-    /// Returns this plan with bands of windows and affine tiles (pairs per inversion) that fit into `free` bytes, or
-    /// `best` if that is as fast; with its cost in ps. Narrower bands and smaller tiles only take longer.
+    /// Returns this plan with bands of windows and affine tiles (pairs per inversion) that fit into `free` bytes, and
+    /// its cost in ps. Returns `best` if that is as fast. Narrower bands and smaller tiles only take longer.
     fn choose_faster(self, best: Option<(u64, Self)>, free: u64) -> Option<(u64, Self)> {
         if best.is_some_and(|(least, _)| least <= self.cost()) {
             return best;

@@ -12,7 +12,7 @@ pub(super) const MAX_PIECE: u32 = BINS;
 /// Maximum bins (ranges of rows) of a matrix: kernels count the entries of each bin in local memory.
 pub(super) const MAX_BINS: u64 = BAND_BINS as u64;
 
-/// Holds the choices for chunks of one length: `band` is the number of sets of windows per matrix, and `levels` the
+/// Holds the choices for chunks of one length. `band` is the number of sets of windows per matrix. `levels` is the
 /// number of rounds of batched affine additions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ChunkShape {

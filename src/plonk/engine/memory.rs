@@ -22,7 +22,7 @@ const FOR_COMMITMENT: usize = 6;
 const MIN_COMMITMENT_BYTES: u64 = 1 << 22;
 /// Reserves 1/RESERVE_DIV of the free memory for tables of powers and for kernel parameters.
 const RESERVE_DIV: u64 = 8;
-/// Adds 3/8 to the maximum memory of a proof: blocks may be larger than requested, and a part of a block in use keeps
+/// Adds 3/8 to the maximum memory of a proof. Blocks may be larger than requested, and a part of a block in use keeps
 /// the rest of it from the driver.
 const SLACK_EIGHTHS: u64 = 3;
 /// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
@@ -165,9 +165,9 @@ impl MemoryEstimate {
         most.saturating_add((most / 8).saturating_mul(SLACK_EIGHTHS))
     }
 
-    /// Returns the bytes that a proof with the memory plan `plan` takes at once, without the setup's points, and
-    /// without the key if `key_stays` on the device. `unsplit` is [`Self::peak_unsplit_bytes`], and `sums` is the
-    /// maximum workspace of all MSMs in flight at once.
+    /// Returns the bytes that a proof with the memory plan `plan` takes at once. They exclude the setup's points, and
+    /// the key if `key_stays` on the device. `unsplit` is [`Self::peak_unsplit_bytes`], and `sums` is the maximum
+    /// workspace of all MSMs in flight at once.
     pub(super) fn planned_bytes(&self, plan: MemoryPlan, key_stays: bool, unsplit: u64, sums: u64) -> u64 {
         // A step uploads the key's values or its coefficients if the key is in host memory.
         let uploaded = if key_stays { 0 } else { self.key.div_ceil(2) + 1 };
@@ -192,8 +192,8 @@ impl MemoryEstimate {
         self.min_bytes() <= free
     }
 
-    /// Returns whether a key may stay on a device with `free` free bytes, because a proof's own columns and its
-    /// smallest steps still fit beside it.
+    /// Returns whether a key may stay on a device with `free` free bytes. A proof's own columns and its smallest steps
+    /// must still fit beside it.
     pub fn has_room_for_key(&self, free: u64) -> bool {
         self.key + self.own + self.least_beside <= self.fitting_column_count(free)
     }
@@ -205,8 +205,8 @@ impl MemoryEstimate {
         std::iter::successors(Some(max_commitment_bytes(self.column)), halve).take(COMMITMENT_LIMITS)
     }
 
-    /// Returns the memory plan that splits steps into groups of columns, for a device with `free` free bytes after the
-    /// setup's points, and after the key if `key_stays`. If even a proof's own columns do not fit, it keeps them in
+    /// Returns the memory plan that splits steps into groups of columns. The device has `free` free bytes beside the
+    /// setup's points, and beside the key if `key_stays`. If even a proof's own columns do not fit, it keeps them in
     /// host memory.
     pub fn split_plan(&self, free: u64, key_stays: bool) -> MemoryPlan {
         let columns = self.fitting_column_count(free);
@@ -348,8 +348,8 @@ mod tests {
         }
     }
 
-    /// Checks the peaks of a proof of 12 advice and 14 fixed columns: the columns that the proof was seen to take, and
-    /// a second column for each column of a transform unless it is done in place.
+    /// Checks the peaks of a proof of 12 advice and 14 fixed columns. They are the columns that the proof was seen to
+    /// take. A transform that is not done in place takes a second column for each of its columns.
     #[test]
     fn peaks_are_those_that_were_seen() {
         let memory = MemoryEstimate::for_circuit(&sample_circuit(20), 1);

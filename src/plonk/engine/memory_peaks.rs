@@ -89,8 +89,8 @@ impl MemoryPeak {
     }
 }
 
-/// Returns an upper bound for the number of different sets of rotations at which polynomials are opened: those of the
-/// columns of `circuit`, and three of the arguments of lookups and of the permutation.
+/// Returns an upper bound for the number of different sets of rotations at which polynomials are opened. It counts
+/// those of the columns of `circuit`, and three for the arguments of lookups and of the permutation.
 fn rotation_set_count<F>(circuit: &Circuit<F>) -> usize {
     let advice = circuit.advice_queries.iter().map(|(column, rotation)| ((false, *column), *rotation));
     let fixed = circuit.fixed_queries.iter().map(|(column, rotation)| ((true, *column), *rotation));

@@ -1,8 +1,8 @@
 //! Runs the steps of a proof on columns, on the device (where results stay) or on the host.
 //!
 //! Work runs on the accelerator's first device, on the engine's own stream. The host waits only for points, values and
-//! lookups' missing rows. If the device cannot do a step, and none is forced, the host does it: it fetches columns, and
-//! the next step tries the device again. [`execute`] alone decides that, once for each step. A commitment is two steps:
+//! lookups' missing rows. If the device cannot do a step, and none is forced, the host fetches the columns and does it.
+//! The next step tries the device again. [`execute`] alone decides that, once for each step. A commitment is two steps:
 //! its scalars, then its MSM.
 //!
 //! A [`MemoryPlan`] bounds the columns that a step has on the device. The step then processes its columns in groups.

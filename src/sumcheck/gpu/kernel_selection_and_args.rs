@@ -63,8 +63,8 @@ fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
     Error::Unavailable { backend: device.info().backend, reason }
 }
 
-/// Holds an element as words of a kernel argument. For a prime field of more than two limbs, these are what Shoup's
-/// multiplication by the element needs: the element as a number, and ⌊element·R/p⌋ (`cl/field_shoup.cl`).
+/// Holds an element as words of a kernel argument. For a prime field of more than two limbs, these are the element as a
+/// number, and ⌊element·R/p⌋. Shoup's multiplication by the element needs both (`cl/field_shoup.cl`).
 pub(super) struct Challenge(Vec<u32>);
 
 impl Challenge {

@@ -35,8 +35,8 @@ pub(crate) struct System<F> {
 }
 
 impl<M> Constraints<M> {
-    /// Returns A and B with the rows of the domain: those of the constraints, then one for each of `inputs`, which has
-    /// the input in A. Each matrix has `variables` columns.
+    /// Returns A and B with the rows of the domain. These are the rows of the constraints, then one for each of
+    /// `inputs`, which has the input in A. Each matrix has `variables` columns.
     ///
     /// # Errors
     /// - [`Error::Malformed`](crate::Error::Malformed): A and B differ in their numbers of rows, or a coefficient's limbs

@@ -60,8 +60,9 @@ impl<E: ArkPairing> ProvingKey<E> {
     ///
     /// # Errors
     /// - [`Error::Unsupported`]: the circuit has too many constraints for the field's domains.
-    /// - [`Error::Malformed`]: the matrices differ in their numbers of rows, `key` belongs to a circuit of another
-    ///   size, or a point is not on the curve or not in the subgroup.
+    /// - [`Error::Malformed`]: the matrices differ in their numbers of rows, or `key` belongs to a circuit of another
+    ///   size.
+    /// - [`Error::Malformed`]: a point is not on the curve, or not in the subgroup.
     /// - [`Error::Engine`]: a variable is not the key's, δ is zero, or a forced backend has too little memory or fails.
     pub fn from_matrices(
         accelerator: &Accelerator,

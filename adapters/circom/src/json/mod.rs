@@ -108,8 +108,8 @@ impl<E: Groth16Engine> Proof<E> {
     /// checks that.
     ///
     /// # Errors
-    /// - [`Error::Malformed`](crate::Error::Malformed): the text is no JSON, a field is missing or of another type, a
-    ///   coordinate is at least q, or a point is not on the curve.
+    /// - [`Error::Malformed`](crate::Error::Malformed): the text is no JSON, or a field is missing or of another type.
+    /// - [`Error::Malformed`](crate::Error::Malformed): a coordinate is at least q, or a point is not on the curve.
     /// - [`Error::Unsupported`](crate::Error::Unsupported): another protocol or an unknown curve.
     /// - [`Error::OtherCurve`](crate::Error::OtherCurve): the proof is of another curve than `E`.
     pub fn from_json(json: JsonText<'_>) -> Result<Self> {
@@ -140,8 +140,9 @@ impl<E: Groth16Engine> VerificationKey<E> {
     /// [`verify`](crate::verify) checks that.
     ///
     /// # Errors
-    /// - [`Error::Malformed`](crate::Error::Malformed): the text is no JSON, a field is missing or of another type, IC
-    ///   has another length than nPublic + 1, a coordinate is at least q, or a point is not on the curve.
+    /// - [`Error::Malformed`](crate::Error::Malformed): the text is no JSON, or a field is missing or of another type.
+    /// - [`Error::Malformed`](crate::Error::Malformed): IC has another length than nPublic + 1.
+    /// - [`Error::Malformed`](crate::Error::Malformed): a coordinate is at least q, or a point is not on the curve.
     /// - [`Error::Unsupported`](crate::Error::Unsupported): another protocol or an unknown curve.
     /// - [`Error::OtherCurve`](crate::Error::OtherCurve): the key is of another curve than `E`.
     pub fn from_json(json: JsonText<'_>) -> Result<Self> {

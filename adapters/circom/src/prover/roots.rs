@@ -10,7 +10,7 @@ use crate::groth16::Groth16Engine;
 /// `halo2curves` and `blstrs` are powers of 7, which would put rows of the matrices in another order.
 const NONSQUARE: u64 = 5;
 
-/// Returns the form of the quotient on a domain of order `2^log_n`: values on the coset of the elements with odd
+/// Returns the form of the quotient on a domain of order `2^log_n`. It has values on the coset of the elements with odd
 /// exponents in the domain of twice the order. If the field has no such domain, snarkjs's shift is the square of the
 /// nonsquare.
 pub(crate) fn quotient_form<E: Groth16Engine>(log_n: u32) -> QuotientForm<E::Fr> {

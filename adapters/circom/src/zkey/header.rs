@@ -89,8 +89,10 @@ pub(crate) fn check_protocol(table: &SectionTable<'_>) -> Result<()> {
 ///
 /// # Errors
 /// - [`Error::Unsupported`](crate::Error::Unsupported): the curve is neither BN254 nor BLS12-381.
-/// - [`Error::Malformed`](crate::Error::Malformed): the section is missing, repeated or of another length, sizes
-///   contradict each other, the domain is no power of two or too large for the field, or a point is not on the curve.
+/// - [`Error::Malformed`](crate::Error::Malformed): the section is missing, repeated or of another length.
+/// - [`Error::Malformed`](crate::Error::Malformed): sizes contradict each other.
+/// - [`Error::Malformed`](crate::Error::Malformed): the domain is no power of two, or too large for the field.
+/// - [`Error::Malformed`](crate::Error::Malformed): a point is not on the curve.
 pub(crate) fn read_header(table: &SectionTable<'_>) -> Result<(ZkeyHeader, HeaderPoints)> {
     let section = table.section(HEADER)?;
     let mut fields = Fields::new(section.place, section.bytes);

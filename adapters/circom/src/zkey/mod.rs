@@ -84,10 +84,14 @@ impl Zkey {
     ///
     /// # Errors
     /// - [`Error::Unsupported`](crate::Error::Unsupported): another version, protocol or curve.
-    /// - [`Error::Malformed`](crate::Error::Malformed): another magic; a section that is missing, repeated, ends beyond
-    ///   the file, or has another length than the header implies; a domain that is no power of two, or too large for the
-    ///   field; an index of a coefficient out of its range, or a value at least r; a coordinate at least q; a point of the
-    ///   header that is not on the curve.
+    /// - [`Error::Malformed`](crate::Error::Malformed): another magic.
+    /// - [`Error::Malformed`](crate::Error::Malformed): a section is missing, repeated, ends beyond the file, or has
+    ///   another length than the header implies.
+    /// - [`Error::Malformed`](crate::Error::Malformed): the domain is no power of two, or too large for the field.
+    /// - [`Error::Malformed`](crate::Error::Malformed): an index of a coefficient is out of its range, or a value is at
+    ///   least r.
+    /// - [`Error::Malformed`](crate::Error::Malformed): a coordinate is at least q, or a point of the header is not on
+    ///   the curve.
     pub fn from_bytes(file: impl Into<String>, bytes: impl Into<FileBytes>) -> Result<Self> {
         fork_check::check()?;
         let file = file.into();

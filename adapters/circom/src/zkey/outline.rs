@@ -41,8 +41,8 @@ impl ZkeyHeader {
     ///
     /// # Errors
     /// - [`Error::Unsupported`]: another version, protocol or curve.
-    /// - [`Error::Malformed`]: another magic; a section that ends beyond the file; a missing or repeated section of the
-    ///   protocol or the header, or malformed contents of it.
+    /// - [`Error::Malformed`]: another magic, or a section ends beyond the file.
+    /// - [`Error::Malformed`]: the section of the protocol or the header is missing, repeated or malformed.
     pub fn from_bytes(file: &str, bytes: &[u8]) -> Result<Self> {
         let table = SectionTable::parse(file, &ZKEY, bytes)?;
         check_protocol(&table)?;

@@ -139,8 +139,8 @@ fn no_device_error() -> EcError {
     }
 }
 
-/// Makes the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes from one body: one for
-/// CUDA and one for OpenCL, or `()` for a framework without its feature.
+/// Makes the pair of closures that [`Program::run`](crate::rust_gpu_tools::Program::run) takes from one body. One
+/// closure is for CUDA, one for OpenCL. A framework without its feature gets `()`.
 ///
 /// The closure's arguments are the program and one more, with or without its type:
 /// `|program, argument: u32| -> Result<T, E> { … }`.
