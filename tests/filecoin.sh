@@ -9,12 +9,12 @@
 # cores. `into` builds the programs and their parameters into a folder. `from` runs them, on a machine without tool chains.
 source "$(dirname "$0")/published.sh"
 
-steps=(winning-parameters window-parameters winning window) backends=() into='' from=''
+parameters=(winning-parameters window-parameters) steps=(winning window) backends=() into='' from=''
 for argument in "$@"; do
     case "$argument" in
         into=*) into=$(mkdir -p "${argument#into=}" && cd "${argument#into=}" && pwd) ;;
         from=*) from=$(cd "${argument#from=}" && pwd) ;;
-        seal) steps+=(seal-parameters seal) ;;
+        seal) parameters+=(seal-parameters) steps+=(seal) ;;
         *) backends+=("$argument") ;;
     esac
 done
@@ -40,6 +40,8 @@ build() { # name, features, drop-ins
 # Runs the program with a backend forced. Prints the replica's commitment; fails if another backend ran, or another replica came.
 run_on() { # name, backend, 1 if the device hashes trees
     local report="$temp/$1-$2" trees=$3 replica
+    # Parameters are made on the host.
+    PROOFWARP_BACKEND=cpu "$program" "${parameters[@]}"
     : >"$report"
     PROOFWARP_BACKEND=$2 PROOFWARP_REPORT="$report" FIL_PROOFS_USE_GPU_TREE_BUILDER=$trees \
         FIL_PROOFS_USE_GPU_COLUMN_BUILDER=$trees "$program" "${steps[@]}" | tee "$temp/log"
@@ -73,9 +75,7 @@ cd "$root/tests/filecoin"
 by_kernels
 whole_proofs "$([[ $built = *cuda* ]] && echo supraseal,supraseal-cuda || echo supraseal)"
 if [ -n "$into" ]; then
-    for step in "${steps[@]}"; do
-        [[ $step != *-parameters ]] || PROOFWARP_BACKEND=cpu "$program" "$step"
-    done
+    PROOFWARP_BACKEND=cpu "$program" "${parameters[@]}"
     cp -r "$folder/." "$into/"
     echo "filecoin.sh: programs and parameters in $into"
 else

@@ -73,12 +73,12 @@ fn peaks_stay_below_the_bound() {
 /// is lacking, before anything is uploaded.
 #[test]
 fn bounds_with_less_memory() {
-    let expected = Expected::new(&Shape::base(), 10, 1);
+    let expected = Expected::new(&Shape::base(), 9, 1);
     let memory = memory(&expected.key, 1);
     let Some(whole) = alone("a bound with less memory", None) else { return };
     let all = memory.bound::<G1Affine>(&whole, u64::MAX).expect("enough").total();
     let mut splits = 0;
-    for percent in (5..=100).step_by(5) {
+    for percent in (4..=100).step_by(8) {
         let device = alone("a bound with less memory", Some(all * percent / 100)).expect("there was one");
         match memory.bound::<G1Affine>(&device, device.memory()) {
             Ok(bound) => {
