@@ -49,7 +49,7 @@ impl<'a> Rows<'a> {
         let first = self.implementations.iter().find_map(slowest);
         let worst = self.implementations.iter().filter_map(slowest).max_by(|one, other| one.0.total_cmp(&other.0));
         let told = first.into_iter().chain(worst.filter(|worst| Some(*worst) != first));
-        let told: Vec<_> = told.map(|(ratio, name)| format!("{name} {}", gains::times(ratio))).collect();
+        let told: Vec<_> = told.map(|(ratio, name)| format!("{name} {}", gains::format_ratio(ratio))).collect();
         format!("slowest over random: {}", told.join(", "))
     }
 

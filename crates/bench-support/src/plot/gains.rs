@@ -30,9 +30,12 @@ pub(super) fn beside(lines: &[Line<'_>]) -> Vec<Option<String>> {
     let of_line = |line: &Line<'_>| match peers[..] {
         [peer] if is_ours(line.name) => {
             let (log, time) = *line.points.last()?;
-            peer.at(log).map(|theirs| theirs / time).filter(|gain| *gain > 1.0).map(|gain| times(gain) + " faster")
+            peer.at(log)
+                .map(|theirs| theirs / time)
+                .filter(|gain| *gain > 1.0)
+                .map(|gain| format_ratio(gain) + " faster")
         }
-        [_, _, ..] if is_peer(line.name) => over(lines, line).map(|(gain, _)| times(gain) + " slower"),
+        [_, _, ..] if is_peer(line.name) => over(lines, line).map(|(gain, _)| format_ratio(gain) + " slower"),
         _ => None,
     };
     lines.iter().map(of_line).collect()
@@ -43,11 +46,11 @@ pub(super) fn sentence(lines: &[Line<'_>]) -> Option<String> {
     let peers = lines.iter().filter(|line| is_peer(line.name));
     let gains = peers.filter_map(|peer| over(lines, peer).map(|(gain, log)| (gain, log, peer.name)));
     let (gain, log, peer) = gains.min_by(|one, other| one.0.total_cmp(&other.0)).filter(|(gain, ..)| *gain > 1.0)?;
-    Some(format!("proofwarp is {} faster than {peer} at 2^{log}", times(gain)))
+    Some(format!("proofwarp is {} faster than {peer} at 2^{log}", format_ratio(gain)))
 }
 
 /// Formats a ratio with two significant digits.
-pub(super) fn times(ratio: f64) -> String {
+pub fn format_ratio(ratio: f64) -> String {
     if ratio < 9.95 { format!("{ratio:.1} ×") } else { format!("{ratio:.0} ×") }
 }
 

@@ -14,6 +14,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 
 pub use figure::write;
+pub use gains::format_ratio;
 pub use lines::Line;
 pub use page::{Bar, Plot, phases, sizes};
 
