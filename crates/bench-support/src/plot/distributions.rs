@@ -105,7 +105,7 @@ impl<'a> Rows<'a> {
         for (y, name) in (ROW.cast_signed() / 2..).step_by(ROW as usize).zip(&self.distributions) {
             area.draw(&Text::new((*name).to_owned(), (NAMES - 8, y), style.clone()))?;
         }
-        let below = ROW.cast_signed() * self.distributions.len() as i32 + 16;
+        let below = (ROW * self.distributions.len() as u32 + 16).cast_signed();
         area.draw(&Text::new("scalars", (NAMES - 8, below), style))?;
         Ok(())
     }

@@ -31,7 +31,7 @@ impl Label {
 }
 
 fn height(rows: usize) -> i32 {
-    rows as i32 * ROW + GAP
+    (rows as u32).cast_signed() * ROW + GAP
 }
 
 /// Returns the height of labels that have `rows` rows each.
