@@ -30,6 +30,7 @@ addEventListener("load", () => {
     const light = element => element.ownerDocument.defaultView.getComputedStyle(element).color.match(/\\d+/g)[0] > 127;
     document.getElementById("seen").textContent = JSON.stringify({
         width: page.documentElement.scrollWidth, height: page.documentElement.scrollHeight, light: light(page.body),
+        verdict: page.querySelector("h1").textContent, buttons: page.querySelectorAll("button:not([hidden])").length,
         tables: [...page.querySelectorAll("table")].map(table => ({
             seen: box(table).width > 0 && box(table).height > 0,
             rows: table.querySelectorAll("tbody tr").length,
@@ -84,18 +85,21 @@ def picture(page, width, scheme, height, file):
 def faults(seen, numbers, width, scheme):
     """What is wrong with what is seen."""
     operations = {one["operation"] for one in numbers["measurements"]}
-    implementations = {(one["operation"], one["implementation"]) for one in numbers["measurements"]}
+    sizes = {(one["operation"], one["log"]) for one in numbers["measurements"]}
     largest = {operation: max(one["log"] for one in numbers["measurements"] if one["operation"] == operation) for operation in operations}
     known = [one for one in numbers["measurements"] if one["phases"] and one["log"] == largest[one["operation"]]]
-    plots = len(operations) + len({one["operation"] for one in known})
+    legends = len({one["operation"] for one in known})
+    plots = len(operations) + legends
     dots = len(numbers["measurements"]) + sum(len(one["phases"]) for one in known)
     if seen["width"] > width:
         yield f"{seen['width']} pixels wide"
-    if [len(seen["tables"]), sum(table["rows"] for table in seen["tables"])] != [len(operations), len(implementations)]:
-        yield f"tables: {seen['tables']}, expected {len(operations)} with {len(implementations)} rows together"
+    if [len(seen["tables"]), sum(table["rows"] for table in seen["tables"])] != [len(operations), len(sizes)]:
+        yield f"tables: {seen['tables']}, expected {len(operations)} with {len(sizes)} rows together"
+    if not seen["verdict"].startswith("proofwarp ") or seen["buttons"] != len(operations):
+        yield f"verdict {seen['verdict']!r}, {seen['buttons']} buttons"
     if any(not table["seen"] or table["empty"] for table in seen["tables"]):
         yield f"a table is not seen, or has empty cells: {seen['tables']}"
-    if [len(seen["plots"]), len(seen["legends"]), sum(plot["marks"] for plot in seen["plots"])] != [plots, plots, dots]:
+    if [len(seen["plots"]), len(seen["legends"]), sum(plot["marks"] for plot in seen["plots"])] != [plots, legends, dots]:
         yield f"plots: expected {plots} with {dots} marks together, got {seen['plots']}, legends {seen['legends']}"
     for plot in seen["plots"]:
         if plot["width"] < 0.9 * plot["of"] or plot["outside"] or not plot["letters"] or plot["smallest"] < SMALLEST_LETTERS:

@@ -61,7 +61,7 @@ fn one_size(session: &mut Session, log: u32) -> Result<()> {
     let parameters = generate_random_parameters::<Bls12, _, _>(circuit.clone(), &mut rng)?;
     let [r, s] = [(); 2].map(|()| Scalar::random(&mut rng));
     let ours = ours(session, log, &circuit, &parameters, (r, s))?;
-    let stock_name = format!("stock bellperson, {STOCK}");
+    let stock_name = format!("bellperson 0.27.0, {STOCK}");
     let stock =
         session.timed((OPERATION, &stock_name, log), || Ok(create_proof(circuit.clone(), &parameters, r, s)?))?;
     ensure!(ours == stock, "2^{log}: proofs differ");

@@ -1,6 +1,6 @@
 //! Takes numbers: a call to warm up, then the median of some calls.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use proofwarp::{Accelerator, Report};
@@ -36,6 +36,7 @@ impl Session {
         let comparison = Comparison {
             what: what.to_owned(),
             command: format!("proofwarp {}", words.join(" ")),
+            date: today(),
             environment: environment(&accelerator),
             measurements: Vec::new(),
             left_out: left_out(&accelerator),
@@ -134,6 +135,15 @@ fn phases(report: &Report) -> Vec<Phase> {
     let parts = [("upload", traffic.upload), ("kernels", traffic.kernels), ("download", traffic.download)];
     let rest = report.total.saturating_sub(parts.iter().map(|(_, time)| *time).sum());
     parts.into_iter().chain([("the rest", rest)]).map(|(name, time)| Phase::new(name, time)).collect()
+}
+
+/// Returns the day in UTC, as year-month-day.
+fn today() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now())
+        .to_string()
+        .chars()
+        .take_while(|letter| *letter != 'T')
+        .collect()
 }
 
 fn environment(accelerator: &Accelerator) -> Vec<(String, String)> {

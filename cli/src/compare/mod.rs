@@ -14,6 +14,7 @@ mod outputs;
 mod plot;
 mod print;
 mod results;
+mod verdict;
 
 use anyhow::Result;
 

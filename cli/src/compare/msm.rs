@@ -63,7 +63,7 @@ where
     }
     sums.push(session.ours(name("proofwarp, from the host"), || Ok(msm(&accelerator, &points, &scalars, None)?))?);
     let (stock_points, stock_scalars) = (Arc::new(points.clone()), Arc::new(reprs(&scalars)));
-    sums.push(session.timed(name("stock ec-gpu-gen, CPU"), || {
+    sums.push(session.timed(name("ec-gpu-gen 0.7.1, CPU"), || {
         let (worker, bases) = (Worker::new(), (stock_points.clone(), 0));
         Ok(multiexp_cpu(&worker, bases, FullDensity, stock_scalars.clone()).wait()?)
     })?);

@@ -41,7 +41,7 @@ fn one_size<F: NttField>(session: &mut Session, log: u32) -> Result<()> {
         Ok((values, report))
     })?);
     let worker = Worker::new();
-    results.push(session.timed(name("stock ec-gpu-gen, CPU"), || {
+    results.push(session.timed(name("ec-gpu-gen 0.7.1, CPU"), || {
         let mut values = input.clone();
         parallel_fft(&mut values, &worker, &omega, log, worker.log_num_threads());
         Ok(values)

@@ -6,12 +6,32 @@ use bench_support::table::milliseconds;
 
 use super::results::{Comparison, Measurement};
 
-/// Plots the times of `operation` against size, with one line per implementation. Returns `None` if there are no
-/// measurements.
+/// Plots the times of `operation` against size, with one line per implementation, or at one size with one bar each.
+/// Returns `None` if there are no measurements.
 pub fn sizes(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
-    let line = |name| Line { name, points: points(comparison, operation, name) };
+    if let [_] = comparison.logs(operation)[..] {
+        return one_size(comparison, operation);
+    }
+    let line = |name| Line { name, points: points(comparison, operation, name), is_approximate: false };
     let lines: Vec<Line<'_>> = comparison.implementations(operation).into_iter().map(line).collect();
-    plot::sizes(&lines).map_err(Error::from_boxed)
+    plot::sizes(&lines, size_name(operation)).map_err(Error::from_boxed)
+}
+
+fn one_size(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> {
+    let bar = |one: &'_ Measurement| Bar { name: named(one), phases: vec![("time", one.milliseconds)] };
+    plot::phases(&comparison.by_operation(operation).map(bar).collect::<Vec<_>>()).map_err(Error::from_boxed)
+}
+
+/// Returns what the size of `operation` counts.
+pub fn size_name(operation: &str) -> &'static str {
+    match operation.split(' ').next() {
+        Some("msm") => "points",
+        Some("ntt") => "field elements",
+        Some("groth16") => "constraints",
+        Some("halo2") => "rows",
+        Some("circom") => "constraints, rounded up",
+        _ => "size",
+    }
 }
 
 fn points(comparison: &Comparison, operation: &str, implementation: &str) -> Vec<(f64, f64)> {
@@ -31,6 +51,9 @@ pub fn phases(comparison: &Comparison, operation: &str) -> Result<Option<Plot>> 
 }
 
 fn bar(one: &Measurement) -> Bar<'_> {
-    let name = format!("{}: {} ms", one.implementation, milliseconds(one.milliseconds));
-    Bar { name, phases: one.phases.iter().map(|phase| (phase.name, phase.milliseconds)).collect() }
+    Bar { name: named(one), phases: one.phases.iter().map(|phase| (phase.name, phase.milliseconds)).collect() }
+}
+
+fn named(one: &Measurement) -> String {
+    format!("{}: {} ms", one.implementation, milliseconds(one.milliseconds))
 }

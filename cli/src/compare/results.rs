@@ -37,6 +37,8 @@ pub struct Measurement {
 pub struct Comparison {
     pub what: String,
     pub command: String,
+    /// Day of the run, as year-month-day.
+    pub date: String,
     /// Names and values: machine, devices, versions, settings.
     pub environment: Vec<(String, String)>,
     pub measurements: Vec<Measurement>,
@@ -69,6 +71,11 @@ impl Comparison {
     /// Returns the measurements of `operation`, in the order in which they were made.
     pub fn by_operation<'a>(&'a self, operation: &'a str) -> impl Iterator<Item = &'a Measurement> {
         self.measurements.iter().filter(move |one| one.operation == operation)
+    }
+
+    /// Returns the values of the property `name` of the environment.
+    pub fn environment<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.environment.iter().filter(move |(property, _)| property == name).map(|(_, value)| value.as_str())
     }
 
     /// Returns the measurement of `operation` by `implementation` at size 2^`log`, or `None` if there is none.

@@ -64,6 +64,14 @@ impl Outcome {
             Self::Absent(_) => None,
         }
     }
+
+    /// The remark on the time, or the reason why there is none.
+    pub fn note(&self) -> &str {
+        match self {
+            Self::Time { note, .. } => note,
+            Self::Absent(reason) => reason,
+        }
+    }
 }
 
 impl Measurement {

@@ -86,6 +86,9 @@ impl Session {
         if !self.wants(contestant, &request.operation) {
             return;
         }
+        if let How::Ours(accelerator) = &contestant.how {
+            self.note_devices(accelerator);
+        }
         let request = &Request { place: contestant.place.to_owned(), ..request.clone() };
         let outcome = match &contestant.how {
             How::Absent(reason) => Ok(Outcome::Absent(reason.clone())),
@@ -115,9 +118,11 @@ impl Session {
         self.results.add(measurement);
     }
 
-    /// Keeps a line on what the numbers were measured on.
+    /// Keeps a line on what the numbers were measured on, once.
     pub fn note(&mut self, line: String) {
-        self.results.machine.push(line);
+        if !self.results.machine.contains(&line) {
+            self.results.machine.push(line);
+        }
     }
 
     /// Keeps a line for each device of `accelerator`.

@@ -23,7 +23,7 @@ use circuit::Chains;
 const KEYS: &str = "halo2 bn254, both keys";
 const PROOF: &str = "halo2 bn254, proof";
 const OURS: &str = "proofwarp";
-const STOCK: &str = "stock halo2-axiom, CPU";
+const STOCK: &str = "halo2-axiom 0.5.3, CPU";
 /// Minimum binary logarithm of the number of rows, 5: fewer rows do not hold the table and the blinded rows.
 const MIN_LOG: u32 = 5;
 

@@ -1,182 +1,168 @@
-//! Draws the figures of a bench: time against size, and time against the distribution of scalars.
+//! Draws the figures of a bench as files, each of one operation in one place: time against size, and time against the
+//! distribution of scalars.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{Area, FONT, Series, draw_line, palette};
+use super::{Area, FONT, LETTERS, Line, WIDTH, distributions, gains, lines, theme, words};
 use crate::Failure;
 use crate::inputs::RANDOM;
 use crate::results::{Measurement, Results, unique};
 
-type Panel<'a, 'b> = (&'a Area<'b>, &'a str, &'a [&'a Measurement], &'a [Series]);
+/// Titles have this font size.
+const TITLE: u32 = 20;
+/// The three lines over a plot take this height, in pixels.
+const HEAD: u32 = 66;
+/// Start of the note of a number that is less exact than its digits.
+const ABOUT: &str = "about";
 
-/// Width and height of a panel, in pixels. A figure has one panel for each operation.
-const PANEL: (u32, u32) = (960, 440);
-/// Width of the legend that stands beside bars, in pixels.
-const LEGEND: i32 = 200;
-
-/// Returns the series of `cells`. Each implementation has its own colour. All its places but the first have a lighter
-/// tone of that.
-fn series(cells: &[&Measurement]) -> Vec<Series> {
-    let implementations = unique(cells.iter().map(|cell| &cell.implementation));
-    let mut series = Vec::new();
-    for (implementation, colour) in implementations.into_iter().zip(palette()) {
-        let of_it = cells.iter().filter(|cell| cell.implementation == *implementation);
-        for (place, name) in unique(of_it.map(|cell| cell.series())).into_iter().enumerate() {
-            series.push(Series { name, colour: if place == 0 { colour } else { lighter(colour) } });
-        }
-    }
-    series
+/// Holds the lines over a plot, and the name of its file.
+struct Head {
+    file: String,
+    title: String,
+    message: String,
+    machine: String,
 }
 
-fn lighter(RGBColor(red, green, blue): RGBColor) -> RGBColor {
-    let half = |part: u8| part / 2 + 127;
-    RGBColor(half(red), half(green), half(blue))
-}
-
-/// Writes `BENCH_sizes.svg` and, if distributions were compared, `BENCH_distributions.svg` to `folder`. Returns the
-/// paths of the written files.
+/// Writes a file to `folder` for each operation and place with several sizes, and for each with several distributions
+/// of scalars. Returns the paths of the written files.
 ///
 /// # Errors
 /// Returns an error if a file cannot be written.
 pub fn write(results: &Results, folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let timed: Vec<&Measurement> =
         results.measurements.iter().filter(|cell| cell.outcome.milliseconds().is_some()).collect();
-    let random = timed.iter().filter(|cell| cell.distribution == RANDOM).copied().collect();
-    let compared = timed.iter().find(|cell| cell.distribution != RANDOM).map(|cell| cell.log_n);
-    let at_size = timed.iter().filter(|cell| Some(cell.log_n) == compared).copied().collect();
-    let plots: [(&str, Vec<&Measurement>, Draw); 2] = [("sizes", random, sizes), ("distributions", at_size, bars)];
     let mut written = Vec::new();
-    for (name, cells, draw) in plots.into_iter().filter(|(_, cells, _)| !cells.is_empty()) {
-        let path = folder.join(format!("{}_{name}.svg", results.bench));
-        figure(&path, results, &cells, draw)?;
-        written.push(path);
+    for (operation, place) in unique(timed.iter().map(|cell| (cell.operation.as_str(), cell.place.as_str()))) {
+        let cells = timed.iter().filter(|cell| (cell.operation.as_str(), cell.place.as_str()) == (operation, place));
+        let cells: Vec<&Measurement> = cells.copied().collect();
+        for (head, svg) in [sizes(results, &cells)?, by_distribution(results, &cells)?].into_iter().flatten() {
+            let path = folder.join(head.file);
+            std::fs::write(&path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
+            written.push(path);
+        }
     }
     Ok(written)
 }
 
-/// Draws one panel.
-type Draw = for<'a, 'b> fn(Panel<'a, 'b>) -> Result<(), Failure>;
-
-/// Draws a panel for every operation, one below the other.
-fn figure(path: &Path, results: &Results, cells: &[&Measurement], draw: Draw) -> Result<(), Failure> {
-    let series = series(cells);
-    let operations = unique(cells.iter().map(|cell| cell.operation.as_str()));
-    let footer = 16 * (results.machine.len() as u32 + 1);
-    let root = SVGBackend::new(path, (PANEL.0, PANEL.1 * operations.len() as u32 + footer)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let (panels, below) = root.split_vertically(PANEL.1 * operations.len() as u32);
-    for (area, operation) in panels.split_evenly((operations.len(), 1)).iter().zip(operations) {
-        let cells: Vec<&Measurement> = cells.iter().filter(|cell| cell.operation == operation).copied().collect();
-        draw((area, operation, &cells, &series))?;
+/// Draws the times of random scalars by size. Returns `None` if no implementation has several sizes.
+fn sizes(results: &Results, cells: &[&Measurement]) -> Result<Option<(Head, String)>, Failure> {
+    let Some(first) = cells.first() else { return Ok(None) };
+    let lines = lines_of(cells);
+    if lines.is_empty() {
+        return Ok(None);
     }
-    for (y, line) in (0..).step_by(16).zip(&results.machine) {
-        below.draw(&Text::new(line.clone(), (12, y), (FONT, 12)))?;
-    }
-    Ok(root.present()?)
+    let (title, size) = words::operation(&first.operation);
+    let head = Head {
+        file: format!("{}_{}.svg", first.operation, file_part(&first.place)),
+        title: titled(&title, &first.place),
+        message: gains::sentence(&lines).or_else(|| our_time(&lines)).unwrap_or_default(),
+        machine: words::machine(&results.machine),
+    };
+    let svg = drawn(&head, lines::height(&lines), |area| lines::draw(area, size, &lines))?;
+    Ok(Some((head, svg)))
 }
 
-/// Draws a line for every series. Both axes are logarithmic.
-fn sizes((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure> {
-    let logs = cells.iter().map(|cell| f64::from(cell.log_n));
-    let (first, last) = (logs.clone().fold(f64::MAX, f64::min), logs.fold(0.0, f64::max));
-    let mut chart = ChartBuilder::on(area)
-        .caption(operation, (FONT, 18))
-        .margin(10)
-        .x_label_area_size(36)
-        .y_label_area_size(64)
-        .build_cartesian_2d(first - 0.5..last + 0.5, times(cells).log_scale())?;
-    chart
-        .configure_mesh()
-        .light_line_style(BLACK.mix(0.04))
-        .x_desc("elements")
-        .y_desc("ms")
-        .x_labels((last - first) as usize + 1)
-        .x_label_formatter(&|log_n| format!("2^{log_n:.0}"))
-        .y_label_formatter(&|time| milliseconds(*time))
-        .draw()?;
-    for Series { name, colour } in series {
-        let points = points(cells, name);
-        if !points.is_empty() {
-            draw_line(&mut chart, &points, *colour, (3, Some(name)))?;
+/// Returns a line for each implementation that ran at several sizes.
+fn lines_of<'a>(cells: &[&'a Measurement]) -> Vec<Line<'a>> {
+    let cells: Vec<&'a Measurement> = cells.iter().copied().filter(|cell| cell.distribution == RANDOM).collect();
+    let names = unique(cells.iter().map(|cell| cell.implementation.as_str()));
+    let lines =
+        names.into_iter().map(|name| line(name, cells.iter().copied().filter(|cell| cell.implementation == name)));
+    let mut lines: Vec<Line<'_>> = lines.filter(|line| line.points.len() > 1).collect();
+    // The first colours are those of proofwarp in every figure.
+    lines.sort_by_key(|line| !gains::is_ours(line.name));
+    lines
+}
+
+fn line<'a>(name: &'a str, cells: impl Iterator<Item = &'a Measurement>) -> Line<'a> {
+    let mut cells: Vec<&Measurement> = cells.collect();
+    cells.sort_by_key(|cell| cell.log_n);
+    let points = cells.iter().filter_map(|cell| Some((f64::from(cell.log_n), cell.outcome.milliseconds()?))).collect();
+    Line { name, points, is_approximate: cells.last().is_some_and(|cell| cell.outcome.note().starts_with(ABOUT)) }
+}
+
+/// Returns a sentence on the time of the first implementation at its largest size.
+fn our_time(lines: &[Line<'_>]) -> Option<String> {
+    let line = lines.iter().find(|line| gains::is_ours(line.name))?;
+    Some(format!("{}: {}", line.name, line.last_time_and_size()))
+}
+
+/// Draws the times at one size by the distribution of scalars. Returns `None` if there is one distribution only.
+fn by_distribution(results: &Results, cells: &[&Measurement]) -> Result<Option<(Head, String)>, Failure> {
+    let Some(other) = cells.iter().find(|cell| cell.distribution != RANDOM) else { return Ok(None) };
+    let cells: Vec<&Measurement> = cells.iter().copied().filter(|cell| cell.log_n == other.log_n).collect();
+    let rows = distributions::Rows::new(&cells);
+    let place = file_part(&other.place);
+    let head = Head {
+        file: format!("{}_{place}_distributions.svg", other.operation),
+        title: titled(&format!("{}, 2^{}", words::operation(&other.operation).0, other.log_n), &other.place),
+        message: rows.message(),
+        machine: words::machine(&results.machine),
+    };
+    let svg = drawn(&head, rows.height(), |area| rows.draw(area))?;
+    Ok(Some((head, svg)))
+}
+
+fn titled(operation: &str, place: &str) -> String {
+    if place == "a proof" { operation.to_owned() } else { format!("{operation}, {}", words::plain(place)) }
+}
+
+fn file_part(place: &str) -> String {
+    place.replace([',', ' '], "_")
+}
+
+/// Draws `head`, and under it a plot of `height` pixels by `draw`.
+fn drawn(head: &Head, height: u32, draw: impl FnOnce(&Area<'_>) -> Result<(), Failure>) -> Result<String, Failure> {
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, (WIDTH, HEAD + height)).into_drawing_area();
+        let (over, under) = root.split_vertically(HEAD);
+        over.draw(&Text::new(head.title.clone(), (12, 8), (FONT, TITLE, FontStyle::Bold)))?;
+        over.draw(&Text::new(head.message.clone(), (12, 29), (FONT, LETTERS)))?;
+        over.draw(&Text::new(head.machine.clone(), (12, 46), (FONT, LETTERS)))?;
+        draw(&under)?;
+        root.present()?;
+    }
+    Ok(theme::for_file(&text, &format!("{}: {} ({})", head.title, head.message, head.machine)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Outcome;
+
+    fn cell(implementation: &str, distribution: &str, log_n: u32, milliseconds: f64) -> Measurement {
+        let [operation, place] = ["msm_bn254_g1", "host"].map(str::to_owned);
+        let [implementation, distribution] = [implementation, distribution].map(str::to_owned);
+        let outcome = Outcome::single(milliseconds, "");
+        Measurement { operation, implementation, place, distribution, log_n, outcome }
+    }
+
+    fn results() -> Results {
+        let measurements = vec![
+            cell("stock", RANDOM, 10, 8.0),
+            cell("stock", RANDOM, 12, 24.0),
+            cell("proofwarp CUDA", RANDOM, 10, 1.0),
+            cell("proofwarp CUDA", RANDOM, 12, 2.0),
+            cell("proofwarp CUDA", "all equal", 12, 3.0),
+            cell("a lone dot", RANDOM, 12, 2.0),
+        ];
+        Results { bench: "msm".to_owned(), machine: vec!["CUDA: NVIDIA H200".to_owned()], measurements }
+    }
+
+    #[test]
+    fn figures_say_what_ran_where_and_the_gain() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let written = write(&results(), folder.path()).expect("figures");
+        let read = |path: &PathBuf| std::fs::read_to_string(path).expect("a figure");
+        let [sizes, distributions] = &written.iter().map(read).collect::<Vec<_>>()[..] else { panic!("{written:?}") };
+        for part in ["MSM, BN254 G1, from the host", "NVIDIA H200", "points", "time, ms", "2.00 ms, 12 × faster"] {
+            assert!(sizes.contains(part), "{part}");
         }
+        assert!(!sizes.contains("a lone dot") && !sizes.contains("#000000"));
+        assert!(distributions.contains("slowest over random: proofwarp CUDA 1.5 ×"));
+        assert!(written[1].ends_with("msm_bn254_g1_host_distributions.svg"));
     }
-    chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).background_style(WHITE.mix(0.8)).draw()?;
-    Ok(())
-}
-
-/// Returns the binary logarithms of sizes and the times of `series`, sorted by size.
-fn points(cells: &[&Measurement], series: &str) -> Vec<(f64, f64)> {
-    let of_series = cells.iter().filter(|cell| cell.series() == series);
-    let mut points: Vec<(f64, f64)> =
-        of_series.filter_map(|cell| Some((f64::from(cell.log_n), cell.outcome.milliseconds()?))).collect();
-    points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    points
-}
-
-/// Draws a group of bars for every distribution. The axis of times is logarithmic.
-fn bars((area, operation, cells, series): Panel<'_, '_>) -> Result<(), Failure> {
-    let groups = unique(cells.iter().map(|cell| cell.distribution.as_str()));
-    let series: Vec<&Series> =
-        series.iter().filter(|series| cells.iter().any(|cell| cell.series() == series.name)).collect();
-    let (times, size) = (times(cells), cells.first().map_or(0, |cell| cell.log_n));
-    let mut chart = ChartBuilder::on(area)
-        .caption(format!("{operation} of 2^{size} by the distribution of scalars"), (FONT, 18))
-        .margin(10)
-        .x_label_area_size(36)
-        .y_label_area_size(64)
-        .margin_right(LEGEND)
-        .build_cartesian_2d(0.0..groups.len() as f64, times.clone().log_scale())?;
-    let time = |time: &f64| milliseconds(*time);
-    chart.configure_mesh().disable_x_mesh().disable_x_axis().y_desc("ms").y_label_formatter(&time).draw()?;
-    let width = 0.86 / series.len() as f64;
-    for (place, Series { name, colour }) in series.iter().enumerate() {
-        let bar = |cell: &&Measurement| {
-            let group = groups.iter().position(|group| *group == cell.distribution)? as f64;
-            let left = group + 0.07 + width * place as f64;
-            let corners = [(left, times.start), (left + 0.9 * width, cell.outcome.milliseconds()?)];
-            Some(Rectangle::new(corners, colour.filled()))
-        };
-        chart.draw_series(cells.iter().filter(|cell| cell.series() == *name).filter_map(bar))?;
-    }
-    legend(area, &series)?;
-    for (group, name) in groups.iter().enumerate() {
-        let below = chart.plotting_area().map_coordinate(&(group as f64 + 0.5, times.start));
-        centred(area, name, below)?;
-    }
-    Ok(())
-}
-
-/// Draws a distribution's `name` under its bars, one line for each part between commas. The bars end at (`x`, `y`), a
-/// pixel of the whole figure.
-fn centred(area: &Area<'_>, name: &str, (x, y): (i32, i32)) -> Result<(), Failure> {
-    let style = TextStyle::from((FONT, 11)).pos(Pos::new(HPos::Center, VPos::Top));
-    let (left, top) = area.get_base_pixel();
-    for (below, line) in (8..).step_by(14).zip(name.split_inclusive(", ")) {
-        area.draw(&Text::new(line.trim(), (x - left, y - top + below), style.clone()))?;
-    }
-    Ok(())
-}
-
-/// Draws the colours and names of `series` beside the bars.
-fn legend(area: &Area<'_>, series: &[&Series]) -> Result<(), Failure> {
-    let left = area.dim_in_pixel().0.cast_signed() - LEGEND + 10;
-    for (y, Series { name, colour }) in (40..).step_by(18).zip(series) {
-        area.draw(&Rectangle::new([(left, y), (left + 12, y + 12)], colour.filled()))?;
-        area.draw(&Text::new(name.clone(), (left + 18, y), (FONT, 12)))?;
-    }
-    Ok(())
-}
-
-/// Returns the range of the axis of times: from 0.6 of the least time to twice the greatest.
-fn times(cells: &[&Measurement]) -> Range<f64> {
-    let times = cells.iter().filter_map(|cell| cell.outcome.milliseconds());
-    times.clone().fold(f64::MAX, f64::min) * 0.6..times.fold(0.0, f64::max) * 2.0
-}
-
-fn milliseconds(time: f64) -> String {
-    if time < 1.0 { format!("{time:.2}") } else { format!("{time:.0}") }
 }
