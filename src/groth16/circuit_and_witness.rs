@@ -225,6 +225,30 @@ impl<F: NttField> Circuit<F> {
         self.matrices.iter().zip(&self.matrices_on_devices).map(get).collect()
     }
 
+    /// Uploads the matrix with the index `number` to `device`, where it stays as long as the result lives.
+    pub(super) fn upload_matrix(
+        &self,
+        device: &Arc<Device>,
+        number: usize,
+        ctx: ExecCtx<'_>,
+    ) -> Result<CsrOnDevice<F>> {
+        let matrix = self.matrices.get(number).ok_or_else(missing_matrices_error)?;
+        CsrOnDevice::new_abortable(device, matrix, SparseOptions::default(), ctx)
+    }
+
+    /// Returns whether `device` has all matrices, or has room for them beside an assignment and the vectors a, b and c
+    /// of `domain` elements each. A sixteenth of its free memory is left to smaller buffers.
+    pub(super) fn has_room_for_matrices(&self, device: &Arc<Device>, domain: usize) -> Result<bool> {
+        let mut all = self.matrices.iter().zip(&self.matrices_on_devices);
+        if !self.matrices.is_empty() && all.all(|(_, on_devices)| on_devices.has(device)) {
+            return Ok(true);
+        }
+        let matrices: u64 = self.matrices.iter().map(|matrix| CsrOnDevice::estimate_bytes(matrix)).sum();
+        let vectors = (size_of::<F>() as u64).saturating_mul((3 * domain + self.variable_count()) as u64);
+        let free = device.free_memory()?;
+        Ok(matrices.saturating_add(vectors) <= free - free / 16)
+    }
+
     fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {
         if indices.len() == self.variable_count() {
             return Ok(None);

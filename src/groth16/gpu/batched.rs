@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use super::device_prover::{DeviceProver, gather_or_share};
 use super::proof_streams::ProofStreams;
-use super::quotient::ConstraintVectors;
 use crate::backend::Buffer;
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
@@ -133,14 +132,13 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
 
     /// Computes the quotient for each of `members` whose task includes h, then the MSMs over them.
     fn run_h_msms(&self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
-        let prover @ DeviceProver { device, circuit, domain, tables, .. } = self.prover;
+        let prover @ DeviceProver { device, tables, .. } = self.prover;
         let mut quotients = Vec::new();
         let mut lane = ProofStreams::new(device, self.ctx)?;
         for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(QueryId::H)) {
-            let vectors = ConstraintVectors::allocate(&mut lane.compute, domain, circuit)?;
-            lane.fence_upload_stream()?;
             let witness = &self.witnesses[job.number];
-            quotients.push((job.number, prover.enqueue_quotient(vectors, &mut lane, witness, assignment)?));
+            let h = prover.enqueue_quotient_in_short_memory(&mut lane, witness, assignment, self.ctx)?;
+            quotients.push((job.number, h));
         }
         let ready = Arc::new(lane.compute.record_event()?);
         self.finish_streams(lane)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::proof_streams::ProofStreams;
-use super::quotient::{ConstraintVectors, gather};
+use super::quotient::{ConstraintVectors, VectorSource, enqueue_product, gather};
 use crate::Result;
 use crate::backend::{Buffer, Device, Event, Stream};
 use crate::exec::ExecCtx;
@@ -23,7 +23,9 @@ pub(crate) struct DeviceProver<'a, E: Engine> {
     pub circuit: &'a Circuit<E::Fr>,
     pub tables: DeviceKey<'a, E>,
     pub chosen: Arc<DeviceVariableIndices>,
-    pub matrices: DeviceMatrices<E::Fr>,
+    /// The circuit's matrices. `None` if memory is too short for them and for a, b and c at once. Then each proof makes
+    /// a, b and c one after another, and uploads the matrix of each.
+    pub matrices: Option<DeviceMatrices<E::Fr>>,
     pub domain: &'a NttDomain<E::Fr>,
     pub quotient_form: QuotientForm<E::Fr>,
 }
@@ -39,8 +41,12 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         let share = jobs.iter().fold(QuerySet::default(), |all, job| all.or(job.share));
         let tables = key.prepare_device_key(device, share, ctx)?;
         let chosen = circuit.get_or_upload_indices(device, ctx)?;
-        let matrices = if share.has(QueryId::H) { circuit.get_or_upload_matrices(device, ctx)? } else { Vec::new() };
         let (domain, quotient_form) = (key.domain(), key.quotient_form());
+        let matrices = match share.has(QueryId::H) {
+            true if !circuit.has_room_for_matrices(device, 1 << domain.log_n())? => None,
+            true => Some(circuit.get_or_upload_matrices(device, ctx)?),
+            false => Some(Vec::new()),
+        };
         Ok(Self { device, circuit, tables, chosen, matrices, domain, quotient_form })
     }
 
@@ -54,9 +60,32 @@ impl<'a, E: Engine> DeviceProver<'a, E> {
         assignment: &DeviceVector<E::Fr>,
     ) -> Result<DeviceVector<E::Fr>> {
         if witness.evaluations.is_none() {
-            vectors.enqueue_products(lane, &self.matrices, assignment)?;
+            vectors.enqueue_products(lane, self.matrices.as_deref().unwrap_or_default(), assignment)?;
         }
         vectors.quotient(lane, self.domain, &self.quotient_form, witness.evaluations)
+    }
+
+    /// Queues the computation of the quotient as [`Self::enqueue_quotient`] does, but in as little memory as
+    /// [`Self::matrices`] requires. It allocates the vectors.
+    pub(crate) fn enqueue_quotient_in_short_memory(
+        &self,
+        lane: &mut ProofStreams<'_>,
+        witness: &Witness<'_, E::Fr>,
+        assignment: &DeviceVector<E::Fr>,
+        ctx: ExecCtx<'_>,
+    ) -> Result<DeviceVector<E::Fr>> {
+        if self.matrices.is_some() {
+            let vectors = ConstraintVectors::allocate(&mut lane.compute, self.domain, self.circuit)?;
+            lane.fence_upload_stream()?;
+            return self.enqueue_quotient(vectors, lane, witness, assignment);
+        }
+        let product = |lane: &mut ProofStreams<'_>, number, to: &DeviceVector<E::Fr>| {
+            let matrix = self.circuit.upload_matrix(self.device, number, ctx)?;
+            enqueue_product(lane, &matrix, assignment, to)
+        };
+        let source =
+            VectorSource { domain: self.domain, circuit: self.circuit, evaluations: witness.evaluations, product };
+        source.enqueue_quotient(lane, &self.quotient_form)
     }
 
     /// Returns the scalars of the MSM over h, taken from `quotient`, which has an element for each of the domain. MSMs

@@ -42,6 +42,9 @@ impl<E: Engine> DeviceProver<'_, E> {
     /// one proof should run one after another. That is so if memory is too short for concurrent MSMs, or they would
     /// take too long.
     fn max_concurrent(&self, jobs: usize) -> Result<usize> {
+        if self.matrices.is_none() {
+            return Ok(0);
+        }
         let elements = 3 * (1u64 << self.domain.log_n()) + 3 * self.circuit.variable_count() as u64;
         let (free, vectors) = (self.device.free_memory()?, 32 * elements);
         let most = if free / MEMORY_PARTS >= vectors { IN_FLIGHT.min(jobs).max(1) } else { 1 };

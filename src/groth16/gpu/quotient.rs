@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::proof_streams::ProofStreams;
 use crate::backend::{Buffer, Stream};
 use crate::field::{DeviceVector, NttField, as_bytes};
-use crate::groth16::circuit_and_witness::{DeviceMatrices, missing_matrices_error};
+use crate::groth16::circuit_and_witness::missing_matrices_error;
 use crate::groth16::parameters::{ERROR_CONTEXT, inverse_vanishing_value};
 use crate::groth16::{Circuit, QuotientForm};
 use crate::kernel_arguments::{In, Kernel};
 use crate::kernels::groth16::{FAMILY, GROTH16_GROUP, Gather, Multiply, Numerator, Product, Subtract};
-use crate::matrix::DeviceVectors;
+use crate::matrix::{CsrOnDevice, DeviceVectors};
 use crate::module_launcher::KernelModule;
 use crate::ntt::{Direction, NttDomain};
 use crate::{Error, Result};
@@ -24,13 +24,7 @@ pub(crate) struct ConstraintVectors<F>([DeviceVector<F>; 3]);
 
 impl<F: NttField> ConstraintVectors<F> {
     pub(super) fn allocate(stream: &mut Stream, domain: &NttDomain<F>, circuit: &Circuit<F>) -> Result<Self> {
-        let mut allocate = || {
-            let vector = DeviceVector::allocate_uninit(stream, 1 << domain.log_n())?;
-            if circuit.constraint_count() < vector.len() {
-                stream.zero(vector.buffer())?;
-            }
-            Ok::<_, Error>(vector)
-        };
+        let mut allocate = || allocate_vector(stream, domain, circuit);
         Ok(Self([allocate()?, allocate()?, allocate()?]))
     }
 
@@ -39,14 +33,13 @@ impl<F: NttField> ConstraintVectors<F> {
     pub(super) fn enqueue_products(
         &self,
         lane: &mut ProofStreams<'_>,
-        matrices: &DeviceMatrices<F>,
+        matrices: &[Arc<CsrOnDevice<F>>],
         assignment: &DeviceVector<F>,
     ) -> Result<()> {
         let Self([a, b, c]) = self;
-        let [_, _, matrix_c @ ..] = matrices.as_slice() else { return Err(missing_matrices_error()) };
+        let [_, _, matrix_c @ ..] = matrices else { return Err(missing_matrices_error()) };
         for (vector, matrix) in self.0.iter().zip(matrices) {
-            let [x, y] = [assignment, vector].map(|vector| DeviceVectors::one(vector.buffer()));
-            lane.enqueue_timed(vector.len(), |stream| matrix.enqueue(stream, x, y, 1))?;
+            enqueue_product(lane, matrix, assignment, vector)?;
         }
         if matrix_c.is_empty() {
             lane.enqueue_timed(c.len(), |stream| {
@@ -106,6 +99,101 @@ impl<F: NttField> ConstraintVectors<F> {
         })?;
         Ok(a)
     }
+}
+
+/// Makes the vectors a, b and c one after another, of which at most two are on the device at once. If C is missing, a
+/// third one is there while c is made.
+pub(super) struct VectorSource<'a, F, P> {
+    pub domain: &'a NttDomain<F>,
+    pub circuit: &'a Circuit<F>,
+    /// The vectors on the host.
+    pub evaluations: Option<[&'a [F]; 3]>,
+    /// Queues the product of the matrix with this index and the assignment, if there are no evaluations.
+    pub product: P,
+}
+
+impl<F: NttField, P: Fn(&mut ProofStreams<'_>, usize, &DeviceVector<F>) -> Result<()>> VectorSource<'_, F, P> {
+    /// Queues the computation of the quotient in the given `form`. Returns one element for each of the domain.
+    pub(super) fn enqueue_quotient(
+        &self,
+        lane: &mut ProofStreams<'_>,
+        form: &QuotientForm<F>,
+    ) -> Result<DeviceVector<F>> {
+        let divided = matches!(form, QuotientForm::Coefficients { .. });
+        let factor = if divided { inverse_vanishing_value(self.domain)? } else { F::ONE };
+        let factor = upload_factor(&mut lane.compute, factor)?;
+        let mut a = self.enqueue_vector(lane, 0, true)?;
+        let b = self.enqueue_vector(lane, 1, true)?;
+        let n = element_count(a.len())?;
+        let factor = || In::new(&factor);
+        lane.enqueue_timed(a.len(), |stream| {
+            enqueue_kernel::<F>(stream, n, Multiply { n, factor: factor(), a: a.as_out(), b: b.as_in() })
+        })?;
+        // Its memory is that of c.
+        drop(b);
+        let c = self.enqueue_vector(lane, 2, !divided)?;
+        lane.enqueue_timed(a.len(), |stream| {
+            if divided {
+                self.domain.enqueue(Direction::CosetInverse, stream, &mut a)?;
+            }
+            enqueue_kernel::<F>(stream, n, Subtract { n, factor: factor(), a: a.as_out(), c: c.as_in() })
+        })?;
+        Ok(a)
+    }
+
+    /// Queues the computation of a, b or c, by `number`: its values on the coset if `on_coset` is set, else its
+    /// coefficients.
+    fn enqueue_vector(&self, lane: &mut ProofStreams<'_>, number: usize, on_coset: bool) -> Result<DeviceVector<F>> {
+        let mut vector = allocate_vector(&mut lane.compute, self.domain, self.circuit)?;
+        self.fill(lane, number, &vector)?;
+        lane.enqueue_timed(vector.len(), |stream| self.domain.enqueue(Direction::Inverse, stream, &mut vector))?;
+        if on_coset {
+            lane.enqueue_timed(vector.len(), |stream| {
+                self.domain.enqueue(Direction::CosetForward, stream, &mut vector)
+            })?;
+        }
+        Ok(vector)
+    }
+
+    fn fill(&self, lane: &mut ProofStreams<'_>, number: usize, vector: &DeviceVector<F>) -> Result<()> {
+        if let Some(evaluations) = &self.evaluations {
+            lane.fence_upload_stream()?;
+            return lane.upload(vector, &[evaluations[number]]);
+        }
+        if number < self.circuit.matrices().len() {
+            return (self.product)(lane, number, vector);
+        }
+        let b = allocate_vector(&mut lane.compute, self.domain, self.circuit)?;
+        (self.product)(lane, 0, vector)?;
+        (self.product)(lane, 1, &b)?;
+        let (n, factor) = (element_count(b.len())?, upload_factor(&mut lane.compute, F::ONE)?);
+        let multiply = Multiply { n, factor: In::new(&factor), a: vector.as_out(), b: b.as_in() };
+        lane.enqueue_timed(b.len(), |stream| enqueue_kernel::<F>(stream, n, multiply))
+    }
+}
+
+/// Allocates a vector with one element for each of `domain`. Elements behind the constraints of `circuit` are zero.
+fn allocate_vector<F: NttField>(
+    stream: &mut Stream,
+    domain: &NttDomain<F>,
+    circuit: &Circuit<F>,
+) -> Result<DeviceVector<F>> {
+    let vector = DeviceVector::allocate_uninit(stream, 1 << domain.log_n())?;
+    if circuit.constraint_count() < vector.len() {
+        stream.zero(vector.buffer())?;
+    }
+    Ok(vector)
+}
+
+/// Queues the product of `matrix` and `assignment` into the first elements of `to`.
+pub(super) fn enqueue_product<F: NttField>(
+    lane: &mut ProofStreams<'_>,
+    matrix: &CsrOnDevice<F>,
+    assignment: &DeviceVector<F>,
+    to: &DeviceVector<F>,
+) -> Result<()> {
+    let [x, y] = [assignment, to].map(|vector| DeviceVectors::one(vector.buffer()));
+    lane.enqueue_timed(to.len(), |stream| matrix.enqueue(stream, x, y, 1))
 }
 
 /// Uploads the field element `factor` into a new buffer, as an argument for kernels.

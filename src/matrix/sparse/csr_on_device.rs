@@ -129,6 +129,13 @@ impl<F: NttField> CsrOnDevice<F> {
         Ok(Self { device, explanation, row_pointers, entries, indices, dictionary, tiles, field: PhantomData })
     }
 
+    /// Returns an estimate of the bytes of device memory that `csr` takes.
+    pub(crate) fn estimate_bytes(csr: &Csr<F>) -> u64 {
+        let format = Format::new(csr.columns(), csr.dictionary().len());
+        let nonzeros = csr.column_indices().len() as u64 * format.nonzero_bytes();
+        nonzeros + (size_of_val(csr.row_pointers()) + size_of_val(csr.dictionary())) as u64
+    }
+
     /// Returns the device that holds the matrix.
     pub fn device(&self) -> &Arc<Device> {
         &self.device
