@@ -75,6 +75,8 @@ prepare_engine() {
     [ -e "$copy/stub/libcuda.so" ] || cc -shared -x c /dev/null -o "$copy/stub/libcuda.so"
     export CARGO_TARGET_DIR="$copy/target" LIBRARY_PATH="$copy/stub${LIBRARY_PATH:+:$LIBRARY_PATH}"
     export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$copy/stub" CARGO_PROFILE_DEV_OPT_LEVEL=1
+    # Its interface is compiled by protoc.
+    (cd "$root"; source tests/needs.sh; need_protoc)
     find_nvcc
     # Curio's bellperson compiles the stock kernels by the nvcc on PATH.
     if ! command -v nvcc >/dev/null; then
