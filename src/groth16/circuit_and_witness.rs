@@ -237,7 +237,7 @@ impl<F: NttField> Circuit<F> {
     }
 
     /// Returns whether `device` has all matrices, or has room for them beside an assignment and the vectors a, b and c
-    /// of `domain` elements each. A sixteenth of its free memory is left to smaller buffers.
+    /// of `domain` elements each. A quarter of its free memory is left to tables of transforms and to smaller buffers.
     pub(super) fn has_room_for_matrices(&self, device: &Arc<Device>, domain: usize) -> Result<bool> {
         let mut all = self.matrices.iter().zip(&self.matrices_on_devices);
         if !self.matrices.is_empty() && all.all(|(_, on_devices)| on_devices.has(device)) {
@@ -246,7 +246,7 @@ impl<F: NttField> Circuit<F> {
         let matrices: u64 = self.matrices.iter().map(|matrix| CsrOnDevice::estimate_bytes(matrix)).sum();
         let vectors = (size_of::<F>() as u64).saturating_mul((3 * domain + self.variable_count()) as u64);
         let free = device.free_memory()?;
-        Ok(matrices.saturating_add(vectors) <= free - free / 16)
+        Ok(matrices.saturating_add(vectors) <= free - free / 4)
     }
 
     fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {

@@ -5,7 +5,6 @@
 
 mod context;
 mod discovery;
-mod event_pool;
 mod launch;
 mod modules;
 mod multi_device_mapping;
@@ -27,7 +26,6 @@ use super::{
 use crate::{Error, Result};
 use context::{CurrentContextGuard, PrimaryContext, check_status, error_text};
 use discovery::{capability_number, describe_device, is_supported, supported_archs_text, unavailable_error};
-use event_pool::EventPool;
 use launch::CudaLaunch;
 use modules::{ARCHITECTURES, LoadedModules, decode_kernel_handle};
 use peer_access::PeerAccess;
@@ -90,7 +88,6 @@ pub struct CudaDriver {
     primary: PrimaryContext,
     modules: LoadedModules,
     reach: PeerAccess,
-    idle_events: EventPool,
 }
 
 impl CudaDriver {
@@ -98,22 +95,13 @@ impl CudaDriver {
         let info = describe_device(ordinal, device).map_err(unavailable_error)?;
         let primary =
             PrimaryContext::new(device).map_err(|error| Error::device(&info.name, "primary context", error))?;
-        let (modules, reach, idle_events) = (LoadedModules::default(), PeerAccess::default(), EventPool::default());
-        Ok(Self { info, primary, modules, reach, idle_events })
+        Ok(Self { info, primary, modules: LoadedModules::default(), reach: PeerAccess::default() })
     }
 
     /// Makes the device's context current on this thread until the returned guard is dropped. The guard then restores
     /// the caller's context.
     fn enter_context(&self) -> Result<CurrentContextGuard<'_>> {
         self.primary.enter().map_err(|code| Error::device(&self.info.name, "cuCtxPushCurrent", error_text(code)))
-    }
-
-    /// Creates an event. The device's context must be current.
-    fn create_event(&self) -> Result<EventHandle> {
-        let mut event = std::ptr::null_mut();
-        // SAFETY: the pointer is to a live variable.
-        self.check_call("cuEventCreate", unsafe { cu::cuEventCreate(&raw mut event, 0) })?;
-        Ok(EventHandle(event as usize))
     }
 
     fn device_by_ordinal(&self, ordinal: usize) -> Result<CudaDevice> {
@@ -153,17 +141,6 @@ fn device_address(memory: MemoryHandle, offset: usize) -> cu::CUdeviceptr {
 // SAFETY: handles are the driver's own, valid until the matching call that frees them; a CUDA stream runs
 // its commands in order; copies write only the ranges that they are given. The driver may be called from
 // any thread.
-impl Drop for CudaDriver {
-    /// Destroys the events. Other users of the process may keep the context.
-    fn drop(&mut self) {
-        let Ok(_current) = self.enter_context() else { return };
-        while let Some(event) = self.idle_events.take() {
-            // SAFETY: the event is live, and nobody uses it. A failure leaks it.
-            let _ = unsafe { cu::cuEventDestroy_v2(to_cu_event(event)) };
-        }
-    }
-}
-
 unsafe impl Driver for CudaDriver {
     fn info(&self) -> &DeviceInfo {
         &self.info
@@ -264,14 +241,23 @@ unsafe impl Driver for CudaDriver {
 
     unsafe fn event_record(&self, stream: StreamHandle) -> Result<EventHandle> {
         let _current = self.enter_context()?;
-        let event = self.idle_events.take().map_or_else(|| self.create_event(), Ok)?;
-        // SAFETY: the event is live, and nobody else uses it; the stream is live.
-        let recorded = unsafe { cu::cuEventRecord(to_cu_event(event), to_cu_stream(stream)) };
-        self.check_call("cuEventRecord", recorded).map(|()| event).inspect_err(|_| self.idle_events.put(event))
+        let mut event = std::ptr::null_mut();
+        // SAFETY: the pointer is to a live variable.
+        self.check_call("cuEventCreate", unsafe { cu::cuEventCreate(&raw mut event, 0) })?;
+        // SAFETY: the event was just made; the stream is live.
+        let recorded = self.check_call("cuEventRecord", unsafe { cu::cuEventRecord(event, to_cu_stream(stream)) });
+        let event = EventHandle(event as usize);
+        if recorded.is_err() {
+            // SAFETY: the event is live and not used again.
+            unsafe { self.event_free(event) };
+        }
+        recorded.map(|()| event)
     }
 
     unsafe fn event_free(&self, event: EventHandle) {
-        self.idle_events.put(event);
+        let Ok(_current) = self.enter_context() else { return };
+        // SAFETY: passed on from the caller; a failure leaks the event.
+        let _ = unsafe { cu::cuEventDestroy_v2(to_cu_event(event)) };
     }
 
     unsafe fn event_query(&self, event: EventHandle) -> Result<bool> {
