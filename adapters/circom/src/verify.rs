@@ -151,6 +151,6 @@ fn expect_in_subgroup<P: AffinePoint>(file: &str, section: &str, point: &P) -> R
     if point.is_in_subgroup() {
         return Ok(());
     }
-    let expected = format!("a point of {:?} of {}", P::GROUP, P::CURVE);
+    let expected = format!("a point of {} of {}", P::GROUP, P::CURVE);
     Err(FileSection { file, section }.malformed("point", expected, PointFault::NotInSubgroup))
 }

@@ -31,9 +31,8 @@ pub fn print(diagnosis: &Diagnosis, out: &mut Out) -> io::Result<()> {
         writeln!(out, "\nfindings")?;
     }
     for finding in findings {
-        let level = format!("{:?}", finding.level).to_lowercase();
         let mend = if finding.mend.is_empty() { String::new() } else { format!("\n    {}", finding.mend) };
-        writeln!(out, "  {level}: {}{mend}", finding.says)?;
+        writeln!(out, "  {}: {}{mend}", finding.level, finding.says)?;
     }
     writeln!(out, "\n{summary}")
 }
@@ -73,7 +72,6 @@ fn build(facts: &Facts, out: &mut Out) -> io::Result<()> {
         "OpenCL: {}",
         match (facts.opencl.library, &facts.opencl.unavailable) {
             (None, _) => "built without",
-            (Some(false), _) => "its library is not installed",
             (_, None) => "devices found; kernels are compiled at first use",
             (_, Some(why)) => why,
         }

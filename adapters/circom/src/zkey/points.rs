@@ -164,7 +164,7 @@ impl<'a> RawPoints<'a> {
             return Err(self.place.other_curve(self.curve, P::CURVE));
         }
         if P::GROUP != self.group {
-            return Err(self.place.malformed("group", format!("{:?}", self.group), format!("{:?}", P::GROUP)));
+            return Err(self.place.malformed("group", self.group, P::GROUP));
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl<'a> RawPoints<'a> {
     }
 
     fn fault(&self, index: usize, fault: PointFault) -> Error {
-        let expected = format!("a point of {:?} of {}", self.group, self.curve);
+        let expected = format!("a point of {} of {}", self.group, self.curve);
         self.place.malformed(format!("point {index}"), expected, fault)
     }
 
