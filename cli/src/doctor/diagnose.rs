@@ -54,7 +54,7 @@ fn cuda(facts: &Facts) -> Option<Finding> {
     let Some(driver) = driver else {
         return warning(
             "no-driver",
-            "there is no CUDA driver".to_owned(),
+            unavailable.clone().unwrap_or_else(|| "there is no CUDA driver".to_owned()),
             "install NVIDIA's driver; nvidia-smi shows whether it works",
         );
     };
@@ -86,9 +86,8 @@ fn opencl(facts: &Facts) -> Option<Finding> {
         // With CUDA devices, OpenCL is not missed.
         _ if facts.devices.iter().any(|device| device.backend == "cuda") => None,
         Some(false) => {
-            let says = "OpenCL's library is not installed";
             let mend = "apt install ocl-icd-libopencl1, and the card's OpenCL driver";
-            Some(Finding::new(worse(facts, "opencl"), "no-opencl-loader", says, mend))
+            Some(Finding::new(worse(facts, "opencl"), "no-opencl-loader", why, mend))
         }
         Some(true) => {
             let mend = "install the card's OpenCL driver; processors (PoCL) count with PROOFWARP_OPENCL_CPU=1";
@@ -220,6 +219,18 @@ mod tests {
         facts.cuda.unavailable = Some("the cuda backend is not available: …".to_owned());
         change(&mut facts.cuda);
         facts
+    }
+
+    /// Checks that findings repeat the reasons of the backends, which have the words of the system's loader.
+    #[test]
+    fn reasons_of_the_loader_are_said() {
+        let mut facts = without_device(|cuda| cuda.driver = None);
+        facts.cuda.unavailable = Some("no driver: libcuda.so.1: missing".to_owned());
+        facts.opencl = OpenCl { library: Some(false), unavailable: Some("libOpenCL.so.1: damaged".to_owned()) };
+        let says: Vec<_> = diagnose(&facts).into_iter().map(|finding| finding.says).collect();
+        for expected in ["no driver: libcuda.so.1: missing", "libOpenCL.so.1: damaged"] {
+            assert!(says.iter().any(|says| says == expected), "{says:?}");
+        }
     }
 
     fn found(facts: &Facts, name: &str, level: Level) {

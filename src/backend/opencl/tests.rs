@@ -17,6 +17,33 @@ fn why_there_is_no_device_is_said() {
     assert!(no_device || error.to_string().contains("used only with PROOFWARP_OPENCL_CPU=1"), "{error}");
 }
 
+/// Checks that the system's reason is told if a vendor's library, or OpenCL's own, cannot be loaded. Each case runs in a
+/// process of its own, since a process loads the libraries once.
+#[cfg(target_os = "linux")]
+#[test]
+fn reasons_of_the_loader_are_said() {
+    const NAME: &str = "backend::opencl::tests::reasons_of_the_loader_are_said";
+    if env::var_os("PROOFWARP_TEST_LOADER").is_some() {
+        return println!("no device: {}", find_devices(true).expect_err("no library"));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("x.icd"), "libproofwarp-missing.so.1").expect("a file");
+    fs::write(path("libOpenCL.so.1"), "no library, but a text that is as long as the header of one".repeat(2))
+        .expect("a file");
+    let cases = [
+        ("OCL_ICD_VENDORS", ".so.1: cannot open shared object file"),
+        ("LD_LIBRARY_PATH", "libOpenCL.so.1: invalid ELF header"),
+    ];
+    for (variable, expected) in cases {
+        let mut child = Command::new(env::current_exe().expect("this program"));
+        child.args(["--exact", NAME, "--nocapture"]).env("PROOFWARP_TEST_LOADER", "1").env(variable, folder.path());
+        let output = child.output().expect("it starts");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && out.contains("no device: ") && out.contains(expected), "{variable}: {out}");
+    }
+}
+
 /// Checks that programs are not cached on disk if the driver compiles kernels again for each launch shape. Such a
 /// driver caches them itself, and would compile a cached program again.
 #[test]
