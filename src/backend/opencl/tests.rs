@@ -59,6 +59,27 @@ fn programs_are_kept_unless_the_driver_does() {
     assert!(!driver.has_p2p_link(0), "devices of OpenCL do not read each other's memory");
 }
 
+/// Checks that a compiler's warnings do not reach standard error, to which PoCL would write their number. The compilation
+/// runs in a process of its own, with an empty cache of PoCL's.
+#[test]
+fn warnings_of_the_compiler_are_off() {
+    const NAME: &str = "backend::opencl::tests::warnings_of_the_compiler_are_off";
+    if env::var_os("PROOFWARP_TEST_WARNINGS").is_some() {
+        let Ok(mut targets) = find_devices(true) else { return println!("skipped: no OpenCL device") };
+        let driver = OpenClDriver::new(targets.remove(0), DiskCache::disabled()).expect("a driver");
+        let text = || "#warning a warning\n__kernel void one(__global uint *y) { y[get_global_id(0)] = 1; }".to_owned();
+        let source = KernelSource { module: "test_warning", code: KernelCode::Text(&text) };
+        driver.load_kernel(source, "one").expect("it compiles");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env::current_exe().expect("this program"));
+    child.args(["--exact", NAME]).env("PROOFWARP_TEST_WARNINGS", "1").env("POCL_CACHE_DIR", folder.path());
+    let output = child.output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !said.contains("warning"), "{said}");
+}
+
 /// Checks that threads may make their first OpenCL calls at once, when the loader and PoCL initialise. Each attempt
 /// runs in a process of its own.
 #[test]
