@@ -4,7 +4,7 @@ use std::collections::TryReserveError;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use proofwarp::fork_check;
+use proofwarp::rayon_waits::check_host_threads;
 use rayon::prelude::*;
 
 use crate::curves::affine_point::{AffinePoint, PointFault, PointGroup};
@@ -96,7 +96,7 @@ impl<'a> RawPoints<'a> {
 
     /// Returns the points with these `encodings`.
     fn decode<P: AffinePoint>(&self, encodings: impl IndexedParallelIterator<Item = &'a [u8]>) -> Result<Vec<P>> {
-        fork_check::check()?;
+        check_host_threads()?;
         self.expect_type::<P>()?;
         let mut points = Vec::new();
         points.try_reserve_exact(encodings.len()).map_err(|error| self.no_memory(error))?;
