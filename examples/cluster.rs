@@ -18,6 +18,8 @@ use proofwarp::ntt::Direction;
 const LOG: u32 = 12;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Shows warnings, and what OpenCL compiles: that may take minutes in the first run.
+    let _ = env_logger::Builder::new().parse_filters("proofwarp=warn,proofwarp::compile=info").try_init();
     let universe = mpi::initialize().ok_or("MPI runs already")?;
     // All ranks make the same calls in one order. An error of one rank is an error of all.
     let cluster = Cluster::new(&universe.world())?;

@@ -35,15 +35,16 @@ impl Circuit<Scalar> for Preimage {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
+    // Shows warnings, and what OpenCL compiles: that may take minutes in the first run.
+    let _ = env_logger::Builder::new().parse_filters("proofwarp=warn,proofwarp::compile=info").try_init();
     let circuit = Preimage([7; 32]);
     let public = compute_multipacking::<Scalar>(&bytes_to_bits(&Sha256::digest(circuit.0)));
-
-    // Whoever runs this knows the parameters' secret. Real ones come from a ceremony.
+    eprintln!("making parameters, which takes minutes on few cores");
+    // Whoever runs this knows their secret. Real ones come from a ceremony.
     let start = Instant::now();
     let parameters = generate_random_parameters::<Bls12, _, _>(circuit.clone(), &mut OsRng)?;
     let log = (parameters.h.len() + 1).ilog2();
     println!("SHA-256 of 32 bytes: 2^{log} constraints, parameters made in {:.1?}", start.elapsed());
-
     // The best backend, and the reasons why others are not used; then the CPU alone.
     let best = Accelerator::from_env()?;
     best.unavailable_reasons().iter().for_each(|reason| println!("not used: {reason}"));
@@ -55,14 +56,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     for accelerator in [best, host] {
         // Brings the key to the device. Later proofs need only a witness.
         let (prover, assignment) = Prover::new(&accelerator, circuit.clone(), &&parameters)?;
-        // The first proof compiles or loads kernels.
+        eprintln!("making a first proof, which compiles or loads kernels");
         prover.prove(&[assignment], &[r], &[s], None)?;
         let start = Instant::now();
         let (mut made, report) = prover.prove(&prover.assign(vec![circuit.clone()])?, &[r], &[s], None)?;
         println!("{} ({}): proof in {:.1?}", report.backend, report.device, start.elapsed());
         proofs.append(&mut made);
     }
-
     for proof in &proofs {
         assert!(verify_proof(&key, proof, &public)?, "expected a valid proof, got one that does not verify");
     }

@@ -12,6 +12,8 @@ use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy};
 const SIZE: usize = 256;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Shows warnings, and what OpenCL compiles: that may take minutes in the first run.
+    let _ = env_logger::Builder::new().parse_filters("proofwarp=warn,proofwarp::compile=info").try_init();
     let accelerator = Accelerator::from_env()?;
     let mut rng = rand::thread_rng();
 

@@ -18,6 +18,8 @@ type Failure = Box<dyn std::error::Error>;
 const SHAPES: [(usize, usize); 2] = [(1 << 12, 16), (1 << 9, 40)];
 
 fn main() -> Result<(), Failure> {
+    // Shows warnings, and what OpenCL compiles: that may take minutes in the first run.
+    let _ = env_logger::Builder::new().parse_filters("proofwarp=warn,proofwarp::compile=info").try_init();
     let mut rng = rand::thread_rng();
     let mut random = |(rows, columns)| (0..rows * columns).map(|_| KoalaBear::random(&mut rng)).collect();
     let values: [Vec<KoalaBear>; 2] = SHAPES.map(&mut random);

@@ -11,6 +11,8 @@ use proofwarp::msm::{Msm, msm};
 const COUNT: usize = 1 << 14;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Shows warnings, and what OpenCL compiles: that may take minutes in the first run.
+    let _ = env_logger::Builder::new().parse_filters("proofwarp=warn,proofwarp::compile=info").try_init();
     // All devices, as PROOFWARP_BACKEND and the other variables say; the CPU if there is none.
     let accelerator = Accelerator::from_env()?;
 

@@ -11,6 +11,8 @@ use proofwarp::ntt::{Direction, NttDomain};
 const LOG: u32 = 18;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Shows warnings, and what OpenCL compiles: that may take minutes in the first run.
+    let _ = env_logger::Builder::new().parse_filters("proofwarp=warn,proofwarp::compile=info").try_init();
     let accelerator = Accelerator::from_env()?;
     let mut rng = rand::thread_rng();
     let coefficients: Vec<Scalar> = (0..1 << LOG).map(|_| Scalar::random(&mut rng)).collect();

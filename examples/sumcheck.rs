@@ -11,6 +11,8 @@ use sha2::{Digest, Sha256};
 const VARIABLES: u32 = 16;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Shows warnings, and what OpenCL compiles: that may take minutes in the first run.
+    let _ = env_logger::Builder::new().parse_filters("proofwarp=warn,proofwarp::compile=info").try_init();
     let mut rng = rand::thread_rng();
     let columns = [0, 1].map(|_| (0..1 << VARIABLES).map(|_| Scalar::random(&mut rng)).collect::<Vec<_>>());
     let sum: Scalar = columns[0].iter().zip(&columns[1]).map(|(a, b)| a * b).sum();

@@ -74,6 +74,16 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// A device lacks a feature that the call requested. Work without that feature runs on it.
+    #[error("{device} does not support {feature}: {reason}")]
+    Unsupported {
+        /// The device's name.
+        device: String,
+        /// The feature.
+        feature: &'static str,
+        /// The reason, with the devices or the build that support the feature.
+        reason: String,
+    },
     /// A module has no kernel of that name.
     #[error("{device}: {module} has no kernel {name}")]
     NoKernel {
@@ -138,6 +148,11 @@ impl Error {
     /// Returns [`Error::Device`] for a `call` into the driver of `device` that failed because of `reason`.
     pub fn device(device: impl Into<String>, call: impl Into<String>, reason: impl ToString) -> Self {
         Self::Device { device: device.into(), call: call.into(), reason: reason.to_string() }
+    }
+
+    /// Returns [`Error::Unsupported`] for `feature`, which `device` lacks because of `reason`.
+    pub(crate) fn unsupported(device: impl Into<String>, feature: &'static str, reason: impl Into<String>) -> Self {
+        Self::Unsupported { device: device.into(), feature, reason: reason.into() }
     }
 
     /// Returns [`Error::Device`] of the host for a worker thread of `operation` that panicked with `panic`.

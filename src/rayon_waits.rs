@@ -18,8 +18,22 @@ use rayon::{Scope, ThreadPool, Yield};
 
 pub use crate::error::panic_message;
 
+#[cfg(doc)]
+use crate::Error;
 use crate::backend::lock;
 use crate::{fork_check, thread_pools};
+
+/// Checks that this process can use rayon. Outside any pool, starts rayon's global pool with as many threads as the
+/// system gives. rayon itself would panic if the system refused one of them. Call it before work that uses rayon and
+/// that no operation of this crate precedes.
+///
+/// # Errors
+/// - [`Error::Forked`]: [`fork_check::check`] explains it.
+/// - [`Error::Device`]: the system gives not even one thread.
+pub fn check_host_threads() -> crate::Result<()> {
+    fork_check::check()?;
+    if rayon::current_thread_index().is_some() { Ok(()) } else { thread_pools::ensure_global_pool() }
+}
 
 /// Runs `work` and returns its result. On a rayon worker, a helper thread runs `work`, and the worker runs other jobs
 /// of its pool until `work` ends. On any other thread, `work` runs inline. A pool job thus never waits for a lock that

@@ -8,6 +8,10 @@ use blstrs::{G1Affine, G1Projective, Scalar};
 use ff::Field;
 use group::Group;
 use group::prime::PrimeCurveAffine;
+use proofwarp::column_ops::Argument::{Column, Number};
+use proofwarp::column_ops::{Operation, on_cpu};
+use proofwarp::field::check_reduced;
+use proofwarp::matrix::Csr;
 use proofwarp::msm::msm;
 use proofwarp::ntt::NttDomain;
 use proofwarp::sumcheck::{Claim, Columns, Prover};
@@ -37,11 +41,11 @@ fn many_threads_are_not_asked_for() {
     assert!(own.is_some_and(|own| (1..=4 * cores).contains(&own)), "{cores} cores: {out}");
 }
 
-/// Runs this program's other test as another user, who may have `limit` threads.
-fn limited(limit: u64, folder: &std::path::Path) -> Output {
+/// Runs this program's other test `name` as another user, who may have `limit` threads.
+fn limited(limit: u64, name: &str, folder: &std::path::Path) -> Output {
     let program = folder.join("program");
     let mut command = Command::new(program);
-    command.args(["--exact", "computes", "--ignored", "--nocapture", "--test-threads=1"]).current_dir("/");
+    command.args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"]).current_dir("/");
     command
         .uid(OTHER_USER)
         .env("PROOFWARP_BACKEND", "cpu")
@@ -69,11 +73,12 @@ fn pools_do_with_what_they_get() {
     let folder = tempfile::Builder::new().permissions(std::os::unix::fs::PermissionsExt::from_mode(0o755)).tempdir();
     let folder = folder.expect("a folder");
     std::fs::copy(std::env::current_exe().expect("this program"), folder.path().join("program")).expect("a copy");
-    for (limit, expected) in [(1, "no result: "), (3, "right"), (4, "right"), (6, "right"), (64, "right")] {
-        let output = limited(limit, folder.path());
+    let limits = [(1, "no result: "), (3, "right"), (4, "right"), (6, "right"), (64, "right")];
+    for (test, (limit, expected)) in limits.into_iter().flat_map(|limit| [("computes", limit), ("checks", limit)]) {
+        let output = limited(limit, test, folder.path());
         let [out, err] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
-        assert!(output.status.success() && !err.contains("panicked"), "{limit} threads: {out}{err}");
-        assert!(out.contains(expected), "{limit} threads: {out}{err}");
+        assert!(output.status.success() && !err.contains("panicked"), "{test}, {limit} threads: {out}{err}");
+        assert!(out.contains(expected), "{test}, {limit} threads: {out}{err}");
     }
 }
 
@@ -102,4 +107,22 @@ fn computes() {
         name.starts_with("proofwarp-core-").then_some(name)
     });
     println!("own cores: {}", names.count());
+}
+
+/// Is part of a test above. Each function is the first to use the pool in its process's life if those before it failed.
+#[test]
+#[ignore = "started by another test"]
+fn checks() {
+    let rows = 1 << 12;
+    let [to, ones] = [Scalar::ZERO, Scalar::ONE].map(|element| vec![element; rows]);
+    let results = [
+        check_reduced(&ones),
+        Csr::new(rows, (0..=rows as u32).collect(), (0..rows as u32).collect(), &ones).map(drop),
+        on_cpu(Operation::Sum, &[Column(&to[..]), Column(&ones), Column(&ones), Number(0), Number(0), Number(8)], 0)
+            .map(drop),
+    ];
+    match results.into_iter().collect::<Result<Vec<_>, _>>() {
+        Ok(_) => println!("right"),
+        Err(error) => println!("no result: {error}"),
+    }
 }

@@ -136,7 +136,7 @@ pub struct Doctor {
     /// Looks only: leaves the self-test out
     #[arg(long)]
     pub no_self_test: bool,
-    /// Binary logarithm of the self-test's sizes [default: 20 on GPUs, 12 on processors]
+    /// Binary logarithm of the self-test's sizes [default: 16 to 20 on GPUs, 12 on processors]
     #[arg(long, value_name = "LOG", value_parser = clap::value_parser!(u32).range(4..=24))]
     pub log: Option<u32>,
     /// Also reads the Cargo.lock of a project: what proofwarp replaces there, and by which lines

@@ -57,6 +57,9 @@ pub fn prover() -> ExitCode {
 }
 
 fn run(options: Options) -> anyhow::Result<u8> {
+    if matches!(options.command, Command::Doctor(_) | Command::Compare(_) | Command::Bench(_)) {
+        warnings::show_compilations();
+    }
     match options.command {
         Command::Prove(options) => prove::run(&options).map(|()| 0),
         Command::Serve(options) => serve::run(&options).map(|()| 0),

@@ -1,4 +1,4 @@
-//! Shows the current step and the time left: a bar on a terminal, a line per step or nothing elsewhere.
+//! Shows the current step and the time left: a bar on a terminal, a line before each step elsewhere.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -16,18 +16,11 @@ pub struct Progress {
 impl Progress {
     /// Starts the display, which expects `steps` steps.
     pub fn new(steps: u64) -> Self {
-        let mut progress = Self::on_terminal(steps);
-        progress.lines = !std::io::stderr().is_terminal();
-        progress
-    }
-
-    /// Starts a display on a terminal, which expects `steps` steps. Elsewhere, nothing is shown.
-    pub fn on_terminal(steps: u64) -> Self {
         let bar = ProgressBar::new(steps);
         let style = ProgressStyle::with_template("{bar:20} {pos}/{len}, {eta} left: {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         bar.enable_steady_tick(Duration::from_millis(200));
-        Self { bar, lines: false }
+        Self { bar, lines: !std::io::stderr().is_terminal() }
     }
 
     /// Returns a display that shows nothing.

@@ -8,7 +8,7 @@ use std::process::Output;
 use common::{Files, PROOFWARP, PROVER, PUBLIC, command, verifies};
 
 /// Exit codes of the two programs if there is no proof.
-const PROGRAMS: [(&str, &[&str], i32); 2] = [(PROOFWARP, &["prove"], 2), (PROVER, &[], 1)];
+const PROGRAMS: [(&str, &[&str], i32); 2] = [(PROOFWARP, &["prove", "--quiet"], 2), (PROVER, &[], 1)];
 
 fn run(files: &Files, program: &str, arguments: &[&str], names: &[&str]) -> Output {
     command(program).args(arguments).args(names).current_dir(files.folder()).output().expect("the program runs")
@@ -31,6 +31,19 @@ fn both_programs_write_a_valid_proof_in_silence() {
         assert!(verifies(&proof, &public), "{program}");
         assert_eq!(fs::read_dir(files.folder()).expect("a folder").count(), 5, "{program}: no temporary file is left");
     }
+}
+
+/// Each step has a line before it where standard error is no terminal.
+#[test]
+fn steps_are_said() {
+    let files = Files::new();
+    let names = ["multiplier.zkey", "witness.wtns", "proof.json", "public.json"];
+    let output = run(&files, PROOFWARP, &["prove"], &names);
+    let said = text(&output);
+    assert!(output.status.success(), "{said}");
+    let steps = ["reading the files\n", "uploading the key\n", "proving\n", "writing the files\n"];
+    let places = steps.map(|line| said.find(line));
+    assert!(places[0].is_some() && places.is_sorted(), "{places:?}: {said}");
 }
 
 #[test]

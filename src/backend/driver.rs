@@ -146,7 +146,7 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
     /// device.
     ///
     /// # Errors
-    /// - [`Error::Unavailable`](crate::Error::Unavailable): the backend's devices do not share memory.
+    /// - [`Error::Unsupported`](crate::Error::Unsupported): the backend's devices do not share memory.
     /// - [`Error::Device`](crate::Error::Device): on CUDA, the devices cannot access each other's memory.
     /// - [`Error::Device`](crate::Error::Device): on CUDA, `part_bytes` is no multiple of the driver's granule.
     /// - [`Error::OutOfMemory`](crate::Error::OutOfMemory): one device has too little memory.
@@ -156,8 +156,8 @@ pub unsafe trait Driver: Send + Sync + fmt::Debug {
         if ordinals.iter().all(|ordinal| *ordinal == info.ordinal) {
             return self.memory_allocate(ordinals.len() * part_bytes);
         }
-        let reason = "its devices do not reach each other's memory".to_owned();
-        Err(crate::Error::Unavailable { backend: info.backend, reason })
+        let reason = format!("devices of the {} backend do not reach each other's memory", info.backend);
+        Err(crate::Error::unsupported(&info.name, "memory of several devices", reason))
     }
     /// Returns whether copies from the backend's device number `_ordinal` go directly from its memory, not through
     /// the host.

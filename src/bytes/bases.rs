@@ -12,6 +12,7 @@ use crate::field::is_below;
 use crate::kernel_types::{call_with_type, for_each_curve};
 use crate::module_launcher::KernelModule;
 use crate::msm::{DeviceScalars, Msm, MsmOptions, ScalarForm, Scalars, msm_with_options};
+use crate::rayon_waits::check_host_threads;
 use crate::{Abort, Accelerator, Error, Report, Result, kernels};
 
 /// Minimum points per rayon task, 1024: enough work to outweigh the handover to another thread.
@@ -273,6 +274,7 @@ fn convert_points<C: IntegerPoint>(bytes: &[u8]) -> Result<Vec<C>> {
 
 /// Checks that `bytes` are whole points whose coordinates are below the modulus.
 fn check_points<C: MsmCurve>(bytes: &[u8]) -> Result<()> {
+    check_host_threads()?;
     if !bytes.len().is_multiple_of(C::AFFINE_BYTES) {
         let expected = format!("a multiple of {}", C::AFFINE_BYTES);
         return Err(Error::invalid("msm", "number of bytes of the bases", expected, bytes.len()));

@@ -9,6 +9,7 @@ use crate::field::{NttField, as_bytes, as_bytes_mut, is_below};
 use crate::kernel_types::{call_with_type, for_each_ntt_field};
 use crate::module_launcher::KernelModule;
 use crate::ntt::{Direction, NttDomain, NttOptions};
+use crate::rayon_waits::check_host_threads;
 use crate::secret_vec::SecretVec;
 use crate::{Abort, Accelerator, Error, Report, Result, kernels};
 
@@ -179,6 +180,7 @@ fn copy_elements<F: NttField>(bytes: &[u8]) -> SecretVec<F> {
 
 /// Checks that `bytes` are whole elements below the modulus.
 fn check_elements<F: NttField>(bytes: &[u8]) -> Result<()> {
+    check_host_threads()?;
     let size = size_of::<F>();
     if !bytes.len().is_multiple_of(size) {
         return Err(Error::invalid("ntt", "number of bytes", format!("a multiple of {size}"), bytes.len()));

@@ -87,7 +87,7 @@ fn normalize_rotation(rotation: i64, rows: u32) -> u32 {
 }
 
 fn error(operation: Operation, what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Error {
-    Error::invalid(ERROR_CONTEXT, format!("{operation:?}: {}", what.into()), expected, actual)
+    Error::invalid(ERROR_CONTEXT, format!("{operation}: {}", what.into()), expected, actual)
 }
 
 fn check_kind<C: ?Sized>(

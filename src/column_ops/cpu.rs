@@ -4,8 +4,9 @@ use rayon::prelude::*;
 
 use super::check::{Argument, CheckedArgument, CheckedCall, ColumnAccess};
 use super::operation::{Operation, Parameter};
+use crate::Result;
 use crate::field::{NttField, as_bytes};
-use crate::{Result, fork_check};
+use crate::rayon_waits::check_host_threads;
 
 impl<F> ColumnAccess for [F] {
     fn length(&self) -> usize {
@@ -23,13 +24,14 @@ impl<F> ColumnAccess for [F] {
 /// # Errors
 /// - [`Error::Invalid`](crate::Error::Invalid): the arguments are refused as by [`super::enqueue`]; no device or kernel
 ///   is needed.
-/// - [`Error::Forked`](crate::Error::Forked): [`fork_check::check`] explains it.
+/// - [`Error::Forked`](crate::Error::Forked): [`crate::fork_check`] explains it.
+/// - [`Error::Device`](crate::Error::Device): the system gives rayon no thread.
 pub fn on_cpu<F: NttField>(
     operation: Operation,
     arguments: &[Argument<'_, [F]>],
     items: usize,
 ) -> Result<Vec<(usize, Vec<F>)>> {
-    fork_check::check()?;
+    check_host_threads()?;
     let checked = CheckedCall::new(operation, arguments, items)?;
     let mut call = CpuArguments { rows: checked.rows as usize, columns: Vec::new(), numbers: Vec::new() };
     for argument in checked.arguments {

@@ -1,5 +1,7 @@
 //! Defines the operations and their parameters.
 
+use std::fmt::{self, Write};
+
 /// Describes the kind of one argument of an [`Operation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parameter {
@@ -138,11 +140,30 @@ macro_rules! define_operations {
                     $(Self::$name => &[$(Parameter::$kind $(($count))?),*],)*
                 }
             }
+
+            const fn identifier(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)*
+                }
+            }
         }
     };
 }
 
 for_each_operation!(define_operations);
+
+/// Writes the operation's name as words, such as "sort step".
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, letter) in self.identifier().char_indices() {
+            if place > 0 && letter.is_ascii_uppercase() {
+                f.write_char(' ')?;
+            }
+            f.write_char(letter.to_ascii_lowercase())?;
+        }
+        Ok(())
+    }
+}
 
 impl Operation {
     /// Returns the number of rows per work-item: 2 for a sort step, else 1. For [`Self::LookupSlots`] the last argument

@@ -30,7 +30,8 @@ pub use host_vector::HostVector;
 
 use crate::kernels;
 use crate::module_launcher::KernelModule;
-use crate::{Error, Result, fork_check};
+use crate::rayon_waits::check_host_threads;
+use crate::{Error, Result};
 
 /// Represents a field whose elements devices read in the layout of host memory.
 ///
@@ -125,9 +126,10 @@ pub(crate) unsafe fn try_cast_elements<F: Element>(bytes: &[[u8; 32]]) -> Option
 ///
 /// # Errors
 /// - [`Error::Invalid`]: an element is not below the modulus; the error names the first one.
-/// - [`Error::Forked`]: [`fork_check::check`] explains it.
+/// - [`Error::Forked`]: [`crate::fork_check`] explains it.
+/// - [`Error::Device`]: the system gives rayon no thread.
 pub fn check_reduced<F: TransformField>(elements: &[F]) -> Result<()> {
-    fork_check::check()?;
+    check_host_threads()?;
     let modulus = KernelModule::find(&kernels::ntt::FAMILY, F::NAME)?.modulus();
     let limbs = as_bytes(elements).par_chunks_exact(size_of::<F>());
     match limbs.position_first(|limbs| !is_below(limbs, modulus)) {

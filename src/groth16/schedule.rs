@@ -1,5 +1,7 @@
 //! Assigns the MSMs of proofs to devices, by sizes alone.
 
+use std::fmt;
+
 /// Relative cost of an MSM per base in G1. All three costs were measured on one H200 at 2^20.
 const G1: u64 = 10;
 /// Relative cost of an MSM per base in G2.
@@ -19,6 +21,18 @@ pub(crate) enum QueryId {
 
 impl QueryId {
     pub(crate) const ALL: [Self; 5] = [Self::BG2, Self::H, Self::L, Self::A, Self::BG1];
+}
+
+impl fmt::Display for QueryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BG2 => "B in G2",
+            Self::H => "H",
+            Self::L => "L",
+            Self::A => "A",
+            Self::BG1 => "B in G1",
+        })
+    }
 }
 
 /// Holds a set of queries, such as those whose MSMs one device computes for a proof.

@@ -7,7 +7,8 @@ use pairing::{MillerLoopResult, MultiMillerLoop};
 
 use super::{Engine, Proof};
 use crate::curve::{MsmCurve, scalar_to_bytes};
-use crate::{Error, Result, fork_check};
+use crate::rayon_waits::check_host_threads;
+use crate::{Error, Result};
 
 /// Holds the verifying key that a circuit's setup makes. Verification does not check its points: they must be in their
 /// groups.
@@ -58,7 +59,8 @@ pub struct PreparedInputs<E: Engine + MultiMillerLoop>(E::Gt);
 ///
 /// # Errors
 /// - [`Error::Invalid`]: the key has another number of public inputs.
-/// - [`Error::Forked`]: [`fork_check::check`] explains it.
+/// - [`Error::Forked`]: [`crate::fork_check`] explains it.
+/// - [`Error::Device`]: the system gives rayon no thread.
 pub fn verify<E: Engine + MultiMillerLoop>(
     key: &VerifyingKey<E>,
     public_inputs: &[E::Fr],
@@ -84,9 +86,10 @@ impl<E: Engine + MultiMillerLoop> PreparedVerifyingKey<E> {
     ///
     /// # Errors
     /// - [`Error::Invalid`]: the key has another number of public inputs.
-    /// - [`Error::Forked`]: [`fork_check::check`] explains it.
+    /// - [`Error::Forked`]: [`crate::fork_check`] explains it.
+    /// - [`Error::Device`]: the system gives rayon no thread.
     pub fn verify(&self, public_inputs: &[E::Fr], proof: &Proof<E>) -> Result<bool> {
-        fork_check::check()?;
+        check_host_threads()?;
         let inputs = self.sum_inputs(public_inputs)?;
         Ok(self.satisfies(proof, &[(&inputs, &self.minus_gamma)], &self.alpha_beta))
     }
@@ -96,7 +99,7 @@ impl<E: Engine + MultiMillerLoop> PreparedVerifyingKey<E> {
     /// # Errors
     /// Those of [`verify`](Self::verify).
     pub fn prepare_inputs(&self, public_inputs: &[E::Fr]) -> Result<PreparedInputs<E>> {
-        fork_check::check()?;
+        check_host_threads()?;
         let inputs = self.sum_inputs(public_inputs)?;
         let inverse = E::multi_miller_loop(&[(&inputs, &self.minus_gamma)]).final_exponentiation();
         Ok(PreparedInputs(self.alpha_beta - inverse))
@@ -105,9 +108,10 @@ impl<E: Engine + MultiMillerLoop> PreparedVerifyingKey<E> {
     /// Returns whether `proof` is valid for the public inputs that `inputs` was made of.
     ///
     /// # Errors
-    /// - [`Error::Forked`]: [`fork_check::check`] explains it.
+    /// - [`Error::Forked`]: [`crate::fork_check`] explains it.
+    /// - [`Error::Device`]: the system gives rayon no thread.
     pub fn verify_prepared(&self, inputs: &PreparedInputs<E>, proof: &Proof<E>) -> Result<bool> {
-        fork_check::check()?;
+        check_host_threads()?;
         Ok(self.satisfies(proof, &[], &inputs.0))
     }
 

@@ -10,6 +10,7 @@ use crate::backend::Stream;
 use crate::field::{DeviceVector, NttField};
 use crate::kernel_arguments::{In, Out};
 use crate::kernels::plonk::{FromUniform, WriteBlinding};
+use crate::rayon_waits::check_host_threads;
 use crate::secret_vec::SecretVec;
 use crate::{Error, Result};
 
@@ -128,7 +129,9 @@ pub fn enqueue_uniform<F: NttField>(stream: &mut Stream, bytes: &[u8]) -> Result
 /// # Errors
 /// - [`Error::Invalid`]: the number of bytes is no multiple of [`UNIFORM_BYTES`].
 /// - [`Error::Invalid`]: the bytes make more than 2^30 elements.
+/// - [`Error::Forked`], [`Error::Device`]: the process cannot use rayon.
 pub fn uniform_on_cpu<F: NttField>(bytes: &[u8]) -> Result<Vec<F>> {
+    check_host_threads()?;
     check_uniform_bytes(bytes)?;
     let digit = F::from(1 << 32);
     let word = |word: &[u8]| F::from(u64::from(u32::from_le_bytes([word[0], word[1], word[2], word[3]])));

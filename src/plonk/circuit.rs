@@ -156,7 +156,7 @@ impl<F> Circuit<F> {
             return Ok(());
         };
         let expected = format!("different modulo {}", self.rows());
-        Err(Error::invalid(PLACE, format!("rotations of {column:?}"), expected, format!("{first} and {second}")))
+        Err(Error::invalid(PLACE, format!("rotations of {column}"), expected, format!("{first} and {second}")))
     }
 
     fn check_counts(&self) -> Result<()> {
@@ -171,8 +171,7 @@ impl<F> Circuit<F> {
         }
         Error::check_eq(PLACE, "sets", permuted.div_ceil(self.permutation_chunk_len()), sets)?;
         if self.layout.checked_column_count().is_none() {
-            let actual = format!("{:?}", self.layout);
-            return Err(Error::invalid(PLACE, "columns", "fewer than 2^32", actual));
+            return Err(Error::invalid(PLACE, "columns", "fewer than 2^32", self.layout));
         }
         Ok(())
     }
@@ -198,7 +197,7 @@ impl<F> Circuit<F> {
         match queries.chain(self.permutation.iter().copied()).find(|name| !is_there(*name)) {
             Some(name) => {
                 let expected = format!("one of {fixed} fixed, {advice} advice and {instances} instance columns");
-                Err(Error::invalid(PLACE, "column of a query or the permutation", expected, format!("{name:?}")))
+                Err(Error::invalid(PLACE, "column of a query or the permutation", expected, name))
             }
             None => Ok(()),
         }
@@ -266,14 +265,20 @@ mod tests {
         for degree in [0, 1, 2, 258, usize::MAX] {
             assert_refused(|circuit| circuit.degree = degree, "degree: expected 3 to 257");
         }
-        assert_refused(|circuit| circuit.layout.instances = usize::MAX, "columns: expected fewer than 2^32");
+        assert_refused(
+            |circuit| circuit.layout.instances = usize::MAX,
+            "columns: expected fewer than 2^32, got 1 fixed",
+        );
         assert_refused(
             |circuit| circuit.permutation = vec![ColumnId::Advice(1)],
             "column of a query or the permutation",
         );
         assert_refused(|circuit| circuit.permutation = vec![ColumnId::Set(0)], "column of a query or the permutation");
-        assert_refused(|circuit| circuit.advice_queries.push((usize::MAX, 0)), "got Advice(18446744073709551615)");
-        assert_refused(|circuit| circuit.fixed_queries.push((1, 0)), "got Fixed(1)");
+        assert_refused(
+            |circuit| circuit.advice_queries.push((usize::MAX, 0)),
+            "got advice column 18446744073709551615",
+        );
+        assert_refused(|circuit| circuit.fixed_queries.push((1, 0)), "got fixed column 1");
     }
 
     #[test]
@@ -281,7 +286,7 @@ mod tests {
         for far in [16, -16, 32, i32::MIN] {
             assert_refused(
                 |circuit| circuit.advice_queries.push((0, far)),
-                "rotations of Advice(0): expected different modulo 16",
+                "rotations of advice column 0: expected different modulo 16",
             );
         }
         assert_refused(|circuit| circuit.fixed_queries.push((0, 15)), "got -1 and 15");

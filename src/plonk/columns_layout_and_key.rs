@@ -162,6 +162,24 @@ pub enum ColumnId {
     Table(usize),
 }
 
+impl fmt::Display for ColumnId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(i) => write!(f, "fixed column {i}"),
+            Self::Sigma(i) => write!(f, "permutation polynomial {i}"),
+            Self::First => f.write_str("the column of the first row"),
+            Self::Last => f.write_str("the column of the last row"),
+            Self::Active => f.write_str("the column of usable rows"),
+            Self::Advice(i) => write!(f, "advice column {i}"),
+            Self::Instance(i) => write!(f, "instance column {i}"),
+            Self::Set(i) => write!(f, "product of permutation set {i}"),
+            Self::Lookup(i) => write!(f, "product of lookup {i}"),
+            Self::Input(i) => write!(f, "permuted input of lookup {i}"),
+            Self::Table(i) => write!(f, "permuted table of lookup {i}"),
+        }
+    }
+}
+
 /// Holds the number of columns of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnLayout {
@@ -177,6 +195,14 @@ pub struct ColumnLayout {
     pub sets: usize,
     /// Lookups.
     pub lookups: usize,
+}
+
+impl fmt::Display for ColumnLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { fixed, permuted, advice, instances, sets, lookups } = self;
+        write!(f, "{fixed} fixed, {advice} advice and {instances} instance columns, ")?;
+        write!(f, "{permuted} permuted in {sets} sets, {lookups} lookups")
+    }
 }
 
 impl ColumnLayout {

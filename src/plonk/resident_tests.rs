@@ -158,6 +158,6 @@ fn memory_without_addresses_is_not_adopted() {
     let memory = (0..3).map(|_| Box::new(Elsewhere(dropped.clone())) as Box<dyn ForeignMemory>).collect();
     // SAFETY: the memory is refused.
     let error = unsafe { engine.adopt_columns(memory) }.expect_err("refused");
-    assert!(matches!(error, Error::Unavailable { .. }), "{error}");
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
     assert_eq!(dropped.load(Ordering::Relaxed), 3);
 }

@@ -1,5 +1,7 @@
 //! Arguments that are not fine are refused with what was expected and what came, and nothing is launched.
 
+use std::collections::BTreeSet;
+
 use proofwarp::Error;
 use proofwarp::column_ops::Operation;
 
@@ -10,7 +12,7 @@ fn refused(operation: Operation, change: impl Fn(&mut Vec<Given>), items: usize,
     change(&mut given);
     let check = |error: Error| match error {
         Error::Invalid { what, expected: e, actual: a, .. } => {
-            let fine = what.contains(&format!("{operation:?}")) && e.contains(expected) && a.contains(actual);
+            let fine = what.starts_with(&format!("{operation}: ")) && e.contains(expected) && a.contains(actual);
             assert!(fine, "{what}: expected {e}, got {a}");
         }
         other => panic!("{other}"),
@@ -29,6 +31,19 @@ fn kinds_and_numbers_of_arguments() {
     refused(Operation::Sum, |given| given[5] = Given::Column(0), 0, "a number", "a column");
     refused(Operation::Sum, |given| given[5] = Given::Number(-1), 0, "below 2^32", "-1");
     refused(Operation::Sum, |given| given[5] = Given::Number(1 << 32), 0, "below 2^32", "4294967296");
+}
+
+/// Messages name an operation by words, and every operation by other ones.
+#[test]
+fn names_are_words() {
+    assert_eq!(Operation::Sum.to_string(), "sum");
+    assert_eq!(Operation::LookupSlots.to_string(), "lookup slots");
+    let names: BTreeSet<_> = Operation::ALL.iter().map(ToString::to_string).collect();
+    assert_eq!(names.len(), Operation::ALL.len());
+    assert!(
+        names.iter().all(|name| name.chars().all(|letter| letter == ' ' || letter.is_ascii_lowercase())),
+        "{names:?}"
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use proofwarp::sumcheck::{
 };
 use proofwarp::{Abort, Accelerator, BackendKind};
 
-use crate::common::{accelerators_and_cpu, accelerators_with_devices};
+use crate::common::{accelerators_and_cpu, accelerators_with_devices, skip};
 use crate::tools::{Case, EVERYWHERE, Lying, page_locked, transcript, unbound};
 
 /// All rounds on the device, or as it is by default.
@@ -194,6 +194,29 @@ fn bit_sliced_columns() {
         assert_eq!(&unbitslice_column(&words, column.len()).expect("its words"), column);
         let error = unbitslice_column(&words[1..], column.len()).expect_err("one too few").to_string();
         assert_eq!(error, "sumcheck: words of a column: expected 8192, got 8191");
+    }
+}
+
+/// A device without carry-less multiply-add is used all the same, and the path alone is named as unused.
+#[test]
+fn an_unused_path_is_named() {
+    let case = Case::<Ghash>::product(12, 3, 8);
+    for accelerator in accelerators_with_devices() {
+        let info = accelerator.devices()[0].info();
+        if info.caps.carryless_multiply {
+            skip(format_args!("{} has carry-less multiply-add", info.name));
+            continue;
+        }
+        let lacks = format!(
+            "{} does not support carry-less multiply-add: expected a CUDA device of compute capability 8.0 or later",
+            info.name
+        );
+        let prover = Prover::new(&accelerator, &case.claim, Columns::host(&case.slices())).expect("memory");
+        assert_eq!(prover.explain().path, Some(KernelPath::Portable));
+        assert_eq!(prover.explain().reasons, [format!("path clmad not used: {lacks}")]);
+        let options = SumcheckOptions { path: Some(KernelPath::Clmad), ..SumcheckOptions::default() };
+        let error = Prover::with_options(&accelerator, &case.claim, Columns::host(&case.slices()), &options);
+        assert_eq!(error.err().expect("no such path").to_string(), lacks);
     }
 }
 

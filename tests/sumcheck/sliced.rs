@@ -155,7 +155,7 @@ fn what_runs_where_is_told() {
         assert!(told.to_string().starts_with("2 rounds on the device (bitsliced, a pass a round, "), "{told}");
         let told = new(10, &SumcheckOptions { tail: Some(0), ..SLICED });
         assert_eq!(told.path, Some(KernelPath::Portable));
-        assert_eq!(told.reasons, ["no more than 2^10 rows, which are not sliced"]);
+        assert_eq!(told.reasons, ["path bitsliced not used: expected more than 2^10 rows, got 2^10"]);
         // It is taken where it is asked for.
         assert_ne!(new(case.claim.variables(), &SumcheckOptions::default()).path, Some(KernelPath::Bitsliced));
     }

@@ -1,8 +1,8 @@
 //! Verifies proofs.
 
 use halo2curves::bn256::Bn256;
-use proofwarp::fork_check;
 use proofwarp::groth16::{self, PreparedInputs};
+use proofwarp::rayon_waits::check_host_threads;
 
 use crate::curves::affine_point::{AffinePoint, PointFault};
 use crate::curves::curve_id::CurveId;
@@ -81,7 +81,7 @@ impl<E: Groth16Engine> PreparedVerificationKey<E> {
     /// # Errors
     /// - [`Error::Malformed`]: a point is not in the subgroup of order r.
     pub(crate) fn with_name(file: &str, key: &VerificationKey<E>) -> Result<Self> {
-        fork_check::check()?;
+        check_host_threads()?;
         check_key(file, key)?;
         let &VerificationKey { alpha1, beta2, gamma2, delta2, .. } = key;
         let (alpha_g1, beta_g2, gamma_g2, delta_g2) = (alpha1, beta2, gamma2, delta2);
@@ -151,6 +151,6 @@ fn expect_in_subgroup<P: AffinePoint>(file: &str, section: &str, point: &P) -> R
     if point.is_in_subgroup() {
         return Ok(());
     }
-    let expected = format!("a point of {:?} of {}", P::GROUP, P::CURVE);
+    let expected = format!("a point of {} of {}", P::GROUP, P::CURVE);
     Err(FileSection { file, section }.malformed("point", expected, PointFault::NotInSubgroup))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
-use proofwarp::fork_check;
+use proofwarp::rayon_waits::check_host_threads;
 use proofwarp::secret_vec::SecretVec;
 use rayon::prelude::*;
 use zeroize::Zeroizing;
@@ -193,7 +193,7 @@ fn read_header(section: &Section<'_>) -> Result<(CurveId, u32)> {
 
 /// Checks that values are below r, and that the first one is 1.
 fn check_values(section: &Section<'_>, curve: CurveId) -> Result<()> {
-    fork_check::check()?;
+    check_host_threads()?;
     let values = section.bytes.as_chunks::<{ CurveId::SCALAR_BYTES }>().0;
     let mut one = [0; CurveId::SCALAR_BYTES];
     one[0] = 1;

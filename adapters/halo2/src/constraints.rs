@@ -51,7 +51,7 @@ pub(crate) fn check_duplicate_queries(circuit: &Circuit<Fr>) -> Result<(), Error
 }
 
 fn describe_same_point(DuplicateQueries { column, rotations: [first, second] }: &DuplicateQueries, k: u32) -> String {
-    format!("{column:?} is queried at rotations {first} and {second}, which are equal modulo 2^{k} rows")
+    format!("{column} is queried at rotations {first} and {second}, which are equal modulo 2^{k} rows")
 }
 
 /// Converts the constraint system of `key` to proofwarp's [`Circuit`].

@@ -102,7 +102,7 @@ impl DeviceProver {
         let engine = engine.reserve_memory(memory, key.is_some(), options.plan, held).map_err(to_halo2_error)?;
         let plan = engine.memory_plan();
         if plan != MemoryPlan::ALL {
-            log::info!("halo2: too little of the device's memory is free for all columns: {plan:?}\n{memory}");
+            log::info!("halo2: too little of the device's memory is free for all columns: {plan}\n{memory}");
         }
         Ok(Self { engine, key, plan, link: None })
     }

@@ -8,8 +8,6 @@ use super::selftest::Tested;
 
 /// Minimum free memory without a warning, 2 GiB: with less, chunks are so short that a card gains little.
 const LITTLE: u64 = 2 << 30;
-/// Ratio to the expected time above which a test is called slow.
-const SLOW: f64 = 2.0;
 
 /// Returns all findings that follow from `facts`, the worst first.
 pub fn diagnose(facts: &Facts) -> Vec<Finding> {
@@ -54,7 +52,7 @@ fn cuda(facts: &Facts) -> Option<Finding> {
     let Some(driver) = driver else {
         return warning(
             "no-driver",
-            "there is no CUDA driver".to_owned(),
+            unavailable.clone().unwrap_or_else(|| "there is no CUDA driver".to_owned()),
             "install NVIDIA's driver; nvidia-smi shows whether it works",
         );
     };
@@ -86,9 +84,8 @@ fn opencl(facts: &Facts) -> Option<Finding> {
         // With CUDA devices, OpenCL is not missed.
         _ if facts.devices.iter().any(|device| device.backend == "cuda") => None,
         Some(false) => {
-            let says = "OpenCL's library is not installed";
             let mend = "apt install ocl-icd-libopencl1, and the card's OpenCL driver";
-            Some(Finding::new(worse(facts, "opencl"), "no-opencl-loader", says, mend))
+            Some(Finding::new(worse(facts, "opencl"), "no-opencl-loader", why, mend))
         }
         Some(true) => {
             let mend = "install the card's OpenCL driver; processors (PoCL) count with PROOFWARP_OPENCL_CPU=1";
@@ -168,24 +165,15 @@ fn locks(facts: &Facts) -> Vec<Finding> {
     held.chain(unknown).collect()
 }
 
-/// Returns a finding for each of the `tested` that gave a wrong result, and for each that was slow.
+/// Returns a finding for each of the `tested` that gave a wrong result.
 pub fn self_test(tested: &[Tested]) -> Vec<Finding> {
-    let wrong = tested.iter().filter(|test| !test.is_right()).map(|test| {
-        let says = format!("{} {} on {}: {}", test.family, test.of, test.ran_on, test.fault.as_deref().unwrap_or(""));
-        Finding::new(
-            Level::Fault,
-            "wrong-result",
-            says,
-            "PROOFWARP_BACKEND=cpu until the cause is known; report it, please",
-        )
-    });
-    let slow = tested.iter().filter_map(|test| {
-        let (took, expected) = (test.milliseconds, test.expected?);
-        let says = format!("{} {} takes {took:.2} ms, {expected:.2} expected", test.family, test.of);
-        let mend = "is the card shared, hot or held back? nvidia-smi -q -d PERFORMANCE";
-        (took > SLOW * expected).then(|| Finding::new(Level::Warning, "slow", says, mend))
-    });
-    wrong.chain(slow).collect()
+    let wrong = tested.iter().filter_map(|test| Some((test, test.fault.as_deref()?)));
+    let finding = |(test, fault): (&Tested, &str)| {
+        let says = format!("{} {} on {}: {fault}", test.family, test.of, test.ran_on);
+        let mend = "PROOFWARP_BACKEND=cpu until the cause is known; report it, please";
+        Finding::new(Level::Fault, "wrong-result", says, mend)
+    };
+    wrong.map(finding).collect()
 }
 
 #[cfg(test)]
@@ -220,6 +208,18 @@ mod tests {
         facts.cuda.unavailable = Some("the cuda backend is not available: …".to_owned());
         change(&mut facts.cuda);
         facts
+    }
+
+    /// Checks that findings repeat the reasons of the backends, which have the words of the system's loader.
+    #[test]
+    fn reasons_of_the_loader_are_said() {
+        let mut facts = without_device(|cuda| cuda.driver = None);
+        facts.cuda.unavailable = Some("no driver: libcuda.so.1: missing".to_owned());
+        facts.opencl = OpenCl { library: Some(false), unavailable: Some("libOpenCL.so.1: damaged".to_owned()) };
+        let says: Vec<_> = diagnose(&facts).into_iter().map(|finding| finding.says).collect();
+        for expected in ["no driver: libcuda.so.1: missing", "libOpenCL.so.1: damaged"] {
+            assert!(says.iter().any(|says| says == expected), "{says:?}");
+        }
     }
 
     fn found(facts: &Facts, name: &str, level: Level) {
@@ -285,11 +285,9 @@ mod tests {
     }
 
     #[test]
-    fn wrong_and_slow_tests_are_told() {
-        let right = Tested { milliseconds: 6.0, expected: Some(6.1), ..Tested::default() };
+    fn wrong_tests_are_told() {
+        let right = Tested { milliseconds: 6.0, ..Tested::default() };
         assert_eq!(self_test(std::slice::from_ref(&right)), []);
-        let slow = self_test(&[Tested { milliseconds: 60.0, ..right.clone() }]);
-        assert_eq!((slow[0].name, slow[0].level), ("slow", Level::Warning));
         let wrong = self_test(&[Tested { fault: Some("the sum is another".to_owned()), ..right }]);
         assert_eq!((wrong[0].name, wrong[0].level), ("wrong-result", Level::Fault));
     }

@@ -1,5 +1,7 @@
 //! Describes faults, and things that could be better.
 
+use std::fmt;
+
 use serde::Serialize;
 
 /// Ranks how bad a finding is.
@@ -12,6 +14,16 @@ pub enum Level {
     Warning,
     /// It does not work.
     Fault,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Fault => "fault",
+        })
+    }
 }
 
 impl Level {

@@ -41,7 +41,7 @@ const STEPS: u64 = 4;
 pub fn run(options: &cli::Prove) -> Result<()> {
     let (progress, level) = match options.quiet {
         true => (Progress::hidden(), LevelFilter::Error),
-        false => (Progress::on_terminal(STEPS), LevelFilter::Warn),
+        false => (Progress::new(STEPS), LevelFilter::Warn),
     };
     warnings::show(level);
     prove(&options.files, !options.no_verify, &progress)

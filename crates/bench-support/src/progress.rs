@@ -6,13 +6,16 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Runs `work` under a spinner with the elapsed time, and leaves a line with its duration. Without a terminal it prints
-/// only that line.
+/// a line before `work` instead of the spinner.
 ///
 /// # Errors
 /// Those of `work`.
 pub fn step<T, E>(name: &str, work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     let start = Instant::now();
     let bar = std::io::stderr().is_terminal().then(|| spinner(name));
+    if bar.is_none() {
+        eprintln!("… {name}");
+    }
     let outcome = work();
     if let Some(bar) = bar {
         bar.finish_and_clear();

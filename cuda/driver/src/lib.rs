@@ -138,17 +138,23 @@ driver_functions! {
     cuTexObjectGetResourceViewDesc
 }
 
-fn library() -> Option<&'static Library> {
-    static LOADED: OnceLock<Option<Library>> = OnceLock::new();
+fn library() -> &'static Result<Library, String> {
+    static LOADED: OnceLock<Result<Library, String>> = OnceLock::new();
     // SAFETY: loading the driver runs its initialisers, which are made for that.
-    LOADED.get_or_init(|| unsafe { Library::new(LIBRARY) }.ok()).as_ref()
+    LOADED.get_or_init(|| unsafe { Library::new(LIBRARY) }.map_err(|error| error.to_string()))
+}
+
+/// Returns the system's reason why the driver's library could not be loaded, or `None` if it was. The first call loads
+/// it.
+pub fn load_error() -> Option<&'static str> {
+    library().as_ref().err().map(String::as_str)
 }
 
 /// Returns the address of any function of the driver, for those that this crate does not define. Returns `None` without
 /// a driver, or if the driver lacks the function.
 pub fn symbol(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: nothing is called here; the caller gives the address its type.
-    let found = unsafe { library()?.get::<*mut c_void>(name.to_bytes_with_nul()) };
+    let found = unsafe { library().as_ref().ok()?.get::<*mut c_void>(name.to_bytes_with_nul()) };
     found.ok().map(|address| *address)
 }
 
@@ -206,7 +212,8 @@ mod tests {
         // SAFETY: the pointer is to a live variable.
         let counted = unsafe { cuDeviceGetCount(&raw mut count) };
         assert!(launched != 0 && counted != 0, "{launched}, {counted}");
-        if library().is_none() {
+        if let Some(reason) = load_error() {
+            assert!(reason.contains(LIBRARY), "{reason}");
             assert_eq!([launched, counted], [CUDA_ERROR_NOT_FOUND; 2]);
             // SAFETY: the function requires nothing.
             assert_eq!(unsafe { cuInit(0) }, CUDA_ERROR_NO_DEVICE);

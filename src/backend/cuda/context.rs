@@ -1,11 +1,12 @@
 //! A device's primary context, current only while the driver is called.
 
 use std::ffi::CStr;
+use std::fmt::Write;
 use std::marker::PhantomData;
 
 use cust::context::Context;
 use cust::device::Device;
-use cust::error::CudaResult;
+use cust::error::{CudaError, CudaResult};
 use cust::sys as cu;
 
 /// Converts the driver's status `code` to a result: success is `Ok`, any other status is the error.
@@ -20,8 +21,19 @@ pub(super) fn error_text(code: cu::CUresult) -> String {
     unsafe {
         match check_status(cu::cuGetErrorString(code, &raw mut text)) {
             Ok(()) if !text.is_null() => CStr::from_ptr(text).to_string_lossy().into_owned(),
+            // The driver's own name, such as CUDA_ERROR_NO_DEVICE.
             _ => format!("{code:?}"),
         }
+    }
+}
+
+/// Returns the driver's description of `error`. Returns its number if there is no description, as without a driver.
+pub(super) fn cust_error_text(error: CudaError) -> String {
+    let mut text = String::new();
+    // `to_string` would panic: cust's `Display` fails without a description.
+    match write!(text, "{error}") {
+        Ok(()) => text.trim_matches('"').to_owned(),
+        Err(_) => format!("CUDA error {}", error as u32),
     }
 }
 

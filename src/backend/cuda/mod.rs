@@ -24,7 +24,7 @@ use super::{
     StreamHandle,
 };
 use crate::{Error, Result};
-use context::{CurrentContextGuard, PrimaryContext, check_status, error_text};
+use context::{CurrentContextGuard, PrimaryContext, check_status, cust_error_text, error_text};
 use discovery::{capability_number, describe_device, is_supported, supported_archs_text, unavailable_error};
 use launch::CudaLaunch;
 use modules::{ARCHITECTURES, LoadedModules, decode_kernel_handle};
@@ -48,15 +48,18 @@ pub fn drivers() -> Result<Vec<CudaDriver>> {
     if !BUILD_NOTE.is_empty() {
         return Err(unavailable_error(format!("kernels were not built in: {BUILD_NOTE}; {HINT}")));
     }
-    // Uses Debug: Display asks the driver for the text, and there may be no driver.
+    if let Some(reason) = proofwarp_cuda_driver::load_error() {
+        return Err(unavailable_error(format!("no driver: {reason}")));
+    }
+    let failed = |error| unavailable_error(cust_error_text(error));
     cust::init(cust::CudaFlags::empty())
-        .map_err(|error| unavailable_error(format!("no driver or no device: {error:?}")))?;
-    let devices = CudaDevice::devices().map_err(unavailable_error)?;
+        .map_err(|error| unavailable_error(format!("no device: {}", cust_error_text(error))))?;
+    let devices = CudaDevice::devices().map_err(failed)?;
     let mut drivers = Vec::new();
     let mut refused = Vec::new();
     for (ordinal, device) in devices.enumerate() {
-        let device = device.map_err(unavailable_error)?;
-        match capability_number(device).map_err(unavailable_error)? {
+        let device = device.map_err(failed)?;
+        match capability_number(device).map_err(failed)? {
             served if is_supported(served, ARCHITECTURES) => drivers.push(CudaDriver::new(ordinal, device)?),
             other => refused.push(format!("device {ordinal} is of architecture {other}")),
         }
@@ -92,9 +95,9 @@ pub struct CudaDriver {
 
 impl CudaDriver {
     fn new(ordinal: usize, device: CudaDevice) -> Result<Self> {
-        let info = describe_device(ordinal, device).map_err(unavailable_error)?;
-        let primary =
-            PrimaryContext::new(device).map_err(|error| Error::device(&info.name, "primary context", error))?;
+        let info = describe_device(ordinal, device).map_err(|error| unavailable_error(cust_error_text(error)))?;
+        let primary = PrimaryContext::new(device)
+            .map_err(|error| Error::device(&info.name, "primary context", cust_error_text(error)))?;
         Ok(Self { info, primary, modules: LoadedModules::default(), reach: PeerAccess::default() })
     }
 
@@ -105,7 +108,8 @@ impl CudaDriver {
     }
 
     fn device_by_ordinal(&self, ordinal: usize) -> Result<CudaDevice> {
-        CudaDevice::get_device(ordinal as u32).map_err(|error| Error::device(&self.info.name, "cuDeviceGet", error))
+        CudaDevice::get_device(ordinal as u32)
+            .map_err(|error| Error::device(&self.info.name, "cuDeviceGet", cust_error_text(error)))
     }
 
     fn check_call(&self, call: &str, code: cu::CUresult) -> Result<()> {

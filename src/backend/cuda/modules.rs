@@ -8,6 +8,7 @@ use cust::error::CudaError;
 use cust::module::Module;
 use cust::sys as cu;
 
+use super::context::cust_error_text;
 use crate::backend::{DeviceInfo, KernelCode, KernelHandle, KernelSource, lock};
 use crate::{Error, Result};
 
@@ -41,7 +42,7 @@ impl LoadedModules {
         }
         let function = loaded[module].get_function(name).map_err(|error| match error {
             CudaError::NotFound => source.no_kernel_error(device, name),
-            other => Error::device(device, format!("{module}/{name}"), other),
+            other => Error::device(device, format!("{module}/{name}"), cust_error_text(other)),
         })?;
         let early = info.caps.dependent_launch && uses_pdl(&loaded[module], name);
         Ok(encode_kernel_handle(function.to_raw(), early))
@@ -77,7 +78,7 @@ fn load_module(device: &str, source: KernelSource<'_>) -> Result<Module> {
     };
     let binary = binary.map_err(|reason| Error::device(device, module, reason))?;
     // Accepts any kind, also PTX: a zero is appended.
-    Module::from_fatbin(binary, &[]).map_err(|error| Error::device(device, module, error))
+    Module::from_fatbin(binary, &[]).map_err(|error| Error::device(device, module, cust_error_text(error)))
 }
 
 /// Magic number at the start of a fatbin. Little-endian fields follow: version (2 bytes), header length (2 bytes),

@@ -27,7 +27,7 @@ impl PeerMemory {
     /// # Errors
     /// - [`Error::Invalid`]: `streams` is empty.
     /// - [`Error::Invalid`]: the parts together exceed Rust's limit for a slice.
-    /// - [`Error::Unavailable`]: the devices are different ones, and not all are CUDA's.
+    /// - [`Error::Unsupported`]: the devices are different ones, and not all are CUDA's.
     /// - [`Error::Device`]: on CUDA, the devices cannot access each other's memory.
     /// - [`Error::Device`]: on CUDA, `part_bytes` is no multiple of the driver's granule.
     /// - [`Error::OutOfMemory`]: one device has too little memory left, or its cap leaves too little.
@@ -84,10 +84,10 @@ fn check_shareable_memory(streams: &[Stream]) -> Result<()> {
     let reached = |stream: &Stream| stream.device().info().backend == info.backend && info.caps.peer_memory;
     match streams.iter().all(|stream| same(stream) || reached(stream)) {
         true => Ok(()),
-        false => Err(Error::Unavailable {
-            backend: info.backend,
-            reason: "only devices of the cuda backend share memory; several vectors are spread over others".to_owned(),
-        }),
+        false => {
+            let reason = "only devices of the cuda backend share memory; several vectors are spread over others";
+            Err(Error::unsupported(&info.name, "memory of several devices", reason))
+        }
     }
 }
 

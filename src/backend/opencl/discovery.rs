@@ -12,6 +12,7 @@ use opencl3::types::{cl_device_id, cl_device_info, cl_int, cl_platform_id, cl_pl
 use sha2::{Digest, Sha256};
 
 use super::super::{BackendKind, DeviceCaps, DeviceInfo, lock};
+use super::load_failures;
 use super::owned_handles::{ClOwned, ClResult, DeviceId, decode_number, decode_text, error_text};
 use crate::{Error, Result};
 
@@ -85,6 +86,9 @@ pub(super) fn find_devices(cpu: bool) -> Result<Vec<ClDevice>> {
             }
         }
     }
+    if found.iter().all(|target| target.info.is_cpu) {
+        refused.extend(load_failures::vendor_failures());
+    }
     if found.is_empty() {
         let reason = if refused.is_empty() { "no platform has a device".to_owned() } else { refused.join("; ") };
         return Err(unavailable_error(reason));
@@ -118,9 +122,14 @@ fn unavailable_error(reason: String) -> Error {
 
 fn no_platform_error(code: cl_int) -> Error {
     unavailable_error(match code {
-        DLOPEN_RUNTIME_LOAD_FAILED => "the OpenCL library (libOpenCL.so.1, OpenCL.dll) could not be loaded".to_owned(),
+        DLOPEN_RUNTIME_LOAD_FAILED => {
+            format!("the OpenCL library could not be loaded: {}", load_failures::loader_failure())
+        }
         DLOPEN_FUNCTION_NOT_AVAILABLE => "the OpenCL library lacks clGetPlatformIDs".to_owned(),
-        CL_PLATFORM_NOT_FOUND_KHR => "no OpenCL platform is installed".to_owned(),
+        CL_PLATFORM_NOT_FOUND_KHR => match load_failures::vendor_failures() {
+            failures if failures.is_empty() => "no OpenCL platform is installed".to_owned(),
+            failures => format!("no OpenCL platform could be loaded: {}", failures.join("; ")),
+        },
         other => error_text(other),
     })
 }

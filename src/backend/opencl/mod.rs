@@ -5,6 +5,7 @@
 
 mod discovery;
 mod disk_cache;
+mod load_failures;
 mod owned_handles;
 mod program;
 mod upload_without_driver_copy;

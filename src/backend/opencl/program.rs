@@ -20,8 +20,12 @@ use super::disk_cache::DiskCache;
 use super::owned_handles::{ClOwned, ClResult, decode_number, decode_text, error_text, release_command_event};
 use crate::{Error, Result};
 
-/// Options of the OpenCL compiler, which are part of a program's cache key.
-const OPTIONS: &str = "-cl-std=CL1.2";
+/// Options of the OpenCL compiler, which are part of a program's cache key. `-w` turns warnings off: PoCL would print
+/// their number on standard error, such as "9 warnings generated.", for each program.
+const OPTIONS: &str = "-cl-std=CL1.2 -w";
+
+/// Log target of the lines before and after a compilation, which may take minutes. Programs can show these lines alone.
+const COMPILE_LOG: &str = "proofwarp::compile";
 
 /// Holds a compiled module, or `None` until it is compiled. The lock stops a second thread from compiling it too.
 type ModuleCell = Arc<Mutex<Option<Arc<ClOwned>>>>;
@@ -92,8 +96,9 @@ impl Programs {
             }
         }
         let start = Instant::now();
+        log::info!(target: COMPILE_LOG, "{module}: compiling for {}", target.info.name);
         let program = compile_source(target, module, source)?;
-        log::info!("{module}: compiled for {} in {:.1?}", target.info.name, start.elapsed());
+        log::info!(target: COMPILE_LOG, "{module}: compiled for {} in {:.1?}", target.info.name, start.elapsed());
         if let Some(binary) = self.cache.folder().and_then(|_| program_binary(&program)) {
             self.cache.store(&key, &binary);
         }

@@ -15,7 +15,7 @@ impl Stream {
     /// dropped. Adopted memory does not count towards `PROOFWARP_MEMORY_LIMIT`.
     ///
     /// # Errors
-    /// - [`Error::Unavailable`]: the backend's handles of memory are no addresses, as on OpenCL.
+    /// - [`Error::Unsupported`]: the backend's handles of memory are no addresses, as on OpenCL.
     /// - [`Error::Invalid`]: the memory is on another device.
     /// - [`Error::Invalid`]: the memory is empty, or its address is no multiple of 256 bytes.
     /// - [`Error::Invalid`]: the library's stream is a default stream.
@@ -25,8 +25,8 @@ impl Stream {
     pub fn adopt(&self, memory: Box<dyn ForeignMemory>) -> Result<Buffer> {
         let info = self.device.info();
         if !info.caps.unified_addresses {
-            let reason = "its handles of memory are no addresses".to_owned();
-            return Err(Error::Unavailable { backend: info.backend, reason });
+            let reason = format!("memory handles of the {} backend are no addresses", info.backend);
+            return Err(Error::unsupported(&info.name, "memory of another library", reason));
         }
         Error::check_eq("adopt", "number of the device", info.ordinal, memory.ordinal())?;
         let (address, bytes) = (memory.address(), memory.bytes());

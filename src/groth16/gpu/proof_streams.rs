@@ -109,7 +109,7 @@ impl<'a> MsmQueue<'a> {
         let stream = lock(&self.streams[query as usize]).take();
         match table.zip(scalars) {
             Some((msm, scalars)) => msm.queue(scalars, stream, memory_part_count(self.proofs), self.ctx).map(Some),
-            None => Err(Error::device("host", "groth16", format!("no bases or scalars of {query:?}"))),
+            None => Err(Error::device("host", "groth16", format!("the query {query} has no bases or no scalars"))),
         }
     }
 }

@@ -25,13 +25,13 @@ impl TensorCoreKernels {
     /// Loads the tensor-core kernels for `device`. On compute capability 9.0 it prefers the Hopper kernels.
     ///
     /// # Errors
-    /// - [`Error::Unavailable`]: the device has no tensor cores that the kernels support.
+    /// - [`Error::Unsupported`]: the device has no tensor cores that the kernels support.
     /// - [`Error::Device`]: the kernels were not built in, or the driver refuses them.
     pub(super) fn new(device: &Device) -> Result<Self> {
         let info = device.info();
         if !info.caps.int8_tensor_cores {
-            let reason = format!("products of residues: expected a CUDA device from 8.0 on, got {}", info.name);
-            return Err(Error::Unavailable { backend: info.backend, reason });
+            let reason = "expected a CUDA device of compute capability 8.0 or later";
+            return Err(Error::unsupported(&info.name, "products of residues", reason));
         }
         if info.caps.warpgroup_matrix {
             match Self::load_hopper(device) {

@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use crate::field::{NttField, as_bytes};
 use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
-use crate::{Error, Result, fork_check};
+use crate::rayon_waits::check_host_threads;
+use crate::{Error, Result};
 
 /// Maximum number of rows, of columns and of non-zeros. Kernels have 32-bit counters that step past the end.
 pub(super) const LIMIT: usize = 1 << 31;
@@ -33,7 +34,8 @@ impl<F: NttField> Csr<F> {
     /// - [`Error::Invalid`]: `column_indices` and `coefficients` differ in length.
     /// - [`Error::Invalid`]: a column index is not below `columns`.
     /// - [`Error::Invalid`]: rows, columns or non-zeros exceed 2^31.
-    /// - [`Error::Forked`]: [`fork_check::check`] explains it.
+    /// - [`Error::Forked`]: [`crate::fork_check`] explains it.
+    /// - [`Error::Device`]: the system gives rayon no thread.
     pub fn new(columns: usize, row_pointers: Vec<u32>, column_indices: Vec<u32>, coefficients: &[F]) -> Result<Self> {
         Error::check_eq("csr", "number of coefficients", column_indices.len(), coefficients.len())?;
         check_pointers(&row_pointers, column_indices.len())?;
@@ -218,7 +220,7 @@ pub(super) fn check_limit(what: &'static str, number: usize) -> Result<()> {
 }
 
 fn check_pointers(row_pointers: &[u32], nonzeros: usize) -> Result<()> {
-    fork_check::check()?;
+    check_host_threads()?;
     let [first, .., last] = row_pointers else {
         return match row_pointers {
             [only] => Error::check_eq("csr", "the only row pointer", 0, *only as usize)

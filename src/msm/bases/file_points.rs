@@ -15,6 +15,7 @@ use crate::curve::MsmCurve;
 use crate::kernels;
 use crate::kernels::msm::{ENCODING_FLAGS, ENCODING_INFINITY};
 use crate::module_launcher::KernelModule;
+use crate::rayon_waits::check_host_threads;
 use crate::{Error, Result};
 
 /// Flag of a compressed encoding in its first byte. blst takes such bytes for an uncompressed point; devices refuse
@@ -56,6 +57,7 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
     }
 
     fn decode(&self) -> Result<Vec<C>> {
+        check_host_threads()?;
         self.file.read(|bytes| {
             let bytes = self.bytes::<C>(bytes)?;
             let points = bytes.par_chunks_exact(C::AFFINE_BYTES).map(|encoding| decoded(encoding, self.expected));
@@ -74,6 +76,7 @@ impl<C: MsmCurve + UncompressedEncoding> EncodedPoints<C> for FilePoints {
     }
 
     fn gather(&self, numbers: &[usize]) -> Result<Vec<C>> {
+        check_host_threads()?;
         self.file.read(|bytes| {
             let bytes = self.bytes::<C>(bytes)?;
             let encoding = |number: &usize| bytes.chunks_exact(C::AFFINE_BYTES).nth(*number);

@@ -151,7 +151,7 @@ impl<F: TransformField> NttDomain<F> {
     /// # Errors
     /// - [`Error::Invalid`]: there are no devices, their number is no power of two, or they are too many for the size.
     /// - [`Error::Invalid`]: the domain is too small.
-    /// - [`Error::Unavailable`]: there are several devices, and not all are of CUDA.
+    /// - [`Error::Unsupported`]: there are several devices, and not all are of CUDA.
     /// - [`Error::Device`]: CUDA's devices cannot access each other's memory.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver failed.
     pub fn allocate_sharded_vector(&self) -> Result<ShardedVector<F>> {

@@ -61,6 +61,16 @@ pub struct MemoryPlan {
     pub max_columns: usize,
 }
 
+impl fmt::Display for MemoryPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = if self.columns_resident { "columns stay on the device" } else { "columns stay on the host" };
+        match self.max_columns {
+            usize::MAX => write!(f, "{columns}, and a step has all of its columns there at once"),
+            most => write!(f, "{columns}, and a step has at most {most} more there at once"),
+        }
+    }
+}
+
 impl MemoryPlan {
     /// Keeps all columns on the device, and splits no step.
     pub const ALL: Self = Self { columns_resident: true, max_columns: usize::MAX };

@@ -10,6 +10,9 @@ use crate::sumcheck::field::SumcheckField;
 use crate::sumcheck::rounds::{KernelPath, SumcheckOptions, bitsliced_tail_log, is_binary};
 use crate::{Error, Result};
 
+/// Names the feature that [`KernelPath::Clmad`] needs.
+const CLMAD: &str = "carry-less multiply-add";
+
 /// Selects the requested path, or else the fastest that `device` has, for a claim of `variables` variables. Returns the
 /// path, its kernels, and the reasons why it is not another path.
 pub(crate) fn select_kernels<F: SumcheckField>(
@@ -26,7 +29,8 @@ pub(crate) fn select_kernels<F: SumcheckField>(
                 Vec::new(),
             )),
             tail => {
-                Ok((KernelPath::Portable, portable, vec![format!("no more than 2^{tail} rows, which are not sliced")]))
+                let reason = format!("expected more than 2^{tail} rows, got 2^{variables}");
+                Ok((KernelPath::Portable, portable, vec![unused_path(KernelPath::Bitsliced, reason)]))
             }
         };
     }
@@ -35,32 +39,32 @@ pub(crate) fn select_kernels<F: SumcheckField>(
         None => Ok((KernelPath::Portable, portable, Vec::new())),
         Some(Ok(program)) => Ok((KernelPath::Clmad, program, Vec::new())),
         Some(Err(error)) if options.path.is_some() => Err(error),
-        Some(Err(error)) => Ok((KernelPath::Portable, portable, vec![error.to_string()])),
+        Some(Err(error)) => Ok((KernelPath::Portable, portable, vec![unused_path(KernelPath::Clmad, error)])),
     }
+}
+
+fn unused_path(path: KernelPath, reason: impl std::fmt::Display) -> String {
+    format!("path {path} not used: {reason}")
 }
 
 /// Returns the kernels that use carry-less multiply-add, if `device` can run them.
 ///
 /// # Errors
-/// - [`Error::Unavailable`]: the device has no carry-less multiply-add.
-/// - [`Error::Unavailable`]: kernels with carry-less multiply-add were not built in.
+/// - [`Error::Unsupported`]: the device has no carry-less multiply-add.
+/// - [`Error::Unsupported`]: kernels with carry-less multiply-add were not built in.
 /// - [`Error::Device`], [`Error::NoKernel`]: the driver refuses the kernels.
 fn load_clmad_kernels<F: SumcheckField>(device: &Device) -> Result<KernelModule> {
     let info = device.info();
     if !info.caps.carryless_multiply {
-        return Err(missing_clmad(device, "a CUDA device of compute capability 8.0 or later", &info.name));
+        let reason = "expected a CUDA device of compute capability 8.0 or later";
+        return Err(Error::unsupported(&info.name, CLMAD, reason));
     }
     let program =
         KernelModule::find(&kernels::sumcheck::FAMILY, &format!("{}_{}", F::Compute::NAME, kernels::sumcheck::CLMAD))?;
     if let Some(note) = missing_clmad_reason(program.name()) {
-        return Err(missing_clmad(device, "kernels that were built in", note));
+        return Err(Error::unsupported(&info.name, CLMAD, format!("its kernels were not built in: {note}")));
     }
     program.preload(device, <Fold<'_, F::Compute> as Kernel>::NAME).map(|()| program)
-}
-
-fn missing_clmad(device: &Device, expected: &str, actual: &str) -> Error {
-    let reason = format!("no carry-less multiply-add: expected {expected}, got {actual}");
-    Error::Unavailable { backend: device.info().backend, reason }
 }
 
 /// Holds an element as words of a kernel argument. For a prime field of more than two limbs, these are the element as a

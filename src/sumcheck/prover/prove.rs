@@ -54,7 +54,7 @@ pub fn prove<F: SumcheckField, T: Transcript<F>>(
 /// # Errors
 /// - The errors of [`prove`].
 /// - [`Error::Invalid`]: the field or the claim does not have the requested path or rounds a pass.
-/// - [`Error::Unavailable`]: the path is `KernelPath::Clmad`, which a device that is forced, or that holds the columns,
+/// - [`Error::Unsupported`]: the path is `KernelPath::Clmad`, which a device that is forced, or that holds the columns,
 ///   does not have.
 pub fn prove_with<F: SumcheckField, T: Transcript<F>>(
     accelerator: &Accelerator,

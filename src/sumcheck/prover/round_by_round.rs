@@ -107,7 +107,7 @@ impl<'a, F: SumcheckField> Prover<'a, F> {
     /// # Errors
     /// - The errors of [`Self::new`].
     /// - [`Error::Invalid`]: the field or the claim does not have the requested path or rounds a pass.
-    /// - [`Error::Unavailable`]: the path is [`KernelPath::Clmad`], which a device that is forced, or that holds the
+    /// - [`Error::Unsupported`]: the path is [`KernelPath::Clmad`], which a device that is forced, or that holds the
     ///   columns, does not have.
     pub fn with_options(
         accelerator: &Accelerator,

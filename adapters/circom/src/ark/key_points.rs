@@ -132,7 +132,7 @@ pub(crate) fn to_points<P: AffinePoint, A: MontgomeryForm>(field: &str, points: 
 }
 
 fn point_error<P: AffinePoint>(field: &str, index: usize, fault: PointFault) -> Error {
-    let expected = format!("a point of {:?} of {}", P::GROUP, P::CURVE);
+    let expected = format!("a point of {} of {}", P::GROUP, P::CURVE);
     FileSection { file: KEY, section: field }.malformed(format!("point {index}"), expected, fault)
 }
 

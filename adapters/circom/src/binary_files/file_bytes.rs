@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use memmap2::Mmap;
-use proofwarp::fork_check;
+use proofwarp::rayon_waits::check_host_threads;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -124,8 +124,8 @@ const PIECE: usize = 1 << 22;
 ///   little memory.
 /// - [`Error::Engine`]: the process was forked from one that had used the engine.
 pub(crate) fn read_file(path: &Path, name: &str, bytes: &mut Vec<u8>) -> Result<()> {
-    // A forked child has no threads of the pool.
-    fork_check::check()?;
+    // A forked child has no threads of the pool, and a limit may leave it few.
+    check_host_threads()?;
     let mut read = || {
         let (file, state) = open_regular(path)?;
         let length = usize::try_from(state.len()).map_err(io::Error::other)?;

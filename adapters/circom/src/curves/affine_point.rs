@@ -15,6 +15,15 @@ pub enum PointGroup {
     G2,
 }
 
+impl fmt::Display for PointGroup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::G1 => "G1",
+            Self::G2 => "G2",
+        })
+    }
+}
+
 impl PointGroup {
     /// Returns the number of base field elements in a coordinate.
     pub fn degree(self) -> usize {

@@ -36,7 +36,7 @@ fn read_point<P: AffinePoint, const N: usize, const D: usize>(
     z: [&Number; D],
 ) -> Result<P> {
     let mut numbers = coordinates.map(|number| number.0.clone());
-    let expected = format!("a point of {:?} of {}", P::GROUP, P::CURVE);
+    let expected = format!("a point of {} of {}", P::GROUP, P::CURVE);
     let is_zero = |number: &BigUint| *number == BigUint::ZERO;
     let is_infinity = z.iter().all(|part| is_zero(&part.0));
     let is_one = z.iter().enumerate().all(|(index, part)| part.0 == BigUint::from(u8::from(index == 0)));

@@ -1,8 +1,9 @@
 //! Proves with a zkey whose points and matrices are on the devices.
 
 use proofwarp::groth16::{Circuit, Densities, Parameters};
+use proofwarp::rayon_waits::check_host_threads;
 use proofwarp::secret_vec::SecretVec;
-use proofwarp::{Abort, Accelerator, fork_check};
+use proofwarp::{Abort, Accelerator};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -142,7 +143,7 @@ impl<E: Groth16Engine> ProvingKey<E> {
     /// - [`Error::Engine`]: there are fewer or more pairs of random scalars than witnesses, the hook aborted, or a
     ///   forced backend has too little memory or fails.
     pub fn prove_with(&self, witnesses: &[&Witness], options: ProveOptions<'_, E::Fr>) -> Result<Vec<Proof<E>>> {
-        fork_check::check()?;
+        check_host_threads()?;
         witnesses.iter().try_for_each(|witness| witness.check_against(&self.header))?;
         let assignments = witnesses.iter().map(|witness| witness.to_scalars::<E>()).collect::<Result<Vec<_>>>()?;
         let blinding = match options.blinding {

@@ -1,8 +1,9 @@
 //! Proves assignments with a key on the devices, and verifies the proofs.
 
 use proofwarp::groth16::{self, Circuit, Parameters, PreparedInputs, ProvingKeyOnDevice, QuotientForm};
+use proofwarp::rayon_waits::check_host_threads;
 use proofwarp::secret_vec::SecretVec;
-use proofwarp::{Abort, Accelerator, fork_check};
+use proofwarp::{Abort, Accelerator};
 use rayon::prelude::*;
 
 use super::secret_scalars::draw_scalars;
@@ -72,7 +73,7 @@ impl<E: Groth16Engine> ResidentProver<E> {
         verify: Option<&(dyn Fn(usize) -> String + Sync)>,
         abort: Abort<'_>,
     ) -> Result<Vec<Proof<E>>> {
-        fork_check::check()?;
+        check_host_threads()?;
         let inputs = self.circuit.input_count();
         let split = assignments.iter().map(|values| values.split_at(inputs));
         let witnesses: Vec<_> =

@@ -9,7 +9,7 @@ pub(crate) mod points;
 use std::ops::Range;
 use std::path::Path;
 
-use proofwarp::fork_check;
+use proofwarp::rayon_waits::check_host_threads;
 
 use crate::binary_files::file_bytes::{FileBytes, read_file};
 use crate::binary_files::sections::SectionTable;
@@ -93,7 +93,7 @@ impl Zkey {
     /// - [`Error::Malformed`](crate::Error::Malformed): a coordinate is at least q, or a point of the header is not on
     ///   the curve.
     pub fn from_bytes(file: impl Into<String>, bytes: impl Into<FileBytes>) -> Result<Self> {
-        fork_check::check()?;
+        check_host_threads()?;
         let file = file.into();
         let bytes = bytes.into();
         let table = SectionTable::parse(&file, &ZKEY, bytes.as_slice())?;
@@ -132,7 +132,7 @@ impl Zkey {
     /// # Errors
     /// - [`Error::Malformed`](crate::Error::Malformed): one is not; the error names its section and index.
     pub fn check_points(&self) -> Result<()> {
-        fork_check::check()?;
+        check_host_threads()?;
         let sections = [self.ic(), self.a(), self.b1(), self.b2(), self.c(), self.h()];
         sections.iter().try_for_each(RawPoints::check_on_curve)
     }

@@ -4,7 +4,7 @@ use std::collections::TryReserveError;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use proofwarp::fork_check;
+use proofwarp::rayon_waits::check_host_threads;
 use rayon::prelude::*;
 
 use crate::curves::affine_point::{AffinePoint, PointFault, PointGroup};
@@ -96,7 +96,7 @@ impl<'a> RawPoints<'a> {
 
     /// Returns the points with these `encodings`.
     fn decode<P: AffinePoint>(&self, encodings: impl IndexedParallelIterator<Item = &'a [u8]>) -> Result<Vec<P>> {
-        fork_check::check()?;
+        check_host_threads()?;
         self.expect_type::<P>()?;
         let mut points = Vec::new();
         points.try_reserve_exact(encodings.len()).map_err(|error| self.no_memory(error))?;
@@ -164,7 +164,7 @@ impl<'a> RawPoints<'a> {
             return Err(self.place.other_curve(self.curve, P::CURVE));
         }
         if P::GROUP != self.group {
-            return Err(self.place.malformed("group", format!("{:?}", self.group), format!("{:?}", P::GROUP)));
+            return Err(self.place.malformed("group", self.group, P::GROUP));
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl<'a> RawPoints<'a> {
     }
 
     fn fault(&self, index: usize, fault: PointFault) -> Error {
-        let expected = format!("a point of {:?} of {}", self.group, self.curve);
+        let expected = format!("a point of {} of {}", self.group, self.curve);
         self.place.malformed(format!("point {index}"), expected, fault)
     }
 

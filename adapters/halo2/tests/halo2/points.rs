@@ -117,16 +117,16 @@ fn is_refused(circuit: &Rotations, column: &str, rotations: [i32; 2]) {
 #[test]
 fn two_rotations_of_one_point() {
     for far in [16, -16, 1 << 20, -(1 << 20), 1 << 30, i32::MIN] {
-        is_refused(&Rotations { advice: vec![0, far], ..Rotations::default() }, "Advice(0)", [0, far]);
+        is_refused(&Rotations { advice: vec![0, far], ..Rotations::default() }, "advice column 0", [0, far]);
     }
-    is_refused(&Rotations { advice: vec![1, 2, -14], ..Rotations::default() }, "Advice(0)", [2, -14]);
-    is_refused(&Rotations { fixed: vec![-1, 15], ..Rotations::default() }, "Fixed(0)", [-1, 15]);
+    is_refused(&Rotations { advice: vec![1, 2, -14], ..Rotations::default() }, "advice column 0", [2, -14]);
+    is_refused(&Rotations { fixed: vec![-1, 15], ..Rotations::default() }, "fixed column 0", [-1, 15]);
     // The permutation's own query, and a lookup's.
-    is_refused(&Rotations { advice: vec![32], equal: true, ..Rotations::default() }, "Advice(0)", [32, 0]);
+    is_refused(&Rotations { advice: vec![32], equal: true, ..Rotations::default() }, "advice column 0", [32, 0]);
     let looked_up = Rotations { advice: vec![3], looked_up: Some(-13), ..Rotations::default() };
-    is_refused(&looked_up, "Advice(0)", [3, -13]);
+    is_refused(&looked_up, "advice column 0", [3, -13]);
     let table = Rotations { fixed: vec![16], looked_up: Some(0), ..Rotations::default() };
-    is_refused(&table, "Fixed(0)", [16, 0]);
+    is_refused(&table, "fixed column 0", [16, 0]);
 }
 
 /// One query of a point is proved, however often it goes around.
@@ -145,5 +145,7 @@ fn far_rotations() {
 fn keys_are_made_with_a_warning() {
     let circuit = Rotations { advice: vec![0, 16], ..Rotations::default() };
     let (key, lines) = logged(|| keygen_pk2::<G1Affine, _, _>(&*setup(K), &circuit, false));
-    assert!(key.is_ok() && lines.iter().any(|line| line.contains("no proof can be made with this key: Advice(0)")));
+    assert!(
+        key.is_ok() && lines.iter().any(|line| line.contains("no proof can be made with this key: advice column 0"))
+    );
 }

@@ -1,9 +1,9 @@
 //! Proves 3·11 = 33 by a key and a witness of circom and snarkjs, and checks the proof and its public signals.
 
-use proofwarp::{Accelerator, BackendKind, Error, Report, Result, StreamStats};
+use proofwarp::{Accelerator, Error, Result};
 use proofwarp_circom::{AnyProvingKey, JsonText, ProofTexts, Witness, Zkey, verify_json};
 
-use super::{Answer, timed};
+use super::{Answer, report, timed};
 
 /// Files of the circuit `tests/circom/multiplier.circom`, as `tests/circom.sh` makes them.
 const ZKEY: &[u8] = include_bytes!("../data/multiplier.zkey");
@@ -23,20 +23,7 @@ pub fn test(accelerator: &Accelerator, _: u32) -> Result<Answer> {
     run()?;
     let (texts, time) = timed(run)?;
     let is_right = is_right(&key, &texts).map_err(engine_error)?;
-    let (backend, device) = match accelerator.devices().first() {
-        Some(device) => (device.info().backend, device.info().name.clone()),
-        None => (BackendKind::Cpu, "host".to_owned()),
-    };
-    let report = Report {
-        operation: "circom bn254".to_owned(),
-        elements: 1 << LOG_DOMAIN,
-        backend,
-        device,
-        total: time,
-        traffic: StreamStats::default(),
-        fallbacks: Vec::new(),
-    };
-    Ok(Answer { report, time, is_right })
+    Ok(Answer { report: report(accelerator, 1 << LOG_DOMAIN, time), time, is_right })
 }
 
 fn is_right(key: &AnyProvingKey, texts: &ProofTexts) -> proofwarp_circom::Result<bool> {

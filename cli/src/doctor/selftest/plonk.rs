@@ -2,9 +2,9 @@
 
 use proofwarp::field::{DeviceVector, NttField};
 use proofwarp::plonk::steps::{DeviceColumn, evaluate};
-use proofwarp::{Accelerator, BackendKind, Report, Result, StreamStats};
+use proofwarp::{Accelerator, Result};
 
-use super::{Answer, inverse, timed};
+use super::{Answer, inverse, report, timed};
 
 pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let n = 1_u64 << log;
@@ -30,18 +30,5 @@ pub fn test<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> 
             timed(run)?
         }
     };
-    let (backend, device) = match accelerator.devices().first() {
-        Some(device) => (device.info().backend, device.info().name.clone()),
-        None => (BackendKind::Cpu, "host".to_owned()),
-    };
-    let report = Report {
-        operation: format!("plonk {}", F::NAME),
-        elements: n as usize,
-        backend,
-        device,
-        total: time,
-        traffic: StreamStats::default(),
-        fallbacks: Vec::new(),
-    };
-    Ok(Answer { report, time, is_right: value == [known] })
+    Ok(Answer { report: report(accelerator, n as usize, time), time, is_right: value == [known] })
 }

@@ -1,7 +1,8 @@
-//! Tests sparse products and expressions, row by row over 0, 1, 2 …
+//! Tests sparse products, of matrices that stay and that change, and expressions, row by row over 0, 1, 2 …
 
 use proofwarp::expression::{Coset, Expression, Program};
 use proofwarp::field::NttField;
+use proofwarp::matrix::dynamic::{DynamicCsr, Policy};
 use proofwarp::matrix::{Csr, SparseMatrix};
 use proofwarp::{Accelerator, Result};
 
@@ -11,8 +12,7 @@ use super::{Answer, counted, timed};
 /// This is 2i − 1, except in the last row.
 pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let n = 1_usize << log;
-    let rows = (0..n).map(|i| [(i, F::from(3)), ((i + 1) % n, -F::ONE)]);
-    let matrix = SparseMatrix::new(accelerator, Csr::from_rows(n, rows)?)?;
+    let matrix = SparseMatrix::new(accelerator, cyclic(n)?)?;
     let (x, mut y) = (counted::<F>(n), vec![F::ZERO; n]);
     matrix.multiply(&x, &mut y, None)?;
     let (report, time) = timed(|| matrix.multiply(&x, &mut y, None))?;
@@ -20,6 +20,31 @@ pub fn csr<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
     let known = |i: usize| if i + 1 == n { last } else { x[i] + x[i] - F::ONE };
     let is_right = y.iter().enumerate().all(|(i, y)| *y == known(i));
     Ok(Answer { report, time, is_right })
+}
+
+/// Tests the product of the matrix of [`csr`], whose row 0 has changed since: 7 in column 2, and nothing in column 1.
+/// Row 0 then gives 3·x₀ + 7·x₂, which is 14. `log` is 2 at least.
+pub fn changed<F: NttField>(accelerator: &Accelerator, log: u32) -> Result<Answer> {
+    let n = 1_usize << log;
+    let matrix = DynamicCsr::new(accelerator, cyclic(n)?, Policy::default())?;
+    matrix.set(0, 2, F::from(7))?;
+    matrix.remove(0, 1)?;
+    let snapshot = matrix.snapshot()?;
+    let (x, mut y) = (counted::<F>(n), vec![F::ZERO; n]);
+    snapshot.multiply(&x, &mut y, None)?;
+    let (report, time) = timed(|| snapshot.multiply(&x, &mut y, None))?;
+    let known = |i: usize| match i {
+        0 => F::from(14),
+        i if i + 1 == n => F::from(3) * x[n - 1],
+        i => x[i] + x[i] - F::ONE,
+    };
+    let is_right = y.iter().enumerate().all(|(i, y)| *y == known(i));
+    Ok(Answer { report, time, is_right })
+}
+
+/// Returns the matrix of `n` rows that has 3 on the diagonal and −1 in the next column, after the last in the first.
+fn cyclic<F: NttField>(n: usize) -> Result<Csr<F>> {
+    Csr::from_rows(n, (0..n).map(|i| [(i, F::from(3)), ((i + 1) % n, -F::ONE)]))
 }
 
 /// Tests the expression a·b − a(ωX) for the columns aᵢ = i and bᵢ = i + 1. Row i gives i² − 1, except in the last row.
