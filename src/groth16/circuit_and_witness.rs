@@ -162,7 +162,8 @@ impl<F: NttField> Circuit<F> {
     }
 
     /// Uploads the circuit to each device of `accelerator` that lacks it. Without this call, the first proof on a
-    /// device uploads it there. If `abort` stops the upload, the parts uploaded so far stay.
+    /// device uploads it there. If `abort` stops the upload, the parts uploaded so far stay. A device without room for
+    /// matrices beside a proof's vectors gets none. Each proof then uploads them one after another.
     ///
     /// # Errors
     /// - [`Error::OutOfMemory`], [`Error::Device`]: a device has too little memory, or its driver fails.
@@ -170,7 +171,10 @@ impl<F: NttField> Circuit<F> {
     pub fn upload(&self, accelerator: &Accelerator, abort: Abort<'_>) -> Result<()> {
         let upload = |device, ctx: ExecCtx<'_>| {
             self.get_or_upload_indices(device, ctx)?;
-            self.get_or_upload_matrices(device, ctx).map(drop)
+            match self.has_room_for_matrices(device, self.constraints.next_power_of_two())? {
+                true => self.get_or_upload_matrices(device, ctx).map(drop),
+                false => Ok(()),
+            }
         };
         catch_hook_panic(abort, |abort| {
             accelerator.devices().iter().try_for_each(|device| upload(device, ExecCtx::unreported(abort)))
