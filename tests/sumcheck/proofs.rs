@@ -216,7 +216,7 @@ fn an_unused_path_is_named() {
         assert_eq!(prover.explain().reasons, [format!("path clmad not used: {lacks}")]);
         let options = SumcheckOptions { path: Some(KernelPath::Clmad), ..SumcheckOptions::default() };
         let error = Prover::with_options(&accelerator, &case.claim, Columns::host(&case.slices()), &options);
-        assert_eq!(error.err().expect("no such path").to_string(), lacks);
+        assert_eq!(error.expect_err("no such path").to_string(), lacks);
     }
 }
 

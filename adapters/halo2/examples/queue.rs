@@ -51,7 +51,9 @@ impl Circuit<Fr> for Squares {
             (0..values.len()).for_each(|row| _ = region.assign_fixed(on, row, Fr::one()));
             for column in &x {
                 values.iter().enumerate().for_each(|(row, x)| _ = region.assign_advice(*column, row, Value::known(*x)));
-                values.iter_mut().for_each(|x| *x = x.square());
+                for x in &mut values {
+                    *x = x.square();
+                }
             }
             Ok(())
         };

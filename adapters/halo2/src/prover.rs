@@ -86,8 +86,8 @@ pub fn create_proof_with<
     rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
-    let circuits = (circuits, instances, InTurn);
-    prove_circuits::<S, P, E, R, T, ConcreteCircuit>(options, params, pk, circuits, rng, transcript)
+    let source = Circuits::new(options, circuits, instances, InTurn)?;
+    prove_circuits::<S, P, E, R, T, ConcreteCircuit>(options, params, pk, source, rng, transcript)
 }
 
 /// Creates a proof as [`create_proof_with`] does. Several circuits are synthesized on all cores, while a device commits
@@ -118,11 +118,11 @@ pub fn create_proof_in_parallel<
     rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
-    let circuits = (circuits, instances, OnAllCores);
-    prove_circuits::<S, P, E, R, T, ConcreteCircuit>(options, params, pk, circuits, rng, transcript)
+    let source = Circuits::new(options, circuits, instances, OnAllCores)?;
+    prove_circuits::<S, P, E, R, T, ConcreteCircuit>(options, params, pk, source, rng, transcript)
 }
 
-/// Proves circuits with their instances, which a schedule has synthesized.
+/// Proves the circuits of `source`.
 fn prove_circuits<
     'params,
     'a,
@@ -136,15 +136,11 @@ fn prove_circuits<
     options: &Options,
     params: &'params S::ParamsProver,
     pk: &ProvingKey<S::Curve>,
-    (concrete, instances, schedule): (&[ConcreteCircuit], &[&[&'a [S::Scalar]]], impl Schedule<ConcreteCircuit>),
+    mut source: Circuits<'_, 'a, ConcreteCircuit, impl Schedule<ConcreteCircuit>>,
     mut rng: R,
     transcript: &'a mut T,
 ) -> Result<(), Error> {
-    if concrete.len() != instances.len() {
-        return Err(Error::InvalidInstances);
-    }
-    let mut source = Circuits { concrete, instances, min_early_rows: options.min_early_rows(), schedule };
-    let task = Task { options, params, pk, instances, seed: Seed::new(&mut rng) };
+    let task = Task { options, params, pk, instances: source.instances, seed: Seed::new(&mut rng) };
     prove_checked::<P, E, T>(&task, transcript, &mut source)
 }
 

@@ -12,6 +12,7 @@ use crate::committer::Committer;
 use crate::constraints;
 use crate::early::EarlyCommits;
 use crate::error::to_halo2_error;
+use crate::options::Options;
 use crate::schedule::Schedule;
 use crate::synthesis::{PhaseEnds, Phases, ProofWriter, Synthesis};
 
@@ -37,11 +38,29 @@ pub(crate) trait Source {
 
 /// Holds circuits and their instances. Each write synthesizes the circuits anew.
 pub(crate) struct Circuits<'c, 'i, C, S> {
-    pub concrete: &'c [C],
+    concrete: &'c [C],
     pub instances: &'c [&'c [&'i [Fr]]],
     /// Minimum number of rows of columns that are committed to while synthesis goes on.
-    pub min_early_rows: usize,
-    pub schedule: S,
+    min_early_rows: usize,
+    schedule: S,
+}
+
+impl<'c, 'i, C, S> Circuits<'c, 'i, C, S> {
+    /// Holds the circuits `concrete` with their `instances`, which `schedule` has synthesized.
+    ///
+    /// # Errors
+    /// - `InvalidInstances`: the numbers of circuits and instances differ.
+    pub(crate) fn new(
+        options: &Options,
+        concrete: &'c [C],
+        instances: &'c [&'c [&'i [Fr]]],
+        schedule: S,
+    ) -> Result<Self, Error> {
+        if concrete.len() != instances.len() {
+            return Err(Error::InvalidInstances);
+        }
+        Ok(Self { concrete, instances, min_early_rows: options.min_early_rows(), schedule })
+    }
 }
 
 impl<C: StockCircuit<Fr>, S: Schedule<C>> Source for Circuits<'_, '_, C, S> {

@@ -82,13 +82,11 @@ fn check_shareable_memory(streams: &[Stream]) -> Result<()> {
     let info = first.info();
     let same = |stream: &Stream| Arc::ptr_eq(&stream.core.shared, &streams[0].core.shared);
     let reached = |stream: &Stream| stream.device().info().backend == info.backend && info.caps.peer_memory;
-    match streams.iter().all(|stream| same(stream) || reached(stream)) {
-        true => Ok(()),
-        false => {
-            let reason = "only devices of the cuda backend share memory; several vectors are spread over others";
-            Err(Error::unsupported(&info.name, "memory of several devices", reason))
-        }
+    if streams.iter().all(|stream| same(stream) || reached(stream)) {
+        return Ok(());
     }
+    let reason = "only devices of the cuda backend share memory; several vectors are spread over others";
+    Err(Error::unsupported(&info.name, "memory of several devices", reason))
 }
 
 impl Drop for PeerMemory {
