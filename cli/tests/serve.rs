@@ -211,9 +211,8 @@ fn bad_requests_are_told_why() {
     server.prove(&broken_witness()).expect_error(422, "invalid_proof", "body: the proof does not verify");
     let long = [WTNS, &[0]].concat();
     server.prove(&long).expect_error(413, "too_large", "body: expected at most 204 bytes, got 205");
-    let mut chunked = server.send_head("POST", "/prove/multiplier", &[("Transfer-Encoding", "chunked")]);
-    write!(chunked, "{:x}\r\n", WTNS.len()).expect("a chunk");
-    chunked.write_all(&[WTNS, b"\r\n0\r\n\r\n"].concat()).expect("a chunk");
+    // The server answers the head, and may close before a chunk is written.
+    let chunked = server.send_head("POST", "/prove/multiplier", &[("Transfer-Encoding", "chunked")]);
     Answer::read(chunked).expect_error(411, "length_required", "expected a Content-Length, got none");
     server.prove(WTNS).expect_proof();
 }
