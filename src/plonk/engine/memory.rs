@@ -28,7 +28,7 @@ const SLACK_EIGHTHS: u64 = 3;
 /// Adds 1/2 instead for columns of at least `LARGE_COLUMN` bytes. At 2^20 rows one of twelve shapes took 1.46 times
 /// its maximum (one H200).
 const LARGE_SLACK_EIGHTHS: u64 = 4;
-/// Minimum bytes of a large column, 32 MiB.
+/// Divides columns by their size: from 32 MiB on they are large.
 const LARGE_COLUMN: u64 = 32 << 20;
 /// Columns of device memory that a setup's points take, 4: a point is two elements, and there are two bases.
 const BASES: usize = 4;
