@@ -93,7 +93,7 @@ fn out_of_memory_at_each_step() {
             failures += usize::from(lacking != limit / 3);
             limit += lacking.max(limit / 3);
         }
-        assert!(failures > 9, "only {failures} failures");
+        assert!(failures > 4, "only {failures} failures");
         job.prove(&like).expect("proofs where there is enough");
     }
 }

@@ -375,10 +375,10 @@ mod tests {
         assert_eq!(columns("commit to pieces"), 27 + 1 + 2 * 4 + 10);
         assert_eq!(columns("evaluate on cosets"), 27 + 1 + 4 + 30 + 27 + 10);
         let bytes = |in_place| memory.peak_unsplit_bytes(in_place, |_| 0) / memory.column;
-        assert_eq!((bytes(true), bytes(false)), (99 * 11 / 8, 126 * 11 / 8));
+        assert_eq!((bytes(true), bytes(false)), (99 * 12 / 8, 126 * 12 / 8));
         // Commitments to 12 advice columns take most if each needs as many columns of workspace.
         let whole = memory.peak_unsplit_bytes(true, |count| 2 * sample_workspace(count)) / memory.column;
-        assert_eq!(whole, (13 + 10 + 12 * 12) * 11 / 8);
+        assert_eq!(whole, (13 + 10 + 12 * 12) * 12 / 8);
     }
 
     #[test]
