@@ -8,7 +8,8 @@ typedef long i64;
 #define KERNEL(group_size) __kernel __attribute__((reqd_work_group_size(group_size, 1, 1)))
 // Declares a kernel. A multiprocessor runs `groups` groups of it at once, if the compiler takes such a bound.
 #define KERNEL_BOUNDED(group_size, groups) KERNEL(group_size)
-#define DEVICE inline
+// Static: a function that clang neither inlines nor emits would be missing when AMD's driver links the program.
+#define DEVICE static inline
 // Declares a function that is called, not inlined: long point formulas appear once in a program.
 #define DEVICE_NOINLINE __attribute__((noinline))
 #define GLOBAL __global
