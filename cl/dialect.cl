@@ -8,7 +8,12 @@ typedef long i64;
 #define KERNEL(group_size) __kernel __attribute__((reqd_work_group_size(group_size, 1, 1)))
 // Declares a kernel. A multiprocessor runs `groups` groups of it at once, if the compiler takes such a bound.
 #define KERNEL_BOUNDED(group_size, groups) KERNEL(group_size)
+// AMD's clang emits no function of `inline` alone, so a call that it does not inline would have no function.
+#ifdef __AMDGCN__
+#define DEVICE static inline
+#else
 #define DEVICE inline
+#endif
 // Declares a function that is called, not inlined: long point formulas appear once in a program.
 #define DEVICE_NOINLINE __attribute__((noinline))
 #define GLOBAL __global

@@ -89,6 +89,18 @@ need_clang_format() {
     target/clang-format-venv/bin/pip install -q --disable-pip-version-check clang-format==20.1.8
 }
 
+# Compiles the OpenCL kernels for AMD's cards. Sets `amdgcn_clang` and `libclc`. Another version allocates other registers.
+need_amdgcn() {
+    local attempt
+    for attempt in 1 2; do
+        amdgcn_clang=$(command -v clang-19 || command -v clang || true)
+        libclc=$(compgen -G "/usr/[ls]*/clc/amdgcn--amdhsa.bc" | head -n 1 || true)
+        [ -z "$amdgcn_clang" ] || [ -z "$libclc" ] || return 0
+        [ $attempt = 2 ] || { echo "installing clang and libclc"; install_packages "clang-19 libclc-19" "clang libclc" "clang libclc" "llvm"; }
+    done
+    echo "no clang, or no libclc with amdgcn--amdhsa.bc"; return 1
+}
+
 # For circom-witnesscalc, by which RISC Zero computes witnesses.
 need_protoc() {
     command -v protoc >/dev/null && return

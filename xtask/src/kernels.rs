@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bench_support::Failure;
 use clap::{Args, ValueEnum};
-use proofwarp::kernels::spec::{CurveSpec, Domain, FieldKind, FieldSpec, KernelFamily};
+use proofwarp::kernels::spec::{CurveSpec, Domain, FieldKind, FieldSpec, KernelFamily, Target};
 use proofwarp::kernels::{Dialect, FieldDescription, Module, all_modules, registry, source_text};
 
 /// Options of `kernels`.
@@ -17,7 +17,7 @@ pub struct Options {
     /// The language that it is written in
     #[arg(value_enum, default_value = "opencl")]
     language: Language,
-    /// Write the sources of all modules to this folder, in both languages
+    /// Write the sources of all modules to this folder, in the languages that they are compiled in
     #[arg(long, value_name = "FOLDER")]
     write: Option<PathBuf>,
     /// Print the tables of fields, curves and kernel families
@@ -55,13 +55,18 @@ If: {PathMatch: '.*\\.cu'}
 CompileFlags: {Add: [-xcuda, --cuda-device-only, --cuda-gpu-arch=sm_90]}
 ";
 
-/// Writes the sources of all modules into `folder`, as `NAME.cl` and `NAME.cu`, and `.clangd` beside them.
+/// Writes the sources of all modules into `folder`, and `.clangd` beside them: `NAME.cu` for each module, `NAME.cl` for those
+/// that OpenCL's compilers get.
 fn write_all(folder: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     std::fs::write(folder.join(".clangd"), CLANGD)?;
     for module in all_modules() {
-        for (ending, dialect) in [("cl", Dialect::OpenCl), ("cu", Dialect::Cuda)] {
-            std::fs::write(folder.join(format!("{}.{ending}", module.name)), source_text(&module, dialect))?;
+        let write = |ending: &str, dialect| {
+            std::fs::write(folder.join(format!("{}.{ending}", module.name)), source_text(&module, dialect))
+        };
+        write("cu", Dialect::Cuda)?;
+        if module.target == Target::All {
+            write("cl", Dialect::OpenCl)?;
         }
     }
     Ok(())
@@ -133,6 +138,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use proofwarp::kernels::modules;
 
     use super::*;
 
@@ -190,6 +196,6 @@ mod tests {
         write_all(&folder).expect("written");
         let written = std::fs::read_dir(&folder).expect("folder").count();
         std::fs::remove_dir_all(&folder).expect("removed");
-        assert_eq!(written, 2 * all_modules().len() + 1);
+        assert_eq!(written, all_modules().len() + modules().len() + 1);
     }
 }
