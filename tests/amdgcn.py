@@ -52,7 +52,7 @@ def families():
 
 def kernels(assembly):
     """Names and numbers of the kernels that the assembly's metadata describe."""
-    metadata = assembly.split("amdhsa.kernels:\n")[1].split("\namdhsa.target")[0]
+    metadata = assembly.partition("amdhsa.kernels:\n")[2].partition("\namdhsa.target")[0]
     for kernel in re.split(r"^  - ", metadata, flags=re.M)[1:]:
         found = dict(re.findall(r"^(?:    )?\.(\w+): +(\w+)$", kernel, re.M))
         yield found["name"], {key: int(value) for key, value in found.items() if value.isdigit()}
@@ -113,7 +113,9 @@ def table(results):
     found = {}
     names = families()
     for (module, processor), kernels in results.items():
-        family = next(name for name in names if module.startswith(f"{name}_"))
+        family = next((name for name in names if module.startswith(f"{name}_")), None)
+        if not family:
+            sys.exit(f"amdgcn.py: docs/architecture.md has no family of {module}")
         found.setdefault(family, {}).setdefault(processor, []).extend(kernels.values())
     head = f"| {' / '.join(PROCESSORS)} | kernels | {' | '.join(COLUMNS)} | kernels with scratch |\n"
     return head + "|---" * (3 + len(COLUMNS)) + "|\n" + "".join(row(*item) for item in sorted(found.items()))

@@ -240,17 +240,24 @@ impl<F: NttField> Circuit<F> {
         CsrOnDevice::new_abortable(device, matrix, SparseOptions::default(), ctx)
     }
 
-    /// Returns whether `device` has all matrices, or has room for them beside an assignment and the vectors a, b and c
-    /// of `domain` elements each. A quarter of its free memory is left to tables of transforms and to smaller buffers.
+    /// Returns whether `device` has room for the matrices that it lacks, beside an assignment and the vectors a, b and c
+    /// of `domain` elements each. Transforms that do not work in place take one more vector. A tenth of the free memory
+    /// is left to tables of transforms and to smaller buffers.
     pub(super) fn has_room_for_matrices(&self, device: &Arc<Device>, domain: usize) -> Result<bool> {
-        let mut all = self.matrices.iter().zip(&self.matrices_on_devices);
-        if !self.matrices.is_empty() && all.all(|(_, on_devices)| on_devices.has(device)) {
+        let all = self.matrices.iter().zip(&self.matrices_on_devices);
+        let lacking = all.filter(|(_, on_devices)| !on_devices.has(device));
+        let lacking: Vec<u64> = lacking.map(|(matrix, _)| CsrOnDevice::estimate_bytes(matrix)).collect();
+        if lacking.is_empty() && !self.matrices.is_empty() {
             return Ok(true);
         }
-        let matrices: u64 = self.matrices.iter().map(|matrix| CsrOnDevice::estimate_bytes(matrix)).sum();
-        let vectors = (size_of::<F>() as u64).saturating_mul((3 * domain + self.variable_count()) as u64);
+        let vectors = if device.info().caps.forward_progress { 3 } else { 4 };
+        let vectors = (size_of::<F>() as u64).saturating_mul((vectors * domain + self.variable_count()) as u64);
         let free = device.free_memory()?;
-        Ok(matrices.saturating_add(vectors) <= free - free / 4)
+        let fits = lacking.iter().sum::<u64>().saturating_add(vectors) <= free - free / 10;
+        if !fits {
+            log::info!("groth16: a, b and c are made one after another: {free} bytes are free");
+        }
+        Ok(fits)
     }
 
     fn upload_indices(&self, stream: &mut Stream, indices: &[u32]) -> Result<Option<Buffer>> {

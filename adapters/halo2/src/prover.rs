@@ -91,7 +91,7 @@ pub fn create_proof_with<
 }
 
 /// Creates a proof as [`create_proof_with`] does. Several circuits are synthesized on all cores, while a device commits
-/// to those that are ready. The proof is the same.
+/// to those that are ready. The proof is the same. `configure` runs on these cores too, once per circuit and phase.
 ///
 /// halo2-axiom's circuits need not be `Sync`, so [`create_proof`] synthesizes them on one core.
 ///

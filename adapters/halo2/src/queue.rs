@@ -10,7 +10,7 @@ use std::thread::{self, Result};
 /// the jobs. `prove` is usually a call of [`create_proof`](crate::create_proof): a synthesis takes a core and no device,
 /// so that two or three threads keep a device busy.
 ///
-/// At most `threads` jobs are in work. At most twice as many are taken from `jobs` and not passed to `each`.
+/// At most `threads` jobs are in work, or fewer if the system starts fewer threads. At most twice as many are taken from `jobs` and not passed to `each`.
 ///
 /// ```
 /// use std::num::NonZeroUsize;
@@ -21,7 +21,8 @@ use std::thread::{self, Result};
 /// ```
 ///
 /// # Panics
-/// Resumes the panic of `prove`, of `each` or of `jobs`, once no job is in work. No job is begun after the panic.
+/// - Resumes the panic of `prove`, of `each` or of `jobs`, once no job is in work. No job is begun after the panic.
+/// - The system starts no thread.
 pub fn prove_in_order<J: Send, R: Send>(
     jobs: impl IntoIterator<Item = J, IntoIter: Send>,
     threads: NonZeroUsize,
@@ -31,11 +32,10 @@ pub fn prove_in_order<J: Send, R: Send>(
     let queue =
         Queue { state: Mutex::new(State::new(jobs.into_iter())), changed: Condvar::new(), threads: threads.get() };
     thread::scope(|scope| {
-        for _ in 0..threads.get() {
-            scope.spawn(|| queue.work(&prove));
-        }
         // Threads would wait for ever for results to be taken.
         let end = EndOnDrop(&queue);
+        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, || queue.work(&prove)).is_ok();
+        assert!((0..threads.get()).take_while(start).count() > 0, "prove_in_order: no thread could be started");
         while let Some(result) = queue.next_result() {
             each(result.unwrap_or_else(|panic| resume_unwind(panic)));
         }

@@ -2,10 +2,13 @@
 
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::sync::mpsc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread;
 
 use halo2_axiom::plonk::Error;
+use proofwarp::rayon_waits::{block_in_place, join};
 
 use crate::arena::WitnessArena;
 use crate::device_pick::InheritedReservation;
@@ -17,8 +20,7 @@ pub(crate) trait Schedule<C> {
     /// the arena of each, in order, while later circuits are synthesized.
     ///
     /// # Errors
-    /// - The first error of `commit`, or else of `synthesize`.
-    /// - `Transcript`: no thread could be started.
+    /// Returns the first error of `commit`, or else of `synthesize`.
     fn run_all<'m>(
         &self,
         circuits: &[C],
@@ -28,7 +30,7 @@ pub(crate) trait Schedule<C> {
     ) -> Result<(), Error>;
 }
 
-/// Synthesizes on the caller's thread, since circuits need not be `Sync`. Another thread commits.
+/// Synthesizes on the caller's thread, since circuits need not be `Sync`. A helper thread commits.
 pub(crate) struct InTurn;
 
 /// Synthesizes on other threads, one per core at most. The caller's thread commits.
@@ -43,18 +45,26 @@ impl<C> Schedule<C> for InTurn {
         mut commit: impl FnMut(usize, &'m mut WitnessArena) -> Result<(), Error> + Send,
     ) -> Result<(), Error> {
         let (sender, receiver) = mpsc::channel();
-        thread::scope(|scope| {
-            let commit_all = move || receiver.into_iter().try_for_each(|(number, arena)| commit(number, arena));
-            let committed = thread::Builder::new().spawn_scoped(scope, commit_all)?;
-            let synthesized = arenas.iter_mut().enumerate().try_for_each(|(number, arena)| {
+        let (receiver, caller) = (Mutex::new(Some(receiver)), thread::current().id());
+        let take = || receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let mut commit_ready = || {
+            let ready = take().into_iter().flatten();
+            ready.into_iter().try_for_each(|(number, arena)| commit(number, arena))
+        };
+        let mine = || {
+            let result = arenas.iter_mut().enumerate().try_for_each(|(number, arena)| {
                 let arena = synthesize(circuits, number, arena)?;
-                // Without a receiver there is an error already.
-                _ = sender.send((number, arena));
-                Ok(())
+                // The receiver goes after an error of `commit`, which is returned.
+                sender.send((number, arena)).map_err(|_| Error::Synthesis)
             });
             drop(sender);
-            committed.join().unwrap_or_else(|panic| resume_unwind(panic)).and(synthesized)
-        })
+            result
+        };
+        // Without a helper thread this one commits, after all synthesis.
+        let theirs = || if thread::current().id() == caller { Ok(()) } else { commit_ready() };
+        let (committed, synthesized) = join(theirs, mine);
+        committed.unwrap_or_else(|panic| resume_unwind(panic)).and(synthesized)?;
+        commit_ready()
     }
 }
 
@@ -68,16 +78,22 @@ impl<C: Sync> Schedule<C> for OnAllCores {
     ) -> Result<(), Error> {
         let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let threads = NonZeroUsize::new(circuits.len()).map_or(cores, |circuits| circuits.min(cores));
+        let failed = AtomicBool::new(false);
         let prove = |(number, arena)| {
             let _inherited = InheritedReservation::new();
             synthesize(circuits, number, arena).map(|arena| (number, arena))
         };
-        let mut result = Ok(());
-        prove_in_order(arenas.iter_mut().enumerate(), threads, prove, |synthesized| {
-            if result.is_ok() {
-                result = synthesized.and_then(|(number, arena)| commit(number, arena));
-            }
-        });
-        result
+        let jobs = arenas.iter_mut().enumerate().take_while(|_| !failed.load(Relaxed));
+        // A worker of a pool serves its pool meanwhile, which circuits may use.
+        block_in_place(|| {
+            let mut result = Ok(());
+            prove_in_order(jobs, threads, prove, |synthesized| {
+                if result.is_ok() {
+                    result = synthesized.and_then(|(number, arena)| commit(number, arena));
+                    failed.store(result.is_err(), Relaxed);
+                }
+            });
+            result
+        })
     }
 }

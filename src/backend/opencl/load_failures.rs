@@ -28,8 +28,12 @@ pub(super) fn loader_failure() -> String {
 
 /// Returns a reason for each vendor's library that a file `.icd` names and that the system cannot load.
 pub(super) fn vendor_failures() -> Vec<String> {
-    let named = VENDORS_VARIABLES.iter().find_map(env::var_os);
-    vendor_failures_in(&named.map_or_else(|| PathBuf::from(VENDORS), PathBuf::from))
+    let named = VENDORS_VARIABLES.iter().find_map(env::var_os).map(PathBuf::from);
+    // A name without a folder is that of a file in the usual folder.
+    let place = |named: PathBuf| {
+        if named.components().count() == 1 && !named.exists() { Path::new(VENDORS).join(named) } else { named }
+    };
+    vendor_failures_in(&named.map_or_else(|| PathBuf::from(VENDORS), place))
 }
 
 /// Returns the reasons of [`vendor_failures`] for the file `place`, or for all files `.icd` of the folder `place`.

@@ -22,8 +22,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use crate::described::{setup, verify};
-use crate::devices::reason;
+use crate::described::{Shape, setup, verify};
+use crate::devices::{Expected, reason};
 
 const K: u32 = 6;
 const COLUMNS: usize = 5;
@@ -187,6 +187,16 @@ fn workers_of_pools() {
         pool.install(|| orders().for_each(proves));
     }
     (0..2).into_par_iter().for_each(|_| orders().for_each(proves));
+}
+
+/// Proves two circuits on the only worker of rayon's global pool, which the thread that commits needs too.
+#[test]
+fn circuits_of_a_worker_of_the_global_pool() {
+    // Another test of this process may have started it.
+    _ = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
+    let expected = Expected::new(&Shape::base(), K, 2);
+    let [_, host] = both();
+    (0..2).into_par_iter().for_each(|_| assert!(expected.prove(&host).expect("a proof") == expected.proof));
 }
 
 #[test]

@@ -31,7 +31,7 @@ Variables:
                                                  measured:12,wide:12 without it
   PROOFWARP_BENCH_PROOFS=5                       number of timed proofs of each circuit (default 3); the median is reported
   PROOFWARP_BENCH_LIMIT=20                       halo2-axiom is left out where it would take more seconds for a proof
-  PROOFWARP_BENCH_OUT=DIR                        where halo2.json and halo2_sizes.svg go; target/bench without it
+  PROOFWARP_BENCH_OUT=DIR                        where halo2.json and halo2_*.svg go; target/bench without it
   PROOFWARP_BACKEND=cuda                         the backend of proofwarp's
   PROOFWARP_PEERS=stock                          whether halo2-axiom runs; it does without the variable
   PROOFWARP_HALO2_AXIOM_GPU=PROGRAM              the program of benches/halo2-axiom-gpu; the one built there without it
