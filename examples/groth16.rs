@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let circuit = Preimage([7; 32]);
     let public = compute_multipacking::<Scalar>(&bytes_to_bits(&Sha256::digest(circuit.0)));
     eprintln!("making parameters, which takes minutes on few cores");
-    // Whoever runs this knows their secret. Real ones come from a ceremony.
+    // This process knows the parameters' secret, so it can forge proofs. Real parameters come from a ceremony.
     let start = Instant::now();
     let parameters = generate_random_parameters::<Bls12, _, _>(circuit.clone(), &mut OsRng)?;
     let log = (parameters.h.len() + 1).ilog2();

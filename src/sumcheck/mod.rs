@@ -50,7 +50,7 @@ pub use rounds::{ColumnOwnership, HOST_TAIL_LOG, KernelPath, RoundPolynomial, Su
 pub use transcript::Challenger;
 pub use transcript::{BoundTranscript, Checkpoint, HashTranscript, Transcript};
 
-/// Runs the examples of `docs/sumcheck.md`, one of which needs the feature.
+/// Runs the examples of `docs/sumcheck.md`. One of them needs the feature `plonky3`.
 #[cfg(all(doctest, feature = "plonky3"))]
 #[doc = include_str!("../../docs/sumcheck.md")]
 struct Page;

@@ -4,12 +4,16 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
+use halo2_axiom::plonk::Error;
 use proofwarp::plonk::AdviceStage;
 use proofwarp::secret_vec::SecretVec;
+use rand_core::RngCore;
 use rayon::Scope;
 
 use crate::arena::ColumnMemory;
+use crate::error::to_halo2_error;
 
 /// Lends a proof's advice stage to the thread that synthesizes, or to one task at a time that commits to finished
 /// columns. A task takes the stage when it starts, so a thread that waits for the stage waits for work that has begun.
@@ -89,6 +93,18 @@ impl<'a> Committer<'a> {
     ) -> proofwarp::Result<R> {
         let mut lent = Lent { committer: self, proof: self.wait_for_proof().proof.take() };
         lent.proof.as_mut().map_or_else(|| Err(lost_error()), work)
+    }
+
+    /// Commits to `columns` of the circuit with index `number`, once no task has the proof. Each column comes with its
+    /// index. Blinding rows get elements of `rng`.
+    pub(crate) fn commit_columns(
+        &self,
+        number: usize,
+        columns: Vec<(usize, &mut Vec<Fr>)>,
+        rng: &mut impl RngCore,
+    ) -> Result<Vec<G1Affine>, Error> {
+        let random = &mut || Fr::random(&mut *rng);
+        self.with_proof(|proof| proof.commit(number, columns, random)).map_err(to_halo2_error)
     }
 
     /// Has a task of `scope` commit to `column`.

@@ -113,7 +113,7 @@ impl Source for ResidentAdvice {
         } else {
             let fetched = self.columns.iter().map(Column::download).collect::<proofwarp::Result<Vec<_>>>();
             let mut fetched: Vec<SecretVec<Fr>> = fetched.map_err(to_halo2_error)?;
-            phases.commit(0, fetched.iter_mut().map(|column| &mut column.0).enumerate().collect(), pen)?;
+            phases.commit(fetched.iter_mut().map(|column| &mut column.0).enumerate().collect(), pen)?;
         }
         phases.squeeze_phase_challenges(0, pen)
     }

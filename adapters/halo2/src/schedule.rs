@@ -47,10 +47,7 @@ impl<C> Schedule<C> for InTurn {
         let (sender, receiver) = mpsc::channel();
         let (receiver, caller) = (Mutex::new(Some(receiver)), thread::current().id());
         let take = || receiver.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let mut commit_ready = || {
-            let ready = take().into_iter().flatten();
-            ready.into_iter().try_for_each(|(number, arena)| commit(number, arena))
-        };
+        let mut commit_ready = || take().into_iter().flatten().try_for_each(|(number, arena)| commit(number, arena));
         let mine = || {
             let result = arenas.iter_mut().enumerate().try_for_each(|(number, arena)| {
                 let arena = synthesize(circuits, number, arena)?;

@@ -74,16 +74,13 @@ pub(crate) struct Phases<'p, 'a> {
 }
 
 impl Phases<'_, '_> {
-    /// Commits to `columns` of the circuit with index `number`, and writes the commitments. Each column comes with its
-    /// index.
+    /// Commits to `columns` of the only circuit, and writes the commitments. Each column comes with its index.
     pub(crate) fn commit<E: EncodedChallenge<G1Affine>, T: TranscriptWrite<G1Affine, E>>(
         &mut self,
-        number: usize,
         columns: Vec<(usize, &mut Vec<Fr>)>,
         pen: &mut ProofWriter<'_, E, T>,
     ) -> Result<(), Error> {
-        let random = &mut || Fr::random(&mut pen.rng);
-        let points = self.proof.with_proof(|proof| proof.commit(number, columns, random)).map_err(to_halo2_error)?;
+        let points = self.proof.commit_columns(0, columns, &mut pen.rng)?;
         pen.write_points(&points)
     }
 

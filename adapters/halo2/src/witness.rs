@@ -1,6 +1,5 @@
 //! Supplies a proof's witness: from circuits that are synthesized, or from columns.
 
-use ff::Field;
 use halo2_axiom::halo2curves::bn256::{Fr, G1Affine};
 use halo2_axiom::plonk::{Circuit as StockCircuit, Column, Error, Fixed, FloorPlanner};
 use halo2_axiom::transcript::{EncodedChallenge, TranscriptWrite};
@@ -124,9 +123,7 @@ impl<C: StockCircuit<Fr>, S: Schedule<C>> Circuits<'_, '_, C, S> {
                 synthesize_phase::<C, E, T>(all, number, (circuit, phase, challenges), self.instances[number], arena)
             };
             let commit = |number, arena: &mut WitnessArena| {
-                let (columns, random) = (arena.compute_values(&numbers), &mut || Fr::random(&mut *rng));
-                let committed = proof.with_proof(|proof| proof.commit(number, columns, random));
-                points.extend(committed.map_err(to_halo2_error)?);
+                points.extend(proof.commit_columns(number, arena.compute_values(&numbers), rng)?);
                 Ok(())
             };
             self.schedule.run_all(self.concrete, &mut arenas, synthesize, commit)?;
@@ -194,7 +191,7 @@ impl Source for Advice {
     ) -> Result<(), Error> {
         check_advice_shape(circuit, self.columns.iter().map(|column| column.len()))?;
         let mut phases = Phases { circuit, proof, challenges: vec![None; circuit.challenge_phases.len()] };
-        phases.commit(0, self.columns.iter_mut().map(|column| &mut column.0).enumerate().collect(), pen)?;
+        phases.commit(self.columns.iter_mut().map(|column| &mut column.0).enumerate().collect(), pen)?;
         if !self.stays {
             self.columns.clear();
         }

@@ -17,7 +17,7 @@ const LOADER: &str = if cfg!(target_os = "windows") {
     "libOpenCL.so.1"
 };
 
-/// Folder of the files `.icd`, each of which names a vendor's library. Environment variables may name another.
+/// Names the folder of the files `.icd`. Each file names a vendor's library. `VENDORS_VARIABLES` may name another folder.
 const VENDORS: &str = "/etc/OpenCL/vendors";
 const VENDORS_VARIABLES: [&str; 2] = ["OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"];
 

@@ -101,8 +101,8 @@ impl<F: NttField> ConstraintVectors<F> {
     }
 }
 
-/// Makes the vectors a, b and c one after another, of which at most two are on the device at once. If C is missing, a
-/// third one is there while c is made.
+/// Makes the vectors a, b and c one after another. At most two of them are on the device at once. If the circuit has no
+/// matrix C, a third vector is there while c is made.
 pub(super) struct VectorSource<'a, F, P> {
     pub domain: &'a NttDomain<F>,
     pub circuit: &'a Circuit<F>,

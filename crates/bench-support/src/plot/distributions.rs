@@ -20,13 +20,13 @@ const KEY: i32 = 18;
 const NAMES: i32 = 138;
 
 /// Holds the measurements of one operation in one place at one size.
-pub(super) struct Rows<'a> {
+pub(super) struct DistributionPlot<'a> {
     cells: &'a [&'a Measurement],
     distributions: Vec<&'a str>,
     implementations: Vec<&'a str>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> DistributionPlot<'a> {
     pub(super) fn new(cells: &'a [&'a Measurement]) -> Self {
         let mut implementations = unique(cells.iter().map(|cell| cell.implementation.as_str()));
         // The first colours are those of proofwarp in every figure.

@@ -93,7 +93,7 @@ fn our_time(lines: &[Line<'_>]) -> Option<String> {
 fn by_distribution(results: &Results, cells: &[&Measurement]) -> Result<Option<(Head, String)>, Failure> {
     let Some(other) = cells.iter().find(|cell| cell.distribution != RANDOM) else { return Ok(None) };
     let cells: Vec<&Measurement> = cells.iter().copied().filter(|cell| cell.log_n == other.log_n).collect();
-    let rows = distributions::Rows::new(&cells);
+    let rows = distributions::DistributionPlot::new(&cells);
     let place = file_part(&other.place);
     let head = Head {
         file: format!("{}_{place}_distributions.svg", other.operation),
