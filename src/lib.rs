@@ -103,6 +103,7 @@ pub mod groth16;
 pub mod hash;
 pub mod inspect;
 mod kernel_types;
+mod mapped_file;
 pub mod matrix;
 pub mod msm;
 pub mod ntt;
@@ -140,6 +141,7 @@ pub use backend::{
     Abort, BackendKind, Buffer, Device, DeviceCaps, DeviceInfo, Event, PinnedBuffer, Stream, StreamStats,
 };
 pub use error::{Error, Result};
+pub use mapped_file::MappedFile;
 pub use report::Report;
 
 /// Compiles and runs the Rust code of the included pages as doc tests.

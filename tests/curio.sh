@@ -4,7 +4,8 @@
 #
 # With `checkout=FOLDER`, the root of a checkout of Curio, also its engine on the drop-in: its crates `extern/cuzk`, bellperson
 # and bellpepper-core are copied, with the lines that docs/filecoin.md changes. They build, the engine proves a sector of 2 KiB
-# (tests/curio/src), and filecoin-proofs verifies.
+# (tests/curio/src), and filecoin-proofs verifies. The same again with the patch of the drop-in's folder `engine`, by which the
+# engine proves from packed witnesses.
 #
 # usage: tests/curio.sh [cpu] [opencl] [cuda] [checkout=FOLDER] [seal] [into=FOLDER | from=FOLDER]      (default: cpu opencl)
 #
@@ -58,23 +59,26 @@ own_tests() {
 }
 
 # The crates of Curio's engine, with the lines that docs/filecoin.md changes, and a program that calls them.
-prepare_engine() {
-    local copy="$root/target/curio-engine" name
-    mkdir -p "$copy/extern"
-    for name in cuzk bellperson bellpepper-core; do
-        [ -d "$copy/extern/$name" ] || cp -r "$checkout/extern/$name" "$copy/extern/$name"
-    done
-    cd "$copy/extern"
+prepare_engine() { # folder, patch or nothing
+    local all="$root/target/curio-engine" copy name
+    copy="$all/$1"
+    rm -rf "$copy"
+    mkdir -p "$copy"
+    for name in cuzk bellperson bellpepper-core; do cp -r "$checkout/extern/$name" "$copy/$name"; done
+    # The patch is for a folder of its own, not for the repository around it.
+    [ -z "${2:-}" ] || GIT_CEILING_DIRECTORIES="$all" git -C "$copy" apply "$2"
+    cp "$drop_in/engine/packed_witness.rs" "$copy/cuzk/cuzk-core/src/"
+    cd "$copy"
     sed -i "s|^supraseal-c2 = { path = .*|supraseal-c2 = { path = \"$drop_in\" }|; s|^    \"cuzk-pce\",\$|    \"cuzk-pce\",\n    \"probe\",|" cuzk/Cargo.toml
     perl -0pi -e 's/(File::create\(tmp_path\(PRIORITY_LOCK_NAME, None\)\)\s*\.unwrap\(\))\s*\.try_lock_shared\(\)/FileExt::try_lock_shared(&$1)/' bellperson/src/gpu/locks.rs
     mkdir -p cuzk/probe/src
     cp "$root/tests/curio/Cargo.toml" cuzk/probe/
     cp "$root"/tests/curio/src/*.rs "$root"/tests/filecoin/src/{parameters,post,sector,timed}.rs cuzk/probe/src/
     # Stock crates of neptune's link the driver's library, which proofwarp loads at run time.
-    mkdir -p "$copy/stub"
-    [ -e "$copy/stub/libcuda.so" ] || cc -shared -x c /dev/null -o "$copy/stub/libcuda.so"
-    export CARGO_TARGET_DIR="$copy/target" LIBRARY_PATH="$copy/stub${LIBRARY_PATH:+:$LIBRARY_PATH}"
-    export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$copy/stub" CARGO_PROFILE_DEV_OPT_LEVEL=1
+    mkdir -p "$all/stub"
+    [ -e "$all/stub/libcuda.so" ] || cc -shared -x c /dev/null -o "$all/stub/libcuda.so"
+    export CARGO_TARGET_DIR="$all/target" LIBRARY_PATH="$all/stub${LIBRARY_PATH:+:$LIBRARY_PATH}"
+    export LD_LIBRARY_PATH="${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$all/stub" CARGO_PROFILE_DEV_OPT_LEVEL=1
     # Its interface is compiled by protoc.
     (cd "$root"; source tests/needs.sh; need_protoc)
     find_nvcc
@@ -86,27 +90,34 @@ prepare_engine() {
     cd cuzk
 }
 
+# Builds the program `probe`, on the engine as it is and patched, into the folder.
+build_engine() { # folder
+    prepare_engine plain
+    cargo build --quiet --workspace
+    cargo tree --quiet -p probe --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null || fail "cargo does not use the drop-in"
+    cp "$CARGO_TARGET_DIR/debug/probe" "$1/probe"
+    prepare_engine packed "$drop_in/engine/witness.patch"
+    cargo build --quiet --workspace --features probe/packed
+    cp "$CARGO_TARGET_DIR/debug/probe" "$1/probe-packed"
+}
+
 engine() {
-    local backend report folder="${from:-$root/target/filecoin-parameters}" program="${from:-}/probe"
-    mkdir -p "$folder"
-    export FIL_PROOFS_PARAMETER_CACHE="$folder/" FIL_PROOFS_PARENT_CACHE="$folder/parents/"
-    if [ -z "$from" ]; then
-        prepare_engine
-        cargo build --quiet --workspace
-        cargo tree --quiet -p probe --invert supraseal-c2 --depth 0 | grep -F "$drop_in" >/dev/null || fail "cargo does not use the drop-in"
-        program="$CARGO_TARGET_DIR/debug/probe"
-    fi
+    local backend program report parameters="${from:-$root/target/filecoin-parameters}" programs="${from:-${into:-$temp}}"
+    mkdir -p "$parameters"
+    export FIL_PROOFS_PARAMETER_CACHE="$parameters/" FIL_PROOFS_PARENT_CACHE="$parameters/parents/"
+    [ -n "$from" ] || build_engine "$programs"
     if [ -n "$into" ]; then
-        with_backend cpu "$program" $seal
-        cp "$program" "$into/probe"
-        cp -r "$folder/." "$into/"
+        with_backend cpu "$into/probe-packed" $seal
+        cp -r "$parameters/." "$into/"
         return 0
     fi
     for backend in "${backends[@]}"; do
-        report="$temp/$backend"
-        with_backend "$backend" env PROOFWARP_REPORT="$report" "$program" $seal
-        if grep -v " on $backend (" "$report"; then fail "another backend than $backend ran"; fi
-        echo "curio.sh: cuzk on $backend: $(grep -c "^groth16 .* on $backend (.*): [0-9]" "$report") batches"
+        for program in probe probe-packed; do
+            report="$temp/$program-$backend"
+            with_backend "$backend" env PROOFWARP_REPORT="$report" "$programs/$program" $seal
+            if grep -v " on $backend (" "$report"; then fail "another backend than $backend ran"; fi
+            echo "curio.sh: cuzk's $program on $backend: $(grep -c "^groth16 .* on $backend (.*): [0-9]" "$report") batches"
+        done
     done
 }
 

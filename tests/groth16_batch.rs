@@ -44,7 +44,7 @@ fn goes_on_after_aborts() {
     let key = key();
     for accelerator in accelerators_and_cpu() {
         let (prover, first) = Prover::<Bls12>::new(&accelerator, Squares(20), &&key).expect("prover");
-        let witness = Witness { inputs: &first.inputs, aux: &first.aux, evaluations: None };
+        let witness = Witness { inputs: &first.inputs, aux: (&first.aux).into(), evaluations: None };
         let witnesses = [witness; 6];
         let r: Vec<Scalar> = (0..6).map(Scalar::from).collect();
         let (expected, _) = prove(prover.key(), prover.circuit(), &witnesses, &r, &r, None).expect("proofs");
@@ -79,7 +79,7 @@ fn unfinished_batches_have_no_proofs() {
     let key = key();
     let accelerator = Accelerator::with_backend(BackendKind::Cpu).expect("the CPU");
     let (prover, first) = Prover::<Bls12>::new(&accelerator, Squares(20), &&key).expect("prover");
-    let witness = [Witness { inputs: &first.inputs, aux: &first.aux, evaluations: None }];
+    let witness = [Witness { inputs: &first.inputs, aux: (&first.aux).into(), evaluations: None }];
     let one = [Scalar::ONE];
     let batch = Batch::new(prover.key(), prover.circuit(), &witness, &one, &one).expect("batch");
     let aborted = batch.run(&accelerator, Some(&|| true));
@@ -94,7 +94,7 @@ fn other_devices_than_the_keys() {
     let key = key();
     let host = Accelerator::automatic().expect("settings").with_devices(Vec::new());
     let (prover, first) = Prover::<Bls12>::new(&host, Squares(20), &&key).expect("prover");
-    let witnesses = [Witness { inputs: &first.inputs, aux: &first.aux, evaluations: None }; 2];
+    let witnesses = [Witness { inputs: &first.inputs, aux: (&first.aux).into(), evaluations: None }; 2];
     let r = [Scalar::from(4), Scalar::from(5)];
     let (expected, report) = prove(prover.key(), prover.circuit(), &witnesses, &r, &r, None).expect("proofs");
     assert_eq!(report.backend, BackendKind::Cpu);

@@ -88,7 +88,7 @@ fuzz_target!(|input: Input| {
         .map_or([circuit.input_count(), circuit.aux_count()], |lengths| lengths.map(usize::from))
         .map(|n| &zeros[..n]);
     let evaluations = input.values.map(|lengths| lengths.map(|length| &zeros[..usize::from(length)]));
-    let witnesses = [Witness { inputs, aux, evaluations }];
+    let witnesses = [Witness { inputs, aux: aux.into(), evaluations }];
     let [r, s] = input.random.map(|count| &zeros[..usize::from(count)]);
     let Ok(batch) = Batch::new(&key, &circuit, &witnesses, r, s) else { return };
     batch.run(&cpu, None).expect("what was taken is proved");

@@ -240,6 +240,19 @@ impl Device {
         self.trim_pool_bytes(u64::MAX);
     }
 
+    /// Gives all wholly unused blocks of the pool back to the driver if they are most of the free memory. Otherwise the
+    /// next work would divide them for buffers of other sizes, and find no room for large ones.
+    ///
+    /// # Errors
+    /// - [`Error::Device`]: the driver's call failed.
+    pub(crate) fn trim_pool_if_short(&self) -> Result<()> {
+        let pooled = lock(&self.shared.pool).free_bytes();
+        if pooled > self.free_memory()? / 2 {
+            self.trim_pool();
+        }
+        Ok(())
+    }
+
     /// Gives the largest free blocks back to the driver until these have `bytes` in total. Returns false if there was
     /// no free block.
     fn trim_pool_bytes(&self, bytes: u64) -> bool {

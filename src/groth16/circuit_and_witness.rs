@@ -10,11 +10,12 @@ use rayon::prelude::*;
 
 use super::key::PerDevice;
 use super::parameters::ERROR_CONTEXT;
-use super::{Engine, ProvingKeyOnDevice};
+use super::{AuxValues, Engine, ProvingKeyOnDevice};
 use crate::backend::{Abort, Buffer, Device, Stream, catch_hook_panic};
 use crate::exec::ExecCtx;
 use crate::field::NttField;
 use crate::matrix::{Csr, CsrOnDevice, SparseOptions};
+use crate::secret_vec::SecretVec;
 use crate::{Accelerator, Error, Result};
 
 /// Marks the variables that have bases in a key's queries of A and B. A variable has a base in the query of A if it
@@ -309,17 +310,17 @@ fn check_count_limit(what: &'static str, number: usize) -> Result<()> {
 
 /// Borrows the assignment of a circuit's variables, optionally with the evaluated constraints.
 #[derive(Clone, Copy)]
-pub struct Witness<'a, F> {
+pub struct Witness<'a, F: Copy> {
     /// Values of the inputs; the first is the constant one.
     pub inputs: &'a [F],
     /// Values of the auxiliary variables.
-    pub aux: &'a [F],
+    pub aux: AuxValues<'a, F>,
     /// The products A·z, B·z and C·z for the assignment z. If `None`, the prover computes them from the circuit's
     /// matrices.
     pub evaluations: Option<[&'a [F]; 3]>,
 }
 
-impl<F> fmt::Debug for Witness<'_, F> {
+impl<F: Copy> fmt::Debug for Witness<'_, F> {
     /// Writes only the lengths, because the values are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { inputs, aux, evaluations } = self;
@@ -333,6 +334,15 @@ impl<'a, F: NttField> Witness<'a, F> {
     /// Returns the inputs after the constant one, or `None` if the first input is not one.
     pub fn public_inputs(&self) -> Option<&'a [F]> {
         self.inputs.split_first().filter(|(one, _)| **one == F::ONE).map(|(_, inputs)| inputs)
+    }
+
+    /// Returns a copy of the values of all variables.
+    pub(crate) fn to_assignment(self) -> SecretVec<F> {
+        let mut assignment = SecretVec(vec![F::ZERO; self.inputs.len() + self.aux.len()]);
+        let (inputs, aux) = assignment.split_at_mut(self.inputs.len());
+        inputs.copy_from_slice(self.inputs);
+        self.aux.write_to(aux);
+        assignment
     }
 
     /// Checks that the witness has the lengths that `circuit` needs. `number` is its index in the batch, for error

@@ -23,14 +23,15 @@ pub(super) fn compute_msm_sums<E: Engine>(
     ctx: ExecCtx<'_>,
 ) -> Result<MsmSums<E>> {
     let (host, parameters) = (key.accelerator().with_devices(Vec::new()), key.parameters());
-    let assignment = SecretVec([witness.inputs, witness.aux].concat());
+    let assignment = witness.to_assignment();
     let mut vectors = [(); 3].map(|()| SecretVec(vec![E::Fr::ZERO; key.domain_size()]));
     evaluate_constraints(&host, circuit, witness, &assignment, &mut vectors, ctx)?;
     let h = to_canonical_bytes(
         quotient(&key.domain().with_accelerator(&host), &key.quotient_form(), vectors, ctx)?.par_iter().copied(),
     );
     let select = |chosen: &[u32]| to_canonical_bytes(chosen.par_iter().map(|i| assignment[*i as usize]));
-    let (l, a, b) = (to_canonical_bytes(witness.aux.par_iter().copied()), select(&circuit.a), select(&circuit.b));
+    let aux = assignment[circuit.inputs..].par_iter().copied();
+    let (l, a, b) = (to_canonical_bytes(aux), select(&circuit.a), select(&circuit.b));
     Ok(MsmSums {
         h: run_msm(&host, &parameters.h, &h.0[..parameters.h.len()], ctx)?,
         l: run_msm(&host, &parameters.l, &l.0, ctx)?,
@@ -73,6 +74,26 @@ fn quotient<F: NttField>(
     domain.run(Direction::CosetInverse, &mut [&mut a], ctx.abort())?;
     a.par_iter_mut().zip(&c.0).for_each(|(a, c)| *a -= *c * factor);
     Ok(a)
+}
+
+impl<F: NttField> Circuit<F> {
+    /// Returns whether `witness` satisfies all constraints. The host's cores compute that.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`](crate::Error::Invalid): the witness has other lengths than the circuit, or neither has a
+    ///   way to evaluate the constraints.
+    /// - [`Error::Invalid`](crate::Error::Invalid): the matrices lie in a file that has changed.
+    pub fn is_satisfied(&self, accelerator: &Accelerator, witness: &Witness<'_, F>) -> Result<bool> {
+        witness.check_lengths(0, self)?;
+        let satisfied = |[a, b, c]: [&[F]; 3]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * *b == *c);
+        if let Some(evaluations) = witness.evaluations {
+            return Ok(satisfied(evaluations));
+        }
+        let mut vectors = [(); 3].map(|()| SecretVec(vec![F::ZERO; self.constraints]));
+        let (host, assignment) = (accelerator.with_devices(Vec::new()), witness.to_assignment());
+        evaluate_constraints(&host, self, witness, &assignment, &mut vectors, ExecCtx::unreported(None))?;
+        Ok(satisfied(vectors.each_ref().map(|vector| &vector[..])))
+    }
 }
 
 /// Writes A·z, B·z and C·z to the start of `vectors`, which must be zeros. They are copied from `witness` if it has

@@ -17,11 +17,14 @@
 //! snarkjs's keys have bases for the values of a·b − c on a coset instead ([`QuotientForm::CosetValues`]). Then a, b and
 //! c are all interpolated and evaluated on the coset, which takes six transforms as well.
 
+mod aux_values;
 mod circuit_and_witness;
+mod circuit_file;
 mod cpu;
 mod gpu;
 mod key;
 mod msm_sums_and_proof;
+mod packed_scalars;
 mod parameters;
 mod prove;
 mod schedule;
@@ -30,11 +33,13 @@ mod verify;
 #[cfg(test)]
 mod data_type_tests;
 
+pub use aux_values::AuxValues;
 pub use circuit_and_witness::{Circuit, Densities, Witness};
 pub use key::ProvingKeyOnDevice;
 pub use msm_sums_and_proof::Proof;
 #[cfg(feature = "mpi")]
 pub(crate) use msm_sums_and_proof::{MsmSums, assemble_proof};
+pub use packed_scalars::PackedScalars;
 #[cfg(feature = "mpi")]
 pub(crate) use parameters::inverse_vanishing_value;
 pub use parameters::{Engine, Parameters, QuotientForm};

@@ -33,8 +33,9 @@ mod plan;
 mod resident_bases;
 mod scalars;
 
+pub use crate::mapped_file::MappedFile;
 pub(crate) use bases::check;
-pub use bases::{BasePoints, EncodedPoints, FilePoints, MappedFile, PointChecks, PointName, decode};
+pub use bases::{BasePoints, EncodedPoints, FilePoints, PointChecks, PointName, decode};
 pub(crate) use exec::resident_batch_bytes;
 pub use explain::MsmExplanation;
 pub use one_shot::{msm, msm_with_options};

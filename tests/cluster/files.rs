@@ -68,7 +68,7 @@ pub fn key(checks: &Checks) {
     let key = ClusterKey::new(checks.cluster, &circuit, load).expect("a key");
     let assignment = random::<Scalar>(5, VARIABLES);
     let (inputs, aux) = assignment.split_at(1);
-    let (witness, r, s) = (Witness { inputs, aux, evaluations: None }, Scalar::from(3), Scalar::from(4));
+    let (witness, r, s) = (Witness { inputs, aux: aux.into(), evaluations: None }, Scalar::from(3), Scalar::from(4));
     let input = (rank == 0).then_some(Input { circuit: &circuit, witness, blinding: (r, s) });
     let proof = key.prove(0, input, None).expect("a proof").0;
     let whole = ProvingKeyOnDevice::new(&checks.cpu, memory).expect("a key");

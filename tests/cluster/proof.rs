@@ -45,7 +45,7 @@ impl Setup {
         let key = ProvingKeyOnDevice::new(&checks.cpu, self.parameters.clone()).expect("a key");
         let (assignment, r, s) = Self::witness(number);
         let (inputs, aux) = assignment.split_at(INPUTS);
-        let witness = Witness { inputs, aux, evaluations: None };
+        let witness = Witness { inputs, aux: aux.into(), evaluations: None };
         prove(&key, &self.circuit, &[witness], &[r], &[s], None).expect("a proof").0.remove(0)
     }
 
@@ -75,7 +75,7 @@ pub fn every_root(checks: &Checks) {
             let (inputs, aux) = split(&assignment);
             let evaluated = setup.evaluations(&assignment);
             let evaluations = (root % 2 == 1).then_some(evaluated.each_ref().map(Vec::as_slice));
-            let witness = Witness { inputs, aux, evaluations };
+            let witness = Witness { inputs, aux: aux.into(), evaluations };
             let input = Input { circuit: &setup.circuit, witness, blinding: (r, s) };
             let is_root = cluster.rank() == root;
             let (proof, _) = key.prove(root, is_root.then_some(input), None).expect("a proof");

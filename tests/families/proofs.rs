@@ -56,7 +56,7 @@ fn proofs<E: Engine>() {
     let product = |matrix: &Csr<E::Fr>, row: usize| matrix.row(row).map(|(column, value)| values[column] * value).sum();
     let evaluations =
         matrices::<E::Fr>().map(|matrix| (0..CONSTRAINTS).map(|row| product(&matrix, row)).collect::<Vec<_>>());
-    let whole = Witness { inputs: &values[..INPUTS], aux: &values[INPUTS..], evaluations: None };
+    let whole = Witness { inputs: &values[..INPUTS], aux: (&values[INPUTS..]).into(), evaluations: None };
     let evaluated = Witness { evaluations: Some(evaluations.each_ref().map(Vec::as_slice)), ..whole };
     let blinding = [E::Fr::from(5), E::Fr::from(6)];
     agree(|accelerator| {

@@ -30,13 +30,13 @@ fn lengths_that_do_not_match() {
         let run = |witness: Witness<'_, Scalar>, r: &[Scalar], s: &[Scalar]| {
             prove(prover.key(), prover.circuit(), &[witness], r, s, None)
         };
-        let good = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let good = Witness { inputs: &inputs, aux: (&aux).into(), evaluations: None };
         assert!(run(good, one, one).is_ok());
         invalid(run(good, none, one), "number of r: expected 1, got 0");
         invalid(run(good, one, none), "number of s: expected 1, got 0");
         invalid(run(Witness { inputs: &inputs[1..], ..good }, one, one), "inputs of witness 0: expected 3, got 2");
         invalid(
-            run(Witness { aux: &aux[1..], ..good }, one, one),
+            run(Witness { aux: (&aux[1..]).into(), ..good }, one, one),
             "auxiliary values of witness 0: expected 11, got 10",
         );
         let short = Some([aux.as_slice(); 3]);
@@ -80,7 +80,7 @@ fn keys_and_circuits_that_cannot_be() {
     let (a_aux, b_inputs, b_aux) = (density(0, 3..14), density(1, 0..3), density(1, 3..14));
     let densities = Densities { a_aux: &a_aux, b_inputs: &b_inputs, b_aux: &b_aux };
     let circuit = groth16::Circuit::new(14, densities).expect("circuit");
-    let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+    let witness = Witness { inputs: &inputs, aux: (&aux).into(), evaluations: None };
     let one = [Scalar::ONE];
     invalid(prove(prover.key(), &circuit, &[witness], &one, &one, None), "neither");
     assert!(parameters_of(&key, &circuit));
@@ -151,7 +151,7 @@ fn keys_of_any_length() {
         assert_eq!(long.device_bytes(), u64::MAX);
         let long = ProvingKeyOnDevice::new_lazy(&accelerator, long).expect("lengths of l and a are the circuit's");
         assert!(accelerator.devices().is_empty() || !long.upload_is_deferred(&accelerator).expect("memory"));
-        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let witness = Witness { inputs: &inputs, aux: (&aux).into(), evaluations: None };
         let one = [Scalar::ONE];
         invalid(prove(&long, prover.circuit(), &[witness], &one, &one, None), "bases of l");
     }

@@ -20,7 +20,7 @@ fn r_and_s_are_used() {
     let (r, s) = ([r0, r1, r0, r1, Scalar::ZERO], [s0, s0, s1, s1, Scalar::ZERO]);
     for accelerator in accelerators_and_cpu() {
         let (prover, inputs, aux) = prover(&accelerator, &key);
-        let witnesses = [Witness { inputs: &inputs, aux: &aux, evaluations: None }; 5];
+        let witnesses = [Witness { inputs: &inputs, aux: (&aux).into(), evaluations: None }; 5];
         let (proofs, _) = prove(prover.key(), prover.circuit(), &witnesses, &r, &s, None).expect("proofs");
         let equal = |one: &Proof<Bls12>, other: &Proof<Bls12>| [one.a == other.a, one.b == other.b, one.c == other.c];
         assert_eq!(equal(&proofs[0], &proofs[1]), [false, true, false], "r");

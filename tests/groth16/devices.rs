@@ -60,7 +60,7 @@ impl Setup {
         let witness = |number: usize| {
             let (inputs, aux) = self.assignments[number].split_at(INPUTS);
             let evaluations = self.evaluations[number].each_ref().map(Vec::as_slice);
-            Witness { inputs, aux, evaluations: (number % 2 == 1).then_some(evaluations) }
+            Witness { inputs, aux: aux.into(), evaluations: (number % 2 == 1).then_some(evaluations) }
         };
         (0..count).map(witness).collect()
     }

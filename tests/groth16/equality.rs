@@ -133,8 +133,11 @@ fn bn254() {
         b_g2: b_g2.into(),
     };
     let (inputs, aux) = z.split_at(2);
-    let witnesses =
-        [None, Some(vectors.each_ref().map(Vec::as_slice))].map(|evaluations| Witness { inputs, aux, evaluations });
+    let witnesses = [None, Some(vectors.each_ref().map(Vec::as_slice))].map(|evaluations| Witness {
+        inputs,
+        aux: aux.into(),
+        evaluations,
+    });
     let (r, s) = ([Fr::from(5); 2], [Fr::from(6); 2]);
     let proofs = accelerators_and_cpu().into_iter().map(|accelerator| {
         let key = ProvingKeyOnDevice::new(&accelerator, parameters.clone()).expect("key");

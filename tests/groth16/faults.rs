@@ -17,7 +17,7 @@ fn aborts() {
     let key = setup(5, Kind::Plain);
     for accelerator in accelerators_and_cpu() {
         let (prover, inputs, aux) = prover(&accelerator, &key);
-        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let witness = Witness { inputs: &inputs, aux: (&aux).into(), evaluations: None };
         let one = [Scalar::ONE];
         for questions in 0..3 {
             let abort = abort_after(questions);
@@ -35,7 +35,7 @@ fn failures_on_a_device() {
     let key = setup(5, Kind::Plain);
     for accelerator in alone(None) {
         let (prover, inputs, aux) = prover(&accelerator, &key);
-        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let witness = Witness { inputs: &inputs, aux: (&aux).into(), evaluations: None };
         let (r, s) = ([Scalar::from(8); 3], [Scalar::from(9); 3]);
         let run = || prove(prover.key(), prover.circuit(), &[witness; 3], &r, &s, None);
         run().expect("proofs, and tables for all later ones");
@@ -57,7 +57,7 @@ fn fallback_to_the_cpu() {
     for accelerator in capped(None) {
         let device = &accelerator.devices()[0];
         let (prover, inputs, aux) = prover(&accelerator, &key);
-        let witness = Witness { inputs: &inputs, aux: &aux, evaluations: None };
+        let witness = Witness { inputs: &inputs, aux: (&aux).into(), evaluations: None };
         let (r, s) = ([Scalar::from(8); 4], [Scalar::from(9); 4]);
         let run = || prove(prover.key(), prover.circuit(), &[witness; 4], &r, &s, None).expect("proofs");
         let (expected, report) = run();
@@ -141,7 +141,7 @@ fn aborts_at_each_step() {
 
 fn witnesses(assignments: &[Assignment<Scalar>]) -> Vec<Witness<'_, Scalar>> {
     let all = assignments.iter();
-    all.map(|Assignment { inputs, aux, .. }| Witness { inputs, aux, evaluations: None }).collect()
+    all.map(|Assignment { inputs, aux, .. }| Witness { inputs, aux: aux.into(), evaluations: None }).collect()
 }
 
 fn same((proof, stock): (&Proof<Bls12>, &bellperson::groth16::Proof<Bls12>)) -> bool {

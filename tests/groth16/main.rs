@@ -10,6 +10,7 @@ mod random_r1cs;
 
 mod arguments;
 mod blinding;
+mod circuit_files;
 mod circuits;
 mod devices;
 mod equality;

@@ -85,7 +85,7 @@ fn check_counts<E: Engine + MultiMillerLoop>() {
 fn numbers_of_inputs_are_checked() {
     check_counts::<Bls12>();
     check_counts::<Bn256>();
-    let witness = |inputs| Witness::<Scalar> { inputs, aux: &[], evaluations: None };
+    let witness = |inputs| Witness::<Scalar> { inputs, aux: (&[]).into(), evaluations: None };
     assert_eq!(witness(&[Scalar::ONE, Scalar::ZERO]).public_inputs(), Some(&[Scalar::ZERO][..]));
     assert_eq!(witness(&[Scalar::ZERO, Scalar::ZERO]).public_inputs(), None);
     assert_eq!(witness(&[]).public_inputs(), None);

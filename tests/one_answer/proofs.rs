@@ -99,11 +99,11 @@ fn proofs<E: Engine>(accelerator: &Accelerator, shape: Shape, lengths: Lengths) 
     let evaluations: Vec<Vec<E::Fr>> =
         shape.matrices::<E::Fr>().iter().map(|matrix| evaluated(matrix, &values)).collect();
     let [a, b, c] = [0, 1, 2].map(|number| evaluations[number].as_slice());
-    let whole = Witness { inputs: &values[..shape.inputs], aux: &values[shape.inputs..], evaluations: None };
+    let whole = Witness { inputs: &values[..shape.inputs], aux: (&values[shape.inputs..]).into(), evaluations: None };
     let witnesses = [
         whole,
         Witness { evaluations: Some([a, b, c]), ..whole },
-        Witness { inputs: &zeros[..shape.inputs], aux: &zeros[shape.inputs..], evaluations: None },
+        Witness { inputs: &zeros[..shape.inputs], aux: (&zeros[shape.inputs..]).into(), evaluations: None },
     ];
     let (r, s) = (vec![E::Fr::from(5), E::Fr::from(5), E::Fr::ZERO], vec![E::Fr::from(6), E::Fr::from(6), E::Fr::ZERO]);
     let (proofs, _) = prove(&key, &circuit, &witnesses, &r, &s, None)?;
@@ -165,7 +165,7 @@ fn witnesses_that_do_not_fit() {
     let values = [Fr::ONE; 9];
     let of = |inputs: usize, aux: usize, evaluations: Option<usize>| Witness {
         inputs: &values[..inputs],
-        aux: &values[..aux],
+        aux: (&values[..aux]).into(),
         evaluations: evaluations.map(|count| [&values[..5], &values[..count], &values[..5]]),
     };
     for (witness, r, s) in [

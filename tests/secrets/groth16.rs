@@ -83,7 +83,7 @@ fn with_batch(accelerator: &Accelerator, evaluated: bool, work: impl Fn(&Batch<'
     let evaluations = evaluated.then(|| vectors.each_ref().map(|vector| &vector[..]));
     let circuit = Circuit::from_matrices(2, matrices).expect("a circuit");
     let key = key(accelerator, &circuit);
-    let witnesses = [Witness { inputs: &inputs, aux, evaluations }; 2];
+    let witnesses = [Witness { inputs: &inputs, aux: aux.into(), evaluations }; 2];
     let (r, s) = random.split_at(2);
     work(&Batch::new(&key, &circuit, &witnesses, r, s).expect("a batch"));
 }

@@ -59,7 +59,7 @@ fn types_that_hold_secrets() {
     let [a, b] = [(); 2].map(|()| Scalar::random(&mut rng));
     let secrets = [a, b, a * b];
     let says_nothing = |what, printed: &dyn Debug| says_nothing(what, printed, &secrets);
-    says_nothing("Witness", &Witness { inputs: &secrets, aux: &secrets, evaluations: Some([&secrets; 3]) });
+    says_nothing("Witness", &Witness { inputs: &secrets, aux: (&secrets).into(), evaluations: Some([&secrets; 3]) });
     let assignment = || SynthesisRecorder::<_, ConstraintCount>::from_circuit(Product([a, b])).expect("a circuit");
     says_nothing("Capture", &assignment());
     says_nothing("Values", &Values { inputs: &secrets, aux: &assignment().aux });

@@ -74,7 +74,7 @@ where
 impl<F: NttField> EvaluatedAssignment<F> {
     /// Borrows the assignment as a witness with its evaluations.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
-        Witness { inputs: &self.inputs, aux: &self.aux, evaluations: Some(self.record.slices()) }
+        Witness { inputs: &self.inputs, aux: (&self.aux).into(), evaluations: Some(self.record.slices()) }
     }
 }
 

@@ -169,7 +169,7 @@ impl<E: Engine + MultiMillerLoop> Prover<E> {
 impl<F: NttField> Assignment<F> {
     /// Borrows the assignment as a witness without evaluations, which the matrices give.
     pub(crate) fn witness(&self) -> Witness<'_, F> {
-        Witness { inputs: &self.inputs, aux: &self.aux, evaluations: None }
+        Witness { inputs: &self.inputs, aux: (&self.aux).into(), evaluations: None }
     }
 }
 

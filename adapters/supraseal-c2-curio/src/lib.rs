@@ -18,6 +18,10 @@
 //! [`start_groth16_proof`] makes and verifies the proofs, B in G2 among them. So [`finish_groth16_proof`] has nothing to
 //! wait for. The vectors of A, B and C, and the assignments, are free once the former returns.
 //!
+//! [`start_groth16_proof_from_witnesses`] is not of Curio's crate. It takes a, b and c from the circuit's [`Matrices`], on
+//! the device. The host then holds neither them nor most of a witness ([`WitnessValues`]). The project's page on Filecoin
+//! has the patch by which the engine calls it.
+//!
 //! Curio's engine calls the CUDA runtime's `cudaHostAlloc` and `cudaFreeHost`, which the crate that this one replaces
 //! links. This crate defines both, without the runtime. A program that links the runtime statically too does not link. A
 //! shared library that calls these functions of the runtime may get those defined here.
@@ -31,7 +35,9 @@ use std::ffi::c_void;
 
 use proofwarp_supraseal::{Proofs, ProvingDevice, SharedDensities, panic_on_error};
 
-pub use proofwarp_supraseal::{Assignment, Error, SRS, generate_groth16_proofs};
+pub use proofwarp_supraseal::{
+    Assignment, CompressedRows, Error, Matrices, SRS, WitnessValues, generate_groth16_proofs,
+};
 
 use handles::{GpuLocks, PendingProofs};
 
@@ -147,7 +153,36 @@ pub fn start_groth16_proof<S, D>(
         densities: [a_aux_density_bv, b_g1_input_density_bv, b_g1_aux_density_bv],
         ones: [a_aux_total_density, b_g1_input_total_density, b_g1_aux_total_density],
     };
-    panic_on_error(start(&circuits.assignments(num_circuits), [r_s, s_s], srs, gpu_mtx, gpu_index))
+    let assignments = circuits.assignments(num_circuits);
+    // SAFETY: the interface, which is safe, requires such assignments of its caller.
+    let prove =
+        |device: ProvingDevice<'_>| unsafe { proofwarp_supraseal::prove(device, &assignments, [r_s, s_s], srs) };
+    panic_on_error(start(prove, gpu_mtx, gpu_index))
+}
+
+/// Makes a proof of each of `witnesses`, whose circuit's matrices give a, b and c. Returns a handle of them, as
+/// [`start_groth16_proof`] does. Proof i has element i of `r_s` and `s_s`.
+///
+/// `S` must be the scalars of BLS12-381.
+///
+/// # Panics
+/// - Lengths or types are wrong.
+/// - `gpu_mtx` is neither null nor a lock.
+/// - There are devices, but none with the number `gpu_index`.
+/// - The circuit `matrices` does not belong to the parameters `srs`, or its file has changed.
+/// - A forced backend failed, or the CPU after a device.
+pub fn start_groth16_proof_from_witnesses<S>(
+    matrices: &Matrices,
+    witnesses: &[&WitnessValues],
+    r_s: &[S],
+    s_s: &[S],
+    srs: &SRS,
+    gpu_mtx: *mut c_void,
+    gpu_index: i32,
+) -> *mut c_void {
+    let prove =
+        |device: ProvingDevice<'_>| proofwarp_supraseal::prove_witnesses(device, matrices, witnesses, [r_s, s_s], srs);
+    panic_on_error(start(prove, gpu_mtx, gpu_index))
 }
 
 /// Writes the proofs of `handle` to `proofs`, and frees the handle.
@@ -173,17 +208,13 @@ pub unsafe fn drop_pending_proof(handle: *mut c_void) {
     }
 }
 
-/// Makes proofs of `assignments` with `randomness`, r and s, on the device `gpu_index` with the lock `gpu_mtx`. Returns
-/// their handle.
-fn start<S>(
-    assignments: &[Assignment<S>],
-    randomness: [&[S]; 2],
-    srs: &SRS,
+/// Makes proofs by `prove` on the device `gpu_index` with the lock `gpu_mtx`. Returns their handle.
+fn start(
+    prove: impl FnOnce(ProvingDevice<'_>) -> Result<Proofs, Error>,
     gpu_mtx: *mut c_void,
     gpu_index: i32,
 ) -> Result<*mut c_void, Error> {
     let lock = GpuLocks::find(gpu_mtx)?;
     let device = ProvingDevice { ordinal: usize::try_from(gpu_index).ok(), lock: Some(&lock) };
-    // SAFETY: the interface, which is safe, requires such assignments of its caller.
-    unsafe { proofwarp_supraseal::prove(device, assignments, randomness, srs) }.map(PendingProofs::insert)
+    prove(device).map(PendingProofs::insert)
 }

@@ -11,10 +11,13 @@ use std::time::Duration;
 use bellperson::groth16::{Proof, prepare_verifying_key, verify_proof};
 use blstrs::{Bls12, Scalar};
 use common::{Assigned, Chain, parameters, stock_proof};
+use ff::Field;
 use proofwarp::Accelerator;
 use proofwarp_supraseal::{ProvingDevice, SharedDensities};
+use supraseal_c2::{
+    Matrices, WitnessValues, generate_groth16_proof, start_groth16_proof, start_groth16_proof_from_witnesses,
+};
 use supraseal_c2::{SRS, alloc_gpu_mutex, drop_pending_proof, finish_groth16_proof, free_gpu_mutex};
-use supraseal_c2::{generate_groth16_proof, start_groth16_proof};
 
 // As the engine declares them.
 unsafe extern "C" {
@@ -119,6 +122,13 @@ impl Batch {
         )
     }
 
+    /// Starts a proof from the packed values of the variables and the circuit's `matrices`.
+    fn start_from_values(&self, matrices: &Matrices, srs: &SRS, lock: *mut c_void, device: i32) -> *mut c_void {
+        let values: Vec<_> = self.assigned.iter().map(Assigned::values).collect();
+        let values: Vec<_> = values.iter().collect();
+        start_groth16_proof_from_witnesses(matrices, &values, &self.r, &self.s, srs, lock, device)
+    }
+
     /// Returns points that are no proofs, to be overwritten.
     fn places(&self) -> Vec<Proof<Bls12>> {
         let [a, c] = [blstrs::G1Affine::default(); 2];
@@ -149,9 +159,54 @@ fn equal_to_bellpersons_own() {
             finish_groth16_proof(handle, &mut proofs);
             assert!(proofs == expected, "{links} links, device {device}");
         }
+        let (matrices, mapped) = matrices_in_memory_and_file(&batch);
+        for matrices in [matrices, mapped] {
+            let handle = batch.start_from_values(&matrices, &srs, lock, 0);
+            let mut proofs = batch.places();
+            finish_groth16_proof(handle, &mut proofs);
+            assert!(proofs == expected, "{links} links, from values");
+        }
         // SAFETY: any pointer is allowed.
         unsafe { free_gpu_mutex(lock) };
     }
+}
+
+/// Returns the matrices of the batch's circuit in memory, and mapped from a file that is deleted.
+fn matrices_in_memory_and_file(batch: &Batch) -> (Matrices, Matrices) {
+    let (matrices, folder) = (batch.assigned[0].matrices(), tempfile::tempdir().expect("a folder"));
+    let path = folder.path().join("matrices");
+    matrices.write(&path).expect("a file");
+    let mapped = Matrices::open(&path).expect("the file");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "no partial file stays");
+    let counts = |it: &Matrices| [it.input_count(), it.aux_count(), it.constraint_count(), it.host_bytes() as usize];
+    assert_eq!(counts(&mapped), counts(&matrices));
+    (matrices, mapped)
+}
+
+/// Checks values that do not satisfy the circuit: their proofs are returned, as those of evaluations are, and a circuit
+/// of other parameters, which is refused.
+#[test]
+fn values_that_do_not_fit() {
+    let ((made, srs), batch) = (parameters(40), Batch::new(40, 1));
+    let matrices = batch.assigned[0].matrices();
+    let mut wrong = batch.assigned[0].values();
+    wrong.push_aux(Scalar::from(2));
+    let start = |matrices: &Matrices, values: &WitnessValues, srs: &SRS| {
+        start_groth16_proof_from_witnesses(matrices, &[values], &batch.r, &batch.s, srs, ptr::null_mut(), -1)
+    };
+    let panic = panic_of(|| start(&matrices, &wrong, &srs));
+    assert!(panic.contains("auxiliary values of witness 0: expected 81, got 82"), "{panic}");
+    let mut unsatisfied = WitnessValues::default();
+    (0..matrices.input_count()).for_each(|_| _ = unsatisfied.push_input(Scalar::ONE));
+    (0..matrices.aux_count()).for_each(|_| _ = unsatisfied.push_aux(Scalar::from(7)));
+    let mut places = batch.places();
+    finish_groth16_proof(start(&matrices, &unsatisfied, &srs), &mut places);
+    let key = prepare_verifying_key(&made.vk);
+    assert!(!verify_proof(&key, &places[0], &[Scalar::ONE]).expect("it is refused"));
+    let other = Batch::new(39, 1);
+    let (matrices, values) = (other.assigned[0].matrices(), other.assigned[0].values());
+    let panic = panic_of(|| start(&matrices, &values, &srs));
+    assert!(panic.contains("expected"), "{panic}");
 }
 
 /// Checks threads that share a lock, which is freed meanwhile. Vectors are gone before their proofs are finished.

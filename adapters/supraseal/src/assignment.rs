@@ -136,7 +136,7 @@ impl<'a> AssignmentSlices<'a> {
         }
         let vector = |what, data| scalars(what, data, it.abc_size);
         let evaluations = Some([vector("a", it.a)?, vector("b", it.b)?, vector("c", it.c)?]);
-        Ok(Self { densities, witness: Witness { inputs, aux, evaluations }, constraints: it.abc_size })
+        Ok(Self { densities, witness: Witness { inputs, aux: aux.into(), evaluations }, constraints: it.abc_size })
     }
 }
 

@@ -5,8 +5,10 @@ use proofwarp::groth16::Proof;
 
 use crate::assignment::{Assignment, AssignmentSlices};
 use crate::error::{Error, check_equal};
-use crate::prover::ProvingDevice;
+use crate::matrices::Matrices;
+use crate::prover::{Inputs, ProvingDevice};
 use crate::srs::SRS;
+use crate::witness_values::WitnessValues;
 
 /// Holds a proof in bellperson's memory layout.
 #[repr(C)]
@@ -66,19 +68,46 @@ pub unsafe fn prove<S>(
     [r, s]: [&[S]; 2],
     srs: &SRS,
 ) -> Result<Proofs, Error> {
-    check_equal("number of r", provers.len(), r.len())?;
-    check_equal("number of s", provers.len(), s.len())?;
-    check_scalar_type::<S>()?;
+    let [r, s] = check_randomness(provers.len(), [r, s])?;
     if provers.is_empty() {
         return Ok(Proofs(Vec::new()));
     }
-    // SAFETY: S is the scalar type, or the type that the scalar type wraps transparently.
-    let [r, s] =
-        [r, s].map(|slice| unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<Scalar>(), slice.len()) });
     let numbered = provers.iter().enumerate();
     let parts =
         numbered.map(|(number, prover)| AssignmentSlices::new(number, prover)).collect::<Result<Vec<_>, _>>()?;
     srs.prover()?.prove(device, &parts, r, s).map(Proofs)
+}
+
+/// Makes a proof for each of `witnesses`, of the circuit `matrices` of the parameters `srs`, on `device`. The matrices
+/// give a, b and c. Proof i uses element i of `r` and `s`. `S` must be the scalars of BLS12-381.
+///
+/// # Errors
+/// - [`Error::Invalid`]: lengths or types are wrong, or the circuit does not belong to the parameters.
+/// - [`Error::Engine`]: the matrices lie in a file that has changed.
+/// - Other errors are those of [`prove`].
+pub fn prove_witnesses<S>(
+    device: ProvingDevice<'_>,
+    matrices: &Matrices,
+    witnesses: &[&WitnessValues],
+    [r, s]: [&[S]; 2],
+    srs: &SRS,
+) -> Result<Proofs, Error> {
+    let [r, s] = check_randomness(witnesses.len(), [r, s])?;
+    if witnesses.is_empty() {
+        return Ok(Proofs(Vec::new()));
+    }
+    let witnesses: Vec<_> = witnesses.iter().map(|witness| witness.as_witness()).collect();
+    let inputs = Inputs { circuit: matrices.circuit(), witnesses: &witnesses, r, s };
+    srs.prover()?.prove_witnesses(device, inputs).map(Proofs)
+}
+
+/// Returns `r` and `s`, which must have `count` elements of the scalar type each.
+fn check_randomness<S>(count: usize, [r, s]: [&[S]; 2]) -> Result<[&[Scalar]; 2], Error> {
+    check_equal("number of r", count, r.len())?;
+    check_equal("number of s", count, s.len())?;
+    check_scalar_type::<S>()?;
+    // SAFETY: S is the scalar type, or the type that the scalar type wraps transparently.
+    Ok([r, s].map(|slice| unsafe { std::slice::from_raw_parts(slice.as_ptr().cast::<Scalar>(), slice.len()) }))
 }
 
 /// Returns the value of `result`.

@@ -63,6 +63,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Converts `reason`, the system's error about the file at `path`.
+    pub(crate) fn from_io(path: &Path, reason: std::io::Error) -> Self {
+        Self::Io { path: path.to_owned(), reason: Arc::new(reason) }
+    }
+
     /// Converts `reason`, an error of the engine about the parameters in the file at `path`.
     pub(crate) fn from_parameter_file(path: &Path, reason: proofwarp::Error) -> Self {
         let path = path.to_owned();

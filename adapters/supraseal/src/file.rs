@@ -37,6 +37,14 @@ pub(crate) fn read(path: &Path, file: File) -> Result<(VerifyingKey<Bls12>, Para
     Ok((key, Parameters { alpha_g1, beta_g1, beta_g2, delta_g1, delta_g2, h, l, a, b_g1, b_g2 }))
 }
 
+/// Maps `file`, which was opened at `path`, or copies it if the settings ask for that.
+pub(crate) fn map(path: &Path, file: File) -> Result<Arc<MappedFile>, Error> {
+    // SAFETY: the caller who gives the file's path promises that the file stays as it is, and every use looks for
+    // changes; a proof by points or matrices that were changed meanwhile would not verify.
+    let file = unsafe { MappedFile::new(file, path.to_owned(), is_same_state) };
+    file.map(Arc::new).map_err(|reason| Error::from_io(path, reason))
+}
+
 /// Reads a parameter file from its start. `offset` is the next byte to read.
 struct Reader<'a> {
     path: &'a Path,
@@ -46,11 +54,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(path: &'a Path, file: File) -> Result<Self, Error> {
-        let io = |reason| Error::Io { path: path.to_owned(), reason: Arc::new(reason) };
-        // SAFETY: the caller who gives the file's path promises that the file stays as it is, and every use looks for
-        // changes; a proof by points that were changed meanwhile would not verify.
-        let file = unsafe { MappedFile::new(file, path.to_owned(), is_same_state) }.map_err(io)?;
-        Ok(Self { path, file: Arc::new(file), offset: 0 })
+        Ok(Self { path, file: map(path, file)?, offset: 0 })
     }
 
     /// Skips `bytes` bytes of the file, and returns the offset of the first of them. `what` names them in the error of

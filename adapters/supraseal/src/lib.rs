@@ -15,14 +15,18 @@ mod batch;
 mod devices;
 mod error;
 mod file;
+mod matrices;
 mod prover;
 mod srs;
+mod witness_values;
 
 pub use assignment::{Assignment, SharedDensities};
-pub use batch::{Proofs, panic_on_error, prove};
+pub use batch::{Proofs, panic_on_error, prove, prove_witnesses};
 pub use error::Error;
+pub use matrices::{CompressedRows, Matrices};
 pub use prover::ProvingDevice;
 pub use srs::SRS;
+pub use witness_values::WitnessValues;
 
 /// Writes a proof for each of `provers`, the circuits' assignments, to `proofs`. Proof i uses element i of `r_s` and
 /// `s_s` as its r and s. All assignments must be of the circuit of the parameters `srs`.

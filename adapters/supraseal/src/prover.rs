@@ -9,7 +9,6 @@ use proofwarp::backend::Device;
 use proofwarp::groth16::{Batch, Circuit, Densities, PreparedVerifyingKey, Proof, ProvingKeyOnDevice, Witness};
 use proofwarp::rayon_waits::block_in_place;
 use proofwarp::{Accelerator, BackendKind, report};
-use rayon::prelude::*;
 
 use crate::assignment::{AssignmentSlices, Bits};
 use crate::devices::DeviceSelection;
@@ -42,11 +41,11 @@ struct CachedCircuit {
 
 /// Borrows the inputs of a batch of proofs: the circuit, and for each proof a witness and random scalars r and s.
 #[derive(Clone, Copy)]
-struct Inputs<'a> {
-    circuit: &'a Circuit<Scalar>,
-    witnesses: &'a [Witness<'a, Scalar>],
-    r: &'a [Scalar],
-    s: &'a [Scalar],
+pub(crate) struct Inputs<'a> {
+    pub circuit: &'a Circuit<Scalar>,
+    pub witnesses: &'a [Witness<'a, Scalar>],
+    pub r: &'a [Scalar],
+    pub s: &'a [Scalar],
 }
 
 impl Prover {
@@ -61,8 +60,8 @@ impl Prover {
         Ok(Self { key, verifying_key, asked_for_cpu, circuit: Mutex::default() })
     }
 
-    /// Returns a proof for each of `parts`, in the same order. `r` and `s` have one random scalar per proof. `device`
-    /// selects the device that makes them. If devices fail and no backend is forced, the CPU makes the whole batch again.
+    /// Returns a proof for each of `parts`, in the same order, as [`Self::prove_witnesses`] does. `r` and `s` have one
+    /// random scalar per proof.
     pub(crate) fn prove(
         &self,
         device: ProvingDevice<'_>,
@@ -70,10 +69,19 @@ impl Prover {
         r: &[Scalar],
         s: &[Scalar],
     ) -> Result<Vec<Proof<Bls12>>, Error> {
-        let accelerator = &self.select_device(device.ordinal)?;
         let known = self.get_or_build_circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
-        let batch = Inputs { circuit: &known.circuit, witnesses: &witnesses, r, s };
+        self.prove_witnesses(device, Inputs { circuit: &known.circuit, witnesses: &witnesses, r, s })
+    }
+
+    /// Returns a proof for each witness of `batch`, in the same order. `device` selects the device that makes them. If
+    /// devices fail and no backend is forced, the CPU makes the whole batch again.
+    pub(crate) fn prove_witnesses(
+        &self,
+        device: ProvingDevice<'_>,
+        batch: Inputs<'_>,
+    ) -> Result<Vec<Proof<Bls12>>, Error> {
+        let accelerator = &self.select_device(device.ordinal)?;
         match self.prove_and_verify(&self.key, accelerator, device.lock, batch) {
             Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
                 report::report_failure(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
@@ -120,13 +128,14 @@ impl Prover {
             log::error!("supraseal-c2: proofs were made on the CPU: {}", report.fallbacks.join("; "));
         }
         for (number, (proof, witness)) in proofs.iter().zip(witnesses).enumerate() {
-            self.check_proof(number, proof, witness, report.backend)?;
+            self.check_proof(circuit, number, proof, witness, report.backend)?;
         }
         Ok(proofs)
     }
 
     fn check_proof(
         &self,
+        circuit: &Circuit<Scalar>,
         number: usize,
         proof: &Proof<Bls12>,
         witness: &Witness<'_, Scalar>,
@@ -137,7 +146,7 @@ impl Prover {
         if inputs.map_or(Ok(false), |inputs| self.verifying_key.verify(inputs, proof))? {
             return Ok(());
         }
-        if inputs.is_some() && satisfies_constraints(witness) {
+        if inputs.is_some() && circuit.is_satisfied(self.key.accelerator(), witness)? {
             return Err(Error::DoesNotVerify { number, backend });
         }
         log::warn!("supraseal-c2: assignment {number} does not satisfy its constraints: its proof does not verify");
@@ -170,11 +179,6 @@ impl Prover {
             }
         }
     }
-}
-
-/// Returns whether the evaluations of `witness` satisfy a·b = c in every constraint.
-fn satisfies_constraints(witness: &Witness<'_, Scalar>) -> bool {
-    witness.evaluations.is_some_and(|[a, b, c]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * b == *c))
 }
 
 impl CachedCircuit {

@@ -59,7 +59,7 @@ impl SRS {
     /// - [`Error::Unusable`]: a forced backend failed.
     /// - [`Error::Invalid`]: a device backend is forced while `BELLMAN_NO_GPU` asks for the CPU.
     pub fn try_new(srs_path: PathBuf, cache: bool) -> Result<Self, Error> {
-        let io = |reason| Error::Io { path: srs_path.clone(), reason: Arc::new(reason) };
+        let io = |reason| Error::from_io(&srs_path, reason);
         // The same open file is read and compared by its state, even if another one replaces it.
         let file = open_regular(&srs_path).map_err(io)?;
         if !cache {

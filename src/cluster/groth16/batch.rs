@@ -29,7 +29,7 @@ impl<F: NttField> OwnedWitness<F> {
     /// Borrows the values as a [`Witness`], without r and s.
     pub fn as_witness(&self) -> Witness<'_, F> {
         let evaluations = self.evaluations.as_ref().map(|vectors| vectors.each_ref().map(Vec::as_slice));
-        Witness { inputs: &self.inputs, aux: &self.aux, evaluations }
+        Witness { inputs: &self.inputs, aux: (&self.aux).into(), evaluations }
     }
 }
 

@@ -228,7 +228,7 @@ impl<E: Engine> ShardedKey<'_, E> {
         let rank = cluster.rank();
         let domain = layout.h.class_count() * layout.h.class_length();
         let (accelerator, values) = (cluster.accelerator(), self.ntt.values());
-        let assignment = SecretVec(input.map_or_else(Vec::new, |i| [i.witness.inputs, i.witness.aux].concat()));
+        let assignment = input.map_or_else(SecretVec::default, |input| input.witness.to_assignment());
         let evaluated = input.map(|input| {
             let work = || evaluate_constraints(accelerator, domain, input.circuit, &input.witness, &assignment, abort);
             cluster.time_compute(work)

@@ -92,6 +92,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     /// Uploads the assignments of all jobs, and waits for the uploads.
     fn upload(&self) -> Result<Vec<BatchMember<E::Fr>>> {
         let variables = self.prover.circuit.variable_count();
+        self.prover.device.trim_pool_if_short()?;
         // Declared before the streams, which finish their work before it is freed.
         let mut members = Vec::new();
         let mut lane = ProofStreams::new(self.prover.device, self.ctx)?;
@@ -101,8 +102,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         }
         lane.fence_upload_stream()?;
         for BatchMember { job, assignment } in &members {
-            let Witness { inputs, aux, .. } = self.witnesses[job.number];
-            lane.upload(assignment, &[inputs, aux])?;
+            lane.upload_assignment(assignment, &self.witnesses[job.number])?;
         }
         self.finish_streams(lane)?;
         Ok(members)
@@ -119,6 +119,8 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         partial: impl Fn(C::Curve) -> PartialMsmSums<E>,
     ) -> Result<()> {
         let members: Vec<_> = members.iter().filter(|member| member.job.share.has(query)).collect();
+        // Their memory would be a part of a block that the MSM needs whole.
+        self.prover.device.trim_pool_if_short()?;
         // Uses a stream of its own, so that memory left by selections in its pool is free for the next MSMs.
         let mut stream = self.prover.device.stream()?;
         let selections = members.iter().map(|member| gather_or_share(&mut stream, of.chosen, &member.assignment));
@@ -133,6 +135,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
     /// Computes the quotient for each of `members` whose task includes h, then the MSMs over them.
     fn run_h_msms(&self, members: Vec<BatchMember<E::Fr>>) -> Result<()> {
         let prover @ DeviceProver { device, tables, .. } = self.prover;
+        device.trim_pool_if_short()?;
         let mut quotients = Vec::new();
         let mut lane = ProofStreams::new(device, self.ctx)?;
         for BatchMember { job, assignment } in members.iter().filter(|member| member.job.share.has(QueryId::H)) {
@@ -171,6 +174,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
             return Ok(());
         }
         let table = table.ok_or_else(|| Error::device("host", "groth16", "no bases of a query"))?;
+        self.prover.device.trim_pool_if_short()?;
         let sums = table.run_without_fallback(scalars, self.ctx)?;
         numbers.zip(sums).for_each(|(number, sum)| self.results.put(number, partial(sum)));
         Ok(())

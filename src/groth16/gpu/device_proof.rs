@@ -74,7 +74,7 @@ impl<E: Engine> DeviceProver<'_, E> {
         let allocate = || ConstraintVectors::allocate(&mut lane.compute, self.domain, circuit);
         vectors = share.has(QueryId::H).then(allocate).transpose()?;
         lane.fence_upload_stream()?;
-        lane.upload(&assignment, &[witness.inputs, witness.aux])?;
+        lane.upload_assignment(&assignment, witness)?;
         let SelectedScalars { a, b, l } = self.select_scalars(&mut lane.compute, &assignment, share)?;
         let queue = MsmQueue::new(self.device, share, proofs, ctx)?;
         let g2 = || queue.add(QueryId::BG2, tables.get_or_upload_b_g2()?, b.as_ref());

@@ -7,6 +7,7 @@ use crate::backend::{Device, Stream, lock};
 use crate::curve::MsmCurve;
 use crate::exec::ExecCtx;
 use crate::field::{DeviceVector, NttField, as_bytes};
+use crate::groth16::Witness;
 use crate::groth16::schedule::{QueryId, QuerySet};
 use crate::msm::{DeviceScalars, Msm, QueuedMsm};
 use crate::{Error, Result};
@@ -32,14 +33,28 @@ impl<'a> ProofStreams<'a> {
         self.upload.wait_event(&self.compute.record_event()?)
     }
 
-    /// Queues the upload of `slices`, one after another, into `vector`. Later work on the compute stream waits for the
-    /// upload.
-    pub(crate) fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, slices: &[&[F]]) -> Result<()> {
+    /// Queues the upload of `values` to the start of `vector`. Later work on the compute stream waits for it.
+    pub(crate) fn upload<F: NttField>(&mut self, vector: &DeviceVector<F>, values: &[F]) -> Result<()> {
+        self.upload.upload_abortable(vector.buffer(), 0, as_bytes(values), self.ctx.abort())?;
+        self.compute.wait_event(&self.upload.record_event()?)
+    }
+
+    /// Queues the upload of the values of `witness`, inputs first, to `assignment`. Later work on the compute stream
+    /// waits for it.
+    pub(crate) fn upload_assignment<F: NttField>(
+        &mut self,
+        assignment: &DeviceVector<F>,
+        witness: &Witness<'_, F>,
+    ) -> Result<()> {
+        let Self { upload, ctx, .. } = self;
         let mut offset = 0;
-        for slice in slices.iter().map(|slice| as_bytes(slice)) {
-            self.upload.upload_abortable(vector.buffer(), offset, slice, self.ctx.abort())?;
-            offset += slice.len();
-        }
+        let mut append = |values: &[F]| {
+            upload.upload_abortable(assignment.buffer(), offset, as_bytes(values), ctx.abort())?;
+            offset += size_of_val(values);
+            Ok(())
+        };
+        append(witness.inputs)?;
+        witness.aux.try_for_each_piece(append)?;
         self.compute.wait_event(&self.upload.record_event()?)
     }
 

@@ -63,7 +63,7 @@ impl<F: NttField> ConstraintVectors<F> {
         let on_coset = [true, true, matches!(form, QuotientForm::CosetValues { .. })];
         for (number, vector) in self.0.iter_mut().enumerate() {
             if let Some(evaluations) = &evaluations {
-                lane.upload(vector, &[evaluations[number]])?;
+                lane.upload(vector, evaluations[number])?;
             }
             lane.enqueue_timed(vector.len(), |stream| domain.enqueue(Direction::Inverse, stream, vector))?;
             if on_coset[number] {
@@ -158,7 +158,7 @@ impl<F: NttField, P: Fn(&mut ProofStreams<'_>, usize, &DeviceVector<F>) -> Resul
     fn fill(&self, lane: &mut ProofStreams<'_>, number: usize, vector: &DeviceVector<F>) -> Result<()> {
         if let Some(evaluations) = &self.evaluations {
             lane.fence_upload_stream()?;
-            return lane.upload(vector, &[evaluations[number]]);
+            return lane.upload(vector, evaluations[number]);
         }
         if number < self.circuit.matrices().len() {
             return (self.product)(lane, number, vector);

@@ -20,7 +20,9 @@ pub(in crate::matrix) fn multiply<F: NttField>(
     y: &mut [&mut [F]],
     ctx: ExecCtx<'_>,
 ) -> Result<()> {
+    csr.check_unchanged()?;
     let results = x.iter().map(|x| product(csr, x, ctx)).collect::<Result<Vec<_>>>()?;
+    csr.check_unchanged()?;
     ctx.check_abort()?;
     y.iter_mut().zip(results).for_each(|(y, result)| y.copy_from_slice(&result));
     Ok(())

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
+use super::words::Words;
 use crate::field::{NttField, as_bytes};
 use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
 use crate::rayon_waits::check_host_threads;
@@ -16,12 +17,14 @@ pub(super) const LIMIT: usize = 1 << 31;
 ///
 /// Each distinct coefficient is held once, in a dictionary that starts with 1 and −1. A non-zero therefore takes 8
 /// bytes on the host and 4 to 8 on a device. If a column occurs in a row more than once, its coefficients add up.
+///
+/// [`Self::write_to`] writes a matrix to a file. [`Self::from_file`] leaves it there, mapped.
 #[derive(Debug, Clone)]
 pub struct Csr<F> {
     columns: usize,
-    row_pointers: Vec<u32>,
-    column_indices: Vec<u32>,
-    coefficient_indices: Vec<u32>,
+    row_pointers: Words,
+    column_indices: Words,
+    coefficient_indices: Words,
     dictionary: Vec<F>,
 }
 
@@ -41,8 +44,8 @@ impl<F: NttField> Csr<F> {
         check_pointers(&row_pointers, column_indices.len())?;
         check_columns(columns, &column_indices)?;
         let mut dictionary = Dictionary::new();
-        let coefficient_indices = coefficients.iter().map(|value| dictionary.intern(*value)).collect();
-        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
+        let coefficient_indices: Vec<_> = coefficients.iter().map(|value| dictionary.intern(*value)).collect();
+        Ok(Self::from_vecs(columns, [row_pointers, column_indices, coefficient_indices], dictionary.values))
     }
 
     /// Creates a matrix whose coefficients are given as indices into `dictionary`, which starts with 1 and −1. It
@@ -59,6 +62,13 @@ impl<F: NttField> Csr<F> {
         coefficient_indices: Vec<u32>,
         dictionary: Vec<F>,
     ) -> Result<Self> {
+        Self::from_words(columns, [row_pointers, column_indices, coefficient_indices].map(Words::from), dictionary)
+    }
+
+    /// Creates a matrix as [`Self::with_dictionary`] does. `words` are its row pointers, column indices and coefficient
+    /// indices.
+    pub(super) fn from_words(columns: usize, words: [Words; 3], dictionary: Vec<F>) -> Result<Self> {
+        let [row_pointers, column_indices, coefficient_indices] = words;
         Error::check_eq("csr", "number of coefficients", column_indices.len(), coefficient_indices.len())?;
         check_pointers(&row_pointers, column_indices.len())?;
         check_columns(columns, &column_indices)?;
@@ -81,7 +91,7 @@ impl<F: NttField> Csr<F> {
         check_limit("non-zeros", coefficients.len())?;
         let coefficient_indices = (2..).take(coefficients.len()).collect();
         let dictionary = [&[F::ONE, -F::ONE], coefficients].concat();
-        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
+        Ok(Self::from_vecs(columns, [row_pointers, column_indices, coefficient_indices], dictionary))
     }
 
     /// Creates a matrix of `columns` columns from its `rows`. Each row is an iterator of (column, coefficient).
@@ -109,14 +119,14 @@ impl<F: NttField> Csr<F> {
             check_limit("rows", row_pointers.len())?;
             row_pointers.push(column_indices.len() as u32);
         }
-        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary: dictionary.values })
+        Ok(Self::from_vecs(columns, [row_pointers, column_indices, coefficient_indices], dictionary.values))
     }
 
     /// Returns the transposed matrix. Each of its rows has its columns in ascending order.
     #[must_use]
     pub fn transpose(&self) -> Self {
         let mut row_pointers = vec![0; self.columns + 1];
-        for column in &self.column_indices {
+        for column in self.column_indices() {
             row_pointers[*column as usize + 1] += 1;
         }
         (0..self.columns).for_each(|column| row_pointers[column + 1] += row_pointers[column]);
@@ -131,8 +141,7 @@ impl<F: NttField> Csr<F> {
                 *place += 1;
             }
         }
-        let (columns, dictionary) = (self.rows(), self.dictionary.clone());
-        Self { columns, row_pointers, column_indices, coefficient_indices, dictionary }
+        Self::from_vecs(self.rows(), [row_pointers, column_indices, coefficient_indices], self.dictionary.clone())
     }
 
     /// Returns the non-zeros of `row` as (column, coefficient), in stored order. There are none if the row does not
@@ -144,6 +153,20 @@ impl<F: NttField> Csr<F> {
 }
 
 impl<F> Csr<F> {
+    /// Creates a matrix from valid row pointers, column indices and coefficient indices, `words`.
+    fn from_vecs(columns: usize, words: [Vec<u32>; 3], dictionary: Vec<F>) -> Self {
+        let [row_pointers, column_indices, coefficient_indices] = words.map(Words::from);
+        Self { columns, row_pointers, column_indices, coefficient_indices, dictionary }
+    }
+
+    /// Checks that the matrix is still the one that was read, if it lies in a mapped file.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the file has changed.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
+        self.row_pointers.check_unchanged()
+    }
+
     /// Returns the number of rows.
     pub fn rows(&self) -> usize {
         self.row_pointers.len() - 1

@@ -79,6 +79,7 @@ impl<F: NttField> CsrOnDevice<F> {
     /// Uploads `csr` to `device` and waits for the copy. `csr` is not needed afterwards.
     ///
     /// # Errors
+    /// - [`Error::Invalid`]: the matrix lies in a file that has changed.
     /// - [`Error::OutOfMemory`], [`Error::Device`]: the device has too little memory, or its driver fails.
     pub fn new(device: &Arc<Device>, csr: &Csr<F>, options: SparseOptions) -> Result<Self> {
         Self::new_abortable(device, csr, options, ExecCtx::unreported(None))
@@ -101,6 +102,7 @@ impl<F: NttField> CsrOnDevice<F> {
         let balanced = explanation.kernel == Kernel::Balanced;
         let tiles = balanced.then(|| DeviceTiles::new(&mut to, &Tiles::new(csr.row_pointers()))).transpose()?;
         ctx.synchronize(&mut to.stream)?;
+        csr.check_unchanged()?;
         Ok(Self {
             device: device.clone(),
             explanation,

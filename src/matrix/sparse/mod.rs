@@ -20,11 +20,13 @@
 
 pub(super) mod cpu;
 mod csr;
+mod csr_file;
 mod csr_on_device;
 pub(super) mod device_merge;
 mod explain_and_options;
 mod kernel_and_tiles;
 mod multiply_host_vectors;
+mod words;
 
 #[cfg(test)]
 mod limit_and_abort_tests;

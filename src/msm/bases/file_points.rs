@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use super::base_points::{EncodedPoints, PointChecks};
 use super::check::{PointError, fail_on_first_invalid};
-use super::mapped_file::MappedFile;
 use crate::curve::MsmCurve;
 use crate::kernels;
 use crate::kernels::msm::{ENCODING_FLAGS, ENCODING_INFINITY};
+use crate::mapped_file::MappedFile;
 use crate::module_launcher::KernelModule;
 use crate::rayon_waits::check_host_threads;
 use crate::{Error, Result};

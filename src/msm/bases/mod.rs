@@ -5,7 +5,6 @@ mod check;
 mod decode_on_device;
 mod file_points;
 mod host;
-mod mapped_file;
 mod table;
 
 pub use base_points::{BasePoints, EncodedPoints, PointChecks};
@@ -13,5 +12,4 @@ pub(crate) use check::check;
 pub use decode_on_device::decode;
 pub use file_points::{FilePoints, PointName};
 pub(super) use host::HostBases;
-pub use mapped_file::MappedFile;
 pub(super) use table::{BaseTable, plan_input, resident_plan_input};

@@ -2,6 +2,8 @@
 //! c in the engine's page-locked memory. With the argument `seal` also the sector's seal, whose parameters take minutes.
 //! filecoin-proofs and bellperson verify.
 
+#[cfg(feature = "packed")]
+mod packed;
 mod parameters;
 mod post;
 mod sector;
@@ -41,6 +43,8 @@ fn main() -> Result<()> {
         let (proof, _) = timed("WinningPoSt by cuzk", prove)?;
         ensure!(timed("verify", || post::verify_winning(&sector, &proof))?, "the WinningPoSt does not verify");
     }
+    #[cfg(feature = "packed")]
+    packed::prove(&sector, &vanilla)?;
     if std::env::args().any(|argument| argument == "seal") {
         parameters::make_seal()?;
         let first = phase_1(&sector)?;

@@ -77,7 +77,7 @@ impl<E: Groth16Engine> ResidentProver<E> {
         let inputs = self.circuit.input_count();
         let split = assignments.iter().map(|values| values.split_at(inputs));
         let witnesses: Vec<_> =
-            split.map(|(inputs, aux)| groth16::Witness { inputs, aux, evaluations: None }).collect();
+            split.map(|(inputs, aux)| groth16::Witness { inputs, aux: aux.into(), evaluations: None }).collect();
         let prove = || groth16::prove(&self.key, &self.circuit, &witnesses, &blinding.r, &blinding.s, abort);
         let prepare =
             || witnesses.par_iter().map(|witness| self.verifier.prepare_signals(&witness.inputs[1..])).collect();

@@ -63,7 +63,9 @@ fn peaks_stay_below_the_bound() {
                 assert!(share <= 1.0, "{name}: {memory}");
                 // A setup that is kept would keep its device's memory.
                 clear_setups();
-                assert!(device.info().is_cpu || k < 14 || share >= 0.8, "{name}: {memory}");
+                // Steps that are split fill the limit in the bound. At 2^20 rows, 8 GB, three circuits take .69 of it.
+                let least = if bound.total() == limit << 30 { 0.6 } else { 0.8 };
+                assert!(device.info().is_cpu || k < 14 || share >= least, "{name}: {memory}");
             }
         }
     }

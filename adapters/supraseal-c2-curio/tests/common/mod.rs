@@ -6,7 +6,7 @@ use blstrs::{Bls12, Scalar};
 use ff::Field;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use supraseal_c2::SRS;
+use supraseal_c2::{CompressedRows, Matrices, SRS, WitnessValues};
 
 /// Describes a chain of x³ + x + 5 from a secret.
 #[derive(Debug, Clone, Copy)]
@@ -41,13 +41,15 @@ impl Circuit<Scalar> for Chain {
 }
 
 /// Holds the evaluated constraints, the variables, and which of them occur where.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct Assigned {
     pub evaluations: [Vec<Scalar>; 3],
     pub inputs: Vec<Scalar>,
     pub aux: Vec<Scalar>,
     /// Auxiliary variables in A, inputs in B, auxiliary variables in B.
     occurs: [Vec<bool>; 3],
+    /// Constraints' combinations of A, B and C.
+    rows: [Vec<LinearCombination<Scalar>>; 3],
 }
 
 impl Assigned {
@@ -67,6 +69,35 @@ impl Assigned {
         let word = |bits: &[bool]| bits.iter().rev().fold(0, |word, bit| word << 1 | u64::from(*bit));
         let words = self.occurs.each_ref().map(|bits| bits.chunks(64).map(word).collect());
         (words, self.occurs.each_ref().map(|bits| bits.iter().filter(|bit| **bit).count()))
+    }
+
+    /// Returns the matrices of the constraints.
+    pub fn matrices(&self) -> Matrices {
+        let rows = self.rows.each_ref().map(|rows| self.compress(rows));
+        Matrices::new(self.inputs.len(), self.aux.len(), rows).expect("matrices")
+    }
+
+    /// Returns the values of the variables, packed.
+    pub fn values(&self) -> WitnessValues {
+        let mut values = WitnessValues::default();
+        self.inputs.iter().for_each(|value| _ = values.push_input(*value));
+        self.aux.iter().for_each(|value| _ = values.push_aux(*value));
+        values
+    }
+
+    fn compress(&self, rows: &[LinearCombination<Scalar>]) -> CompressedRows {
+        let mut compressed = CompressedRows { row_pointers: vec![0], ..CompressedRows::default() };
+        for row in rows {
+            for (variable, coefficient) in row.iter() {
+                compressed.coefficients.push(*coefficient);
+                compressed.columns.push(match variable.get_unchecked() {
+                    Index::Input(number) => number as u32,
+                    Index::Aux(number) => (self.inputs.len() + number) as u32,
+                });
+            }
+            compressed.row_pointers.push(compressed.columns.len() as u32);
+        }
+        compressed
     }
 
     /// Returns the value of `combination`. Marks its variables in the densities `places`, of inputs and of others.
@@ -121,12 +152,14 @@ impl ConstraintSystem<Scalar> for Assigned {
         LC: FnOnce(LinearCombination<Scalar>) -> LinearCombination<Scalar>,
     {
         let empty = LinearCombination::zero;
+        let row = [a(empty()), b(empty()), c(empty())];
         let values = [
-            self.evaluate(&a(empty()), [None, Some(0)]),
-            self.evaluate(&b(empty()), [Some(1), Some(2)]),
-            self.evaluate(&c(empty()), [None, None]),
+            self.evaluate(&row[0], [None, Some(0)]),
+            self.evaluate(&row[1], [Some(1), Some(2)]),
+            self.evaluate(&row[2], [None, None]),
         ];
         self.evaluations.iter_mut().zip(values).for_each(|(all, value)| all.push(value));
+        self.rows.iter_mut().zip(row).for_each(|(rows, row)| rows.push(row));
     }
 
     fn push_namespace<NR: Into<String>, N: FnOnce() -> NR>(&mut self, _: N) {}

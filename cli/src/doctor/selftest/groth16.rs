@@ -88,8 +88,8 @@ pub fn test<E: Engine>(accelerator: &Accelerator, _: u32) -> Result<Answer> {
     let mut rng = ChaCha8Rng::seed_from_u64(2);
     let setup = Setup::new(&mut rng)?;
     let key = ProvingKeyOnDevice::<E>::new(accelerator, setup.parameters()?)?;
-    let (x, y) = (E::Fr::from(35), E::Fr::from(35 * 35));
-    let witness = Witness { inputs: &[one, y], aux: &[x], evaluations: None };
+    let (x, y) = ([E::Fr::from(35)], E::Fr::from(35 * 35));
+    let witness = Witness { inputs: &[one, y], aux: (&x).into(), evaluations: None };
     let [r, s] = [(); 2].map(|()| [E::Fr::random(&mut rng)]);
     let run = || prove(&key, &circuit, &[witness], &r, &s, None);
     run()?;

@@ -106,7 +106,7 @@ fn run<R: Form>(
 }
 
 fn witness<R: Form>(capture: &SynthesisRecorder<Scalar, R>) -> Witness<'_, Scalar> {
-    Witness { inputs: &capture.inputs, aux: &capture.aux, evaluations: capture.record.evaluations() }
+    Witness { inputs: &capture.inputs, aux: (&capture.aux).into(), evaluations: capture.record.evaluations() }
 }
 
 /// A form of witness: it holds A·z, B·z and C·z, or leaves them to the device.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use blstrs::{Bls12, Scalar};
 use ff::Field;
-use proofwarp::groth16::{Circuit, Proof, ProvingKeyOnDevice, Witness, prove};
+use proofwarp::groth16::{AuxValues, Circuit, PackedScalars, Proof, ProvingKeyOnDevice, Witness, prove};
 use proofwarp::{Accelerator, BackendKind, Report};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -58,7 +58,8 @@ pub fn measure(
     let key = timed(&mut steps, "key", || logarithms.key(circuit))?;
     let key =
         timed(&mut steps, "key to the device", || ProvingKeyOnDevice::new(accelerator, key).map_err(Failure::from))?;
-    let prover = Prover { key, circuit, system, expected: expected(&logarithms, &sums, &r, &s), r, s };
+    let packed = options.packed.then(|| timed(&mut steps, "packing the witness", || Ok(pack(system)))).transpose()?;
+    let prover = Prover { key, circuit, system, packed, expected: expected(&logarithms, &sums, &r, &s), r, s };
     let first = timed(&mut steps, "first call", || prover.prove())?;
     let mut reports = (0..options.proofs).map(|_| prover.prove()).collect::<Result<Vec<_>, _>>()?;
     let calls: Vec<Duration> = reports.iter().map(|report| report.total).collect();
@@ -84,6 +85,12 @@ fn expected(key: &Logarithms, sums: &Sums, r: &[Scalar], s: &[Scalar]) -> Vec<Pr
     r.iter().zip(s).map(|(r, s)| key.proof(sums, *r, *s)).collect()
 }
 
+fn pack(system: &System) -> PackedScalars<Scalar> {
+    let packed: PackedScalars<_> = system.values[system.inputs..].iter().copied().collect();
+    println!("witness of {} bytes, packed {}", size_of_val(&system.values[..]), packed.host_bytes());
+    packed
+}
+
 fn timed<T>(
     steps: &mut Vec<(&'static str, Duration)>,
     name: &'static str,
@@ -100,6 +107,8 @@ struct Prover<'a> {
     key: ProvingKeyOnDevice<Bls12>,
     circuit: &'a Circuit<Scalar>,
     system: &'a System,
+    /// The auxiliary variables' values, if they are packed.
+    packed: Option<PackedScalars<Scalar>>,
     expected: Vec<Proof<Bls12>>,
     r: Vec<Scalar>,
     s: Vec<Scalar>,
@@ -113,6 +122,7 @@ impl Prover<'_> {
 
     fn prove_with(&self, key: &ProvingKeyOnDevice<Bls12>) -> Result<Report, Failure> {
         let (inputs, aux) = self.system.values.split_at(self.system.inputs);
+        let aux = self.packed.as_ref().map_or(aux.into(), AuxValues::from);
         let witnesses = vec![Witness { inputs, aux, evaluations: None }; self.r.len()];
         let (proofs, report) = prove(key, self.circuit, &witnesses, &self.r, &self.s, None)?;
         for (number, (expected, actual)) in self.expected.iter().zip(&proofs).enumerate() {
@@ -204,7 +214,7 @@ mod tests {
         ];
         let host = Accelerator::with_backend(BackendKind::Cpu).expect("host");
         let key = ProvingKeyOnDevice::new(&host, logarithms.key(&circuit).expect("key")).expect("key");
-        let mut prover = Prover { key, circuit: &circuit, system: &system, expected: Vec::new(), r, s };
+        let mut prover = Prover { key, circuit: &circuit, system: &system, packed: None, expected: Vec::new(), r, s };
         for (sums, name) in cases {
             prover.expected = expected(&logarithms, &sums, &prover.r, &prover.s);
             let error = prover.prove().expect_err("another proof").to_string();

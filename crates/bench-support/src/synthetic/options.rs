@@ -32,6 +32,9 @@ pub struct Options {
     /// Proofs of a call, of the same witness with randomisation of their own
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub batch: u32,
+    /// Packs the witness: a variable that is zero or one takes two bits of the host's memory
+    #[arg(long)]
+    pub packed: bool,
     /// Seeds the system, the key and the randomisation
     #[arg(long, default_value_t = 1)]
     pub seed: u64,

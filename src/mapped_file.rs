@@ -113,19 +113,23 @@ impl MappedFile {
         result
     }
 
-    fn bytes(&self) -> &[u8] {
+    /// Returns all bytes. They mean something only if [`Self::check_unchanged`] succeeds after their last use.
+    pub(crate) fn bytes(&self) -> &[u8] {
         match &self.contents {
             Contents::Mapped(map) => map,
             Contents::Copied(bytes) => bytes,
         }
     }
 
-    /// Fails if the file's length or metadata differ from those at the time of mapping. A copy needs no comparison.
-    fn check_unchanged(&self) -> Result<()> {
+    /// Checks that the file's length and metadata are those at the time of mapping. A copy needs no comparison.
+    ///
+    /// # Errors
+    /// - [`Error::Invalid`]: the file has changed.
+    pub(crate) fn check_unchanged(&self) -> Result<()> {
         if matches!(self.contents, Contents::Copied(_)) {
             return Ok(());
         }
-        let expected = "the file as it was when its points were used first";
+        let expected = "the file as it was when it was mapped";
         let bytes = self.len();
         let (expected, actual) = match self.file.metadata() {
             Ok(data) if data.len() < bytes as u64 => {
@@ -135,7 +139,7 @@ impl MappedFile {
             Ok(_) => (expected.to_owned(), "one that was changed since".to_owned()),
             Err(error) => (expected.to_owned(), error.to_string()),
         };
-        Err(Error::invalid("msm", self.path.display().to_string(), expected, actual))
+        Err(Error::invalid("file", self.path.display().to_string(), expected, actual))
     }
 }
 

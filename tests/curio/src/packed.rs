@@ -1,0 +1,109 @@
+//! Proves from packed witnesses, with a, b and c from a circuit's matrices on the device: the patch of the engine.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use bellperson::groth16::SuprasealParameters;
+use blstrs::{Bls12, Scalar};
+use cuzk_core::memory::{GIB, MemoryBudget};
+use cuzk_core::packed_witness::{Matrices, synthesize_packed};
+use cuzk_core::pipeline::{PceCache, SynthesizedProof, extract_and_cache_pce, gpu_prove};
+use cuzk_core::srs_manager::CircuitId;
+use ff::Field;
+use filecoin_proofs::parameters::winning_post_public_params;
+use filecoin_proofs::{FallbackPoStSectorProof, SectorShape2KiB as Tree, as_safe_commitment};
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use storage_proofs_core::compound_proof::CompoundProof;
+use storage_proofs_core::parameter_cache::{CacheableParameters, parameter_cache_params_path};
+use storage_proofs_post::fallback::{self, FallbackPoSt, FallbackPoStCircuit, FallbackPoStCompound};
+
+use crate::post::{RANDOMNESS, verify_winning, winning_config};
+use crate::sector::{PROVER, Sector};
+use crate::timed::timed;
+
+type Post = FallbackPoStCompound<Tree>;
+type Circuit = FallbackPoStCircuit<Tree>;
+
+/// Names the matrices in the engine's cache.
+const ID: CircuitId = CircuitId::WinningPost32G;
+/// Bytes of memory that the cache may take, 1 GiB.
+const BUDGET: u64 = GIB;
+
+/// Proves WinningPoSts of `sector` from its inclusion proofs `vanilla`, with matrices from memory and from their file.
+pub fn prove(sector: &Sector, vanilla: &[u8]) -> Result<()> {
+    let public = winning_post_public_params::<Tree>(&winning_config())?;
+    let path = parameter_cache_params_path(&<Post as CacheableParameters<Circuit, _>>::cache_identifier(&public));
+    let parameters = SuprasealParameters::<Bls12>::new(path)?;
+    let folder = tempfile::tempdir()?;
+    let cache = || PceCache::new(Arc::new(MemoryBudget::new(BUDGET)), folder.path().into());
+    let (first, later) = (cache(), cache());
+    ensure!(first.get(&ID).is_none(), "matrices of no circuit");
+    timed("matrices", || extract_and_cache_pce(circuit(vanilla)?, &ID, &first))?;
+    // The second cache is that of a later process, which maps the file.
+    for cache in [&first, &later] {
+        let matrices = cache.get(&ID).context("no matrices")?;
+        let synthesized = timed("packed witness", || synthesize(vanilla, &matrices))?;
+        let proof = timed("WinningPoSt from its witness", || {
+            Ok(gpu_prove(synthesized, &parameters, std::ptr::null_mut(), -1)?.proof_bytes)
+        })?;
+        ensure!(timed("verify", || verify_winning(sector, &proof))?, "the WinningPoSt does not verify");
+    }
+    Ok(())
+}
+
+/// Synthesizes a packed witness, and prints the host memory that it and the vectors that it replaces take.
+fn synthesize(vanilla: &[u8], matrices: &Matrices) -> Result<SynthesizedProof> {
+    let (_, provers, input_assignments, aux_assignments) = synthesize_with_pce(vec![circuit(vanilla)?], matrices, &ID)?;
+    let (_, values) = provers[0].witness.as_ref().context("no packed witness")?;
+    let (aux, constraints) = (values.aux_count(), matrices.constraint_count());
+    ensure!([values.input_count(), aux] == [matrices.input_count(), matrices.aux_count()], "another circuit");
+    let scalar = size_of::<Scalar>();
+    println!(
+        "{constraints} constraints, {aux} auxiliary variables: witness {} bytes packed, {} otherwise; a, b and c {}; matrices {}",
+        values.host_bytes(),
+        scalar * aux,
+        3 * scalar * constraints,
+        matrices.host_bytes()
+    );
+    let mut rng = ChaCha20Rng::seed_from_u64(11);
+    let [r_s, s_s] = [(); 2].map(|()| vec![Scalar::random(&mut rng)]);
+    Ok(SynthesizedProof {
+        circuit_id: ID,
+        provers,
+        input_assignments,
+        aux_assignments,
+        r_s,
+        s_s,
+        synthesis_duration: std::time::Duration::ZERO,
+        partition_index: None,
+        total_partitions: 1,
+    })
+}
+
+/// Returns the circuit of a WinningPoSt. Each of its sectors has one inclusion proof of `vanilla`.
+fn circuit(vanilla: &[u8]) -> Result<Circuit> {
+    let proof: FallbackPoStSectorProof<Tree> = bincode::deserialize(vanilla)?;
+    let public = winning_post_public_params::<Tree>(&winning_config())?;
+    let inputs = fallback::PublicInputs {
+        randomness: as_safe_commitment(&RANDOMNESS, "randomness")?,
+        prover_id: as_safe_commitment(&PROVER, "prover")?,
+        sectors: vec![fallback::PublicSector { id: proof.sector_id, comm_r: proof.comm_r }],
+        k: None,
+    };
+    let sector = proof.vanilla_proof.sectors.first().context("no sector")?;
+    let one = |inclusion: &_| fallback::SectorProof {
+        inclusion_proofs: vec![Clone::clone(inclusion)],
+        comm_c: sector.comm_c,
+        comm_r_last: sector.comm_r_last,
+    };
+    let sectors = sector.inclusion_proofs().iter().map(one).collect();
+    let partition = fallback::Proof { sectors };
+    <Post as CompoundProof<FallbackPoSt<'_, Tree>, _>>::circuit(
+        &inputs,
+        Default::default(),
+        &partition,
+        &public,
+        Some(0),
+    )
+}
