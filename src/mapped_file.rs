@@ -12,7 +12,7 @@ use crate::{Error, Result};
 /// Maps a file for reading as long as it stays unchanged, or holds a copy of it in memory.
 ///
 /// A mapped file must not be written to or shortened while it is in use: access to a removed page ends the process by
-/// `SIGBUS`. Each use compares the file's length and state before and after, so a change between two uses is an error.
+/// `SIGBUS`. Uses compare the file's length and state before and after, so a change between two uses is an error.
 /// A change during a use cannot be caught. `PROOFWARP_COPY_PARAMETERS=1` makes copies instead, which nothing can
 /// change.
 #[derive(Debug)]

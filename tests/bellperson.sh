@@ -2,7 +2,7 @@
 # Runs the test suites of bellperson's published package, unmodified, on the adapter: once on the CPU, once
 # on a device, and checks in proofwarp's reports that the device's kernels really ran.
 #
-# usage: tests/bellperson.sh [full] [cpu] [opencl] [cuda]      (default: cpu opencl)
+# usage: tests/bellperson.sh [version=VERSION] [full] [cpu] [opencl] [cuda]      (default: 0.27.0 on cpu and opencl)
 #
 # For OpenCL a CPU device such as PoCL's will do; hundreds of proofs are for `full` there. The suite `gpu_provers` runs with the
 # package's own feature for small circuits.
@@ -73,8 +73,9 @@ backends=()
 for argument in "$@"; do
     case $argument in
     full) full=1 ;;
+    version=*) version=${argument#version=} ;;
     cpu | opencl | cuda) backends+=("$argument") ;;
-    *) fail "expected full, cpu, opencl or cuda, got $argument" ;;
+    *) fail "expected version=, full, cpu, opencl or cuda, got $argument" ;;
     esac
 done
 [ ${#backends[@]} -gt 0 ] || backends=(cpu opencl)

@@ -241,12 +241,13 @@ impl Device {
     }
 
     /// Gives all wholly unused blocks of the pool back to the driver if they are most of the free memory. Otherwise the
-    /// next work would divide them for buffers of other sizes, and find no room for large ones.
+    /// next work would divide them for buffers of other sizes, and find no room for large ones. Waits for the streams
+    /// that used the blocks.
     ///
     /// # Errors
     /// - [`Error::Device`]: the driver's call failed.
     pub(crate) fn trim_pool_if_short(&self) -> Result<()> {
-        let pooled = lock(&self.shared.pool).free_bytes();
+        let pooled = lock(&self.shared.pool).whole_block_bytes();
         if pooled > self.free_memory()? / 2 {
             self.trim_pool();
         }

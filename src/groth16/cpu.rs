@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::circuit_and_witness::missing_matrices_error;
 use super::msm_sums_and_proof::MsmSums;
-use super::parameters::inverse_vanishing_value;
+use super::parameters::{ERROR_CONTEXT, inverse_vanishing_value};
 use super::{Circuit, Engine, ProvingKeyOnDevice, QuotientForm, Witness};
 use crate::curve::{MsmCurve, scalar_to_bytes};
 use crate::exec::ExecCtx;
@@ -13,8 +13,9 @@ use crate::field::NttField;
 use crate::matrix::SparseMatrix;
 use crate::msm::{BasePoints, msm};
 use crate::ntt::{Direction, NttDomain};
+use crate::rayon_waits::install;
 use crate::secret_vec::SecretVec;
-use crate::{Accelerator, Result};
+use crate::{Accelerator, Error, Result};
 
 pub(super) fn compute_msm_sums<E: Engine>(
     key: &ProvingKeyOnDevice<E>,
@@ -80,15 +81,16 @@ impl<F: NttField> Circuit<F> {
     /// Returns whether `witness` satisfies all constraints. The host's cores compute that.
     ///
     /// # Errors
-    /// - [`Error::Invalid`](crate::Error::Invalid): the witness has other lengths than the circuit, or neither has a
-    ///   way to evaluate the constraints.
-    /// - [`Error::Invalid`](crate::Error::Invalid): the matrices lie in a file that has changed.
+    /// - [`Error::Invalid`]: the witness has other lengths than the circuit.
+    /// - [`Error::Invalid`]: the witness has no evaluations, and the circuit not all three matrices.
+    /// - [`Error::Invalid`]: the matrices lie in a file that has changed.
     pub fn is_satisfied(&self, accelerator: &Accelerator, witness: &Witness<'_, F>) -> Result<bool> {
         witness.check_lengths(0, self)?;
-        let satisfied = |[a, b, c]: [&[F]; 3]| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * *b == *c);
+        let satisfied = |[a, b, c]: [&[F]; 3]| install(|| a.par_iter().zip(b).zip(c).all(|((a, b), c)| *a * *b == *c));
         if let Some(evaluations) = witness.evaluations {
             return Ok(satisfied(evaluations));
         }
+        Error::check_eq(ERROR_CONTEXT, "matrices of the circuit", 3, self.matrices().len())?;
         let mut vectors = [(); 3].map(|()| SecretVec(vec![F::ZERO; self.constraints]));
         let (host, assignment) = (accelerator.with_devices(Vec::new()), witness.to_assignment());
         evaluate_constraints(&host, self, witness, &assignment, &mut vectors, ExecCtx::unreported(None))?;

@@ -5,6 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::field::NttField;
+use crate::rayon_waits::install;
 use crate::secret_vec::SecretVec;
 
 /// Number of elements of a block, 2^14. Expanded they take 512 KiB, which a core's cache holds.
@@ -34,6 +35,7 @@ pub struct PackedScalars<F: Copy> {
 
 /// Holds up to [`BLOCK`] elements. Bits are stored from the lowest one of the first word on, one for each element.
 struct Block<F: Copy> {
+    len: usize,
     /// Whether the element is one.
     ones: SecretVec<u64>,
     /// Whether the element is neither zero nor one.
@@ -86,30 +88,30 @@ impl<F: Copy> PackedScalars<F> {
 impl<F: NttField> PackedScalars<F> {
     /// Appends `value`.
     pub fn push(&mut self, value: F) {
-        let place = self.len % BLOCK;
-        if place == 0 {
+        if self.len.is_multiple_of(BLOCK) {
             self.blocks.push(Block::new());
         }
         if let Some(block) = self.blocks.last_mut() {
-            block.push(place, value);
+            block.push(value);
             self.len += 1;
         }
     }
 
     /// Appends the elements of `other`.
     pub fn extend_from(&mut self, other: &Self) {
-        let append = |piece: &[F]| {
+        let mut piece = SecretVec(vec![F::ZERO; other.len.min(BLOCK)]);
+        for block in &other.blocks {
+            let piece = &mut piece[..block.len];
+            block.write_to(piece);
             for value in piece {
                 self.push(*value);
             }
-            Ok::<(), std::convert::Infallible>(())
-        };
-        let Ok(()) = other.try_for_each_piece(append);
+        }
     }
 
     /// Writes all elements to `to`, which has their number, on all cores.
     pub(super) fn write_to(&self, to: &mut [F]) {
-        to.par_chunks_mut(BLOCK).zip(&self.blocks).for_each(|(to, block)| block.write_to(to));
+        install(|| to.par_chunks_mut(BLOCK).zip(&self.blocks).for_each(|(to, block)| block.write_to(to)));
     }
 
     /// Calls `visit` with all elements in order, up to 2^17 at a time.
@@ -122,7 +124,7 @@ impl<F: NttField> PackedScalars<F> {
         let mut left = self.len;
         for blocks in self.blocks.chunks(BLOCKS_AT_ONCE) {
             let piece = &mut piece[..left.min(PIECE)];
-            piece.par_chunks_mut(BLOCK).zip(blocks).for_each(|(to, block)| block.write_to(to));
+            install(|| piece.par_chunks_mut(BLOCK).zip(blocks).for_each(|(to, block)| block.write_to(to)));
             visit(piece)?;
             left -= piece.len();
         }
@@ -134,7 +136,7 @@ impl<F: Copy> Block<F> {
     fn new() -> Self {
         // They never grow, so no copy of them is left behind.
         let bits = || SecretVec(Vec::with_capacity(BLOCK / WORD));
-        Self { ones: bits(), large: bits(), values: SecretVec::default() }
+        Self { len: 0, ones: bits(), large: bits(), values: SecretVec::default() }
     }
 
     fn host_bytes(&self) -> u64 {
@@ -144,9 +146,10 @@ impl<F: Copy> Block<F> {
 }
 
 impl<F: NttField> Block<F> {
-    /// Appends `value`, whose index in the block is `place`.
-    fn push(&mut self, place: usize, value: F) {
-        let bit = place % WORD;
+    /// Appends `value`. The block must have fewer than [`BLOCK`] elements.
+    fn push(&mut self, value: F) {
+        let bit = self.len % WORD;
+        self.len += 1;
         if bit == 0 {
             self.ones.0.push(0);
             self.large.0.push(0);

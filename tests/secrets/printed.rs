@@ -6,7 +6,7 @@ use bellperson::{Circuit, ConstraintSystem, LinearCombination, SynthesisError};
 use blstrs::Scalar;
 use ff::Field;
 use proofwarp::column_ops::Argument;
-use proofwarp::groth16::Witness;
+use proofwarp::groth16::{AuxValues, PackedScalars, Witness};
 use proofwarp::matrix::Csr;
 use proofwarp::matrix::dense::DenseMatrix;
 use proofwarp::matrix::dynamic::{Action, Change, DynamicCsr, Policy};
@@ -60,6 +60,8 @@ fn types_that_hold_secrets() {
     let secrets = [a, b, a * b];
     let says_nothing = |what, printed: &dyn Debug| says_nothing(what, printed, &secrets);
     says_nothing("Witness", &Witness { inputs: &secrets, aux: (&secrets).into(), evaluations: Some([&secrets; 3]) });
+    says_nothing("AuxValues", &AuxValues::from(&secrets));
+    says_nothing("PackedScalars", &secrets.into_iter().collect::<PackedScalars<_>>());
     let assignment = || SynthesisRecorder::<_, ConstraintCount>::from_circuit(Product([a, b])).expect("a circuit");
     says_nothing("Capture", &assignment());
     says_nothing("Values", &Values { inputs: &secrets, aux: &assignment().aux });

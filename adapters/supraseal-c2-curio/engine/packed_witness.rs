@@ -15,19 +15,21 @@ use rayon::prelude::*;
 /// assignments, so the last two are empty vectors.
 pub type Assignments = (Instant, Vec<ProvingAssignment<Scalar>>, Vec<Arc<Vec<Scalar>>>, Vec<Arc<Vec<Scalar>>>);
 
-/// Synthesizes the witness of each of `circuits`, whose constraints are `matrices`. Returns the bytes of the largest
-/// one too.
+/// Synthesizes the witness of each of `circuits`, whose constraints are `matrices`.
 pub fn synthesize_packed<C: Circuit<Scalar> + Send>(
     circuits: Vec<C>,
     matrices: &Matrices,
-) -> Result<(u64, Assignments), SynthesisError> {
-    let values = circuits.into_par_iter().map(|circuit| Ok(PackedWitness::of(circuit)?.0));
-    let values = values.collect::<Result<Vec<WitnessValues>, SynthesisError>>()?;
-    let bytes = values.iter().map(WitnessValues::host_bytes).max().unwrap_or(0);
-    let assignment = |values| ProvingAssignment::from_witness(matrices.clone(), values);
-    let provers: Vec<_> = values.into_iter().map(assignment).collect();
+) -> Result<Assignments, SynthesisError> {
+    let assignment = |circuit| Ok(ProvingAssignment::from_witness(matrices.clone(), PackedWitness::of(circuit)?.0));
+    let provers = circuits.into_par_iter().map(assignment).collect::<Result<Vec<_>, SynthesisError>>()?;
     let empty = vec![Arc::default(); provers.len()];
-    Ok((bytes, (Instant::now(), provers, empty.clone(), empty)))
+    Ok((Instant::now(), provers, empty.clone(), empty))
+}
+
+/// Returns the bytes of the largest packed witness of `provers`, 0 if none is packed.
+pub fn witness_bytes(provers: &[ProvingAssignment<Scalar>]) -> u64 {
+    let witnesses = provers.iter().filter_map(|prover| prover.witness.as_ref());
+    witnesses.map(|(_, values)| values.host_bytes()).max().unwrap_or(0)
 }
 
 /// Converts a captured circuit to the prover's matrices, which hold each coefficient once.
@@ -104,18 +106,5 @@ impl ConstraintSystem<Scalar> for PackedWitness {
 
     fn extend(&mut self, other: &Self) {
         self.0.append(&other.0);
-    }
-
-    // neptune's hashes then give their values without combinations of variables.
-    fn is_witness_generator(&self) -> bool {
-        true
-    }
-
-    fn extend_inputs(&mut self, values: &[Scalar]) {
-        values.iter().for_each(|value| _ = self.0.push_input(*value));
-    }
-
-    fn extend_aux(&mut self, values: &[Scalar]) {
-        values.iter().for_each(|value| _ = self.0.push_aux(*value));
     }
 }

@@ -19,7 +19,7 @@
 //! wait for. The vectors of A, B and C, and the assignments, are free once the former returns.
 //!
 //! [`start_groth16_proof_from_witnesses`] is not of Curio's crate. It takes a, b and c from the circuit's [`Matrices`], on
-//! the device. The host then holds neither them nor most of a witness ([`WitnessValues`]). The project's page on Filecoin
+//! the device or on the CPU that takes over. The host then holds neither them nor most of a witness ([`WitnessValues`]). The project's page on Filecoin
 //! has the patch by which the engine calls it.
 //!
 //! Curio's engine calls the CUDA runtime's `cudaHostAlloc` and `cudaFreeHost`, which the crate that this one replaces
@@ -170,6 +170,7 @@ pub fn start_groth16_proof<S, D>(
 /// - `gpu_mtx` is neither null nor a lock.
 /// - There are devices, but none with the number `gpu_index`.
 /// - The circuit `matrices` does not belong to the parameters `srs`, or its file has changed.
+/// - A witness does not satisfy the constraints. Such a witness gives a proof to [`start_groth16_proof`].
 /// - A forced backend failed, or the CPU after a device.
 pub fn start_groth16_proof_from_witnesses<S>(
     matrices: &Matrices,

@@ -83,6 +83,7 @@ pub unsafe fn prove<S>(
 ///
 /// # Errors
 /// - [`Error::Invalid`]: lengths or types are wrong, or the circuit does not belong to the parameters.
+/// - [`Error::Invalid`]: a witness does not satisfy the constraints.
 /// - [`Error::Engine`]: the matrices lie in a file that has changed.
 /// - Other errors are those of [`prove`].
 pub fn prove_witnesses<S>(
@@ -97,7 +98,7 @@ pub fn prove_witnesses<S>(
         return Ok(Proofs(Vec::new()));
     }
     let witnesses: Vec<_> = witnesses.iter().map(|witness| witness.as_witness()).collect();
-    let inputs = Inputs { circuit: matrices.circuit(), witnesses: &witnesses, r, s };
+    let inputs = Inputs { circuit: matrices.circuit(), witnesses: &witnesses, r, s, allow_unsatisfied: false };
     srs.prover()?.prove_witnesses(device, inputs).map(Proofs)
 }
 

@@ -79,6 +79,11 @@ impl Error {
         }
     }
 
+    /// Returns whether an argument was invalid, so that every backend would refuse it.
+    pub(crate) fn is_invalid(&self) -> bool {
+        matches!(self, Self::Invalid { .. } | Self::Engine(proofwarp::Error::Invalid { .. }))
+    }
+
     pub(crate) fn invalid(what: impl Into<String>, expected: impl ToString, actual: impl ToString) -> Self {
         Self::Invalid { what: what.into(), expected: expected.to_string(), actual: actual.to_string() }
     }

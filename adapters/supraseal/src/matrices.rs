@@ -1,14 +1,15 @@
 //! Holds a circuit's matrices, from which proofs take a, b and c.
 
-use std::fs::{self, File};
+use std::fmt;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use blstrs::Scalar;
 use proofwarp::file_state::open_regular;
 use proofwarp::groth16::Circuit;
 use proofwarp::matrix::Csr;
+use tempfile::NamedTempFile;
 
 use crate::error::Error;
 use crate::file;
@@ -17,7 +18,7 @@ use crate::file;
 ///
 /// A file of [`Self::write`] must stay as it is while matrices of [`Self::open`] are in use, like a parameter file
 /// ([`crate::SRS`]).
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Matrices(Arc<Circuit<Scalar>>);
 
 /// Holds one matrix in compressed rows. Row i has the non-zeros from `row_pointers[i]` to below `row_pointers[i + 1]`.
@@ -30,6 +31,15 @@ pub struct CompressedRows {
     pub columns: Vec<u32>,
     /// Coefficient of each non-zero.
     pub coefficients: Vec<Scalar>,
+}
+
+impl fmt::Debug for Matrices {
+    /// Writes the counts only.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut fields = f.debug_struct("Matrices");
+        fields.field("inputs", &self.input_count()).field("aux", &self.aux_count());
+        fields.field("constraints", &self.constraint_count()).finish_non_exhaustive()
+    }
 }
 
 impl Matrices {
@@ -64,15 +74,16 @@ impl Matrices {
     /// # Errors
     /// - [`Error::Io`]: the file cannot be written or renamed.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
-        let mut name = path.as_os_str().to_owned();
-        name.push(format!(".{}", std::process::id()));
-        let partial = PathBuf::from(name);
-        let written = self.write_new(&partial).and_then(|()| fs::rename(&partial, path));
-        written.map_err(|reason| {
-            // A file that was never made cannot be removed.
-            let _ = fs::remove_file(&partial);
-            Error::from_io(path, reason)
-        })
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let written = NamedTempFile::new_in(folder).and_then(|partial| {
+            let mut file = BufWriter::new(partial.as_file());
+            self.0.write_to(&mut file)?;
+            file.flush()?;
+            drop(file);
+            partial.as_file().sync_all()?;
+            partial.persist(path).map_err(|failed| failed.error)
+        });
+        written.map(drop).map_err(|reason| Error::from_io(path, reason))
     }
 
     /// Returns the number of inputs, the constant one included.
@@ -95,23 +106,22 @@ impl Matrices {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// Returns the bytes of host memory, or of the mapped file, that the matrices take.
+    /// Returns whether `other` is a clone of the matrices.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Returns the bytes of host memory that the matrices take. Those of a mapped file count too.
     pub fn host_bytes(&self) -> u64 {
         let bytes = |matrix: &Csr<Scalar>| {
             let words = matrix.row_pointers().len() + 2 * matrix.nonzeros();
             words * size_of::<u32>() + size_of_val(matrix.dictionary())
         };
-        self.0.matrices().iter().map(|matrix| bytes(matrix) as u64).sum()
+        let indices = size_of_val(self.0.variables_of_a()) + size_of_val(self.0.variables_of_b());
+        self.0.matrices().iter().map(|matrix| bytes(matrix) as u64).sum::<u64>() + indices as u64
     }
 
     pub(crate) fn circuit(&self) -> &Circuit<Scalar> {
         &self.0
-    }
-
-    fn write_new(&self, path: &Path) -> std::io::Result<()> {
-        let mut file = BufWriter::new(File::create(path)?);
-        self.0.write_to(&mut file)?;
-        file.flush()?;
-        file.get_ref().sync_all()
     }
 }

@@ -46,6 +46,9 @@ pub(crate) struct Inputs<'a> {
     pub witnesses: &'a [Witness<'a, Scalar>],
     pub r: &'a [Scalar],
     pub s: &'a [Scalar],
+    /// Whether a witness that does not satisfy the constraints gives a proof, as in the stock crate. Otherwise it is an
+    /// error.
+    pub allow_unsatisfied: bool,
 }
 
 impl Prover {
@@ -71,11 +74,12 @@ impl Prover {
     ) -> Result<Vec<Proof<Bls12>>, Error> {
         let known = self.get_or_build_circuit(parts)?;
         let witnesses: Vec<_> = parts.iter().map(|part| part.witness).collect();
-        self.prove_witnesses(device, Inputs { circuit: &known.circuit, witnesses: &witnesses, r, s })
+        let inputs = Inputs { circuit: &known.circuit, witnesses: &witnesses, r, s, allow_unsatisfied: true };
+        self.prove_witnesses(device, inputs)
     }
 
     /// Returns a proof for each witness of `batch`, in the same order. `device` selects the device that makes them. If
-    /// devices fail and no backend is forced, the CPU makes the whole batch again.
+    /// devices fail and no backend is forced, the CPU makes the whole batch again. It would refuse invalid inputs too.
     pub(crate) fn prove_witnesses(
         &self,
         device: ProvingDevice<'_>,
@@ -83,7 +87,9 @@ impl Prover {
     ) -> Result<Vec<Proof<Bls12>>, Error> {
         let accelerator = &self.select_device(device.ordinal)?;
         match self.prove_and_verify(&self.key, accelerator, device.lock, batch) {
-            Err(error) if accelerator.forced().is_none() && !accelerator.devices().is_empty() => {
+            Err(error)
+                if !error.is_invalid() && accelerator.forced().is_none() && !accelerator.devices().is_empty() =>
+            {
                 report::report_failure(&format!("supraseal-c2: {error}; the batch is made again on the CPU"));
                 let (host, parameters) = (accelerator.with_devices(Vec::new()), self.key.parameters().clone());
                 self.prove_and_verify(&ProvingKeyOnDevice::new(&host, parameters)?, &host, None, batch)
@@ -113,7 +119,7 @@ impl Prover {
         lock: Option<&Mutex<()>>,
         inputs: Inputs<'_>,
     ) -> Result<Vec<Proof<Bls12>>, Error> {
-        let Inputs { circuit, witnesses, r, s } = inputs;
+        let Inputs { circuit, witnesses, r, s, .. } = inputs;
         let batch = Batch::new(key, circuit, witnesses, r, s)?;
         let report = match lock.filter(|_| !accelerator.devices().is_empty()) {
             None => batch.run(accelerator, None),
@@ -127,27 +133,36 @@ impl Prover {
         if report.backend == BackendKind::Cpu && !self.asked_for_cpu {
             log::error!("supraseal-c2: proofs were made on the CPU: {}", report.fallbacks.join("; "));
         }
-        for (number, (proof, witness)) in proofs.iter().zip(witnesses).enumerate() {
-            self.check_proof(circuit, number, proof, witness, report.backend)?;
+        for (number, proof) in proofs.iter().enumerate() {
+            self.check_proof(inputs, number, proof, report.backend)?;
         }
         Ok(proofs)
     }
 
+    /// Verifies `proof`, which has the index `number` in the batch of `inputs`.
     fn check_proof(
         &self,
-        circuit: &Circuit<Scalar>,
+        inputs: Inputs<'_>,
         number: usize,
         proof: &Proof<Bls12>,
-        witness: &Witness<'_, Scalar>,
         backend: BackendKind,
     ) -> Result<(), Error> {
+        let witness = &inputs.witnesses[number];
         check_equal("number of inputs", self.verifying_key.public_input_count() + 1, witness.inputs.len())?;
-        let inputs = witness.public_inputs();
-        if inputs.map_or(Ok(false), |inputs| self.verifying_key.verify(inputs, proof))? {
+        let public = witness.public_inputs();
+        if public.map_or(Ok(false), |public| self.verifying_key.verify(public, proof))? {
             return Ok(());
         }
-        if inputs.is_some() && circuit.is_satisfied(self.key.accelerator(), witness)? {
+        if public.is_some() && inputs.circuit.is_satisfied(self.key.accelerator(), witness)? {
             return Err(Error::DoesNotVerify { number, backend });
+        }
+        if !inputs.allow_unsatisfied {
+            let expected = "one that satisfies the circuit's constraints";
+            return Err(Error::invalid(
+                format!("witness {number}"),
+                expected,
+                "another, or matrices of another circuit",
+            ));
         }
         log::warn!("supraseal-c2: assignment {number} does not satisfy its constraints: its proof does not verify");
         Ok(())

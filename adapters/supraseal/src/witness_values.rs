@@ -1,14 +1,23 @@
 //! Collects the values of a circuit's variables in little memory.
 
+use std::fmt;
+
 use blstrs::Scalar;
 use proofwarp::groth16::{PackedScalars, Witness};
 
 /// Holds the values of a circuit's variables. Of the auxiliary ones, a zero or a one takes two bits, and another value
 /// 32 bytes more. Auxiliary values are cleared on drop.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct WitnessValues {
     inputs: Vec<Scalar>,
     aux: PackedScalars<Scalar>,
+}
+
+impl fmt::Debug for WitnessValues {
+    /// Writes only the numbers of values, because they are secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WitnessValues").field("inputs", &self.inputs.len()).field("aux", &self.aux.len()).finish()
+    }
 }
 
 impl WitnessValues {

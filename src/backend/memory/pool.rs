@@ -95,6 +95,12 @@ impl FreeList {
         self.0.push(free);
     }
 
+    /// Returns the bytes of wholly free blocks.
+    pub(crate) fn whole_block_bytes(&mut self) -> u64 {
+        self.coalesce();
+        self.0.iter().filter(|free| free.place.is_whole()).map(|free| free.place.bytes as u64).sum()
+    }
+
     pub(crate) fn free_bytes(&self) -> u64 {
         self.0.iter().map(|free| free.place.bytes as u64).sum()
     }

@@ -119,7 +119,7 @@ impl<E: Engine> ProofBatch<'_, '_, E> {
         partial: impl Fn(C::Curve) -> PartialMsmSums<E>,
     ) -> Result<()> {
         let members: Vec<_> = members.iter().filter(|member| member.job.share.has(query)).collect();
-        // Their memory would be a part of a block that the MSM needs whole.
+        // Selected scalars would take a part of a block that the MSM needs whole.
         self.prover.device.trim_pool_if_short()?;
         // Uses a stream of its own, so that memory left by selections in its pool is free for the next MSMs.
         let mut stream = self.prover.device.stream()?;

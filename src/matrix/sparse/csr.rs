@@ -18,7 +18,8 @@ pub(super) const LIMIT: usize = 1 << 31;
 /// Each distinct coefficient is held once, in a dictionary that starts with 1 and −1. A non-zero therefore takes 8
 /// bytes on the host and 4 to 8 on a device. If a column occurs in a row more than once, its coefficients add up.
 ///
-/// [`Self::write_to`] writes a matrix to a file. [`Self::from_file`] leaves it there, mapped.
+/// [`Self::write_to`] writes a matrix to a file. [`Self::from_file`] leaves it there, mapped. If that file changes, products
+/// and uploads are errors. What rows and indices hold then has no meaning.
 #[derive(Debug, Clone)]
 pub struct Csr<F> {
     columns: usize,

@@ -29,13 +29,15 @@ impl<F: NttField> Csr<F> {
     /// Writes the matrix to `to`, for [`Self::from_file`].
     ///
     /// # Errors
-    /// Returns an error of `to`.
+    /// - The matrix lies in a file that has changed: [`Error::Invalid`].
+    /// - `to` fails: its error.
     pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
         to.write_all(&header(F::NAME, self.counts()))?;
         let words = [self.row_pointers(), self.column_indices(), self.coefficient_indices()];
         words.iter().try_for_each(|words| write_words(words, to))?;
         to.write_all(&[0; 4][..padding(words.iter().map(|words| words.len()).sum())])?;
-        self.dictionary().iter().try_for_each(|value| to.write_all(value.to_repr().as_ref()))
+        self.dictionary().iter().try_for_each(|value| to.write_all(value.to_repr().as_ref()))?;
+        self.check_unchanged().map_err(io::Error::other)
     }
 
     /// Reads the matrix that [`Self::write_to`] wrote from byte `start` of its file on. Returns it with the number of

@@ -92,6 +92,7 @@ impl<F: NttField> CsrOnDevice<F> {
         options: SparseOptions,
         ctx: ExecCtx<'_>,
     ) -> Result<Self> {
+        csr.check_unchanged()?;
         let explanation = SparseExplanation::new(csr, options);
         let format = Format::new(csr.columns(), csr.dictionary().len());
         let mut to = Upload { stream: device.stream()?, ctx };

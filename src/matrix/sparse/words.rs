@@ -11,7 +11,7 @@ use crate::{Error, Result};
 pub(super) enum Words {
     /// Numbers in memory.
     Owned(Vec<u32>),
-    /// `count` little-endian numbers of `file` from byte `start` on, both a multiple of four bytes in memory.
+    /// `count` little-endian numbers of `file`, from byte `start` on.
     Mapped { file: Arc<MappedFile>, start: usize, count: usize },
 }
 

@@ -54,7 +54,7 @@ pub fn prove(sector: &Sector, vanilla: &[u8]) -> Result<()> {
 
 /// Synthesizes a packed witness, and prints the host memory that it and the vectors that it replaces take.
 fn synthesize(vanilla: &[u8], matrices: &Matrices) -> Result<SynthesizedProof> {
-    let (_, provers, input_assignments, aux_assignments) = synthesize_with_pce(vec![circuit(vanilla)?], matrices, &ID)?;
+    let (_, provers, input_assignments, aux_assignments) = synthesize_packed(vec![circuit(vanilla)?], matrices)?;
     let (_, values) = provers[0].witness.as_ref().context("no packed witness")?;
     let (aux, constraints) = (values.aux_count(), matrices.constraint_count());
     ensure!([values.input_count(), aux] == [matrices.input_count(), matrices.aux_count()], "another circuit");
