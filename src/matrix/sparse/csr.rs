@@ -1,17 +1,16 @@
 //! Stores a matrix in compressed rows on the host, its coefficients in a dictionary.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use super::kernel_and_tiles::{LIMIT, Statistics};
 use super::words::Words;
 use crate::field::{NttField, as_bytes};
 use crate::kernels::csr::{CSR_MINUS_ONE, CSR_PLUS_ONE};
-use crate::rayon_waits::check_host_threads;
+use crate::rayon_waits::{check_host_threads, install};
 use crate::{Error, Result};
-
-/// Maximum number of rows, of columns and of non-zeros. Kernels have 32-bit counters that step past the end.
-pub(super) const LIMIT: usize = 1 << 31;
 
 /// Holds a sparse matrix in compressed rows on the host. It is immutable and checked when created.
 ///
@@ -27,6 +26,8 @@ pub struct Csr<F> {
     column_indices: Words,
     coefficient_indices: Words,
     dictionary: Vec<F>,
+    /// Statistics of the rows, and the number of non-zeros that are 1 or −1, once they are asked for.
+    statistics: OnceLock<(Statistics, usize)>,
 }
 
 impl<F: NttField> Csr<F> {
@@ -78,7 +79,8 @@ impl<F: NttField> Csr<F> {
             return Err(Error::invalid("csr", "dictionary", "one that starts with 1 and -1", "another"));
         }
         check_below(dictionary.len(), &coefficient_indices, "coefficient")?;
-        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary })
+        let statistics = OnceLock::new();
+        Ok(Self { columns, row_pointers, column_indices, coefficient_indices, dictionary, statistics })
     }
 
     /// Creates a matrix whose dictionary holds 1, −1 and then all `coefficients` in order, even equal ones. It looks up
@@ -157,7 +159,8 @@ impl<F> Csr<F> {
     /// Creates a matrix from valid row pointers, column indices and coefficient indices, `words`.
     fn from_vecs(columns: usize, words: [Vec<u32>; 3], dictionary: Vec<F>) -> Self {
         let [row_pointers, column_indices, coefficient_indices] = words.map(Words::from);
-        Self { columns, row_pointers, column_indices, coefficient_indices, dictionary }
+        let statistics = OnceLock::new();
+        Self { columns, row_pointers, column_indices, coefficient_indices, dictionary, statistics }
     }
 
     /// Checks that the matrix is still the one that was read, if it lies in a mapped file.
@@ -166,6 +169,17 @@ impl<F> Csr<F> {
     /// - [`Error::Invalid`]: the file has changed.
     pub(crate) fn check_unchanged(&self) -> Result<()> {
         self.row_pointers.check_unchanged()
+    }
+
+    /// Returns the statistics of the rows, and the number of non-zeros that are 1 or −1.
+    pub(super) fn statistics(&self) -> (Statistics, usize) {
+        // Not inside of `get_or_init`: a worker of rayon's may meanwhile run a job that waits for it.
+        *self.statistics.get().unwrap_or_else(|| {
+            let (indices, is_sign) = (self.coefficient_indices(), |index: &&u32| **index <= CSR_MINUS_ONE);
+            let signs = install(|| indices.par_iter().filter(is_sign).count());
+            let found = (Statistics::from_row_pointers(&self.row_pointers), signs);
+            self.statistics.get_or_init(|| found)
+        })
     }
 
     /// Returns the number of rows.

@@ -323,16 +323,20 @@ impl Upload<'_> {
         Ok(buffer)
     }
 
-    /// Uploads `count` words chunk by chunk. `convert` returns the words of a range of indices.
-    fn upload_chunks<W: NoUninit + Send>(
+    /// Uploads `count` words chunk by chunk. `convert` writes the words of a range of indices.
+    fn upload_chunks<W: NoUninit + Default + Send>(
         &mut self,
         count: usize,
-        convert: impl Fn(Range<usize>) -> Vec<W> + Sync,
+        convert: impl Fn(Range<usize>, &mut [W]) + Sync,
     ) -> Result<Buffer> {
         let buffer = self.stream.allocate(size_of::<W>() * count)?;
+        // One vector for all chunks: new memory would take as long as the conversion.
+        let mut words = vec![W::default(); count.min(CHUNK)];
         for start in (0..count).step_by(CHUNK) {
-            let words = install(|| convert(start..count.min(start + CHUNK)));
-            let bytes = bytemuck::cast_slice(&words);
+            let range = start..count.min(start + CHUNK);
+            let words = &mut words[..range.len()];
+            install(|| convert(range, words));
+            let bytes = bytemuck::cast_slice(words);
             self.stream.upload_abortable(&buffer, size_of::<W>() * start, bytes, self.ctx.abort())?;
         }
         Ok(buffer)
@@ -345,9 +349,11 @@ impl Upload<'_> {
         if format.index_bits != 0 {
             return self.upload_bytes(bytemuck::cast_slice(columns));
         }
-        let pack = |(column, index): (&u32, &u32)| column | index << format.column_bits;
-        self.upload_chunks(columns.len(), |range| {
-            columns[range.clone()].par_iter().zip(&indices[range]).map(pack).collect()
+        self.upload_chunks(columns.len(), |range, words| {
+            let parts = columns[range.clone()].par_iter().zip(&indices[range]);
+            words.par_iter_mut().zip(parts).for_each(|(word, (column, index))| {
+                *word = column | index << format.column_bits;
+            });
         })
     }
 
@@ -357,8 +363,8 @@ impl Upload<'_> {
         let indices = csr.coefficient_indices();
         match format.index_bits {
             0 => self.upload_bytes(&[]),
-            16 => self.upload_chunks(indices.len(), |range| {
-                indices[range].par_iter().map(|index| *index as u16).collect::<Vec<u16>>()
+            16 => self.upload_chunks(indices.len(), |range, words: &mut [u16]| {
+                words.par_iter_mut().zip(&indices[range]).for_each(|(word, index)| *word = *index as u16);
             }),
             _ => self.upload_bytes(bytemuck::cast_slice(indices)),
         }

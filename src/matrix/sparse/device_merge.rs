@@ -1,9 +1,9 @@
 //! Finds changes of a matrix on a device, computes their differences, and merges them into the matrix.
 
-use super::csr::{LIMIT, check_limit};
+use super::csr::check_limit;
 use super::csr_on_device::{CsrOnDevice, csr_module};
 use super::explain_and_options::{SparseExplanation, SparseOptions};
-use super::kernel_and_tiles::{Format, Kernel, Statistics, Tiles};
+use super::kernel_and_tiles::{Format, Kernel, LIMIT, Statistics, Tiles};
 use crate::backend::{Buffer, PinnedBuffer, Stream};
 use crate::exec::ExecCtx;
 use crate::field::{NttField, as_bytes};

@@ -3,15 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rayon::prelude::*;
-
 use super::csr::Csr;
 use super::kernel_and_tiles::{Format, Kernel, Statistics, matrix_bytes, min_traffic_bytes};
 use crate::Accelerator;
 use crate::backend::Device;
 use crate::field::NttField;
-use crate::kernels::csr::CSR_MINUS_ONE;
-use crate::rayon_waits::install;
 
 /// Explains how a sparse matrix is multiplied, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +40,9 @@ pub struct SparseExplanation {
 impl SparseExplanation {
     pub(super) fn new<F: NttField>(csr: &Csr<F>, options: SparseOptions) -> Self {
         let format = Format::new(csr.columns(), csr.dictionary().len());
-        let signs = install(|| csr.coefficient_indices().par_iter().filter(|index| **index <= CSR_MINUS_ONE).count());
+        let (statistics, signs) = csr.statistics();
         let numbers = (csr.columns(), csr.dictionary().len(), signs);
-        Self::from_statistics::<F>(Statistics::from_row_pointers(csr.row_pointers()), format, numbers, options)
+        Self::from_statistics::<F>(statistics, format, numbers, options)
     }
 
     /// Explains a matrix with the row lengths `statistics` and the storage `format`. `dictionary` is the number of

@@ -4,7 +4,6 @@ use std::fmt;
 
 use rayon::prelude::*;
 
-use super::csr::LIMIT;
 use crate::kernels::csr::{CSR_GROUP, CSR_IN_PLACE, CSR_LANES, CSR_TILE};
 use crate::rayon_waits::install;
 
@@ -24,6 +23,9 @@ const SCALAR_ROWS: u64 = 1 << 14;
 const VECTOR_MEAN: u64 = 4 * CSR_LANES as u64;
 /// Maximum ratio of the longest row to the mean for the vector kernel, so that work-groups end at about the same time.
 const VECTOR_LONGEST: u64 = 8;
+
+/// Maximum number of rows, of columns and of non-zeros. Kernels have 32-bit counters that step past the end.
+pub(super) const LIMIT: usize = 1 << 31;
 
 /// Maximum number of blocks of 32 rows that one core scans alone, because it is done before other cores have woken up.
 const SERIAL_WARPS: usize = 1 << 10;

@@ -44,7 +44,7 @@ fn main() -> Result<()> {
         ensure!(timed("verify", || post::verify_winning(&sector, &proof))?, "the WinningPoSt does not verify");
     }
     #[cfg(feature = "packed")]
-    packed::prove(&sector, &vanilla)?;
+    packed::prove(&sector, &vanilla).and_then(|()| packed::measure_seal(&sector))?;
     if std::env::args().any(|argument| argument == "seal") {
         parameters::make_seal()?;
         let first = phase_1(&sector)?;

@@ -3,26 +3,28 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use bellperson::groth16::SuprasealParameters;
+use bellperson::groth16::{ProvingAssignment, SuprasealParameters};
 use blstrs::{Bls12, Scalar};
 use cuzk_core::memory::{GIB, MemoryBudget};
 use cuzk_core::packed_witness::{Matrices, synthesize_packed};
 use cuzk_core::pipeline::{PceCache, SynthesizedProof, extract_and_cache_pce, gpu_prove};
 use cuzk_core::srs_manager::CircuitId;
 use ff::Field;
-use filecoin_proofs::parameters::winning_post_public_params;
-use filecoin_proofs::{FallbackPoStSectorProof, SectorShape2KiB as Tree, as_safe_commitment};
+use filecoin_proofs::parameters::{public_params, winning_post_public_params};
+use filecoin_proofs::{DefaultPieceHasher, FallbackPoStSectorProof, SectorShape2KiB as Tree, as_safe_commitment};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use storage_proofs_core::compound_proof::CompoundProof;
 use storage_proofs_core::parameter_cache::{CacheableParameters, parameter_cache_params_path};
+use storage_proofs_porep::stacked::{self, StackedCompound, StackedDrg};
 use storage_proofs_post::fallback::{self, FallbackPoSt, FallbackPoStCircuit, FallbackPoStCompound};
 
 use crate::post::{RANDOMNESS, verify_winning, winning_config};
-use crate::sector::{PROVER, Sector};
+use crate::sector::{PROVER, Sector, seal_config};
 use crate::timed::timed;
 
 type Post = FallbackPoStCompound<Tree>;
+type Seal = StackedCompound<Tree, DefaultPieceHasher>;
 type Circuit = FallbackPoStCircuit<Tree>;
 
 /// Names the matrices in the engine's cache.
@@ -52,20 +54,42 @@ pub fn prove(sector: &Sector, vanilla: &[u8]) -> Result<()> {
     Ok(())
 }
 
+/// Synthesizes a packed witness of the seal of `sector`, and prints the host memory that it takes. Its parameters would
+/// take half an hour.
+pub fn measure_seal(sector: &Sector) -> Result<()> {
+    let first = sector.phase_1()?;
+    let inputs = stacked::PublicInputs {
+        replica_id: first.replica_id,
+        tau: Some(stacked::Tau {
+            comm_d: as_safe_commitment(&first.comm_d, "comm_d")?,
+            comm_r: as_safe_commitment(&first.comm_r, "comm_r")?,
+        }),
+        k: None,
+        seed: Some(first.seed),
+    };
+    let public = public_params::<Tree>(&seal_config())?;
+    let vanilla = first.vanilla_proofs.first().context("no partition")?;
+    let circuit = || {
+        <Seal as CompoundProof<StackedDrg<'_, Tree, DefaultPieceHasher>, _>>::circuit(
+            &inputs,
+            Default::default(),
+            vanilla,
+            &public,
+            Some(0),
+        )
+    };
+    let folder = tempfile::tempdir()?;
+    let cache = PceCache::new(Arc::new(MemoryBudget::new(BUDGET)), folder.path().into());
+    timed("matrices of the seal", || extract_and_cache_pce(circuit()?, &CircuitId::Porep32G, &cache))?;
+    let matrices = cache.get(&CircuitId::Porep32G).context("no matrices")?;
+    let (_, provers, ..) = timed("packed witness", || Ok(synthesize_packed(vec![circuit()?], &matrices)?))?;
+    print_memory(&provers[0], &matrices)
+}
+
 /// Synthesizes a packed witness, and prints the host memory that it and the vectors that it replaces take.
 fn synthesize(vanilla: &[u8], matrices: &Matrices) -> Result<SynthesizedProof> {
     let (_, provers, input_assignments, aux_assignments) = synthesize_packed(vec![circuit(vanilla)?], matrices)?;
-    let (_, values) = provers[0].witness.as_ref().context("no packed witness")?;
-    let (aux, constraints) = (values.aux_count(), matrices.constraint_count());
-    ensure!([values.input_count(), aux] == [matrices.input_count(), matrices.aux_count()], "another circuit");
-    let scalar = size_of::<Scalar>();
-    println!(
-        "{constraints} constraints, {aux} auxiliary variables: witness {} bytes packed, {} otherwise; a, b and c {}; matrices {}",
-        values.host_bytes(),
-        scalar * aux,
-        3 * scalar * constraints,
-        matrices.host_bytes()
-    );
+    print_memory(&provers[0], matrices)?;
     let mut rng = ChaCha20Rng::seed_from_u64(11);
     let [r_s, s_s] = [(); 2].map(|()| vec![Scalar::random(&mut rng)]);
     Ok(SynthesizedProof {
@@ -79,6 +103,18 @@ fn synthesize(vanilla: &[u8], matrices: &Matrices) -> Result<SynthesizedProof> {
         partition_index: None,
         total_partitions: 1,
     })
+}
+
+/// Prints the host memory of the packed witness of `prover`, and of the vectors that it replaces.
+fn print_memory(prover: &ProvingAssignment<Scalar>, matrices: &Matrices) -> Result<()> {
+    let (_, values) = prover.witness.as_ref().context("no packed witness")?;
+    let (aux, constraints) = (values.aux_count(), matrices.constraint_count());
+    ensure!([values.input_count(), aux] == [matrices.input_count(), matrices.aux_count()], "another circuit");
+    let scalar = size_of::<Scalar>();
+    let (packed, stored) = (values.host_bytes(), matrices.host_bytes());
+    println!("{constraints} constraints, {aux} auxiliary variables: {packed} bytes packed, {} otherwise", scalar * aux);
+    println!("a, b and c would take {} bytes, the matrices take {stored}", 3 * scalar * constraints);
+    Ok(())
 }
 
 /// Returns the circuit of a WinningPoSt. Each of its sectors has one inclusion proof of `vanilla`.

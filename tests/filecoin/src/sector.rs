@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use filecoin_proofs::{
-    Commitment, PaddedBytesAmount, PieceInfo, PoRepConfig, SECTOR_SIZE_2_KIB, SealPreCommitOutput,
-    SectorShape2KiB as Tree, UnpaddedByteIndex, UnpaddedBytesAmount, add_piece, get_unsealed_range, seal_commit_phase1,
-    seal_commit_phase2, seal_pre_commit_phase1, seal_pre_commit_phase2, verify_seal,
+    Commitment, PaddedBytesAmount, PieceInfo, PoRepConfig, SECTOR_SIZE_2_KIB, SealCommitPhase1Output,
+    SealPreCommitOutput, SectorShape2KiB as Tree, UnpaddedByteIndex, UnpaddedBytesAmount, add_piece,
+    get_unsealed_range, seal_commit_phase1, seal_commit_phase2, seal_pre_commit_phase1, seal_pre_commit_phase2,
+    verify_seal,
 };
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -78,12 +79,7 @@ impl Sector {
 
     /// Commits to the sector, verifies the proof, refuses a wrong commitment, and unseals.
     pub fn seal(&self) -> Result<()> {
-        let config = seal_config();
-        let first = timed("C1", || {
-            let [cache, sealed] = [self.cache(), self.replica()];
-            let (pre_commit, pieces) = (self.committed.clone(), &self.pieces[..]);
-            seal_commit_phase1::<_, Tree>(&config, cache, sealed, PROVER, number(), TICKET, SEED, pre_commit, pieces)
-        })?;
+        let (config, first) = (seal_config(), self.phase_1()?);
         let second = timed("C2", || seal_commit_phase2(&config, first, PROVER, number()))?;
         let verify = |comm_r: Commitment| {
             let (comm_d, proof) = (self.committed.comm_d, &second.proof[..]);
@@ -94,6 +90,15 @@ impl Sector {
         wrong[0] ^= 1;
         ensure!(!matches!(verify(wrong), Ok(true)), "the proof verifies for another replica");
         timed("unseal", || self.unseal())
+    }
+
+    /// Runs the first phase of the commitment, which needs no parameters.
+    pub fn phase_1(&self) -> Result<SealCommitPhase1Output<Tree>> {
+        timed("C1", || {
+            let [cache, sealed] = [self.cache(), self.replica()];
+            let (pre_commit, pieces) = (self.committed.clone(), &self.pieces[..]);
+            seal_commit_phase1(&seal_config(), cache, sealed, PROVER, number(), TICKET, SEED, pre_commit, pieces)
+        })
     }
 
     fn unseal(&self) -> Result<()> {
