@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the test suites of bellperson's published package, unmodified, on the adapter: once on the CPU, once
-# on a device, and checks in proofwarp's reports that the device's kernels really ran.
+# on a device, and checks in proofwarp's reports that the device's kernels really ran. Of 0.26 one line changes, which does not
+# compile with Rust 1.89 or later: files have a method `try_lock_shared` of their own there.
 #
 # usage: tests/bellperson.sh [version=VERSION] [full] [cpu] [opencl] [cuda]      (default: 0.27.0 on cpu and opencl)
 #
@@ -20,6 +21,9 @@ prepare() {
     local copy="$CARGO_TARGET_DIR/bellperson-$version"
     copy_with_patch bellperson "$version" "$copy" "ec-gpu-gen = { path = \"$root/adapters/ec-gpu-gen\" }" shared
     cd "$copy"
+    if [ "$version" = 0.26.0 ]; then
+        perl -0pi -e 's/(File::create\(tmp_path\(PRIORITY_LOCK_NAME, None\)\)\s*\.unwrap\(\))\s*\.try_lock_shared\(\)/FileExt::try_lock_shared(&$1)/' src/gpu/locks.rs
+    fi
     uses_drop_in ec-gpu-gen --features "$features"
 }
 

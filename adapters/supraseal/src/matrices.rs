@@ -1,7 +1,7 @@
 //! Holds a circuit's matrices, from which proofs take a, b and c.
 
 use std::fmt;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -75,7 +75,7 @@ impl Matrices {
     /// - [`Error::Io`]: the file cannot be written or renamed.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let written = NamedTempFile::new_in(folder).and_then(|partial| {
+        let written = new_readable_file(folder).and_then(|partial| {
             let mut file = BufWriter::new(partial.as_file());
             self.0.write_to(&mut file)?;
             file.flush()?;
@@ -124,4 +124,12 @@ impl Matrices {
     pub(crate) fn circuit(&self) -> &Circuit<Scalar> {
         &self.0
     }
+}
+
+/// Creates a temporary file in `folder` that other users may read, as far as the process's mask allows.
+fn new_readable_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    builder.tempfile_in(folder)
 }
