@@ -1,4 +1,4 @@
-//! Holds field elements in little memory, most of which are zero or one.
+//! Packs field elements: zeros and ones take two bits each.
 
 use std::fmt;
 
@@ -197,7 +197,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns `count` elements, of which one in `every` is neither zero nor one.
+    /// Returns `count` elements. An element is neither zero nor one if `every` divides its index.
     fn elements(count: usize, every: usize) -> Vec<Scalar> {
         let small = |i: usize| Scalar::from((i / 3 % 2) as u64);
         (0..count).map(|i| if i % every == 0 { Scalar::from(i as u64 + 5).square() } else { small(i) }).collect()
