@@ -62,7 +62,10 @@ impl Matrices {
     /// # Errors
     /// - [`Error::Io`]: the file cannot be opened or mapped.
     /// - [`Error::Unusable`]: the file does not hold a circuit's matrices.
-    pub fn open(path: &Path) -> Result<Self, Error> {
+    ///
+    /// # Safety
+    /// No process writes to the file or shortens it while matrices of it are in use. It may be deleted or replaced.
+    pub unsafe fn open(path: &Path) -> Result<Self, Error> {
         let opened = open_regular(path).map_err(|reason| Error::from_io(path, reason))?;
         let unusable = |reason| Error::Unusable { path: path.to_owned(), reason };
         let circuit = Circuit::from_file(&file::map(path, opened)?).map_err(unusable)?;
